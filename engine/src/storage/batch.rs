@@ -1,10 +1,11 @@
-//! Changes that happen together or not at all.
+//! Changes that are applied atomically.
 
 use super::keyspace::Keyspace;
 use super::range::KeyRange;
 
-/// Changes to any keyspaces, and to the copies of those that are kept twice, applied by [`super::Store::write`] in the order they were added. Plain data: it
-/// may be filled on any thread and needs no open database.
+/// Changes to any keyspaces, applied by [`super::Store::write`] in the order they were added. A
+/// change to a keyspace with a second copy is added for the copy too. Plain data: a batch can be
+/// filled on any thread without an open database.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     changes: Vec<Change>,
@@ -22,25 +23,26 @@ pub(super) enum Change {
 /// When [`super::Store::write`] returns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sync {
-    /// After the batch, and all before it, is on the disk. Concurrent writers share one `fdatasync`.
+    /// After the batch and all earlier batches are on disk. Concurrent writers share one
+    /// `fdatasync`.
     Yes,
-    /// After the operating system has the batch: it survives a kill of the process, not a power loss. Later
-    /// batches never survive without it.
+    /// After the operating system has received the batch: it survives a kill of the process but not
+    /// a power loss. No later batch survives without it.
     No,
 }
 
 impl Batch {
-    /// Bytes that RocksDB adds to a change: type, keyspace and two lengths, rounded up.
+    /// Bytes that RocksDB adds per change: type, keyspace and two lengths, rounded up.
     const CHANGE_BYTES: usize = 16;
-    /// Above every key of ours: RocksDB has no range delete without an end.
+    /// Greater than every key the engine writes: RocksDB has no range delete without an end.
     const END: [u8; 64] = [0xff; 64];
 
-    /// A batch that changes nothing yet.
+    /// Returns an empty batch.
     pub(crate) fn new() -> Self {
         Self::default()
     }
 
-    /// Stores `value` under `key`, in place of what was there.
+    /// Stores `value` under `key`, replacing any earlier value.
     pub(crate) fn put(&mut self, keyspace: Keyspace, key: &[u8], value: Vec<u8>) {
         if let Some(prefix) = keyspace.copied_as() {
             self.put(Keyspace::Copies, &copy_key(prefix, key), value.clone());
@@ -49,7 +51,7 @@ impl Batch {
         self.changes.push(Change::Put { keyspace, key: key.into(), value });
     }
 
-    /// Removes `key`, if it is there.
+    /// Deletes `key`, if it exists.
     pub(crate) fn delete(&mut self, keyspace: Keyspace, key: &[u8]) {
         if let Some(prefix) = keyspace.copied_as() {
             self.delete(Keyspace::Copies, &copy_key(prefix, key));
@@ -58,8 +60,8 @@ impl Batch {
         self.changes.push(Change::Delete { keyspace, key: key.into() });
     }
 
-    /// Removes every key of a range that has an end; a range without one is cut at the largest key that
-    /// the engine writes. Costs the same for one key and for a million.
+    /// Deletes every key of `range`. A range without an end is cut after the largest key that the
+    /// engine writes. The cost does not depend on the number of keys.
     pub(crate) fn delete_range(&mut self, keyspace: Keyspace, range: KeyRange) {
         if range.is_empty() {
             return;
@@ -74,17 +76,17 @@ impl Batch {
         self.changes.push(Change::DeleteRange { keyspace, from, to });
     }
 
-    /// Changes so far.
+    /// Returns the number of changes.
     pub(crate) fn len(&self) -> usize {
         self.changes.len()
     }
 
-    /// Bytes that the batch takes in the database's log, nearly.
+    /// Returns the approximate size of the batch in RocksDB's log, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The changes, in order.
+    /// Returns the changes in the order they were added.
     pub(super) fn changes(&self) -> &[Change] {
         &self.changes
     }

@@ -1,8 +1,9 @@
-//! Keyspaces that are kept twice.
+//! Keyspaces that are stored twice.
 //!
-//! Whatever is written to one of them is written to [`Keyspace::Copies`] in the same batch. When the database is opened both are
-//! read, and what one of them lacks, since a table of it was lost, comes from the other. A database of an older version gets
-//! its copies that way too.
+//! Every write to such a keyspace is also written to [`Keyspace::Copies`] in the same batch. When
+//! the database is opened, both are read, and entries that one of them lacks because a table was
+//! lost are restored from the other. A database of an older version gets its copies in the same
+//! way.
 
 use std::collections::BTreeMap;
 
@@ -17,7 +18,7 @@ use crate::error::Result;
 type Entries = BTreeMap<Box<[u8]>, Box<[u8]>>;
 
 impl Store {
-    /// Makes the two of each pair equal.
+    /// Makes each keyspace and its copy equal.
     pub(super) fn match_copies(&self) -> Result<()> {
         for keyspace in Keyspace::ALL {
             if let Some(prefix) = keyspace.copied_as() {
@@ -45,7 +46,8 @@ impl Store {
                 continue;
             }
             uncopied += 1;
-            // Two values are there when a table was lost and an older one shows. Facts of the whole only grow.
+            // The two values differ when a table was lost and an older version of an entry became
+            // visible. The numbers in `Meta` only grow.
             let newer = |copy: &[u8]| keyspace == Keyspace::Meta && number(copy) > number(value);
             let kept = copy.filter(|copy| newer(copy)).unwrap_or_else(|| value.clone());
             batch.put(keyspace, key, kept.into_vec());
@@ -53,7 +55,7 @@ impl Store {
         let lost = damaged || copy_damaged;
         if lost || lacking > 0 {
             self.findings.report(Finding::Mended(format!(
-                "{}: entries were damaged or lost, and have been restored from their copies ({lacking} of them, {uncopied} copies)",
+                "{}: entries were damaged or lost and have been restored from their copies ({lacking} entries, {uncopied} copies)",
                 keyspace.name()
             )));
         }
@@ -79,19 +81,20 @@ impl Store {
         Ok((entries, gap.is_some()))
     }
 
-    /// Whether entries of a keyspace were lost and nobody has looked for what they named.
+    /// Returns whether entries of a keyspace were lost and what they referred to has not been
+    /// searched for yet.
     pub(crate) fn lost_entries_of(&self, keyspace: Keyspace) -> Result<bool> {
         self.get(Keyspace::Meta, &lost_key(keyspace)).map(|lost| lost.is_some())
     }
 
-    /// What the lost entries of a keyspace named was looked for.
+    /// Records that what the lost entries of a keyspace referred to has been searched for.
     pub(crate) fn found_entries_of(&self, keyspace: Keyspace) -> Result<()> {
         let mut batch = Batch::new();
         batch.delete(Keyspace::Meta, &lost_key(keyspace));
         self.write(batch, Sync::No)
     }
 
-    /// Compares the two of each pair. Answers a line for each that differs.
+    /// Compares each keyspace with its copy. Returns one line per difference.
     pub(crate) fn compare_copies(&self) -> Result<Vec<String>> {
         let mut lines = Vec::new();
         for keyspace in Keyspace::ALL {
@@ -106,7 +109,7 @@ impl Store {
             if copy_damaged {
                 lines.push(format!("copies of {}: entries cannot be read", keyspace.name()));
             }
-            // A seal may write between the two.
+            // A seal may write between the two reads.
             let lacking = second.keys().filter(|key| !first.contains_key(*key)).count();
             if lacking > 0 && !damaged {
                 lines.push(format!("{}: {lacking} entries are only in the copy", keyspace.name()));
@@ -116,12 +119,13 @@ impl Store {
     }
 }
 
-/// The fact that says that entries of a keyspace were lost: what lists others is made again from what it lists.
+/// Returns the key in `Meta` that marks a keyspace as having lost entries: an index is rebuilt from
+/// what it indexes.
 pub(super) fn lost_key(keyspace: Keyspace) -> Vec<u8> {
     [b"lost.", keyspace.name().as_bytes()].concat()
 }
 
-/// A fact as a number, whatever its width.
+/// Decodes a little-endian number of any width up to eight bytes.
 fn number(value: &[u8]) -> u64 {
     value.iter().take(8).rev().fold(0, |number, byte| number << 8 | u64::from(*byte))
 }

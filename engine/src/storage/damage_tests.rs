@@ -1,15 +1,15 @@
-//! What damage to the files of the database costs, with and without guards.
+//! Tests of what is lost when files of the database are damaged, with and without guards.
 
 use std::fs;
 use std::path::Path;
 
 use tempfile::TempDir;
 
-use super::tests::{get, keys, noise, open, open_and_listen, put};
+use super::tests::{get, keys, noise, open, open_with_findings, put};
 use super::*;
 use crate::error::Error;
 
-/// The only file in `dir` with this extension that holds `needle`.
+/// Returns the only file in `dir` with this extension that contains `needle`.
 fn file_with(dir: &Path, extension: &str, needle: &[u8]) -> std::path::PathBuf {
     let found = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).find(|path| {
         path.extension().is_some_and(|e| e == extension)
@@ -59,7 +59,7 @@ fn a_flipped_byte_in_a_table_damages_only_its_part() {
         .unwrap()
         .unwrap();
     assert_eq!(gap.after.as_deref(), Some([49].as_slice()));
-    // 51 can be read by its key, but not met on the way back.
+    // 51 can be read by its key, but not by the backward scan.
     assert_eq!(seen, (10..50).chain(52..90).collect::<Vec<_>>());
 }
 
@@ -80,8 +80,9 @@ fn reading_around_damage_without_damage_reads_everything_once() {
 }
 
 #[test]
-fn a_log_cut_short_loses_the_tail_and_a_damaged_one_what_is_damaged() {
-    // More than a block of RocksDB's log, the rest of which goes with a damaged record.
+fn a_truncated_log_loses_its_tail_and_a_damaged_one_only_its_damaged_records() {
+    // Larger than a block of RocksDB's log, the rest of which would be dropped with a damaged
+    // record.
     const RECORD_BYTES: usize = 40_000;
     let dir = TempDir::new().unwrap();
     let (whole, cut, damaged) =
@@ -102,15 +103,16 @@ fn a_log_cut_short_loses_the_tail_and_a_damaged_one_what_is_damaged() {
 
     let needle = &noise(1, RECORD_BYTES)[2_000..2_020];
     flip_byte(&file_with(&damaged, "log", needle), needle);
-    let (store, told) = open_and_listen(&damaged);
+    let (store, findings) = open_with_findings(&damaged);
     let found = keys(&store, Keyspace::Documents, &KeyRange::all(), Direction::Forward);
     assert_eq!(found, [[0], [2]]);
-    assert!(told.iter().any(|line| line.contains("the database's log")), "{told:?}");
+    assert!(findings.iter().any(|line| line.contains("the database's log")), "{findings:?}");
     drop(store);
-    assert!(open_and_listen(&damaged).1.is_empty(), "it is told once");
+    assert!(open_with_findings(&damaged).1.is_empty(), "it is reported once");
 }
 
-/// The database of [`table_of_documents`] with one document more, as a kill leaves it soon after a start.
+/// Returns the database of [`table_of_documents`] with one more document, as a kill soon after a
+/// start leaves it.
 fn killed_after_a_start() -> (TempDir, std::path::PathBuf) {
     let dir = TempDir::new().unwrap();
     table_of_documents(dir.path(), true);
@@ -122,7 +124,8 @@ fn killed_after_a_start() -> (TempDir, std::path::PathBuf) {
     (copy, db)
 }
 
-/// A store with a hundred documents of 10 KB in one table, closed; guarded or not.
+/// Fills and closes a store with a hundred documents of 10 KB in one table, with or without a
+/// guard.
 fn table_of_documents(dir: &Path, guarded: bool) {
     let store = open(dir);
     for n in 0..100_u8 {
@@ -136,7 +139,7 @@ fn table_of_documents(dir: &Path, guarded: bool) {
 }
 
 #[test]
-fn a_flipped_byte_in_a_guarded_table_costs_nothing() {
+fn a_flipped_byte_in_a_guarded_table_loses_nothing() {
     let dir = TempDir::new().unwrap();
     table_of_documents(dir.path(), true);
     let needle = &noise(50, 10_000)[5_000..5_020];
@@ -153,14 +156,14 @@ fn a_flipped_byte_in_a_guarded_table_costs_nothing() {
 }
 
 #[test]
-fn writes_go_on_after_a_compaction_met_damage() {
+fn writes_succeed_after_a_compaction_met_damage() {
     for guarded in [true, false] {
         let dir = TempDir::new().unwrap();
         table_of_documents(dir.path(), guarded);
         let needle = &noise(50, 10_000)[5_000..5_020];
         flip_byte(&file_with(dir.path(), "sst", needle), needle);
         let store = open(dir.path());
-        // A second table over the same keys, so that the first has to be read.
+        // A second table with the same keys, so that the first one has to be read.
         put(&store, Keyspace::Documents, &[0], b"new");
         put(&store, Keyspace::Documents, &[99], b"new");
         store.flush_keyspace(Keyspace::Documents).unwrap();
@@ -179,7 +182,7 @@ fn writes_go_on_after_a_compaction_met_damage() {
 }
 
 #[test]
-fn what_decides_over_the_rest_is_there_twice() {
+fn the_meta_keyspace_survives_the_loss_of_a_table() {
     let keyspace = Keyspace::Meta;
     let dir = TempDir::new().unwrap();
     let store = open(dir.path());
@@ -187,33 +190,33 @@ fn what_decides_over_the_rest_is_there_twice() {
     store.flush().unwrap();
     drop(store);
     fs::remove_dir_all(dir.path().join("guards")).unwrap();
-    // The whole keyspace, but not its copy.
+    // Each keyspace as a whole, but not its copy.
     let needle = &noise(25, 500)[100..120];
     let tables = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path());
     let tables: Vec<_> =
         tables.filter(|path| path.extension().is_some_and(|e| e == "sst")).collect();
-    let holding = tables.iter().filter(|path| {
+    let matching = tables.iter().filter(|path| {
         fs::read(path).unwrap().windows(needle.len()).any(|window| window == needle)
     });
-    let holding: Vec<_> = holding.collect();
-    assert_eq!(holding.len(), 2);
-    for lost in holding {
+    let matching: Vec<_> = matching.collect();
+    assert_eq!(matching.len(), 2);
+    for lost in matching {
         let copy = dir.path().join("../copy");
         let copy = TempDir::new_in(copy.parent().unwrap()).unwrap();
         copy_as_killed(dir.path(), &copy.path().join("db"));
         let table = copy.path().join("db").join(lost.file_name().unwrap());
         let zeroes = vec![0; fs::metadata(&table).unwrap().len() as usize];
         fs::write(&table, zeroes).unwrap();
-        let (store, told) = open_and_listen(&copy.path().join("db"));
-        assert!(!told.is_empty());
+        let (store, findings) = open_with_findings(&copy.path().join("db"));
+        assert!(!findings.is_empty());
         for n in 0..50_u8 {
-            assert_eq!(get(&store, keyspace, &[n]), Some(noise(u64::from(n), 500)), "{told:?}");
+            assert_eq!(get(&store, keyspace, &[n]), Some(noise(u64::from(n), 500)), "{findings:?}");
         }
     }
 }
 
 #[test]
-fn files_that_name_the_tables_are_made_again() {
+fn damaged_current_and_manifest_files_are_rebuilt() {
     for damaged in ["CURRENT", "MANIFEST"] {
         for guarded in [true, false] {
             let dir = TempDir::new().unwrap();
@@ -227,18 +230,18 @@ fn files_that_name_the_tables_are_made_again() {
             let middle = bytes.len() / 2;
             bytes[middle] ^= 4;
             fs::write(&file, bytes).unwrap();
-            let (store, told) = open_and_listen(dir.path());
-            assert!(!told.is_empty(), "{damaged}, guarded: {guarded}");
+            let (store, findings) = open_with_findings(dir.path());
+            assert!(!findings.is_empty(), "{damaged}, guarded: {guarded}");
             let found = keys(&store, Keyspace::Documents, &KeyRange::all(), Direction::Forward);
-            assert_eq!(found.len(), 100, "{damaged}, guarded: {guarded}: {told:?}");
+            assert_eq!(found.len(), 100, "{damaged}, guarded: {guarded}: {findings:?}");
             put(&store, Keyspace::Documents, &[200], b"after");
         }
     }
 }
 
 #[test]
-fn the_end_of_a_manifest_that_was_in_force_is_not_taken_for_torn() {
-    // A start writes a new manifest, and is killed before that is copied.
+fn a_damaged_manifest_end_that_was_in_force_is_reported() {
+    // A start writes a new manifest and is killed before it is copied.
     let (_copy, db) = killed_after_a_start();
     let manifest = super::guard::current_manifest(&db).unwrap();
     fs::remove_file(db.join("guards").join(manifest.file_name().unwrap())).unwrap();
@@ -251,14 +254,14 @@ fn the_end_of_a_manifest_that_was_in_force_is_not_taken_for_torn() {
         let again = dir.path().join("db");
         copy_as_killed(&db, &again);
         fs::write(again.join(manifest.file_name().unwrap()), damaged).unwrap();
-        let (store, told) = open_and_listen(&again);
+        let (store, findings) = open_with_findings(&again);
         let found = keys(&store, Keyspace::Documents, &KeyRange::all(), Direction::Forward);
-        assert!(found.len() == 101 || !told.is_empty(), "{sector}: {} are left", found.len());
+        assert!(found.len() == 101 || !findings.is_empty(), "{sector}: {} are left", found.len());
     }
 }
 
 #[test]
-fn a_manifest_whose_last_edits_are_zeros_gets_them_back() {
+fn zeroed_edits_at_the_end_of_a_manifest_are_restored() {
     let dir = TempDir::new().unwrap();
     let store = open(dir.path());
     put(&store, Keyspace::Documents, &[1], b"one");
@@ -275,13 +278,13 @@ fn a_manifest_whose_last_edits_are_zeros_gets_them_back() {
     assert!(bytes.len() > before);
     bytes[before..].fill(0);
     fs::write(&manifest, bytes).unwrap();
-    let (store, told) = open_and_listen(&db);
-    assert!(told.iter().any(|line| line.starts_with("mended: ")), "{told:?}");
+    let (store, findings) = open_with_findings(&db);
+    assert!(findings.iter().any(|line| line.starts_with("mended: ")), "{findings:?}");
     assert_eq!(get(&store, Keyspace::Documents, &[2]).as_deref(), Some(b"two".as_slice()));
 }
 
 #[test]
-fn an_edit_that_a_power_loss_tore_is_no_damage() {
+fn an_edit_torn_by_a_power_loss_is_not_damage() {
     let (_copy, db) = killed_after_a_start();
     let manifest = super::guard::current_manifest(&db).unwrap();
     let mut bytes = fs::read(&manifest).unwrap();
@@ -289,8 +292,8 @@ fn an_edit_that_a_power_loss_tore_is_no_damage() {
     super::journal::put_record(&mut bytes, &[7; 100]);
     bytes[whole + 50..].fill(0);
     fs::write(&manifest, bytes).unwrap();
-    let (store, told) = open_and_listen(&db);
-    assert_eq!(told, [""; 0]);
+    let (store, findings) = open_with_findings(&db);
+    assert_eq!(findings, [""; 0]);
     let found = keys(&store, Keyspace::Documents, &KeyRange::all(), Direction::Forward);
     assert_eq!(found.len(), 101);
 }

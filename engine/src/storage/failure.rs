@@ -1,26 +1,26 @@
-//! What RocksDB says went wrong, in the engine's words.
+//! Maps RocksDB errors to the engine's errors.
 //!
-//! The binding hands over RocksDB's status as text; its beginning tells the class, and for a full disk the
-//! system's own message stands in it.
+//! The binding returns RocksDB's status as a string that starts with the error class. For a full
+//! disk it contains the operating system's message.
 
 use std::io;
 
 use crate::error::Error;
 
-/// How Linux and RocksDB say that there is no room: on the disk, in the quota, within the size that a file
-/// of this process may have.
-const NO_ROOM: [&str; 3] = ["No space left on device", "Disk quota exceeded", "File too large"];
+/// Messages of Linux and RocksDB for a full disk, an exhausted quota and an exceeded file size
+/// limit of this process.
+const DISK_FULL: [&str; 3] = ["No space left on device", "Disk quota exceeded", "File too large"];
 
-/// How Linux says that there is no such file.
+/// Linux's message for a missing file.
 const NO_FILE: &str = "No such file or directory";
 
-/// The engine's error for `error`, which came while doing `context`.
+/// Converts `error`, which occurred during `context`, to an engine error.
 pub(super) fn failure(context: &str, error: rocksdb::Error) -> Error {
     use rocksdb::ErrorKind;
     let kind = error.kind();
     let message = format!("{context}: {}", error.into_string());
     match kind {
-        // A table that is not there is as damaged as one can be.
+        // A missing table counts as a damaged one.
         ErrorKind::IOError if message.contains(NO_FILE) && message.contains(".sst") => {
             Error::Corrupt(message)
         }
@@ -34,12 +34,12 @@ pub(super) fn failure(context: &str, error: rocksdb::Error) -> Error {
     }
 }
 
-/// Whether what went wrong is that there is no room.
+/// Returns whether `message` reports a lack of disk space.
 pub(super) fn is_full(message: &str) -> bool {
-    NO_ROOM.iter().any(|text| message.contains(text))
+    DISK_FULL.iter().any(|reason| message.contains(reason))
 }
 
-/// The engine's error for what the system says, which came while `doing` something.
+/// Converts `source`, which occurred while `doing` something, to an engine error.
 pub(super) fn io_failure(doing: &str, source: io::Error) -> Error {
     Error::Io { context: doing.to_owned(), source }
 }

@@ -1,11 +1,12 @@
-//! A disk that is really full: writes are refused, reads go on, and when there is room again writes go on
-//! without a restart.
+//! Tests of a disk that is really full: writes are refused, reads go on, and once there is space
+//! again writes succeed without a restart.
 //!
-//! The test runs itself again in a process of its own, over a small file system made for it (a `tmpfs` in a
-//! mount namespace, which disappears with the process). Where the system allows no mount, the child gets
-//! a limit on the size of its files instead: RocksDB meets a real failing write there too, though one that it
-//! takes for final, so the last part of the promise is then that a restart finds every acknowledged write.
-#![expect(clippy::disallowed_methods, reason = "the child is told by its environment what to do")]
+//! The test runs itself again in a child process on a small file system created for it (a `tmpfs`
+//! in a mount namespace that disappears with the process). Where the system allows no mount, the
+//! child gets a file size limit instead: RocksDB meets a real failing write there too, but treats
+//! it as permanent, so the last part of the promise is then that a restart finds every acknowledged
+//! write.
+#![expect(clippy::disallowed_methods, reason = "the child gets its parameters by its environment")]
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -25,15 +26,15 @@ const KIND: &str = "TELLTALE_FULL_DISK_KIND";
 const CACHE_BYTES: usize = 64 << 20;
 
 #[test]
-fn a_full_disk_stops_writes_only_until_there_is_room() {
+fn a_full_disk_stops_writes_only_until_there_is_space() {
     let Some(dir) = std::env::var_os(DIR).map(PathBuf::from) else {
         return run_children();
     };
     match std::env::var(KIND).unwrap().as_str() {
         "mount" => {
-            log_finds_no_room(&dir.join("log"));
-            flush_finds_no_room(&dir.join("flush"));
-            compaction_finds_no_room(&dir.join("compaction"));
+            log_finds_disk_full(&dir.join("log"));
+            flush_finds_disk_full(&dir.join("flush"));
+            compaction_finds_disk_full(&dir.join("compaction"));
         }
         _ => file_size_limit(&dir.join("limit")),
     }
@@ -41,7 +42,7 @@ fn a_full_disk_stops_writes_only_until_there_is_room() {
 
 fn run_children() {
     if !run_child("mount", MOUNT) {
-        assert!(run_child("limit", LIMIT), "neither a mount nor a limit on file sizes can be had");
+        assert!(run_child("limit", LIMIT), "neither a mount nor a file size limit is available");
     }
 }
 
@@ -56,10 +57,10 @@ const LIMIT: &str = r#"trap "" XFSZ
 ulimit -f 8192 || exit 77
 exec "$TELLTALE_FULL_DISK_EXE" --exact "$TELLTALE_FULL_DISK_TEST" --nocapture"#;
 
-/// Whether the child could be set up; panics when it could and failed.
+/// Returns whether the child could be set up. Panics if it could and its test failed.
 fn run_child(kind: &str, script: &str) -> bool {
     let dir = TempDir::new().unwrap();
-    let test = format!("{}::a_full_disk_stops_writes_only_until_there_is_room", module_path!());
+    let test = format!("{}::a_full_disk_stops_writes_only_until_there_is_space", module_path!());
     let (_, test) = test.split_once("::").unwrap();
     let output = Command::new("sh")
         .args(["-c", script])
@@ -69,17 +70,17 @@ fn run_child(kind: &str, script: &str) -> bool {
         .env("TELLTALE_FULL_DISK_TEST", test)
         .output()
         .unwrap();
-    let said = String::from_utf8_lossy(&output.stdout);
-    let complained = String::from_utf8_lossy(&output.stderr);
-    if said.contains("running 1 test") {
-        assert!(output.status.success(), "{said}\n{complained}");
+    let stdout = String::from_utf8_lossy(&output.stdout);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    if stdout.contains("running 1 test") {
+        assert!(output.status.success(), "{stdout}\n{stderr}");
         return true;
     }
-    println!("no {kind}: {complained}");
+    println!("no {kind}: {stderr}");
     false
 }
 
-/// A file that takes all the room there is, but for `spare` bytes.
+/// A file that fills the disk except for `spare` bytes.
 struct Ballast(PathBuf);
 
 impl Ballast {
@@ -123,19 +124,19 @@ impl Writer {
         keys.for_each(|key| self.write(key, len).unwrap());
     }
 
-    /// Writes until it fails, and checks how it does.
+    /// Writes until a write is refused, and checks the refusal.
     fn write_until_refused(&mut self, from: u32, len: usize) {
         for key in from..from + 10_000 {
             match self.write(key, len) {
                 Ok(()) => {}
                 Err(Error::Unavailable(_)) => return self.check_atomic(key),
-                Err(error) => panic!("a full disk is said to be: {error}"),
+                Err(error) => panic!("a full disk is reported as: {error}"),
             }
         }
         panic!("the disk never became full");
     }
 
-    /// Tries again, as a client does, until it is answered.
+    /// Retries, as a client does, until the write is accepted.
     fn write_until_accepted(&mut self, key: u32) {
         until_it_works(|| self.write(key, 100));
     }
@@ -159,7 +160,7 @@ impl Writer {
         }
     }
 
-    /// What a start after a kill finds: the files as they are now, while the store is still open.
+    /// Checks what a start after a kill finds: the files as they are now, while the store is open.
     fn check_after_a_kill(&self, dir: &Path) {
         let elsewhere = TempDir::new().unwrap();
         let killed = elsewhere.path().join("db");
@@ -168,7 +169,7 @@ impl Writer {
         Self { store, acknowledged: self.acknowledged.clone() }.check_all();
     }
 
-    /// The same after an orderly stop.
+    /// Checks the same after an orderly stop.
     fn check_after_a_restart(self, dir: &Path) {
         drop(self.store);
         let store = Store::open(&dir.join("db"), CACHE_BYTES, 2).unwrap();
@@ -179,16 +180,16 @@ impl Writer {
 }
 
 fn until_it_works(mut work: impl FnMut() -> Result<()>) {
-    // The database looks for room every 5 seconds.
+    // The database checks for free space every 5 seconds.
     let attempts = 3_000;
     for _ in 0..attempts {
         match work() {
             Ok(()) => return,
             Err(Error::Unavailable(_)) => thread::park_timeout(Duration::from_millis(10)),
-            Err(error) => panic!("there is room again, but: {error}"),
+            Err(error) => panic!("there is space again, but: {error}"),
         }
     }
-    panic!("it never went on");
+    panic!("writes never succeeded again");
 }
 
 fn value(key: u32, len: usize) -> Vec<u8> {
@@ -202,7 +203,7 @@ fn value(key: u32, len: usize) -> Vec<u8> {
     std::iter::repeat_with(&mut next).flatten().take(len).collect()
 }
 
-fn log_finds_no_room(dir: &Path) {
+fn log_finds_disk_full(dir: &Path) {
     let mut writer = Writer::open(dir);
     writer.write_all(0..20, 1_000);
     let ballast = Ballast::fill(dir, 0);
@@ -219,9 +220,9 @@ fn log_finds_no_room(dir: &Path) {
     fs::remove_dir_all(dir).unwrap();
 }
 
-fn flush_finds_no_room(dir: &Path) {
+fn flush_finds_disk_full(dir: &Path) {
     let mut writer = Writer::open(dir);
-    // More than the log gives back, when it is cut to its length and the next one begins.
+    // More than the log frees when it is truncated to its length and the next one starts.
     writer.write_all(0..70, 50_000);
     let ballast = Ballast::fill(dir, 0);
     let error = writer.store.flush().unwrap_err();
@@ -236,7 +237,7 @@ fn flush_finds_no_room(dir: &Path) {
     fs::remove_dir_all(dir).unwrap();
 }
 
-fn compaction_finds_no_room(dir: &Path) {
+fn compaction_finds_disk_full(dir: &Path) {
     let mut writer = Writer::open(dir);
     for round in 0..3 {
         (0..50).for_each(|n| writer.write(n * 7 + round, 50_000).unwrap());

@@ -1,16 +1,19 @@
-//! Guards: what it takes to give a damaged file its old bytes back.
+//! Guards: the redundancy needed to repair damaged files in place.
 //!
-//! A table file never changes after it was written. Beside it, in the folder `guards`, stands a guard: a checksum of each
-//! sector of 4 KB of the table, and parity sectors, each the exclusive or of every nth sector. A sector whose
-//! checksum differs is made again from its parity and the others of its group, and written back in place: RocksDB
-//! reads what it wrote. That covers keys, index, filter and footer as well as values. Neighbouring sectors are in different groups, so
-//! that a damage that reaches over the border of two sectors is mended too.
+//! A table file never changes after it is written. For each table the directory `guards` contains a
+//! guard: a checksum of each 4 KB sector of the table, and parity sectors, each the exclusive or of
+//! every nth sector. A sector with a wrong checksum is reconstructed from its parity and the other
+//! sectors of its group, and is written back in place. This covers keys, index, filter and footer
+//! as well as values. Adjacent sectors are in different groups, so damage that spans two sectors
+//! can be repaired too.
 //!
 //! ```text
-//! <table>.guard   "TTGUARD1" │ XXH3-64 of the rest: u64 │ bytes of the table: u64 │ low half of the XXH3-64 of each sector: u32 │ parity
+//! <table>.guard   "TTGUARD1" │ XXH3-64 of the rest: u64 │ bytes of the table: u64 │ per sector the
+//!                 low half of its XXH3-64: u32 │ parity
 //! ```
 //!
-//! The manifest says which tables there are. It grows, so it has no parity but a copy of what it was at the last look.
+//! The manifest lists the tables. It is append-only, so it has no parity but a copy, refreshed at
+//! each check.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -19,37 +22,37 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The folder of the guards, in that of the database.
+/// Directory of the guards, inside that of the database.
 pub(super) const GUARDS_DIR: &str = "guards";
-/// What is checked, and made again, as a whole: what disks lose at once.
+/// Unit of verification and repair: what disks typically lose at once.
 const SECTOR_BYTES: usize = 4 << 10;
-/// Sectors for one of parity: a guard takes less than a hundredth of its table.
+/// Sectors per parity sector: a guard takes less than a hundredth of its table.
 const SECTORS_PER_PARITY: usize = 128;
-/// Parity sectors of a small table: two, so that a damage may lie over a border.
+/// Parity sectors of a small table: two, so that damage may span two sectors.
 const PARITIES_MIN: usize = 2;
 const MAGIC: &[u8; 8] = b"TTGUARD1";
-/// Where a guard says how long its table is. The checksums of the sectors follow.
+/// Offset of the table's length in a guard. The checksums of the sectors follow it.
 const TABLE_BYTES_OFFSET: u64 = 16;
-/// Sectors at the end of a table that hold its properties, metaindex and footer.
+/// Sectors at the end of a table that contain its properties, metaindex and footer.
 const END_SECTORS: u64 = 4;
 
-/// An offset in a table, and the bytes that belong there.
+/// An offset in a table, and the bytes to restore there.
 type Repair = (u64, Vec<u8>);
 
-/// What a guard says of its table.
+/// Result of comparing a table with its guard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Health {
     /// There is no guard, or it is damaged.
     Unguarded,
-    /// The table has the bytes that it had.
-    Whole,
-    /// So many sectors are damaged, and can be made again.
-    Mendable(usize),
-    /// More is damaged than can be made again.
-    Beyond(usize),
+    /// The table is unchanged.
+    Intact,
+    /// This many sectors are damaged and can be reconstructed.
+    Repairable(usize),
+    /// This many sectors are damaged, and not all can be reconstructed.
+    BeyondRepair(usize),
 }
 
-/// The guard of one table, as it is on disk.
+/// The guard of one table, as stored on disk.
 #[derive(Debug, PartialEq, Eq)]
 struct Guard {
     table_bytes: u64,
@@ -76,7 +79,7 @@ impl Guards {
         self.db.join(GUARDS_DIR).join(format!("{number:06}.guard"))
     }
 
-    /// The tables that have a guard.
+    /// Returns the numbers of the tables that have a guard.
     pub(super) fn guarded(&self) -> Vec<u64> {
         let Ok(entries) = fs::read_dir(self.db.join(GUARDS_DIR)) else { return Vec::new() };
         let names = entries.flatten().map(|entry| PathBuf::from(entry.file_name()));
@@ -84,13 +87,14 @@ impl Guards {
         guards.filter_map(|name| name.file_stem()?.to_str()?.parse().ok()).collect()
     }
 
-    /// Makes the guard of a table. Answers the bytes of the table.
+    /// Creates the guard of a table. Returns the size of the table in bytes.
     pub(super) fn make(&self, number: u64) -> io::Result<u64> {
         fs::create_dir_all(self.db.join(GUARDS_DIR))?;
         let guard = Guard::of(&mut File::open(self.table(number))?)?;
         let path = self.guard(number);
         let new = path.with_extension("new");
-        // Synced, so that one that fails its checksum is damaged. The name may be lost: then it is made again.
+        // Synced, so that a guard with a wrong checksum is known to be damaged. If the rename is
+        // lost, the guard is created again.
         let mut file = File::create(&new)?;
         file.write_all(&guard.encode())?;
         file.sync_data()?;
@@ -98,13 +102,13 @@ impl Guards {
         Ok(guard.table_bytes)
     }
 
-    /// Copies the guards of the tables that are in the folder of another database. A table that a compaction has replaced
-    /// meanwhile stays without.
+    /// Copies the guards of the tables that exist in the directory of another database. A table
+    /// that a compaction has replaced meanwhile gets none.
     pub(super) fn copy_to(&self, other: &Path) -> io::Result<()> {
-        let there = Self::new(other);
+        let target = Self::new(other);
         fs::create_dir_all(other.join(GUARDS_DIR))?;
-        for number in self.guarded().into_iter().filter(|number| there.table(*number).exists()) {
-            match fs::copy(self.guard(number), there.guard(number)) {
+        for number in self.guarded().into_iter().filter(|number| target.table(*number).exists()) {
+            match fs::copy(self.guard(number), target.guard(number)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
             }
@@ -112,7 +116,7 @@ impl Guards {
         Ok(())
     }
 
-    /// Removes guards that are damaged themselves. Answers of which tables.
+    /// Removes guards that are damaged themselves. Returns the numbers of their tables.
     pub(super) fn remove_damaged(&self) -> Vec<u64> {
         let damaged = |number: &u64| match fs::read(self.guard(*number)) {
             Ok(bytes) => Guard::decode(&bytes).is_none(),
@@ -123,9 +127,9 @@ impl Guards {
         damaged
     }
 
-    /// Removes the guard of a table that is no more.
+    /// Removes the guard of a deleted table.
     pub(super) fn remove(&self, number: u64) {
-        // One that stays is removed the next time.
+        // A guard that cannot be removed is removed at the next call.
         let _removed = fs::remove_file(self.guard(number));
     }
 
@@ -134,10 +138,10 @@ impl Guards {
         self.examine(number).map(|(health, _)| health)
     }
 
-    /// Gives a damaged table its old bytes. Answers what was found before.
-    pub(super) fn mend(&self, number: u64) -> io::Result<Health> {
+    /// Repairs a damaged table in place. Returns its health before the repair.
+    pub(super) fn repair(&self, number: u64) -> io::Result<Health> {
         let (health, repairs) = self.examine(number)?;
-        if matches!(health, Health::Mendable(_)) {
+        if matches!(health, Health::Repairable(_)) {
             let file = File::options().write(true).open(self.table(number))?;
             for (offset, bytes) in repairs {
                 file.write_all_at(&bytes, offset)?;
@@ -147,8 +151,9 @@ impl Guards {
         Ok(health)
     }
 
-    /// Whether the end of a table has the bytes that it had, where its properties lie: RocksDB reads a table whose properties it
-    /// cannot read as if it were written otherwise, and finds fewer rows in it without another word. What has no guard counts as whole.
+    /// Returns whether the end of a table, where its properties lie, is undamaged. RocksDB silently
+    /// misinterprets a table whose properties it cannot read, and finds fewer rows in it. A table
+    /// without a guard counts as undamaged.
     pub(super) fn has_whole_end(&self, number: u64) -> io::Result<bool> {
         let guard = match File::open(self.guard(number)) {
             Ok(guard) => guard,
@@ -171,7 +176,7 @@ impl Guards {
         Ok(end.chunks(SECTOR_BYTES).zip(sums).all(whole))
     }
 
-    /// What is damaged, and the bytes that belong there.
+    /// Returns the health of a table and the bytes that repair it.
     fn examine(&self, number: u64) -> io::Result<(Health, Vec<Repair>)> {
         let guard = match fs::read(self.guard(number)) {
             Ok(bytes) => Guard::decode(&bytes),
@@ -183,13 +188,14 @@ impl Guards {
         Ok(guard.compare(&bytes))
     }
 
-    /// How long the manifest is; no bytes when there is none.
+    /// Returns the length of the manifest in bytes, zero if there is none.
     pub(super) fn manifest_bytes(&self) -> io::Result<u64> {
         current_manifest(&self.db).map_or(Ok(0), |path| Ok(fs::metadata(path)?.len()))
     }
 
-    /// Copies the manifest, if it grew since the last copy. `is_in_force` is asked when its bytes were read and synced: after a sync
-    /// that failed, nobody knows what of them is on the disk, and a copy that has more would tell of damage where none is.
+    /// Copies the manifest if it grew since the last copy. `is_in_force` is called after its bytes
+    /// were read and synced: after a failed sync it is unknown which of them are on disk, and a
+    /// copy with more bytes than the manifest would indicate damage where there is none.
     pub(super) fn copy_manifest(&self, is_in_force: impl FnOnce() -> bool) -> io::Result<()> {
         let Some(manifest) = current_manifest(&self.db) else { return Ok(()) };
         let Some(name) = manifest.file_name() else { return Ok(()) };
@@ -204,7 +210,8 @@ impl Guards {
             File::open(&self.db)?.sync_all()?;
         }
         let mut content = fs::read(&manifest)?;
-        // It only grows: what differs from the copy is damaged, and the copy is what mends it.
+        // The manifest is append-only: if it differs from the copy it is damaged, and the copy is
+        // needed to repair it.
         let earlier = fs::read(&copy).ok().and_then(whole_copy);
         if earlier.is_some_and(|earlier| !content.starts_with(&earlier)) {
             return Ok(());
@@ -215,7 +222,8 @@ impl Guards {
         }
         content.extend_from_slice(&xxh3_64(&content).to_le_bytes());
         let new = folder.join("MANIFEST.new");
-        // Synced, since a manifest without a copy says that its start was killed before anything was acknowledged.
+        // Synced: a manifest without a copy means that its start was killed before it acknowledged
+        // anything.
         let mut file = File::create(&new)?;
         file.write_all(&content)?;
         file.sync_all()?;
@@ -230,15 +238,16 @@ impl Guards {
         Ok(())
     }
 
-    /// The length of the manifest when it was copied, if the copy is of this manifest.
+    /// Returns the length of the copy of the current manifest, or `None` if there is no valid copy.
     pub(super) fn copied_bytes(&self) -> Option<usize> {
         let manifest = current_manifest(&self.db)?;
         let copy = self.db.join(GUARDS_DIR).join(manifest.file_name()?);
         fs::read(copy).ok().and_then(whole_copy).map(|copy| copy.len())
     }
 
-    /// Gives the manifest the bytes that its copy has; what was added since the copy stays. Answers whether anything changed.
-    pub(super) fn mend_manifest(&self) -> io::Result<bool> {
+    /// Restores the manifest from its copy, keeping what was appended since. Returns whether
+    /// anything changed.
+    pub(super) fn repair_manifest(&self) -> io::Result<bool> {
         let Ok(entries) = fs::read_dir(self.db.join(GUARDS_DIR)) else { return Ok(false) };
         for entry in entries.flatten() {
             let name = entry.file_name();
@@ -250,7 +259,7 @@ impl Guards {
             let now = fs::read(&manifest).unwrap_or_default();
             let same = now.get(..copy.len()).is_some_and(|head| head == copy.as_slice());
             let newest = manifests(&self.db).into_iter().max();
-            // A newer manifest begins with all that the older ones say.
+            // A newer manifest starts with everything that the older ones contain.
             if same || newest.is_some_and(|newest| newest > manifest) {
                 continue;
             }
@@ -263,10 +272,10 @@ impl Guards {
     }
 }
 
-/// The checksum behind the copy of a manifest.
+/// Length of the checksum that ends the copy of a manifest.
 const TAIL_BYTES: u64 = 8;
 
-/// The manifest that a copy holds, unless it is damaged.
+/// Returns the manifest in a copy, or `None` if the copy is damaged.
 fn whole_copy(mut copy: Vec<u8>) -> Option<Vec<u8>> {
     let (content, sum) = copy.split_last_chunk::<{ TAIL_BYTES as usize }>()?;
     let length = (u64::from_le_bytes(*sum) == xxh3_64(content)).then_some(content.len())?;
@@ -274,7 +283,7 @@ fn whole_copy(mut copy: Vec<u8>) -> Option<Vec<u8>> {
     Some(copy)
 }
 
-/// The manifests in the folder of a database.
+/// Returns the manifests in the directory of a database.
 pub(super) fn manifests(db: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(db) else { return Vec::new() };
     let paths = entries.flatten().map(|entry| entry.path());
@@ -287,7 +296,7 @@ pub(super) fn manifests(db: &Path) -> Vec<PathBuf> {
     paths.filter(numbered).collect()
 }
 
-/// The manifest that `CURRENT` names, if it is there.
+/// Returns the manifest that `CURRENT` names, if that file exists.
 pub(super) fn current_manifest(db: &Path) -> Option<PathBuf> {
     let current = fs::read_to_string(db.join("CURRENT")).ok()?;
     let path = db.join(current.strip_suffix('\n')?);
@@ -314,21 +323,22 @@ impl Guard {
             .map(|(i, _)| i)
             .collect();
         if table.len() as u64 != self.table_bytes {
-            return (Health::Beyond(bad.len()), Vec::new());
+            return (Health::BeyondRepair(bad.len()), Vec::new());
         }
         if bad.is_empty() {
-            return (Health::Whole, Vec::new());
+            return (Health::Intact, Vec::new());
         }
         let repairs: Option<Vec<Repair>> =
-            bad.iter().map(|i| self.made_again(table, *i, &difference)).collect();
+            bad.iter().map(|i| self.reconstructed(table, *i, &difference)).collect();
         match repairs {
-            Some(repairs) => (Health::Mendable(bad.len()), repairs),
-            None => (Health::Beyond(bad.len()), Vec::new()),
+            Some(repairs) => (Health::Repairable(bad.len()), repairs),
+            None => (Health::BeyondRepair(bad.len()), Vec::new()),
         }
     }
 
-    /// Where a sector begins and what it was; nothing when another of its group is damaged too.
-    fn made_again(
+    /// Returns the offset and the original bytes of a sector, or `None` when another sector of its
+    /// group is damaged too.
+    fn reconstructed(
         &self,
         table: &[u8],
         sector: usize,
@@ -375,7 +385,8 @@ impl Guard {
     }
 }
 
-/// Bytes of each parity sector that are not zeros for want of a table: most tables of a small database are shorter than a sector.
+/// Returns how many bytes of each parity sector are stored. Most tables of a small database are
+/// shorter than a sector, and the rest of their parity is zero.
 fn parity_bytes(table_bytes: u64) -> usize {
     table_bytes.min(SECTOR_BYTES as u64) as usize
 }
@@ -384,7 +395,7 @@ fn parities(sectors: usize) -> usize {
     sectors.div_ceil(SECTORS_PER_PARITY).max(PARITIES_MIN).min(sectors)
 }
 
-/// Adds every sector to its parity, in which it stands for the part that is there. Answers their checksums.
+/// Adds every sector to the parity of its group. Returns the checksums of the sectors.
 fn add_sectors(table: &[u8], parity: &mut [[u8; SECTOR_BYTES]]) -> Vec<u32> {
     let groups = parity.len().max(1);
     let add = |(i, sector): (usize, &[u8])| {
@@ -414,25 +425,28 @@ mod tests {
     }
 
     #[test]
-    fn whatever_sector_is_lost_comes_back() {
+    fn any_damaged_sector_is_repaired() {
         for len in [1, 100, 4096, 4097, 9000, 50_000, 1 << 20] {
             let (dir, guards, table) = guarded(len);
             let path = dir.path().join("000007.sst");
-            assert_eq!(guards.check(7).unwrap(), Health::Whole);
+            assert_eq!(guards.check(7).unwrap(), Health::Intact);
             for (at, bytes) in
                 [(0, 1), (len / 2, 512), (len.saturating_sub(3), 4096), (len / 3, 4096)]
             {
                 let mut bad = table.clone();
                 bad.iter_mut().skip(at).take(bytes).for_each(|byte| *byte = !*byte);
                 fs::write(&path, &bad).unwrap();
-                assert!(matches!(guards.mend(7).unwrap(), Health::Mendable(1..=2)), "{len} {at}");
+                assert!(
+                    matches!(guards.repair(7).unwrap(), Health::Repairable(1..=2)),
+                    "{len} {at}"
+                );
                 assert_eq!(fs::read(&path).unwrap(), table);
             }
         }
     }
 
     #[test]
-    fn the_end_of_a_table_is_looked_at_alone() {
+    fn the_end_of_a_table_is_checked_separately() {
         for len in [1, 4096, 16_384, 50_000] {
             let (dir, guards, table) = guarded(len);
             assert!(guards.has_whole_end(7).unwrap() && guards.has_whole_end(8).unwrap());
@@ -447,11 +461,11 @@ mod tests {
     }
 
     #[test]
-    fn what_is_beyond_parity_is_left_as_it_is() {
+    fn damage_beyond_parity_is_left_unchanged() {
         let (dir, guards, mut table) = guarded(400_000);
         table.iter_mut().for_each(|byte| *byte ^= 1);
         fs::write(dir.path().join("000007.sst"), &table).unwrap();
-        assert!(matches!(guards.mend(7).unwrap(), Health::Beyond(_)));
+        assert!(matches!(guards.repair(7).unwrap(), Health::BeyondRepair(_)));
         assert_eq!(fs::read(dir.path().join("000007.sst")).unwrap(), table);
         let mut guard = fs::read(guards.guard(7)).unwrap();
         guard[30] ^= 1;
@@ -461,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn a_guard_has_these_bytes() {
+    fn a_guard_has_golden_bytes() {
         let guard = Guard::of(&mut &b"abc"[..]).unwrap().encode();
         assert_eq!(guard.len(), 8 + 8 + 8 + 4 + 3);
         assert_eq!(guard.get(..8), Some(&b"TTGUARD1"[..]));

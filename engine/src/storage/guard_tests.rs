@@ -1,17 +1,17 @@
-//! What guards make good, and what is done about guards, manifests and repairs that are damaged themselves.
+//! Tests of repairs from guards, and of damaged guards, manifests and interrupted repairs.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use tempfile::TempDir;
 
-use super::tests::{get, keys, noise, open, put, told};
+use super::tests::{damage_of, get, keys, noise, open, put};
 use super::*;
 
 const TABLES: u8 = 3;
 const ROWS: u8 = 20;
 
-/// A store with tables of one keyspace that hold keys one after the other, all guarded, closed.
+/// Fills and closes a store with several guarded tables of one keyspace with consecutive keys.
 fn tables(dir: &Path) -> Vec<PathBuf> {
     let store = open(dir);
     for table in 0..TABLES {
@@ -23,10 +23,10 @@ fn tables(dir: &Path) -> Vec<PathBuf> {
     }
     drop(store);
     let needles = (0..TABLES).map(|table| noise(u64::from(table * ROWS), 1_000));
-    needles.map(|needle| holding(dir, &needle[..100])).collect()
+    needles.map(|needle| table_containing(dir, &needle[..100])).collect()
 }
 
-fn holding(dir: &Path, needle: &[u8]) -> PathBuf {
+fn table_containing(dir: &Path, needle: &[u8]) -> PathBuf {
     let paths = fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path());
     let mut tables = paths.filter(|path| path.extension().is_some_and(|e| e == "sst"));
     let holds = |path: &PathBuf| {
@@ -43,7 +43,7 @@ fn flip(path: &Path, at: impl FnOnce(usize) -> usize) {
 }
 
 #[track_caller]
-fn all_there(store: &Store) {
+fn check_complete(store: &Store) {
     let found = keys(store, Keyspace::Documents, &KeyRange::all(), Direction::Forward);
     assert_eq!(found.len(), usize::from(TABLES * ROWS));
     for n in 0..TABLES * ROWS {
@@ -52,20 +52,20 @@ fn all_there(store: &Store) {
 }
 
 #[test]
-fn one_damage_in_each_of_several_tables_costs_nothing() {
-    type Place = fn(usize) -> usize;
-    // In the rows, in what says how to read them, and in the footer.
-    let places: [Place; 4] = [|_| 2_000, |len| len - 60, |len| len - 300, |len| len - 900];
-    for place in places {
+fn one_damaged_sector_in_each_of_several_tables_loses_nothing() {
+    type OffsetFor = fn(usize) -> usize;
+    // In the rows, in the properties and index, and in the footer.
+    let offsets: [OffsetFor; 4] = [|_| 2_000, |len| len - 60, |len| len - 300, |len| len - 900];
+    for offset in offsets {
         let dir = TempDir::new().unwrap();
-        tables(dir.path()).iter().for_each(|table| flip(table, place));
-        all_there(&open(dir.path()));
-        all_there(&open(dir.path()));
+        tables(dir.path()).iter().for_each(|table| flip(table, offset));
+        check_complete(&open(dir.path()));
+        check_complete(&open(dir.path()));
     }
 }
 
 #[test]
-fn a_damaged_guard_is_made_again() {
+fn a_damaged_guard_is_rebuilt() {
     let dir = TempDir::new().unwrap();
     let table = tables(dir.path()).remove(0);
     let name = table.with_extension("guard");
@@ -78,7 +78,7 @@ fn a_damaged_guard_is_made_again() {
 }
 
 #[test]
-fn a_damaged_guard_does_not_bless_a_damaged_table() {
+fn a_damaged_guard_is_not_rebuilt_from_a_damaged_table() {
     let dir = TempDir::new().unwrap();
     let table = tables(dir.path()).remove(1);
     let name = table.with_extension("guard");
@@ -89,11 +89,11 @@ fn a_damaged_guard_does_not_bless_a_damaged_table() {
     for _ in 0..10 {
         store.tend().unwrap();
     }
-    let told = told(&store);
-    assert!(told.iter().any(|line| line.starts_with("lost: ")), "{told:?}");
+    let damage = damage_of(&store);
+    assert!(damage.iter().any(|line| line.starts_with("lost: ")), "{damage:?}");
     let found = keys(&store, Keyspace::Documents, &KeyRange::all(), Direction::Forward);
     let lost = usize::from(TABLES * ROWS) - found.len();
-    // No more than the block of rows that was hit.
+    // At most the block of rows that was hit.
     assert!((1..=usize::from(ROWS)).contains(&lost), "{lost}");
 }
 
@@ -109,14 +109,14 @@ fn a_table_without_a_guard_is_read_before_it_gets_one() {
     let guarded = super::guard::Guards::new(dir.path()).guarded();
     assert!(!guarded.contains(&number) && !guarded.is_empty(), "{guarded:?}");
     store.tend().unwrap();
-    // It is out, and what could be read of it is in another.
+    // The table was removed, and its readable rows are in another one.
     assert!(!table.exists());
     let found = keys(&store, Keyspace::Documents, &KeyRange::all(), Direction::Forward);
     assert!(found.len() >= usize::from((TABLES - 1) * ROWS), "{}", found.len());
 }
 
 #[test]
-fn a_new_table_is_guarded_at_the_next_look() {
+fn a_new_table_is_guarded_at_the_next_check() {
     let dir = TempDir::new().unwrap();
     let store = open(dir.path());
     store.tend().unwrap();
@@ -131,14 +131,14 @@ fn a_new_table_is_guarded_at_the_next_look() {
 }
 
 #[test]
-fn a_damaged_manifest_does_not_take_its_copy_with_it() {
+fn a_damaged_manifest_does_not_overwrite_its_copy() {
     let dir = TempDir::new().unwrap();
     let store = open(dir.path());
     put(&store, Keyspace::Documents, &[1], b"one");
     store.flush().unwrap();
     let manifest = super::guard::current_manifest(dir.path()).unwrap();
     let whole = fs::read(&manifest).unwrap();
-    // RocksDB does not read it again, and appends.
+    // RocksDB does not read the manifest again, and appends to it.
     let file = fs::File::options().write(true).open(&manifest).unwrap();
     std::os::unix::fs::FileExt::write_all_at(&file, &[!whole[40]], 40).unwrap();
     put(&store, Keyspace::Documents, &[2], b"two");
@@ -155,7 +155,7 @@ fn a_damaged_manifest_does_not_take_its_copy_with_it() {
 }
 
 #[test]
-fn a_repair_that_was_interrupted_is_done_again() {
+fn an_interrupted_repair_is_repeated() {
     let dir = TempDir::new().unwrap();
     tables(dir.path());
     // What RocksDB's repair leaves when it is killed early: a manifest without any table.
@@ -166,12 +166,12 @@ fn a_repair_that_was_interrupted_is_done_again() {
     let of_empty = super::guard::current_manifest(empty.path()).unwrap();
     fs::copy(of_empty, &manifest).unwrap();
     fs::write(dir.path().join("REPAIRING"), "").unwrap();
-    all_there(&open(dir.path()));
+    check_complete(&open(dir.path()));
     assert!(!dir.path().join("REPAIRING").exists());
 }
 
 #[test]
-fn a_checkpoint_has_the_guards_of_its_tables() {
+fn a_checkpoint_contains_the_guards_of_its_tables() {
     let dir = TempDir::new().unwrap();
     let target = TempDir::new().unwrap();
     let target = target.path().join("db");
@@ -179,8 +179,8 @@ fn a_checkpoint_has_the_guards_of_its_tables() {
     put(&store, Keyspace::Documents, &[1], &noise(1, 5_000));
     store.checkpoint(&target).unwrap();
     drop(store);
-    let table = holding(&target, &noise(1, 5_000)[..100]);
-    // A link to the table of the store; here it stands alone.
+    let table = table_containing(&target, &noise(1, 5_000)[..100]);
+    // The table is a hard link to that of the store: replace it with a copy.
     let bytes = fs::read(&table).unwrap();
     fs::remove_file(&table).unwrap();
     fs::write(&table, bytes).unwrap();

@@ -4,7 +4,7 @@ use std::ops::Deref;
 
 use rocksdb::{DB, ErrorKind, WaitForCompactOptions};
 
-/// An open database, which is closed when it is dropped.
+/// An open database. Dropping it closes it.
 pub(super) struct Database(DB);
 
 impl Database {
@@ -12,9 +12,10 @@ impl Database {
         Self(db)
     }
 
-    /// Why background work has stopped, if it has. After a full disk RocksDB goes on by itself once there is room.
+    /// Returns why background work has stopped, if it has. After a full disk RocksDB resumes by
+    /// itself once there is space.
     pub(super) fn background_error(&self) -> Option<rocksdb::Error> {
-        // The only question of the binding that is answered by it: waiting ends at once where there is one.
+        // No other call of the binding reports this error: waiting returns at once if there is one.
         let mut options = WaitForCompactOptions::default();
         options.set_timeout(1);
         let waited = self.0.wait_for_compact(&options);
@@ -39,8 +40,9 @@ impl std::ops::DerefMut for Database {
 
 impl Drop for Database {
     fn drop(&mut self) {
-        // Closing waits for a recovery from a full disk that is under way, and that may wait for a flush that nobody does: it is
-        // only heard that the database closes when that is said first.
+        // Closing waits for a running recovery from a full disk, which may wait for a flush that
+        // never runs. It only notices that the database closes if background work is cancelled
+        // first.
         self.0.cancel_all_background_work(false);
     }
 }

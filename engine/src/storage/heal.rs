@@ -1,12 +1,13 @@
-//! Healing: what happens when the database meets damage while it is open.
+//! Repair of damage that is met while the database is open.
 //!
-//! RocksDB names the table that it complains about, in the error of a read or in its log. Such a *suspect* gets its old bytes
-//! back from its guard, in place, and the read is tried again: RocksDB keeps nothing that failed its checksum. One
-//! that has no guard, or more damage than a guard makes good, is taken out: what can still be read of its keys is
-//! written anew above it, and it goes to a folder beside the database.
+//! RocksDB names the damaged table in the error of a read or in its log. Such a *suspect* is
+//! repaired in place from its guard, and the read is retried: RocksDB caches nothing that failed
+//! its checksum. A table without a guard, or with more damage than its guard can repair, is
+//! removed: its readable entries are rewritten in a new table, and the file moves to a directory
+//! beside the database.
 //!
-//! A compaction that comes across damage makes RocksDB refuse all writes until it is opened again. So the store closes it, once
-//! nobody reads, and opens it again; whoever writes waits for that.
+//! A compaction that meets damage makes RocksDB refuse all writes until it is reopened. So the
+//! store closes and reopens it once it has no readers; writers wait for that.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -18,98 +19,102 @@ use rocksdb::{LiveFile, WriteBatch, WriteOptions};
 
 use super::batch::Sync;
 use super::failure::{failure, io_failure};
-use super::findings::{mended, tables_named};
+use super::findings::{repaired_table, tables_named};
 use super::guard::Health;
 use super::handle::Database;
 use super::keyspace::Keyspace;
 use super::open;
-use super::rescue::{keyspace_of, number_of, rows_of, take_out};
+use super::rescue::{keyspace_of, number_of, remove_tables, rows_of};
 use super::store::{Store, family};
 use crate::error::{Error, Result};
 
-/// How long an attempt to open again waits for readers, and how often it looks.
+/// How long a reopen waits for readers between two checks, and how often it checks.
 const READERS_WAIT: Duration = Duration::from_millis(10);
-const READERS_LOOKS: usize = 500;
-/// Bytes of tables for which one look makes guards: the rest has its turn at the next look.
-const GUARDED_BYTES_PER_LOOK: u64 = 128 << 20;
-/// Times that RocksDB may complain of a table that its guard says is whole.
+const READERS_CHECKS: usize = 500;
+/// Bytes of tables for which one pass creates guards; the next pass continues.
+const GUARDED_BYTES_PER_PASS: u64 = 128 << 20;
+/// How often RocksDB may complain about a table that is intact according to its guard.
 const COMPLAINTS_MAX: usize = 2;
 
-/// Times that something is tried again after healing: a table is believed for as long before it is taken out, and there may be a
-/// second one.
-const HEALINGS_MAX: usize = 2 * (COMPLAINTS_MAX + 1);
+/// How often an operation is retried after repairs: a table that is intact according to its guard
+/// is kept for that long before it is removed, and there may be a second one.
+const RETRIES_MAX: usize = 2 * (COMPLAINTS_MAX + 1);
 
-/// What healing remembers from one time to the next.
+/// State of repairs between calls.
 #[derive(Debug, Default)]
-pub(super) struct Healing {
-    /// Background errors when last seen.
+pub(super) struct RepairState {
+    /// The number of background errors at the last check.
     errors: u64,
     /// Tables that have a guard.
     guarded: Option<BTreeSet<u64>>,
-    /// Tables that had none when the store was opened, and were not read since.
+    /// Tables that had no guard when the store was opened and have not been read since.
     unread: BTreeSet<u64>,
-    /// The bytes of the manifest when tables were guarded last.
+    /// The length of the manifest when tables were last guarded.
     manifest_bytes: u64,
-    /// How often RocksDB complained of tables that no guard can help.
+    /// How often RocksDB complained about tables that are intact according to their guards.
     complaints: BTreeMap<u64, usize>,
 }
 
 impl Store {
-    /// Looks after the files: heals what background work complained about, and guards new tables. To be called every now and then.
+    /// Repairs what background work complained about, and creates guards of new tables. Called
+    /// periodically.
     pub(crate) fn tend(&self) -> Result<()> {
         if self.db.read().is_none() {
             self.reopen()?;
         }
         let errors = self.background_errors()?;
-        let new = std::mem::replace(&mut self.healing.lock().errors, errors) != errors;
-        if new || self.findings.has_suspects() {
-            self.heal()?;
+        let has_new_errors =
+            std::mem::replace(&mut self.repair_state.lock().errors, errors) != errors;
+        if has_new_errors || self.findings.has_suspects() {
+            self.repair_damage()?;
         }
-        self.guard_tables(GUARDED_BYTES_PER_LOOK)
+        self.guard_tables(GUARDED_BYTES_PER_PASS)
     }
 
-    /// Heals what reads have come across. A start does so before anything is written: new rows in the range of a damaged page
-    /// cannot be told from it by the next start.
+    /// Repairs the tables that reads have complained about. A start does so before anything is
+    /// written: the next start could not tell new rows in the range of a damaged page from the
+    /// damaged ones.
     ///
-    /// Answers whether there was anything to heal: what failed may be tried again then.
+    /// Returns whether there was anything to repair, in which case failed reads may be retried.
     pub(crate) fn heal_suspects(&self) -> Result<bool> {
         let any = !self.read_only && self.findings.has_suspects();
         if any {
-            self.heal()?;
+            self.repair_damage()?;
         }
         Ok(any)
     }
 
-    /// Guards new tables, if there are any: the manifest has grown then. To be called often. A table without a guard is one that a single
-    /// damage costs, and what it was made of is gone.
+    /// Creates guards of new tables, if the manifest has grown and so there may be any. Called
+    /// often: the first damage to a table without a guard is permanent, because the inputs of that
+    /// table are deleted.
     pub(crate) fn guard_new(&self) -> Result<()> {
         let bytes = self.guards.manifest_bytes().map_err(|e| io_failure("guarding tables", e))?;
-        if self.healing.lock().manifest_bytes == bytes {
+        if self.repair_state.lock().manifest_bytes == bytes {
             return Ok(());
         }
-        self.guard_tables(GUARDED_BYTES_PER_LOOK)
+        self.guard_tables(GUARDED_BYTES_PER_PASS)
     }
 
-    /// Makes guards of all tables that have none.
+    /// Creates guards of all tables that have none.
     pub(super) fn guard_all(&self) -> Result<()> {
         self.guard_tables(u64::MAX)
     }
 
     fn guard_tables(&self, bytes_max: u64) -> Result<()> {
-        let mut healing = self.healing.lock();
-        if healing.guarded.is_none() {
+        let mut repair_state = self.repair_state.lock();
+        if repair_state.guarded.is_none() {
             for number in self.guards.remove_damaged() {
-                tracing::warn!(number, "the guard of a table was damaged, and is removed");
+                tracing::warn!(number, "the guard of a table was damaged and is removed");
             }
             let guarded: BTreeSet<u64> = self.guards.guarded().into_iter().collect();
-            healing.unread = self.live_tables()?.difference(&guarded).copied().collect();
-            healing.guarded = Some(guarded);
+            repair_state.unread = self.live_tables()?.difference(&guarded).copied().collect();
+            repair_state.guarded = Some(guarded);
         }
         let manifest_bytes = self.guards.manifest_bytes();
         let manifest_bytes = manifest_bytes.map_err(|e| io_failure("guarding tables", e))?;
         let files = self.db()?.live_files().map_err(|error| failure("tables", error))?;
         let live: BTreeSet<u64> = files.iter().filter_map(number_of).collect();
-        let Healing { guarded, unread, .. } = &mut *healing;
+        let RepairState { guarded, unread, .. } = &mut *repair_state;
         let guarded = guarded.get_or_insert_default();
         for gone in guarded.difference(&live).copied().collect::<Vec<_>>() {
             self.guards.remove(gone);
@@ -117,7 +122,7 @@ impl Store {
         }
         let mut bytes = 0;
         for new in live.difference(guarded).copied().collect::<Vec<_>>() {
-            // Not before it was read: a guard of a damaged table would say that it is whole.
+            // Not before it was read: the guard of a damaged table would certify it as intact.
             if unread.contains(&new) && !self.read_table(&files, new)? {
                 continue;
             }
@@ -126,7 +131,7 @@ impl Store {
                 continue;
             }
             match self.guards.make(new) {
-                Ok(made) => bytes += made,
+                Ok(table_bytes) => bytes += table_bytes,
                 // A compaction has replaced it meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(io_failure("guarding tables", error)),
@@ -137,15 +142,15 @@ impl Store {
             }
         }
         if bytes < bytes_max {
-            healing.manifest_bytes = manifest_bytes;
+            repair_state.manifest_bytes = manifest_bytes;
         }
         let db = self.db()?;
         let copied = self.guards.copy_manifest(|| db.background_error().is_none());
         copied.map_err(|error| io_failure("copying the manifest", error))
     }
 
-    /// Reads what is in the range of a table, and answers whether that succeeded. What stands in the way, this table or another, is a
-    /// suspect from then on.
+    /// Reads all entries in the range of a table, and returns whether that succeeded. Tables that
+    /// make it fail, this one or others, become suspects.
     fn read_table(&self, files: &[LiveFile], number: u64) -> Result<bool> {
         let Some(file) = files.iter().find(|file| number_of(file) == Some(number)) else {
             return Ok(false);
@@ -173,105 +178,108 @@ impl Store {
         Ok(files.iter().filter_map(number_of).collect())
     }
 
-    /// Whether a read that failed is worth another try: a table was mended since.
-    pub(super) fn mend_after(&self, error: &Error) -> bool {
+    /// Repairs the tables named by the error of a read. Returns whether the read should be retried.
+    pub(super) fn repair_after(&self, error: &Error) -> bool {
         if self.read_only {
             return false;
         }
-        // Not those that are kept: another thread may be mending this one just now, and the try is worth it all the same.
+        // Not the recorded suspects: another thread may be repairing this table right now, and a
+        // retry is still worthwhile.
         let suspects = tables_named(&error.to_string()).collect();
-        let mut healing = self.healing.lock();
-        self.mend_suspects(&mut healing, suspects).0
+        let mut repair_state = self.repair_state.lock();
+        self.repair_suspects(&mut repair_state, suspects).0
     }
 
-    /// Mends suspects. Answers whether one was mended, or found whole for the first time, and those that cannot be.
-    fn mend_suspects(
+    /// Repairs suspects. Returns whether one was repaired, or found intact for the first few times,
+    /// and those that cannot be repaired.
+    fn repair_suspects(
         &self,
-        healing: &mut Healing,
+        repair_state: &mut RepairState,
         suspects: BTreeSet<u64>,
     ) -> (bool, BTreeSet<u64>) {
         let mut any = false;
-        let mut beyond = BTreeSet::new();
+        let mut unrepairable = BTreeSet::new();
         for number in suspects {
-            match self.guards.mend(number) {
-                Ok(Health::Mendable(sectors)) => {
-                    self.findings.report(mended(number, sectors));
+            match self.guards.repair(number) {
+                Ok(Health::Repairable(sectors)) => {
+                    self.findings.report(repaired_table(number, sectors));
                     any = true;
                 }
-                // Mended by another reader just now, or guarded when it was damaged already.
-                Ok(Health::Whole) => {
-                    let complaints = healing.complaints.entry(number).or_default();
+                // Repaired by another reader just now, or already damaged when the guard was made.
+                Ok(Health::Intact) => {
+                    let complaints = repair_state.complaints.entry(number).or_default();
                     *complaints += 1;
                     if *complaints <= COMPLAINTS_MAX {
                         any = true;
                     } else {
-                        beyond.insert(number);
+                        unrepairable.insert(number);
                     }
                 }
-                Ok(Health::Unguarded | Health::Beyond(_)) => {
-                    beyond.insert(number);
+                Ok(Health::Unguarded | Health::BeyondRepair(_)) => {
+                    unrepairable.insert(number);
                 }
-                Err(error) => tracing::error!(%error, number, "a damaged table cannot be mended"),
+                Err(error) => tracing::error!(%error, number, "a damaged table cannot be repaired"),
             }
         }
-        for number in &beyond {
-            // For the next look, which takes them out.
+        for number in &unrepairable {
+            // For the next pass, which removes them.
             self.findings.suspect(*number);
         }
-        (any, beyond)
+        (any, unrepairable)
     }
 
-    /// Does something that fails when background work came across damage, as often as healing helps.
-    pub(super) fn healing_damage<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
-        for _ in 0..HEALINGS_MAX {
+    /// Runs `work`, and repairs and retries as long as background work has met damage and repairs
+    /// help.
+    pub(super) fn retry_after_repair<T>(&self, work: impl Fn() -> Result<T>) -> Result<T> {
+        for _ in 0..RETRIES_MAX {
             match work() {
-                Err(Error::Corrupt(_)) if self.heal()? => {}
+                Err(Error::Corrupt(_)) if self.repair_damage()? => {}
                 outcome => return outcome,
             }
         }
         work()
     }
 
-    /// Mends what can be, takes out what cannot, and opens the database again if it refuses writes. Answers whether it may be
-    /// worth another try to write.
-    pub(super) fn heal(&self) -> Result<bool> {
-        let mut healing = self.healing.lock();
+    /// Repairs suspects, removes tables that cannot be repaired, and reopens the database if it
+    /// refuses writes. Returns whether a failed write may be retried.
+    pub(super) fn repair_damage(&self) -> Result<bool> {
+        let mut repair_state = self.repair_state.lock();
         let mut suspects = self.findings.take_suspects();
         if suspects.is_empty() && self.refuses_writes()? {
-            // Of damage to some parts of a table RocksDB does not say whose it is.
+            // RocksDB does not name the table for damage to some parts of it.
             suspects = self.doubtful_tables()?;
         }
-        // Such a table stays open as it is, whatever its file holds by now.
+        // Such a table stays open and misread, whatever its file contains by now.
         let misread = self.findings.take_misread();
-        let (mended, beyond) = self.mend_suspects(&mut healing, suspects);
+        let (repaired, unrepairable) = self.repair_suspects(&mut repair_state, suspects);
         let live = self.live_tables()?;
-        let beyond: BTreeSet<u64> = beyond.intersection(&live).copied().collect();
-        if beyond.is_empty() && !misread && !self.refuses_writes()? {
+        let unrepairable: BTreeSet<u64> = unrepairable.intersection(&live).copied().collect();
+        if unrepairable.is_empty() && !misread && !self.refuses_writes()? {
             self.findings.take_suspects();
-            return Ok(mended);
+            return Ok(repaired);
         }
         let Some(mut db) = self.without_readers() else {
-            tracing::warn!("damage was found; healing waits for a moment without readers");
+            tracing::warn!("damage was found; the repair waits until the database has no readers");
             return Ok(false);
         };
         self.close_files(&mut db);
         self.findings.take_suspects();
-        if !beyond.is_empty() {
+        if !unrepairable.is_empty() {
             let set_aside = || open::set_aside(&self.dir);
-            let taken = (self.journal.mend(&self.findings, set_aside))
+            let taken = (self.journal.repair(&self.findings, set_aside))
                 .and_then(|_read| set_aside())
-                .map_err(|error| io_failure("setting damaged files aside", error))
+                .map_err(|error| io_failure("moving damaged files", error))
                 .and_then(|aside| {
-                    take_out(&self.dir, &self.shared, &self.findings, &beyond, &aside)
+                    remove_tables(&self.dir, &self.shared, &self.findings, &unrepairable, &aside)
                 });
             if let Err(error) = taken {
-                tracing::error!(%error, "damaged tables cannot be taken out");
+                tracing::error!(%error, "damaged tables cannot be removed");
             }
         }
         *db = Some(Arc::new(self.open_files()?));
         drop(db);
-        healing.errors = self.background_errors()?;
-        tracing::warn!("the database was opened again after damage");
+        repair_state.errors = self.background_errors()?;
+        tracing::warn!("the database was reopened after damage");
         Ok(true)
     }
 
@@ -279,17 +287,18 @@ impl Store {
         open::open(&self.dir, &self.shared, &self.guards, &self.journal, &self.findings)
     }
 
-    /// The tables that are not as their guards say; if there is none, those that have no guard.
+    /// Returns the tables that differ from their guards or, if there are none, those that have no
+    /// guard.
     fn doubtful_tables(&self) -> Result<BTreeSet<u64>> {
         let (mut damaged, mut unguarded) = (BTreeSet::new(), BTreeSet::new());
         for number in self.live_tables()? {
             match self.guards.check(number) {
-                Ok(Health::Whole) => {}
+                Ok(Health::Intact) => {}
                 Ok(Health::Unguarded) => {
                     unguarded.insert(number);
                 }
-                // One that cannot be read at all is as doubtful.
-                Ok(Health::Mendable(_) | Health::Beyond(_)) | Err(_) => {
+                // A table that cannot be read at all is as doubtful.
+                Ok(Health::Repairable(_) | Health::BeyondRepair(_)) | Err(_) => {
                     damaged.insert(number);
                 }
             }
@@ -297,7 +306,8 @@ impl Store {
         Ok(if damaged.is_empty() { unguarded } else { damaged })
     }
 
-    /// Background work that came across damage stops writes, and no property says so but the number of its errors.
+    /// Returns whether RocksDB refuses writes. It does so after background work met damage, and no
+    /// property but the number of background errors shows it.
     fn refuses_writes(&self) -> Result<bool> {
         let db = self.db()?;
         let mut nothing = WriteBatch::default();
@@ -305,24 +315,24 @@ impl Store {
         nothing.delete_cf(family(&db, Keyspace::Quarantine), b"");
         let mut options = WriteOptions::default();
         options.set_sync(false);
-        let _begun = self.journal.begin(&db, Sync::No);
+        let _begun = self.journal.start(&db, Sync::No);
         Ok(db
             .write_opt(nothing, &options)
             .is_err_and(|e| e.kind() == rocksdb::ErrorKind::Corruption))
     }
 
-    /// The sole right to the database, if all others let go of it soon.
+    /// Returns exclusive access to the database, if all readers release it soon.
     pub(super) fn without_readers(
         &self,
     ) -> Option<parking_lot::RwLockWriteGuard<'_, Option<Arc<Database>>>> {
         let waiting = Mutex::new(());
         let passing = parking_lot::Condvar::new();
-        for _ in 0..READERS_LOOKS {
+        for _ in 0..READERS_CHECKS {
             let db = self.db.write();
             if db.as_ref().is_none_or(|db| Arc::strong_count(db) == 1) {
                 return Some(db);
             }
-            // Whoever has a value may need another one before it lets go.
+            // A reader that holds a value may need another one before it releases the first.
             drop(db);
             passing.wait_for(&mut waiting.lock(), READERS_WAIT);
         }
@@ -331,17 +341,18 @@ impl Store {
 }
 
 impl Store {
-    /// Compares every table with its guard, and what is kept twice, and reads the log. Changes nothing; adds a line for what is damaged.
+    /// Compares every table with its guard and every copied keyspace with its copy, and reads the
+    /// log. Changes nothing; adds one line to `damaged` per damaged part.
     pub(crate) fn verify_files(&self, damaged: &mut Vec<String>) -> Result<()> {
         for number in self.live_tables()? {
             match self.guards.check(number) {
-                Ok(Health::Mendable(sectors)) => damaged.push(format!(
-                    "table {number:06}.sst of the database: {sectors} sectors of 4 KB are damaged, and will be mended"
+                Ok(Health::Repairable(sectors)) => damaged.push(format!(
+                    "table {number:06}.sst of the database: {sectors} sectors of 4 KB are damaged and will be repaired"
                 )),
-                Ok(Health::Beyond(sectors)) => damaged.push(format!(
-                    "table {number:06}.sst of the database: {sectors} sectors of 4 KB are damaged, more than can be mended"
+                Ok(Health::BeyondRepair(sectors)) => damaged.push(format!(
+                    "table {number:06}.sst of the database: {sectors} sectors of 4 KB are damaged, more than can be repaired"
                 )),
-                Ok(Health::Whole | Health::Unguarded) => {}
+                Ok(Health::Intact | Health::Unguarded) => {}
                 // A compaction has replaced it meanwhile.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(io_failure("reading tables", error)),

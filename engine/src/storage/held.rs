@@ -1,7 +1,8 @@
-//! What a reader holds of the open database: values and iterators, each with the database that they belong to.
+//! Values and iterators that keep the database open while a reader uses them.
 //!
-//! The store opens its database again when damage made it refuse writes, which it may only do when nobody reads: RocksDB
-//! allows a directory one open database. So whatever points into the database counts as a user of it.
+//! RocksDB allows one open database per directory. To reopen the database after damage made it
+//! refuse writes, the store must know that nothing points into it, so each value and iterator owns
+//! a reference to its database.
 #![expect(
     unsafe_code,
     reason = "the binding ties values to a borrow of the database; here they share its ownership"
@@ -17,8 +18,8 @@ use rocksdb::{DB, DBPinnableSlice, DBRawIterator};
 use super::handle::Database;
 use super::store::Store;
 
-/// Bytes of a value, where RocksDB keeps them: nothing is copied when they are in the cache. Holds that part
-/// of the cache until dropped.
+/// A value in RocksDB's memory: it is not copied when it is in the cache, and keeps that part of
+/// the cache pinned until it is dropped.
 pub(crate) struct Pinned<'s> {
     // Fields are dropped in this order: the slice before the database.
     slice: DBPinnableSlice<'static>,
@@ -26,7 +27,7 @@ pub(crate) struct Pinned<'s> {
     _store: PhantomData<&'s Store>,
 }
 
-/// An iterator with its database.
+/// An iterator and a reference to its database.
 pub(super) struct HeldIterator {
     // Fields are dropped in this order: the iterator before the database.
     raw: DBRawIterator<'static>,
@@ -34,11 +35,12 @@ pub(super) struct HeldIterator {
 }
 
 impl Pinned<'_> {
-    /// A value that was read from `db`.
+    /// Wraps a value that was read from `db`.
     pub(super) fn hold(db: &Arc<Database>, slice: DBPinnableSlice<'_>) -> Self {
-        // SAFETY: the slice points to memory of RocksDB that lives as long as the database is open. The database is closed when
-        // the last `Arc` of it is dropped, this struct has one, and its fields are dropped in the order of their declaration. The
-        // lifetime is a phantom: the slice holds no reference to the [`Database`] itself.
+        // SAFETY: the slice points to memory of RocksDB that lives as long as the database is open.
+        // The database is closed when its last `Arc` is dropped; this struct holds one, and its
+        // fields are dropped in declaration order. The lifetime is a phantom: the slice holds no
+        // reference to the [`Database`] itself.
         let slice =
             unsafe { std::mem::transmute::<DBPinnableSlice<'_>, DBPinnableSlice<'static>>(slice) };
         Self { slice, _db: Arc::clone(db), _store: PhantomData }
@@ -48,10 +50,11 @@ impl Pinned<'_> {
 impl HeldIterator {
     pub(super) fn new(
         db: &Arc<Database>,
-        begin: impl for<'d> FnOnce(&'d DB) -> DBRawIterator<'d>,
+        iterate: impl for<'d> FnOnce(&'d DB) -> DBRawIterator<'d>,
     ) -> Self {
-        let raw = begin(db);
-        // SAFETY: as above. The iterator owns its read options, bounds included; the database outlives it.
+        let raw = iterate(db);
+        // SAFETY: as in `Pinned::hold`. The iterator owns its read options, bounds included, and
+        // the database outlives it.
         let raw = unsafe { std::mem::transmute::<DBRawIterator<'_>, DBRawIterator<'static>>(raw) };
         Self { raw, _db: Arc::clone(db) }
     }

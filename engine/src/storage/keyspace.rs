@@ -1,43 +1,46 @@
-//! The names of the keyspaces and what lives in each.
+//! The keyspaces: their names and contents.
 
-/// A keyspace: an ordered map of its own from bytes to bytes, a RocksDB column family. A batch may write to
-/// several, and is still atomic.
+/// A keyspace: a separate ordered map from byte keys to byte values, stored as a RocksDB column
+/// family. One batch may write to several keyspaces and is still atomic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub(crate) enum Keyspace {
-    /// A few small facts about the whole database: format version, watermarks, counters. One key per fact.
+    /// Facts about the whole database: format version, watermarks, counters. One key per fact.
     Meta,
-    /// Dictionary of strings, metrics and series, in segments written at a seal and read back at open.
+    /// Dictionary of strings, metrics and series, in segments that are written by seals and read at
+    /// open.
     Registry,
-    /// One small entry per block, all read at open: block key to description.
+    /// One small entry per block, from block key to block description. All entries are read at
+    /// open.
     Catalog,
-    /// The blocks: 10 to 300 KB each, immutable, already packed. Keys begin with tier and day, so that a day
-    /// of a tier is one range, and dropping it drops whole files.
+    /// Immutable, already compressed blocks of 10 to 300 KB. Keys start with tier and day, so each
+    /// day of a tier is one range and dropping it drops whole files.
     Blocks,
-    /// Times that the blocks of several metrics share, in pages. Keys begin with the window.
+    /// Time columns shared by the blocks of several metrics, in pages. Keys start with the window.
     Times,
-    /// What is known of blocks of events, all read at open. One byte says what an entry is, a block key follows.
+    /// Descriptions of event blocks, all read at open. A key is one byte for the kind of entry,
+    /// followed by a block key.
     EventCatalog,
-    /// The blocks of events: up to 2 MB each, immutable, already packed. Keys begin with the day.
+    /// Immutable, already compressed event blocks of up to 2 MB. Keys start with the day.
     EventBlocks,
-    /// The last readings of cumulative series, page by page of neighbouring series, already packed. Written with the seals, all
-    /// read at open.
+    /// Last cumulative values, one compressed page per group of adjacent series. Written by seals,
+    /// all read at open.
     Baselines,
-    /// Keys of blocks that nothing refers to any more, whose bytes may go once no reader needs them.
+    /// Keys of unreferenced blocks. Their bytes are deleted once no reader needs them.
     Garbage,
     /// Keys of blocks that were found damaged, with the reason.
     Quarantine,
-    /// Idempotency receipts by id. Mostly asked for ids that are not there.
+    /// Idempotency receipts by id. Most lookups are for absent ids.
     Receipts,
-    /// Typed documents of everything that is not telemetry.
+    /// Typed documents: all data that is not telemetry.
     Documents,
-    /// Small values that are written and deleted all the time, in tables of their owners.
+    /// Small, frequently written and deleted values, in tables defined by their owners.
     Records,
-    /// What decides over everything else, a second time: see [`Self::copied_as`].
+    /// Second copies of the entries of other keyspaces: see [`Self::copied_as`].
     Copies,
 }
 
 impl Keyspace {
-    /// Every keyspace, in the order of the declaration.
+    /// Every keyspace, in declaration order.
     pub(crate) const ALL: [Self; 14] = [
         Self::Meta,
         Self::Registry,
@@ -55,7 +58,7 @@ impl Keyspace {
         Self::Copies,
     ];
 
-    /// The name of the column family. Part of the disk format.
+    /// Returns the name of the column family, which is part of the disk format.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Meta => "meta",
@@ -75,9 +78,12 @@ impl Keyspace {
         }
     }
 
-    /// What the keys of the copies of a keyspace begin with, if it is kept twice: without the facts of the whole nobody knows what
-    /// is in blocks. Two keyspaces share no file of tables. What is large, as the registry may be, has the parity of its
-    /// tables alone.
+    /// Returns the key prefix of this keyspace's entries in [`Self::Copies`], or `None` if the
+    /// keyspace has no second copy.
+    ///
+    /// Only `Meta` has one, since no block can be interpreted without it. Two keyspaces never share
+    /// a table file, so one damaged file cannot hit both copies. Keyspaces that may be large, such
+    /// as the registry, rely on the parity of their tables alone.
     pub(super) fn copied_as(self) -> Option<u8> {
         match self {
             Self::Meta => Some(b'm'),

@@ -1,10 +1,11 @@
-//! What a kill leaves of an open store, for tests.
+//! Test support: a copy of an open store as a kill of the process would leave it.
 
 use std::path::Path;
 use std::{fs, io};
 
-/// Copies the files of the store in `live`, as they are now, into the new directory `killed`. Its background work may
-/// remove a file meanwhile; then the copy is begun again, so that it is never half of one moment and half of another.
+/// Copies the files of the store in `live`, as they are now, to the new directory `killed`.
+/// Restarts the copy when background work removes a file meanwhile, so that it never mixes two
+/// points in time.
 pub(crate) fn copy_as_killed(live: &Path, killed: &Path) {
     loop {
         fs::create_dir(killed).unwrap();

@@ -1,13 +1,16 @@
-//! What is done to the manifest of a database that is closed: an end that a power loss tore is cut, tables are taken out.
+//! Changes to the manifest of a closed database: cutting an end torn by a power loss, and removing
+//! tables.
 //!
-//! For the second RocksDB has no call for it that works for a table that cannot be read, at any level. What says which tables there are is the
-//! manifest: a log of edits, and one more edit, appended to it, takes a table out. The format is RocksDB's and has not changed
-//! since its first version:
+//! RocksDB has no call to remove an unreadable table at any level. The manifest lists the tables:
+//! it is a log of edits, and appending one more edit removes a table. The format is RocksDB's and
+//! has not changed since its first version:
 //!
 //! ```text
-//! record   masked CRC-32C of type and edit: u32 │ length of the edit: u16 │ type: u8 = 1, whole │ edit
-//! edit     6, deleted file: varint │ level: varint │ number: varint │ 200, column family: varint │ its id: varint
-//! block    records fill blocks of 32 KB; none begins in the last 6 bytes of one
+//! record   masked CRC-32C of type and edit: u32 │ length of the edit: u16 │ type: u8 = 1, whole │
+//!          edit
+//! edit     6, deleted file: varint │ level: varint │ number: varint │
+//!          200, column family: varint │ its id: varint
+//! block    records fill blocks of 32 KB; none starts in the last 6 bytes of one
 //! ```
 
 use std::fs::{self, File};
@@ -16,7 +19,7 @@ use std::path::Path;
 
 use super::guard::current_manifest;
 use super::journal::checksum;
-use super::journal::{Item, Journal, Records};
+use super::journal::{Journal, LogItem, LogReader};
 use crate::codec::bytes::put_varint;
 
 const BLOCK_BYTES: u64 = 32 << 10;
@@ -26,17 +29,17 @@ const DELETED_FILE: u64 = 6;
 const COLUMN_FAMILY: u64 = 200;
 const COLUMN_FAMILY_ADD: u64 = 201;
 
-/// A table, as the manifest knows it.
+/// A table as listed in the manifest.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Listed {
+pub(super) struct ListedTable {
     pub(super) number: u64,
     pub(super) level: u64,
     /// The name of its column family.
     pub(super) family: String,
 }
 
-/// Takes a table out of the manifest of the closed database in `db`.
-pub(super) fn take_out(db: &Path, table: &Listed) -> io::Result<()> {
+/// Removes a table from the manifest of the closed database in `db`.
+pub(super) fn remove_table(db: &Path, table: &ListedTable) -> io::Result<()> {
     let path = current_manifest(db).ok_or_else(|| other("there is no manifest"))?;
     let manifest = fs::read(&path)?;
     let id = family_id(&manifest, &table.family)
@@ -48,7 +51,7 @@ pub(super) fn take_out(db: &Path, table: &Listed) -> io::Result<()> {
     let left = BLOCK_BYTES - manifest.len() as u64 % BLOCK_BYTES;
     let mut out = Vec::new();
     if left < HEADER_BYTES + edit.len() as u64 {
-        // Zeroes to the end of a block are left out.
+        // Readers skip zeros at the end of a block.
         out.resize(left as usize, 0);
     }
     out.extend_from_slice(&checksum(WHOLE_RECORD, &edit).to_le_bytes());
@@ -60,15 +63,15 @@ pub(super) fn take_out(db: &Path, table: &Listed) -> io::Result<()> {
     file.sync_all()
 }
 
-/// Where the first damage of a manifest begins, and whether something that can be read comes after it.
+/// Where the first damage of a manifest starts, and whether a readable record follows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Damaged {
     from: usize,
-    goes_on: bool,
+    continues: bool,
 }
 
-/// Whether the manifest of the closed database in `db` should be compared with its copy: it is damaged, or ends in zeros, which is
-/// also how one reads that ends early.
+/// Returns whether the manifest of the closed database in `db` should be compared with its copy: it
+/// is damaged, or it ends in zeros, as a truncated manifest also reads.
 pub(super) fn is_doubtful(db: &Path) -> io::Result<bool> {
     let Some(path) = current_manifest(db) else { return Ok(false) };
     let manifest = fs::read(&path)?;
@@ -76,9 +79,9 @@ pub(super) fn is_doubtful(db: &Path) -> io::Result<bool> {
     Ok(ends_in_zeros || first_damage(&manifest).is_some())
 }
 
-/// Cuts what a power loss tore off the end of the manifest: edits that were written and never synced, so nothing was done that
-/// relies on them. `copied` bytes of it are known to have been there; `journal` knows whether it was in force without them. Answers
-/// whether something was cut.
+/// Cuts an end of the manifest that was torn by a power loss: edits that were written but never
+/// synced, so nothing relies on them. The first `copied` bytes are known to have existed; `journal`
+/// knows whether the manifest was in force without the rest. Returns whether anything was cut.
 pub(super) fn cut_torn_end(
     db: &Path,
     copied: Option<usize>,
@@ -86,12 +89,13 @@ pub(super) fn cut_torn_end(
 ) -> io::Result<bool> {
     let Some(path) = current_manifest(db) else { return Ok(false) };
     let manifest = fs::read(&path)?;
-    let Some(Damaged { from, goes_on }) = first_damage(&manifest) else { return Ok(false) };
-    // The rest of a write may be there although its beginning is not. Without a copy it is of a start that was killed before anything
-    // was acknowledged: each edit was synced before the next.
+    let Some(Damaged { from, continues }) = first_damage(&manifest) else { return Ok(false) };
+    // A later part of a write may be on disk although its start is not. A manifest without a copy
+    // belongs to a start that was killed before it acknowledged anything: each edit was synced
+    // before the next.
     let beyond_copy = match copied {
         Some(copied) => from >= copied,
-        None => !goes_on,
+        None => !continues,
     };
     let is_torn = beyond_copy && journal.may_end(manifest.get(..from).unwrap_or_default())?;
     if is_torn {
@@ -104,13 +108,13 @@ pub(super) fn cut_torn_end(
 
 fn first_damage(manifest: &[u8]) -> Option<Damaged> {
     let mut first: Option<Damaged> = None;
-    for item in Records::of(manifest) {
+    for item in LogReader::of(manifest) {
         match (item, &mut first) {
-            (Ok(Item::Damaged { from, .. }), None) => {
-                first = Some(Damaged { from, goes_on: false });
+            (Ok(LogItem::Damaged { from, .. }), None) => {
+                first = Some(Damaged { from, continues: false });
             }
-            (Ok(Item::Record { .. }), Some(damaged)) => damaged.goes_on = true,
-            // Of another kind than ours: RocksDB's business.
+            (Ok(LogItem::Record { .. }), Some(damaged)) => damaged.continues = true,
+            // A record type that Telltale does not write is left to RocksDB.
             (Err(_), _) => return None,
             _ => {}
         }
@@ -118,7 +122,8 @@ fn first_damage(manifest: &[u8]) -> Option<Damaged> {
     first
 }
 
-/// The id of a column family: the edit that adds it says both, one behind the other.
+/// Returns the id of a column family: the edit that adds the family contains its id, followed by
+/// its name.
 fn family_id(manifest: &[u8], name: &str) -> Option<u64> {
     let mut added = Vec::new();
     put_varint(&mut added, COLUMN_FAMILY_ADD);
@@ -126,7 +131,7 @@ fn family_id(manifest: &[u8], name: &str) -> Option<u64> {
     added.extend_from_slice(name.as_bytes());
     let mut tag = Vec::new();
     put_varint(&mut tag, COLUMN_FAMILY);
-    // Ids are small: one byte of varint, for up to 127 column families.
+    // Ids are small: one byte of varint for up to 127 column families.
     manifest.windows(tag.len() + 1 + added.len()).rev().find_map(|window| {
         let (id, family) = window.strip_prefix(&*tag)?.split_first()?;
         (family == added && *id < 0x80).then_some(u64::from(*id))
@@ -161,7 +166,7 @@ mod tests {
         let mut whole = Vec::new();
         let mut ends = Vec::new();
         for length in [100, 300, 700] {
-            // The first log that is needed, and the name of a comparator.
+            // The number of the first needed log, and the name of a comparator.
             let mut edit = vec![2, 5, 1];
             put_varint(&mut edit, length);
             edit.resize(edit.len() + length as usize, 7);
@@ -191,7 +196,8 @@ mod tests {
         fs::remove_file(&log).unwrap();
         // There was none yet.
         check(512..1024, Some(ends[1]), ends[1]);
-        // It was deleted because an edit was in force: a later one begins with a batch that does not follow the tables.
+        // The log was deleted because an edit was in force: a later log starts with a batch that
+        // does not directly follow the tables.
         let mut later = Vec::new();
         put_record(
             &mut later,
@@ -199,7 +205,7 @@ mod tests {
         );
         fs::write(dir.path().join("000009.log"), later).unwrap();
         check(512..1024, Some(ends[1]), whole.len());
-        // A last edit of which nothing came is no damage.
+        // A last edit of which no byte was written is no damage.
         fs::write(&path, [&whole[..ends[1]], &[0; 200]].concat()).unwrap();
         assert!(
             !is_damaged(dir.path()).unwrap() && !cut_torn_end(dir.path(), None, &journal).unwrap()

@@ -1,9 +1,12 @@
-//! The only code that names RocksDB: ordered keyspaces of bytes, atomic batches, scans and upkeep.
+//! The only module that uses RocksDB: keyspaces with ordered keys, atomic batches, scans and
+//! maintenance.
 //!
-//! What it keeps true: a batch is applied whole or not at all; what was written with [`Sync::Yes`] is on the
-//! disk when [`Store::write`] returns; a key that is damaged on disk is an error, never other bytes. What it
-//! refuses to know: what any key or value means. Their layouts belong to the modules that write them, and to
-//! `docs/FORMAT.md`.
+//! Invariants: a batch is applied as a whole or not at all. A batch written with [`Sync::Yes`] is
+//! on disk when [`Store::write`] returns. Reading a key that is damaged on disk returns an error,
+//! never other bytes.
+//!
+//! This module does not know what any key or value means: their layouts belong to the modules that
+//! write them and are documented in `docs/FORMAT.md`.
 
 mod batch;
 mod copies;

@@ -1,17 +1,20 @@
-//! Opening the database, whatever state its files are in.
+//! Opens the database, whatever the state of its files.
 //!
-//! Each step is tried only when those before it did not suffice, and everything that is given up is told:
+//! Each step is only tried when the steps before it did not suffice, and everything that is given
+//! up is reported:
 //!
-//! 1. `CURRENT` is made to name a manifest that is there, a damaged one gets its bytes back or loses an end that was never in
-//!    force, tables get back what is damaged at their ends, and damaged logs are
-//!    written anew without what is damaged of them (`journal`).
+//! 1. `CURRENT` is repaired if it does not name an existing manifest. A damaged manifest is
+//!    restored from its copy, or loses a torn end that was never in force. Tables with damaged ends
+//!    are repaired. Damaged logs are rewritten without their damaged parts (`journal`).
 //! 2. An ordinary open.
-//! 3. Damaged tables and the manifest get their old bytes back from their guards (`guard.rs`).
-//! 4. Tables that keep it from opening are taken out, what can be read of them written anew (`heal.rs`).
-//! 5. Records of the log that RocksDB does not take are left out.
-//! 6. RocksDB makes a new manifest from the tables it finds.
+//! 3. Damaged tables and the manifest are repaired from their guards (`guard.rs`).
+//! 4. Tables that prevent the open are removed, and what can be read of them is rewritten
+//!    (`rescue.rs`).
+//! 5. Log records that RocksDB does not accept are skipped.
+//! 6. RocksDB builds a new manifest from the tables it finds.
 //!
-//! Before anything is given up, manifest and logs are copied to a folder beside the database, `db.damaged-<n>`.
+//! Before anything is given up, manifest and logs are copied to a directory beside the database,
+//! `db.damaged-<n>`.
 
 use std::fs;
 use std::io;
@@ -20,7 +23,7 @@ use std::path::{Path, PathBuf};
 use rocksdb::{DB, DEFAULT_COLUMN_FAMILY_NAME};
 
 use super::failure::{failure, io_failure};
-use super::findings::{Findings, Hearing, mended};
+use super::findings::{Findings, LogReadMode, repaired_table};
 use super::guard::{Guards, Health, current_manifest, manifests};
 use super::handle::Database;
 use super::journal::Journal;
@@ -31,13 +34,14 @@ use super::tuning::{self, Shared, Strictness};
 use crate::damage::Finding;
 use crate::error::{Error, Result};
 
-/// Is in the folder while RocksDB makes a new manifest.
+/// Marker file that exists while RocksDB builds a new manifest.
 const REPAIRING: &str = "REPAIRING";
-const MANIFEST_MENDED: &str = "the database's manifest was damaged, and has its bytes again";
-/// Tables that one open takes out before it leaves the rest to RocksDB's repair.
+const MANIFEST_REPAIRED: &str =
+    "the database's manifest was damaged and has been repaired from its copy";
+/// Maximum tables that one open removes before it leaves the rest to RocksDB's repair.
 const TABLES_TAKEN_OUT_MAX: usize = 64;
 
-/// Opens the database in `dir`, which is made if it is missing.
+/// Opens the database in `dir`, which is created if it does not exist.
 pub(super) fn open(
     dir: &Path,
     shared: &Shared,
@@ -47,9 +51,9 @@ pub(super) fn open(
 ) -> Result<Database> {
     let db = open_damaged(dir, shared, guards, journal, findings)?;
     journal.opened(&db, findings);
-    // Each open makes a new manifest: until it is copied, one damage to it is beyond mending.
+    // Each open creates a new manifest: until it is copied, damage to it cannot be repaired.
     if let Err(error) = guards.copy_manifest(|| db.background_error().is_none()) {
-        tracing::warn!(%error, "the manifest of the database was not copied; the next look tries again");
+        tracing::warn!(%error, "the manifest of the database was not copied; the next check tries again");
     }
     Ok(db)
 }
@@ -62,23 +66,24 @@ fn open_damaged(
     findings: &Findings,
 ) -> Result<Database> {
     if dir.join(REPAIRING).exists() {
-        // The manifest of a repair that was interrupted does not name all tables, and those that it does not name would go.
-        repair(dir, shared, journal, findings)?;
+        // The manifest of an interrupted repair may lack tables, and RocksDB
+        // would delete those.
+        rebuild_manifest(dir, shared, journal, findings)?;
     }
-    name_a_manifest(dir, guards, findings)
-        .and_then(|()| mend_manifest(dir, guards, journal, findings))
+    repair_current_file(dir, guards, findings)
+        .and_then(|()| repair_manifest(dir, guards, journal, findings))
         .map_err(|error| opening(dir, error))?;
-    mend_ends(guards, findings);
-    let mend_log =
-        || journal.mend(findings, || set_aside(dir)).map_err(|error| opening(dir, error));
-    let log_is_read = mend_log()?;
+    repair_table_ends(guards, findings);
+    let repair_log =
+        || journal.repair(findings, || set_aside(dir)).map_err(|error| opening(dir, error));
+    let log_was_read = repair_log()?;
     let why = match try_open(dir, shared, Strictness::Strict, findings) {
         Err(Error::Corrupt(why)) => why,
         outcome => return outcome,
     };
-    if mend(guards, findings).map_err(|error| opening(dir, error))? {
-        if !log_is_read {
-            mend_log()?;
+    if repair_suspects(guards, findings).map_err(|error| opening(dir, error))? {
+        if !log_was_read {
+            repair_log()?;
         }
         let outcome = try_open(dir, shared, Strictness::Strict, findings);
         let Err(Error::Corrupt(_)) = outcome else { return outcome };
@@ -89,8 +94,8 @@ fn open_damaged(
         if suspects.is_empty() {
             break;
         }
-        // Where even this fails, the steps below are left.
-        if rescue::take_out(dir, shared, findings, &suspects, &aside).is_err() {
+        // If this fails too, the steps below remain.
+        if rescue::remove_tables(dir, shared, findings, &suspects, &aside).is_err() {
             break;
         }
         let outcome = try_open(dir, shared, Strictness::Strict, findings);
@@ -99,15 +104,16 @@ fn open_damaged(
     if let Ok(salvaged) = salvage(dir, shared, findings) {
         drop(salvaged);
         findings.report(Finding::Lost(format!(
-            "a part of the database, which opened only without it: {why}"
+            "a part of the database, which could only be opened without it: {why}"
         )));
         let outcome = try_open(dir, shared, Strictness::Strict, findings);
         let Err(Error::Corrupt(_)) = outcome else { return outcome };
     }
-    repair(dir, shared, journal, findings)?;
+    rebuild_manifest(dir, shared, journal, findings)?;
     let db = try_open(dir, shared, Strictness::Strict, findings)?;
     if fs::read_dir(dir.join("lost")).is_ok_and(|mut lost| lost.next().is_some()) {
-        // Nobody knows what was in tables that cannot be read; what lists blocks is made again from the blocks.
+        // The contents of unreadable tables are unknown; the lists of blocks are rebuilt from the
+        // blocks.
         rescue::note_loss(&db, Keyspace::Catalog)?;
         rescue::note_loss(&db, Keyspace::EventCatalog)?;
         rescue::note_loss(&db, Keyspace::Registry)?;
@@ -115,11 +121,12 @@ fn open_damaged(
     Ok(db)
 }
 
-/// An open that goes around damage, of the log too. What it saved of the log is in tables when it returns.
+/// Opens the database skipping damage, including damaged log records. The log entries that it saves
+/// are in tables when it returns.
 pub(super) fn salvage(dir: &Path, shared: &Shared, findings: &Findings) -> Result<Database> {
-    findings.listen_for(Hearing::Salvage);
+    findings.set_log_read_mode(LogReadMode::Salvage);
     let opened = try_open(dir, shared, Strictness::Salvage, findings);
-    findings.listen_for(Hearing::Usual);
+    findings.set_log_read_mode(LogReadMode::Normal);
     opened
 }
 
@@ -130,7 +137,7 @@ pub(super) fn try_open(
     findings: &Findings,
 ) -> Result<Database> {
     let failed = |error: rocksdb::Error| {
-        findings.hear(error.as_ref());
+        findings.note_message(error.as_ref());
         open_failure(dir, error)
     };
     let options = tuning::database(shared, strictness).map_err(failed)?;
@@ -143,8 +150,8 @@ pub(super) fn try_open(
     Ok(Database::new(db))
 }
 
-/// Removes all texts of RocksDB's options but the newest. Nobody reads them, and the second one that it keeps is a tenth of a
-/// small database.
+/// Removes all of RocksDB's options files except the newest. They are never read, and the second
+/// one that RocksDB keeps would be a tenth of a small database.
 fn remove_old_options(dir: &Path) {
     let Ok(entries) = fs::read_dir(dir) else { return };
     let number = |path: &PathBuf| -> Option<u64> {
@@ -154,20 +161,21 @@ fn remove_old_options(dir: &Path) {
     all.retain(|path| number(path).is_some());
     let newest = all.iter().max_by_key(|path| number(path)).cloned();
     for old in all.iter().filter(|path| Some(*path) != newest.as_ref()) {
-        // One that stays is removed the next time.
+        // A file that cannot be removed is removed at a later open.
         let _removed = fs::remove_file(old);
     }
 }
 
-/// `CURRENT` is one line, without which the manifest is not found, and a new database would be made over the old one.
-fn name_a_manifest(dir: &Path, guards: &Guards, findings: &Findings) -> io::Result<()> {
+/// Makes `CURRENT` name the newest manifest if it is damaged or missing. Without that line the
+/// manifest is not found, and a new database would be created over the old one.
+fn repair_current_file(dir: &Path, guards: &Guards, findings: &Findings) -> io::Result<()> {
     if current_manifest(dir).is_some() || !has_tables_or_logs(dir) {
         return Ok(());
     }
-    let mended = guards.mend_manifest()?;
+    let repaired = guards.repair_manifest()?;
     let number = |path: &PathBuf| path.to_string_lossy().rsplit('-').next()?.parse::<u64>().ok();
     let Some(newest) = manifests(dir).into_iter().max_by_key(number) else {
-        // Step 6 makes one; anything here keeps RocksDB from beginning a new database.
+        // Step 6 builds one; until then any content keeps RocksDB from creating a new database.
         return fs::write(dir.join("CURRENT"), "MANIFEST-000000\n");
     };
     let name = newest.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -175,15 +183,15 @@ fn name_a_manifest(dir: &Path, guards: &Guards, findings: &Findings) -> io::Resu
     fs::write(&new, format!("{name}\n"))?;
     fs::File::open(&new)?.sync_all()?;
     fs::rename(&new, dir.join("CURRENT"))?;
-    let also = if mended { ", which was made again from its copy" } else { "" };
+    let also = if repaired { ", which was repaired from its copy" } else { "" };
     findings.report(Finding::Mended(format!(
-        "the database's file CURRENT was damaged: it names {name} again{also}"
+        "the database's file CURRENT was damaged; it names {name} again{also}"
     )));
     Ok(())
 }
 
-/// A damaged manifest gets its bytes back; what a power loss tore off its end is cut.
-fn mend_manifest(
+/// Repairs a damaged manifest from its copy, and cuts an end that was torn by a power loss.
+fn repair_manifest(
     dir: &Path,
     guards: &Guards,
     journal: &Journal,
@@ -192,12 +200,12 @@ fn mend_manifest(
     if !manifest::is_doubtful(dir)? {
         return Ok(());
     }
-    if guards.mend_manifest()? {
-        findings.report(Finding::Mended(MANIFEST_MENDED.to_owned()));
+    if guards.repair_manifest()? {
+        findings.report(Finding::Mended(MANIFEST_REPAIRED.to_owned()));
     }
     if manifest::cut_torn_end(dir, guards.copied_bytes(), journal)? {
         tracing::warn!(
-            "edits of the database's manifest that were never in force had been torn, and are dropped"
+            "dropping torn edits at the end of the database's manifest that were never in force"
         );
     }
     Ok(())
@@ -210,40 +218,40 @@ fn has_tables_or_logs(dir: &Path) -> bool {
         || paths.any(|path| path.extension().is_some_and(|e| e == "sst" || e == "log"))
 }
 
-/// Gives tables with damaged ends their bytes back: an open may succeed with them, and reads lack rows then.
-fn mend_ends(guards: &Guards, findings: &Findings) {
+/// Repairs tables with damaged ends: an open may succeed with them, but reads would lack rows.
+fn repair_table_ends(guards: &Guards, findings: &Findings) {
     for number in guards.guarded() {
-        // A guard of a table that is no more, or one that is torn, says nothing.
+        // The guard of a deleted table, or a torn guard, proves nothing.
         if guards.has_whole_end(number).unwrap_or(true) {
             continue;
         }
-        match guards.mend(number) {
-            Ok(Health::Mendable(sectors)) => findings.report(mended(number, sectors)),
+        match guards.repair(number) {
+            Ok(Health::Repairable(sectors)) => findings.report(repaired_table(number, sectors)),
             Ok(_) => {}
-            Err(error) => tracing::error!(%error, number, "a damaged table cannot be mended"),
+            Err(error) => tracing::error!(%error, number, "a damaged table cannot be repaired"),
         }
     }
 }
 
-/// Gives the tables that were complained about their bytes back, or all where none was named, and the manifest. Answers whether
-/// anything changed.
-fn mend(guards: &Guards, findings: &Findings) -> io::Result<bool> {
-    let mut changed = guards.mend_manifest()?;
+/// Repairs the manifest and the tables that RocksDB complained about, or all tables if it named
+/// none. Returns whether anything changed.
+fn repair_suspects(guards: &Guards, findings: &Findings) -> io::Result<bool> {
+    let mut changed = guards.repair_manifest()?;
     if changed {
-        findings.report(Finding::Mended(MANIFEST_MENDED.to_owned()));
+        findings.report(Finding::Mended(MANIFEST_REPAIRED.to_owned()));
     }
     let mut suspects: Vec<u64> = findings.take_suspects().into_iter().collect();
     if suspects.is_empty() && !changed {
         suspects = guards.guarded();
     }
     for number in suspects {
-        match guards.mend(number) {
-            Ok(Health::Mendable(sectors)) => {
-                findings.report(mended(number, sectors));
+        match guards.repair(number) {
+            Ok(Health::Repairable(sectors)) => {
+                findings.report(repaired_table(number, sectors));
                 changed = true;
             }
             Ok(_) => {}
-            // A guard of a table that is no more.
+            // The guard of a deleted table.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {}
             Err(error) => return Err(error),
         }
@@ -251,7 +259,7 @@ fn mend(guards: &Guards, findings: &Findings) -> io::Result<bool> {
     Ok(changed)
 }
 
-/// Copies what the next steps may change to a new folder beside the database.
+/// Copies the files that the next steps may change to a new directory beside the database.
 pub(super) fn set_aside(dir: &Path) -> io::Result<PathBuf> {
     let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let aside = (1_u32..)
@@ -262,19 +270,25 @@ pub(super) fn set_aside(dir: &Path) -> io::Result<PathBuf> {
     for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        let told = name == "CURRENT" || name.starts_with("MANIFEST-") || name.ends_with(".log");
-        if told {
+        let copied = name == "CURRENT" || name.starts_with("MANIFEST-") || name.ends_with(".log");
+        if copied {
             fs::copy(entry.path(), aside.join(entry.file_name()))?;
         }
     }
     Ok(aside)
 }
 
-/// RocksDB makes a new manifest of what it finds in the folder. Tables that it cannot read at all go to its folder `lost`.
-fn repair(dir: &Path, shared: &Shared, journal: &Journal, findings: &Findings) -> Result<()> {
+/// Lets RocksDB build a new manifest from the files in the directory. It moves tables that it
+/// cannot read at all to its directory `lost`.
+fn rebuild_manifest(
+    dir: &Path,
+    shared: &Shared,
+    journal: &Journal,
+    findings: &Findings,
+) -> Result<()> {
     findings.report(Finding::Lost(
-        "the database's manifest cannot be read: it was made again from the tables that are there; what was deleted last may be \
-         back, and tables that cannot be read are in the folder lost of the database"
+        "the database's manifest cannot be read and was rebuilt from the tables that are there; recently deleted data may be \
+         back, and tables that cannot be read are in the directory lost of the database"
             .to_owned(),
     ));
     let options = tuning::database(shared, Strictness::Salvage);
@@ -287,16 +301,17 @@ fn repair(dir: &Path, shared: &Shared, journal: &Journal, findings: &Findings) -
         .and_then(|()| sync(&marker))
         .and_then(|()| sync(dir))
         .map_err(|error| opening(dir, error))?;
-    // The tables may not know of the largest sequence numbers.
+    // The tables may not contain the largest sequence numbers.
     journal.forget().map_err(|error| opening(dir, error))?;
-    findings.listen_for(Hearing::Salvage);
+    findings.set_log_read_mode(LogReadMode::Salvage);
     let repaired = DB::repair(&options, dir);
-    findings.listen_for(Hearing::Usual);
+    findings.set_log_read_mode(LogReadMode::Normal);
     repaired.map_err(|error| open_failure(dir, error))?;
     fs::remove_file(&marker).and_then(|()| sync(dir)).map_err(|error| opening(dir, error))
 }
 
-/// RocksDB's own refusal of a keyspace that it is not told of would not say what to do about it.
+/// Refuses a database with unknown keyspaces: RocksDB's own error would not say what to do about
+/// it.
 fn refuse_unknown_keyspaces(dir: &Path, options: &rocksdb::Options) -> Result<()> {
     match dir.join("CURRENT").exists() {
         true => stored_keyspaces(dir, options).map(drop),
@@ -304,7 +319,8 @@ fn refuse_unknown_keyspaces(dir: &Path, options: &rocksdb::Options) -> Result<()
     }
 }
 
-/// The names of the keyspaces of a database. Refuses those that this program does not know.
+/// Returns the names of the keyspaces of a database. Fails if one of them is unknown to this
+/// version.
 pub(super) fn stored_keyspaces(dir: &Path, options: &rocksdb::Options) -> Result<Vec<String>> {
     let known = |name: &str| {
         name == DEFAULT_COLUMN_FAMILY_NAME
@@ -323,7 +339,7 @@ pub(super) fn newer(dir: &Path, how: &str) -> Error {
 }
 
 pub(super) fn open_failure(dir: &Path, error: rocksdb::Error) -> Error {
-    // A file that the manifest or `CURRENT` names and that is not there is damage as any other.
+    // A missing file that the manifest or `CURRENT` names is damage like any other.
     let missing = error.as_ref().contains("No such file or directory");
     match failure(&format!("opening {}", dir.display()), error) {
         Error::Storage(reason) if missing => Error::Corrupt(reason),

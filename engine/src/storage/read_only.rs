@@ -1,4 +1,4 @@
-//! A database that is looked at and not changed: nothing is created, repaired, flushed or deleted.
+//! Read-only access to a database: nothing is created, repaired, flushed or deleted.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -17,8 +17,9 @@ use super::tuning::{self, Shared, Strictness};
 use crate::error::Result;
 
 impl Store {
-    /// Opens the database in `dir` for reading. Writes fail; keyspaces that an older program did not have are empty. Somebody
-    /// must see to it that no other process writes meanwhile.
+    /// Opens the database in `dir` for reading. Writes fail, and keyspaces that the database lacks
+    /// because an older version wrote it are empty. The caller must ensure that no other process
+    /// writes meanwhile.
     pub(crate) fn open_read_only(dir: &Path, cache_bytes: usize) -> Result<Self> {
         let findings = Arc::new(Findings::default());
         let shared = Shared::new(cache_bytes, 1, Arc::clone(&findings));
@@ -43,7 +44,7 @@ impl Store {
             findings,
             guards: Guards::new(dir),
             journal: Journal::new(dir),
-            healing: Mutex::default(),
+            repair_state: Mutex::default(),
             recovery: Mutex::default(),
         };
         store.check_format_read(dir)?;

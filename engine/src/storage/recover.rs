@@ -1,8 +1,11 @@
-//! Recovery: a database that has stopped for a cause that passes (a full disk, a failing device, no more files) is opened again.
+//! Recovery: reopens a database that stopped for a transient cause (a full disk, a failing device,
+//! too many open files).
 //!
-//! RocksDB recovers from a full disk by itself, mostly, and some seconds later. After other failures, a failed write of its log above all,
-//! it refuses writes until it is opened again. While it is stopped it still answers reads, so it is not closed before it is likely that
-//! it opens again: files like those that it needs are made, synced and held first. Writes that failed are not made true by it (`journal`).
+//! RocksDB usually recovers from a full disk by itself after some seconds. After other failures,
+//! above all a failed write of its log, it refuses writes until it is reopened. A stopped database
+//! still serves reads, so it is not closed before the open is likely to succeed: first, files like
+//! those it needs are created, synced and held open. Writes that failed are not applied by
+//! reopening (`journal`).
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -15,86 +18,87 @@ use super::handle::Database;
 use super::store::Store;
 use crate::error::Result;
 
-/// Looks in a row at which files could be worked on although the database had stopped, after which it is opened again.
-const HOPEFUL_LOOKS: u32 = 2;
-/// The file that is made to find out; nothing is in it that anybody reads.
+/// Consecutive successful file probes after which a stopped database is reopened.
+const PROBES_PASSED_MIN: u32 = 2;
+/// Name of the file created by a probe. Its content is never read.
 const PROBE: &str = "PROBE";
-/// Bytes written to it.
+/// Bytes written to the probe file.
 const PROBE_BYTES: usize = 64 << 10;
-/// Files that a start has open at once besides tables, generously.
+/// Files that a start has open at once besides tables, estimated generously.
 const FILES_NEEDED: usize = 64;
-/// Bytes of room that opening asks for after a full disk.
-const ROOM_BYTES_MIN: u64 = 64 << 20;
+/// Minimum free bytes for reopening after a full disk.
+const FREE_BYTES_MIN: u64 = 64 << 20;
 
-/// What recovery remembers from one look to the next.
+/// State of recovery between checks.
 #[derive(Debug, Default)]
 pub(super) struct Recovery {
-    /// Whether it was said that the database has stopped.
-    told: bool,
-    /// Looks in a row at which files could be worked on.
-    hopeful_looks: u32,
+    /// Whether it was reported that the database has stopped.
+    reported: bool,
+    /// Consecutive successful file probes.
+    probes_passed: u32,
 }
 
 impl Store {
-    /// Opens the database again if it has stopped and the cause is gone. Answers why it does not work, while it does not. To be
-    /// called each second.
+    /// Reopens the database if it has stopped and the cause has gone. Returns the reason while it
+    /// does not work. Called every second.
     pub(crate) fn recover(&self) -> Result<Option<String>> {
         let stopped = self.why_stopped();
         let mut recovery = self.recovery.lock();
         let Some(why) = stopped else {
-            if std::mem::take(&mut *recovery).told {
-                tracing::warn!("the database takes writes again");
+            if std::mem::take(&mut *recovery).reported {
+                tracing::warn!("the database accepts writes again");
             }
             return Ok(None);
         };
-        if !std::mem::replace(&mut recovery.told, true) {
-            tracing::error!("the database has stopped, and is tried again each second: {why}");
+        if !std::mem::replace(&mut recovery.reported, true) {
+            tracing::error!("the database has stopped; reopening is tried every second: {why}");
         }
-        let room = if is_full(&why) { ROOM_BYTES_MIN } else { 0 };
-        if let Err(error) = self.can_work_on_files(room) {
-            recovery.hopeful_looks = 0;
+        let free_min = if is_full(&why) { FREE_BYTES_MIN } else { 0 };
+        if let Err(error) = self.check_files(free_min) {
+            recovery.probes_passed = 0;
             return Ok(Some(format!("{why} ({error})")));
         }
-        recovery.hopeful_looks += 1;
-        if recovery.hopeful_looks >= HOPEFUL_LOOKS && self.reopen()? {
-            recovery.hopeful_looks = 0;
+        recovery.probes_passed += 1;
+        if recovery.probes_passed >= PROBES_PASSED_MIN && self.reopen()? {
+            recovery.probes_passed = 0;
             return Ok(self.why_stopped());
         }
         Ok(Some(why))
     }
 
-    /// Why nothing can be written, if that is so.
+    /// Returns why writes are impossible, if they are.
     fn why_stopped(&self) -> Option<String> {
         let Ok(db) = self.db() else {
-            return Some("the database is closed, and could not be opened again".to_owned());
+            return Some("the database is closed and could not be reopened".to_owned());
         };
         stopped(&db).map(|error| format!("the database has stopped: {}", error.into_string()))
     }
 
-    /// Whether files can be made, written, synced and held as a start does.
-    fn can_work_on_files(&self, room: u64) -> Result<()> {
-        if disk_free(&self.dir)? < room {
-            return Err(io_failure("room on the disk", io::ErrorKind::StorageFull.into()));
+    /// Checks that files can be created, written, synced and held open as a start needs it.
+    fn check_files(&self, free_min: u64) -> Result<()> {
+        if disk_free(&self.dir)? < free_min {
+            return Err(io_failure("free disk space", io::ErrorKind::StorageFull.into()));
         }
-        probe(&self.dir).map_err(|error| io_failure("trying files of the database", error))
+        probe(&self.dir).map_err(|error| io_failure("probing files of the database", error))
     }
 
-    /// Opens the database again if it is closed or has stopped. Returns whether it was not in use, so that this could be done.
+    /// Reopens the database if it is closed or has stopped. Returns `false` if it was in use and so
+    /// could not be reopened.
     ///
-    /// Writes that failed before stay failed: see `journal`.
+    /// Earlier failed writes stay failed: see `journal`.
     pub(crate) fn reopen(&self) -> Result<bool> {
         let Some(mut db) = self.without_readers() else { return Ok(false) };
-        // Another thread may have opened it since this one saw that it has to be.
+        // Another thread may have reopened it in the meantime.
         if db.as_ref().is_some_and(|db| stopped(db).is_none()) {
             return Ok(true);
         }
         self.close_files(&mut db);
         *db = Some(Arc::new(self.open_files()?));
-        tracing::warn!("the database was opened again: it had stopped");
+        tracing::warn!("the database had stopped and was reopened");
         Ok(true)
     }
 
-    /// Closes the database, if it is open, to open it again.
+    /// Closes the database, if it is open, in order to reopen it.
     pub(super) fn close_files(&self, db: &mut Option<Arc<Database>>) {
         if let Some(open) = db.take() {
             self.journal.closing(&open);
@@ -102,14 +106,15 @@ impl Store {
     }
 }
 
-/// Why the database has stopped for good. What damage has stopped is for [`Store::tend`].
+/// Returns why the database has stopped until it is reopened. Stops caused by damage are handled by
+/// [`Store::tend`].
 fn stopped(db: &Database) -> Option<rocksdb::Error> {
     db.background_error().filter(|error| error.kind() != rocksdb::ErrorKind::Corruption)
 }
 
 #[cfg(test)]
 impl Store {
-    /// Closes the database, as where it could not be opened again.
+    /// Closes the database, as after a failed reopen.
     pub(crate) fn close(&self) {
         self.close_files(&mut self.db.write());
     }

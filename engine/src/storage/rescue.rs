@@ -1,5 +1,5 @@
-//! Taking damaged tables out of a database that is closed: what can be read in their ranges is written anew above them, and their
-//! files go to a folder beside the database.
+//! Removes damaged tables from a closed database: the readable entries in their key ranges are
+//! rewritten in a new table, and the files move to a directory beside the database.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -10,21 +10,23 @@ use rocksdb::{DB, DBRawIterator, FlushOptions, LiveFile, ReadOptions, WriteBatch
 
 use super::copies::lost_key;
 use super::failure::{failure, io_failure};
-use super::findings::{Findings, mended};
+use super::findings::{Findings, repaired_table};
 use super::guard::{Guards, Health};
 use super::keyspace::Keyspace;
-use super::manifest::{self, Listed};
+use super::manifest::{self, ListedTable};
 use super::open;
 use super::store::family;
 use super::tuning::Shared;
 use crate::damage::Finding;
 use crate::error::Result;
 
-/// Bytes of what can be read in the range of a damaged table, beyond which it is not written anew.
+/// Maximum bytes of readable entries in the range of a damaged table. Above it they are not
+/// rewritten.
 const SALVAGE_BYTES_MAX: usize = 256 << 20;
 
-/// Takes tables out of the closed database in `dir`: what can be read in their ranges is written anew, and the files go to `aside`.
-pub(super) fn take_out(
+/// Removes `tables` from the closed database in `dir`: the readable entries in their ranges are
+/// rewritten, and the files move to `aside`.
+pub(super) fn remove_tables(
     dir: &Path,
     shared: &Shared,
     findings: &Findings,
@@ -32,11 +34,11 @@ pub(super) fn take_out(
     aside: &Path,
 ) -> Result<()> {
     let guards = Guards::new(dir);
-    // Another table may be why the database did not open: what a guard makes good stays.
+    // Another table may have made the open fail: one that its guard can repair stays.
     let tables: BTreeSet<u64> = (tables.iter().copied())
-        .filter(|number| match guards.mend(*number) {
-            Ok(Health::Mendable(sectors)) => {
-                findings.report(mended(*number, sectors));
+        .filter(|number| match guards.repair(*number) {
+            Ok(Health::Repairable(sectors)) => {
+                findings.report(repaired_table(*number, sectors));
                 false
             }
             _ => true,
@@ -58,15 +60,16 @@ pub(super) fn take_out(
             note_loss(&db, keyspace)?;
         }
         let level = u64::try_from(file.level).unwrap_or_default();
-        listed.push(Listed { number, level, family: file.column_family_name });
+        listed.push(ListedTable { number, level, family: file.column_family_name });
     }
     drop(db);
     for table in listed {
         let name = format!("{:06}.sst", table.number);
-        manifest::take_out(dir, &table).map_err(|error| io_failure("taking a table out", error))?;
+        manifest::remove_table(dir, &table)
+            .map_err(|error| io_failure("removing a table", error))?;
         match fs::rename(dir.join(&name), aside.join(&name)) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                return Err(io_failure("setting a table aside", error));
+                return Err(io_failure("moving a damaged table", error));
             }
             _ => {}
         }
@@ -74,8 +77,8 @@ pub(super) fn take_out(
     Ok(())
 }
 
-/// Writes what can be read in the range of a table anew, so that it stays when the table goes. Answers how many entries these
-/// are, nothing when there are too many.
+/// Rewrites the readable entries in the range of a table, so that they remain when the table is
+/// removed. Returns how many entries these are, or `None` when they exceed [`SALVAGE_BYTES_MAX`].
 fn save_range(db: &DB, file: &LiveFile) -> Result<Option<usize>> {
     let (Some(first), Some(keyspace)) = (&file.start_key, keyspace_of(file)) else {
         return Ok(None);
@@ -86,7 +89,7 @@ fn save_range(db: &DB, file: &LiveFile) -> Result<Option<usize>> {
     let family = family(db, keyspace);
     let mut batch = WriteBatch::default();
     let (mut saved, mut bytes) = (0, 0);
-    // From the beginning to the damage, then from the end back to it: what lies between is lost.
+    // From the start to the damage, then from the end back to it: the entries between are lost.
     raw.seek_to_first();
     let mut head: Option<Vec<u8>> = None;
     let mut rows: Vec<(Vec<u8>, Vec<u8>)> = Vec::new();
@@ -137,7 +140,7 @@ fn save_range(db: &DB, file: &LiveFile) -> Result<Option<usize>> {
     Ok(Some(saved))
 }
 
-/// All rows in the range of a table, past the cache.
+/// Returns an iterator over the entries in the range of a table, bypassing the cache.
 pub(super) fn rows_of<'d>(db: &'d DB, file: &LiveFile) -> Option<DBRawIterator<'d>> {
     let (first, mut end) = (file.start_key.as_ref()?, file.end_key.clone()?);
     end.push(0);
@@ -148,23 +151,24 @@ pub(super) fn rows_of<'d>(db: &'d DB, file: &LiveFile) -> Option<DBRawIterator<'
     Some(db.raw_iterator_cf_opt(family(db, keyspace_of(file)?), options))
 }
 
-/// Keeps in mind that a keyspace lost entries, so that the next start looks for what they named.
+/// Records durably that a keyspace lost entries, so that the next start searches for what they
+/// referred to.
 pub(super) fn note_loss(db: &DB, keyspace: Keyspace) -> Result<()> {
     let mut options = WriteOptions::default();
     options.set_sync(true);
     db.put_cf_opt(family(db, Keyspace::Meta), lost_key(keyspace), [1; 8], &options)
-        .map_err(|error| failure("noting a loss", error))
+        .map_err(|error| failure("recording a loss", error))
 }
 
 fn describe(file: &LiveFile, number: u64, saved: Option<usize>, aside: &Path) -> String {
     let key = |key: &Option<Vec<u8>>| key.as_deref().map_or_else(String::new, hex);
     let kept = saved.map_or_else(
-        || "nothing was read of it".to_owned(),
+        || "no entries were saved".to_owned(),
         |saved| format!("{saved} entries of its range were saved"),
     );
     format!(
-        "{}: table {number:06}.sst of {} entries is damaged; its keys lie in {}..={}; {kept}; older values may be back between \
-         those that were saved; the table is in {}",
+        "{}: table {number:06}.sst of {} entries is damaged; its keys lie in {}..={}; {kept}; older values may have reappeared \
+         between the saved entries; the table was moved to {}",
         file.column_family_name,
         file.num_entries,
         key(&file.start_key),

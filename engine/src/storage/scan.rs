@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 /// The key and the value of one entry.
 pub(crate) type Entry = (Box<[u8]>, Box<[u8]>);
 
-/// In which order a scan goes.
+/// The order of a scan.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Ascending keys.
@@ -19,32 +19,33 @@ pub enum Direction {
     Backward,
 }
 
-/// Whether what a scan reads stays in the cache.
+/// Whether the blocks that a scan reads stay in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Caching {
-    /// It will be read again.
+    /// They will be read again.
     Keep,
-    /// The reader comes once and leaves the cache to others.
+    /// They are read once, and must not displace others.
     Bypass,
 }
 
-/// The entries of a range, as they were when the scan began. A table that is found damaged is mended, if it can be, and the
-/// scan goes on. After an error it is over: RocksDB does not say where the damaged part ends.
+/// The entries of a range as of the start of the scan. A damaged table is repaired if possible, and
+/// the scan continues. An error ends the scan, since RocksDB does not report where the damaged part
+/// ends.
 pub(crate) struct Scan<'a> {
-    /// The iterator; none after the database could not be read at all.
+    /// The iterator, or `None` if the database is not open.
     raw: Option<HeldIterator>,
     store: &'a Store,
     range: KeyRange,
     caching: Caching,
     direction: Direction,
     keyspace: Keyspace,
-    state: State,
-    /// The key of the entry that was answered last.
+    state: ScanState,
+    /// The key of the last returned entry.
     last: Vec<u8>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum State {
+enum ScanState {
     Before,
     Inside,
     Over,
@@ -60,31 +61,31 @@ impl<'a> Scan<'a> {
     ) -> Self {
         let raw = store.iterator(keyspace, range, caching);
         let (range, last) = (range.clone(), Vec::new());
-        Self { raw, store, range, caching, direction, keyspace, state: State::Before, last }
+        Self { raw, store, range, caching, direction, keyspace, state: ScanState::Before, last }
     }
 
-    /// The entry after the last one, or why it cannot be read.
+    /// Returns the next entry, or why it cannot be read.
     fn step(&mut self) -> Option<Result<Entry>> {
         let Some(held) = &mut self.raw else {
-            self.state = State::Over;
+            self.state = ScanState::Over;
             return Some(Err(Error::Storage("the database is not open".to_owned())));
         };
         let raw = held.raw();
         match (self.state, self.direction) {
-            (State::Before, Direction::Forward) => raw.seek_to_first(),
-            (State::Before, Direction::Backward) => raw.seek_to_last(),
-            (State::Inside, Direction::Forward) => raw.next(),
-            (State::Inside, Direction::Backward) => raw.prev(),
-            (State::Over, _) => return None,
+            (ScanState::Before, Direction::Forward) => raw.seek_to_first(),
+            (ScanState::Before, Direction::Backward) => raw.seek_to_last(),
+            (ScanState::Inside, Direction::Forward) => raw.next(),
+            (ScanState::Inside, Direction::Backward) => raw.prev(),
+            (ScanState::Over, _) => return None,
         }
-        self.answer()
+        self.read_entry()
     }
 
-    /// Comes to the same place again, after the table was mended: with an iterator that has read nothing of it ahead. Writes
-    /// since the scan began may show from here on.
+    /// Seeks to the same position again after a table was repaired, with a new iterator that has
+    /// not read ahead. Writes made since the scan started may be visible from here on.
     fn step_again(&mut self) -> Option<Result<Entry>> {
         self.raw = self.store.iterator(self.keyspace, &self.range, self.caching);
-        if self.state == State::Before {
+        if self.state == ScanState::Before {
             return self.step();
         }
         let raw = self.raw.as_mut()?.raw();
@@ -99,16 +100,16 @@ impl<'a> Scan<'a> {
                 Direction::Backward => raw.prev(),
             }
         }
-        self.answer()
+        self.read_entry()
     }
 
-    fn answer(&mut self) -> Option<Result<Entry>> {
+    fn read_entry(&mut self) -> Option<Result<Entry>> {
         let raw = self.raw.as_mut()?.raw();
         if let Some((key, value)) = raw.item() {
             self.last.clear();
             self.last.extend_from_slice(key);
             let entry: Entry = (key.into(), value.into());
-            self.state = State::Inside;
+            self.state = ScanState::Inside;
             return Some(Ok(entry));
         }
         let context = format!("scan of {}", self.keyspace.name());
@@ -116,44 +117,45 @@ impl<'a> Scan<'a> {
     }
 }
 
-/// Tables that are mended for one step of a scan, each of which may be damaged.
-const MENDED_MAX: usize = 64;
+/// Maximum tables repaired during one step of a scan, each of which may be damaged.
+const REPAIRS_MAX: usize = 64;
 
 impl Iterator for Scan<'_> {
     type Item = Result<Entry>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.state == State::Over {
+        if self.state == ScanState::Over {
             return None;
         }
-        let mut answer = self.step();
-        for _ in 0..MENDED_MAX {
-            match &answer {
-                Some(Err(error @ Error::Corrupt(_))) if self.store.mend_after(error) => {
-                    answer = self.step_again();
+        let mut outcome = self.step();
+        for _ in 0..REPAIRS_MAX {
+            match &outcome {
+                Some(Err(error @ Error::Corrupt(_))) if self.store.repair_after(error) => {
+                    outcome = self.step_again();
                 }
                 _ => break,
             }
         }
-        if !matches!(answer, Some(Ok(_))) {
-            self.state = State::Over;
+        if !matches!(outcome, Some(Ok(_))) {
+            self.state = ScanState::Over;
         }
-        answer
+        outcome
     }
 }
 
-/// A damaged part of a range, met by [`super::Store::read_around_damage`].
+/// A damaged part of a range, found by [`super::Store::read_around_damage`].
 #[derive(Debug)]
 pub(crate) struct Gap {
-    /// The last readable key before the damage; none when it begins with the range.
+    /// The last readable key before the damage, or `None` when the damage starts with the range.
     pub(crate) after: Option<Box<[u8]>>,
-    /// What RocksDB says about it.
+    /// RocksDB's error.
     pub(crate) error: Error,
 }
 
-/// Visits the entries forward to the first damage and, if there is some, those from the end back to the last.
-/// So one damaged part costs the entries in it and the one after it, whose older versions RocksDB looks for in
-/// the damaged part on its way back; of two, what lies between is lost as well.
+/// Visits the entries forward to the first damage and, if there is any, those from the end back to
+/// the last. One damaged part thus costs the entries in it and the one after it, whose older
+/// versions RocksDB searches in the damaged part when iterating backward. With two damaged parts,
+/// everything between them is lost as well.
 pub(super) fn read_around_damage<'a>(
     scan: impl Fn(&KeyRange, Direction) -> Scan<'a>,
     range: &KeyRange,
@@ -176,8 +178,8 @@ pub(super) fn read_around_damage<'a>(
     Ok(None)
 }
 
-/// Visits, in ascending order, the entries from the end of a range down to the damage, or to `visited` should
-/// the damage not show itself again.
+/// Visits, in ascending order, the entries from the end of a range down to the damage, or to
+/// `visited` if the damage does not recur.
 fn read_back_to_damage(
     scan: Scan<'_>,
     visited: Option<&[u8]>,

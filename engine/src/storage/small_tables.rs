@@ -1,9 +1,11 @@
-//! Many small tables become few larger ones.
+//! Compacts many small tables into fewer, larger ones.
 //!
-//! Each seal and each merge leaves a small table. Where the keys only grow, RocksDB moves such a table to the bottom level unread and
-//! never looks at it again: a server that seals each minute would have 1 440 more of them a day, each an open file with a guard of
-//! its own. So neighbours of about the same size are compacted into one, which is a neighbour of its like later: what is in a table is
-//! written once for each time that tables grow by [`TABLES_JOINED_MIN`].
+//! Each seal and each compaction leaves a small table. Where keys only grow, RocksDB moves such a
+//! table to the bottom level without reading it and never compacts it again: a server that seals
+//! every minute would gain 1 440 of them per day, each an open file with a guard of its own. So
+//! adjacent tables of similar size are compacted into one, which is later compacted with others of
+//! its new size. Each entry is rewritten once each time tables grow by a factor of
+//! [`TABLES_JOINED_MIN`].
 
 use rocksdb::LiveFile;
 
@@ -14,30 +16,32 @@ use super::store::Store;
 use super::tuning;
 use crate::error::Result;
 
-/// So many small neighbours are compacted together, at least.
+/// Minimum number of adjacent small tables that are compacted together.
 const TABLES_JOINED_MIN: usize = 16;
-/// Tables of so many bytes are the smallest of those that are alike; the next are [`TABLES_JOINED_MIN`] times as large.
+/// Upper size bound of the smallest size class, in bytes. The bound of each next class is
+/// [`TABLES_JOINED_MIN`] times larger.
 const SMALLEST_BYTES: u64 = 64 << 10;
-/// Which part of the wanted size a table has at most to be called small.
+/// A table is small if its size is at most this fraction of the target table size.
 const SMALL_PART: u64 = 8;
 
 /// A table at the bottom level of its keyspace, where tables do not overlap.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Table {
     bytes: u64,
-    /// Its first and its last key.
+    /// The first key. The last key follows.
     first: Vec<u8>,
     last: Vec<u8>,
 }
 
 impl Store {
-    /// Compacts small tables that lie beside each other, some of each keyspace. Returns how many fewer there are now.
+    /// Compacts adjacent small tables, one run per keyspace. Returns by how many the number of
+    /// tables decreased.
     pub(crate) fn join_small_tables(&self) -> Result<usize> {
         let files = self.live_files()?;
         let mut fewer = 0;
         for keyspace in Keyspace::ALL {
             let tables = bottom_tables(keyspace, &files);
-            if let Some(run) = small_neighbours(&tables, tuning::table_bytes(keyspace) / SMALL_PART)
+            if let Some(run) = small_run(&tables, tuning::table_bytes(keyspace) / SMALL_PART)
                 && let [first, .., last] = run
             {
                 self.compact_bottom(keyspace, &first.first, &last.last)?;
@@ -53,7 +57,8 @@ impl Store {
     }
 }
 
-/// The tables at the bottom level of a keyspace, in the order of their keys. Level 0 is none: its tables overlap, and are compacted anyway.
+/// Returns the tables at the bottom level of a keyspace, in key order. Level 0 does not count: its
+/// tables overlap and are compacted anyway.
 fn bottom_tables(keyspace: Keyspace, files: &[LiveFile]) -> Vec<Table> {
     let own = || files.iter().filter(|file| keyspace_of(file) == Some(keyspace));
     let bottom = own().map(|file| file.level).max().unwrap_or(0);
@@ -68,9 +73,10 @@ fn bottom_tables(keyspace: Keyspace, files: &[LiveFile]) -> Vec<Table> {
     tables
 }
 
-/// The first neighbours of about the same size that are enough to be joined, the smallest first. They make up about two tables of the wanted
-/// size at most: whoever waits for the end of the compaction waits for no more.
-fn small_neighbours(tables: &[Table], small_bytes: u64) -> Option<&[Table]> {
+/// Returns the first run of adjacent tables of one size class that is long enough, trying the
+/// smallest class first. A run is limited to about two tables of the target size, to bound the time
+/// that the caller waits for the compaction.
+fn small_run(tables: &[Table], small_bytes: u64) -> Option<&[Table]> {
     let larger = |bytes: &u64| Some(bytes.saturating_mul(TABLES_JOINED_MIN as u64));
     std::iter::successors(Some(SMALLEST_BYTES), larger)
         .take_while(|bytes| *bytes < small_bytes)
@@ -95,7 +101,7 @@ mod tests {
 
     const KIB: u64 = 1 << 10;
 
-    /// Neighbours of these sizes, in KiB.
+    /// Adjacent tables of these sizes, in KiB.
     fn tables(sizes: &[u64]) -> Vec<Table> {
         let table = |(at, kib): (usize, &u64)| {
             let at = u8::try_from(at).unwrap();
@@ -104,31 +110,32 @@ mod tests {
         sizes.iter().enumerate().map(table).collect()
     }
 
-    /// The first and the number of those that are joined, of which 4 MiB are small.
+    /// The first table and the number of tables that are joined, where tables up to 4 MiB are
+    /// small.
     fn joined(sizes: &[u64]) -> Option<(u8, usize)> {
         let tables = tables(sizes);
-        small_neighbours(&tables, 4 << 20).map(|run| (run[0].first[0], run.len()))
+        small_run(&tables, 4 << 20).map(|run| (run[0].first[0], run.len()))
     }
 
     #[test]
-    fn enough_neighbours_of_a_size_are_joined() {
+    fn enough_adjacent_tables_of_one_size_are_joined() {
         assert_eq!(joined(&[30; 15]), None);
         assert_eq!(joined(&[30; 16]), Some((0, 16)));
         assert_eq!(joined(&[[5_000; 2].as_slice(), &[30; 20]].concat()), Some((2, 20)));
-        // One that is larger is not written again for each sixteen small ones, and keeps others apart.
+        // A larger table is not rewritten for each sixteen small ones, and separates runs.
         assert_eq!(joined(&[[480; 1].as_slice(), &[30; 16]].concat()), Some((1, 16)));
         assert_eq!(joined(&[&[30; 15], [480].as_slice(), &[30; 15]].concat()), Some((0, 31)));
         assert_eq!(joined(&[&[30; 15], [4_097].as_slice(), &[30; 15]].concat()), None);
         assert_eq!(joined(&[480; 16]), Some((0, 16)));
         assert_eq!(joined(&[4_096; 16]), Some((0, 16)));
         assert_eq!(joined(&[4_097; 99]), None);
-        // No more at a time than sixteen of the largest of them.
+        // At most as many bytes at a time as sixteen of the largest tables of the class.
         assert_eq!(joined(&[30; 99]), Some((0, 34)));
         assert_eq!(joined(&[4_096; 99]), Some((0, 16)));
     }
 
     #[test]
-    fn a_server_that_writes_for_long_has_few_tables() {
+    fn a_long_running_server_has_few_tables() {
         const TABLES: usize = 40;
         let dir = tempfile::tempdir().unwrap();
         let store = Store::open(dir.path(), 8 << 20, 2).unwrap();

@@ -1,8 +1,8 @@
-//! The open database: reads, writes, and how it is opened.
+//! The open database: opening, reads and writes.
 //!
-//! Opening takes RocksDB's lock on the directory, replays its log, adds keyspaces that are missing and checks
-//! the format. Dropping the store waits for work in the background and closes every file; nothing
-//! is lost by it, with or without a flush before.
+//! Opening takes RocksDB's lock on the directory, replays its log, adds missing keyspaces and
+//! checks the format version. Dropping the store waits for background work and closes every file.
+//! Nothing is lost by dropping it, with or without an earlier flush.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -18,7 +18,7 @@ use super::failure::failure;
 use super::findings::Findings;
 use super::guard::Guards;
 use super::handle::Database;
-use super::heal::Healing;
+use super::heal::RepairState;
 use super::held::{HeldIterator, Pinned};
 use super::journal::Journal;
 use super::keyspace::Keyspace;
@@ -30,32 +30,33 @@ use super::tuning::Shared;
 use crate::damage::DamageList;
 use crate::error::{Error, Result};
 
-/// The version of everything on disk that this program writes, and the newest that it reads. Stored under
-/// `format` in [`Keyspace::Meta`], four bytes, little-endian.
+/// The format version that this version of the program writes, and the newest that it reads. Stored
+/// under `format` in [`Keyspace::Meta`]: four bytes, little-endian.
 pub(crate) const FORMAT_VERSION: u32 = 3;
 
 const FORMAT_KEY: &[u8] = b"format";
 
-/// The open database. All methods may be called from any thread.
+/// The open database. All methods can be called from any thread.
 pub(crate) struct Store {
     pub(super) dir: PathBuf,
-    /// None after it was closed to be opened again, and could not.
+    /// `None` after it was closed to be reopened and the open failed.
     pub(super) db: RwLock<Option<Arc<Database>>>,
     pub(super) shared: Shared,
     pub(super) read_only: bool,
     pub(super) findings: Arc<Findings>,
     pub(super) guards: Guards,
     pub(super) journal: Journal,
-    pub(super) healing: Mutex<Healing>,
+    pub(super) repair_state: Mutex<RepairState>,
     pub(super) recovery: Mutex<Recovery>,
 }
 
 impl Store {
-    /// Opens the database in the directory `dir`, which is made if it is missing. RocksDB may take
-    /// `cache_bytes` of memory for tables and memtables, and `threads` for work in the background.
+    /// Opens the database in the directory `dir`, which is created if it does not exist. RocksDB
+    /// may use `cache_bytes` of memory for tables and memtables, and `threads` for background work.
     ///
-    /// Damaged files are mended or gone around as far as that is possible at all: what was found is told by
-    /// [`Self::tell_damage_to`]. Fails with [`Error::Open`] when another process has it open or a newer version wrote it.
+    /// Damaged files are repaired or skipped as far as possible; the findings are reported by
+    /// [`Self::tell_damage_to`]. Fails with [`Error::Open`] when another process has the database
+    /// open or a newer version wrote it.
     pub(crate) fn open(dir: &Path, cache_bytes: usize, threads: usize) -> Result<Self> {
         let findings = Arc::new(Findings::default());
         let shared = Shared::new(cache_bytes, threads, Arc::clone(&findings));
@@ -70,7 +71,7 @@ impl Store {
             findings,
             guards,
             journal,
-            healing: Mutex::default(),
+            repair_state: Mutex::default(),
             recovery: Mutex::default(),
         };
         store.match_copies()?;
@@ -78,16 +79,16 @@ impl Store {
         Ok(store)
     }
 
-    /// Whether it was opened for reading only: then writes fail.
+    /// Returns whether the database was opened read-only: writes fail then.
     pub(crate) fn is_read_only(&self) -> bool {
         self.read_only
     }
 
-    /// The value under `key`.
+    /// Returns the value under `key`.
     pub(crate) fn get(&self, keyspace: Keyspace, key: &[u8]) -> Result<Option<Pinned<'_>>> {
         let mut found = self.get_once(keyspace, key);
         if let Err(error @ Error::Corrupt(_)) = &found
-            && self.mend_after(error)
+            && self.repair_after(error)
         {
             found = self.get_once(keyspace, key);
         }
@@ -106,7 +107,7 @@ impl Store {
         Ok(found.map(|slice| Pinned::hold(&db, slice)))
     }
 
-    /// A number under `key` of [`Keyspace::Meta`]: u64, little-endian.
+    /// Returns the number under `key` of [`Keyspace::Meta`]: u64, little-endian.
     pub(crate) fn number(&self, key: &[u8]) -> Result<Option<u64>> {
         let Some(stored) = self.get(Keyspace::Meta, key)? else { return Ok(None) };
         let bytes = <[u8; 8]>::try_from(&*stored);
@@ -114,8 +115,8 @@ impl Store {
         Ok(Some(u64::from_le_bytes(number)))
     }
 
-    /// The values under `keys`, in their order, each with its own outcome. Ascending keys are read together,
-    /// table by table, and need not be sorted again.
+    /// Returns the values under `keys`, in the same order, each with its own result. Keys in
+    /// ascending order are read together, table by table, without sorting.
     pub(crate) fn multi_get<K: AsRef<[u8]>>(
         &self,
         keyspace: Keyspace,
@@ -135,7 +136,8 @@ impl Store {
             .map(|(value, key)| match value {
                 Ok(value) => Ok(value.map(|slice| Pinned::hold(&db, slice))),
                 Err(error) => match read_failure(keyspace, error) {
-                    // By itself, so that its table is mended, and one damaged value does not cost those read with it.
+                    // Read separately, so that its table is repaired and one damaged value does not
+                    // fail the others.
                     Error::Corrupt(_) => self.get(keyspace, key.as_ref()),
                     other => Err(other),
                 },
@@ -143,7 +145,7 @@ impl Store {
             .collect()
     }
 
-    /// The entries of `range` as they are now; later writes do not show.
+    /// Returns the entries of `range` as of now; later writes are not visible.
     pub(crate) fn scan(
         &self,
         keyspace: Keyspace,
@@ -154,7 +156,7 @@ impl Store {
         Scan::new(self, keyspace, range, direction, caching)
     }
 
-    /// An iterator over a range; none when the database is not open.
+    /// Returns an iterator over a range, or `None` when the database is not open.
     pub(super) fn iterator(
         &self,
         keyspace: Keyspace,
@@ -172,8 +174,8 @@ impl Store {
         Some(HeldIterator::new(&db, |db| db.raw_iterator_cf_opt(family(db, keyspace), options)))
     }
 
-    /// Visits all entries of `range` that can be read, ascending, and tells what is wrong with the rest: for
-    /// readers to whom most of the entries are worth more than none.
+    /// Visits all readable entries of `range` in ascending order and returns what is wrong with the
+    /// rest. For readers that prefer most of the entries to none.
     pub(crate) fn read_around_damage(
         &self,
         keyspace: Keyspace,
@@ -188,16 +190,17 @@ impl Store {
         )
     }
 
-    /// Applies all of `batch` or, with an error, nothing of it that later reads would see.
+    /// Applies all of `batch` or, on an error, nothing of it that later reads would see.
     ///
-    /// After [`Error::Unavailable`] (the disk is full) the same may be tried again later: the database goes
-    /// on by itself within seconds after there is room. A database that refuses writes because its background work met damage is
-    /// healed and opened again, and the batch is tried once more, or a few times. After any other error writes fail until
-    /// [`Self::recover`] has opened the database again, which drops the batch if it is in the log. Only if the process ends before that
-    /// may the next start find the batch applied, whole.
+    /// After [`Error::Unavailable`] (the disk is full) the same batch may be tried again later: the
+    /// database resumes by itself within seconds once there is space. A database that refuses
+    /// writes because background work met damage is repaired and reopened, and the batch is retried
+    /// a few times. After any other error writes fail until [`Self::recover`] has reopened the
+    /// database, which drops the batch if it is in the log. Only if the process ends before that
+    /// may the next start find the batch applied, as a whole.
     pub(crate) fn write(&self, batch: Batch, sync: Sync) -> Result<()> {
-        // What RocksDB calls corruption here is why its background work stopped, before the batch was looked at.
-        self.healing_damage(|| self.write_once(&batch, sync))
+        // Here RocksDB reports corruption when its background work stopped before this batch.
+        self.retry_after_repair(|| self.write_once(&batch, sync))
     }
 
     fn write_once(&self, batch: &Batch, sync: Sync) -> Result<()> {
@@ -218,28 +221,30 @@ impl Store {
         let mut options = WriteOptions::default();
         options.set_sync(sync == Sync::Yes);
         let entries = writes.len();
-        let begun = self.journal.begin(&db, sync);
+        let started = self.journal.start(&db, sync);
         db.write_opt(writes, &options).map_err(|error| {
-            self.findings.hear(error.as_ref());
+            self.findings.note_message(error.as_ref());
             failure("write", error)
         })?;
-        begun.done(&db, entries);
+        started.done(&db, entries);
         Ok(())
     }
 
-    /// Tells everything that was found damaged, and will be, to `list`.
+    /// Reports all damage found so far, and later damage, to `list`.
     pub(crate) fn tell_damage_to(&self, list: Arc<DamageList>) {
-        self.findings.tell_to(list);
+        self.findings.report_to(list);
     }
 
-    /// The database, to be let go of soon: it can only be opened again when nobody has it.
+    /// Returns the database. Callers must release it soon: it can only be reopened when nobody
+    /// holds it.
     pub(super) fn db(&self) -> Result<Arc<Database>> {
         let db = self.db.read();
-        let closed = || Error::Unavailable("the database could not be opened again".to_owned());
+        let closed = || Error::Unavailable("the database could not be reopened".to_owned());
         db.as_ref().map(Arc::clone).ok_or_else(closed)
     }
 
-    /// Refuses what a newer program wrote, and raises the version of what an older one did, which cannot read it any more.
+    /// Refuses a database written by a newer version. Raises the format version of an older one,
+    /// which older versions of the program then refuse.
     fn check_format(&self, dir: &Path) -> Result<()> {
         if self.check_format_read(dir)?.is_some_and(|stored| stored == FORMAT_VERSION) {
             return Ok(());
@@ -249,7 +254,7 @@ impl Store {
         self.write(batch, Sync::Yes)
     }
 
-    /// The version that is stored. Refuses what a newer program wrote.
+    /// Returns the stored format version. Fails if it is newer than this version of the program.
     pub(super) fn check_format_read(&self, dir: &Path) -> Result<Option<u32>> {
         let stored = self.get(Keyspace::Meta, FORMAT_KEY)?.map(|bytes| bytes.to_vec());
         let Some(stored) = stored else { return Ok(None) };
@@ -271,7 +276,7 @@ impl fmt::Debug for Store {
 }
 
 pub(super) fn family(db: &DB, keyspace: Keyspace) -> &ColumnFamily {
-    // Read-only, a keyspace may be missing: the default one is always empty.
+    // In a read-only database a keyspace may be missing: the default one is always empty.
     let family = db.cf_handle(keyspace.name());
     match family.or_else(|| db.cf_handle(DEFAULT_COLUMN_FAMILY_NAME)) {
         Some(family) => family,

@@ -1,4 +1,4 @@
-//! What the rest of the engine is promised by the store.
+//! Tests of what the store promises to the rest of the engine.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -17,8 +17,8 @@ pub(super) fn open(dir: &Path) -> Store {
     Store::open(dir, CACHE_BYTES, 2).unwrap()
 }
 
-/// What has been found damaged so far.
-pub(super) fn told(store: &Store) -> Vec<String> {
+/// Returns the damage found so far.
+pub(super) fn damage_of(store: &Store) -> Vec<String> {
     let elsewhere = tempfile::tempdir().unwrap();
     let list = crate::damage::DamageList::open(elsewhere.path(), crate::Clock::system());
     let list = std::sync::Arc::new(list);
@@ -26,11 +26,11 @@ pub(super) fn told(store: &Store) -> Vec<String> {
     list.lines()
 }
 
-/// The store in `dir`, and what was found damaged when it was opened.
-pub(super) fn open_and_listen(dir: &Path) -> (Store, Vec<String>) {
+/// Opens the store in `dir`. Returns it with the damage found by the open.
+pub(super) fn open_with_findings(dir: &Path) -> (Store, Vec<String>) {
     let store = open(dir);
-    let told = told(&store);
-    (store, told)
+    let damage = damage_of(&store);
+    (store, damage)
 }
 
 fn db(store: &mut Store) -> &mut rocksdb::DB {
@@ -59,7 +59,7 @@ pub(super) fn keys(
         .collect()
 }
 
-/// Bytes that do not compress.
+/// Returns incompressible bytes.
 pub(super) fn noise(seed: u64, len: usize) -> Vec<u8> {
     let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
     let mut next = || {
@@ -72,7 +72,7 @@ pub(super) fn noise(seed: u64, len: usize) -> Vec<u8> {
 }
 
 #[test]
-fn keyspaces_are_apart() {
+fn keyspaces_are_independent() {
     let dir = TempDir::new().unwrap();
     let store = open(dir.path());
     for (n, keyspace) in Keyspace::ALL.into_iter().enumerate() {
@@ -116,7 +116,7 @@ fn a_batch_applies_in_order_over_keyspaces_and_survives_a_reopen() {
 }
 
 #[test]
-fn a_range_delete_without_an_end_takes_everything_from_its_start() {
+fn a_range_delete_without_an_end_deletes_everything_from_its_start() {
     let dir = TempDir::new().unwrap();
     let store = open(dir.path());
     for key in [&b"a"[..], b"b", &[0xff; 30]] {
@@ -131,7 +131,7 @@ fn a_range_delete_without_an_end_takes_everything_from_its_start() {
 }
 
 #[test]
-fn multi_get_answers_in_the_order_asked() {
+fn multi_get_returns_values_in_the_order_of_the_keys() {
     let dir = TempDir::new().unwrap();
     let store = open(dir.path());
     for n in 0..50_u8 {
@@ -140,10 +140,10 @@ fn multi_get_answers_in_the_order_asked() {
             store.flush().unwrap();
         }
     }
-    for asked in [vec![[3], [9], [200], [40]], vec![[40], [200], [3], [3]], vec![]] {
-        let found = store.multi_get(Keyspace::Blocks, &asked);
-        assert_eq!(found.len(), asked.len());
-        for (key, found) in asked.iter().zip(found) {
+    for requested in [vec![[3], [9], [200], [40]], vec![[40], [200], [3], [3]], vec![]] {
+        let found = store.multi_get(Keyspace::Blocks, &requested);
+        assert_eq!(found.len(), requested.len());
+        for (key, found) in requested.iter().zip(found) {
             let expected = (key[0] < 50).then(|| noise(u64::from(key[0]), 20_000));
             assert_eq!(found.unwrap().map(|value| value.to_vec()), expected);
         }
@@ -162,14 +162,15 @@ fn a_scan_does_not_see_later_writes() {
     let (key, value) = scan.next().unwrap().unwrap();
     assert_eq!((&*key, &*value), (b"a".as_slice(), b"1".as_slice()));
     assert!(scan.next().is_none());
-    assert!(scan.next().is_none(), "a scan that is over stays over");
+    assert!(scan.next().is_none(), "a finished scan stays finished");
 }
 
 #[test]
-fn dropping_a_range_frees_the_disk_and_spares_the_key_at_its_end() {
+fn dropping_a_range_frees_disk_space_and_keeps_the_key_at_its_end() {
     let dir = TempDir::new().unwrap();
     let store = open(dir.path());
-    // Days 1 to 8, every day in a table of its own at the bottom, so that whole tables can be dropped.
+    // Days 1 to 8, each in a table of its own at the bottom level, so that whole tables can be
+    // dropped.
     for day in 1..=8_u8 {
         for n in 0..20_u8 {
             put(&store, Keyspace::Blocks, &[day, n], &noise(u64::from(n), 50_000));
@@ -186,7 +187,7 @@ fn dropping_a_range_frees_the_disk_and_spares_the_key_at_its_end() {
     let after = store.figures().unwrap().table_bytes;
     assert!(after < before * 55 / 100, "{before} bytes before, {after} after");
 
-    // One day only, and a range with nothing inside.
+    // A single day, and an empty range.
     store.delete_range_now(Keyspace::Blocks, &[6], &[7]).unwrap();
     store.delete_range_now(Keyspace::Blocks, &[9], &[9]).unwrap();
     let left = keys(&store, Keyspace::Blocks, &KeyRange::all(), Direction::Forward);
@@ -195,13 +196,14 @@ fn dropping_a_range_frees_the_disk_and_spares_the_key_at_its_end() {
 }
 
 #[test]
-fn so_many_ranges_give_their_space_back_at_once() {
+fn a_limited_number_of_ranges_is_reclaimed_at_once() {
     let dir = TempDir::new().unwrap();
     let store = open(dir.path());
     let days = || (0..2 * RANGES_RECLAIMED_MAX as u32 + 2).step_by(2);
     let key = |day: u32| [b"t".as_slice(), &day.to_be_bytes(), b"block"].concat();
     days().for_each(|day| put(&store, Keyspace::Blocks, &key(day), b"bytes"));
-    // Whoever calls this has deleted the keys; here those that are left show which ranges were emptied.
+    // Callers have deleted the keys before; here the remaining keys show which ranges were
+    // reclaimed.
     store.reclaim(Keyspace::Blocks, &KeyRange::of_days(b"t", days())).unwrap();
     let left = keys(&store, Keyspace::Blocks, &KeyRange::all(), Direction::Forward);
     assert_eq!(left, [key(2 * RANGES_RECLAIMED_MAX as u32)]);
@@ -222,7 +224,7 @@ fn a_table_whose_last_key_is_the_end_of_a_dropped_range_stays() {
 }
 
 #[test]
-fn a_checkpoint_is_a_database_of_its_own() {
+fn a_checkpoint_is_an_independent_database() {
     let dir = TempDir::new().unwrap();
     let copy = dir.path().join("copy");
     let store = open(&dir.path().join("db"));
@@ -236,7 +238,7 @@ fn a_checkpoint_is_a_database_of_its_own() {
 }
 
 #[test]
-fn figures_follow_what_is_stored() {
+fn figures_reflect_the_stored_data() {
     let dir = TempDir::new().unwrap();
     let store = open(dir.path());
     for n in 0..40_u8 {
@@ -269,7 +271,7 @@ fn memory_stays_within_the_budget() {
 }
 
 #[test]
-fn opening_twice_says_why_not() {
+fn opening_a_database_twice_is_refused_with_a_reason() {
     let dir = TempDir::new().unwrap();
     let _store = open(dir.path());
     let error = Store::open(dir.path(), CACHE_BYTES, 2).unwrap_err();
@@ -277,7 +279,7 @@ fn opening_twice_says_why_not() {
 }
 
 #[test]
-fn an_older_format_is_raised_unless_the_database_is_only_read() {
+fn an_older_format_is_upgraded_unless_the_database_is_opened_read_only() {
     let dir = TempDir::new().unwrap();
     put(&open(dir.path()), Keyspace::Meta, b"format", &1_u32.to_le_bytes());
     let format = |store: &Store| store.get(Keyspace::Meta, b"format").unwrap().unwrap().to_vec();
@@ -327,7 +329,7 @@ fn an_older_database_gains_the_keyspaces_it_lacks() {
 }
 
 #[test]
-fn closing_leaves_no_file_open_and_gives_the_lock_back() {
+fn closing_leaves_no_file_open_and_releases_the_lock() {
     let dir = TempDir::new().unwrap();
     let open_files = || {
         let entries = fs::read_dir("/proc/self/fd").unwrap();
@@ -344,7 +346,7 @@ fn closing_leaves_no_file_open_and_gives_the_lock_back() {
     };
     use_and_close();
     assert_eq!(open_files(), 0);
-    // A store that leaked would hold RocksDB's lock, and the next open would fail.
+    // A leaked store would hold RocksDB's lock, and the next open would fail.
     use_and_close();
     assert_eq!(open_files(), 0);
 }
@@ -378,7 +380,7 @@ const MODELLED: [Keyspace; 3] = [Keyspace::Blocks, Keyspace::Documents, Keyspace
 
 fn apply(store: &mut Option<Store>, model: &mut Model, dir: &Path, step: &Step) {
     let db = store.as_ref().unwrap();
-    let forget = |model: &mut Model, k: u8, a: u8, b: u8| {
+    let remove = |model: &mut Model, k: u8, a: u8, b: u8| {
         model[usize::from(k)].retain(|key, _| !(*key >= vec![a] && *key < vec![b]));
     };
     let mut batch = Batch::new();
@@ -393,11 +395,11 @@ fn apply(store: &mut Option<Store>, model: &mut Model, dir: &Path, step: &Step) 
         }
         Step::DeleteRange(k, a, b) => {
             batch.delete_range(MODELLED[usize::from(k)], KeyRange::between(&[a], &[b]));
-            forget(model, k, a, b);
+            remove(model, k, a, b);
         }
         Step::DropRange(k, a, b) => {
             db.delete_range_now(MODELLED[usize::from(k)], &[a], &[b]).unwrap();
-            forget(model, k, a, b);
+            remove(model, k, a, b);
         }
         Step::Flush => db.flush().unwrap(),
         Step::Compact(k) => db.compact(MODELLED[usize::from(k)], &KeyRange::all()).unwrap(),
@@ -413,7 +415,8 @@ fn apply(store: &mut Option<Store>, model: &mut Model, dir: &Path, step: &Step) 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Whatever happens to it, the store holds what a map would, in both directions and in every range.
+    /// The store contains what a sorted map would after the same steps, in both directions and in
+    /// every range.
     #[test]
     fn the_store_is_a_sorted_map(
         steps in prop::collection::vec(step(), 1..60),

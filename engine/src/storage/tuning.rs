@@ -1,32 +1,35 @@
-//! Every RocksDB setting that matters to us, set here and with its reason, so that an upgrade of RocksDB
-//! does not change one behind our back.
+//! Every RocksDB setting that matters to Telltale, set explicitly and with its reason, so that an
+//! upgrade of RocksDB does not change one unnoticed.
 //!
 //! # Durability
 //!
-//! Documents are acknowledged when RocksDB's own log is synced, so its recovery may drop nothing silently.
-//! Of the modes, *point in time* (the default) stops at the first bad record and opens without what comes
-//! after: silence. *Absolute consistency* refuses even the torn record that every power loss may leave.
-//! *Tolerate corrupted tail records* is the one that fits: a record cut short at the end of a log was never
-//! synced, hence never acknowledged, and is dropped; a record whose checksum fails in the middle refuses to
-//! open, and what can be saved around it is, and the rest told (`open.rs`). Recycling of logs is off, because with it old records may follow the tail. The manifest remembers
-//! which logs were synced and how long they were, so that a log that is missing is noticed too.
+//! Documents are acknowledged when RocksDB's own log is synced, so its recovery must not drop
+//! anything silently. Of its recovery modes, *point in time* (the default) stops at the first bad
+//! record and opens without the records after it, which would be silent. *Absolute consistency*
+//! refuses even the torn record that any power loss may leave. *Tolerate corrupted tail records*
+//! fits: a record that is cut short at the end of a log was never synced, hence never acknowledged,
+//! and is dropped. A record with a wrong checksum in the middle fails the open; what can be saved
+//! is then saved and the rest reported (`open.rs`). Logs are not recycled, because old records
+//! could then follow the tail. The manifest records which logs were synced and their lengths, so
+//! that a missing log is noticed too.
 //!
 //! # A full disk
 //!
-//! RocksDB puts itself into a read-only state when a log, table or manifest write finds no space, and
-//! leaves it by itself: its file manager looks every five seconds whether at least one write buffer of the
-//! largest size is free again, writes the memtables out, starts a new log and takes writes again. Reads go
-//! on all the time; the write that failed is not applied. A full disk found by a compaction does not
-//! even stop writes. Every other failed write or sync of the log (a disk that returns EIO, a user's quota) is
-//! fatal for the open database: reads go on, writes fail until it is opened again (`recover.rs`), which happens
-//! without a restart once files can be written. That RocksDB does not go on by itself is right: after a failed
-//! `fsync` nobody knows what the disk holds, and only reading the log again tells. Batches whose write
-//! failed are cut from the log before it is read (`journal`).
+//! When a write to a log, table or manifest finds no space, RocksDB enters a read-only state and
+//! leaves it by itself: every five seconds its file manager checks whether space for at least one
+//! write buffer of the largest size is free again, flushes the memtables, starts a new log and
+//! accepts writes again. Reads go on throughout; the write that failed is not applied. When a
+//! compaction finds the disk full, writes do not even stop. Any other failed write or sync of the
+//! log (a disk that returns EIO, a user's quota) is fatal for the open database: reads go on and
+//! writes fail until it is reopened (`recover.rs`), which happens without a restart once files can
+//! be written. It is right that RocksDB does not resume by itself: after a failed `fsync` the
+//! contents of the disk are unknown until the log is read again. Batches whose write failed are cut
+//! from the log before it is read (`journal`).
 //!
 //! # Memory
 //!
-//! Blocks of tables, their indexes and filters, and the memtables all draw on one cache of
-//! `Options::cache_bytes`; memtables may take a quarter of it before the largest is written out.
+//! Table blocks, their indexes and filters, and the memtables all draw on one cache of
+//! `Options::cache_bytes`. Memtables may take a quarter of it before the largest is flushed.
 
 use std::sync::Arc;
 
@@ -42,17 +45,18 @@ use super::keyspace::Keyspace;
 const KIB: usize = 1 << 10;
 const MIB: usize = 1 << 20;
 
-/// Bytes of memtables that are worth having however small the cache.
+/// Minimum bytes for memtables, however small the cache.
 const MEMTABLE_BYTES_MIN: usize = 8 * MIB;
-/// Bytes of memtables beyond which a flush gains nothing and a restart only gets slower.
+/// Bytes for memtables above which flushes gain nothing and restarts only get slower.
 const MEMTABLE_BYTES_MAX: usize = 128 * MIB;
-/// Bytes of RocksDB's log after which the keyspace that holds the oldest part is flushed: the bound of what
-/// a restart reads again.
+/// Bytes of RocksDB's log above which the keyspace with the oldest entries is flushed. This bounds
+/// what a restart replays.
 const LOG_BYTES_MAX: u64 = 128 << 20;
-/// Open table files. Systems commonly allow a process 1 024 files; the rest is for connections.
+/// Maximum open table files. Systems commonly allow a process 1 024 files; the rest is for
+/// connections.
 const FILES_OPEN_MAX: i32 = crate::limits::DATABASE_FILES_OPEN_MAX as i32;
 
-/// What the keyspaces of one database share.
+/// State shared by the keyspaces of one database.
 pub(super) struct Shared {
     pub(super) cache: Cache,
     pub(super) memtables: WriteBufferManager,
@@ -60,43 +64,44 @@ pub(super) struct Shared {
     threads: i32,
 }
 
-/// How much damage an open takes.
+/// How much damage an open tolerates.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Strictness {
-    /// None: what is acknowledged is there, and what fails stops writes.
+    /// None: everything acknowledged is present, and a failure stops writes.
     Strict,
-    /// Any that can be gone around, to save what there is. No compaction runs; nothing but salvage is written.
+    /// Any that can be skipped, to save what can be read. No compaction runs, and only salvaged
+    /// entries are written.
     Salvage,
 }
 
 impl Shared {
-    /// A budget of `cache_bytes` for everything that RocksDB keeps in memory, and `threads` for its work in
-    /// the background.
+    /// Returns settings with a budget of `cache_bytes` for everything that RocksDB keeps in memory
+    /// and `threads` for its background work.
     pub(super) fn new(cache_bytes: usize, threads: usize, findings: Arc<Findings>) -> Self {
-        // The hyper clock cache needs no lock for a hit; without an estimate of the entry size it grows
-        // its table as needed, which suits blocks from 4 to 300 KB.
+        // The hyper clock cache needs no lock for a hit. Without an estimate of the entry size it
+        // grows its table as needed, which suits blocks of 4 to 300 KB.
         let cache = Cache::new_hyper_clock_cache(cache_bytes, 0);
         let memtable_bytes = (cache_bytes / 4).clamp(MEMTABLE_BYTES_MIN, MEMTABLE_BYTES_MAX);
-        // Never stall writers for memory: the flush that is started anyway is quick, and a stalled seal
+        // Writers never stall for memory: the flush that starts anyway is quick, and a stalled seal
         // would hold the head, which is larger.
         let memtables = WriteBufferManager::new_write_buffer_manager_with_cache(
             memtable_bytes,
             false,
             cache.clone(),
         );
-        // Two: one flushes, so that it never waits for the other, which compacts.
+        // At least two: one flushes and never waits for the other, which compacts.
         let threads = i32::try_from(threads.clamp(2, 8)).unwrap_or(2);
         Self { cache, memtables, findings, threads }
     }
 }
 
-/// The settings of the database as a whole.
+/// Returns the settings of the database as a whole.
 pub(super) fn database(shared: &Shared, strictness: Strictness) -> Result<Options, rocksdb::Error> {
-    // RocksDB would set aside megabytes for its log and its list of tables as soon as a byte is written to them: more
-    // than a small database takes.
+    // Otherwise RocksDB preallocates megabytes for its log and manifest at the first byte written,
+    // more than a small database uses.
     let mut options = Options::default().get_options_from_string("allow_fallocate=false")?;
     options.create_if_missing(true);
-    // Keyspaces that came with a later version are added to an older database.
+    // Keyspaces that a later version introduced are added to an older database.
     options.create_missing_column_families(true);
     set_durability(&mut options, strictness);
     set_files(&mut options);
@@ -105,20 +110,21 @@ pub(super) fn database(shared: &Shared, strictness: Strictness) -> Result<Option
     options.set_max_background_jobs(shared.threads);
     // Splitting one compaction over threads would take the other core from queries.
     options.set_max_subcompactions(1);
-    // One queue of writers: pipelining gains only with far more cores and breaks the grouping of syncs.
+    // One queue of writers: pipelining only helps with far more cores, and breaks the grouping of
+    // syncs.
     options.set_enable_pipelined_write(false);
     options.set_unordered_write(false);
     options.set_allow_concurrent_memtable_write(true);
     // Files are deleted in the background, not by the reader that drops the last reference.
     options.set_avoid_unnecessary_blocking_io(true);
 
-    // What RocksDB warns of goes into the log of the program. A file of its own would begin with 100 KB of settings each
-    // time; and no statistics, which are written into the database otherwise.
+    // RocksDB's warnings go to the program's log. A log file of its own would start with 100 KB of
+    // settings each time. Statistics are off, since they would be written to the database.
     let findings = Arc::clone(&shared.findings);
     options.set_info_logger(InfoLogger::new_callback_logger(
         LogLevel::Warn,
         move |level, message| {
-            findings.hear(message);
+            findings.note_message(message);
             log_message(level, message);
         },
     ));
@@ -145,26 +151,26 @@ fn set_durability(options: &mut Options, strictness: Strictness) {
     options.set_recycle_log_file_num(0);
     options.set_track_and_verify_wals_in_manifest(strict);
     options.set_manual_wal_flush(false);
-    // What is large in the log is packed already.
+    // Large values in the log are compressed already.
     options.set_wal_compression_type(DBCompressionType::None);
-    // Any inconsistency stops writes instead of spreading. Without it a write after a torn one would be taken for durable; what a
-    // damaged table stops is healed, see `heal.rs`.
+    // Any inconsistency stops writes instead of spreading. Without this, a write after a torn one
+    // would count as durable. `heal.rs` repairs what a damaged table stopped.
     options.set_paranoid_checks(strict);
-    // A batch is whole after a crash because its log is replayed; flushing all keyspaces together would
-    // only be needed without a log.
+    // A batch is complete after a crash because its log is replayed. Flushing all keyspaces
+    // together would only be needed without a log.
     options.set_atomic_flush(false);
     options.set_use_fsync(false);
 }
 
 fn set_files(options: &mut Options) {
     options.set_max_total_wal_size(LOG_BYTES_MAX);
-    // Write-back is started as the files grow, so that the sync at the end finds little to do and does not
-    // hold up the telemetry log on the same disk.
+    // Write-back starts while files grow, so that the final sync finds little to do and does not
+    // delay the telemetry log on the same disk.
     options.set_bytes_per_sync(MIB as u64);
     options.set_wal_bytes_per_sync(512 * KIB as u64);
     options.set_max_manifest_file_size(16 * MIB);
     options.set_max_open_files(FILES_OPEN_MAX);
-    // Statistics of every table would be read at open only to pick compactions a little better.
+    // Statistics of every table would be read at open only to choose compactions slightly better.
     options.set_skip_stats_update_on_db_open(true);
     options.set_use_direct_reads(false);
     options.set_use_direct_io_for_flush_and_compaction(false);
@@ -172,32 +178,32 @@ fn set_files(options: &mut Options) {
     options.set_allow_mmap_writes(false);
 }
 
-/// What distinguishes the keyspaces.
+/// Settings that differ between keyspaces.
 struct Shape {
-    /// The memtable's part of the memory for memtables, as a divisor.
+    /// Divisor of the memory for memtables that yields this keyspace's memtable size.
     memtable_part: usize,
     /// Bytes of a table file.
     table_bytes: u64,
-    /// Bytes of a block inside a table: what is read, checked and cached at once.
+    /// Bytes of a block inside a table: the unit that is read, verified and cached.
     page_bytes: usize,
-    /// Compression of young tables, and of those at the bottom, which hold nearly everything.
+    /// Compression of the upper levels, and of the bottom level, which contains nearly all data.
     compression: (DBCompressionType, DBCompressionType),
 }
 
 fn shape(keyspace: Keyspace) -> Shape {
     use DBCompressionType::{Lz4, None, Zstd};
     match keyspace {
-        // A value is a page of its own. Tables of 32 MB, since a table is what retention drops at once.
-        // No blob files: a dropped table does not tell its blob files what they lost, so a blob file
-        // with one living value would keep all its dead ones; and keys that begin with the day make
-        // compaction move most tables instead of rewriting them.
+        // Each value fills a page of its own. Tables of 32 MB, since retention drops whole tables.
+        // No blob files: dropping a table does not tell its blob files which values died, so a blob
+        // file with one live value would keep all its dead ones. And since keys start with the day,
+        // compaction moves most tables instead of rewriting them.
         Keyspace::Blocks | Keyspace::Times | Keyspace::EventBlocks => Shape {
             memtable_part: 4,
             table_bytes: 32 << 20,
             page_bytes: 4 * KIB,
             compression: (None, None),
         },
-        // Read from end to end, and text or sorted keys: large pages compress best.
+        // Read sequentially, with strings or sorted keys: large pages compress best.
         Keyspace::Registry | Keyspace::Copies | Keyspace::Catalog | Keyspace::EventCatalog => {
             Shape {
                 memtable_part: 16,
@@ -206,7 +212,8 @@ fn shape(keyspace: Keyspace) -> Shape {
                 compression: (Lz4, Zstd),
             }
         }
-        // Values of a few KB, written over and over: young tables are small and soon merged away.
+        // Values of a few KB, frequently overwritten: tables of the upper levels are small and soon
+        // compacted away.
         Keyspace::Baselines => Shape {
             memtable_part: 16,
             table_bytes: 8 << 20,
@@ -220,8 +227,8 @@ fn shape(keyspace: Keyspace) -> Shape {
             page_bytes: 8 * KIB,
             compression: (Lz4, Zstd),
         },
-        // Small values that are written, replaced and soon deleted: quick to pack again, and a larger memtable, in which most
-        // of them die before they reach a table.
+        // Small values that are written, replaced and soon deleted. They compress quickly, and the
+        // memtable is larger, so that most of them die before they reach a table.
         Keyspace::Records => Shape {
             memtable_part: 8,
             table_bytes: 16 << 20,
@@ -238,23 +245,25 @@ fn shape(keyspace: Keyspace) -> Shape {
     }
 }
 
-/// Bytes of the table files of a keyspace, where there is so much.
+/// Returns the target size of a keyspace's table files, in bytes.
 pub(super) fn table_bytes(keyspace: Keyspace) -> u64 {
     shape(keyspace).table_bytes
 }
 
-/// The settings of one keyspace.
+/// Returns the settings of one keyspace.
 pub(super) fn keyspace(keyspace: Keyspace, shared: &Shared, strictness: Strictness) -> Options {
     let shape = shape(keyspace);
     let memtable_bytes = shared.memtables.get_buffer_size() / shape.memtable_part;
     let mut options = Options::default();
     options.set_write_buffer_size(memtable_bytes);
-    // One filled, one being flushed, and for blocks one more, so that a seal does not wait for the flush.
+    // One being filled, one being flushed, and one more for blocks, so that a seal does not wait
+    // for a flush.
     let of_blocks = matches!(keyspace, Keyspace::Blocks | Keyspace::Times | Keyspace::EventBlocks);
     options.set_max_write_buffer_number(if of_blocks { 3 } else { 2 });
     options.set_min_write_buffer_number_to_merge(1);
     options.set_max_write_buffer_size_to_maintain(0);
-    // Memtables of many keyspaces grow in steps of this; the default step is up to 1 MB for each.
+    // The memtables of many keyspaces grow in steps of this size. The default step is up to 1 MB
+    // each.
     options.set_arena_block_size(64 * KIB);
 
     options.set_compaction_style(DBCompactionStyle::Level);
@@ -266,7 +275,7 @@ pub(super) fn keyspace(keyspace: Keyspace, shared: &Shared, strictness: Strictne
     options.set_target_file_size_base(shape.table_bytes);
     options.set_max_bytes_for_level_base(shape.table_bytes * 4);
     options.set_max_bytes_for_level_multiplier(10.0);
-    // Old tables are right as they are; rewriting them every 30 days would be pure wear.
+    // Old tables need no rewriting; doing so every 30 days would only wear the disk.
     options.set_ttl(0);
     options.set_periodic_compaction_seconds(0);
 
@@ -279,8 +288,9 @@ pub(super) fn keyspace(keyspace: Keyspace, shared: &Shared, strictness: Strictne
     options
 }
 
-/// The settings of the keyspace that RocksDB insists on and nobody uses. Left to itself it would have a write
-/// buffer of 64 MB, and a database that met a full disk would wait until so much is free.
+/// Returns the settings of the default keyspace, which RocksDB requires and Telltale does not use.
+/// By default it has a write buffer of 64 MB, and a database on a full disk would wait until that
+/// much space is free.
 pub(super) fn unused(shared: &Shared, strictness: Strictness) -> Options {
     keyspace(Keyspace::Meta, shared, strictness)
 }
@@ -288,20 +298,22 @@ pub(super) fn unused(shared: &Shared, strictness: Strictness) -> Options {
 fn tables(page_bytes: usize, cache: &Cache) -> BlockBasedOptions {
     let mut tables = BlockBasedOptions::default();
     tables.set_block_cache(cache);
-    // Indexes and filters count against the budget like everything else, and leave it last.
+    // Indexes and filters count against the budget like everything else, and are evicted last.
     tables.set_cache_index_and_filter_blocks(true);
     tables.set_cache_index_and_filter_blocks_with_high_priority(true);
     tables.set_pin_l0_filter_and_index_blocks_in_cache(true);
     tables.set_block_size(page_bytes);
     tables.set_index_type(BlockBasedIndexType::BinarySearch);
     tables.set_data_block_index_type(DataBlockIndexType::BinarySearch);
-    // Most new documents and receipts are looked for before they are there; young tables overlap.
+    // Most new documents and receipts are looked up before they exist, and upper-level tables
+    // overlap.
     tables.set_bloom_filter(10.0, false);
     tables.set_optimize_filters_for_memory(true);
     tables.set_whole_key_filtering(true);
-    // Of every page, also where values carry checksums of their own: a flipped byte in a key, an index or a filter is as bad.
+    // A checksum for every page, also where values carry their own: a flipped byte in a key, an
+    // index or a filter is equally harmful.
     tables.set_checksum_type(ChecksumType::XXH3);
-    // 7 reads with every RocksDB since 10.4. Part of the disk format.
+    // Every RocksDB since 10.4 reads version 7. Part of the disk format.
     tables.set_format_version(7);
     tables
 }

@@ -1,4 +1,4 @@
-//! What is done to the database from time to time, and what it tells about itself.
+//! Maintenance of the database, and its figures.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -14,33 +14,37 @@ use super::range::{KeyRange, just_below};
 use super::store::{Store, family};
 use crate::error::{Error, Result};
 
-/// So many ranges give their disk space back at a time: each takes a table and a compaction of its own.
+/// Maximum ranges whose disk space is reclaimed at a time: each takes a table and a compaction of
+/// its own.
 pub(super) const RANGES_RECLAIMED_MAX: usize = 16;
 
-/// How much of what the database holds, in bytes.
+/// Sizes of parts of the database, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Figures {
-    /// Memtables, those being flushed included.
+    /// Memtables, including those being flushed.
     pub(crate) memtable_bytes: u64,
-    /// The shared cache, memtables included.
+    /// The shared cache, including memtables.
     pub(crate) cache_bytes: u64,
-    /// Table files that are in use, all keyspaces.
+    /// Live table files of all keyspaces.
     pub(crate) table_bytes: u64,
-    /// Failures of work in the background since the database was opened.
+    /// Number of background failures since the database was opened.
     pub(crate) background_errors: u64,
 }
 
 impl Store {
-    /// Writes the memtables of all keyspaces to tables, so that the next open has no log to replay.
+    /// Flushes the memtables of all keyspaces to tables, so that the next open has no log to
+    /// replay.
     pub(crate) fn flush(&self) -> Result<()> {
         Keyspace::ALL.into_iter().try_for_each(|keyspace| self.flush_keyspace(keyspace))?;
         self.guard_all()
     }
 
-    /// Brings what seals and merges wrote from RocksDB's log to tables, and guards these.
+    /// Flushes what seals and compactions wrote from RocksDB's log to tables, and creates their
+    /// guards.
     ///
-    /// To be called before anything is deleted that they replaced. Tables get their bytes back when they are damaged; damage to
-    /// RocksDB's log takes what it hits, and there a whole seal or merge is one batch.
+    /// Must be called before anything that they replaced is deleted. Damaged tables can be
+    /// repaired, whereas damage to RocksDB's log loses every batch it hits, and there a whole seal
+    /// or compaction is one batch.
     pub(crate) fn flush_blocks(&self) -> Result<()> {
         let kept_by_owner = |k: &Keyspace| matches!(k, Keyspace::Documents | Keyspace::Records);
         let mut written = Keyspace::ALL.into_iter().filter(|keyspace| !kept_by_owner(keyspace));
@@ -48,13 +52,13 @@ impl Store {
         self.guard_all()
     }
 
-    /// Removes every key of `range` and gives the disk space back before it returns: tables that lie
-    /// inside are dropped unread, what shares a table with living keys is compacted away.
+    /// Deletes every key of `range` and frees the disk space before it returns: tables inside the
+    /// range are dropped without being read, and tables that also contain live keys are compacted.
     ///
-    /// The tombstone is synced first: dropping tables alone could bring back older values that lie deeper,
-    /// should the process die in between. And the memtable is written out before it: in one table with
-    /// the newest keys the tombstone would make that table reach over everything between them and the range,
-    /// and the compaction rewrite it all.
+    /// The tombstone is synced first: if tables were only dropped and the process died in between,
+    /// older values in deeper levels could reappear. The memtable is flushed before it: a table
+    /// with both the newest keys and the tombstone would span everything between them and the
+    /// range, and the compaction would rewrite all of it.
     pub(super) fn delete_range_now(
         &self,
         keyspace: Keyspace,
@@ -69,7 +73,8 @@ impl Store {
         let mut batch = Batch::new();
         batch.delete_range(keyspace, range.clone());
         self.write(batch, Sync::Yes)?;
-        // The binding takes an inclusive end: with `to` itself it would drop a table whose last key is `to`.
+        // The binding takes an inclusive end: with `to` itself it would drop a table whose last key
+        // is `to`.
         let db = self.db()?;
         db.delete_file_in_range_cf(family(&db, keyspace), from, last.as_slice())
             .map_err(|error| failure("dropping tables", error))?;
@@ -77,8 +82,8 @@ impl Store {
         self.compact(keyspace, &range)
     }
 
-    /// Gives back the disk space of ranges whose keys have been deleted: of the first [`RANGES_RECLAIMED_MAX`] before it returns, of
-    /// the others with the compactions to come.
+    /// Frees the disk space of ranges whose keys have been deleted: that of the first
+    /// [`RANGES_RECLAIMED_MAX`] before it returns, that of the others in later compactions.
     pub(crate) fn reclaim(&self, keyspace: Keyspace, ranges: &[KeyRange]) -> Result<()> {
         for range in ranges.iter().take(RANGES_RECLAIMED_MAX) {
             if let Some(to) = &range.to {
@@ -88,13 +93,14 @@ impl Store {
         Ok(())
     }
 
-    /// Rewrites the tables of `range` without what was deleted or replaced. Returns when done.
+    /// Rewrites the tables of `range` without deleted and replaced entries. Returns when done.
     pub(crate) fn compact(&self, keyspace: Keyspace, range: &KeyRange) -> Result<()> {
         let (from, to) = (range.from.as_slice(), range.to.as_deref());
         self.compact_by(keyspace, from, to, &mut CompactOptions::default())
     }
 
-    /// Rewrites the tables between two keys, these included, also those at the bottom, where nothing was deleted or replaced.
+    /// Rewrites the tables between two keys, both inclusive, including tables at the bottom level
+    /// in which nothing was deleted or replaced.
     pub(super) fn compact_bottom(&self, keyspace: Keyspace, from: &[u8], to: &[u8]) -> Result<()> {
         let mut options = CompactOptions::default();
         options.set_bottommost_level_compaction(BottommostLevelCompaction::ForceOptimized);
@@ -108,18 +114,20 @@ impl Store {
         to: Option<&[u8]>,
         options: &mut CompactOptions,
     ) -> Result<()> {
-        // Other compactions go on meanwhile.
+        // Other compactions may run meanwhile.
         options.set_exclusive_manual_compaction(false);
         let errors = self.background_errors()?;
         let complaints = self.findings.complaints();
         let db = self.working_db("compaction")?;
         db.compact_range_cf_opt(family(&db, keyspace), Some(from), to, options);
         drop(db);
-        // The binding drops the outcome of a manual compaction; a failed one counts as background error.
+        // The binding does not return the outcome of a manual compaction; a failure counts as a
+        // background error.
         if self.background_errors()? > errors {
             if self.findings.complaints() > complaints {
-                // It came across damage. That is told where it is healed; the keyspace is compacted another time.
-                return self.heal().map(|_| ());
+                // It met damage. The repair reports that, and the keyspace is compacted another
+                // time.
+                return self.repair_damage().map(|_| ());
             }
             let message = format!("compaction of {} failed", keyspace.name());
             return Err(Error::Unavailable(message));
@@ -127,8 +135,9 @@ impl Store {
         Ok(())
     }
 
-    /// A copy of the database as it is now in the new directory `target`, which must not exist, with the guards of its tables.
-    /// Tables are linked, not copied, where `target` is on the same file system.
+    /// Creates a copy of the database as of now, with the guards of its tables, in the new
+    /// directory `target`, which must not exist. Tables are hard-linked, not copied, if `target` is
+    /// on the same file system.
     pub(crate) fn checkpoint(&self, target: &Path) -> Result<()> {
         let db = self.working_db("checkpoint")?;
         let copied = Checkpoint::new(&db).and_then(|copy| copy.create_checkpoint(target));
@@ -141,12 +150,12 @@ impl Store {
         })
     }
 
-    /// Bytes that the shared cache holds, memtables and what is being read included.
+    /// Returns the bytes in the shared cache, including memtables and data being read.
     pub(crate) fn cache_bytes(&self) -> usize {
         self.shared.cache.get_usage()
     }
 
-    /// What the database holds.
+    /// Returns the figures of the database.
     pub(crate) fn figures(&self) -> Result<Figures> {
         let mut table_bytes = 0;
         for keyspace in Keyspace::ALL {
@@ -160,14 +169,15 @@ impl Store {
         })
     }
 
-    /// Bytes of the table files of one keyspace that are in use.
+    /// Returns the total size of the live table files of one keyspace, in bytes.
     pub(crate) fn table_bytes(&self, keyspace: Keyspace) -> Result<u64> {
         self.property(keyspace, properties::LIVE_SST_FILES_SIZE)
     }
 
     pub(super) fn flush_keyspace(&self, keyspace: Keyspace) -> Result<()> {
-        // What RocksDB calls corruption here is why its background work stopped, as in [`Self::write`].
-        self.healing_damage(|| self.flush_once(keyspace))
+        // Here RocksDB reports corruption when its background work has stopped, as in
+        // [`Self::write`].
+        self.retry_after_repair(|| self.flush_once(keyspace))
     }
 
     fn flush_once(&self, keyspace: Keyspace) -> Result<()> {
@@ -175,26 +185,26 @@ impl Store {
         options.set_wait(true);
         let db = self.working_db("flush")?;
         db.flush_cf_opt(family(&db, keyspace), &options).map_err(|error| {
-            self.findings.hear(error.as_ref());
+            self.findings.note_message(error.as_ref());
             failure(&format!("flush of {}", keyspace.name()), error)
         })
     }
 
-    /// The database, unless its background work has stopped. After a full disk RocksDB goes on by itself when there is room, with a
-    /// flush of its own that it waits for; one of ours that it finds in the queue would be taken for that one and then dropped,
-    /// and it would wait for ever.
+    /// Returns the database unless its background work has stopped. After a full disk RocksDB
+    /// resumes by itself with a flush that it waits for. If it found one of our flushes in the
+    /// queue, it would mistake that for its own and drop it, and would wait forever.
     fn working_db(&self, context: &str) -> Result<Arc<Database>> {
         let db = self.db()?;
         let stopped = db.background_error().map(|error| failure(context, error));
         match stopped {
-            // What damage stopped is healed where the outcome is seen.
+            // The caller repairs the damage that stopped it.
             None | Some(Error::Corrupt(_)) => Ok(db),
             Some(error) => Err(error),
         }
     }
 
     pub(super) fn background_errors(&self) -> Result<u64> {
-        // Counted for the whole database, under the default family.
+        // Counted for the whole database, under the default column family.
         let count = self.db()?.property_int_value(properties::BACKGROUND_ERRORS);
         Ok(count.map_err(|error| failure("properties", error))?.unwrap_or(0))
     }

@@ -1,32 +1,36 @@
-//! A record of the log: a batch of changes, as RocksDB writes it, and the stamp that we put into each.
+//! A log record: a batch of changes in RocksDB's format, and the stamp that Telltale adds to each.
 //!
 //! ```text
-//! batch    sequence number of the first entry: u64 │ entries: u32 │ entries, and log data between them
-//! stamp    3, log data │ its length: varint = 9 │ 0xac │ up to which sequence number the log was acknowledged: u64
+//! batch    sequence number of the first entry: u64 │ entries: u32 │
+//!          entries, and log data between them
+//! stamp    3, log data │ its length: varint = 9 │ 0xac │
+//!          sequence number up to which the log was acknowledged: u64
 //! ```
 //!
-//! Writers that meet share a record, which then begins with the stamp of the first of them. Log data is read by nobody but us.
+//! Concurrent writers share a record, which then starts with the stamp of the first of them.
+//! RocksDB ignores log data.
 
 /// Bytes before the entries.
 const HEADER_BYTES: usize = 12;
 const LOG_DATA: u8 = 3;
 const STAMP_BYTES: usize = 9;
 const STAMP_MAGIC: u8 = 0xac;
-/// What RocksDB takes for a sequence number at most: it keeps a byte of it for the type of an entry.
+/// The largest sequence number of RocksDB, which uses one byte of it for the type of an entry.
 const SEQUENCE_MAX: u64 = (1 << 56) - 1;
 
-/// What is known of a batch without reading its entries.
+/// The header of a batch, read without its entries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Batch {
-    /// Of its first entry.
+pub(super) struct LoggedBatch {
+    /// The sequence number of its first entry.
     pub(super) sequence: u64,
-    /// The sequence number of the batch after it.
+    /// The sequence number of the next batch.
     pub(super) next: u64,
-    /// Up to where the log was acknowledged when it was written, if it says so.
+    /// The sequence number up to which the log was acknowledged when the batch was written, if it
+    /// is stamped.
     pub(super) acknowledged: Option<u64>,
 }
 
-impl Batch {
+impl LoggedBatch {
     pub(super) fn read(record: &[u8]) -> Option<Self> {
         let (sequence, rest) = record.split_first_chunk()?;
         let sequence = u64::from_le_bytes(*sequence);
@@ -39,14 +43,14 @@ impl Batch {
     }
 }
 
-/// The first and the next sequence number of a record of which only the beginning can be read, and that perhaps not rightly. Zeros say
-/// nothing.
+/// Returns the first and the next sequence number of a record whose start can be read but may be
+/// wrong, or `None` if they are zero.
 pub(super) fn hint(fragment: &[u8]) -> Option<(u64, u64)> {
-    let batch = Batch::read(fragment.get(..HEADER_BYTES)?)?;
+    let batch = LoggedBatch::read(fragment.get(..HEADER_BYTES)?)?;
     (0 < batch.sequence && batch.sequence < batch.next).then_some((batch.sequence, batch.next))
 }
 
-/// The log data of a stamp.
+/// Returns the log data of a stamp.
 pub(super) fn stamp(acknowledged: u64) -> [u8; STAMP_BYTES] {
     let [a, b, c, d, e, f, g, h] = acknowledged.to_le_bytes();
     [STAMP_MAGIC, a, b, c, d, e, f, g, h]
@@ -65,8 +69,8 @@ mod tests {
     fn a_sequence_number_is_read_up_to_the_greatest_and_not_beyond() {
         let read = |sequence: u64, entries: u32| {
             let record = [&sequence.to_le_bytes()[..], &entries.to_le_bytes()].concat();
-            assert_eq!(Batch::read(&record[..HEADER_BYTES - 1]), None, "a byte is missing");
-            Batch::read(&record).map(|batch| (batch.sequence, batch.next))
+            assert_eq!(LoggedBatch::read(&record[..HEADER_BYTES - 1]), None, "a byte is missing");
+            LoggedBatch::read(&record).map(|batch| (batch.sequence, batch.next))
         };
         let most = u64::from(u32::MAX);
         assert_eq!(read(SEQUENCE_MAX, u32::MAX), Some((SEQUENCE_MAX, SEQUENCE_MAX + most)));

@@ -1,15 +1,16 @@
-//! What the fuzz target of RocksDB's log calls. Compiled with `--cfg fuzzing` only.
+//! Entry point of the fuzz target of RocksDB's log. Compiled with `--cfg fuzzing` only.
 
-use super::format::{Item, Records, put_record};
+use super::format::{LogItem, LogReader, put_record};
 use super::survey::Survey;
 
-/// Bytes of records: within a block, over its end, and over several.
+/// Bytes of records: within a block, over its end, and over several blocks.
 const RECORDS: [usize; 8] = [12, 40, 300, 5_000, 32_700, 32_761, 40_000, 90_000];
 
-/// Reads any bytes as a log; then a log with damage. The first byte says how many records it has, the next ones what they are, the
-/// rest is what is written over it: places and bytes. What is read of it is what was written, in order.
+/// Reads `bytes` as a log, then reads a log with damage. The first byte is the number of records,
+/// the next ones are their sizes, and the rest are edits of the log: offsets and bytes. Checks that
+/// only records that were written are read, in order.
 pub(crate) fn read_damaged(bytes: &[u8]) {
-    Records::of(bytes).take_while(Result::is_ok).for_each(drop);
+    LogReader::of(bytes).take_while(Result::is_ok).for_each(drop);
     let _read = Survey::default().read(0, bytes);
     let Some((records, rest)) = bytes.split_first() else { return };
     let (kinds, edits) = rest.split_at(usize::from(records % 16).min(rest.len()));
@@ -28,8 +29,8 @@ pub(crate) fn read_damaged(bytes: &[u8]) {
         }
     }
     let mut left = written.iter();
-    for item in Records::of(&log) {
-        let Ok(Item::Record { bytes, .. }) = item else { continue };
-        assert!(left.any(|record| **record == *bytes), "a record that was not written is read");
+    for item in LogReader::of(&log) {
+        let Ok(LogItem::Record { bytes, .. }) = item else { continue };
+        assert!(left.any(|record| **record == *bytes), "a record was read that was not written");
     }
 }

@@ -1,8 +1,9 @@
-//! Reading all logs that will be replayed: what is damaged, and which sequence numbers are missing.
+//! Reads all logs that will be replayed, and finds damage and missing sequence numbers.
 //!
-//! Every entry that is written has the sequence number after the one before it, over batches and logs. So a batch that does not
-//! begin where the one before it ended says that something between them is missing, also where the file looks whole: a
-//! record that was zeroed together with all behind it, or a log that is gone.
+//! Consecutive entries have consecutive sequence numbers, across batches and logs. So a batch that
+//! does not start where the one before it ended shows that something between them is missing, even
+//! where the file looks undamaged: a record that was zeroed together with everything after it, or a
+//! log that was removed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,70 +11,73 @@ use std::io;
 use std::ops::Range;
 
 use super::alive::LogFile;
-use super::batch::{Batch, hint};
-use super::format::{HEADER_BYTES, Item, Records};
+use super::batch::{LoggedBatch, hint};
+use super::format::{HEADER_BYTES, LogItem, LogReader};
 
-/// A place in the logs: which of them, and where in it.
-pub(super) type Place = (usize, usize);
+/// A position in the logs: the index of the log, and the offset in it.
+pub(super) type LogPosition = (usize, usize);
 
 /// Sequence numbers that no batch has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Hole {
-    /// The first place that is of no batch before the hole.
-    pub(super) at: Place,
-    /// The first number that is missing. Nothing when all that is known is that it is in the first of the logs.
+    /// The first position after the last batch before the hole.
+    pub(super) at: LogPosition,
+    /// The first missing number, or `None` if it is only known to belong to the first log.
     pub(super) first: Option<u64>,
-    /// The last one. Nothing at the end of the logs.
+    /// The last missing number, or `None` at the end of the logs.
     pub(super) last: Option<u64>,
 }
 
-/// What was found in the logs.
+/// The findings in the logs.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Survey {
-    /// The damaged bytes of each log that has some, by its place in the order.
+    /// The damaged bytes of each damaged log, by the index of the log.
     pub(super) damaged: BTreeMap<usize, Vec<Range<usize>>>,
     /// In order.
     pub(super) holes: Vec<Hole>,
-    /// The sequence number after the last batch that stays, or before which batches are missing, if there is a batch.
+    /// The sequence number after the last kept batch, if there is one.
     pub(super) next: Option<u64>,
     /// The largest stamp.
     pub(super) stamp: u64,
-    /// Whether some batch has no stamp: it was written by a program that did not mark what it acknowledged.
+    /// Whether some batch has no stamp: a program wrote it that does not store what it
+    /// acknowledged.
     pub(super) unstamped: bool,
-    /// Where batches begin that were never published, if a number was given up to which they were. All that follows is of failed writes.
-    pub(super) unpublished: Option<Place>,
-    /// The largest sequence number that was published. Nothing when nobody knows, as after a crash.
+    /// The position of the first batch that was never published, if [`Self::up_to`] got a number.
+    /// All batches from there on are of failed writes.
+    pub(super) unpublished: Option<LogPosition>,
+    /// The largest published sequence number, or `None` if it is unknown, as after a crash.
     published: Option<u64>,
-    /// Where damage began that no batch has followed yet, and what is read of its first record.
-    open: Option<(Place, Option<(u64, u64)>)>,
+    /// The position of damage that no batch has followed yet, and the numbers read from its first
+    /// record.
+    open: Option<(LogPosition, Option<(u64, u64)>)>,
 }
 
-/// Why logs are left as they are.
+/// Why logs are left unchanged.
 #[derive(Debug)]
-pub(super) enum Unread {
+pub(super) enum SurveyError {
     Io(io::Error),
-    /// There are records in them that we do not write, or batches that are not in order.
-    Strange,
+    /// They contain record types that Telltale does not write, or batches that are not in order.
+    UnknownRecords,
 }
 
 impl Survey {
-    /// Of logs in which what is above `published` is of writes that failed.
+    /// Returns an empty survey of logs in which batches above `published` are of failed writes.
     pub(super) fn up_to(published: Option<u64>) -> Self {
         Self { published, ..Self::default() }
     }
 
-    /// Of all logs; `lacks_first` says whether one that comes before them is gone.
+    /// Surveys all logs; `lacks_first` says whether an earlier one is missing.
     pub(super) fn of(
         logs: &[LogFile],
         lacks_first: bool,
         published: Option<u64>,
-    ) -> Result<Self, Unread> {
+    ) -> Result<Self, SurveyError> {
         let mut survey = Self::up_to(published);
         if lacks_first {
             survey.open = Some(((0, 0), None));
         }
         for (index, log) in logs.iter().enumerate() {
-            let bytes = fs::read(&log.path).map_err(Unread::Io)?;
+            let bytes = fs::read(&log.path).map_err(SurveyError::Io)?;
             let before = survey.next;
             survey.read(index, &bytes)?;
             if survey.unpublished.is_some() {
@@ -81,7 +85,7 @@ impl Survey {
             }
             let is_blank = survey.next == before && survey.open.is_none() && !bytes.is_empty();
             if is_blank && index + 1 < logs.len() {
-                // Nothing was left of it: a log that was only begun is empty.
+                // Nothing in it is readable: a new log would be empty.
                 survey.open = Some(((index, 0), None));
             }
         }
@@ -89,7 +93,7 @@ impl Survey {
         Ok(survey)
     }
 
-    /// There are no more logs.
+    /// Ends the survey after the last log.
     pub(super) fn close(&mut self) {
         if let Some((at, hint)) = self.open.take() {
             let first = self.next.or(hint.map(|(first, _)| first));
@@ -104,14 +108,14 @@ impl Survey {
     }
 
     /// Reads the next log, up to the first batch that was never published.
-    pub(super) fn read(&mut self, index: usize, log: &[u8]) -> Result<(), Unread> {
-        for item in Records::of(log) {
+    pub(super) fn read(&mut self, index: usize, log: &[u8]) -> Result<(), SurveyError> {
+        for item in LogReader::of(log) {
             if self.unpublished.is_some() {
                 break;
             }
-            match item.map_err(|_| Unread::Strange)? {
-                Item::Damaged { from, to } => self.note_damage(index, from..to, log),
-                Item::Record { at, bytes } => match Batch::read(&bytes) {
+            match item.map_err(|_| SurveyError::UnknownRecords)? {
+                LogItem::Damaged { from, to } => self.note_damage(index, from..to, log),
+                LogItem::Record { at, bytes } => match LoggedBatch::read(&bytes) {
                     Some(batch) => self.add(batch, (index, at))?,
                     None => self.note_damage(index, at..at + HEADER_BYTES + bytes.len(), log),
                 },
@@ -127,12 +131,12 @@ impl Survey {
         self.open.get_or_insert_with(|| ((index, from), hint()));
     }
 
-    fn add(&mut self, batch: Batch, at: Place) -> Result<(), Unread> {
+    fn add(&mut self, batch: LoggedBatch, at: LogPosition) -> Result<(), SurveyError> {
         let damage = self.open.take();
         let expected = match self.next {
-            Some(next) if next > batch.sequence => return Err(Unread::Strange),
+            Some(next) if next > batch.sequence => return Err(SurveyError::UnknownRecords),
             Some(next) => Some(next),
-            // What is read of a damaged record may be what is damaged of it.
+            // The numbers read from a damaged record may be wrong themselves.
             None => damage
                 .and_then(|(_, hint)| hint)
                 .filter(|(_, next)| *next <= batch.sequence)
@@ -147,7 +151,7 @@ impl Survey {
             let last = batch.sequence.checked_sub(1);
             self.holes.push(Hole { at, first: expected, last });
         }
-        // A batch without entries has no number of its own, and changes nothing.
+        // A batch without entries has no number of its own and changes nothing.
         if self.published.is_some_and(|published| batch.next > published + 1) {
             self.unpublished = Some(damage.map_or(at, |(at, _)| at));
             self.next = Some(batch.sequence);

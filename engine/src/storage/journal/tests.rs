@@ -1,4 +1,4 @@
-//! What damage to RocksDB's log costs, and what is told of it.
+//! Tests of what is lost and reported when RocksDB's log is damaged.
 
 use std::fs;
 use std::ops::Range;
@@ -7,18 +7,18 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::super::tests::{get, noise, open, open_and_listen, put};
+use super::super::tests::{get, noise, open, open_with_findings, put};
 use super::super::{Batch, Keyspace, Store, Sync, copy_as_killed};
-use super::alive::Needed;
-use super::batch::{Batch as Logged, stamp};
-use super::format::{Foreign, HEADER_BYTES, Item, Records, put_record};
+use super::alive::NeededLogs;
+use super::batch::{LoggedBatch, stamp};
+use super::format::{Foreign, HEADER_BYTES, LogItem, LogReader, put_record};
 use super::mark::{Journal, Mark};
 use super::mend::{Loss, Plan, plan};
-use super::survey::{Survey, Unread};
+use super::survey::{Survey, SurveyError};
 
-/// A keyspace whose memtable holds all that a test writes.
+/// A keyspace whose memtable holds everything that a test writes.
 pub(super) const ROWS: Keyspace = Keyspace::Blocks;
-/// Sizes of values: many to a sector, over sectors, over blocks.
+/// Sizes of values: several per sector, across sectors, across blocks.
 const SIZES: [usize; 10] = [40, 300, 20, 700, 5_000, 33_000, 90, 12_000, 70_000, 1];
 
 pub(super) fn put_unsynced(store: &Store, key: u8, value: &[u8]) {
@@ -27,16 +27,16 @@ pub(super) fn put_unsynced(store: &Store, key: u8, value: &[u8]) {
     store.write(batch, Sync::No).unwrap();
 }
 
-/// The last log in `dir`.
+/// Returns the path of the last log in `dir`.
 pub(super) fn log_of(dir: &Path) -> PathBuf {
-    Needed::of(dir).unwrap().unwrap().logs.pop().unwrap().path
+    NeededLogs::of(dir).unwrap().unwrap().logs.pop().unwrap().path
 }
 
 fn mark_of(dir: &Path) -> PathBuf {
     dir.join("guards/ACKNOWLEDGED")
 }
 
-/// A copy of the database in `dir`, as a kill leaves it, with its last log changed.
+/// Copies the database in `dir`, as a kill leaves it, and changes its last log.
 fn with_log(dir: &Path, change: impl FnOnce(&mut Vec<u8>)) -> (TempDir, PathBuf) {
     let copy = TempDir::new().unwrap();
     let db = copy.path().join("db");
@@ -49,18 +49,18 @@ fn with_log(dir: &Path, change: impl FnOnce(&mut Vec<u8>)) -> (TempDir, PathBuf)
 }
 
 pub(super) fn records(log: &[u8]) -> Vec<(usize, Vec<u8>)> {
-    let item = |item: Result<Item<'_>, Foreign>| match item {
-        Ok(Item::Record { at, bytes }) => Some((at, bytes.into_owned())),
+    let item = |item: Result<LogItem<'_>, Foreign>| match item {
+        Ok(LogItem::Record { at, bytes }) => Some((at, bytes.into_owned())),
         _ => None,
     };
-    Records::of(log).filter_map(item).collect()
+    LogReader::of(log).filter_map(item).collect()
 }
 
-/// Where the last `count` records of a log lie.
+/// Returns the byte ranges of the last `count` records of a log.
 fn ranges(log: &[u8], count: usize) -> Vec<Range<usize>> {
-    let mut begins: Vec<usize> = records(log).iter().map(|(at, _)| *at).collect();
-    begins.push(log.len());
-    let ranges = begins.windows(2).map(|pair| pair[0]..pair[1]).collect::<Vec<_>>();
+    let mut starts: Vec<usize> = records(log).iter().map(|(at, _)| *at).collect();
+    starts.push(log.len());
+    let ranges = starts.windows(2).map(|pair| pair[0]..pair[1]).collect::<Vec<_>>();
     ranges[ranges.len() - count..].to_vec()
 }
 
@@ -68,7 +68,7 @@ fn value(n: u8, sizes: &[usize]) -> Vec<u8> {
     noise(u64::from(n), sizes[usize::from(n) % sizes.len()])
 }
 
-/// A store with so many synced documents in its log.
+/// Opens a store and writes this many synced documents, which stay in its log.
 fn synced(dir: &Path, count: u8, sizes: &[usize]) -> Store {
     let store = open(dir);
     (0..count).for_each(|n| put(&store, ROWS, &[n], &value(n, sizes)));
@@ -76,24 +76,24 @@ fn synced(dir: &Path, count: u8, sizes: &[usize]) -> Store {
 }
 
 #[test]
-fn the_writer_frames_as_rocksdb_does() {
+fn records_are_framed_as_by_rocksdb() {
     let dir = TempDir::new().unwrap();
     let _store = synced(dir.path(), 50, &SIZES);
     let log = fs::read(log_of(dir.path())).unwrap();
     let mut again = Vec::new();
     let mut next = None;
     for (_, record) in records(&log) {
-        let batch = Logged::read(&record).unwrap();
+        let batch = LoggedBatch::read(&record).unwrap();
         assert!(next.is_none_or(|next| next == batch.sequence));
         assert_eq!(batch.acknowledged.unwrap() + 1, batch.sequence);
         next = Some(batch.next);
         put_record(&mut again, &record);
     }
     assert_eq!(log, again);
-    assert!(Records::of(&log).all(|item| matches!(item, Ok(Item::Record { .. }))));
+    assert!(LogReader::of(&log).all(|item| matches!(item, Ok(LogItem::Record { .. }))));
 }
 
-/// A batch of one entry as it stands in the log.
+/// Returns a log record with a batch of one entry.
 pub(super) fn batch(sequence: u64, acknowledged: u64, bytes: usize) -> Vec<u8> {
     let mut record = sequence.to_le_bytes().to_vec();
     record.extend_from_slice(&[1, 0, 0, 0, 3, 9]);
@@ -103,7 +103,7 @@ pub(super) fn batch(sequence: u64, acknowledged: u64, bytes: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_flipped_bit_costs_the_record_that_it_hits() {
+fn a_flipped_bit_loses_only_the_record_that_it_hits() {
     let mut log = Vec::new();
     let written: Vec<_> = (0..40).map(|n| batch(n + 1, n, SIZES[n as usize % 6])).collect();
     written.iter().take(24).for_each(|record| put_record(&mut log, record));
@@ -116,7 +116,7 @@ fn a_flipped_bit_costs_the_record_that_it_hits() {
         let left: Vec<_> = records(&log).into_iter().map(|(_, record)| record).collect();
         let hit = ranges.iter().position(|range| range.contains(&at)).unwrap();
         let expected: Vec<_> = (0..24).filter(|n| *n != hit).map(|n| written[n].clone()).collect();
-        // What fills the end of a block belongs to no record.
+        // The padding at the end of a block belongs to no record.
         assert!(left == expected || left == written[..24], "byte {at}");
         let mut survey = Survey::default();
         survey.read(0, &log).unwrap();
@@ -132,7 +132,7 @@ fn a_flipped_bit_costs_the_record_that_it_hits() {
     }
 }
 
-/// Damages the log of `count` documents in `dir` at `at`, and checks what it costs.
+/// Damages the log of `count` documents in `dir` at `at`, and checks what is lost.
 fn check_damage(dir: &Path, count: u8, sizes: &[usize], at: Range<usize>, flip: bool) {
     let mut hit = Vec::new();
     let mut first = 0;
@@ -143,25 +143,25 @@ fn check_damage(dir: &Path, count: u8, sizes: &[usize], at: Range<usize>, flip: 
         let at = at.start..at.end.min(log.len());
         log[at].iter_mut().for_each(|byte| *byte = if flip { *byte ^ 0x10 } else { 0 });
     });
-    let (store, told) = open_and_listen(&db);
+    let (store, findings) = open_with_findings(&db);
     let mut lost = at.start < first;
     for (n, hit) in (0..count).zip(hit) {
         let found = get(&store, ROWS, &[n]);
         let whole = found.as_ref() == Some(&value(n, sizes));
-        assert!(whole || (hit && found.is_none()), "document {n}, damage at {at:?}: {told:?}");
+        assert!(whole || (hit && found.is_none()), "document {n}, damage at {at:?}: {findings:?}");
         lost |= !whole;
     }
-    let said = told.iter().any(|line| line.starts_with("lost: "));
-    assert_eq!(said, lost, "damage at {at:?}: {told:?}");
+    let reported = findings.iter().any(|line| line.starts_with("lost: "));
+    assert_eq!(reported, lost, "damage at {at:?}: {findings:?}");
     put(&store, ROWS, &[250], b"after");
     drop(store);
-    let (store, told) = open_and_listen(&db);
-    assert_eq!(told, [""; 0], "it is told once");
+    let (store, findings) = open_with_findings(&db);
+    assert_eq!(findings, [""; 0], "it is reported once");
     assert_eq!(get(&store, ROWS, &[250]).unwrap(), b"after");
 }
 
 #[test]
-fn damage_costs_the_batches_that_it_hits() {
+fn damage_loses_only_the_batches_that_it_hits() {
     let dir = TempDir::new().unwrap();
     let _store = synced(dir.path(), 50, &SIZES);
     let bytes = fs::metadata(log_of(dir.path())).unwrap().len() as usize;
@@ -174,7 +174,7 @@ fn damage_costs_the_batches_that_it_hits() {
 }
 
 #[test]
-fn small_damage_costs_the_batches_that_it_hits() {
+fn a_zeroed_disk_sector_loses_only_the_batches_that_it_hits() {
     const SMALL: [usize; 5] = [40, 300, 20, 700, 1_000];
     let dir = TempDir::new().unwrap();
     let _store = synced(dir.path(), 50, &SMALL);
@@ -185,7 +185,7 @@ fn small_damage_costs_the_batches_that_it_hits() {
 }
 
 #[test]
-fn what_was_never_acknowledged_is_dropped_without_a_word() {
+fn torn_unacknowledged_batches_are_dropped_silently() {
     let dir = TempDir::new().unwrap();
     let store = synced(dir.path(), 10, &[3_000]);
     (10..20).for_each(|n| put_unsynced(&store, n, &value(n, &[3_000])));
@@ -194,22 +194,22 @@ fn what_was_never_acknowledged_is_dropped_without_a_word() {
             let range = ranges(log, 20)[usize::from(torn)].clone();
             log[range.start + 1_000..range.start + 1_512].fill(0);
         });
-        let (store, told) = open_and_listen(&db);
-        assert_eq!(told, [""; 0]);
+        let (store, findings) = open_with_findings(&db);
+        assert_eq!(findings, [""; 0]);
         for n in 0..20 {
             let found = get(&store, ROWS, &[n]);
             assert_eq!(found, (n < torn).then(|| value(n, &[3_000])), "{n}, torn at {torn}");
         }
         put(&store, ROWS, &[99], b"after");
         drop(store);
-        let (store, told) = open_and_listen(&db);
-        assert_eq!(told, [""; 0]);
+        let (store, findings) = open_with_findings(&db);
+        assert_eq!(findings, [""; 0]);
         assert_eq!(get(&store, ROWS, &[99]).unwrap(), b"after");
     }
 }
 
 #[test]
-fn stamps_make_up_for_a_mark_that_is_too_old() {
+fn stamps_replace_an_outdated_mark() {
     let dir = TempDir::new().unwrap();
     let store = open(dir.path());
     let old = fs::read(mark_of(dir.path())).unwrap();
@@ -219,8 +219,10 @@ fn stamps_make_up_for_a_mark_that_is_too_old() {
         log[range.start + 100] ^= 1;
     });
     fs::write(mark_of(&db), old).unwrap();
-    let (store, told) = open_and_listen(&db);
-    assert!(matches!(&*told, [line] if line.starts_with("lost: 1 entries of the database's log")));
+    let (store, findings) = open_with_findings(&db);
+    assert!(
+        matches!(&*findings, [line] if line.starts_with("lost: 1 entries of the database's log"))
+    );
     for n in 0..10 {
         let found = get(&store, ROWS, &[n]);
         assert_eq!(found.is_some(), n != 5);
@@ -228,7 +230,7 @@ fn stamps_make_up_for_a_mark_that_is_too_old() {
 }
 
 #[test]
-fn an_end_that_is_gone_is_told_once() {
+fn a_lost_end_is_reported_once() {
     let dir = TempDir::new().unwrap();
     let _store = synced(dir.path(), 10, &[300]);
     for way in ["cut", "zeroed", "cut to nothing", "removed", "cut between", "no mark"] {
@@ -248,26 +250,26 @@ fn an_end_that_is_gone_is_told_once() {
         if way == "no mark" {
             fs::remove_file(mark_of(&db)).unwrap();
         }
-        let (store, told) = open_and_listen(&db);
+        let (store, findings) = open_with_findings(&db);
         let lost = (0..10_u8).filter(|n| get(&store, ROWS, &[*n]).is_none()).count();
         assert!(lost == if way.ends_with("nothing") || way == "removed" { 10 } else { 3 }, "{way}");
-        // What is cut leaves nothing behind that says so, but the mark.
-        let said = usize::from(way != "no mark");
-        assert_eq!(told.len(), said, "{way}: {told:?}");
-        assert!(told.iter().all(|line| line.contains("the database's log")), "{told:?}");
-        if lost == 3 && said == 1 {
-            assert!(told[0].starts_with("lost: 3 entries"), "{told:?}");
+        // Only the mark reveals that a log was truncated.
+        let reported = usize::from(way != "no mark");
+        assert_eq!(findings.len(), reported, "{way}: {findings:?}");
+        assert!(findings.iter().all(|line| line.contains("the database's log")), "{findings:?}");
+        if lost == 3 && reported == 1 {
+            assert!(findings[0].starts_with("lost: 3 entries"), "{findings:?}");
         }
         drop(store);
-        assert_eq!(open_and_listen(&db).1, [""; 0], "{way}");
+        assert_eq!(open_with_findings(&db).1, [""; 0], "{way}");
     }
 }
 
 #[test]
-fn a_first_log_that_is_gone_is_told() {
+fn a_lost_first_log_is_reported() {
     let dir = TempDir::new().unwrap();
     let store = synced(dir.path(), 10, &[300]);
-    // The flush of another keyspace begins a log; the first one is still needed.
+    // The flush of another keyspace starts a log; the first one is still needed.
     put(&store, Keyspace::Documents, b"other", b"");
     store.flush_keyspace(Keyspace::Documents).unwrap();
     put(&store, ROWS, &[10], b"in the second");
@@ -275,7 +277,7 @@ fn a_first_log_that_is_gone_is_told() {
         let copy = TempDir::new().unwrap();
         let db = copy.path().join("db");
         copy_as_killed(dir.path(), &db);
-        let logs = Needed::of(&db).unwrap().unwrap().logs;
+        let logs = NeededLogs::of(&db).unwrap().unwrap().logs;
         assert_eq!(logs.len(), 2);
         let first = &logs[0].path;
         match way {
@@ -283,14 +285,14 @@ fn a_first_log_that_is_gone_is_told() {
             "emptied" => fs::write(first, b"").unwrap(),
             _ => fs::write(first, vec![0; fs::metadata(first).unwrap().len() as usize]).unwrap(),
         }
-        let (store, told) = open_and_listen(&db);
-        assert!(told.iter().any(|line| line.starts_with("lost: ")), "{way}: {told:?}");
+        let (store, findings) = open_with_findings(&db);
+        assert!(findings.iter().any(|line| line.starts_with("lost: ")), "{way}: {findings:?}");
         assert_eq!(get(&store, ROWS, &[10]).as_deref(), Some(b"in the second".as_slice()), "{way}");
     }
 }
 
 #[test]
-fn damage_without_a_mark_is_told() {
+fn damage_without_a_mark_is_reported() {
     let dir = TempDir::new().unwrap();
     let store = synced(dir.path(), 5, &[300]);
     (5..10).for_each(|n| put_unsynced(&store, n, &value(n, &[300])));
@@ -299,15 +301,15 @@ fn damage_without_a_mark_is_told() {
         log[range.start + 100] ^= 1;
     });
     fs::remove_file(mark_of(&db)).unwrap();
-    let (store, told) = open_and_listen(&db);
-    assert_eq!(told.len(), 1, "{told:?}");
+    let (store, findings) = open_with_findings(&db);
+    assert_eq!(findings.len(), 1, "{findings:?}");
     assert_eq!(get(&store, ROWS, &[7]), None);
     assert!(get(&store, ROWS, &[8]).is_some());
     assert!(db.with_file_name("db.damaged-1").exists());
 }
 
 #[test]
-fn a_log_that_is_not_needed_any_more_is_not_looked_at() {
+fn a_log_that_is_no_longer_needed_is_ignored() {
     let dir = TempDir::new().unwrap();
     drop(synced(dir.path(), 10, &[300]));
     let log = log_of(dir.path());
@@ -316,7 +318,7 @@ fn a_log_that_is_not_needed_any_more_is_not_looked_at() {
     assert!(!log.exists());
     old[500] ^= 1;
     fs::write(&log, old).unwrap();
-    assert_eq!(open_and_listen(dir.path()).1, [""; 0]);
+    assert_eq!(open_with_findings(dir.path()).1, [""; 0]);
 }
 
 #[test]
@@ -327,7 +329,7 @@ fn a_checkpoint_has_no_mark() {
     store.checkpoint(&target).unwrap();
     assert!(mark_of(dir.path()).exists() && !mark_of(&target).exists());
     put(&store, ROWS, &[11], b"later");
-    assert_eq!(open_and_listen(&target).1, [""; 0]);
+    assert_eq!(open_with_findings(&target).1, [""; 0]);
 }
 
 #[test]
@@ -351,7 +353,7 @@ fn verification_finds_damage_of_the_log() {
 }
 
 #[test]
-fn the_mark_keeps_up_with_writers_that_meet() {
+fn the_mark_keeps_up_with_concurrent_writers() {
     let dir = TempDir::new().unwrap();
     let store = open(dir.path());
     let stored = || Journal::new(dir.path()).stored().unwrap().acknowledged;
@@ -411,12 +413,12 @@ fn what_is_missing_between_logs_is_judged_by_the_mark() {
 }
 
 #[test]
-fn a_torn_beginning_of_the_only_log_is_judged_by_the_base() {
+fn a_torn_start_of_the_only_log_is_judged_by_the_base() {
     let mut log = Vec::new();
     put_record(&mut log, &batch(8, 7, 700));
     let mut survey_of = |from: usize, to: usize| {
         log[from..to].fill(0);
-        // What is torn is in the middle of its block: a record behind it says so.
+        // The torn record is in the middle of its block, because other bytes follow it.
         log.resize(2_000, 1);
         let mut survey = Survey::default();
         survey.read(0, &log).unwrap();
@@ -433,12 +435,12 @@ fn a_torn_beginning_of_the_only_log_is_judged_by_the_base() {
 }
 
 #[test]
-fn logs_that_we_do_not_write_are_left_alone() {
+fn logs_with_unknown_record_types_are_left_unchanged() {
     let mut log = Vec::new();
     put_record(&mut log, &batch(1, 0, 100));
     let mut back = log.clone();
     put_record(&mut back, &batch(1, 0, 100));
-    assert!(matches!(Survey::default().read(0, &back), Err(Unread::Strange)));
+    assert!(matches!(Survey::default().read(0, &back), Err(SurveyError::UnknownRecords)));
     for kind in [5_u8, 9, 10, 11, 130, 131] {
         let payload = [7; 20];
         let length = if [5, 11, 131].contains(&kind) { payload.len() - 4 } else { payload.len() };
@@ -447,7 +449,7 @@ fn logs_that_we_do_not_write_are_left_alone() {
         foreign.extend_from_slice(&(length as u16).to_le_bytes());
         foreign.push(kind);
         foreign.extend_from_slice(&payload);
-        assert_eq!(Records::of(&foreign).last(), Some(Err(Foreign(kind))));
+        assert_eq!(LogReader::of(&foreign).last(), Some(Err(Foreign(kind))));
     }
 }
 
@@ -455,7 +457,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 16, ..ProptestConfig::default() })]
 
     #[test]
-    fn any_bytes_may_be_a_log(
+    fn a_log_of_any_bytes_can_be_opened(
         bytes in prop::collection::vec(prop_oneof![Just(0_u8), 1_u8..6, any::<u8>()], 0..3_000),
         keep in 0_usize..4_000,
     ) {
@@ -476,8 +478,8 @@ proptest! {
         bytes in prop::collection::vec(prop_oneof![Just(0_u8), 1_u8..6, any::<u8>()], 0..70_000),
     ) {
         let mut end = 0;
-        for item in Records::of(&bytes).map_while(Result::ok) {
-            if let Item::Damaged { from, to } = item {
+        for item in LogReader::of(&bytes).map_while(Result::ok) {
+            if let LogItem::Damaged { from, to } = item {
                 prop_assert!(end <= from && from < to && to <= bytes.len());
                 end = to.min(bytes.len() - HEADER_BYTES.min(bytes.len()));
             }
