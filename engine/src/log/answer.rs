@@ -1,4 +1,4 @@
-//! How a writer learns what became of its write.
+//! The response to a write.
 
 use crate::error::{Error, Result};
 use crate::model::Lsn;
@@ -7,27 +7,28 @@ use crate::panics::caught;
 /// Called once with the position of a record, or why there is none.
 pub(super) type Done = Box<dyn FnOnce(Result<Lsn>) + Send>;
 
-/// A callback that is called whatever happens: dropped, it says that the log has stopped.
-pub(super) struct Answer(Option<Done>);
+/// A callback that is called in any case: when dropped, with the error that the log has stopped.
+pub(super) struct WriteResponse(Option<Done>);
 
-impl Answer {
+impl WriteResponse {
     pub(super) fn new(done: Done) -> Self {
         Self(Some(done))
     }
 
-    pub(super) fn give(mut self, outcome: Result<Lsn>) {
+    pub(super) fn send(mut self, outcome: Result<Lsn>) {
         self.call(outcome);
     }
 
     fn call(&mut self, outcome: Result<Lsn>) {
         if let Some(done) = self.0.take() {
-            // It may be called while another panic unwinds; what a writer's callback does wrong is logged.
+            // It may be called while another panic unwinds. A panic of the writer's callback is
+            // only logged.
             let _called = caught("the callback of a write", || done(outcome));
         }
     }
 }
 
-impl Drop for Answer {
+impl Drop for WriteResponse {
     fn drop(&mut self) {
         self.call(Err(Error::Unavailable("the log has stopped".into())));
     }

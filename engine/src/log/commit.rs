@@ -1,21 +1,23 @@
 //! Group commit: one thread writes the log, so that concurrent writers share a write and a sync.
 //!
 //! ```text
-//! writers ──submit──▶ queue ──▶ committer: take all that waits ─▶ append (+ sync) ─▶ apply to the head ─▶ answer
+//! writers ──submit──▶ queue ──▶ committer: take all queued ─▶ append (+ sync) ─▶ apply to the head
+//!                                          ─▶ respond
 //! ```
 //!
-//! While one group is being synced the next one gathers, so the sync costs each writer at most twice its time and the disk one
-//! operation per group. A record is applied in the order of the log and before its writer is answered: whoever was answered can
-//! read what it wrote.
+//! While one group is being synced the next one gathers, so each writer waits for at most two syncs
+//! and the disk performs one operation per group. A record is applied in log order and before its
+//! write is acknowledged: writers can read what was acknowledged to them.
 //!
-//! The committing thread is also where receipts are claimed: of writes with one receipt, whoever sends them and however
-//! close together, one is logged and the others are refused with [`Refusal::Conflict`].
+//! The committing thread also claims receipts: of several writes with the same receipt, from any
+//! clients and at any time, one is logged and the others are refused with [`Refusal::Conflict`].
 //!
 //! # Panics
 //!
-//! After a panic in the committing thread the heads may lack records that the log has, so it does not begin anew: whoever waits
-//! and whoever comes is refused at once, and the next start replays the log. The thread that syncs from beside keeps nothing in
-//! memory: its panic counts as a sync that failed, and it goes on. A panic of a writer's own callback is the writer's.
+//! After a panic in the committing thread the heads may lack records that the log contains, so the
+//! thread is not restarted: queued and later writes are refused at once, and the next start replays
+//! the log. The background syncing thread has no state in memory: its panic counts as a failed
+//! sync, and it continues. A panic of a writer's callback affects only that writer.
 
 use std::collections::HashSet;
 use std::fs::File;
@@ -26,7 +28,7 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use super::answer::{Answer, Done};
+use super::answer::{Done, WriteResponse};
 use super::copies::DefinitionCopies;
 use super::record::Definitions;
 use super::segment::{PAYLOAD_BYTES_MAX, Segments};
@@ -37,12 +39,12 @@ use crate::model::{EventRows, Lsn, MetricId, PointBatch};
 use crate::options::Durability;
 use crate::panics::caught;
 
-/// Bytes that may wait to be written; beyond it writers are told to slow down.
+/// Maximum bytes queued; above it writes are refused as overloaded.
 const QUEUE_BYTES_MAX: usize = 64 << 20;
 /// A group is closed at this size.
 const GROUP_BYTES_MAX: usize = 8 << 20;
 
-/// Points and events, and how their write was answered.
+/// Samples and events of one write, and the receipt of its response.
 #[derive(Debug, Default)]
 pub(crate) struct Written {
     pub(crate) points: PointBatch,
@@ -50,12 +52,12 @@ pub(crate) struct Written {
     pub(crate) receipt: Option<Receipt>,
 }
 
-/// What a record does once it is durable.
+/// The effect of a record once it is durable.
 #[derive(Debug)]
 pub(crate) enum Applied {
-    /// Adds points and events to the heads and remembers the answer.
+    /// Adds samples and events to the heads, and stores the receipt.
     Write(Box<Written>),
-    /// Forgets a metric.
+    /// Removes a metric.
     Dropped(MetricId),
 }
 
@@ -68,45 +70,45 @@ impl Applied {
     }
 }
 
-/// Where durable records go. A trait because the log must not know the rooms above it; the tests of this file
-/// are the other implementation.
+/// The destination of durable records. A trait because the log must not depend on the stores above
+/// it; the tests of this file contain the second implementation.
 pub(crate) trait Sink: Send + 'static {
-    /// Refuses a write whose receipt is taken. Called in the order of the log, before the write is in it.
+    /// Refuses a write whose receipt is taken. Called in log order, before the write is in the log.
     fn claim(&mut self, receipt: &Receipt) -> Result<()>;
-    /// Whether a group may be written now. May wait for memory to become free.
+    /// Returns whether a group may be written now. May wait for memory to become free.
     fn admit(&mut self) -> Result<Admission>;
-    /// A new segment has begun; the last record of the old one is `boundary`.
+    /// Reports a new segment; the last record of the old one is `boundary`.
     fn rotated(&mut self, boundary: Lsn);
-    /// Takes what the registry learned and the log does not hold yet.
+    /// Takes the definitions that are in the registry but not in the log.
     fn take_definitions(&mut self) -> Definitions;
-    /// The definitions are in the log.
+    /// Reports that the definitions are in the log.
     fn logged(&mut self, definitions: &Definitions);
-    /// The definitions could not be written: they go with the next group.
+    /// Returns definitions that could not be written, to be written with the next group.
     fn not_logged(&mut self, definitions: Definitions);
-    /// A record is in the log.
+    /// Applies a record that is in the log.
     fn apply(&mut self, applied: Applied);
-    /// A write failed.
+    /// Reports a failed write.
     fn failed(&mut self, error: &Error);
-    /// Acknowledged records may never reach the disk by way of the log.
+    /// Reports that acknowledged records of the log may never reach the disk.
     fn doubtful(&mut self);
-    /// The thread has panicked: nothing is written any more.
+    /// Reports that the committing thread has panicked: nothing is written any more.
     fn died(&mut self, reason: &str);
 }
 
 /// How a group may be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Admission {
-    /// Behind the records before it.
+    /// After the existing records.
     Go,
-    /// Into a new segment: what came before is set aside to be sealed.
+    /// To a new segment: the earlier records are about to be sealed.
     AfterRotation,
 }
 
-/// A write on its way.
+/// A write to be committed.
 pub(crate) struct Submission {
     /// The encoded record.
     pub(crate) payload: Vec<u8>,
-    /// Whether it is synced before it is answered, whatever [`Durability`] asks for.
+    /// Whether it is synced before it is acknowledged, whatever [`Durability`] requires.
     pub(crate) synced: bool,
     pub(crate) applied: Applied,
     /// Called once with the record's position, or why there is none.
@@ -114,17 +116,17 @@ pub(crate) struct Submission {
 }
 
 enum Command {
-    Write(Queued),
-    /// Begin a new segment, then call with the last record of the old one.
-    Rotate(Answer),
+    Write(QueuedWrite),
+    /// Starts a new segment, then responds with the last record of the old one.
+    Rotate(WriteResponse),
 }
 
-/// A [`Submission`] that was taken.
-struct Queued {
+/// An accepted [`Submission`].
+struct QueuedWrite {
     payload: Vec<u8>,
     synced: bool,
     applied: Applied,
-    answer: Answer,
+    response: WriteResponse,
 }
 
 #[derive(Default)]
@@ -137,7 +139,7 @@ struct Queue {
 }
 
 impl Queue {
-    /// Why nothing more is taken, if that is so.
+    /// Returns why nothing more is accepted, if that is the case.
     fn refusal(&self) -> Option<Error> {
         let closing = self.stopped.then(|| "the engine is closing".to_owned());
         self.failure.clone().or(closing).map(Error::Unavailable)
@@ -148,17 +150,18 @@ impl Queue {
 struct Shared {
     queue: Mutex<Queue>,
     wake: Condvar,
-    /// The file to sync from beside, under [`Durability::Interval`], when it has unsynced bytes.
+    /// The file for the background sync under [`Durability::Interval`], if it has unsynced bytes.
     unsynced: Mutex<Option<Arc<File>>>,
-    /// Why the last sync from beside failed, until a writer is told.
+    /// Why the last background sync failed, until it is reported to a writer.
     sync_failure: Mutex<Option<String>>,
-    /// Wakes the syncing thread early, to stop.
+    /// Wakes the syncing thread early, to stop it.
     tick: Condvar,
-    /// Bytes of the definitions that wait for their second copy.
+    /// Bytes of the definitions whose second copy is pending.
     copies_bytes: AtomicUsize,
 }
 
-/// The handle of the committing thread. Dropping it stops the thread after what was submitted is written.
+/// The handle of the committing thread. Dropping it stops the thread after everything submitted is
+/// written.
 pub(crate) struct Committer {
     shared: Arc<Shared>,
     threads: Mutex<Vec<JoinHandle<()>>>,
@@ -171,7 +174,8 @@ impl std::fmt::Debug for Committer {
 }
 
 impl Committer {
-    /// Starts the thread; the first record it writes is `next`, and the log has only one copy of what `defined_once` says.
+    /// Starts the thread. The first record it writes is `next`; the log has only one copy of the
+    /// definitions in `defined_once`.
     pub(crate) fn start(
         segments: Segments,
         (next, defined_once): (Lsn, Definitions),
@@ -200,26 +204,32 @@ impl Committer {
         Ok(Self { shared, threads: Mutex::new(threads) })
     }
 
-    /// Queues a write. Its `done` is called from the committing thread, or from here when it is refused.
+    /// Queues a write. Its `done` is called by the committing thread, or by this call if the write
+    /// is refused.
     pub(crate) fn submit(&self, submission: Submission) {
-        let refused = {
+        let refusal = {
             let mut queue = self.shared.queue.lock();
             if let Some(refusal) = queue.refusal() {
                 Some(refusal)
             } else if submission.payload.len() > PAYLOAD_BYTES_MAX {
                 Some(Error::Overloaded("one write is larger than the log takes".into()))
             } else if queue.bytes > QUEUE_BYTES_MAX {
-                Some(Error::Overloaded("too many bytes wait for the log".into()))
+                Some(Error::Overloaded("too many bytes are queued for the log".into()))
             } else {
                 let Submission { payload, synced, applied, done } = submission;
                 queue.bytes += payload.len();
-                let answer = Answer::new(done);
-                queue.commands.push(Command::Write(Queued { payload, synced, applied, answer }));
+                let response = WriteResponse::new(done);
+                queue.commands.push(Command::Write(QueuedWrite {
+                    payload,
+                    synced,
+                    applied,
+                    response,
+                }));
                 self.shared.wake.notify_one();
                 return;
             }
         };
-        if let Some(error) = refused {
+        if let Some(error) = refusal {
             (submission.done)(Err(error));
         }
     }
@@ -231,22 +241,22 @@ impl Committer {
             drop(queue);
             done(Err(refusal));
         } else {
-            queue.commands.push(Command::Rotate(Answer::new(Box::new(done))));
+            queue.commands.push(Command::Rotate(WriteResponse::new(Box::new(done))));
             self.shared.wake.notify_one();
         }
     }
 
-    /// Bytes that wait to be written.
+    /// Returns the bytes queued.
     pub(crate) fn queued_bytes(&self) -> usize {
         self.shared.queue.lock().bytes
     }
 
-    /// Bytes of what is kept in memory to be written again.
+    /// Returns the memory of the definitions whose second copy is pending, in bytes.
     pub(crate) fn copies_bytes(&self) -> usize {
         self.shared.copies_bytes.load(Ordering::Relaxed)
     }
 
-    /// Writes what was submitted, then stops. Later submissions are refused.
+    /// Writes everything submitted, then stops the thread. Later submissions are refused.
     pub(crate) fn stop(&self) {
         self.shared.queue.lock().stopped = true;
         self.shared.wake.notify_all();
@@ -273,7 +283,8 @@ struct Worker<S> {
 }
 
 impl<S: Sink> Worker<S> {
-    /// Works until it is stopped, or panics: then whoever waits hears of it, and nobody waits again.
+    /// Works until it is stopped or panics. After a panic, queued writes are refused, and so are
+    /// later ones.
     fn run(mut self) {
         let Err(panic) = caught("the committing thread", || self.work()) else { return };
         let reason = format!("{panic}; nothing is written before the next start");
@@ -283,11 +294,12 @@ impl<S: Sink> Worker<S> {
             queue.bytes = 0;
             std::mem::take(&mut queue.commands)
         };
-        // Before anybody is answered, so that whoever asks then why is told.
-        let _told = caught("telling of a panic", || self.sink.died(&reason));
+        // Before any response, so that a client that then queries the reason gets it.
+        let _reported = caught("reporting a panic", || self.sink.died(&reason));
         for command in waiting {
-            let (Command::Write(Queued { answer, .. }) | Command::Rotate(answer)) = command;
-            answer.give(Err(Error::Unavailable(reason.clone())));
+            let (Command::Write(QueuedWrite { response, .. }) | Command::Rotate(response)) =
+                command;
+            response.send(Err(Error::Unavailable(reason.clone())));
         }
     }
 
@@ -309,7 +321,7 @@ impl<S: Sink> Worker<S> {
                         self.commit(std::mem::take(&mut group));
                         bytes = 0;
                         let boundary = self.rotate();
-                        done.give(boundary);
+                        done.send(boundary);
                     }
                 }
             }
@@ -329,31 +341,31 @@ impl<S: Sink> Worker<S> {
         Some(std::mem::take(&mut queue.commands))
     }
 
-    fn commit(&mut self, group: Vec<Queued>) {
+    fn commit(&mut self, group: Vec<QueuedWrite>) {
         let group = self.claim(group);
         if group.is_empty() {
             return;
         }
-        match self.make_way().and_then(|()| self.append(&group)) {
+        match self.admit().and_then(|()| self.append(&group)) {
             Ok(mut lsn) => {
-                for Queued { applied, answer, .. } in group {
+                for QueuedWrite { applied, response, .. } in group {
                     self.sink.apply(applied);
-                    answer.give(Ok(lsn));
+                    response.send(Ok(lsn));
                     lsn = lsn.next();
                 }
             }
             Err(error) => {
                 self.sink.failed(&error);
                 for queued in group {
-                    queued.answer.give(Err(again(&error)));
+                    queued.response.send(Err(same_failure(&error)));
                 }
             }
         }
     }
 
-    /// Answers the writes whose receipts are taken, by a record in the log or by a write before them in the group, and
-    /// leaves the others.
-    fn claim(&mut self, group: Vec<Queued>) -> Vec<Queued> {
+    /// Refuses the writes whose receipts are taken, by a record in the log or by an earlier write
+    /// of the group, and returns the others.
+    fn claim(&mut self, group: Vec<QueuedWrite>) -> Vec<QueuedWrite> {
         if group.iter().all(|queued| queued.applied.receipt().is_none()) {
             return group;
         }
@@ -367,13 +379,13 @@ impl<S: Sink> Worker<S> {
             };
             match outcome {
                 Ok(()) => claimed.push(queued),
-                Err(refused) => queued.answer.give(Err(refused)),
+                Err(refused) => queued.response.send(Err(refused)),
             }
         }
         claimed
     }
 
-    fn make_way(&mut self) -> Result<()> {
+    fn admit(&mut self) -> Result<()> {
         if self.sink.admit()? == Admission::AfterRotation {
             self.rotate()?;
         }
@@ -381,9 +393,9 @@ impl<S: Sink> Worker<S> {
     }
 
     fn rotate(&mut self) -> Result<Lsn> {
-        self.finish_copies();
+        self.write_pending_copies();
         if let Err(error) = self.writer.rotate() {
-            self.doubt();
+            self.report_doubtful();
             return Err(error);
         }
         self.copies.clear();
@@ -393,52 +405,56 @@ impl<S: Sink> Worker<S> {
         Ok(boundary)
     }
 
-    /// Writes the second copies that are still to be written: records up to the boundary are sealed together, and definitions behind it
-    /// could be of metrics that were dropped before.
-    fn finish_copies(&mut self) {
-        let rest = self.copies.lay_out_rest(self.writer.place());
+    /// Writes the pending second copies: records up to the boundary are sealed together, and
+    /// definitions after it could belong to metrics dropped before it.
+    fn write_pending_copies(&mut self) {
+        let rest = self.copies.lay_out_rest(self.writer.position());
         let payloads: Vec<&[u8]> = rest.iter().map(Vec::as_slice).collect();
         if payloads.is_empty() {
             return;
         }
         if let Err(error) = self.writer.append(&payloads, false) {
-            // The first copies are there, and soon in blocks: that must not wait for a disk that takes nothing more.
-            tracing::warn!(%error, "the second copies of definitions are not in the log");
-            self.doubt();
+            // The first copies exist and will soon be in blocks: the rotation must not wait for a
+            // full disk.
+            tracing::warn!(%error, "the second copies of definitions could not be written to the log");
+            self.report_doubtful();
         }
     }
 
-    /// Tells, after a failure, when records that were acknowledged before they were synced are in a segment that was left.
-    fn doubt(&mut self) {
+    /// After a failure, reports if records that were acknowledged before they were synced are in an
+    /// abandoned segment.
+    fn report_doubtful(&mut self) {
         if self.writer.is_abandoned() && self.durability != Durability::Sync {
             self.sink.doubtful();
         }
     }
 
-    /// Writes a group behind the definitions it needs; answers the position of its first record.
-    fn append(&mut self, group: &[Queued]) -> Result<Lsn> {
+    /// Writes a group after the definitions that it needs. Returns the position of its first
+    /// record.
+    fn append(&mut self, group: &[QueuedWrite]) -> Result<Lsn> {
         let failure = self.shared.sync_failure.lock().take();
         if let Some(reason) = failure {
-            // What a failed sync left of the file is not known: nothing more goes behind it.
+            // The contents of the file after a failed sync are unknown: nothing more is appended to
+            // it.
             self.writer.abandon();
-            self.doubt();
+            self.report_doubtful();
             return Err(Error::Unavailable(format!("syncing the log: {reason}")));
         }
         let definitions = self.sink.take_definitions();
         let writes = || group.iter().map(|queued| queued.payload.as_slice());
-        let layout = self.copies.lay_out(self.writer.place(), &definitions, writes());
+        let layout = self.copies.lay_out(self.writer.position(), &definitions, writes());
         let mut payloads = layout.before();
         let first = Lsn(self.writer.next().0 + payloads.len() as u64);
-        payloads.extend(writes().chain(layout.behind()));
+        payloads.extend(writes().chain(layout.after()));
         let synced = self.durability == Durability::Sync;
         let sync = synced || group.iter().any(|queued| queued.synced);
         if let Err(error) = self.writer.append(&payloads, sync) {
             self.sink.not_logged(definitions);
             if sync && !synced {
-                // The sync that failed was also that of acknowledged records before.
+                // The failed sync also covered records acknowledged earlier.
                 self.writer.abandon();
             }
-            self.doubt();
+            self.report_doubtful();
             return Err(error);
         }
         self.sink.logged(&definitions);
@@ -451,8 +467,8 @@ impl<S: Sink> Worker<S> {
     }
 }
 
-/// The same failure for every writer of a group.
-fn again(error: &Error) -> Error {
+/// Returns the same failure for each writer of a group.
+fn same_failure(error: &Error) -> Error {
     match error {
         Error::Overloaded(reason) => Error::Overloaded(reason.clone()),
         Error::Unavailable(reason) => Error::Unavailable(reason.clone()),
@@ -466,9 +482,10 @@ fn sync_every(shared: &Shared, period: Duration, ops: &FileOps) {
         shared.tick.wait_for(&mut unsynced, period);
         let stopped = shared.queue.lock().stopped;
         if let Some(file) = unsynced.take() {
-            // The lock is not held during the sync: writers go on.
-            let synced =
-                MutexGuard::unlocked(&mut unsynced, || caught("syncing", || ops.sync(&file)));
+            // The lock is not held during the sync: writers continue.
+            let synced = MutexGuard::unlocked(&mut unsynced, || {
+                caught("syncing the log", || ops.sync(&file))
+            });
             let failure = match synced {
                 Ok(synced) => synced.err().map(|error| error.to_string()),
                 Err(panic) => Some(panic),

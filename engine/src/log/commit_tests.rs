@@ -1,15 +1,15 @@
-//! Groups, receipts, failures and panics of the committing thread, with a sink that remembers.
+//! Tests of groups, receipts, failures and panics of the committing thread, with a recording sink.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
-use crate::log::read::testing::behind;
+use crate::log::read::testing::with_bounds;
 use crate::log::record::{Record, encode_dropped, encode_write};
 use crate::log::scan::scan;
 use crate::log::writer::testing::failing;
 use crate::model::TimestampMs;
 
-/// Remembers the metrics whose records it was given, and how many writes failed.
+/// Records the metrics whose records it was given, and the failures.
 #[derive(Clone, Default)]
 struct Recorder {
     applied: Arc<Mutex<Vec<u32>>>,
@@ -18,7 +18,7 @@ struct Recorder {
     died: Arc<Mutex<Vec<String>>>,
 }
 
-/// The metric whose record the sink panics at.
+/// The metric at whose record the sink panics.
 const POISON: u32 = u32::MAX;
 
 impl Sink for Recorder {
@@ -51,12 +51,12 @@ impl Sink for Recorder {
     }
 }
 
-/// What the segments hold, a list of records and their metrics for each.
+/// Returns the contents of the segments: for each, its records and their metrics.
 fn logged(segments: &Segments) -> Vec<Vec<(Lsn, u32)>> {
     let mut logged = Vec::new();
-    for (path, behind) in behind(segments) {
+    for (path, bounds) in with_bounds(segments) {
         let mut records = Vec::new();
-        scan(&path, behind, |lsn, payload| {
+        scan(&path, bounds, |lsn, payload| {
             records.push((lsn, Record::decode(payload)?.dropped[0].0));
             Ok(())
         })
@@ -78,19 +78,19 @@ fn run(durability: Durability) {
         FileOps::system(),
     )
     .unwrap();
-    let (answer, answers) = std::sync::mpsc::channel();
+    let (response, responses) = std::sync::mpsc::channel();
     std::thread::scope(|scope| {
         for thread in 0..4 {
-            let (answer, committer) = (answer.clone(), &committer);
+            let (response, committer) = (response.clone(), &committer);
             scope.spawn(move || {
                 for i in 0..50 {
                     let metric = MetricId(thread * 50 + i);
-                    let answer = answer.clone();
+                    let response = response.clone();
                     committer.submit(Submission {
                         payload: encode_dropped(metric),
                         synced: false,
                         applied: Applied::Dropped(metric),
-                        done: Box::new(move |lsn| answer.send((lsn.unwrap(), metric.0)).unwrap()),
+                        done: Box::new(move |lsn| response.send((lsn.unwrap(), metric.0)).unwrap()),
                     });
                 }
             });
@@ -100,38 +100,38 @@ fn run(durability: Durability) {
     committer.rotate(move |lsn| rotated.send(lsn.unwrap()).unwrap());
     assert_eq!(boundary.recv().unwrap(), Lsn(200));
     committer.stop();
-    drop(answer);
-    let mut answered: Vec<(Lsn, u32)> = answers.iter().collect();
-    answered.sort_unstable();
+    drop(response);
+    let mut acknowledged: Vec<(Lsn, u32)> = responses.iter().collect();
+    acknowledged.sort_unstable();
     let logged = logged(&segments).concat();
-    assert_eq!(logged, answered);
+    assert_eq!(logged, acknowledged);
     assert_eq!(*sink.applied.lock(), logged.iter().map(|(_, m)| *m).collect::<Vec<_>>());
     assert!(sink.failed.lock().is_empty());
 }
 
-/// Writes a record and waits for the answer.
+/// Writes a record and waits for the response.
 fn write(committer: &Committer, metric: u32) -> Result<Lsn> {
     submit(committer, metric, false)
 }
 
-/// [`write`], and has it synced.
+/// Does the same as [`write`] with a sync.
 fn write_synced(committer: &Committer, metric: u32) -> Result<Lsn> {
     submit(committer, metric, true)
 }
 
 fn submit(committer: &Committer, metric: u32, synced: bool) -> Result<Lsn> {
-    let (answer, answered) = std::sync::mpsc::channel();
+    let (response, received) = std::sync::mpsc::channel();
     committer.submit(Submission {
         payload: encode_dropped(MetricId(metric)),
         synced,
         applied: Applied::Dropped(MetricId(metric)),
-        done: Box::new(move |lsn| answer.send(lsn).unwrap()),
+        done: Box::new(move |lsn| response.send(lsn).unwrap()),
     });
-    answered.recv().unwrap()
+    received.recv().unwrap()
 }
 
 #[test]
-fn a_failed_sync_from_beside_is_told_to_the_next_writer_and_left_behind() {
+fn a_failed_background_sync_is_reported_to_the_next_writer_and_its_segment_abandoned() {
     let dir = tempfile::tempdir().unwrap();
     let segments = Segments::new(dir.path().to_owned());
     let sink = Recorder::default();
@@ -146,24 +146,24 @@ fn a_failed_sync_from_beside_is_told_to_the_next_writer_and_left_behind() {
         ops,
     )
     .unwrap();
-    // Writes are taken until the sync of the first one has failed.
-    let mut taken = Vec::new();
-    let told = loop {
-        match write(&committer, taken.len() as u32) {
-            Ok(lsn) => taken.push((lsn, taken.len() as u32)),
+    // Writes are accepted until the sync of the first one has failed.
+    let mut accepted = Vec::new();
+    let reported = loop {
+        match write(&committer, accepted.len() as u32) {
+            Ok(lsn) => accepted.push((lsn, accepted.len() as u32)),
             Err(error) => break error,
         }
-        assert!(taken.len() < 1_000_000, "nobody was told");
+        assert!(accepted.len() < 1_000_000, "the failure was never reported");
     };
-    assert!(matches!(&told, Error::Unavailable(why) if why.contains("the disk is gone")));
-    assert_eq!(*sink.failed.lock(), [told.to_string()]);
+    assert!(matches!(&reported, Error::Unavailable(why) if why.contains("the disk is gone")));
+    assert_eq!(*sink.failed.lock(), [reported.to_string()]);
     assert_eq!(*sink.doubts.lock(), 1);
-    assert_eq!(logged(&segments), [taken.clone()]);
+    assert_eq!(logged(&segments), [accepted.clone()]);
 
-    let next = taken.last().unwrap().0.next();
+    let next = accepted.last().unwrap().0.next();
     assert_eq!(write(&committer, 1_000_000).unwrap(), next);
-    assert_eq!(logged(&segments), [taken.clone(), vec![(next, 1_000_000)]]);
-    let mut applied: Vec<u32> = taken.iter().map(|(_, metric)| *metric).collect();
+    assert_eq!(logged(&segments), [accepted.clone(), vec![(next, 1_000_000)]]);
+    let mut applied: Vec<u32> = accepted.iter().map(|(_, metric)| *metric).collect();
     applied.push(1_000_000);
     assert_eq!(*sink.applied.lock(), applied);
 }
@@ -173,7 +173,7 @@ fn receipt(id: u128) -> Receipt {
 }
 
 #[test]
-fn of_writes_with_one_receipt_in_a_group_one_is_logged() {
+fn one_of_several_writes_with_the_same_receipt_in_a_group_is_logged() {
     let dir = tempfile::tempdir().unwrap();
     let segments = Segments::new(dir.path().to_owned());
     let shared = Arc::new(Shared::default());
@@ -181,21 +181,21 @@ fn of_writes_with_one_receipt_in_a_group_one_is_logged() {
     let (sink, durability) = (Recorder::default(), Durability::Os);
     let copies = DefinitionCopies::new(Definitions::default());
     let mut worker = Worker { shared, writer, copies, durability, sink };
-    let (answer, answers) = std::sync::mpsc::channel();
+    let (response, responses) = std::sync::mpsc::channel();
     let submission = |id| {
-        let answer = answer.clone();
+        let response = response.clone();
         let written = Written { receipt: Some(receipt(id)), ..Written::default() };
-        Queued {
+        QueuedWrite {
             payload: encode_write(&written.points, &written.events, written.receipt.as_ref()),
             synced: false,
             applied: Applied::Write(Box::new(written)),
-            answer: Answer::new(Box::new(move |lsn| answer.send((id, lsn)).unwrap())),
+            response: WriteResponse::new(Box::new(move |lsn| response.send((id, lsn)).unwrap())),
         }
     };
     worker.commit(vec![submission(7), submission(8), submission(7), submission(7)]);
-    drop(answer);
+    drop(response);
     let mut logged = 0;
-    for (id, outcome) in answers {
+    for (id, outcome) in responses {
         match outcome {
             Ok(lsn) => {
                 assert_eq!(u128::from(lsn.0), id - 6);
@@ -209,7 +209,7 @@ fn of_writes_with_one_receipt_in_a_group_one_is_logged() {
 }
 
 #[test]
-fn a_segment_that_cannot_be_synced_at_its_end_is_left_behind_and_its_records_are_doubtful() {
+fn a_segment_whose_last_sync_fails_is_abandoned_and_its_records_reported_doubtful() {
     let dir = tempfile::tempdir().unwrap();
     let segments = Segments::new(dir.path().to_owned());
     let (ops, faults) = failing();
@@ -232,13 +232,13 @@ fn a_segment_that_cannot_be_synced_at_its_end_is_left_behind_and_its_records_are
     assert!(rotate().is_err());
     assert_eq!(*sink.doubts.lock(), 1);
     assert_eq!(rotate().unwrap(), Lsn(1));
-    assert_eq!(faults.syncs(), 1, "the second attempt asks nothing of the old file");
+    assert_eq!(faults.syncs(), 1, "the second attempt does not sync the old file");
     assert_eq!(write(&committer, 2).unwrap(), Lsn(2));
     assert_eq!(logged(&segments), [vec![(Lsn(1), 1)], vec![(Lsn(2), 2)]]);
 }
 
 #[test]
-fn what_must_be_synced_fails_with_its_sync_whatever_the_durability() {
+fn a_write_that_requires_a_sync_fails_with_it_whatever_the_durability() {
     let dir = tempfile::tempdir().unwrap();
     let segments = Segments::new(dir.path().to_owned());
     let (ops, faults) = failing();
@@ -250,7 +250,7 @@ fn what_must_be_synced_fails_with_its_sync_whatever_the_durability() {
     assert_eq!(faults.syncs(), 1);
     faults.fail_syncs(1);
     assert!(write_synced(&committer, 3).is_err());
-    // The records before were to be synced as well, and have been answered.
+    // The sync also covered the earlier records, which have been acknowledged.
     assert_eq!(*sink.doubts.lock(), 1);
     assert_eq!(write(&committer, 4).unwrap(), Lsn(3));
     let first = vec![(Lsn(1), 1), (Lsn(2), 2)];
@@ -263,74 +263,75 @@ fn start(segments: &Segments, durability: Durability, sink: Recorder, ops: FileO
 }
 
 #[test]
-fn a_panic_is_told_to_whoever_waits_and_whoever_comes_and_nobody_waits_for_ever() {
+fn a_panic_is_reported_to_queued_and_later_writers_and_nobody_waits_forever() {
     let dir = tempfile::tempdir().unwrap();
     let segments = Segments::new(dir.path().to_owned());
     let sink = Recorder::default();
     let committer = start(&segments, Durability::Os, sink.clone(), FileOps::system());
     assert_eq!(write(&committer, 1).unwrap(), Lsn(1));
-    let (answer, answers) = std::sync::mpsc::channel();
-    // A whole group, and a rotation behind it: what is in the same group as the poison, and what waits.
+    let (response, responses) = std::sync::mpsc::channel();
+    // A whole group, and a rotation after it: writes in the same group as the poison, and a queued
+    // command.
     for metric in [2, POISON, 3, 4] {
-        let (answer, metric) = (answer.clone(), MetricId(metric));
+        let (response, metric) = (response.clone(), MetricId(metric));
         committer.submit(Submission {
             payload: encode_dropped(metric),
             synced: false,
             applied: Applied::Dropped(metric),
-            done: Box::new(move |lsn| answer.send((metric.0, lsn)).unwrap()),
+            done: Box::new(move |lsn| response.send((metric.0, lsn)).unwrap()),
         });
     }
-    let rotated = answer.clone();
+    let rotated = response.clone();
     committer.rotate(move |lsn| rotated.send((0, lsn)).unwrap());
-    drop(answer);
+    drop(response);
     let mut outcomes: Vec<(u32, bool)> = Vec::new();
     for _ in 0..5 {
-        let (metric, outcome) = answers.recv_timeout(Duration::from_secs(30)).unwrap();
+        let (metric, outcome) = responses.recv_timeout(Duration::from_secs(30)).unwrap();
         assert!(matches!(outcome, Ok(_) | Err(Error::Unavailable(_))), "{metric}: {outcome:?}");
         outcomes.push((metric, outcome.is_ok()));
     }
     outcomes.sort_unstable();
     assert_eq!(outcomes, [(0, false), (2, true), (3, false), (4, false), (POISON, false)]);
     assert!(matches!(write(&committer, 5), Err(Error::Unavailable(_))));
-    let (tell, told) = std::sync::mpsc::channel();
-    committer.rotate(move |lsn| tell.send(lsn).unwrap());
-    let told = told.recv_timeout(Duration::from_secs(30)).unwrap();
-    assert!(matches!(&told, Err(Error::Unavailable(why)) if why.contains("the head is broken")));
+    let (rotated, boundary) = std::sync::mpsc::channel();
+    committer.rotate(move |lsn| rotated.send(lsn).unwrap());
+    let refused = boundary.recv_timeout(Duration::from_secs(30)).unwrap();
+    assert!(matches!(&refused, Err(Error::Unavailable(why)) if why.contains("the head is broken")));
     committer.stop();
     assert_eq!(sink.died.lock().len(), 1);
     assert_eq!(*sink.applied.lock(), [1, 2]);
 }
 
 #[test]
-fn a_sync_from_beside_that_panics_failed_and_the_thread_goes_on() {
+fn a_panicking_background_sync_counts_as_failed_and_the_thread_continues() {
     let dir = tempfile::tempdir().unwrap();
     let segments = Segments::new(dir.path().to_owned());
     let panics = AtomicBool::new(true);
     let (synced, syncs) = std::sync::mpsc::channel();
     let sync = move |file: &File| {
         assert!(!panics.swap(false, Ordering::Relaxed), "the disk is odd");
-        // Nobody counts those after the first.
+        // Syncs after the first one are not received.
         let _counted = synced.send(());
         file.sync_data()
     };
     let durability = Durability::Interval(Duration::from_millis(1));
     let sink = Recorder::default();
     let committer = start(&segments, durability, sink, FileOps::new(sync, File::set_len));
-    let mut taken = 0;
-    let told = loop {
-        match write(&committer, taken) {
-            Ok(_) => taken += 1,
+    let mut accepted = 0;
+    let reported = loop {
+        match write(&committer, accepted) {
+            Ok(_) => accepted += 1,
             Err(error) => break error,
         }
-        assert!(taken < 1_000_000, "nobody was told");
+        assert!(accepted < 1_000_000, "the failure was never reported");
     };
-    assert!(matches!(&told, Error::Unavailable(why) if why.contains("the disk is odd")));
-    write(&committer, taken + 1).unwrap();
+    assert!(matches!(&reported, Error::Unavailable(why) if why.contains("the disk is odd")));
+    write(&committer, accepted + 1).unwrap();
     syncs.recv_timeout(Duration::from_secs(30)).unwrap();
 }
 
 #[test]
-fn a_callback_that_panics_takes_nobody_with_it() {
+fn a_panicking_callback_affects_no_other_writer() {
     let dir = tempfile::tempdir().unwrap();
     let segments = Segments::new(dir.path().to_owned());
     let sink = Recorder::default();
@@ -339,14 +340,14 @@ fn a_callback_that_panics_takes_nobody_with_it() {
         payload: encode_dropped(MetricId(1)),
         synced: false,
         applied: Applied::Dropped(MetricId(1)),
-        done: Box::new(|_| panic!("a careless host")),
+        done: Box::new(|_| panic!("a faulty callback")),
     });
     assert_eq!(write(&committer, 2).unwrap(), Lsn(2));
     assert_eq!(*sink.applied.lock(), [1, 2]);
 }
 
 #[test]
-fn what_is_answered_is_logged_and_applied_in_order() {
+fn acknowledged_writes_are_logged_and_applied_in_order() {
     run(Durability::Sync);
     run(Durability::Interval(Duration::from_millis(1)));
     run(Durability::Os);

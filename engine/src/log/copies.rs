@@ -1,41 +1,47 @@
-//! Second copies of definitions: where in the log they go.
+//! Second copies of definitions: their positions in the log.
 //!
-//! Much relies on the record that defines a series, so the log has it twice, and no damage of one [large
-//! sector](LARGE_SECTOR_BYTES) takes both. A second copy behind padding would take a sector for every new series, so it waits instead:
+//! All records of a series depend on the record that defines it, so the log contains that one
+//! twice, and no damage of one [large sector](LARGE_SECTOR_BYTES) hits both copies. A second copy
+//! after padding would take a sector for every new series, so it is deferred instead:
 //!
 //! ```text
 //! sector        │ definition │ write │ write │ write ... │ ... write │ second copy │
 //!               └───────────── one sector ────────────┴── the next ──────────────┘
 //! ```
 //!
-//! While a definition lies in one sector, and every write behind it begins in that sector, damage that takes the definition takes those
-//! writes as well. The first write that begins in a later sector, or in another segment, brings the second copy with it, in one write to
-//! the file and one sync: nobody is answered for a write that a single damage elsewhere can make unreadable. So
+//! As long as a definition lies in one sector, and every write after it starts in that sector,
+//! damage that hits the definition hits those writes as well. The first write that starts in a
+//! later sector, or in another segment, is written together with the second copy, in one write to
+//! the file and one sync: no write is acknowledged that a single damage elsewhere can make
+//! unreadable. So
 //!
-//! - definitions that do not fit into what is left of a sector, and are short, begin in the next one;
-//! - definitions that lie in several sectors have their copy behind the writes of their own group, with padding where these end in the
-//!   last of those sectors;
-//! - before a seal all copies are written, so both are on one side of its boundary; after a start, those that the end of the process
-//!   kept from being written go with the first group.
+//! - short definitions that do not fit into the rest of a sector start in the next one;
+//! - definitions that span several sectors have their copy after the writes of their own group,
+//!   with padding if these end in the last of those sectors;
+//! - before a seal all pending copies are written, so both copies are on the same side of its
+//!   boundary; after a start, copies that the end of the process prevented are written with the
+//!   first group.
 //!
-//! Where nothing is defined, nothing is added.
+//! Writes without definitions add nothing.
 
 use super::record::{Definitions, encode_definitions, encode_padding};
 use super::segment::{FRAME_HEADER_BYTES, LARGE_SECTOR_BYTES, frame_bytes};
-use super::writer::LogPlace;
+use super::writer::LogPosition;
 
-/// Definitions of at most so many bytes begin in the next sector where they would lie in two: padding is shorter than they are.
+/// Definitions of at most this many bytes start in the next sector if they would span two: the
+/// padding is shorter than they are.
 const SHORT_BYTES: u64 = LARGE_SECTOR_BYTES as u64 / 2;
-/// Bytes of a frame with padding besides its zeros, where these are few.
+/// Bytes of a frame with padding besides its zeros, if these are few.
 const PADDING_FRAME_BYTES: u64 = FRAME_HEADER_BYTES as u64 + 3;
 
-/// Definitions that the log has once.
+/// Definitions of which the log has only one copy.
 #[derive(Debug, Default)]
 pub(super) struct DefinitionCopies {
     pending: Definitions,
-    /// Bytes of the names and tags of these.
-    text_bytes: usize,
-    /// Where they all are; none when that is a segment of an earlier process.
+    /// Bytes of their names and tags.
+    string_bytes: usize,
+    /// The sector that contains all of them, or `None` if that is in a segment of an earlier
+    /// process.
     sector: Option<Sector>,
 }
 
@@ -47,121 +53,125 @@ struct Sector {
 }
 
 impl Sector {
-    fn of(LogPlace { segment, offset }: LogPlace) -> Self {
+    fn of(LogPosition { segment, offset }: LogPosition) -> Self {
         Self { segment, number: offset / LARGE_SECTOR_BYTES as u64 }
     }
 }
 
-/// What is written around the writes of a group.
+/// The records written before and after the writes of a group.
 #[derive(Debug)]
 pub(super) struct GroupLayout {
-    /// Keeps definitions from lying in two sectors.
+    /// Keeps definitions from spanning two sectors.
     padding: Option<Vec<u8>>,
     definitions: Vec<Vec<u8>>,
     /// Keeps the second copy out of the sector in which the first one ends.
-    padding_behind: Option<Vec<u8>>,
-    /// Whether the definitions are written behind the group once more.
-    again: bool,
-    /// Definitions of groups before.
+    padding_after: Option<Vec<u8>>,
+    /// Whether the second copy of the definitions is written after the group.
+    copy_follows: bool,
+    /// Pending definitions of earlier groups.
     pending: Vec<Vec<u8>>,
-    /// Where the definitions are, if they wait for their copy.
-    waiting: Option<Sector>,
+    /// The sector of the definitions, if their copy is deferred.
+    deferred_in: Option<Sector>,
 }
 
 impl GroupLayout {
-    /// The records before the writes.
+    /// Returns the records before the writes.
     pub(super) fn before(&self) -> Vec<&[u8]> {
         self.padding.iter().chain(&self.definitions).map(Vec::as_slice).collect()
     }
 
-    /// The records behind the writes.
-    pub(super) fn behind(&self) -> impl Iterator<Item = &[u8]> {
-        let again = self.definitions.iter().filter(|_| self.again);
-        self.padding_behind.iter().chain(again).chain(&self.pending).map(Vec::as_slice)
+    /// Returns the records after the writes.
+    pub(super) fn after(&self) -> impl Iterator<Item = &[u8]> {
+        let copies = self.definitions.iter().filter(|_| self.copy_follows);
+        self.padding_after.iter().chain(copies).chain(&self.pending).map(Vec::as_slice)
     }
 }
 
 impl DefinitionCopies {
-    /// The log has only one copy of `defined_once`, in an earlier segment.
+    /// Starts with `defined_once`, of which the log has only one copy, in an earlier segment.
     pub(super) fn new(defined_once: Definitions) -> Self {
-        Self { text_bytes: defined_once.text_bytes(), pending: defined_once, sector: None }
+        Self { string_bytes: defined_once.text_bytes(), pending: defined_once, sector: None }
     }
 
-    /// What goes around the `writes` of a group that is written at `place`, with `definitions` that these need.
+    /// Returns the records around the `writes` of a group at `position`, which need `definitions`.
     pub(super) fn lay_out<'w>(
         &self,
-        place: LogPlace,
+        position: LogPosition,
         definitions: &Definitions,
         writes: impl Iterator<Item = &'w [u8]>,
     ) -> GroupLayout {
         let definitions = encode_definitions(definitions);
-        let mut at = place;
-        let own_bytes = definitions.iter().map(|record| frame_bytes(record) as u64).sum();
-        let padding = padding_before(at.offset, own_bytes);
+        let mut at = position;
+        let definition_bytes = definitions.iter().map(|record| frame_bytes(record) as u64).sum();
+        let padding = padding_before(at.offset, definition_bytes);
         at.offset += padding.as_deref().map_or(0, frame_bytes) as u64;
         let first = Sector::of(at);
-        at.offset += own_bytes;
-        let last = Sector::of(LogPlace { offset: at.offset.saturating_sub(1), ..at });
+        at.offset += definition_bytes;
+        let last = Sector::of(LogPosition { offset: at.offset.saturating_sub(1), ..at });
         let mut last_write = Sector::of(at);
         for write in writes {
             last_write = Sector::of(at);
             at.offset += frame_bytes(write) as u64;
         }
         let defines = !definitions.is_empty();
-        let waits = defines && first == last && last == last_write;
-        let again = defines && !waits;
-        let padding_behind = (again && Sector::of(at) == last).then(|| padding_to_next(at.offset));
-        // Definitions that wait go on waiting as long as the writes begin in their sector: then the new ones are in it as well.
+        let is_deferred = defines && first == last && last == last_write;
+        let copy_follows = defines && !is_deferred;
+        let padding_after =
+            (copy_follows && Sector::of(at) == last).then(|| padding_to_next(at.offset));
+        // Pending definitions stay pending as long as the writes start in their sector: then the
+        // new ones are in it as well.
         let is_due = self.sector != Some(last_write);
         let pending = if is_due { encode_definitions(&self.pending) } else { Vec::new() };
-        let waiting = waits.then_some(last);
-        GroupLayout { padding, definitions, padding_behind, again, pending, waiting }
+        let deferred_in = is_deferred.then_some(last);
+        GroupLayout { padding, definitions, padding_after, copy_follows, pending, deferred_in }
     }
 
-    /// The group and what is around it are in the log.
+    /// Records that the group and its layout are in the log.
     pub(super) fn written(&mut self, layout: &GroupLayout, definitions: Definitions) {
         if !layout.pending.is_empty() {
             self.clear();
         }
-        if let Some(sector) = layout.waiting {
-            self.text_bytes += definitions.text_bytes();
+        if let Some(sector) = layout.deferred_in {
+            self.string_bytes += definitions.text_bytes();
             self.pending.append(definitions);
             self.sector = Some(sector);
         }
     }
 
-    /// Bytes of memory.
+    /// Returns the memory used, in bytes.
     pub(super) fn bytes(&self) -> usize {
-        self.text_bytes + self.pending.table_bytes()
+        self.string_bytes + self.pending.table_bytes()
     }
 
-    /// The records that bring all second copies into the log at `place`; none when they are there.
-    pub(super) fn lay_out_rest(&self, place: LogPlace) -> Vec<Vec<u8>> {
+    /// Returns the records that write all pending second copies at `position`; none if nothing is
+    /// pending.
+    pub(super) fn lay_out_rest(&self, position: LogPosition) -> Vec<Vec<u8>> {
         let mut records = encode_definitions(&self.pending);
-        if !records.is_empty() && self.sector == Some(Sector::of(place)) {
-            records.insert(0, padding_to_next(place.offset));
+        if !records.is_empty() && self.sector == Some(Sector::of(position)) {
+            records.insert(0, padding_to_next(position.offset));
         }
         records
     }
 
-    /// Nothing waits any more.
+    /// Forgets all pending definitions.
     pub(super) fn clear(&mut self) {
         *self = Self::default();
     }
 }
 
-/// Padding that has short definitions of so many bytes begin in the next sector, where they would lie in two.
+/// Returns padding that makes short definitions of this many bytes start in the next sector, if
+/// they would span two.
 fn padding_before(offset: u64, bytes: u64) -> Option<Vec<u8>> {
     let left = to_next(offset);
     (left < bytes && bytes <= SHORT_BYTES).then(|| padding_to_next(offset))
 }
 
-/// Padding behind which a frame begins in the next sector.
+/// Returns padding after which a frame starts in the next sector.
 fn padding_to_next(offset: u64) -> Vec<u8> {
     encode_padding(to_next(offset).saturating_sub(PADDING_FRAME_BYTES) as usize)
 }
 
-/// Bytes from `offset` to the next sector: those of a whole one at its beginning.
+/// Returns the bytes from `offset` to the next sector: a whole sector if it is at the start of one.
 fn to_next(offset: u64) -> u64 {
     let sector = LARGE_SECTOR_BYTES as u64;
     sector - offset % sector

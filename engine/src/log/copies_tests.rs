@@ -1,4 +1,5 @@
-//! Second copies of definitions, beside a model of the log that loses each of its sectors in turn.
+//! Tests of second copies of definitions with a model of the log that loses each of its sectors in
+//! turn.
 
 use std::ops::Range;
 
@@ -7,16 +8,16 @@ use proptest::prelude::*;
 use super::copies::DefinitionCopies;
 use super::record::{Definitions, Record, SeriesDefined};
 use super::segment::{FRAME_HEADER_BYTES, HEADER_BYTES, LARGE_SECTOR_BYTES};
-use super::writer::LogPlace;
+use super::writer::LogPosition;
 use crate::model::{MetricId, SeriesId, Tags};
 
 #[derive(Clone, Debug)]
 enum Step {
-    /// So many new series with tags of so many bytes, and writes of so many bytes each.
+    /// This many new series with tags of this many bytes, and writes of these sizes in bytes.
     Group { series: u32, tag_bytes: usize, writes: Vec<usize> },
-    /// The segment is full, or was left after a failure.
+    /// The segment is full, or was abandoned after a failure.
     NewSegment,
-    /// What came before is in blocks.
+    /// All earlier records are in blocks.
     Seal,
     /// The process ends and another one reads the log.
     Restart,
@@ -37,12 +38,12 @@ struct Frame {
     bytes: Range<u64>,
     /// The series that it defines.
     defines: Vec<u32>,
-    /// Of a write: it may name the series below this one.
+    /// For a write: it may refer to the series below this one.
     needs: Option<u32>,
 }
 
 impl Frame {
-    /// Whether it has a part in a sector.
+    /// Returns whether a part of it is in a sector.
     fn is_in(&self, segment: u64, sector: u64) -> bool {
         let large = LARGE_SECTOR_BYTES as u64;
         let sectors = self.bytes.start / large..=(self.bytes.end - 1) / large;
@@ -53,7 +54,7 @@ impl Frame {
 struct Log {
     copies: DefinitionCopies,
     frames: Vec<Frame>,
-    place: LogPlace,
+    position: LogPosition,
     /// The next series, and the first one that is not in blocks.
     next: u32,
     unsealed: u32,
@@ -71,20 +72,20 @@ fn defined(series: Vec<SeriesDefined>) -> Definitions {
 
 impl Log {
     fn new() -> Self {
-        let place = LogPlace { segment: 0, offset: HEADER_BYTES as u64 };
+        let position = LogPosition { segment: 0, offset: HEADER_BYTES as u64 };
         let copies = DefinitionCopies::new(Definitions::default());
-        Self { copies, frames: Vec::new(), place, next: 0, unsealed: 0 }
+        Self { copies, frames: Vec::new(), position, next: 0, unsealed: 0 }
     }
 
     fn push(&mut self, payload: &[u8], needs: Option<u32>) {
-        let begin = self.place.offset;
-        self.place.offset += (FRAME_HEADER_BYTES + payload.len()) as u64;
+        let start = self.position.offset;
+        self.position.offset += (FRAME_HEADER_BYTES + payload.len()) as u64;
         let series = match needs {
             Some(_) => Vec::new(),
             None => Record::decode(payload).unwrap().definitions.series,
         };
         let defines = series.iter().map(|series| series.id.0).collect();
-        let (segment, bytes) = (self.place.segment, begin..self.place.offset);
+        let (segment, bytes) = (self.position.segment, start..self.position.offset);
         self.frames.push(Frame { segment, bytes, defines, needs });
     }
 
@@ -93,16 +94,17 @@ impl Log {
         let definitions = defined(new);
         let writes: Vec<Vec<u8>> = writes.iter().map(|bytes| vec![7; *bytes]).collect();
         let payloads = writes.iter().map(Vec::as_slice);
-        let layout = self.copies.lay_out(self.place, &definitions, payloads);
+        let layout = self.copies.lay_out(self.position, &definitions, payloads);
         self.next += series;
         layout.before().iter().for_each(|payload| self.push(payload, None));
         writes.iter().for_each(|write| self.push(write, Some(self.next)));
-        layout.behind().for_each(|payload| self.push(payload, None));
+        layout.after().for_each(|payload| self.push(payload, None));
         self.copies.written(&layout, definitions);
     }
 
     fn new_segment(&mut self) {
-        self.place = LogPlace { segment: self.place.segment + 1, offset: HEADER_BYTES as u64 };
+        self.position =
+            LogPosition { segment: self.position.segment + 1, offset: HEADER_BYTES as u64 };
     }
 
     fn run(&mut self, step: &Step) {
@@ -110,12 +112,12 @@ impl Log {
             Step::Group { series, tag_bytes, writes } => self.group(*series, *tag_bytes, writes),
             Step::NewSegment => self.new_segment(),
             Step::Seal => {
-                for payload in self.copies.lay_out_rest(self.place) {
+                for payload in self.copies.lay_out_rest(self.position) {
                     self.push(&payload, None);
                 }
                 self.copies.clear();
                 self.check();
-                assert!(self.defined_once().is_empty(), "nothing of them comes behind the seal");
+                assert!(self.defined_once().is_empty(), "no copy is written after the seal");
                 self.frames.clear();
                 self.unsealed = self.next;
                 self.new_segment();
@@ -134,9 +136,9 @@ impl Log {
         (self.unsealed..self.next).filter(|id| copies(id) < 2).collect()
     }
 
-    /// Whichever sector is lost, the writes that have no part in it can be read.
+    /// Checks for each lost sector that the writes outside it can be read.
     fn check(&self) {
-        for segment in 0..=self.place.segment {
+        for segment in 0..=self.position.segment {
             let of_segment = self.frames.iter().filter(|frame| frame.segment == segment);
             let end = of_segment.map(|frame| frame.bytes.end).max().unwrap_or(0);
             for sector in 0..=end / LARGE_SECTOR_BYTES as u64 {
@@ -147,7 +149,7 @@ impl Log {
                 let needs = left().filter_map(|frame| frame.needs).max().unwrap_or(0);
                 assert!(
                     lost.is_none_or(|lost| needs <= lost),
-                    "sector {sector} of segment {segment} takes series {lost:?} of {needs} that a write may name"
+                    "sector {sector} of segment {segment} contains series {lost:?} of {needs} that a write may refer to"
                 );
             }
         }
@@ -160,7 +162,7 @@ impl Log {
 
 proptest! {
     #[test]
-    fn no_sector_takes_both_copies_from_a_write_that_is_left(
+    fn no_lost_sector_makes_writes_outside_it_unreadable(
         steps in prop::collection::vec(step(), 1..40),
     ) {
         let mut log = Log::new();
@@ -172,14 +174,14 @@ proptest! {
 }
 
 #[test]
-fn writes_that_define_nothing_are_written_as_they_are() {
+fn writes_without_definitions_add_nothing() {
     let mut log = Log::new();
     (0..1_000).for_each(|_| log.group(0, 1, &[60, 700]));
     assert_eq!(log.bytes(), 1_000 * (760 + 2 * FRAME_HEADER_BYTES as u64));
 }
 
 #[test]
-fn series_that_come_one_by_one_take_less_than_twice_their_definitions() {
+fn series_defined_one_by_one_take_less_than_twice_their_definitions() {
     const SERIES: u64 = 10_000;
     let mut log = Log::new();
     (0..SERIES).for_each(|_| log.group(1, 60, &[60]));
@@ -194,7 +196,7 @@ fn series_that_come_one_by_one_take_less_than_twice_their_definitions() {
 }
 
 #[test]
-fn many_series_at_once_take_twice_their_definitions_and_a_sector_at_most() {
+fn many_series_at_once_take_at_most_twice_their_definitions_and_a_sector() {
     let mut log = Log::new();
     log.group(10_000, 60, &[50]);
     let definitions: Vec<u64> = log
@@ -210,13 +212,13 @@ fn many_series_at_once_take_twice_their_definitions_and_a_sector_at_most() {
 }
 
 #[test]
-fn definitions_that_wait_count_as_memory_until_their_copy_is_written() {
+fn pending_definitions_count_as_memory_until_their_copy_is_written() {
     let mut log = Log::new();
     assert_eq!(log.copies.bytes(), 0);
     log.group(2, 450, &[10]);
     log.group(1, 450, &[10]);
-    let waiting = log.copies.bytes();
-    assert!((3 * 450..2_000).contains(&waiting), "{waiting}");
+    let pending = log.copies.bytes();
+    assert!((3 * 450..2_000).contains(&pending), "{pending}");
     log.run(&Step::NewSegment);
     log.group(0, 0, &[10]);
     assert_eq!(log.copies.bytes(), 0);

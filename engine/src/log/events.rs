@@ -1,15 +1,15 @@
-//! The section of a record that holds events.
+//! The section of a log record that contains events.
 //!
 //! ```text
-//! texts: varint, each: text
+//! strings: varint, each: string
 //! rows: varint, each:
-//!   has: u8           1 user, 2 value, 4 properties
-//!   received, number, time: signed, each less that of the row before
-//!   name: varint      which of the texts
-//!   user: varint      where it has one
-//!   value: u64        the bits, where it has one
+//!   has: u8             1 user, 2 value, 4 properties
+//!   received, number, time: signed, each less that of the previous row
+//!   name: varint        index of a string
+//!   user: varint        if present
+//!   value: u64          the bits, if present
 //!   tags: varint, each: key: varint │ value: varint
-//!   properties: text  where it has some
+//!   properties: string  if present
 //! ```
 
 use crate::codec::bytes::{Reader, put_bytes, put_signed, put_varint};
@@ -21,13 +21,13 @@ const HAS_USER: u8 = 1;
 const HAS_VALUE: u8 = 2;
 const HAS_PROPERTIES: u8 = 4;
 
-/// Bytes of a row that has nothing but a name.
+/// Minimum bytes of a row, which has only a name.
 const ROW_BYTES_MIN: usize = 6;
 
-/// Appends all rows.
+/// Appends the encoding of all rows to `out`.
 pub(super) fn encode(rows: &EventRows, out: &mut Vec<u8>) {
     put_varint(out, rows.texts().len() as u64);
-    rows.texts().iter().for_each(|text| put_bytes(out, text.as_bytes()));
+    rows.texts().iter().for_each(|string| put_bytes(out, string.as_bytes()));
     put_varint(out, rows.len() as u64);
     let (mut received, mut number, mut time) = (0i64, 0u64, 0i64);
     for row in (0..rows.len()).filter_map(|row| rows.row(row)) {
@@ -57,18 +57,18 @@ pub(super) fn encode(rows: &EventRows, out: &mut Vec<u8>) {
     }
 }
 
-/// Reads what [`encode`] wrote.
+/// Decodes what [`encode`] wrote.
 pub(super) fn decode(reader: &mut Reader<'_>) -> CodecResult<EventRows> {
     let mut rows = EventRows::default();
-    let texts = reader.count("texts", reader.rest().len())?;
-    for expected in 0..texts {
+    let strings = reader.count("strings", reader.rest().len())?;
+    for expected in 0..strings {
         if rows.intern(reader.text()?).0 as usize != expected {
-            return Err(CodecError::new("a text stands twice"));
+            return Err(CodecError::new("duplicate string"));
         }
     }
-    let text = |reader: &mut Reader<'_>| match u32::try_from(reader.varint()?) {
-        Ok(id) if (id as usize) < texts => Ok(TextId(id)),
-        _ => Err(CodecError::new("an event names a text that is not there")),
+    let string_id = |reader: &mut Reader<'_>| match u32::try_from(reader.varint()?) {
+        Ok(id) if (id as usize) < strings => Ok(TextId(id)),
+        _ => Err(CodecError::new("an event refers to an unknown string")),
     };
     let (mut received, mut number, mut time) = (0i64, 0u64, 0i64);
     let mut tags = Vec::new();
@@ -80,15 +80,15 @@ pub(super) fn decode(reader: &mut Reader<'_>) -> CodecResult<EventRows> {
         received = received.wrapping_add(reader.signed()?);
         number = number.wrapping_add(reader.signed()? as u64);
         time = time.wrapping_add(reader.signed()?);
-        let name = text(reader)?;
-        let user = if has & HAS_USER == 0 { None } else { Some(text(reader)?) };
+        let name = string_id(reader)?;
+        let user = if has & HAS_USER == 0 { None } else { Some(string_id(reader)?) };
         let value = if has & HAS_VALUE == 0 { None } else { Some(reader.f64()?) };
         if value.is_some_and(|value| !value.is_finite()) {
             return Err(CodecError::new("the value of an event is not finite"));
         }
         tags.clear();
         for _ in 0..reader.count("tags", limits::TAGS_MAX)? {
-            tags.push((text(reader)?, text(reader)?));
+            tags.push((string_id(reader)?, string_id(reader)?));
         }
         let properties = if has & HAS_PROPERTIES == 0 { "" } else { reader.text()? };
         rows.push_row(&EventRow {
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_are_those_of_the_format() {
+    fn events_have_golden_bytes() {
         let plain = Event {
             id: EventId::new(TimestampMs(1_000), 7),
             name: "b".into(),
@@ -171,28 +171,29 @@ mod tests {
         };
         let mut bytes = Vec::new();
         encode(&rows_of(&[plain, full]), &mut bytes);
-        let texts = [3, 1, b'b', 1, b'u', 1, b'k'];
-        // Less the event before: 1000, 7, 900, then 0, 1, 3; signed numbers stand doubled.
+        let strings = [3, 1, b'b', 1, b'u', 1, b'k'];
+        // Differences to the previous event: 1000, 7, 900, then 0, 1, 3; signed numbers are
+        // doubled.
         let plain = [0, 0xd0, 0x0f, 14, 0x88, 0x0e, 0, 0];
         let full = [7, 0, 2, 6, 0, 1, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 1, 2, 0, 2, b'{', b'}'];
-        assert_eq!(bytes, [&texts[..], &[2], &plain, &full].concat());
+        assert_eq!(bytes, [&strings[..], &[2], &plain, &full].concat());
     }
 
     #[test]
-    fn the_largest_event_comes_back() {
-        let text =
+    fn the_largest_event_round_trips() {
+        let string =
             |chars: usize, first: usize| format!("{first:03}") + &"\u{1f3d4}".repeat(chars - 3);
         let tags: Vec<(String, String)> = (0..limits::TAGS_MAX)
             .map(|tag| {
-                (text(limits::TAG_KEY_CHARS_MAX, tag), text(limits::TAG_VALUE_CHARS_MAX, tag))
+                (string(limits::TAG_KEY_CHARS_MAX, tag), string(limits::TAG_VALUE_CHARS_MAX, tag))
             })
             .collect();
         let property = "x".repeat(limits::PROPERTIES_BYTES_MAX - r#"{"a":""}"#.len());
         let event = Event {
             id: EventId::new(TimestampMs((1 << 48) - 1), u64::MAX),
-            name: text(limits::NAME_CHARS_MAX, 0),
+            name: string(limits::NAME_CHARS_MAX, 0),
             time: TimestampMs(i64::MAX),
-            user: Some(text(limits::USER_CHARS_MAX, 0)),
+            user: Some(string(limits::USER_CHARS_MAX, 0)),
             value: Some(f64::MAX),
             tags,
             properties: Some(format!(r#"{{"a":"{property}"}}"#)),

@@ -1,23 +1,24 @@
-//! The bytes of segments: those that are written, and those of older versions.
+//! Tests of the bytes of segments: of the current format and of older versions.
 
 use std::path::Path;
 
 use super::recovery_tests::{SALT, read_segment};
-use super::scan::{Behind, scan_bytes};
+use super::scan::{SegmentBounds, scan_bytes};
 use super::segment::{
     Format, LSN_MAX, SECOND_HEADER_AT, first_lsn, frame_at, header, put_frame, zero_sectors,
 };
 use crate::model::Lsn;
 
 #[test]
-fn the_bytes_of_a_segment() {
+fn a_segment_has_golden_bytes() {
     let mut bytes = header(Lsn(0x0102), Lsn(0x0101), SALT).to_vec();
     put_frame(&mut bytes, 0, SALT, (Lsn(0x0102), Lsn(0x0101)), b"ab\0");
-    let (once, again) = bytes.split_at(SECOND_HEADER_AT);
+    let (first_header, rest) = bytes.split_at(SECOND_HEADER_AT);
     let golden = bytes_of(GOLDEN_HEADER);
-    assert_eq!(once, [&golden[..], &[0; 4_096 - 48]].concat());
-    assert_eq!(again, [golden, bytes_of(GOLDEN_FRAME)].concat());
-    // The payload is the last of 480 bytes, then a sector of zeros and one that begins with zeros.
+    assert_eq!(first_header, [&golden[..], &[0; 4_096 - 48]].concat());
+    assert_eq!(rest, [golden, bytes_of(GOLDEN_FRAME)].concat());
+    // The payload occupies the last bytes of 480, then a sector of zeros and one that starts with
+    // zeros.
     assert_eq!(zero_sectors(&[0; 600], 0), 2);
     assert_eq!(zero_sectors(&[0; 600], 500), 3);
     assert_eq!(zero_sectors(&[&[1][..], &[0; 600]].concat(), 500), 2);
@@ -31,10 +32,10 @@ const GOLDEN_FRAME: &str =
 
 #[test]
 fn segments_of_version_2_are_read() {
-    let whole = bytes_of(GOLDEN_2);
+    let intact = bytes_of(GOLDEN_2);
     let mut read = Vec::new();
     let path = Path::new("00000000000000000258.log");
-    let scanned = scan_bytes(path, &whole, Behind::default(), |lsn, payload| {
+    let scanned = scan_bytes(path, &intact, SegmentBounds::default(), |lsn, payload| {
         read.push((lsn, payload.to_vec()));
         Ok(())
     });
@@ -48,8 +49,8 @@ const GOLDEN_2: &str = "54454c4c54414c450200000000000000020100000000000001010000
 
 #[test]
 fn segments_with_both_headers_in_their_first_two_sectors_are_read() {
-    let beginning = header(Lsn(1), Lsn(0), SALT);
-    let header = &beginning[SECOND_HEADER_AT..];
+    let header_area = header(Lsn(1), Lsn(0), SALT);
+    let header = &header_area[SECOND_HEADER_AT..];
     let mut bytes = [header, &[0; 512 - 48], header].concat();
     put_frame(&mut bytes, 0, SALT, (Lsn(1), Lsn(0)), b"first");
     // With both headers, then with the second one only.
@@ -67,26 +68,27 @@ pub(super) fn bytes_of(hex: &str) -> Vec<u8> {
 }
 
 #[test]
-fn segments_of_version_1_are_read_by_the_rules_of_theirs() {
-    // Two records, "first" and "second", as the program before version 2 wrote them.
-    let whole = bytes_of(GOLDEN_1);
+fn segments_of_version_1_are_read_by_their_own_rules() {
+    // Two records, "first" and "second", as written by the version of the program before format
+    // version 2.
+    let intact = bytes_of(GOLDEN_1);
     let second = 32 + 24 + 5;
-    let (records, scanned) = read_segment(&whole);
+    let (records, scanned) = read_segment(&intact);
     assert_eq!(
         (records.as_slice(), scanned.next),
         (&["first".to_owned(), "second".into()][..], Lsn(3))
     );
     assert_eq!((scanned.damage, scanned.torn), (vec![], None));
-    for cut in second..whole.len() {
-        let (records, scanned) = read_segment(&whole[..cut]);
+    for cut in second..intact.len() {
+        let (records, scanned) = read_segment(&intact[..cut]);
         assert_eq!(
             (records.len(), scanned.damage.len(), scanned.next),
             (1, 0, Lsn(2)),
             "cut at {cut}"
         );
     }
-    for at in 32..whole.len() {
-        let mut bad = whole.clone();
+    for at in 32..intact.len() {
+        let mut bad = intact.clone();
         bad[at] ^= 0x10;
         let (records, scanned) = read_segment(&bad);
         assert_eq!((records.len(), scanned.damage.len()), (1, 1), "flipped at {at}");
@@ -97,7 +99,7 @@ pub(super) const GOLDEN_1: &str = "54454c4c54414c4501000000000000000100000000000
     ae66697273741e7a117e060000000200000000000000e5f00043653781597365636f6e64";
 
 #[test]
-fn a_frame_with_a_number_beyond_the_greatest_is_none() {
+fn a_frame_with_a_number_above_the_maximum_is_ignored() {
     for (number, is_one) in [(LSN_MAX.0, true), (LSN_MAX.0 + 1, false)] {
         let mut bytes = Vec::new();
         put_frame(&mut bytes, 0, SALT, (Lsn(number), Lsn(number - 1)), b"ab");
@@ -108,5 +110,8 @@ fn a_frame_with_a_number_beyond_the_greatest_is_none() {
     }
     let mut bytes = Vec::new();
     put_frame(&mut bytes, 0, SALT, (Lsn(7), Lsn(7)), b"ab");
-    assert!(frame_at(&bytes, 0, Format::Salted(SALT)).is_none(), "it was answered before it was");
+    assert!(
+        frame_at(&bytes, 0, Format::Salted(SALT)).is_none(),
+        "its own number was acknowledged before it was written"
+    );
 }

@@ -1,9 +1,10 @@
-//! The log: what makes a write durable before it is answered.
+//! The write-ahead log, which makes a write durable before it is acknowledged.
 //!
-//! Writes become [`record`]s, concurrent ones share a write and a sync ([`commit`]), and land in
-//! [`segment`] files of their own rather than in RocksDB: a damaged record is then one record lost and
-//! reported, not a silent end of the log; a full disk is seen and left again without reopening a database; and
-//! no second copy of the head sits in a memtable. What a seal has put into blocks is deleted a file at a time.
+//! Writes become [`record`]s, and concurrent writes share a write and a sync ([`commit`]). Records
+//! go to [`segment`] files instead of RocksDB: a damaged record is then one reported lost record
+//! and not a silent end of the log, the engine notices and leaves a full disk without reopening a
+//! database, and there is no second copy of the head in a memtable. Segments whose records a seal
+//! has written to blocks are deleted file by file.
 
 mod answer;
 mod answered;

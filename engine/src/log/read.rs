@@ -1,29 +1,29 @@
-//! Reading the whole log: the segments one after the other, and what is missing between them.
+//! Reads the whole log: its segments in order, and which records are missing between them.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read};
 use std::path::Path;
 
-use super::scan::{Behind, Scanned, TornEnd, scan};
+use super::scan::{Scanned, SegmentBounds, TornEnd, scan};
 use super::segment::{HEADER_BYTES, Listing, read_header};
 use crate::error::{Error, Result};
 use crate::model::Lsn;
 
-/// What reading the log came to.
+/// The result of reading the log.
 #[derive(Debug, Default)]
 pub(crate) struct LogRead {
-    /// The record that would be written next.
+    /// The number of the next record to be written.
     pub(crate) next: Lsn,
     pub(crate) records: u64,
-    /// What is damaged or missing, one line each. Records up to the last sealed one are needed no more; their damage is told
-    /// all the same, unless their whole segment is waiting to be deleted.
+    /// Damaged and missing parts, one line each. Records up to the last sealed one are no longer
+    /// needed; damage to them is reported too, unless their whole segment is about to be deleted.
     pub(crate) damaged: Vec<String>,
-    /// Ends of segments that nobody had an answer for.
+    /// Torn ends of segments, which were never acknowledged.
     pub(crate) torn: Vec<TornEnd>,
 }
 
-/// Hands every whole record of the log to `sink`, in order. `sealed` is the last record that is in blocks; it has to be read
-/// after the segments were listed, where they may be deleted meanwhile.
+/// Passes every intact record of the log to `sink`, in order. `sealed` is the last record that is
+/// in blocks. It must be read after the segments were listed, since they may be deleted meanwhile.
 pub(crate) fn read_log(
     listing: &Listing,
     sealed: Lsn,
@@ -31,26 +31,27 @@ pub(crate) fn read_log(
 ) -> Result<LogRead> {
     let mut read = LogRead { next: sealed.next(), ..LogRead::default() };
     let (mut end, mut deleted) = (Lsn(1), false);
-    let Listing { segments, answered: marked } = listing;
-    for (place, (first, path)) in segments.iter().enumerate() {
-        let answered = answered_before(path)?;
-        // Numbers between two segments that were not answered belong to a write that failed.
-        if *first > read.next && !deleted && answered.is_none_or(|last| last >= read.next) {
-            let last = answered.map_or(*first, Lsn::next);
+    let Listing { segments, acknowledged: marked } = listing;
+    for (index, (first, path)) in segments.iter().enumerate() {
+        let acknowledged = acknowledged_before(path)?;
+        // Unacknowledged numbers between two segments belong to a failed write.
+        if *first > read.next && !deleted && acknowledged.is_none_or(|last| last >= read.next) {
+            let last = acknowledged.map_or(*first, Lsn::next);
             read.damaged.push(format!("the log lacks the records {}..{}", read.next.0, last.0));
         }
-        match scan(path, behind(listing, place)?, &mut sink) {
+        match scan(path, bounds_of(listing, index)?, &mut sink) {
             Ok(mut scanned) => {
                 end = scanned.next;
-                // It was to be deleted, and those that said what of it was answered may be gone before it.
-                let leftover = listing.segments.get(place + 1);
+                // The segment was about to be deleted, and segments that say which of its records
+                // were acknowledged may have been deleted before it.
+                let leftover = listing.segments.get(index + 1);
                 if leftover.is_some_and(|(next, _)| *next <= sealed.next()) {
                     scanned.damage.clear();
                 }
                 read.add(scanned, sealed);
             }
             // A seal has deleted it meanwhile.
-            Err(error) if is_gone(&error) => deleted = true,
+            Err(error) if is_missing(&error) => deleted = true,
             Err(error) => return Err(error),
         }
     }
@@ -64,7 +65,7 @@ pub(crate) fn read_log(
     }
     if end <= sealed && !deleted {
         read.damaged.push(format!(
-            "the log ends before record {}, and records through {} were in it when they were sealed",
+            "the log ends before record {}, although records through {} had been written to it when they were sealed",
             end.0, sealed.0
         ));
     }
@@ -73,7 +74,7 @@ pub(crate) fn read_log(
 
 impl LogRead {
     fn add(&mut self, mut scanned: Scanned, sealed: Lsn) {
-        // A segment whose records are in blocks may be gone, with those before it left.
+        // A segment whose records are in blocks may have been deleted before earlier ones.
         scanned.damage.retain(|it| !it.bytes.is_empty() || it.records.end > sealed.next().0);
         self.next = self.next.max(scanned.next);
         self.records += scanned.records;
@@ -82,28 +83,31 @@ impl LogRead {
     }
 }
 
-/// What is known of the segment at `place` by the one after it, or by the mark.
-fn behind(listing: &Listing, place: usize) -> Result<Behind> {
-    match listing.segments.get(place + 1) {
-        Some((first, path)) => Ok(Behind { first: Some(*first), answered: answered_before(path)? }),
-        None => Ok(Behind { first: None, answered: Some(listing.answered) }),
+/// Returns what the next segment, or the mark, says about the segment at `index`.
+fn bounds_of(listing: &Listing, index: usize) -> Result<SegmentBounds> {
+    match listing.segments.get(index + 1) {
+        Some((first, path)) => {
+            Ok(SegmentBounds { next_first: Some(*first), acknowledged: acknowledged_before(path)? })
+        }
+        None => Ok(SegmentBounds { next_first: None, acknowledged: Some(listing.acknowledged) }),
     }
 }
 
-/// What the header of a segment says of those before it; none when it cannot be read.
-fn answered_before(path: &Path) -> Result<Option<Lsn>> {
+/// Returns the last record that is acknowledged according to the header of a segment, or `None` if
+/// it cannot be read or does not say.
+fn acknowledged_before(path: &Path) -> Result<Option<Lsn>> {
     let mut bytes = Vec::with_capacity(HEADER_BYTES);
     let read = File::open(path)
         .and_then(|file| file.take(HEADER_BYTES as u64).read_to_end(&mut bytes))
         .map_err(|source| Error::Io { context: format!("reading {}", path.display()), source });
     match read {
-        Ok(_) => Ok(read_header(&bytes).and_then(|header| header.answered)),
-        Err(error) if is_gone(&error) => Ok(None),
+        Ok(_) => Ok(read_header(&bytes).and_then(|header| header.acknowledged)),
+        Err(error) if is_missing(&error) => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-fn is_gone(error: &Error) -> bool {
+fn is_missing(error: &Error) -> bool {
     matches!(error, Error::Io { source, .. } if source.kind() == ErrorKind::NotFound)
 }
 
@@ -114,12 +118,12 @@ pub(super) mod testing {
     use super::*;
     use crate::log::segment::Segments;
 
-    /// All segments, each with what the one after it says of it.
-    pub(crate) fn behind(segments: &Segments) -> Vec<(PathBuf, Behind)> {
-        let all = segments.look().unwrap();
-        let with = |(place, (_, path)): (usize, &(Lsn, PathBuf))| {
-            (path.clone(), super::behind(&all, place).unwrap())
+    /// Returns all segments with their bounds.
+    pub(crate) fn with_bounds(segments: &Segments) -> Vec<(PathBuf, SegmentBounds)> {
+        let listing = segments.look().unwrap();
+        let with_bounds = |(index, (_, path)): (usize, &(Lsn, PathBuf))| {
+            (path.clone(), super::bounds_of(&listing, index).unwrap())
         };
-        all.segments.iter().enumerate().map(with).collect()
+        listing.segments.iter().enumerate().map(with_bounds).collect()
     }
 }

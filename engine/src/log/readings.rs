@@ -1,19 +1,23 @@
-//! The sections of a record that hold readings, as agents told them: what they add is found out when they are applied.
+//! The sections of a log record that contain cumulative samples as agents sent them: their
+//! increases are computed when they are applied.
 //!
 //! ```text
-//! counters    n: varint │ n × series less the one before: signed │ n × time less the one before: signed
-//!             runs: varint, each: readings: varint │ begins: u8 │ unless 0: start less that of the run before: signed
-//!             n × total: f64
+//! counters    n: varint │ n × series less the previous one: signed │
+//!             n × time less the previous one: signed
+//!             runs: varint, each: samples: varint │ start code: u8 │
+//!                                 unless 0: start less that of the previous run: signed
+//!             n × cumulative value: f64
 //! histograms  n: varint, each:
 //!               has: u8    1 sum, 2 min, 4 max, 8 exponential buckets, 16 cumulative
-//!               series, time: signed, each less that of the one before
-//!               begins: u8 │ unless 0: start less time: signed      where it is cumulative
-//!               sum, min, max: f64                                  where it has them
-//!               explicit     bounds: varint, 0 those of the explicit histogram before, else 1 more than there are,
-//!                            each: f64 │ for each and one more: count: varint
+//!               series, time: signed, each less that of the previous one
+//!               start code: u8 │ unless 0: start less time: signed   if it is cumulative
+//!               sum, min, max: f64                                   if present
+//!               explicit     bounds: varint, 0 those of the previous explicit histogram,
+//!                            else 1 more than their number, each: f64 │
+//!                            for each and one more: count: varint
 //!               exponential  scale: signed │ zero threshold: f64 │ zero: varint
 //!                            positive, negative: offset: signed │ counts: varint, each: varint
-//! begins      0 unknown, 1 at its start, 2 at its start and the first counts
+//! start code  0 unknown, 1 at the start, 2 at the start, and the first sample counts
 //! ```
 
 use crate::codec::bytes::{Reader, put_signed, put_varint};
@@ -37,28 +41,28 @@ const AT_AND_COUNTS: u8 = 2;
 pub(super) fn encode_counters(readings: &CounterReadings, out: &mut Vec<u8>) {
     out.reserve(16 + readings.len() * 11);
     put_varint(out, readings.len() as u64);
-    let mut before = 0;
+    let mut previous = 0;
     for series in &readings.series {
-        put_signed(out, i64::from(series.0) - before);
-        before = i64::from(series.0);
+        put_signed(out, i64::from(series.0) - previous);
+        previous = i64::from(series.0);
     }
-    let mut before = 0i64;
+    let mut previous = 0i64;
     for time in &readings.times {
-        put_signed(out, time.wrapping_sub(before));
-        before = *time;
+        put_signed(out, time.wrapping_sub(previous));
+        previous = *time;
     }
     put_varint(out, readings.begins.len() as u64);
-    let mut before = TimestampMs(0);
-    for (begins, count) in &readings.begins {
+    let mut previous = TimestampMs(0);
+    for (start_time, count) in &readings.begins {
         put_varint(out, *count as u64);
-        before = put_begins(out, *begins, before);
+        previous = put_start_time(out, *start_time, previous);
     }
     out.extend(readings.totals.iter().flat_map(|total| total.to_le_bytes()));
 }
 
-/// Writes where a stream begins, and answers its start, or `near` where there is none.
-fn put_begins(out: &mut Vec<u8>, begins: StartTime, near: TimestampMs) -> TimestampMs {
-    match begins {
+/// Encodes a start time. Returns it, or `near` if it is unknown.
+fn put_start_time(out: &mut Vec<u8>, start_time: StartTime, near: TimestampMs) -> TimestampMs {
+    match start_time {
         StartTime::Unknown => {
             out.push(UNKNOWN);
             near
@@ -77,7 +81,7 @@ pub(super) fn encode_histograms(readings: &[HistogramReading], out: &mut Vec<u8>
     let mut bounds: &[f64] = &[];
     for reading in readings {
         let histogram = &reading.histogram;
-        let has = |bit: u8, there: bool| if there { bit } else { 0 };
+        let has = |bit: u8, present: bool| if present { bit } else { 0 };
         out.push(
             has(HAS_SUM, histogram.sum().is_some())
                 | has(HAS_MIN, histogram.min().is_some())
@@ -88,11 +92,11 @@ pub(super) fn encode_histograms(readings: &[HistogramReading], out: &mut Vec<u8>
         put_signed(out, i64::from(reading.series.0) - series);
         put_signed(out, reading.time.0.wrapping_sub(time));
         (series, time) = (i64::from(reading.series.0), reading.time.0);
-        if let Temporality::Cumulative(begins) = reading.temporality {
-            put_begins(out, begins, reading.time);
+        if let Temporality::Cumulative(start_time) = reading.temporality {
+            put_start_time(out, start_time, reading.time);
         }
-        let told = [histogram.sum(), histogram.min(), histogram.max()];
-        out.extend(told.into_iter().flatten().flat_map(f64::to_le_bytes));
+        let optional = [histogram.sum(), histogram.min(), histogram.max()];
+        out.extend(optional.into_iter().flatten().flat_map(f64::to_le_bytes));
         match histogram.buckets() {
             Buckets::Explicit { bounds: own, counts } => {
                 put_bounds(out, own, bounds);
@@ -126,8 +130,8 @@ pub(super) fn decode_counters(
     reader: &mut Reader<'_>,
     into: &mut CounterReadings,
 ) -> CodecResult<()> {
-    // Every reading takes ten bytes or more.
-    let n = reader.count("readings", reader.rest().len() / 10)?;
+    // Every sample takes at least ten bytes.
+    let n = reader.count("cumulative samples", reader.rest().len() / 10)?;
     let mut series = Vec::with_capacity(n);
     let mut id = 0i64;
     for _ in 0..n {
@@ -140,33 +144,33 @@ pub(super) fn decode_counters(
         time = time.wrapping_add(reader.signed()?);
         times.push(TimestampMs(time));
     }
-    let mut begins = Vec::with_capacity(n);
+    let mut starts = Vec::with_capacity(n);
     let mut near = TimestampMs(0);
-    for _ in 0..reader.count("runs of readings", n)? {
-        let count = reader.count("readings", n - begins.len())?;
-        let run = take_begins(reader, near)?;
+    for _ in 0..reader.count("runs of cumulative samples", n)? {
+        let count = reader.count("cumulative samples", n - starts.len())?;
+        let run = take_start_time(reader, near)?;
         if let StartTime::At { start, .. } = run {
             near = start;
         }
-        begins.resize(begins.len() + count, run);
+        starts.resize(starts.len() + count, run);
     }
-    if begins.len() != n {
-        return Err(CodecError::new("readings that begin nowhere"));
+    if starts.len() != n {
+        return Err(CodecError::new("cumulative samples without a start time"));
     }
-    for ((series, time), begins) in series.into_iter().zip(times).zip(begins) {
+    for ((series, time), start_time) in series.into_iter().zip(times).zip(starts) {
         let total = finite(reader)?;
-        into.push(series, time, total, begins);
+        into.push(series, time, total, start_time);
     }
     Ok(())
 }
 
-fn take_begins(reader: &mut Reader<'_>, near: TimestampMs) -> CodecResult<StartTime> {
+fn take_start_time(reader: &mut Reader<'_>, near: TimestampMs) -> CodecResult<StartTime> {
     let code = reader.u8()?;
     if code == UNKNOWN {
         return Ok(StartTime::Unknown);
     }
     if code > AT_AND_COUNTS {
-        return Err(CodecError::new(format!("unknown beginning {code} of a reading")));
+        return Err(CodecError::new(format!("unknown start time {code} of a cumulative sample")));
     }
     let start = TimestampMs(near.0.wrapping_add(reader.signed()?));
     Ok(StartTime::At { start, counts: code == AT_AND_COUNTS })
@@ -178,11 +182,11 @@ pub(super) fn decode_histograms(
 ) -> CodecResult<()> {
     let (mut series, mut time) = (0i64, 0i64);
     let mut bounds = Vec::new();
-    // Every histogram takes five bytes or more.
+    // Every histogram takes at least five bytes.
     for _ in 0..reader.count("histograms", reader.rest().len() / 5)? {
         let has = reader.u8()?;
         if has > 31 {
-            return Err(CodecError::new(format!("a histogram has {has}")));
+            return Err(CodecError::new(format!("unknown fields {has} of a histogram")));
         }
         series = series.wrapping_add(reader.signed()?);
         time = time.wrapping_add(reader.signed()?);
@@ -190,10 +194,10 @@ pub(super) fn decode_histograms(
         let temporality = if has & CUMULATIVE == 0 {
             Temporality::Delta
         } else {
-            Temporality::Cumulative(take_begins(reader, time)?)
+            Temporality::Cumulative(take_start_time(reader, time)?)
         };
-        let mut told = |bit: u8| (has & bit != 0).then(|| finite(reader)).transpose();
-        let (sum, min, max) = (told(HAS_SUM)?, told(HAS_MIN)?, told(HAS_MAX)?);
+        let mut optional = |bit: u8| (has & bit != 0).then(|| finite(reader)).transpose();
+        let (sum, min, max) = (optional(HAS_SUM)?, optional(HAS_MIN)?, optional(HAS_MAX)?);
         let buckets = if has & EXPONENTIAL == 0 {
             take_explicit(reader, &mut bounds)?
         } else {
@@ -238,7 +242,11 @@ fn small(value: i64) -> CodecResult<i32> {
 
 fn finite(reader: &mut Reader<'_>) -> CodecResult<f64> {
     let value = reader.f64()?;
-    if value.is_finite() { Ok(value) } else { Err(CodecError::new("a total that is not finite")) }
+    if value.is_finite() {
+        Ok(value)
+    } else {
+        Err(CodecError::new("a cumulative value that is not finite"))
+    }
 }
 
 #[cfg(test)]
@@ -253,7 +261,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_of_readings_stay_what_they_are() {
+    fn cumulative_samples_have_golden_bytes() {
         let at = |start, counts| StartTime::At { start: TimestampMs(start), counts };
         let mut batch = PointBatch::default();
         batch.push_reading(SeriesId(5), TimestampMs(1000), 1.5, StartTime::Unknown);
@@ -286,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn histograms_with_a_bucket_more_than_the_limit_are_refused() {
+    fn histograms_with_more_buckets_than_the_limit_are_refused() {
         let span = |buckets: usize| {
             let mut bytes = Vec::new();
             put_signed(&mut bytes, -3);
@@ -312,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_histograms_come_back() {
+    fn the_largest_histograms_round_trip() {
         let mut batch = PointBatch::default();
         let push = |batch: &mut PointBatch, buckets: Buckets| {
             let count = buckets.counts().sum();
@@ -338,7 +346,7 @@ mod tests {
         assert_eq!(round_trip(&batch), batch);
     }
 
-    fn begins() -> impl Strategy<Value = StartTime> {
+    fn start_time() -> impl Strategy<Value = StartTime> {
         prop_oneof![
             Just(StartTime::Unknown),
             (any::<i64>(), any::<bool>())
@@ -373,32 +381,32 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_readings_round_trip(
-            counters in prop::collection::vec((any::<u32>(), any::<i64>(), -1e9..1e9f64, begins()), 0..60),
+        fn any_cumulative_samples_round_trip(
+            counters in prop::collection::vec((any::<u32>(), any::<i64>(), -1e9..1e9f64, start_time()), 0..60),
             histograms in prop::collection::vec(
-                (any::<u32>(), any::<i64>(), buckets(), prop::option::of(0.0..9.0f64), prop::option::of(begins())),
+                (any::<u32>(), any::<i64>(), buckets(), prop::option::of(0.0..9.0f64), prop::option::of(start_time())),
                 0..12,
             ),
         ) {
             let mut batch = PointBatch::default();
             batch.push_number(MetricType::Gauge, SeriesId(1), TimestampMs(1), 1.0);
-            for (series, time, total, begins) in counters {
-                batch.push_reading(SeriesId(series), TimestampMs(time), total, begins);
+            for (series, time, total, start) in counters {
+                batch.push_reading(SeriesId(series), TimestampMs(time), total, start);
             }
-            for (series, time, buckets, told, begins) in histograms {
+            for (series, time, buckets, extreme, start) in histograms {
                 let count = buckets.counts().sum();
-                let histogram = Histogram::new(count, told, told, told, buckets).unwrap();
+                let histogram = Histogram::new(count, extreme, extreme, extreme, buckets).unwrap();
                 let (series, time) = (SeriesId(series), TimestampMs(time));
-                match begins {
+                match start {
                     None => batch.push_histogram(series, time, histogram),
-                    Some(begins) => batch.push_histogram_reading(series, time, histogram, begins),
+                    Some(start) => batch.push_histogram_reading(series, time, histogram, start),
                 }
             }
             prop_assert_eq!(round_trip(&batch), batch);
         }
 
         #[test]
-        fn any_bytes_are_an_error_or_readings(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
+        fn any_bytes_are_an_error_or_cumulative_samples(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
             let _outcome = decode_counters(&mut Reader::new(&bytes), &mut CounterReadings::default());
             let _outcome = decode_histograms(&mut Reader::new(&bytes), &mut Vec::new());
         }

@@ -1,21 +1,23 @@
-//! One record of the log: the sections of one write.
+//! A log record: the sections of one write.
 //!
 //! ```text
 //! version: u8, then until the end
 //! section: u8 │ length: varint │ body
-//!   1 definitions  metrics: varint, each: id: varint │ type: u8 │ name: text
-//!                  series: varint, each: id: varint │ metric: varint │ tags: varint │ each: key: text │ value: text
-//!   2 points       type: u8 │ n: varint │ n × series less the one before: signed │ n × time less the one
-//!                  before: signed │ n × value: u64
+//!   1 definitions  metrics: varint, each: id: varint │ type: u8 │ name: string
+//!                  series: varint, each: id: varint │ metric: varint │
+//!                                        tags: varint, each: key: string │ value: string
+//!   2 points       type: u8 │ n: varint │ n × series less the previous one: signed │
+//!                  n × time less the previous one: signed │ n × value: u64
 //!   3 dropped      metric: varint
-//!   4 receipt      id: u128 │ fingerprint: u64 │ expires at: signed │ answer: the rest
+//!   4 receipt      id: u128 │ fingerprint: u64 │ expires at: signed │ response: the rest
 //!   5 events       see `events.rs`
-//!   6 readings of counters, 7 histograms       see `readings.rs`
+//!   6 cumulative counters, 7 histograms       see `readings.rs`
 //!   8 padding      zeros
 //! ```
 //!
-//! Series and times mostly repeat or step by one from point to point, so a byte each is the rule; values are
-//! copied as they are, because the log is read once, after a crash, and written always.
+//! From one sample to the next, series and time mostly repeat or increase by one, so they usually
+//! take one byte each. Values are stored uncompressed, because the log is always written but only
+//! read after a crash.
 
 use super::{events, readings};
 use crate::codec::bytes::{Reader, put_bytes, put_signed, put_varint};
@@ -33,13 +35,13 @@ const POINTS: u8 = 2;
 const DROPPED: u8 = 3;
 const RECEIPT: u8 = 4;
 const EVENTS: u8 = 5;
-const READINGS: u8 = 6;
+const CUMULATIVE_COUNTERS: u8 = 6;
 const HISTOGRAMS: u8 = 7;
 const PADDING: u8 = 8;
-/// A record of definitions takes no more of them from here on.
+/// Size from which on a record of definitions takes no more of them.
 const DEFINITIONS_BYTES_MAX: usize = 4 << 20;
 
-/// A metric that a write created.
+/// A metric created by a write.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct MetricDefined {
     pub(crate) id: MetricId,
@@ -48,13 +50,13 @@ pub(crate) struct MetricDefined {
 }
 
 impl MetricDefined {
-    /// Bytes of its name.
+    /// Returns the bytes of its name.
     pub(crate) fn text_bytes(&self) -> usize {
         self.name.as_str().len()
     }
 }
 
-/// A series that a write created.
+/// A series created by a write.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct SeriesDefined {
     pub(crate) id: SeriesId,
@@ -63,14 +65,14 @@ pub(crate) struct SeriesDefined {
 }
 
 impl SeriesDefined {
-    /// Bytes of its tags.
+    /// Returns the bytes of its tags.
     pub(crate) fn text_bytes(&self) -> usize {
-        let texts: usize = self.tags.iter().map(|(key, value)| key.len() + value.len()).sum();
-        texts + self.tags.len() * 2 * size_of::<Box<str>>()
+        let strings: usize = self.tags.iter().map(|(key, value)| key.len() + value.len()).sum();
+        strings + self.tags.len() * 2 * size_of::<Box<str>>()
     }
 }
 
-/// What the registry learned since the record before.
+/// Metrics and series added to the registry since the previous record.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Definitions {
     pub(crate) metrics: Vec<MetricDefined>,
@@ -82,26 +84,26 @@ impl Definitions {
         self.metrics.is_empty() && self.series.is_empty()
     }
 
-    /// Bytes of all names and tags.
+    /// Returns the bytes of all names and tags.
     pub(crate) fn text_bytes(&self) -> usize {
         let metrics = self.metrics.iter().map(MetricDefined::text_bytes);
         metrics.chain(self.series.iter().map(SeriesDefined::text_bytes)).sum()
     }
 
-    /// Bytes in memory besides names and tags.
+    /// Returns the bytes in memory besides names and tags.
     pub(crate) fn table_bytes(&self) -> usize {
         self.metrics.capacity() * size_of::<MetricDefined>()
             + self.series.capacity() * size_of::<SeriesDefined>()
     }
 
-    /// Puts what `later` holds behind what this holds.
+    /// Appends the definitions of `later`.
     pub(crate) fn append(&mut self, mut later: Self) {
         self.metrics.append(&mut later.metrics);
         self.series.append(&mut later.series);
     }
 }
 
-/// A record, decoded.
+/// A decoded record.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Record {
     pub(crate) definitions: Definitions,
@@ -126,7 +128,7 @@ impl Record {
                 DEFINITIONS => record.definitions.append(decode_definitions(&mut body)?),
                 POINTS => decode_points(&mut body, &mut record.points)?,
                 DROPPED => record.dropped.push(MetricId(id(&mut body)?)),
-                READINGS => {
+                CUMULATIVE_COUNTERS => {
                     let counters = &mut record.points.readings_mut().counters;
                     readings::decode_counters(&mut body, counters)?;
                 }
@@ -147,18 +149,18 @@ impl Record {
     }
 }
 
-/// Records with definitions only.
+/// Encodes definitions as records that contain nothing else.
 pub(crate) fn encode_definitions(definitions: &Definitions) -> Vec<Vec<u8>> {
     let Definitions { metrics, series } = definitions;
-    let mut parts = Parts::default();
+    let mut records = DefinitionRecords::default();
     for metric in metrics {
-        let body = parts.metric();
+        let body = records.metric();
         put_varint(body, u64::from(metric.id.0));
         body.push(metric.kind.code());
         put_bytes(body, metric.name.as_str().as_bytes());
     }
     for series in series {
-        let body = parts.series();
+        let body = records.series();
         put_varint(body, u64::from(series.id.0));
         put_varint(body, u64::from(series.metric.0));
         put_varint(body, series.tags.len() as u64);
@@ -167,27 +169,27 @@ pub(crate) fn encode_definitions(definitions: &Definitions) -> Vec<Vec<u8>> {
             put_bytes(body, value.as_bytes());
         }
     }
-    parts.finish()
+    records.finish()
 }
 
-/// Definitions on their way into records, each as large as it may be.
+/// Definitions being encoded as records of limited size.
 #[derive(Default)]
-struct Parts {
+struct DefinitionRecords {
     done: Vec<Vec<u8>>,
-    /// How many, and their bytes.
+    /// The number of metrics, and their encoding. The series follow.
     metrics: (u64, Vec<u8>),
     series: (u64, Vec<u8>),
 }
 
-impl Parts {
-    /// Where the next metric goes.
+impl DefinitionRecords {
+    /// Returns the buffer for the next metric.
     fn metric(&mut self) -> &mut Vec<u8> {
         self.close_when_full();
         self.metrics.0 += 1;
         &mut self.metrics.1
     }
 
-    /// Where the next series goes.
+    /// Returns the buffer for the next series.
     fn series(&mut self) -> &mut Vec<u8> {
         self.close_when_full();
         self.series.0 += 1;
@@ -201,13 +203,13 @@ impl Parts {
     }
 
     fn close(&mut self) {
-        let ((metrics, of_metrics), (series, of_series)) =
+        let ((metrics, metric_bytes), (series, series_bytes)) =
             (std::mem::take(&mut self.metrics), std::mem::take(&mut self.series));
-        let mut body = Vec::with_capacity(of_metrics.len() + of_series.len() + 8);
+        let mut body = Vec::with_capacity(metric_bytes.len() + series_bytes.len() + 8);
         put_varint(&mut body, metrics);
-        body.extend_from_slice(&of_metrics);
+        body.extend_from_slice(&metric_bytes);
         put_varint(&mut body, series);
-        body.extend_from_slice(&of_series);
+        body.extend_from_slice(&series_bytes);
         self.done.push(section(DEFINITIONS, &body));
     }
 
@@ -219,12 +221,12 @@ impl Parts {
     }
 }
 
-/// A record of at least so many bytes that says nothing.
+/// Returns a record of at least this many bytes without contents.
 pub(super) fn encode_padding(bytes: usize) -> Vec<u8> {
     section(PADDING, &vec![0; bytes])
 }
 
-/// A record with points and events, and with the receipt of the write if it has one.
+/// Encodes a record of samples and events, with the receipt of the write if it has one.
 pub(crate) fn encode_write(
     points: &PointBatch,
     events: &EventRows,
@@ -264,15 +266,15 @@ fn encode_points(batch: &PointBatch) -> Vec<u8> {
         body.reserve(16 + columns.len() * 11);
         body.push(kind.code());
         put_varint(&mut body, columns.len() as u64);
-        let mut before = 0;
+        let mut previous = 0;
         for series in &columns.series {
-            put_signed(&mut body, i64::from(series.0) - before);
-            before = i64::from(series.0);
+            put_signed(&mut body, i64::from(series.0) - previous);
+            previous = i64::from(series.0);
         }
-        let mut before = 0i64;
+        let mut previous = 0i64;
         for time in &columns.times {
-            put_signed(&mut body, time.wrapping_sub(before));
-            before = *time;
+            put_signed(&mut body, time.wrapping_sub(previous));
+            previous = *time;
         }
         body.extend(columns.values.iter().flat_map(|v| v.to_le_bytes()));
         out.push(POINTS);
@@ -285,7 +287,7 @@ fn encode_readings(readings: &Readings, out: &mut Vec<u8>) {
     let mut body = Vec::new();
     if readings.counters.len() > 0 {
         readings::encode_counters(&readings.counters, &mut body);
-        out.push(READINGS);
+        out.push(CUMULATIVE_COUNTERS);
         put_bytes(out, &body);
     }
     if !readings.histograms.is_empty() {
@@ -296,7 +298,7 @@ fn encode_readings(readings: &Readings, out: &mut Vec<u8>) {
     }
 }
 
-/// A record that drops a metric.
+/// Encodes a record that drops a metric.
 pub(crate) fn encode_dropped(metric: MetricId) -> Vec<u8> {
     let mut body = Vec::new();
     put_varint(&mut body, u64::from(metric.0));
@@ -347,7 +349,7 @@ fn decode_receipt(reader: &mut Reader<'_>) -> CodecResult<Receipt> {
 
 fn decode_points(reader: &mut Reader<'_>, into: &mut PointBatch) -> CodecResult<()> {
     let kind = metric_type(reader)?;
-    // Every point takes ten bytes or more.
+    // Every sample takes at least ten bytes.
     let n = reader.count("points", reader.rest().len() / 10)?;
     let columns: &mut Columns = into.of_mut(kind);
     let mut series = 0i64;
@@ -403,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn a_series_with_a_tag_more_than_the_limit_is_refused() {
+    fn a_series_with_more_tags_than_the_limit_is_refused() {
         let read = |tags: usize| {
             // No metrics, and series 7 of metric 1.
             let mut bytes = vec![0, 1, 7, 1];
@@ -420,12 +422,12 @@ mod tests {
     }
 
     #[test]
-    fn the_largest_definitions_come_back() {
-        let text =
+    fn the_largest_definitions_round_trip() {
+        let string =
             |chars: usize, first: usize| format!("{first:03}") + &"\u{1f3d4}".repeat(chars - 3);
         let tags: Vec<(String, String)> = (0..limits::TAGS_MAX)
             .map(|tag| {
-                (text(limits::TAG_KEY_CHARS_MAX, tag), text(limits::TAG_VALUE_CHARS_MAX, tag))
+                (string(limits::TAG_KEY_CHARS_MAX, tag), string(limits::TAG_VALUE_CHARS_MAX, tag))
             })
             .collect();
         let pairs: Vec<(&str, &str)> = tags.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
@@ -433,7 +435,7 @@ mod tests {
             metrics: vec![MetricDefined {
                 id: MetricId(u32::MAX),
                 kind: MetricType::Set,
-                name: MetricName::new(&text(limits::NAME_CHARS_MAX, 0)).unwrap(),
+                name: MetricName::new(&string(limits::NAME_CHARS_MAX, 0)).unwrap(),
             }],
             series: vec![SeriesDefined {
                 id: SeriesId(u32::MAX),
@@ -442,7 +444,7 @@ mod tests {
             }],
         };
         assert_eq!(decoded(&encode_definitions(&definitions)), definitions);
-        // More than one record takes.
+        // More definitions than one record takes.
         let bytes = encode_definitions(&definitions)[0].len();
         let many = DEFINITIONS_BYTES_MAX / bytes + 2;
         let definitions = Definitions {
@@ -456,7 +458,7 @@ mod tests {
     }
 
     #[test]
-    fn padding_says_nothing() {
+    fn padding_has_no_contents() {
         let padding = encode_padding(600);
         assert!(padding.len() >= 600);
         let record = Record::decode(&padding).unwrap();
@@ -465,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn a_receipt_travels_with_its_points() {
+    fn a_receipt_round_trips() {
         let receipt = Receipt {
             id: 7 << 100,
             fingerprint: 9,
@@ -482,7 +484,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bytes_of_a_record_stay_what_they_are() {
+    fn a_record_has_golden_bytes() {
         let mut batch = PointBatch::default();
         batch.push_number(MetricType::Gauge, SeriesId(5), TimestampMs(1000), 1.5);
         batch.push_number(MetricType::Gauge, SeriesId(6), TimestampMs(1000), -2.0);

@@ -1,4 +1,5 @@
-//! What a log gives back after crashes and damage: everything that was answered, and word of what of it is lost.
+//! Tests of what a log returns after crashes and damage: every acknowledged record, or a report of
+//! its loss.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,10 +7,10 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::answered::AnsweredMark;
+use super::answered::AcknowledgedMark;
 use super::format_tests::{GOLDEN_1, bytes_of};
 use super::read::{LogRead, read_log};
-use super::scan::{Behind, Scanned, scan};
+use super::scan::{Scanned, SegmentBounds, scan};
 use super::segment::{
     FRAME_HEADER_BYTES, HEADER_BYTES, SECOND_HEADER_AT, SECTOR_BYTES, Salt, Segments, header,
     put_frame,
@@ -19,10 +20,11 @@ use crate::model::Lsn;
 
 pub(super) const SALT: Salt = Salt(0x0102_0304_0506_0708);
 
-/// A segment in memory as the writer makes it: groups of records, each written after the one before was answered.
+/// A segment in memory as the writer creates it: groups of records, each written after the previous
+/// one was acknowledged.
 struct Segment {
     bytes: Vec<u8>,
-    /// Where each frame begins.
+    /// The offset of each frame.
     frames: Vec<usize>,
 }
 
@@ -30,18 +32,18 @@ fn segment(groups: &[&[&[u8]]]) -> Segment {
     let mut bytes = header(Lsn(1), Lsn(0), SALT).to_vec();
     let (mut frames, mut lsn) = (Vec::new(), Lsn(1));
     for group in groups {
-        let answered = Lsn(lsn.0 - 1);
+        let acknowledged = Lsn(lsn.0 - 1);
         for payload in *group {
             frames.push(bytes.len());
-            put_frame(&mut bytes, 0, SALT, (lsn, answered), payload);
+            put_frame(&mut bytes, 0, SALT, (lsn, acknowledged), payload);
             lsn = lsn.next();
         }
     }
     Segment { bytes, frames }
 }
 
-/// One write of three records.
-fn written_at_once() -> Segment {
+/// Returns a segment with one write of three records.
+fn single_write() -> Segment {
     segment(&[&[b"first", b"second", b"third"]])
 }
 
@@ -50,7 +52,7 @@ pub(super) fn read_segment(bytes: &[u8]) -> (Vec<String>, Scanned) {
     let path = dir.path().join(format!("{:020}.log", 1));
     fs::write(&path, bytes).unwrap();
     let mut records = Vec::new();
-    let scanned = scan(&path, Behind::default(), |_, payload| {
+    let scanned = scan(&path, SegmentBounds::default(), |_, payload| {
         records.push(String::from_utf8_lossy(payload).into_owned());
         Ok(())
     });
@@ -58,8 +60,8 @@ pub(super) fn read_segment(bytes: &[u8]) -> (Vec<String>, Scanned) {
 }
 
 #[test]
-fn a_torn_end_is_no_damage() {
-    let Segment { bytes, frames } = written_at_once();
+fn a_torn_end_is_not_damage() {
+    let Segment { bytes, frames } = single_write();
     for cut in frames[2]..bytes.len() {
         let (records, scanned) = read_segment(&bytes[..cut]);
         assert_eq!(records, ["first", "second"], "cut at {cut}");
@@ -70,9 +72,9 @@ fn a_torn_end_is_no_damage() {
 }
 
 #[test]
-fn an_end_of_zeros_is_no_damage() {
-    let Segment { bytes, .. } = written_at_once();
-    // The length of the file was on the disk before its bytes.
+fn an_end_of_zeros_is_not_damage() {
+    let Segment { bytes, .. } = single_write();
+    // The length of the file was on disk before its bytes.
     for zeros in [1, 23, 24, 39, 40, 41, 4_096] {
         let (records, scanned) = read_segment(&[&bytes[..], &vec![0; zeros]].concat());
         assert_eq!(records, ["first", "second", "third"]);
@@ -83,26 +85,26 @@ fn an_end_of_zeros_is_no_damage() {
 }
 
 #[test]
-fn a_flipped_bit_loses_one_record_and_is_told() {
+fn a_flipped_bit_loses_one_record_and_is_reported() {
     for (segment, last_group) in
-        [(written_at_once(), 1), (segment(&[&[b"first"], &[b"second"], &[b"third"]]), 3)]
+        [(single_write(), 1), (segment(&[&[b"first"], &[b"second"], &[b"third"]]), 3)]
     {
         let Segment { bytes, frames } = segment;
-        // Of the zeros between the headers a few are enough.
+        // A few of the zeros between the headers suffice.
         for at in
             (0..64).chain((64..SECOND_HEADER_AT).step_by(97)).chain(SECOND_HEADER_AT..bytes.len())
         {
             for bit in 0..8 {
                 let mut bad = bytes.clone();
                 bad[at] ^= 1 << bit;
-                let hit = frames.iter().rposition(|begin| *begin <= at);
+                let hit = frames.iter().rposition(|start| *start <= at);
                 let (records, scanned) = read_segment(&bad);
                 let mut wanted = vec!["first", "second", "third"];
                 hit.map(|hit| wanted.remove(hit));
                 assert_eq!(records, wanted, "bit {bit} of {at}, {last_group}");
                 let lost = hit.map_or(1..1, |hit| hit as u64 + 1..hit as u64 + 2);
-                let told: Vec<_> = scanned.damage.into_iter().map(|d| d.records).collect();
-                assert_eq!((told, scanned.torn), (vec![lost], None), "bit {bit} of {at}");
+                let lost_records: Vec<_> = scanned.damage.into_iter().map(|d| d.records).collect();
+                assert_eq!((lost_records, scanned.torn), (vec![lost], None), "bit {bit} of {at}");
                 assert_eq!(scanned.next, Lsn(4));
             }
         }
@@ -110,12 +112,12 @@ fn a_flipped_bit_loses_one_record_and_is_told() {
 }
 
 #[test]
-fn a_lost_sector_of_what_was_answered_is_damage_and_of_what_was_not_the_end() {
+fn a_lost_sector_is_damage_if_it_was_acknowledged_and_the_end_otherwise() {
     let noise: Vec<u8> = (1..=255).cycle().take(3 * SECTOR_BYTES).collect();
-    let answered = segment(&[&[&noise], &[b"next"]]);
-    let not_answered = segment(&[&[&noise, b"next"]]);
+    let acknowledged = segment(&[&[&noise], &[b"next"]]);
+    let not_acknowledged = segment(&[&[&noise, b"next"]]);
     for (Segment { mut bytes, .. }, wanted) in
-        [(answered, (1, 1, Lsn(3))), (not_answered, (0, 0, Lsn(1)))]
+        [(acknowledged, (1, 1, Lsn(3))), (not_acknowledged, (0, 0, Lsn(1)))]
     {
         let lost = (HEADER_BYTES / SECTOR_BYTES + 1) * SECTOR_BYTES;
         bytes[lost..lost + SECTOR_BYTES].fill(0);
@@ -126,7 +128,7 @@ fn a_lost_sector_of_what_was_answered_is_damage_and_of_what_was_not_the_end() {
 }
 
 #[test]
-fn zeros_that_were_written_are_not_taken_for_lost() {
+fn written_zeros_do_not_count_as_lost_sectors() {
     let zeros = vec![0; 4 * SECTOR_BYTES];
     let Segment { mut bytes, frames } = segment(&[&[b"first", &zeros, b"third"]]);
     bytes[frames[1] + FRAME_HEADER_BYTES + 3] = 1;
@@ -135,7 +137,7 @@ fn zeros_that_were_written_are_not_taken_for_lost() {
     assert_eq!((scanned.damage.len(), scanned.torn), (1, None));
 }
 
-/// A log on disk, written by the writer itself.
+/// A log on disk, written by the log writer.
 struct Log {
     dir: TempDir,
     writer: LogWriter,
@@ -157,9 +159,10 @@ impl Log {
         self.written.extend_from_slice(group);
     }
 
-    /// What was written after `answered` was under way when the process died.
-    fn answered_only(&self, answered: Lsn) {
-        AnsweredMark::open(self.dir.path()).set(answered);
+    /// Makes all writes after `acknowledged` look as if they were in progress when the process
+    /// died.
+    fn acknowledge_only(&self, acknowledged: Lsn) {
+        AcknowledgedMark::open(self.dir.path()).set(acknowledged);
     }
 
     fn segments(&self) -> Vec<(Lsn, PathBuf)> {
@@ -170,7 +173,7 @@ impl Log {
         self.segments().pop().unwrap().1
     }
 
-    /// Starts again on what is on disk; answers what it read.
+    /// Restarts with the files on disk. Returns what was read.
     fn restart(&mut self) -> (Vec<Vec<u8>>, LogRead) {
         let (records, read) = read(self.dir.path(), Lsn(0));
         let segments = Segments::new(self.dir.path().to_owned());
@@ -191,32 +194,33 @@ fn read(dir: &Path, sealed: Lsn) -> (Vec<Vec<u8>>, LogRead) {
 }
 
 #[test]
-fn an_end_that_was_answered_is_missed() {
+fn the_loss_of_an_acknowledged_end_is_reported() {
     let mut log = Log::new();
-    let mut begins = Vec::new();
+    let mut starts = Vec::new();
     for n in 1..=3u8 {
-        begins.push(fs::metadata(log.newest()).unwrap().len() as usize);
+        starts.push(fs::metadata(log.newest()).unwrap().len() as usize);
         log.write(&[vec![n; 700]]);
     }
     let path = log.newest();
-    let whole = fs::read(&path).unwrap();
-    for from in HEADER_BYTES..whole.len() {
-        let lost_from = begins.iter().rposition(|begin| *begin <= from).unwrap() as u64 + 1;
-        let zeroed = [&whole[..from], &vec![0; whole.len() - from]].concat();
-        for damaged in [&whole[..from], &zeroed] {
+    let intact = fs::read(&path).unwrap();
+    for from in HEADER_BYTES..intact.len() {
+        let lost_from = starts.iter().rposition(|start| *start <= from).unwrap() as u64 + 1;
+        let zeroed = [&intact[..from], &vec![0; intact.len() - from]].concat();
+        for damaged in [&intact[..from], &zeroed] {
             fs::write(&path, damaged).unwrap();
             let (records, read) = read(log.dir.path(), Lsn(0));
             assert_eq!(records.len() as u64, lost_from - 1, "from {from}");
-            let told = read.damaged.join("; ");
+            let report = read.damaged.join("; ");
             let lost = if lost_from == 3 { "3..4".into() } else { format!("{lost_from}..") };
-            assert!(told.contains(&format!("records {lost}")), "from {from}: {told}");
-            assert_eq!((read.next, read.torn.len()), (Lsn(4), 0), "numbers are not used again");
+            assert!(report.contains(&format!("records {lost}")), "from {from}: {report}");
+            assert_eq!((read.next, read.torn.len()), (Lsn(4), 0), "numbers are not reused");
         }
     }
 }
 
-/// Damages the header of a record with `sent`, at any place, between two others.
-fn a_damaged_header_costs_what_was_sent_and_no_more(sent: &[u8]) {
+/// Checks that damage to the header of the record `sent` between two others, at any byte, loses
+/// only that record.
+fn check_damaged_header_before_data(sent: &[u8]) {
     let Segment { bytes, frames } = segment(&[&[b"first"], &[sent], &[b"third"]]);
     for at in frames[1]..frames[1] + FRAME_HEADER_BYTES {
         let mut bad = bytes.clone();
@@ -228,12 +232,12 @@ fn a_damaged_header_costs_what_was_sent_and_no_more(sent: &[u8]) {
 }
 
 #[test]
-fn a_frame_that_somebody_sent_in_a_record_is_not_believed_far_ahead() {
+fn a_frame_sent_by_a_client_with_a_number_far_ahead_is_ignored() {
     let mut forged = Vec::new();
     put_frame(&mut forged, 0, SALT, (Lsn(1 << 61), Lsn((1 << 61) - 1)), b"forged");
     let sent = [&[0xee; 900][..], &forged, &[0xee; 900]].concat();
-    a_damaged_header_costs_what_was_sent_and_no_more(&sent);
-    // The same in a write that a power loss tore before anybody was answered.
+    check_damaged_header_before_data(&sent);
+    // The same in a write that a power loss tore before it was acknowledged.
     let mut torn = segment(&[&[b"first"], &[&sent]]);
     torn.bytes[torn.frames[1]..torn.frames[1] + FRAME_HEADER_BYTES].fill(0);
     let (records, scanned) = read_segment(&torn.bytes);
@@ -242,19 +246,19 @@ fn a_frame_that_somebody_sent_in_a_record_is_not_believed_far_ahead() {
 }
 
 #[test]
-fn a_frame_that_somebody_sent_in_a_record_is_not_believed_with_a_number_that_may_be() {
-    // Who writes can guess the number and the format, and not the salt.
+fn a_frame_sent_by_a_client_with_a_plausible_number_is_ignored() {
+    // A client can guess the number and the format, but not the salt.
     let mut forged = Vec::new();
     put_frame(&mut forged, 0, Salt(0), (Lsn(2), Lsn(1)), b"forged");
     put_frame(&mut forged, 0, Salt(0), (Lsn(3), Lsn(1)), b"forged too");
     forged.extend_from_slice(&bytes_of(GOLDEN_1)[32..]);
     let sent = [&[0xee; 900][..], &forged, &[0xee; 900]].concat();
-    a_damaged_header_costs_what_was_sent_and_no_more(&sent);
+    check_damaged_header_before_data(&sent);
 }
 
 #[test]
-fn a_lost_header_costs_no_record() {
-    let Segment { mut bytes, .. } = written_at_once();
+fn a_lost_header_loses_no_record() {
+    let Segment { mut bytes, .. } = single_write();
     bytes[..SECTOR_BYTES].fill(0);
     let (records, scanned) = read_segment(&bytes);
     assert_eq!((records.len(), scanned.damage.len()), (3, 1), "{:?}", scanned.damage);
@@ -262,7 +266,7 @@ fn a_lost_header_costs_no_record() {
 }
 
 #[test]
-fn a_lost_sector_of_4096_bytes_costs_the_records_in_it() {
+fn a_lost_sector_of_4096_bytes_loses_only_the_records_in_it() {
     let payloads: Vec<String> =
         [(700, "a"), (5_000, "b"), (100, "c"), (9_000, "d"), (300, "e"), (4_000, "f")]
             .map(|(length, letter)| letter.repeat(length))
@@ -272,20 +276,20 @@ fn a_lost_sector_of_4096_bytes_costs_the_records_in_it() {
     let Segment { bytes, frames } = segment(&groups);
     let ends = frames.iter().skip(1).copied().chain([bytes.len()]);
     let records: Vec<_> = frames.iter().copied().zip(ends).zip(&payloads).collect();
-    for begin in (0..bytes.len()).step_by(4_096) {
-        let end = bytes.len().min(begin + 4_096);
+    for start in (0..bytes.len()).step_by(4_096) {
+        let end = bytes.len().min(start + 4_096);
         let mut bad = bytes.clone();
-        bad[begin..end].fill(0);
+        bad[start..end].fill(0);
         let (left, scanned) = read_segment(&bad);
-        let outside = records.iter().filter(|((from, to), _)| *to <= begin || *from >= end);
+        let outside = records.iter().filter(|((from, to), _)| *to <= start || *from >= end);
         let wanted: Vec<&String> = outside.map(|(_, payload)| *payload).collect();
-        assert!(left.iter().eq(wanted), "{begin}: {} left", left.len());
-        assert!(!scanned.damage.is_empty() || scanned.torn.is_some(), "{begin}: it is told");
+        assert!(left.iter().eq(wanted), "{start}: {} left", left.len());
+        assert!(!scanned.damage.is_empty() || scanned.torn.is_some(), "{start}: it is reported");
     }
 }
 
 #[test]
-fn a_damaged_header_of_a_segment_without_records_costs_nothing() {
+fn a_damaged_header_of_a_segment_without_records_loses_nothing() {
     let empty = header(Lsn(1), Lsn(0), SALT);
     for at in 0..empty.len() {
         let mut bad = empty;
@@ -296,10 +300,11 @@ fn a_damaged_header_of_a_segment_without_records_costs_nothing() {
 }
 
 #[test]
-fn a_write_that_failed_and_was_left_behind_is_no_damage() {
+fn an_abandoned_failed_write_is_not_damage() {
     let mut log = Log::new();
     log.write(&[b"first".to_vec()]);
-    // Two records that nobody had an answer for; the second is cut off, and the numbers of both are not used again.
+    // Two records that were never acknowledged; the second is cut off, and both numbers are not
+    // reused.
     let length = fs::metadata(log.newest()).unwrap().len();
     log.write(&[b"second".to_vec(), b"third".to_vec()]);
     let bytes = fs::read(log.newest()).unwrap();
@@ -321,11 +326,11 @@ fn a_write_that_failed_and_was_left_behind_is_no_damage() {
 }
 
 #[test]
-fn what_a_segment_has_of_the_numbers_of_the_next_one_is_left_out() {
+fn records_numbered_like_those_of_the_next_segment_are_ignored() {
     let mut log = Log::new();
     log.write(&[b"first".to_vec()]);
     log.write(&[b"left behind".to_vec(), b"as well".to_vec()]);
-    log.answered_only(Lsn(1));
+    log.acknowledge_only(Lsn(1));
     let segments = Segments::new(log.dir.path().to_owned());
     let mut after = header(Lsn(2), Lsn(1), SALT).to_vec();
     put_frame(&mut after, 0, SALT, (Lsn(2), Lsn(1)), b"second");
@@ -336,7 +341,7 @@ fn what_a_segment_has_of_the_numbers_of_the_next_one_is_left_out() {
 }
 
 #[test]
-fn segments_that_are_missing_or_too_short_are_told() {
+fn missing_and_truncated_segments_are_reported() {
     let mut log = Log::new();
     for n in 0..3u8 {
         log.write(&[vec![n; 100], vec![n; 100]]);
@@ -347,13 +352,13 @@ fn segments_that_are_missing_or_too_short_are_told() {
     let segments = log.segments();
     let firsts: Vec<u64> = segments.iter().map(|(first, _)| first.0).collect();
     assert_eq!(firsts, [1, 3, 5, 7]);
-    // Cut where a frame ends: nothing of the file itself looks wrong.
+    // Cut at the end of a frame: the file itself looks undamaged.
     let bytes = fs::read(&segments[1].1).unwrap();
     fs::write(&segments[1].1, &bytes[..HEADER_BYTES + FRAME_HEADER_BYTES + 100]).unwrap();
     assert_eq!(damaged(Lsn(0)).len(), 1);
     fs::remove_file(&segments[1].1).unwrap();
-    let told = damaged(Lsn(0));
-    assert!(told.len() == 1 && told[0].contains("records 3..5 are lost"), "{told:?}");
+    let reported = damaged(Lsn(0));
+    assert!(reported.len() == 1 && reported[0].contains("records 3..5 are lost"), "{reported:?}");
     let first = fs::read(&segments[0].1).unwrap();
     fs::remove_file(&segments[0].1).unwrap();
     assert_eq!(damaged(Lsn(0)), ["the log lacks the records 1..5"]);
@@ -362,11 +367,11 @@ fn segments_that_are_missing_or_too_short_are_told() {
     for (_, path) in &segments[2..] {
         fs::remove_file(path).unwrap();
     }
-    let told = damaged(Lsn(0));
-    assert!(told.len() == 1 && told[0].contains("records 3..7 are lost"), "{told:?}");
+    let reported = damaged(Lsn(0));
+    assert!(reported.len() == 1 && reported[0].contains("records 3..7 are lost"), "{reported:?}");
     assert_eq!(damaged(Lsn(4)).len(), 1);
     fs::remove_file(log.dir.path().join("ANSWERED")).unwrap();
-    assert_eq!(damaged(Lsn(0)), [""; 0], "nothing tells of them");
+    assert_eq!(damaged(Lsn(0)), [""; 0], "nothing refers to them");
     assert_eq!(damaged(Lsn(4)).len(), 1);
     fs::remove_file(&segments[0].1).unwrap();
     assert_eq!(damaged(Lsn(4)).len(), 1);
@@ -386,17 +391,17 @@ fn groups(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<Vec<Vec<u8
     proptest::collection::vec(proptest::collection::vec(payload(), 1..5), count)
 }
 
-/// What a power loss leaves of a file of which `synced` bytes were synced: each later sector as it was written or as it was
-/// before, and a length in between.
+/// Returns what a power loss leaves of a file of which `synced` bytes were synced: each later
+/// sector has its old or new contents, and the length is between the old and the new one.
 fn lose_power(file: &[u8], synced: usize, length: usize, lost: impl Fn(usize) -> bool) -> Vec<u8> {
     let mut left = file.to_vec();
     for (sector, bytes) in left.chunks_mut(SECTOR_BYTES).enumerate() {
-        let begin = sector * SECTOR_BYTES;
-        if lost(sector) && begin + bytes.len() > synced {
+        let start = sector * SECTOR_BYTES;
+        if lost(sector) && start + bytes.len() > synced {
             bytes
                 .iter_mut()
                 .enumerate()
-                .filter(|(i, _)| begin + i >= synced)
+                .filter(|(i, _)| start + i >= synced)
                 .for_each(|(_, b)| *b = 0);
         }
     }
@@ -406,9 +411,9 @@ fn lose_power(file: &[u8], synced: usize, length: usize, lost: impl Fn(usize) ->
 
 proptest! {
     #[test]
-    fn what_was_synced_survives_a_power_loss_and_nothing_is_called_damaged(
+    fn synced_records_survive_a_power_loss_and_no_damage_is_reported(
         before in groups(0..5), unsynced in groups(1..2), after in groups(1..3),
-        length in any::<usize>(), cut in any::<bool>(), coins in any::<u64>(), whole_pages in any::<bool>(),
+        length in any::<usize>(), cut in any::<bool>(), random_bits in any::<u64>(), whole_pages in any::<bool>(),
     ) {
         let mut log = Log::new();
         before.iter().for_each(|group| log.write(group));
@@ -417,17 +422,17 @@ proptest! {
         let kept = log.written.clone();
         unsynced.iter().for_each(|group| log.write(group));
         let all = log.written.clone();
-        log.answered_only(Lsn(kept.len() as u64));
+        log.acknowledge_only(Lsn(kept.len() as u64));
         let file = fs::read(&path).unwrap();
         let page = if whole_pages { 8 } else { 1 };
         let length = if cut { length } else { file.len() - synced };
-        let lost = |sector: usize| coins.rotate_left((sector / page) as u32 % 64) & 1 == 1;
+        let lost = |sector: usize| random_bits.rotate_left((sector / page) as u32 % 64) & 1 == 1;
         fs::write(&path, lose_power(&file, synced, length, lost)).unwrap();
 
         let (records, read) = log.restart();
         prop_assert_eq!(&read.damaged, &[""; 0]);
         prop_assert!(records.starts_with(&kept) && all.starts_with(&records));
-        // The same once more, with the torn end behind the new segment, and with writes in it.
+        // The same again, with the torn end before the new segment, and with writes in that.
         after.iter().for_each(|group| log.write(group));
         let (again, read) = self::read(log.dir.path(), Lsn(0));
         prop_assert_eq!(&read.damaged, &[""; 0]);
@@ -435,7 +440,7 @@ proptest! {
     }
 
     #[test]
-    fn a_flip_in_what_was_synced_costs_one_record_and_is_told(
+    fn a_flipped_bit_in_synced_records_loses_one_record_and_is_reported(
         groups in groups(1..6), at in any::<prop::sample::Index>(), bit in 0u8..8, rotate in any::<bool>(),
     ) {
         let mut log = Log::new();

@@ -1,5 +1,5 @@
-//! Reading one segment: every whole record, what is damaged, and where the file ends for its readers. The rules are those of
-//! [`super::segment`].
+//! Reads one segment: every intact record, the damage, and where the file ends for its readers. The
+//! rules are those of [`super::segment`].
 
 use std::fs;
 use std::ops::Range;
@@ -12,13 +12,14 @@ use super::segment::{
 use crate::error::{Error, Result};
 use crate::model::Lsn;
 
-/// A stretch of a segment that could not be read although records were answered there, or may have been.
+/// A part of a segment that could not be read although records there were acknowledged, or may have
+/// been.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Damage {
     pub(crate) segment: PathBuf,
-    /// Where in the file it begins and ends.
+    /// Its bytes in the file.
     pub(crate) bytes: Range<usize>,
-    /// The records that lay there: from this one up to the one that was read next.
+    /// The lost records: from this one up to, but excluding, the next one that was read.
     pub(crate) records: Range<u64>,
 }
 
@@ -33,84 +34,87 @@ impl std::fmt::Display for Damage {
     }
 }
 
-/// The end of a segment that was being written when the machine died. Nobody had an answer for what it held.
+/// The end of a segment that was being written when the machine crashed. It was never acknowledged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TornEnd {
     pub(crate) segment: PathBuf,
     pub(crate) bytes: Range<usize>,
 }
 
-/// What reading one segment came to.
+/// The result of reading one segment.
 #[derive(Debug, Default)]
 pub(crate) struct Scanned {
-    /// The record before which the next segment has to begin.
+    /// The record at or before which the next segment has to start.
     pub(crate) next: Lsn,
     pub(crate) records: u64,
     pub(crate) damage: Vec<Damage>,
     pub(crate) torn: Option<TornEnd>,
 }
 
-/// What is known of a segment by what is beside it.
+/// What is known about a segment from the next one or from the mark.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Behind {
-    /// The first record of the next segment: what the segment has from there on was left behind. None for the newest.
-    pub(crate) first: Option<Lsn>,
-    /// The last record that was answered before the next segment was begun, or, of the newest, the last that is marked as
-    /// answered. None when the header cannot be read or does not say.
-    pub(crate) answered: Option<Lsn>,
+pub(crate) struct SegmentBounds {
+    /// The first record of the next segment: records of this segment from there on are ignored.
+    /// `None` for the newest segment.
+    pub(crate) next_first: Option<Lsn>,
+    /// The last record that was acknowledged when the next segment was started or, for the newest
+    /// segment, according to the mark. `None` if the header cannot be read or does not say.
+    pub(crate) acknowledged: Option<Lsn>,
 }
 
-/// Hands every whole record of a segment to `sink`, in order. `behind` is what is known of it otherwise.
+/// Passes every intact record of a segment to `sink`, in order. `bounds` is what is known about the
+/// segment from elsewhere.
 pub(crate) fn scan(
     path: &Path,
-    behind: Behind,
+    bounds: SegmentBounds,
     sink: impl FnMut(Lsn, &[u8]) -> Result<()>,
 ) -> Result<Scanned> {
     let file = fs::read(path)
         .map_err(|source| Error::Io { context: format!("reading {}", path.display()), source })?;
-    scan_bytes(path, &file, behind, sink)
+    scan_bytes(path, &file, bounds, sink)
 }
 
-/// [`scan`], of a file that has been read.
+/// Does the same as [`scan`] for a file that has been read.
 pub(crate) fn scan_bytes(
     path: &Path,
     file: &[u8],
-    behind: Behind,
+    bounds: SegmentBounds,
     mut sink: impl FnMut(Lsn, &[u8]) -> Result<()>,
 ) -> Result<Scanned> {
     let first = first_lsn(path).unwrap_or_default();
     let header = header_of(file, first);
-    let mut reading = Reading {
+    let mut segment = SegmentReader {
         path,
         file,
         header,
-        end: behind.first,
-        answered: known_answered(file, first, behind),
+        end: bounds.next_first,
+        acknowledged: known_acknowledged(file, first, bounds),
         scanned: Scanned { next: first, ..Scanned::default() },
-        followed: 0,
+        expected_at: 0,
     };
     let mut at = match header {
         Some(header) => {
-            reading.check_both_headers(header);
+            segment.check_both_headers(header);
             header.length
         }
-        // Frames without salt carry all that is needed.
-        None => reading.go_around_header(),
+        // Frames without salt contain all that is needed.
+        None => segment.skip_damaged_header(),
     };
-    reading.followed = at;
-    while at < file.len() && !reading.is_over() {
+    segment.expected_at = at;
+    while at < file.len() && !segment.is_finished() {
         at = match frame_at(file, at, format_of(header))
-            .filter(|frame| reading.may_follow(frame, at))
+            .filter(|frame| segment.may_follow(frame, at))
         {
-            Some(frame) => reading.frame(at, frame, &mut sink)?,
-            None => reading.go_around(at),
+            Some(frame) => segment.frame(at, frame, &mut sink)?,
+            None => segment.skip_damage(at),
         };
     }
-    reading.miss_the_end();
-    Ok(reading.scanned)
+    segment.check_end();
+    Ok(segment.scanned)
 }
 
-/// The header of a segment that begins with the record `first`. One that says otherwise is damaged, or of another file.
+/// Returns the header of a segment that starts with the record `first`. A header with another
+/// number is damaged, or of another file.
 fn header_of(file: &[u8], first: Lsn) -> Option<SegmentHeader> {
     read_header(file).filter(|header| header.first == first)
 }
@@ -119,39 +123,41 @@ fn format_of(header: Option<SegmentHeader>) -> Format {
     header.map_or(Format::Unknown, |header| header.format)
 }
 
-/// The last record of a segment that is known to be answered, by its own frames or otherwise.
-fn known_answered(file: &[u8], first: Lsn, behind: Behind) -> Lsn {
-    let told = answered_in(file, first).max(behind.answered.unwrap_or_default());
-    behind.first.map_or(told, |first| told.min(Lsn(first.0.saturating_sub(1))))
+/// Returns the last record of a segment that is known to be acknowledged, from its own frames or
+/// from elsewhere.
+fn known_acknowledged(file: &[u8], first: Lsn, bounds: SegmentBounds) -> Lsn {
+    let known = acknowledged_in(file, first).max(bounds.acknowledged.unwrap_or_default());
+    bounds.next_first.map_or(known, |first| known.min(Lsn(first.0.saturating_sub(1))))
 }
 
-/// The last record that any frame knows to be answered.
-fn answered_in(file: &[u8], first: Lsn) -> Lsn {
-    frames(file, first).filter_map(|(_, frame)| frame.answered).max().unwrap_or_default()
+/// Returns the last record that is acknowledged according to any frame.
+fn acknowledged_in(file: &[u8], first: Lsn) -> Lsn {
+    frames(file, first).filter_map(|(_, frame)| frame.acknowledged).max().unwrap_or_default()
 }
 
-/// Where the last record ends that a frame of the segment, which begins with the record `first`, knows to be answered.
-pub(super) fn answered_end(file: &[u8], first: Lsn) -> usize {
-    let answered = answered_in(file, first);
-    let of_answered = frames(file, first).filter(|(_, frame)| frame.lsn <= answered);
-    let end = of_answered.map(|(at, frame)| at.saturating_add(frame.length)).last();
+/// Returns the end of the last record that is acknowledged according to a frame of the segment,
+/// which starts with the record `first`.
+pub(super) fn acknowledged_end(file: &[u8], first: Lsn) -> usize {
+    let acknowledged = acknowledged_in(file, first);
+    let acknowledged_frames = frames(file, first).filter(|(_, frame)| frame.lsn <= acknowledged);
+    let end = acknowledged_frames.map(|(at, frame)| at.saturating_add(frame.length)).last();
     end.unwrap_or(0)
 }
 
-/// All frames whose headers are whole and whose numbers may be, with where they begin. The name of the segment says its `first`
-/// record, whatever became of its header.
+/// Returns all frames with intact headers and plausible numbers, with their offsets. The name of
+/// the segment gives its `first` record, even if its header is damaged.
 fn frames(file: &[u8], first: Lsn) -> impl Iterator<Item = (usize, Frame<'_>)> {
     let header = header_of(file, first);
     let format = format_of(header);
     let mut at = header.map_or(0, |header| header.length);
-    let mut place = (at, first);
+    let mut expected = (at, first);
     std::iter::from_fn(move || {
         let mut here = at;
         loop {
             match frame_at(file, here, format) {
-                Some(frame) if may_be(&frame, here - place.0, place.1) => {
+                Some(frame) if is_plausible(&frame, here - expected.0, expected.1) => {
                     at = here.checked_add(frame.length)?;
-                    place = (at, frame.lsn.next());
+                    expected = (at, frame.lsn.next());
                     return Some((here, frame));
                 }
                 _ => here = next_frame(file, here + 1, format)?,
@@ -160,38 +166,39 @@ fn frames(file: &[u8], first: Lsn) -> impl Iterator<Item = (usize, Frame<'_>)> {
     })
 }
 
-/// Whether a frame may be so many bytes behind the place where the record `next` was to begin. Numbers have no gaps within a
-/// segment, so damage hides as many as fit into it. What looks like a frame may be what somebody sent in a record.
-fn may_be(frame: &Frame<'_>, behind: usize, next: Lsn) -> bool {
+/// Returns whether a frame is plausible at this distance after the position where the record `next`
+/// was expected. Numbers have no gaps within a segment, so damage hides at most as many records as
+/// fit into it. Anything else that looks like a frame may be data that a client sent in a record.
+fn is_plausible(frame: &Frame<'_>, distance: usize, next: Lsn) -> bool {
     let hidden = frame.lsn.0.checked_sub(next.0);
-    hidden.is_some_and(|hidden| hidden <= (behind / FRAME_BYTES_MIN) as u64)
+    hidden.is_some_and(|hidden| hidden <= (distance / FRAME_BYTES_MIN) as u64)
 }
 
-struct Reading<'a> {
+struct SegmentReader<'a> {
     path: &'a Path,
     file: &'a [u8],
     header: Option<SegmentHeader>,
     /// The first record of the next segment.
     end: Option<Lsn>,
-    /// The last record that is known to be answered.
-    answered: Lsn,
+    /// The last record that is known to be acknowledged.
+    acknowledged: Lsn,
     scanned: Scanned,
-    /// Where the record after the last one that was read was to begin.
-    followed: usize,
+    /// The position where the record after the last one read was expected.
+    expected_at: usize,
 }
 
-impl Reading<'_> {
-    /// Whether nothing that the file has from here on is of the log.
-    fn is_over(&self) -> bool {
+impl SegmentReader<'_> {
+    /// Returns whether nothing in the rest of the file belongs to the log.
+    fn is_finished(&self) -> bool {
         self.scanned.torn.is_some() || self.end.is_some_and(|end| self.scanned.next >= end)
     }
 
     fn may_follow(&self, frame: &Frame<'_>, at: usize) -> bool {
-        may_be(frame, at.saturating_sub(self.followed), self.scanned.next)
+        is_plausible(frame, at.saturating_sub(self.expected_at), self.scanned.next)
             && self.end.is_none_or(|end| frame.lsn < end)
     }
 
-    /// Reads a frame whose header is whole; answers where the next one begins.
+    /// Reads a frame with an intact header. Returns the position after it.
     fn frame(
         &mut self,
         at: usize,
@@ -201,70 +208,72 @@ impl Reading<'_> {
         let end = at.saturating_add(frame.length).min(self.file.len());
         let before = self.scanned.next;
         if let Payload::Torn = frame.payload
-            && before > self.answered
+            && before > self.acknowledged
         {
-            self.tear(at);
+            self.mark_torn(at);
             return Ok(end);
         }
         if frame.lsn > before {
-            self.lose(at..at, frame.lsn);
+            self.add_damage(at..at, frame.lsn);
         }
         match frame.payload {
-            Payload::Whole(payload) => {
+            Payload::Intact(payload) => {
                 sink(frame.lsn, payload)?;
                 self.scanned.records += 1;
                 self.scanned.next = frame.lsn.next();
-                self.followed = end;
+                self.expected_at = end;
             }
-            Payload::Torn | Payload::Damaged => self.lose(at..end, frame.lsn.next()),
+            Payload::Torn | Payload::Damaged => self.add_damage(at..end, frame.lsn.next()),
         }
         Ok(end)
     }
 
-    /// Goes on behind what is no header of a frame; answers where.
-    fn go_around(&mut self, at: usize) -> usize {
+    /// Skips bytes that are no frame header. Returns where to continue.
+    fn skip_damage(&mut self, at: usize) -> usize {
         let next = self.next_frame(at + 1);
         let end = next.map_or(self.file.len(), |(at, _)| at);
-        // In version 1, which does not tell what was answered, a frame behind it does.
-        let behind_it = next.is_some_and(|(_, frame)| frame.answered.is_none());
-        if self.scanned.next > self.answered
-            && !behind_it
+        // Version 1 does not store what was acknowledged; there a later frame shows it.
+        let frame_follows = next.is_some_and(|(_, frame)| frame.acknowledged.is_none());
+        if self.scanned.next > self.acknowledged
+            && !frame_follows
             && is_torn_header(self.file, at, self.header)
         {
-            self.tear(at);
+            self.mark_torn(at);
         } else {
             let after = self.scanned.next.next();
-            self.lose(at..end, next.map_or(after, |(_, frame)| frame.lsn));
+            self.add_damage(at..end, next.map_or(after, |(_, frame)| frame.lsn));
         }
         end
     }
 
-    /// Tells of damage to either header, which costs nothing. Those of a segment without records may be torn.
+    /// Reports damage to either header, which loses no records. The headers of a segment without
+    /// records may be torn.
     fn check_both_headers(&mut self, header: SegmentHeader) {
         let (SegmentHeader { length, first, .. }, file) = (header, self.file);
-        if file.len() > length && !header.begins(file) {
-            self.lose(0..length, first);
+        if file.len() > length && !header.is_stored_in(file) {
+            self.add_damage(0..length, first);
         }
     }
 
-    /// Finds the first frame of a segment whose header is damaged, or was never written.
-    fn go_around_header(&mut self) -> usize {
+    /// Returns the position of the first frame of a segment whose header is damaged or was never
+    /// written.
+    fn skip_damaged_header(&mut self) -> usize {
         match self.next_frame(0) {
             Some((at, frame)) => {
-                self.lose(0..at, frame.lsn);
+                self.add_damage(0..at, frame.lsn);
                 at
             }
-            None if self.scanned.next > self.answered
+            None if self.scanned.next > self.acknowledged
                 && (is_torn_header(self.file, 0, None) || self.file.len() <= HEADER_BYTES) =>
             {
-                self.tear(0);
+                self.mark_torn(0);
                 0
             }
             None => 0,
         }
     }
 
-    /// The next frame whose record may follow the last one.
+    /// Returns the next frame whose record may follow the last one.
     fn next_frame(&self, from: usize) -> Option<(usize, Frame<'_>)> {
         let mut from = from;
         loop {
@@ -276,21 +285,21 @@ impl Reading<'_> {
         }
     }
 
-    fn lose(&mut self, bytes: Range<usize>, next: Lsn) {
+    fn add_damage(&mut self, bytes: Range<usize>, next: Lsn) {
         let records = self.scanned.next.0..next.0;
         self.scanned.damage.push(Damage { segment: self.path.to_owned(), bytes, records });
         self.scanned.next = next;
     }
 
-    fn tear(&mut self, at: usize) {
+    fn mark_torn(&mut self, at: usize) {
         let bytes = at..self.file.len();
         self.scanned.torn = Some(TornEnd { segment: self.path.to_owned(), bytes });
     }
 
-    /// Records that were answered and that the file ends before.
-    fn miss_the_end(&mut self) {
-        if self.scanned.next <= self.answered && self.scanned.torn.is_none() {
-            self.lose(self.file.len()..self.file.len(), self.answered.next());
+    /// Reports acknowledged records that are missing at the end of the file.
+    fn check_end(&mut self) {
+        if self.scanned.next <= self.acknowledged && self.scanned.torn.is_none() {
+            self.add_damage(self.file.len()..self.file.len(), self.acknowledged.next());
         }
     }
 }

@@ -1,48 +1,59 @@
-//! The files of the log: their format, and the rules by which a file is read after a crash.
+//! The segment files of the log: their format, and the rules by which a file is read after a crash.
 //!
 //! ```text
 //! DIR/log/<first lsn, 20 digits>.log
-//!   header, 48 bytes: magic "TELLTALE" │ version: u32 = 3 │ 0: u32 │ first lsn: u64 │ answered: u64 │ salt: u64
-//!                     │ xxh3-64 of all before
-//!   zeros to byte 4096, and the header once more: no disk loses both with one of its sectors
-//!   frames, each:     marker: u32 │ length of the payload: u32 │ lsn: u64 │ answered: u64 │ salted xxh3-64 of the payload
-//!                     │ zero sectors: u32 │ low half of the salted xxh3-64 of all before: u32 │ payload
+//!   header, 48 bytes: magic "TELLTALE" │ version: u32 = 3 │ 0: u32 │ first lsn: u64 │
+//!                     acknowledged: u64 │ salt: u64 │ xxh3-64 of all before
+//!   zeros to byte 4096, and the header again: no disk loses both with one of its sectors
+//!   frames, each:     marker: u32 │ length of the payload: u32 │ lsn: u64 │ acknowledged: u64 │
+//!                     salted xxh3-64 of the payload │ zero sectors: u32 │
+//!                     low half of the salted xxh3-64 of all before: u32 │ payload
 //! ```
 //!
-//! What records say, and where the second copies of definitions are among them: `record.rs`, `copies.rs`.
+//! `record.rs` describes the contents of records, `copies.rs` the positions of second copies of
+//! definitions.
 //!
-//! *salt*: a random number that no client knows, the seed of the checksums of frames. So nobody can send, within a record, what
-//! passes for a frame where a reader looks for the next one behind damage. Without it no frame can be read, so it is there twice.
+//! *salt*: a random number that no client knows, the seed of the checksums of frames. It prevents
+//! clients from sending data that passes for a frame when a reader searches for the next one after
+//! damage. No frame can be read without it, so it is stored twice.
 //!
-//! Records of a segment are valid below the first record of the next segment. What an abandoned segment holds from there
-//! on was answered with an error and does not exist (see `writer.rs`).
+//! Records of a segment are valid below the first record of the next segment. Records of an
+//! abandoned segment from there on were reported as failed and do not exist (see `writer.rs`).
 //!
-//! *answered*: the last record whose writer had its answer when these bytes were written: synced before, or handed to the
-//! operating system where [`crate::Durability`] asks for no more. In a frame it speaks of its own segment and of those before it
-//! only as far as the header does. Of the newest segment the file `ANSWERED` tells it too, see `answered.rs`.
-//! *zero sectors*: of the sectors of [`SECTOR_BYTES`] that the payload lies in, those of which its part is all zeros. A write
-//! that was not synced loses whole sectors, in any order, and a lost sector reads as zeros or lies beyond the end of the file.
+//! *acknowledged*: the last record whose write had been acknowledged when these bytes were written:
+//! it was synced before, or passed to the operating system where [`crate::Durability`] requires no
+//! more. In a frame it covers its own segment; earlier segments are only covered as far as by the
+//! header. For the newest segment the file `ANSWERED` has the number too, see `answered.rs`.
 //!
-//! What is not a whole frame, while neither the segment, the header of the next one nor the mark says that its record was answered:
+//! *zero sectors*: the number of sectors of [`SECTOR_BYTES`] containing a part of the payload in
+//! which that part is all zeros. A write that was not synced loses whole sectors, in any order, and
+//! a lost sector reads as zeros or lies beyond the end of the file.
 //!
-//! | what is there                                              | it is                                                |
-//! |------------------------------------------------------------|------------------------------------------------------|
-//! | less than a frame's header                                 | torn                                                 |
-//! | a header of which one sector's part is all zeros           | torn                                                 |
-//! | a whole header, a payload that the end of the file cuts    | torn                                                 |
-//! | a whole header, a payload with more zero sectors than told | torn                                                 |
-//! | any other header: marker, length or checksum are wrong     | damage, up to the next frame                         |
-//! | a whole header, a payload with as many zero sectors        | damage of this record                                |
+//! If neither the segment, the header of the next one nor the mark says that a record was
+//! acknowledged, bytes that are not an intact frame are interpreted as follows:
 //!
-//! *Torn* was being written when the machine died, and nobody had an answer for it: it ends the segment, with everything
-//! behind it, which belongs to the same write. *Damage* is reported, costs its record, and reading goes on behind it. A record
-//! that was answered is never torn, only damaged, even if the file ends before it.
+//! ```text
+//! contents                                                        meaning
+//! less than a frame's header                                      torn
+//! a header whose part in one sector is all zeros                  torn
+//! an intact header, and a payload cut by the end of the file      torn
+//! an intact header, and a payload with more zero sectors          torn
+//!   than the header says
+//! any other header (wrong marker, length or checksum)             damage up to the next frame
+//! an intact header, and a payload with that many zero sectors     damage of this record
+//! ```
+//!
+//! *Torn* bytes were being written when the machine crashed and were not acknowledged. They end the
+//! segment, with everything after them, which belongs to the same write. *Damage* is reported, its
+//! record is lost, and reading continues after it. An acknowledged record is never torn, only
+//! damaged, even if the file ends before it.
 //!
 //! Segments of version 2 have one header, of 40 bytes, without salt: that of their frames is 0.
 //!
-//! Segments of version 1 have headers of 32 bytes without *answered* and salt, and frames of 24: marker, length, lsn, one
-//! xxh3-64 of length, lsn and payload. Anything that is not a whole frame of that version is damage when a frame follows, and
-//! torn when it begins with zeros or the end of the file cuts it.
+//! Segments of version 1 have headers of 32 bytes without *acknowledged* and salt, and frame
+//! headers of 24 bytes: marker, length, lsn, and one xxh3-64 of length, lsn and payload. Bytes that
+//! are not an intact frame of that version are damage when a frame follows, and torn when they
+//! start with zeros or are cut by the end of the file.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::{BuildHasher, RandomState};
@@ -55,20 +66,21 @@ use crate::codec::bytes::Reader;
 use crate::error::{Error, Result};
 use crate::model::Lsn;
 
-/// The header, the zeros and the second header.
+/// Bytes of the header, the zeros and the second header.
 pub(super) const HEADER_BYTES: usize = SECOND_HEADER_AT + HEADER_3_BYTES;
-/// The largest sectors of disks, and the pages of memory, have so many bytes: a damage takes one of them, aligned.
+/// Size of the largest sectors of disks and of pages of memory: one damage is assumed to hit one of
+/// them, aligned.
 pub(super) const LARGE_SECTOR_BYTES: usize = 4_096;
-/// Where the second header begins.
+/// Offset of the second header.
 pub(super) const SECOND_HEADER_AT: usize = LARGE_SECTOR_BYTES;
-/// Where it begins in segments that were written before the first release.
+/// Its offset in segments written before the first release.
 const EARLY_SECOND_HEADER_AT: usize = 512;
 pub(super) const FRAME_HEADER_BYTES: usize = 40;
-/// A payload is at most this long; a batch that needs more is refused before it gets here.
+/// Maximum length of a payload. A larger batch is refused before it gets here.
 pub(super) const PAYLOAD_BYTES_MAX: usize = 1 << 30;
-/// What a disk writes whole or not at all: those with larger sectors lose several of these at once.
+/// The unit that a disk writes atomically. Disks with larger sectors lose several of these at once.
 pub(super) const SECTOR_BYTES: usize = 512;
-/// No record has a greater number: at a billion a second they last for a century.
+/// The largest record number: at a billion records per second it lasts for a century.
 pub(super) const LSN_MAX: Lsn = Lsn(1 << 62);
 const MAGIC: [u8; 8] = *b"TELLTALE";
 const VERSION: u32 = 3;
@@ -80,11 +92,12 @@ const HEADER_2_BYTES: usize = 40;
 
 const HEADER_1_BYTES: usize = 32;
 const FRAME_HEADER_1_BYTES: usize = 24;
-/// No frame of any version is shorter.
+/// Minimum frame length over all versions.
 pub(super) const FRAME_BYTES_MIN: usize = FRAME_HEADER_1_BYTES;
 const VERSION_1: u32 = 1;
 const MARKER_1: [u8; 4] = 0x7e11_7a1e_u32.to_le_bytes();
-/// What the markers of both versions begin with: a search for the next frame looks for it.
+/// The last three bytes of the markers of both versions: a search for the next frame looks for
+/// them.
 const MARKER_END: [u8; 3] = [0x7a, 0x11, 0x7e];
 
 /// The seed of the checksums of a segment's frames.
@@ -92,10 +105,11 @@ const MARKER_END: [u8; 3] = [0x7a, 0x11, 0x7e];
 pub(super) struct Salt(pub(super) u64);
 
 impl Salt {
-    /// Of segments before there were any.
+    /// The salt of segments of the versions without salt.
     const NONE: Self = Self(0);
 
-    /// One that nobody can guess: the standard library seeds its hashes from the operating system.
+    /// Returns a salt that nobody can guess: the standard library seeds its hashes from the
+    /// operating system.
     pub(super) fn random() -> Self {
         Self(RandomState::new().hash_one(MAGIC))
     }
@@ -105,12 +119,12 @@ impl Salt {
     }
 }
 
-/// How the frames of a segment are made.
+/// The frame format of a segment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Format {
     Version1,
     Salted(Salt),
-    /// The header cannot be read: frames without salt of any version.
+    /// The header cannot be read: frames without salt, of any version.
     Unknown,
 }
 
@@ -118,46 +132,47 @@ pub(super) enum Format {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SegmentHeader {
     pub(super) first: Lsn,
-    /// The last record of the segments before that was answered; none in version 1.
-    pub(super) answered: Option<Lsn>,
+    /// The last acknowledged record of the earlier segments; `None` in version 1.
+    pub(super) acknowledged: Option<Lsn>,
     pub(super) format: Format,
-    /// Where the first frame begins.
+    /// Offset of the first frame.
     pub(super) length: usize,
 }
 
 impl SegmentHeader {
-    /// Whether a segment begins with this header, wherever it is written.
-    pub(super) fn begins(&self, file: &[u8]) -> bool {
-        match (self.length, self.answered, self.format) {
-            (HEADER_BYTES, Some(answered), Format::Salted(salt)) => {
-                file.starts_with(&header(self.first, answered, salt))
+    /// Returns whether `file` starts with this header in all places where it is stored.
+    pub(super) fn is_stored_in(&self, file: &[u8]) -> bool {
+        match (self.length, self.acknowledged, self.format) {
+            (HEADER_BYTES, Some(acknowledged), Format::Salted(salt)) => {
+                file.starts_with(&header(self.first, acknowledged, salt))
             }
             _ => true,
         }
     }
 }
 
-/// The beginning of a segment whose first record is `first`, begun when the records through `answered` were answered.
-pub(super) fn header(first: Lsn, answered: Lsn, salt: Salt) -> [u8; HEADER_BYTES] {
+/// Returns the header area of a segment whose first record is `first`, created when the records
+/// through `acknowledged` were acknowledged.
+pub(super) fn header(first: Lsn, acknowledged: Lsn, salt: Salt) -> [u8; HEADER_BYTES] {
     let mut out = [0; HEADER_BYTES];
-    let (once, again) = out.split_at_mut(SECOND_HEADER_AT);
-    let (body, sum) = again.split_at_mut(HEADER_3_BYTES - 8);
+    let (first_copy, second_copy) = out.split_at_mut(SECOND_HEADER_AT);
+    let (body, sum) = second_copy.split_at_mut(HEADER_3_BYTES - 8);
     let (magic, rest) = body.split_at_mut(8);
     magic.copy_from_slice(&MAGIC);
     rest[..4].copy_from_slice(&VERSION.to_le_bytes());
     rest[8..16].copy_from_slice(&first.0.to_le_bytes());
-    rest[16..24].copy_from_slice(&answered.0.to_le_bytes());
+    rest[16..24].copy_from_slice(&acknowledged.0.to_le_bytes());
     rest[24..].copy_from_slice(&salt.0.to_le_bytes());
     sum.copy_from_slice(&xxh3_64(body).to_le_bytes());
-    once[..HEADER_3_BYTES].copy_from_slice(again);
+    first_copy[..HEADER_3_BYTES].copy_from_slice(second_copy);
     out
 }
 
-/// The header of the segment that begins with `bytes`, if a whole one is there.
+/// Returns the header of the segment that starts with `bytes`, if one of its copies is intact.
 pub(super) fn read_header(bytes: &[u8]) -> Option<SegmentHeader> {
     let second = |at| header_at(bytes, at).filter(|header| header.length == HEADER_BYTES);
     let second_header = second(SECOND_HEADER_AT);
-    // Zeros in any other segment.
+    // Zeros in all other segments.
     if second_header.is_none()
         && let Some(header) = second(EARLY_SECOND_HEADER_AT)
     {
@@ -175,50 +190,52 @@ fn header_at(file: &[u8], at: usize) -> Option<SegmentHeader> {
     let _unused = u32_of(&mut reader)?;
     let first = Lsn(u64_of(&mut reader)?);
     let mut next = || u64_of(&mut reader);
-    let (answered, format, own_bytes, length) = match version {
+    let (acknowledged, format, header_bytes, length) = match version {
         VERSION_1 => (None, Format::Version1, HEADER_1_BYTES, HEADER_1_BYTES),
         VERSION_2 => {
             (Some(Lsn(next()?)), Format::Salted(Salt::NONE), HEADER_2_BYTES, HEADER_2_BYTES)
         }
         VERSION => {
-            let answered = Some(Lsn(next()?));
-            (answered, Format::Salted(Salt(next()?)), HEADER_3_BYTES, HEADER_BYTES)
+            let acknowledged = Some(Lsn(next()?));
+            (acknowledged, Format::Salted(Salt(next()?)), HEADER_3_BYTES, HEADER_BYTES)
         }
         _ => return None,
     };
-    let whole = magic == MAGIC
-        && next()? == xxh3_64(bytes.get(..own_bytes - 8)?)
-        && answered.is_none_or(|answered| answered < first);
-    whole.then_some(SegmentHeader { first, answered, format, length })
+    let intact = magic == MAGIC
+        && next()? == xxh3_64(bytes.get(..header_bytes - 8)?)
+        && acknowledged.is_none_or(|acknowledged| acknowledged < first);
+    intact.then_some(SegmentHeader { first, acknowledged, format, length })
 }
 
-/// Bytes of the frame around a payload.
+/// Returns the length of the frame around a payload.
 pub(super) fn frame_bytes(payload: &[u8]) -> usize {
     FRAME_HEADER_BYTES + payload.len()
 }
 
-/// Appends a frame around `payload` to `out`, which goes to the file at `offset`. `answered` is what was answered before.
+/// Appends a frame around `payload` to `out`, which will be written to the file at `offset`.
+/// `acknowledged` is the last record acknowledged so far.
 pub(super) fn put_frame(
     out: &mut Vec<u8>,
     offset: u64,
     salt: Salt,
-    (lsn, answered): (Lsn, Lsn),
+    (lsn, acknowledged): (Lsn, Lsn),
     payload: &[u8],
 ) {
-    let begin = out.len();
-    let place = (offset % SECTOR_BYTES as u64) as usize + begin + FRAME_HEADER_BYTES;
+    let start = out.len();
+    let payload_offset = (offset % SECTOR_BYTES as u64) as usize + start + FRAME_HEADER_BYTES;
     out.extend_from_slice(&MARKER);
     out.extend_from_slice(&(payload.len() as u32).to_le_bytes());
     out.extend_from_slice(&lsn.0.to_le_bytes());
-    out.extend_from_slice(&answered.0.to_le_bytes());
+    out.extend_from_slice(&acknowledged.0.to_le_bytes());
     out.extend_from_slice(&salt.sum(payload).to_le_bytes());
-    out.extend_from_slice(&zero_sectors(payload, place).to_le_bytes());
-    let sum = salt.sum(out.get(begin..).unwrap_or_default()) as u32;
+    out.extend_from_slice(&zero_sectors(payload, payload_offset).to_le_bytes());
+    let sum = salt.sum(out.get(start..).unwrap_or_default()) as u32;
     out.extend_from_slice(&sum.to_le_bytes());
     out.extend_from_slice(payload);
 }
 
-/// The sectors that `bytes` lie in, when they begin at `offset` of the file, of which their part is all zeros.
+/// Returns the number of sectors containing a part of `bytes`, which start at `offset` of the file,
+/// in which that part is all zeros.
 pub(super) fn zero_sectors(bytes: &[u8], offset: usize) -> u32 {
     let (first, rest) = bytes.split_at((SECTOR_BYTES - offset % SECTOR_BYTES).min(bytes.len()));
     let parts =
@@ -226,26 +243,27 @@ pub(super) fn zero_sectors(bytes: &[u8], offset: usize) -> u32 {
     parts.filter(|part| part.iter().all(|byte| *byte == 0)).count() as u32
 }
 
-/// A frame whose header is whole.
+/// A frame with an intact header.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frame<'a> {
     pub(super) lsn: Lsn,
-    /// The last record of its segment that was answered before it was written; none in version 1.
-    pub(super) answered: Option<Lsn>,
+    /// The last record of its segment acknowledged before the frame was written; `None` in version
+    /// 1.
+    pub(super) acknowledged: Option<Lsn>,
     pub(super) payload: Payload<'a>,
-    /// Its bytes in the file, if all of them are there.
+    /// The length of the frame, including bytes beyond the end of the file.
     pub(super) length: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Payload<'a> {
-    Whole(&'a [u8]),
-    /// The file ends before it, or it lacks sectors.
+    Intact(&'a [u8]),
+    /// The file ends before its end, or it lacks sectors.
     Torn,
     Damaged,
 }
 
-/// The frame at `at`, if its header is whole.
+/// Returns the frame at `at`, if its header is intact.
 pub(super) fn frame_at(file: &[u8], at: usize, format: Format) -> Option<Frame<'_>> {
     let bytes = file.get(at..)?;
     match (*bytes.first_chunk()?, format) {
@@ -261,22 +279,28 @@ fn frame(bytes: &[u8], at: usize, salt: Salt) -> Option<Frame<'_>> {
     let mut reader = Reader::new(header);
     let _marker = u32_of(&mut reader)?;
     let length = u32_of(&mut reader)? as usize;
-    let (lsn, answered) = (Lsn(u64_of(&mut reader)?), Lsn(u64_of(&mut reader)?));
-    let (of_payload, zeros) = (u64_of(&mut reader)?, u32_of(&mut reader)?);
+    let (lsn, acknowledged) = (Lsn(u64_of(&mut reader)?), Lsn(u64_of(&mut reader)?));
+    let (payload_sum, zeros) = (u64_of(&mut reader)?, u32_of(&mut reader)?);
     let sum = salt.sum(header.get(..FRAME_HEADER_BYTES - 4)?) as u32;
-    if u32_of(&mut reader)? != sum || answered >= lsn || lsn > LSN_MAX {
+    if u32_of(&mut reader)? != sum || acknowledged >= lsn || lsn > LSN_MAX {
         return None;
     }
     let payload = match rest.get(..length) {
         None => Payload::Torn,
-        Some(payload) if salt.sum(payload) == of_payload => Payload::Whole(payload),
+        Some(payload) if salt.sum(payload) == payload_sum => Payload::Intact(payload),
         Some(payload) if zero_sectors(payload, at + FRAME_HEADER_BYTES) > zeros => Payload::Torn,
         Some(_) => Payload::Damaged,
     };
-    Some(Frame { lsn, answered: Some(answered), payload, length: FRAME_HEADER_BYTES + length })
+    Some(Frame {
+        lsn,
+        acknowledged: Some(acknowledged),
+        payload,
+        length: FRAME_HEADER_BYTES + length,
+    })
 }
 
-/// Its one checksum covers header and payload: there is no telling which of the two is damaged.
+/// Decodes a frame of version 1, whose single checksum covers header and payload: it does not show
+/// which of the two is damaged.
 fn frame_1(bytes: &[u8]) -> Option<Frame<'_>> {
     let (header, rest) = bytes.split_at_checked(FRAME_HEADER_1_BYTES)?;
     let mut reader = Reader::new(header);
@@ -284,9 +308,9 @@ fn frame_1(bytes: &[u8]) -> Option<Frame<'_>> {
     let length = u32_of(&mut reader)?;
     let lsn = Lsn(u64_of(&mut reader)?);
     let payload = rest.get(..length as usize)?;
-    let whole = checksum_1(length, lsn, payload) == u64_of(&mut reader)? && lsn <= LSN_MAX;
+    let intact = checksum_1(length, lsn, payload) == u64_of(&mut reader)? && lsn <= LSN_MAX;
     let length = FRAME_HEADER_1_BYTES + payload.len();
-    whole.then_some(Frame { lsn, answered: None, payload: Payload::Whole(payload), length })
+    intact.then_some(Frame { lsn, acknowledged: None, payload: Payload::Intact(payload), length })
 }
 
 fn checksum_1(length: u32, lsn: Lsn, payload: &[u8]) -> u64 {
@@ -297,8 +321,8 @@ fn checksum_1(length: u32, lsn: Lsn, payload: &[u8]) -> u64 {
     hash.digest()
 }
 
-/// Whether what begins at `at`, no whole header of a frame, is what a write leaves that lost sectors or was cut off. `header` is
-/// that of the segment, if it can be read.
+/// Returns whether the bytes at `at`, which are no intact frame header, are what a write leaves
+/// that lost sectors or was cut off. `header` is that of the segment, if it can be read.
 pub(super) fn is_torn_header(file: &[u8], at: usize, header: Option<SegmentHeader>) -> bool {
     let bytes = file.get(at..).unwrap_or_default();
     let version_1 = header.is_some_and(|header| header.format == Format::Version1);
@@ -310,7 +334,8 @@ pub(super) fn is_torn_header(file: &[u8], at: usize, header: Option<SegmentHeade
     }
 }
 
-/// Whether a frame of version 1 goes on beyond the end of the file. It does not when only its length is wrong.
+/// Returns whether a frame of version 1 extends beyond the end of the file. It does not if only its
+/// length is wrong.
 fn is_cut_1(bytes: &[u8]) -> bool {
     let mut reader = Reader::new(bytes.get(MARKER_1.len()..).unwrap_or_default());
     let fields = (u32_of(&mut reader), u64_of(&mut reader), u64_of(&mut reader));
@@ -319,11 +344,11 @@ fn is_cut_1(bytes: &[u8]) -> bool {
     length as usize > rest.len() && checksum_1(rest.len() as u32, Lsn(lsn), rest) != sum
 }
 
-/// The next frame at or after `from` whose header is whole.
+/// Returns the position of the next frame with an intact header at or after `from`.
 pub(super) fn next_frame(file: &[u8], from: usize, format: Format) -> Option<usize> {
     let mut at = from;
     loop {
-        // Both markers differ in their first byte only.
+        // The markers differ in their first byte only.
         let rest = file.get(at + 1..)?;
         at += rest.windows(MARKER_END.len()).position(|bytes| bytes == MARKER_END)?;
         if frame_at(file, at, format).is_some() {
@@ -341,28 +366,28 @@ fn u64_of(reader: &mut Reader<'_>) -> Option<u64> {
     reader.u64().ok()
 }
 
-/// The record that the name of a segment begins with.
+/// Returns the first record of a segment, according to its file name.
 pub(super) fn first_lsn(path: &Path) -> Option<Lsn> {
     path.file_stem()?.to_str()?.parse().ok().map(Lsn).filter(|lsn| *lsn <= LSN_MAX)
 }
 
-/// The segments of a log, and what is known of its end.
+/// The segments of a log, and how far it is acknowledged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Listing {
-    /// With their first records, oldest first.
+    /// The first record and the path of each segment, oldest first.
     pub(crate) segments: Vec<(Lsn, PathBuf)>,
-    /// The last record that was answered, or one before it.
-    pub(super) answered: Lsn,
+    /// The last acknowledged record, or an earlier one.
+    pub(super) acknowledged: Lsn,
 }
 
-/// The folder of segments.
+/// The directory of segments.
 #[derive(Clone, Debug)]
 pub(crate) struct Segments {
     dir: PathBuf,
 }
 
 impl Segments {
-    /// The segments in a folder that exists.
+    /// Returns the segments in an existing directory.
     pub(crate) fn new(dir: PathBuf) -> Self {
         Self { dir }
     }
@@ -375,14 +400,14 @@ impl Segments {
         self.dir.join(format!("{:020}.log", first.0))
     }
 
-    /// What the log is made of now.
+    /// Returns the segments that exist now, and how far the log is acknowledged.
     pub(crate) fn look(&self) -> Result<Listing> {
-        // Read before the segments are listed: what was answered by then is in them.
-        let answered = super::answered::read(&self.dir);
-        Ok(Listing { segments: self.list()?, answered })
+        // Read before the segments are listed, so that they contain every record it covers.
+        let acknowledged = super::answered::read(&self.dir);
+        Ok(Listing { segments: self.list()?, acknowledged })
     }
 
-    /// All segments with their first record, oldest first.
+    /// Returns all segments with their first records, oldest first.
     pub(crate) fn list(&self) -> Result<Vec<(Lsn, PathBuf)>> {
         let context = || format!("listing {}", self.dir.display());
         let entries =
@@ -399,8 +424,8 @@ impl Segments {
         Ok(all)
     }
 
-    /// Deletes the segments that hold nothing after `sealed`: those followed by one that begins at or before
-    /// the record after it.
+    /// Deletes the segments without records after `sealed`: those followed by a segment that starts
+    /// at or before the record after it.
     pub(crate) fn delete_through(&self, sealed: Lsn) -> Result<()> {
         for pair in self.list()?.windows(2) {
             if let [(_, path), (next, _)] = pair
@@ -415,30 +440,31 @@ impl Segments {
         Ok(())
     }
 
-    /// Brings everything that can be read to the disk: what is read now must not be gone after a power loss later.
+    /// Syncs everything that can be read: what is read now must not be lost in a later power loss.
     pub(crate) fn settle(&self) -> Result<()> {
         let all = self.list()?;
         for (_, path) in &all {
             let synced = File::open(path).and_then(|file| file.sync_data());
             synced.map_err(|source| failed("syncing", path, source))?;
         }
-        // Behind what was answered, the newest may hold what an earlier process failed to sync: the system has it in memory,
-        // believes that it is on the disk, and writes it only when it is written again.
+        // After the last acknowledged record, the newest segment may contain data that an earlier
+        // process failed to sync: the system caches it, assumes that it is on disk, and only writes
+        // it if it is written again.
         let Some((first, path)) = all.last() else { return Ok(()) };
         let file = fs::read(path).map_err(|source| failed("reading", path, source))?;
-        let at = super::scan::answered_end(&file, *first).min(file.len());
-        let (_, unanswered) = file.split_at(at);
-        if unanswered.is_empty() {
+        let at = super::scan::acknowledged_end(&file, *first).min(file.len());
+        let (_, unacknowledged) = file.split_at(at);
+        if unacknowledged.is_empty() {
             return Ok(());
         }
         let written = OpenOptions::new().write(true).open(path).and_then(|file| {
-            file.write_all_at(unanswered, at as u64)?;
+            file.write_all_at(unacknowledged, at as u64)?;
             file.sync_data()
         });
         written.map_err(|source| failed("writing", path, source))
     }
 
-    /// The bytes of all segments.
+    /// Returns the total bytes of all segments.
     pub(crate) fn bytes(&self) -> Result<u64> {
         let all = self.list()?;
         Ok(all.iter().filter_map(|(_, path)| fs::metadata(path).ok()).map(|m| m.len()).sum())

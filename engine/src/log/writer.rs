@@ -1,57 +1,61 @@
-//! Appends to the newest segment. Knows files and frames, not what is in them.
+//! Appends to the newest segment. Knows files and frames, but not the contents of records.
 //!
-//! # What becomes of a write that fails
+//! # Failed writes
 //!
-//! After a failed write or sync nobody knows which of its bytes are on disk. Its writers are told that it failed and may
-//! send it again, so none of its records may count later.
+//! After a failed write or sync it is unknown which of its bytes are on disk. Its writers get an
+//! error and may send their data again, so none of its records may count later.
 //!
 //! ```text
 //!           appended (and synced)
 //!            ┌──────┐
-//!            ▼      │        write or sync failed               cut back to whole frames, and synced
-//!         ┌────────────┐ ─────────────────────────▶ undo ────────────────────────────────────────▶ whole
-//!         │   whole    │                             │
-//!         └────────────┘                             │ the cut, or its sync, failed
-//!            │   ▲                                   ▼
-//!            │   │ next write: a new segment     ┌───────────┐
-//!            │   └────────────────────────────── │ abandoned │ ◀─ the new segment could not be made: refused, still abandoned
-//!            │                                   └───────────┘
-//!            └── a sync of acknowledged records failed, or the next segment could not be made ──▲
+//!            ▼      │    write or sync failed            truncated to intact frames, and synced
+//!         ┌────────────┐ ─────────────────────▶ undo ─────────────────────────────────▶ intact
+//!         │   intact   │                         │
+//!         └────────────┘                         │ the truncation, or its sync, failed
+//!            │   ▲                               ▼
+//!            │   │ next write: new segment   ┌───────────┐  the new segment could not be
+//!            │   └────────────────────────── │ abandoned │ ◀─ created: refused, still abandoned
+//!            │                               └───────────┘
+//!            └── a sync of acknowledged records failed, or     ▲
+//!                the next segment could not be created ────────┘
 //! ```
 //!
-//! - *Whole*: the file ends behind the last acknowledged record, as far as this process can see.
-//! - *Abandoned*: nothing is appended or cut any more. Records at the end may be whole, torn, or come back after a power
-//!   loss although they were cut.
+//! - *Intact*: the file ends after the last acknowledged record, as far as this process knows.
+//! - *Abandoned*: nothing is appended or truncated any more. Records at the end may be intact,
+//!   torn, or reappear after a power loss although they were truncated.
 //!
-//! In both ways out of a failure `next` stays the number of the first record that failed. An abandoned segment is followed
-//! by one that is named by that number, and a segment's name bounds the one before it: what an abandoned segment holds
-//! from there on does not exist for any reader ([`super::scan::Behind`]). So a number stands for one record, and a write that
-//! was answered with an error is not found beside its repetition, whether it had a receipt or not, and whatever it
-//! defined. Only when the process ends before the next segment is made may such records be replayed; nothing was
-//! acknowledged after them then, and their receipts answer the repetition.
+//! In both cases `next` remains the number of the first failed record. An abandoned segment is
+//! followed by one named after that number, and the name of a segment bounds the previous one:
+//! readers ignore all records of an abandoned segment from there on
+//! ([`super::scan::SegmentBounds`]). So each number stands for one record, and a failed write is
+//! never read in addition to its repetition, with or without a receipt and whatever it defined.
+//! Such records can only be replayed if the process ends before the next segment is created;
+//! nothing was acknowledged after them then, and a repetition gets the
+//! response in their receipts.
 //!
-//! A segment with nothing but a failed write has the very name that the next one gets, and is truncated.
+//! A segment that only contains a failed write has the name of the next one, and is truncated.
 //!
-//! Records that were acknowledged before they were synced ([`crate::Durability::Interval`], [`crate::Durability::Os`]) are
-//! below `next`, so they stay valid in an abandoned segment. After a failed sync the system may forget them without
-//! another word, so [`super::commit`] has them sealed: then the database holds them.
+//! Records that were acknowledged before they were synced ([`crate::Durability::Interval`],
+//! [`crate::Durability::Os`]) are below `next`, so they remain valid in an abandoned segment. After
+//! a failed sync the system may drop them silently, so [`super::commit`] has them sealed, which
+//! stores them in the database.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use super::answered::AnsweredMark;
+use super::answered::AcknowledgedMark;
 use super::segment::{HEADER_BYTES, Salt, Segments, frame_bytes, header, put_frame};
 use crate::error::{Error, Result};
 use crate::model::Lsn;
 
-/// A segment is left for a new one beyond this size, so that replay reads no file larger.
+/// Size beyond which a new segment is started. It bounds the size of a file that replay reads.
 const SEGMENT_BYTES_MAX: u64 = 64 << 20;
 
 type SyncFile = dyn Fn(&File) -> io::Result<()> + Send + Sync;
 type CutFile = dyn Fn(&File, u64) -> io::Result<()> + Send + Sync;
 
-/// What is done to the file of a segment besides writing. Tests let it fail.
+/// The operations on a segment file besides writing. Tests make them fail.
 #[derive(Clone)]
 pub(crate) struct FileOps {
     sync: Arc<SyncFile>,
@@ -59,7 +63,7 @@ pub(crate) struct FileOps {
 }
 
 impl FileOps {
-    /// What the operating system offers.
+    /// Returns the operations of the operating system.
     pub(crate) fn system() -> Self {
         Self::new(File::sync_data, File::set_len)
     }
@@ -76,7 +80,7 @@ impl FileOps {
         (self.sync)(file)
     }
 
-    /// Cuts a segment to this length.
+    /// Truncates a segment to this length.
     fn cut(&self, file: &File, length: u64) -> io::Result<()> {
         (self.cut)(file, length)
     }
@@ -88,12 +92,12 @@ impl std::fmt::Debug for FileOps {
     }
 }
 
-/// Where in the log a frame begins.
+/// The position of a frame in the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct LogPlace {
-    /// Segments that this process began before this one.
+pub(super) struct LogPosition {
+    /// The number of segments that this process started before this one.
     pub(super) segment: u64,
-    /// Bytes of the segment before it.
+    /// The offset in the segment.
     pub(super) offset: u64,
 }
 
@@ -103,68 +107,70 @@ pub(super) struct LogWriter {
     segments: Segments,
     ops: FileOps,
     file: Arc<File>,
-    /// That of the file.
+    /// The salt of the file.
     salt: Salt,
-    /// Segments that were begun before this one.
-    begun: u64,
-    /// Bytes of the file that hold whole frames.
+    /// The number of segments started before this one.
+    started: u64,
+    /// Bytes of intact frames in the file.
     length: u64,
     next: Lsn,
-    /// The last record that was written as it should be: its writer has an answer, or gets one before the next write.
-    answered: Lsn,
-    mark: AnsweredMark,
-    /// Whether the end of the file may hold more than whole frames of acknowledged records, or lack some: the next
-    /// write begins a new segment.
+    /// The last record that was written successfully: it has been acknowledged, or will be before
+    /// the next write.
+    acknowledged: Lsn,
+    mark: AcknowledgedMark,
+    /// Whether the file may end in more than intact frames of acknowledged records, or lack some:
+    /// the next write starts a new segment.
     abandoned: bool,
 }
 
 impl LogWriter {
-    /// Starts a new segment for records from `next` on. All before must be on the disk, or known to be lost.
+    /// Starts a new segment for records from `next` on. All earlier records must be on disk, or
+    /// known to be lost.
     pub(super) fn create(segments: Segments, next: Lsn, ops: FileOps) -> Result<Self> {
-        let answered = Lsn(next.0.saturating_sub(1));
+        let acknowledged = Lsn(next.0.saturating_sub(1));
         let salt = Salt::random();
-        let file = create_segment(&segments, next, answered, salt)?;
-        let mark = AnsweredMark::open(segments.dir());
+        let file = create_segment(&segments, next, acknowledged, salt)?;
+        let mark = AcknowledgedMark::open(segments.dir());
         let length = HEADER_BYTES as u64;
-        let (begun, abandoned) = (0, false);
-        Ok(Self { segments, ops, file, salt, begun, length, next, answered, mark, abandoned })
+        let (started, abandoned) = (0, false);
+        Ok(Self { segments, ops, file, salt, started, length, next, acknowledged, mark, abandoned })
     }
 
-    /// Where the next write goes.
-    pub(super) fn place(&self) -> LogPlace {
-        if self.is_over() {
-            LogPlace { segment: self.begun + 1, offset: HEADER_BYTES as u64 }
+    /// Returns the position of the next write.
+    pub(super) fn position(&self) -> LogPosition {
+        if self.must_rotate() {
+            LogPosition { segment: self.started + 1, offset: HEADER_BYTES as u64 }
         } else {
-            LogPlace { segment: self.begun, offset: self.length }
+            LogPosition { segment: self.started, offset: self.length }
         }
     }
 
-    /// Whether the next write begins a new segment.
-    fn is_over(&self) -> bool {
+    /// Returns whether the next write starts a new segment.
+    fn must_rotate(&self) -> bool {
         self.abandoned || self.length > SEGMENT_BYTES_MAX
     }
 
-    /// The record that will be written next.
+    /// Returns the number of the next record.
     pub(super) fn next(&self) -> Lsn {
         self.next
     }
 
-    /// The file, for whoever syncs it from another thread.
+    /// Returns the file, to be synced by another thread.
     pub(super) fn file(&self) -> Arc<File> {
         Arc::clone(&self.file)
     }
 
-    /// Writes the payloads as consecutive records, the first with the number that [`Self::next`] tells. After an
-    /// error none of them is in the log.
+    /// Writes the payloads as consecutive records, the first with the number [`Self::next`]. After
+    /// an error none of them is in the log.
     pub(super) fn append(&mut self, payloads: &[&[u8]], sync: bool) -> Result<()> {
-        if self.is_over() {
+        if self.must_rotate() {
             self.rotate()?;
         }
         let bytes = payloads.iter().map(|payload| frame_bytes(payload)).sum();
         let mut frames = Vec::with_capacity(bytes);
         let mut lsn = self.next;
         for payload in payloads {
-            put_frame(&mut frames, self.length, self.salt, (lsn, self.answered), payload);
+            put_frame(&mut frames, self.length, self.salt, (lsn, self.acknowledged), payload);
             lsn = lsn.next();
         }
         let mut file: &File = &self.file;
@@ -175,13 +181,13 @@ impl LogWriter {
             return Err(io("writing the log", source));
         }
         self.length += frames.len() as u64;
-        self.answered = Lsn(lsn.0.saturating_sub(1));
-        self.mark.set(self.answered);
+        self.acknowledged = Lsn(lsn.0.saturating_sub(1));
+        self.mark.set(self.acknowledged);
         self.next = lsn;
         Ok(())
     }
 
-    /// Takes back a failed write. When that fails too the segment is abandoned.
+    /// Reverts a failed write. If that fails too, the segment is abandoned.
     fn undo(&mut self) {
         let cut = self.ops.cut(&self.file, self.length).and_then(|()| self.ops.sync(&self.file));
         if cut.is_err() {
@@ -189,18 +195,19 @@ impl LogWriter {
         }
     }
 
-    /// Leaves the segment as it is: the next write begins a new one.
+    /// Abandons the segment: the next write starts a new one.
     pub(super) fn abandon(&mut self) {
         self.abandoned = true;
     }
 
-    /// Whether the segment was left as it is, and no new one has been begun.
+    /// Returns whether the segment was abandoned and no new one has been started.
     pub(super) fn is_abandoned(&self) -> bool {
         self.abandoned
     }
 
-    /// Starts a new segment unless the newest is still empty. When the old one cannot be synced it is abandoned: a second
-    /// attempt could succeed without having written what the first one failed to write.
+    /// Starts a new segment unless the newest is still empty. If the old one cannot be synced it is
+    /// abandoned: a second attempt could succeed without having written what the first one failed
+    /// to write.
     pub(super) fn rotate(&mut self) -> Result<()> {
         if self.length == HEADER_BYTES as u64 && !self.abandoned {
             return Ok(());
@@ -211,27 +218,33 @@ impl LogWriter {
             self.abandon();
             return Err(io("syncing the log", source));
         }
-        // Whatever becomes of the new segment, its name may be there from now on and bounds the old one.
+        // Even if this fails, a file with the name of the new segment may exist from now on, which
+        // bounds the old one.
         self.abandon();
         let salt = Salt::random();
-        self.file = create_segment(&self.segments, self.next, self.answered, salt)?;
+        self.file = create_segment(&self.segments, self.next, self.acknowledged, salt)?;
         self.salt = salt;
-        self.begun += 1;
+        self.started += 1;
         self.length = HEADER_BYTES as u64;
         self.abandoned = false;
         Ok(())
     }
 }
 
-fn create_segment(segments: &Segments, first: Lsn, answered: Lsn, salt: Salt) -> Result<Arc<File>> {
+fn create_segment(
+    segments: &Segments,
+    first: Lsn,
+    acknowledged: Lsn,
+    salt: Salt,
+) -> Result<Arc<File>> {
     let path = segments.path(first);
     let created = || {
-        // A file of this name holds no record that was acknowledged.
+        // A file of this name contains no acknowledged record.
         let mut file = OpenOptions::new().create(true).write(true).truncate(true).open(&path)?;
-        file.write_all(&header(first, answered, salt))?;
+        file.write_all(&header(first, acknowledged, salt))?;
         file.sync_data()?;
         drop(file);
-        // The name must survive as well as the bytes.
+        // The directory entry must be durable as well.
         File::open(segments.dir())?.sync_all()?;
         OpenOptions::new().append(true).open(&path)
     };
@@ -246,16 +259,16 @@ pub(super) fn io(context: &str, source: std::io::Error) -> Error {
     }
 }
 
-/// Segments whose files fail when they are told to.
+/// Test support: segments whose file operations fail on request.
 #[cfg(test)]
 pub(crate) mod testing {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     use super::*;
-    use crate::log::read::testing::behind;
+    use crate::log::read::testing::with_bounds;
     use crate::log::scan::scan;
 
-    /// What goes wrong next.
+    /// The failures to come.
     #[derive(Debug, Default)]
     pub(crate) struct Faults {
         failing_syncs: AtomicU32,
@@ -264,17 +277,17 @@ pub(crate) mod testing {
     }
 
     impl Faults {
-        /// The next so many syncs fail.
+        /// Makes the next `count` syncs fail.
         pub(crate) fn fail_syncs(&self, count: u32) {
             self.failing_syncs.store(count, Ordering::Relaxed);
         }
 
-        /// The next so many cuts fail.
+        /// Makes the next `count` truncations fail.
         pub(crate) fn fail_cuts(&self, count: u32) {
             self.failing_cuts.store(count, Ordering::Relaxed);
         }
 
-        /// Syncs that were asked for.
+        /// Returns the number of syncs requested.
         pub(crate) fn syncs(&self) -> u32 {
             self.syncs.load(Ordering::Relaxed)
         }
@@ -291,8 +304,8 @@ pub(crate) mod testing {
     pub(crate) fn copies_of(segments: &Segments) -> Copies {
         let mut copies =
             Copies { segments: segments.clone(), next: Lsn::default(), payloads: Vec::new() };
-        for (path, behind) in behind(segments) {
-            let scanned = scan(&path, behind, |_, payload| {
+        for (path, bounds) in with_bounds(segments) {
+            let scanned = scan(&path, bounds, |_, payload| {
                 copies.payloads.push(payload.to_vec());
                 Ok(())
             });
@@ -302,7 +315,7 @@ pub(crate) mod testing {
     }
 
     impl Copies {
-        /// Appends the records behind those that there are.
+        /// Appends the records to the log that they were read from.
         pub(crate) fn write(&self) {
             let ops = FileOps::system();
             let mut writer = LogWriter::create(self.segments.clone(), self.next, ops).unwrap();
@@ -311,17 +324,17 @@ pub(crate) mod testing {
         }
     }
 
-    /// What the operating system offers, and its failures.
+    /// Returns the operations of the operating system, with failures on request.
     pub(crate) fn failing() -> (FileOps, Arc<Faults>) {
         let faults = Arc::new(Faults::default());
-        let (of_sync, of_cut) = (Arc::clone(&faults), Arc::clone(&faults));
+        let (sync_faults, cut_faults) = (Arc::clone(&faults), Arc::clone(&faults));
         let sync = move |file: &File| {
-            of_sync.syncs.fetch_add(1, Ordering::Relaxed);
-            fails(&of_sync.failing_syncs)?;
+            sync_faults.syncs.fetch_add(1, Ordering::Relaxed);
+            fails(&sync_faults.failing_syncs)?;
             file.sync_data()
         };
         let cut = move |file: &File, length| {
-            fails(&of_cut.failing_cuts)?;
+            fails(&cut_faults.failing_cuts)?;
             file.set_len(length)
         };
         (FileOps::new(sync, cut), faults)
@@ -338,30 +351,32 @@ mod tests {
     use super::super::segment::FRAME_HEADER_BYTES;
     use super::testing::failing;
     use super::*;
-    use crate::log::read::testing::behind;
-    use crate::log::scan::{Behind, scan};
+    use crate::log::read::testing::with_bounds;
+    use crate::log::scan::{SegmentBounds, scan};
 
-    /// The records that readers see, and those that the files hold.
+    /// Returns the records that readers see, and how many the files contain.
     fn records(segments: &Segments) -> (Vec<(u64, String)>, usize) {
         let (mut valid, mut stored) = (Vec::new(), 0);
-        for (path, behind) in behind(segments) {
-            let scanned = scan(&path, behind, |lsn, payload| {
+        for (path, bounds) in with_bounds(segments) {
+            let scanned = scan(&path, bounds, |lsn, payload| {
                 valid.push((lsn.0, String::from_utf8_lossy(payload).into_owned()));
                 Ok(())
             });
             let scanned = scanned.unwrap();
             assert_eq!(scanned.damage, []);
-            assert!(behind.first.is_none_or(|first| scanned.next <= first));
-            stored += scan(&path, Behind::default(), |_, _| Ok(())).unwrap().records as usize;
+            assert!(bounds.next_first.is_none_or(|first| scanned.next <= first));
+            stored +=
+                scan(&path, SegmentBounds::default(), |_, _| Ok(())).unwrap().records as usize;
         }
         (valid, stored)
     }
 
     fn owned(records: &[(u64, &str)]) -> Vec<(u64, String)> {
-        records.iter().map(|(lsn, text)| (*lsn, (*text).to_owned())).collect()
+        records.iter().map(|(lsn, payload)| (*lsn, (*payload).to_owned())).collect()
     }
 
-    /// Writes records while syncs and cuts fail as told; checks what readers see and how many records the files hold.
+    /// Writes records while this many syncs and truncations fail. Checks the records that readers
+    /// see and how many the files contain.
     #[track_caller]
     fn check(syncs: u32, cuts: u32, stored: usize) {
         let dir = tempfile::tempdir().unwrap();
@@ -380,16 +395,16 @@ mod tests {
     }
 
     #[test]
-    fn what_was_answered_with_an_error_is_not_read_beside_what_came_after_it() {
+    fn a_failed_write_is_not_read_in_addition_to_later_writes() {
         check(1, 0, 4);
-        // The cut is there, but may not stay.
+        // The truncation was done, but may not be durable.
         check(2, 0, 4);
-        // The records that failed are whole, in a segment that is left behind.
+        // The failed records are intact, in an abandoned segment.
         check(1, 1, 6);
     }
 
     #[test]
-    fn a_segment_with_nothing_but_a_failed_write_is_begun_anew() {
+    fn a_segment_that_contains_only_a_failed_write_is_truncated() {
         let dir = tempfile::tempdir().unwrap();
         let segments = Segments::new(dir.path().to_owned());
         let (ops, faults) = failing();
@@ -399,13 +414,13 @@ mod tests {
             faults.fail_cuts(1);
             assert!(writer.append(&[b"refused"], true).is_err());
         }
-        assert_eq!(records(&segments), (owned(&[(7, "refused")]), 1), "nothing came after it");
+        assert_eq!(records(&segments), (owned(&[(7, "refused")]), 1), "no later record exists");
         writer.append(&[b"seven"], true).unwrap();
         assert_eq!(records(&segments), (owned(&[(7, "seven")]), 1));
     }
 
     #[test]
-    fn nothing_goes_behind_a_segment_whose_successor_could_not_be_made() {
+    fn nothing_is_appended_to_a_segment_whose_successor_could_not_be_created() {
         let dir = tempfile::tempdir().unwrap();
         let segments = Segments::new(dir.path().to_owned());
         let mut writer = LogWriter::create(segments.clone(), Lsn(1), FileOps::system()).unwrap();
@@ -415,14 +430,14 @@ mod tests {
         assert!(writer.rotate().is_err());
         assert!(writer.append(&[b"refused"], true).is_err());
         std::fs::remove_dir(&next).unwrap();
-        // What a creation leaves that failed behind the opening of the file.
+        // A failed creation leaves this, once the file was opened.
         std::fs::write(&next, b"").unwrap();
         writer.append(&[b"two"], true).unwrap();
         assert_eq!(records(&segments), (owned(&[(1, "one"), (2, "two")]), 2));
     }
 
     #[test]
-    fn what_is_torn_or_damaged_beyond_the_next_segment_is_not_told() {
+    fn damage_beyond_the_first_record_of_the_next_segment_is_not_reported() {
         let dir = tempfile::tempdir().unwrap();
         let segments = Segments::new(dir.path().to_owned());
         let (ops, faults) = failing();
