@@ -1,8 +1,7 @@
 //! Group commit: one thread writes the log, so that concurrent writers share a write and a sync.
 //!
 //! ```text
-//! writers ──submit──▶ queue ──▶ committer: take all queued ─▶ append (+ sync) ─▶ apply to the head
-//!                                          ─▶ respond
+//! writers ─submit─▶ queue ──▶ committer: take all ─▶ append (+ sync) ─▶ apply to heads ─▶ respond
 //! ```
 //!
 //! While one group is being synced the next one gathers, so each writer waits for at most two syncs
@@ -116,13 +115,13 @@ pub(crate) struct Submission {
 }
 
 enum Command {
-    Write(QueuedWrite),
+    Write(Queued),
     /// Starts a new segment, then responds with the last record of the old one.
     Rotate(WriteResponse),
 }
 
 /// An accepted [`Submission`].
-struct QueuedWrite {
+struct Queued {
     payload: Vec<u8>,
     synced: bool,
     applied: Applied,
@@ -219,12 +218,7 @@ impl Committer {
                 let Submission { payload, synced, applied, done } = submission;
                 queue.bytes += payload.len();
                 let response = WriteResponse::new(done);
-                queue.commands.push(Command::Write(QueuedWrite {
-                    payload,
-                    synced,
-                    applied,
-                    response,
-                }));
+                queue.commands.push(Command::Write(Queued { payload, synced, applied, response }));
                 self.shared.wake.notify_one();
                 return;
             }
@@ -297,8 +291,7 @@ impl<S: Sink> Worker<S> {
         // Before any response, so that a client that then queries the reason gets it.
         let _reported = caught("reporting a panic", || self.sink.died(&reason));
         for command in waiting {
-            let (Command::Write(QueuedWrite { response, .. }) | Command::Rotate(response)) =
-                command;
+            let (Command::Write(Queued { response, .. }) | Command::Rotate(response)) = command;
             response.send(Err(Error::Unavailable(reason.clone())));
         }
     }
@@ -341,14 +334,14 @@ impl<S: Sink> Worker<S> {
         Some(std::mem::take(&mut queue.commands))
     }
 
-    fn commit(&mut self, group: Vec<QueuedWrite>) {
+    fn commit(&mut self, group: Vec<Queued>) {
         let group = self.claim(group);
         if group.is_empty() {
             return;
         }
         match self.admit().and_then(|()| self.append(&group)) {
             Ok(mut lsn) => {
-                for QueuedWrite { applied, response, .. } in group {
+                for Queued { applied, response, .. } in group {
                     self.sink.apply(applied);
                     response.send(Ok(lsn));
                     lsn = lsn.next();
@@ -365,7 +358,7 @@ impl<S: Sink> Worker<S> {
 
     /// Refuses the writes whose receipts are taken, by a record in the log or by an earlier write
     /// of the group, and returns the others.
-    fn claim(&mut self, group: Vec<QueuedWrite>) -> Vec<QueuedWrite> {
+    fn claim(&mut self, group: Vec<Queued>) -> Vec<Queued> {
         if group.iter().all(|queued| queued.applied.receipt().is_none()) {
             return group;
         }
@@ -431,7 +424,7 @@ impl<S: Sink> Worker<S> {
 
     /// Writes a group after the definitions that it needs. Returns the position of its first
     /// record.
-    fn append(&mut self, group: &[QueuedWrite]) -> Result<Lsn> {
+    fn append(&mut self, group: &[Queued]) -> Result<Lsn> {
         let failure = self.shared.sync_failure.lock().take();
         if let Some(reason) = failure {
             // The contents of the file after a failed sync are unknown: nothing more is appended to
@@ -483,9 +476,8 @@ fn sync_every(shared: &Shared, period: Duration, ops: &FileOps) {
         let stopped = shared.queue.lock().stopped;
         if let Some(file) = unsynced.take() {
             // The lock is not held during the sync: writers continue.
-            let synced = MutexGuard::unlocked(&mut unsynced, || {
-                caught("syncing the log", || ops.sync(&file))
-            });
+            let synced =
+                MutexGuard::unlocked(&mut unsynced, || caught("syncing", || ops.sync(&file)));
             let failure = match synced {
                 Ok(synced) => synced.err().map(|error| error.to_string()),
                 Err(panic) => Some(panic),

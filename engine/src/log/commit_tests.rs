@@ -185,7 +185,7 @@ fn one_of_several_writes_with_the_same_receipt_in_a_group_is_logged() {
     let submission = |id| {
         let response = response.clone();
         let written = Written { receipt: Some(receipt(id)), ..Written::default() };
-        QueuedWrite {
+        Queued {
             payload: encode_write(&written.points, &written.events, written.receipt.as_ref()),
             synced: false,
             applied: Applied::Write(Box::new(written)),

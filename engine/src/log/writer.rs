@@ -30,8 +30,7 @@
 //! ([`super::scan::SegmentBounds`]). So each number stands for one record, and a failed write is
 //! never read in addition to its repetition, with or without a receipt and whatever it defined.
 //! Such records can only be replayed if the process ends before the next segment is created;
-//! nothing was acknowledged after them then, and a repetition gets the
-//! response in their receipts.
+//! nothing was acknowledged after them then, and a repetition gets the response in their receipts.
 //!
 //! A segment that only contains a failed write has the name of the next one, and is truncated.
 //!
