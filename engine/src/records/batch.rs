@@ -1,4 +1,4 @@
-//! Changes of records that happen together or not at all.
+//! Changes of records that are applied atomically.
 
 use super::table::Table;
 use crate::documents::Receipt;
@@ -6,44 +6,45 @@ use crate::error::{Error, Result};
 use crate::limits;
 use crate::storage::{Batch, KeyRange, Keyspace};
 
-/// Changes of any tables, applied by [`super::Records::write`] in the order they were added. Plain data: it may be filled on
-/// any thread. Dropped without a write, it is forgotten.
+/// Changes to any tables, applied by [`super::Records::write`] in the order they were added. Plain
+/// data: it can be filled on any thread. Dropping it without a write has no effect.
 #[derive(Debug, Default)]
 pub struct RecordBatch {
     batch: Batch,
     /// The ids of receipts that are stored with the changes.
     receipts: Vec<u128>,
-    /// The first value that is too large to be stored.
-    unfit: Option<(Table, usize)>,
+    /// The table and length of the first value that is too large to be stored.
+    too_large: Option<(Table, usize)>,
 }
 
 impl RecordBatch {
-    /// A batch that changes nothing yet.
+    /// Returns an empty batch.
     pub fn new() -> Self {
         Self::default()
     }
 
-    /// Stores `value` under `key`, in place of what was there. A value over [`limits::RECORD_VALUE_BYTES_MAX`] makes the
-    /// write of the batch fail.
+    /// Stores `value` under `key`, replacing any earlier value. A value over
+    /// [`limits::RECORD_VALUE_BYTES_MAX`] makes the write of the batch fail.
     pub fn put(&mut self, table: Table, key: &[u8], value: Vec<u8>) {
         if value.len() > limits::RECORD_VALUE_BYTES_MAX {
-            self.unfit.get_or_insert((table, value.len()));
+            self.too_large.get_or_insert((table, value.len()));
         }
         self.batch.put(Keyspace::Records, &table.key(key), value);
     }
 
-    /// Removes `key`, if it is there.
+    /// Deletes `key`, if it exists.
     pub fn delete(&mut self, table: Table, key: &[u8]) {
         self.batch.delete(Keyspace::Records, &table.key(key));
     }
 
-    /// Removes every key of `range`. Costs the same for one key and for a million.
+    /// Deletes every key of `range`. The cost does not depend on the number of keys.
     pub fn delete_range(&mut self, table: Table, range: &KeyRange) {
         self.batch.delete_range(Keyspace::Records, table.range(range));
     }
 
-    /// Stores `receipt` with the changes, so that a request that is sent again does nothing twice. An answer over
-    /// [`limits::RECEIPT_ANSWER_BYTES_MAX`] is not worth keeping and is left out.
+    /// Stores `receipt` with the changes, so that a repeated request is not applied twice. A
+    /// response over [`limits::RECEIPT_ANSWER_BYTES_MAX`] is not worth keeping, and its receipt is
+    /// left out.
     pub fn receipt(&mut self, receipt: &Receipt) {
         if receipt.answer.len() <= limits::RECEIPT_ANSWER_BYTES_MAX {
             receipt.stage(&mut self.batch);
@@ -51,17 +52,17 @@ impl RecordBatch {
         }
     }
 
-    /// Changes so far.
+    /// Returns the number of changes.
     pub fn len(&self) -> usize {
         self.batch.len()
     }
 
-    /// Whether it changes nothing.
+    /// Returns whether the batch contains no changes.
     pub fn is_empty(&self) -> bool {
         self.batch.len() == 0
     }
 
-    /// Bytes that the batch takes in the log, nearly.
+    /// Returns the approximate size of the batch in the log, in bytes.
     pub fn bytes(&self) -> usize {
         self.batch.bytes()
     }
@@ -71,7 +72,7 @@ impl RecordBatch {
     }
 
     pub(super) fn into_batch(self) -> Result<Batch> {
-        match self.unfit {
+        match self.too_large {
             None => Ok(self.batch),
             Some((table, bytes)) => {
                 let message =

@@ -1,4 +1,4 @@
-//! Reading and writing records.
+//! Reads and writes of records.
 
 use std::sync::Arc;
 
@@ -8,21 +8,21 @@ use crate::documents::Documents;
 use crate::error::Result;
 use crate::storage::{Caching, Direction, KeyRange, Keyspace, Store, Sync};
 
-/// The records of one database. May be used from any thread; calls block.
+/// The records of one database. Can be used from any thread; calls block.
 #[derive(Debug)]
 pub struct Records {
     store: Arc<Store>,
-    /// Whose receipts are stored with records.
+    /// The owner of the receipts that are stored with records.
     documents: Arc<Documents>,
 }
 
-/// What [`Records::verify`] saw.
+/// The result of [`Records::verify`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Verified {
     pub(crate) records: u64,
-    /// Bytes of keys and values.
+    /// Total bytes of keys and values.
     pub(crate) bytes: u64,
-    /// What is damaged: RocksDB does not name single entries.
+    /// A description of the damage: RocksDB does not name single entries.
     pub(crate) damaged: Option<String>,
 }
 
@@ -31,13 +31,14 @@ impl Records {
         Self { store, documents }
     }
 
-    /// The value under `key`.
+    /// Returns the value under `key`.
     pub fn get(&self, table: Table, key: &[u8]) -> Result<Option<Vec<u8>>> {
         let found = self.store.get(Keyspace::Records, &table.key(key))?;
         Ok(found.map(|value| value.to_vec()))
     }
 
-    /// The values under `keys`, in their order, each with its own outcome: cheaper than asking for one after the other.
+    /// Returns the values under `keys`, in the same order, each with its own result. Cheaper than
+    /// single reads.
     pub fn get_many<K: AsRef<[u8]>>(
         &self,
         table: Table,
@@ -48,8 +49,8 @@ impl Records {
         found.into_iter().map(|value| Ok(value?.map(|value| value.to_vec()))).collect()
     }
 
-    /// The records of `range`, key and value, as they are when the scan begins: later writes do not show. After an error
-    /// the scan is over.
+    /// Returns the keys and values of the records of `range` as of the start of the scan: later
+    /// writes are not visible. An error ends the scan.
     pub fn scan(
         &self,
         table: Table,
@@ -61,8 +62,8 @@ impl Records {
         scan.map(|entry| entry.map(|(key, value)| (own_key(key), value)))
     }
 
-    /// Visits every record of `table` that can be read, ascending, and tells what is wrong with the rest: for owners that
-    /// read all at their start, to whom most of the records are worth more than none.
+    /// Visits every readable record of `table` in ascending order, and returns what is wrong with
+    /// the rest. For owners that read all records at start and prefer most of them to none.
     pub fn read_all(
         &self,
         table: Table,
@@ -77,13 +78,13 @@ impl Records {
         Ok(gap.map(|gap| format!("records of {}: {}", table.name(), gap.error)))
     }
 
-    /// Applies all changes, or none, and returns when they are on the disk.
+    /// Applies all changes or none, and returns when they are on disk.
     ///
-    /// Fails with [`crate::Error::Unavailable`] while the disk is full: then nothing has changed. After
-    /// [`crate::Error::Storage`], and should the process die while the disk is full, the next start may find the changes
-    /// made.
+    /// Fails with [`crate::Error::Unavailable`] while the disk is full: nothing has changed then.
+    /// After [`crate::Error::Storage`], and if the process dies while the disk is full, the next
+    /// start may find the changes applied.
     pub fn write(&self, batch: RecordBatch) -> Result<()> {
-        // So that the expiry of an old receipt with the same id does not take the new one away.
+        // Keeps the expiry of an old receipt with the same id from deleting the new one.
         let _claim = self.documents.claim_receipts(batch.receipts());
         let batch = batch.into_batch()?;
         if batch.len() == 0 {
@@ -94,19 +95,19 @@ impl Records {
 
     /// Reads every record.
     pub(crate) fn verify(&self) -> Result<Verified> {
-        let mut seen = Verified::default();
+        let mut verified = Verified::default();
         let visit = |key: Box<[u8]>, value: Box<[u8]>| {
-            seen.records += 1;
-            seen.bytes += (key.len() + value.len()) as u64;
+            verified.records += 1;
+            verified.bytes += (key.len() + value.len()) as u64;
         };
         let all = KeyRange::all();
         let gap = self.store.read_around_damage(Keyspace::Records, &all, Caching::Bypass, visit)?;
-        seen.damaged = gap.map(|gap| format!("records: {}", gap.error));
-        Ok(seen)
+        verified.damaged = gap.map(|gap| format!("records: {}", gap.error));
+        Ok(verified)
     }
 }
 
-/// The owner's key in a stored one.
+/// Returns the owner's key in a stored key.
 fn own_key(stored: Box<[u8]>) -> Vec<u8> {
     let mut key = stored.into_vec();
     key.drain(..1.min(key.len()));

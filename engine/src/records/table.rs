@@ -1,11 +1,12 @@
-//! Tables: the owners' parts of the keyspace.
+//! Tables: the parts of the keyspace that belong to one owner each.
 
 use std::fmt;
 
 use crate::limits;
 use crate::storage::KeyRange;
 
-/// A table of records. Its id and its meaning are part of the disk format: `docs/FORMAT.md` lists them all.
+/// A table of records. Its id and meaning are part of the disk format: `docs/FORMAT.md` lists all
+/// tables.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Table {
     id: u8,
@@ -13,24 +14,24 @@ pub struct Table {
 }
 
 impl Table {
-    /// The table `id`, called `name` in messages.
+    /// Returns the table `id`, called `name` in messages.
     ///
-    /// # Panics
-    /// When the id is 0 or 255, which stay free for the keyspace itself: ids stand in the code.
+    /// # Panics If the id is 0 or 255, which are reserved for the keyspace itself: ids are
+    /// constants in the code.
     pub const fn new(id: u8, name: &'static str) -> Self {
-        assert!(id != 0 && id != u8::MAX, "0 and 255 are no tables");
+        assert!(id != 0 && id != u8::MAX, "0 and 255 are reserved");
         Self { id, name }
     }
 
-    /// How the table is called.
+    /// Returns the name of the table.
     pub const fn name(self) -> &'static str {
         self.name
     }
 
-    /// The stored key of `key`.
+    /// Returns the stored key of `key`.
     ///
-    /// # Panics
-    /// When the key is too long: owners make their keys of ids and hashes, and check what is sent to them.
+    /// # Panics If the key is longer than [`limits::RECORD_KEY_BYTES_MAX`]: owners build their keys
+    /// from ids and hashes, and check what clients send.
     pub(super) fn key(self, key: &[u8]) -> Vec<u8> {
         assert!(
             key.len() <= limits::RECORD_KEY_BYTES_MAX,
@@ -41,7 +42,7 @@ impl Table {
         [&[self.id], key].concat()
     }
 
-    /// The stored keys of `range`: those of this table when it has no end.
+    /// Returns the stored keys of `range`. A range without an end ends with the table.
     pub(super) fn range(self, range: &KeyRange) -> KeyRange {
         let to = range.to.as_deref().map_or_else(|| vec![self.id + 1], |to| self.key(to));
         KeyRange { from: self.key(&range.from), to: Some(to) }

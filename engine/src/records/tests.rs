@@ -1,4 +1,4 @@
-//! What owners of tables are promised.
+//! Tests of what is promised to the owners of tables.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -23,8 +23,8 @@ fn open(dir: &Path) -> Engine {
     Engine::open(dir, options).unwrap()
 }
 
-/// Records without an engine around them, whose files nobody else writes.
-fn bare(dir: &Path) -> Records {
+/// Returns records without an engine, so that nothing else writes to their files.
+fn records_without_engine(dir: &Path) -> Records {
     let store = Arc::new(Store::open(dir, 16 << 20, 2).unwrap());
     let clock = Clock::system();
     let trusted = TrustedClock::open(clock, Arc::clone(&store), Duration::MAX, None).unwrap();
@@ -47,7 +47,7 @@ fn scanned(engine: &Engine, table: Table, range: &KeyRange, direction: Direction
 }
 
 #[test]
-fn tables_are_apart_to_their_last_key() {
+fn tables_are_independent_up_to_their_last_key() {
     let dir = TempDir::new().unwrap();
     let engine = open(dir.path());
     let last = [0xff; limits::RECORD_KEY_BYTES_MAX];
@@ -70,7 +70,7 @@ fn tables_are_apart_to_their_last_key() {
 }
 
 #[test]
-fn a_scan_reads_its_range_in_either_direction() {
+fn a_scan_reads_its_range_in_both_directions() {
     let dir = TempDir::new().unwrap();
     let engine = open(dir.path());
     for n in 0..10_u8 {
@@ -92,7 +92,7 @@ fn a_scan_reads_its_range_in_either_direction() {
 }
 
 #[test]
-fn a_batch_is_applied_in_its_order() {
+fn a_batch_is_applied_in_order() {
     let dir = TempDir::new().unwrap();
     let engine = open(dir.path());
     put(&engine, QUEUES, b"a", b"old");
@@ -132,7 +132,7 @@ fn a_receipt_is_stored_with_the_records_or_not_at_all() {
 }
 
 #[test]
-fn a_value_too_large_stops_its_whole_batch() {
+fn a_value_that_is_too_large_fails_the_whole_batch() {
     let dir = TempDir::new().unwrap();
     let engine = open(dir.path());
     let mut batch = RecordBatch::new();
@@ -146,15 +146,15 @@ fn a_value_too_large_stops_its_whole_batch() {
 
 #[test]
 #[should_panic(expected = "a key of 49 bytes for the table queues")]
-fn a_key_too_long_is_a_bug() {
+fn a_key_that_is_too_long_panics() {
     RecordBatch::new().put(QUEUES, &[0; limits::RECORD_KEY_BYTES_MAX + 1], Vec::new());
 }
 
 #[test]
-fn what_is_written_survives_a_kill() {
+fn written_records_survive_a_kill() {
     let dir = TempDir::new().unwrap();
     let (live, killed) = (dir.path().join("live"), dir.path().join("killed"));
-    let records = bare(&live);
+    let records = records_without_engine(&live);
     for n in 0..100_u8 {
         let mut batch = RecordBatch::new();
         batch.put(QUEUES, &[n], vec![n; 100]);
@@ -162,13 +162,13 @@ fn what_is_written_survives_a_kill() {
         records.write(batch).unwrap();
     }
     copy_as_killed(&live, &killed);
-    let records = bare(&killed);
+    let records = records_without_engine(&killed);
     assert_eq!(records.get(NEXT, &[0]).unwrap().unwrap(), [99]);
     assert_eq!(records.scan(QUEUES, &KeyRange::all(), Direction::Forward).count(), 100);
 }
 
 #[test]
-fn a_backup_holds_them_and_a_verification_reads_them() {
+fn a_backup_contains_records_and_a_verification_reads_them() {
     let dir = TempDir::new().unwrap();
     let engine = open(&dir.path().join("live"));
     put(&engine, QUEUES, b"a", b"1");
@@ -184,7 +184,7 @@ fn a_backup_holds_them_and_a_verification_reads_them() {
 }
 
 #[test]
-fn the_bytes_are_those_of_the_format() {
+fn stored_records_have_golden_bytes() {
     let dir = TempDir::new().unwrap();
     let engine = open(dir.path());
     put(&engine, QUEUES, b"\x01key", b"value");
@@ -198,23 +198,23 @@ fn the_bytes_are_those_of_the_format() {
 }
 
 #[test]
-fn concurrent_batches_are_whole() {
+fn concurrent_batches_are_atomic() {
     let dir = TempDir::new().unwrap();
     let engine = open(dir.path());
     thread::scope(|scope| {
-        for writer in 0..4_u8 {
+        for thread in 0..4_u8 {
             let engine = &engine;
             scope.spawn(move || {
                 for round in 0..50_u8 {
                     let mut batch = RecordBatch::new();
-                    batch.put(QUEUES, b"who", vec![writer, round]);
-                    batch.put(NEXT, b"who", vec![writer, round]);
+                    batch.put(QUEUES, b"writer", vec![thread, round]);
+                    batch.put(NEXT, b"writer", vec![thread, round]);
                     engine.records().write(batch).unwrap();
                 }
             });
         }
     });
-    assert_eq!(get(&engine, QUEUES, b"who"), get(&engine, NEXT, b"who"));
+    assert_eq!(get(&engine, QUEUES, b"writer"), get(&engine, NEXT, b"writer"));
 }
 
 #[derive(Clone, Debug)]
