@@ -1,12 +1,13 @@
-//! The system calls on files, defined here in place of the C library's. Calls on files of a [`crate::Disk`] are decided and
-//! recorded; all others go to the kernel as they are.
+//! The system calls on files, defined here in place of those of the C library. Calls on files of a
+//! [`crate::Disk`] are simulated and recorded; all others go to the kernel unchanged.
 //!
-//! The linker takes a definition of the program before that of a shared library, so RocksDB, which is linked statically, and
-//! Rust's standard library come here. What the C library calls inside itself does not: reads of files opened with `fopen`
-//! and the listing of folders are neither recorded nor refused. Nothing writes that way.
+//! The linker prefers a definition in the program to that of a shared library, so calls of the
+//! statically linked RocksDB and of Rust's standard library arrive here. Calls inside the C library
+//! do not: reads of files opened with `fopen` and directory listings are neither recorded nor
+//! refused. Nothing is written that way.
 //!
-//! `open` takes its mode as a variable argument, which has no stable spelling in Rust. On the systems that are tested, a third
-//! argument is passed the same way whether it is declared variable or not.
+//! `open` takes its mode as a variadic argument, which stable Rust cannot declare. On the tested
+//! systems a third argument is passed in the same way whether it is declared variadic or not.
 #![expect(
     unsafe_code,
     reason = "a function of the C library is replaced by a symbol of its name that takes raw pointers"
@@ -20,38 +21,38 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use libc::{mode_t, off_t, size_t, ssize_t};
 
-use crate::disk::Shared;
+use crate::disk::SharedDisk;
 use crate::faults::{Call, Errno, FileKind};
 use crate::names::NodeId;
-use crate::state::{State, Verdict};
+use crate::state::{DiskState, Verdict};
 
-/// A descriptor of a file or folder of a disk.
+/// A descriptor of a file or directory of a disk.
 #[derive(Debug)]
 struct OpenFile {
-    disk: Arc<Shared>,
+    disk: Arc<SharedDisk>,
     node: NodeId,
     path: String,
     kind: FileKind,
     append: bool,
 }
 
-/// How many disks there are: without any, calls cost nothing.
+/// The number of disks: without any, calls cost nothing.
 static DISKS_COUNT: AtomicUsize = AtomicUsize::new(0);
-static DISKS: RwLock<Vec<Arc<Shared>>> = RwLock::new(Vec::new());
+static DISKS: RwLock<Vec<Arc<SharedDisk>>> = RwLock::new(Vec::new());
 static FILES: RwLock<BTreeMap<c_int, Arc<OpenFile>>> = RwLock::new(BTreeMap::new());
 
 thread_local! {
-    static UNWATCHED: Cell<bool> = const { Cell::new(false) };
+    static BYPASSED: Cell<bool> = const { Cell::new(false) };
 }
 
-/// StartTime to decide calls on paths of this disk.
-pub(crate) fn watch(disk: &Arc<Shared>) {
+/// Starts to simulate calls on paths of this disk.
+pub(crate) fn register(disk: &Arc<SharedDisk>) {
     DISKS.write().unwrap_or_else(PoisonError::into_inner).push(Arc::clone(disk));
     DISKS_COUNT.fetch_add(1, Ordering::SeqCst);
 }
 
-/// Leaves calls on paths and open files of this disk to the kernel.
-pub(crate) fn forget(disk: &Arc<Shared>) {
+/// Leaves calls on paths and open files of this disk to the kernel from now on.
+pub(crate) fn unregister(disk: &Arc<SharedDisk>) {
     DISKS.write().unwrap_or_else(PoisonError::into_inner).retain(|d| !Arc::ptr_eq(d, disk));
     let mut files = FILES.write().unwrap_or_else(PoisonError::into_inner);
     files.retain(|_, file| !Arc::ptr_eq(&file.disk, disk));
@@ -59,34 +60,34 @@ pub(crate) fn forget(disk: &Arc<Shared>) {
 }
 
 /// Runs `work` with the calls of this thread going to the kernel.
-pub(crate) fn unwatched<T>(work: impl FnOnce() -> T) -> T {
-    let before = UNWATCHED.replace(true);
+pub(crate) fn bypass<T>(work: impl FnOnce() -> T) -> T {
+    let before = BYPASSED.replace(true);
     let done = work();
-    UNWATCHED.set(before);
+    BYPASSED.set(before);
     done
 }
 
-fn is_watching() -> bool {
-    DISKS_COUNT.load(Ordering::Relaxed) > 0 && !UNWATCHED.get()
+fn is_simulating() -> bool {
+    DISKS_COUNT.load(Ordering::Relaxed) > 0 && !BYPASSED.get()
 }
 
 fn file_of(fd: c_int) -> Option<Arc<OpenFile>> {
-    if !is_watching() {
+    if !is_simulating() {
         return None;
     }
     FILES.read().unwrap_or_else(PoisonError::into_inner).get(&fd).cloned()
 }
 
-/// The disk of a path and the path below its root.
-fn place_of(folder: c_int, path: *const c_char) -> Option<(Arc<Shared>, String)> {
-    if !is_watching() || path.is_null() {
+/// Returns the disk of a path, and the path below its root.
+fn locate(dir: c_int, path: *const c_char) -> Option<(Arc<SharedDisk>, String)> {
+    if !is_simulating() || path.is_null() {
         return None;
     }
-    // SAFETY: callers of these functions pass strings that end in zero, as the C library demands.
+    // SAFETY: callers of these functions pass zero-terminated strings, as the C library requires.
     let path = unsafe { CStr::from_ptr(path) }.to_str().ok()?;
     if !path.starts_with('/') {
-        let folder = file_of(folder)?;
-        return Some((Arc::clone(&folder.disk), format!("{}/{path}", folder.path)));
+        let dir = file_of(dir)?;
+        return Some((Arc::clone(&dir.disk), format!("{}/{path}", dir.path)));
     }
     let disks = DISKS.read().unwrap_or_else(PoisonError::into_inner);
     disks.iter().find_map(|disk| Some((Arc::clone(disk), disk.below(path)?.to_owned())))
@@ -113,12 +114,13 @@ fn fail(errno: Errno) -> c_int {
 }
 
 fn fail_with(number: c_int) -> c_int {
-    // SAFETY: the C library gives every thread a place for its error.
+    // SAFETY: the C library provides an error location for every thread.
     unsafe { *libc::__errno_location() = number };
     -1
 }
 
-/// The kernel's answer to a system call of integers and pointers that the caller of the replaced function vouches for.
+/// Makes a system call with integers and pointers that the caller of the replaced function is
+/// responsible for.
 macro_rules! kernel {
     ($call:expr $(, $argument:expr)* $(,)?) => {
         // SAFETY: the arguments are those that the replaced function was called with.
@@ -126,15 +128,15 @@ macro_rules! kernel {
     };
 }
 
-fn kind_of(state: &mut State, path: &str) -> FileKind {
+fn kind_of(state: &mut DiskState, path: &str) -> FileKind {
     let node = state.tree.find(path);
-    let is_folder = node.is_some_and(|node| state.tree.names_mut(node).is_some());
-    if is_folder { FileKind::Folder } else { FileKind::of(path) }
+    let is_dir = node.is_some_and(|node| state.tree.names_mut(node).is_some());
+    if is_dir { FileKind::Folder } else { FileKind::of(path) }
 }
 
-fn open_at(folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int {
-    let open = || kernel!(libc::SYS_openat, folder, path, flags | libc::O_LARGEFILE, mode) as c_int;
-    let Some((disk, below)) = place_of(folder, path) else {
+fn open_at(dir: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int {
+    let open = || kernel!(libc::SYS_openat, dir, path, flags | libc::O_LARGEFILE, mode) as c_int;
+    let Some((disk, below)) = locate(dir, path) else {
         let fd = open();
         release(fd);
         return fd;
@@ -187,7 +189,7 @@ fn write_at(fd: c_int, bytes: *const c_void, length: size_t, offset: Option<off_
     if written > 0
         && let Some(inode) = state.tree.file_mut(file.node)
     {
-        // SAFETY: the caller vouches for `length` bytes, and the kernel has just read these.
+        // SAFETY: the caller guarantees `length` bytes, and the kernel has just read these.
         let bytes = unsafe { std::slice::from_raw_parts(bytes.cast::<u8>(), written as usize) };
         inode.write(at.unsigned_abs(), bytes);
     }
@@ -201,7 +203,7 @@ fn sync(fd: c_int, call: libc::c_long) -> c_int {
     let Some(file) = file_of(fd) else { return kernel!(call, fd) as c_int };
     let mut state = file.disk.lock();
     let verdict = state.decide(&file.path, file.kind, Call::Sync, 0);
-    let State { tree, random, stopped, .. } = &mut *state;
+    let DiskState { tree, random, stopped, .. } = &mut *state;
     match verdict {
         Verdict::Fail(errno) => {
             if !*stopped && let Some(inode) = tree.file_mut(file.node) {
@@ -247,14 +249,14 @@ fn read_at(fd: c_int, read: impl FnOnce() -> libc::c_long) -> ssize_t {
     read() as ssize_t
 }
 
-/// A call that changes names: decided, done and recorded.
+/// Makes a call that changes names: decides, executes and records it.
 fn change_names(
-    (folder, path): (c_int, *const c_char),
+    (dir, path): (c_int, *const c_char),
     call: Call,
     change: impl FnOnce() -> libc::c_long,
-    record: impl FnOnce(&mut State, &str),
+    record: impl FnOnce(&mut DiskState, &str),
 ) -> c_int {
-    let Some((disk, below)) = place_of(folder, path) else { return change() as c_int };
+    let Some((disk, below)) = locate(dir, path) else { return change() as c_int };
     let mut state = disk.lock();
     let kind = kind_of(&mut state, &below);
     if let Verdict::Fail(errno) = state.decide(&below, kind, call, 0) {
@@ -268,7 +270,7 @@ fn change_names(
 }
 
 fn link_at(from: (c_int, *const c_char), to: (c_int, *const c_char), flags: c_int) -> c_int {
-    let source = place_of(from.0, from.1);
+    let source = locate(from.0, from.1);
     let link = || kernel!(libc::SYS_linkat, from.0, from.1, to.0, to.1, flags);
     change_names(to, Call::Rename, link, |state, to| {
         if let Some((_, from)) = source {
@@ -277,9 +279,9 @@ fn link_at(from: (c_int, *const c_char), to: (c_int, *const c_char), flags: c_in
     })
 }
 
-/// The C library's own function of this name, for what the kernel alone cannot do.
+/// Returns the C library's own function of this name, for what is not a system call.
 fn next(name: &CStr) -> *mut c_void {
-    // SAFETY: the name ends in zero.
+    // SAFETY: the name is zero-terminated.
     unsafe { libc::dlsym(libc::RTLD_NEXT, name.as_ptr()) }
 }
 
@@ -294,13 +296,13 @@ extern "C" fn open64(path: *const c_char, flags: c_int, mode: mode_t) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn openat(folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int {
-    open_at(folder, path, flags, mode)
+extern "C" fn openat(dir: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int {
+    open_at(dir, path, flags, mode)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn openat64(folder: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int {
-    open_at(folder, path, flags, mode)
+extern "C" fn openat64(dir: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int {
+    open_at(dir, path, flags, mode)
 }
 
 #[unsafe(no_mangle)]
@@ -312,7 +314,7 @@ extern "C" fn close(fd: c_int) -> c_int {
 #[unsafe(no_mangle)]
 extern "C" fn fclose(stream: *mut libc::FILE) -> c_int {
     type Fclose = extern "C" fn(*mut libc::FILE) -> c_int;
-    // SAFETY: the caller vouches for the stream; the function found has this signature.
+    // SAFETY: the caller guarantees the stream; the function found has this signature.
     let (fd, fclose) = unsafe {
         (libc::fileno(stream), std::mem::transmute::<*mut c_void, Fclose>(next(c"fclose")))
     };
@@ -321,14 +323,14 @@ extern "C" fn fclose(stream: *mut libc::FILE) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn closedir(folder: *mut libc::DIR) -> c_int {
+extern "C" fn closedir(dir: *mut libc::DIR) -> c_int {
     type Closedir = extern "C" fn(*mut libc::DIR) -> c_int;
-    // SAFETY: the caller vouches for the folder; the function found has this signature.
+    // SAFETY: the caller guarantees the directory stream; the function found has this signature.
     let (fd, closedir) = unsafe {
-        (libc::dirfd(folder), std::mem::transmute::<*mut c_void, Closedir>(next(c"closedir")))
+        (libc::dirfd(dir), std::mem::transmute::<*mut c_void, Closedir>(next(c"closedir")))
     };
     release(fd);
-    closedir(folder)
+    closedir(dir)
 }
 
 #[unsafe(no_mangle)]
@@ -381,7 +383,7 @@ extern "C" fn ftruncate64(fd: c_int, length: off_t) -> c_int {
     truncate_open(fd, length)
 }
 
-/// Copies to a disk go through `write`, which callers fall back to.
+/// Refuses copies to a disk, so that callers fall back to `write`.
 #[unsafe(no_mangle)]
 extern "C" fn copy_file_range(
     from: c_int,
@@ -397,7 +399,7 @@ extern "C" fn copy_file_range(
     kernel!(libc::SYS_copy_file_range, from, from_offset, to, to_offset, length, flags) as ssize_t
 }
 
-/// See [`copy_file_range`].
+/// Refuses copies to a disk, see [`copy_file_range`].
 #[unsafe(no_mangle)]
 extern "C" fn sendfile64(to: c_int, from: c_int, offset: *mut off_t, length: size_t) -> ssize_t {
     if file_of(to).is_some() {
@@ -409,13 +411,13 @@ extern "C" fn sendfile64(to: c_int, from: c_int, offset: *mut off_t, length: siz
 #[unsafe(no_mangle)]
 extern "C" fn mkdir(path: *const c_char, mode: mode_t) -> c_int {
     let make = || kernel!(libc::SYS_mkdirat, libc::AT_FDCWD, path, mode);
-    let record = |state: &mut State, path: &str| state.tree.create_folder(path);
+    let record = |state: &mut DiskState, path: &str| state.tree.create_dir(path);
     change_names((libc::AT_FDCWD, path), Call::Create, make, record)
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn rename(from: *const c_char, to: *const c_char) -> c_int {
-    let source = place_of(libc::AT_FDCWD, from);
+    let source = locate(libc::AT_FDCWD, from);
     let rename = || kernel!(libc::SYS_renameat2, libc::AT_FDCWD, from, libc::AT_FDCWD, to, 0);
     change_names((libc::AT_FDCWD, to), Call::Rename, rename, |state, to| {
         if let Some((_, from)) = source {
@@ -431,13 +433,13 @@ extern "C" fn link(from: *const c_char, to: *const c_char) -> c_int {
 
 #[unsafe(no_mangle)]
 extern "C" fn linkat(
-    from_folder: c_int,
+    from_dir: c_int,
     from: *const c_char,
-    to_folder: c_int,
+    to_dir: c_int,
     to: *const c_char,
     flags: c_int,
 ) -> c_int {
-    link_at((from_folder, from), (to_folder, to), flags)
+    link_at((from_dir, from), (to_dir, to), flags)
 }
 
 #[unsafe(no_mangle)]
@@ -451,8 +453,8 @@ extern "C" fn rmdir(path: *const c_char) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn unlinkat(folder: c_int, path: *const c_char, flags: c_int) -> c_int {
-    let unlink = || kernel!(libc::SYS_unlinkat, folder, path, flags);
-    let record = |state: &mut State, path: &str| state.tree.remove(path);
-    change_names((folder, path), Call::Unlink, unlink, record)
+extern "C" fn unlinkat(dir: c_int, path: *const c_char, flags: c_int) -> c_int {
+    let unlink = || kernel!(libc::SYS_unlinkat, dir, path, flags);
+    let record = |state: &mut DiskState, path: &str| state.tree.remove(path);
+    change_names((dir, path), Call::Unlink, unlink, record)
 }

@@ -1,4 +1,4 @@
-//! A simulated disk: a folder in memory whose calls are recorded and may fail.
+//! A simulated disk: a directory in memory whose calls are recorded and may fail.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -9,92 +9,92 @@ use crate::calls;
 use crate::faults::{Call, Effect, Fault, FileKind};
 use crate::image::{self, Loss};
 use crate::random::Random;
-use crate::state::{Decay, State};
+use crate::state::{Decay, DiskState};
 use crate::tree::Tree;
 
-/// Bytes of a sector, which decay may lose whole.
+/// Bytes of a sector, the unit that decay zeroes.
 const SECTOR_BYTES: usize = 512;
 
-/// A disk and the folder that shows it. The folder is deleted with it.
+/// A disk and the directory that contains its files. The directory is deleted with it.
 #[derive(Debug)]
 pub struct Disk {
-    shared: Arc<Shared>,
-    _folder: tempfile::TempDir,
+    shared: Arc<SharedDisk>,
+    _dir: tempfile::TempDir,
 }
 
-/// A disk as calls find it.
+/// A disk, shared with the system calls.
 #[derive(Debug)]
-pub(crate) struct Shared {
+pub(crate) struct SharedDisk {
     root: PathBuf,
-    state: Mutex<State>,
+    state: Mutex<DiskState>,
 }
 
-impl Shared {
-    /// The path below the root, when it lies there.
+impl SharedDisk {
+    /// Returns the path below the root, or `None` if `path` is not below it.
     pub(crate) fn below<'a>(&self, path: &'a str) -> Option<&'a str> {
         let rest = path.strip_prefix(self.root.to_str()?)?;
         (rest.is_empty() || rest.starts_with('/')).then_some(rest)
     }
 
-    pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
+    pub(crate) fn lock(&self) -> MutexGuard<'_, DiskState> {
         // A test that fails elsewhere must not hide its reason behind this lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Disk {
-    /// An empty disk whose luck is decided by `seed`.
+    /// Creates an empty disk whose random behaviour is determined by `seed`.
     pub fn new(seed: u64) -> io::Result<Self> {
         let memory = Path::new("/dev/shm");
-        let folder =
-            if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }?;
-        let root = folder.path().canonicalize()?;
-        let shared = Arc::new(Shared { root, state: Mutex::new(State::new(seed)) });
-        calls::watch(&shared);
-        Ok(Self { shared, _folder: folder })
+        let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }?;
+        let root = dir.path().canonicalize()?;
+        let shared = Arc::new(SharedDisk { root, state: Mutex::new(DiskState::new(seed)) });
+        calls::register(&shared);
+        Ok(Self { shared, _dir: dir })
     }
 
-    /// The folder that shows the disk.
+    /// Returns the directory that contains the files of the disk.
     pub fn root(&self) -> &Path {
         &self.shared.root
     }
 
-    /// Adds a fault that waits for its call.
+    /// Adds a fault, which strikes a later call.
     pub fn arm(&self, fault: Fault) {
         self.shared.lock().faults.push(fault);
     }
 
-    /// Forgets the faults that have not struck yet.
+    /// Removes the faults that have not struck yet.
     pub fn disarm(&self) {
         self.shared.lock().faults.clear();
     }
 
-    /// Ends the machine, or the process: nothing changes on the disk any more.
+    /// Stops the machine or the process: nothing changes on the disk any more.
     pub fn stop(&self) {
         self.shared.lock().stopped = true;
     }
 
-    /// Whether the machine, or the process, has ended.
+    /// Returns whether the machine or the process has stopped.
     pub fn is_stopped(&self) -> bool {
         self.shared.lock().stopped
     }
 
-    /// Goes on after a kill: the disk holds all that was written, synced or not, and what was not may still be lost to
-    /// a power loss. Whoever used the disk before must have closed its files.
+    /// Continues after a kill: the disk contains everything written, synced or not, and unsynced
+    /// data may still be lost in a power loss. Earlier users of the disk must have closed their
+    /// files.
     pub fn restart(&self) {
         let mut state = self.shared.lock();
         state.faults.clear();
         state.stopped = false;
     }
 
-    /// Goes on after a power loss: of what was not synced any part is lost. Whoever used the disk before must have closed its
-    /// files.
+    /// Continues after a power loss: any part of the unsynced data is lost. Earlier users of the
+    /// disk must have closed their files.
     pub fn lose_power(&self, random: &mut Random, loss: Loss) -> io::Result<()> {
         let content = {
             let state = self.shared.lock();
             state.tree.after_power_loss(random, loss.order())
         };
-        calls::unwatched(|| image::replace(&self.shared.root, &content))?;
+        calls::bypass(|| image::replace(&self.shared.root, &content))?;
         let mut state = self.shared.lock();
         state.tree = Tree::of(&content);
         state.open.clear();
@@ -103,14 +103,15 @@ impl Disk {
         Ok(())
     }
 
-    /// Flips a bit or zeroes a sector of a file of this kind that holds anything; none when there is no such file.
+    /// Flips a bit or zeroes a sector of a non-empty file of this kind. Returns `None` if there is
+    /// no such file.
     pub fn decay(&self, random: &mut Random, kind: FileKind) -> io::Result<Option<Decay>> {
-        let mut content = calls::unwatched(|| image::read(&self.shared.root))?;
-        let of_kind = |(path, bytes): (&String, &Option<Vec<u8>>)| {
-            let long = bytes.as_ref().is_some_and(|bytes| !bytes.is_empty());
-            (long && FileKind::of(path) == kind).then(|| path.clone())
+        let mut content = calls::bypass(|| image::read(&self.shared.root))?;
+        let path_if_kind = |(path, bytes): (&String, &Option<Vec<u8>>)| {
+            let has_bytes = bytes.as_ref().is_some_and(|bytes| !bytes.is_empty());
+            (has_bytes && FileKind::of(path) == kind).then(|| path.clone())
         };
-        let paths: Vec<String> = content.iter().filter_map(of_kind).collect();
+        let paths: Vec<String> = content.iter().filter_map(path_if_kind).collect();
         if paths.is_empty() {
             return Ok(None);
         }
@@ -127,7 +128,7 @@ impl Disk {
         }
         let mut state = self.shared.lock();
         let path = self.shared.root.join(decay.path.trim_start_matches('/'));
-        calls::unwatched(|| std::fs::write(path, &*bytes))?;
+        calls::bypass(|| std::fs::write(path, &*bytes))?;
         if let Some(node) = state.tree.find(&decay.path)
             && let Some(inode) = state.tree.file_mut(node)
         {
@@ -136,17 +137,17 @@ impl Disk {
         Ok(Some(decay))
     }
 
-    /// The faults that struck, in their order.
+    /// Returns the faults that struck, in order.
     pub fn journal(&self) -> Vec<String> {
         self.shared.lock().journal.clone()
     }
 
-    /// How often faults struck.
+    /// Returns how many faults struck.
     pub fn strikes(&self) -> u64 {
         self.shared.lock().struck.values().sum()
     }
 
-    /// How often faults of each kind struck.
+    /// Returns how many faults of each kind struck.
     pub fn struck(&self) -> BTreeMap<(FileKind, Call, Effect), u64> {
         self.shared.lock().struck.clone()
     }
@@ -154,8 +155,8 @@ impl Disk {
 
 impl Drop for Disk {
     fn drop(&mut self) {
-        // The folder is removed after this, by calls that are not simulated any more.
-        calls::forget(&self.shared);
+        // The directory is removed after this, by calls that are no longer simulated.
+        calls::unregister(&self.shared);
     }
 }
 
@@ -171,7 +172,7 @@ mod tests {
         Disk::new(1).unwrap()
     }
 
-    /// Loses the power often, and collects what the file `name` holds then.
+    /// Loses power many times, and returns what the file `name` contains each time.
     fn contents_after_power_loss(prepare: impl Fn(&Path), name: &str) -> Vec<Option<Vec<u8>>> {
         let mut contents = Vec::new();
         for seed in 0..30 {
@@ -184,17 +185,17 @@ mod tests {
         contents
     }
 
-    fn sync_folder(path: &Path) {
+    fn sync_dir(path: &Path) {
         File::open(path).unwrap().sync_all().unwrap();
     }
 
     #[test]
-    fn what_was_synced_with_its_name_survives_a_power_loss() {
+    fn content_synced_with_its_name_survives_a_power_loss() {
         let write = |root: &Path| {
             let mut file = File::create(root.join("a")).unwrap();
             file.write_all(b"first").unwrap();
             file.sync_data().unwrap();
-            sync_folder(root);
+            sync_dir(root);
             file.write_all(b" second").unwrap();
         };
         let contents = contents_after_power_loss(write, "a");
@@ -204,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_was_not_synced_may_be_lost() {
+    fn an_unsynced_name_may_be_lost() {
         let write = |root: &Path| {
             let mut file = File::create(root.join("a")).unwrap();
             file.write_all(b"first").unwrap();
@@ -216,25 +217,25 @@ mod tests {
     }
 
     #[test]
-    fn a_copy_a_rename_and_an_append_are_seen() {
+    fn copies_renames_and_appends_are_recorded() {
         let write = |root: &Path| {
             fs::write(root.join("a"), b"first").unwrap();
-            fs::create_dir(root.join("folder")).unwrap();
-            fs::copy(root.join("a"), root.join("folder/b")).unwrap();
-            fs::rename(root.join("folder/b"), root.join("folder/c")).unwrap();
-            let c = root.join("folder/c");
+            fs::create_dir(root.join("dir")).unwrap();
+            fs::copy(root.join("a"), root.join("dir/b")).unwrap();
+            fs::rename(root.join("dir/b"), root.join("dir/c")).unwrap();
+            let c = root.join("dir/c");
             let mut file = OpenOptions::new().append(true).open(&c).unwrap();
             file.write_all(b" second").unwrap();
             file.sync_all().unwrap();
-            sync_folder(&root.join("folder"));
-            sync_folder(root);
+            sync_dir(&root.join("dir"));
+            sync_dir(root);
         };
-        let contents = contents_after_power_loss(write, "folder/c");
+        let contents = contents_after_power_loss(write, "dir/c");
         assert!(contents.iter().all(|c| c.as_deref() == Some(b"first second")), "{contents:?}");
     }
 
     #[test]
-    fn nothing_changes_a_disk_that_was_stopped_and_a_restart_keeps_all() {
+    fn a_stopped_disk_does_not_change_and_a_restart_keeps_everything() {
         let disk = disk();
         let path = disk.root().join("a");
         let mut file = File::create(&path).unwrap();
@@ -274,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn decay_changes_one_place_of_one_file() {
+    fn decay_changes_one_part_of_one_file() {
         let disk = disk();
         fs::write(disk.root().join("a.log"), [7; 2_000]).unwrap();
         fs::write(disk.root().join("b.sst"), [7; 2_000]).unwrap();

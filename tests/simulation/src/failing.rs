@@ -1,20 +1,20 @@
-//! How a history fails: a message, carried as an error so that it ends the history and not the process.
+//! Failures of histories: errors, so that a failure ends the history and not the process.
 
 use std::fmt;
 
 /// Why a history fails.
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// What is wrong, without numbers: failures of the same kind are the same fault.
+    /// What is wrong, without numbers: failures of the same kind count as the same bug.
     pub kind: &'static str,
-    /// All that may help to find it.
+    /// Everything that may help to find the cause.
     pub details: String,
 }
 
-/// What a part of a history comes to.
+/// The result of a part of a history.
 pub type Outcome<T = ()> = Result<T, Failure>;
 
-/// Fails with a kind and details.
+/// Returns a failure with a kind and details.
 pub fn fail<T>(kind: &'static str, details: impl fmt::Display) -> Outcome<T> {
     Err(Failure { kind, details: details.to_string() })
 }

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::random::Random;
 
-/// What a file of a data directory is for, by its path.
+/// The purpose of a file in a data directory, according to its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum FileKind {
     /// A segment of the engine's write-ahead log.
@@ -13,11 +13,11 @@ pub enum FileKind {
     DbLog,
     /// A table of RocksDB.
     Table,
-    /// The manifest of RocksDB, or the file that names it.
+    /// RocksDB's manifest, or the file that names it.
     Manifest,
     /// Any other file.
     Other,
-    /// A folder.
+    /// A directory.
     Folder,
 }
 
@@ -26,11 +26,11 @@ impl FileKind {
     pub const ALL: [Self; 6] =
         [Self::Log, Self::DbLog, Self::Table, Self::Manifest, Self::Other, Self::Folder];
 
-    /// The kind of the file at `path`.
+    /// Returns the kind of the file at `path`.
     pub fn of(path: &str) -> Self {
-        let (folder, name) = path.rsplit_once('/').unwrap_or(("", path));
+        let (dir, name) = path.rsplit_once('/').unwrap_or(("", path));
         let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
-        match (folder.ends_with("/db"), extension) {
+        match (dir.ends_with("/db"), extension) {
             (false, "log") => Self::Log,
             (true, "log") => Self::DbLog,
             (_, "sst") => Self::Table,
@@ -41,12 +41,12 @@ impl FileKind {
     }
 }
 
-/// What is asked of the disk.
+/// Kinds of system calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Call {
-    /// Opens a file that is there.
+    /// Opens an existing file.
     Open,
-    /// Makes a file or a folder.
+    /// Creates a file or directory.
     Create,
     /// Reads.
     Read,
@@ -75,56 +75,57 @@ impl Call {
         Self::Unlink,
     ];
 
-    /// Whether the call changes what a disk holds.
+    /// Returns whether the call changes the contents of a disk.
     pub(crate) fn changes(self) -> bool {
         !matches!(self, Self::Open | Self::Read)
     }
 }
 
-/// How the system refuses a call.
+/// The error of a failing call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Errno {
     /// The device failed.
     Io,
     /// The disk is full.
     NoSpace,
-    /// The process has as many open files as it may.
+    /// The process has reached its limit of open files.
     TooManyFiles,
-    /// A signal came: to be tried again.
+    /// A signal interrupted the call, which should be retried.
     Interrupted,
 }
 
-/// What a fault does.
+/// The effect of a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Effect {
-    /// The call does nothing and fails. A sync that fails may have written some sectors and forgets the others.
+    /// The call does nothing and fails. A failing sync may have written some sectors, and drops the
+    /// others.
     Fail(Errno),
-    /// A write that writes less than it was given.
+    /// A write writes fewer bytes than requested.
     Short,
-    /// A sync that does nothing and succeeds.
+    /// A sync does nothing and succeeds.
     Lie,
-    /// The machine or the process ends before the call; of a write any part may have been done.
+    /// The machine or the process stops before the call; any part of a write may have been done.
     Stop,
 }
 
-/// A fault that waits for its call.
+/// A fault that strikes a later call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Fault {
-    /// Which files; all of them when none is named.
+    /// The kind of file, or any if `None`.
     pub kind: Option<FileKind>,
-    /// Which call; any that changes the disk when none is named.
+    /// The kind of call, or any that changes the disk if `None`.
     pub call: Option<Call>,
-    /// Calls that go well before it.
+    /// Number of matching calls that succeed before it.
     pub after: u32,
-    /// How often it happens.
+    /// How often it strikes.
     pub times: u32,
-    /// What happens.
+    /// Its effect.
     pub effect: Effect,
 }
 
 impl Fault {
-    /// Any fault, of these kinds of files or, now and then, of all. Only files of the kind `liar` are told that they are synced
-    /// and are not; without one such a sync fails.
+    /// Returns a random fault, for one of these kinds of files or sometimes for all. A sync without
+    /// effect only strikes files of the kind `liar`; without one such a sync fails.
     pub fn any(random: &mut Random, kinds: &[FileKind], liar: Option<FileKind>) -> Self {
         let kind = random.percent(80).then(|| *random.pick(kinds));
         let (call, effect) = match random.weighted(&[8, 4, 3, 2, 2, 2, 2, 2, 1, 1]) {
@@ -145,16 +146,16 @@ impl Fault {
         let kind = if effect == Effect::Lie { liar } else { kind };
         let after = *random.pick(&[0, 0, 1, 2, 4, 9, 20]);
         let times = if effect == Effect::Stop { 1 } else { *random.pick(&[1, 1, 2, 100]) };
-        // A signal comes once, or nobody would ever get anywhere.
+        // A signal interrupts only once, or the program would never make progress.
         let times = if effect == Effect::Fail(Errno::Interrupted) { 1 } else { times };
         Self { kind, call, after, times, effect }
     }
 
-    /// Whether the fault is about this call. Counts it.
+    /// Returns whether the fault strikes this call. Counts the call.
     pub(crate) fn strikes(&mut self, kind: FileKind, call: Call) -> bool {
-        let about_call = self.call.map_or(call.changes(), |only| only == call);
-        let about_file = self.kind.is_none_or(|only| only == kind);
-        if !about_call || !about_file || self.times == 0 {
+        let matches_call = self.call.map_or(call.changes(), |only| only == call);
+        let matches_file = self.kind.is_none_or(|only| only == kind);
+        if !matches_call || !matches_file || self.times == 0 {
             return false;
         }
         if self.after > 0 {
@@ -180,7 +181,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn files_are_known_by_their_path() {
+    fn kinds_of_files_follow_from_their_paths() {
         for (path, kind) in [
             ("/data/log/00000000000000000001.log", FileKind::Log),
             ("/data/db/000004.log", FileKind::DbLog),

@@ -1,4 +1,4 @@
-//! Histories: what a seed decides, and whoever lives through it.
+//! Histories, which are generated from seeds, and the drivers that run them.
 
 use std::fmt::Debug;
 
@@ -7,31 +7,32 @@ use crate::failing::Outcome;
 use crate::image::Loss;
 use crate::random::Random;
 
-/// Everything that a seed decides: plain data, so that a failing history is printed, and shrunk by leaving steps out.
+/// A test case generated from a seed: plain data, so that a failing history can be printed, and
+/// shrunk by leaving out steps.
 #[derive(Clone, Debug)]
 pub struct History<Setup, Step> {
     /// The seed.
     pub seed: u64,
-    /// How the program is opened.
+    /// The options with which the program is opened.
     pub setup: Setup,
-    /// What happens.
+    /// The steps, in order.
     pub steps: Vec<Step>,
 }
 
-/// The history that a driver lives through.
+/// The history that a driver runs.
 pub type HistoryOf<D> = History<<D as Driver>::Setup, <D as Driver>::Step>;
 
-/// How a program ends without a word.
+/// How a program ends without an orderly stop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Crash {
-    /// The process is killed: all that was written stays.
+    /// The process is killed: everything written is kept.
     Kill,
-    /// The machine loses its power; the number decides what is lost of all that was not synced.
+    /// The machine loses power. The number is the seed of what is lost of the unsynced data.
     PowerLoss(Loss, u64),
 }
 
 impl Crash {
-    /// Any crash.
+    /// Returns a random crash.
     pub fn any(random: &mut Random) -> Self {
         if random.percent(50) {
             return Self::Kill;
@@ -41,51 +42,52 @@ impl Crash {
     }
 }
 
-/// A program on a simulated disk with a model beside it, and how it lives through a history.
+/// A program on a simulated disk with a model of it, and how it runs a history.
 pub trait Driver: Sized {
-    /// How the program is opened.
+    /// The options with which the program is opened.
     type Setup: Clone + Debug;
-    /// One thing that happens.
+    /// One step.
     type Step: Clone + Debug;
 
-    /// The package whose test it is, to be named where a history fails.
+    /// The package of the test, printed with the command that repeats a failing history.
     const PACKAGE: &'static str;
 
-    /// The history of a seed.
+    /// Generates the history of a seed.
     fn history(seed: u64) -> HistoryOf<Self>;
 
     /// Opens the program on a new disk.
     fn new(seed: u64, setup: &Self::Setup) -> Outcome<Self>;
 
-    /// Does a step. The disk may have stopped meanwhile.
+    /// Executes a step. The disk may have stopped meanwhile.
     fn act(&mut self, step: &Self::Step) -> Outcome;
 
-    /// Ends the program and begins it anew on what the disk holds after a crash, with no faults armed.
+    /// Ends the program, and starts it again on what the disk contains after a crash, without
+    /// faults.
     fn restart(&mut self, crash: Crash) -> Outcome;
 
-    /// Looks at all that must hold at the end.
+    /// Checks everything that must hold at the end.
     fn end(&mut self) -> Outcome;
 
-    /// The disk.
+    /// Returns the disk.
     fn disk(&self) -> &Disk;
 
-    /// What decides that which the steps leave open.
+    /// Returns the source of the choices that the steps leave open.
     fn random(&mut self) -> &mut Random;
 
-    /// Whether calls have failed since the program was opened.
+    /// Returns whether calls have failed since the program was opened.
     fn is_troubled(&self) -> bool;
 
-    /// How often it has crashed.
+    /// Returns how often it has crashed.
     fn crashes(&self) -> u64;
 
-    /// Does one step, and recovers from the crash that it met.
+    /// Executes one step, and recovers from a crash during it.
     fn step(&mut self, step: &Self::Step) -> Outcome {
         self.act(step)?;
         if self.disk().is_stopped() {
             let crash = Crash::any(self.random());
             self.restart(crash)?;
         } else if self.is_troubled() && self.random().percent(30) {
-            // Somebody looks after a program that fails.
+            // An operator attends to a failing program.
             self.disk().disarm();
             self.restart(Crash::Kill)?;
         }

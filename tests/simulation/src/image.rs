@@ -1,4 +1,4 @@
-//! From what is durable to the files of the next start.
+//! Copies the contents of a disk from and to real files.
 
 use std::fs;
 use std::io;
@@ -7,12 +7,12 @@ use std::path::Path;
 use crate::names::Order;
 use crate::tree::Content;
 
-/// What a power loss does to names; sectors are always lost one by one.
+/// What a power loss does to names. Sectors are always lost individually.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Loss {
-    /// Changes of the names of a folder reach the disk in their order, as with a journal.
+    /// Changes of the names in a directory become durable in order, as with a journal.
     Journal,
-    /// They reach it in any order.
+    /// They become durable in any order.
     Any,
 }
 
@@ -25,7 +25,8 @@ impl Loss {
     }
 }
 
-/// Replaces everything below `root` by `content`. The caller sees to it that these calls are not simulated.
+/// Replaces everything below `root` by `content`. The caller ensures that these calls are not
+/// simulated.
 pub(crate) fn replace(root: &Path, content: &Content) -> io::Result<()> {
     for entry in fs::read_dir(root)? {
         let path = entry?.path();
@@ -41,15 +42,15 @@ pub(crate) fn replace(root: &Path, content: &Content) -> io::Result<()> {
     Ok(())
 }
 
-/// Everything below `root`.
+/// Reads everything below `root`.
 pub(crate) fn read(root: &Path) -> io::Result<Content> {
     let mut content = Content::new();
     read_below(root, "", &mut content)?;
     Ok(content)
 }
 
-fn read_below(folder: &Path, path: &str, content: &mut Content) -> io::Result<()> {
-    for entry in fs::read_dir(folder)? {
+fn read_below(dir: &Path, path: &str, content: &mut Content) -> io::Result<()> {
+    for entry in fs::read_dir(dir)? {
         let entry = entry?;
         let path = format!("{path}/{}", entry.file_name().to_string_lossy());
         if entry.file_type()?.is_dir() {

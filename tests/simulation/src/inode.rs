@@ -1,13 +1,13 @@
-//! One file: what of it a power loss leaves. Its content as programs see it is in the real file.
+//! One file: what a power loss leaves of it. The real file has its contents as programs see them.
 
 use crate::random::Random;
 
-/// What a disk writes whole or not at all.
+/// The unit that a disk writes atomically.
 const SECTOR_BYTES: u64 = 512;
 
-/// A change of the content that no successful sync has followed.
+/// A change of the content that has not been synced successfully.
 #[derive(Clone, Debug)]
-enum Change {
+enum ContentChange {
     Write { offset: u64, bytes: Vec<u8> },
     Length(u64),
 }
@@ -16,29 +16,30 @@ enum Change {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Inode {
     durable: Vec<u8>,
-    pending: Vec<Change>,
+    pending: Vec<ContentChange>,
 }
 
 impl Inode {
-    /// A file that was there before the simulation.
+    /// Returns a file that existed before the simulation.
     pub(crate) fn durable(content: Vec<u8>) -> Self {
         Self { durable: content, pending: Vec::new() }
     }
 
     pub(crate) fn write(&mut self, offset: u64, bytes: &[u8]) {
-        // Appends are most of all writes: one change holds many, so that long files stay cheap.
-        if let Some(Change::Write { offset: before, bytes: written }) = self.pending.last_mut()
+        // Most writes are appends: one change contains many of them, so that long files stay cheap.
+        if let Some(ContentChange::Write { offset: before, bytes: written }) =
+            self.pending.last_mut()
             && *before + written.len() as u64 == offset
             && written.len() < 1 << 20
         {
             written.extend_from_slice(bytes);
             return;
         }
-        self.pending.push(Change::Write { offset, bytes: bytes.to_vec() });
+        self.pending.push(ContentChange::Write { offset, bytes: bytes.to_vec() });
     }
 
     pub(crate) fn set_len(&mut self, length: u64) {
-        self.pending.push(Change::Length(length));
+        self.pending.push(ContentChange::Length(length));
     }
 
     /// Makes all changes durable.
@@ -48,30 +49,30 @@ impl Inode {
         }
     }
 
-    /// A sync that fails, as Linux does it: some sectors were written, the others count as clean from now on. They can
-    /// still be read, and no later sync writes them.
+    /// Fails a sync as Linux does: some sectors are written, the others count as clean from now on.
+    /// They can still be read, and no later sync writes them.
     pub(crate) fn fail_sync(&mut self, random: &mut Random) {
         for change in std::mem::take(&mut self.pending) {
             match change {
-                Change::Write { offset, bytes } => {
+                ContentChange::Write { offset, bytes } => {
                     keep_sectors(&mut self.durable, offset, &bytes, || random.percent(50));
                 }
-                Change::Length(_) => apply(&mut self.durable, &change),
+                ContentChange::Length(_) => apply(&mut self.durable, &change),
             }
         }
     }
 
-    /// Changes the durable content as decay does.
+    /// Replaces the durable content after decay.
     pub(crate) fn decay(&mut self, content: Vec<u8>) {
         self.durable = content;
         self.pending.clear();
     }
 
-    /// What is left after a power loss: of each unsynced change every sector may be old or new. A file may have grown without
-    /// its bytes; then it ends in zeros.
+    /// Returns what is left after a power loss: of each unsynced change every sector may be old or
+    /// new. A file may have grown without its bytes; it ends in zeros then.
     pub(crate) fn after_power_loss(&self, random: &mut Random) -> Vec<u8> {
         let mut content = self.durable.clone();
-        // The luck of a file is often the same for all of its sectors.
+        // The sectors of a file often share the same fate.
         let written = *random.pick(&[0, 0, 15, 50, 85, 100]);
         let cut = random.percent(30).then(|| random.index(self.pending.len() + 1));
         for (at, change) in self.pending.iter().enumerate() {
@@ -79,14 +80,14 @@ impl Inode {
                 break;
             }
             match change {
-                Change::Length(_) if random.percent(50) => apply(&mut content, change),
-                Change::Length(_) => {}
-                Change::Write { offset, bytes } => {
+                ContentChange::Length(_) if random.percent(50) => apply(&mut content, change),
+                ContentChange::Length(_) => {}
+                ContentChange::Write { offset, bytes } => {
                     keep_sectors(&mut content, *offset, bytes, || random.percent(written));
                 }
             }
         }
-        let longest = self.pending.iter().map(Change::end).max().unwrap_or(0);
+        let longest = self.pending.iter().map(ContentChange::end).max().unwrap_or(0);
         if longest > content.len() as u64 && random.percent(25) {
             let length = content.len() as u64;
             let grown = length + random.below(longest - length + 1);
@@ -96,7 +97,7 @@ impl Inode {
     }
 }
 
-impl Change {
+impl ContentChange {
     fn end(&self) -> u64 {
         match self {
             Self::Write { offset, bytes } => offset + bytes.len() as u64,
@@ -105,10 +106,10 @@ impl Change {
     }
 }
 
-fn apply(content: &mut Vec<u8>, change: &Change) {
+fn apply(content: &mut Vec<u8>, change: &ContentChange) {
     match change {
-        Change::Write { offset, bytes } => put(content, *offset, bytes),
-        Change::Length(length) => content.resize(*length as usize, 0),
+        ContentChange::Write { offset, bytes } => put(content, *offset, bytes),
+        ContentChange::Length(length) => content.resize(*length as usize, 0),
     }
 }
 
@@ -120,7 +121,7 @@ fn put(content: &mut Vec<u8>, offset: u64, bytes: &[u8]) {
     content[from..to].copy_from_slice(bytes);
 }
 
-/// Writes those sectors of a change that `keep` says.
+/// Writes those sectors of a change for which `keep` returns true.
 fn keep_sectors(content: &mut Vec<u8>, offset: u64, bytes: &[u8], mut keep: impl FnMut() -> bool) {
     let mut at = 0;
     while at < bytes.len() {
@@ -137,7 +138,8 @@ fn keep_sectors(content: &mut Vec<u8>, offset: u64, bytes: &[u8], mut keep: impl
 mod tests {
     use super::*;
 
-    /// A file of two synced sectors, of which the second is then written anew together with a third.
+    /// Returns a file of two synced sectors, of which the second is then rewritten together with a
+    /// third.
     fn file() -> Inode {
         let mut file = Inode::default();
         file.write(0, &[1; 1_024]);
@@ -147,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_synced_survives_and_the_rest_is_torn_at_sectors() {
+    fn synced_content_survives_and_the_rest_is_torn_at_sectors() {
         let mut seen = std::collections::BTreeSet::new();
         for seed in 0..400 {
             let left = file().after_power_loss(&mut Random::new(seed));
@@ -158,14 +160,14 @@ mod tests {
             }
             seen.insert((left[512], left.get(1_024).copied()));
         }
-        // Old and new in the second; absent, zeros and new in the third: all that can be.
+        // Old and new in the second; absent, zeros and new in the third: all possible outcomes.
         let second = [1, 2];
         let all = second.iter().flat_map(|s| [(*s, None), (*s, Some(0)), (*s, Some(2))]).collect();
         assert_eq!(seen, all);
     }
 
     #[test]
-    fn a_failed_sync_loses_what_it_did_not_write_for_good() {
+    fn a_failed_sync_permanently_loses_what_it_did_not_write() {
         let mut lost = false;
         for seed in 0..50 {
             let mut file = file();
@@ -179,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_changes_too() {
+    fn length_changes_may_be_lost_until_they_are_synced() {
         let mut file = file();
         file.sync();
         file.set_len(100);

@@ -1,26 +1,30 @@
-//! A simulated disk for tests: what a machine does to files, decided by a seed.
+//! A simulated disk for tests: what a machine does to files, determined by a seed.
 //!
-//! The crate defines the system calls on files that Rust's standard library and the statically linked RocksDB use. Linked into
-//! a test, these definitions are found before those of the C library. Calls on paths below the folder of a [`Disk`]
-//! are recorded and may fail; all others go to the kernel untouched.
+//! The crate defines the system calls on files that Rust's standard library and the statically
+//! linked RocksDB use. In a test that links it, these definitions take precedence over those of the
+//! C library. Calls on paths below the directory of a [`Disk`] are recorded and may fail; all
+//! others go to the kernel unchanged.
 //!
 //! ```text
-//! std, RocksDB ──▶ calls.rs: open, write, fdatasync, rename, ... ──▶ kernel (a folder in memory)
-//!                     │ asks, tells
+//! std, RocksDB ──▶ calls.rs: open, write, fdatasync, rename ──▶ kernel (a directory in memory)
+//!                     │ decides, records
 //!                     ▼
-//!                  disk.rs: faults (faults.rs) · what is durable (tree.rs, inode.rs) · power loss and decay
+//!                  disk.rs: faults (faults.rs) · durable state (tree.rs, inode.rs) ·
+//!                           power loss and decay
 //! ```
 //!
-//! Upon it [`live_through_histories`] lives through what seeds decide: a [`Driver`] has a program on a disk and a naive model beside
-//! it, does the steps of a [`History`], and compares. A history that fails is made shorter and printed with its seed.
+//! On top of it, [`live_through_histories`] runs histories generated from seeds: a [`Driver`] has a
+//! program on a disk and a naive model of it, executes the steps of a [`History`], and compares the
+//! two. A failing history is shrunk and printed with its seed.
 //!
-//! A process cannot kill a part of itself. So a crash stops the disk: from that instant every call that would change it fails,
-//! whoever makes it. The test drops the program under test, and goes on with what the disk holds after [`Disk::restart`]
-//! (as after kill -9) or [`Disk::lose_power`].
+//! A process cannot kill a part of itself, so a crash stops the disk: from then on every call that
+//! would change it fails, on all threads. The test drops the program under test and continues with
+//! what the disk contains after [`Disk::restart`] (as after kill -9) or [`Disk::lose_power`].
 //!
-//! What differs between two runs of one seed: threads in the background of RocksDB (flushes and compactions that nobody waits
-//! for) meet faults and power losses at different points. Faults are counted for each kind of file and call by itself, so that
-//! those threads do not shift the faults of other files.
+//! Two runs of one seed may differ in one respect: background threads of RocksDB (flushes and
+//! compactions that nobody waits for) meet faults and power losses at different points. Faults are
+//! counted separately for each kind of file and call, so that those threads do not shift the faults
+//! of other files.
 #![warn(missing_docs)]
 
 mod calls;

@@ -1,35 +1,35 @@
-//! One folder: which names it holds, and which of them a power loss leaves.
+//! One directory: the names in it, and which of them a power loss leaves.
 
 use std::collections::BTreeMap;
 
 use crate::random::Random;
 
-/// Which file or folder a name stands for.
+/// The id of a file or directory.
 pub(crate) type NodeId = u64;
 
-/// A change of names that no sync of the folder has followed.
+/// A change of names that has not been followed by a sync of the directory.
 #[derive(Clone, Debug)]
-enum Change {
+enum NameChange {
     Put(String, NodeId),
     Remove(String),
-    /// Both at once or neither, as `rename` promises.
+    /// Both changes or neither, as `rename` promises.
     Move(String, String, NodeId),
 }
 
-/// The names of a folder, as programs see them and as the disk has them.
+/// The names in a directory, as programs see them and as the disk has them.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Names {
     live: BTreeMap<String, NodeId>,
     durable: BTreeMap<String, NodeId>,
-    pending: Vec<Change>,
+    pending: Vec<NameChange>,
 }
 
 /// Which changes of names a power loss keeps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Order {
-    /// The first so many of each folder, as file systems with a journal do it.
+    /// The first changes of each directory up to some point, as in file systems with a journal.
     Journal,
-    /// Any of them: all that POSIX promises.
+    /// Any of them: the minimum that POSIX promises.
     Any,
 }
 
@@ -38,35 +38,35 @@ impl Names {
         self.live.get(name).copied()
     }
 
-    /// Every file and folder that the folder may hold after a power loss or now.
+    /// Returns every file and directory that the directory may contain now or after a power loss.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = NodeId> {
         let pending = self.pending.iter().filter_map(|change| match change {
-            Change::Put(_, node) | Change::Move(_, _, node) => Some(*node),
-            Change::Remove(_) => None,
+            NameChange::Put(_, node) | NameChange::Move(_, _, node) => Some(*node),
+            NameChange::Remove(_) => None,
         });
         self.live.values().chain(self.durable.values()).copied().chain(pending)
     }
 
     pub(crate) fn put(&mut self, name: &str, node: NodeId) {
         self.live.insert(name.to_owned(), node);
-        self.pending.push(Change::Put(name.to_owned(), node));
+        self.pending.push(NameChange::Put(name.to_owned(), node));
     }
 
     pub(crate) fn remove(&mut self, name: &str) -> Option<NodeId> {
         let removed = self.live.remove(name)?;
-        self.pending.push(Change::Remove(name.to_owned()));
+        self.pending.push(NameChange::Remove(name.to_owned()));
         Some(removed)
     }
 
-    /// Renames within the folder.
+    /// Renames within the directory.
     pub(crate) fn rename(&mut self, from: &str, to: &str) {
         if let Some(node) = self.live.remove(from) {
             self.live.insert(to.to_owned(), node);
-            self.pending.push(Change::Move(from.to_owned(), to.to_owned(), node));
+            self.pending.push(NameChange::Move(from.to_owned(), to.to_owned(), node));
         }
     }
 
-    /// A name that was there before the simulation.
+    /// Adds a name that existed before the simulation.
     pub(crate) fn put_durable(&mut self, name: &str, node: NodeId) {
         self.live.insert(name.to_owned(), node);
         self.durable.insert(name.to_owned(), node);
@@ -92,13 +92,13 @@ impl Names {
             };
             match change {
                 _ if !happened => {}
-                Change::Put(name, node) => {
+                NameChange::Put(name, node) => {
                     names.insert(name.clone(), *node);
                 }
-                Change::Remove(name) => {
+                NameChange::Remove(name) => {
                     names.remove(name);
                 }
-                Change::Move(from, to, node) => {
+                NameChange::Move(from, to, node) => {
                     names.remove(from);
                     names.insert(to.clone(), *node);
                 }
@@ -113,7 +113,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn unsynced_names_may_be_lost_and_renames_are_whole() {
+    fn unsynced_names_may_be_lost_and_renames_are_atomic() {
         let mut names = Names::default();
         names.put("CURRENT", 1);
         names.sync();

@@ -1,16 +1,16 @@
-//! The numbers that a seed decides.
+//! Pseudo-random numbers from a seed.
 
-/// A generator of numbers (SplitMix64): equal seeds give equal numbers, on every machine.
+/// A random number generator (SplitMix64): equal seeds give equal numbers on every machine.
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The numbers of this seed.
+    /// Returns a generator with this seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// A number of 64 bits.
+    /// Returns a number of 64 bits.
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -19,42 +19,41 @@ impl Random {
         mixed ^ (mixed >> 31)
     }
 
-    /// A number below `end`; zero when `end` is.
+    /// Returns a number below `end`, or zero if `end` is zero.
     pub fn below(&mut self, end: u64) -> u64 {
         ((u128::from(self.number()) * u128::from(end)) >> 64) as u64
     }
 
-    /// A number of the range.
+    /// Returns a number in the range.
     pub fn range(&mut self, range: std::ops::Range<i64>) -> i64 {
         let length = range.end.saturating_sub(range.start).max(0);
         range.start.saturating_add(self.below(length.unsigned_abs()).cast_signed())
     }
 
-    /// An index of a list of this length.
+    /// Returns an index into a list of this length.
     pub fn index(&mut self, length: usize) -> usize {
         self.below(length as u64) as usize
     }
 
-    /// True in so many of a hundred cases.
+    /// Returns true with a probability of `percent` in a hundred.
     pub fn percent(&mut self, percent: u64) -> bool {
         self.below(100) < percent
     }
 
-    /// A number from 0 to 1, that one left out.
+    /// Returns a number from 0 up to, but not including, 1.
     pub fn unit(&mut self) -> f64 {
         (self.number() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// One of these.
+    /// Returns one of the elements.
     ///
-    /// # Panics
-    /// When there are none.
+    /// # Panics If there are none.
     pub fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
         assert!(!of.is_empty(), "there is nothing to choose from");
         &of[self.index(of.len())]
     }
 
-    /// The place of one of these weights, each as likely as its share.
+    /// Returns the index of one of these weights, with a probability proportional to it.
     pub fn weighted(&mut self, weights: &[u32]) -> usize {
         let mut left = self.below(weights.iter().map(|w| u64::from(*w)).sum());
         for (at, weight) in weights.iter().enumerate() {
@@ -66,7 +65,7 @@ impl Random {
         0
     }
 
-    /// A generator of its own, so that what it is used for does not shift the numbers of this one.
+    /// Returns an independent generator, whose use does not change the numbers of this one.
     pub fn fork(&mut self) -> Self {
         Self(self.number())
     }
@@ -77,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_seed_decides_the_numbers_and_they_stay_in_their_range() {
+    fn a_seed_determines_the_numbers_and_they_stay_in_range() {
         let numbers = |seed| {
             let mut random = Random::new(seed);
             (0..100).map(|_| random.range(-5..5)).collect::<Vec<_>>()

@@ -1,19 +1,19 @@
-//! Makes a failing history shorter: leaves steps out as long as it fails in the same way.
+//! Shrinks a failing history: leaves out steps as long as it fails in the same way.
 
 use std::time::{Duration, Instant};
 
 use crate::failing::{Failure, Outcome};
 use crate::history::History;
 
-/// How long a history is shrunk.
+/// Maximum seconds for shrinking one history.
 const SHRINK_SECONDS: u64 = 40;
 
-/// A shorter history that fails likewise, and how.
+/// Returns a shorter history that fails in the same way, and its failure.
 #[expect(clippy::disallowed_methods, reason = "the simulation measures itself")]
 pub(crate) fn shrink<Setup: Clone, Step: Clone>(
     history: &History<Setup, Step>,
     failure: &Failure,
-    live: impl Fn(&History<Setup, Step>) -> Outcome,
+    run: impl Fn(&History<Setup, Step>) -> Outcome,
 ) -> (History<Setup, Step>, Failure) {
     let started = Instant::now();
     let (mut shortest, mut last) = (history.clone(), failure.clone());
@@ -27,7 +27,7 @@ pub(crate) fn shrink<Setup: Clone, Step: Clone>(
             let mut shorter = shortest.clone();
             let end = (at + length).min(shorter.steps.len());
             shorter.steps.drain(at..end);
-            match live(&shorter) {
+            match run(&shorter) {
                 Err(failure) if failure.kind == last.kind => (shortest, last) = (shorter, failure),
                 _ => at += length,
             }

@@ -1,4 +1,4 @@
-//! What a disk does with each call: the faults that strike it, and what it changes.
+//! What a disk does with each call: the faults that strike it, and the changes it makes.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,40 +7,40 @@ use crate::names::NodeId;
 use crate::random::Random;
 use crate::tree::Tree;
 
-/// Faults of one disk that are kept for whoever reads about a failure.
+/// Maximum faults of one disk that are kept to be printed with a failure.
 const JOURNAL_LINES_MAX: usize = 200;
-/// Calls after which files without a name are forgotten.
+/// Calls after which unnamed files are dropped.
 const SWEEP_CALLS: u32 = 256;
 
-/// What decay did to a file.
+/// The damage that decay did to a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decay {
     /// The path below the root of the disk.
     pub path: String,
-    /// The place in the file.
+    /// The offset in the file.
     pub offset: usize,
-    /// How many bytes were zeroed; none when one bit was flipped.
+    /// The number of zeroed bytes, or 0 when one bit was flipped.
     pub zeroed: usize,
 }
 
-/// How a call goes on.
+/// The outcome of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// The kernel does it.
+    /// The kernel executes it.
     Go,
-    /// The kernel does this part of it.
+    /// The kernel executes this many bytes of it.
     Part(usize),
-    /// The kernel does this part of it, and the caller never learns of it.
+    /// The kernel executes this many bytes of it, and the call fails.
     PartThenFail(usize),
     /// It fails.
     Fail(Errno),
-    /// It did nothing and succeeds.
+    /// It does nothing and succeeds.
     Pretend,
 }
 
-/// A disk, as it is under its lock.
+/// The state of a disk, accessed under its lock.
 #[derive(Debug)]
-pub(crate) struct State {
+pub(crate) struct DiskState {
     pub(crate) tree: Tree,
     pub(crate) open: BTreeMap<i32, NodeId>,
     pub(crate) faults: Vec<Fault>,
@@ -52,7 +52,7 @@ pub(crate) struct State {
     calls: u32,
 }
 
-impl State {
+impl DiskState {
     pub(crate) fn new(seed: u64) -> Self {
         Self {
             tree: Tree::default(),
@@ -66,7 +66,7 @@ impl State {
         }
     }
 
-    /// Decides a call of so many bytes.
+    /// Decides the outcome of a call of this many bytes.
     pub(crate) fn decide(
         &mut self,
         path: &str,
@@ -107,12 +107,12 @@ impl State {
         }
     }
 
-    /// Forgets files that nobody can come to any more, from time to time.
+    /// Periodically drops files that have no name and are not open.
     fn sweep(&mut self) {
         self.calls += 1;
         if self.calls.is_multiple_of(SWEEP_CALLS) {
             let open: BTreeSet<NodeId> = self.open.values().copied().collect();
-            self.tree.forget_unnamed(&open);
+            self.tree.drop_unnamed(&open);
         }
     }
 }
