@@ -11,7 +11,7 @@ use crate::jobs::HISTORY_METRICS;
 use crate::platform::self_metrics::HEALTH_METRICS;
 
 /// Creates the metrics of the server. Must be called at start, before anything is written. Blocks.
-pub fn make_own_metrics(engine: &Engine) -> Result<()> {
+pub(crate) fn make_own_metrics(engine: &Engine) -> Result<()> {
     for (name, kind) in all() {
         if let Some(other) = engine.metric_type(name).filter(|is| is != kind) {
             tracing::warn!(

@@ -92,7 +92,7 @@ impl Batch {
     }
 }
 
-/// The key of the copy of an entry.
+/// Returns the key of the second copy of an entry.
 pub(super) fn copy_key(prefix: u8, key: &[u8]) -> Vec<u8> {
     let mut copy = Vec::with_capacity(key.len() + 1);
     copy.push(prefix);
