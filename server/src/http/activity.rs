@@ -1,7 +1,8 @@
-//! What a connection is doing, seen from its bytes and its requests, and when its patience ends.
+//! The state of a connection, derived from its bytes and its requests, and its timeouts.
 //!
-//! [`Tapped`] stands between the socket and hyper and sees the bytes; the service reports when a request begins
-//! and ends. Together they tell a connection that rests from one that drips its headers.
+//! [`ObservedSocket`] wraps the socket and observes the bytes; the service reports the start and
+//! end of requests. Together they distinguish an idle connection from one that sends its headers
+//! too slowly.
 
 use std::io;
 use std::pin::Pin;
@@ -14,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Sleep, sleep};
 
 use super::buffers::Buffer;
-use super::client_end::{ClientEnd, Departed};
+use super::client_end::{ClientEnd, ClientGone};
 use super::connection_slots::SlotHandle;
 use super::frame_budget::{FrameBudget, Sender, TooManyFrames};
 use super::malformed::{self, Malformed};
@@ -24,61 +25,65 @@ use super::settings::Settings;
 use crate::limits;
 use crate::platform::ticks::Ticks;
 
-/// What an HTTP/2 client sends first.
+/// The connection preface of HTTP/2.
 const PREFACE: &[u8; 24] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-/// Stands for a time that has not come.
+/// Marks a time that has not been set.
 const NEVER: u64 = u64::MAX;
-/// What HTTP/2 writes about itself at once where no answer is sent: acknowledgements of pings and of settings, 17 and 9 bytes each.
+/// Size of the writes up to which HTTP/2 sends only protocol frames: acknowledgements of PING and
+/// SETTINGS, 17 and 9 bytes each.
 const HTTP2_TALK_BYTES: usize = 1 << 10;
 
-/// What a connection is doing. Shared by its bytes, its requests and its timer.
+/// The state of a connection. Shared by its bytes, its requests and its timer.
 #[derive(Debug)]
 pub(super) struct Activity {
     ticks: Ticks,
     idle: Duration,
     pace: Arc<Pace>,
-    /// While no key was shown.
-    stranger_idle: Duration,
+    /// The idle timeout while the connection is unauthenticated.
+    unauthenticated_idle: Duration,
     shown_key: AtomicBool,
     header: Duration,
     requests: AtomicUsize,
-    /// The end of what the client sends.
+    /// The state of the client's sending side.
     end: Arc<ClientEnd>,
-    /// Milliseconds of the ticks when the connection last did something of use.
-    rested_since_ms: AtomicU64,
-    /// Milliseconds of the ticks when the first byte of a request came that is not complete.
+    /// When the connection was last active, in milliseconds of the ticks.
+    idle_since_ms: AtomicU64,
+    /// When the first byte of an incomplete request arrived, in milliseconds of the ticks.
     head_since_ms: AtomicU64,
     http2: AtomicBool,
-    /// What a client that was too slow is told, before the next read ends the connection.
-    last_words: OnceLock<Vec<u8>>,
-    /// The client has sent too many frames: the connection ends.
+    /// The response to a client whose headers were too slow, sent before the next read closes the
+    /// connection.
+    final_response: OnceLock<Vec<u8>>,
+    /// Whether the client has sent too many frames, which closes the connection.
     floods: AtomicBool,
     /// `None` on the control socket, whose connections need no slot.
     slot: Option<Arc<SlotHandle>>,
-    /// The answer leaves a body unread: the end waits for the client to stop sending.
+    /// Whether the response leaves a body unread, so that closing waits until the client stops
+    /// sending.
     lingers: AtomicBool,
 }
 
-/// Whose patience has ended.
+/// The timeout that has passed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Overdue {
-    /// Nothing was asked for too long.
+    /// Too long without a request.
     Idle,
     /// The headers of a request took too long.
     Headers,
-    /// Answers are taken too slowly.
+    /// The client reads responses too slowly.
     Reading,
-    /// The client of a request in flight is gone, or has ended its side longer ago than the grace.
-    Departed,
+    /// The client of a request in progress has disconnected, or has ended its side longer ago than
+    /// the grace period.
+    ClientGone,
 }
 
-/// A request being answered.
+/// Marks a request as in progress until it is dropped.
 #[derive(Debug)]
-pub(super) struct Busy(Arc<Activity>);
+pub(super) struct RequestGuard(Arc<Activity>);
 
-/// A request being handled: it is allowed, and work is done for it.
+/// Marks a request as being handled, after its admission, until it is dropped.
 #[derive(Debug)]
-pub(super) struct Handled(Arc<Activity>);
+pub(super) struct HandlingGuard(Arc<Activity>);
 
 impl Activity {
     pub(super) fn new(
@@ -92,48 +97,48 @@ impl Activity {
             ticks,
             pace: Arc::new(Pace::new(settings)),
             idle: settings.idle_timeout,
-            stranger_idle: settings.stranger_idle_timeout.min(settings.idle_timeout),
+            unauthenticated_idle: settings.stranger_idle_timeout.min(settings.idle_timeout),
             shown_key: AtomicBool::new(false),
             header: settings.header_timeout,
             requests: AtomicUsize::new(0),
-            rested_since_ms: AtomicU64::new(now_ms),
+            idle_since_ms: AtomicU64::new(now_ms),
             head_since_ms: AtomicU64::new(NEVER),
             http2: AtomicBool::new(false),
-            last_words: OnceLock::new(),
+            final_response: OnceLock::new(),
             floods: AtomicBool::new(false),
             slot,
             lingers: AtomicBool::new(false),
         })
     }
 
-    /// A request is complete enough to be answered.
-    pub(super) fn begin(self: &Arc<Self>) -> Busy {
+    /// Records that the headers of a request are complete.
+    pub(super) fn begin(self: &Arc<Self>) -> RequestGuard {
         self.requests.fetch_add(1, Ordering::Relaxed);
         self.end.begin();
         self.head_since_ms.store(NEVER, Ordering::Relaxed);
         self.lingers.store(false, Ordering::Relaxed);
-        Busy(Arc::clone(self))
+        RequestGuard(Arc::clone(self))
     }
 
-    /// A request is allowed, so that work begins for it.
-    pub(super) fn handle(self: &Arc<Self>) -> Handled {
+    /// Records that a request is allowed and its handling starts.
+    pub(super) fn handle(self: &Arc<Self>) -> HandlingGuard {
         if let Some(slot) = &self.slot {
             slot.begin_request();
         }
-        Handled(Arc::clone(self))
+        HandlingGuard(Arc::clone(self))
     }
 
-    /// The end of what the client sends.
+    /// Returns the state of the client's sending side.
     pub(super) fn end(&self) -> &Arc<ClientEnd> {
         &self.end
     }
 
-    /// How fast answers are taken.
+    /// Returns the measurement of how fast responses are read.
     pub(super) fn pace(&self) -> &Arc<Pace> {
         &self.pace
     }
 
-    /// Somebody who is known has asked.
+    /// Records that the client has authenticated.
     pub(super) fn show_key(&self) {
         self.shown_key.store(true, Ordering::Relaxed);
         if let Some(slot) = &self.slot {
@@ -141,57 +146,58 @@ impl Activity {
         }
     }
 
-    /// Whether somebody who is known has asked.
+    /// Returns whether the client has authenticated.
     pub(super) fn is_known(&self) -> bool {
         self.shown_key.load(Ordering::Relaxed)
     }
 
-    /// Whether the client has sent more frames than it may.
+    /// Returns whether the client has sent too many frames.
     pub(super) fn is_flooding(&self) -> bool {
         self.floods.load(Ordering::Relaxed)
     }
 
-    /// Who sends on this connection.
+    /// Returns the class of the client for its frame budget.
     fn sender(&self) -> Sender {
-        if self.shown_key.load(Ordering::Relaxed) { Sender::Known } else { Sender::Stranger }
+        if self.is_known() { Sender::Authenticated } else { Sender::Unauthenticated }
     }
 
     fn idle(&self) -> Duration {
-        if self.shown_key.load(Ordering::Relaxed) { self.idle } else { self.stranger_idle }
+        if self.is_known() { self.idle } else { self.unauthenticated_idle }
     }
 
-    /// The answer being sent may leave a body unread.
+    /// Records that the response being sent may leave a body unread.
     pub(super) fn linger(&self) {
         self.lingers.store(true, Ordering::Relaxed);
     }
 
-    /// The next read ends the connection. An HTTP/1 client is told this response before.
+    /// Closes the connection at the next read. An HTTP/1 client is sent this response first.
     pub(super) fn expire(&self, response: Vec<u8>) {
-        self.last_words.get_or_init(|| response);
+        self.final_response.get_or_init(|| response);
     }
 
-    /// Whether patience has ended, and if not, how long it still holds.
-    pub(super) fn patience(&self) -> Result<Duration, Overdue> {
-        let is_stranger = !self.shown_key.load(Ordering::Relaxed);
-        if is_stranger && self.pace.unsent() > limits::STRANGER_UNREAD_MAX {
+    /// Returns the time until the next timeout, or the timeout that has passed.
+    pub(super) fn time_left(&self) -> Result<Duration, Overdue> {
+        let is_unauthenticated = !self.shown_key.load(Ordering::Relaxed);
+        if is_unauthenticated && self.pace.unsent() > limits::STRANGER_UNREAD_MAX {
             return Err(Overdue::Reading);
         }
-        let paced = self.pace.look(self.ticks.elapsed()).map_err(|TooSlow| Overdue::Reading)?;
+        let pace = self.pace.check(self.ticks.elapsed()).map_err(|TooSlow| Overdue::Reading)?;
         if self.is_busy() {
-            let departs = self.end.patience().map_err(|Departed| Overdue::Departed)?;
-            let look = self.stranger_idle.min(self.header);
-            return Ok([paced, departs].into_iter().flatten().fold(look, Duration::min));
+            let grace = self.end.time_left().map_err(|ClientGone| Overdue::ClientGone)?;
+            let check_interval = self.unauthenticated_idle.min(self.header);
+            return Ok([pace, grace].into_iter().flatten().fold(check_interval, Duration::min));
         }
-        if let Some(left) = paced {
+        if let Some(left) = pace {
             return Ok(left);
         }
-        let rested_since_ms = self.rested_since_ms.load(Ordering::Relaxed);
+        let idle_since_ms = self.idle_since_ms.load(Ordering::Relaxed);
         let head_since_ms = self.head_since_ms.load(Ordering::Relaxed);
-        // What came before the last answer was sent out is not waited for yet: the client is still reading.
-        if head_since_ms != NEVER && head_since_ms >= rested_since_ms {
+        // Bytes received before the last response was sent do not start the header timeout: the
+        // client is still reading.
+        if head_since_ms != NEVER && head_since_ms >= idle_since_ms {
             return self.left(head_since_ms, self.header).ok_or(Overdue::Headers);
         }
-        self.left(rested_since_ms, self.idle()).ok_or(Overdue::Idle)
+        self.left(idle_since_ms, self.idle()).ok_or(Overdue::Idle)
     }
 
     fn left(&self, since_ms: u64, allowed: Duration) -> Option<Duration> {
@@ -199,23 +205,23 @@ impl Activity {
         end.checked_sub(self.ticks.elapsed()).filter(|left| !left.is_zero())
     }
 
-    /// The time on the clock of [`Self::patience`].
+    /// Returns the current time on the clock of [`Self::time_left`].
     pub(super) fn elapsed(&self) -> Duration {
         self.ticks.elapsed()
     }
 
-    /// Whether an answer is being made or written for which the end of stream is kept from hyper. HTTP/2 never keeps it: see
-    /// [`super::client_end`].
-    fn holds_the_end(&self, unflushed: bool) -> bool {
+    /// Returns whether a response is pending for which the end of stream is hidden from hyper.
+    /// Never for HTTP/2: see [`super::client_end`].
+    fn hides_end(&self, unflushed: bool) -> bool {
         let answering = self.is_busy() || unflushed || self.pace.unsent() > 0;
-        answering && self.end.may_hold() && !self.http2.load(Ordering::Relaxed)
+        answering && self.end.may_hide() && !self.http2.load(Ordering::Relaxed)
     }
 
     fn now_ms(&self) -> u64 {
         self.ticks.elapsed().as_millis() as u64
     }
 
-    /// Whether a request is being answered.
+    /// Returns whether a request is in progress.
     pub(super) fn is_busy(&self) -> bool {
         self.requests.load(Ordering::Relaxed) > 0
     }
@@ -223,22 +229,22 @@ impl Activity {
     fn received(&self) {
         let resting = !self.is_busy();
         let known = self.head_since_ms.load(Ordering::Relaxed) != NEVER;
-        // HTTP/2 connections speak also when nothing is asked; their headers come in one frame.
+        // HTTP/2 connections also send frames without a request; their headers arrive in one frame.
         if resting && !known && !self.http2.load(Ordering::Relaxed) {
             self.head_since_ms.store(self.now_ms(), Ordering::Relaxed);
         }
     }
 
-    /// Bytes went to the client. Of HTTP/2 those of an answer count, and not what the protocol says of itself: a client that only
-    /// pings rests.
+    /// Records that bytes were sent. For HTTP/2, only responses count as activity, not protocol
+    /// frames: a client that only sends pings is idle.
     fn sent(&self, bytes: usize) {
         if bytes > HTTP2_TALK_BYTES || !self.http2.load(Ordering::Relaxed) {
-            self.rest();
+            self.mark_idle();
         }
     }
 
-    fn rest(&self) {
-        self.rested_since_ms.store(self.now_ms(), Ordering::Relaxed);
+    fn mark_idle(&self) {
+        self.idle_since_ms.store(self.now_ms(), Ordering::Relaxed);
     }
 
     fn is_http2(&self) {
@@ -247,9 +253,9 @@ impl Activity {
     }
 }
 
-impl Drop for Busy {
+impl Drop for RequestGuard {
     fn drop(&mut self) {
-        self.0.rest();
+        self.0.mark_idle();
         self.0.requests.fetch_sub(1, Ordering::Relaxed);
         if let Some(slot) = &self.0.slot {
             slot.answered();
@@ -257,7 +263,7 @@ impl Drop for Busy {
     }
 }
 
-impl Drop for Handled {
+impl Drop for HandlingGuard {
     fn drop(&mut self) {
         if let Some(slot) = &self.0.slot {
             slot.end_request();
@@ -265,62 +271,63 @@ impl Drop for Handled {
     }
 }
 
-/// A socket whose bytes are seen by an [`Activity`].
+/// A socket whose bytes are reported to an [`Activity`].
 #[derive(Debug)]
-pub(super) struct Tapped<S> {
+pub(super) struct ObservedSocket<S> {
     socket: S,
     activity: Arc<Activity>,
     /// Bytes of [`PREFACE`] seen so far; `None` once the protocol is known.
     preface_seen: Option<usize>,
-    told: bool,
-    looked: bool,
-    /// Bytes were written since the last flush: hyper may have more of the same answer.
+    is_response_sent: bool,
+    was_read: bool,
+    /// Whether bytes were written since the last flush: hyper may have more of the same response.
     unflushed: bool,
     shut: bool,
     lingering: Option<Pin<Box<Sleep>>>,
     buffer: Buffer,
     frames: FrameBudget,
-    /// Who makes the refusals that are sent in place of hyper's own; `None` where those may stay.
-    refuser: Option<Arc<Server>>,
+    /// Builds the refusals that replace hyper's own; `None` keeps hyper's.
+    refusing_server: Option<Arc<Server>>,
 }
 
-impl<S> Tapped<S> {
+impl<S> ObservedSocket<S> {
     pub(super) fn new(socket: S, activity: Arc<Activity>, buffer: Buffer) -> Self {
         Self {
             socket,
             activity,
             buffer,
             preface_seen: Some(0),
-            told: false,
-            looked: false,
+            is_response_sent: false,
+            was_read: false,
             unflushed: false,
             shut: false,
             lingering: None,
             frames: FrameBudget::default(),
-            refuser: None,
+            refusing_server: None,
         }
     }
 
-    /// What is not HTTP is refused as everything else is, in the name of this server.
+    /// Replaces hyper's refusals of malformed requests by the service's own.
     pub(super) fn refusing(mut self, server: Arc<Server>) -> Self {
-        self.refuser = Some(server);
+        self.refusing_server = Some(server);
         self
     }
 
-    /// Counts the buffer, which has so much room, before it is read into.
-    fn count_buffer(&mut self, room: usize) {
+    /// Updates the size of the read buffer, which has this much free space, before it is read into.
+    fn count_buffer(&mut self, free_space: usize) {
         let is_busy = self.activity.is_busy();
         if self.activity.http2.load(Ordering::Relaxed) {
             self.buffer.awaits_frame(is_busy);
             return;
         }
         if is_busy {
-            self.buffer.handed_on();
+            self.buffer.finish_request();
         }
-        self.buffer.has_room(room);
+        self.buffer.set_free_space(free_space);
     }
 
-    /// Looks for the preface of HTTP/2. Returns the bytes behind it, which are frames; none of HTTP/1.
+    /// Detects the preface of HTTP/2. Returns the bytes behind it, which are frames; none for
+    /// HTTP/1.
     fn frames_of<'a>(&mut self, bytes: &'a [u8]) -> &'a [u8] {
         let Some(seen) = self.preface_seen else {
             return if self.activity.http2.load(Ordering::Relaxed) { bytes } else { &[] };
@@ -351,54 +358,55 @@ impl<S> Tapped<S> {
         counted.inspect_err(|_| self.activity.floods.store(true, Ordering::Relaxed))
     }
 
-    /// Bytes went to the client.
+    /// Records that bytes were sent to the client.
     fn sent(&mut self, bytes: usize) {
         self.frames.send(bytes, self.activity.sender());
         self.activity.sent(bytes);
     }
 }
 
-impl<S: AsyncWrite + Unpin> Tapped<S> {
-    /// Sends a refusal of our own in place of these bytes, where they are the one that hyper writes for what is not HTTP. Returns
-    /// whether they were. While a request is being answered, hyper refuses nothing.
+impl<S: AsyncWrite + Unpin> ObservedSocket<S> {
+    /// If these bytes are hyper's refusal of a malformed request, sends the service's own instead
+    /// and returns true. hyper refuses nothing while a request is in progress.
     fn refuse_instead(&mut self, cx: &mut Context<'_>, bytes: &[u8]) -> bool {
-        let Some(server) = &self.refuser else { return false };
+        let Some(server) = &self.refusing_server else { return false };
         if self.activity.is_busy() || self.activity.http2.load(Ordering::Relaxed) {
             return false;
         }
         let Some(malformed) = Malformed::refused_by(bytes) else { return false };
         let refusal = malformed::refusal(server, malformed);
-        // A short answer always fits an idle socket; where it does not, the client learns nothing.
+        // A short response fits the send buffer of an idle socket; otherwise the client gets none.
         drop(Pin::new(&mut self.socket).poll_write(cx, &refusal));
         self.activity.linger();
-        self.told = true;
+        self.is_response_sent = true;
         true
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Tapped<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for ObservedSocket<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buf: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
         let this = &mut *self;
-        if let Some(response) = this.activity.last_words.get() {
+        if let Some(response) = this.activity.final_response.get() {
             if !this.activity.http2.load(Ordering::Relaxed)
-                && !std::mem::replace(&mut this.told, true)
+                && !std::mem::replace(&mut this.is_response_sent, true)
             {
-                // A short answer always fits an idle socket; where it does not, the client learns nothing.
+                // A short response fits the send buffer of an idle socket; otherwise the client
+                // gets none.
                 drop(Pin::new(&mut this.socket).poll_write(cx, response));
             }
             return Poll::Ready(Ok(()));
         }
-        let (before, room) = (buf.filled().len(), buf.remaining());
-        this.count_buffer(room);
+        let (before, free_space) = (buf.filled().len(), buf.remaining());
+        this.count_buffer(free_space);
         let read = Pin::new(&mut this.socket).poll_read(cx, buf);
-        if !std::mem::replace(&mut this.looked, true)
+        if !std::mem::replace(&mut this.was_read, true)
             && let Some(slot) = &this.activity.slot
         {
-            slot.look();
+            slot.socket_read();
         }
         ready!(read)?;
         let bytes = &buf.filled()[before..];
@@ -406,27 +414,28 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncRead for Tapped<S> {
             this.activity.received();
             this.buffer.read(bytes.len());
             this.count_frames(bytes).map_err(io::Error::other)?;
-        } else if room > 0 && this.activity.holds_the_end(this.unflushed) {
-            // The connection is woken when it may read on: a socket whose end was read wakes nobody.
-            this.activity.end.hold();
+        } else if free_space > 0 && this.activity.hides_end(this.unflushed) {
+            // The connection's task is woken when it may read on: a socket at end of stream causes
+            // no more wake-ups.
+            this.activity.end.hide();
             return Poll::Pending;
         }
         Poll::Ready(Ok(()))
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Tapped<S> {
+impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for ObservedSocket<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
-        // The last words were spoken; hyper has a word of its own for what it could not read.
-        if self.told || self.refuse_instead(cx, buf) {
+        // The final response was sent; hyper's own response to the malformed request is discarded.
+        if self.is_response_sent || self.refuse_instead(cx, buf) {
             return Poll::Ready(Ok(buf.len()));
         }
         self.unflushed = true;
-        self.buffer.handed_on();
+        self.buffer.finish_request();
         let written = ready!(Pin::new(&mut self.socket).poll_write(cx, buf))?;
         self.sent(written);
         Poll::Ready(Ok(written))
@@ -437,11 +446,11 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Tapped<S> {
         cx: &mut Context<'_>,
         bufs: &[io::IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        if self.told || matches!(bufs, [alone] if self.refuse_instead(cx, alone)) {
+        if self.is_response_sent || matches!(bufs, [alone] if self.refuse_instead(cx, alone)) {
             return Poll::Ready(Ok(bufs.iter().map(|buf| buf.len()).sum()));
         }
         self.unflushed = true;
-        self.buffer.handed_on();
+        self.buffer.finish_request();
         let written = ready!(Pin::new(&mut self.socket).poll_write_vectored(cx, bufs))?;
         self.sent(written);
         Poll::Ready(Ok(written))
@@ -454,14 +463,15 @@ impl<S: AsyncRead + AsyncWrite + Unpin> AsyncWrite for Tapped<S> {
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         ready!(Pin::new(&mut self.socket).poll_flush(cx))?;
         self.unflushed = false;
-        if !self.activity.holds_the_end(self.unflushed) {
+        if !self.activity.hides_end(self.unflushed) {
             self.activity.end.release();
         }
         Poll::Ready(Ok(()))
     }
 
-    /// Closing a socket with unread bytes resets it, and the client would lose the answer that says why. So
-    /// where a body was left unread, what still comes is thrown away until the client stops.
+    /// Closing a socket with unread bytes resets the connection, and the client would lose the
+    /// response. If a body was left unread, incoming data is discarded until the client stops
+    /// sending or a timeout passes.
     fn poll_shutdown(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = &mut *self;
         if !this.shut {
@@ -493,7 +503,8 @@ mod tests {
     use super::super::buffers::Buffers;
     use super::*;
 
-    /// What the buffers of a connection come to at most while a client sends these bytes, and no request begins.
+    /// Returns the largest size of a connection's buffers while a client sends these bytes and no
+    /// request starts.
     fn counted(bytes: &[u8], is_answering: bool) -> u64 {
         const ROOM: usize = 4 << 10;
         let ticks = Ticks::following(Clock::manual(TimestampMs(0)));
@@ -501,15 +512,15 @@ mod tests {
         let _busy = is_answering.then(|| activity.begin());
         let buffers = Buffers::default();
         let socket = tokio::io::join(bytes, tokio::io::sink());
-        let mut tapped = Tapped::new(socket, activity, buffers.begin(64 << 10));
+        let mut observed = ObservedSocket::new(socket, activity, buffers.open(64 << 10));
         let mut most = 0;
         let mut scratch = [0; ROOM];
         let mut cx = Context::from_waker(std::task::Waker::noop());
         loop {
             let mut buf = ReadBuf::new(&mut scratch);
-            let read = Pin::new(&mut tapped).poll_read(&mut cx, &mut buf);
+            let read = Pin::new(&mut observed).poll_read(&mut cx, &mut buf);
             most = most.max(buffers.bytes());
-            // The end is kept back while an answer is being made.
+            // The end is hidden while a response is pending.
             if read.is_pending() || buf.filled().is_empty() {
                 return most;
             }
@@ -517,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_of_http2_do_not_add_up() {
+    fn http2_frames_do_not_accumulate_in_the_buffer() {
         let frame = b"\0\0\x08\x06\0\0\0\0\0pingping";
         let few = [&PREFACE[..], &frame.repeat(1_000)[..]].concat();
         let many = [&PREFACE[..], &frame.repeat(100_000)[..]].concat();
@@ -529,17 +540,18 @@ mod tests {
         }
     }
 
-    /// Whether a connection is found to flood, of a stranger whose bytes are read in pieces of this size.
+    /// Returns whether an unauthenticated connection is found to flood whose bytes are read in
+    /// pieces of this size.
     fn floods(bytes: &[u8], piece: usize) -> bool {
         let ticks = Ticks::following(Clock::manual(TimestampMs(0)));
         let activity = Activity::new(&Settings::default(), ticks, None);
         let socket = tokio::io::join(bytes, tokio::io::sink());
-        let buffer = Buffers::default().begin(64 << 10);
-        let mut tapped = Tapped::new(socket, Arc::clone(&activity), buffer);
+        let buffer = Buffers::default().open(64 << 10);
+        let mut observed = ObservedSocket::new(socket, Arc::clone(&activity), buffer);
         let mut cx = Context::from_waker(std::task::Waker::noop());
         for _ in 0..bytes.len().div_ceil(piece) {
             let mut scratch = vec![0; piece];
-            let read = Pin::new(&mut tapped).poll_read(&mut cx, &mut ReadBuf::new(&mut scratch));
+            let read = Pin::new(&mut observed).poll_read(&mut cx, &mut ReadBuf::new(&mut scratch));
             match read {
                 Poll::Ready(Ok(())) => assert!(!activity.is_flooding()),
                 Poll::Ready(Err(_)) => return activity.is_flooding(),
@@ -559,12 +571,12 @@ mod tests {
             assert!(!floods(&few, piece), "{piece}");
             assert!(floods(&many, piece), "{piece}");
         }
-        // What looks like frames and is not.
+        // Bytes that look like frames but are not.
         assert!(!floods(&frame.repeat(2 * most), 100), "it is not HTTP/2");
     }
 
     #[test]
-    fn headers_of_http1_add_up_to_what_is_kept_of_them() {
+    fn http1_headers_accumulate_up_to_the_buffer_limit() {
         let headers = b"GET / HTTP/1.1\r\nx: y\r\n".repeat(1_000);
         assert_eq!(counted(&headers[..10 << 10], false), (10 + 4) << 10);
         assert_eq!(counted(&headers.repeat(100), false), (64 + 4) << 10);

@@ -1,7 +1,8 @@
-//! Admission control: how many requests and how many bytes of bodies the server takes on at once.
+//! Admission control: limits the number of requests in progress and the bytes of their bodies.
 //!
-//! Past the limits it sheds at once, with `overloaded`, instead of queueing what it cannot answer in time. A request that only waits
-//! for something to happen costs nothing meanwhile and gives its place back; how many may wait so is the limit of what they wait for.
+//! Over the limits, requests are shed at once with `overloaded` instead of being queued. A request
+//! that only waits for an event releases its permit meanwhile; the number of such requests is
+//! limited where they wait.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -13,11 +14,11 @@ use super::error::{ApiError, ApiResult, ErrorCode};
 use super::settings::Settings;
 use crate::limits;
 
-/// What is said where the account of memory has no room.
+/// The error message if the memory account has no capacity.
 pub(super) const MEMORY_FULL: &str =
     "memory is full (memory.limit): ask for less or send less at once, or try again later";
 
-/// What is in flight, and how much may be.
+/// The requests in progress, and their limits.
 #[derive(Debug)]
 pub(super) struct Admission(Arc<Counts>);
 
@@ -30,26 +31,26 @@ struct Counts {
     memory: Memory,
 }
 
-/// What a request may take memory for.
+/// The purpose for which a request takes memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Purpose {
-    /// Anything that the limit of memory leaves room for.
+    /// Any, within the memory limit.
     Any,
-    /// Making a store smaller, which may take a small reserve beyond each limit.
+    /// Freeing memory of a store, which may take a small reserve beyond each limit.
     Drain,
 }
 
 impl Purpose {
-    /// Requests that may be answered beyond the limit.
-    fn places_beyond(self) -> usize {
+    /// Returns the number of requests admitted beyond the limit.
+    fn extra_requests(self) -> usize {
         match self {
             Self::Any => 0,
             Self::Drain => limits::DRAINING_REQUESTS,
         }
     }
 
-    /// Bytes of bodies that may be received beyond the limit.
-    fn body_bytes_beyond(self) -> usize {
+    /// Returns the bytes of bodies admitted beyond the limit.
+    fn extra_body_bytes(self) -> usize {
         match self {
             Self::Any => 0,
             Self::Drain => limits::DRAINING_BODY_BYTES,
@@ -57,23 +58,24 @@ impl Purpose {
     }
 }
 
-/// A request that was let in, with the bytes of its body. Clones are the same one; the last to be dropped gives everything back.
+/// The permit of an admitted request and the reservation of its body's bytes. Clones share both;
+/// dropping the last one releases them.
 #[derive(Clone, Debug)]
-pub(super) struct Reservation(Arc<Held>);
+pub(super) struct Reservation(Arc<HeldResources>);
 
 #[derive(Debug)]
-struct Held {
+struct HeldResources {
     counts: Arc<Counts>,
     body_bytes: AtomicUsize,
     share: Mutex<MemoryShare>,
     purpose: Purpose,
-    /// Whether the request is counted: it is not while it waits.
+    /// Whether the request counts as in progress; false while it waits.
     is_counted: AtomicBool,
-    /// What the address that sends it has in flight, where that is limited.
-    of_address: Option<AddressBytes>,
+    /// The usage of the sender's address, if that is limited.
+    address_bytes: Option<AddressBytes>,
 }
 
-/// The bytes of bodies that one address has in flight, which all of its requests share, and how many it may have.
+/// The bytes of bodies in progress of one address, shared by its requests, and their limit.
 #[derive(Clone, Debug)]
 pub(super) struct AddressBytes {
     pub(super) bytes: Arc<AtomicUsize>,
@@ -87,131 +89,134 @@ impl Admission {
         Self::of(requests, bytes, &settings.memory)
     }
 
-    /// For so many requests with so many bytes of bodies.
+    /// Returns an admission for this many requests with this many bytes of bodies.
     pub(super) fn of(requests_max: usize, body_bytes_max: usize, memory: &Memory) -> Self {
         let (requests, body_bytes) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let memory = memory.clone();
         Self(Arc::new(Counts { requests, requests_max, body_bytes, body_bytes_max, memory }))
     }
 
-    /// Lets a request in, or sheds it.
+    /// Admits a request, or sheds it.
     pub(super) fn enter(&self) -> ApiResult<Reservation> {
         self.enter_for(Purpose::Any)
     }
 
-    /// The same, of a request with this purpose.
+    /// Like [`Self::enter`], for a request with this purpose.
     pub(super) fn enter_for(&self, purpose: Purpose) -> ApiResult<Reservation> {
         self.enter_from(purpose, None)
     }
 
-    /// The same, of a request from an address that may have so many bytes in flight.
+    /// Like [`Self::enter_for`], for a request from an address whose bytes are limited.
     pub(super) fn enter_from(
         &self,
         purpose: Purpose,
-        of_address: Option<AddressBytes>,
+        address_bytes: Option<AddressBytes>,
     ) -> ApiResult<Reservation> {
         let counts = Arc::clone(&self.0);
-        let places = counts.requests_max.saturating_add(purpose.places_beyond());
-        if counts.requests.fetch_add(1, Ordering::Relaxed) >= places {
+        let requests_max = counts.requests_max.saturating_add(purpose.extra_requests());
+        if counts.requests.fetch_add(1, Ordering::Relaxed) >= requests_max {
             counts.requests.fetch_sub(1, Ordering::Relaxed);
             return Err(overloaded("too many requests are being answered"));
         }
         let share = Mutex::new(counts.memory.share(MemoryOwner::Bodies));
-        Ok(Reservation(Arc::new(Held {
+        Ok(Reservation(Arc::new(HeldResources {
             share,
             purpose,
             counts,
             body_bytes: AtomicUsize::new(0),
             is_counted: AtomicBool::new(true),
-            of_address,
+            address_bytes,
         })))
     }
 
-    /// Requests being answered.
+    /// Returns the number of requests in progress.
     pub(super) fn requests(&self) -> usize {
         self.0.requests.load(Ordering::Relaxed)
     }
 
-    /// Bytes of the bodies of requests being answered.
+    /// Returns the bytes of the bodies of requests in progress.
     pub(super) fn body_bytes(&self) -> usize {
         self.0.body_bytes.load(Ordering::Relaxed)
     }
 }
 
 impl Reservation {
-    /// Takes on more bytes of the body. Sheds the request when others have taken the room; refuses it for good when its body would
-    /// not fit if it were the only one.
+    /// Reserves more bytes for the body. Sheds the request if others use the capacity; refuses it
+    /// permanently if the body would not fit even without other requests.
     pub(super) fn add(&self, bytes: usize) -> ApiResult<()> {
-        let Held { counts, body_bytes, purpose, of_address, .. } = &*self.0;
-        if bytes > self.left() {
+        let HeldResources { counts, body_bytes, purpose, address_bytes, .. } = &*self.0;
+        if bytes > self.available() {
             let message =
                 "the body is larger than the limit for all bodies together (bodies.in_flight)";
             return Err(ApiError::new(ErrorCode::PayloadTooLarge, message));
         }
         let before = counts.body_bytes.fetch_add(bytes, Ordering::Relaxed);
         body_bytes.fetch_add(bytes, Ordering::Relaxed);
-        let of_address_before = of_address
+        let of_address_before = address_bytes
             .as_ref()
-            .map_or(0, |of_address| of_address.bytes.fetch_add(bytes, Ordering::Relaxed));
-        let most = counts.body_bytes_max.saturating_add(purpose.body_bytes_beyond());
+            .map_or(0, |address_bytes| address_bytes.bytes.fetch_add(bytes, Ordering::Relaxed));
+        let most = counts.body_bytes_max.saturating_add(purpose.extra_body_bytes());
         if before.saturating_add(bytes) > most {
             return Err(overloaded("too many bytes are being received"));
         }
-        if of_address.as_ref().is_some_and(|most| of_address_before + bytes > most.bytes_max) {
+        if address_bytes.as_ref().is_some_and(|most| of_address_before + bytes > most.bytes_max) {
             return Err(overloaded("too many bytes are being received from this address"));
         }
         self.0.take(bytes)
     }
 
-    /// Gives bytes back that were added.
-    pub(super) fn give_back(&self, bytes: usize) {
-        let Held { counts, body_bytes, share, .. } = &*self.0;
+    /// Releases reserved bytes.
+    pub(super) fn release_bytes(&self, bytes: usize) {
+        let HeldResources { counts, body_bytes, share, .. } = &*self.0;
         counts.body_bytes.fetch_sub(bytes, Ordering::Relaxed);
         body_bytes.fetch_sub(bytes, Ordering::Relaxed);
-        self.0.give_back_of_address(bytes);
+        self.0.release_address_bytes(bytes);
         let mut share = share.lock();
         let rest = share.bytes().saturating_sub(bytes as u64);
         share.shrink_to(rest);
     }
 
-    /// Takes memory for what is made of the body, until the request ends or waits.
+    /// Reserves memory for what is derived from the body, until the request ends or waits.
     pub(super) fn hold(&self, bytes: usize) -> ApiResult<()> {
         self.0.take(bytes)
     }
 
-    /// Whether the request has memory beyond the limit, of the small reserve that all requests which make stores smaller share.
-    pub(super) fn is_of_reserve(&self) -> bool {
+    /// Returns whether the request uses the reserve beyond the limit, which all requests that free
+    /// memory of stores share.
+    pub(super) fn uses_reserve(&self) -> bool {
         self.0.share.lock().of_reserve() > 0
     }
 
-    /// The account of memory.
+    /// Returns the memory account.
     pub(super) fn memory(&self) -> &Memory {
         &self.0.counts.memory
     }
 
-    /// Bytes that may be added if there is no other request.
-    pub(super) fn left(&self) -> usize {
-        let Held { counts, body_bytes, of_address, .. } = &*self.0;
+    /// Returns the bytes that could be reserved if there were no other request.
+    pub(super) fn available(&self) -> usize {
+        let HeldResources { counts, body_bytes, address_bytes, .. } = &*self.0;
         let limit = usize::try_from(counts.memory.limit()).unwrap_or(usize::MAX);
-        let limit = of_address.as_ref().map_or(limit, |of_address| limit.min(of_address.bytes_max));
+        let limit = address_bytes
+            .as_ref()
+            .map_or(limit, |address_bytes| limit.min(address_bytes.bytes_max));
         counts.body_bytes_max.min(limit).saturating_sub(body_bytes.load(Ordering::Relaxed))
     }
 
-    /// Gives everything back while the request waits. Its body must be gone.
-    pub(super) fn leave(&self) {
-        self.0.leave();
+    /// Releases everything while the request waits. Its body must have been dropped.
+    pub(super) fn release(&self) {
+        self.0.release();
     }
 
-    /// Counts a request again that has waited. It is never shed: what it waited for is in its hands, and new requests are shed
-    /// in its place.
-    pub(super) fn enter_again(&self) {
+    /// Counts a request again after it has waited. It is never shed: it already holds what it
+    /// waited for, and new requests are shed instead.
+    pub(super) fn reacquire(&self) {
         if !self.0.is_counted.swap(true, Ordering::Relaxed) {
             self.0.counts.requests.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
 
-impl Held {
+impl HeldResources {
     fn take(&self, bytes: usize) -> ApiResult<()> {
         let mut share = self.share.lock();
         let grown = match self.purpose {
@@ -221,17 +226,17 @@ impl Held {
         grown.map_err(|full| overloaded(MEMORY_FULL).caused_by(full))
     }
 
-    /// Gives bytes back that the address had in flight.
-    fn give_back_of_address(&self, bytes: usize) {
-        if let Some(of_address) = &self.of_address {
-            of_address.bytes.fetch_sub(bytes, Ordering::Relaxed);
+    /// Releases bytes of the address.
+    fn release_address_bytes(&self, bytes: usize) {
+        if let Some(address_bytes) = &self.address_bytes {
+            address_bytes.bytes.fetch_sub(bytes, Ordering::Relaxed);
         }
     }
 
-    fn leave(&self) {
+    fn release(&self) {
         let body_bytes = self.body_bytes.swap(0, Ordering::Relaxed);
         self.counts.body_bytes.fetch_sub(body_bytes, Ordering::Relaxed);
-        self.give_back_of_address(body_bytes);
+        self.release_address_bytes(body_bytes);
         self.share.lock().shrink_to(0);
         if self.is_counted.swap(false, Ordering::Relaxed) {
             self.counts.requests.fetch_sub(1, Ordering::Relaxed);
@@ -239,9 +244,9 @@ impl Held {
     }
 }
 
-impl Drop for Held {
+impl Drop for HeldResources {
     fn drop(&mut self) {
-        self.leave();
+        self.release();
     }
 }
 
@@ -262,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn sheds_the_request_past_the_limit_and_lets_in_again_when_one_ends() {
+    fn requests_over_the_limit_are_shed_until_one_ends() {
         let admission = admission(2, 100);
         let first = admission.enter().unwrap();
         let _second = admission.enter().unwrap();
@@ -274,7 +279,7 @@ mod tests {
     }
 
     #[test]
-    fn sheds_the_body_past_the_limit_and_gives_its_bytes_back() {
+    fn bodies_over_the_limit_are_shed_and_release_their_bytes() {
         let admission = admission(2, 100);
         let small = admission.enter().unwrap();
         small.add(60).unwrap();
@@ -282,7 +287,7 @@ mod tests {
         assert_eq!(large.add(41).unwrap_err().code(), ErrorCode::Overloaded);
         drop(large);
         assert_eq!(admission.body_bytes(), 60);
-        small.give_back(20);
+        small.release_bytes(20);
         let large = admission.enter().unwrap();
         large.add(60).unwrap();
         assert_eq!(admission.body_bytes(), 100);
@@ -291,13 +296,17 @@ mod tests {
     }
 
     #[test]
-    fn a_body_that_never_fits_is_refused_for_good() {
+    fn a_body_that_can_never_fit_is_refused_permanently() {
         let admission = admission(2, 100);
         let alone = admission.enter().unwrap();
         alone.add(60).unwrap();
-        assert_eq!(alone.left(), 40);
+        assert_eq!(alone.available(), 40);
         assert_eq!(alone.add(41).unwrap_err().code(), ErrorCode::PayloadTooLarge);
-        assert_eq!((alone.left(), admission.body_bytes()), (40, 60), "a refusal takes nothing");
+        assert_eq!(
+            (alone.available(), admission.body_bytes()),
+            (40, 60),
+            "a refusal takes nothing"
+        );
         let memory = Memory::new(50);
         let small = Admission::of(2, 100, &memory).enter().unwrap();
         assert_eq!(small.add(51).unwrap_err().code(), ErrorCode::PayloadTooLarge);
@@ -306,26 +315,26 @@ mod tests {
     }
 
     #[test]
-    fn who_makes_stores_smaller_may_send_a_little_where_memory_is_full() {
+    fn draining_requests_may_send_small_bodies_while_memory_is_full() {
         let memory = Memory::new(1_600);
         let admission = Admission::of(2, 1_000, &memory);
         memory.hold(MemoryOwner::Jobs, 1_600);
         assert_eq!(admission.enter().unwrap().add(1).unwrap_err().code(), ErrorCode::Overloaded);
         let fetch = admission.enter_for(Purpose::Drain).unwrap();
-        assert!(!fetch.is_of_reserve());
+        assert!(!fetch.uses_reserve());
         fetch.add(50).unwrap();
-        assert!(fetch.is_of_reserve());
+        assert!(fetch.uses_reserve());
         fetch.hold(50).unwrap();
         assert_eq!(fetch.hold(1).unwrap_err().code(), ErrorCode::Overloaded);
-        fetch.leave();
-        assert!(!fetch.is_of_reserve());
+        fetch.release();
+        assert!(!fetch.uses_reserve());
         fetch.add(100).unwrap();
         drop(fetch);
         assert_eq!(memory.held(), 1_600);
     }
 
     #[test]
-    fn who_makes_stores_smaller_gets_in_where_others_have_taken_all() {
+    fn draining_requests_are_admitted_beyond_the_limits() {
         let admission = admission(1, 100);
         let other = admission.enter().unwrap();
         other.add(100).unwrap();
@@ -335,7 +344,7 @@ mod tests {
         assert_eq!(other.add(1).unwrap_err().code(), ErrorCode::PayloadTooLarge);
         drop((other, ack));
         assert_eq!((admission.requests(), admission.body_bytes()), (0, 0));
-        // The reserve has an end.
+        // The reserve is limited.
         let most = 1 + limits::DRAINING_REQUESTS;
         let entered: Vec<_> =
             (0..most).map(|_| admission.enter_for(Purpose::Drain).unwrap()).collect();
@@ -346,19 +355,19 @@ mod tests {
     }
 
     #[test]
-    fn a_request_that_waits_holds_no_place_and_takes_one_again() {
+    fn a_waiting_request_holds_no_permit_and_reacquires_one() {
         let admission = admission(1, 100);
         let waits = admission.enter().unwrap();
         waits.add(60).unwrap();
-        waits.leave();
+        waits.release();
         assert_eq!((admission.requests(), admission.body_bytes()), (0, 0));
         let other = admission.enter().unwrap();
-        waits.enter_again();
-        waits.enter_again();
+        waits.reacquire();
+        waits.reacquire();
         assert_eq!(admission.requests(), 2);
         drop(other);
         assert_eq!(admission.enter().unwrap_err().code(), ErrorCode::Overloaded);
-        waits.leave();
+        waits.release();
         drop(waits);
         assert_eq!(admission.requests(), 0);
     }

@@ -1,4 +1,4 @@
-//! What is answered to a batch of telemetry, whichever area took it.
+//! The response to a telemetry batch, shared by all areas.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -10,12 +10,12 @@ use super::error::{ApiError, ErrorCode};
 use crate::limits;
 use crate::platform::telemetry::batch::{Outcome, Rejected};
 
-/// What became of a batch.
+/// The result of a batch.
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 pub struct BatchAnswer {
     accepted: usize,
     rejected: usize,
-    /// The first 50 rejected items; absent when there are none.
+    /// The first 50 rejected items; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     errors: Vec<ItemError>,
 }
@@ -46,20 +46,20 @@ impl<E: Into<ApiError>> From<Rejected<E>> for ItemError {
     }
 }
 
-/// What became of the body of a bulk protocol; also what is answered about it, and kept about the parts of it that are stored.
+/// The result of a bulk request: its response body, also stored in the receipts of its parts.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BulkOutcome {
     accepted: usize,
     rejected: usize,
-    /// What was not taken and is no error, by reason; absent when there is nothing.
+    /// Items that were ignored without error, by reason; absent if there are none.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     skipped: BTreeMap<Cow<'static, str>, u64>,
-    /// The first 50 errors; absent when there are none.
+    /// The first 50 errors; absent if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     errors: Vec<BulkError>,
 }
 
-/// A rejected part of a bulk body.
+/// A rejected item of a bulk body.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 struct BulkError {
     #[serde(flatten)]
@@ -68,30 +68,30 @@ struct BulkError {
     message: String,
 }
 
-/// Where in a bulk body something stands. Protocols of lines count lines from 1, those of items count items from 0.
+/// A position in a bulk body. Line protocols count lines from 1, the others count items from 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BulkPlace {
-    /// The item, from 0; lines that are empty are no items.
+    /// The item, from 0; empty lines are not items.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<usize>,
-    /// The line on which it begins, from 1.
+    /// The line on which it starts, from 1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub line: Option<usize>,
 }
 
 impl BulkOutcome {
-    /// One more was taken.
+    /// Counts an accepted item.
     #[inline]
     pub fn accept(&mut self) {
         self.accepted += 1;
     }
 
-    /// One more was refused; the first of them are told one by one.
+    /// Counts a rejected item and lists its error if fewer than 50 are listed.
     pub fn reject(&mut self, place: BulkPlace, error: impl Into<ApiError>) {
         self.reject_all(1, place, error);
     }
 
-    /// So many more were refused, all for the same error, which is told once.
+    /// Counts `count` items rejected by the same error, which is listed once.
     pub fn reject_all(&mut self, count: usize, place: BulkPlace, error: impl Into<ApiError>) {
         self.rejected += count;
         if self.errors.len() < limits::BATCH_ERRORS_LISTED_MAX {
@@ -102,33 +102,33 @@ impl BulkOutcome {
         }
     }
 
-    /// So many were passed over, which is no error.
+    /// Counts ignored items, which are not errors.
     pub fn skip(&mut self, reason: &'static str, count: u64) {
         *self.skipped.entry(Cow::Borrowed(reason)).or_default() += count;
     }
 
-    /// How many were taken.
+    /// Returns the number of accepted items.
     pub fn accepted(&self) -> usize {
         self.accepted
     }
 
-    /// How many were refused.
+    /// Returns the number of rejected items.
     pub fn rejected(&self) -> usize {
         self.rejected
     }
 
-    /// How many were passed over for this reason.
+    /// Returns the number of items ignored for this reason.
     pub fn skipped(&self, reason: &str) -> u64 {
         self.skipped.get(reason).copied().unwrap_or(0)
     }
 
-    /// Why the first of those that were refused were, one by one.
+    /// Returns the messages of the listed errors.
     pub fn reasons(&self) -> impl Iterator<Item = &str> {
         self.errors.iter().map(|error| &*error.message)
     }
 
-    /// The error of a body of which something was refused; none when all of it was taken. `what` it consists of is
-    /// for the message: `lines`.
+    /// Returns the error of a body with rejected items; `Ok` if all were accepted. `what` is the
+    /// plural name of the items for the message, for example `lines`.
     pub fn refusal(self, what: &str) -> Result<(), ApiError> {
         let Some(first) = self.errors.first() else { return Ok(()) };
         let total = self.accepted + self.rejected;
@@ -146,12 +146,12 @@ impl BulkOutcome {
 }
 
 impl BulkPlace {
-    /// An item, from 0.
+    /// Returns the position of an item, from 0.
     pub fn index(index: usize) -> Self {
         Self { index: Some(index), ..Self::default() }
     }
 
-    /// A line, from 1.
+    /// Returns the position of a line, from 1.
     pub fn line(line: usize) -> Self {
         Self { line: Some(line), ..Self::default() }
     }

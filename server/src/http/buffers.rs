@@ -1,59 +1,62 @@
-//! Bytes of the buffers that connections read into: hyper makes them larger for whoever sends much, and keeps them so.
+//! Memory of the connections' read buffers, which hyper enlarges for clients that send much and
+//! never shrinks.
 //!
-//! Only the socket is seen here, so what hyper keeps is concluded. Of HTTP/1 it keeps what it has read of headers that have not ended. Of
-//! HTTP/2 it takes frames apart as they come, whether a request begins or not: what it may keep follows from the limits of the protocol
-//! and not from how much was sent.
+//! The code sees only the socket, so buffer sizes are inferred. For HTTP/1, hyper keeps the bytes
+//! of incomplete headers. For HTTP/2, it parses frames as they arrive, so its buffer is bounded by
+//! protocol limits and not by the number of bytes received.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use crate::limits;
 
-/// The buffers of all connections.
+/// The read buffers of all connections.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Buffers(Arc<AtomicU64>);
 
-/// The buffer of one connection. It counts until it is dropped.
+/// The read buffer of one connection, counted until it is dropped.
 #[derive(Debug)]
 pub(super) struct Buffer {
     all: Buffers,
     counted: u64,
-    /// Bytes that were read of a request whose headers have not ended. Of HTTP/1 only.
+    /// Bytes of a request whose headers are incomplete. HTTP/1 only.
     unfinished: u64,
-    /// As many of them as hyper keeps.
+    /// Maximum of `unfinished`: what hyper keeps of incomplete headers.
     unfinished_max: u64,
 }
 
 impl Buffers {
-    /// The buffer of a new connection, which has none yet. Of headers that have not ended, so many bytes are kept at most.
-    pub(super) fn begin(&self, unfinished_max: usize) -> Buffer {
+    /// Returns the buffer of a new connection, initially empty, which holds at most
+    /// `unfinished_max` bytes of incomplete headers.
+    pub(super) fn open(&self, unfinished_max: usize) -> Buffer {
         let unfinished_max = unfinished_max as u64;
         Buffer { all: self.clone(), counted: 0, unfinished: 0, unfinished_max }
     }
 
-    /// Bytes of all of them, about.
+    /// Returns the approximate size of all buffers in bytes.
     pub(super) fn bytes(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
 impl Buffer {
-    /// There is room for so many bytes behind those that were read of HTTP/1.
-    pub(super) fn has_room(&mut self, room: usize) {
-        self.count(self.unfinished + room as u64);
+    /// Records the free capacity behind the unfinished bytes (HTTP/1).
+    pub(super) fn set_free_space(&mut self, free_space: usize) {
+        self.count(self.unfinished + free_space as u64);
     }
 
-    /// So many bytes of HTTP/1 were read.
+    /// Records that bytes were read (HTTP/1).
     pub(super) fn read(&mut self, bytes: usize) {
         self.unfinished = (self.unfinished + bytes as u64).min(self.unfinished_max);
     }
 
-    /// What was read is in other hands: those of a request.
-    pub(super) fn handed_on(&mut self) {
+    /// Records that the bytes read so far belong to a complete request.
+    pub(super) fn finish_request(&mut self) {
         self.unfinished = 0;
     }
 
-    /// The connection speaks HTTP/2 and waits for the next frame. While requests are being answered, their bodies may wait to be taken.
+    /// Records that an HTTP/2 connection waits for the next frame. While requests are in progress,
+    /// received body data may be waiting to be consumed.
     pub(super) fn awaits_frame(&mut self, is_answering: bool) {
         let bytes =
             if is_answering { limits::HTTP2_WINDOW_BYTES } else { limits::HTTP2_FRAME_BYTES_MAX };
@@ -62,7 +65,7 @@ impl Buffer {
 
     fn count(&mut self, bytes: u64) {
         if bytes != self.counted {
-            // What becomes less wraps around.
+            // A decrease wraps around, which `fetch_add` handles.
             self.all.0.fetch_add(bytes.wrapping_sub(self.counted), Ordering::Relaxed);
             self.counted = bytes;
         }
@@ -82,15 +85,15 @@ mod tests {
     #[test]
     fn buffers_count_while_their_connections_are_open() {
         let buffers = Buffers::default();
-        let (mut one, mut other) = (buffers.begin(64 << 10), buffers.begin(64 << 10));
-        one.has_room(8_192);
-        other.has_room(100);
+        let (mut one, mut other) = (buffers.open(64 << 10), buffers.open(64 << 10));
+        one.set_free_space(8_192);
+        other.set_free_space(100);
         assert_eq!(buffers.bytes(), 8_292);
         one.read(8_000);
-        one.has_room(20_000);
+        one.set_free_space(20_000);
         assert_eq!(buffers.bytes(), 28_100, "headers that have not ended stay");
-        one.handed_on();
-        one.has_room(8_192);
+        one.finish_request();
+        one.set_free_space(8_192);
         assert_eq!(buffers.bytes(), 8_292);
         one.awaits_frame(true);
         assert_eq!(buffers.bytes(), 100 + u64::from(limits::HTTP2_WINDOW_BYTES));
@@ -103,11 +106,11 @@ mod tests {
     }
 
     #[test]
-    fn headers_that_never_end_count_as_much_as_is_kept_of_them() {
+    fn incomplete_headers_count_up_to_what_hyper_keeps_of_them() {
         let buffers = Buffers::default();
-        let mut buffer = buffers.begin(64 << 10);
+        let mut buffer = buffers.open(64 << 10);
         for _ in 0..1_000 {
-            buffer.has_room(4 << 10);
+            buffer.set_free_space(4 << 10);
             buffer.read(4 << 10);
         }
         assert_eq!(buffers.bytes(), 68 << 10);

@@ -1,26 +1,31 @@
-//! The end of what a client sends, while one of its requests is being answered.
+//! Detection of the end of the client's data while one of its requests is in progress.
 //!
-//! End of stream means that the client sends no more, not that it reads no more: `nc -N`, some load balancers and old SDKs send a
-//! request, shut down their writing side and wait for the answer. A client that closes its socket looks the same until something is
-//! written to it. hyper takes end of stream for a client that is gone and drops the request, so of HTTP/1 the end is held back from
-//! hyper while a request is being answered, for a grace at most:
+//! End of stream means that the client sends no more data, not that it stopped reading: `nc -N`,
+//! some load balancers and old SDKs send a request, shut down their sending side and wait for the
+//! response. A client that has closed its socket looks the same until something is written to it.
+//! hyper treats end of stream as a disconnect and drops the request, so for HTTP/1 the end is
+//! hidden from hyper while a request is in progress, for at most a grace period:
 //!
 //! ```text
-//! end of stream, no request in flight          passed on at once: the connection closes
-//! end of stream, the body is not complete      passed on at once: the body is refused as broken
-//! end of stream, the handler only waits for
-//!   something that its caller alone can use    the request is dropped at once
-//! end of stream, otherwise                     held back until the answer is written; after the grace the request is dropped
-//! reset, or both sides closed                  the request is dropped at once
+//! no request in progress                      passed on at once: the connection closes
+//! the body is incomplete                      passed on at once: the body is refused as broken
+//! the handler waits for something that only
+//!   its caller can use                        the request is dropped at once
+//! otherwise                                   hidden until the response is written; after the
+//!                                             grace period the request is dropped
+//! reset, or both sides closed                 the request is dropped at once
 //! ```
 //!
-//! Whether the body is complete is known only to hyper, which reads on to look for the end of stream behind a body that it may not have
-//! handed over. So the end is held back first. If whoever reads the body then still waits, hyper had nothing left to give it.
+//! Only hyper knows whether the body is complete. It reads ahead for the end of stream and may hold
+//! body data that it has not handed over. So the end is hidden first; if the reader of the body
+//! still waits afterwards, hyper has no more data, and the body is incomplete.
 //!
-//! hyper does not read while it holds a request that was sent behind the one in flight, and what is not read hides the end behind it.
-//! Therefore the system is asked for the end beside that ([`ClientEnd::watch`]), which needs no reading and no memory.
+//! hyper stops reading while it holds a pipelined request, and unread data hides the end of stream
+//! behind it. Therefore the end is also taken from the operating system's readiness events
+//! ([`ClientEnd::watch`]), which needs neither reading nor memory.
 //!
-//! HTTP/2 is left alone: its client has to send (window updates, acknowledgements) to be answered, and hyper reads all the time.
+//! HTTP/2 is not affected: its client must keep sending (window updates, acknowledgements) to
+//! receive a response, and hyper reads all the time.
 
 use std::convert::Infallible;
 use std::future::pending;
@@ -39,35 +44,38 @@ use tokio::io::{Interest, Ready};
 use super::settings::Settings;
 use crate::platform::ticks::Ticks;
 
-/// Stands for a time that has not come.
+/// Marks a time that has not been set.
 const NEVER: u64 = u64::MAX;
 
-/// What is known of the end of the client's side. Shared by the socket, the requests and the timer of a connection.
+/// The state of the client's sending side. Shared by the socket, the requests and the timer of a
+/// connection.
 #[derive(Debug)]
 pub(super) struct ClientEnd {
     ticks: Ticks,
     grace: Duration,
-    /// Milliseconds of the ticks when the client had ended its side.
+    /// When the client ended its side, in milliseconds of the ticks.
     since_ms: AtomicU64,
-    /// Nobody is there to read an answer.
-    gone: AtomicBool,
-    /// The end of stream was read during this request and hyper does not know.
-    held: AtomicBool,
-    /// Since then, whoever reads the body of the request has found that it is not complete.
-    starved: AtomicBool,
-    /// The request only waits for something that nobody but its caller can use.
-    unshared: AtomicBool,
+    /// Whether both sides are closed, so that no response can be delivered.
+    is_gone: AtomicBool,
+    /// Whether the end of stream was read during this request and is hidden from hyper.
+    is_hidden: AtomicBool,
+    /// Whether the reader of the request's body has waited for data since then: the body is
+    /// incomplete.
+    is_incomplete: AtomicBool,
+    /// Whether the request waits for something that only its caller can use.
+    drops_at_end: AtomicBool,
     /// The task of the connection.
     task: AtomicWaker,
 }
 
-/// The client is gone, or has been silent for longer than the grace.
+/// The client has disconnected, or has ended its side longer ago than the grace period.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Departed;
+pub(super) struct ClientGone;
 
-/// A socket that can be asked what has happened to it.
-pub(super) trait Lookout: Send + Sync + 'static {
-    /// Waits until the socket is ready for one of the interests. Returns what it is ready for, of these. Fails when the runtime ends.
+/// A socket that reports readiness events.
+pub(super) trait ReadinessWatch: Send + Sync + 'static {
+    /// Waits until the socket is ready for one of the interests. Returns the ready ones among them.
+    /// Fails if the runtime shuts down.
     fn ready(&self, interest: Interest) -> impl Future<Output = io::Result<Ready>> + Send;
 }
 
@@ -77,116 +85,120 @@ impl ClientEnd {
             ticks,
             grace: settings.half_closed_grace,
             since_ms: AtomicU64::new(NEVER),
-            gone: AtomicBool::new(false),
-            held: AtomicBool::new(false),
-            starved: AtomicBool::new(false),
-            unshared: AtomicBool::new(false),
+            is_gone: AtomicBool::new(false),
+            is_hidden: AtomicBool::new(false),
+            is_incomplete: AtomicBool::new(false),
+            drops_at_end: AtomicBool::new(false),
             task: AtomicWaker::new(),
         }
     }
 
-    /// Watches the socket for the client's end and for resets, whether or not anybody reads. Never ends.
-    pub(super) async fn watch(&self, socket: &impl Lookout) -> Infallible {
-        // The end is reported with priority data, like with any data. Ordinary data may lie unread and would be reported again and
-        // again; the socket is not registered for priority data, so of this interest the end alone comes.
+    /// Watches the socket for end of stream and for resets, independent of reads. Never returns.
+    pub(super) async fn watch(&self, socket: &impl ReadinessWatch) -> Infallible {
+        // End of stream is reported as read readiness, like data. Unread data would be reported
+        // again and again; the socket is not registered for priority data, so with this interest
+        // only the end is reported.
         let first = socket.ready(Interest::PRIORITY | Interest::ERROR).await;
         if first.is_ok_and(|ready| !ready.is_error()) {
-            self.notice();
-            // A Unix socket whose peer has closed both sides has no error, but cannot be written to.
+            self.record_end();
+            // A Unix socket whose peer has closed both sides reports no error, but is not writable.
             let writable = socket.ready(Interest::WRITABLE).now_or_never();
             if !matches!(writable, Some(Ok(ready)) if ready.is_write_closed()) {
                 drop(socket.ready(Interest::ERROR).await);
             }
         }
-        self.gone.store(true, Ordering::Relaxed);
+        self.is_gone.store(true, Ordering::Relaxed);
         self.task.wake();
         pending().await
     }
 
-    /// A request begins. hyper may hold bytes of it that it read before the end.
+    /// Resets the state for a new request. hyper may hold bytes of it that it read before the end.
     pub(super) fn begin(&self) {
-        self.held.store(false, Ordering::Relaxed);
-        self.starved.store(false, Ordering::Relaxed);
-        self.unshared.store(false, Ordering::Relaxed);
+        self.is_hidden.store(false, Ordering::Relaxed);
+        self.is_incomplete.store(false, Ordering::Relaxed);
+        self.drops_at_end.store(false, Ordering::Relaxed);
     }
 
-    /// From now on the request in flight waits for what only its caller can use: it ends with what the client sends.
-    pub(super) fn unshare(&self) {
-        self.unshared.store(true, Ordering::Relaxed);
+    /// Marks the request in progress as waiting for something that only its caller can use: from
+    /// now on it is dropped at end of stream.
+    pub(super) fn drop_at_end(&self) {
+        self.drops_at_end.store(true, Ordering::Relaxed);
         self.task.wake();
     }
 
-    /// Whether the end of stream is kept from hyper while an answer is under way.
-    pub(super) fn may_hold(&self) -> bool {
-        let gives_up = [&self.gone, &self.starved, &self.unshared];
-        !gives_up.into_iter().any(|reason| reason.load(Ordering::Relaxed))
+    /// Returns whether the end of stream is hidden from hyper while a response is pending.
+    pub(super) fn may_hide(&self) -> bool {
+        let reasons = [&self.is_gone, &self.is_incomplete, &self.drops_at_end];
+        !reasons.into_iter().any(|reason| reason.load(Ordering::Relaxed))
     }
 
-    /// The end of stream was read and is held back.
-    pub(super) fn hold(&self) {
-        if !self.held.swap(true, Ordering::Relaxed) {
-            self.starved.store(false, Ordering::Relaxed);
-            self.notice();
+    /// Records that the end of stream was read and is hidden.
+    pub(super) fn hide(&self) {
+        if !self.is_hidden.swap(true, Ordering::Relaxed) {
+            self.is_incomplete.store(false, Ordering::Relaxed);
+            self.record_end();
         }
     }
 
-    /// No answer is under way any more: hyper is to read again, and to find the end.
+    /// Ends the hiding when no response is pending, so that hyper reads again and finds the end.
     pub(super) fn release(&self) {
-        if self.held.swap(false, Ordering::Relaxed) {
+        if self.is_hidden.swap(false, Ordering::Relaxed) {
             self.task.wake();
         }
     }
 
-    /// Whether the client is gone for a request in flight, and if not, how long it still has. `None` while it has not ended its side.
-    pub(super) fn patience(&self) -> Result<Option<Duration>, Departed> {
-        if self.gone.load(Ordering::Relaxed) {
-            return Err(Departed);
+    /// Returns the time left for a request in progress; `None` if the client has not ended its
+    /// side. Fails if the request must be dropped.
+    pub(super) fn time_left(&self) -> Result<Option<Duration>, ClientGone> {
+        if self.is_gone.load(Ordering::Relaxed) {
+            return Err(ClientGone);
         }
         let since_ms = self.since_ms.load(Ordering::Relaxed);
         if since_ms == NEVER {
             return Ok(None);
         }
-        if self.unshared.load(Ordering::Relaxed) {
-            return Err(Departed);
+        if self.drops_at_end.load(Ordering::Relaxed) {
+            return Err(ClientGone);
         }
         let end = Duration::from_millis(since_ms).saturating_add(self.grace);
         let left = end.checked_sub(self.ticks.elapsed()).filter(|left| !left.is_zero());
-        left.map(Some).ok_or(Departed)
+        left.map(Some).ok_or(ClientGone)
     }
 
-    /// Who is woken when [`Self::patience`] may have become shorter, and when hyper is to read again.
-    pub(super) fn wakes(&self, task: &Waker) {
+    /// Registers the task that is woken when [`Self::time_left`] may have become shorter and when
+    /// hyper should read again.
+    pub(super) fn register(&self, task: &Waker) {
         self.task.register(task);
     }
 
-    fn notice(&self) {
+    fn record_end(&self) {
         let now_ms = self.ticks.elapsed().as_millis() as u64;
-        // The first time counts.
+        // The earliest time counts.
         self.since_ms.fetch_min(now_ms, Ordering::Relaxed);
         self.task.wake();
     }
 
-    fn starve(&self) {
-        if !self.starved.swap(true, Ordering::Relaxed) {
+    fn mark_incomplete(&self) {
+        if !self.is_incomplete.swap(true, Ordering::Relaxed) {
             self.task.wake();
         }
     }
 }
 
-/// The body of a request, which reports when it waits for bytes that cannot come any more.
+/// A request body that detects when its reader waits for data that cannot arrive any more.
 #[derive(Debug)]
-pub(super) struct Arriving<B> {
+pub(super) struct ObservedBody<B> {
     body: B,
     end: Arc<ClientEnd>,
 }
 
-impl<B> Arriving<B> {
+impl<B> ObservedBody<B> {
     pub(super) fn new(body: B, end: Arc<ClientEnd>) -> Self {
         Self { body, end }
     }
 }
 
-impl<B: Body + Unpin> Body for Arriving<B> {
+impl<B: Body + Unpin> Body for ObservedBody<B> {
     type Data = B::Data;
     type Error = B::Error;
 
@@ -194,11 +206,12 @@ impl<B: Body + Unpin> Body for Arriving<B> {
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<B::Data>, B::Error>>> {
-        // Looked at first: only what hyper had handed over before the end was held back says that it has no more.
-        let held = self.end.held.load(Ordering::Relaxed);
+        // Read before polling: only data that hyper held before the end was hidden may still
+        // arrive.
+        let is_hidden = self.end.is_hidden.load(Ordering::Relaxed);
         let frame = Pin::new(&mut self.body).poll_frame(cx);
-        if held && frame.is_pending() {
-            self.end.starve();
+        if is_hidden && frame.is_pending() {
+            self.end.mark_incomplete();
         }
         frame
     }

@@ -1,9 +1,11 @@
-//! One connection: HTTP/1.1 or HTTP/2 as the client begins it, with the patience of the settings.
+//! Serves one connection, HTTP/1.1 or HTTP/2 as the client starts it, and enforces its timeouts.
 //!
-//! The patience is kept here and not by hyper, whose header timeout also counts the pause between two requests
-//! and ends in silence. Between requests a connection may rest for the idle timeout; from the first byte of a
-//! request its headers have the header timeout, and a client that misses it is told `request_timeout`. While a
-//! request is being answered there is no timeout here, unless its client has ended its side ([`super::client_end`]); its body has its own.
+//! The timeouts are enforced here and not by hyper, whose header timeout also counts the pause
+//! between two requests and closes the connection without a response. Between requests a connection
+//! may be idle for the idle timeout. From the first byte of a request, its headers must arrive
+//! within the header timeout; otherwise the client is sent `request_timeout`. No timeout applies
+//! here while a request is in progress, unless the client has closed its side
+//! ([`super::client_end`]); reading the body has its own timeouts.
 
 use std::convert::Infallible;
 use std::future::poll_fn;
@@ -23,8 +25,8 @@ use tokio::sync::watch;
 use tokio::task::yield_now;
 use tokio::time::{sleep, timeout};
 
-use super::activity::{Activity, Busy, Overdue, Tapped};
-use super::client_end::{Arriving, Lookout};
+use super::activity::{Activity, ObservedSocket, Overdue, RequestGuard};
+use super::client_end::{ObservedBody, ReadinessWatch};
 use super::connection_slots::ConnectionSlot;
 use super::pace::Paced;
 use super::pipeline::Origin;
@@ -33,53 +35,56 @@ use super::settings::Settings;
 use super::{leftover, malformed};
 use crate::limits;
 
-/// The least that hyper takes as the size of its buffer.
+/// The minimum of hyper's buffer size.
 const BUFFER_BYTES_MIN: usize = 8 << 10;
 
-/// A request being answered.
-type Answering = Pin<Box<dyn Future<Output = Result<http::Response<Paced>, Infallible>> + Send>>;
+/// The future of a request in progress.
+type RequestFuture =
+    Pin<Box<dyn Future<Output = Result<http::Response<Paced>, Infallible>> + Send>>;
 
-/// Serves `socket` until one side ends it, or its slot is needed for another. When `stopping` turns true the request in flight is the
-/// last. `lookout` is the same socket, to be watched for its end.
+/// Serves `socket` until one side closes it or its slot is given to another connection. Once
+/// `stopping` is true, the request in progress is the last one. `readiness` is the same socket,
+/// watched for its end.
 pub(super) async fn serve<S, L>(
     server: Arc<Server>,
     origin: Origin,
     socket: S,
-    lookout: Arc<L>,
+    readiness: Arc<L>,
     slot: Option<ConnectionSlot>,
     mut stopping: watch::Receiver<bool>,
 ) where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-    L: Lookout,
+    L: ReadinessWatch,
 {
     let handle = slot.as_ref().map(ConnectionSlot::handle);
     let activity = Activity::new(&server.settings, server.ticks.clone(), handle);
-    let buffer = server.telemetry.buffers().begin(buffer_bytes_max(&server.settings));
-    let tapped = Tapped::new(socket, Arc::clone(&activity), buffer).refusing(Arc::clone(&server));
-    let io = TokioIo::new(tapped);
+    let buffer = server.telemetry.buffers().open(buffer_bytes_max(&server.settings));
+    let observed =
+        ObservedSocket::new(socket, Arc::clone(&activity), buffer).refusing(Arc::clone(&server));
+    let io = TokioIo::new(observed);
     let builder = builder(&server.settings);
-    let (answering, shared) = (Arc::clone(&activity), Arc::clone(&server));
+    let (service_activity, shared) = (Arc::clone(&activity), Arc::clone(&server));
     let service = service_fn(move |request: http::Request<Incoming>| {
-        let busy = answering.begin();
-        let (server, activity) = (Arc::clone(&shared), Arc::clone(&answering));
-        Box::pin(async move { Ok(answer(&server, origin, request, &activity, busy).await) })
-            as Answering
+        let guard = service_activity.begin();
+        let (server, activity) = (Arc::clone(&shared), Arc::clone(&service_activity));
+        Box::pin(async move { Ok(answer(&server, origin, request, &activity, guard).await) })
+            as RequestFuture
     });
     let mut connection = pin!(builder.serve_connection(io, service).into_owned());
-    let mut watching = pin!(activity.end().watch(&*lookout));
+    let mut watching = pin!(activity.end().watch(&*readiness));
     let mut overdue = pin!(overdue(&activity));
     let mut evicted = pin!(ConnectionSlot::evicted(slot.as_ref()));
-    let (mut is_stopping, mut is_rescued) = (false, false);
+    let (mut is_stopping, mut is_kept) = (false, false);
     let ended = loop {
         tokio::select! {
-            // What wakes the connection is set up before the connection can call for it.
+            // Register for wake-ups before polling the connection, which may cause them.
             biased;
             never = watching.as_mut() => match never {},
-            () = evicted.as_mut(), if !is_rescued => {
-                match last_look(connection.as_mut(), &activity).await {
-                    LastLook::Ended(ended) => break ended,
-                    LastLook::Stranger => return,
-                    LastLook::Known => is_rescued = true,
+            () = evicted.as_mut(), if !is_kept => {
+                match poll_before_eviction(connection.as_mut(), &activity).await {
+                    FinalPoll::Ended(ended) => break ended,
+                    FinalPoll::Unauthenticated => return,
+                    FinalPoll::Authenticated => is_kept = true,
                 }
             }
             overdue = overdue.as_mut() => {
@@ -90,19 +95,19 @@ pub(super) async fn serve<S, L>(
                         server.telemetry.cut_slow();
                         return;
                     }
-                    Overdue::Departed => {
-                        tracing::debug!("the client of a request is gone");
+                    Overdue::ClientGone => {
+                        tracing::debug!("the client of a request has disconnected");
                         return;
                     }
                 }
-                // Whoever does not let the connection end is not waited for.
-                let patience = Duration::from_millis(limits::LINGER_MS);
+                // Limits how long a client can delay closing the connection.
+                let limit = Duration::from_millis(limits::LINGER_MS);
                 break tokio::select! {
-                    () = evicted.as_mut(), if !is_rescued => return,
-                    ended = timeout(patience, connection) => ended.unwrap_or(Ok(())),
+                    () = evicted.as_mut(), if !is_kept => return,
+                    ended = timeout(limit, connection) => ended.unwrap_or(Ok(())),
                 };
             }
-            () = requested(&mut stopping), if !is_stopping => {
+            () = stop_requested(&mut stopping), if !is_stopping => {
                 is_stopping = true;
                 connection.as_mut().graceful_shutdown();
             }
@@ -113,45 +118,49 @@ pub(super) async fn serve<S, L>(
         server.telemetry.cut_flooding();
     }
     if let Err(error) = ended {
-        tracing::debug!(cause = %error, "a connection broke");
+        tracing::debug!(cause = %error, "a connection failed");
     }
 }
 
-/// What an evicted connection comes to.
-enum LastLook<E> {
-    /// It has ended by itself.
+/// The state of a connection after its last poll before eviction.
+enum FinalPoll<E> {
+    /// It has closed by itself.
     Ended(Result<(), E>),
-    /// There is no key in what its client has sent.
-    Stranger,
-    /// There is.
-    Known,
+    /// The received bytes contain no valid key.
+    Unauthenticated,
+    /// The received bytes contain a valid key.
+    Authenticated,
 }
 
-/// Looks at a connection that is evicted a last time: where the server is busy, a key may have come that nobody has looked at yet.
-async fn last_look<C, E>(mut connection: Pin<&mut C>, activity: &Activity) -> LastLook<E>
+/// Polls a connection once more before it is evicted: on a busy server, a key may have arrived that
+/// has not been processed yet.
+async fn poll_before_eviction<C, E>(
+    mut connection: Pin<&mut C>,
+    activity: &Activity,
+) -> FinalPoll<E>
 where
     C: Future<Output = Result<(), E>>,
 {
     if let Poll::Ready(ended) = poll_fn(|cx| Poll::Ready(connection.as_mut().poll(cx))).await {
-        return LastLook::Ended(ended);
+        return FinalPoll::Ended(ended);
     }
     if !activity.is_known() && activity.is_busy() {
-        // Requests of HTTP/2 have tasks of their own, which have their turn now.
+        // Requests of HTTP/2 run in tasks of their own, which get a turn now.
         yield_now().await;
     }
-    if activity.is_known() { LastLook::Known } else { LastLook::Stranger }
+    if activity.is_known() { FinalPoll::Authenticated } else { FinalPoll::Unauthenticated }
 }
 
-/// Answers a request, and does for the connection what follows from the answer.
+/// Processes a request and then updates the connection's state.
 async fn answer(
     server: &Arc<Server>,
     origin: Origin,
     request: http::Request<Incoming>,
     activity: &Arc<Activity>,
-    busy: Busy,
+    guard: RequestGuard,
 ) -> http::Response<Paced> {
     let end = activity.end();
-    let request = request.map(|body| Arriving::new(body, Arc::clone(end)));
+    let request = request.map(|body| ObservedBody::new(body, Arc::clone(end)));
     let (mut request, leftover) = leftover::lend(request);
     request.extensions_mut().insert(Arc::clone(end));
     request.extensions_mut().insert(Arc::clone(activity));
@@ -163,46 +172,48 @@ async fn answer(
         activity.linger();
     }
     let response = response.map(|body| Paced::new(body, activity.pace()));
-    drop(busy);
+    drop(guard);
     response
 }
 
-/// Ends when the server was told to stop.
-pub(super) async fn requested(stopping: &mut watch::Receiver<bool>) {
-    // An error means that nobody is left to tell us, which is the same as being told.
+/// Waits until the server is told to stop.
+pub(super) async fn stop_requested(stopping: &mut watch::Receiver<bool>) {
+    // An error means that the sender is gone, which also means stop.
     drop(stopping.wait_for(|stop| *stop).await);
 }
 
-/// Ends when the client has used up its patience.
+/// Waits until a timeout of the connection has passed.
 async fn overdue(activity: &Activity) -> Overdue {
     let mut timer = pin!(sleep(Duration::ZERO));
-    let mut rings_at = Duration::MAX;
+    let mut fires_at = Duration::MAX;
     poll_fn(|cx| {
-        activity.end().wakes(cx.waker());
+        activity.end().register(cx.waker());
         loop {
-            let left = match activity.patience() {
+            let left = match activity.time_left() {
                 Ok(left) => left,
                 Err(overdue) => return Poll::Ready(overdue),
             };
-            // The patience may have become shorter since the timer was set; if longer, the timer rings for nothing.
-            let ends_at = activity.elapsed() + left;
-            if ends_at < rings_at {
+            // The deadline may have moved earlier since the timer was set. If it has moved later,
+            // the timer fires early and is set again.
+            let deadline = activity.elapsed() + left;
+            if deadline < fires_at {
                 timer.set(sleep(left));
-                rings_at = ends_at;
+                fires_at = deadline;
             }
             ready!(timer.as_mut().poll(cx));
-            rings_at = Duration::MAX;
+            fires_at = Duration::MAX;
         }
     })
     .await
 }
 
-/// Bytes of headers that hyper keeps before it refuses them: twice our limit, so that it is we who answer in most cases.
+/// Returns the bytes of headers that hyper keeps before it refuses them: twice our limit, so that
+/// most refusals have the service's error body.
 fn buffer_bytes_max(settings: &Settings) -> usize {
     settings.header_bytes_max.saturating_mul(2).max(BUFFER_BYTES_MIN)
 }
 
-/// Limits of hyper itself.
+/// Returns a builder with hyper's own limits.
 fn builder(settings: &Settings) -> Builder<TokioExecutor> {
     let header_bytes = buffer_bytes_max(settings);
     let mut builder = Builder::new(TokioExecutor::new());

@@ -1,6 +1,6 @@
-//! The slots of network connections: who gets one, and how an evicted connection learns that it has to end.
+//! Slots of network connections: assignment to new connections, and notification of evicted ones.
 //!
-//! The rules are those of [`super::connection_table`].
+//! The eviction rules are those of [`super::connection_table`].
 
 use std::collections::HashMap;
 use std::future::pending;
@@ -15,7 +15,7 @@ use tokio::sync::Notify;
 
 use super::connection_table::{ConnectionId, ConnectionLimits, ConnectionTable, Refused};
 use super::settings::Settings;
-use super::strangers::site_of;
+use super::strangers::network_of;
 use super::telemetry::Telemetry;
 use crate::limits;
 use crate::platform::ticks::Ticks;
@@ -25,30 +25,31 @@ use crate::platform::ticks::Ticks;
 pub(super) struct ConnectionSlots {
     ticks: Ticks,
     inner: Mutex<Inner>,
-    /// Notified when there may be room again: a connection has ended, or one that was closing stays.
+    /// Notified when capacity may be available: a connection has closed, or an evicted one was
+    /// kept.
     freed: Notify,
 }
 
 #[derive(Debug)]
 struct Inner {
     table: ConnectionTable,
-    /// How strangers learn that they are evicted.
+    /// Notifies unauthenticated connections of their eviction.
     evictions: HashMap<ConnectionId, Arc<Notify>>,
-    /// When evictions were last logged.
+    /// The time of the last log line about evictions.
     logged_at: Option<Duration>,
     evicted_unlogged: u64,
 }
 
-/// The slot of an open connection. It is free again once this is dropped.
+/// The slot of an open connection, released on drop.
 #[derive(Debug)]
 pub(super) struct ConnectionSlot(Arc<SlotHandle>);
 
-/// What is reported about the connection that has a slot.
+/// Reports what the connection that holds a slot does.
 #[derive(Debug)]
 pub(super) struct SlotHandle {
     slots: Arc<ConnectionSlots>,
     id: ConnectionId,
-    is_stranger: AtomicBool,
+    is_unauthenticated: AtomicBool,
     evicted: Arc<Notify>,
 }
 
@@ -60,13 +61,14 @@ impl ConnectionSlots {
         Arc::new(Self { ticks, inner: Mutex::new(inner), freed: Notify::new() })
     }
 
-    /// Waits until a connection may be accepted: strangers never keep it waiting.
-    pub(super) async fn room(&self) {
+    /// Waits until a connection may be accepted. Unauthenticated connections never delay it, since
+    /// they can be evicted.
+    pub(super) async fn wait_for_capacity(&self) {
         let mut freed = pin!(self.freed.notified());
         loop {
             // From here on no notification is missed.
             freed.as_mut().enable();
-            if self.inner.lock().table.has_room() {
+            if self.inner.lock().table.may_accept() {
                 return;
             }
             freed.as_mut().await;
@@ -74,17 +76,18 @@ impl ConnectionSlots {
         }
     }
 
-    /// Gives a slot to a connection that was accepted, for which an older one may have to end. `None` where it has to end itself.
+    /// Assigns a slot to an accepted connection, possibly by evicting another. `None` means that
+    /// the new connection must be closed.
     pub(super) async fn enter(
         self: &Arc<Self>,
         address: IpAddr,
         telemetry: &Telemetry,
     ) -> Option<ConnectionSlot> {
-        // All others may have become known since the listener began to wait for this connection.
-        self.room().await;
-        let (id, evicted) = self.try_enter(site_of(address), telemetry)?;
-        let (slots, is_stranger) = (Arc::clone(self), AtomicBool::new(true));
-        Some(ConnectionSlot(Arc::new(SlotHandle { slots, id, is_stranger, evicted })))
+        // All other connections may have authenticated since the listener accepted this one.
+        self.wait_for_capacity().await;
+        let (id, evicted) = self.try_enter(network_of(address), telemetry)?;
+        let (slots, is_unauthenticated) = (Arc::clone(self), AtomicBool::new(true));
+        Some(ConnectionSlot(Arc::new(SlotHandle { slots, id, is_unauthenticated, evicted })))
     }
 
     fn try_enter(
@@ -117,7 +120,7 @@ impl ConnectionSlots {
         if let Some(connections) = to_log {
             tracing::warn!(
                 connections,
-                "connections of clients that have not shown a key were closed to make room for others"
+                "unauthenticated connections were closed in favour of new ones"
             );
         }
         entered
@@ -125,7 +128,8 @@ impl ConnectionSlots {
 }
 
 impl Inner {
-    /// Counts an eviction. Returns how many there were since the last line of the log, if it is time for another.
+    /// Counts an eviction. Returns the number of evictions since the last log line if another line
+    /// is due.
     fn evictions_to_log(&mut self, now: Duration) -> Option<u64> {
         self.evicted_unlogged += 1;
         let pause = Duration::from_secs(limits::EVICTIONS_LOG_SECONDS);
@@ -138,12 +142,12 @@ impl Inner {
 }
 
 impl ConnectionSlot {
-    /// Returns the handle by which is reported what the connection does.
+    /// Returns the handle for reporting what the connection does.
     pub(super) fn handle(&self) -> Arc<SlotHandle> {
         Arc::clone(&self.0)
     }
 
-    /// Ends when the connection has to end for another. `None` is a connection that needs no slot.
+    /// Waits until the connection is evicted. `None` stands for a connection that needs no slot.
     pub(super) async fn evicted(slot: Option<&Self>) {
         match slot {
             Some(Self(handle)) => handle.evicted.notified().await,
@@ -164,9 +168,9 @@ impl Drop for ConnectionSlot {
 }
 
 impl SlotHandle {
-    /// The client has shown a valid key.
+    /// Reports that the client has sent a valid key that is not public.
     pub(super) fn show_key(&self) {
-        if self.is_stranger.swap(false, Ordering::Relaxed) {
+        if self.is_unauthenticated.swap(false, Ordering::Relaxed) {
             let mut inner = self.slots.inner.lock();
             inner.table.show_key(self.id);
             inner.evictions.remove(&self.id);
@@ -175,46 +179,46 @@ impl SlotHandle {
         }
     }
 
-    /// The socket is looked at for the first time.
-    pub(super) fn look(&self) {
-        self.of_stranger(|table, now| table.look(self.id, now));
+    /// Reports the first read of the socket.
+    pub(super) fn socket_read(&self) {
+        self.report(|table, now| table.socket_read(self.id, now));
     }
 
-    /// A request begins to be handled.
+    /// Reports that a request is being handled.
     pub(super) fn begin_request(&self) {
-        self.of_stranger(|table, _| table.begin_request(self.id));
+        self.report(|table, _| table.begin_request(self.id));
     }
 
-    /// A request has been handled.
+    /// Reports that a request has been handled.
     pub(super) fn end_request(&self) {
-        self.of_stranger(|table, _| table.end_request(self.id));
+        self.report(|table, _| table.end_request(self.id));
     }
 
-    /// A request was answered.
+    /// Reports that a response was produced.
     pub(super) fn answered(&self) {
-        self.of_stranger(|table, now| table.answered(self.id, now));
+        self.report(|table, now| table.answered(self.id, now));
     }
 
-    fn of_stranger(&self, tell: impl FnOnce(&mut ConnectionTable, Duration)) {
-        if self.is_stranger.load(Ordering::Relaxed) {
+    fn report(&self, apply: impl FnOnce(&mut ConnectionTable, Duration)) {
+        if self.is_unauthenticated.load(Ordering::Relaxed) {
             let now = self.slots.ticks.elapsed();
-            tell(&mut self.slots.inner.lock().table, now);
+            apply(&mut self.slots.inner.lock().table, now);
         }
     }
 }
 
-/// The limits that follow from the settings.
+/// Returns the limits that follow from the settings.
 fn limits_of(settings: &Settings) -> ConnectionLimits {
     let connections = settings.connections_max.max(1);
     let half = |whole: usize| (whole / 2).max(limits::STRANGER_CONNECTIONS_MIN);
-    let strangers = settings.stranger_connections_max.unwrap_or_else(|| half(connections));
-    let strangers = strangers.clamp(1, connections);
+    let unauthenticated = settings.stranger_connections_max.unwrap_or_else(|| half(connections));
+    let unauthenticated = unauthenticated.clamp(1, connections);
     let per_address =
-        settings.stranger_connections_per_address_max.unwrap_or_else(|| half(strangers));
+        settings.stranger_connections_per_address_max.unwrap_or_else(|| half(unauthenticated));
     ConnectionLimits {
         connections,
-        strangers,
-        strangers_per_address: per_address.clamp(1, strangers),
+        unauthenticated,
+        unauthenticated_per_address: per_address.clamp(1, unauthenticated),
         closing: limits::CONNECTIONS_CLOSING_MAX,
         eviction_age: Duration::from_millis(limits::STRANGER_EVICTION_AGE_MS),
     }
@@ -234,17 +238,17 @@ mod tests {
 
     fn shares(
         connections: usize,
-        strangers: Option<usize>,
+        unauthenticated: Option<usize>,
         per_address: Option<usize>,
     ) -> (usize, usize) {
         let limits = limits_of(&Settings {
             connections_max: connections,
-            stranger_connections_max: strangers,
+            stranger_connections_max: unauthenticated,
             stranger_connections_per_address_max: per_address,
             ..Settings::default()
         });
         assert_eq!(limits.connections, connections);
-        (limits.strangers, limits.strangers_per_address)
+        (limits.unauthenticated, limits.unauthenticated_per_address)
     }
 
     #[test]
@@ -257,7 +261,7 @@ mod tests {
         assert_eq!(shares(819, Some(5_000), Some(6_000)), (819, 819));
     }
 
-    /// Slots for two connections, one of them of a stranger, on a clock that stands still until it is moved.
+    /// Returns slots for two connections, one of them unauthenticated, on a manual clock.
     fn two_slots() -> (Arc<ConnectionSlots>, Clock) {
         let clock = Clock::manual(TimestampMs(0));
         let settings = Settings {
@@ -269,7 +273,7 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn nobody_waits_for_a_stranger() {
+    async fn an_unauthenticated_connection_delays_nobody() {
         let (slots, _) = two_slots();
         let telemetry = Telemetry::new(&[]);
         let first = slots.enter(HERE, &telemetry).await.unwrap();
@@ -285,43 +289,43 @@ mod tests {
     }
 
     #[tokio::test(start_paused = true)]
-    async fn who_shows_none_is_told_to_end_when_the_next_comes() {
+    async fn an_unauthenticated_connection_is_evicted_for_a_new_one() {
         let (slots, clock) = two_slots();
         let telemetry = Telemetry::new(&[]);
         let first = slots.enter(HERE, &telemetry).await.unwrap();
-        first.handle().look();
+        first.handle().socket_read();
         clock.pass(MINUTE);
         let second = slots.enter(HERE, &telemetry).await.unwrap();
         timeout(MINUTE, ConnectionSlot::evicted(Some(&first))).await.unwrap();
         timeout(MINUTE, ConnectionSlot::evicted(Some(&second))).await.unwrap_err();
         assert_eq!(telemetry.snapshot().evicted, 1);
-        // Both keys count, also the one that was found when its connection was about to end.
+        // Both keys count, including the one received after its connection was chosen for eviction.
         first.handle().show_key();
         second.handle().show_key();
-        timeout(MINUTE, slots.room()).await.unwrap_err();
+        timeout(MINUTE, slots.wait_for_capacity()).await.unwrap_err();
         drop(first);
-        timeout(MINUTE, slots.room()).await.unwrap();
+        timeout(MINUTE, slots.wait_for_capacity()).await.unwrap();
     }
 
     #[tokio::test(start_paused = true)]
-    async fn the_listener_waits_while_all_connections_are_known() {
+    async fn the_listener_waits_while_all_connections_are_authenticated() {
         let (slots, _) = two_slots();
         let telemetry = Telemetry::new(&[]);
-        let mut known = Vec::new();
+        let mut authenticated = Vec::new();
         for _ in 0..2 {
-            timeout(MINUTE, slots.room()).await.unwrap();
+            timeout(MINUTE, slots.wait_for_capacity()).await.unwrap();
             let slot = slots.enter(HERE, &telemetry).await.unwrap();
             slot.handle().show_key();
-            known.push(slot);
+            authenticated.push(slot);
         }
-        let mut room = pin!(slots.room());
-        timeout(MINUTE, room.as_mut()).await.unwrap_err();
-        known.pop();
-        timeout(MINUTE, room).await.unwrap();
+        let mut capacity = pin!(slots.wait_for_capacity());
+        timeout(MINUTE, capacity.as_mut()).await.unwrap_err();
+        authenticated.pop();
+        timeout(MINUTE, capacity).await.unwrap();
     }
 
     #[tokio::test(start_paused = true)]
-    async fn an_evicted_connection_that_shows_a_key_is_not_waited_for() {
+    async fn an_evicted_connection_that_sends_a_key_delays_nobody() {
         let most = limits::CONNECTIONS_CLOSING_MAX;
         let clock = Clock::manual(TimestampMs(0));
         let settings = Settings {
@@ -335,24 +339,24 @@ mod tests {
         let mut open = Vec::new();
         for _ in 0..most {
             let slot = slots.enter(HERE, &telemetry).await.unwrap();
-            slot.handle().look();
+            slot.handle().socket_read();
             open.push(slot);
         }
         let first = open[0].handle();
         clock.pass(MINUTE);
-        // Each takes the place of one that does not end.
+        // Each evicts one that does not close.
         for _ in 0..most {
             open.push(slots.enter(HERE, &telemetry).await.unwrap());
         }
         assert_eq!(telemetry.snapshot().evicted, most as u64);
-        let mut room = pin!(slots.room());
-        timeout(MINUTE, room.as_mut()).await.unwrap_err();
+        let mut capacity = pin!(slots.wait_for_capacity());
+        timeout(MINUTE, capacity.as_mut()).await.unwrap_err();
         first.show_key();
-        timeout(MINUTE, room).await.unwrap();
+        timeout(MINUTE, capacity).await.unwrap();
     }
 
     #[test]
-    fn evictions_are_logged_now_and_then_with_their_count() {
+    fn evictions_are_logged_at_intervals_with_their_number() {
         let slots = ConnectionSlots::new(&Settings::default(), Ticks::system());
         let mut inner = slots.inner.lock();
         let logged =

@@ -1,59 +1,67 @@
-//! Which network connections are open, and which one is evicted when a new one needs its slot. Pure data: time is a parameter.
+//! Which network connections are open, and which one is evicted when a new one needs its slot. Pure
+//! data structure: time is a parameter.
 //!
-//! A connection begins as one of a *stranger*, a client that has not shown a valid key, and becomes *known* with its first request that
-//! has one; a public key makes nobody known. Strangers have a share of all connections, and every address has a share of that. Nobody
-//! waits for a stranger: where a share is full, a new connection takes the slot of an older one at once, or is refused:
+//! A connection is *unauthenticated* until its first request with a valid key, and *authenticated*
+//! from then on; a public key does not authenticate it. Unauthenticated connections have a share of
+//! all connections, and each address has a share of that. They never delay others: if a share is
+//! full, a new connection evicts an older one at once or is refused:
 //!
 //! ```text
-//! the share of its address is full             the oldest ripe stranger of that address, else it is refused
-//! the share of strangers, or all, is full:
-//!   some address has more than its own         the oldest ripe stranger of the address that has most, else its oldest
-//!   none has                                   the oldest ripe stranger of its own address, else it is refused
-//! all connections are known                    the listener stops accepting until one of them closes
+//! share of the address is full           oldest evictable connection of that address, else refused
+//! share of unauthenticated connections,
+//! or all connections, is full:
+//!   another address has more than this   oldest evictable connection of the address with the most,
+//!                                        else its oldest
+//!   no address has more                  oldest evictable connection of this address, else refused
+//! all connections are authenticated      the listener stops accepting until one of them closes
 //! ```
 //!
-//! A stranger is *ripe* when it has had its chance to show a key: some time after its socket was first looked at, or once it was answered
-//! without one. So who connects too often is refused for it, and whoever has fewer connections than others gets in.
+//! A connection is *evictable* once its client had the chance to send a key: some time after the
+//! first read of its socket, or once it has received a response without having sent one. An address
+//! that connects too often is therefore refused itself, and an address with fewer connections than
+//! others is admitted.
 //!
-//! Strangers whose request is being handled are evicted last. Known connections are never evicted, and an evicted one that shows a key
-//! before it has ended is known.
+//! Connections with a request in progress are evicted last. Authenticated connections are never
+//! evicted, and an evicted one that sends a key before it has closed becomes authenticated.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::net::IpAddr;
 use std::time::Duration;
 
-/// Connections that are evicted for a new one, at most: one more than it needs, since evicted ones that show a key count again.
+/// Maximum number of connections evicted for a new one: one more than needed, since evicted
+/// connections that send a key count again.
 const EVICTED_AT_ONCE_MAX: usize = 2;
 
-/// The identity of a connection: later connections have larger ones.
+/// The identity of a connection. Later connections have larger ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct ConnectionId(u64);
 
-/// How many connections may be open.
+/// The maximum numbers of open connections.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ConnectionLimits {
-    /// All of them.
+    /// All connections.
     pub(super) connections: usize,
-    /// Those of strangers.
-    pub(super) strangers: usize,
-    /// Those of strangers with one address.
-    pub(super) strangers_per_address: usize,
-    /// Evicted connections that have not ended yet.
+    /// Unauthenticated connections.
+    pub(super) unauthenticated: usize,
+    /// Unauthenticated connections of one address.
+    pub(super) unauthenticated_per_address: usize,
+    /// Evicted connections that have not closed yet.
     pub(super) closing: usize,
-    /// How long after its socket was first looked at a stranger's connection is ripe.
+    /// Time from the first read of its socket until an unauthenticated connection is evictable.
     pub(super) eviction_age: Duration,
 }
 
-/// A connection that got a slot.
+/// A connection that was assigned a slot.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Entered {
     pub(super) id: ConnectionId,
-    /// The connections that have to end for it.
+    /// The connections that were evicted for it.
     pub(super) evicted: Vec<ConnectionId>,
 }
 
-/// A new connection is refused: its address has its share, and none of those connections is ripe.
+/// A new connection was refused: its address has its share, and none of those connections is
+/// evictable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Refused;
 
@@ -62,49 +70,49 @@ pub(super) struct Refused;
 pub(super) struct ConnectionTable {
     limits: ConnectionLimits,
     next: u64,
-    known: HashSet<ConnectionId>,
-    strangers: HashMap<ConnectionId, Stranger>,
-    holdings: Holdings,
-    /// Evicted, and not ended yet.
+    authenticated: HashSet<ConnectionId>,
+    unauthenticated: HashMap<ConnectionId, Unauthenticated>,
+    addresses: ConnectionsByAddress,
+    /// Evicted connections that have not closed yet.
     closing: HashSet<ConnectionId>,
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Stranger {
+struct Unauthenticated {
     address: IpAddr,
-    /// When it is ripe. `None` until its socket was looked at.
-    ripe_at: Option<Duration>,
-    /// Requests that are being handled.
+    /// The time from which it is evictable; `None` until the first read of its socket.
+    evictable_at: Option<Duration>,
+    /// The number of requests in progress.
     requests: usize,
 }
 
-/// In which order the connections of an address are evicted.
+/// The order in which connections of an address are evicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Standing {
-    /// Nothing is done for it.
-    Rests,
-    /// A request of it is being handled.
-    IsHandled,
-    /// Its socket was not looked at yet: there may be a key in it.
-    IsUnread,
+enum EvictionClass {
+    /// No request is in progress.
+    Idle,
+    /// A request is in progress.
+    InProgress,
+    /// The socket was not read yet and may contain a key.
+    Unread,
 }
 
-/// The place of a stranger among those of its address.
+/// The eviction order of a connection among those of its address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Place {
-    standing: Standing,
-    ripe_at: Duration,
+struct EvictionRank {
+    class: EvictionClass,
+    evictable_at: Duration,
     id: ConnectionId,
 }
 
-impl Stranger {
-    fn place(&self, id: ConnectionId) -> Place {
-        let standing = match self {
-            Self { requests: 1.., .. } => Standing::IsHandled,
-            Self { ripe_at: None, .. } => Standing::IsUnread,
-            Self { .. } => Standing::Rests,
+impl Unauthenticated {
+    fn rank(&self, id: ConnectionId) -> EvictionRank {
+        let class = match self {
+            Self { requests: 1.., .. } => EvictionClass::InProgress,
+            Self { evictable_at: None, .. } => EvictionClass::Unread,
+            Self { .. } => EvictionClass::Idle,
         };
-        Place { standing, ripe_at: self.ripe_at.unwrap_or(Duration::MAX), id }
+        EvictionRank { class, evictable_at: self.evictable_at.unwrap_or(Duration::MAX), id }
     }
 }
 
@@ -113,33 +121,35 @@ impl ConnectionTable {
         Self {
             limits,
             next: 0,
-            known: HashSet::new(),
-            strangers: HashMap::new(),
-            holdings: Holdings::default(),
+            authenticated: HashSet::new(),
+            unauthenticated: HashMap::new(),
+            addresses: ConnectionsByAddress::default(),
             closing: HashSet::new(),
         }
     }
 
     /// Returns whether the listener may accept a connection.
-    pub(super) fn has_room(&self) -> bool {
-        self.known.len() < self.limits.connections && self.closing.len() < self.limits.closing
+    pub(super) fn may_accept(&self) -> bool {
+        self.authenticated.len() < self.limits.connections
+            && self.closing.len() < self.limits.closing
     }
 
-    /// Gives a slot to a new connection, or refuses it.
+    /// Assigns a slot to a new connection, or refuses it.
     ///
-    /// Where all connections have become known since [`Self::has_room`] there is one too many: it has been accepted already.
+    /// If all connections have authenticated since [`Self::may_accept`], the limit is exceeded by
+    /// one: the connection has been accepted already.
     pub(super) fn enter(&mut self, address: IpAddr, now: Duration) -> Result<Entered, Refused> {
         let mut evicted = Vec::new();
         while evicted.len() < EVICTED_AT_ONCE_MAX
-            && let Some(holder) = self.crowded_by(address)
+            && let Some(evict_from) = self.address_to_evict_from(address)
         {
-            let mut victim = self.holdings.ripe_of(holder, now);
-            if holder != address {
-                victim = victim.or_else(|| self.holdings.first_of(holder));
+            let mut evicted_id = self.addresses.evictable_of(evict_from, now);
+            if evict_from != address {
+                evicted_id = evicted_id.or_else(|| self.addresses.first_of(evict_from));
             }
-            match victim {
+            match evicted_id {
                 Some(id) => {
-                    self.remove_stranger(id);
+                    self.remove_unauthenticated(id);
                     self.closing.insert(id);
                     evicted.push(id);
                 }
@@ -149,137 +159,139 @@ impl ConnectionTable {
         }
         let id = ConnectionId(self.next);
         self.next += 1;
-        let stranger = Stranger { address, ripe_at: None, requests: 0 };
-        self.strangers.insert(id, stranger);
-        self.holdings.insert(address, stranger.place(id));
+        let connection = Unauthenticated { address, evictable_at: None, requests: 0 };
+        self.unauthenticated.insert(id, connection);
+        self.addresses.insert(address, connection.rank(id));
         Ok(Entered { id, evicted })
     }
 
-    /// The socket of the connection is looked at for the first time: from now on its client has had the time to show a key.
-    pub(super) fn look(&mut self, id: ConnectionId, now: Duration) {
-        let ripe_at = now.saturating_add(self.limits.eviction_age);
-        self.change(id, |stranger| {
-            stranger.ripe_at.get_or_insert(ripe_at);
+    /// Records the first read of the socket. From now on, the client has had time to send a key.
+    pub(super) fn socket_read(&mut self, id: ConnectionId, now: Duration) {
+        let evictable_at = now.saturating_add(self.limits.eviction_age);
+        self.change(id, |connection| {
+            connection.evictable_at.get_or_insert(evictable_at);
         });
     }
 
-    /// The client has shown a valid key.
+    /// Records that the client has sent a valid key that is not public.
     pub(super) fn show_key(&mut self, id: ConnectionId) {
-        if self.remove_stranger(id) || self.closing.remove(&id) {
-            self.known.insert(id);
+        if self.remove_unauthenticated(id) || self.closing.remove(&id) {
+            self.authenticated.insert(id);
         }
     }
 
-    /// A request begins to be handled.
+    /// Records the start of a request.
     pub(super) fn begin_request(&mut self, id: ConnectionId) {
-        self.change(id, |stranger| stranger.requests += 1);
+        self.change(id, |connection| connection.requests += 1);
     }
 
-    /// A request has been handled.
+    /// Records the end of a request.
     pub(super) fn end_request(&mut self, id: ConnectionId) {
-        self.change(id, |stranger| stranger.requests = stranger.requests.saturating_sub(1));
+        self.change(id, |connection| connection.requests = connection.requests.saturating_sub(1));
     }
 
-    /// A request was answered, which had no key where the connection is still one of a stranger.
+    /// Records that a response was produced. If the connection is still unauthenticated, the
+    /// request had no key.
     pub(super) fn answered(&mut self, id: ConnectionId, now: Duration) {
-        self.change(id, |stranger| {
-            stranger.ripe_at = Some(stranger.ripe_at.map_or(now, |at| at.min(now)));
+        self.change(id, |connection| {
+            connection.evictable_at = Some(connection.evictable_at.map_or(now, |at| at.min(now)));
         });
     }
 
-    /// The connection has ended.
+    /// Removes a closed connection.
     pub(super) fn leave(&mut self, id: ConnectionId) {
-        if !self.remove_stranger(id) && !self.known.remove(&id) {
+        if !self.remove_unauthenticated(id) && !self.authenticated.remove(&id) {
             self.closing.remove(&id);
         }
     }
 
-    /// The address that has to lose a connection before a new one of this address may enter.
-    fn crowded_by(&self, address: IpAddr) -> Option<IpAddr> {
-        let own = self.holdings.count(address);
-        if own >= self.limits.strangers_per_address {
+    /// Returns the address that must lose a connection before a new one of `address` is admitted.
+    fn address_to_evict_from(&self, address: IpAddr) -> Option<IpAddr> {
+        let own = self.addresses.count(address);
+        if own >= self.limits.unauthenticated_per_address {
             return Some(address);
         }
-        let strangers = self.strangers.len();
-        let is_full = strangers >= self.limits.strangers
-            || self.known.len() + strangers >= self.limits.connections;
-        let (most, largest) = self.holdings.largest().filter(|_| is_full)?;
+        let unauthenticated = self.unauthenticated.len();
+        let is_full = unauthenticated >= self.limits.unauthenticated
+            || self.authenticated.len() + unauthenticated >= self.limits.connections;
+        let (most, largest) = self.addresses.largest().filter(|_| is_full)?;
         Some(if most > own { largest } else { address })
     }
 
-    fn change(&mut self, id: ConnectionId, change: impl FnOnce(&mut Stranger)) {
-        let Some(stranger) = self.strangers.get_mut(&id) else { return };
-        let before = stranger.place(id);
-        change(stranger);
-        let after = stranger.place(id);
+    fn change(&mut self, id: ConnectionId, change: impl FnOnce(&mut Unauthenticated)) {
+        let Some(connection) = self.unauthenticated.get_mut(&id) else { return };
+        let before = connection.rank(id);
+        change(connection);
+        let after = connection.rank(id);
         if before != after {
-            let address = stranger.address;
-            self.holdings.remove(address, before);
-            self.holdings.insert(address, after);
+            let address = connection.address;
+            self.addresses.remove(address, before);
+            self.addresses.insert(address, after);
         }
     }
 
-    fn remove_stranger(&mut self, id: ConnectionId) -> bool {
-        let Some(stranger) = self.strangers.remove(&id) else { return false };
-        self.holdings.remove(stranger.address, stranger.place(id));
+    fn remove_unauthenticated(&mut self, id: ConnectionId) -> bool {
+        let Some(connection) = self.unauthenticated.remove(&id) else { return false };
+        self.addresses.remove(connection.address, connection.rank(id));
         true
     }
 }
 
-/// Strangers by address, and the addresses by how many they have; of those that have as many, the one whose first is evicted first is
-/// last.
+/// Unauthenticated connections by address, and the addresses ranked by number of connections. Of
+/// addresses with equal numbers, the one whose first connection is evicted first ranks highest.
 #[derive(Debug, Default)]
-struct Holdings {
-    by_address: HashMap<IpAddr, BTreeSet<Place>>,
-    ranks: BTreeSet<(usize, Reverse<Place>, IpAddr)>,
+struct ConnectionsByAddress {
+    by_address: HashMap<IpAddr, BTreeSet<EvictionRank>>,
+    ranks: BTreeSet<(usize, Reverse<EvictionRank>, IpAddr)>,
 }
 
-impl Holdings {
+impl ConnectionsByAddress {
     fn count(&self, address: IpAddr) -> usize {
         self.by_address.get(&address).map_or(0, BTreeSet::len)
     }
 
-    /// How many the address has that has most, and that address.
+    /// Returns the largest number of connections of an address, and that address.
     fn largest(&self) -> Option<(usize, IpAddr)> {
         self.ranks.last().map(|(count, _, address)| (*count, *address))
     }
 
-    /// The oldest connection of an address that has had its chance; one that is being handled only if there is no other.
-    fn ripe_of(&self, address: IpAddr, now: Duration) -> Option<ConnectionId> {
-        let places = self.by_address.get(&address)?;
-        [Standing::Rests, Standing::IsHandled].into_iter().find_map(|standing| {
-            let least = Place { standing, ripe_at: Duration::ZERO, id: ConnectionId(0) };
-            let first = places.range(least..).next()?;
-            (first.standing == standing && first.ripe_at <= now).then_some(first.id)
+    /// Returns the oldest evictable connection of an address; one with a request in progress only
+    /// if there is no other.
+    fn evictable_of(&self, address: IpAddr, now: Duration) -> Option<ConnectionId> {
+        let ranks_of_address = self.by_address.get(&address)?;
+        [EvictionClass::Idle, EvictionClass::InProgress].into_iter().find_map(|class| {
+            let least = EvictionRank { class, evictable_at: Duration::ZERO, id: ConnectionId(0) };
+            let first = ranks_of_address.range(least..).next()?;
+            (first.class == class && first.evictable_at <= now).then_some(first.id)
         })
     }
 
-    /// The connection of an address that is evicted first, ripe or not.
+    /// Returns the connection of an address that is evicted first, evictable or not.
     fn first_of(&self, address: IpAddr) -> Option<ConnectionId> {
-        self.by_address.get(&address)?.first().map(|place| place.id)
+        self.by_address.get(&address)?.first().map(|rank| rank.id)
     }
 
-    fn insert(&mut self, address: IpAddr, place: Place) {
-        self.change(address, |places| {
-            places.insert(place);
+    fn insert(&mut self, address: IpAddr, rank: EvictionRank) {
+        self.change(address, |ranks_of_address| {
+            ranks_of_address.insert(rank);
         });
     }
 
-    fn remove(&mut self, address: IpAddr, place: Place) {
-        self.change(address, |places| {
-            places.remove(&place);
+    fn remove(&mut self, address: IpAddr, rank: EvictionRank) {
+        self.change(address, |ranks_of_address| {
+            ranks_of_address.remove(&rank);
         });
     }
 
-    fn change(&mut self, address: IpAddr, change: impl FnOnce(&mut BTreeSet<Place>)) {
-        let mut places = self.by_address.remove(&address).unwrap_or_default();
-        if let Some(first) = places.first() {
-            self.ranks.remove(&(places.len(), Reverse(*first), address));
+    fn change(&mut self, address: IpAddr, change: impl FnOnce(&mut BTreeSet<EvictionRank>)) {
+        let mut ranks_of_address = self.by_address.remove(&address).unwrap_or_default();
+        if let Some(first) = ranks_of_address.first() {
+            self.ranks.remove(&(ranks_of_address.len(), Reverse(*first), address));
         }
-        change(&mut places);
-        if let Some(first) = places.first() {
-            self.ranks.insert((places.len(), Reverse(*first), address));
-            self.by_address.insert(address, places);
+        change(&mut ranks_of_address);
+        if let Some(first) = ranks_of_address.first() {
+            self.ranks.insert((ranks_of_address.len(), Reverse(*first), address));
+            self.by_address.insert(address, ranks_of_address);
         }
     }
 }
@@ -294,11 +306,11 @@ mod tests {
 
     const AGE: Duration = Duration::from_millis(20);
 
-    fn table(connections: usize, strangers: usize, per_address: usize) -> ConnectionTable {
+    fn table(connections: usize, unauthenticated: usize, per_address: usize) -> ConnectionTable {
         ConnectionTable::new(ConnectionLimits {
             connections,
-            strangers,
-            strangers_per_address: per_address,
+            unauthenticated,
+            unauthenticated_per_address: per_address,
             closing: 1_000,
             eviction_age: AGE,
         })
@@ -308,15 +320,15 @@ mod tests {
         Ipv4Addr::new(10, 0, 0, last).into()
     }
 
-    /// Enters a connection from an address at this second, and looks at its socket.
+    /// Enters a connection from an address at this second and records the first read of its socket.
     fn enter(table: &mut ConnectionTable, address: u8, second: u64) -> Entered {
         let now = Duration::from_secs(second);
         let entered = table.enter(ip(address), now).unwrap();
-        table.look(entered.id, now);
+        table.socket_read(entered.id, now);
         entered
     }
 
-    /// The same at this millisecond, without looking. Returns what was evicted for it.
+    /// Enters a connection at this millisecond without reading. Returns the evicted connections.
     fn enter_at(
         table: &mut ConnectionTable,
         address: u8,
@@ -340,19 +352,19 @@ mod tests {
     }
 
     #[test]
-    fn of_all_strangers_the_oldest_of_the_address_with_most_is_evicted() {
+    fn the_oldest_connection_of_the_address_with_most_is_evicted() {
         let mut table = table(10, 4, 4);
         let single = enter(&mut table, 1, 0);
         let crowd = [1, 2, 3].map(|second| enter(&mut table, 2, second));
         assert_eq!(enter(&mut table, 3, 4).evicted, [crowd[0].id]);
-        // The addresses 1 and 3 have one each, and 2 has two.
+        // Addresses 1 and 3 have one connection each, address 2 has two.
         assert_eq!(enter(&mut table, 4, 5).evicted, [crowd[1].id]);
-        // All have one now: the oldest goes.
+        // All addresses have one connection now.
         assert_eq!(enter(&mut table, 5, 6).evicted, [single.id]);
     }
 
     #[test]
-    fn strangers_with_a_request_are_evicted_last() {
+    fn connections_with_a_request_are_evicted_last() {
         let mut table = table(10, 2, 2);
         let [busy, idle] = [0, 1].map(|second| enter(&mut table, 1, second));
         table.begin_request(busy.id);
@@ -368,101 +380,105 @@ mod tests {
     }
 
     #[test]
-    fn requests_do_not_shield_old_strangers_from_newcomers() {
+    fn requests_in_progress_do_not_protect_from_eviction() {
         let mut table = table(10, 8, 2);
         let busy = [0, 1].map(|second| enter(&mut table, 1, second).id);
         for id in busy {
             table.begin_request(id);
         }
         assert_eq!(enter_at(&mut table, 1, 2_000), Ok(vec![busy[0]]));
-        assert_eq!(enter_at(&mut table, 1, 2_000), Ok(vec![busy[1]]), "the newcomer is younger");
+        assert_eq!(enter_at(&mut table, 1, 2_000), Ok(vec![busy[1]]), "the new one is younger");
         assert_eq!(enter_at(&mut table, 1, 2_000), Err(Refused));
     }
 
     #[test]
-    fn known_connections_are_never_evicted_and_may_take_all_slots() {
+    fn authenticated_connections_are_never_evicted_and_may_take_all_slots() {
         let mut table = table(3, 2, 2);
-        let known = [0, 1, 2].map(|second| {
+        let authenticated = [0, 1, 2].map(|second| {
             let entered = enter(&mut table, 1, second);
             assert_eq!(entered.evicted, []);
-            assert!(table.has_room());
+            assert!(table.may_accept());
             table.show_key(entered.id);
             entered.id
         });
-        assert!(!table.has_room(), "the listener waits");
-        // One that was accepted meanwhile.
+        assert!(!table.may_accept(), "the listener waits");
+        // A connection that was accepted before.
         assert_eq!(enter(&mut table, 1, 3).evicted, []);
-        table.leave(known[0]);
-        assert!(table.has_room());
+        table.leave(authenticated[0]);
+        assert!(table.may_accept());
     }
 
     #[test]
-    fn who_connects_too_often_is_refused_and_nobody_else() {
+    fn only_an_address_that_connects_too_often_is_refused() {
         let mut table = table(10, 4, 2);
         assert_eq!(enter_at(&mut table, 1, 0), Ok(vec![]));
         assert_eq!(enter_at(&mut table, 1, 0), Ok(vec![]));
         assert_eq!(enter_at(&mut table, 1, 0), Err(Refused));
         assert_eq!(enter_at(&mut table, 2, 0), Ok(vec![]));
         assert_eq!(enter_at(&mut table, 2, 0), Ok(vec![]));
-        // The share of all is full, and none is ripe.
+        // The share of unauthenticated connections is full, and none is evictable.
         assert_eq!(enter_at(&mut table, 3, 0), Ok(vec![ConnectionId(0)]));
-        assert_eq!(enter_at(&mut table, 1, 0), Ok(vec![ConnectionId(2)]), "2 has most");
+        assert_eq!(enter_at(&mut table, 1, 0), Ok(vec![ConnectionId(2)]), "address 2 has the most");
         assert_eq!(enter_at(&mut table, 1, 0), Err(Refused));
     }
 
     #[test]
-    fn a_connection_is_ripe_some_time_after_its_socket_was_looked_at() {
+    fn a_connection_is_evictable_some_time_after_its_first_read() {
         let mut table = table(10, 1, 1);
         let first = table.enter(ip(1), Duration::ZERO).unwrap();
         assert_eq!(enter_at(&mut table, 1, 60_000), Err(Refused), "it may have sent its key");
-        table.look(first.id, Duration::from_secs(60));
-        table.look(first.id, Duration::from_secs(70));
+        table.socket_read(first.id, Duration::from_secs(60));
+        table.socket_read(first.id, Duration::from_secs(70));
         assert_eq!(enter_at(&mut table, 1, 60_019), Err(Refused));
         assert_eq!(enter_at(&mut table, 1, 60_020), Ok(vec![first.id]));
     }
 
     #[test]
-    fn who_was_answered_without_a_key_is_ripe() {
+    fn a_connection_with_a_response_but_no_key_is_evictable() {
         let mut table = table(10, 1, 1);
         let first = table.enter(ip(1), Duration::ZERO).unwrap();
-        table.look(first.id, Duration::ZERO);
+        table.socket_read(first.id, Duration::ZERO);
         table.answered(first.id, Duration::from_millis(3));
         assert_eq!(enter_at(&mut table, 1, 3), Ok(vec![first.id]));
     }
 
     #[test]
-    fn an_evicted_connection_that_shows_a_key_is_known() {
+    fn an_evicted_connection_that_sends_a_key_is_authenticated() {
         let mut table = table(3, 2, 2);
         let first = enter(&mut table, 1, 0);
         enter(&mut table, 1, 1);
         let third = enter(&mut table, 1, 2);
         assert_eq!(third.evicted, [first.id]);
         table.show_key(first.id);
-        assert_eq!((table.known.len(), table.strangers.len()), (1, 2));
+        assert_eq!((table.authenticated.len(), table.unauthenticated.len()), (1, 2));
         table.show_key(third.id);
-        // Two are known, so there is room for one stranger, which is there.
+        // Two are authenticated, which leaves capacity for the one unauthenticated connection.
         assert_eq!(enter(&mut table, 2, 3).evicted, [ConnectionId(1)]);
         table.show_key(ConnectionId(1));
-        assert_eq!((table.known.len(), table.strangers.len()), (3, 1), "one too many");
+        assert_eq!(
+            (table.authenticated.len(), table.unauthenticated.len()),
+            (3, 1),
+            "one too many"
+        );
         table.leave(first.id);
         assert_eq!(enter(&mut table, 3, 4).evicted.len(), 1);
     }
 
     #[test]
-    fn the_listener_waits_for_evicted_connections_to_end() {
+    fn the_listener_waits_for_evicted_connections_to_close() {
         let mut table = table(10, 1, 1);
         table.limits.closing = 1;
         let first = enter(&mut table, 1, 0);
         enter(&mut table, 1, 1);
-        assert!(!table.has_room());
+        assert!(!table.may_accept());
         table.leave(first.id);
-        assert!(table.has_room());
+        assert!(table.may_accept());
     }
 
     #[derive(Clone, Debug)]
     enum Step {
         Enter(u8),
-        Look(usize),
+        SocketRead(usize),
         ShowKey(usize),
         Begin(usize),
         End(usize),
@@ -474,9 +490,9 @@ mod tests {
     fn step() -> impl Strategy<Value = Step> {
         prop_oneof![
             8 => (0..6_u8).prop_map(Step::Enter),
-            // One that floods.
+            // An address that floods.
             8 => Just(Step::Enter(0)),
-            6 => any::<usize>().prop_map(Step::Look),
+            6 => any::<usize>().prop_map(Step::SocketRead),
             1 => any::<usize>().prop_map(Step::ShowKey),
             2 => any::<usize>().prop_map(Step::Begin),
             2 => any::<usize>().prop_map(Step::End),
@@ -486,22 +502,22 @@ mod tests {
         ]
     }
 
-    /// A connection that has not ended, as a naive model knows it.
+    /// An open connection, in a naive model.
     #[derive(Clone, Copy, Debug)]
     struct Open {
         id: ConnectionId,
         address: IpAddr,
-        is_known: bool,
+        is_authenticated: bool,
     }
 
-    /// How many connections of strangers an address has.
-    fn held(open: &[Open], address: IpAddr) -> usize {
-        open.iter().filter(|open| !open.is_known && open.address == address).count()
+    /// Returns the number of unauthenticated connections of an address.
+    fn count_of(open: &[Open], address: IpAddr) -> usize {
+        open.iter().filter(|open| !open.is_authenticated && open.address == address).count()
     }
 
     proptest! {
         #[test]
-        fn newcomers_of_small_holders_always_get_in_and_shares_hold(
+        fn addresses_with_few_connections_are_admitted_and_limits_hold(
             steps in prop::collection::vec(step(), 1..300),
         ) {
             let mut table = table(12, 7, 4);
@@ -510,10 +526,10 @@ mod tests {
             for step in steps {
                 let nth = |n: usize| open.get(n.checked_rem(open.len())?).map(|open| open.id);
                 match step {
-                    Step::Enter(last) if table.has_room() => {
+                    Step::Enter(last) if table.may_accept() => {
                         let address = ip(last);
-                        let own = held(&open, address);
-                        let most = (0..6).map(|last| held(&open, ip(last))).max().unwrap_or(0);
+                        let own = count_of(&open, address);
+                        let most = (0..6).map(|last| count_of(&open, ip(last))).max().unwrap_or(0);
                         match table.enter(address, now) {
                             Err(Refused) => prop_assert!(own >= most && own > 0, "{own} of {most}"),
                             Ok(Entered { id, evicted }) => {
@@ -521,24 +537,24 @@ mod tests {
                                     let at = open.iter().position(|open| open.id == evicted);
                                     let victim = at.map(|at| open.remove(at));
                                     let is_fair = victim.is_some_and(|victim| {
-                                        let others = held(&open, victim.address) + 1;
-                                        !victim.is_known && (victim.address == address || others > own)
+                                        let others = count_of(&open, victim.address) + 1;
+                                        !victim.is_authenticated && (victim.address == address || others > own)
                                     });
                                     prop_assert!(is_fair, "{victim:?} for {address}");
                                     table.leave(evicted);
                                 }
-                                open.push(Open { id, address, is_known: false });
+                                open.push(Open { id, address, is_authenticated: false });
                             }
                         }
                     }
                     Step::Enter(_) => {
-                        let known = open.iter().filter(|open| open.is_known).count();
-                        prop_assert_eq!(known, 12, "only known connections keep others out");
+                        let authenticated = open.iter().filter(|open| open.is_authenticated).count();
+                        prop_assert_eq!(authenticated, 12, "only authenticated connections delay others");
                     }
-                    Step::Look(n) => nth(n).into_iter().for_each(|id| table.look(id, now)),
+                    Step::SocketRead(n) => nth(n).into_iter().for_each(|id| table.socket_read(id, now)),
                     Step::ShowKey(n) => {
                         if let Some(id) = nth(n) {
-                            open.iter_mut().filter(|open| open.id == id).for_each(|o| o.is_known = true);
+                            open.iter_mut().filter(|open| open.id == id).for_each(|o| o.is_authenticated = true);
                             table.show_key(id);
                         }
                     }
@@ -553,11 +569,11 @@ mod tests {
                     }
                     Step::Pass(ms) => now += Duration::from_millis(ms),
                 }
-                let strangers = open.iter().filter(|open| !open.is_known).count();
-                prop_assert!(open.len() <= 12 && strangers <= 7);
-                prop_assert!((0..6).all(|last| held(&open, ip(last)) <= 4));
-                prop_assert_eq!(table.strangers.len(), strangers);
-                prop_assert_eq!(table.known.len(), open.len() - strangers);
+                let unauthenticated = open.iter().filter(|open| !open.is_authenticated).count();
+                prop_assert!(open.len() <= 12 && unauthenticated <= 7);
+                prop_assert!((0..6).all(|last| count_of(&open, ip(last)) <= 4));
+                prop_assert_eq!(table.unauthenticated.len(), unauthenticated);
+                prop_assert_eq!(table.authenticated.len(), open.len() - unauthenticated);
             }
         }
     }

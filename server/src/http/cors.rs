@@ -1,4 +1,4 @@
-//! Routes that pages of other sites may call: what browsers ask beforehand, and what they want to read on every answer.
+//! CORS: preflight responses and response headers of routes that other origins may call.
 
 use http::header::{
     ACCESS_CONTROL_ALLOW_HEADERS, ACCESS_CONTROL_ALLOW_METHODS, ACCESS_CONTROL_ALLOW_ORIGIN,
@@ -8,7 +8,7 @@ use http::{HeaderMap, HeaderValue};
 
 use super::response::Response;
 
-/// Seconds for which a browser need not ask again.
+/// Seconds for which a browser may cache the preflight response.
 const MAX_AGE: HeaderValue = HeaderValue::from_static("3600");
 const METHODS: HeaderValue = HeaderValue::from_static("POST, OPTIONS");
 const HEADERS: HeaderValue = HeaderValue::from_static(
@@ -17,7 +17,7 @@ const HEADERS: HeaderValue = HeaderValue::from_static(
 const EXPOSED: HeaderValue =
     HeaderValue::from_static("Retry-After, X-Request-Id, X-Sentry-Error, X-Sentry-Rate-Limits");
 
-/// Answers a browser that asks whether a page may call.
+/// Returns the response to a preflight request.
 pub(super) fn preflight() -> Response {
     Response::no_content()
         .header(ALLOW, METHODS)
@@ -26,7 +26,7 @@ pub(super) fn preflight() -> Response {
         .header(ACCESS_CONTROL_MAX_AGE, MAX_AGE)
 }
 
-/// Lets pages of any site read an answer.
+/// Adds the headers that let pages of any origin read the response.
 pub(super) fn allow(headers: &mut HeaderMap) {
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, EXPOSED);

@@ -1,86 +1,87 @@
-//! What the OpenAPI document says about a route, written beside the route.
+//! The documentation of a route, written in the route table and used for the OpenAPI document.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::error::ErrorCode;
 use super::route::Method;
 
-/// Makes the schema of one type; the generator collects what it refers to.
+/// Generates the schema of one type; the generator collects the types that it refers to.
 pub type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
 /// The documentation of one route.
 #[derive(Clone, Copy, Debug)]
 pub struct Doc {
-    /// The area, as a heading.
+    /// The area, used as a heading.
     pub tag: &'static str,
-    /// One line that says what the route does.
+    /// What the route does, in one line.
     pub summary: &'static str,
-    /// More, in CommonMark, where one line is not enough.
+    /// Details in CommonMark; empty if the summary suffices.
     pub description: &'static str,
-    /// Query parameters, and path parameters that need explaining.
+    /// Query parameters, and path parameters that need an explanation.
     pub parameters: &'static [Param],
-    /// The body of a request.
+    /// The request body.
     pub request: Option<BodyDoc>,
-    /// The successful answer.
+    /// The success response.
     pub answer: Answer,
-    /// The same in another encoding, where the route has two.
+    /// A second encoding of request and response, if the route supports one.
     pub twin: Option<Twin>,
-    /// The codes of the area that the route refuses with; the codes every route has are added.
+    /// Error codes specific to the route, in addition to those common to all routes.
     pub errors: &'static [ErrorCode],
-    /// What can be done with what the route answers.
+    /// Operations that can follow, with parameters taken from the response.
     pub links: &'static [Link],
-    /// Whether the resource has an `ETag`: reading answers it, changing honours `If-Match`.
+    /// Whether the resource has an `ETag`: reads return it, changes honour `If-Match`.
     pub versioned: bool,
     /// Whether the route is an extension of the service's contract.
     pub extension: bool,
 }
 
-/// What is sent to a route.
+/// A request body.
 #[derive(Clone, Copy, Debug)]
 pub struct BodyDoc {
     /// The media type.
     pub media: &'static str,
     /// The schema.
     pub schema: SchemaOf,
-    /// Whether the call fails without a body.
+    /// Whether the body is required.
     pub required: bool,
-    /// A body to try, which succeeds; empty where there is none.
+    /// An example body with which the call succeeds; empty if there is none.
     pub example: &'static str,
 }
 
-/// Another encoding of bodies: an answer is in that of its request.
+/// A second encoding of bodies. A response has the encoding of its request.
 #[derive(Clone, Copy, Debug)]
 pub struct Twin {
     /// The media type.
     pub media: &'static str,
     /// The schema of the request body.
     pub request: SchemaOf,
-    /// The schema of the answer.
+    /// The schema of the response body.
     pub answer: SchemaOf,
 }
 
-/// A way from an answer to what can be done with it.
+/// An OpenAPI link from a response to an operation that can follow.
 #[derive(Clone, Copy, Debug)]
 pub struct Link {
-    /// The method of the route that it leads to.
+    /// The method of the target route.
     pub method: Method,
-    /// The path of that route.
+    /// The path of the target route.
     pub path: &'static str,
-    /// The part of that path that the answer names.
+    /// The path parameter whose value the response contains.
     pub parameter: &'static str,
-    /// Where in the answer it stands, as a JSON pointer.
+    /// The JSON pointer to the value in the response.
     pub pointer: &'static str,
-    /// The part of that path which is the same one as in the request; empty where there is none.
+    /// The path parameter that keeps its value from the request; empty if there is none.
     pub outer: &'static str,
 }
 
 impl Link {
-    /// A way to the `GET` of this path, whose `parameter` the answer has at `pointer`.
+    /// Returns a link to the `GET` of this path, whose `parameter` the response contains at
+    /// `pointer`.
     pub const fn get(path: &'static str, parameter: &'static str, pointer: &'static str) -> Self {
         Self { method: Method::Get, path, parameter, pointer, outer: "" }
     }
 
-    /// The path that it leads to has this part in common with that of the request.
+    /// Sets the path parameter that the target shares with the request.
     #[must_use]
     pub const fn within(mut self, outer: &'static str) -> Self {
         self.outer = outer;
@@ -88,22 +89,22 @@ impl Link {
     }
 }
 
-/// What a successful call answers.
+/// A success response.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer {
     /// The HTTP status.
     pub status: u16,
-    /// The media type; empty where there is no body.
+    /// The media type; empty if there is no body.
     pub media: &'static str,
-    /// The schema of the body, where there is one.
+    /// The schema of the body, if there is one.
     pub schema: Option<SchemaOf>,
 }
 
 impl Doc {
-    /// A route that says nothing about itself.
+    /// Empty documentation.
     pub const EMPTY: Self = Self::new("", "");
 
-    /// The route's area and what the route does, in one line.
+    /// Returns documentation with the route's area and a one-line summary.
     pub const fn new(tag: &'static str, summary: &'static str) -> Self {
         Self {
             tag,
@@ -120,21 +121,22 @@ impl Doc {
         }
     }
 
-    /// More about the route, in CommonMark.
+    /// Sets the description, in CommonMark.
     #[must_use]
     pub const fn about(mut self, description: &'static str) -> Self {
         self.description = description;
         self
     }
 
-    /// The query parameters.
+    /// Sets the query parameters.
     #[must_use]
     pub const fn parameters(mut self, parameters: &'static [Param]) -> Self {
         self.parameters = parameters;
         self
     }
 
-    /// The type of the request body, in JSON; `example` is one that succeeds.
+    /// Sets the type of a required JSON request body; `example` is a body with which the call
+    /// succeeds.
     #[must_use]
     pub const fn request<T: JsonSchema>(self, example: &'static str) -> Self {
         self.body(BodyDoc {
@@ -145,7 +147,7 @@ impl Doc {
         })
     }
 
-    /// The same where a request may have no body.
+    /// Sets the type of an optional JSON request body.
     #[must_use]
     pub const fn optional_request<T: JsonSchema>(self, example: &'static str) -> Self {
         self.body(BodyDoc {
@@ -156,74 +158,74 @@ impl Doc {
         })
     }
 
-    /// The request body, where it is not JSON.
+    /// Sets a request body of another media type.
     #[must_use]
     pub const fn body(mut self, body: BodyDoc) -> Self {
         self.request = Some(body);
         self
     }
 
-    /// Answers 200 with this body.
+    /// Declares status 200 with this body.
     #[must_use]
     pub const fn ok<T: JsonSchema>(self) -> Self {
         self.answers::<T>(200)
     }
 
-    /// Answers 201 with this body.
+    /// Declares status 201 with this body.
     #[must_use]
     pub const fn created<T: JsonSchema>(self) -> Self {
         self.answers::<T>(201)
     }
 
-    /// Answers 202 with this body.
+    /// Declares status 202 with this body.
     #[must_use]
     pub const fn accepted<T: JsonSchema>(self) -> Self {
         self.answers::<T>(202)
     }
 
-    /// Answers 204, which has no body.
+    /// Declares status 204, which has no body.
     #[must_use]
     pub const fn no_content(mut self) -> Self {
         self.answer = Answer { status: 204, media: "", schema: None };
         self
     }
 
-    /// Answers 200 with this, which is not JSON.
+    /// Declares status 200 with a body of another media type and this schema.
     #[must_use]
     pub const fn encoded(mut self, media: &'static str, schema: SchemaOf) -> Self {
         self.answer = Answer { status: 200, media, schema: Some(schema) };
         self
     }
 
-    /// Answers 200 with something that is not JSON.
+    /// Declares status 200 with a body of another media type.
     #[must_use]
     pub const fn media(mut self, media: &'static str) -> Self {
         self.answer.media = media;
         self
     }
 
-    /// The codes of the area that the route refuses with.
+    /// Sets the error codes specific to the route.
     #[must_use]
     pub const fn errors(mut self, errors: &'static [ErrorCode]) -> Self {
         self.errors = errors;
         self
     }
 
-    /// The route reads another encoding too, and answers in it.
+    /// Declares a second encoding of request and response.
     #[must_use]
     pub const fn twin(mut self, twin: Twin) -> Self {
         self.twin = Some(twin);
         self
     }
 
-    /// What can be done with what is answered.
+    /// Sets the operations that can follow.
     #[must_use]
     pub const fn links(mut self, links: &'static [Link]) -> Self {
         self.links = links;
         self
     }
 
-    /// The resource has an `ETag`: reading answers it, changing honours `If-Match`.
+    /// Declares that the resource has an `ETag`: reads return it, changes honour `If-Match`.
     #[must_use]
     pub const fn versioned(mut self) -> Self {
         self.versioned = true;
@@ -244,24 +246,24 @@ impl Doc {
     }
 }
 
-/// A parameter of a path or query string.
+/// A path or query parameter.
 #[derive(Clone, Copy, Debug)]
 pub struct Param {
-    /// The name; `tags[key]` stands for any key.
+    /// The name; `tags[key]` accepts any key.
     pub name: &'static str,
-    /// What it means and what holds when it is absent.
+    /// The meaning, and the behaviour if the parameter is absent.
     pub about: &'static str,
-    /// Where it stands.
+    /// The location of the parameter.
     pub place: Place,
-    /// What it may be.
+    /// The accepted values.
     pub form: Form,
-    /// Whether the call fails without it.
+    /// Whether the parameter is required.
     pub required: bool,
-    /// A value to try.
+    /// An example value.
     pub example: &'static str,
 }
 
-/// Where a parameter stands.
+/// The location of a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Place {
     /// In the path.
@@ -270,59 +272,60 @@ pub enum Place {
     Query,
 }
 
-/// What a parameter may be.
+/// The values that a parameter accepts.
 #[derive(Clone, Copy, Debug)]
 pub enum Form {
-    /// Any text.
+    /// Any string.
     Text,
     /// A time: RFC 3339, a date, seconds or milliseconds since 1970, or relative to now.
     Time,
-    /// A time, or how long before now: `30m`, `24h`, `7d`, `2w`.
+    /// A time, or a duration before now: `30m`, `24h`, `7d`, `2w`.
     Since,
     /// `true` or `false`.
     Flag,
-    /// A whole number, this or larger. What is too large to be served is taken as what can be, which the description tells.
+    /// An integer of at least this value. A value over the maximum is reduced to the maximum, which
+    /// the description states.
     Integer(u64),
-    /// A text that this regular expression matches.
+    /// A string that matches this regular expression.
     Pattern(&'static str),
-    /// A text that is not empty.
+    /// A non-empty string.
     Filled,
-    /// A text of so many characters at most.
+    /// A string of at most this many characters.
     TextTo(usize),
-    /// Texts that are not empty, up to so many, each under the name once more.
+    /// Up to this many non-empty strings; the parameter is repeated for each.
     Texts(usize),
-    /// Conditions on tags, each under `name[key]`.
+    /// Tag filters, each under `name[key]`.
     Tags,
-    /// One of these words.
+    /// One of these strings.
     OneOf(&'static [&'static str]),
 }
 
 impl Param {
-    /// An optional text of the query string.
+    /// Returns an optional query parameter that accepts any string.
     pub const fn query(name: &'static str, about: &'static str) -> Self {
         Self { name, about, place: Place::Query, form: Form::Text, required: false, example: "" }
     }
 
-    /// A part of the path. Only needed to explain it: every part of a path is documented.
+    /// Returns a path parameter. Needed only to explain it: every path parameter is documented.
     pub const fn path(name: &'static str, about: &'static str) -> Self {
         Self { place: Place::Path, required: true, ..Self::query(name, about) }
     }
 
-    /// What the parameter may be; any text unless said.
+    /// Sets the accepted values. Default: any string.
     #[must_use]
     pub const fn form(mut self, form: Form) -> Self {
         self.form = form;
         self
     }
 
-    /// The call fails without it.
+    /// Makes the parameter required.
     #[must_use]
     pub const fn required(mut self) -> Self {
         self.required = true;
         self
     }
 
-    /// A value to try.
+    /// Sets an example value.
     #[must_use]
     pub const fn example(mut self, example: &'static str) -> Self {
         self.example = example;
@@ -330,12 +333,12 @@ impl Param {
     }
 }
 
-/// `limit` and `offset`, as every list without paging of its own has them.
+/// `limit` and `offset` of every list without paging parameters of its own.
 pub const PAGING: [Param; 2] = [
     Param::query(
         "limit",
-        "Items in the answer; 100 when absent, a larger number is taken as 1000.",
+        "Maximum number of items to return. Default 100; a value over 1000 is reduced to 1000.",
     )
     .form(Form::Integer(1)),
-    Param::query("offset", "Items to pass over; 0 when absent.").form(Form::Integer(0)),
+    Param::query("offset", "Number of items to skip. Default 0.").form(Form::Integer(0)),
 ];

@@ -1,7 +1,8 @@
-//! The one error body of the service: every code, its status, and how an error becomes a response.
+//! The service's error type: every error code with its HTTP status, and the content of the error
+//! body.
 //!
-//! Areas add their codes here. What went wrong inside goes to the log through [`ApiError::internal`], never
-//! into the body.
+//! Areas add their codes here. Internal causes are passed to the log through [`ApiError::internal`]
+//! and never appear in the body.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,14 +12,15 @@ use serde::Serialize;
 
 use super::batch::BulkOutcome;
 
-/// What a caller can be told has gone wrong. The text of the code is part of the HTTP contract.
+/// The reason of a failed request, reported to the client. Its string form is part of the HTTP
+/// contract.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ErrorCode {
     /// The body is not JSON, or not an object.
     InvalidJson,
     /// A query parameter or body field has the wrong form.
     InvalidParameter,
-    /// No key, or not a valid one.
+    /// The key is missing or invalid.
     Unauthorized,
     /// The key lacks the scope.
     Forbidden,
@@ -26,7 +28,7 @@ pub enum ErrorCode {
     NotFound,
     /// No resource of this kind has this id.
     Missing(Resource),
-    /// The path has no such method.
+    /// The path does not support the method.
     MethodNotAllowed,
     /// The headers or the body did not arrive in time.
     RequestTimeout,
@@ -34,7 +36,7 @@ pub enum ErrorCode {
     InvalidState,
     /// A unique field is taken, or an idempotency key was used with another body.
     Conflict,
-    /// The token is not that of whoever holds the job now.
+    /// The token is not that of the job's current lease.
     ReservationLost,
     /// `If-Match` does not match.
     PreconditionFailed,
@@ -42,33 +44,33 @@ pub enum ErrorCode {
     BatchTooLarge,
     /// The body is over its limit.
     PayloadTooLarge,
-    /// A content type or encoding that the route does not read.
+    /// The content type or encoding is not supported by the route.
     UnsupportedMediaType,
     /// `name` is absent or empty.
     MissingName,
     /// `name` breaks its rules.
     InvalidName,
-    /// The name of a metric, an event or a queue is one that only the server gives.
+    /// The name of a metric, an event or a queue is reserved for the server.
     ReservedName,
-    /// `type` is not one of the types.
+    /// `type` is unknown.
     InvalidType,
     /// `value` is absent or does not fit the type.
     InvalidValue,
-    /// A time is unreadable or out of range.
+    /// A time cannot be parsed or is out of range.
     InvalidTimestamp,
     /// Tags break their rules.
     InvalidTags,
     /// The metric exists with another type.
     TypeConflict,
-    /// A new series would go over a limit.
+    /// A new series would exceed a limit.
     CardinalityLimit,
-    /// The metric's type does not have the aggregation.
+    /// The metric's type does not support the aggregation.
     InvalidAggregation,
     /// The interval is unknown.
     InvalidInterval,
-    /// The range is empty or gives too many buckets.
+    /// The range is empty or has too many buckets.
     InvalidRange,
-    /// A widget's query cannot be.
+    /// A widget's query is invalid.
     InvalidQuery,
     /// A widget's type is unknown.
     InvalidWidgetType,
@@ -76,17 +78,17 @@ pub enum ErrorCode {
     MissingField,
     /// A field breaks its rules.
     InvalidField,
-    /// Too many requests.
+    /// A rate limit or quota is exceeded.
     RateLimited,
-    /// A fault of the service.
+    /// An internal error of the service.
     Internal,
-    /// Nothing can be served now; try again later.
+    /// The service is temporarily unavailable; try again later.
     Unavailable,
     /// The service sheds load; try again soon.
     Overloaded,
 }
 
-/// The kinds of resources that can be unknown.
+/// The kinds of resources that have a not-found code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Resource {
     /// A metric, by name.
@@ -110,7 +112,7 @@ pub enum Resource {
 }
 
 impl ErrorCode {
-    /// The code as callers read it.
+    /// Returns the code's string form.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::InvalidJson => "invalid_json",
@@ -159,7 +161,7 @@ impl ErrorCode {
         }
     }
 
-    /// The HTTP status that goes with the code.
+    /// Returns the HTTP status of the code.
     pub fn status(self) -> StatusCode {
         match self {
             Self::InvalidJson | Self::InvalidParameter => StatusCode::BAD_REQUEST,
@@ -195,24 +197,24 @@ impl ErrorCode {
     }
 }
 
-/// Where in the request the error lies.
+/// The location of the error in the request.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Details {
-    /// The field or query parameter, as the caller wrote it; nested fields joined with `.`.
+    /// The field or query parameter, as sent by the client; nested fields joined with `.`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<Cow<'static, str>>,
     /// The index of the item in a batch, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<usize>,
-    /// The id of the resource that is in the way.
+    /// The id of the conflicting resource.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// What became of a bulk body whose good part was stored.
+    /// The result of a bulk request whose valid items were stored.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub bulk: Option<BulkOutcome>,
 }
 
-/// A request that failed: what the caller is told, and apart from it what the log is told.
+/// A failed request: what is sent to the client, and separately what is logged.
 #[derive(Debug)]
 pub struct ApiError {
     code: ErrorCode,
@@ -221,35 +223,35 @@ pub struct ApiError {
     /// Seconds.
     retry_after: Option<u32>,
     cause: Option<Box<str>>,
-    /// The value of `Allow`.
+    /// The value of the `Allow` header.
     allow: Option<Box<str>>,
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
-/// The result of a handler and of all that it calls on the HTTP side.
+/// The result of a handler and of the HTTP functions it calls.
 pub type ApiResult<T> = Result<T, ApiError>;
 
 impl ApiError {
-    /// An error with a message for the caller, which names the field and what was expected.
+    /// Returns an error with a message for the client, which names the field and what was expected.
     pub fn new(code: ErrorCode, message: impl Into<Cow<'static, str>>) -> Self {
         let (message, headers) = (message.into(), Vec::new());
         Self { code, message, details: None, retry_after: None, cause: None, allow: None, headers }
     }
 
-    /// A fault of ours: the caller learns nothing but the request id, the log gets `cause`.
+    /// Returns an internal error: the client receives only the request id, `cause` is logged.
     pub fn internal(cause: impl fmt::Display) -> Self {
         let mut error = Self::new(ErrorCode::Internal, "an internal error occurred");
         error.cause = Some(cause.to_string().into());
         error
     }
 
-    /// A query parameter or a body field of the wrong form.
+    /// Returns an error about a query parameter or body field of the wrong form.
     pub fn parameter(field: impl Into<Cow<'static, str>>, message: impl fmt::Display) -> Self {
         let field = field.into();
         Self::new(ErrorCode::InvalidParameter, format!("{field} {message}")).field(field)
     }
 
-    /// A resource that is not there.
+    /// Returns an error about a resource that does not exist.
     pub fn missing(resource: Resource, id: &str) -> Self {
         let what = match resource {
             Resource::Metric => "metric",
@@ -265,93 +267,93 @@ impl ApiError {
         Self::new(ErrorCode::Missing(resource), format!("there is no {what} {id:?}"))
     }
 
-    /// Names the field or query parameter that is wrong.
+    /// Sets the invalid field or query parameter.
     #[must_use]
     pub fn field(mut self, field: impl Into<Cow<'static, str>>) -> Self {
         self.details.get_or_insert_default().field = Some(field.into());
         self
     }
 
-    /// Names the item of a batch that is wrong, from 0.
+    /// Sets the index of the invalid item of a batch, from 0.
     #[must_use]
     pub fn index(mut self, index: usize) -> Self {
         self.details.get_or_insert_default().index = Some(index);
         self
     }
 
-    /// Names the resource that is in the way.
+    /// Sets the id of the conflicting resource.
     #[must_use]
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.details.get_or_insert_default().id = Some(id.into());
         self
     }
 
-    /// Tells what became of a bulk body whose good part was stored.
+    /// Sets the result of a bulk request whose valid items were stored.
     #[must_use]
     pub fn bulk(mut self, outcome: BulkOutcome) -> Self {
         self.details.get_or_insert_default().bulk = Some(outcome);
         self
     }
 
-    /// Tells the caller when to try again, in seconds.
+    /// Sets the `Retry-After` header, in seconds.
     #[must_use]
     pub fn retry_after(mut self, seconds: u32) -> Self {
         self.retry_after = Some(seconds);
         self
     }
 
-    /// Tells the log, and only the log, what lies behind.
+    /// Sets the cause, which is logged but not sent.
     #[must_use]
     pub fn caused_by(mut self, cause: impl fmt::Display) -> Self {
         self.cause = Some(cause.to_string().into());
         self
     }
 
-    /// Adds a header to the answer, for protocols that tell what became of a request in headers.
+    /// Adds a response header, for protocols that report errors in headers.
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.push((name, value));
         self
     }
 
-    /// Names the methods that the path has.
+    /// Sets the methods that the path supports.
     #[must_use]
     pub(super) fn allow(mut self, methods: String) -> Self {
         self.allow = Some(methods.into());
         self
     }
 
-    /// The code.
+    /// Returns the code.
     pub fn code(&self) -> ErrorCode {
         self.code
     }
 
-    /// The message for the caller.
+    /// Returns the message for the client.
     pub fn message(&self) -> &str {
         &self.message
     }
 
-    /// Where the error lies, if that is known.
+    /// Returns the location of the error, if known.
     pub fn details(&self) -> Option<&Details> {
         self.details.as_deref()
     }
 
-    /// Seconds after which to try again.
+    /// Returns the number of seconds after which to retry.
     pub fn retry_after_seconds(&self) -> Option<u32> {
         self.retry_after
     }
 
-    /// The value of `Allow`, where the method is what was wrong.
+    /// Returns the value of the `Allow` header, for an unsupported method.
     pub(super) fn allowed(&self) -> Option<&str> {
         self.allow.as_deref()
     }
 
-    /// Headers of the answer that the protocol of the route asks for.
+    /// Returns the additional response headers.
     pub(super) fn headers(&self) -> &[(HeaderName, HeaderValue)] {
         &self.headers
     }
 
-    /// What the log is told.
+    /// Returns the cause, for the log.
     pub fn cause(&self) -> Option<&str> {
         self.cause.as_deref()
     }

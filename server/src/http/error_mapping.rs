@@ -1,4 +1,4 @@
-//! How failures of the engine and the platform are told to callers: one exhaustive match each.
+//! Conversion of engine and platform errors to API errors, by exhaustive matches.
 
 use telltale_engine::{Error, InvalidName, Refusal};
 
@@ -28,7 +28,7 @@ impl From<Error> for ApiError {
                     .retry_after(limits::OVERLOADED_RETRY_SECONDS)
                     .caused_by(error)
             }
-            // Agents send again what is refused so; of another failure many take nothing back.
+            // Agents retry after this code; many drop the data after other failures.
             Error::Io { .. } | Error::Storage(_) => Self::new(
                 ErrorCode::Unavailable,
                 "the storage has failed; try again later, writes with the same Idempotency-Key",
@@ -55,7 +55,7 @@ impl From<Refusal> for ApiError {
             Refusal::Aggregation { .. } => (ErrorCode::InvalidAggregation, "aggregation"),
             Refusal::Range(_) => (ErrorCode::InvalidRange, "from"),
             Refusal::GroupBy(_) => (ErrorCode::InvalidParameter, "group_by"),
-            // The areas compare `If-Match` themselves: what is left is two changes at the same moment.
+            // The areas check `If-Match` themselves; this is a conflict between concurrent changes.
             Refusal::Conflict => return Self::new(ErrorCode::Conflict, refusal.to_string()),
         };
         Self::new(code, refusal.to_string()).field(field)
@@ -196,9 +196,9 @@ mod tests {
 
     use super::*;
 
-    /// Every message that is made here, each number in it once as 1 and once as 2.
+    /// Returns every message produced here, with the numbers 1 and 2 where it contains a number.
     fn messages() -> Vec<String> {
-        let all = [of_jobs(), of_bodies_and_questions(), of_the_engine()].concat();
+        let all = [of_jobs(), of_bodies_and_queries(), of_the_engine()].concat();
         assert!(all.len() > 60);
         all
     }
@@ -207,7 +207,7 @@ mod tests {
         "a".to_owned()
     }
 
-    fn texts(all: &[ApiError]) -> Vec<String> {
+    fn messages_of(all: &[ApiError]) -> Vec<String> {
         all.iter().map(|error| error.message().to_owned()).collect()
     }
 
@@ -255,10 +255,10 @@ mod tests {
         ];
         all.extend(jobs.map(ApiError::from));
         all.extend(rules.map(ApiError::from));
-        texts(&all)
+        messages_of(&all)
     }
 
-    fn of_bodies_and_questions() -> Vec<String> {
+    fn of_bodies_and_queries() -> Vec<String> {
         let batches = [
             InvalidBatch::NotAnObject,
             InvalidBatch::Twice("metrics"),
@@ -266,7 +266,7 @@ mod tests {
             InvalidBatch::NotAnArray("metrics"),
             InvalidBatch::TooLong { key: "metrics", items: 501 },
         ];
-        let questions = [
+        let queries = [
             InvalidQuestion::Time("from"),
             InvalidQuestion::RangeEmpty,
             InvalidQuestion::RangeTooLong(50_001),
@@ -289,10 +289,10 @@ mod tests {
             InvalidJson::TooManyValues,
         ];
         let mut all: Vec<ApiError> = batches.map(ApiError::from).into();
-        all.extend(questions.map(ApiError::from));
+        all.extend(queries.map(ApiError::from));
         all.extend(keys.map(ApiError::from));
         all.extend(documents.map(ApiError::from));
-        texts(&all)
+        messages_of(&all)
     }
 
     fn of_the_engine() -> Vec<String> {
@@ -315,7 +315,7 @@ mod tests {
         all.push(KeyError::TooMany.into());
         all.push(Error::Unavailable(name()).into());
         all.push(Error::Overloaded(name()).into());
-        texts(&all)
+        messages_of(&all)
     }
 
     #[test]
@@ -345,15 +345,18 @@ mod tests {
     }
 
     #[test]
-    fn full_memory_is_told_from_a_slow_storage() {
+    fn full_memory_and_a_slow_storage_have_different_messages() {
         let full = Memory::new(10).take(MemoryOwner::Queries, 100).unwrap_err();
         for (error, expected) in [
             (Error::from(full), MEMORY_FULL),
             (Error::Overloaded("too many bytes wait".to_owned()), "the storage cannot keep up"),
         ] {
-            let told = ApiError::from(error);
-            assert!(told.message().starts_with(expected), "{}", told.message());
-            assert_eq!((told.code(), told.retry_after_seconds()), (ErrorCode::Overloaded, Some(1)));
+            let converted = ApiError::from(error);
+            assert!(converted.message().starts_with(expected), "{}", converted.message());
+            assert_eq!(
+                (converted.code(), converted.retry_after_seconds()),
+                (ErrorCode::Overloaded, Some(1))
+            );
         }
     }
 }

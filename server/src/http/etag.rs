@@ -1,12 +1,12 @@
-//! Revisions of documents as entity tags, and the conditions that requests put on them.
+//! Document revisions as entity tags, and the conditional request headers that use them.
 //!
-//! A document's tag is its revision in quotes: strong, because a revision names one value. Compression makes
-//! other bytes of the same value, so a proxy may weaken the tag; `If-Match` compares strongly all the same,
-//! `If-None-Match` weakly (RFC 9110, section 8.8.3.2).
+//! A document's tag is its revision in quotes. It is strong, because a revision identifies one
+//! value. Since compression changes the bytes, a proxy may weaken the tag; `If-Match` uses strong
+//! comparison all the same, `If-None-Match` weak comparison (RFC 9110, section 8.8.3.2).
 //!
-//! An answer that tells more than the document, such as values computed now, has the revision and a hash of
-//! its bytes: `"7.0123456789abcdef"`. `If-None-Match` compares all of it, `If-Match` only asks which revision
-//! it names.
+//! The tag of a response that contains more than the document, such as computed values, consists of
+//! the revision and a hash of the body: `"7.0123456789abcdef"`. `If-None-Match` compares all of it,
+//! `If-Match` only the revision.
 
 use http::header::{IF_MATCH, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, Method};
@@ -14,21 +14,22 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::error::{ApiError, ApiResult, ErrorCode};
 
-/// The entity tag of a revision: `"7"`.
+/// Returns the entity tag of a revision: `"7"`.
 pub fn etag_of(revision: u64) -> HeaderValue {
     // Quotes and digits are always a valid header.
     HeaderValue::try_from(format!("\"{revision}\""))
         .unwrap_or_else(|_| HeaderValue::from_static("\"\""))
 }
 
-/// The entity tag of an answer made of this revision and of what else was found: `"7.0123456789abcdef"`.
+/// Returns the entity tag of a response that contains more than the document:
+/// `"7.0123456789abcdef"`.
 pub fn etag_of_answer(revision: u64, body: &[u8]) -> HeaderValue {
     // Quotes, digits and a dot are always a valid header.
     HeaderValue::try_from(format!("\"{revision}.{:016x}\"", xxh3_64(body)))
         .unwrap_or_else(|_| HeaderValue::from_static("\"\""))
 }
 
-/// Refuses when `If-Match` is given and names neither the revision nor `*`.
+/// Fails if `If-Match` is given and contains neither the revision nor `*`.
 pub(super) fn check_if_match(headers: &HeaderMap, revision: u64) -> ApiResult<()> {
     if !headers.contains_key(IF_MATCH) {
         return Ok(());
@@ -40,13 +41,13 @@ pub(super) fn check_if_match(headers: &HeaderMap, revision: u64) -> ApiResult<()
     Err(precondition_failed())
 }
 
-/// The refusal where `If-Match` names another revision.
+/// Returns the error of a failed `If-Match`.
 pub(super) fn precondition_failed() -> ApiError {
     let message = "the resource has changed: If-Match does not name its current ETag";
     ApiError::new(ErrorCode::PreconditionFailed, message)
 }
 
-/// The tags that the caller of a `GET` or `HEAD` has already.
+/// Returns the tags in `If-None-Match` of a `GET` or `HEAD`.
 pub(super) fn known_tags(method: &Method, headers: &HeaderMap) -> Vec<String> {
     if !matches!(*method, Method::GET | Method::HEAD) {
         return Vec::new();
@@ -54,13 +55,13 @@ pub(super) fn known_tags(method: &Method, headers: &HeaderMap) -> Vec<String> {
     tags(headers, IF_NONE_MATCH).map(|tag| opaque(tag).to_owned()).collect()
 }
 
-/// Whether the caller has the response with this tag, so that 304 says enough.
+/// Returns whether the client has the response with this tag, so that 304 suffices.
 pub(super) fn is_known(known: &[String], etag: Option<&HeaderValue>) -> bool {
     let Some(etag) = etag.and_then(|value| value.to_str().ok()) else { return false };
     known.iter().any(|tag| tag == "*" || tag == opaque(etag))
 }
 
-/// The revision that a strong tag names, of a document or of an answer.
+/// Returns the revision in a strong tag of a document or a response.
 fn revision_in(tag: &str) -> Option<&str> {
     let inner = tag.strip_prefix('"')?.strip_suffix('"')?;
     match inner.split_once('.') {
@@ -72,12 +73,12 @@ fn revision_in(tag: &str) -> Option<&str> {
     }
 }
 
-/// The tag without the mark of weakness.
+/// Returns the tag without its weakness prefix.
 fn opaque(tag: &str) -> &str {
     tag.strip_prefix("W/").unwrap_or(tag)
 }
 
-/// The members of a list of tags. Tags hold no commas here: ours are digits.
+/// Returns the tags of a list. The service's tags contain no commas.
 fn tags(headers: &HeaderMap, name: http::HeaderName) -> impl Iterator<Item = &str> {
     headers
         .get_all(name)
@@ -121,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_with_other_bytes_is_another_answer_of_the_same_revision() {
+    fn responses_of_one_revision_with_different_bytes_have_different_tags() {
         let (one, other) = (etag_of_answer(7, b"1"), etag_of_answer(7, b"2"));
         assert_ne!(one, other);
         for tag in [one, other] {

@@ -1,4 +1,5 @@
-//! `/metrics`: the counts of the server and the gauges of the engine as Prometheus (OpenMetrics) text.
+//! `/metrics`: the server's counts and the engine's gauges in Prometheus exposition format
+//! (OpenMetrics).
 
 use std::fmt;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use super::telemetry::LATENCY_BOUNDS_US;
 use crate::platform::process::resident_bytes;
 use crate::platform::{logging, panics};
 
-/// The text of one scrape.
+/// Renders the response to one scrape.
 pub(super) fn render(server: &Arc<Server>, engine: EngineStats) -> ApiResult<String> {
     let mut registry = Registry::with_prefix("telltale");
     registry.register_collector(Box::new(Scrape { server: Arc::clone(server), engine }));
@@ -47,7 +48,7 @@ impl Scrape {
     fn requests(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let mut family = encoder.encode_descriptor(
             "http_requests",
-            "Requests answered",
+            "Requests completed",
             None,
             MetricType::Counter,
         )?;
@@ -62,7 +63,7 @@ impl Scrape {
     }
 
     fn latencies(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        let help = "Time from the headers of a request to its answer";
+        let help = "Time from the headers of a request to its response";
         let mut family = encoder.encode_descriptor(
             "http_request_duration",
             help,
@@ -90,19 +91,19 @@ impl Scrape {
         counter(
             encoder,
             "http_connections_cut",
-            "Connections closed because the client took its answer too slowly",
+            "Connections closed because the client read its response too slowly",
             total.cut_slow,
         )?;
         counter(
             encoder,
             "http_connections_evicted",
-            "Connections without a valid key closed to make room for new ones",
+            "Unauthenticated connections closed in favour of new ones",
             total.evicted,
         )?;
         counter(
             encoder,
             "http_connections_flooding",
-            "HTTP/2 connections closed because the client sent too many frames beside its requests",
+            "HTTP/2 connections closed because the client sent too many frames besides its requests",
             total.cut_flooding,
         )
     }
@@ -113,13 +114,13 @@ impl Scrape {
         gauge(
             encoder,
             "http_requests_in_flight",
-            "Requests being answered",
+            "Requests in progress",
             admission.requests() as u64,
         )?;
         gauge(
             encoder,
             "http_body_bytes_in_flight",
-            "Bytes of their bodies",
+            "Bytes of the bodies of requests in progress",
             admission.body_bytes() as u64,
         )?;
         counter(
@@ -131,7 +132,7 @@ impl Scrape {
         counter(
             encoder,
             "log_lines_dropped",
-            "Lines of the log that could not be written",
+            "Log lines that could not be written",
             logging::dropped_lines(),
         )?;
         let mut family = encoder.encode_descriptor(
@@ -149,52 +150,62 @@ impl Scrape {
     }
 
     fn jobs(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
-        counter(encoder, "panics", "Panics of all threads, caught or not", panics::count())?;
+        counter(
+            encoder,
+            "panics",
+            "Panics of all threads, including caught ones",
+            panics::count(),
+        )?;
         let Some(app) = self.server.app() else { return Ok(()) };
         let (figures, settings) = (app.jobs().figures(), app.jobs().settings());
         gauge(
             encoder,
             "jobs_waiting",
-            "Jobs ready, scheduled or to be tried again",
+            "Jobs that are ready, scheduled or waiting for a retry",
             figures.waiting(),
         )?;
         let (max, bytes_max) = (settings.waiting_max as u64, settings.waiting_bytes_max as u64);
-        gauge(encoder, "jobs_waiting_max", "Waiting jobs past which new ones are refused", max)?;
+        gauge(encoder, "jobs_waiting_max", "Waiting jobs beyond which new ones are refused", max)?;
         gauge(
             encoder,
             "jobs_waiting_bytes",
-            "Memory of the jobs that wait, about",
+            "Approximate memory of waiting jobs",
             figures.waiting_bytes(),
         )?;
         gauge(
             encoder,
             "jobs_waiting_bytes_max",
-            "Memory past which new jobs are refused",
+            "Memory of waiting jobs beyond which new ones are refused",
             bytes_max,
         )?;
         counter(
             encoder,
             "jobs_refused",
-            "New jobs refused because too many wait",
+            "New jobs refused because too many are waiting",
             figures.refused(),
         )?;
         gauge(
             encoder,
             "jobs_fetches_waiting",
-            "Fetches that wait for jobs",
+            "Fetches waiting for jobs",
             app.jobs().fetches_waiting() as u64,
         )?;
-        counter(encoder, "jobs_ledger_panics", "Times that jobs were read anew", figures.panics())
+        counter(
+            encoder,
+            "jobs_ledger_panics",
+            "Times that the job ledger was restarted after a panic",
+            figures.panics(),
+        )
     }
 
     fn memory(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let memory = &self.server.settings.memory;
-        let help = "Memory past which work is refused";
+        let help = "Memory beyond which work is refused";
         gauge(encoder, "memory_limit_bytes", help, memory.limit())?;
         if let Some(bytes) = resident_bytes() {
-            gauge(encoder, "memory_resident_bytes", "Memory of the process", bytes)?;
+            gauge(encoder, "memory_resident_bytes", "Resident memory of the process", bytes)?;
         }
-        let help = "Memory that is accounted for, by who has it or may take it";
+        let help = "Memory accounted for, by owner";
         let mut family =
             encoder.encode_descriptor("memory_bytes", help, None, MetricType::Gauge)?;
         for owner in MemoryOwner::ALL {
@@ -208,7 +219,7 @@ impl Scrape {
         encoder
             .encode_descriptor(
                 "clock_ahead_seconds",
-                "How far the clock is ahead of the time that data expires by, 0 while it is believed",
+                "How far the system clock is ahead of the trusted time by which data expires; 0 while the clock is trusted",
                 None,
                 MetricType::Gauge,
             )?
@@ -217,57 +228,67 @@ impl Scrape {
 
     fn engine(&self, encoder: &mut DescriptorEncoder<'_>) -> fmt::Result {
         let stats = &self.engine;
-        gauge(encoder, "series", "Series known", stats.series)?;
-        gauge(encoder, "metrics", "Metrics known", stats.metrics)?;
+        gauge(encoder, "series", "Number of series", stats.series)?;
+        gauge(encoder, "metrics", "Number of metrics", stats.metrics)?;
         counter(
             encoder,
             "points_written",
-            "Points accepted since the start",
+            "Samples accepted since the start",
             stats.points_written,
         )?;
-        gauge(encoder, "head_points", "Points in memory, not yet in blocks", stats.points_head)?;
+        gauge(encoder, "head_points", "Samples in the head, not yet in blocks", stats.points_head)?;
         gauge(encoder, "head_bytes", "Memory of the head", stats.head_bytes)?;
         gauge(encoder, "registry_bytes", "Memory of the series registry", stats.registry_bytes)?;
         gauge(encoder, "cache_bytes", "Memory of the block cache", stats.cache_bytes)?;
         gauge(
             encoder,
             "memtable_bytes",
-            "Memory of the storage's write buffers",
+            "Memory of the storage's memtables",
             stats.memtable_bytes,
         )?;
-        gauge(encoder, "queue_bytes", "Memory of writes that wait for the log", stats.queue_bytes)?;
-        gauge(encoder, "log_bytes", "Disk taken by the log", stats.log_bytes)?;
-        gauge(encoder, "disk_bytes", "Disk taken in all", stats.disk_bytes)?;
-        gauge(encoder, "disk_free_bytes", "Disk free for us", stats.disk_free_bytes)?;
+        gauge(
+            encoder,
+            "queue_bytes",
+            "Memory of writes waiting for the write-ahead log",
+            stats.queue_bytes,
+        )?;
+        gauge(encoder, "log_bytes", "Disk space used by the write-ahead log", stats.log_bytes)?;
+        gauge(encoder, "disk_bytes", "Disk space used in total", stats.disk_bytes)?;
+        gauge(
+            encoder,
+            "disk_free_bytes",
+            "Disk space available to the server",
+            stats.disk_free_bytes,
+        )?;
         let read_only = u64::from(stats.read_only);
-        gauge(encoder, "storage_read_only", "1 while nothing can be written", read_only)?;
+        gauge(encoder, "storage_read_only", "1 while writes are refused", read_only)?;
         gauge(encoder, "blocks", "Blocks on disk", stats.blocks)?;
-        gauge(encoder, "block_bytes", "Disk taken by the blocks", stats.block_bytes)?;
+        gauge(encoder, "block_bytes", "Disk space used by blocks", stats.block_bytes)?;
         gauge(
             encoder,
             "blocks_quarantined",
-            "Blocks that could not be read",
+            "Corrupt blocks, quarantined and skipped",
             stats.blocks_quarantined,
         )?;
         gauge(
             encoder,
             "damage_found",
-            "Things found lost or damaged, until the file DAMAGE is removed from the data directory",
+            "Data found lost or corrupt, counted until the file DAMAGE is removed from the data directory",
             stats.damage,
         )?;
         counter(encoder, "seals", "Seals of the head since the start", stats.seals)?;
-        counter(encoder, "merges", "Merges of blocks since the start", stats.merges)?;
+        counter(encoder, "merges", "Compactions of blocks since the start", stats.merges)?;
         gauge(
             encoder,
             "merges_waiting",
-            "Windows of metrics that wait to be merged",
+            "Time windows of metrics waiting for compaction",
             stats.merges_waiting,
         )?;
-        gauge(encoder, "merge_bytes", "Bytes that the merge under way takes", stats.merge_bytes)?;
+        gauge(encoder, "merge_bytes", "Memory of the compaction in progress", stats.merge_bytes)?;
         gauge(
             encoder,
             "merge_bytes_peak",
-            "The most bytes that a merge has taken since the start",
+            "Maximum memory of a compaction since the start",
             stats.merge_bytes_peak,
         )
     }

@@ -1,93 +1,99 @@
-//! How many HTTP/2 frames a client may send beside its requests and their bodies.
+//! Limits the HTTP/2 frames that a client may send besides its requests and their bodies.
 //!
-//! SETTINGS, PING, WINDOW_UPDATE and their like cost the client a few bytes and the server work, and belong to no request that could be
-//! counted or refused. So they are counted in the bytes that are read, before anything is done with them. A connection has a budget that
-//! refills at a steady rate, a small one until its client has shown a key.
+//! SETTINGS, PING, WINDOW_UPDATE and similar frames cost the client a few bytes and the server
+//! work, and belong to no request that could be counted or refused. So they are counted in the
+//! received bytes, before hyper processes them. Each connection has a budget that refills at a
+//! steady rate, a small one until its client has authenticated.
 //!
-//! Clients acknowledge what they receive and end what they send: every request, and every so many bytes that are sent to the client,
-//! earn frames that the budget does not have to pay for. Those that reset streams are never earned: who begins requests
-//! and resets them makes the server work for nothing. A long frame counts as several, unless it is part of a request.
+//! Clients acknowledge what they receive and finish what they send: each request, and each number
+//! of bytes sent to the client, earns frames that are not charged to the budget. Stream resets are
+//! never earned: a client that starts requests and resets them causes work for nothing. A long
+//! frame counts as several, unless it is part of a request.
 //!
-//! Until a key was shown, requests have a budget as well, and bodies in small frames. A client with a key may send a lot before the server
-//! has looked at its first request, so both begin with more than that can be.
+//! Until the client has authenticated, requests have a budget as well, and so have bodies in small
+//! frames. A client with a key may send much before the server has processed its first request, so
+//! both budgets start higher than that.
 
 use std::time::Duration;
 
 use crate::limits;
 
-/// Bytes of the header of a frame: length (3), type, flags, stream (4).
+/// Bytes of a frame header: length (3), type, flags, stream (4).
 const HEADER_BYTES: usize = 9;
 const DATA: u8 = 0;
 const HEADERS: u8 = 1;
 const PRIORITY: u8 = 2;
 const RST_STREAM: u8 = 3;
 const CONTINUATION: u8 = 9;
-/// The budget is counted in thousandths of a frame, which is what a rate by the second refills in a millisecond.
+/// The budget is counted in thousandths of a frame: a rate per second refills that many in a
+/// millisecond.
 const FRAME: u64 = 1_000;
 
-/// The client has sent more frames than its budget pays for.
+/// The client has exceeded its frame budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the client sends too many HTTP/2 frames beside its requests")]
+#[error("the client sends too many HTTP/2 frames besides its requests")]
 pub(super) struct TooManyFrames;
 
-/// Whose budget it is.
+/// The class of a client, which determines its budget.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Sender {
-    /// Nobody has shown a key on the connection, or only a public one.
-    Stranger,
-    /// Somebody has.
-    Known,
+    /// The connection has no valid key, or only a public one.
+    Unauthenticated,
+    /// The connection has authenticated.
+    Authenticated,
 }
 
 /// The budget of a connection.
 #[derive(Debug, Default)]
 pub(super) struct FrameBudget {
     headers: FrameHeaders,
-    /// Thousandths of frames that are not refilled yet.
+    /// Charged frames that are not refilled yet, in thousandths.
     spent: u64,
-    /// Thousandths of requests without a key that are not refilled yet.
+    /// Requests of an unauthenticated client that are not refilled yet, in thousandths.
     requested: u64,
     refilled_at: Duration,
-    /// Frames that need not be paid for.
+    /// Earned frames that will not be charged.
     earned: u64,
-    /// Small frames of bodies that came before a key.
-    small: u64,
-    /// Bytes sent that do not suffice for a frame yet.
+    /// Small frames of bodies received before authentication.
+    small_frames: u64,
+    /// Bytes sent that do not earn a frame yet.
     sent: usize,
 }
 
 impl Sender {
-    /// Frames at once, and frames a second.
+    /// Returns the burst in frames, and the rate in frames per second.
     fn allowance(self) -> (u64, u64) {
         match self {
-            Self::Stranger => {
+            Self::Unauthenticated => {
                 (limits::HTTP2_STRANGER_FRAMES_BURST, limits::HTTP2_STRANGER_FRAMES_PER_SECOND)
             }
-            Self::Known => {
+            Self::Authenticated => {
                 (limits::HTTP2_KNOWN_FRAMES_BURST, limits::HTTP2_KNOWN_FRAMES_PER_SECOND)
             }
         }
     }
 
-    /// Thousandths of the budget that a frame of this kind takes where it was not earned.
+    /// Returns what a frame of this type charges to the budget unless it is earned, in thousandths.
     fn price(self, kind: u8) -> u64 {
         match (self, kind) {
-            (Self::Stranger, RST_STREAM | PRIORITY) => limits::HTTP2_STRANGER_RESET_PRICE * FRAME,
+            (Self::Unauthenticated, RST_STREAM | PRIORITY) => {
+                limits::HTTP2_STRANGER_RESET_PRICE * FRAME
+            }
             _ => FRAME,
         }
     }
 
-    /// Bytes sent for which a frame is earned.
+    /// Returns the number of sent bytes that earn a frame.
     fn bytes_per_frame(self) -> usize {
         match self {
-            Self::Stranger => limits::HTTP2_BYTES_PER_FRAME_EARNED,
-            Self::Known => limits::HTTP2_KNOWN_BYTES_PER_FRAME_EARNED,
+            Self::Unauthenticated => limits::HTTP2_BYTES_PER_FRAME_EARNED,
+            Self::Authenticated => limits::HTTP2_KNOWN_BYTES_PER_FRAME_EARNED,
         }
     }
 }
 
 impl FrameBudget {
-    /// Counts the frames in bytes that were received behind the preface. `now` never goes back.
+    /// Counts the frames in bytes received after the preface. `now` must not decrease.
     pub(super) fn receive(
         &mut self,
         bytes: &[u8],
@@ -99,17 +105,19 @@ impl FrameBudget {
         self.spent = self.spent.saturating_sub(passed_ms.saturating_mul(per_second));
         let requests = passed_ms.saturating_mul(limits::HTTP2_STRANGER_REQUESTS_PER_SECOND);
         self.requested = self.requested.saturating_sub(requests);
-        // What is left of a millisecond counts the next time.
+        // The remainder of a millisecond counts the next time.
         self.refilled_at += Duration::from_millis(passed_ms);
-        let Self { headers, spent, requested, earned, small, .. } = self;
+        let Self { headers, spent, requested, earned, small_frames, .. } = self;
         let small_max = limits::HTTP2_STRANGER_SMALL_DATA_MAX;
         headers.read(bytes, |frame| match frame.kind {
             HEADERS => {
                 *requested = requested.saturating_add(FRAME);
                 *earned = earned_with(*earned, limits::HTTP2_FRAMES_PER_REQUEST);
             }
-            DATA if frame.is_worthwhile(sender) => {}
-            DATA if sender == Sender::Stranger && *small < small_max => *small += 1,
+            DATA if frame.carries_enough_data(sender) => {}
+            DATA if sender == Sender::Unauthenticated && *small_frames < small_max => {
+                *small_frames += 1
+            }
             RST_STREAM => *spent = spent.saturating_add(sender.price(frame.kind)),
             kind => {
                 let frames = frame.counts_as();
@@ -118,12 +126,16 @@ impl FrameBudget {
                 *spent = spent.saturating_add(paid.saturating_mul(sender.price(kind)));
             }
         });
-        let begs = sender == Sender::Stranger
+        let exceeds_requests = sender == Sender::Unauthenticated
             && self.requested > limits::HTTP2_STRANGER_REQUESTS_BURST * FRAME;
-        if begs || self.spent > burst.saturating_mul(FRAME) { Err(TooManyFrames) } else { Ok(()) }
+        if exceeds_requests || self.spent > burst.saturating_mul(FRAME) {
+            Err(TooManyFrames)
+        } else {
+            Ok(())
+        }
     }
 
-    /// Counts bytes that were sent to the client, which it may acknowledge.
+    /// Counts bytes sent to the client, which it may acknowledge.
     pub(super) fn send(&mut self, bytes: usize, sender: Sender) {
         let bytes = self.sent.saturating_add(bytes);
         let each = sender.bytes_per_frame();
@@ -136,7 +148,7 @@ fn earned_with(earned: u64, more: u64) -> u64 {
     earned.saturating_add(more).min(limits::HTTP2_FRAMES_EARNED_MAX)
 }
 
-/// The part of a frame that is looked at.
+/// The fields of a frame header that are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Frame {
     kind: u8,
@@ -144,17 +156,18 @@ struct Frame {
 }
 
 impl Frame {
-    /// Whether so much data comes with the frame that it is the data that counts. A client that is known may send as little as it
-    /// likes, but not nothing.
-    fn is_worthwhile(self, sender: Sender) -> bool {
+    /// Returns whether the frame carries enough data not to be charged. An authenticated client may
+    /// send frames of any length but zero.
+    fn carries_enough_data(self, sender: Sender) -> bool {
         let least = match sender {
-            Sender::Stranger => limits::HTTP2_STRANGER_DATA_BYTES_MIN,
-            Sender::Known => 1,
+            Sender::Unauthenticated => limits::HTTP2_STRANGER_DATA_BYTES_MIN,
+            Sender::Authenticated => 1,
         };
         self.length >= least
     }
 
-    /// As how many frames it counts: what it carries has to be read, and of settings each one is looked at.
+    /// Returns the number of frames that a frame counts as: its payload has to be read, and each
+    /// setting processed.
     fn counts_as(self) -> u64 {
         match self.kind {
             DATA | CONTINUATION => 1,
@@ -163,13 +176,13 @@ impl Frame {
     }
 }
 
-/// Finds the headers of frames in a stream of bytes.
+/// Finds frame headers in a stream of bytes.
 #[derive(Debug, Default)]
 struct FrameHeaders {
-    /// The beginning of a header that is not complete.
+    /// The beginning of an incomplete header.
     header: [u8; HEADER_BYTES],
     header_length: usize,
-    /// Bytes of the last frame that are still to come.
+    /// Bytes of the current frame's payload not received yet.
     payload_left: usize,
 }
 
@@ -214,32 +227,34 @@ mod tests {
     fn frame(kind: u8, length: usize) -> Vec<u8> {
         let [_, a, b, c] = u32::try_from(length).unwrap().to_be_bytes();
         let mut bytes = vec![a, b, c, kind, 0, 0, 0, 0, 0];
-        // What looks like a header within a frame is none.
+        // Bytes within a payload that look like a header are not one.
         bytes.resize(HEADER_BYTES + length, 0);
         bytes
     }
 
-    /// Sends a frame again and again. Returns how many are let through, of [`MANY`] at most.
-    fn let_through(budget: &mut FrameBudget, sender: Sender, frame: &[u8]) -> u64 {
+    /// Sends a frame repeatedly. Returns how many are admitted, at most [`MANY`].
+    fn admitted(budget: &mut FrameBudget, sender: Sender, frame: &[u8]) -> u64 {
         let receive = |_: &u64| budget.receive(frame, sender, Duration::ZERO).is_ok();
         (0..MANY).take_while(receive).count() as u64
     }
 
     #[test]
-    fn a_burst_is_let_through_and_then_a_steady_rate() {
-        for sender in [Sender::Stranger, Sender::Known] {
+    fn a_burst_is_admitted_and_then_a_steady_rate() {
+        for sender in [Sender::Unauthenticated, Sender::Authenticated] {
             let (burst, per_second) = sender.allowance();
             let mut budget = FrameBudget::default();
             for kind in [SETTINGS, PING, WINDOW_UPDATE, RST_STREAM, PRIORITY, DATA, 7, 9, 99] {
                 let mut budget = FrameBudget::default();
                 let expected = match (sender, kind) {
-                    (Sender::Stranger, RST_STREAM | PRIORITY) => {
+                    (Sender::Unauthenticated, RST_STREAM | PRIORITY) => {
                         burst / limits::HTTP2_STRANGER_RESET_PRICE
                     }
-                    (Sender::Stranger, DATA) => burst + limits::HTTP2_STRANGER_SMALL_DATA_MAX,
+                    (Sender::Unauthenticated, DATA) => {
+                        burst + limits::HTTP2_STRANGER_SMALL_DATA_MAX
+                    }
                     _ => burst,
                 };
-                assert_eq!(let_through(&mut budget, sender, &frame(kind, 0)), expected, "{kind}");
+                assert_eq!(admitted(&mut budget, sender, &frame(kind, 0)), expected, "{kind}");
             }
             for second in 0..100 {
                 let frames = frame(PING, 8).repeat(usize::try_from(per_second).unwrap());
@@ -252,50 +267,50 @@ mod tests {
     }
 
     #[test]
-    fn reads_in_short_order_refill_as_well() {
+    fn frequent_small_reads_refill_the_budget() {
         let mut budget = FrameBudget::default();
-        let (burst, per_second) = Sender::Stranger.allowance();
-        assert_eq!(let_through(&mut budget, Sender::Stranger, &frame(PING, 8)), burst);
+        let (burst, per_second) = Sender::Unauthenticated.allowance();
+        assert_eq!(admitted(&mut budget, Sender::Unauthenticated, &frame(PING, 8)), burst);
         budget.spent -= FRAME;
-        // The rate in steps of a millisecond.
+        // The rate, in steps of a millisecond.
         for ms in 1..=1_000 * (burst / per_second) {
             let frames = if ms % (1_000 / per_second) == 0 { 1 } else { 0 };
             let bytes = frame(PING, 8).repeat(frames);
-            budget.receive(&bytes, Sender::Stranger, Duration::from_millis(ms)).unwrap();
+            budget.receive(&bytes, Sender::Unauthenticated, Duration::from_millis(ms)).unwrap();
         }
     }
 
     #[test]
-    fn a_client_that_becomes_known_has_the_larger_budget_at_once() {
+    fn an_authenticating_client_gets_the_larger_budget_at_once() {
         let mut budget = FrameBudget::default();
-        let strangers = let_through(&mut budget, Sender::Stranger, &frame(PING, 8));
-        // The one that was too much for a stranger counts too.
-        let more = let_through(&mut budget, Sender::Known, &frame(PING, 8));
-        assert_eq!(strangers + 1 + more, limits::HTTP2_KNOWN_FRAMES_BURST);
+        let unauthenticated = admitted(&mut budget, Sender::Unauthenticated, &frame(PING, 8));
+        // The frame that exceeded the unauthenticated budget counts too.
+        let more = admitted(&mut budget, Sender::Authenticated, &frame(PING, 8));
+        assert_eq!(unauthenticated + 1 + more, limits::HTTP2_KNOWN_FRAMES_BURST);
     }
 
     #[test]
-    fn what_answers_and_requests_earn_is_not_paid_for() {
+    fn frames_earned_by_requests_and_responses_are_not_charged() {
         let mut budget = FrameBudget::default();
-        // Megabytes of answers, acknowledged in small steps on the stream and on the connection.
+        // Megabytes of responses, acknowledged in small steps on the stream and on the connection.
         for _ in 0..10_000 {
-            budget.send(16 << 10, Sender::Stranger);
+            budget.send(16 << 10, Sender::Unauthenticated);
             let updates = frame(WINDOW_UPDATE, 4).repeat(8);
-            budget.receive(&updates, Sender::Stranger, Duration::ZERO).unwrap();
+            budget.receive(&updates, Sender::Unauthenticated, Duration::ZERO).unwrap();
         }
-        // Requests with a body that an empty frame ends.
+        // Requests whose body ends with an empty frame.
         let request = [frame(HEADERS, 100), frame(DATA, 500), frame(DATA, 0)].concat();
-        budget.receive(&request.repeat(10_000), Sender::Known, Duration::ZERO).unwrap();
+        budget.receive(&request.repeat(10_000), Sender::Authenticated, Duration::ZERO).unwrap();
         assert_eq!(budget.spent, 0);
     }
 
     #[test]
-    fn a_known_client_may_acknowledge_every_kilobyte_twice() {
+    fn an_authenticated_client_may_acknowledge_every_kilobyte_twice() {
         let mut budget = FrameBudget::default();
         for _ in 0..100_000 {
-            budget.send(1 << 10, Sender::Known);
+            budget.send(1 << 10, Sender::Authenticated);
             let updates = frame(WINDOW_UPDATE, 4).repeat(2);
-            budget.receive(&updates, Sender::Known, Duration::ZERO).unwrap();
+            budget.receive(&updates, Sender::Authenticated, Duration::ZERO).unwrap();
         }
         assert_eq!(budget.spent, 0);
     }
@@ -303,65 +318,67 @@ mod tests {
     #[test]
     fn a_long_frame_counts_as_several() {
         let each = limits::HTTP2_FRAME_BYTES_COUNTED as usize;
-        let (burst, _) = Sender::Stranger.allowance();
+        let (burst, _) = Sender::Unauthenticated.allowance();
         for (length, counts_as) in [(each, 1), (each + 1, 2), (100 * each, 100)] {
             for kind in [SETTINGS, 99] {
-                let many = let_through(
+                let many = admitted(
                     &mut FrameBudget::default(),
-                    Sender::Stranger,
+                    Sender::Unauthenticated,
                     &frame(kind, length),
                 );
                 assert_eq!(many, burst / counts_as, "{length} bytes of {kind}");
             }
         }
-        // Headers as long as they may be are no flood.
+        // Headers of the maximum length are not a flood.
         let request = [frame(HEADERS, 16 << 10), frame(CONTINUATION, 16 << 10)].concat();
-        FrameBudget::default().receive(&request, Sender::Stranger, Duration::ZERO).unwrap();
+        FrameBudget::default().receive(&request, Sender::Unauthenticated, Duration::ZERO).unwrap();
     }
 
     #[test]
-    fn requests_without_a_key_have_a_budget() {
+    fn requests_without_a_key_are_limited() {
         let request = frame(HEADERS, 20);
         let burst = limits::HTTP2_STRANGER_REQUESTS_BURST;
         let mut budget = FrameBudget::default();
-        assert_eq!(let_through(&mut budget, Sender::Stranger, &request), burst);
-        budget.receive(&request, Sender::Known, Duration::ZERO).unwrap();
-        // After a second there are as many more as a second refills, the two that were too many aside.
+        assert_eq!(admitted(&mut budget, Sender::Unauthenticated, &request), burst);
+        budget.receive(&request, Sender::Authenticated, Duration::ZERO).unwrap();
+        // After a second the budget has refilled, less the two requests over the limit.
         let more = request.repeat(limits::HTTP2_STRANGER_REQUESTS_PER_SECOND as usize - 2);
-        budget.receive(&more, Sender::Stranger, Duration::from_secs(1)).unwrap();
-        budget.receive(&request, Sender::Stranger, Duration::from_secs(1)).unwrap_err();
-        assert_eq!(let_through(&mut FrameBudget::default(), Sender::Known, &request), MANY);
+        budget.receive(&more, Sender::Unauthenticated, Duration::from_secs(1)).unwrap();
+        budget.receive(&request, Sender::Unauthenticated, Duration::from_secs(1)).unwrap_err();
+        assert_eq!(admitted(&mut FrameBudget::default(), Sender::Authenticated, &request), MANY);
     }
 
     #[test]
-    fn requests_that_are_reset_are_paid_for() {
+    fn reset_requests_are_charged() {
         let mut budget = FrameBudget::default();
         let pair = [frame(HEADERS, 20), frame(RST_STREAM, 4)].concat();
-        let (burst, _) = Sender::Stranger.allowance();
+        let (burst, _) = Sender::Unauthenticated.allowance();
         let resets = burst / limits::HTTP2_STRANGER_RESET_PRICE;
-        assert_eq!(let_through(&mut budget, Sender::Stranger, &pair), resets);
+        assert_eq!(admitted(&mut budget, Sender::Unauthenticated, &pair), resets);
     }
 
     #[test]
-    fn bodies_in_tiny_frames_are_for_those_who_are_known() {
+    fn only_authenticated_clients_may_send_bodies_in_tiny_frames() {
         let mut budget = FrameBudget::default();
         let tiny = frame(DATA, 1);
-        assert_eq!(let_through(&mut budget, Sender::Known, &tiny), MANY);
-        let (burst, _) = Sender::Stranger.allowance();
-        let most = burst + limits::HTTP2_STRANGER_SMALL_DATA_MAX;
-        assert_eq!(let_through(&mut budget, Sender::Stranger, &tiny), most);
+        assert_eq!(admitted(&mut budget, Sender::Authenticated, &tiny), MANY);
+        let (burst, _) = Sender::Unauthenticated.allowance();
+        let expected = burst + limits::HTTP2_STRANGER_SMALL_DATA_MAX;
+        assert_eq!(admitted(&mut budget, Sender::Unauthenticated, &tiny), expected);
         let fair = frame(DATA, limits::HTTP2_STRANGER_DATA_BYTES_MIN as usize);
-        assert_eq!(let_through(&mut FrameBudget::default(), Sender::Stranger, &fair), MANY);
+        assert_eq!(admitted(&mut FrameBudget::default(), Sender::Unauthenticated, &fair), MANY);
     }
 
     #[test]
     fn a_body_in_small_frames_may_come_with_the_request_that_has_the_key() {
         let mut budget = FrameBudget::default();
-        let small = limits::HTTP2_STRANGER_SMALL_DATA_MAX as usize;
-        let first = [frame(HEADERS, 100), frame(DATA, 1).repeat(small)].concat();
-        budget.receive(&first, Sender::Stranger, Duration::ZERO).unwrap();
+        let small_frames = limits::HTTP2_STRANGER_SMALL_DATA_MAX as usize;
+        let first = [frame(HEADERS, 100), frame(DATA, 1).repeat(small_frames)].concat();
+        budget.receive(&first, Sender::Unauthenticated, Duration::ZERO).unwrap();
         assert_eq!(budget.spent, 0);
-        budget.receive(&frame(DATA, 1).repeat(10_000), Sender::Known, Duration::ZERO).unwrap();
+        budget
+            .receive(&frame(DATA, 1).repeat(10_000), Sender::Authenticated, Duration::ZERO)
+            .unwrap();
         assert_eq!(budget.spent, 0);
     }
 

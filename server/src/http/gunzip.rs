@@ -1,7 +1,8 @@
-//! Request bodies packed by gzip, undone as they come.
+//! Decodes gzip request bodies while they arrive.
 //!
-//! A body may be several members, one behind the other: tools that compress in parallel write such, and appending to a file does.
-//! All of them are read, and what follows the last one without being another is an error: half of a body is never taken for all.
+//! A body can consist of several members: parallel compressors and appending to a file produce such
+//! bodies. All members are decoded; trailing bytes that are not a member are an error, so that a
+//! truncated or mixed body is never accepted as complete.
 
 use std::io;
 
@@ -15,10 +16,11 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, StreamBody};
 use tokio_util::io::{ReaderStream, StreamReader};
 
-/// Bytes that are unpacked at a time.
-const PIECE_BYTES: usize = 16 << 10;
+/// Bytes decoded per step.
+const CHUNK_BYTES: usize = 16 << 10;
 
-/// Whether these headers say that the body is packed by gzip and nothing else. If so, they do not any more.
+/// Returns whether gzip is the body's only encoding. If so, removes the headers that describe the
+/// encoded body.
 pub(super) fn take_encoding(headers: &mut HeaderMap) -> bool {
     let packed = headers.get(CONTENT_ENCODING).is_some_and(|encoding| encoding == "gzip");
     if packed {
@@ -28,7 +30,7 @@ pub(super) fn take_encoding(headers: &mut HeaderMap) -> bool {
     packed
 }
 
-/// The body as it was before it was packed.
+/// Returns the decoded body.
 pub(super) fn unpacked<B>(body: B) -> UnsyncBoxBody<Bytes, io::Error>
 where
     B: http_body::Body<Data = Bytes> + Send + 'static,
@@ -37,6 +39,6 @@ where
     let packed = StreamReader::new(body.into_data_stream().map_err(io::Error::other));
     let mut decoder = GzipDecoder::new(Box::pin(packed));
     decoder.multiple_members(true);
-    let pieces = ReaderStream::with_capacity(decoder, PIECE_BYTES);
-    StreamBody::new(pieces.map_ok(Frame::data)).boxed_unsync()
+    let chunks = ReaderStream::with_capacity(decoder, CHUNK_BYTES);
+    StreamBody::new(chunks.map_ok(Frame::data)).boxed_unsync()
 }

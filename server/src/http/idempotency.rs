@@ -1,13 +1,14 @@
-//! `Idempotency-Key`: a repeated POST is answered as the first was, and does nothing.
+//! `Idempotency-Key`: a repeated POST receives the first response and has no further effect.
 //!
-//! The first request gets a [`Ticket`]; its answer is stored as the engine's receipt, for ingest routes in
-//! the very write that stores the points. A second request with the same key, method and path finds the
-//! receipt: with the same body it is answered from it, with another it is a `conflict`. While the first is
-//! still being answered, the second is a `conflict` too, so the work never runs twice. Only successes are
-//! stored, and what a handler stores itself, such as the refusal of a part of a body whose other part was taken: after
-//! any other failure the request may be repeated in earnest. Of a body that is stored in several writes each has a receipt
-//! of its own ([`super::parts`]). Routes that wait for something that only their caller can use, as a fetch of jobs does, ignore
-//! the header ([`super::route::HangUp::Drops`]) and do not document it.
+//! The first request gets a [`Ticket`]; its response is stored as an engine receipt, for ingest
+//! routes in the same write as the samples. A second request with the same key, method and path
+//! finds the receipt: with the same body it receives the stored response, with a different body it
+//! is a `conflict`. While the first request is in progress, the second is also a `conflict`, so a
+//! handler never runs twice. Only success responses are stored, and those that a handler stores
+//! itself, such as a partial failure of which some items were stored; after any other failure, a
+//! repeated request runs again. A body stored in several writes has a receipt for each
+//! ([`super::parts`]). Routes that wait for something only their caller can use, such as fetching
+//! jobs, ignore the header ([`super::route::HangUp::Drops`]) and do not document it.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -20,24 +21,24 @@ use telltale_engine::{Receipt, TimestampMs};
 use xxhash_rust::xxh3::Xxh3Default;
 
 use super::error::{ApiError, ApiResult, ErrorCode};
-use super::response::{Account, Response};
+use super::response::{MemoryAccounting, Response};
 use crate::app::App;
 use crate::limits;
 use crate::platform::keys::Identity;
 
-// The engine recognises repetitions in its log by receipts that are kept long enough.
+// The engine detects duplicate log records by receipts, which must be kept long enough.
 const _: () = assert!(limits::IDEMPOTENCY_KEPT_MS >= telltale_engine::limits::RECEIPT_KEPT_MS_MIN);
 
 const KEY: HeaderName = HeaderName::from_static("idempotency-key");
 const REPLAYED: HeaderName = HeaderName::from_static("idempotency-replayed");
-/// The first byte of a stored answer.
+/// The first byte of a stored response.
 const ANSWER_VERSION: u8 = 1;
 
-/// The requests with an idempotency key that are being answered.
+/// The requests in progress that have an idempotency key.
 #[derive(Clone, Debug, Default)]
 pub(super) struct InFlight(Arc<Mutex<HashSet<u128>>>);
 
-/// The right to answer a request for the first time; also the promise to say what was answered.
+/// The right to run a request for the first time, and the means to store its response.
 #[derive(Clone, Debug)]
 pub(super) struct Ticket {
     pub(super) id: u128,
@@ -47,23 +48,23 @@ pub(super) struct Ticket {
     redeemed: Arc<AtomicBool>,
 }
 
-/// Keeps others with the same key out until it is dropped.
+/// Makes concurrent requests with the same key fail until it is dropped.
 #[derive(Debug)]
 pub(super) struct Guard {
     in_flight: InFlight,
     id: u128,
 }
 
-/// What to do with a request that carries an idempotency key.
+/// The result of checking a request's idempotency key.
 #[derive(Debug)]
 pub(super) enum Claim {
-    /// It is the first: answer it.
+    /// The request is the first and must be run.
     First(Ticket, Guard),
-    /// It was answered before, like this.
-    Again(Response),
+    /// The request was completed before, with this response.
+    Replay(Response),
 }
 
-/// What makes two requests the same.
+/// The parts of a request that identify it.
 #[derive(Debug)]
 pub(super) struct Subject<'a> {
     pub(super) identity: &'a Identity,
@@ -73,7 +74,8 @@ pub(super) struct Subject<'a> {
 }
 
 impl InFlight {
-    /// Looks at the headers of a POST. `None` when there is no idempotency key.
+    /// Checks the key in the headers of a POST; `None` if there is none. Fails with `conflict` if
+    /// the key was used with another body or its request is in progress.
     pub(super) async fn claim(
         &self,
         app: &Arc<App>,
@@ -92,7 +94,7 @@ impl InFlight {
                 Ok(Some(Claim::First(ticket, guard)))
             }
             Some(receipt) if receipt.fingerprint == fingerprint => {
-                Ok(Some(Claim::Again(replay(&receipt)?)))
+                Ok(Some(Claim::Replay(replay(&receipt)?)))
             }
             Some(_) => Err(conflict("the Idempotency-Key was used with another body")),
         }
@@ -114,14 +116,15 @@ impl Drop for Guard {
 }
 
 impl Ticket {
-    /// The receipt of `response`, for a handler that stores it with its own write.
+    /// Returns the receipt of `response`, for a handler that stores it in its own write.
     pub(super) fn redeem(&self, response: &Response) -> Receipt {
         self.redeemed.store(true, Ordering::Relaxed);
         self.receipt(response)
     }
 
-    /// Stores the receipt of a success, unless the handler did. The work is done, so a receipt that cannot be
-    /// stored does not fail the request; a repetition would then run again.
+    /// Stores the receipt of a success response, unless the handler did. The work is done, so a
+    /// failure to store the receipt does not fail the request; a repeated request would then run
+    /// again.
     pub(super) async fn settle(self, app: &Arc<App>, response: &Response) {
         if self.redeemed.load(Ordering::Relaxed) || !response.status.is_success() {
             return;
@@ -151,7 +154,8 @@ impl Ticket {
 }
 
 impl Subject<'_> {
-    /// Cryptographic, so that no caller can make a request that finds the receipt of another's.
+    /// Returns the id of the receipt. A cryptographic hash, so that no caller can craft a request
+    /// that finds another's receipt.
     fn id(&self, key: &str) -> u128 {
         let mut hash = Sha256::new();
         for part in [self.identity.key_id(), self.path, key] {
@@ -170,7 +174,7 @@ impl Subject<'_> {
     }
 }
 
-/// The value of `Idempotency-Key`, if there is one.
+/// Returns the value of `Idempotency-Key`; `None` if absent.
 fn key_of(headers: &HeaderMap) -> ApiResult<Option<&str>> {
     let mut values = headers.get_all(KEY).iter();
     let (first, second) = (values.next(), values.next());
@@ -188,7 +192,7 @@ fn key_of(headers: &HeaderMap) -> ApiResult<Option<&str>> {
     }
 }
 
-/// The first bytes of a hash, as the id of a receipt.
+/// Returns the first 16 bytes of a hash, used as a receipt id.
 pub(super) fn first_half(digest: &[u8; 32]) -> u128 {
     digest.iter().take(16).fold(0, |id, byte| id << 8 | u128::from(*byte))
 }
@@ -197,8 +201,8 @@ pub(super) fn conflict(message: &'static str) -> ApiError {
     ApiError::new(ErrorCode::Conflict, message)
 }
 
-/// A response as bytes: version, status, number of headers, each header, body; lengths are 16 bits,
-/// little-endian. Our headers are short.
+/// Encodes a response: version, status, number of headers, headers, body. Lengths are 16 bits,
+/// little-endian; the service's headers are shorter than that.
 fn encode(response: &Response) -> Vec<u8> {
     let mut out = Vec::with_capacity(64 + response.body.len());
     out.push(ANSWER_VERSION);
@@ -238,8 +242,8 @@ fn decode(answer: &[u8]) -> Option<Response> {
         let name = HeaderName::from_bytes(take_part(&mut rest)?).ok()?;
         headers.append(name, HeaderValue::from_bytes(take_part(&mut rest)?).ok()?);
     }
-    let account = Account::Takes;
-    Some(Response { status, headers, body: rest.to_vec().into(), account })
+    let accounting = MemoryAccounting::Force;
+    Some(Response { status, headers, body: rest.to_vec().into(), accounting })
 }
 
 fn take_short(rest: &mut &[u8]) -> Option<u16> {
@@ -260,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_is_stored_whole() {
+    fn a_response_is_stored_completely() {
         let response = Response::bytes(StatusCode::CREATED, "application/json", "{\"id\":1}")
             .header(http::header::ETAG, HeaderValue::from_static("\"7\""));
         let stored = encode(&response);
@@ -276,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn requests_differ_by_key_path_and_header_and_bodies_by_every_byte() {
+    fn requests_are_identified_by_caller_key_and_path_and_bodies_by_every_byte() {
         let subject = |path, query, body| Subject { identity: &Identity::Local, path, query, body };
         let one = subject("/a", "", b"x");
         assert_ne!(one.id("k"), one.id("l"));
@@ -288,7 +292,7 @@ mod tests {
     }
 
     #[test]
-    fn keys_have_a_form() {
+    fn malformed_keys_are_refused() {
         let check = |values: &[&[u8]]| {
             let mut headers = HeaderMap::new();
             for value in values {
@@ -305,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn two_at_once_do_not_run_both() {
+    fn concurrent_requests_with_one_key_run_once() {
         let in_flight = InFlight::default();
         let first = in_flight.enter(7).unwrap();
         assert_eq!(in_flight.enter(7).unwrap_err().code(), ErrorCode::Conflict);

@@ -1,7 +1,8 @@
-//! Who calls, whether they may, and how often.
+//! Authentication, authorization and quotas.
 //!
-//! A key stands in `Authorization`, on routes of agents of Sentry also where these have it; several that are given must agree.
-//! Where only the body can tell, it is read before anybody knows who sent it, and nothing is done with it until then.
+//! The key is sent in `Authorization`; on Sentry routes also as Sentry SDKs send it. If several
+//! keys are sent, they must be the same. If only the body contains the key, the body is read before
+//! the caller is known, and nothing else is done with it until then.
 
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -20,19 +21,19 @@ use crate::platform::keys::{DsnKey, Identity};
 use crate::platform::plural::count;
 use crate::platform::throttle::{Usage, Verdict};
 
-/// What agents of Sentry read how long to be silent from: seconds, kinds of items (all where none is named), whom it concerns.
+/// Tells Sentry SDKs how long to pause: seconds, item categories (all if none is named), scope.
 pub const SENTRY_LIMITS: HeaderName = HeaderName::from_static("x-sentry-rate-limits");
 
-/// A caller who has used up a quota.
+/// A caller has used up a quota.
 #[derive(Debug)]
 pub(super) struct OverQuota {
     pub(super) usage: Usage,
     class: LimitClass,
     seconds: u32,
-    tells_sentry: bool,
+    has_sentry_header: bool,
 }
 
-/// Finds out who calls, as far as the head of the request tells.
+/// Identifies the caller from the head of the request, if possible.
 pub(super) fn in_head(
     server: &Server,
     origin: Origin,
@@ -51,7 +52,7 @@ pub(super) fn in_head(
     if let Some(in_body) = dsn {
         let query = Query::parse(parts.uri.query().unwrap_or(""))?;
         match DsnKey::in_head(&parts.headers, query.iter()).map_err(|_| unauthorized())? {
-            Some(dsn) => return by_dsn(app, &dsn),
+            Some(dsn) => return authenticate_dsn(app, &dsn),
             None if in_body.is_some() && !parts.headers.contains_key(AUTHORIZATION) => {
                 return Ok(Identity::Anonymous);
             }
@@ -65,7 +66,8 @@ pub(super) fn in_head(
     live.map(Identity::Key).ok_or_else(unauthorized)
 }
 
-/// Counts calls against the caller's quota, all or none, and tells how it stands.
+/// Counts calls against the caller's quota, all or none. Returns the quota's usage; `None` if it is
+/// unlimited.
 pub(super) fn charge(
     route: &Route,
     identity: &Identity,
@@ -78,8 +80,8 @@ pub(super) fn charge(
     }
 }
 
-/// Refuses a caller who was refused a single call and has not waited since. Counts nothing.
-pub(super) fn refuse_known(route: &Route, identity: &Identity) -> Result<(), OverQuota> {
+/// Fails if the caller was refused a single call and has not waited since. Counts nothing.
+pub(super) fn refuse_exhausted(route: &Route, identity: &Identity) -> Result<(), OverQuota> {
     match identity.known_refusal(route.limit) {
         Some((usage, wait)) => Err(over_quota(route, usage, wait)),
         None => Ok(()),
@@ -88,12 +90,12 @@ pub(super) fn refuse_known(route: &Route, identity: &Identity) -> Result<(), Ove
 
 fn over_quota(route: &Route, usage: Usage, wait: Duration) -> OverQuota {
     let seconds = u32::try_from(wait.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX).max(1);
-    let tells_sentry = matches!(route.access, Access::Dsn(..));
-    OverQuota { usage, class: route.limit, seconds, tells_sentry }
+    let has_sentry_header = matches!(route.access, Access::Dsn(..));
+    OverQuota { usage, class: route.limit, seconds, has_sentry_header }
 }
 
-/// Finds out who calls where the head of the request did not tell and the body may. A caller who is known already must be the
-/// one that the body names, if it names one: then there is nobody to be found.
+/// Identifies the caller from the body, if the head did not. If the caller is identified already
+/// and the body contains a key, it must be the same; `None` is returned then.
 pub(super) fn in_body(
     app: &App,
     route: &Route,
@@ -101,25 +103,25 @@ pub(super) fn in_body(
     body: &[u8],
 ) -> ApiResult<Option<Identity>> {
     let Access::Dsn(_, Some(dsn_in)) = route.access else { return Ok(None) };
-    let told = dsn_in(body).as_deref().and_then(DsnKey::in_url);
-    match (known, told) {
+    let sent = dsn_in(body).as_deref().and_then(DsnKey::in_url);
+    match (known, sent) {
         (Identity::Anonymous, None) => Err(unauthorized()),
-        (Identity::Anonymous, Some(dsn)) => by_dsn(app, &dsn).map(Some),
+        (Identity::Anonymous, Some(dsn)) => authenticate_dsn(app, &dsn).map(Some),
         (Identity::Key(live), Some(dsn)) if !app.keys().is_of(live, &dsn) => Err(unauthorized()),
         (Identity::Key(_) | Identity::Local, _) => Ok(None),
     }
 }
 
-fn by_dsn(app: &App, dsn: &DsnKey) -> ApiResult<Identity> {
+fn authenticate_dsn(app: &App, dsn: &DsnKey) -> ApiResult<Identity> {
     app.keys().authenticate_dsn(dsn).map(Identity::Key).ok_or_else(unauthorized)
 }
 
-/// Refuses a caller whose key does not allow what the route does.
+/// Fails if the caller's key does not permit the route.
 pub(super) fn check_allowed(route: &Route, identity: &Identity) -> ApiResult<()> {
     let scope = match route.access {
         Access::Public => return Ok(()),
-        // The body has not been read yet, which names the key.
-        Access::Dsn(..) if route.is_from_stranger(identity) => return Ok(()),
+        // The key is in the body, which has not been read yet.
+        Access::Dsn(..) if route.is_identified_by_body(identity) => return Ok(()),
         Access::Scope(scope) | Access::Dsn(scope, _) => scope,
     };
     if !identity.may(scope) {
@@ -133,7 +135,7 @@ pub(super) fn check_allowed(route: &Route, identity: &Identity) -> ApiResult<()>
     Ok(())
 }
 
-/// The one refusal of callers without a key that works.
+/// Returns the one error of all callers without a valid key.
 pub(super) fn unauthorized() -> ApiError {
     let message = "a valid API key is required: Authorization: Bearer tt_<id>_<secret>";
     ApiError::new(ErrorCode::Unauthorized, message)
@@ -141,13 +143,13 @@ pub(super) fn unauthorized() -> ApiError {
 
 impl From<OverQuota> for ApiError {
     fn from(over: OverQuota) -> Self {
-        let OverQuota { usage, class, seconds, tells_sentry } = over;
+        let OverQuota { usage, class, seconds, has_sentry_header } = over;
         let class = class.as_str();
         let requests = count(usage.limit, "request");
         let message = format!("the key may send at most {requests} of class {class:?} per minute");
         let error = Self::new(ErrorCode::RateLimited, message).retry_after(seconds);
         match HeaderValue::from_str(&format!("{seconds}::key")) {
-            Ok(limits) if tells_sentry => error.header(SENTRY_LIMITS, limits),
+            Ok(limits) if has_sentry_header => error.header(SENTRY_LIMITS, limits),
             _ => error,
         }
     }

@@ -1,11 +1,13 @@
-//! JSON bodies of requests: what is refused, and with which code.
+//! JSON request bodies: validation, and the error codes of what is refused.
 //!
-//! A body is read twice: first its form (one object, no key twice, not too deep), which is `invalid_json`;
-//! then its fields, where the error names the field. Configuration bodies are small, so the second pass costs
-//! nothing that matters; the routes that move telemetry have a parser of their own.
+//! A body is parsed twice. The first pass checks its form (one object, no duplicate keys, limited
+//! nesting); failures are `invalid_json`. The second parses its fields; failures name the field.
+//! Configuration bodies are small, so the second pass is cheap; the routes for telemetry have their
+//! own parser.
 //!
-//! The first pass takes memory for the keys of the objects that it is in. The second makes no more of a body than its text, about:
-//! lists and maps of bodies have [limits](crate::platform::bounded) that hold while they are read.
+//! The first pass needs memory for the keys of the objects it is currently in. The second needs
+//! about as much memory as the body is long: lists and maps in bodies have
+//! [limits](crate::platform::bounded) that are enforced while they are parsed.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashSet;
@@ -22,7 +24,7 @@ use super::error::{ApiError, ApiResult, ErrorCode};
 use crate::limits;
 use crate::platform::json::{BrokenRule, InvalidJson, Misfit, invalid_syntax, read_fitting};
 
-/// Refuses a content type that is given and not `application/json`.
+/// Fails if a content type is given that is not `application/json`.
 pub(super) fn check_content_type(headers: &HeaderMap) -> ApiResult<()> {
     let Some(value) = headers.get(CONTENT_TYPE) else { return Ok(()) };
     let media = value.to_str().unwrap_or("?").split(';').next().unwrap_or("").trim();
@@ -32,24 +34,25 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> ApiResult<()> {
     Err(ApiError::new(ErrorCode::UnsupportedMediaType, "Content-Type must be application/json"))
 }
 
-/// The body as a `T`, when it is a JSON object that fits.
+/// Parses the body as a `T`. Fails if it is not a JSON object or does not fit.
 pub(super) fn object<'a, T: Deserialize<'a>>(body: &'a [u8], memory: &Memory) -> ApiResult<T> {
     check_form(body, memory)?;
     Ok(read_fitting(body)?)
 }
 
-/// Refuses what is no JSON object, has a key twice or is nested deeper than the parser goes.
+/// Fails if the body is not a JSON object, has a duplicate key or is nested deeper than the parser
+/// supports.
 fn check_form(body: &[u8], memory: &Memory) -> Result<(), InvalidJson> {
     if body.is_empty() {
         return Err(InvalidJson::Empty);
     }
     let mut reader = serde_json::Deserializer::from_slice(body);
-    let walk = Walk::new(memory);
-    let form = Form { top: true, walk: &walk };
-    let outcome = form.deserialize(&mut reader).and_then(|()| reader.end());
-    outcome.map_err(|error| match (walk.refusal.take(), error.classify()) {
+    let check = FormCheck::new(memory);
+    let visitor = FormVisitor { top: true, check: &check };
+    let outcome = visitor.deserialize(&mut reader).and_then(|()| reader.end());
+    outcome.map_err(|error| match (check.refusal.take(), error.classify()) {
         (Some(refusal), _) => refusal,
-        // Only the whole document must have a type.
+        // Only the top level must have a certain type.
         (None, Category::Data) => InvalidJson::NotAnObject,
         (None, _) => invalid_syntax(&error),
     })
@@ -61,7 +64,8 @@ impl From<Misfit> for ApiError {
             BrokenRule::Required if misfit.field == "name" => ErrorCode::MissingName,
             BrokenRule::Required if misfit.field.ends_with(".name") => ErrorCode::MissingName,
             BrokenRule::Required => ErrorCode::MissingField,
-            // The form is right and the word is none of those that there are, as where words are looked up by an area.
+            // The form is right, but the string is not one of the allowed values: the same code as
+            // for values checked by an area.
             BrokenRule::Word(_) => ErrorCode::InvalidField,
             BrokenRule::Unknown(_) | BrokenRule::Form(_) => ErrorCode::InvalidParameter,
         };
@@ -70,29 +74,29 @@ impl From<Misfit> for ApiError {
     }
 }
 
-/// What a walk over a document has in memory.
-struct Walk {
+/// The state of the first pass over a document.
+struct FormCheck {
     share: RefCell<MemoryShare>,
-    /// Bytes of the keys of all objects that the walk is in.
+    /// Bytes of the keys of all enclosing objects.
     bytes: Cell<u64>,
-    /// Why it ended early, unless the text is not JSON.
+    /// Why the pass ended early, unless the body is not JSON.
     refusal: Cell<Option<InvalidJson>>,
 }
 
-/// The keys of one object that were met.
+/// The keys of one object seen so far.
 struct Keys<'w> {
     seen: HashSet<String>,
     bytes: u64,
-    walk: &'w Walk,
+    check: &'w FormCheck,
 }
 
-impl Walk {
+impl FormCheck {
     fn new(memory: &Memory) -> Self {
         let share = RefCell::new(memory.share(MemoryOwner::Bodies));
         Self { share, bytes: Cell::new(0), refusal: Cell::new(None) }
     }
 
-    /// Takes memory for more keys, in steps, beyond what is counted with a connection.
+    /// Reserves memory for more keys, in steps, beyond what is counted with the connection.
     fn grow(&self, bytes: u64) -> Result<(), MemoryFull> {
         self.bytes.set(self.bytes.get() + bytes);
         let mut share = self.share.borrow_mut();
@@ -101,7 +105,7 @@ impl Walk {
             return Ok(());
         }
         let grown = share.grow(missing.max(limits::JSON_KEYS_STEP_BYTES));
-        // All of it counts where it is asked whether it could ever fit.
+        // The whole amount is reported, to decide whether the body could ever fit.
         let all = self.bytes.get();
         grown.inspect_err(|full| self.refuse(MemoryFull { bytes: all, ..*full }))
     }
@@ -115,7 +119,7 @@ impl Keys<'_> {
     fn insert(&mut self, key: String) -> Result<(), MemoryFull> {
         let bytes = key.len() as u64 + limits::JSON_KEY_BYTES;
         self.bytes += bytes;
-        self.walk.grow(bytes)?;
+        self.check.grow(bytes)?;
         self.seen.insert(key);
         Ok(())
     }
@@ -123,18 +127,18 @@ impl Keys<'_> {
 
 impl Drop for Keys<'_> {
     fn drop(&mut self) {
-        self.walk.bytes.set(self.walk.bytes.get() - self.bytes);
+        self.check.bytes.set(self.check.bytes.get() - self.bytes);
     }
 }
 
-/// Walks a document without keeping it.
-struct Form<'w> {
-    /// Whether this is the whole document, which must be an object.
+/// Validates a JSON value without storing it.
+struct FormVisitor<'w> {
+    /// Whether this is the top-level value, which must be an object.
     top: bool,
-    walk: &'w Walk,
+    check: &'w FormCheck,
 }
 
-impl<'de> DeserializeSeed<'de> for Form<'_> {
+impl<'de> DeserializeSeed<'de> for FormVisitor<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -146,7 +150,7 @@ impl<'de> DeserializeSeed<'de> for Form<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Form<'_> {
+impl<'de> Visitor<'de> for FormVisitor<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -154,21 +158,21 @@ impl<'de> Visitor<'de> for Form<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        let mut keys = Keys { seen: HashSet::new(), bytes: 0, walk: self.walk };
+        let mut keys = Keys { seen: HashSet::new(), bytes: 0, check: self.check };
         while let Some(key) = map.next_key::<String>()? {
             if keys.seen.contains(&key) {
                 let shown = key.chars().take(limits::PARAMETER_NAME_SHOWN_CHARS_MAX).collect();
-                self.walk.refuse(InvalidJson::KeyTwice(shown));
-                return Err(A::Error::custom("a key is given twice"));
+                self.check.refuse(InvalidJson::KeyTwice(shown));
+                return Err(A::Error::custom("duplicate key"));
             }
             keys.insert(key).map_err(A::Error::custom)?;
-            map.next_value_seed(Self { top: false, walk: self.walk })?;
+            map.next_value_seed(Self { top: false, check: self.check })?;
         }
         Ok(())
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<(), A::Error> {
-        while seq.next_element_seed(Self { top: false, walk: self.walk })?.is_some() {}
+        while seq.next_element_seed(Self { top: false, check: self.check })?.is_some() {}
         Ok(())
     }
 
@@ -236,7 +240,7 @@ mod tests {
         super::object(body, &Memory::unlimited())
     }
 
-    /// The code and the field of the refusal.
+    /// Returns the code and the field of the error.
     fn refusal(body: &[u8]) -> (&'static str, Option<String>) {
         let error = object::<Widget>(body).unwrap_err();
         let field = error.details().and_then(|d| d.field.clone()).map(|f| f.into_owned());
@@ -251,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_json_object_is_invalid_json() {
+    fn anything_but_a_json_object_is_invalid_json() {
         let deep = format!("{{\"open\":{}1{}}}", "[".repeat(200), "]".repeat(200));
         for body in [
             "",
@@ -282,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn the_keys_of_open_objects_are_in_the_account() {
+    fn keys_of_free_form_objects_count_in_the_memory_account() {
         let keys = |from: u32, to: u32| {
             (from..to).map(|key| format!("\"{key}\":0")).collect::<Vec<_>>().join(",")
         };
@@ -296,7 +300,7 @@ mod tests {
             (ErrorCode::Overloaded, Some(1))
         );
         assert_eq!(memory.held(), other.bytes());
-        // Objects one after another hold no more than the largest of them.
+        // Consecutive objects hold no more memory than the largest of them.
         let objects = vec![format!("{{{}}}", keys(0, 100)); 1_000].join(",");
         let list = format!("{{\"name\":\"a\",\"open\":{{\"list\":[{objects}]}}}}");
         super::object::<Widget>(list.as_bytes(), &memory).unwrap();
@@ -365,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn only_json_is_read() {
+    fn only_the_json_content_type_is_accepted() {
         let check = |value: &'static str| {
             let mut headers = HeaderMap::new();
             headers.insert(CONTENT_TYPE, HeaderValue::from_static(value));

@@ -1,8 +1,9 @@
-//! Which query parameters a route knows: those of its documentation, so that the OpenAPI document and the check cannot
-//! disagree. A name that is not declared is refused before the handler runs, with the nearest name that is.
+//! Check of query parameters against the route's documentation, so that the OpenAPI document and
+//! the check cannot disagree. An undeclared name is refused before the handler runs, with the most
+//! similar declared name as a suggestion.
 //!
-//! A declared `tags[key]` stands for the family `tags[<any text>]`. Routes that take what programs of others send
-//! ([`QueryRule::Any`]) check nothing.
+//! A declared `tags[key]` accepts any name of the form `tags[<key>]`. Routes for third-party
+//! protocols ([`QueryRule::Any`]) are not checked.
 
 use super::doc::{Param, Place};
 use super::error::{ApiError, ApiResult};
@@ -31,19 +32,19 @@ fn declared(route: &Route) -> impl Iterator<Item = &'static Param> + use<> {
     route.doc.parameters.iter().filter(|param| param.place == Place::Query)
 }
 
-/// `tags` of `tags[key]`.
+/// Returns `tags` for `tags[key]`.
 pub(super) fn family(declared: &'static str) -> Option<&'static str> {
     key_in(declared).map(|(family, _)| family)
 }
 
-/// The parts of `name[key]`.
+/// Splits `name[key]`.
 fn key_in(name: &str) -> Option<(&str, &str)> {
     name.strip_suffix(']')?.split_once('[')
 }
 
 fn refusal(route: &Route, name: &str) -> ApiError {
     let shown: String = name.chars().take(limits::PARAMETER_NAME_SHOWN_CHARS_MAX).collect();
-    // The key of a family is the caller's own, so the suggestion repeats it.
+    // The key in the brackets is the caller's own, so the suggestion repeats it.
     let candidates = declared(route).map(|param| match (family(param.name), key_in(&shown)) {
         (Some(family), Some((_, key))) => format!("{family}[{key}]"),
         _ => param.name.to_owned(),
@@ -90,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn declared_names_and_families_pass() {
+    fn declared_parameters_and_families_are_accepted() {
         for text in
             ["", "from=1", "from=1&from=2", "tags[a]=1&tags%5Bb%5D=2", "tags[a[b]]=1", "tags[]=1"]
         {
@@ -100,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unknown_name_is_refused_with_the_nearest_known_one() {
+    fn an_undeclared_parameter_is_refused_with_the_most_similar_declared_one() {
         for (text, hint) in [
             ("form=1", "did you mean from?"),
             ("Interval=1m", "did you mean interval?"),
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_is_cut_where_it_is_shown() {
+    fn a_long_parameter_name_is_truncated_in_the_message() {
         let message = check_query(&BARE, &"x".repeat(5_000)).unwrap_err();
         assert!(message.len() < 300, "{}", message.len());
     }

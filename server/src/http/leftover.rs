@@ -1,9 +1,10 @@
-//! What an answer leaves unread of the body of its request.
+//! Handles the unread remainder of a request body.
 //!
-//! An HTTP/1 connection serves its next request only once the body of the last was read. hyper looks for the
-//! rest once and closes where it has not come yet — without having said so in the answer, so that a client
-//! that keeps its connections loses the request it sends next. Therefore a short rest is read before the
-//! answer goes out, and of one that is long or late the answer says that the connection ends.
+//! An HTTP/1 connection can serve its next request only after the previous body was read. hyper
+//! checks for the remainder once and closes the connection if it has not arrived, without
+//! announcing that in the response, so that a client that reuses connections loses its next
+//! request. Therefore a short remainder is read before the response is sent; if it is long or late,
+//! the response announces that the connection closes.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -20,53 +21,54 @@ use tokio::time::timeout;
 
 use crate::limits;
 
-/// A body that comes back to its [`Leftover`] when whoever reads it stops before the end.
+/// A request body that is returned to its [`Leftover`] if its reader stops before the end.
 #[derive(Debug)]
 pub(super) struct Lent<B> {
     body: Rest<B>,
-    home: Home<B>,
+    returned: Returned<B>,
 }
 
-/// Where the rest of a body is found when the answer is known.
+/// Access to the remainder of a body once the response is known.
 #[derive(Debug)]
 pub(super) struct Leftover<B> {
-    home: Home<B>,
-    /// The client does not send the body before it is asked to, and may never.
+    returned: Returned<B>,
+    /// Whether the client waits for `100 Continue` and may never send the body.
     is_withheld: bool,
 }
 
-/// What is left of a body.
+/// The remainder of a body.
 #[derive(Debug)]
 enum Rest<B> {
     Nothing,
-    /// All from here on.
+    /// Everything from here on.
     Body(B),
-    /// Nobody knows where it ends.
+    /// Malformed: its end is unknown.
     Broken,
 }
 
-/// Where a body that was lent comes back to.
-type Home<B> = Arc<Mutex<Rest<B>>>;
+/// Where a lent body is returned.
+type Returned<B> = Arc<Mutex<Rest<B>>>;
 
-/// Lends the body of `request` to whoever answers it. HTTP/2 needs none of this: its requests do not share
-/// their bytes.
+/// Lends the body of `request` to its handler. Not needed for HTTP/2, whose requests have separate
+/// streams.
 pub(super) fn lend<B>(request: http::Request<B>) -> (http::Request<Lent<B>>, Option<Leftover<B>>) {
-    let home = Arc::new(Mutex::new(Rest::Nothing));
+    let returned = Arc::new(Mutex::new(Rest::Nothing));
     let leftover = (request.version() < Version::HTTP_2).then(|| Leftover {
-        home: Arc::clone(&home),
-        is_withheld: expects_to_be_asked(request.headers()),
+        returned: Arc::clone(&returned),
+        is_withheld: expects_continue(request.headers()),
     });
-    (request.map(|body| Lent { body: Rest::Body(body), home }), leftover)
+    (request.map(|body| Lent { body: Rest::Body(body), returned }), leftover)
 }
 
-fn expects_to_be_asked(headers: &HeaderMap) -> bool {
+fn expects_continue(headers: &HeaderMap) -> bool {
     headers.get(EXPECT).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"))
 }
 
 impl<B: Body<Data = Bytes> + Unpin> Leftover<B> {
-    /// Reads what is left, now that the answer has this status. Answers whether the connection can serve another request.
-    pub(super) async fn read(self, answer: StatusCode) -> bool {
-        let rest = std::mem::replace(&mut *self.home.lock(), Rest::Nothing);
+    /// Reads the remainder of the body of a request with this response status. Returns whether the
+    /// connection can serve another request.
+    pub(super) async fn read(self, status: StatusCode) -> bool {
+        let rest = std::mem::replace(&mut *self.returned.lock(), Rest::Nothing);
         let mut body = match rest {
             Rest::Nothing => return true,
             Rest::Body(body) if body.is_end_stream() => return true,
@@ -74,16 +76,17 @@ impl<B: Body<Data = Bytes> + Unpin> Leftover<B> {
             Rest::Broken => return false,
         };
         let is_long = body.size_hint().lower() > limits::LEFTOVER_BYTES_MAX;
-        // Who was waited for already is not waited for again.
-        if is_long || self.is_withheld || answer == StatusCode::REQUEST_TIMEOUT {
+        // A body that timed out already is not waited for again.
+        if is_long || self.is_withheld || status == StatusCode::REQUEST_TIMEOUT {
             return false;
         }
-        let patience = Duration::from_millis(limits::LEFTOVER_MS);
-        timeout(patience, read_to_end(&mut body)).await.unwrap_or(false)
+        let limit = Duration::from_millis(limits::LEFTOVER_MS);
+        timeout(limit, read_to_end(&mut body)).await.unwrap_or(false)
     }
 }
 
-/// Throws a body away. Answers whether it ended as it should, within [`limits::LEFTOVER_BYTES_MAX`].
+/// Reads and discards a body. Returns whether it ended correctly within
+/// [`limits::LEFTOVER_BYTES_MAX`].
 async fn read_to_end<B: Body<Data = Bytes> + Unpin>(body: &mut B) -> bool {
     let mut left = limits::LEFTOVER_BYTES_MAX;
     while let Some(frame) = body.frame().await {
@@ -132,6 +135,6 @@ impl<B: Body + Unpin> Body for Lent<B> {
 
 impl<B> Drop for Lent<B> {
     fn drop(&mut self) {
-        *self.home.lock() = std::mem::replace(&mut self.body, Rest::Nothing);
+        *self.returned.lock() = std::mem::replace(&mut self.body, Rest::Nothing);
     }
 }

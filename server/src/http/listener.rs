@@ -1,8 +1,9 @@
-//! Where connections come from: TCP addresses, and the control socket in the data directory.
+//! Sources of connections: TCP addresses and the control socket in the data directory.
 //!
-//! Who connects to the control socket needs no key, so only the user who runs the server, and root, get in: the
-//! socket has mode 0600, and the peer's user is looked at as well, because the mode is set after the socket is
-//! there. A socket left behind by a server that was killed is replaced; one that is answered on is not.
+//! The control socket needs no key, so only the user who runs the server, and root, may connect.
+//! The socket file has mode 0600; the peer's user id is checked as well, because the mode is set
+//! only after the socket exists. A socket file left behind by a killed server is replaced; one on
+//! which a server still accepts connections is not.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -14,7 +15,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream, UnixListener, UnixStream};
 use crate::limits;
 use crate::platform::socket_path::SocketPath;
 
-/// A place that connections come from.
+/// A source of connections.
 #[derive(Debug)]
 pub enum Listener {
     /// The network.
@@ -23,7 +24,7 @@ pub enum Listener {
     Control(ControlListener),
 }
 
-/// The control socket. The file goes when this is dropped.
+/// The control socket. Its file is removed when this is dropped.
 #[derive(Debug)]
 pub struct ControlListener {
     listener: UnixListener,
@@ -39,7 +40,7 @@ pub(super) enum Accepted {
 }
 
 impl Listener {
-    /// Listens on an address; port 0 lets the system choose. Called on a runtime.
+    /// Listens on a TCP address; port 0 lets the system choose. Must be called on a runtime.
     pub fn tcp(address: SocketAddr) -> io::Result<Self> {
         let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
         socket.set_reuseaddr(true)?;
@@ -47,7 +48,8 @@ impl Listener {
         socket.listen(limits::CONNECTIONS_UNACCEPTED_MAX).map(Self::Tcp)
     }
 
-    /// Listens on a Unix socket at `path`. Only for the process that holds the lock of the data directory.
+    /// Listens on a Unix socket at `path`. Only for the process that holds the lock of the data
+    /// directory.
     pub fn control(path: &Path) -> io::Result<Self> {
         remove_stale(path)?;
         let listener = UnixListener::bind(SocketPath::new(path)?.as_path())?;
@@ -56,7 +58,7 @@ impl Listener {
         Ok(Self::Control(ControlListener { listener, path: path.to_owned(), owner }))
     }
 
-    /// The address of a TCP listener, with the port that the system chose.
+    /// Returns the address of a TCP listener, with the port that the system chose.
     pub fn local_addr(&self) -> Option<SocketAddr> {
         match self {
             Self::Tcp(listener) => listener.local_addr().ok(),
@@ -68,9 +70,10 @@ impl Listener {
         match self {
             Self::Tcp(listener) => {
                 let (stream, address) = listener.accept().await?;
-                // Answers are written whole; waiting for more only delays them.
+                // Responses are written in large pieces, so Nagle's algorithm would only delay
+                // them.
                 if let Err(error) = stream.set_nodelay(true) {
-                    tracing::debug!(cause = %error, "a connection was gone before it began");
+                    tracing::debug!(cause = %error, "a connection closed before it was served");
                 }
                 Ok(Accepted::Tcp(stream, address.ip()))
             }
@@ -94,7 +97,7 @@ impl ControlListener {
 impl Drop for ControlListener {
     fn drop(&mut self) {
         if let Err(error) = std::fs::remove_file(&self.path) {
-            tracing::debug!(path = %self.path.display(), cause = %error, "the control socket was not removed");
+            tracing::debug!(path = %self.path.display(), cause = %error, "failed to remove the control socket");
         }
     }
 }
@@ -103,7 +106,7 @@ fn remove_stale(path: &Path) -> io::Result<()> {
     match std::os::unix::net::UnixStream::connect(SocketPath::new(path)?.as_path()) {
         Ok(_) => Err(io::Error::new(
             io::ErrorKind::AddrInUse,
-            "another server answers on the control socket",
+            "another server is listening on the control socket",
         )),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
         Err(_) => std::fs::remove_file(path),

@@ -1,9 +1,11 @@
-//! Refusals outside the pipeline, as bytes of HTTP/1: to a client that was too slow, and in place of hyper's own. Anybody can cause them
-//! as often as they like, so the log has as many lines about them as [`super::stranger_lines`] admits.
+//! Refusals outside the pipeline, as HTTP/1 bytes: of clients whose headers were too slow, and in
+//! place of hyper's own refusals. Anyone can cause them at any rate, so the log lines about them
+//! are limited by [`super::stranger_lines`].
 //!
-//! What is not HTTP never becomes a request. hyper answers it with a bare head (400, 414 or 431) and closes. Those bytes are
-//! recognised on their way to the socket, by [`super::activity::Tapped`], and the client is sent an error body with a request
-//! id in their place. Responses of our own cannot be taken for them: each has a request id.
+//! Input that is not valid HTTP never becomes a request. hyper responds to it with headers only
+//! (status 400, 414 or 431) and closes the connection. [`super::activity::ObservedSocket`]
+//! recognises those bytes on their way to the socket and sends an error body with a request id
+//! instead. The service's own responses cannot be mistaken for them, since each has a request id.
 
 use std::time::Duration;
 
@@ -11,7 +13,7 @@ use super::error::{ApiError, ErrorCode};
 use super::response::Response;
 use super::server::Server;
 
-/// How the heads begin that hyper writes by itself.
+/// The beginnings of hyper's own responses.
 const BARE_HEADS: [&[u8]; 6] = [
     b"HTTP/1.1 400 ",
     b"HTTP/1.1 414 ",
@@ -20,22 +22,22 @@ const BARE_HEADS: [&[u8]; 6] = [
     b"HTTP/1.0 414 ",
     b"HTTP/1.0 431 ",
 ];
-/// More bytes than such a head has: a status line, a date, and that there is no body.
+/// More bytes than hyper's own responses have: a status line, a date and an empty content length.
 const BARE_HEAD_BYTES_MAX: usize = 256;
 
-/// What hyper refuses by itself.
+/// The reason for which hyper refuses input.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Malformed {
     /// It is not HTTP/1.
     Request,
-    /// The request line is longer than any that is read.
+    /// The request line is too long.
     Target,
-    /// There are more bytes of headers than are read, or more headers.
+    /// The headers are too long or too many.
     Headers,
 }
 
 impl Malformed {
-    /// What these bytes refuse, if they are a refusal that hyper writes by itself.
+    /// Returns the reason of a refusal if these bytes are one of hyper's own.
     pub(super) fn refused_by(bytes: &[u8]) -> Option<Self> {
         let head = BARE_HEADS.iter().find(|head| bytes.starts_with(head))?;
         let is_bare = bytes.len() <= BARE_HEAD_BYTES_MAX
@@ -69,25 +71,25 @@ impl Malformed {
     }
 }
 
-/// The refusal of what hyper cannot read, counted and logged.
+/// Returns the refusal of input that hyper cannot parse, and counts and logs it.
 pub(super) fn refusal(server: &Server, malformed: Malformed) -> Vec<u8> {
-    last_words(server, &malformed.error(server))
+    final_response(server, &malformed.error(server))
 }
 
-/// The response to a client that does not finish its headers, counted and logged.
+/// Returns the response to a client whose headers were too slow, and counts and logs it.
 pub(super) fn too_slow(server: &Server) -> Vec<u8> {
     let error = ApiError::new(ErrorCode::RequestTimeout, "the headers did not arrive in time");
-    last_words(server, &error)
+    final_response(server, &error)
 }
 
-/// An error as the last response of a connection. There is no request whose id it could echo.
-fn last_words(server: &Server, error: &ApiError) -> Vec<u8> {
+/// Returns an error as the last response of a connection, with a new request id.
+fn final_response(server: &Server, error: &ApiError) -> Vec<u8> {
     let response = Response::from(error);
     let (status, request_id) = (response.status, server.ids.next(""));
     server.telemetry.answered(None, status, Duration::ZERO, 0);
     let now = server.ticks.elapsed();
-    server.stranger_lines.report_left_out(now);
-    if server.stranger_lines.admits(now) {
+    server.refusal_log_limit.report_suppressed(now);
+    if server.refusal_log_limit.admits(now) {
         let code = error.code().as_str();
         tracing::info!(status = status.as_u16(), request_id, code, "request");
     }
@@ -112,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_what_hyper_writes_by_itself_is_taken_for_it() {
+    fn only_hypers_own_refusals_are_recognised() {
         let date = "date: Fri, 02 Jan 2026 03:04:05 GMT";
         let bare = format!("connection: close\r\ncontent-length: 0\r\n{date}\r\n\r\n");
         for (status, expected) in [

@@ -1,6 +1,8 @@
-//! The HTTP side: listeners, the way of a request through routing, keys and limits to its handler, and back.
+//! The HTTP server: listeners, request processing (routing, authentication, limits, handlers) and
+//! responses.
 //!
-//! Knows no area: it is given tables of [`Route`]s. `pipeline` tells the way of a request.
+//! Independent of the areas, which register their endpoints as tables of [`Route`]s. `pipeline`
+//! defines the order in which a request is processed.
 
 mod batch;
 mod doc;

@@ -1,5 +1,5 @@
-//! Routes about the process itself, which answer also while it starts and drains: health, metrics, and the
-//! documentation of all routes with the page that renders it.
+//! Routes of the process itself, which are served while it starts and drains: health, metrics, the
+//! OpenAPI document, and the page that renders it.
 
 use std::sync::Arc;
 
@@ -19,46 +19,53 @@ use crate::limits;
 
 const TAG: &str = "Operation";
 
-/// Everything on the page comes from this server; nothing else may run or be loaded.
+/// Content security policy: everything on the page comes from this server; nothing else is loaded
+/// or executed.
 const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                            img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/// Lines about damage in an answer of `/readyz`; `telltale verify` prints all.
+/// Maximum number of lines about corrupt data in a response of `/readyz`; `telltale verify` prints
+/// all.
 const DAMAGE_LINES_MAX: usize = 20;
 
 pub(super) static ROUTES: &[Route] = &[
-    Route::early("/", index)
-        .public()
-        .doc(Doc::new(TAG, "What this server is, and where to go on").ok::<Index>().ext()),
+    Route::early("/", index).public().doc(
+        Doc::new(TAG, "Return the server's name, version and entry points").ok::<Index>().ext(),
+    ),
     Route::early("/healthz", healthz)
         .public()
-        .doc(Doc::new(TAG, "Whether the process lives").ok::<Status>().ext()),
+        .doc(Doc::new(TAG, "Check that the process is running").ok::<Status>().ext()),
     Route::early("/readyz", readyz).public().doc(
-        Doc::new(TAG, "Whether the process serves: not while it starts or drains")
-            .ok::<Ready>()
-            .errors(&[ErrorCode::Unavailable])
-            .ext(),
+        Doc::new(
+            TAG,
+            "Check that the server accepts requests; fails while it starts or shuts down",
+        )
+        .ok::<Ready>()
+        .errors(&[ErrorCode::Unavailable])
+        .ext(),
     ),
     Route::early("/metrics", metrics).any_query().doc(
-        Doc::new(TAG, "What the process counts, as Prometheus text")
+        Doc::new(TAG, "Return the server's own metrics in Prometheus exposition format")
             .media("application/openmetrics-text")
             .ext(),
     ),
     Route::early("/api/v1/openapi.json", openapi).public().doc(
-        Doc::new(TAG, "This document").ok::<serde_json::Map<String, serde_json::Value>>().ext(),
+        Doc::new(TAG, "Return this document")
+            .ok::<serde_json::Map<String, serde_json::Value>>()
+            .ext(),
     ),
     Route::early("/docs", page)
         .public()
-        .doc(Doc::new(TAG, "This document as a page").media("text/html").ext()),
+        .doc(Doc::new(TAG, "Show this document as a page").media("text/html").ext()),
     Route::early("/docs/page.css", style)
         .public()
-        .doc(Doc::new(TAG, "The page's style").media("text/css").ext()),
+        .doc(Doc::new(TAG, "Return the page's style sheet").media("text/css").ext()),
     Route::early("/docs/page.js", script)
         .public()
-        .doc(Doc::new(TAG, "The page's script").media("text/javascript").ext()),
+        .doc(Doc::new(TAG, "Return the page's script").media("text/javascript").ext()),
 ];
 
-/// What the server is, and the paths of what tells more.
+/// The server's name, version and entry points.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ServerIndex")]
 struct Index {
@@ -71,11 +78,11 @@ struct Index {
     openapi: &'static str,
     health: &'static str,
     readiness: &'static str,
-    /// What the process counts, in Prometheus exposition format; needs a key.
+    /// The server's own metrics, in Prometheus exposition format; requires a key.
     metrics: &'static str,
 }
 
-/// How the process is.
+/// The state of the process.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ServerHealth")]
 struct Status {
@@ -83,19 +90,20 @@ struct Status {
     status: &'static str,
 }
 
-/// How the process serves.
+/// The state of the server.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ServerReadiness")]
 struct Ready {
     /// `ok`
     status: &'static str,
-    /// What an operator should know of, a line each: why writes are refused, why merging or expiry waits.
+    /// Conditions that an operator should know, one line each: why writes are refused, or why
+    /// compaction or expiry is suspended.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notices: Vec<String>,
-    /// How many things were found damaged, if any: what could be read of the rest is served.
+    /// The number of lost or corrupt items found, if any. The rest of the data is served.
     #[serde(skip_serializing_if = "is_zero")]
     damage_found: usize,
-    /// What was lost or mended, the first of it.
+    /// The first descriptions of data that was lost or repaired.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     damage: Vec<String>,
 }
@@ -120,12 +128,13 @@ fn healthz(_: Arc<Server>) -> HandlerFuture {
     now(Response::ok(&Status { status: "ok" }))
 }
 
-/// Ready also with damage: the rest is served, and whoever watches reads what is not.
+/// Reports ready even if data is corrupt: the rest is served, and the response describes the
+/// corruption.
 fn readyz(server: Arc<Server>) -> HandlerFuture {
     Box::pin(async move {
         let app = server.ready()?;
         if let Some(failure) = app.engine().failure() {
-            let message = "the storage has failed, and the process ends";
+            let message = "the storage has failed and the process is exiting";
             return Err(ApiError::new(ErrorCode::Unavailable, message)
                 .retry_after(limits::UNAVAILABLE_RETRY_SECONDS)
                 .caused_by(failure));
@@ -144,14 +153,14 @@ fn metrics(server: Arc<Server>) -> HandlerFuture {
         let engine = server.opened()?.blocking(|app| ApiResult::Ok(app.engine().stats())).await?;
         let text = exposition::render(&server, engine)?;
         let media = "application/openmetrics-text; version=1.0.0; charset=utf-8";
-        // Whoever wants to know what memory is full of must hear it.
+        // The metrics that show what uses the memory must be available when it is full.
         Ok(Response::bytes(StatusCode::OK, media, text).never_refused())
     })
 }
 
 fn openapi(server: Arc<Server>) -> HandlerFuture {
     let document = Bytes::clone(&server.openapi);
-    now(Ok(Response::bytes(StatusCode::OK, "application/json", document).of_shared_bytes()))
+    now(Ok(Response::bytes(StatusCode::OK, "application/json", document).of_static_bytes()))
 }
 
 fn page(_: Arc<Server>) -> HandlerFuture {
@@ -166,14 +175,14 @@ fn script(_: Arc<Server>) -> HandlerFuture {
     now(Ok(asset("text/javascript; charset=utf-8", include_str!("docs/page.js"))))
 }
 
-/// An answer that needs no waiting.
+/// Returns a response that is available at once.
 fn now(answer: ApiResult<Response>) -> HandlerFuture {
     Box::pin(std::future::ready(answer))
 }
 
 fn asset(media: &'static str, text: &'static str) -> Response {
     Response::bytes(StatusCode::OK, media, Bytes::from_static(text.as_bytes()))
-        .of_shared_bytes()
+        .of_static_bytes()
         .header(CONTENT_SECURITY_POLICY, HeaderValue::from_static(PAGE_POLICY))
         .header(CACHE_CONTROL, HeaderValue::from_static("no-cache"))
 }

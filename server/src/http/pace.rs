@@ -1,9 +1,12 @@
-//! How fast a client takes its answers. What is not taken is memory, so a client that takes less than a floor is cut off.
+//! Measures how fast a client reads its responses. Unread data occupies memory, so a client below a
+//! minimum rate is disconnected.
 //!
-//! While there is an answer that is not sent, the client is measured by periods: in each it must take as many bytes as the floor asks for.
-//! A body is handed over in pieces; a piece is taken when hyper has let go of its last byte. So neither headers nor what HTTP/2 says of
-//! itself count, and nobody waits for what a client has reset. A client may have taken nearly all of a piece that does not count yet:
-//! pieces are small beside what a period asks for, and one of them less is asked.
+//! While a response is unsent, the client is measured in periods: in each it must read as many
+//! bytes as the minimum rate requires. A body is handed to hyper in pieces; a piece counts as read
+//! when hyper has dropped its last byte. So neither headers nor HTTP/2 protocol frames count, and
+//! streams that the client has reset are not waited for. A client may have read nearly all of a
+//! piece that does not count yet: pieces are small compared with the bytes of a period, and the
+//! requirement is one piece lower.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -19,74 +22,75 @@ use parking_lot::Mutex;
 use super::settings::Settings;
 use crate::limits;
 
-/// What a connection has to send, and what has gone out.
+/// The unsent and read data of a connection.
 #[derive(Debug)]
 pub(super) struct Pace {
-    /// Bytes of whole pieces that must be taken in a period.
+    /// Bytes of whole pieces that must be read in a period.
     floor: u64,
     period: Duration,
     /// Bytes of a piece.
     piece: usize,
-    /// Answers whose bodies are not sent to their ends.
+    /// Number of responses whose bodies are not sent completely.
     unsent: AtomicUsize,
-    taken: AtomicU64,
-    measured: Mutex<Option<Measured>>,
+    bytes_read: AtomicU64,
+    current: Mutex<Option<Period>>,
 }
 
-/// The period that runs: since when, and what had been taken then.
+/// The current period: its start, and the bytes read before it.
 #[derive(Clone, Copy, Debug)]
-struct Measured {
+struct Period {
     since: Duration,
-    taken: u64,
+    bytes_read: u64,
 }
 
-/// The client takes its answer too slowly.
+/// The client reads its responses too slowly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TooSlow;
 
 impl Pace {
     pub(super) fn new(settings: &Settings) -> Self {
         let period = settings.answer_pace_period;
-        let wanted = (settings.answer_pace as f64 * period.as_secs_f64()) as u64;
-        let piece = usize::try_from(wanted / 2).unwrap_or(usize::MAX);
+        let required = (settings.answer_pace as f64 * period.as_secs_f64()) as u64;
+        let piece = usize::try_from(required / 2).unwrap_or(usize::MAX);
         let piece = piece.clamp(limits::ANSWER_PIECE_BYTES_MIN, limits::ANSWER_PIECE_BYTES);
         Self {
-            // Whoever takes nothing is too slow, however little is asked for.
-            floor: wanted.saturating_sub(piece as u64).max(1),
+            // A client that reads nothing is too slow at any minimum rate.
+            floor: required.saturating_sub(piece as u64).max(1),
             period,
             piece,
             unsent: AtomicUsize::new(0),
-            taken: AtomicU64::new(0),
-            measured: Mutex::new(None),
+            bytes_read: AtomicU64::new(0),
+            current: Mutex::new(None),
         }
     }
 
-    /// Answers whose bodies are not sent to their ends.
+    /// Returns the number of responses whose bodies are not sent completely.
     pub(super) fn unsent(&self) -> usize {
         self.unsent.load(Ordering::Relaxed)
     }
 
-    /// How long until the next look, while there is something to be taken.
-    pub(super) fn look(&self, now: Duration) -> Result<Option<Duration>, TooSlow> {
-        let taken = self.taken.load(Ordering::Relaxed);
-        let mut measured = self.measured.lock();
+    /// Checks the rate. Returns the time until the next check is due; `None` while nothing is
+    /// unsent.
+    pub(super) fn check(&self, now: Duration) -> Result<Option<Duration>, TooSlow> {
+        let bytes_read = self.bytes_read.load(Ordering::Relaxed);
+        let mut current = self.current.lock();
         if self.unsent() == 0 {
-            *measured = None;
+            *current = None;
             return Ok(None);
         }
-        let begun = *measured.get_or_insert(Measured { since: now, taken });
-        if let Some(left) = (begun.since + self.period).checked_sub(now).filter(|d| !d.is_zero()) {
+        let period = *current.get_or_insert(Period { since: now, bytes_read });
+        if let Some(left) = (period.since + self.period).checked_sub(now).filter(|d| !d.is_zero()) {
             return Ok(Some(left));
         }
-        if taken.saturating_sub(begun.taken) < self.floor {
+        if bytes_read.saturating_sub(period.bytes_read) < self.floor {
             return Err(TooSlow);
         }
-        *measured = Some(Measured { since: now, taken });
+        *current = Some(Period { since: now, bytes_read });
         Ok(Some(self.period))
     }
 }
 
-/// An answer that counts as not sent until its body and all pieces of it are dropped.
+/// Counts a response as unsent until its body and all its pieces are dropped.
 #[derive(Debug)]
 struct UnsentAnswer(Arc<Pace>);
 
@@ -117,11 +121,11 @@ impl AsRef<[u8]> for Piece {
 
 impl Drop for Piece {
     fn drop(&mut self) {
-        self.answer.0.taken.fetch_add(self.bytes.len() as u64, Ordering::Relaxed);
+        self.answer.0.bytes_read.fetch_add(self.bytes.len() as u64, Ordering::Relaxed);
     }
 }
 
-/// A body of an answer that counts as not sent, also when all of it was handed over in pieces and one of them is still there.
+/// The body of a response, which counts as unsent until its last piece is dropped.
 #[derive(Debug)]
 pub(super) struct Paced {
     rest: Bytes,
@@ -169,7 +173,7 @@ mod tests {
 
     const PIECE: usize = limits::ANSWER_PIECE_BYTES;
 
-    /// The pace of so many bytes a second, by periods of ten seconds.
+    /// A minimum rate in bytes per second, measured in periods of ten seconds.
     fn pace(bytes: u64) -> Arc<Pace> {
         pace_by(bytes, 10)
     }
@@ -191,33 +195,33 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_takes_less_than_the_floor_is_too_slow() {
-        // Two pieces in a period, of which one may be nearly taken.
+    fn a_client_below_the_minimum_rate_is_too_slow() {
+        // Two pieces per period, of which one may be partly read.
         let pace = pace(PIECE as u64 / 5 + 1);
         let at = Duration::from_secs;
-        assert_eq!(pace.look(at(1)), Ok(None), "there is nothing to take");
+        assert_eq!(pace.check(at(1)), Ok(None), "nothing is unsent");
         let mut body = Paced::new(Bytes::from(vec![1; 10 * PIECE]), &pace);
-        assert_eq!(pace.look(at(2)), Ok(Some(at(10))));
+        assert_eq!(pace.check(at(2)), Ok(Some(at(10))));
         drop((next_piece(&mut body), next_piece(&mut body)));
-        assert_eq!(pace.look(at(9)), Ok(Some(at(3))));
-        assert_eq!(pace.look(at(12)), Ok(Some(at(10))), "a new period");
+        assert_eq!(pace.check(at(9)), Ok(Some(at(3))));
+        assert_eq!(pace.check(at(12)), Ok(Some(at(10))), "a new period");
         drop(next_piece(&mut body));
         let _handed_over = next_piece(&mut body);
-        assert_eq!(pace.look(at(22)), Err(TooSlow));
+        assert_eq!(pace.check(at(22)), Err(TooSlow));
     }
 
     #[test]
-    fn a_client_above_the_floor_is_never_cut_however_short_the_period() {
+    fn a_client_above_the_minimum_rate_is_never_disconnected_even_with_short_periods() {
         for (floor, seconds) in [(2 << 10, 30), (2 << 10, 5), (2 << 10, 1), (100 << 10, 1)] {
             let pace = pace_by(floor, seconds);
             let mut body = Paced::new(Bytes::from(vec![1; 64 << 20]), &pace);
-            let (mut taken, mut given) = (0, 0);
+            let (mut bytes_read, mut given) = (0, 0);
             for second in 0..40 * seconds {
-                let looked = pace.look(Duration::from_secs(second));
-                assert!(looked.is_ok(), "{floor} bytes a second by {seconds} s, after {second} s");
-                taken += floor + 1;
-                // A piece counts once its last byte was taken.
-                while given + pace.piece as u64 <= taken {
+                let checked = pace.check(Duration::from_secs(second));
+                assert!(checked.is_ok(), "{floor} bytes a second by {seconds} s, after {second} s");
+                bytes_read += floor + 1;
+                // A piece counts once its last byte was read.
+                while given + pace.piece as u64 <= bytes_read {
                     given += next_piece(&mut body).len() as u64;
                 }
             }
@@ -225,44 +229,44 @@ mod tests {
     }
 
     #[test]
-    fn a_client_that_takes_nothing_is_cut_however_little_is_asked() {
+    fn a_client_that_reads_nothing_is_disconnected_at_any_minimum_rate() {
         for (floor, seconds) in [(1, 1), (1, 30), (2 << 10, 1), (2 << 10, 30)] {
             let pace = pace_by(floor, seconds);
             let mut body = Paced::new(Bytes::from_static(&[1; 100_000]), &pace);
             let _handed_over = next_piece(&mut body);
-            pace.look(Duration::ZERO).unwrap();
-            let looked = pace.look(Duration::from_secs(seconds));
-            assert_eq!(looked, Err(TooSlow), "{floor} bytes a second by {seconds} s");
+            pace.check(Duration::ZERO).unwrap();
+            let checked = pace.check(Duration::from_secs(seconds));
+            assert_eq!(checked, Err(TooSlow), "{floor} bytes a second by {seconds} s");
         }
     }
 
     #[test]
-    fn an_answer_of_many_pieces_is_one_that_is_not_sent() {
+    fn a_response_of_many_pieces_counts_once_as_unsent() {
         let pace = pace(1);
         let mut body = Paced::new(Bytes::from(vec![1; 10 * PIECE]), &pace);
         let pieces: Vec<Bytes> = (0..5).map(|_| next_piece(&mut body)).collect();
         let other = Paced::new(Bytes::from_static(b"other"), &pace);
         assert_eq!(pace.unsent(), 2);
         drop(body);
-        assert_eq!(pace.unsent(), 2, "its pieces are still there");
+        assert_eq!(pace.unsent(), 2, "its pieces still exist");
         drop((pieces, other));
         assert_eq!(pace.unsent(), 0);
     }
 
     #[test]
-    fn pauses_between_answers_do_not_count() {
+    fn pauses_between_responses_do_not_count() {
         let pace = pace(1);
         let at = Duration::from_secs;
         drop(Paced::new(Bytes::from_static(b"one"), &pace));
-        assert_eq!(pace.look(at(99)), Ok(None));
+        assert_eq!(pace.check(at(99)), Ok(None));
         let other = Paced::new(Bytes::from_static(b"other"), &pace);
-        assert_eq!(pace.look(at(200)), Ok(Some(at(10))));
+        assert_eq!(pace.check(at(200)), Ok(Some(at(10))));
         drop(other);
-        assert_eq!(pace.look(at(300)), Ok(None), "as when the client has reset the stream");
+        assert_eq!(pace.check(at(300)), Ok(None), "as when the client has reset the stream");
     }
 
     #[test]
-    fn a_piece_is_taken_with_its_last_byte() {
+    fn a_piece_counts_as_read_with_its_last_byte() {
         let pace = pace(1);
         let mut body = Paced::new(Bytes::from_static(b"some bytes"), &pace);
         assert_eq!(body.size_hint().exact(), Some(10));
@@ -273,6 +277,6 @@ mod tests {
         drop(bytes);
         assert_eq!((&rest[..], pace.unsent()), (&b" bytes"[..], 1));
         drop(rest);
-        assert_eq!((pace.unsent(), pace.taken.load(Ordering::Relaxed)), (0, 10));
+        assert_eq!((pace.unsent(), pace.bytes_read.load(Ordering::Relaxed)), (0, 10));
     }
 }

@@ -1,10 +1,11 @@
-//! Answers are compressed whole, before their first byte is sent.
+//! Compresses responses completely before their first byte is sent.
 //!
-//! An encoder takes a megabyte or more, and an answer may wait long for its client: so no encoder lives longer than it works. What it made
-//! counts in the account of memory until it is sent; where there is no room for it, the answer goes out as it is.
+//! An encoder takes a megabyte or more, and sending a response can take long, so no encoder is kept
+//! longer than it works. The compressed bytes count in the memory account until they are sent; if
+//! the account has no capacity for them, the response is sent uncompressed.
 //!
-//! Answers that are the same for everybody (the OpenAPI document, the page that shows it) are compressed once for each encoding, when
-//! somebody first asks for it, and are kept as long as the process runs.
+//! Responses that are the same for all clients (the OpenAPI document and the page that renders it)
+//! are compressed once per encoding, at the first request, and kept for the life of the process.
 
 use std::collections::HashMap;
 
@@ -21,34 +22,35 @@ use super::response::held_bytes;
 use super::stack::Compressing;
 use crate::limits::{PACKED_AT_ONCE_BYTES_MAX, PACKED_TOGETHER};
 
-/// Frames of a long answer after which others have their turn.
-const FRAMES_AT_ONCE: usize = 16;
+/// Number of frames of a long response after which the task yields.
+const FRAMES_PER_TURN: usize = 16;
 
-/// The body of an answer as it was before compression.
+/// The body of a response before compression.
 #[derive(Clone, Debug)]
-pub(super) struct Plain {
+pub(super) struct UncompressedBody {
     pub(super) bytes: Bytes,
-    /// Whether these very bytes are there as long as the process.
-    pub(super) is_shared: bool,
+    /// Whether these bytes are static: they exist for the life of the process.
+    pub(super) is_static: bool,
 }
 
-/// Who compresses a long answer: so many at a time, since they let others have their turns in between.
+/// Compresses responses. Limits how many long ones are compressed at a time, since their tasks
+/// yield to others.
 #[derive(Debug)]
-pub(super) struct Packers {
-    turns: Semaphore,
-    /// Shared bytes that were compressed.
-    shared: Mutex<HashMap<SharedBytes, Bytes>>,
+pub(super) struct ResponseCompressor {
+    permits: Semaphore,
+    /// Compressed static bytes.
+    static_bodies: Mutex<HashMap<StaticBytes, Bytes>>,
 }
 
-/// Shared bytes in an encoding. Bytes that are there as long as the process are known by where they are; there are a few of them.
+/// Identifies static bytes in an encoding, by address and length; there are only a few of them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct SharedBytes {
+struct StaticBytes {
     address: usize,
     len: usize,
     encoding: Box<[u8]>,
 }
 
-impl SharedBytes {
+impl StaticBytes {
     fn new(plain: &Bytes, encoding: &HeaderValue) -> Self {
         Self {
             address: plain.as_ptr().addr(),
@@ -58,34 +60,34 @@ impl SharedBytes {
     }
 }
 
-impl Default for Packers {
+impl Default for ResponseCompressor {
     fn default() -> Self {
-        Self { turns: Semaphore::new(PACKED_TOGETHER), shared: Mutex::default() }
+        Self { permits: Semaphore::new(PACKED_TOGETHER), static_bodies: Mutex::default() }
     }
 }
 
-impl Packers {
-    /// Takes the compressed body of an answer to its end, if it has one.
-    pub(super) async fn pack(
+impl ResponseCompressor {
+    /// Reads the compressed body of a response to its end, if it is compressed.
+    pub(super) async fn compress(
         &self,
         response: http::Response<Compressing>,
         memory: &Memory,
     ) -> http::Response<Bytes> {
         let (mut head, body) = response.into_parts();
-        let plain = head.extensions.remove::<Plain>();
-        let (plain, is_shared) = plain.map(|p| (p.bytes, p.is_shared)).unwrap_or_default();
+        let plain = head.extensions.remove::<UncompressedBody>();
+        let (plain, is_static) = plain.map(|p| (p.bytes, p.is_static)).unwrap_or_default();
         let Some(encoding) = head.headers.get(CONTENT_ENCODING) else {
             return http::Response::from_parts(head, plain);
         };
-        let packed = if is_shared {
-            self.pack_shared(SharedBytes::new(&plain, encoding), body).await
+        let compressed = if is_static {
+            self.compress_static(StaticBytes::new(&plain, encoding), body).await
         } else {
-            self.take_all(body, plain.len()).await.and_then(|packed| {
-                let share = memory.take(MemoryOwner::Answers, packed.len() as u64).ok()?;
-                Some(held_bytes(packed.into(), share))
+            self.read_all(body, plain.len()).await.and_then(|compressed| {
+                let share = memory.take(MemoryOwner::Answers, compressed.len() as u64).ok()?;
+                Some(held_bytes(compressed.into(), share))
             })
         };
-        let body = packed.unwrap_or_else(|| {
+        let body = compressed.unwrap_or_else(|| {
             head.headers.remove(CONTENT_ENCODING);
             plain
         });
@@ -93,37 +95,37 @@ impl Packers {
         http::Response::from_parts(head, body)
     }
 
-    /// The compressed bytes of something shared, made by the first who asks.
-    async fn pack_shared(&self, plain: SharedBytes, body: Compressing) -> Option<Bytes> {
-        let known = self.shared.lock().get(&plain).cloned();
-        if known.is_some() {
-            return known;
+    /// Returns the compressed static bytes; the first caller compresses them.
+    async fn compress_static(&self, plain: StaticBytes, body: Compressing) -> Option<Bytes> {
+        let existing = self.static_bodies.lock().get(&plain).cloned();
+        if existing.is_some() {
+            return existing;
         }
-        let packed = Bytes::from(self.take_all(body, plain.len).await?);
-        // Who asked at the same moment made the same bytes: those of the first stay.
-        Some(Bytes::clone(self.shared.lock().entry(plain).or_insert(packed)))
+        let compressed = Bytes::from(self.read_all(body, plain.len).await?);
+        // Concurrent callers produce the same bytes; those of the first are kept.
+        Some(Bytes::clone(self.static_bodies.lock().entry(plain).or_insert(compressed)))
     }
 
-    /// How many shared bodies are kept, each in an encoding.
+    /// Returns the number of compressed static bodies.
     #[cfg(test)]
-    pub(super) fn shared(&self) -> usize {
-        self.shared.lock().len()
+    pub(super) fn static_bodies(&self) -> usize {
+        self.static_bodies.lock().len()
     }
 
-    /// The compressed bytes, unless the encoder fails.
-    async fn take_all(&self, mut body: Compressing, plain_bytes: usize) -> Option<Vec<u8>> {
+    /// Returns the compressed bytes; `None` if the encoder fails.
+    async fn read_all(&self, mut body: Compressing, plain_bytes: usize) -> Option<Vec<u8>> {
         let is_long = plain_bytes > PACKED_AT_ONCE_BYTES_MAX;
-        // It is never closed.
-        let _turn = if is_long { Some(self.turns.acquire().await.ok()?) } else { None };
-        let (mut packed, mut frames) = (Vec::new(), 0);
+        // The semaphore is never closed.
+        let _permit = if is_long { Some(self.permits.acquire().await.ok()?) } else { None };
+        let (mut compressed, mut frames) = (Vec::new(), 0);
         while let Some(frame) = body.frame().await {
-            packed.extend_from_slice(frame.ok()?.data_ref()?);
+            compressed.extend_from_slice(frame.ok()?.data_ref()?);
             frames += 1;
-            if is_long && frames % FRAMES_AT_ONCE == 0 {
+            if is_long && frames % FRAMES_PER_TURN == 0 {
                 yield_now().await;
             }
         }
-        packed.shrink_to_fit();
-        Some(packed)
+        compressed.shrink_to_fit();
+        Some(compressed)
     }
 }

@@ -1,12 +1,14 @@
-//! The parts of a body that are stored one after another under one `Idempotency-Key`.
+//! Progress of a request body that is stored in several writes under one `Idempotency-Key`.
 //!
-//! A body that is too large for one write is several, each durable by itself, and a server that dies in the middle has
-//! stored the first of them. So each but the last carries a receipt of its own: its id follows from that of the request and
-//! the number of the part, its fingerprint is that of the whole body, and in place of an answer it has how far the
-//! body is read with that part, in the handler's words. When the request is repeated, the handler goes on behind the last part that
-//! is stored; another body under the same key is a `conflict`. The last part carries the receipt of the request.
+//! A body too large for one write is stored in parts, each durable by itself, so a crash can leave
+//! only the first parts stored. Each part but the last therefore carries its own receipt: its id is
+//! derived from the request's id and the part number, its fingerprint is that of the whole body,
+//! and its answer is the handler's encoding of how far the body has been processed. When the
+//! request is repeated, the handler resumes after the last stored part; a different body under the
+//! same key is a `conflict`. The last part carries the receipt of the request itself.
 //!
-//! All parts expire with the first one: they are there together or not at all, whenever the request is repeated.
+//! All parts expire at the same time as the first, so a repeated request finds either all stored
+//! parts or none.
 
 use std::sync::Arc;
 
@@ -17,24 +19,24 @@ use super::error::{ApiError, ApiResult};
 use super::idempotency::{Ticket, conflict, first_half};
 use crate::app::App;
 
-/// What the id of a part begins with in the hash, so that it is never that of a request.
-const DOMAIN: &[u8] = b"part of a body";
+/// Domain separator of part ids in the hash, so that they never equal a request id.
+const HASH_DOMAIN: &[u8] = b"part of a body";
 
-/// The parts of the body of an idempotent request.
+/// The stored parts of an idempotent request's body.
 #[derive(Debug)]
 pub struct Parts {
     /// The id of the request.
     id: u128,
-    /// That of the body.
+    /// The fingerprint of the body.
     fingerprint: u64,
     expires_at: TimestampMs,
-    /// How many are stored.
+    /// The number of parts stored so far.
     stored: u32,
     reached: Option<Vec<u8>>,
 }
 
 impl Parts {
-    /// Looks for the parts that were stored before.
+    /// Reads the receipts of the parts stored by an earlier attempt.
     pub(super) async fn find(app: &Arc<App>, ticket: &Ticket) -> ApiResult<Self> {
         let parts = Self {
             id: ticket.id,
@@ -58,12 +60,14 @@ impl Parts {
         Ok(self)
     }
 
-    /// How far the body is read with the parts that were stored before; none when there are none.
+    /// Takes the position up to which the body has been processed, as the handler encoded it;
+    /// `None` if no part is stored.
     pub fn take_reached(&mut self) -> Option<Vec<u8>> {
         self.reached.take()
     }
 
-    /// The receipt of the next part, to be stored in the same write; `reached` is how far the body is read with it.
+    /// Returns the receipt of the next part, to be stored in the same write. `reached` is the
+    /// position up to which the body is processed after that write.
     pub fn receipt(&mut self, reached: Vec<u8>) -> Receipt {
         let (id, expires_at) = (self.next_id(), self.expires_at);
         self.stored += 1;
@@ -72,14 +76,14 @@ impl Parts {
 
     fn next_id(&self) -> u128 {
         let mut hash = Sha256::new();
-        hash.update(DOMAIN);
+        hash.update(HASH_DOMAIN);
         hash.update(self.id.to_le_bytes());
         hash.update(self.stored.to_le_bytes());
         first_half(&hash.finalize().into())
     }
 }
 
-/// The error of a repeated request whose parts say nothing that can be read.
+/// Returns the error of a repeated request whose stored position cannot be decoded.
 pub fn unreadable_part(cause: impl std::fmt::Display) -> ApiError {
     ApiError::internal(format_args!("the receipt of a part is unreadable: {cause}"))
 }

@@ -1,10 +1,11 @@
-//! The way of a request, in order: id → route → key → quota → query → admission → body → idempotency → handler → answer. Where only the
-//! body names the key, key and quota come after it.
+//! The order in which a request is processed: request id → route → key → quota → query string →
+//! admission → body → idempotency → handler → response. If only the body contains the key,
+//! authentication and quota follow the body.
 //!
-//! Every answer passes [`Trail::finish`], so every one has its request id, is counted and is logged; every failure
-//! on the way is an [`ApiError`], so there is one place that makes error bodies. A handler that panics is a
-//! failure like another. Handlers that change something run to their end even when the caller hangs up, but
-//! for those that only wait.
+//! Every response passes through [`RequestRecord::finish`], which adds the request id, counts it
+//! and logs it. Every failure on the way is an [`ApiError`], so error bodies are built in one
+//! place; a panic in a handler is handled like any other failure. Handlers with side effects run to
+//! completion even if the client disconnects, except those that only wait.
 
 use std::net::IpAddr;
 use std::num::NonZeroU32;
@@ -15,7 +16,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::request::Parts;
 
-use super::activity::{Activity, Handled};
+use super::activity::{Activity, HandlingGuard};
 use super::admission::{Purpose, Reservation};
 use super::body::BodyLimits;
 use super::client_end::ClientEnd;
@@ -28,22 +29,22 @@ use super::response::Response;
 use super::route::{Access, BodyKind, Handler, HangUp, Method, Route};
 use super::router::Found;
 use super::server::Server;
-use super::strangers::StrangersPlace;
-use super::trail::Trail;
+use super::strangers::AddressPermit;
+use super::trail::RequestRecord;
 use super::{cors, identify, known_parameters};
 use crate::app::App;
 use crate::platform::keys::Identity;
 
-/// Where a request came in.
+/// The listener on which a request arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The network, from this address: a key is needed.
+    /// The network, from this address: a key is required.
     Network(IpAddr),
-    /// The control socket, which only the operator of the machine can open: no key is needed.
+    /// The control socket, which only the operator of the machine can open: no key is required.
     Control,
 }
 
-/// Answers a request, whatever happens.
+/// Processes a request and returns its response; never fails.
 pub(super) async fn answer<B>(
     server: &Arc<Server>,
     origin: Origin,
@@ -54,82 +55,83 @@ where
     B::Error: std::fmt::Display,
 {
     let (parts, body) = request.into_parts();
-    let mut trail = Trail::begin(server, &parts);
+    let mut record = RequestRecord::begin(server, &parts);
     let activity = parts.extensions.get::<Arc<Activity>>().cloned();
-    let outcome = walk(server, origin, parts, body, &mut trail).await;
-    let outcome = outcome.map_err(|refused| match activity.is_some_and(|it| it.is_known()) {
-        true => refused,
-        false => unless_too_many(server, origin, &trail, refused),
-    });
-    trail.finish(server, outcome)
+    let outcome = process(server, origin, parts, body, &mut record).await;
+    let outcome =
+        outcome.map_err(|refused| match activity.is_some_and(|activity| activity.is_known()) {
+            true => refused,
+            false => count_mistake(server, origin, &record, refused),
+        });
+    record.finish(server, outcome)
 }
 
-async fn walk<B>(
+async fn process<B>(
     server: &Arc<Server>,
     origin: Origin,
     mut parts: Parts,
     body: B,
-    trail: &mut Trail,
+    record: &mut RequestRecord,
 ) -> ApiResult<Response>
 where
     B: http_body::Body<Data = Bytes>,
     B::Error: std::fmt::Display,
 {
     if parts.method == http::Method::OPTIONS
-        && let Some(shared) = server.router.shared(parts.uri.path())
+        && let Some(route_entry) = server.router.cors_route(parts.uri.path())
     {
-        trail.route = Some(shared);
+        record.route = Some(route_entry);
         return Ok(cors::preflight());
     }
-    let Found { route, params, .. } = pass_head(server, origin, &parts, trail)?;
+    let Found { route, params, .. } = check_head(server, origin, &parts, record)?;
     let query = Query::parse(parts.uri.query().unwrap_or(""))?;
     known_parameters::check(route, &query)?;
-    let _handled = begin_handling(route, &trail.identity, &parts);
+    let _handled = begin_handling(route, &record.identity, &parts);
     let handler = match route.handler {
         Handler::Server(handler) => return run(handler(Arc::clone(server))).await,
         Handler::App(handler) => handler,
     };
     let app = server.ready()?;
-    if route.is_from_stranger(&trail.identity) {
-        refuse_frequent_stranger(server, origin, &parts)?;
+    if route.is_identified_by_body(&record.identity) {
+        check_unauthenticated_rate(server, origin, &parts)?;
     }
-    let place = Place::take(server, origin, route, &trail.identity)?;
+    let permit = RequestPermit::take(server, origin, route, &record.identity)?;
     let body = match route.body {
         BodyKind::None => Vec::new(),
         BodyKind::Json | BodyKind::Batch | BodyKind::Bulk => {
-            let limits = BodyLimits::of(route, &server.settings, &trail.identity);
-            limits.read(&parts, body, place.reservation()).await?
+            let limits = BodyLimits::of(route, &server.settings, &record.identity);
+            limits.read(&parts, body, permit.reservation()).await?
         }
     };
-    trail.body_bytes = body.len();
-    let told = identify::in_body(app, route, &trail.identity, &body)?;
-    if let Some(identity) = told {
-        trail.identity = identity;
-        identify::check_allowed(route, &trail.identity)?;
-        introduce(&parts, &trail.identity);
+    record.body_bytes = body.len();
+    let identified = identify::in_body(app, route, &record.identity, &body)?;
+    if let Some(identity) = identified {
+        record.identity = identity;
+        identify::check_allowed(route, &record.identity)?;
+        mark_authenticated(&parts, &record.identity);
         if route.charges.is_none() {
-            charge(server, route, trail)?;
+            charge(server, route, record)?;
         }
     }
     if let Some(charges) = route.charges {
-        charge_more(server, route, trail, charges(&body))?;
+        charge_calls(server, route, record, charges(&body))?;
     }
-    let admitted = place.of_sender(server, &trail.identity, body.len())?;
+    let admitted = permit.into_reservation(server, &record.identity, body.len())?;
     let client = parts.extensions.remove::<Arc<ClientEnd>>();
     let request = Request {
         method: route.method,
         params,
         query,
         headers: parts.headers,
-        identity: trail.identity.clone(),
-        id: trail.request_id().to_owned(),
+        identity: record.identity.clone(),
+        id: record.request_id().to_owned(),
         body,
         ticket: None,
         admitted: admitted.clone(),
         client,
     };
     let own = Arc::clone(app);
-    // The place in the server is kept as long as the work lasts, also when the caller has gone.
+    // The permit is held while the handler runs, even if the client has disconnected.
     let work = move |request| async move {
         let outcome = handler.handle(own, request).await;
         drop(admitted);
@@ -138,14 +140,15 @@ where
     match route.method {
         Method::Get => run(work(request)).await,
         Method::Post if route.hang_up == HangUp::Drops => run(work(request)).await,
-        Method::Post => once(server, app, work, request, &parts.uri).await,
-        Method::Put | Method::Patch | Method::Delete => to_the_end(work(request)).await,
+        Method::Post => run_idempotent(server, app, work, request, &parts.uri).await,
+        Method::Put | Method::Patch | Method::Delete => run_to_completion(work(request)).await,
     }
 }
 
-/// Tells the connection that its client is known: at once, since a request may take long, and connections of strangers do not last.
-/// A public key tells nobody from a stranger: anybody may have seen it.
-fn introduce(parts: &Parts, identity: &Identity) {
+/// Marks the connection as authenticated. Done at once, since a request can take long and
+/// connections of unauthenticated clients may be closed. A public key does not authenticate its
+/// client: anyone may have seen it.
+fn mark_authenticated(parts: &Parts, identity: &Identity) {
     if identity.is_known()
         && let Some(activity) = parts.extensions.get::<Arc<Activity>>()
     {
@@ -153,83 +156,91 @@ fn introduce(parts: &Parts, identity: &Identity) {
     }
 }
 
-/// Finds the route of a request, and who sends it as far as the head tells; counts it.
-fn pass_head(
+/// Checks everything that the request's head determines: finds the route, authenticates the caller
+/// and counts the request.
+fn check_head(
     server: &Server,
     origin: Origin,
     parts: &Parts,
-    trail: &mut Trail,
+    record: &mut RequestRecord,
 ) -> ApiResult<Found> {
     let found = server.router.find(&parts.method, parts.uri.path())?;
     let route = found.route;
-    trail.route = Some((found.index, route));
+    record.route = Some((found.index, route));
     check_header_size(server, parts)?;
     if matches!(route.access, Access::Public) {
-        count_stranger(server, origin, parts)?;
-        trail.counts_for_address = true;
+        count_unauthenticated(server, origin, parts)?;
+        record.counts_for_address = true;
     }
-    trail.identity = identify::in_head(server, origin, route, parts)?;
-    identify::check_allowed(route, &trail.identity)?;
-    introduce(parts, &trail.identity);
+    record.identity = identify::in_head(server, origin, route, parts)?;
+    identify::check_allowed(route, &record.identity)?;
+    mark_authenticated(parts, &record.identity);
     if route.charges.is_none() {
-        charge(server, route, trail)?;
+        charge(server, route, record)?;
     } else {
-        refuse_known(server, route, trail)?;
+        refuse_exhausted(server, route, record)?;
     }
     Ok(found)
 }
 
-/// Counts a request without a key, unless its connection has shown one before.
-fn count_stranger(server: &Server, origin: Origin, parts: &Parts) -> ApiResult<()> {
+/// Counts a request without a key against its address, unless its connection is authenticated.
+fn count_unauthenticated(server: &Server, origin: Origin, parts: &Parts) -> ApiResult<()> {
     let activity = parts.extensions.get::<Arc<Activity>>();
     match origin {
         Origin::Network(address) if !activity.is_some_and(|activity| activity.is_known()) => {
-            server.strangers.count(address, server.ticks.elapsed())
+            server.unauthenticated.count(address, server.ticks.elapsed())
         }
         Origin::Network(_) | Origin::Control => Ok(()),
     }
 }
 
-/// Refuses a request without a key whose address has sent too many, unless its connection has shown one before; counts nothing.
-fn refuse_frequent_stranger(server: &Server, origin: Origin, parts: &Parts) -> ApiResult<()> {
+/// Refuses a request whose address is over its rate, unless its connection is authenticated. Counts
+/// nothing.
+fn check_unauthenticated_rate(server: &Server, origin: Origin, parts: &Parts) -> ApiResult<()> {
     let activity = parts.extensions.get::<Arc<Activity>>();
     match origin {
         Origin::Network(address) if !activity.is_some_and(|activity| activity.is_known()) => {
-            server.strangers.check(address, server.ticks.elapsed())
+            server.unauthenticated.check(address, server.ticks.elapsed())
         }
         Origin::Network(_) | Origin::Control => Ok(()),
     }
 }
 
-/// Returns the refusal of a request. A mistake of a client whose key is not known, or is public, counts against the rate of its
-/// address, and beyond that rate the refusal says so.
-fn unless_too_many(server: &Server, origin: Origin, trail: &Trail, refused: ApiError) -> ApiError {
+/// Returns the error to respond with. An error caused by an unauthenticated client counts against
+/// the rate of its address; over that rate, `rate_limited` replaces the error.
+fn count_mistake(
+    server: &Server,
+    origin: Origin,
+    record: &RequestRecord,
+    refused: ApiError,
+) -> ApiError {
     let Origin::Network(address) = origin else { return refused };
     let is_mistake =
         refused.code().status().is_client_error() && refused.code() != ErrorCode::RateLimited;
-    if trail.identity.is_known() || trail.counts_for_address || !is_mistake {
+    if record.identity.is_known() || record.counts_for_address || !is_mistake {
         return refused;
     }
-    server.strangers.count(address, server.ticks.elapsed()).err().unwrap_or(refused)
+    server.unauthenticated.count(address, server.ticks.elapsed()).err().unwrap_or(refused)
 }
 
-/// Tells the connection that work begins, unless only the body will tell for whom.
-fn begin_handling(route: &Route, identity: &Identity, parts: &Parts) -> Option<Handled> {
+/// Reports to the connection that processing starts, unless the caller is identified only by the
+/// body.
+fn begin_handling(route: &Route, identity: &Identity, parts: &Parts) -> Option<HandlingGuard> {
     let activity = parts.extensions.get::<Arc<Activity>>();
-    activity.filter(|_| !route.is_from_stranger(identity)).map(Activity::handle)
+    activity.filter(|_| !route.is_identified_by_body(identity)).map(Activity::handle)
 }
 
-/// The place of a request while its body is read.
+/// The admission permit of a request while its body is read.
 #[derive(Debug)]
-enum Place {
-    Known(Reservation),
-    /// Of a client with a public key.
-    Public(StrangersPlace),
-    /// Of a client that only the body will tell.
-    Stranger(StrangersPlace),
+enum RequestPermit {
+    Authenticated(Reservation),
+    /// The client has sent a public key.
+    PublicKey(AddressPermit),
+    /// The client is identified only by the body.
+    Unidentified(AddressPermit),
 }
 
-impl Place {
+impl RequestPermit {
     fn take(
         server: &Server,
         origin: Origin,
@@ -238,35 +249,41 @@ impl Place {
     ) -> ApiResult<Self> {
         let purpose = if route.drains { Purpose::Drain } else { Purpose::Any };
         match origin {
-            Origin::Control => server.control.enter_for(purpose).map(Self::Known),
-            Origin::Network(address) if route.is_from_stranger(identity) => {
-                server.strangers.enter(address).map(Self::Stranger)
+            Origin::Control => server.control.enter_for(purpose).map(Self::Authenticated),
+            Origin::Network(address) if route.is_identified_by_body(identity) => {
+                server.unauthenticated.enter(address).map(Self::Unidentified)
             }
             Origin::Network(address) if !identity.is_known() => {
-                server.strangers.enter_with_public_key(address).map(Self::Public)
+                server.unauthenticated.enter_with_public_key(address).map(Self::PublicKey)
             }
-            Origin::Network(_) => server.admission.enter_for(purpose).map(Self::Known),
+            Origin::Network(_) => server.admission.enter_for(purpose).map(Self::Authenticated),
         }
     }
 
     fn reservation(&self) -> &Reservation {
         match self {
-            Self::Known(reservation) => reservation,
-            Self::Public(place) | Self::Stranger(place) => &place.reservation,
+            Self::Authenticated(reservation) => reservation,
+            Self::PublicKey(permit) | Self::Unidentified(permit) => &permit.reservation,
         }
     }
 
-    /// The body is there, and has said who sent it where nothing else did: its bytes count among those of such clients now. The
-    /// address of a client with a public key has its place back.
-    fn of_sender(self, server: &Server, sender: &Identity, bytes: usize) -> ApiResult<Reservation> {
+    /// Returns the reservation of the handler, once the body is read and the sender is known. The
+    /// permit of the client's address is released; a client identified by the body is admitted to
+    /// the limits of its kind of key.
+    fn into_reservation(
+        self,
+        server: &Server,
+        sender: &Identity,
+        bytes: usize,
+    ) -> ApiResult<Reservation> {
         match self {
-            Self::Known(reservation) => Ok(reservation),
-            Self::Public(place) => Ok(place.reservation.clone()),
-            Self::Stranger(_) => {
+            Self::Authenticated(reservation) => Ok(reservation),
+            Self::PublicKey(permit) => Ok(permit.reservation.clone()),
+            Self::Unidentified(_) => {
                 let reservation = if sender.is_known() {
                     server.admission.enter()?
                 } else {
-                    server.strangers.enter_with_body()?
+                    server.unauthenticated.enter_with_body()?
                 };
                 reservation.add(bytes)?;
                 Ok(reservation)
@@ -275,36 +292,41 @@ impl Place {
     }
 }
 
-/// Counts the request against the quota of its caller.
-fn charge(server: &Server, route: &Route, trail: &mut Trail) -> Result<(), OverQuota> {
-    charge_more(server, route, trail, 1)
+/// Counts the request against its caller's quota.
+fn charge(server: &Server, route: &Route, record: &mut RequestRecord) -> Result<(), OverQuota> {
+    charge_calls(server, route, record, 1)
 }
 
-/// Refuses a caller whose next call cannot fit yet, before its body is read; counts nothing.
-fn refuse_known(server: &Server, route: &Route, trail: &mut Trail) -> Result<(), OverQuota> {
-    identify::refuse_known(route, &trail.identity).inspect_err(|refused| {
-        trail.usage = Some(refused.usage);
+/// Refuses a caller whose quota is known to be exhausted, before the body is read. Counts nothing.
+fn refuse_exhausted(
+    server: &Server,
+    route: &Route,
+    record: &mut RequestRecord,
+) -> Result<(), OverQuota> {
+    identify::refuse_exhausted(route, &record.identity).inspect_err(|refused| {
+        record.usage = Some(refused.usage);
         server.telemetry.refused_quota();
     })
 }
 
-/// Counts so many calls.
-fn charge_more(
+/// Counts this many calls against the caller's quota.
+fn charge_calls(
     server: &Server,
     route: &Route,
-    trail: &mut Trail,
+    record: &mut RequestRecord,
     calls: u32,
 ) -> Result<(), OverQuota> {
     let Some(calls) = NonZeroU32::new(calls) else { return Ok(()) };
-    let charged = identify::charge(route, &trail.identity, calls);
-    trail.usage = charged.inspect_err(|refused| {
-        trail.usage = Some(refused.usage);
+    let charged = identify::charge(route, &record.identity, calls);
+    record.usage = charged.inspect_err(|refused| {
+        record.usage = Some(refused.usage);
         server.telemetry.refused_quota();
     })?;
     Ok(())
 }
 
-/// The limits of hyper stand higher, so that it is we who answer, in our own form.
+/// Checks the number and size of headers. hyper's own limits are higher, so that the refusal has
+/// the service's error body.
 fn check_header_size(server: &Server, parts: &Parts) -> ApiResult<()> {
     let settings = &server.settings;
     let target = parts.uri.path_and_query().map_or(0, |target| target.as_str().len());
@@ -326,8 +348,8 @@ fn too_many_headers(message: String) -> ApiError {
     ApiError::new(ErrorCode::InvalidParameter, message).field("headers")
 }
 
-/// Runs a POST: with an idempotency key at most once.
-async fn once<Work>(
+/// Runs a POST; with an idempotency key, at most once.
+async fn run_idempotent<Work>(
     server: &Arc<Server>,
     app: &Arc<App>,
     work: impl FnOnce(Request) -> Work + Send + 'static,
@@ -344,13 +366,13 @@ where
         body: &request.body,
     };
     let (ticket, guard) = match server.in_flight.claim(app, &request.headers, &subject).await? {
-        None => return to_the_end(work(request)).await,
-        Some(Claim::Again(response)) => return Ok(response),
+        None => return run_to_completion(work(request)).await,
+        Some(Claim::Replay(response)) => return Ok(response),
         Some(Claim::First(ticket, guard)) => (ticket, guard),
     };
     request.ticket = Some(ticket.clone());
     let app = Arc::clone(app);
-    to_the_end(async move {
+    run_to_completion(async move {
         let response = work(request).await?;
         ticket.settle(&app, &response).await;
         drop(guard);
@@ -359,8 +381,8 @@ where
     .await
 }
 
-/// Runs a handler that changes something. A caller who hangs up does not cut it in half.
-async fn to_the_end(
+/// Runs a handler with side effects to completion, even if the client disconnects.
+async fn run_to_completion(
     handler: impl Future<Output = ApiResult<Response>> + Send + 'static,
 ) -> ApiResult<Response> {
     match tokio::spawn(run(handler)).await {

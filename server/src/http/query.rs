@@ -1,7 +1,8 @@
-//! Query strings: `application/x-www-form-urlencoded`, decoded once, in the order they were sent.
+//! Query strings: `application/x-www-form-urlencoded`, decoded once, in the order sent.
 //!
-//! Keys may carry brackets (`tags[host]`), raw or percent-encoded. Text that is not UTF-8 is refused, and so
-//! is a key that stands twice where one value is asked for: the caller cannot know which one counts.
+//! Keys may contain brackets (`tags[host]`), raw or percent-encoded. Strings that are not UTF-8 are
+//! refused, and so are duplicate keys if one value is expected: the client cannot know which one is
+//! used.
 
 use std::borrow::Cow;
 
@@ -20,17 +21,17 @@ pub struct Query {
     pairs: Vec<(String, String)>,
 }
 
-/// Which part of a list the caller wants.
+/// The requested part of a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Paging {
-    /// Items of the page, at least 1.
+    /// Maximum number of items of the page, at least 1.
     pub limit: usize,
-    /// Items before the page.
+    /// Number of items before the page.
     pub offset: usize,
 }
 
 impl Paging {
-    /// What the answer says about the page.
+    /// Returns the page's metadata for the response.
     pub fn meta(self, total: usize) -> Meta {
         Meta { total, limit: self.limit, offset: self.offset }
     }
@@ -54,7 +55,7 @@ impl Query {
         Ok(Self { pairs })
     }
 
-    /// The value of `key`; refused when it stands twice.
+    /// Returns the value of `key`. Fails if the key is given more than once.
     pub fn one(&self, key: &'static str) -> ApiResult<Option<&str>> {
         let mut values = self.all(key);
         match (values.next(), values.next()) {
@@ -63,12 +64,12 @@ impl Query {
         }
     }
 
-    /// The values of `key`, in the order they were sent.
+    /// Returns the values of `key`, in the order sent.
     pub fn all<'a>(&'a self, key: &'a str) -> impl Iterator<Item = &'a str> {
         self.pairs.iter().filter(move |(k, _)| k == key).map(|(_, v)| v.as_str())
     }
 
-    /// `true` or `false`.
+    /// Returns the value of `key` as a boolean: `true` or `false`.
     pub fn flag(&self, key: &'static str) -> ApiResult<Option<bool>> {
         match self.one(key)? {
             None => Ok(None),
@@ -78,23 +79,24 @@ impl Query {
         }
     }
 
-    /// A time, in any of the forms that queries take.
+    /// Returns the value of `key` as a time, in any of the forms of query parameters.
     pub fn moment(&self, key: &'static str, now: TimestampMs) -> ApiResult<Option<Moment>> {
         Ok(self.one(key)?.map(|text| question::moment(key, text, now)).transpose()?)
     }
 
-    /// `limit` and `offset`. A limit over `max` is taken as `max`; one below 1 is refused.
+    /// Returns `limit` and `offset`. Reduces a limit over `max` to `max`; fails for one below 1.
     pub fn paging(&self, default: usize, max: usize) -> ApiResult<Paging> {
         let limit = self.limit("limit", max)?.unwrap_or(default);
         Ok(Paging { limit, offset: self.integer("offset", 0)?.unwrap_or(0) })
     }
 
-    /// How many items a page has. One over `max` is taken as `max`; one below 1 is refused.
+    /// Returns the value of `key` as a page size. Reduces a value over `max` to `max`; fails for
+    /// one below 1.
     pub fn limit(&self, key: &'static str, max: usize) -> ApiResult<Option<usize>> {
         Ok(self.integer(key, 1)?.map(|limit| limit.min(max)))
     }
 
-    /// The pairs `name[key]=value` as `(key, value)`, in the order they were sent.
+    /// Returns the pairs `name[key]=value` as `(key, value)`, in the order sent.
     pub fn bracketed<'a>(&'a self, name: &'a str) -> impl Iterator<Item = (&'a str, &'a str)> {
         self.pairs.iter().filter_map(move |(key, value)| {
             let inner = key.strip_prefix(name)?.strip_prefix('[')?.strip_suffix(']')?;
@@ -102,12 +104,13 @@ impl Query {
         })
     }
 
-    /// All pairs, in the order they were sent.
+    /// Returns all pairs, in the order sent.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &str)> {
         self.pairs.iter().map(|(k, v)| (k.as_str(), v.as_str()))
     }
 
-    /// An integer of at least `min`; one too large for the machine counts as the largest.
+    /// Returns the value of `key` as an integer of at least `min`. A value too large for `usize` is
+    /// read as its maximum.
     fn integer(&self, key: &'static str, min: usize) -> ApiResult<Option<usize>> {
         let Some(text) = self.one(key)? else { return Ok(None) };
         let is_integer = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
@@ -145,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn decodes_pairs_in_the_order_they_were_sent() {
+    fn pairs_are_decoded_in_the_order_sent() {
         check("", &[]);
         check("&&", &[]);
         check("a=1&b=2&a=3", &[("a", "1"), ("b", "2"), ("a", "3")]);
@@ -158,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn finds_bracketed_keys_however_they_are_written() {
+    fn bracketed_keys_are_found_raw_and_percent_encoded() {
         let query = Query::parse(
             "tags[host]=a&tags%5Bregion%5D=eu,us&tag[x]=1&tags[]=e&tags[a[b]]=n&tags=t",
         )
@@ -168,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_not_utf8_is_refused_by_name() {
+    fn a_parameter_that_is_not_utf8_is_refused_by_name() {
         for (text, field) in [("a=%FF", "a"), ("%FF=a", "a parameter name"), ("x=1&y=%C3", "y")] {
             let error = Query::parse(text).unwrap_err();
             assert_eq!(error.code(), ErrorCode::InvalidParameter, "{text}");
@@ -184,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_value_that_stands_twice_is_refused_where_one_is_meant() {
+    fn a_duplicate_key_is_refused_if_one_value_is_expected() {
         let query = Query::parse("a=1&a=1&b=2").unwrap();
         query.one("a").unwrap_err();
         assert_eq!(query.one("b").unwrap(), Some("2"));
@@ -193,7 +196,7 @@ mod tests {
     }
 
     #[test]
-    fn paging_takes_a_large_limit_as_the_largest() {
+    fn paging_reduces_a_large_limit_to_the_maximum() {
         let paging = |text: &str| Query::parse(text).unwrap().paging(100, 1_000);
         assert_eq!(paging("").unwrap(), Paging { limit: 100, offset: 0 });
         assert_eq!(paging("limit=5&offset=7").unwrap(), Paging { limit: 5, offset: 7 });

@@ -1,4 +1,4 @@
-//! Answers of handlers: a status, headers and bytes; and the envelopes that areas wrap their JSON in.
+//! Responses of handlers (status, headers, body) and the JSON envelopes of the areas.
 
 use std::borrow::Cow;
 
@@ -14,28 +14,28 @@ use super::error::{ApiError, ApiResult, Details, ErrorCode};
 use crate::limits;
 use crate::platform::json::{CountedText, NoJson};
 
-/// An answer, not yet compressed.
+/// A response, not yet compressed.
 #[derive(Clone, Debug)]
 pub struct Response {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     pub(super) body: Bytes,
-    pub(super) account: Account,
+    pub(super) accounting: MemoryAccounting,
 }
 
-/// How the body of an answer counts in the account of memory.
+/// How the body of a response counts in the memory account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Account {
-    /// It is refused where there is no room.
-    Asks,
-    /// The same, but that it may take a small reserve beyond the limit.
-    Drains,
-    /// It counts whether there is room or not.
-    Takes,
-    /// It counts already, or is small.
-    Settled,
-    /// Its bytes are there as long as the process.
-    Shared,
+pub(super) enum MemoryAccounting {
+    /// Memory is reserved within the limit, else the response is refused.
+    Reserve,
+    /// Like [`Self::Reserve`], but a small reserve beyond the limit may be used.
+    ReserveDraining,
+    /// Memory is counted even beyond the limit; the response is never refused.
+    Force,
+    /// The body is counted already, or small.
+    Counted,
+    /// The body is static and exists for the life of the process.
+    Static,
 }
 
 /// `{"data": …}`
@@ -51,32 +51,32 @@ pub struct Data<T> {
 pub struct Page<T> {
     /// The items of the page.
     pub data: Vec<T>,
-    /// Which page of how much.
+    /// The position of the page in the list.
     pub meta: Meta,
 }
 
-/// Which part of a list a page is.
+/// The position of a page in its list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "PageMeta")]
 pub struct Meta {
-    /// Items of the whole list.
+    /// Number of items of the whole list.
     pub total: usize,
-    /// Items that a page has at most.
+    /// Maximum number of items of a page.
     pub limit: usize,
-    /// Items before the page.
+    /// Number of items before the page.
     pub offset: usize,
 }
 
-/// What a delete answers inside its area's envelope.
+/// The payload of the response to a delete.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Deleted {
-    /// What was deleted.
+    /// The id of the deleted resource.
     pub id: String,
     /// Always true.
     pub deleted: bool,
 }
 
-/// `MetricData`, and `MetricListData` where the payload is a list of them.
+/// The schema is named `MetricData`, or `MetricListData` if the payload is a list.
 impl<T: JsonSchema> JsonSchema for Data<T> {
     fn schema_name() -> Cow<'static, str> {
         let payload = T::schema_name();
@@ -93,41 +93,42 @@ impl<T: JsonSchema> JsonSchema for Data<T> {
 }
 
 impl Deleted {
-    /// The thing called `id` is gone.
+    /// Returns the payload for the deleted resource with this id.
     pub fn new(id: impl Into<String>) -> Self {
         Self { id: id.into(), deleted: true }
     }
 }
 
 impl Response {
-    /// 200 with this JSON.
+    /// Returns a response with status 200 and this JSON body.
     pub fn ok<T: Serialize>(body: &T) -> ApiResult<Self> {
         Self::json(StatusCode::OK, body)
     }
 
-    /// 201 with this JSON.
+    /// Returns a response with status 201 and this JSON body.
     pub fn created<T: Serialize>(body: &T) -> ApiResult<Self> {
         Self::json(StatusCode::CREATED, body)
     }
 
-    /// 202 with this JSON.
+    /// Returns a response with status 202 and this JSON body.
     pub fn accepted<T: Serialize>(body: &T) -> ApiResult<Self> {
         Self::json(StatusCode::ACCEPTED, body)
     }
 
-    /// 204, which has no body.
+    /// Returns a response with status 204 and no body.
     pub fn no_content() -> Self {
         let (status, headers) = (StatusCode::NO_CONTENT, HeaderMap::new());
-        Self { status, headers, body: Bytes::new(), account: Account::Settled }
+        Self { status, headers, body: Bytes::new(), accounting: MemoryAccounting::Counted }
     }
 
-    /// Any status with this JSON.
+    /// Returns a response with this status and JSON body.
     pub fn json<T: Serialize>(status: StatusCode, body: &T) -> ApiResult<Self> {
         let bytes = serde_json::to_vec(body).map_err(ApiError::internal)?;
         Ok(Self::bytes(status, "application/json", bytes))
     }
 
-    /// Any status with this JSON, which may be large: its text counts in the account of memory from before it is written.
+    /// Returns a response with this status and JSON body, which may be large: its memory is
+    /// reserved while it is serialised.
     pub fn counted_json<T: Serialize>(
         status: StatusCode,
         body: &T,
@@ -141,18 +142,21 @@ impl Response {
         Ok(Self { status, ..Self::counted(text) })
     }
 
-    /// Any status, content type and bytes.
+    /// Returns a response with this status, content type and body.
     pub fn bytes(status: StatusCode, media: &'static str, body: impl Into<Bytes>) -> Self {
         let mut headers = HeaderMap::with_capacity(8);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
-        Self { status, headers, body: body.into(), account: Account::Asks }
+        Self { status, headers, body: body.into(), accounting: MemoryAccounting::Reserve }
     }
 
-    /// 200 with a JSON text that counts already.
+    /// Returns a response with status 200 and a JSON string whose memory is reserved already.
     pub fn counted(text: CountedText) -> Self {
         let (bytes, share) = text.into_parts();
         let body = held_bytes(bytes.into(), share);
-        Self { account: Account::Settled, ..Self::bytes(StatusCode::OK, "application/json", body) }
+        Self {
+            accounting: MemoryAccounting::Counted,
+            ..Self::bytes(StatusCode::OK, "application/json", body)
+        }
     }
 
     /// Adds a header, replacing one of the same name.
@@ -162,88 +166,92 @@ impl Response {
         self
     }
 
-    /// The same, sent whether there is memory for it or not: something was done that it tells of. Who is told that a write failed
-    /// sends it again.
+    /// Sends the response even if its memory cannot be reserved, because it reports a completed
+    /// change: a client that is told that a write failed sends it again.
     #[must_use]
     pub fn never_refused(mut self) -> Self {
-        if matches!(self.account, Account::Asks | Account::Drains) {
-            self.account = Account::Takes;
+        if matches!(self.accounting, MemoryAccounting::Reserve | MemoryAccounting::ReserveDraining)
+        {
+            self.accounting = MemoryAccounting::Force;
         }
         self
     }
 
-    /// The same for an answer that is small and makes a store smaller: jobs that go to a worker.
+    /// Lets the response use the memory reserve, for small responses that free memory of a store:
+    /// jobs fetched by a worker.
     #[must_use]
     pub fn that_drains(mut self) -> Self {
-        if self.account == Account::Asks {
-            self.account = Account::Drains;
+        if self.accounting == MemoryAccounting::Reserve {
+            self.accounting = MemoryAccounting::ReserveDraining;
         }
         self
     }
 
-    /// The same where its bytes are there as long as the process.
+    /// Marks the body as static: it exists for the life of the process.
     #[must_use]
-    pub(super) fn of_shared_bytes(mut self) -> Self {
-        self.account = Account::Shared;
+    pub(super) fn of_static_bytes(mut self) -> Self {
+        self.accounting = MemoryAccounting::Static;
         self
     }
 
-    /// Counts the body in the account of memory until its last byte is sent. Where there is no room for it, it fails.
+    /// Reserves the body's memory until its last byte is sent. Fails if the memory account has no
+    /// capacity.
     pub fn held(self, memory: &Memory) -> ApiResult<Self> {
         self.held_by(memory.share(MemoryOwner::Answers))
     }
 
-    /// The same with memory that counts already for what the answer was made of, and that is gone when the answer is sent.
+    /// Like [`Self::held`], but starts from the memory reserved for the data that the response was
+    /// built from, which is dropped when the response is sent.
     pub fn held_by(mut self, mut share: MemoryShare) -> ApiResult<Self> {
         let bytes = self.body.len() as u64;
         if bytes < limits::ANSWER_BYTES_COUNTED {
             return Ok(self);
         }
         let missing = bytes.saturating_sub(share.bytes());
-        let grown = match self.account {
-            Account::Asks => share.grow(missing),
-            Account::Drains => share.grow_to_drain(missing),
-            Account::Takes => {
+        let grown = match self.accounting {
+            MemoryAccounting::Reserve => share.grow(missing),
+            MemoryAccounting::ReserveDraining => share.grow_to_drain(missing),
+            MemoryAccounting::Force => {
                 share.grow_anyway(missing);
                 Ok(())
             }
-            Account::Settled | Account::Shared => return Ok(self),
+            MemoryAccounting::Counted | MemoryAccounting::Static => return Ok(self),
         };
         grown.map_err(|full| overloaded(MEMORY_FULL).caused_by(full))?;
         share.shrink_to(bytes);
         self.body = held_bytes(self.body, share);
-        self.account = Account::Settled;
+        self.accounting = MemoryAccounting::Counted;
         Ok(self)
     }
 
-    /// The status.
+    /// Returns the status.
     pub fn status(&self) -> StatusCode {
         self.status
     }
 
-    /// The body.
+    /// Returns the body.
     pub fn body(&self) -> &Bytes {
         &self.body
     }
 
-    /// The headers.
+    /// Returns the headers.
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
     }
 }
 
-/// Bytes that give a share of memory back with the last of them.
+/// Returns bytes that release a memory share when the last reference to them is dropped.
 pub(super) fn held_bytes(bytes: Bytes, share: MemoryShare) -> Bytes {
-    Bytes::from_owner(HeldBytes { bytes, _share: share })
+    Bytes::from_owner(BytesWithShare { bytes, _share: share })
 }
 
-/// Bytes with their share of memory.
-struct HeldBytes {
+/// Bytes with their memory share.
+struct BytesWithShare {
     bytes: Bytes,
     _share: MemoryShare,
 }
 
-impl AsRef<[u8]> for HeldBytes {
+impl AsRef<[u8]> for BytesWithShare {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
@@ -268,7 +276,8 @@ impl From<&ApiError> for Response {
             message: error.message(),
             details: error.details(),
         };
-        // Strings and numbers always serialise; an empty body is still the right status.
+        // Serialising strings and numbers cannot fail; an empty body would still carry the right
+        // status.
         let body = serde_json::to_vec(&Body { error: inner }).unwrap_or_default();
         let mut response = Self::bytes(error.code().status(), "application/json", body)
             .header(CACHE_CONTROL, HeaderValue::from_static("no-store"));
@@ -293,11 +302,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_answer_takes_the_memory_of_what_it_is_made_of() {
+    fn a_response_takes_over_the_memory_of_its_source_data() {
         let memory = Memory::new(1 << 20);
         memory.hold(MemoryOwner::Jobs, 1 << 20);
         let answer = || Response::ok(&"x".repeat(50 << 10)).unwrap().that_drains();
-        // The reserve has 64 KiB.
+        // The reserve is 64 KiB.
         let mut jobs = memory.take_to_drain(MemoryOwner::Answers, 40 << 10).unwrap();
         assert_eq!(answer().held(&memory).unwrap_err().code(), ErrorCode::Overloaded);
         let sent = answer().held_by(jobs.take_all()).unwrap();

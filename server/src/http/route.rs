@@ -1,9 +1,12 @@
-//! What a route is: one line of a table from which routing, access, limits and the OpenAPI document follow.
+//! Route definitions. One table entry per endpoint determines its routing, access control, limits
+//! and OpenAPI documentation.
 //!
 //! ```ignore
+//! const LIST: Doc = Doc::new("Metrics", "List metrics").ok::<Page<Metric>>();
+//!
 //! pub static ROUTES: &[Route] = &[
-//!     Route::get("/api/v1/metrics", &list).scope(Scope::Read).doc(Doc::new("Metrics", "List metrics").ok::<Page<Metric>>()),
-//!     Route::post("/api/v1/metrics", &track).scope(Scope::Ingest).limit(LimitClass::Single).doc(TRACK),
+//!     Route::get("/api/v1/metrics", &list).scope(Scope::Read).doc(LIST),
+//!     Route::post("/api/v1/metrics", &track).limit(LimitClass::Single).doc(TRACK),
 //! ];
 //!
 //! async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> { … }
@@ -26,71 +29,75 @@ pub use crate::platform::quota::LimitClass;
 /// One method of one path.
 #[derive(Clone, Copy, Debug)]
 pub struct Route {
-    /// The method. A `HEAD` is answered wherever there is a `GET`.
+    /// The HTTP method. A route for `GET` also serves `HEAD`.
     pub method: Method,
-    /// The path as `matchit` reads it: `/api/v1/metrics/{name}/query`.
+    /// The path in `matchit` syntax: `/api/v1/metrics/{name}/query`.
     pub path: &'static str,
-    /// Who may call.
+    /// The credentials that a caller needs.
     pub access: Access,
-    /// Which quota the call counts against.
+    /// The quota that calls count against.
     pub limit: LimitClass,
-    /// How many calls a request counts as against its quota, where the body tells; one without.
+    /// Determines from the body how many calls a request counts as; `None` counts one call per
+    /// request.
     pub charges: Option<Charges>,
-    /// Which parameters the query string may have.
+    /// The query parameters that are accepted.
     pub query: QueryRule,
-    /// What is read of the body before the handler runs.
+    /// How the body is read before the handler runs.
     pub body: BodyKind,
-    /// How bodies may be packed, besides the encodings that every route reads.
+    /// A content encoding accepted in addition to those that every route accepts.
     pub packing: Option<Packing>,
-    /// What drops parts of a body as it comes; everything is kept without.
+    /// A filter that drops parts of the body while it is received; `None` keeps the whole body.
     pub sifting: Option<Sifting>,
-    /// Whether public keys are refused, although they have the scope.
+    /// Whether public keys are refused even if they have the scope.
     pub is_private: bool,
-    /// Whether calls make a store smaller, and may take memory beyond `memory.limit` for that.
+    /// Whether calls free memory of a store, and may therefore use the reserve beyond
+    /// `memory.limit`.
     pub drains: bool,
-    /// What becomes of the handler when its caller hangs up.
+    /// What happens to the handler when the client disconnects.
     pub hang_up: HangUp,
-    /// Whether pages of other sites may call: browsers are told so, and ask beforehand with `OPTIONS`.
+    /// Whether the route allows cross-origin requests (CORS), including preflight requests.
     pub cors: bool,
-    /// What answers.
+    /// The function that handles requests.
     pub handler: Handler,
-    /// What the OpenAPI document says.
+    /// The OpenAPI documentation.
     pub doc: Doc,
 }
 
 impl Route {
-    /// Whether only the body can tell who sends it.
-    pub(super) fn is_from_stranger(&self, caller: &Identity) -> bool {
+    /// Returns whether the caller can be identified only from the body.
+    pub(super) fn is_identified_by_body(&self, caller: &Identity) -> bool {
         matches!((self.access, caller), (Access::Dsn(_, Some(_)), Identity::Anonymous))
     }
 
-    /// A reading route: no body, any key with the scope `read`.
+    /// Returns a route that reads: no body, scope `read`.
     pub const fn get(path: &'static str, handler: &'static dyn Handle) -> Self {
         Self::new(Method::Get, path, Handler::App(handler), BodyKind::None, Scope::Read)
     }
 
-    /// A creating or acting route with a JSON body, for keys with the scope `write`.
+    /// Returns a route that creates a resource or performs an action: JSON body, scope `write`.
     pub const fn post(path: &'static str, handler: &'static dyn Handle) -> Self {
         Self::new(Method::Post, path, Handler::App(handler), BodyKind::Json, Scope::Write)
     }
 
-    /// A replacing route with a JSON body, for keys with the scope `write`.
+    /// Returns a route that replaces a resource: JSON body, scope `write`.
     pub const fn put(path: &'static str, handler: &'static dyn Handle) -> Self {
         Self::new(Method::Put, path, Handler::App(handler), BodyKind::Json, Scope::Write)
     }
 
-    /// A changing route with a JSON body, for keys with the scope `write`.
+    /// Returns a route that updates a resource: JSON body, scope `write`.
     pub const fn patch(path: &'static str, handler: &'static dyn Handle) -> Self {
         Self::new(Method::Patch, path, Handler::App(handler), BodyKind::Json, Scope::Write)
     }
 
-    /// A deleting route without a body, for keys with the scope `write`.
+    /// Returns a route that deletes a resource: no body, scope `write`, marked as draining
+    /// ([`Self::drains`]).
     pub const fn delete(path: &'static str, handler: &'static dyn Handle) -> Self {
         Self::new(Method::Delete, path, Handler::App(handler), BodyKind::None, Scope::Write)
             .drains()
     }
 
-    /// A reading route that answers before the engine is open and while the server drains.
+    /// Returns a `GET` route that is served before the engine is open and while the server shuts
+    /// down.
     pub(super) const fn early(
         path: &'static str,
         handler: fn(Arc<Server>) -> HandlerFuture,
@@ -125,100 +132,103 @@ impl Route {
         }
     }
 
-    /// The scope that a key needs.
+    /// Sets the scope that a key needs.
     #[must_use]
     pub const fn scope(mut self, scope: Scope) -> Self {
         self.access = Access::Scope(scope);
         self
     }
 
-    /// Public keys are refused: they may be read by everybody, and this is not for everybody.
+    /// Refuses public keys, which anyone may have seen.
     #[must_use]
     pub const fn private(mut self) -> Self {
         self.is_private = true;
         self
     }
 
-    /// Calls make a store smaller, or come before those that do, as the registration of a worker: they are answered also where memory
-    /// is full, as long as they take little. Deleting routes do so unless said.
+    /// Marks calls that free memory of a store, or that must precede such calls, for example the
+    /// registration of a worker. They are served even if the memory limit is reached, as long as
+    /// they need little memory. Deleting routes have the mark by default.
     #[must_use]
     pub const fn drains(mut self) -> Self {
         self.drains = true;
         self
     }
 
-    /// Keys are taken as agents of Sentry send them, with this scope; `dsn_in` finds the DSN in a body, where bodies have one.
+    /// Also accepts keys in the way that Sentry SDKs send them, with this scope. `dsn_in` extracts
+    /// the DSN from a body, for protocols whose bodies contain one.
     #[must_use]
     pub const fn dsn(mut self, scope: Scope, dsn_in: Option<DsnIn>) -> Self {
         self.access = Access::Dsn(scope, dsn_in);
         self
     }
 
-    /// No key is needed.
+    /// Allows calls without a key.
     #[must_use]
     pub const fn public(mut self) -> Self {
         self.access = Access::Public;
         self
     }
 
-    /// The quota that calls count against; [`LimitClass::Other`] unless said.
+    /// Sets the quota that calls count against. Default: [`LimitClass::Other`].
     #[must_use]
     pub const fn limit(mut self, class: LimitClass) -> Self {
         self.limit = class;
         self
     }
 
-    /// A request counts as many calls against its quota as this finds in its body, which may be none.
+    /// Sets the function that determines from the body how many calls a request counts as, possibly
+    /// none.
     #[must_use]
     pub const fn charges(mut self, charges: Charges) -> Self {
         self.charges = Some(charges);
         self
     }
 
-    /// Query parameters that the route does not know are passed over: programs of others send what they are made to send.
+    /// Ignores unknown query parameters, for protocols whose clients cannot be changed.
     #[must_use]
     pub const fn any_query(mut self) -> Self {
         self.query = QueryRule::Any;
         self
     }
 
-    /// The body that is read.
+    /// Sets how the body is read.
     #[must_use]
     pub const fn body(mut self, body: BodyKind) -> Self {
         self.body = body;
         self
     }
 
-    /// How bodies may be packed, besides the encodings that every route reads.
+    /// Accepts a content encoding in addition to those that every route accepts.
     #[must_use]
     pub const fn packing(mut self, packing: Packing) -> Self {
         self.packing = Some(packing);
         self
     }
 
-    /// What the route does not read of a body is dropped as it comes.
+    /// Sets a filter that drops unused parts of the body while it is received.
     #[must_use]
     pub const fn sifting(mut self, sifting: Sifting) -> Self {
         self.sifting = Some(sifting);
         self
     }
 
-    /// The handler of a POST waits for something that only its caller can use: it is dropped when the caller hangs up. Such a
-    /// route knows no idempotency keys.
+    /// Declares that the handler of a POST waits for a result that only its caller can use: the
+    /// handler is dropped when the client disconnects. Such a route ignores idempotency keys.
     #[must_use]
     pub const fn waits(mut self) -> Self {
         self.hang_up = HangUp::Drops;
         self
     }
 
-    /// Pages of other sites may call.
+    /// Allows cross-origin requests (CORS).
     #[must_use]
     pub const fn cors(mut self) -> Self {
         self.cors = true;
         self
     }
 
-    /// What the OpenAPI document says.
+    /// Sets the OpenAPI documentation.
     #[must_use]
     pub const fn doc(mut self, doc: Doc) -> Self {
         self.doc = doc;
@@ -226,18 +236,18 @@ impl Route {
     }
 }
 
-/// The methods that routes have.
+/// The methods that routes can have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Method {
-    /// Reads.
+    /// Reads a resource.
     Get,
-    /// Creates or acts.
+    /// Creates a resource or performs an action.
     Post,
-    /// Replaces.
+    /// Replaces a resource.
     Put,
-    /// Changes in part.
+    /// Updates a resource partially.
     Patch,
-    /// Deletes.
+    /// Deletes a resource.
     Delete,
 }
 
@@ -245,7 +255,7 @@ impl Method {
     /// All methods.
     pub const ALL: [Self; 5] = [Self::Get, Self::Post, Self::Put, Self::Patch, Self::Delete];
 
-    /// The name on the wire.
+    /// Returns the method's name in HTTP.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Get => "GET",
@@ -256,7 +266,8 @@ impl Method {
         }
     }
 
-    /// The method of a request; `HEAD` is a `GET` here. `None` where no route can have it.
+    /// Returns the method of a request, with `HEAD` as `GET`; `None` for a method that no route can
+    /// have.
     pub fn of(method: &http::Method) -> Option<Self> {
         match *method {
             http::Method::GET | http::Method::HEAD => Some(Self::Get),
@@ -269,89 +280,91 @@ impl Method {
     }
 }
 
-/// Finds in a body how many calls it stands for.
+/// Returns the number of calls that a body counts as.
 pub(super) type Charges = fn(&[u8]) -> u32;
 
-/// Keeps of a body what its route reads, as it comes. A trait because bodies are read here and their protocols are known in the
-/// areas.
+/// Filters a body while it is received and keeps the parts that its route reads. A trait because
+/// bodies are read here, whereas the protocols are defined in the areas.
 pub trait Sieve: Send {
-    /// Looks at the next bytes, and appends what is kept of them, and of bytes that were held back before, to `kept`.
+    /// Consumes the next bytes. Appends to `kept` those that are kept, including bytes held back by
+    /// earlier calls.
     fn push(&mut self, data: &[u8], kept: &mut Vec<u8>) -> ApiResult<()>;
 
-    /// The body has ended: appends what was held back.
+    /// Signals the end of the body. Appends to `kept` the bytes that were held back.
     fn end(&mut self, kept: &mut Vec<u8>) -> ApiResult<()>;
 }
 
-/// How parts of a body are dropped as it comes.
+/// How a body is filtered while it is received.
 #[derive(Clone, Copy, Debug)]
 pub struct Sifting {
-    /// Makes the sieve of a body.
+    /// Creates the filter of one body.
     pub make: fn() -> Box<dyn Sieve>,
-    /// Bytes that a body may have, after decompression, with what is dropped.
+    /// Maximum length of the decompressed body in bytes, dropped parts included.
     pub bytes_max: usize,
 }
 
-/// Finds the DSN in a body.
+/// Extracts the DSN from a body.
 pub type DsnIn = fn(&[u8]) -> Option<String>;
 
-/// Who may call a route.
+/// The credentials that a route requires.
 #[derive(Clone, Copy, Debug)]
 pub enum Access {
-    /// Everybody, without a key.
+    /// None.
     Public,
-    /// Keys with this scope, and admin keys.
+    /// A key with this scope, or an admin key.
     Scope(Scope),
-    /// The same, where a key may also come as the one of a DSN: in `X-Sentry-Auth`, in the query string, or, where there is a
-    /// function that finds it there, in the body.
+    /// A key with this scope, which may also be sent as the key of a Sentry DSN: in
+    /// `X-Sentry-Auth`, in the query string or, if the function is present, in the body.
     Dsn(Scope, Option<DsnIn>),
 }
 
-/// Which parameters the query string of a route may have.
+/// The query parameters that a route accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum QueryRule {
-    /// Those that the documentation of the route declares; others are refused.
+    /// Those declared in the route's documentation; any other is refused.
     Declared,
-    /// Any; those that are not known are passed over.
+    /// Any; unknown ones are ignored.
     Any,
 }
 
-/// What is read of the body before the handler runs, and the limit of its bytes after decompression.
+/// How the body is read before the handler runs, and the limit on its decompressed length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BodyKind {
-    /// Nothing; what is sent is ignored.
+    /// Not at all; a body that is sent is ignored.
     None,
     /// One JSON document; 1 MiB by default.
     Json,
     /// A batch in JSON; 8 MiB by default.
     Batch,
-    /// A bulk protocol; 32 MiB by default. Any content type.
+    /// A bulk protocol with any content type; 32 MiB by default.
     Bulk,
 }
 
-/// What becomes of a handler that changes something when its caller hangs up.
+/// What happens to a handler with side effects when its client disconnects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum HangUp {
-    /// It runs to its end.
+    /// It runs to completion.
     GoesOn,
-    /// It is dropped, and takes back what it had begun.
+    /// It is dropped and undoes what it has started.
     Drops,
 }
 
-/// An encoding of bodies that some routes read: a protocol of agents asks for it.
+/// A content encoding that only some routes accept, because a protocol of agents requires it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Packing {
-    /// Snappy in its block format. It is what a body is packed in that names no encoding, as old agents of Prometheus do.
+    /// Snappy block format. Also assumed if a request names no encoding, as early Prometheus agents
+    /// do.
     Snappy,
-    /// Brotli, which agents of Sentry choose where they can.
+    /// Brotli, which Sentry SDKs prefer if available.
     Brotli,
 }
 
-/// What answers a route.
+/// The function that handles requests of a route.
 #[derive(Clone, Copy)]
 pub enum Handler {
     /// A handler of an area, which runs only while the engine is open.
     App(&'static dyn Handle),
-    /// A handler about the process itself, which always runs.
+    /// A handler of the process itself, which runs in every state of the server.
     Server(fn(Arc<Server>) -> HandlerFuture),
 }
 
@@ -364,20 +377,20 @@ impl std::fmt::Debug for Handler {
     }
 }
 
-/// A handler at work.
+/// The future of a running handler.
 pub type HandlerFuture = Pin<Box<dyn Future<Output = ApiResult<Response>> + Send>>;
 
-/// An `async fn(Arc<App>, Request) -> ApiResult<Response>`. Every such function implements it; the trait
-/// exists so that functions with different futures fit into one table.
+/// An `async fn(Arc<App>, Request) -> ApiResult<Response>`. Implemented for every such function;
+/// the trait exists so that functions with different future types fit into one table.
 pub trait Handle: Send + Sync {
-    /// Starts answering.
+    /// Calls the handler.
     fn handle(&self, app: Arc<App>, request: Request) -> HandlerFuture;
 }
 
-impl<F, Answer> Handle for F
+impl<F, Fut> Handle for F
 where
-    F: Fn(Arc<App>, Request) -> Answer + Send + Sync,
-    Answer: Future<Output = ApiResult<Response>> + Send + 'static,
+    F: Fn(Arc<App>, Request) -> Fut + Send + Sync,
+    Fut: Future<Output = ApiResult<Response>> + Send + 'static,
 {
     fn handle(&self, app: Arc<App>, request: Request) -> HandlerFuture {
         Box::pin(self(app, request))

@@ -1,4 +1,4 @@
-//! Runs a server: accepts connections, and drains them when told to stop.
+//! Runs a server: accepts connections, and drains them on shutdown.
 
 use std::io;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use super::server::Server;
 use super::socket::share;
 use crate::limits;
 
-/// Serves until `shutdown` ends, then takes no more connections, lets the requests in flight end, and returns
-/// when they have, or when the shutdown timeout has passed. The caller then closes the engine.
+/// Serves until `shutdown` completes, then stops accepting connections and waits for the requests
+/// in progress, at most for the shutdown timeout. The caller then closes the engine.
 pub async fn serve(
     server: Arc<Server>,
     listeners: Vec<Listener>,
@@ -40,12 +40,12 @@ pub async fn serve(
     stop.send_replace(true);
     let drained = async { while acceptors.join_next().await.is_some() {} };
     if timeout(server.settings.shutdown_timeout, drained).await.is_err() {
-        tracing::warn!("some connections did not end in time and were cut");
+        tracing::warn!("some connections did not end within the shutdown timeout and were closed");
         acceptors.shutdown().await;
     }
 }
 
-/// Accepts connections until told to stop, then waits for those there are.
+/// Accepts connections until the server stops, then waits for the open ones.
 async fn accept(
     server: Arc<Server>,
     listener: Listener,
@@ -57,14 +57,14 @@ async fn accept(
     loop {
         tokio::select! {
             biased;
-            () = connection::requested(&mut stopped) => break,
+            () = connection::stop_requested(&mut stopped) => break,
             Some(_) = connections.join_next() => {}
-            accepted = next(&listener, &slots) => match accepted {
+            accepted = accept_next(&listener, &slots) => match accepted {
                 Ok(accepted) => {
                     let slot = match accepted {
                         Accepted::Tcp(_, address) => tokio::select! {
                             biased;
-                            () = connection::requested(&mut stopped) => break,
+                            () = connection::stop_requested(&mut stopped) => break,
                             slot = slots.enter(address, &server.telemetry) => match slot {
                                 None => continue,
                                 entered => entered,
@@ -73,13 +73,13 @@ async fn accept(
                         Accepted::Control(_) => None,
                     };
                     let (server, stopping) = (Arc::clone(&server), stopping.clone());
-                    connections.spawn(converse(server, accepted, slot, stopping));
+                    connections.spawn(serve_connection(server, accepted, slot, stopping));
                 }
-                Err(error) if is_of_one_client(&error) => {
-                    tracing::debug!(cause = %error, "a connection was not accepted");
+                Err(error) if is_client_error(&error) => {
+                    tracing::debug!(cause = %error, "failed to accept a connection");
                 }
                 Err(error) => {
-                    tracing::warn!(cause = %error, "a connection was not accepted");
+                    tracing::warn!(cause = %error, "failed to accept a connection");
                     sleep(Duration::from_millis(limits::ACCEPT_PAUSE_MS)).await;
                 }
             },
@@ -89,24 +89,24 @@ async fn accept(
     while connections.join_next().await.is_some() {}
 }
 
-/// Waits until there may be another connection and then for one. The control socket needs no slot: the operator gets in
-/// also when the network has taken them all.
-async fn next(listener: &Listener, slots: &ConnectionSlots) -> io::Result<Accepted> {
+/// Waits for capacity and then for a connection. The control socket needs no slot: the operator can
+/// connect even if the network uses all slots.
+async fn accept_next(listener: &Listener, slots: &ConnectionSlots) -> io::Result<Accepted> {
     match listener {
-        Listener::Tcp(_) => slots.room().await,
+        Listener::Tcp(_) => slots.wait_for_capacity().await,
         Listener::Control(_) => {}
     }
     listener.accept().await
 }
 
-/// Whether only the client that just came is the cause; else the system has no sockets to give, and trying again
-/// at once would only burn time.
-fn is_of_one_client(error: &io::Error) -> bool {
+/// Returns whether the error concerns only the connecting client. Otherwise the system has no
+/// sockets left, and an immediate retry would only waste time.
+fn is_client_error(error: &io::Error) -> bool {
     use io::ErrorKind::{ConnectionAborted, ConnectionReset, Interrupted, PermissionDenied};
     matches!(error.kind(), ConnectionAborted | ConnectionReset | Interrupted | PermissionDenied)
 }
 
-async fn converse(
+async fn serve_connection(
     server: Arc<Server>,
     accepted: Accepted,
     slot: Option<ConnectionSlot>,
@@ -117,14 +117,14 @@ async fn converse(
         Accepted::Tcp(stream, address) => {
             let origin = Origin::Network(address);
             let (reader, writer) = stream.into_split();
-            let (socket, lookout) = share(reader, writer);
-            connection::serve(Arc::clone(&server), origin, socket, lookout, slot, stopping).await
+            let (socket, readiness) = share(reader, writer);
+            connection::serve(Arc::clone(&server), origin, socket, readiness, slot, stopping).await
         }
         Accepted::Control(stream) => {
             let (reader, writer) = stream.into_split();
-            let (socket, lookout) = share(reader, writer);
+            let (socket, readiness) = share(reader, writer);
             let origin = Origin::Control;
-            connection::serve(Arc::clone(&server), origin, socket, lookout, slot, stopping).await
+            connection::serve(Arc::clone(&server), origin, socket, readiness, slot, stopping).await
         }
     }
     drop(open);

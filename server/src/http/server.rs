@@ -1,7 +1,7 @@
-//! The server: what exists from the first connection to the last, also while there is no [`App`].
+//! The server: state that exists for the whole life of the process, even while there is no [`App`].
 //!
-//! Life: *starting* until [`Server::open`] is given the app; then *ready*; *draining* from the moment that
-//! shutdown begins. A server never goes back.
+//! States: *starting* until [`Server::open`] receives the app, then *ready*, and *draining* once
+//! shutdown has begun. A server never returns to an earlier state.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -12,12 +12,12 @@ use telltale_engine::Clock;
 use super::admission::Admission;
 use super::error::{ApiError, ApiResult, ErrorCode};
 use super::idempotency::InFlight;
-use super::packing::Packers;
+use super::packing::ResponseCompressor;
 use super::route::Route;
 use super::router::{InvalidRoute, Router};
 use super::settings::Settings;
-use super::stranger_lines::StrangerLines;
-use super::strangers::Strangers;
+use super::stranger_lines::RefusalLogLimit;
+use super::strangers::UnauthenticatedClients;
 use super::telemetry::Telemetry;
 use super::{openapi, operational};
 use crate::app::App;
@@ -25,7 +25,7 @@ use crate::limits;
 use crate::platform::ids::Ids;
 use crate::platform::ticks::Ticks;
 
-/// The HTTP side of the process.
+/// The HTTP server of the process.
 #[derive(Debug)]
 pub struct Server {
     pub(super) settings: Settings,
@@ -35,30 +35,31 @@ pub struct Server {
     pub(super) openapi: Bytes,
     pub(super) telemetry: Telemetry,
     pub(super) admission: Admission,
-    /// The operator gets in also when the network has taken all places.
+    /// Admission on the control socket: the operator is admitted even if the network has reached
+    /// its limits.
     pub(super) control: Admission,
-    pub(super) strangers: Strangers,
-    pub(super) stranger_lines: StrangerLines,
+    pub(super) unauthenticated: UnauthenticatedClients,
+    pub(super) refusal_log_limit: RefusalLogLimit,
     pub(super) in_flight: InFlight,
-    pub(super) packers: Packers,
+    pub(super) compressor: ResponseCompressor,
     app: OnceLock<Arc<App>>,
     draining: AtomicBool,
 }
 
-/// A server cannot be made.
+/// A server could not be created.
 #[derive(Debug, thiserror::Error)]
 pub enum SetupError {
-    /// The route tables contradict each other.
+    /// The route tables are inconsistent.
     #[error(transparent)]
     Routes(#[from] InvalidRoute),
-    /// The system has no randomness to give.
+    /// The system's random number generator failed.
     #[error("no randomness: {0}")]
     Randomness(#[from] std::io::Error),
 }
 
 impl Server {
-    /// A server that is starting: it answers `/healthz`, and everything else with `unavailable`. The ticks are
-    /// [`Ticks::system`] except in tests that move time.
+    /// Creates a server in the state *starting*: it serves `/healthz` and refuses everything else
+    /// with `unavailable`. The ticks are [`Ticks::system`] except in tests that control time.
     pub fn new(
         settings: Settings,
         clock: Clock,
@@ -72,10 +73,10 @@ impl Server {
             telemetry: Telemetry::new(router.routes()),
             admission: Admission::new(&settings),
             control: Admission::new(&settings),
-            strangers: Strangers::new(&settings),
-            stranger_lines: StrangerLines::default(),
+            unauthenticated: UnauthenticatedClients::new(&settings),
+            refusal_log_limit: RefusalLogLimit::default(),
             in_flight: InFlight::default(),
-            packers: Packers::default(),
+            compressor: ResponseCompressor::default(),
             app: OnceLock::new(),
             draining: AtomicBool::new(false),
             router,
@@ -84,37 +85,37 @@ impl Server {
         }))
     }
 
-    /// Makes the server ready. It takes one app in its life; a second one is given back.
+    /// Makes the server ready. Returns the app if the server already has one.
     pub fn open(&self, app: Arc<App>) -> Result<(), Arc<App>> {
         self.app.set(app)
     }
 
-    /// Refuses new work from now on; what is being answered goes on.
+    /// Starts to refuse new work; requests in progress continue.
     pub fn drain(&self) {
         self.draining.store(true, Ordering::Relaxed);
     }
 
-    /// Whether shutdown has begun.
+    /// Returns whether shutdown has begun.
     pub fn is_draining(&self) -> bool {
         self.draining.load(Ordering::Relaxed)
     }
 
-    /// The app, once the engine is open.
+    /// Returns the app, once the engine is open.
     pub fn app(&self) -> Option<&Arc<App>> {
         self.app.get()
     }
 
-    /// The settings that the server was made with.
+    /// Returns the settings of the server.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// What the server has counted of its own work.
+    /// Returns the server's counts of its own work.
     pub fn telemetry(&self) -> &Telemetry {
         &self.telemetry
     }
 
-    /// The app, to do new work with.
+    /// Returns the app for new work. Fails while the server starts or drains.
     pub(super) fn ready(&self) -> ApiResult<&Arc<App>> {
         if self.is_draining() {
             return Err(unavailable("the server is shutting down"));
@@ -122,7 +123,7 @@ impl Server {
         self.opened()
     }
 
-    /// The app, also while the server drains.
+    /// Returns the app, even while the server drains.
     pub(super) fn opened(&self) -> ApiResult<&Arc<App>> {
         self.app().ok_or_else(|| unavailable("the server is starting"))
     }

@@ -1,4 +1,4 @@
-//! Everything about the HTTP side that an operator may change, with unit, default and the reason for it.
+//! The settings of the HTTP server, with units, defaults and the reasons for the defaults.
 
 use std::time::Duration;
 
@@ -9,103 +9,121 @@ use crate::jobs::JobsSettings;
 use crate::limits;
 use crate::platform::quota::Quotas;
 
-/// The settings of the HTTP side. `Settings::default()` is right for one machine of a few cores.
+/// The settings of the HTTP server. `Settings::default()` suits a machine with a few cores.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
-    /// The account of memory of the process.
+    /// The memory account of the process.
     pub memory: Memory,
-    /// Bytes of a JSON body, after decompression. 1 MiB: no single resource is larger.
+    /// Maximum length of a JSON body in bytes, after decompression. Default 1 MiB: no single
+    /// resource is larger.
     pub body_json_bytes_max: usize,
-    /// Bytes of a batch body, after decompression. 8 MiB: 500 items of 16 KiB.
+    /// Maximum length of a batch body in bytes, after decompression. Default 8 MiB: 500 items of 16
+    /// KiB.
     pub body_batch_bytes_max: usize,
-    /// Bytes of a bulk body, after decompression. 32 MiB: what agents send at most.
+    /// Maximum length of a bulk body in bytes, after decompression. Default 32 MiB: the most that
+    /// agents send.
     pub body_bulk_bytes_max: usize,
-    /// Points of a bulk body that go to the log in one write; a body of more is several. 1048576, which is also the most:
-    /// some 20 MB in memory.
+    /// Maximum number of samples of a bulk body written to the log in one write; a larger body is
+    /// split into several writes. Default and maximum 1048576: about 20 MB in memory.
     pub bulk_write_points_max: usize,
-    /// Bytes of all bodies that are being read or answered; more is `overloaded`. 256 MiB.
+    /// Maximum bytes of all bodies being read or processed; beyond it, requests are refused with
+    /// `overloaded`. Default 256 MiB.
     pub body_bytes_in_flight_max: usize,
-    /// Requests that are being answered; more is `overloaded`. 4096: more only wait for each other.
+    /// Maximum number of requests in progress; beyond it, requests are refused with `overloaded`.
+    /// Default 4096: more would only wait for each other.
     pub requests_in_flight_max: usize,
-    /// Requests whose sender only their bodies tell, while they are read; more is `overloaded`. 64: an SDK sends a few kilobytes.
+    /// Maximum number of requests whose sender is identified only by the body, while it is read;
+    /// beyond it, they are refused with `overloaded`. Default 64: an SDK sends a few kilobytes.
     pub strangers_in_flight_max: usize,
-    /// Of these, those of one address, or of one site of IPv6. 16: the users behind one proxy.
+    /// Maximum number of these from one address (IPv6: one /64 network). Default 16: the users
+    /// behind one proxy.
     pub strangers_per_address_max: usize,
-    /// How long the body of such a request may take. 10 s.
+    /// Time limit for the body of such a request. Default 10 s.
     pub stranger_body_timeout: Duration,
-    /// Requests a second of one address, or of one site of IPv6, that no key comes with, in the long run; twice as many at once. 0 is no
-    /// limit. 100: a browser that opens the page of the documentation, and monitors.
+    /// Requests per second without a valid key from one address (IPv6: one /64 network), sustained;
+    /// bursts may have twice as many. 0 means unlimited. Default 100: a browser that opens the
+    /// documentation page, and monitors.
     pub stranger_requests_per_second: u32,
-    /// How long a connection that has not shown a key may wait for its next request. 20 s: longer than monitors pause.
+    /// Idle timeout of an unauthenticated connection. Default 20 s: longer than monitors pause.
     pub stranger_idle_timeout: Duration,
-    /// How long a query may take. 60 s: who looks at it has gone by then.
+    /// Time limit of a query. Default 60 s: few clients wait longer.
     pub query_timeout: Duration,
-    /// Bytes a second that a client takes of an answer at least, over a period; slower ones are cut off. 2 KiB: slower than any line.
+    /// Minimum rate in bytes per second, averaged over a period, at which a client must read a
+    /// response; slower clients are disconnected. Default 2 KiB: slower than any usable line.
     pub answer_pace: u64,
-    /// The period. 30 s.
+    /// Length of that period. Default 30 s.
     pub answer_pace_period: Duration,
-    /// Queries that run at once; more wait. Two per core: a query may wait for the disk.
+    /// Maximum number of concurrent queries; further ones wait. Default two per core: a query may
+    /// wait for the disk.
     pub queries_at_once_max: usize,
-    /// Milliseconds that a widget of a dashboard may take, waiting included. 5000: who looks at a dashboard waits no longer.
+    /// Time limit of a dashboard widget in milliseconds, including waiting. Default 5000: viewers
+    /// wait no longer.
     pub widget_timeout_ms: u64,
     /// Leases, retries and retention of jobs.
     pub jobs: JobsSettings,
-    /// Attributes of OTLP that are tags, beside those of data points.
+    /// OTLP attributes that become tags, in addition to those of data points.
     pub otlp_attributes: OtlpAttributes,
-    /// What is kept of errors.
+    /// Limits and retention of errors.
     pub errors: ErrorSettings,
-    /// Open connections; further ones wait to be accepted. 16384: an idle one takes some 16 KiB ([`limits::CONNECTION_BYTES`]).
+    /// Maximum number of open connections; further ones wait to be accepted. Default 16384: an idle
+    /// one takes about 16 KiB ([`limits::CONNECTION_BYTES`]).
     pub connections_max: usize,
-    /// Of these, connections whose client has not shown a key; where there are as many, a new one takes the place of an older one.
-    /// `None` is half of the connections.
+    /// Maximum number of unauthenticated connections; beyond it, a new one evicts an older one.
+    /// `None` means half of `connections_max`.
     pub stranger_connections_max: Option<usize>,
-    /// Of these, those of one address, or of one site of IPv6. `None` is half of them.
+    /// Maximum number of these from one address (IPv6: one /64 network). `None` means half of them.
     pub stranger_connections_per_address_max: Option<usize>,
-    /// Bytes of the request line and headers together. 32 KiB.
+    /// Maximum bytes of request line and headers together. Default 32 KiB.
     pub header_bytes_max: usize,
-    /// Headers of a request. 100: more than browsers and proxies add together.
+    /// Maximum number of headers of a request. Default 100: more than browsers and proxies send
+    /// together.
     pub headers_max: usize,
-    /// How long the headers of a request may take. 10 s.
+    /// Time limit for the headers of a request. Default 10 s.
     pub header_timeout: Duration,
-    /// How long a connection may wait for its next request. 75 s: longer than the usual proxy waits.
+    /// Idle timeout of a connection. Default 75 s: longer than that of the usual proxy.
     pub idle_timeout: Duration,
-    /// How long a request is answered on after its client has ended its side of the connection. 10 s: longer than nearly all answers
-    /// take, and not so long that queries of clients that are gone keep others waiting.
+    /// Time for which a request continues after its client has closed its sending side. Default 10
+    /// s: longer than nearly all responses take, and short enough that queries of disconnected
+    /// clients do not delay others.
     pub half_closed_grace: Duration,
-    /// How long a body may pause. 10 s.
+    /// Longest pause within a body. Default 10 s.
     pub body_idle_timeout: Duration,
-    /// How long a whole body may take. 60 s: 32 MiB over a slow line.
+    /// Time limit for a whole body. Default 60 s: 32 MiB over a slow line.
     pub body_timeout: Duration,
-    /// How long requests in flight may take to end when the server stops. 30 s.
+    /// Time limit for requests in progress at shutdown. Default 30 s.
     pub shutdown_timeout: Duration,
-    /// How many requests a key may send, by class.
+    /// Request quotas of keys, by class.
     pub quotas: Quotas,
 }
 
-/// Attributes of OTLP that are tags, beside those of data points, by their names.
+/// The OTLP attributes that become tags, in addition to those of data points, by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OtlpAttributes {
-    /// Of resources: what tells one instance of a service from another.
+    /// Resource attributes, which distinguish the instances of a service.
     pub resource: Vec<String>,
-    /// Of scopes of instrumentation, whose own name and version are `otel.scope.name` and `otel.scope.version`. None: few
-    /// ask which library measured, and each one is a series more.
+    /// Attributes of instrumentation scopes; the scope's name and version are `otel.scope.name` and
+    /// `otel.scope.version`. Default none: queries rarely group by library, and each attribute
+    /// multiplies the series.
     pub scope: Vec<String>,
 }
 
-/// What is kept of errors.
+/// Limits and retention of errors.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ErrorSettings {
-    /// Groups at most. Where there are more, those go that are needed least of the key that made most; what comes meanwhile is
-    /// one group of its key. 100000: more than anybody looks through.
+    /// Maximum number of groups. Beyond it, the least useful groups of the key with the most groups
+    /// are removed; new errors meanwhile are counted in one group per key. Default 100000: more
+    /// than anyone can inspect.
     pub groups_max: usize,
-    /// Bytes of the sets of users that stay in memory; others are read from disk. 32 MiB.
+    /// Bytes of user sets kept in memory; others are read from disk. Default 32 MiB.
     pub users_bytes_max: usize,
-    /// Groups that the errors of one key may begin in an hour; what comes beyond is one group of the key. 1000: more distinct
-    /// errors than a program has on its worst day, and a hundredth of all groups.
+    /// Maximum number of groups that the errors of one key may create per hour; errors beyond it
+    /// are counted in one group of the key. Default 1000: more distinct errors than a program
+    /// produces on its worst day, and a hundredth of all groups.
     pub new_groups_per_hour: u64,
-    /// Words: the values of keys that contain one, in any case, are not stored; a short one must be a whole word of the key.
+    /// Words that mark sensitive keys: the value of a key that contains one, in any case, is not
+    /// stored. A short word must match a whole word of the key.
     pub scrub_keys: Vec<String>,
-    /// How long events are kept. 30 days.
+    /// Time for which events are kept. Default 30 days.
     pub retention: Duration,
 }
 
@@ -195,7 +213,7 @@ impl Default for Settings {
 }
 
 impl Settings {
-    /// Bytes that a body of this kind may have after decompression.
+    /// Returns the maximum length in bytes of a decompressed body of this kind.
     pub(super) fn body_bytes_max(&self, kind: BodyKind) -> usize {
         match kind {
             BodyKind::None => 0,

@@ -1,40 +1,42 @@
-//! Bodies packed by Snappy in its block format: the length stands in front, so that a bomb is known before it bursts.
+//! Decodes bodies in Snappy's block format. The decoded length comes first, so a decompression bomb
+//! is detected before decoding.
 
 use super::admission::Reservation;
 use super::body::too_large;
 use super::error::{ApiError, ApiResult, ErrorCode};
 use crate::limits::SNAPPY_INLINE_BYTES_MAX;
 
-/// Unpacks a body into at most `bytes_max` bytes, which are reserved beside the packed ones.
-pub(super) async fn unpack(
-    packed: Vec<u8>,
+/// Decodes a body into at most `bytes_max` bytes, which are reserved in addition to the encoded
+/// ones.
+pub(super) async fn decode(
+    encoded: Vec<u8>,
     bytes_max: usize,
     reservation: &Reservation,
 ) -> ApiResult<Vec<u8>> {
-    let bytes = match snap::raw::decompress_len(&packed) {
+    let bytes = match snap::raw::decompress_len(&encoded) {
         Ok(bytes) if bytes <= bytes_max => bytes,
         Ok(_) | Err(snap::Error::TooBig { .. }) => return Err(too_large(bytes_max)),
-        Err(error) => return Err(damaged(error)),
+        Err(error) => return Err(corrupt(error)),
     };
     reservation.add(bytes)?;
     if bytes <= SNAPPY_INLINE_BYTES_MAX {
-        return decompress(&packed);
+        return decode_bytes(&encoded);
     }
-    // The bytes stay reserved as long as the work lasts, also when the caller has gone.
+    // The bytes stay reserved until the task ends, even if the client has disconnected.
     let reservation = reservation.clone();
-    let unpacking = tokio::task::spawn_blocking(move || {
-        let outcome = decompress(&packed);
+    let decoding = tokio::task::spawn_blocking(move || {
+        let outcome = decode_bytes(&encoded);
         drop(reservation);
         outcome
     });
-    unpacking.await.map_err(ApiError::internal)?
+    decoding.await.map_err(ApiError::internal)?
 }
 
-fn decompress(packed: &[u8]) -> ApiResult<Vec<u8>> {
-    snap::raw::Decoder::new().decompress_vec(packed).map_err(damaged)
+fn decode_bytes(encoded: &[u8]) -> ApiResult<Vec<u8>> {
+    snap::raw::Decoder::new().decompress_vec(encoded).map_err(corrupt)
 }
 
-fn damaged(error: snap::Error) -> ApiError {
-    let message = "the body must be compressed in the block format of Snappy";
+fn corrupt(error: snap::Error) -> ApiError {
+    let message = "the body must be compressed in Snappy block format";
     ApiError::new(ErrorCode::InvalidParameter, message).caused_by(error)
 }

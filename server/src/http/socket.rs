@@ -1,4 +1,4 @@
-//! The sockets of clients, shared between whoever reads them and whoever watches for their end.
+//! Client sockets, shared between the task that reads them and the one that watches for their end.
 
 use std::io;
 use std::pin::Pin;
@@ -8,22 +8,22 @@ use std::task::{Context, Poll, ready};
 use tokio::io::{AsyncRead, AsyncWrite, Interest, Join, ReadBuf, Ready, join};
 use tokio::net::{tcp, unix};
 
-use super::client_end::Lookout;
+use super::client_end::ReadinessWatch;
 
-/// A socket to be read and written, whose reading half is shared.
+/// A socket for reading and writing whose reading half is shared.
 pub(super) type SharedSocket<R, W> = Join<SharedReader<R>, W>;
 
-/// The reading half of a socket.
+/// The shared reading half of a socket.
 #[derive(Debug)]
 pub(super) struct SharedReader<R>(Arc<R>);
 
-/// A reading half that needs no exclusive reference. One task reads at a time.
-pub(super) trait ReadHalf: Lookout {
+/// A reading half that needs no exclusive reference. Only one task may read at a time.
+pub(super) trait ReadHalf: ReadinessWatch {
     /// Like [`AsyncRead::poll_read`].
     fn poll_read(&self, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>>;
 }
 
-/// Joins the halves of a socket again, and returns what watches it.
+/// Joins the halves of a socket again. Returns it with a handle for watching its readiness.
 pub(super) fn share<R: ReadHalf, W: AsyncWrite>(
     reader: R,
     writer: W,
@@ -42,10 +42,10 @@ impl<R: ReadHalf> AsyncRead for SharedReader<R> {
     }
 }
 
-// TCP and Unix sockets have the same methods and no trait for them.
+// Tokio's TCP and Unix sockets have the same methods but no common trait.
 macro_rules! read_half {
     ($half:ty) => {
-        impl Lookout for $half {
+        impl ReadinessWatch for $half {
             async fn ready(&self, interest: Interest) -> io::Result<Ready> {
                 self.ready(interest).await
             }
@@ -58,16 +58,17 @@ macro_rules! read_half {
                 buf: &mut ReadBuf<'_>,
             ) -> Poll<io::Result<()>> {
                 let socket = self.as_ref();
-                let room = buf.remaining();
+                let capacity = buf.remaining();
                 loop {
                     ready!(socket.poll_read_ready(cx))?;
                     let mut read = None;
                     let outcome = socket.try_io(Interest::READABLE, || {
                         let bytes = socket.try_read_buf(buf)?;
                         read = Some(bytes);
-                        // Fewer bytes than there was room for are all that there were. Said here, it saves a system call that would
-                        // find nothing, as the reads of tokio do.
-                        if (1..room).contains(&bytes) {
+                        // A read of fewer bytes than requested has emptied the socket. Clearing its
+                        // readiness here, as tokio's own reads do, saves a system call that would
+                        // find nothing.
+                        if (1..capacity).contains(&bytes) {
                             return Err(io::ErrorKind::WouldBlock.into());
                         }
                         Ok(())

@@ -1,8 +1,10 @@
-//! The pipeline between decompression of requests and compression of answers ([`super::packing`]).
+//! Wraps the pipeline in decompression of requests and compression of responses
+//! ([`super::packing`]).
 //!
-//! Compression stands outside, so that idempotent answers and entity tags know only plain bodies; the limit of
-//! a body stands inside decompression, so that a bomb stops at the limit. An encoding that nobody here knows
-//! passes through and is refused where the body is read, in the service's own form.
+//! Compression is the outermost layer, so that stored responses and entity tags refer to
+//! uncompressed bodies. The body limit applies inside decompression, so that a decompression bomb
+//! stops at the limit. An unknown encoding is passed through and refused where the body is read,
+//! with the service's own error body.
 
 use std::convert::Infallible;
 use std::io;
@@ -28,15 +30,15 @@ use super::pipeline::{self, Origin};
 use super::server::Server;
 use crate::limits;
 
-/// The body of an answer on its way out.
+/// The body of a response.
 pub type Body = Full<Bytes>;
 
-/// A body that is compressed as it is read.
+/// A body that is compressed while it is read.
 pub(super) struct Compressing(CompressionBody<UnsyncBoxBody<Bytes, BoxError>>);
 
 impl http_body::Body for Compressing {
     type Data = Bytes;
-    /// A named error: the compiler cannot follow a boxed one through the tasks of hyper.
+    /// Not `BoxError`: the compiler fails to prove bounds of a boxed error across hyper's tasks.
     type Error = io::Error;
 
     fn poll_frame(
@@ -48,7 +50,7 @@ impl http_body::Body for Compressing {
 }
 
 impl Server {
-    /// Answers a request, whatever happens.
+    /// Processes a request and returns its response; never fails.
     pub async fn handle<B>(
         self: &Arc<Self>,
         origin: Origin,
@@ -61,7 +63,7 @@ impl Server {
         self.respond(origin, request).await.map(Full::new)
     }
 
-    /// The same, for a connection.
+    /// Like [`Self::handle`], for a connection.
     pub(super) async fn respond<B>(
         self: &Arc<Self>,
         origin: Origin,
@@ -71,7 +73,7 @@ impl Server {
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: std::error::Error + Send + Sync,
     {
-        if lower_encoding(request.headers_mut()) {
+        if normalise_encoding(request.headers_mut()) {
             request.extensions_mut().insert(EncodingNamed);
         }
         if gunzip::take_encoding(request.headers_mut()) {
@@ -91,29 +93,30 @@ impl Server {
         B::Error: std::error::Error + Send + Sync,
     {
         let pipeline = Pipeline { server: Arc::clone(self), origin };
-        // Deflate is undone where bodies are read, since senders disagree about what it is; gzip by `gunzip`: the layer would stop
-        // behind the first member.
+        // Deflate is decoded where bodies are read, since senders disagree about its format; gzip
+        // in `gunzip`, because the layer stops after the first member.
         let decompressed = RequestDecompression::new(pipeline)
             .deflate(false)
             .gzip(false)
             .pass_through_unaccepted(true);
-        let worthwhile = SizeAbove::new(limits::COMPRESS_BYTES_MIN).and(NotForContentType::IMAGES);
-        // A higher level costs more time than the bytes it saves take to send.
+        let predicate = SizeAbove::new(limits::COMPRESS_BYTES_MIN).and(NotForContentType::IMAGES);
+        // Higher levels take more time than sending the saved bytes would.
         let compressed = Compression::new(decompressed)
             .quality(CompressionLevel::Fastest)
-            .compress_when(worthwhile);
+            .compress_when(predicate);
         match compressed.oneshot(request).await {
             Ok(response) => {
-                self.packers.pack(response.map(Compressing), &self.settings.memory).await
+                self.compressor.compress(response.map(Compressing), &self.settings.memory).await
             }
             Err(never) => match never {},
         }
     }
 }
 
-/// The names of encodings have no case, but the layer that decompresses knows only the lower one. Several lines
-/// become the one list that they mean, which nobody here can undo. Answers whether there is any.
-fn lower_encoding(headers: &mut HeaderMap) -> bool {
+/// Normalises `Content-Encoding`. Names of encodings are case-insensitive, but the decompression
+/// layer knows only lower case. Several header lines are joined into the list that they mean, which
+/// is then refused as unsupported. Returns whether the header is present.
+fn normalise_encoding(headers: &mut HeaderMap) -> bool {
     let lines: Vec<&[u8]> =
         headers.get_all(CONTENT_ENCODING).iter().map(HeaderValue::as_bytes).collect();
     if lines.is_empty() {
@@ -129,8 +132,8 @@ fn lower_encoding(headers: &mut HeaderMap) -> bool {
     true
 }
 
-/// The pipeline as a service. Its future is boxed: the way of a request is long, and moving it about would cost
-/// more.
+/// The pipeline as a tower service. Its future is boxed because it is large and would be moved
+/// several times.
 #[derive(Clone, Debug)]
 struct Pipeline {
     server: Arc<Server>,

@@ -1,7 +1,9 @@
-//! Lines of the log about refused requests of clients that are not known: without a key, with one that anybody may see, or with
-//! what is not HTTP. There are so many a second, and then one with how many were left out.
+//! Limits the log lines about refused requests of unauthenticated clients: those without a key,
+//! with a public key, or that are not valid HTTP. After a number of lines per second, one line
+//! reports how many were suppressed.
 //!
-//! Anybody can be refused as often as they like; a line for each would fill the disk and hide all others.
+//! Anyone can cause such refusals at any rate; logging each would fill the disk and hide other
+//! lines.
 
 use std::time::Duration;
 
@@ -11,20 +13,20 @@ use crate::limits;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// The lines that were written, and those that were not.
+/// Counts of written and suppressed lines.
 #[derive(Debug, Default)]
-pub(super) struct StrangerLines(Mutex<Lines>);
+pub(super) struct RefusalLogLimit(Mutex<LineCounts>);
 
 #[derive(Debug, Default)]
-struct Lines {
-    /// When the second began that is counted.
+struct LineCounts {
+    /// The start of the second being counted.
     since: Duration,
     written: u64,
-    left_out: u64,
+    suppressed: u64,
 }
 
-impl StrangerLines {
-    /// Returns whether there may be another line.
+impl RefusalLogLimit {
+    /// Returns whether another line may be written.
     pub(super) fn admits(&self, now: Duration) -> bool {
         let mut lines = self.0.lock();
         lines.renew(now);
@@ -32,31 +34,32 @@ impl StrangerLines {
             lines.written += 1;
             return true;
         }
-        lines.left_out += 1;
+        lines.suppressed += 1;
         false
     }
 
-    /// Logs how many lines were left out, once the second of the first of them is over.
-    pub(super) fn report_left_out(&self, now: Duration) {
-        if let Some(lines) = self.left_out(now) {
+    /// Logs the number of suppressed lines, once the second in which the first was suppressed is
+    /// over.
+    pub(super) fn report_suppressed(&self, now: Duration) {
+        if let Some(lines) = self.suppressed(now) {
             tracing::info!(
                 lines,
-                "more lines about refused requests without a key, or with a public one, were left out"
+                "log lines about refused requests without a key or with a public key were suppressed"
             );
         }
     }
 
-    fn left_out(&self, now: Duration) -> Option<u64> {
+    fn suppressed(&self, now: Duration) -> Option<u64> {
         let mut lines = self.0.lock();
-        if lines.left_out == 0 || now.saturating_sub(lines.since) < SECOND {
+        if lines.suppressed == 0 || now.saturating_sub(lines.since) < SECOND {
             return None;
         }
         lines.renew(now);
-        Some(std::mem::take(&mut lines.left_out))
+        Some(std::mem::take(&mut lines.suppressed))
     }
 }
 
-impl Lines {
+impl LineCounts {
     fn renew(&mut self, now: Duration) {
         if now.saturating_sub(self.since) >= SECOND {
             (self.since, self.written) = (now, 0);
@@ -69,17 +72,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn there_are_so_many_lines_a_second_and_then_one_about_the_rest() {
-        let lines = StrangerLines::default();
+    fn lines_are_limited_per_second_and_suppressed_ones_are_counted() {
+        let lines = RefusalLogLimit::default();
         let at = Duration::from_millis;
         let most = limits::STRANGER_LINES_PER_SECOND;
         let written = |ms| (0..most + 5).filter(|_| lines.admits(at(ms))).count() as u64;
-        assert_eq!(lines.left_out(at(2_000)), None);
+        assert_eq!(lines.suppressed(at(2_000)), None);
         assert_eq!(written(2_000), most);
-        assert_eq!(lines.left_out(at(2_999)), None);
-        assert_eq!(lines.left_out(at(3_000)), Some(5));
-        assert_eq!(lines.left_out(at(9_000)), None, "it is told once");
+        assert_eq!(lines.suppressed(at(2_999)), None);
+        assert_eq!(lines.suppressed(at(3_000)), Some(5));
+        assert_eq!(lines.suppressed(at(9_000)), None, "it is reported once");
         assert_eq!(written(9_000), most);
-        assert_eq!(lines.left_out(at(60_000)), Some(5));
+        assert_eq!(lines.suppressed(at(60_000)), Some(5));
     }
 }

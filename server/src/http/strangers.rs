@@ -1,10 +1,13 @@
-//! Places for callers who have not shown a key yet, apart from those of everybody else.
+//! Admission and rate limits of unauthenticated clients, separate from those of all other clients.
 //!
-//! Where only the body says who sends it, it has to be read first. A stranger who sends slowly, or many of them, must not keep out
-//! those who are known: they share a small pool with short timeouts, and of that no address has more than its part.
+//! A body that contains the key has to be read before its sender is known. Unauthenticated clients
+//! that send slowly, or many of them, must not keep out authenticated ones: they share a small pool
+//! of permits with short timeouts, and each address is limited to a part of it. All addresses of an
+//! IPv6 /64 network count as one address.
 //!
-//! Requests that nobody's key comes with, refused ones included, are counted by address too: beyond a rate they are refused unread.
-//! Preflights of browsers are not counted: they cost no more than their refusal, and a refusal would keep a page from sending anything.
+//! Requests without a valid key, including refused ones, also count against a rate per address;
+//! over the rate, they are refused before their body is read. CORS preflight requests are not
+//! counted: they are as cheap as a refusal, and a refusal would keep a page from sending anything.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
@@ -19,126 +22,126 @@ use super::error::{ApiError, ApiResult, ErrorCode};
 use super::settings::Settings;
 use crate::limits;
 
-/// Bits of an IPv6 address that one site has, as a rule: the rest it hands out as it likes.
-const SITE_BITS: u32 = 64;
+/// Bits of an IPv6 address that identify a network; its owner chooses the rest freely.
+const NETWORK_BITS: u32 = 64;
 
-/// The places of strangers.
+/// The limits of unauthenticated clients.
 #[derive(Debug)]
-pub(super) struct Strangers {
-    places: SharedPlaces,
-    /// Those of clients with a public key, which anybody may have seen in a web page: they have more places, and keep others out as
-    /// little.
-    with_public_key: SharedPlaces,
-    /// `None` where there is no limit.
-    rates: Option<Mutex<Rates>>,
+pub(super) struct UnauthenticatedClients {
+    without_key: AddressLimitedPool,
+    /// The permits of clients with a public key, which anyone may have seen in a web page: larger
+    /// than those of clients without a key, but still separate from those of authenticated clients.
+    with_public_key: AddressLimitedPool,
+    /// `None` if the rate is unlimited.
+    rates: Option<Mutex<AddressRates>>,
 }
 
-/// Places of which no address has more than its part.
+/// A pool of permits of which each address gets at most a part.
 #[derive(Debug)]
-struct SharedPlaces {
+struct AddressLimitedPool {
     admission: Admission,
-    of_address: Arc<Mutex<HashMap<IpAddr, OfAddress>>>,
+    by_address: Arc<Mutex<HashMap<IpAddr, AddressUsage>>>,
     per_address_max: usize,
     bytes_per_address_max: usize,
-    /// What is said where an address has its part.
+    /// The error message if an address has reached its part.
     refusal: &'static str,
 }
 
-/// What one address has in flight.
+/// The requests in progress of one address.
 #[derive(Debug, Default)]
-struct OfAddress {
+struct AddressUsage {
     requests: usize,
     body_bytes: Arc<AtomicUsize>,
 }
 
-/// How often the addresses have asked.
+/// A rate limit per address: the generic cell rate algorithm (GCRA).
 #[derive(Debug)]
-struct Rates {
-    /// The time after which one more request is due.
-    pause: Duration,
-    /// What the requests that may come at once are due in together.
+struct AddressRates {
+    /// The interval between two requests at the limit.
+    interval: Duration,
+    /// The burst tolerance: the number of requests allowed at once, times the interval.
     burst: Duration,
-    /// When all that came is paid for, by address.
-    paid_at: HashMap<IpAddr, Duration>,
-    /// The same of all addresses that there is no room for.
-    others_paid_at: Duration,
+    /// The theoretical arrival time of the next request, by address.
+    due_at: HashMap<IpAddr, Duration>,
+    /// The same for all addresses beyond the maximum number of tracked ones.
+    others_due_at: Duration,
     swept_at: Duration,
 }
 
-/// A place that a stranger has. Given back when dropped.
+/// A permit of an unauthenticated client, released on drop.
 #[derive(Debug)]
-pub(super) struct StrangersPlace {
+pub(super) struct AddressPermit {
     pub(super) reservation: Reservation,
-    of_address: Arc<Mutex<HashMap<IpAddr, OfAddress>>>,
+    by_address: Arc<Mutex<HashMap<IpAddr, AddressUsage>>>,
     address: IpAddr,
 }
 
-impl Strangers {
+impl UnauthenticatedClients {
     pub(super) fn new(settings: &Settings) -> Self {
         let requests = settings.strangers_in_flight_max;
         let bytes = settings.body_json_bytes_max.saturating_mul(requests);
         let bytes = bytes.min(settings.body_bytes_in_flight_max);
-        let places = SharedPlaces {
+        let without_key = AddressLimitedPool {
             admission: Admission::of(requests, bytes, &settings.memory),
-            of_address: Arc::default(),
+            by_address: Arc::default(),
             per_address_max: settings.strangers_per_address_max,
             bytes_per_address_max: bytes,
-            refusal: "too many requests without a key come from this address",
+            refusal: "too many requests without a key from this address",
         };
         let requests = (settings.requests_in_flight_max / limits::PUBLIC_KEYS_SHARE).max(1);
         let bytes = settings.body_bytes_in_flight_max / limits::PUBLIC_KEYS_BYTES_SHARE;
-        let with_public_key = SharedPlaces {
+        let with_public_key = AddressLimitedPool {
             admission: Admission::of(requests, bytes, &settings.memory),
-            of_address: Arc::default(),
+            by_address: Arc::default(),
             per_address_max: (requests / limits::PUBLIC_KEYS_ADDRESS_SHARE).max(1),
             bytes_per_address_max: bytes / limits::PUBLIC_KEYS_ADDRESS_BYTES_SHARE,
-            refusal: "too many requests with a public key come from this address",
+            refusal: "too many requests with a public key from this address",
         };
-        let rates = Rates::new(settings.stranger_requests_per_second).map(Mutex::new);
-        Self { places, with_public_key, rates }
+        let rates = AddressRates::new(settings.stranger_requests_per_second).map(Mutex::new);
+        Self { without_key, with_public_key, rates }
     }
 
-    /// Counts a request without a key, or refuses it where its address has sent too many.
+    /// Counts a request without a key, or refuses it if its address is over the rate.
     pub(super) fn count(&self, address: IpAddr, now: Duration) -> ApiResult<()> {
         let Some(rates) = &self.rates else { return Ok(()) };
-        rates.lock().count(site_of(address), now).map_err(too_often)
+        rates.lock().count(network_of(address), now).map_err(rate_limited)
     }
 
-    /// Refuses a request unread where its address has sent too many without a key; counts nothing.
+    /// Refuses a request before its body is read if its address is over the rate. Counts nothing.
     pub(super) fn check(&self, address: IpAddr, now: Duration) -> ApiResult<()> {
         let Some(rates) = &self.rates else { return Ok(()) };
-        rates.lock().wait(site_of(address), now).map_or(Ok(()), |wait| Err(too_often(wait)))
+        rates.lock().wait(network_of(address), now).map_or(Ok(()), |wait| Err(rate_limited(wait)))
     }
 
-    /// Lets a stranger in, or sheds the request.
-    pub(super) fn enter(&self, address: IpAddr) -> ApiResult<StrangersPlace> {
-        self.places.enter(address)
+    /// Admits a client that has sent no key in the request's head, or sheds the request.
+    pub(super) fn enter(&self, address: IpAddr) -> ApiResult<AddressPermit> {
+        self.without_key.enter(address)
     }
 
-    /// Lets in who has shown a public key, or sheds the request.
-    pub(super) fn enter_with_public_key(&self, address: IpAddr) -> ApiResult<StrangersPlace> {
+    /// Admits a client with a public key, or sheds the request.
+    pub(super) fn enter_with_public_key(&self, address: IpAddr) -> ApiResult<AddressPermit> {
         self.with_public_key.enter(address)
     }
 
-    /// Lets in whose body is read and named a public key, or sheds the request.
+    /// Admits a client whose body was read and contains a public key, or sheds the request.
     pub(super) fn enter_with_body(&self) -> ApiResult<Reservation> {
         self.with_public_key.admission.enter()
     }
 }
 
-/// The refusal of an address that has to wait so long.
-fn too_often(wait: Duration) -> ApiError {
-    let message = "too many requests without a key come from this address";
+/// Returns the refusal of an address that has to wait this long.
+fn rate_limited(wait: Duration) -> ApiError {
+    let message = "too many requests without a key from this address";
     let seconds = wait.as_millis().div_ceil(1_000).max(1);
     ApiError::new(ErrorCode::RateLimited, message)
         .retry_after(u32::try_from(seconds).unwrap_or(u32::MAX))
 }
 
-impl SharedPlaces {
-    fn enter(&self, address: IpAddr) -> ApiResult<StrangersPlace> {
-        let address = site_of(address);
-        let mut all = self.of_address.lock();
-        let held = all.get(&address).map_or(0, |of_address| of_address.requests);
+impl AddressLimitedPool {
+    fn enter(&self, address: IpAddr) -> ApiResult<AddressPermit> {
+        let address = network_of(address);
+        let mut all = self.by_address.lock();
+        let held = all.get(&address).map_or(0, |by_address| by_address.requests);
         if held >= self.per_address_max {
             return Err(overloaded(self.refusal));
         }
@@ -146,81 +149,82 @@ impl SharedPlaces {
         let bytes_max = self.bytes_per_address_max;
         let part = AddressBytes { bytes: Arc::clone(&bytes), bytes_max };
         let reservation = self.admission.enter_from(Purpose::Any, Some(part))?;
-        all.insert(address, OfAddress { requests: held + 1, body_bytes: bytes });
+        all.insert(address, AddressUsage { requests: held + 1, body_bytes: bytes });
         drop(all);
-        Ok(StrangersPlace { reservation, of_address: Arc::clone(&self.of_address), address })
+        Ok(AddressPermit { reservation, by_address: Arc::clone(&self.by_address), address })
     }
 }
 
-impl Rates {
+impl AddressRates {
     fn new(per_second: u32) -> Option<Self> {
-        let pause = Duration::from_secs(1).checked_div(per_second)?;
+        let interval = Duration::from_secs(1).checked_div(per_second)?;
         Some(Self {
-            pause,
-            burst: pause
+            interval,
+            burst: interval
                 .saturating_mul(per_second)
                 .saturating_mul(limits::STRANGER_REQUESTS_BURST_SECONDS),
-            paid_at: HashMap::new(),
-            others_paid_at: Duration::ZERO,
+            due_at: HashMap::new(),
+            others_due_at: Duration::ZERO,
             swept_at: Duration::ZERO,
         })
     }
 
-    /// Counts a request, or tells how long it has to wait. A refused one is not counted.
+    /// Counts a request, or returns how long it has to wait. A refused request is not counted.
     fn count(&mut self, address: IpAddr, now: Duration) -> Result<(), Duration> {
-        let is_full = self.paid_at.len() >= limits::STRANGER_ADDRESSES_MAX;
+        let is_full = self.due_at.len() >= limits::STRANGER_ADDRESSES_MAX;
         if is_full && now.saturating_sub(self.swept_at) >= Duration::from_secs(1) {
             self.swept_at = now;
-            self.paid_at.retain(|_, paid_at| *paid_at > now);
+            self.due_at.retain(|_, due_at| *due_at > now);
         }
-        let has_room = self.paid_at.len() < limits::STRANGER_ADDRESSES_MAX;
-        let paid_at = match self.paid_at.get_mut(&address) {
-            Some(paid_at) => paid_at,
-            None if has_room => self.paid_at.entry(address).or_insert(now),
-            None => &mut self.others_paid_at,
+        let can_track = self.due_at.len() < limits::STRANGER_ADDRESSES_MAX;
+        let due_at = match self.due_at.get_mut(&address) {
+            Some(due_at) => due_at,
+            None if can_track => self.due_at.entry(address).or_insert(now),
+            None => &mut self.others_due_at,
         };
-        let next = (*paid_at).max(now) + self.pause;
+        let next = (*due_at).max(now) + self.interval;
         match (next - now).checked_sub(self.burst).filter(|wait| !wait.is_zero()) {
             Some(wait) => Err(wait),
             None => {
-                *paid_at = next;
+                *due_at = next;
                 Ok(())
             }
         }
     }
 }
 
-impl Rates {
-    /// How long the next request of an address has to wait, where it has to.
+impl AddressRates {
+    /// Returns how long the next request of an address has to wait, if it has to.
     fn wait(&self, address: IpAddr, now: Duration) -> Option<Duration> {
-        let is_full = self.paid_at.len() >= limits::STRANGER_ADDRESSES_MAX;
-        let paid_at = match self.paid_at.get(&address) {
-            Some(paid_at) => *paid_at,
-            None if is_full => self.others_paid_at,
+        let is_full = self.due_at.len() >= limits::STRANGER_ADDRESSES_MAX;
+        let due_at = match self.due_at.get(&address) {
+            Some(due_at) => *due_at,
+            None if is_full => self.others_due_at,
             None => now,
         };
-        let next = paid_at.max(now) + self.pause;
+        let next = due_at.max(now) + self.interval;
         (next - now).checked_sub(self.burst).filter(|wait| !wait.is_zero())
     }
 }
 
-impl Drop for StrangersPlace {
+impl Drop for AddressPermit {
     fn drop(&mut self) {
-        let mut of_address = self.of_address.lock();
-        if let Some(held) = of_address.get_mut(&self.address) {
+        let mut by_address = self.by_address.lock();
+        if let Some(held) = by_address.get_mut(&self.address) {
             held.requests -= 1;
             if held.requests == 0 {
-                of_address.remove(&self.address);
+                by_address.remove(&self.address);
             }
         }
     }
 }
 
-/// Returns the address that all addresses of a site count as: of IPv6 its network, of IPv4 itself.
-pub(super) fn site_of(address: IpAddr) -> IpAddr {
+/// Returns the address under which a client is counted: the network of an IPv6 address, an IPv4
+/// address itself.
+pub(super) fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
-            let mask = u128::MAX << (u128::BITS - SITE_BITS);
+            let mask = u128::MAX << (u128::BITS - NETWORK_BITS);
             IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & mask))
         }
         v4 @ IpAddr::V4(_) => v4,
@@ -231,8 +235,8 @@ pub(super) fn site_of(address: IpAddr) -> IpAddr {
 mod tests {
     use super::*;
 
-    fn strangers(in_flight: usize, per_address: usize) -> Strangers {
-        Strangers::new(&Settings {
+    fn clients(in_flight: usize, per_address: usize) -> UnauthenticatedClients {
+        UnauthenticatedClients::new(&Settings {
             strangers_in_flight_max: in_flight,
             strangers_per_address_max: per_address,
             ..Settings::default()
@@ -240,97 +244,97 @@ mod tests {
     }
 
     #[test]
-    fn an_address_has_its_part_and_all_together_theirs() {
-        let strangers = strangers(3, 2);
+    fn requests_are_limited_per_address_and_in_total() {
+        let clients = clients(3, 2);
         let [a, b]: [IpAddr; 2] = ["10.0.0.1", "10.0.0.2"].map(|text| text.parse().unwrap());
-        let _first = strangers.enter(a).unwrap();
-        let second = strangers.enter(a).unwrap();
-        strangers.enter(a).unwrap_err();
-        // One that was refused keeps nothing.
-        let _third = strangers.enter(b).unwrap();
-        strangers.enter(b).unwrap_err();
+        let _first = clients.enter(a).unwrap();
+        let second = clients.enter(a).unwrap();
+        clients.enter(a).unwrap_err();
+        // A refused request holds nothing.
+        let _third = clients.enter(b).unwrap();
+        clients.enter(b).unwrap_err();
         drop(second);
-        let _fourth = strangers.enter(b).unwrap();
+        let _fourth = clients.enter(b).unwrap();
     }
 
     #[test]
-    fn an_address_with_a_public_key_leaves_half_of_the_bytes_to_others() {
+    fn an_address_with_a_public_key_gets_at_most_half_of_the_bytes() {
         let settings = Settings { body_bytes_in_flight_max: 4_000, ..Settings::default() };
-        let strangers = Strangers::new(&settings);
+        let clients = UnauthenticatedClients::new(&settings);
         let [a, b] = ["10.0.0.1", "10.0.0.2"].map(ip);
-        let alone = strangers.enter_with_public_key(a).unwrap();
-        assert_eq!(alone.reservation.left(), 1_000);
+        let alone = clients.enter_with_public_key(a).unwrap();
+        assert_eq!(alone.reservation.available(), 1_000);
         assert_eq!(alone.reservation.add(1_001).unwrap_err().code(), ErrorCode::PayloadTooLarge);
         alone.reservation.add(600).unwrap();
-        let second = strangers.enter_with_public_key(a).unwrap();
+        let second = clients.enter_with_public_key(a).unwrap();
         assert_eq!(second.reservation.add(401).unwrap_err().code(), ErrorCode::Overloaded);
         drop(second);
-        let second = strangers.enter_with_public_key(a).unwrap();
+        let second = clients.enter_with_public_key(a).unwrap();
         second.reservation.add(400).unwrap();
-        let other = strangers.enter_with_public_key(b).unwrap();
+        let other = clients.enter_with_public_key(b).unwrap();
         other.reservation.add(1_000).unwrap();
-        alone.reservation.give_back(100);
+        alone.reservation.release_bytes(100);
         second.reservation.add(100).unwrap();
         drop((alone, second, other));
-        assert_eq!(strangers.with_public_key.admission.body_bytes(), 0);
-        assert!(strangers.with_public_key.of_address.lock().is_empty());
-        strangers.enter_with_public_key(a).unwrap().reservation.add(1_000).unwrap();
+        assert_eq!(clients.with_public_key.admission.body_bytes(), 0);
+        assert!(clients.with_public_key.by_address.lock().is_empty());
+        clients.enter_with_public_key(a).unwrap().reservation.add(1_000).unwrap();
     }
 
     fn ip(text: &str) -> IpAddr {
         text.parse().unwrap()
     }
 
-    /// How many requests of an address are counted at this time, of more than there may be.
-    fn counted(strangers: &Strangers, address: &str, now_ms: u64) -> usize {
+    /// Returns how many of 1000 requests of an address are admitted at this time.
+    fn counted(clients: &UnauthenticatedClients, address: &str, now_ms: u64) -> usize {
         let now = Duration::from_millis(now_ms);
-        (0..1_000).take_while(|_| strangers.count(ip(address), now).is_ok()).count()
+        (0..1_000).take_while(|_| clients.count(ip(address), now).is_ok()).count()
     }
 
-    fn asking(per_second: u32) -> Strangers {
+    fn with_rate(per_second: u32) -> UnauthenticatedClients {
         let settings = Settings { stranger_requests_per_second: per_second, ..Settings::default() };
-        Strangers::new(&settings)
+        UnauthenticatedClients::new(&settings)
     }
 
     #[test]
-    fn an_address_may_ask_so_often_without_a_key() {
-        let strangers = asking(100);
-        assert_eq!(counted(&strangers, "10.0.0.1", 0), 200);
-        assert_eq!(counted(&strangers, "10.0.0.2", 0), 200);
-        assert_eq!(counted(&strangers, "10.0.0.1", 9), 0);
-        assert_eq!(counted(&strangers, "10.0.0.1", 10), 1);
-        assert_eq!(counted(&strangers, "10.0.0.1", 1_010), 100);
-        let refused = strangers.count(ip("10.0.0.1"), Duration::from_millis(1_010)).unwrap_err();
+    fn requests_without_a_key_are_rate_limited_per_address() {
+        let clients = with_rate(100);
+        assert_eq!(counted(&clients, "10.0.0.1", 0), 200);
+        assert_eq!(counted(&clients, "10.0.0.2", 0), 200);
+        assert_eq!(counted(&clients, "10.0.0.1", 9), 0);
+        assert_eq!(counted(&clients, "10.0.0.1", 10), 1);
+        assert_eq!(counted(&clients, "10.0.0.1", 1_010), 100);
+        let refused = clients.count(ip("10.0.0.1"), Duration::from_millis(1_010)).unwrap_err();
         assert_eq!(refused.code(), ErrorCode::RateLimited);
         assert_eq!(refused.retry_after_seconds(), Some(1));
-        assert_eq!(counted(&asking(0), "10.0.0.1", 0), 1_000, "there is no limit");
+        assert_eq!(counted(&with_rate(0), "10.0.0.1", 0), 1_000, "there is no limit");
     }
 
     #[test]
-    fn however_many_addresses_ask_memory_is_bounded() {
-        let strangers = asking(1);
+    fn memory_is_bounded_regardless_of_the_number_of_addresses() {
+        let clients = with_rate(1);
         let address = |n: usize| IpAddr::V4(std::net::Ipv4Addr::from_bits(n as u32));
         for n in 0..limits::STRANGER_ADDRESSES_MAX {
-            strangers.count(address(n), Duration::ZERO).unwrap();
+            clients.count(address(n), Duration::ZERO).unwrap();
         }
-        // All others have one rate together.
-        assert_eq!(counted(&strangers, "200.0.0.1", 0), 2);
-        assert_eq!(counted(&strangers, "200.0.0.2", 0), 0);
-        // Those that have rested make room.
-        assert_eq!(counted(&strangers, "200.0.0.3", 1_000), 2);
-        assert_eq!(strangers.rates.as_ref().unwrap().lock().paid_at.len(), 1);
+        // All other addresses share one rate.
+        assert_eq!(counted(&clients, "200.0.0.1", 0), 2);
+        assert_eq!(counted(&clients, "200.0.0.2", 0), 0);
+        // Addresses whose requests have expired are dropped.
+        assert_eq!(counted(&clients, "200.0.0.3", 1_000), 2);
+        assert_eq!(clients.rates.as_ref().unwrap().lock().due_at.len(), 1);
     }
 
     #[test]
-    fn the_addresses_of_a_site_are_one() {
-        let strangers = strangers(10, 1);
-        let place = strangers.enter(ip("2001:db8::1")).unwrap();
-        strangers.enter(ip("2001:db8::ffff:2")).unwrap_err();
-        strangers.enter(ip("2001:db8:0:1::1")).unwrap();
-        let _v4 = strangers.enter(ip("10.0.0.1")).unwrap();
-        strangers.enter(ip("::ffff:10.0.0.1")).unwrap_err();
-        drop(place);
-        strangers.enter(ip("2001:db8::3")).unwrap();
-        assert_eq!(strangers.places.of_address.lock().len(), 1);
+    fn addresses_of_an_ipv6_network_count_as_one() {
+        let clients = clients(10, 1);
+        let permit = clients.enter(ip("2001:db8::1")).unwrap();
+        clients.enter(ip("2001:db8::ffff:2")).unwrap_err();
+        clients.enter(ip("2001:db8:0:1::1")).unwrap();
+        let _v4 = clients.enter(ip("10.0.0.1")).unwrap();
+        clients.enter(ip("::ffff:10.0.0.1")).unwrap_err();
+        drop(permit);
+        clients.enter(ip("2001:db8::3")).unwrap();
+        assert_eq!(clients.without_key.by_address.lock().len(), 1);
     }
 }

@@ -1,7 +1,8 @@
-//! What the server counts of its own work: plain atomics, set up per route before the first request.
+//! The server's counts of its own work: atomic counters, allocated per route before the first
+//! request.
 //!
-//! Counting costs a few nanoseconds and never locks. The exposition turns the counts into Prometheus text; the
-//! self-metrics read [`Telemetry::snapshot`].
+//! Counting takes a few nanoseconds and never locks. The exposition renders the counts in
+//! Prometheus format; the self-metrics read [`Telemetry::snapshot`].
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -12,13 +13,13 @@ use super::buffers::Buffers;
 use super::route::Route;
 use crate::limits;
 
-/// The statuses that the service answers; what is not listed counts as the last.
+/// The statuses that are counted separately; any other counts as the last.
 const STATUSES: [u16; 20] = [
     200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 408, 409, 412, 413, 415, 422, 429, 503, 504,
     500,
 ];
 
-/// Upper bounds of the latency buckets, in microseconds; slower ones fall into one more bucket.
+/// Upper bounds of the latency buckets in microseconds; slower requests count in one more bucket.
 pub const LATENCY_BOUNDS_US: [u64; 14] = [
     100, 250, 500, 1_000, 2_500, 5_000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000,
     1_000_000, 5_000_000,
@@ -27,7 +28,7 @@ pub const LATENCY_BOUNDS_US: [u64; 14] = [
 /// The counts of a server.
 #[derive(Debug)]
 pub struct Telemetry {
-    /// One per route, and one more for requests that no route has.
+    /// One entry per route, and one for requests that match no route.
     routes: Vec<RouteCounts>,
     connections: AtomicU64,
     evicted: AtomicU64,
@@ -42,9 +43,9 @@ pub struct Telemetry {
 /// The counts of one route.
 #[derive(Debug)]
 pub struct RouteCounts {
-    /// `GET` and the like; `-` where no route matched.
+    /// The method; `-` if no route matched.
     pub method: &'static str,
-    /// The path of the table; `-` where no route matched.
+    /// The path in the route table; `-` if no route matched.
     pub path: &'static str,
     statuses: [AtomicU64; STATUSES.len()],
     buckets: [AtomicU64; LATENCY_BOUNDS_US.len() + 1],
@@ -54,15 +55,16 @@ pub struct RouteCounts {
 /// The counts of the whole server since it started.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Snapshot {
-    /// Requests answered.
+    /// Requests completed.
     pub requests: u64,
-    /// Of these, refused with a status from 400 to 499.
+    /// Of these, with a status from 400 to 499.
     pub client_errors: u64,
-    /// Of these, failed with a status of 500 or more.
+    /// Of these, with a status of 500 or more.
     pub server_errors: u64,
-    /// Requests by latency: up to each bound of [`LATENCY_BOUNDS_US`], and slower.
+    /// Requests by latency: one bucket for each bound in [`LATENCY_BOUNDS_US`], and one for slower
+    /// ones.
     pub latency_buckets: [u64; LATENCY_BOUNDS_US.len() + 1],
-    /// Microseconds that all requests took together.
+    /// Sum of the latencies of all requests, in microseconds.
     pub latency_sum_us: u64,
     /// Bytes of bodies received, after decompression.
     pub body_bytes: u64,
@@ -70,13 +72,13 @@ pub struct Snapshot {
     pub connections: u64,
     /// Requests refused because a key was over its quota.
     pub refused_quota: u64,
-    /// Requests shed because the server was full.
+    /// Requests shed because the server was overloaded.
     pub refused_load: u64,
-    /// Connections closed because the client took its answer too slowly.
+    /// Connections closed because the client read its response too slowly.
     pub cut_slow: u64,
-    /// Connections without a key that were closed to make room for others.
+    /// Unauthenticated connections closed in favour of new ones.
     pub evicted: u64,
-    /// HTTP/2 connections closed because of too many frames beside requests.
+    /// HTTP/2 connections closed because of too many frames besides requests.
     pub cut_flooding: u64,
 }
 
@@ -96,17 +98,17 @@ impl Telemetry {
         }
     }
 
-    /// Counts an answered request. `route` is its place in the router.
+    /// Counts a completed request. `route` is its index in the router.
     pub(super) fn answered(
         &self,
         route: Option<usize>,
         status: StatusCode,
-        took: Duration,
+        elapsed: Duration,
         body_bytes: usize,
     ) {
         let last = self.routes.len() - 1;
         if let Some(counts) = self.routes.get(route.unwrap_or(last)) {
-            counts.add(status, took);
+            counts.add(status, elapsed);
         }
         self.body_bytes.fetch_add(body_bytes as u64, Ordering::Relaxed);
     }
@@ -119,44 +121,44 @@ impl Telemetry {
         self.refused_load.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a connection that was closed because answers were taken too slowly.
+    /// Counts a connection closed because the client read responses too slowly.
     pub(super) fn cut_slow(&self) {
         self.cut_slow.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a connection without a key that was closed to make room for another.
+    /// Counts an unauthenticated connection closed in favour of a new one.
     pub(super) fn evicted(&self) {
         self.evicted.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a connection that was closed because of too many frames beside requests.
+    /// Counts a connection closed because of too many frames besides requests.
     pub(super) fn cut_flooding(&self) {
         self.cut_flooding.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Counts a connection until the answer is dropped.
+    /// Counts a connection as open until the returned value is dropped.
     pub(super) fn connection(&self) -> Connected<'_> {
         self.connections.fetch_add(1, Ordering::Relaxed);
         Connected(self)
     }
 
-    /// What connections read into.
+    /// Returns the connections' read buffers.
     pub(super) fn buffers(&self) -> &Buffers {
         &self.buffers
     }
 
-    /// Bytes that connections take, about.
+    /// Returns the approximate memory of all connections in bytes.
     pub fn connection_bytes(&self) -> u64 {
         let connections = self.connections.load(Ordering::Relaxed);
         connections * limits::CONNECTION_BYTES + self.buffers.bytes()
     }
 
-    /// The counts by route.
+    /// Returns the counts by route.
     pub fn routes(&self) -> &[RouteCounts] {
         &self.routes
     }
 
-    /// The counts of all routes together.
+    /// Returns the totals of all routes.
     pub fn snapshot(&self) -> Snapshot {
         let mut total = Snapshot {
             body_bytes: self.body_bytes.load(Ordering::Relaxed),
@@ -186,7 +188,7 @@ impl Telemetry {
     }
 }
 
-/// An open connection.
+/// An open connection, counted until it is dropped.
 #[derive(Debug)]
 pub(super) struct Connected<'a>(&'a Telemetry);
 
@@ -207,28 +209,29 @@ impl RouteCounts {
         }
     }
 
-    fn add(&self, status: StatusCode, took: Duration) {
+    fn add(&self, status: StatusCode, elapsed: Duration) {
         let status =
             STATUSES.iter().position(|s| *s == status.as_u16()).unwrap_or(STATUSES.len() - 1);
-        let took_us = u64::try_from(took.as_micros()).unwrap_or(u64::MAX);
+        let took_us = u64::try_from(elapsed.as_micros()).unwrap_or(u64::MAX);
         let bucket = LATENCY_BOUNDS_US.partition_point(|bound| *bound < took_us);
         self.statuses[status].fetch_add(1, Ordering::Relaxed);
         self.buckets[bucket].fetch_add(1, Ordering::Relaxed);
         self.latency_sum_us.fetch_add(took_us, Ordering::Relaxed);
     }
 
-    /// The statuses that were answered, with how often.
+    /// Returns the statuses that occurred and their counts.
     pub fn by_status(&self) -> impl Iterator<Item = (u16, u64)> {
         let counts = self.statuses.iter().map(|count| count.load(Ordering::Relaxed));
         STATUSES.into_iter().zip(counts).filter(|(_, count)| *count > 0)
     }
 
-    /// Requests by latency: up to each bound of [`LATENCY_BOUNDS_US`], and slower.
+    /// Returns the requests by latency: one bucket for each bound in [`LATENCY_BOUNDS_US`], and one
+    /// for slower ones.
     pub fn latency_buckets(&self) -> impl Iterator<Item = u64> {
         self.buckets.iter().map(|count| count.load(Ordering::Relaxed))
     }
 
-    /// Microseconds that all requests took together.
+    /// Returns the sum of the latencies in microseconds.
     pub fn latency_sum_us(&self) -> u64 {
         self.latency_sum_us.load(Ordering::Relaxed)
     }
@@ -239,7 +242,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_by_status_and_latency() {
+    fn requests_are_counted_by_status_and_latency() {
         let telemetry = Telemetry::new(&[]);
         telemetry.answered(None, StatusCode::OK, Duration::from_micros(100), 10);
         telemetry.answered(None, StatusCode::NOT_FOUND, Duration::from_micros(101), 0);

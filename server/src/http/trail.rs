@@ -1,5 +1,5 @@
-//! What is known of a request while it is being answered, and what every answer gets at the end: the request
-//! id, the quota's headers, a line in the log and its place in the counts.
+//! The state of a request while it is in progress, and the steps common to all responses: request
+//! id, quota headers, conditional requests, log line and counts.
 
 use std::time::Duration;
 
@@ -9,8 +9,8 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
 use super::error::{ApiError, ApiResult, ErrorCode};
-use super::packing::Plain;
-use super::response::{Account, Response};
+use super::packing::UncompressedBody;
+use super::response::{MemoryAccounting, Response};
 use super::route::{Handler, Route};
 use super::server::Server;
 use super::{cors, etag};
@@ -23,26 +23,26 @@ const LIMIT: HeaderName = HeaderName::from_static("ratelimit-limit");
 const REMAINING: HeaderName = HeaderName::from_static("ratelimit-remaining");
 const RESET: HeaderName = HeaderName::from_static("ratelimit-reset");
 
-/// One request on its way.
+/// The state of a request in progress.
 #[derive(Debug)]
-pub(super) struct Trail {
-    /// The route and its place in the router, once it is known.
+pub(super) struct RequestRecord {
+    /// The route and its index in the router, once it is known.
     pub(super) route: Option<(usize, &'static Route)>,
     pub(super) identity: Identity,
-    /// How the quota stands that the request counted against.
+    /// The usage of the quota that the request counted against.
     pub(super) usage: Option<Usage>,
     pub(super) body_bytes: usize,
-    /// Whether the request counts against the rate of its address.
+    /// Whether the request was counted against the rate of its address.
     pub(super) counts_for_address: bool,
     request_id: String,
-    began: Duration,
-    /// The tags that the caller has already.
+    started_at: Duration,
+    /// The tags in `If-None-Match`.
     known_tags: Vec<String>,
     method: http::Method,
     uri: http::Uri,
 }
 
-impl Trail {
+impl RequestRecord {
     pub(super) fn begin(server: &Server, parts: &Parts) -> Self {
         let given = parts.headers.get(REQUEST_ID).and_then(|value| value.to_str().ok());
         let request_id = given.filter(|text| is_request_id(text)).map(str::to_owned);
@@ -53,7 +53,7 @@ impl Trail {
             body_bytes: 0,
             counts_for_address: false,
             request_id: request_id.unwrap_or_else(|| server.ids.next("")),
-            began: server.ticks.elapsed(),
+            started_at: server.ticks.elapsed(),
             known_tags: etag::known_tags(&parts.method, &parts.headers),
             method: parts.method.clone(),
             uri: parts.uri.clone(),
@@ -64,14 +64,14 @@ impl Trail {
         &self.request_id
     }
 
-    /// Makes the answer of an outcome, counts and logs it.
+    /// Builds the response of an outcome, counts it and logs it.
     pub(super) fn finish(
         self,
         server: &Server,
         outcome: ApiResult<Response>,
     ) -> http::Response<Bytes> {
         let outcome = outcome.and_then(|response| {
-            let response = self.unless_known(response);
+            let response = self.unless_not_modified(response);
             let response = if self.method.is_safe() { response } else { response.never_refused() };
             response.held(&server.settings.memory)
         });
@@ -83,19 +83,19 @@ impl Trail {
             server.telemetry.refused_load();
         }
         self.add_headers(&mut response.headers);
-        let took = server.ticks.elapsed().saturating_sub(self.began);
+        let elapsed = server.ticks.elapsed().saturating_sub(self.started_at);
         let index = self.route.map(|(index, _)| index);
-        server.telemetry.answered(index, response.status, took, self.body_bytes);
-        let now = self.began.saturating_add(took);
-        server.stranger_lines.report_left_out(now);
-        if !self.is_of_stranger(error.as_ref()) || server.stranger_lines.admits(now) {
-            self.log(response.status, took, error.as_ref());
+        server.telemetry.answered(index, response.status, elapsed, self.body_bytes);
+        let now = self.started_at.saturating_add(elapsed);
+        server.refusal_log_limit.report_suppressed(now);
+        if !self.is_rate_limited(error.as_ref()) || server.refusal_log_limit.admits(now) {
+            self.log(response.status, elapsed, error.as_ref());
         }
         self.into_http(response)
     }
 
-    /// 304 instead of what the caller has already.
-    fn unless_known(&self, mut response: Response) -> Response {
+    /// Replaces a response that the client has already by 304.
+    fn unless_not_modified(&self, mut response: Response) -> Response {
         let known = etag::is_known(&self.known_tags, response.headers.get(ETAG));
         if known && response.status == StatusCode::OK {
             response.status = StatusCode::NOT_MODIFIED;
@@ -120,17 +120,18 @@ impl Trail {
         }
     }
 
-    fn log(&self, status: StatusCode, took: Duration, error: Option<&ApiError>) {
+    fn log(&self, status: StatusCode, elapsed: Duration, error: Option<&ApiError>) {
         let method = self.method.as_str();
         let route = self.route.map_or("-", |(_, route)| route.path);
         let path = self.uri.path();
         let status = status.as_u16();
-        let micros = took.as_micros() as u64;
+        let micros = elapsed.as_micros() as u64;
         let key = self.identity.key_id();
         let request_id = self.request_id.as_str();
         let code = error.map(|e| e.code().as_str());
         let cause = error.and_then(ApiError::cause);
-        // tracing fixes the level where the line stands, so the fields are written once for four levels.
+        // tracing requires the level to be constant, so a macro repeats the fields for the four
+        // levels.
         macro_rules! line {
             ($level:ident) => {
                 tracing::$level!(
@@ -141,7 +142,7 @@ impl Trail {
         if error.is_some_and(|e| e.code() == ErrorCode::Internal) {
             line!(error);
         } else if error.is_none() || self.is_probe() {
-            // What went well is counted. A line for each would outweigh the data, and nobody reads it.
+            // Successful requests are counted; a log line for each would outweigh the data.
             line!(debug);
         } else if status >= 500 {
             line!(warn);
@@ -150,27 +151,32 @@ impl Trail {
         }
     }
 
-    /// Whether anybody can bring about the line as often as they like.
-    fn is_of_stranger(&self, error: Option<&ApiError>) -> bool {
-        // A fault of the server is always logged.
+    /// Returns whether unauthenticated clients can cause the log line at any rate.
+    fn is_rate_limited(&self, error: Option<&ApiError>) -> bool {
+        // Internal errors are always logged.
         let is_refusal = error.is_some_and(|error| error.code() != ErrorCode::Internal);
         is_refusal && !self.identity.is_known() && !self.is_probe()
     }
 
-    /// Probes ask every few seconds whether the process lives and serves.
+    /// Returns whether the route is one of the process itself, which monitors call every few
+    /// seconds.
     fn is_probe(&self) -> bool {
         self.route.is_some_and(|(_, route)| matches!(route.handler, Handler::Server(_)))
     }
 
-    /// A `HEAD` gets the length of the body that a `GET` would have got, and no body.
+    /// Converts the response. For `HEAD`, removes the body and sets the length that `GET` would
+    /// have.
     fn into_http(self, response: Response) -> http::Response<Bytes> {
-        let Response { status, mut headers, mut body, account } = response;
+        let Response { status, mut headers, mut body, accounting } = response;
         let has_body = !matches!(status, StatusCode::NOT_MODIFIED | StatusCode::NO_CONTENT);
         if self.method == http::Method::HEAD && has_body {
             headers.insert(CONTENT_LENGTH, body.len().into());
             body = Bytes::new();
         }
-        let plain = Plain { bytes: Bytes::clone(&body), is_shared: account == Account::Shared };
+        let plain = UncompressedBody {
+            bytes: Bytes::clone(&body),
+            is_static: accounting == MemoryAccounting::Static,
+        };
         let mut answer = http::Response::new(body);
         answer.extensions_mut().insert(plain);
         *answer.status_mut() = status;

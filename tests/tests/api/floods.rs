@@ -285,7 +285,7 @@ fn writes_few_lines(server: &Server, code: &str, mut ask: impl FnMut()) {
         ask();
     }
     let client = server.client();
-    let told = |line: &String| line.contains("were left out");
+    let told = |line: &String| line.contains("were suppressed");
     eventually("the log to tell of the others", || {
         client.get("/api/v1/dashboards").expect(200);
         server.log().iter().any(told).then_some(())

@@ -4,7 +4,7 @@
 const METHODS = ["get", "post", "put", "patch", "delete"];
 const DEPTH_MAX = 8;
 
-/** Makes an element: attributes by name, children as nodes or text. */
+/** Creates an element: attributes by name, children as nodes or strings. */
 function el(tag, attributes, ...children) {
   const node = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes || {})) {
@@ -19,7 +19,7 @@ function prose(text) {
   return (text || "").split("`").map((part, i) => (i % 2 ? el("code", {}, part) : part));
 }
 
-/** The document, with references followed. */
+/** The document, with resolution of references. */
 class Spec {
   constructor(document) {
     this.document = document;
@@ -44,13 +44,13 @@ class Spec {
     return schema || {};
   }
 
-  /** The alternatives of a schema, without null. */
+  /** Returns the alternatives of a schema, without null. */
   alternatives(schema) {
     const either = schema.anyOf || schema.oneOf;
     return either ? either.map((one) => this.follow(one)).filter((one) => one.type !== "null") : null;
   }
 
-  /** A few words for what a value may be. */
+  /** Returns a short description of the values that a schema accepts. */
   kind(given) {
     const schema = this.follow(given);
     const either = this.alternatives(schema);
@@ -67,7 +67,7 @@ class Spec {
     return words.join(" | ");
   }
 
-  /** The object inside a schema whose fields are worth showing, if there is one. */
+  /** Returns the object within a schema whose fields are to be shown, if there is one. */
   fields(given) {
     const schema = this.follow(given);
     if (schema.properties) return schema;
@@ -76,7 +76,7 @@ class Spec {
     return (this.alternatives(schema) || []).map((one) => this.fields(one)).find(Boolean) || null;
   }
 
-  /** A value that fits a schema, to try. */
+  /** Returns an example value that conforms to a schema. */
   example(given, depth = 0) {
     const schema = this.follow(given);
     if (schema.examples && schema.examples.length) return schema.examples[0];
@@ -101,7 +101,7 @@ class Spec {
   }
 }
 
-/** The fields of an object, one per row, nested ones to unfold. */
+/** Returns a table of an object's fields, one per row; nested fields can be expanded. */
 function fieldTable(spec, schema, depth = 0) {
   const required = schema.required || [];
   const rows = Object.entries(schema.properties || {}).map(([name, field]) => {
@@ -129,7 +129,7 @@ function parameterTable(spec, parameters) {
   return el("table", {}, el("tbody", {}, rows));
 }
 
-/** Text with a button that copies it. */
+/** Returns a code block with a copy button. */
 function copyable(text) {
   const button = el("button", { type: "button" }, "Copy");
   button.addEventListener("click", async () => {
@@ -208,7 +208,7 @@ function section(spec, operation) {
     operation.description ? el("p", {}, prose(operation.description)) : null,
     parameters.length ? [el("h4", {}, "Parameters"), parameterTable(spec, parameters)] : null,
     fields ? [el("h4", {}, "Body"), fieldTable(spec, fields)] : null,
-    el("h4", {}, "Answers"), answers(spec, operation.responses),
+    el("h4", {}, "Responses"), answers(spec, operation.responses),
     el("h4", {}, "Try it"), copyable(curl(spec, operation)));
 }
 
@@ -266,5 +266,5 @@ fetch("/api/v1/openapi.json")
   .then((response) => (response.ok ? response.json() : Promise.reject(new Error(`status ${response.status}`))))
   .then((document) => render(new Spec(document)))
   .catch((error) => {
-    document.getElementById("areas").replaceChildren(el("p", { class: "wait" }, `The document could not be shown: ${error.message}.`));
+    document.getElementById("areas").replaceChildren(el("p", { class: "wait" }, `Failed to load the API document: ${error.message}.`));
   });

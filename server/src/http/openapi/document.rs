@@ -1,4 +1,4 @@
-//! The document as a whole.
+//! The document's top level.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use super::schemas::Schemas;
 use crate::http::route::Route;
 use crate::http::settings::Settings;
 
-/// What holds for all routes.
-const CONVENTIONS: &str = "Times in query parameters are date-times of ISO 8601 (`2026-01-02T03:04:05Z`, UTC without an offset), dates \
-(`2026-01-02`: as a start its beginning, as an end its end, in UTC), seconds (10 digits) or milliseconds (13 digits) since 1970, `now`, or \
+/// Conventions common to all routes.
+const CONVENTIONS: &str = "Time values in query parameters are ISO 8601 date-times (`2026-01-02T03:04:05Z`, UTC without an offset), dates \
+(`2026-01-02`: the start of the day for a start, its end for an end, in UTC), seconds (10 digits) or milliseconds (13 digits) since 1970, `now`, or \
 `now-1h` with one of the units s, m, h, d and w. A query parameter that a route does not list is refused with `invalid_parameter`; \
-routes with `x-any-query` take any.";
+routes with `x-any-query` ignore unknown parameters.";
 
-/// The document of these routes, as JSON.
+/// Generates the document of these routes as JSON.
 pub(in crate::http) fn document(routes: &[&'static Route], settings: &Settings) -> Bytes {
     let mut schemas = Schemas::new();
     let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
@@ -48,16 +48,16 @@ pub(in crate::http) fn document(routes: &[&'static Route], settings: &Settings) 
                     "type": "http",
                     "scheme": "bearer",
                     "bearerFormat": "tt_<id>_<secret>",
-                    "description": "An API key, made with `telltale keys create` or `POST /api/v1/keys`. Also taken as `Token <key>`, and as the password of `Basic`.",
+                    "description": "An API key, created with `telltale keys create` or `POST /api/v1/keys`. Also accepted as `Token <key>`, and as the password of `Basic`.",
                 }
             },
         },
     });
-    // A `Value` always serialises.
+    // Serialising a `Value` cannot fail.
     serde_json::to_vec(&document).unwrap_or_default().into()
 }
 
-/// The areas, in the order of the tables.
+/// Returns the areas, in the order of the tables.
 fn tags(routes: &[&'static Route]) -> Vec<Value> {
     let mut names: Vec<&str> = Vec::new();
     for route in routes {

@@ -1,5 +1,5 @@
-//! The OpenAPI 3.1 document, made from the route tables: what is not in a table is not documented, and what is
-//! in one cannot be left out.
+//! The OpenAPI 3.1 document, generated from the route tables, so that it contains exactly the
+//! routes that exist.
 
 mod document;
 mod operation;

@@ -1,4 +1,4 @@
-//! One operation: what is sent to a route, and what it answers.
+//! One operation: its request, limits and access, with references to its responses.
 
 use serde_json::{Value, json};
 
@@ -46,14 +46,14 @@ pub(super) fn operation(route: &Route, settings: &Settings, schemas: &mut Schema
 fn request_body(body: &BodyDoc, schemas: &mut Schemas) -> Value {
     let mut content = json!({ "schema": schemas.request(body.schema) });
     if !body.example.is_empty() {
-        // What is no JSON is an example as the text that it is.
+        // An example that is not JSON is included as a string.
         let example = serde_json::from_str(body.example).unwrap_or_else(|_| body.example.into());
         content["example"] = example;
     }
     json!({ "required": body.required, "content": { body.media: content } })
 }
 
-/// `get_api_v1_metrics_name`
+/// Returns the operation id: `get_api_v1_metrics_name`.
 pub(super) fn operation_id(method: Method, path: &str) -> String {
     let words = path.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let mut id = method.as_str().to_ascii_lowercase();

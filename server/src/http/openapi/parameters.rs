@@ -1,4 +1,4 @@
-//! What is sent in the path, the query string and the headers.
+//! Path, query and header parameters.
 
 use serde_json::{Value, json};
 
@@ -7,17 +7,17 @@ use crate::http::known_parameters::family;
 use crate::http::route::{HangUp, Method, Route};
 use crate::limits;
 
-/// One of each form that times in query parameters have.
+/// An example of each form of time values in query parameters.
 const TIME_EXAMPLES: [&str; 5] =
     ["2026-01-02T03:04:05Z", "2026-01-02", "1767323045", "1767323045678", "now-1h"];
-/// Times that are neither a date nor a date with a time.
+/// Time values that are neither a date nor a date-time.
 const TIME_PATTERN: &str = "^([0-9]{10}|[0-9]{13}|now|now-[0-9]{1,4}[smhdw])$";
 
-/// The same, and lengths of time.
+/// Time values and durations.
 const SINCE_PATTERN: &str =
     "^([0-9]{10}|[0-9]{13}|now|now-[0-9]{1,4}[smhdw]|[1-9][0-9]{0,3}[mhdw])$";
 
-/// Every part of the path, explained or not; then the query and the headers that the method reads.
+/// Returns all path parameters, then the query and header parameters.
 pub(super) fn parameters(route: &Route) -> Vec<Value> {
     let explained = route.doc.parameters;
     let in_path = path_parameters(route.path).map(|name| {
@@ -26,8 +26,8 @@ pub(super) fn parameters(route: &Route) -> Vec<Value> {
     });
     let in_query = explained.iter().filter(|param| param.place == Place::Query).map(parameter);
     let mut all: Vec<Value> = in_path.chain(in_query).collect();
-    if knows_idempotency_keys(route) {
-        let about = "Repeating the request with the same value does nothing twice.";
+    if is_idempotent(route) {
+        let about = "A repeated request with the same value returns the first response and has no further effect.";
         let schema = json!({
             "type": "string",
             "minLength": 1,
@@ -38,22 +38,26 @@ pub(super) fn parameters(route: &Route) -> Vec<Value> {
     }
     if route.doc.versioned {
         let (name, about) = match route.method {
-            Method::Get => {
-                ("If-None-Match", "The ETag that the caller has already: 304 when it still holds.")
-            }
-            _ => ("If-Match", "The ETag that the resource must still have."),
+            Method::Get => (
+                "If-None-Match",
+                "The ETag of the client's copy; 304 if the resource has not changed.",
+            ),
+            _ => (
+                "If-Match",
+                "The ETag that the resource must have; otherwise the request is refused.",
+            ),
         };
         all.push(header(name, about, json!({ "type": "string" })));
     }
     all
 }
 
-/// Whether repetitions of a request are known by their `Idempotency-Key`.
-pub(super) fn knows_idempotency_keys(route: &Route) -> bool {
+/// Returns whether the route honours `Idempotency-Key`.
+pub(super) fn is_idempotent(route: &Route) -> bool {
     route.method == Method::Post && route.hang_up == HangUp::GoesOn
 }
 
-/// Whether changes are refused whose `If-Match` does not match.
+/// Returns whether the route honours `If-Match`.
 pub(super) fn is_conditional(route: &Route) -> bool {
     route.doc.versioned && route.method != Method::Get
 }
@@ -72,7 +76,7 @@ fn parameter(param: &Param) -> Value {
     };
     value["required"] = param.required.into();
     value["schema"] = match (param.place, param.form) {
-        // An empty part would be another path.
+        // An empty path parameter would be a different path.
         (Place::Path, Form::Text) => json!({ "type": "string", "minLength": 1 }),
         (_, form) => schema(form),
     };

@@ -1,4 +1,5 @@
-//! What a route answers: its success, and one response per status of refusal with the codes that it may carry.
+//! The responses of a route: the success response, and one error response per status with its
+//! possible codes.
 
 use std::collections::BTreeMap;
 
@@ -7,35 +8,35 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::operation::operation_id;
-use super::parameters::{is_conditional, knows_idempotency_keys};
+use super::parameters::{is_conditional, is_idempotent};
 use super::schemas::Schemas;
 use crate::http::batch::BulkOutcome;
 use crate::http::doc::Link;
 use crate::http::error::ErrorCode;
 use crate::http::route::{Access, BodyKind, Handler, Method, Route};
 
-/// The body of every answer that is not a success.
+/// The body of every error response.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Error")]
 struct ErrorBody {
-    /// What went wrong.
+    /// The error.
     error: ErrorInner,
 }
 
-/// What went wrong.
+/// The error.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ErrorInner")]
 struct ErrorInner {
-    /// The code, which does not change.
+    /// The error code, which is stable.
     code: String,
-    /// What to do about it, for a person.
+    /// A description for people.
     message: String,
-    /// Where in the request it lies.
+    /// The location of the error in the request.
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<ErrorDetails>,
 }
 
-/// Where in the request the error lies.
+/// The location of the error in the request.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ErrorDetails {
     /// The field or query parameter.
@@ -44,10 +45,10 @@ struct ErrorDetails {
     /// The index of the item in a batch, from 0.
     #[serde(skip_serializing_if = "Option::is_none")]
     index: Option<u64>,
-    /// The id of the resource that is in the way.
+    /// The id of the conflicting resource.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<String>,
-    /// What became of a bulk body whose good part was stored.
+    /// The result of a bulk request whose valid items were stored.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     bulk: Option<BulkOutcome>,
 }
@@ -56,12 +57,12 @@ pub(super) fn responses(route: &Route, schemas: &mut Schemas) -> Map<String, Val
     let mut responses = Map::new();
     responses.insert(route.doc.answer.status.to_string(), success(route, schemas));
     if route.doc.versioned && route.method == Method::Get {
-        let unchanged = json!({ "description": "The `ETag` of `If-None-Match` still holds." });
+        let unchanged = json!({ "description": "The resource has not changed: its `ETag` is in `If-None-Match`." });
         responses.insert("304".to_owned(), unchanged);
     }
-    let error = schemas.answer(SchemaGenerator::subschema_for::<ErrorBody>);
+    let error = schemas.response(SchemaGenerator::subschema_for::<ErrorBody>);
     let mut by_status: BTreeMap<u16, Vec<&str>> = BTreeMap::new();
-    for code in every_route_refuses(route).chain(route.doc.errors.iter().copied()) {
+    for code in common_errors(route).chain(route.doc.errors.iter().copied()) {
         let codes = by_status.entry(code.status().as_u16()).or_default();
         if !codes.contains(&code.as_str()) {
             codes.push(code.as_str());
@@ -83,16 +84,16 @@ fn success(route: &Route, schemas: &mut Schemas) -> Value {
     let answer = &route.doc.answer;
     let mut success = json!({ "description": "Success" });
     if !answer.media.is_empty() {
-        let schema = answer.schema.map(|schema| schemas.answer(schema));
+        let schema = answer.schema.map(|schema| schemas.response(schema));
         let content = schema.map_or_else(|| json!({}), |schema| json!({ "schema": schema }));
         success["content"] = json!({ answer.media: content });
     }
     if let Some(twin) = &route.doc.twin {
-        success["content"][twin.media] = json!({ "schema": schemas.answer(twin.answer) });
+        success["content"][twin.media] = json!({ "schema": schemas.response(twin.answer) });
     }
     if route.doc.versioned && route.method == Method::Get {
         success["headers"] = json!({
-            "ETag": { "description": "For `If-None-Match` and `If-Match`.", "schema": { "type": "string" } },
+            "ETag": { "description": "The revision, for `If-None-Match` and `If-Match`.", "schema": { "type": "string" } },
         });
     }
     if !route.doc.links.is_empty() {
@@ -101,7 +102,7 @@ fn success(route: &Route, schemas: &mut Schemas) -> Value {
     success
 }
 
-/// What can be done with what was made.
+/// Returns the OpenAPI link to an operation that can follow.
 fn link(link: &Link) -> (String, Value) {
     let id = operation_id(link.method, link.path);
     let from_body = format!("$response.body#{}", link.pointer);
@@ -112,13 +113,13 @@ fn link(link: &Link) -> (String, Value) {
     (id.clone(), json!({ "operationId": id, "parameters": parameters }))
 }
 
-/// What the way to any handler of this form refuses.
-fn every_route_refuses(route: &Route) -> impl Iterator<Item = ErrorCode> {
+/// Returns the error codes common to all routes with these properties.
+fn common_errors(route: &Route) -> impl Iterator<Item = ErrorCode> {
     use ErrorCode::*;
-    // Headers that are too many, a query string that is not UTF-8, a parameter that is not declared.
+    // Too many headers, a query string that is not UTF-8, or an undeclared parameter.
     let every: &[ErrorCode] = &[InvalidParameter, Internal];
     let keyed: &[ErrorCode] = match route.access {
-        // Whoever comes without a key is counted by address.
+        // Requests without a key are counted by address.
         Access::Public => &[RateLimited],
         Access::Scope(_) | Access::Dsn(..) => &[Unauthorized, Forbidden, RateLimited, Unavailable],
     };
@@ -133,7 +134,7 @@ fn every_route_refuses(route: &Route) -> impl Iterator<Item = ErrorCode> {
             &[InvalidJson, RequestTimeout, PayloadTooLarge, UnsupportedMediaType]
         }
     };
-    let repeated: &[ErrorCode] = if knows_idempotency_keys(route) { &[Conflict] } else { &[] };
+    let repeated: &[ErrorCode] = if is_idempotent(route) { &[Conflict] } else { &[] };
     let conditional: &[ErrorCode] = if is_conditional(route) { &[PreconditionFailed] } else { &[] };
     [every, keyed, served, bodied, repeated, conditional].into_iter().flatten().copied()
 }

@@ -1,6 +1,6 @@
-//! The schemas of the document. What is read and what is written differ, also where they are of one type: a field with a
-//! default may be left out of a request and stands in every answer. A type with two forms has two schemas, of which that
-//! of requests is called `…Input`.
+//! The schemas of the document. The request and response schemas of one type can differ: a field
+//! with a default is optional in a request and always present in a response. Such a type has two
+//! schemas; that of requests is named `…Input`.
 
 use std::collections::BTreeSet;
 
@@ -10,15 +10,15 @@ use serde_json::{Map, Value, json};
 
 use crate::http::doc::SchemaOf;
 
-/// Where answers refer to, and requests in the end.
-const ANSWERS: &str = "/components/schemas";
-/// Where requests refer to until it is known which of their schemas have two forms.
-const REQUESTS: &str = "/components/requests";
+/// The path of response schemas, and of all schemas in the finished document.
+const RESPONSES_PATH: &str = "/components/schemas";
+/// The path of request schemas until it is known which types have two schemas.
+const REQUESTS_PATH: &str = "/components/requests";
 
-/// Collects the schemas of requests and of answers.
+/// Collects the schemas of requests and responses.
 pub(super) struct Schemas {
     requests: SchemaGenerator,
-    answers: SchemaGenerator,
+    responses: SchemaGenerator,
 }
 
 impl Schemas {
@@ -27,43 +27,44 @@ impl Schemas {
             SchemaSettings::draft2020_12().with(|settings| settings.definitions_path = path.into())
         };
         Self {
-            requests: settings(REQUESTS).for_deserialize().into_generator(),
-            answers: settings(ANSWERS).for_serialize().into_generator(),
+            requests: settings(REQUESTS_PATH).for_deserialize().into_generator(),
+            responses: settings(RESPONSES_PATH).for_serialize().into_generator(),
         }
     }
 
-    /// The schema of what is read.
+    /// Returns the schema of a request type.
     pub(super) fn request(&mut self, schema: SchemaOf) -> Value {
         json!(schema(&mut self.requests))
     }
 
-    /// The schema of what is written.
-    pub(super) fn answer(&mut self, schema: SchemaOf) -> Value {
-        json!(schema(&mut self.answers))
+    /// Returns the schema of a response type.
+    pub(super) fn response(&mut self, schema: SchemaOf) -> Value {
+        json!(schema(&mut self.responses))
     }
 
-    /// All schemas by their names; references in `paths` lead to them.
+    /// Returns all schemas by name and rewrites the references in `paths`.
     pub(super) fn finish(mut self, paths: &mut Value) -> Map<String, Value> {
         let requests = self.requests.take_definitions(true);
-        let mut all = self.answers.take_definitions(true);
-        let two_formed = two_formed(&requests, &all);
+        let mut all = self.responses.take_definitions(true);
+        let differing = differing(&requests, &all);
         for (name, mut schema) in requests {
-            refer(&mut schema, &two_formed);
-            all.insert(name_of(&name, &two_formed), schema);
+            rewrite_references(&mut schema, &differing);
+            all.insert(name_of(&name, &differing), schema);
         }
-        refer(paths, &two_formed);
+        rewrite_references(paths, &differing);
         all
     }
 }
 
-/// The names under which requests and answers mean different things, themselves or by what they refer to.
-fn two_formed(requests: &Map<String, Value>, answers: &Map<String, Value>) -> BTreeSet<String> {
+/// Returns the names whose request and response schemas differ, directly or through their
+/// references.
+fn differing(requests: &Map<String, Value>, responses: &Map<String, Value>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     loop {
         let differs = |(name, schema): &(&String, &Value)| {
             let mut schema = Value::clone(schema);
-            refer(&mut schema, &found);
-            !found.contains(*name) && answers.get(*name).is_some_and(|other| *other != schema)
+            rewrite_references(&mut schema, &found);
+            !found.contains(*name) && responses.get(*name).is_some_and(|other| *other != schema)
         };
         let more: Vec<String> =
             requests.iter().filter(differs).map(|(name, _)| name.clone()).collect();
@@ -74,26 +75,28 @@ fn two_formed(requests: &Map<String, Value>, answers: &Map<String, Value>) -> BT
     }
 }
 
-fn name_of(name: &str, two_formed: &BTreeSet<String>) -> String {
-    if two_formed.contains(name) { format!("{name}Input") } else { name.to_owned() }
+fn name_of(name: &str, differing: &BTreeSet<String>) -> String {
+    if differing.contains(name) { format!("{name}Input") } else { name.to_owned() }
 }
 
-/// Leads references to schemas of requests to where these end up, and drops defaults that say nothing.
-fn refer(value: &mut Value, two_formed: &BTreeSet<String>) {
+/// Rewrites references to request schemas to their final names, and removes `null` defaults.
+fn rewrite_references(value: &mut Value, differing: &BTreeSet<String>) {
     match value {
         Value::Object(members) => {
-            // Generated clients would send it, and a change with `null` clears what was not meant.
+            // Generated clients would send the `null`, which clears the field in an update.
             if members.get("default").is_some_and(Value::is_null) {
                 members.remove("default");
             }
             if let Some(Value::String(target)) = members.get_mut("$ref")
-                && let Some(name) = target.strip_prefix(&format!("#{REQUESTS}/"))
+                && let Some(name) = target.strip_prefix(&format!("#{REQUESTS_PATH}/"))
             {
-                *target = format!("#{ANSWERS}/{}", name_of(name, two_formed));
+                *target = format!("#{RESPONSES_PATH}/{}", name_of(name, differing));
             }
-            members.values_mut().for_each(|member| refer(member, two_formed));
+            members.values_mut().for_each(|member| rewrite_references(member, differing));
         }
-        Value::Array(items) => items.iter_mut().for_each(|item| refer(item, two_formed)),
+        Value::Array(items) => {
+            items.iter_mut().for_each(|item| rewrite_references(item, differing))
+        }
         _ => {}
     }
 }
@@ -125,11 +128,11 @@ mod tests {
     }
 
     #[test]
-    fn a_type_that_is_read_and_written_differently_has_two_schemas() {
+    fn a_type_with_different_request_and_response_schemas_has_both() {
         let mut schemas = Schemas::new();
         let request = schemas.request(SchemaGenerator::subschema_for::<Outer>);
-        let answer = schemas.answer(SchemaGenerator::subschema_for::<Outer>);
-        let mut paths = json!({ "request": request, "answer": answer });
+        let response = schemas.response(SchemaGenerator::subschema_for::<Outer>);
+        let mut paths = json!({ "request": request, "answer": response });
         let all = schemas.finish(&mut paths);
         let names: Vec<&String> = all.keys().collect();
         assert_eq!(names, ["Inner", "InnerInput", "Outer", "OuterInput", "Same"]);

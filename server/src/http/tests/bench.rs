@@ -1,4 +1,4 @@
-//! A server to try things on, and the routes that it has.
+//! A server for tests, and its routes.
 
 use std::net::{IpAddr, Ipv4Addr};
 use std::sync::Arc;
@@ -76,7 +76,7 @@ async fn body(_: Arc<App>, req: Request) -> ApiResult<Response> {
     Response::ok(&req.json::<Value>()?)
 }
 
-/// Answers after the connection was looked at many times.
+/// Responds after the connection has been polled many times.
 async fn later(_: Arc<App>, _: Request) -> ApiResult<Response> {
     for _ in 0..200 {
         tokio::task::yield_now().await;
@@ -88,12 +88,12 @@ async fn never(_: Arc<App>, _: Request) -> ApiResult<Response> {
     std::future::pending().await
 }
 
-/// Waits for what never comes.
+/// Waits for an event that never occurs.
 async fn wait(_: Arc<App>, mut req: Request) -> ApiResult<Response> {
     req.wait(std::future::pending()).await?
 }
 
-/// Leaves a document behind each time that it runs, and answers how many there are.
+/// Stores a document each time that it runs, and returns the number of documents.
 async fn count(app: Arc<App>, _: Request) -> ApiResult<Response> {
     let runs = app.blocking(|app| {
         let mut transaction = app.engine().documents().begin();
@@ -111,13 +111,13 @@ async fn batch(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     Ok(response)
 }
 
-/// Answers the length of the body, and its text if it is one.
+/// Returns the length of the body, and the body itself if it is UTF-8.
 async fn text(_: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let body = req.take_body();
     Response::ok(&json!({ "bytes": body.len(), "text": String::from_utf8(body).ok() }))
 }
 
-/// A server, ready, with an admin key.
+/// A ready server with an admin key.
 pub(super) struct Bench {
     pub(super) server: Arc<Server>,
     pub(super) app: Arc<App>,
@@ -126,7 +126,7 @@ pub(super) struct Bench {
     _dir: TempDir,
 }
 
-/// An answer, whole.
+/// A complete response.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: u16,
@@ -145,7 +145,7 @@ impl Bench {
         Self::of(settings, clock, ticks)
     }
 
-    /// For tests of connections, whose timers are those of the machine.
+    /// Uses the system's clock and ticks, for tests of connections.
     pub(super) fn with_system_ticks(settings: Settings) -> Self {
         Self::of(settings, Clock::system(), Ticks::system())
     }
@@ -162,7 +162,7 @@ impl Bench {
         bench
     }
 
-    /// The text of a new key.
+    /// Creates a key and returns its string form.
     pub(super) fn new_key(&self, scopes: &[Scope], limits: KeyLimits) -> String {
         let new = NewKey {
             name: "test".to_owned(),
@@ -174,12 +174,12 @@ impl Bench {
         self.app.keys().create(new).unwrap().text.reveal()
     }
 
-    /// How often `/t/count` ran to its end.
+    /// Returns how often `/t/count` ran to completion.
     pub(super) fn runs(&self) -> usize {
         self.app.engine().documents().list::<()>(COLLECTION, "").unwrap().len()
     }
 
-    /// Moves the clock on.
+    /// Advances the clock.
     pub(super) fn pass_ms(&self, ms: i64) {
         self.clock.set(TimestampMs(self.clock.now().0 + ms));
     }
@@ -192,7 +192,7 @@ impl Bench {
         self.send(&format!("POST {path}"), &[], body).await
     }
 
-    /// Sends `METHOD path` with the admin key, unless the headers name another.
+    /// Sends `METHOD path` with the admin key, unless the headers contain another.
     pub(super) async fn send(
         &self,
         line: &str,
@@ -207,10 +207,10 @@ impl Bench {
     }
 }
 
-/// Where the requests of tests come from.
+/// The origin of test requests.
 pub(super) const HERE: Origin = Origin::Network(IpAddr::V4(Ipv4Addr::LOCALHOST));
 
-/// A server without an app.
+/// Returns a server that has no app yet.
 pub(super) fn starting(settings: Settings, clock: &Clock) -> Arc<Server> {
     Server::new(settings, clock.clone(), Ticks::following(clock.clone()), ROUTES).unwrap()
 }
@@ -245,14 +245,14 @@ impl Answer {
         self.headers.get(name).and_then(|value| value.to_str().ok())
     }
 
-    /// The body of a success.
+    /// Returns the body of a success response.
     #[track_caller]
     pub(super) fn ok(&self) -> Value {
         assert!((200..300).contains(&self.status), "{self:?}");
         self.json()
     }
 
-    /// The inside of the error body, whose form is checked.
+    /// Checks the form of the error body and returns its content.
     #[track_caller]
     pub(super) fn refused(&self, status: u16, code: &str) -> Value {
         let body = self.json();

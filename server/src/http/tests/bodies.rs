@@ -1,4 +1,4 @@
-//! Bodies: their form, size, encoding and pace; and the encoding of answers.
+//! Bodies: form, size, encoding and pace; encodings of responses.
 
 use std::io;
 use std::pin::Pin;
@@ -23,7 +23,7 @@ async fn all(mut reader: impl AsyncRead + Unpin) -> Vec<u8> {
     out
 }
 
-async fn packed(encoding: &str, bytes: &[u8]) -> Vec<u8> {
+async fn encoded(encoding: &str, bytes: &[u8]) -> Vec<u8> {
     match encoding.to_ascii_lowercase().as_str() {
         "gzip" => all(GzipEncoder::new(bytes)).await,
         "deflate" => all(ZlibEncoder::new(bytes)).await,
@@ -32,7 +32,7 @@ async fn packed(encoding: &str, bytes: &[u8]) -> Vec<u8> {
     }
 }
 
-async fn unpacked(encoding: &str, bytes: &[u8]) -> Vec<u8> {
+async fn decoded(encoding: &str, bytes: &[u8]) -> Vec<u8> {
     match encoding {
         "gzip" => all(GzipDecoder::new(bytes)).await,
         "deflate" => all(ZlibDecoder::new(bytes)).await,
@@ -45,35 +45,35 @@ async fn unpacked(encoding: &str, bytes: &[u8]) -> Vec<u8> {
 async fn compressed_bodies_are_read() {
     let bench = Bench::new();
     for encoding in ["gzip", "deflate", "zstd", "identity", "GZIP"] {
-        let body = packed(encoding, b"{\"a\":[1,2,3]}").await;
+        let body = encoded(encoding, b"{\"a\":[1,2,3]}").await;
         let answer = bench.send("POST /t/body", &[("content-encoding", encoding)], body).await;
         assert_eq!(answer.ok(), json!({ "a": [1, 2, 3] }), "{encoding}");
     }
 }
 
 #[tokio::test]
-async fn all_members_of_a_compressed_body_are_read_and_nothing_may_follow_them() {
+async fn all_members_of_a_compressed_body_are_decoded_and_trailing_data_is_refused() {
     let bench = Bench::new();
     for encoding in ["gzip", "zstd"] {
-        let mut body = packed(encoding, b"{\"a\":[1,").await;
-        body.extend(packed(encoding, b"2,3]}").await);
+        let mut body = encoded(encoding, b"{\"a\":[1,").await;
+        body.extend(encoded(encoding, b"2,3]}").await);
         let headers = [("content-encoding", encoding)];
         let answer = bench.send("POST /t/body", &headers, body.clone()).await;
         assert_eq!(answer.ok(), json!({ "a": [1, 2, 3] }), "{encoding}");
         body.extend_from_slice(b"and more");
         bench.send("POST /t/body", &headers, body).await.refused(400, "invalid_json");
     }
-    let mut body = packed("deflate", b"{\"a\":1}").await;
-    body.extend(packed("deflate", b" ").await);
+    let mut body = encoded("deflate", b"{\"a\":1}").await;
+    body.extend(encoded("deflate", b" ").await);
     let answer = bench.send("POST /t/body", &[("content-encoding", "deflate")], body).await;
     answer.refused(400, "invalid_json");
 }
 
 #[tokio::test]
-async fn broken_compression_is_a_broken_body() {
+async fn corrupt_compression_is_refused() {
     let bench = Bench::new();
     for encoding in ["gzip", "deflate", "zstd"] {
-        let mut body = packed(encoding, b"{\"a\":[1,2,3]}").await;
+        let mut body = encoded(encoding, b"{\"a\":[1,2,3]}").await;
         body.truncate(body.len() / 2);
         for body in [body, b"{}".to_vec(), vec![0; 100]] {
             let answer = bench.send("POST /t/body", &[("content-encoding", encoding)], body).await;
@@ -87,20 +87,20 @@ fn snappy(bytes: &[u8]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_route_may_read_one_packing_more() {
+async fn a_route_may_accept_an_additional_encoding() {
     let bench = Bench::new();
     let send = async |headers: &[(&str, &str)], body: Vec<u8>| {
         bench.send("POST /t/snappy", headers, body).await
     };
     let text = b"spam spam spam spam";
     let expected = json!({ "bytes": 19, "text": "spam spam spam spam" });
-    // What names no encoding is packed so too; what names another one is packed as it says.
+    // Without a named encoding the body is Snappy; otherwise it has the encoding that is named.
     assert_eq!(send(&[], snappy(text)).await.ok(), expected);
     for encoding in ["snappy", "Snappy"] {
         assert_eq!(send(&[("content-encoding", encoding)], snappy(text)).await.ok(), expected);
     }
     for encoding in ["gzip", "deflate", "zstd", "identity"] {
-        let body = packed(encoding, text).await;
+        let body = encoded(encoding, text).await;
         assert_eq!(send(&[("content-encoding", encoding)], body).await.ok(), expected);
     }
     for encoding in ["br", "snappy, gzip", "x-snappy"] {
@@ -111,7 +111,7 @@ async fn a_route_may_read_one_packing_more() {
     answer.refused(415, "unsupported_media_type");
 }
 
-/// Bodies of 4 MiB at most, and so many bytes of all of them.
+/// Limits bodies to 4 MiB each and to this many bytes in total.
 fn small_bulk(in_flight: usize) -> Bench {
     Bench::with(Settings {
         body_bulk_bytes_max: 4 << 20,
@@ -121,7 +121,7 @@ fn small_bulk(in_flight: usize) -> Bench {
 }
 
 #[tokio::test]
-async fn broken_snappy_is_a_broken_body_and_a_bomb_is_too_large() {
+async fn corrupt_snappy_is_refused_and_a_bomb_is_too_large() {
     let bench = small_bulk(5 << 20);
     let send = async |body: Vec<u8>| {
         bench.send("POST /t/snappy", &[("content-encoding", "snappy")], body).await
@@ -135,7 +135,7 @@ async fn broken_snappy_is_a_broken_body_and_a_bomb_is_too_large() {
     for bytes in [4 << 20, 3 << 20] {
         assert_eq!(send(snappy(&vec![0; bytes])).await.ok()["bytes"], bytes);
     }
-    // One byte too many; a length that no body has; and one that is said and not there.
+    // One byte over the limit; a length that no body has; and a length longer than the data.
     send(snappy(&vec![0; (4 << 20) + 1])).await.refused(413, "payload_too_large");
     send(b"\xff\xff\xff\xff\x0f\x00".to_vec()).await.refused(413, "payload_too_large");
     send(b"\xff\xff\xff\x01\x00".to_vec()).await.refused(400, "invalid_parameter");
@@ -143,7 +143,7 @@ async fn broken_snappy_is_a_broken_body_and_a_bomb_is_too_large() {
 }
 
 #[tokio::test]
-async fn what_is_unpacked_counts_as_received() {
+async fn decoded_bytes_count_as_received() {
     let settings = Settings { body_bytes_in_flight_max: 3 << 20, ..Settings::default() };
     let bench = Bench::with(settings);
     let other = bench.server.admission.enter().unwrap();
@@ -153,27 +153,27 @@ async fn what_is_unpacked_counts_as_received() {
         bench.send("POST /t/snappy", &[("content-encoding", encoding)], body).await
     };
     send("snappy", snappy(&plain)).await.refused(503, "overloaded");
-    send("deflate", packed("deflate", &plain).await).await.refused(503, "overloaded");
+    send("deflate", encoded("deflate", &plain).await).await.refused(503, "overloaded");
     drop(other);
     assert_eq!(send("snappy", snappy(&plain)).await.ok()["bytes"], plain.len());
     assert_eq!(bench.server.admission.body_bytes(), 0);
 }
 
 #[tokio::test]
-async fn what_is_unpacked_takes_as_much_as_it_is() {
+async fn decoded_bytes_take_only_their_size() {
     let bench = small_bulk(4 << 20);
     let send = async |bytes: usize| {
-        let body = packed("deflate", &vec![0; bytes]).await;
+        let body = encoded("deflate", &vec![0; bytes]).await;
         bench.send("POST /t/snappy", &[("content-encoding", "deflate")], body).await
     };
     assert_eq!(send(3 << 20).await.ok()["bytes"], 3 << 20);
-    // Beside the packed bytes there is never room for these.
+    // In addition to the encoded bytes, these never fit.
     send(4 << 20).await.refused(413, "payload_too_large");
     assert_eq!(bench.server.admission.body_bytes(), 0);
 }
 
 #[tokio::test]
-async fn encodings_and_types_that_nobody_reads_are_refused() {
+async fn unsupported_encodings_and_content_types_are_refused() {
     let bench = Bench::new();
     for encoding in ["br", "gzip, gzip", "x", ""] {
         let answer = bench.send("POST /t/body", &[("content-encoding", encoding)], "{}").await;
@@ -198,13 +198,13 @@ async fn a_body_over_its_limit_is_refused_before_and_after_decompression() {
     bench.post("/t/batch", padded(2_000)).await.ok();
     bench.post("/t/batch", padded(2_001)).await.refused(413, "payload_too_large");
     for encoding in ["gzip", "deflate", "zstd"] {
-        let bomb = packed(encoding, &vec![b' '; 10 << 20]).await;
+        let bomb = encoded(encoding, &vec![b' '; 10 << 20]).await;
         let answer = bench.send("POST /t/batch", &[("content-encoding", encoding)], bomb).await;
         answer.refused(413, "payload_too_large");
     }
 }
 
-/// A body that gives its chunks one by one and then never ends.
+/// A body that yields its chunks one by one and then never ends.
 struct Stalling(Vec<&'static str>);
 
 impl http_body::Body for Stalling {
@@ -223,7 +223,7 @@ impl http_body::Body for Stalling {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_that_stalls_is_not_waited_for() {
+async fn a_body_that_stalls_times_out() {
     let bench = Bench::new();
     let request = http::Request::post("/t/body")
         .header("authorization", format!("Bearer {}", bench.key))
@@ -233,7 +233,7 @@ async fn a_body_that_stalls_is_not_waited_for() {
     answer.refused(408, "request_timeout");
 }
 
-/// A body of one byte every five seconds.
+/// A body that yields one byte every five seconds.
 struct Dripping(Pin<Box<tokio::time::Interval>>);
 
 impl http_body::Body for Dripping {
@@ -249,7 +249,7 @@ impl http_body::Body for Dripping {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_that_drips_is_not_waited_for_long() {
+async fn a_slow_body_times_out() {
     let bench = Bench::new();
     let drip = Dripping(Box::pin(tokio::time::interval(Duration::from_secs(5))));
     let request = http::Request::post("/t/body")
@@ -260,7 +260,7 @@ async fn a_body_that_drips_is_not_waited_for_long() {
 }
 
 #[tokio::test(start_paused = true)]
-async fn a_body_that_drips_is_not_waited_for_long_where_it_is_beyond_the_limit_of_memory() {
+async fn a_slow_body_that_uses_the_memory_reserve_times_out_sooner() {
     let memory = Memory::new(64 << 20);
     let bench = Bench::with(Settings { memory: memory.clone(), ..Settings::default() });
     let send = || {
@@ -281,23 +281,23 @@ async fn a_body_that_drips_is_not_waited_for_long_where_it_is_beyond_the_limit_o
 }
 
 #[tokio::test]
-async fn an_answer_goes_out_as_it_is_where_memory_has_no_room_to_compress_it() {
+async fn a_response_is_sent_uncompressed_if_memory_is_full() {
     let memory = Memory::new(8_000);
     let bench = Bench::with(Settings { memory: memory.clone(), ..Settings::default() });
     let gzip = [("accept-encoding", "gzip")];
-    let packed = bench.send("GET /t/large", &gzip, "").await;
+    let encoded = bench.send("GET /t/large", &gzip, "").await;
     let held_by_it = memory.held_by(MemoryOwner::Answers);
-    assert_eq!(held_by_it, packed.body.len() as u64, "what was compressed is let go of");
+    assert_eq!(held_by_it, encoded.body.len() as u64, "the uncompressed bytes are released");
     let held = memory.take(MemoryOwner::Bodies, 1_990 - held_by_it).unwrap();
     let plain = bench.send("GET /t/large", &gzip, "").await;
     assert_eq!((plain.header("content-encoding"), plain.body.len()), (None, 5_002));
     assert_eq!(plain.header("content-length"), Some("5002"));
-    drop((plain, held, packed));
+    drop((plain, held, encoded));
     assert_eq!(memory.held(), 0);
 }
 
 #[tokio::test]
-async fn large_answers_are_compressed_as_asked_and_small_ones_never() {
+async fn large_responses_are_compressed_as_requested_and_small_ones_never() {
     let bench = Bench::new();
     let plain = bench.get("/t/large").await;
     assert_eq!(plain.header("content-encoding"), None);
@@ -310,18 +310,18 @@ async fn large_answers_are_compressed_as_asked_and_small_ones_never() {
         let answer = bench.send("GET /t/large", &[("accept-encoding", accept)], "").await;
         assert_eq!(answer.header("content-encoding"), Some(encoding));
         assert!(answer.body.len() * 4 < plain.body.len());
-        assert_eq!(unpacked(encoding, &answer.body).await, plain.body);
+        assert_eq!(decoded(encoding, &answer.body).await, plain.body);
         let small = bench.send("GET /t/tagged", &[("accept-encoding", accept)], "").await;
         assert_eq!(small.header("content-encoding"), None);
     }
 }
 
-/// The OpenAPI document and the page that shows it.
+/// Covers the OpenAPI document and the page that renders it.
 #[tokio::test]
-async fn what_is_the_same_for_everybody_is_compressed_once() {
+async fn static_responses_are_compressed_once() {
     let memory = Memory::new(1 << 20);
     let bench = Bench::with(Settings { memory: memory.clone(), ..Settings::default() });
-    // Nothing of it counts: it is there as long as the process.
+    // Static bodies do not count in the memory account.
     let full = memory.take(MemoryOwner::Bodies, 1 << 20).unwrap();
     for path in ["/api/v1/openapi.json", "/docs", "/docs/page.css", "/docs/page.js"] {
         let get = format!("GET {path}");
@@ -333,11 +333,11 @@ async fn what_is_the_same_for_everybody_is_compressed_once() {
             assert_eq!(first.header("content-encoding"), Some(encoding), "{path}");
             let length = first.body.len().to_string();
             assert_eq!(first.header("content-length"), Some(length.as_str()), "{path}");
-            assert_eq!(unpacked(encoding, &first.body).await, plain.body, "{path} {encoding}");
+            assert_eq!(decoded(encoding, &first.body).await, plain.body, "{path} {encoding}");
             let again = bench.send(&get, &accept, "").await;
             assert_eq!(again.body, first.body, "{path} {encoding}");
         }
     }
     assert_eq!(memory.held(), full.bytes());
-    assert_eq!(bench.server.packers.shared(), 4 * 3, "each once");
+    assert_eq!(bench.server.compressor.static_bodies(), 4 * 3, "each once");
 }

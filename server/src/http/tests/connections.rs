@@ -1,4 +1,4 @@
-//! Connections: their protocols, their patience and their end.
+//! Connections: protocols, timeouts and closing.
 
 use std::future::pending;
 use std::io;
@@ -13,23 +13,23 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::bench::{Bench, HERE};
-use crate::http::client_end::Lookout;
+use crate::http::client_end::ReadinessWatch;
 use crate::http::connection_slots::ConnectionSlots;
 use crate::http::{Scope, Settings, connection};
 use crate::limits;
 use crate::platform::quota::KeyLimits;
 use crate::platform::ticks::Ticks;
 
-/// What watches a connection in memory: nothing ever happens to it but what is read.
-struct Blind;
+/// The readiness of a connection in memory: no event is ever reported.
+struct NoReadiness;
 
-impl Lookout for Blind {
+impl ReadinessWatch for NoReadiness {
     async fn ready(&self, _: Interest) -> io::Result<Ready> {
         pending().await
     }
 }
 
-/// One end of a connection to a server.
+/// The client side of a connection to a server.
 struct Wire {
     stream: DuplexStream,
     serving: JoinHandle<()>,
@@ -40,12 +40,12 @@ fn connect(bench: &Bench) -> Wire {
     let (stream, other) = duplex(1 << 20);
     let (stop, stopping) = watch::channel(false);
     let server = Arc::clone(&bench.server);
-    let serving = connection::serve(server, HERE, other, Arc::new(Blind), None, stopping);
+    let serving = connection::serve(server, HERE, other, Arc::new(NoReadiness), None, stopping);
     let serving = tokio::spawn(serving);
     Wire { stream, serving, stop }
 }
 
-fn hasty() -> Settings {
+fn short_timeouts() -> Settings {
     Settings {
         header_timeout: Duration::from_millis(50),
         idle_timeout: Duration::from_millis(200),
@@ -58,7 +58,7 @@ impl Wire {
         self.stream.write_all(text.as_bytes()).await.unwrap();
     }
 
-    /// Everything that the server says before it hangs up.
+    /// Returns everything that the server sends before it closes the connection.
     async fn everything(mut self) -> String {
         let mut bytes = Vec::new();
         timeout(Duration::from_secs(30), self.stream.read_to_end(&mut bytes))
@@ -69,7 +69,7 @@ impl Wire {
         String::from_utf8(bytes).unwrap()
     }
 
-    /// What the server says up to and with `end`.
+    /// Returns what the server sends up to and including `end`.
     async fn until(&mut self, end: &str) -> String {
         let mut text = String::new();
         while !text.contains(end) {
@@ -98,22 +98,22 @@ async fn a_connection_serves_one_request_after_another() {
 }
 
 #[tokio::test]
-async fn headers_that_do_not_come_are_a_timeout() {
+async fn headers_that_do_not_arrive_time_out() {
     for beginning in ["G", "GET /healthz HTTP/1.1\r\nhost:", "PRI * HTTP/2.0\r\n"] {
-        let bench = Bench::with_system_ticks(hasty());
+        let bench = Bench::with_system_ticks(short_timeouts());
         let mut wire = connect(&bench);
         wire.send(beginning).await;
-        let said = wire.everything().await;
-        assert!(said.starts_with("HTTP/1.1 408 "), "{beginning}: {said}");
-        let (head, body) = said.split_once("\r\n\r\n").unwrap();
-        assert!(head.contains(&format!("content-length: {}", body.len())), "{said}");
-        assert!(body.contains("\"request_timeout\""), "{said}");
+        let response = wire.everything().await;
+        assert!(response.starts_with("HTTP/1.1 408 "), "{beginning}: {response}");
+        let (head, body) = response.split_once("\r\n\r\n").unwrap();
+        assert!(head.contains(&format!("content-length: {}", body.len())), "{response}");
+        assert!(body.contains("\"request_timeout\""), "{response}");
     }
 }
 
 #[tokio::test]
-async fn a_second_request_that_is_not_finished_is_a_timeout_too() {
-    let bench = Bench::with_system_ticks(hasty());
+async fn an_unfinished_second_request_times_out() {
+    let bench = Bench::with_system_ticks(short_timeouts());
     let mut wire = connect(&bench);
     wire.send(HEALTH).await;
     wire.until("\"ok\"}").await;
@@ -122,8 +122,8 @@ async fn a_second_request_that_is_not_finished_is_a_timeout_too() {
 }
 
 #[tokio::test]
-async fn an_idle_connection_is_closed_in_silence() {
-    let bench = Bench::with_system_ticks(hasty());
+async fn an_idle_connection_is_closed_without_a_response() {
+    let bench = Bench::with_system_ticks(short_timeouts());
     assert_eq!(connect(&bench).everything().await, "");
     let mut used = connect(&bench);
     used.send(HEALTH).await;
@@ -132,15 +132,15 @@ async fn an_idle_connection_is_closed_in_silence() {
 }
 
 #[tokio::test]
-async fn http2_is_spoken_on_the_same_port_and_closed_when_idle() {
-    let bench = Bench::with_system_ticks(hasty());
+async fn http2_is_served_on_the_same_port_and_closed_when_idle() {
+    let bench = Bench::with_system_ticks(short_timeouts());
     let mut wire = connect(&bench);
     wire.send("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await;
     // An empty SETTINGS frame.
     wire.stream.write_all(&[0, 0, 0, 4, 0, 0, 0, 0, 0]).await.unwrap();
-    let mut said = Vec::new();
-    wire.stream.read_to_end(&mut said).await.unwrap();
-    let kinds = frame_kinds(&said);
+    let mut response = Vec::new();
+    wire.stream.read_to_end(&mut response).await.unwrap();
+    let kinds = frame_kinds(&response);
     assert_eq!(kinds.first(), Some(&4), "the server begins with SETTINGS: {kinds:?}");
     assert!(kinds.contains(&7), "the server says GOAWAY: {kinds:?}");
     wire.serving.await.unwrap();
@@ -157,20 +157,20 @@ fn frame_kinds(mut bytes: &[u8]) -> Vec<u8> {
 }
 
 #[tokio::test]
-async fn a_refused_body_does_not_cost_the_client_its_answer() {
+async fn the_client_of_a_refused_body_gets_its_response() {
     let bench = Bench::new();
     let mut wire = connect(&bench);
     wire.send(&post(&bench, "/t/body", "content-length: 9000000\r\n\r\n")).await;
-    let said = wire.until("}}").await;
-    assert!(said.starts_with("HTTP/1.1 413 "), "{said}");
-    // The server still takes what the client had begun to send.
+    let response = wire.until("}}").await;
+    assert!(response.starts_with("HTTP/1.1 413 "), "{response}");
+    // The server still reads what the client had begun to send.
     wire.send(&"x".repeat(1 << 20)).await;
     drop(wire.stream);
     wire.serving.await.unwrap();
 }
 
 #[tokio::test]
-async fn a_body_that_nobody_reads_and_comes_late_leaves_the_connection_open() {
+async fn an_unread_body_that_arrives_late_leaves_the_connection_open() {
     let bench = Bench::new();
     let mut wire = connect(&bench);
     for body in
@@ -178,7 +178,7 @@ async fn a_body_that_nobody_reads_and_comes_late_leaves_the_connection_open() {
     {
         let (head, body) = body.split_once('|').unwrap();
         wire.send(&format!("POST /nowhere HTTP/1.1\r\nhost: a\r\n{head}")).await;
-        // By now the server has refused the request, but for the body.
+        // The server has processed the request by now, except for the body.
         for _ in 0..100 {
             tokio::task::yield_now().await;
         }
@@ -191,14 +191,20 @@ async fn a_body_that_nobody_reads_and_comes_late_leaves_the_connection_open() {
     }
 }
 
-/// A POST with a key.
+/// Returns a POST with a key.
 fn post(bench: &Bench, path: &str, rest: &str) -> String {
     let key = &bench.key;
     format!("POST {path} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {key}\r\n{rest}")
 }
 
-/// What is said to a request whose body never ends, and that it is said after this time.
-async fn said_before_the_end(bench: &Bench, path: &str, rest: &str, takes: Duration) -> String {
+/// Sends a request whose body never ends. Returns the response and checks that it arrives after
+/// this time.
+async fn response_to_unfinished_body(
+    bench: &Bench,
+    path: &str,
+    rest: &str,
+    takes: Duration,
+) -> String {
     const TOLERANCE: Duration = Duration::from_millis(5);
     let mut wire = connect(bench);
     wire.send(&post(bench, path, rest)).await;
@@ -206,14 +212,14 @@ async fn said_before_the_end(bench: &Bench, path: &str, rest: &str, takes: Durat
         let early = timeout(silent, wire.stream.read_u8()).await;
         assert!(early.is_err(), "{path}: {early:?}");
     }
-    let said = timeout(2 * TOLERANCE, wire.until("}}")).await.unwrap();
+    let response = timeout(2 * TOLERANCE, wire.until("}}")).await.unwrap();
     drop(wire.stream);
     wire.serving.await.unwrap();
-    said
+    response
 }
 
 #[tokio::test(start_paused = true)]
-async fn an_answer_before_the_end_of_the_body_says_that_the_connection_ends() {
+async fn a_response_before_the_end_of_the_body_announces_that_the_connection_closes() {
     let (at_once, late) = (Duration::ZERO, Duration::from_millis(limits::LEFTOVER_MS));
     let bench = Bench::new();
     let idle = bench.server.settings.body_idle_timeout;
@@ -232,15 +238,18 @@ async fn an_answer_before_the_end_of_the_body_says_that_the_connection_ends() {
         ("/t/body", "transfer-encoding: chunked\r\n\r\nno length\r\n", 400, at_once),
         ("/t/body", "transfer-encoding: chunked\r\n\r\n1\r\n{\r\n", 408, idle),
     ] {
-        let said = said_before_the_end(&bench, path, rest, takes).await;
-        let told: String = rest.chars().take(60).collect();
-        assert!(said.starts_with(&format!("HTTP/1.1 {status} ")), "{path} {told:?}: {said}");
-        assert!(said.contains("\r\nconnection: close\r\n"), "{path} {told:?}: {said}");
+        let response = response_to_unfinished_body(&bench, path, rest, takes).await;
+        let shown: String = rest.chars().take(60).collect();
+        assert!(
+            response.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{path} {shown:?}: {response}"
+        );
+        assert!(response.contains("\r\nconnection: close\r\n"), "{path} {shown:?}: {response}");
     }
 }
 
 #[tokio::test]
-async fn as_much_of_a_body_as_may_be_left_is_read() {
+async fn an_unread_body_is_discarded_up_to_its_limit() {
     let bench = Bench::new();
     let mut wire = connect(&bench);
     let body = "x".repeat(limits::LEFTOVER_BYTES_MAX as usize);
@@ -251,7 +260,7 @@ async fn as_much_of_a_body_as_may_be_left_is_read() {
 }
 
 #[tokio::test]
-async fn a_server_that_stops_closes_idle_connections_at_once() {
+async fn a_stopping_server_closes_idle_connections_at_once() {
     let bench = Bench::new();
     let mut used = connect(&bench);
     used.send(HEALTH).await;
@@ -263,32 +272,38 @@ async fn a_server_that_stops_closes_idle_connections_at_once() {
     }
 }
 
-/// What a client is told that sends this on a connection that was evicted before anybody looked at it.
-async fn told_when_evicted(bench: &Bench, request: &str) -> String {
+/// Returns the response to a request sent on a connection that was evicted before its first read.
+async fn response_after_eviction(bench: &Bench, request: &str) -> String {
     let settings =
         Settings { connections_max: 2, stranger_connections_max: Some(1), ..Settings::default() };
     let clock = Clock::manual(TimestampMs(0));
     let slots = ConnectionSlots::new(&settings, Ticks::following(clock.clone()));
     let address = IpAddr::V4(Ipv4Addr::LOCALHOST);
     let slot = slots.enter(address, &bench.server.telemetry).await.unwrap();
-    slot.handle().look();
+    slot.handle().socket_read();
     clock.pass(Duration::from_secs(60));
     let _newer = slots.enter(address, &bench.server.telemetry).await.unwrap();
     let (mut stream, other) = duplex(1 << 20);
     stream.write_all(request.as_bytes()).await.unwrap();
     let (stop, stopping) = watch::channel(false);
     let server = Arc::clone(&bench.server);
-    let serving = connection::serve(server, HERE, other, Arc::new(Blind), Some(slot), stopping);
+    let serving =
+        connection::serve(server, HERE, other, Arc::new(NoReadiness), Some(slot), stopping);
     let wire = Wire { stream, serving: tokio::spawn(serving), stop };
     wire.everything().await
 }
 
 #[tokio::test]
-async fn a_key_that_came_before_its_connection_was_evicted_counts() {
+async fn a_key_received_before_eviction_counts() {
     let bench = Bench::new();
     let key = bench.new_key(&[Scope::Admin], KeyLimits::default());
     let head = format!("GET /t/large HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {key}\r\n");
-    let told = told_when_evicted(&bench, &format!("{head}connection: close\r\n\r\n")).await;
-    assert!(told.starts_with("HTTP/1.1 200 "), "{told}");
-    assert_eq!(told_when_evicted(&bench, &head).await, "", "it is not waited for");
+    let response =
+        response_after_eviction(&bench, &format!("{head}connection: close\r\n\r\n")).await;
+    assert!(response.starts_with("HTTP/1.1 200 "), "{response}");
+    assert_eq!(
+        response_after_eviction(&bench, &head).await,
+        "",
+        "an incomplete request is not waited for"
+    );
 }

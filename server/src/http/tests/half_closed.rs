@@ -1,4 +1,4 @@
-//! Clients that end their side of a connection, or both sides, while their request is answered.
+//! Clients that close their sending side, or the connection, while their request is in progress.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,10 +13,10 @@ use super::bench::{Bench, HERE};
 use crate::http::socket::share;
 use crate::http::{Settings, connection};
 
-/// Longer than anything here takes.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Longer than any test here takes.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
-/// The client's end of a connection to a server.
+/// The client side of a connection to a server.
 struct Client<S> {
     stream: S,
     serving: JoinHandle<()>,
@@ -26,49 +26,49 @@ struct Client<S> {
 fn connect(bench: &Bench) -> Client<UnixStream> {
     let (stream, other) = UnixStream::pair().unwrap();
     let (reader, writer) = other.into_split();
-    let (socket, lookout) = share(reader, writer);
+    let (socket, readiness) = share(reader, writer);
     let (stop, stopping) = watch::channel(false);
     let server = Arc::clone(&bench.server);
-    let serving = tokio::spawn(connection::serve(server, HERE, socket, lookout, None, stopping));
+    let serving = tokio::spawn(connection::serve(server, HERE, socket, readiness, None, stopping));
     Client { stream, serving, stop }
 }
 
-/// By TCP, which knows resets.
+/// Connects over TCP, which supports resets.
 async fn connect_tcp(bench: &Bench) -> Client<TcpStream> {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let stream = TcpStream::connect(listener.local_addr().unwrap()).await.unwrap();
     let (reader, writer) = listener.accept().await.unwrap().0.into_split();
-    let (socket, lookout) = share(reader, writer);
+    let (socket, readiness) = share(reader, writer);
     let (stop, stopping) = watch::channel(false);
     let server = Arc::clone(&bench.server);
-    let serving = tokio::spawn(connection::serve(server, HERE, socket, lookout, None, stopping));
+    let serving = tokio::spawn(connection::serve(server, HERE, socket, readiness, None, stopping));
     Client { stream, serving, stop }
 }
 
-/// By the ticks of the machine.
+/// Uses the system's ticks.
 fn with_grace(grace: Duration) -> Bench {
     Bench::with_system_ticks(Settings { half_closed_grace: grace, ..Settings::default() })
 }
 
-/// A request with a key.
+/// Returns a request with a key.
 fn request(bench: &Bench, line: &str, rest: &str) -> String {
     format!("{line} HTTP/1.1\r\nhost: a\r\nauthorization: Bearer {}\r\n{rest}\r\n", bench.key)
 }
 
-/// Until so many requests are being answered.
-async fn in_flight(bench: &Bench, count: usize) {
+/// Waits until this many requests are in progress.
+async fn wait_in_flight(bench: &Bench, count: usize) {
     let reached = async {
         while bench.server.admission.requests() != count {
             yield_now().await;
         }
     };
-    timeout(PATIENCE, reached).await.unwrap();
+    timeout(TIMEOUT, reached).await.unwrap();
 }
 
-/// Until the server has let the connection go, and with it the request.
-async fn let_go(bench: &Bench, serving: JoinHandle<()>) {
-    timeout(PATIENCE, serving).await.expect("the connection ends").unwrap();
-    in_flight(bench, 0).await;
+/// Waits until the server has dropped the connection and its request.
+async fn wait_dropped(bench: &Bench, serving: JoinHandle<()>) {
+    timeout(TIMEOUT, serving).await.expect("the connection ends").unwrap();
+    wait_in_flight(bench, 0).await;
 }
 
 impl Client<UnixStream> {
@@ -76,12 +76,13 @@ impl Client<UnixStream> {
         self.stream.write_all(text.as_bytes()).await.unwrap();
     }
 
-    /// Sends nothing more, and returns everything that the server says before it hangs up.
+    /// Closes the sending side and returns everything that the server sends before it closes the
+    /// connection.
     async fn finish(mut self) -> String {
         self.stream.shutdown().await.unwrap();
         let mut bytes = Vec::new();
-        timeout(PATIENCE, self.stream.read_to_end(&mut bytes)).await.unwrap().unwrap();
-        timeout(PATIENCE, self.serving).await.unwrap().unwrap();
+        timeout(TIMEOUT, self.stream.read_to_end(&mut bytes)).await.unwrap().unwrap();
+        timeout(TIMEOUT, self.serving).await.unwrap().unwrap();
         drop(self.stop);
         String::from_utf8(bytes).unwrap()
     }
@@ -92,10 +93,10 @@ fn chunks(count: usize) -> String {
     format!("transfer-encoding: chunked\r\n\r\n{spaces}2\r\n{{}}\r\n0\r\n")
 }
 
-// The ticks of `Bench::new` stand still: there the grace never ends.
+// `Bench::new` uses manual ticks, so the grace period never ends in the tests that use it.
 
 #[tokio::test]
-async fn a_half_closed_client_gets_its_answers() {
+async fn a_half_closed_client_gets_its_responses() {
     let bench = Bench::new();
     let later = request(&bench, "GET /t/later", "");
     let body = request(&bench, "POST /t/body", "content-length: 4\r\n\r\n{}");
@@ -109,18 +110,18 @@ async fn a_half_closed_client_gets_its_answers() {
     ] {
         let mut client = connect(&bench);
         client.send(&requests).await;
-        let said = client.finish().await;
-        assert_eq!(said.matches("HTTP/1.1 200 OK").count(), count, "{requests}: {said}");
-        assert!(!said.contains("HTTP/1.1 4"), "{said}");
+        let response = client.finish().await;
+        assert_eq!(response.matches("HTTP/1.1 200 OK").count(), count, "{requests}: {response}");
+        assert!(!response.contains("HTTP/1.1 4"), "{response}");
     }
 }
 
 #[tokio::test]
-async fn an_answer_is_written_when_its_client_ended_its_side_meanwhile() {
+async fn a_client_that_closes_its_side_during_a_request_gets_the_response() {
     let bench = Bench::new();
     let mut client = connect(&bench);
     client.send(&request(&bench, "GET /t/later", "")).await;
-    in_flight(&bench, 1).await;
+    wait_in_flight(&bench, 1).await;
     assert!(client.finish().await.starts_with("HTTP/1.1 200 OK"));
 }
 
@@ -135,13 +136,13 @@ async fn a_body_that_ends_early_is_refused_at_once() {
         let mut client = connect(&bench);
         let whole = request(&bench, "POST /t/body", rest);
         client.send(whole.strip_suffix("\r\n").unwrap()).await;
-        let said = client.finish().await;
-        assert!(said.is_empty() || said.starts_with("HTTP/1.1 400 "), "{rest}: {said}");
+        let response = client.finish().await;
+        assert!(response.is_empty() || response.starts_with("HTTP/1.1 400 "), "{rest}: {response}");
     }
 }
 
 #[tokio::test]
-async fn a_connection_at_rest_ends_with_its_client() {
+async fn an_idle_connection_closes_with_its_client() {
     let bench = Bench::new();
     assert_eq!(connect(&bench).finish().await, "");
     let mut used = connect(&bench);
@@ -152,27 +153,27 @@ async fn a_connection_at_rest_ends_with_its_client() {
 }
 
 #[tokio::test]
-async fn after_the_grace_a_request_is_dropped() {
+async fn a_request_is_dropped_after_the_grace_period() {
     let bench = with_grace(Duration::from_millis(50));
     let never = request(&bench, "GET /t/never", "");
     for requests in [never.clone(), never.repeat(2)] {
         let mut client = connect(&bench);
         client.send(&requests).await;
-        in_flight(&bench, 1).await;
+        wait_in_flight(&bench, 1).await;
         assert_eq!(client.finish().await, "");
-        in_flight(&bench, 0).await;
+        wait_in_flight(&bench, 0).await;
     }
 }
 
 #[tokio::test]
-async fn the_grace_holds_too_while_the_server_stops() {
+async fn the_grace_period_applies_while_the_server_stops() {
     let bench = with_grace(Duration::from_millis(50));
     let mut client = connect(&bench);
     client.send(&request(&bench, "GET /t/never", "")).await;
-    in_flight(&bench, 1).await;
+    wait_in_flight(&bench, 1).await;
     client.stop.send_replace(true);
     assert_eq!(client.finish().await, "");
-    in_flight(&bench, 0).await;
+    wait_in_flight(&bench, 0).await;
 }
 
 #[tokio::test]
@@ -188,25 +189,25 @@ async fn a_request_that_only_waits_is_dropped_at_once() {
 }
 
 #[tokio::test]
-async fn a_request_whose_client_is_gone_is_dropped_at_once() {
+async fn a_request_whose_client_has_disconnected_is_dropped_at_once() {
     let bench = Bench::new();
     let never = request(&bench, "GET /t/never", "");
     for requests in [never.clone(), never.repeat(2)] {
         let mut client = connect(&bench);
         client.send(&requests).await;
-        in_flight(&bench, 1).await;
+        wait_in_flight(&bench, 1).await;
         let Client { stream, serving, stop } = client;
         drop(stream);
-        let_go(&bench, serving).await;
+        wait_dropped(&bench, serving).await;
         drop(stop);
 
         let mut client = connect_tcp(&bench).await;
         client.stream.write_all(requests.as_bytes()).await.unwrap();
-        in_flight(&bench, 1).await;
+        wait_in_flight(&bench, 1).await;
         let Client { stream, serving, stop } = client;
         stream.set_zero_linger().unwrap();
         drop(stream);
-        let_go(&bench, serving).await;
+        wait_dropped(&bench, serving).await;
         drop(stop);
     }
 }

@@ -15,7 +15,7 @@ fn replayed(answer: &Answer) -> bool {
 }
 
 #[tokio::test]
-async fn a_repeated_request_is_answered_alike_and_does_nothing() {
+async fn a_repeated_request_gets_the_first_response_and_has_no_effect() {
     let bench = Bench::new();
     let first = count(&bench, "k", "{}").await;
     assert_eq!((first.status, first.ok(), replayed(&first)), (201, json!({ "runs": 1 }), false));
@@ -40,7 +40,7 @@ async fn another_body_or_query_under_the_same_key_is_a_conflict() {
 }
 
 #[tokio::test]
-async fn an_idempotency_key_counts_for_one_caller_and_path_and_a_day() {
+async fn an_idempotency_key_applies_to_one_caller_and_path_for_a_day() {
     let bench = Bench::new();
     count(&bench, "k", "{}").await.ok();
     let other = format!("Bearer {}", bench.new_key(&[Scope::Write], KeyLimits::default()));
@@ -64,7 +64,7 @@ async fn an_ingest_route_stores_the_receipt_with_its_write() {
 }
 
 #[tokio::test]
-async fn a_failure_is_not_kept() {
+async fn a_failure_is_not_stored() {
     let bench = Bench::new();
     for _ in 0..2 {
         let answer = bench.send("POST /t/panic", &[("idempotency-key", "k")], "{}").await;
@@ -74,7 +74,7 @@ async fn a_failure_is_not_kept() {
 }
 
 #[tokio::test]
-async fn two_at_once_run_once() {
+async fn concurrent_requests_with_one_key_run_once() {
     let bench = Bench::new();
     let (one, other) = tokio::join!(count(&bench, "k", "{}"), count(&bench, "k", "{}"));
     for answer in [one, other] {

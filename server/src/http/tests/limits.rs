@@ -5,15 +5,15 @@ use crate::http::Settings;
 use crate::platform::quota::{KeyLimits, Quota, Quotas};
 
 #[tokio::test]
-async fn one_request_too_many_is_told_when_to_come_again() {
+async fn a_request_over_the_quota_is_refused_with_retry_after() {
     let bench = Bench::new();
     for left in (0..10).rev() {
         let answer = bench.post("/t/batch", "{}").await;
         answer.ok();
-        let told = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"]
+        let headers = ["ratelimit-limit", "ratelimit-remaining", "ratelimit-reset"]
             .map(|name| answer.header(name));
         let expected = ["10".to_owned(), left.to_string(), ((10 - left) * 6).to_string()];
-        assert_eq!(told, expected.each_ref().map(|text| Some(text.as_str())));
+        assert_eq!(headers, expected.each_ref().map(|text| Some(text.as_str())));
     }
     bench.pass_ms(2_500);
     let answer = bench.post("/t/batch", "{}").await;
@@ -42,7 +42,7 @@ async fn a_key_may_have_quotas_of_its_own() {
 }
 
 #[tokio::test]
-async fn refusals_on_the_way_carry_the_quota_too() {
+async fn refusals_carry_the_quota_headers() {
     let bench = Bench::new();
     let answer = bench.post("/t/body", "{").await;
     answer.refused(400, "invalid_json");
@@ -50,9 +50,9 @@ async fn refusals_on_the_way_carry_the_quota_too() {
 }
 
 #[tokio::test]
-async fn what_the_server_cannot_take_on_is_shed() {
+async fn requests_over_the_limits_are_shed() {
     let bench = Bench::with(Settings { body_bytes_in_flight_max: 10, ..Settings::default() });
-    // It would not fit into an idle server either.
+    // The body would not fit even on an idle server.
     bench.post("/t/body", "{\"a\": \"long\"}").await.refused(413, "payload_too_large");
     bench.post("/t/body", "{}").await.ok();
     let full = Bench::with(Settings { requests_in_flight_max: 0, ..Settings::default() });
@@ -64,22 +64,22 @@ async fn what_the_server_cannot_take_on_is_shed() {
 }
 
 #[tokio::test]
-async fn requests_without_a_key_have_a_rate() {
+async fn requests_without_a_key_are_rate_limited() {
     let settings = Settings { stranger_requests_per_second: 10, ..Settings::default() };
     let bench = Bench::with(settings);
-    let stranger = [("authorization", "")];
+    let no_key = [("authorization", "")];
     for path in ["/t/open", "/t/large", "/nowhere", "/healthz"] {
         for _ in 0..5 {
-            let answer = bench.send(&format!("GET {path}"), &stranger, "").await;
+            let answer = bench.send(&format!("GET {path}"), &no_key, "").await;
             assert!([200, 401, 404].contains(&answer.status), "{path}: {answer:?}");
         }
     }
     for path in ["/t/open", "/t/large", "/nowhere", "/healthz"] {
-        let answer = bench.send(&format!("GET {path}"), &stranger, "").await;
+        let answer = bench.send(&format!("GET {path}"), &no_key, "").await;
         answer.refused(429, "rate_limited");
         assert_eq!(answer.header("retry-after"), Some("1"));
     }
     bench.get("/t/large").await.ok();
     bench.pass_ms(100);
-    bench.send("GET /t/open", &stranger, "").await.ok();
+    bench.send("GET /t/open", &no_key, "").await.ok();
 }

@@ -1,4 +1,5 @@
-//! The HTTP side as a whole, on routes made for the tests and an engine in a temporary directory. No network but the loopback.
+//! Tests of the whole HTTP server, with test routes, on an engine in a temporary directory. The
+//! only network is the loopback interface.
 
 mod bench;
 mod bodies;

@@ -1,4 +1,4 @@
-//! The routes about the process: metrics, the OpenAPI document, the page.
+//! The routes of the process itself: metrics, the OpenAPI document, the documentation page.
 
 use serde_json::Value;
 
@@ -60,7 +60,7 @@ fn operation_ids(document: &Value) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn references_of_the_document_lead_somewhere() {
+async fn references_in_the_document_resolve() {
     let bench = Bench::new();
     let document = bench.get("/api/v1/openapi.json").await.ok();
     let text = document.to_string();
@@ -73,7 +73,7 @@ async fn references_of_the_document_lead_somewhere() {
 }
 
 #[tokio::test]
-async fn the_page_and_its_parts_come_from_here_alone() {
+async fn the_page_loads_nothing_from_elsewhere() {
     let bench = Bench::new();
     for (path, media) in [
         ("/docs", "text/html"),
@@ -90,7 +90,7 @@ async fn the_page_and_its_parts_come_from_here_alone() {
         );
         let text = String::from_utf8(answer.body.to_vec()).unwrap();
         for outside in ["http://", "https://", "@import", "<script>", " style=", " onclick="] {
-            assert!(!text.contains(outside), "{path} holds {outside}");
+            assert!(!text.contains(outside), "{path} contains {outside}");
         }
     }
 }

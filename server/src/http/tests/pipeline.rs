@@ -1,4 +1,4 @@
-//! Routing, identity, request ids and the form of answers.
+//! Routing, identity, request ids and the form of responses.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::http::{Origin, Scope, Settings};
 use crate::platform::quota::KeyLimits;
 
 #[tokio::test]
-async fn a_handler_sees_what_was_asked_and_by_whom() {
+async fn a_handler_receives_the_parameters_and_the_caller() {
     let bench = Bench::new();
     let answer = bench
         .send("GET /t/echo/a%2Fb?x=1&tags%5Bk%5D=v+w", &[("x-request-id", "abc-1.2_3")], "")
@@ -23,7 +23,7 @@ async fn a_handler_sees_what_was_asked_and_by_whom() {
 }
 
 #[tokio::test]
-async fn every_answer_has_a_request_id_and_only_a_valid_one_is_echoed() {
+async fn every_response_has_a_request_id_and_only_a_valid_one_is_echoed() {
     let bench = Bench::new();
     let long = "x".repeat(129);
     for invalid in ["", "a b", "a\"", "é", &long] {
@@ -37,7 +37,7 @@ async fn every_answer_has_a_request_id_and_only_a_valid_one_is_echoed() {
 }
 
 #[tokio::test]
-async fn a_wrong_method_is_told_the_right_ones() {
+async fn an_unsupported_method_is_refused_with_the_supported_ones() {
     let bench = Bench::new();
     for method in ["PUT", "DELETE", "OPTIONS", "TRACE", "BREW"] {
         let answer = bench.send(&format!("{method} /t/tagged"), &[], "").await;
@@ -57,7 +57,7 @@ async fn a_head_is_a_get_without_its_body() {
 }
 
 #[tokio::test]
-async fn whatever_is_wrong_with_a_key_the_refusal_is_one() {
+async fn every_invalid_key_gets_the_same_refusal() {
     let bench = Bench::new();
     let revoked = bench.new_key(&[Scope::Read], KeyLimits::default());
     let id = revoked.split('_').nth(1).unwrap();
@@ -77,7 +77,7 @@ async fn whatever_is_wrong_with_a_key_the_refusal_is_one() {
 }
 
 #[tokio::test]
-async fn a_scope_opens_what_it_names_and_admin_everything() {
+async fn a_scope_permits_its_routes_and_admin_all() {
     let bench = Bench::new();
     for (scope, allowed) in [
         (Scope::Read, [200, 403, 403]),
@@ -110,7 +110,7 @@ async fn public_routes_and_the_control_socket_need_no_key() {
 }
 
 #[tokio::test]
-async fn a_failure_or_panic_says_nothing_and_the_server_lives() {
+async fn an_internal_error_or_panic_reveals_nothing_and_the_server_continues() {
     let bench = Bench::new();
     for line in ["GET /t/fail", "GET /t/panic", "POST /t/panic"] {
         let answer = bench.send(line, &[], "{}").await;
@@ -121,7 +121,7 @@ async fn a_failure_or_panic_says_nothing_and_the_server_lives() {
 }
 
 #[tokio::test]
-async fn a_caller_who_hangs_up_does_not_cut_a_change_in_half() {
+async fn a_change_completes_even_if_its_caller_disconnects() {
     let bench = Bench::new();
     assert!(bench.post("/t/count", "{}").now_or_never().is_none(), "the change takes a while");
     let done = async {
@@ -133,7 +133,7 @@ async fn a_caller_who_hangs_up_does_not_cut_a_change_in_half() {
 }
 
 #[tokio::test]
-async fn what_the_caller_has_is_not_sent_again() {
+async fn a_response_that_the_client_has_is_not_sent_again() {
     let bench = Bench::new();
     let answer = bench.get("/t/tagged").await;
     assert_eq!(answer.header("etag"), Some("\"7\""));
@@ -162,7 +162,7 @@ async fn too_many_or_too_large_headers_are_refused() {
 }
 
 #[tokio::test]
-async fn until_it_is_ready_and_when_it_drains_a_server_says_try_later() {
+async fn a_starting_or_draining_server_refuses_with_retry_after() {
     let bench = Bench::new();
     let early = starting(Settings::default(), &bench.clock);
     assert_eq!(send(&early, "GET /healthz", &[], "").await.status, 200);
