@@ -1,4 +1,4 @@
-//! What the area refuses, and the code of each refusal.
+//! The errors of the area and their codes.
 
 use telltale_engine::{Error, MetricType, Refusal};
 
@@ -9,45 +9,45 @@ use crate::platform::telemetry::batch::InvalidBatch;
 use crate::platform::telemetry::question::InvalidQuestion;
 use crate::platform::time::InvalidTime;
 
-/// Why a request of this area failed.
+/// The reason for which a request of this area failed.
 #[derive(Debug, thiserror::Error)]
 pub enum MetricsError {
-    /// The body cannot be read.
+    /// The body cannot be parsed.
     #[error(transparent)]
     Body(#[from] InvalidJson),
     /// The body is not an object.
     #[error("the body must be a JSON object")]
     NotAnObject,
-    /// The body is no batch.
+    /// The body is not a batch.
     #[error(transparent)]
     Batch(#[from] InvalidBatch),
-    /// A single point is refused.
+    /// A single sample is refused.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// A question cannot be answered as it is asked.
+    /// A query is invalid.
     #[error(transparent)]
-    Question(#[from] QuestionError),
+    Query(#[from] QueryError),
     /// No metric has this name.
     #[error("there is no metric {0:?}")]
     NotFound(String),
-    /// The engine failed or refused.
+    /// The engine failed or refused the request.
     #[error(transparent)]
     Engine(#[from] Error),
 }
 
-/// Why a point is refused.
+/// The reason for which a sample is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum InputError {
     /// The item is not an object.
     #[error("a metric must be an object")]
     NotAnObject,
-    /// A field stands twice: nobody can say which one counts.
+    /// A field is given more than once.
     #[error("{0} must be given only once")]
     Twice(Field),
     /// The name is absent or empty.
     #[error("name is required")]
     NameMissing,
-    /// The name is not a text.
+    /// The name is not a string.
     #[error("name must be a string")]
     NameForm,
     /// The type is absent or unknown.
@@ -56,16 +56,16 @@ pub enum InputError {
     /// The value is absent or does not fit the type.
     #[error("{rule}", rule = value_rule(*.0))]
     Value(MetricType),
-    /// The timestamp is not a text.
+    /// The timestamp is not a string.
     #[error("timestamp must be a string")]
     TimeForm,
-    /// The timestamp is unreadable or out of range.
+    /// The timestamp cannot be parsed or is out of range.
     #[error("timestamp {0}")]
     Time(InvalidTime),
     /// The tags are not an object.
     #[error("tags must be an object")]
     TagsForm,
-    /// The value of the tag with this key is not a text, number or boolean.
+    /// The value of the tag with this key is not a string, number or boolean.
     #[error("the value of tag {0:?} must be a string, a number or a boolean")]
     TagValue(String),
     /// The engine refuses the name, the tags, the type or a new series.
@@ -73,7 +73,7 @@ pub enum InputError {
     Refused(#[from] Refusal),
 }
 
-/// The fields of a point.
+/// The fields of a sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Field {
     /// `name`
@@ -88,13 +88,13 @@ pub enum Field {
     Tags,
 }
 
-/// Why a question cannot be answered as it is asked.
+/// The reason for which a query is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum QuestionError {
-    /// The range, the interval, a condition or another parameter is wrong.
+pub enum QueryError {
+    /// The range, the interval, a tag filter or another parameter is invalid.
     #[error(transparent)]
-    Asked(#[from] InvalidQuestion),
-    /// The aggregation is none that metrics of this type have.
+    Parameter(#[from] InvalidQuestion),
+    /// The aggregation is not supported by metrics of this type.
     #[error("aggregation must be one of {all} for type {0}", all = aggregations_of(*.0))]
     Aggregation(MetricType),
     /// `type` is unknown.
@@ -103,7 +103,7 @@ pub enum QuestionError {
 }
 
 impl Field {
-    /// The name on the wire.
+    /// Returns the name of the field in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Name => "name",
@@ -139,7 +139,7 @@ impl From<MetricsError> for ApiError {
             MetricsError::NotAnObject => Self::new(ErrorCode::InvalidJson, message),
             MetricsError::Batch(error) => error.into(),
             MetricsError::Input(error) => error.into(),
-            MetricsError::Question(error) => error.into(),
+            MetricsError::Query(error) => error.into(),
             MetricsError::NotFound(name) => Self::missing(Resource::Metric, &name),
             MetricsError::Engine(error) => error.into(),
         }
@@ -166,13 +166,13 @@ impl From<InputError> for ApiError {
     }
 }
 
-impl From<QuestionError> for ApiError {
-    fn from(error: QuestionError) -> Self {
+impl From<QueryError> for ApiError {
+    fn from(error: QueryError) -> Self {
         let message = error.to_string();
         let (code, field) = match error {
-            QuestionError::Asked(invalid) => return invalid.into(),
-            QuestionError::Aggregation(_) => (ErrorCode::InvalidAggregation, "aggregation"),
-            QuestionError::Type => (ErrorCode::InvalidType, "type"),
+            QueryError::Parameter(invalid) => return invalid.into(),
+            QueryError::Aggregation(_) => (ErrorCode::InvalidAggregation, "aggregation"),
+            QueryError::Type => (ErrorCode::InvalidType, "type"),
         };
         Self::new(code, message).field(field)
     }

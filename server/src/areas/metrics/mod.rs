@@ -1,8 +1,8 @@
-//! Metrics: points taken in one by one or in batches, definitions listed, time series queried.
+//! Metrics: ingestion of single samples and batches, metric definitions, and time series queries.
 //!
-//! Points go straight into the engine; this area keeps nothing of its own. An answer to a write is sent only
-//! after the points are durable as configured. A batch that is no JSON or too long stores nothing; otherwise
-//! its good items are stored and its bad ones counted.
+//! Samples are written to the engine; this area stores nothing of its own. The response to a write
+//! is sent only after the samples are durable as configured. A batch that is not JSON or too long
+//! stores nothing; of any other batch, valid items are stored and invalid items counted.
 
 mod error;
 mod ingest;

@@ -1,4 +1,4 @@
-//! What the area works with: a point as it came in, what became of a batch, and a question about a metric.
+//! The types of the area: a received sample, the outcome of a batch, and a parsed query.
 
 use telltale_engine::{MetricQuery, MetricType, TimestampMs};
 
@@ -6,22 +6,23 @@ use super::error::InputError;
 use crate::platform::telemetry::batch;
 use crate::platform::telemetry::buckets::Width;
 
-/// A point that passed every rule but those of the engine: name, tags and type are not checked yet.
+/// A sample that was parsed and validated except for the engine's rules: name, tags and type are
+/// not checked yet.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Point<'a> {
-    /// The metric.
+    /// The name of the metric.
     pub name: &'a str,
-    /// The type that the caller gave.
+    /// The type that the client sent.
     pub kind: MetricType,
-    /// What was measured; a member for sets and a number for every other type.
+    /// The value: a member for sets, a number for every other type.
     pub value: Measured<'a>,
-    /// When; the time of receipt unless the caller said.
+    /// The timestamp; the time of receipt if the client sent none.
     pub time: TimestampMs,
-    /// The tags, in the order they were sent.
+    /// The tags, in the order sent.
     pub tags: &'a [(&'a str, &'a str)],
 }
 
-/// What was measured.
+/// The value of a sample.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Measured<'a> {
     /// A finite number, never negative zero.
@@ -30,35 +31,35 @@ pub enum Measured<'a> {
     Member(&'a str),
 }
 
-/// What became of a batch.
+/// The outcome of a batch.
 pub type Outcome = batch::Outcome<InputError>;
 
-/// A question about one metric, and how the answer shall look.
+/// A query of one metric, and the form of its response.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Question {
-    /// What the engine is asked.
+pub(super) struct ParsedQuery {
+    /// The engine query.
     pub(super) query: MetricQuery,
-    /// The width of the buckets by its name.
+    /// The width of the buckets.
     pub(super) width: Width,
-    /// What stands for a bucket without points.
+    /// The value of buckets without samples.
     pub(super) fill: Fill,
 }
 
-/// What stands for a bucket without points.
+/// The value of buckets without samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fill {
-    /// Nothing: the bucket is left out.
+    /// The bucket is omitted.
     None,
     /// `null`
     Null,
     /// 0
     Zero,
-    /// What the bucket before it has; `null` before the first.
+    /// The value of the preceding bucket; `null` before the first.
     Previous,
 }
 
 impl Fill {
-    /// The fill called `text`, if there is one.
+    /// Parses the name of a fill; `None` if it is unknown.
     pub(super) fn parse(text: &str) -> Option<Self> {
         match text {
             "none" => Some(Self::None),

@@ -1,5 +1,5 @@
-//! The verbs of the area, below HTTP and above the engine. All of them block, but for the two that only read a
-//! body, and those may meet new series, which the engine must remember.
+//! The operations of the area, between HTTP and the engine. All of them block except those that
+//! parse a body of one sample or a short batch; even these may register new series in the engine.
 
 use telltale_engine::{
     BatchBuilder, DefinitionFilter, DefinitionPage, Engine, MetricDefinition, MetricName,
@@ -8,8 +8,8 @@ use telltale_engine::{
 
 use super::error::MetricsError;
 use super::ingest::{Item, Reader, read_batch, read_items, read_one};
-use super::model::{Measured, Outcome, Point, Question};
-use super::render::Answers;
+use super::model::{Measured, Outcome, ParsedQuery, Point};
+use super::render::ResponseWriter;
 use super::{query, render};
 use crate::app::App;
 use crate::http::{ApiError, ApiResult, Query};
@@ -18,7 +18,8 @@ use crate::platform::json::{
     CountedText, Elements, reserve_document, reserve_document_unconditionally,
 };
 
-/// Reads a body that is one point. Answers the batch to store, and what `echo` made of the point.
+/// Parses a body with one sample. Returns the batch to store and the result of `echo` for the
+/// sample.
 pub fn resolve_one<T>(
     engine: &Engine,
     now: TimestampMs,
@@ -31,7 +32,7 @@ pub fn resolve_one<T>(
     Ok((batch.finish(), echoed))
 }
 
-/// Reads a text that is one point, and adds it to a batch of many.
+/// Parses one sample and adds it to a batch of many.
 pub fn resolve_into<'b>(
     reader: &mut Reader<'b>,
     batch: &mut BatchBuilder<'_>,
@@ -42,7 +43,7 @@ pub fn resolve_into<'b>(
             let _reserved = item
                 .document()
                 .and_then(|text| reserve_document_unconditionally(text, reader.memory()));
-            take(batch, reader.now(), item)
+            add_item(batch, reader.now(), item)
         }
         None => {
             let _reserved = reserve_document_unconditionally(text, reader.memory());
@@ -51,7 +52,7 @@ pub fn resolve_into<'b>(
     }
 }
 
-/// Reads a body that is a batch of points. Answers the batch to store, and what became of the items.
+/// Parses a body with a batch of samples. Returns the batch to store and the outcome of the items.
 pub fn resolve_batch(
     engine: &Engine,
     now: TimestampMs,
@@ -60,7 +61,7 @@ pub fn resolve_batch(
     let mut batch = engine.batch();
     let Some(items) = Reader::new(now, engine.memory()).batch(&mut batch, body) else {
         let _reserved = reserve_document(body, engine.memory())?;
-        // A new one, since the old one may keep others from making series while the body is read.
+        // The old builder may hold the series registry locked while the body is parsed.
         batch = engine.batch();
         let outcome = read_batch(body, now, |point| push(&mut batch, point))?;
         return Ok((batch.finish(), outcome));
@@ -69,7 +70,7 @@ pub fn resolve_batch(
     for item in items {
         let _reserved =
             item.document().map(|text| reserve_document(text, engine.memory())).transpose()?;
-        outcome.add(match take(&mut batch, now, item) {
+        outcome.add(match add_item(&mut batch, now, item) {
             Ok(()) => Ok(()),
             Err(MetricsError::Input(error)) => Err(error),
             Err(error) => return Err(error),
@@ -78,7 +79,8 @@ pub fn resolve_batch(
     Ok((batch.finish(), outcome))
 }
 
-/// Reads the items of a batch that stand among other things. Answers the batch to store, and what became of them.
+/// Parses the items of a batch within a larger document. Returns the batch to store and the outcome
+/// of the items.
 pub fn resolve_items(
     engine: &Engine,
     now: TimestampMs,
@@ -89,7 +91,7 @@ pub fn resolve_items(
     (batch.finish(), outcome)
 }
 
-fn take(
+fn add_item(
     batch: &mut BatchBuilder<'_>,
     now: TimestampMs,
     item: Item<'_>,
@@ -103,7 +105,7 @@ fn take(
             None => push(batch, point),
             Some(key_hash) => {
                 let Point { name, kind, tags, .. } = *point;
-                // An item before it may have made the series.
+                // An earlier item may have registered the series.
                 let series = match batch.known(key_hash) {
                     Some((series, known)) if known == kind => series,
                     _ => batch.series_of_hash(key_hash, name, kind, tags)?,
@@ -115,7 +117,7 @@ fn take(
     }
 }
 
-/// Adds a point to a batch.
+/// Adds a sample to a batch.
 pub(super) fn push(batch: &mut BatchBuilder<'_>, point: &Point<'_>) -> Result<(), Refusal> {
     let series = batch.series(point.name, point.kind, point.tags)?;
     add(batch, point.kind, series, point.time, point.value);
@@ -135,22 +137,22 @@ fn add(
     }
 }
 
-/// The definitions that the filter lets through.
+/// Returns the definitions that match the filter.
 pub(super) fn list(app: &App, filter: &DefinitionFilter) -> DefinitionPage {
     app.engine().metrics(filter)
 }
 
-/// The definition of one metric.
+/// Returns the definition of a metric.
 pub(super) fn definition(app: &App, name: &str) -> Result<MetricDefinition, MetricsError> {
     app.engine().metric(name)?.ok_or_else(|| MetricsError::NotFound(name.to_owned()))
 }
 
-/// The tag keys of a metric, sorted, each with the number of its values.
+/// Returns the tag keys of a metric, sorted, each with the number of its values.
 pub(super) fn tag_keys(app: &App, name: &str) -> Result<Vec<(String, u64)>, MetricsError> {
     Ok(app.engine().tag_keys(name)?)
 }
 
-/// The values of one tag of a metric, sorted, each with the number of series that have it; none when no
+/// Returns the values of a tag of a metric, sorted, each with the number of its series; empty if no
 /// series has the tag.
 pub(super) fn tag_values(
     app: &App,
@@ -160,51 +162,54 @@ pub(super) fn tag_values(
     Ok(app.engine().tag_values(name, key)?)
 }
 
-/// Forgets a metric, its series and its points.
+/// Deletes a metric, its series and its samples.
 pub(super) fn delete(app: &App, name: &str) -> Result<(), MetricsError> {
     Ok(app.engine().delete_metric(name)?)
 }
 
-/// The type of a metric, if there is one of this name.
+/// Returns the type of a metric; `None` if there is no metric of this name.
 pub fn kind_of(app: &App, name: &str) -> Option<MetricType> {
     app.engine().metric_type(name)
 }
 
-/// Answers a question of another area.
+/// Runs a query of another area.
 pub fn ask(app: &App, query: &MetricQuery) -> Result<QueryResult, MetricsError> {
     Ok(app.engine().query(query)?)
 }
 
-/// Answers a query as JSON.
-pub(super) fn answer(app: &App, name: &str, parameters: &Query) -> ApiResult<CountedText> {
-    let question = question(app, name, parameters)?;
-    let result = app.engine().query(&question.query)?;
-    render::answer(&question, &result, app.engine().memory())
+/// Runs a query and returns the response as JSON.
+pub(super) fn query_one(app: &App, name: &str, parameters: &Query) -> ApiResult<CountedText> {
+    let parsed = parse_query(app, name, parameters)?;
+    let result = app.engine().query(&parsed.query)?;
+    render::response(&parsed, &result, app.engine().memory())
 }
 
-/// Answers a query of several metrics as JSON, in the order in which they are named.
-pub(super) fn answer_several(app: &App, parameters: &Query) -> ApiResult<CountedText> {
+/// Runs a query of several metrics and returns the response as JSON, in the order in which they are
+/// named.
+pub(super) fn query_several(app: &App, parameters: &Query) -> ApiResult<CountedText> {
     let names: Vec<&str> = parameters.all("metric").collect();
     if names.is_empty() || names.len() > limits::QUERY_METRICS_MAX {
         let max = limits::QUERY_METRICS_MAX;
         return Err(ApiError::parameter("metric", format_args!("must be given 1 to {max} times")));
     }
-    let questions: Vec<Question> =
-        names.into_iter().map(|name| question(app, name, parameters)).collect::<ApiResult<_>>()?;
-    let queries: Vec<MetricQuery> = questions.iter().map(|one| one.query.clone()).collect();
-    let mut answers = Answers::list(app.engine().memory())?;
-    let mut asked = questions.iter();
+    let parsed_queries: Vec<ParsedQuery> = names
+        .into_iter()
+        .map(|name| parse_query(app, name, parameters))
+        .collect::<ApiResult<_>>()?;
+    let queries: Vec<MetricQuery> = parsed_queries.iter().map(|one| one.query.clone()).collect();
+    let mut response = ResponseWriter::list(app.engine().memory())?;
+    let mut parsed_iter = parsed_queries.iter();
     app.engine().query_all(&queries, |result| -> ApiResult<()> {
-        asked.next().map_or(Ok(()), |question| answers.push(question, &result))
+        parsed_iter.next().map_or(Ok(()), |parsed| response.push(parsed, &result))
     })?;
-    answers.into_text()
+    response.into_text()
 }
 
-/// What a query asks of the metric that it names.
-fn question(app: &App, name: &str, parameters: &Query) -> ApiResult<Question> {
+/// Parses the query of a metric from the query parameters.
+fn parse_query(app: &App, name: &str, parameters: &Query) -> ApiResult<ParsedQuery> {
     let not_found = || MetricsError::NotFound(name.to_owned());
     let kind = app.engine().metric_type(name).ok_or_else(not_found)?;
-    // A text that is no name is the name of no metric.
+    // A string that is not a valid name cannot be the name of a metric.
     let metric = MetricName::new(name).map_err(|_| not_found())?;
     query::read(metric, kind, parameters, app.now())
 }

@@ -1,23 +1,24 @@
-//! Query parameters to a question: defaults, forms and bounds of section "Metrics" of the contract.
+//! Parses query parameters into a query, with the defaults and bounds of section "Metrics" of the
+//! API specification.
 //!
-//! A parameter that is given twice is refused. A `to` that is a date is the end of that day.
+//! A duplicate parameter is refused. A `to` that is a date means the end of that day.
 
 use telltale_engine::{Aggregation, MetricName, MetricQuery, MetricType, TimestampMs};
 
-use super::error::QuestionError;
-use super::model::{Fill, Question};
+use super::error::QueryError;
+use super::model::{Fill, ParsedQuery};
 use crate::http::{ApiResult, Query};
 use crate::limits;
 use crate::platform::telemetry::question::{self, GroupRules, InvalidQuestion, parameter};
 use crate::platform::time::Moment;
 
-/// Reads a question about a metric of type `kind`.
+/// Parses the query of a metric of type `kind`.
 pub(super) fn read(
     metric: MetricName,
     kind: MetricType,
     query: &Query,
     now: TimestampMs,
-) -> ApiResult<Question> {
+) -> ApiResult<ParsedQuery> {
     let from = query.moment("from", now)?.map(Moment::start);
     let to = query.moment("to", now)?.map(Moment::end);
     let range = question::range(from, to, limits::QUERY_RANGE_DEFAULT_MS, now)?;
@@ -35,19 +36,20 @@ pub(super) fn read(
     let filters = question::tag_filters(query.bracketed("tags"))?;
     let query =
         MetricQuery { metric, range, interval: width.interval(), aggregations, filters, group_by };
-    Ok(Question { query, width, fill })
+    Ok(ParsedQuery { query, width, fill })
 }
 
-/// The aggregations of a comma-separated list, each once, in the order of the list.
-fn aggregations(list: Option<&str>, kind: MetricType) -> Result<Vec<Aggregation>, QuestionError> {
+/// Parses a comma-separated list of aggregations; duplicates are dropped, the order is kept.
+fn aggregations(list: Option<&str>, kind: MetricType) -> Result<Vec<Aggregation>, QueryError> {
     let of_kind = Aggregation::of(kind);
     let Some(list) = list else {
         return Ok(of_kind.iter().take(1).copied().collect());
     };
     let mut aggregations = Vec::new();
     for name in list.split(',').map(str::trim) {
-        let aggregation = Aggregation::parse(name).filter(|asked| of_kind.contains(asked));
-        let aggregation = aggregation.ok_or(QuestionError::Aggregation(kind))?;
+        let aggregation =
+            Aggregation::parse(name).filter(|aggregation| of_kind.contains(aggregation));
+        let aggregation = aggregation.ok_or(QueryError::Aggregation(kind))?;
         if !aggregations.contains(&aggregation) {
             aggregations.push(aggregation);
         }
@@ -55,7 +57,7 @@ fn aggregations(list: Option<&str>, kind: MetricType) -> Result<Vec<Aggregation>
     Ok(aggregations)
 }
 
-/// The tag keys in `tags.<key>`, or in up to four of them joined with `,`.
+/// Parses the tag keys in `tags.<key>`, or in up to four of these joined with `,`.
 pub fn group_keys(list: &str) -> Result<Vec<String>, InvalidQuestion> {
     let rules =
         GroupRules { once: "must name each tag only once", most: "must name at most 4 tags" };
@@ -80,7 +82,7 @@ mod tests {
     /// 2026-01-02T03:04:05.678Z
     const NOW: TimestampMs = TimestampMs(1_767_323_045_678);
 
-    fn read_text(kind: MetricType, text: &str) -> ApiResult<Question> {
+    fn read_text(kind: MetricType, text: &str) -> ApiResult<ParsedQuery> {
         read(MetricName::new("m").unwrap(), kind, &Query::parse(text)?, NOW)
     }
 
@@ -88,7 +90,7 @@ mod tests {
     fn check<T: PartialEq + fmt::Debug>(
         cases: &[(&str, T)],
         kind: MetricType,
-        part: impl Fn(Question) -> T,
+        part: impl Fn(ParsedQuery) -> T,
     ) {
         for (text, expected) in cases {
             match read_text(kind, text) {
@@ -108,8 +110,8 @@ mod tests {
     }
 
     #[test]
-    fn the_range_is_the_last_hour_unless_said() {
-        let shown = |q: Question| {
+    fn the_default_range_is_the_last_hour() {
+        let shown = |q: ParsedQuery| {
             let TimeRange { start, end } = q.query.range;
             format!("{} {}", time::format(start), time::format(end))
         };
@@ -166,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_is_the_finest_that_fits_a_screen_unless_said() {
+    fn the_default_interval_is_the_smallest_with_at_most_1500_buckets() {
         check(
             &[
                 ("", "1m"),
@@ -191,7 +193,7 @@ mod tests {
 
     #[test]
     fn aggregations_are_those_of_the_type() {
-        let names = |q: Question| {
+        let names = |q: ParsedQuery| {
             let names: Vec<&str> = q.query.aggregations.iter().map(|a| a.as_str()).collect();
             names.join(" ")
         };
@@ -221,8 +223,8 @@ mod tests {
     }
 
     #[test]
-    fn groups_are_up_to_four_tags() {
-        let keys = |q: Question| q.query.group_by.join(" ");
+    fn group_by_accepts_up_to_four_tags() {
+        let keys = |q: ParsedQuery| q.query.group_by.join(" ");
         check(
             &[
                 ("", ""),
@@ -249,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn filters_are_lists_negations_and_prefixes() {
+    fn tag_filters_are_lists_negations_and_prefixes() {
         let any =
             |values: &[&str]| TagCondition::AnyOf(values.iter().map(|&v| v.to_owned()).collect());
         let none =
@@ -299,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn empty_buckets_are_left_out_unless_said() {
+    fn empty_buckets_are_omitted_by_default() {
         check(
             &[
                 ("", Fill::None),

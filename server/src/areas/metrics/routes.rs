@@ -1,10 +1,10 @@
-//! The routes of the area, and what each does: parse, act, answer.
+//! The routes of the area and their handlers.
 
 use std::sync::Arc;
 
 use telltale_engine::{DefinitionFilter, MetricType, Write};
 
-use super::error::QuestionError;
+use super::error::QueryError;
 use super::ops;
 use super::wire::{
     BatchInput, DeletedMetric, Metric, MetricDetail, MetricInput, QueryAnswer, TagKey, TagValue,
@@ -68,7 +68,7 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let paging = req.query().paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
     let kind = match req.query().one("type")? {
         None => None,
-        Some(text) => Some(MetricType::parse(text).ok_or(QuestionError::Type)?),
+        Some(text) => Some(MetricType::parse(text).ok_or(QueryError::Type)?),
     };
     let prefix = req.query().one("prefix")?.map(str::to_owned);
     let filter = DefinitionFilter { prefix, kind, offset: paging.offset, limit: paging.limit };
@@ -83,19 +83,20 @@ async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let gone = DeletedMetric::new(req.param("name"));
+    let deleted = DeletedMetric::new(req.param("name"));
     app.blocking(move |app| ops::delete(app, req.param("name"))).await?;
-    Response::ok(&Data { data: gone })
+    Response::ok(&Data { data: deleted })
 }
 
 async fn query(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let answer = app.query(move |app| ops::answer(app, req.param("name"), req.query())).await?;
-    Ok(Response::counted(answer))
+    let response =
+        app.query(move |app| ops::query_one(app, req.param("name"), req.query())).await?;
+    Ok(Response::counted(response))
 }
 
 async fn query_several(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let answer = app.query(move |app| ops::answer_several(app, req.query())).await?;
-    Ok(Response::counted(answer))
+    let response = app.query(move |app| ops::query_several(app, req.query())).await?;
+    Ok(Response::counted(response))
 }
 
 async fn tags(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -112,7 +113,7 @@ async fn tag_values(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 const TAG: &str = "Metrics";
-const NAME: Param = Param::path("name", "The metric, percent-encoded: a `/` in it is `%2F`.");
+const NAME: Param = Param::path("name", "The metric name, percent-encoded: a `/` in it is `%2F`.");
 const INPUT_ERRORS: &[ErrorCode] = &[
     ErrorCode::InvalidJson,
     ErrorCode::MissingName,
@@ -126,8 +127,8 @@ const INPUT_ERRORS: &[ErrorCode] = &[
     ErrorCode::CardinalityLimit,
 ];
 
-const TRACK: Doc = Doc::new(TAG, "Track one metric")
-    .about("Answers when the point is durable as the server is configured.")
+const TRACK: Doc = Doc::new(TAG, "Track one metric sample")
+    .about("Responds when the sample is durable according to the server's configuration.")
     .request::<MetricInput>(
         r#"{"name": "cpu.usage", "type": "gauge", "value": 42.5, "tags": {"host": "web-1"}}"#,
     )
@@ -135,9 +136,9 @@ const TRACK: Doc = Doc::new(TAG, "Track one metric")
     .links(&[Link::get("/api/v1/metrics/{name}", "name", "/data/name")])
     .errors(INPUT_ERRORS);
 
-const TRACK_BATCH: Doc = Doc::new(TAG, "Track up to 500 metrics")
+const TRACK_BATCH: Doc = Doc::new(TAG, "Track up to 500 metric samples")
     .about(
-        "Good items are stored, bad ones counted and the first 50 listed. A body that is not JSON or has more than \
+        "Valid items are stored; invalid items are counted and the first 50 listed. A body that is not JSON or has more than \
          500 items stores nothing.",
     )
     .request::<BatchInput>(r#"{"metrics": [{"name": "cpu.usage", "type": "gauge", "value": 42.5}]}"#)
@@ -146,7 +147,7 @@ const TRACK_BATCH: Doc = Doc::new(TAG, "Track up to 500 metrics")
 
 const LIST: Doc = Doc::new(TAG, "List metric definitions, by name")
     .parameters(&[
-        Param::query("prefix", "Only names that begin so.").example("cpu."),
+        Param::query("prefix", "Only names with this prefix.").example("cpu."),
         Param::query("type", "Only metrics of this type.").form(Form::OneOf(&[
             "gauge",
             "counter",
@@ -166,45 +167,45 @@ const GET: Doc = Doc::new(TAG, "Get a metric definition")
     .ok::<Data<MetricDetail>>()
     .errors(&[NOT_FOUND]);
 
-const DELETE: Doc = Doc::new(TAG, "Delete a metric with all its points")
+const DELETE: Doc = Doc::new(TAG, "Delete a metric with all its samples")
     .parameters(&[NAME])
     .ok::<Data<DeletedMetric>>()
     .errors(&[NOT_FOUND])
     .ext();
 
-/// Names of aggregations, joined.
+/// The pattern of a comma-separated list of aggregations.
 const AGGREGATIONS: &str = "^(last|avg|min|max|sum|rate|p50|p90|p95|p99|count)(,(last|avg|min|max|sum|rate|p50|p90|p95|p99|count))*$";
 
-/// What may be asked, whatever the metric.
-const ASKED: [Param; 7] = [
-    Param::query("from", "Inclusive; one hour before `to` when absent. A date is its midnight in UTC.")
+/// The query parameters of all time series queries.
+const QUERY_PARAMS: [Param; 7] = [
+    Param::query("from", "Start, inclusive. Default: one hour before `to`. A date means 00:00 UTC of that day.")
         .form(Form::Time),
-    Param::query("to", "Exclusive; now when absent. A date is the end of that day.")
+    Param::query("to", "End, exclusive. Default: now. A date means the end of that day in UTC.")
         .form(Form::Time),
     Param::query(
         "aggregation",
-        "One, or several joined with `,`. gauge: last, avg, min, max; counter: sum, rate; distribution: avg, \
-         sum, min, max, p50, p90, p95, p99, count; set: count. Absent: avg, sum, avg, count.",
+        "One aggregation, or several joined with `,`. gauge: last, avg, min, max; counter: sum, rate; distribution: avg, \
+         sum, min, max, p50, p90, p95, p99, count; set: count. Default: avg, sum, avg and count, respectively.",
     )
     .form(Form::Pattern(AGGREGATIONS))
     .example("avg,max"),
-    Param::query("interval", "The finest that gives at most 1500 buckets when absent.")
+    Param::query("interval", "Width of the buckets. Default: the smallest width with at most 1500 buckets.")
         .form(Form::OneOf(&["1m", "5m", "1h", "1d"])),
     Param::query(
         "tags[key]",
-        "Only series whose tag is so: `v`, `a,b` (one of them), `!v` (not it), `v*` (begins so), empty (without the tag). A `\\` \
-         before `,`, `!`, `*` or `\\` takes the character as it is. May repeat.",
+        "Only series whose tag matches: `v` (equal), `a,b` (any of these), `!v` (not equal), `v*` (prefix), empty (series without the tag). A `\\` \
+         before `,`, `!`, `*` or `\\` escapes that character. May be repeated.",
     )
     .form(Form::Tags)
     .example("web-*"),
-    Param::query("group_by", "`tags.<key>`, or up to 4 joined with `,`.")
+    Param::query("group_by", "The tag to group by, `tags.<key>`, or up to 4 of them joined with `,`.")
         .form(Form::Pattern("^tags\\.[^,]+(,tags\\.[^,]+){0,3}$"))
         .example("tags.host"),
-    Param::query("fill", "What stands for an empty bucket; `none` leaves it out.")
+    Param::query("fill", "The value of empty buckets; `none` omits them. Default: `none`.")
         .form(Form::OneOf(&["none", "null", "zero", "previous"])),
 ];
 
-const QUESTION_ERRORS: &[ErrorCode] = &[
+const QUERY_ERRORS: &[ErrorCode] = &[
     NOT_FOUND,
     ErrorCode::InvalidTimestamp,
     ErrorCode::InvalidRange,
@@ -215,34 +216,34 @@ const QUESTION_ERRORS: &[ErrorCode] = &[
 
 const QUERY: Doc = Doc::new(TAG, "Query a time series")
     .about(
-        "The range is half-open, buckets are aligned to the epoch and stamped with their start. Empty buckets are \
-         left out unless `fill` says otherwise. With `group_by` the answer has `groups` instead of `series`; \
+        "The range is half-open. Buckets are aligned to the epoch, and their timestamp is their start. Empty buckets are \
+         omitted unless `fill` is given. With `group_by`, the response contains `groups` instead of `series`; \
          the values of several tags are joined with `,`.",
     )
-    .parameters(&[NAME, ASKED[0], ASKED[1], ASKED[2], ASKED[3], ASKED[4], ASKED[5], ASKED[6]])
+    .parameters(&[NAME, QUERY_PARAMS[0], QUERY_PARAMS[1], QUERY_PARAMS[2], QUERY_PARAMS[3], QUERY_PARAMS[4], QUERY_PARAMS[5], QUERY_PARAMS[6]])
     .ok::<Data<QueryAnswer>>()
-    .errors(QUESTION_ERRORS);
+    .errors(QUERY_ERRORS);
 
 const QUERY_SEVERAL: Doc = Doc::new(TAG, "Query time series of several metrics")
     .about(
-        "The same question of up to 50 metrics, answered in the order in which they are named, each as its own query \
-         would answer it. One that there is not refuses the request.",
+        "Runs the same query for up to 50 metrics and returns the results in the order in which the metrics are named. Each \
+         result equals that of the query of the single metric. An unknown metric fails the whole request.",
     )
     .parameters(&[
-        Param::query("metric", "A metric; stands once for each.")
+        Param::query("metric", "A metric name; repeated for each metric.")
             .form(Form::Texts(QUERY_METRICS_MAX))
             .required()
             .example("cpu.usage"),
-        ASKED[0],
-        ASKED[1],
-        ASKED[2],
-        ASKED[3],
-        ASKED[4],
-        ASKED[5],
-        ASKED[6],
+        QUERY_PARAMS[0],
+        QUERY_PARAMS[1],
+        QUERY_PARAMS[2],
+        QUERY_PARAMS[3],
+        QUERY_PARAMS[4],
+        QUERY_PARAMS[5],
+        QUERY_PARAMS[6],
     ])
     .ok::<Data<Vec<QueryAnswer>>>()
-    .errors(QUESTION_ERRORS)
+    .errors(QUERY_ERRORS)
     .ext();
 
 const TAGS: Doc = Doc::new(TAG, "List the tag keys of a metric")

@@ -1,11 +1,11 @@
-//! The area through its routes: what is sent, what is answered, what is found again.
+//! Tests of the area through its routes: requests, responses, and reading the data back.
 
 use serde_json::{Value, json};
 use telltale_engine::Options;
 
 use crate::areas::testing::House;
 
-/// A minute of the hour before the tests' now.
+/// A time in the hour before [`crate::areas::testing::NOW`].
 fn at(minute: u32) -> String {
     format!("2026-01-02T02:{minute:02}:30.000Z")
 }
@@ -14,8 +14,8 @@ fn point(name: &str, kind: &str, value: impl Into<Value>, minute: u32, tags: &Va
     json!({"name": name, "type": kind, "value": value.into(), "timestamp": at(minute), "tags": tags})
 }
 
-/// A metric of every type, with a few series.
-fn story() -> House {
+/// Returns a server with a metric of each type and a few series.
+fn sample_server() -> House {
     let house = House::open();
     let (a, b) = (json!({"host": "a", "dc": 1}), json!({"host": "b"}));
     let points = json!({"metrics": [
@@ -36,7 +36,7 @@ fn story() -> House {
 }
 
 #[test]
-fn a_tracked_point_is_told_back() {
+fn a_tracked_sample_is_returned() {
     let house = House::open();
     for (kind, value) in [
         ("gauge", json!(21.5)),
@@ -58,7 +58,7 @@ fn a_tracked_point_is_told_back() {
 }
 
 #[test]
-fn a_batch_tells_its_bad_items() {
+fn a_batch_reports_its_invalid_items() {
     let house = House::open();
     let body = json!({"metrics": [
         {"name": "a", "type": "gauge", "value": 1},
@@ -117,58 +117,58 @@ fn a_repeated_request_stores_nothing_twice() {
 }
 
 #[test]
-fn queries_are_answered_in_the_contracts_shapes() {
-    let house = story();
-    let ask = |metric: &str, query: &str| {
+fn query_responses_have_the_shapes_of_the_specification() {
+    let house = sample_server();
+    let query = |metric: &str, query: &str| {
         house.get(&format!("/api/v1/metrics/{metric}/query?{query}")).data(200)
     };
     let minute = |minute: u32| format!("2026-01-02T02:{minute:02}:00.000Z");
     assert_eq!(
-        ask("cpu", ""),
+        query("cpu", ""),
         json!({"name": "cpu", "aggregation": "avg", "interval": "1m", "series": [
             {"timestamp": minute(10), "value": 1},
             {"timestamp": minute(12), "value": 3.25},
         ]})
     );
     assert_eq!(
-        ask("cpu", "aggregation=min,max&interval=5m&tags[host]=a"),
+        query("cpu", "aggregation=min,max&interval=5m&tags[host]=a"),
         json!({"name": "cpu", "interval": "5m", "series": [
             {"timestamp": minute(10), "min": 1, "max": 2.5},
         ]})
     );
     assert_eq!(
-        ask("hits", "group_by=tags.dc,tags.host")["groups"],
+        query("hits", "group_by=tags.dc,tags.host")["groups"],
         json!({
             "1,a": [{"timestamp": minute(10), "value": 3}],
             ",b": [{"timestamp": minute(10), "value": 4}],
         })
     );
-    assert_eq!(ask("ms", "aggregation=p50,count")["series"][0]["p50"], 10);
-    assert_eq!(ask("users", "")["series"][0]["value"], 2);
-    let filled = ask("cpu", "from=2026-01-02T02:10Z&to=2026-01-02T02:13Z&fill=previous");
+    assert_eq!(query("ms", "aggregation=p50,count")["series"][0]["p50"], 10);
+    assert_eq!(query("users", "")["series"][0]["value"], 2);
+    let filled = query("cpu", "from=2026-01-02T02:10Z&to=2026-01-02T02:13Z&fill=previous");
     let values: Vec<&Value> =
         filled["series"].as_array().unwrap().iter().map(|p| &p["value"]).collect();
     assert_eq!(values, [&json!(1), &json!(1), &json!(3.25)]);
-    assert_eq!(ask("cpu", "tags[host]=none")["series"], json!([]));
+    assert_eq!(query("cpu", "tags[host]=none")["series"], json!([]));
 }
 
 #[test]
-fn questions_that_cannot_be_are_refused() {
-    let house = story();
-    let ask =
+fn invalid_queries_are_refused() {
+    let house = sample_server();
+    let query =
         |metric: &str, query: &str| house.get(&format!("/api/v1/metrics/{metric}/query?{query}"));
-    ask("none", "").refused(404, "metric_not_found", "");
-    ask("cpu", "aggregation=sum").refused(422, "invalid_aggregation", "aggregation");
-    ask("cpu", "interval=7m").refused(422, "invalid_interval", "interval");
-    ask("cpu", "from=soon").refused(422, "invalid_timestamp", "from");
-    ask("cpu", "from=2026-01-03").refused(422, "invalid_range", "from");
-    ask("cpu", "group_by=host").refused(400, "invalid_parameter", "group_by");
-    ask("cpu", "tags[host]=a*,b").refused(400, "invalid_parameter", "tags[host]");
+    query("none", "").refused(404, "metric_not_found", "");
+    query("cpu", "aggregation=sum").refused(422, "invalid_aggregation", "aggregation");
+    query("cpu", "interval=7m").refused(422, "invalid_interval", "interval");
+    query("cpu", "from=soon").refused(422, "invalid_timestamp", "from");
+    query("cpu", "from=2026-01-03").refused(422, "invalid_range", "from");
+    query("cpu", "group_by=host").refused(400, "invalid_parameter", "group_by");
+    query("cpu", "tags[host]=a*,b").refused(400, "invalid_parameter", "tags[host]");
 }
 
 #[test]
-fn definitions_are_listed_and_told() {
-    let house = story();
+fn definitions_are_listed_and_read() {
+    let house = sample_server();
     let list = house.get("/api/v1/metrics?prefix=&limit=2&offset=1").body;
     let hits = json!({
         "name": "hits", "type": "counter", "tags": ["dc", "host"], "first_seen": at(10), "last_seen": at(10)
@@ -194,16 +194,16 @@ fn definitions_are_listed_and_told() {
 }
 
 #[test]
-fn a_deleted_metric_is_gone() {
-    let house = story();
-    let gone = house.delete("/api/v1/metrics/cpu").data(200);
-    assert_eq!(gone, json!({"id": "cpu", "name": "cpu", "deleted": true}));
+fn a_deleted_metric_is_not_found() {
+    let house = sample_server();
+    let deleted = house.delete("/api/v1/metrics/cpu").data(200);
+    assert_eq!(deleted, json!({"id": "cpu", "name": "cpu", "deleted": true}));
     house.get("/api/v1/metrics/cpu").refused(404, "metric_not_found", "");
     house.delete("/api/v1/metrics/cpu").refused(404, "metric_not_found", "");
 }
 
 #[test]
-fn names_may_need_encoding_in_a_path() {
+fn names_with_special_characters_are_encoded_in_paths() {
     let house = House::open();
     for name in ["a/b", "a%2Fb", "batch", "..", "query?x#y", "\u{202e}é\"\\"] {
         let input = json!({"name": name, "type": "gauge", "value": 1});

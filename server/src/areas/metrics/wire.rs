@@ -1,5 +1,5 @@
-//! The JSON of the area: answers as they are written, requests and query answers as they are described. The
-//! bodies that carry points are read in [`super::ingest`], the answers to queries written in [`super::render`].
+//! The JSON types of the area: response types, and the schemas of requests and query responses.
+//! Samples are parsed in [`super::ingest`], query responses are written in [`super::render`].
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use crate::platform::json::Plain;
 use crate::platform::patterns;
 use crate::platform::time::IsoTime;
 
-/// A point that was stored.
+/// A sample that was stored.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "TrackedMetric")]
 pub(super) struct Tracked {
@@ -38,27 +38,28 @@ enum TrackedValue {
 pub(super) struct Metric {
     name: String,
     r#type: &'static str,
-    /// The tag keys seen.
+    /// The tag keys of the metric's series.
     tags: Vec<String>,
     first_seen: IsoTime,
     last_seen: IsoTime,
 }
 
-/// A metric definition with its size.
+/// A metric definition with its number of samples.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct MetricDetail {
     #[serde(flatten)]
     metric: Metric,
-    /// Points that were stored, also those that have expired. A gauge's point that another one of the same series and time replaced does not
-    /// count: at once while both are in memory, and from the merge of their window on when the first is on disk by then.
+    /// The number of samples stored, including expired ones. A gauge sample replaced by another of
+    /// the same series and timestamp is not counted: at once if both are in the head, otherwise
+    /// once their time window is compacted.
     data_points: u64,
 }
 
-/// A tag of a metric.
+/// A tag key of a metric.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct TagKey {
     key: String,
-    /// How many different values it has.
+    /// The number of distinct values.
     values: u64,
 }
 
@@ -66,11 +67,11 @@ pub(super) struct TagKey {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct TagValue {
     value: String,
-    /// How many series have it.
+    /// The number of series that have it.
     series: u64,
 }
 
-/// A metric that is gone.
+/// A metric that was deleted.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct DeletedMetric {
     id: String,
@@ -78,20 +79,20 @@ pub(super) struct DeletedMetric {
     deleted: bool,
 }
 
-/// What a request to track one metric sends.
+/// The schema of one sample.
 #[derive(Debug)]
 pub enum MetricInput {}
 
-/// One of a metric that is a number.
+/// The schema of a sample of a metric whose values are numbers.
 enum NumberInput {}
 
-/// One of a set.
+/// The schema of a sample of a set.
 enum MemberInput {}
 
-/// What a request to track a batch sends.
+/// The schema of a batch.
 pub(super) enum BatchInput {}
 
-/// What a query answers of one metric.
+/// The schema of the query response of one metric.
 pub(super) enum QueryAnswer {}
 
 impl From<&Point<'_>> for Tracked {
@@ -141,13 +142,13 @@ impl From<(String, u64)> for TagValue {
 }
 
 impl DeletedMetric {
-    /// The metric called `name` is gone.
+    /// Returns the response for the deleted metric `name`.
     pub(super) fn new(name: &str) -> Self {
         Self { id: name.to_owned(), name: name.to_owned(), deleted: true }
     }
 }
 
-/// One page of a list that is whole in memory.
+/// Returns one page of a list that is in memory.
 pub(super) fn page<T, W: From<T>>(all: Vec<T>, paging: Paging) -> crate::http::Page<W> {
     let meta = paging.meta(all.len());
     let data = all.into_iter().skip(paging.offset).take(paging.limit).map(W::from).collect();
@@ -188,7 +189,7 @@ impl JsonSchema for MemberInput {
             "type": "string",
             "minLength": 1,
             "maxLength": MEMBER_CHARS_MAX,
-            "description": "The member, of which the set counts how many different ones there are.",
+            "description": "The member. A set counts its distinct members.",
         });
         input(&["set"], &value)
     }
@@ -204,7 +205,7 @@ fn input(types: &[&str], value: &Value) -> Schema {
             "value": value,
             "timestamp": {
                 "anyOf": [{ "type": "string", "format": "date-time" }, { "type": "null" }],
-                "description": "The time of receipt when absent. From 1970 to 24 hours from now."
+                "description": "Default: the time of receipt. From 1970 to 24 hours in the future."
             },
             "tags": {
                 "type": ["object", "null"],
@@ -249,11 +250,11 @@ impl JsonSchema for QueryAnswer {
                 "required": ["timestamp"],
                 "properties": {
                     "timestamp": { "type": "string", "format": "date-time" },
-                    "value": { "type": ["number", "null"], "description": "With one aggregation." }
+                    "value": { "type": ["number", "null"], "description": "Present with one aggregation." }
                 },
                 "additionalProperties": {
                     "type": ["number", "null"],
-                    "description": "With several aggregations: one number under the name of each."
+                    "description": "With several aggregations: one number for each, under its name."
                 }
             }
         });
@@ -262,15 +263,15 @@ impl JsonSchema for QueryAnswer {
             "required": ["name", "interval"],
             "properties": {
                 "name": { "type": "string" },
-                "aggregation": { "type": "string", "description": "With one aggregation." },
+                "aggregation": { "type": "string", "description": "Present with one aggregation." },
                 "interval": { "type": "string", "enum": ["1m", "5m", "1h", "1d"] },
                 "meta": {
                     "type": "object",
-                    "description": "Present where finer data has expired, so that the answer is coarser than `interval`.",
+                    "description": "Present if finer data has expired, so that parts of the response are coarser than `interval`.",
                     "properties": {
                         "resolution": {
                             "type": "array",
-                            "description": "Parts of the range that are known by cells of `interval` only. A cell is one point, at its start, with all that lies in it; `rate` is by the seconds of the cell; `fill` adds no points within it. `from` and `to` of the query are rounded to whole cells where only cells are left.",
+                            "description": "Parts of the range for which only aggregates over cells of width `interval` remain. A cell is one point at its start that aggregates all samples in it; `rate` is per second of the cell; `fill` adds no points within it. Where only cells remain, `from` and `to` of the query are rounded to whole cells.",
                             "items": {
                                 "type": "object",
                                 "required": ["from", "to", "interval"],
@@ -286,7 +287,7 @@ impl JsonSchema for QueryAnswer {
                 "series": points,
                 "groups": {
                     "type": "object",
-                    "description": "With `group_by`, instead of `series`: by the value of the tag.",
+                    "description": "With `group_by`, instead of `series`: one list for each tag value.",
                     "additionalProperties": points
                 }
             }

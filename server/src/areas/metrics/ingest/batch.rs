@@ -1,4 +1,4 @@
-//! Whole bodies: one input, or `{"metrics": […]}`.
+//! Parsing of complete bodies: one item, or `{"metrics": […]}`.
 
 use telltale_engine::{Refusal, TimestampMs};
 
@@ -8,7 +8,7 @@ use super::input::read_input;
 use crate::platform::json::{Elements, Json, with_document};
 use crate::platform::telemetry::batch;
 
-/// Reads a body that is one input and answers what `take` makes of its point.
+/// Parses a body with one item and returns the result of `take` for its sample.
 pub fn read_one<T>(
     body: &[u8],
     now: TimestampMs,
@@ -20,8 +20,9 @@ pub fn read_one<T>(
     })?
 }
 
-/// Reads a body that is a batch and hands the points of its good items to `take`, in their order. Refuses the
-/// whole batch before the first point is handed over, or not at all; what `take` refuses is a bad item.
+/// Parses a body with a batch and passes the samples of its valid items to `take`, in order. An
+/// invalid batch is refused before the first sample is passed; an item that `take` refuses is an
+/// invalid item.
 pub fn read_batch(
     body: &[u8],
     now: TimestampMs,
@@ -30,7 +31,7 @@ pub fn read_batch(
     with_document(body, |document| Ok(read_items(batch::items(document, "metrics")?, now, take)))?
 }
 
-/// Reads the items of a batch and hands the points of the good ones to `take`, in their order.
+/// Parses the items of a batch and passes the samples of the valid ones to `take`, in order.
 pub(in crate::areas::metrics) fn read_items(
     items: Elements<'_>,
     now: TimestampMs,

@@ -1,8 +1,8 @@
-//! One metric input: what each of its fields may be. The first field that breaks a rule, in the order of the
-//! contract's table, is the one that is told.
+//! Parsing of one metric sample. If several fields are invalid, the first one in the order of the
+//! API specification is reported.
 //!
-//! Absent and `null` are the same; fields that nobody knows are passed over. Names, tags and the type of a known
-//! metric are the engine's to check, once per series and not once per point.
+//! An absent field equals `null`; unknown fields are ignored. Names, tags and the type of an
+//! existing metric are checked by the engine, once per series and not once per sample.
 
 use smallvec::SmallVec;
 use telltale_engine::{MetricType, Refusal, TimestampMs};
@@ -13,10 +13,10 @@ use crate::limits;
 use crate::platform::json::{Json, Members, Value};
 use crate::platform::time;
 
-/// Tags of a point that need no allocation; points with more are rare.
+/// Number of tags of a sample stored inline; more tags are rare and need an allocation.
 const TAGS_INLINE: usize = 8;
 
-/// The fields of one input, not yet looked at; what is `None` is absent or null.
+/// The unparsed fields of an item; `None` if absent.
 #[derive(Default)]
 struct Fields<'d> {
     name: Option<Value<'d>>,
@@ -26,7 +26,7 @@ struct Fields<'d> {
     tags: Option<Value<'d>>,
 }
 
-/// Reads one input and hands its point to `take`, whose refusal is passed on.
+/// Parses one item and passes its sample to `take`, whose refusal is returned.
 pub(super) fn read_input<T>(
     input: Value<'_>,
     now: TimestampMs,
@@ -100,28 +100,29 @@ impl<'d> Fields<'d> {
     }
 }
 
-/// A text as the value of a point of this type, if it may be one.
+/// Returns a string as the value of a sample of this type; `None` if it is not valid.
 #[inline]
 pub(super) fn member(kind: MetricType, text: &str) -> Option<Measured<'_>> {
-    // A character has a byte or more, so most members are short enough without counting.
+    // A character has at least one byte, so most members need not be counted.
     let max = limits::MEMBER_CHARS_MAX;
     let is_member = !text.is_empty() && (text.len() <= max || text.chars().count() <= max);
     (kind == MetricType::Set && is_member).then_some(Measured::Member(text))
 }
 
-/// A number as the value of a point of this type, if it may be one.
+/// Returns a number as the value of a sample of this type; `None` if it is not valid.
 #[inline]
 pub(super) fn number<'d>(kind: MetricType, value: f64) -> Option<Measured<'d>> {
-    // Adding zero turns negative zero, which JSON writers disagree about, into zero.
+    // JSON writers disagree about negative zero; adding zero makes it positive.
     (kind != MetricType::Set && value.is_finite()).then_some(Measured::Number(value + 0.0))
 }
 
-/// Turns the values of tags into text and hands the pairs to `use_tags`.
+/// Converts the values of tags to strings and passes the pairs to `use_tags`.
 fn read_tags<T>(
     tags: Members<'_>,
     use_tags: impl FnOnce(&[(&str, &str)]) -> Result<T, InputError>,
 ) -> Result<T, InputError> {
-    // Texts of the tags that are numbers, one after another, and for each the pair it belongs to and its end.
+    // The strings of numeric tags, concatenated, with the index of the pair and the end of each
+    // string.
     let mut numbers = String::new();
     let mut ends: SmallVec<[(usize, usize); TAGS_INLINE]> = SmallVec::new();
     let mut pairs: SmallVec<[(&str, &str); TAGS_INLINE]> = SmallVec::new();

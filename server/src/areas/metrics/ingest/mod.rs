@@ -1,7 +1,7 @@
-//! Bodies to points: the way every point of this area comes in. Nothing is allocated for an item that is good.
+//! Parsing of request bodies into samples. A valid item is parsed without allocation.
 //!
-//! [`input`] has the rules, [`batch`] the general reader, which takes everything that is JSON; [`plain`] is quicker where an
-//! agent repeats itself.
+//! [`input`] contains the validation rules and [`batch`] the general parser, which accepts any
+//! JSON; [`plain`] is a faster parser for series that agents send repeatedly.
 
 mod batch;
 mod input;

@@ -1,8 +1,10 @@
-//! The quick way through a batch: agents send the same series again and again, in the same bytes.
+//! The fast parser of batches, for agents that send the same series repeatedly with identical
+//! bytes.
 //!
-//! An item whose tags and name were seen before, byte for byte, needs no look at its tags: a hash tells which series it is
-//! of. Nothing is refused here. An item with anything unusual is [handed on](Item::Other) to the general reader, and a
-//! batch with anything unusual around its items is handed on as a whole.
+//! If an item's name and tags were seen before, byte for byte, its tags are not parsed: a hash of
+//! the bytes identifies the series. Nothing is refused here. An item in any other form is [passed
+//! on](Item::Other) to the general parser, and a body with any other structure is passed on as a
+//! whole.
 
 use telltale_engine::{BatchBuilder, Memory, MetricType, SeriesId, SeriesKeyHash, TimestampMs};
 
@@ -12,20 +14,20 @@ use crate::limits;
 use crate::platform::json::{Cursor, Scalar, has_too_many_values};
 use crate::platform::time;
 
-/// What the hashes of this protocol begin with, so that they are of no other.
+/// Prefix of this protocol's hashes, which separates them from those of other protocols.
 const PROTOCOL: &[u8] = b"json";
 
 /// An item of a batch.
 #[derive(Debug)]
 pub(in crate::areas::metrics) enum Item<'b> {
-    /// A good one, of a known series.
+    /// A valid item of a known series.
     Known { series: SeriesId, kind: MetricType, time: TimestampMs, value: Measured<'b> },
-    /// Any other item, as it was sent, and the hash of its series key if that is valid.
+    /// Any other item, as it was sent, with the hash of its series key if that is valid.
     Other { text: &'b str, key_hash: Option<SeriesKeyHash> },
 }
 
 impl<'b> Item<'b> {
-    /// The text of an item that is read as a document.
+    /// Returns the JSON string of an item that the general parser reads.
     pub(in crate::areas::metrics) fn document(&self) -> Option<&'b [u8]> {
         match self {
             Self::Known { .. } => None,
@@ -34,44 +36,46 @@ impl<'b> Item<'b> {
     }
 }
 
-/// Reads items one after another.
+/// Parses consecutive items.
 #[derive(Debug)]
 pub struct Reader<'b> {
     now: TimestampMs,
     memory: &'b Memory,
     protocol: SeriesKeyHash,
-    /// The time read last, and its text: many items of a batch have the same.
+    /// The timestamp parsed last, with its string: many items of a batch have the same timestamp.
     last_time: Option<(&'b str, TimestampMs)>,
 }
 
-/// The fields of an item, none of them twice.
+/// The fields of an item, without duplicates.
 #[derive(Default)]
 struct Fields<'b> {
     name: Option<&'b str>,
     kind: Option<MetricType>,
     value: Option<Scalar<'b>>,
     time: Option<TimestampMs>,
-    /// With their braces.
+    /// Including the braces.
     tags: Option<&'b str>,
 }
 
 impl<'b> Reader<'b> {
-    /// `now` is the time of points that have none; items that the general reader has to look at are in `memory` meanwhile.
+    /// Returns a reader. `now` is the timestamp of samples without one; `memory` is used while the
+    /// general parser reads items.
     pub fn new(now: TimestampMs, memory: &'b Memory) -> Self {
         Self { now, memory, protocol: SeriesKeyHash::of(PROTOCOL), last_time: None }
     }
 
-    /// The time of points that have none.
+    /// Returns the timestamp of samples without one.
     pub(in crate::areas::metrics) fn now(&self) -> TimestampMs {
         self.now
     }
 
-    /// The account of memory.
+    /// Returns the memory account.
     pub(in crate::areas::metrics) fn memory(&self) -> &'b Memory {
         self.memory
     }
 
-    /// The items of a body that is a batch; none when the general reader has to look at it. Adds nothing to the batch.
+    /// Parses a body with a batch; `None` if it needs the general parser. Adds nothing to the batch
+    /// builder.
     pub(in crate::areas::metrics) fn batch(
         &mut self,
         batch: &mut BatchBuilder<'_>,
@@ -94,7 +98,7 @@ impl<'b> Reader<'b> {
         cursor.ended().then_some(items)
     }
 
-    /// The item that a text is; none when the general reader has to look at it. Adds nothing to the batch.
+    /// Parses one item; `None` if it needs the general parser. Adds nothing to the batch builder.
     pub(in crate::areas::metrics) fn one(
         &mut self,
         batch: &mut BatchBuilder<'_>,
@@ -106,9 +110,9 @@ impl<'b> Reader<'b> {
     }
 
     fn item(&mut self, batch: &mut BatchBuilder<'_>, cursor: &mut Cursor<'b>) -> Option<Item<'b>> {
-        let (start, mut quick) = (cursor.at(), cursor.clone());
-        let mut guessed = None;
-        if let Some(fields) = self.fields(&mut quick)
+        let (start, mut fast_cursor) = (cursor.at(), cursor.clone());
+        let mut assumed = None;
+        if let Some(fields) = self.fields(&mut fast_cursor)
             && let (Some(name), Some(kind), Some(value)) = (fields.name, fields.kind, fields.value)
             && let Some(value) = measured(kind, value)
         {
@@ -116,29 +120,30 @@ impl<'b> Reader<'b> {
             let key_hash = key_hash.with(fields.tags.unwrap_or_default().as_bytes());
             match batch.known(key_hash) {
                 Some((series, known)) if known == kind => {
-                    *cursor = quick;
+                    *cursor = fast_cursor;
                     let time = fields.time.unwrap_or(self.now);
                     return Some(Item::Known { series, kind, time, value });
                 }
-                _ => guessed = Some((key_hash, fields.tags)),
+                _ => assumed = Some((key_hash, fields.tags)),
             }
         }
-        let tags = pass_over(cursor)?;
-        let key_hash = guessed.filter(|(_, guess)| *guess == tags).map(|(key_hash, _)| key_hash);
+        let tags = skip_item(cursor)?;
+        let key_hash =
+            assumed.filter(|(_, assumed_tags)| *assumed_tags == tags).map(|(key_hash, _)| key_hash);
         Some(Item::Other { text: cursor.since(start)?, key_hash })
     }
 
-    /// The fields of an item. The tags are guessed to end at the first brace: where that is in a text of theirs, they are
-    /// no tags that were ever sent.
+    /// Parses the fields of an item. The tags are assumed to end at the first brace; if that brace
+    /// is within a string, the bytes are not those of any tags seen before.
     #[inline]
     fn fields(&mut self, cursor: &mut Cursor<'b>) -> Option<Fields<'b>> {
         let mut fields = Fields::default();
         cursor.members(|cursor, key| match key {
-            "name" => once(&mut fields.name, cursor.string()?),
-            "type" => once(&mut fields.kind, MetricType::parse(cursor.string()?)?),
-            "value" => once(&mut fields.value, cursor.scalar()?),
-            "timestamp" => once(&mut fields.time, self.time(cursor.scalar()?)?),
-            "tags" => once(&mut fields.tags, cursor.through(b'}')?),
+            "name" => set_once(&mut fields.name, cursor.string()?),
+            "type" => set_once(&mut fields.kind, MetricType::parse(cursor.string()?)?),
+            "value" => set_once(&mut fields.value, cursor.scalar()?),
+            "timestamp" => set_once(&mut fields.time, self.time(cursor.scalar()?)?),
+            "tags" => set_once(&mut fields.tags, cursor.through(b'}')?),
             _ => cursor.scalar().map(drop),
         })?;
         Some(fields)
@@ -163,7 +168,7 @@ impl<'b> Reader<'b> {
 }
 
 #[inline]
-fn once<T>(slot: &mut Option<T>, value: T) -> Option<()> {
+fn set_once<T>(slot: &mut Option<T>, value: T) -> Option<()> {
     slot.replace(value).is_none().then_some(())
 }
 
@@ -176,8 +181,9 @@ fn measured(kind: MetricType, value: Scalar<'_>) -> Option<Measured<'_>> {
     }
 }
 
-/// Passes over an item of scalars and an object of scalars, its tags, if it has some.
-fn pass_over<'b>(cursor: &mut Cursor<'b>) -> Option<Option<&'b str>> {
+/// Skips an item whose members are scalars, except for its tags, an object of scalars. Returns the
+/// bytes of the tags, if present.
+fn skip_item<'b>(cursor: &mut Cursor<'b>) -> Option<Option<&'b str>> {
     let mut tags = None;
     cursor.members(|cursor, key| {
         if key != "tags" || !cursor.clone().ate(b'{') {

@@ -1,4 +1,5 @@
-//! What bodies become: a table of single inputs, a table of batches, and a plain model beside the real parser.
+//! Parsing of bodies: tables of single items and batches, and a simple model beside the real
+//! parser.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -17,9 +18,9 @@ use crate::platform::time;
 /// 2026-01-02T03:04:05.678Z
 const NOW: TimestampMs = TimestampMs(1_767_323_045_678);
 
-/// A point as text, so that tables stay readable: `gauge a{k=v} 1.5 @2026-01-02T03:04:05.678Z`.
+/// Formats a sample: `gauge a{k=v} 1.5 @2026-01-02T03:04:05.678Z`.
 fn shown(point: &Point<'_>) -> Result<String, Refusal> {
-    // What the engine would refuse.
+    // The checks of the engine.
     MetricName::check(point.name)?;
     let tags = Tags::new(point.tags)?;
     let value = match point.value {
@@ -62,7 +63,7 @@ fn check(body: &str, expected: Result<&str, (ErrorCode, &str)>) {
 }
 
 #[test]
-fn inputs_that_are_taken() {
+fn valid_items_are_accepted() {
     for (body, expected) in [
         (r#"{"name":"a","type":"gauge","value":1}"#, "gauge a{} 1 @2026-01-02T03:04:05.678Z"),
         (
@@ -99,7 +100,7 @@ fn inputs_that_are_taken() {
 }
 
 #[test]
-fn inputs_that_are_refused() {
+fn invalid_items_are_refused() {
     use ErrorCode::*;
     for (body, code, field) in [
         ("", InvalidJson, ""),
@@ -166,7 +167,7 @@ fn inputs_that_are_refused() {
 }
 
 #[test]
-fn names_members_and_tags_have_the_contracts_limits() {
+fn names_members_and_tags_have_the_specified_limits() {
     let with = |name: &str, member: &str, tags: Value| {
         let body = json!({"name": name, "type": "set", "value": member, "tags": tags});
         one(body.to_string().as_bytes()).map(drop).map_err(|error| error.code())
@@ -184,7 +185,7 @@ fn names_members_and_tags_have_the_contracts_limits() {
 }
 
 #[test]
-fn a_batch_stores_its_good_items_and_counts_its_bad_ones() {
+fn a_batch_stores_valid_items_and_counts_invalid_ones() {
     let body = br#"{"else":1,"metrics":[
         {"name":"a","type":"gauge","value":1},
         7,
@@ -217,7 +218,7 @@ fn a_batch_stores_its_good_items_and_counts_its_bad_ones() {
 }
 
 #[test]
-fn a_batch_that_is_none_stores_nothing() {
+fn an_invalid_batch_stores_nothing() {
     let long = format!(r#"{{"metrics":[{}0]}}"#, "0,".repeat(500));
     let cut = format!(r#"{{"metrics":[{}"#, r#"{"name":"a","type":"gauge","value":1},"#.repeat(3));
     for (body, code) in [
@@ -241,7 +242,7 @@ fn a_batch_that_is_none_stores_nothing() {
 }
 
 #[test]
-fn the_first_fifty_bad_items_are_listed() {
+fn the_first_fifty_invalid_items_are_listed() {
     let body = format!(r#"{{"metrics":[{}0]}}"#, "0,".repeat(499));
     let (_, outcome) = batch(body.as_bytes()).unwrap();
     assert_eq!((outcome.accepted, outcome.rejected, outcome.errors.len()), (0, 500, 50));
@@ -249,7 +250,7 @@ fn the_first_fifty_bad_items_are_listed() {
 }
 
 #[test]
-fn what_the_engine_refuses_is_a_bad_item() {
+fn an_item_refused_by_the_engine_is_invalid() {
     let body = br#"{"metrics":[{"name":"a","type":"gauge","value":1},{"name":"b","type":"gauge","value":1}]}"#;
     let outcome = read_batch(body, NOW, |point| match point.name {
         "a" => Err(Refusal::CardinalityLimit("no more series".to_owned())),
@@ -258,7 +259,7 @@ fn what_the_engine_refuses_is_a_bad_item() {
     assert_eq!(codes(outcome.unwrap()), [(0, ErrorCode::CardinalityLimit)]);
 }
 
-/// Any value that a field may meet, mostly one that fits.
+/// Generates the value of a field, usually one that fits.
 fn field(fitting: Vec<Value>) -> impl Strategy<Value = Option<Value>> {
     let odd = vec![
         json!(null),
@@ -312,7 +313,7 @@ fn item() -> impl Strategy<Value = Value> {
         })
 }
 
-/// The same rules, told once more over a whole tree of values.
+/// The same rules, implemented on a tree of values.
 fn model_item(item: &Value) -> Result<String, ErrorCode> {
     let Value::Object(fields) = item else { return Err(ErrorCode::InvalidValue) };
     let get = |key: &str| fields.get(key).filter(|v| !v.is_null());
@@ -376,8 +377,8 @@ fn open(series_per_metric: usize) -> (tempfile::TempDir, Engine) {
     (dir, engine)
 }
 
-/// The quick way beside the general reader, each on an engine of its own: when the series of a body are new, as far as they may
-/// be made, and when they are known.
+/// Compares the fast parser with the general one, each on its own engine, for new series and for
+/// known ones.
 fn compare_to_general(body: &[u8]) -> Result<(), TestCaseError> {
     let ((_dir, general), (_other_dir, quick)) = (open(2), open(2));
     for meeting in ["first", "second"] {
@@ -394,7 +395,7 @@ fn compare_to_general(body: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// The same for items that stand alone, one after another.
+/// Compares them for single items, one after another.
 fn compare_items_to_general(items: &[String]) -> Result<(), TestCaseError> {
     let ((_dir, general), (_other_dir, quick)) = (open(2), open(2));
     for _meeting in 0..2 {
@@ -403,8 +404,8 @@ fn compare_items_to_general(items: &[String]) -> Result<(), TestCaseError> {
         for item in items {
             let quick = resolve_into(&mut reader, &mut ours, item.as_bytes());
             let general = read_one(item.as_bytes(), NOW, |point| push(&mut theirs, point));
-            let told = |read: Result<(), MetricsError>| read.map_err(|error| error.to_string());
-            prop_assert_eq!(told(quick), told(general), "{}", item);
+            let message = |read: Result<(), MetricsError>| read.map_err(|error| error.to_string());
+            prop_assert_eq!(message(quick), message(general), "{}", item);
         }
         prop_assert_eq!(ours.finish(), theirs.finish());
     }
@@ -412,7 +413,7 @@ fn compare_items_to_general(items: &[String]) -> Result<(), TestCaseError> {
 }
 
 #[test]
-fn what_was_sent_before_is_known_by_its_bytes() {
+fn a_series_sent_before_is_recognised_by_its_bytes() {
     let (_dir, engine) = open(100);
     let item = r#"{"name":"a","type":"gauge","value":1,"tags":{"k":"v"}}"#;
     let body = format!("{{\"metrics\":[{item}]}}");
@@ -434,7 +435,7 @@ fn what_was_sent_before_is_known_by_its_bytes() {
 }
 
 #[test]
-fn the_quick_way_takes_what_the_general_reader_takes() {
+fn the_fast_parser_accepts_what_the_general_parser_accepts() {
     let item = r#"{"name":"a","type":"gauge","value":1}"#;
     let full = |length: usize| format!("{{\"metrics\":[{}]}}", vec![item; length].join(","));
     let bodies = [
@@ -457,7 +458,7 @@ fn the_quick_way_takes_what_the_general_reader_takes() {
     for body in bodies {
         compare_to_general(body.as_bytes()).unwrap();
     }
-    // The same fields, each spelled and misspelled.
+    // The same fields, in valid and invalid forms.
     for tags in [
         r#","tags":{"k":"v"}"#,
         r#","tags": { "k" : "v" , "n":1.50, "b":true } "#,
@@ -488,7 +489,7 @@ fn the_quick_way_takes_what_the_general_reader_takes() {
 }
 
 #[test]
-fn numbers_of_every_form_are_the_same_on_both_ways() {
+fn both_parsers_read_numbers_alike() {
     for value in [
         "-0",
         "-0.0",
@@ -512,7 +513,7 @@ fn numbers_of_every_form_are_the_same_on_both_ways() {
 }
 
 #[test]
-fn a_metric_keeps_its_type_whichever_way_its_points_come() {
+fn a_metric_keeps_its_type_with_both_parsers() {
     let (_dir, engine) = open(100);
     for kind in ["gauge", "counter", "gauge", "set", "counter"] {
         let body = format!(r#"{{"metrics":[{{"name":"a","type":"{kind}","value":1}}]}}"#);
@@ -528,7 +529,7 @@ fn compare_to_model(body: &[u8]) -> Result<(), TestCaseError> {
         return Ok(());
     };
     let Some(Value::Array(items)) = document.get("metrics") else {
-        // The damage hit the one key of the document.
+        // The corruption changed the document's only key.
         prop_assert!(
             matches!(ours, Err(MetricsError::Batch(InvalidBatch::Missing(_)))),
             "{ours:?}"
@@ -548,7 +549,7 @@ fn compare_to_model(body: &[u8]) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Text around the values of a batch.
+/// Adds spaces between the values of a batch.
 fn spaced(text: &str, spaces: &str) -> String {
     text.replace(',', &format!(",{spaces}")).replace(':', &format!(":{spaces}"))
 }
@@ -557,7 +558,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
     #[test]
-    fn the_quick_way_and_the_general_reader_agree(
+    fn the_fast_and_the_general_parser_agree(
         items in prop::collection::vec(item(), 0..8),
         spaces in prop::sample::select(vec!["", " ", "\n"]),
         at: prop::sample::Index, byte in prop::option::of("[ -~]"),
@@ -575,17 +576,17 @@ proptest! {
 
 proptest! {
     #[test]
-    fn batches_become_what_the_model_says(items in prop::collection::vec(item(), 0..8)) {
+    fn batches_match_the_model(items in prop::collection::vec(item(), 0..8)) {
         compare_to_model(json!({"metrics": items}).to_string().as_bytes())?;
     }
 
     #[test]
-    fn damaged_batches_become_what_the_model_says(
+    fn corrupted_batches_match_the_model(
         items in prop::collection::vec(item(), 1..3), at: prop::sample::Index, byte in "[\\x00-\\x7f]"
     ) {
         let mut body = json!({"metrics": items}).to_string().into_bytes();
         let at = at.index(body.len());
-        // A digit may turn a number into one that only one of the two parsers can hold, or round a float apart.
+        // A digit may make a number that only one parser supports, or that they round differently.
         if body.get(at).is_some_and(|b| matches!(b, b'0'..=b'9' | b'.' | b'e' | b'-' | b'+')) {
             return Ok(());
         }
