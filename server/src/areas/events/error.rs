@@ -1,4 +1,4 @@
-//! What the area refuses, and the code of each refusal.
+//! The errors of the area and their codes.
 
 use telltale_engine::limits::RESERVED_PREFIX;
 use telltale_engine::{Error, InvalidEvent, InvalidName, InvalidProperties};
@@ -9,54 +9,54 @@ use crate::platform::telemetry::batch::InvalidBatch;
 use crate::platform::telemetry::question::InvalidQuestion;
 use crate::platform::time::InvalidTime;
 
-/// Why a request of this area failed.
+/// The reason for which a request of this area failed.
 #[derive(Debug, thiserror::Error)]
 pub enum EventsError {
-    /// The body cannot be read.
+    /// The body cannot be parsed.
     #[error(transparent)]
     Body(#[from] InvalidJson),
     /// The body is not an object.
     #[error("the body must be a JSON object")]
     NotAnObject,
-    /// The body is no batch.
+    /// The body is not a batch.
     #[error(transparent)]
     Batch(#[from] InvalidBatch),
     /// A single event is refused.
     #[error(transparent)]
     Input(#[from] InputError),
-    /// A question cannot be answered as it is asked.
+    /// A query is invalid.
     #[error(transparent)]
-    Question(#[from] InvalidQuestion),
-    /// The engine failed or refused.
+    Query(#[from] InvalidQuestion),
+    /// The engine failed or refused the request.
     #[error(transparent)]
     Engine(#[from] Error),
 }
 
-/// Why an event is refused.
+/// The reason for which an event is refused.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum InputError {
     /// The item is not an object.
     #[error("an event must be an object")]
     NotAnObject,
-    /// A field stands twice: nobody can say which one counts.
+    /// A field is given more than once.
     #[error("{0} must be given only once")]
     Twice(Field),
     /// The name is absent or empty.
     #[error("name is required")]
     NameMissing,
-    /// Events with such names are written by the server itself.
+    /// The name is reserved for events that the server writes.
     #[error("name {0:?} is reserved: names that begin with {RESERVED_PREFIX} belong to the server")]
     NameReserved(String),
-    /// The name is not a text.
+    /// The name is not a string.
     #[error("name must be a string")]
     NameForm,
-    /// The timestamp is not a text.
+    /// The timestamp is not a string.
     #[error("timestamp must be a string")]
     TimeForm,
-    /// The timestamp is unreadable or out of range.
+    /// The timestamp cannot be parsed or is out of range.
     #[error("timestamp {0}")]
     Time(InvalidTime),
-    /// The user is neither a text nor a number.
+    /// The user is neither a string nor a number.
     #[error("user_id must be a string of 1 to {max} characters or a number", max = telltale_engine::limits::USER_CHARS_MAX)]
     UserForm,
     /// The value is not a finite number.
@@ -65,7 +65,7 @@ pub enum InputError {
     /// The properties are not an object.
     #[error("properties must be an object")]
     PropertiesForm,
-    /// The properties hold a number that no 64-bit float comes near.
+    /// The properties contain a number outside the range of 64-bit floats.
     #[error("numbers in properties must be finite")]
     PropertyNumber,
     /// The properties are too large or too deep.
@@ -74,7 +74,7 @@ pub enum InputError {
     /// The tags are not an object.
     #[error("tags must be an object")]
     TagsForm,
-    /// The value of the tag with this key is not a text.
+    /// The value of the tag with this key is not a string.
     #[error("the value of tag {0:?} must be a string")]
     TagValue(String),
     /// The engine refuses the name, the user, the value or the tags.
@@ -100,7 +100,7 @@ pub enum Field {
 }
 
 impl Field {
-    /// The name on the wire.
+    /// Returns the name of the field in JSON.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Name => "name",
@@ -136,7 +136,7 @@ impl From<EventsError> for ApiError {
             EventsError::NotAnObject => Self::new(ErrorCode::InvalidJson, error.to_string()),
             EventsError::Batch(error) => error.into(),
             EventsError::Input(error) => error.into(),
-            EventsError::Question(error) => error.into(),
+            EventsError::Query(error) => error.into(),
             EventsError::Engine(error) => error.into(),
         }
     }

@@ -1,8 +1,9 @@
-//! Events: things that happened, taken in one by one or in batches, listed, counted and summed up.
+//! Events: ingestion of single events and batches, lists, counts and statistics.
 //!
-//! Events go straight into the engine; this area keeps nothing of its own. An answer to a write is sent only
-//! after the events are durable as configured. A batch that is no JSON or too long stores nothing; otherwise
-//! its good items are stored and its bad ones counted. Ids are `evt_` and the engine's id as a ULID.
+//! Events are written to the engine; this area stores nothing of its own. The response to a write
+//! is sent only after the events are durable as configured. A batch that is not JSON or too long
+//! stores nothing; of any other batch, valid items are stored and invalid items counted. An event's
+//! id is `evt_` followed by the engine's id as a ULID.
 
 mod error;
 mod ingest;

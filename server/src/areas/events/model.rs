@@ -1,4 +1,4 @@
-//! What the area works with: what became of a batch, a place in the list, and a page of it.
+//! The types of the area: the outcome of a batch, a position in the list, and a page of the list.
 
 use telltale_engine::{EventId, EventListQuery, TimestampMs};
 
@@ -9,43 +9,44 @@ use crate::platform::telemetry::batch;
 /// Characters of a ULID.
 const ULID_CHARS: usize = 26;
 
-/// What became of a batch.
+/// The outcome of a batch.
 pub type Outcome = batch::Outcome<InputError>;
 
-/// The text before the ULID of an event.
+/// The prefix of event ids, followed by a ULID.
 pub(super) const ID_PREFIX: &str = "evt_";
 
-/// Where a page of the list ended: the next one goes on after it, whatever comes in meanwhile.
+/// The position at which a page of the list ended. The next page continues after it, regardless of
+/// events that arrive meanwhile.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Cursor {
     /// The time of the last event of the page.
     pub(super) time: TimestampMs,
-    /// Its id.
+    /// The id of that event.
     pub(super) id: EventId,
 }
 
-/// A page of the list, and how the answer shall look.
+/// A query for a page of the list, and the form of its response.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Listing {
-    /// What the engine is asked: one event more than the page holds, to know whether there are more.
+pub(super) struct ListRequest {
+    /// The engine query: one event more than the page, to determine whether there is a next page.
     pub(super) query: EventListQuery,
-    /// Events of the page at most.
+    /// Maximum number of events of the page.
     pub(super) limit: usize,
 }
 
 impl Cursor {
-    /// The cursor as callers get it: the ULID, then the time in hexadecimal milliseconds.
-    pub(super) fn text(self) -> String {
+    /// Returns the cursor as sent to clients: the ULID, then the time in hexadecimal milliseconds.
+    pub(super) fn encoded(self) -> String {
         ids::with_ulid_text(self.id.0, |ulid| format!("{ulid}{:x}", self.time.0))
     }
 
-    /// Reads what [`Self::text`] writes, and nothing else.
+    /// Parses a cursor; `None` unless it is exactly in the form of [`Self::encoded`].
     pub(super) fn parse(text: &str) -> Option<Self> {
         let (ulid, time) = text.split_at_checked(ULID_CHARS)?;
         let id = EventId(ids::parse_ulid(ulid)?);
         let time = TimestampMs(i64::from_str_radix(time, 16).ok()?);
         let cursor = Self { time, id };
-        (cursor.text() == text).then_some(cursor)
+        (cursor.encoded() == text).then_some(cursor)
     }
 }
 
@@ -56,8 +57,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_no_cursor_is_refused() {
-        let good = Cursor { time: TimestampMs(0x19b), id: EventId(7) }.text();
+    fn invalid_cursors_are_refused() {
+        let good = Cursor { time: TimestampMs(0x19b), id: EventId(7) }.encoded();
         assert_eq!(good, "0000000000000000000000000719b");
         for bad in [
             "",
@@ -78,13 +79,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn cursors_read_back(time in 0_i64..i64::MAX, id: u128) {
+        fn cursors_can_be_parsed_back(time in 0_i64..i64::MAX, id: u128) {
             let cursor = Cursor { time: TimestampMs(time), id: EventId(id) };
-            prop_assert_eq!(Cursor::parse(&cursor.text()), Some(cursor));
+            prop_assert_eq!(Cursor::parse(&cursor.encoded()), Some(cursor));
         }
 
         #[test]
-        fn no_text_is_a_panic(text in "\\PC{0,60}") {
+        fn no_input_causes_a_panic(text in "\\PC{0,60}") {
             Cursor::parse(&text);
         }
     }

@@ -1,4 +1,5 @@
-//! The verbs of the area, below HTTP and above the engine. Those that ask the engine block and may take long.
+//! The operations of the area, between HTTP and the engine. Those that query the engine block and
+//! may take long.
 
 use telltale_engine::{Engine, Error, EventBatch, EventId, NewEvent, TimestampMs};
 
@@ -10,7 +11,7 @@ use crate::app::App;
 use crate::http::{ApiResult, Query};
 use crate::platform::json::{CountedText, Elements, reserve_document};
 
-/// Reads a body that is one event. Answers the batch to store, and what `echo` made of the event.
+/// Parses a body with one event. Returns the batch to store and the result of `echo` for the event.
 pub fn resolve_one<T>(
     engine: &Engine,
     now: TimestampMs,
@@ -23,7 +24,7 @@ pub fn resolve_one<T>(
     Ok((batch, echoed))
 }
 
-/// Reads a body that is a batch of events. Answers the batch to store, and what became of the items.
+/// Parses a body with a batch of events. Returns the batch to store and the outcome of the items.
 pub fn resolve_batch(
     engine: &Engine,
     now: TimestampMs,
@@ -35,7 +36,8 @@ pub fn resolve_batch(
     Ok((batch, outcome))
 }
 
-/// Reads the items of a batch that stand among other things. Answers the batch to store, and what became of them.
+/// Parses the items of a batch within a larger document. Returns the batch to store and the outcome
+/// of the items.
 pub fn resolve_items(
     engine: &Engine,
     now: TimestampMs,
@@ -46,21 +48,21 @@ pub fn resolve_items(
     (batch, outcome)
 }
 
-/// A page of events as JSON.
+/// Returns a page of events as JSON.
 pub(super) fn list(app: &App, parameters: &Query) -> ApiResult<CountedText> {
-    let listing = query::list(parameters, app.now())?;
-    let page = app.engine().list_events(&listing.query)?;
-    Ok(render::list(&listing, &page, app.engine().memory()).map_err(Error::from)?)
+    let request = query::list(parameters, app.now())?;
+    let page = app.engine().list_events(&request.query)?;
+    Ok(render::list(&request, &page, app.engine().memory()).map_err(Error::from)?)
 }
 
-/// How many events there are, as JSON.
+/// Returns the number of events as JSON.
 pub(super) fn count(app: &App, parameters: &Query) -> ApiResult<CountedText> {
     let query = query::count(parameters, app.now())?;
-    let answer = app.engine().query_events(&query)?;
-    render::count(&query, &answer, app.engine().memory())
+    let result = app.engine().query_events(&query)?;
+    render::count(&query, &result, app.engine().memory())
 }
 
-/// Statistics of a number of events, in the order of [`query::STATISTICS`].
+/// Returns statistics of a number of events, in the order of [`query::STATISTICS`].
 pub(super) fn stats(app: &App, parameters: &Query) -> ApiResult<Vec<Option<f64>>> {
     let query = query::stats(parameters, app.now())?;
     Ok(app.engine().query_events(&query)?.all.whole)

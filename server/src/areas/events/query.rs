@@ -1,6 +1,7 @@
-//! Query parameters to questions: defaults, forms and bounds of section "Events" of the contract.
+//! Parses query parameters into queries, with the defaults and bounds of section "Events" of the
+//! API specification.
 //!
-//! A parameter that is given twice is refused. A `to` that is a date is the end of that day.
+//! A duplicate parameter is refused. A `to` that is a date means the end of that day.
 
 use telltale_engine::limits::RESERVED_PREFIX;
 use telltale_engine::{
@@ -8,13 +9,13 @@ use telltale_engine::{
     NameFilter, TimeRange, TimestampMs,
 };
 
-use super::model::{Cursor, Listing};
+use super::model::{Cursor, ListRequest};
 use crate::http::{ApiResult, Query};
 use crate::limits;
 use crate::platform::telemetry::question::{self, GroupRules, InvalidQuestion, parameter};
 use crate::platform::time::Moment;
 
-/// What statistics consist of, in the order of the answer.
+/// The aggregations of statistics, in the order of the response.
 pub(super) const STATISTICS: [EventAggregation; 8] = [
     EventAggregation::Numbers,
     EventAggregation::Sum,
@@ -26,31 +27,32 @@ pub(super) const STATISTICS: [EventAggregation; 8] = [
     EventAggregation::P99,
 ];
 
-/// Reads a question for a page of events.
-pub(super) fn list(query: &Query, now: TimestampMs) -> ApiResult<Listing> {
+/// Parses the query for a page of events.
+pub(super) fn list(query: &Query, now: TimestampMs) -> ApiResult<ListRequest> {
     let paging = query.paging(limits::PAGE_LIMIT_DEFAULT, limits::PAGE_LIMIT_MAX)?;
     let after = query
         .one("cursor")?
         .map(|text| {
             Cursor::parse(text)
-                .ok_or_else(|| parameter("cursor", "must be a cursor from the answer of a list"))
+                .ok_or_else(|| parameter("cursor", "must be a cursor from the response of a list"))
         })
         .transpose()?;
-    let filter = filter(query, everything(query, now)?)?;
+    let filter = filter(query, list_range(query, now)?)?;
     let query = EventListQuery {
         filter,
         after: after.map(|cursor| (cursor.time, cursor.id)),
         offset: paging.offset as u64,
         limit: paging.limit + 1,
     };
-    Ok(Listing { query, limit: paging.limit })
+    Ok(ListRequest { query, limit: paging.limit })
 }
 
-/// Reads a question for a number of events. Without groups there are always buckets, with them only on demand.
+/// Parses the query for a count of events. Without groups the result always has buckets, with
+/// groups only if an interval is given.
 pub(super) fn count(query: &Query, now: TimestampMs) -> ApiResult<EventQuery> {
-    let range = last_day(query, now)?;
+    let range = count_range(query, now)?;
     let group_by = query.one("group_by")?.map_or_else(|| Ok(Vec::new()), group_by)?;
-    let distinct = query.one("distinct")?.map(|text| texts("distinct", text)).transpose()?;
+    let distinct = query.one("distinct")?.map(|text| string_field("distinct", text)).transpose()?;
     let interval = match (query.one("interval")?, group_by.as_slice()) {
         (None, [_, ..]) => None,
         (text, _) => Some(question::width(text, range)?.interval()),
@@ -68,11 +70,11 @@ pub(super) fn count(query: &Query, now: TimestampMs) -> ApiResult<EventQuery> {
     })
 }
 
-/// Reads a question for [`STATISTICS`].
+/// Parses the query for [`STATISTICS`].
 pub(super) fn stats(query: &Query, now: TimestampMs) -> ApiResult<EventQuery> {
     let field = query.one("field")?.map(field).transpose()?;
     Ok(EventQuery {
-        filter: filter(query, last_day(query, now)?)?,
+        filter: filter(query, count_range(query, now)?)?,
         interval: None,
         group_by: Vec::new(),
         field: field.unwrap_or_default(),
@@ -81,16 +83,16 @@ pub(super) fn stats(query: &Query, now: TimestampMs) -> ApiResult<EventQuery> {
     })
 }
 
-/// The range of a list: everything there is, unless the caller says.
-fn everything(query: &Query, now: TimestampMs) -> ApiResult<TimeRange> {
+/// Returns the range of a list. Default: all events.
+fn list_range(query: &Query, now: TimestampMs) -> ApiResult<TimeRange> {
     let start = query.moment("from", now)?.map_or(TimestampMs(0), Moment::start);
     let newest = TimestampMs(now.0 + limits::FUTURE_MS_MAX + 1);
     let end = query.moment("to", now)?.map_or(newest, Moment::end);
     Ok(question::range(Some(start), Some(end), 0, now)?)
 }
 
-/// The range of a count: the last day, unless the caller says.
-fn last_day(query: &Query, now: TimestampMs) -> ApiResult<TimeRange> {
+/// Returns the range of a count. Default: the last day.
+fn count_range(query: &Query, now: TimestampMs) -> ApiResult<TimeRange> {
     let start = query.moment("from", now)?.map(Moment::start);
     let end = query.moment("to", now)?.map(Moment::end);
     Ok(question::range(start, end, limits::EVENT_RANGE_DEFAULT_MS, now)?)
@@ -106,8 +108,9 @@ fn filter(query: &Query, range: TimeRange) -> ApiResult<EventFilter> {
     Ok(EventFilter { range, name, user, tags })
 }
 
-/// `order.paid` is this name, `order.*` and `order*` all that begin so, `*` all. Events of the server itself are among them where `telltale`
-/// is in the name.
+/// Parses a name filter: `order.paid` matches this name, `order.*` and `order*` match names by
+/// prefix, `*` matches all. Events of the server itself are matched only if the name begins with
+/// `telltale`.
 pub fn name(text: &str) -> Result<NameFilter, InvalidQuestion> {
     match text.strip_suffix('*') {
         Some(prefix) => Ok(names_from(prefix)),
@@ -119,8 +122,8 @@ pub fn name(text: &str) -> Result<NameFilter, InvalidQuestion> {
 }
 
 fn names_from(prefix: &str) -> NameFilter {
-    let own = RESERVED_PREFIX.trim_end_matches('.');
-    if own.starts_with(prefix) && prefix != own {
+    let reserved = RESERVED_PREFIX.trim_end_matches('.');
+    if reserved.starts_with(prefix) && prefix != reserved {
         return NameFilter::PrefixBut {
             prefix: prefix.to_owned(),
             but: RESERVED_PREFIX.to_owned(),
@@ -129,17 +132,18 @@ fn names_from(prefix: &str) -> NameFilter {
     NameFilter::Prefix(prefix.to_owned())
 }
 
-/// What makes groups: `tags.<key>`, `user_id` or `name`, or up to four of them joined with `,`.
+/// Parses the fields to group by: `tags.<key>`, `user_id` or `name`, or up to four of them joined
+/// with `,`.
 pub fn group_by(list: &str) -> Result<Vec<EventGroupBy>, InvalidQuestion> {
     let rules = GroupRules {
         once: "must name each tag or field only once",
         most: "must name at most 4 tags or fields",
     };
-    question::group_by(list, rules, |item| texts("group_by", item))
+    question::group_by(list, rules, |item| string_field("group_by", item))
 }
 
-/// A text of events, as a parameter names it.
-fn texts(parameter_name: &'static str, text: &str) -> Result<EventGroupBy, InvalidQuestion> {
+/// Parses the name of a string field of events in a parameter.
+fn string_field(parameter_name: &'static str, text: &str) -> Result<EventGroupBy, InvalidQuestion> {
     match text {
         "name" => Ok(EventGroupBy::Name),
         "user_id" => Ok(EventGroupBy::User),
@@ -150,7 +154,8 @@ fn texts(parameter_name: &'static str, text: &str) -> Result<EventGroupBy, Inval
     }
 }
 
-/// `value`, or a path of keys in the properties: `properties.cart.total`, or `cart.total` for short.
+/// Parses a field: `value`, or a path of keys in the properties: `properties.cart.total`, or
+/// `cart.total` for short.
 pub fn field(text: &str) -> Result<EventField, InvalidQuestion> {
     if text == "value" {
         return Ok(EventField::Value);
@@ -212,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_of_everything_unless_said() {
+    fn the_default_range_of_a_list_is_everything() {
         check(
             list,
             |l| shown(l.query.filter.range),
@@ -245,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn counts_and_statistics_are_of_the_last_day_unless_said() {
+    fn the_default_range_of_counts_and_statistics_is_the_last_day() {
         let cases = [
             ("", "2026-01-01T03:04:05.678Z 2026-01-02T03:04:05.679Z"),
             ("to=2026-01-01", "2026-01-01T00:00:00.000Z 2026-01-02T00:00:00.000Z"),
@@ -269,7 +274,7 @@ mod tests {
     fn pages_have_a_limit_an_offset_and_a_cursor() {
         let cursor = Cursor { time: TimestampMs(5), id: EventId(9) };
         let after = Some((cursor.time, cursor.id));
-        let with_cursor = format!("cursor={}&limit=10", cursor.text());
+        let with_cursor = format!("cursor={}&limit=10", cursor.encoded());
         check(
             list,
             |l| (l.limit, l.query.limit, l.query.offset, l.query.after),
@@ -286,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn names_users_and_tags_are_filters() {
+    fn names_users_and_tags_are_parsed_as_filters() {
         let exactly = |name: &str| NameFilter::Exactly(name.to_owned());
         let prefix = |name: &str| NameFilter::Prefix(name.to_owned());
         let but_own = |name: &str| {

@@ -1,44 +1,44 @@
-//! Lists and counts as JSON, written straight from what the engine answers.
+//! Writes lists and counts as JSON, directly from the engine's results.
 //!
-//! A list: `{"data":[event…],"meta":{"total","limit","offset"}}`, with `next_cursor` in `meta` when events follow.
-//! A count: `{"data":{"total","series":[{"timestamp","count"}]}}`; by groups `groups` has the number of each, and
-//! `series`, where an interval was asked for, the list of each. Distinct texts stand beside each count, under `distinct` and
-//! `distinct_groups`.
+//! A list: `{"data":[event…],"meta":{"total","limit","offset"}}`, with `next_cursor` in `meta` if
+//! more events follow. A count: `{"data":{"total","series":[{"timestamp","count"}]}}`. With groups,
+//! `groups` contains the count of each group, and `series`, if an interval is given, a list for
+//! each. Counts of distinct values are added as `distinct` and `distinct_groups`.
 
 use telltale_engine::{
     Error, Event, EventAnswer, EventPage, EventQuery, EventSummary, Memory, MemoryFull,
 };
 
-use super::model::{Cursor, ID_PREFIX, Listing};
+use super::model::{Cursor, ID_PREFIX, ListRequest};
 use crate::http::ApiResult;
 use crate::limits;
 use crate::platform::json::CountedText;
 use crate::platform::telemetry::question::{InvalidQuestion, label};
 use crate::platform::{ids, json, time};
 
-/// Bytes of an event without its properties and tags, roughly: what to reserve for the answer.
+/// Approximate bytes of an event without its properties and tags, for reserving memory.
 const EVENT_BYTES: usize = 200;
-/// Bytes of a point of a series.
+/// Approximate bytes of a point of a series.
 const POINT_BYTES: usize = 56;
-/// Bytes of a group beside its key, in an object of all groups.
+/// Approximate bytes of a group in an object, in addition to its key.
 const GROUP_BYTES: usize = 16;
 
 /// Writes a page of events.
 pub(super) fn list(
-    listing: &Listing,
+    request: &ListRequest,
     page: &EventPage,
     memory: &Memory,
 ) -> Result<CountedText, MemoryFull> {
-    let shown = page.events.get(..listing.limit).unwrap_or(&page.events);
+    let shown = page.events.get(..request.limit).unwrap_or(&page.events);
     let properties: usize =
         shown.iter().filter_map(|event| event.properties.as_ref().map(String::len)).sum();
     let mut text = CountedText::new(memory);
     let expected = 256 + shown.len() * EVENT_BYTES + properties;
-    text.write(expected, |out| write_list(out, listing, page, shown))?;
+    text.write(expected, |out| write_list(out, request, page, shown))?;
     Ok(text)
 }
 
-fn write_list(out: &mut Vec<u8>, listing: &Listing, page: &EventPage, shown: &[Event]) {
+fn write_list(out: &mut Vec<u8>, request: &ListRequest, page: &EventPage, shown: &[Event]) {
     out.extend_from_slice(br#"{"data":["#);
     for (i, event) in shown.iter().enumerate() {
         if i > 0 {
@@ -49,12 +49,12 @@ fn write_list(out: &mut Vec<u8>, listing: &Listing, page: &EventPage, shown: &[E
     out.extend_from_slice(br#"],"meta":{"total":"#);
     json::unsigned(out, page.total);
     out.extend_from_slice(br#","limit":"#);
-    json::unsigned(out, listing.limit as u64);
+    json::unsigned(out, request.limit as u64);
     out.extend_from_slice(br#","offset":"#);
-    json::unsigned(out, listing.query.offset);
+    json::unsigned(out, request.query.offset);
     if let Some(last) = shown.last().filter(|_| page.events.len() > shown.len()) {
         out.extend_from_slice(br#","next_cursor":"#);
-        json::string(out, &Cursor { time: last.time, id: last.id }.text());
+        json::string(out, &Cursor { time: last.time, id: last.id }.encoded());
     }
     out.extend_from_slice(b"}}");
 }
@@ -78,7 +78,7 @@ fn write_event(out: &mut Vec<u8>, event: &Event) {
         None => out.extend_from_slice(b"null"),
     }
     out.extend_from_slice(br#","properties":"#);
-    // What was stored is a JSON object in canonical form, and goes out as it is.
+    // Properties are stored as a JSON object in canonical form and are copied unchanged.
     out.extend_from_slice(event.properties.as_deref().unwrap_or("{}").as_bytes());
     out.extend_from_slice(br#","tags":{"#);
     for (i, (key, value)) in event.tags.iter().enumerate() {
@@ -92,63 +92,63 @@ fn write_event(out: &mut Vec<u8>, event: &Event) {
     out.extend_from_slice(b"}}");
 }
 
-/// Writes the answer to a count.
+/// Writes the response to a count.
 pub(super) fn count(
     query: &EventQuery,
-    answer: &EventAnswer,
+    result: &EventAnswer,
     memory: &Memory,
 ) -> ApiResult<CountedText> {
-    let points: usize = answer.groups.iter().map(|(_, group)| 1 + group.starts.len()).sum();
-    let points = points.max(answer.all.starts.len());
+    let points: usize = result.groups.iter().map(|(_, group)| 1 + group.starts.len()).sum();
+    let points = points.max(result.all.starts.len());
     if points as u64 > limits::ANSWER_POINTS_MAX {
         return Err(InvalidQuestion::AnswerTooLong(points as u64).into());
     }
-    // A key is there once for each object that has all groups.
+    // Each object of groups repeats the keys.
     let objects =
         (1 + usize::from(query.distinct.is_some())) + usize::from(query.interval.is_some());
-    let keys: usize = answer.groups.iter().map(|(key, _)| label_bytes(key) + GROUP_BYTES).sum();
+    let keys: usize = result.groups.iter().map(|(key, _)| label_bytes(key) + GROUP_BYTES).sum();
     let mut text = CountedText::new(memory);
     let expected = 128 + points * POINT_BYTES + objects * keys;
-    text.write(expected, |out| write_count(out, query, answer)).map_err(Error::from)?;
+    text.write(expected, |out| write_count(out, query, result)).map_err(Error::from)?;
     Ok(text)
 }
 
-/// Bytes of the texts of a group and of what is between them.
+/// Returns the bytes of a group's label: its values and separators.
 fn label_bytes(key: &[String]) -> usize {
     key.iter().map(|text| text.len() + 1).sum()
 }
 
-fn write_count(out: &mut Vec<u8>, query: &EventQuery, answer: &EventAnswer) {
+fn write_count(out: &mut Vec<u8>, query: &EventQuery, result: &EventAnswer) {
     let grouped = !query.group_by.is_empty();
     out.extend_from_slice(br#"{"data":{"total":"#);
-    write_number(out, answer.all.whole.first());
+    write_number(out, result.all.whole.first());
     if query.distinct.is_some() {
         out.extend_from_slice(br#","distinct":"#);
-        write_number(out, answer.all.whole.get(1));
+        write_number(out, result.all.whole.get(1));
     }
     if grouped {
         out.extend_from_slice(br#","groups":"#);
-        write_groups(out, answer, |out, group| write_number(out, group.whole.first()));
+        write_groups(out, result, |out, group| write_number(out, group.whole.first()));
         if query.distinct.is_some() {
             out.extend_from_slice(br#","distinct_groups":"#);
-            write_groups(out, answer, |out, group| write_number(out, group.whole.get(1)));
+            write_groups(out, result, |out, group| write_number(out, group.whole.get(1)));
         }
     }
     if query.interval.is_some() {
         out.extend_from_slice(br#","series":"#);
         if grouped {
-            write_groups(out, answer, write_series);
+            write_groups(out, result, write_series);
         } else {
-            write_series(out, &answer.all);
+            write_series(out, &result.all);
         }
     }
     out.extend_from_slice(b"}}");
 }
 
-/// Writes an object with something of every group.
-fn write_groups(out: &mut Vec<u8>, answer: &EventAnswer, write: fn(&mut Vec<u8>, &EventSummary)) {
+/// Writes an object with one member per group.
+fn write_groups(out: &mut Vec<u8>, result: &EventAnswer, write: fn(&mut Vec<u8>, &EventSummary)) {
     out.push(b'{');
-    for (i, (key, group)) in answer.groups.iter().enumerate() {
+    for (i, (key, group)) in result.groups.iter().enumerate() {
         if i > 0 {
             out.push(b',');
         }
@@ -180,7 +180,7 @@ fn write_series(out: &mut Vec<u8>, summary: &EventSummary) {
     out.push(b']');
 }
 
-/// Writes a count; of nothing it is 0.
+/// Writes a count; 0 if it is absent.
 fn write_number(out: &mut Vec<u8>, count: Option<&Option<f64>>) {
     json::number(out, count.copied().flatten().unwrap_or(0.0));
 }
@@ -224,7 +224,8 @@ mod tests {
             stats: EventQueryStats::default(),
             memory: AnswerMemory::default(),
         };
-        let text = text_of(list(&Listing { query, limit }, &page, &Memory::unlimited()).unwrap());
+        let text =
+            text_of(list(&ListRequest { query, limit }, &page, &Memory::unlimited()).unwrap());
         assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}");
         assert_eq!(text, expected);
     }
@@ -253,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_page_that_is_not_the_last_tells_where_the_next_begins() {
+    fn a_page_that_is_not_the_last_has_a_cursor_to_the_next() {
         let query = EventListQuery { filter: filter(), after: None, offset: 0, limit: 2 };
         let events = vec![event(17), event(16)];
         let page = EventPage {
@@ -262,11 +263,11 @@ mod tests {
             stats: EventQueryStats::default(),
             memory: AnswerMemory::default(),
         };
-        let text = list(&Listing { query, limit: 1 }, &page, &Memory::unlimited());
+        let text = list(&ListRequest { query, limit: 1 }, &page, &Memory::unlimited());
         let text = text_of(text.unwrap());
-        let answer: serde_json::Value = serde_json::from_str(&text).unwrap();
-        assert_eq!(answer["data"].as_array().map(Vec::len), Some(1));
-        let cursor = answer["meta"]["next_cursor"].as_str().and_then(Cursor::parse);
+        let result: serde_json::Value = serde_json::from_str(&text).unwrap();
+        assert_eq!(result["data"].as_array().map(Vec::len), Some(1));
+        let cursor = result["meta"]["next_cursor"].as_str().and_then(Cursor::parse);
         assert_eq!(cursor, Some(Cursor { time: TimestampMs(17), id: event(17).id }));
     }
 
@@ -292,19 +293,19 @@ mod tests {
             .unwrap_or_default()
             .into_iter()
             .map(|(key, group)| (vec![key.to_owned()], group));
-        let answer = EventAnswer {
+        let result = EventAnswer {
             all: summary(&[(0, 2.0), (60_000, 1.0)]),
             groups: groups.collect(),
             stats: EventQueryStats::default(),
             memory: AnswerMemory::default(),
         };
-        let text = text_of(count(&query, &answer, &Memory::unlimited()).unwrap());
+        let text = text_of(count(&query, &result, &Memory::unlimited()).unwrap());
         assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}");
         assert_eq!(text.replace("\"1970-01-01T00:0", "").replace(":00.000Z\"", "'"), expected);
     }
 
     #[test]
-    fn counts_have_a_series_or_groups_or_a_series_each() {
+    fn counts_have_a_series_groups_or_a_series_per_group() {
         check_count(
             true,
             None,
@@ -321,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_counted_as_nothing() {
+    fn a_count_of_no_events_is_zero() {
         let query = EventQuery {
             filter: filter(),
             interval: Some(Interval::MINUTE),
@@ -332,8 +333,8 @@ mod tests {
         };
         let (all, stats) = (EventSummary::default(), EventQueryStats::default());
         let memory = AnswerMemory::default();
-        let answer = EventAnswer { all, groups: Vec::new(), stats, memory };
-        let text = text_of(count(&query, &answer, &Memory::unlimited()).unwrap());
+        let result = EventAnswer { all, groups: Vec::new(), stats, memory };
+        let text = text_of(count(&query, &result, &Memory::unlimited()).unwrap());
         assert_eq!(text, r#"{"data":{"total":0,"series":[]}}"#);
     }
 }

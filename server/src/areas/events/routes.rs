@@ -1,4 +1,4 @@
-//! The routes of the area, and what each does: parse, act, answer.
+//! The routes of the area and their handlers.
 
 use std::sync::Arc;
 
@@ -51,13 +51,13 @@ async fn track_batch(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
 }
 
 async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let answer = app.query(move |app| ops::list(app, req.query())).await?;
-    Ok(Response::counted(answer))
+    let response = app.query(move |app| ops::list(app, req.query())).await?;
+    Ok(Response::counted(response))
 }
 
 async fn count(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let answer = app.query(move |app| ops::count(app, req.query())).await?;
-    Ok(Response::counted(answer))
+    let response = app.query(move |app| ops::count(app, req.query())).await?;
+    Ok(Response::counted(response))
 }
 
 async fn stats(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -68,7 +68,7 @@ async fn stats(app: Arc<App>, req: Request) -> ApiResult<Response> {
 const TAG: &str = "Events";
 
 const TRACK: Doc = Doc::new(TAG, "Track one event")
-    .about("Answers when the event is durable as the server is configured.")
+    .about("Responds when the event is durable according to the server's configuration.")
     .request::<EventInput>(
         r#"{"name": "order.paid", "user_id": "u-1", "value": 49.9, "tags": {"region": "eu"}}"#,
     )
@@ -86,7 +86,7 @@ const TRACK: Doc = Doc::new(TAG, "Track one event")
 
 const TRACK_BATCH: Doc = Doc::new(TAG, "Track up to 500 events")
     .about(
-        "Good items are stored, bad ones counted and the first 50 listed. A body that is not JSON or has more than \
+        "Valid items are stored; invalid items are counted and the first 50 listed. A body that is not JSON or has more than \
          500 items stores nothing.",
     )
     .request::<BatchInput>(r#"{"events": [{"name": "order.paid", "value": 49.9}]}"#)
@@ -100,42 +100,43 @@ const TRACK_BATCH: Doc = Doc::new(TAG, "Track up to 500 events")
 
 const NAME: Param = Param::query(
     "name",
-    "Only events of this name; `order.*` and `order*` are beginnings of names. Events that the server makes itself, such as `telltale.error`, \
-     are found only by names that begin with `telltale`.",
+    "Only events of this name; `order.*` and `order*` match names by prefix. Events that the server generates, such as `telltale.error`, \
+     are matched only by names that begin with `telltale`.",
 )
 .example("order.*");
 const USER: Param =
     Param::query("user_id", "Only events of this user.").form(Form::Filled).example("u-1");
 const TAGS: Param = Param::query(
     "tags[key]",
-    "Only events whose tag is so: `v`, `a,b` (one of them), `!v` (not it), `v*` (begins so), empty (without the tag). A `\\` \
-     before `,`, `!`, `*` or `\\` takes the character as it is. May repeat.",
+    "Only events whose tag matches: `v` (equal), `a,b` (any of these), `!v` (not equal), `v*` (prefix), empty (events without the tag). A `\\` \
+     before `,`, `!`, `*` or `\\` escapes that character. May be repeated.",
 )
 .form(Form::Tags)
 .example("eu*");
 const FROM: Param = Param::query(
     "from",
-    "Inclusive; 24 hours before `to` when absent. A date is its midnight in UTC.",
+    "Start, inclusive. Default: 24 hours before `to`. A date means 00:00 UTC of that day.",
 )
 .form(Form::Time);
-const TO: Param = Param::query("to", "Exclusive; now when absent. A date is the end of that day.")
-    .form(Form::Time);
+const TO: Param =
+    Param::query("to", "End, exclusive. Default: now. A date means the end of that day in UTC.")
+        .form(Form::Time);
 
 const LIST: Doc = Doc::new(TAG, "List events, newest first")
     .about(
-        "Events of the same time stand by id, descending. `meta.next_cursor` leads to the next page, however deep, \
-         whatever comes in meanwhile.",
+        "Events of the same time are ordered by id, descending. Pass `meta.next_cursor` as `cursor` to get the next page; \
+         the pages stay consistent while new events arrive.",
     )
     .parameters(&[
         NAME,
-        Param::query("from", "Inclusive; everything retained when absent. A date is its midnight in UTC.")
+        Param::query("from", "Start, inclusive. Default: all retained events. A date means 00:00 UTC of that day.")
             .form(Form::Time),
-        Param::query("to", "Exclusive; no end when absent. A date is the end of that day.").form(Form::Time),
+        Param::query("to", "End, exclusive. Default: no end. A date means the end of that day in UTC.").form(Form::Time),
         USER,
         TAGS,
         PAGING[0],
         PAGING[1],
-        Param::query("cursor", "Only what follows the page that answered this as its `next_cursor`.")
+        Param::query("cursor", "Only events after the page whose `next_cursor` this is.")
             .form(Form::Pattern("^[0-7][0-9A-HJKMNP-TV-Z]{25}(0|[1-9a-f][0-9a-f]{0,11})$")),
     ])
     .ok::<ListAnswer>()
@@ -143,22 +144,22 @@ const LIST: Doc = Doc::new(TAG, "List events, newest first")
 
 const COUNT: Doc = Doc::new(TAG, "Count events")
     .about(
-        "Buckets are aligned to the epoch and stamped with their start; empty ones are left out. With `group_by` the \
-         answer has `groups`, and `series` only where `interval` is given: then one for each group.",
+        "Buckets are aligned to the epoch, and their timestamp is their start; empty ones are omitted. With `group_by`, the \
+         response contains `groups`, and `series` only if `interval` is given: then one for each group.",
     )
     .parameters(&[
         NAME,
         FROM,
         TO,
-        Param::query("interval", "The finest that gives at most 1500 buckets when absent.")
+        Param::query("interval", "Width of the buckets. Default: the smallest width with at most 1500 buckets.")
             .form(Form::OneOf(&["1m", "5m", "1h", "1d"])),
-        Param::query("group_by", "`tags.<key>`, `user_id` or `name`, or up to 4 of them joined with `,`.")
+        Param::query("group_by", "The field to group by: `tags.<key>`, `user_id` or `name`, or up to 4 of them joined with `,`.")
             .form(Form::Pattern("^(tags\\.[^,]+|user_id|name)(,(tags\\.[^,]+|user_id|name)){0,3}$"))
             .example("tags.region"),
         Param::query(
             "distinct",
-            "`tags.<key>`, `user_id` or `name`: how many different ones the events have is told beside each count, \
-             exactly; events without one are passed over.",
+            "`tags.<key>`, `user_id` or `name`: the exact number of its distinct values is returned with each count. \
+             Events without the field are ignored.",
         )
         .form(Form::Pattern("^(tags\\..+|user_id|name)$"))
         .example("user_id"),
@@ -175,15 +176,15 @@ const COUNT: Doc = Doc::new(TAG, "Count events")
 
 const STATS: Doc = Doc::new(TAG, "Compute statistics of events")
     .about(
-        "Events without a number in the field are passed over. Percentiles are nearest-rank: exact to 100 000 numbers, \
-         else within 1 %.",
+        "Events without a number in the field are ignored. Percentiles use the nearest rank: exact for up to 100 000 numbers, \
+         otherwise within 1 %.",
     )
     .parameters(&[
         NAME,
         Param::query(
             "field",
-            "`value`, or a path in the properties: `properties.cart.total`, or `cart.total` for short; `value` when \
-             absent.",
+            "`value`, or a path in the properties: `properties.cart.total`, or `cart.total` for short. Default: \
+             `value`.",
         )
         .example("cart.total"),
         FROM,

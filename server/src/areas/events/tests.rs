@@ -1,10 +1,10 @@
-//! The area through its routes: what is sent, what is answered, what is found again.
+//! Tests of the area through its routes: requests, responses, and reading the data back.
 
 use serde_json::{Value, json};
 
 use crate::areas::testing::House;
 
-/// A minute of the hour before the tests' now.
+/// A time in the hour before [`crate::areas::testing::NOW`].
 fn at(minute: u32) -> String {
     format!("2026-01-02T02:{minute:02}:30.000Z")
 }
@@ -16,8 +16,8 @@ fn event(name: &str, minute: u32, user: &str, value: f64, region: &str) -> Value
     })
 }
 
-/// Three orders and a visit, sent in no order.
-fn story() -> House {
+/// Returns a server with three orders and a visit, sent in arbitrary order.
+fn sample_server() -> House {
     let house = House::open();
     let events = json!({"events": [
         event("order.paid", 12, "ann", 2.0, "eu"),
@@ -35,7 +35,7 @@ fn names(list: &Value) -> Vec<&str> {
 }
 
 #[test]
-fn a_tracked_event_is_told_back() {
+fn a_tracked_event_is_returned() {
     let house = House::open();
     let input =
         json!({"name": "order.paid", "user_id": 7, "value": 49.5, "tags": {"region": "eu"}});
@@ -57,7 +57,7 @@ fn a_tracked_event_is_told_back() {
 }
 
 #[test]
-fn a_batch_tells_its_bad_items() {
+fn a_batch_reports_its_invalid_items() {
     let house = House::open();
     let body = json!({"events": [{"name": "a"}, {"name": "a", "properties": []}, {"name": "a", "user_id": ""}]});
     let data = house.post("/api/v1/events/batch", &body).data(200);
@@ -85,7 +85,7 @@ fn a_repeated_request_has_the_same_id() {
 
 #[test]
 fn events_are_listed_newest_first() {
-    let house = story();
+    let house = sample_server();
     let all = house.get("/api/v1/events").body;
     assert_eq!(names(&all), ["order.paid", "visit", "order.sent", "order.paid"]);
     assert_eq!(all["meta"], json!({"total": 4, "limit": 100, "offset": 0}));
@@ -118,7 +118,7 @@ fn events_are_listed_newest_first() {
 
 #[test]
 fn events_are_counted_by_time_and_group() {
-    let house = story();
+    let house = sample_server();
     let ask = |query: &str| house.get(&format!("/api/v1/events/count?{query}")).data(200);
     let point = |minute: u32, count: u32| json!({"timestamp": format!("2026-01-02T02:{minute:02}:00.000Z"), "count": count});
     assert_eq!(ask(""), json!({"total": 4, "series": [point(10, 2), point(11, 1), point(12, 1)]}));
@@ -136,8 +136,8 @@ fn events_are_counted_by_time_and_group() {
 }
 
 #[test]
-fn statistics_are_of_the_value_or_a_property() {
-    let house = story();
+fn statistics_cover_the_value_or_a_property() {
+    let house = sample_server();
     let ask = |query: &str| house.get(&format!("/api/v1/events/stats?{query}")).data(200);
     assert_eq!(
         ask(""),

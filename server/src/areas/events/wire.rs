@@ -1,5 +1,6 @@
-//! The JSON of the area: small answers as they are written, requests and the other answers as they are described.
-//! The bodies that carry events are read in [`super::ingest`], lists and counts written in [`super::render`].
+//! The JSON types of the area: small response types, and the schemas of requests and other
+//! responses. Events are parsed in [`super::ingest`], lists and counts are written in
+//! [`super::render`].
 
 use std::borrow::Cow;
 
@@ -25,11 +26,11 @@ pub(super) struct Tracked {
     value: Option<Plain>,
 }
 
-/// Statistics of one number of many events.
+/// Statistics of a number of the matching events.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "EventStats")]
 pub(super) struct Stats {
-    /// How many events have the number; 0 with everything else null when none has.
+    /// The number of events that have the field; if it is 0, the other fields are null.
     count: u64,
     sum: Option<Plain>,
     avg: Option<Plain>,
@@ -40,21 +41,21 @@ pub(super) struct Stats {
     p99: Option<Plain>,
 }
 
-/// What a request to track one event sends.
+/// The schema of one event.
 #[derive(Debug)]
 pub enum EventInput {}
 
-/// What a request to track a batch sends.
+/// The schema of a batch.
 pub(super) enum BatchInput {}
 
-/// What a list answers.
+/// The schema of a list.
 pub(super) enum ListAnswer {}
 
-/// What a count answers.
+/// The schema of a count.
 pub(super) enum CountAnswer {}
 
 impl Tracked {
-    /// The event that was stored under this id.
+    /// Returns the response for the event stored under this id.
     pub(super) fn new(id: EventId, event: &NewEvent<'_>) -> Self {
         Self {
             id: ids::prefixed(ID_PREFIX, id.0),
@@ -67,7 +68,7 @@ impl Tracked {
 }
 
 impl Stats {
-    /// The numbers in the order of [`super::query::STATISTICS`].
+    /// Builds the statistics from numbers in the order of [`super::query::STATISTICS`].
     pub(super) fn new(numbers: &[Option<f64>]) -> Self {
         let number = |at: usize| numbers.get(at).copied().flatten();
         let count = number(0).unwrap_or(0.0) as u64;
@@ -98,19 +99,19 @@ impl JsonSchema for EventInput {
                 "name": { "type": "string", "maxLength": limits::NAME_CHARS_MAX, "pattern": patterns::LINE, "examples": ["order.paid"] },
                 "timestamp": {
                     "anyOf": [{ "type": "string", "format": "date-time" }, { "type": "null" }],
-                    "description": "The time of receipt when absent. From 1970 to 24 hours from now."
+                    "description": "Default: the time of receipt. From 1970 to 24 hours in the future."
                 },
                 "user_id": {
                     "type": ["string", "number", "null"],
                     "minLength": 1,
                     "maxLength": limits::USER_CHARS_MAX,
-                    "description": "A number is kept as its decimal text.",
+                    "description": "A number is stored as its decimal string.",
                     "examples": ["u-1"]
                 },
                 "value": { "type": ["number", "null"], "description": "Finite.", "examples": [49.9] },
                 "properties": {
                     "type": ["object", "null"],
-                    "description": "Anything, up to 64 KiB and 64 levels. Key order stays, white space and the spelling of numbers may not.",
+                    "description": "Any JSON object of up to 64 KiB and 64 levels. Key order is preserved; white space and the notation of numbers are not.",
                     "examples": [{ "cart": { "total": 49.9 } }]
                 },
                 "tags": {
@@ -168,7 +169,7 @@ impl JsonSchema for ListAnswer {
                     "type": "object",
                     "required": ["total", "limit", "offset"],
                     "properties": {
-                        "total": { "type": "integer", "description": "Exact, wherever the page lies." },
+                        "total": { "type": "integer", "description": "The exact number of matching events, independent of the page." },
                         "limit": { "type": "integer" },
                         "offset": { "type": "integer" },
                         "next_cursor": { "type": "string", "description": "Absent on the last page." }
@@ -193,7 +194,7 @@ impl JsonSchema for CountAnswer {
                 "properties": {
                     "timestamp": { "type": "string", "format": "date-time" },
                     "count": { "type": "integer" },
-                    "distinct": { "type": "integer", "description": "With `distinct`: how many different texts." }
+                    "distinct": { "type": "integer", "description": "With `distinct`: the number of distinct values." }
                 }
             }
         });
@@ -205,19 +206,19 @@ impl JsonSchema for CountAnswer {
                 "required": ["total"],
                 "properties": {
                     "total": { "type": "integer" },
-                    "distinct": { "type": "integer", "description": "With `distinct`: how many different texts." },
+                    "distinct": { "type": "integer", "description": "With `distinct`: the number of distinct values." },
                     "series": {
-                        "description": "With `group_by` and `interval`: one series under the value of each group.",
+                        "description": "With `group_by` and `interval`: one series for each group, under its value.",
                         "anyOf": [series, { "type": "object", "additionalProperties": series }]
                     },
                     "groups": {
                         "type": "object",
-                        "description": "With `group_by`: by the value of the tag or field.",
+                        "description": "With `group_by`: the count of each group, under the value of the tag or field.",
                         "additionalProperties": { "type": "integer" }
                     },
                     "distinct_groups": {
                         "type": "object",
-                        "description": "With `distinct` and `group_by`: how many different texts each group has.",
+                        "description": "With `distinct` and `group_by`: the number of distinct values in each group.",
                         "additionalProperties": { "type": "integer" }
                     }
                 }

@@ -1,4 +1,4 @@
-//! Whole bodies: one input, or `{"events": […]}`.
+//! Parsing of complete bodies: one item, or `{"events": […]}`.
 
 use telltale_engine::{InvalidEvent, NewEvent, TimestampMs};
 
@@ -8,7 +8,7 @@ use super::input::{Buffers, read_input};
 use crate::platform::json::{Elements, Json, with_document};
 use crate::platform::telemetry::batch;
 
-/// Reads a body that is one input and answers what `take` makes of its event.
+/// Parses a body with one item and returns the result of `take` for its event.
 pub fn read_one<T>(
     body: &[u8],
     now: TimestampMs,
@@ -20,8 +20,8 @@ pub fn read_one<T>(
     })?
 }
 
-/// Reads a body that is a batch and hands its good items to `take`, in their order. Refuses the whole batch
-/// before the first event is handed over, or not at all; what `take` refuses is a bad item.
+/// Parses a body with a batch and passes its valid items to `take`, in order. An invalid batch is
+/// refused before the first event is passed; an item that `take` refuses is an invalid item.
 pub fn read_batch(
     body: &[u8],
     now: TimestampMs,
@@ -30,7 +30,7 @@ pub fn read_batch(
     with_document(body, |document| Ok(read_items(batch::items(document, "events")?, now, take)))?
 }
 
-/// Reads the items of a batch and hands the good ones to `take`, in their order.
+/// Parses the items of a batch and passes the valid ones to `take`, in order.
 pub(in crate::areas::events) fn read_items(
     items: Elements<'_>,
     now: TimestampMs,

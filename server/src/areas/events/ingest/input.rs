@@ -1,8 +1,8 @@
-//! One event input: what each of its fields may be. The first field that breaks a rule, in the order of the
-//! contract's table, is the one that is told.
+//! Parsing of one event. If several fields are invalid, the first one in the order of the API
+//! specification is reported.
 //!
-//! Absent and `null` are the same; fields that nobody knows are passed over. Lengths and characters of names, users
-//! and tags are the engine's to check.
+//! An absent field equals `null`; unknown fields are ignored. Lengths and characters of names,
+//! users and tags are checked by the engine.
 
 use smallvec::SmallVec;
 use telltale_engine::limits::RESERVED_PREFIX;
@@ -14,19 +14,19 @@ use super::super::error::{Field, InputError};
 use crate::platform::json::{Json, Members, Number, Value};
 use crate::platform::time;
 
-/// Tags of an event that need no allocation; events with more are rare.
+/// Number of tags of an event stored inline; more tags are rare and need an allocation.
 const TAGS_INLINE: usize = 8;
 
-/// Memory that goes from one item of a batch to the next.
+/// Buffers reused for all items of a batch.
 #[derive(Default)]
 pub(super) struct Buffers {
     /// The properties of the item, in canonical form.
     properties: PropertiesWriter,
-    /// The text of a user that was sent as a number.
+    /// The decimal string of a user that was sent as a number.
     user: String,
 }
 
-/// The fields of one input, not yet looked at; what is `None` is absent or null.
+/// The unparsed fields of an item; `None` if absent.
 #[derive(Default)]
 struct Fields<'d> {
     name: Option<Value<'d>>,
@@ -37,7 +37,7 @@ struct Fields<'d> {
     tags: Option<Value<'d>>,
 }
 
-/// Reads one input and hands its event to `take`, whose refusal is passed on.
+/// Parses one item and passes its event to `take`, whose refusal is returned.
 pub(super) fn read_input<T>(
     input: Value<'_>,
     now: TimestampMs,
@@ -85,9 +85,9 @@ impl<'d> Fields<'d> {
     fn name(&self) -> Result<&'d str, InputError> {
         match self.name.map(Value::json) {
             None | Some(Json::Null | Json::Text("")) => Err(InputError::NameMissing),
-            // What is known of errors follows from events that nobody else may write.
+            // Error groups are derived from these events, so clients must not write them.
             Some(Json::Text(name)) if name.starts_with(RESERVED_PREFIX) => {
-                // The refusal names it, so it has a length.
+                // The error message contains the name, so its length is checked first.
                 MetricName::check(name).map_err(InvalidEvent::Name)?;
                 Err(InputError::NameReserved(name.to_owned()))
             }
@@ -104,7 +104,7 @@ impl<'d> Fields<'d> {
         }
     }
 
-    /// The user; a number becomes text in `buffer`.
+    /// Returns the user; a number is converted to a string in `buffer`.
     fn user<'b>(&self, buffer: &'b mut String) -> Result<Option<&'b str>, InputError>
     where
         'd: 'b,
@@ -124,7 +124,7 @@ impl<'d> Fields<'d> {
     fn value(&self) -> Result<Option<f64>, InputError> {
         match self.value.map(Value::json) {
             None | Some(Json::Null) => Ok(None),
-            // Adding zero turns negative zero, which JSON writers disagree about, into zero.
+            // JSON writers disagree about negative zero; adding zero makes it positive.
             Some(Json::Number(number)) if number.as_f64().is_finite() => {
                 Ok(Some(number.as_f64() + 0.0))
             }
@@ -148,7 +148,7 @@ impl<'d> Fields<'d> {
     }
 }
 
-/// Copies an object; no deeper than documents go.
+/// Copies an object. The recursion is limited by the maximum depth of documents.
 fn write_object(writer: &mut PropertiesWriter, members: Members<'_>) -> Result<(), InputError> {
     writer.begin_object();
     for (key, value) in members {
@@ -180,7 +180,7 @@ fn write_value(writer: &mut PropertiesWriter, value: Value<'_>) -> Result<(), In
     Ok(())
 }
 
-/// The tags as pairs, in the order they were sent.
+/// Returns the tags as pairs, in the order sent.
 fn pairs<'d>(tags: Members<'d>) -> Result<SmallVec<[(&'d str, &'d str); TAGS_INLINE]>, InputError> {
     let mut pairs = SmallVec::new();
     for (key, value) in tags {

@@ -1,4 +1,4 @@
-//! Bodies to events: the way every event of this area comes in. Nothing is allocated for an item that is good.
+//! Parsing of request bodies into events. A valid item is parsed without allocation.
 
 mod batch;
 mod input;

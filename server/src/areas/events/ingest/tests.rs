@@ -1,4 +1,5 @@
-//! What bodies become: a table of single inputs, a table of batches, and a plain model beside the real parser.
+//! Parsing of bodies: tables of single items and batches, and a simple model beside the real
+//! parser.
 
 use std::fmt::Write as _;
 
@@ -18,9 +19,9 @@ use crate::platform::time;
 /// 2026-01-02T03:04:05.678Z
 const NOW: TimestampMs = TimestampMs(1_767_323_045_678);
 
-/// An event as text, so that tables stay readable: `a{k=v} u=ann 1.5 {"p":1} @2026-01-02T03:04:05.678Z`.
+/// Formats an event: `a{k=v} u=ann 1.5 {"p":1} @2026-01-02T03:04:05.678Z`.
 fn shown(event: &NewEvent<'_>) -> Result<String, InvalidEvent> {
-    // What the engine would refuse.
+    // The checks of the engine.
     MetricName::check_given(event.name)?;
     let tags = Tags::new(event.tags)?;
     if event
@@ -75,7 +76,7 @@ fn check(body: &str, expected: Result<&str, (ErrorCode, &str)>) {
 }
 
 #[test]
-fn inputs_that_are_taken() {
+fn valid_items_are_accepted() {
     for (body, expected) in [
         (r#"{"name":"a"}"#, "a{} @2026-01-02T03:04:05.678Z"),
         (
@@ -107,7 +108,7 @@ fn inputs_that_are_taken() {
 }
 
 #[test]
-fn inputs_that_are_refused() {
+fn invalid_items_are_refused() {
     use ErrorCode::*;
     for (body, code, field) in [
         ("", InvalidJson, ""),
@@ -158,7 +159,7 @@ fn inputs_that_are_refused() {
 }
 
 #[test]
-fn fields_have_the_contracts_limits() {
+fn fields_have_the_specified_limits() {
     let with = |fields: Value| {
         let mut event = json!({"name": "a"});
         event.as_object_mut().unwrap().extend(fields.as_object().unwrap().clone());
@@ -166,7 +167,7 @@ fn fields_have_the_contracts_limits() {
     };
     let tags =
         |count: usize| Value::Object((0..count).map(|i| (format!("k{i}"), json!("v"))).collect());
-    // `{"a":"…"}` has eight bytes besides the text.
+    // `{"a":"…"}` has eight bytes in addition to the string.
     let properties = |bytes: usize| json!({"properties": {"a": "x".repeat(bytes - 8)}});
     let nested = |levels: usize| {
         let deep = format!("{}1{}", "[".repeat(levels - 1), "]".repeat(levels - 1));
@@ -201,7 +202,7 @@ fn fields_have_the_contracts_limits() {
 }
 
 #[test]
-fn a_batch_stores_its_good_items_and_counts_its_bad_ones() {
+fn a_batch_stores_valid_items_and_counts_invalid_ones() {
     let body = br#"{"else":1,"events":[
         {"name":"a","properties":{"a":1},"user_id":1},
         7,
@@ -236,7 +237,7 @@ fn a_batch_stores_its_good_items_and_counts_its_bad_ones() {
 }
 
 #[test]
-fn a_batch_that_is_none_stores_nothing() {
+fn an_invalid_batch_stores_nothing() {
     let long = format!(r#"{{"events":[{}0]}}"#, "0,".repeat(500));
     let cut = format!(r#"{{"events":[{}"#, r#"{"name":"a"},"#.repeat(3));
     for (body, code) in [
@@ -258,7 +259,7 @@ fn a_batch_that_is_none_stores_nothing() {
     }
 }
 
-/// Any value that a field may meet, mostly one that fits.
+/// Generates the value of a field, usually one that fits.
 fn field(fitting: Vec<Value>) -> impl Strategy<Value = Option<Value>> {
     let odd = vec![
         json!(null),
@@ -314,7 +315,7 @@ fn item() -> impl Strategy<Value = Value> {
         })
 }
 
-/// The same rules, told once more over a whole tree of values.
+/// The same rules, implemented on a tree of values.
 fn model_item(item: &Value) -> Result<String, ErrorCode> {
     let Value::Object(fields) = item else { return Err(ErrorCode::InvalidValue) };
     let get = |key: &str| fields.get(key).filter(|v| !v.is_null());
@@ -378,7 +379,7 @@ fn compare_to_model(body: &[u8]) -> Result<(), TestCaseError> {
         return Ok(());
     };
     let Some(Value::Array(items)) = document.get("events") else {
-        // The damage hit the one key of the document.
+        // The corruption changed the document's only key.
         prop_assert!(matches!(ours, Err(EventsError::Batch(InvalidBatch::Missing(_)))), "{ours:?}");
         return Ok(());
     };
@@ -397,18 +398,18 @@ fn compare_to_model(body: &[u8]) -> Result<(), TestCaseError> {
 
 proptest! {
     #[test]
-    fn batches_become_what_the_model_says(items in prop::collection::vec(item(), 0..8)) {
+    fn batches_match_the_model(items in prop::collection::vec(item(), 0..8)) {
         compare_to_model(json!({"events": items}).to_string().as_bytes())?;
     }
 
     #[test]
-    fn damaged_batches_become_what_the_model_says(
+    fn corrupted_batches_match_the_model(
         items in prop::collection::vec(item(), 1..3), at: prop::sample::Index, byte in "[\\x00-\\x7f]"
     ) {
         let mut body = json!({"events": items}).to_string().into_bytes();
         let at = at.index(body.len());
-        // A digit may turn a number into one that only one of the two parsers can hold, or round a float apart;
-        // a letter of a key may make two keys one, which the model cannot see.
+        // A digit may make a number that only one parser supports, or that they round differently;
+        // a letter may make two keys equal, which the model cannot detect.
         if body.get(at).is_some_and(|b| b.is_ascii_alphanumeric() || matches!(b, b'.' | b'-' | b'+' | b'_')) {
             return Ok(());
         }
