@@ -1,4 +1,4 @@
-//! The areas of the service, each with the same rooms.
+//! The areas of the service. All have the same file structure.
 
 pub mod admin;
 pub mod bulk;

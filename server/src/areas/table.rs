@@ -1,9 +1,9 @@
-//! The routes of all areas, for the server, the documentation and the tests that walk them.
+//! The routes of all areas, for the server, the OpenAPI document and tests over all routes.
 
 use super::{admin, bulk, dashboards, errors, events, jobs, keys, metrics, telemetry};
 use crate::http::Route;
 
-/// All routes, area by area.
+/// Returns all routes, area by area.
 pub fn routes() -> impl Iterator<Item = &'static Route> {
     [
         metrics::ROUTES,

@@ -1,5 +1,5 @@
-//! A house for the tests of areas: all routes on a temporary engine, with a clock moved by hand and without a
-//! socket. Requests come in as the operator's, so no test needs a key.
+//! A test server for the tests of areas: all routes on a temporary engine, with a manual clock and
+//! without a socket. Requests have the operator's identity, so no test needs a key.
 
 use std::sync::Arc;
 
@@ -14,10 +14,10 @@ use crate::app::App;
 use crate::http::{Origin, Route, Server, Settings};
 use crate::platform::ticks::Ticks;
 
-/// When the tests begin: 2026-01-02T03:04:05.678Z.
+/// The time at which tests start: 2026-01-02T03:04:05.678Z.
 pub(super) const NOW: TimestampMs = TimestampMs(1_767_323_045_678);
 
-/// A service that nobody else knows.
+/// A server, its engine and its runtime, used by one test.
 pub(super) struct House {
     pub(super) dir: tempfile::TempDir,
     app: Arc<App>,
@@ -25,12 +25,12 @@ pub(super) struct House {
     runtime: Runtime,
 }
 
-/// What a route answered.
+/// The response of a route.
 #[derive(Debug)]
 pub(super) struct Answer {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
-    /// Null when there was no JSON.
+    /// The JSON body; null if the body is not JSON.
     pub(super) body: Value,
 }
 
@@ -43,7 +43,7 @@ impl House {
         Self::serving(options, Settings::default(), super::routes())
     }
 
-    /// A house with routes of its own.
+    /// Opens a server with the given routes.
     pub(super) fn serving(
         options: Options,
         settings: Settings,
@@ -60,12 +60,12 @@ impl House {
         Self { dir, app, server, runtime: Runtime::new().unwrap() }
     }
 
-    /// What the handlers work with.
+    /// Returns the app that the handlers use.
     pub(super) fn app(&self) -> &Arc<App> {
         &self.app
     }
 
-    /// Moves the clock on.
+    /// Advances the clock.
     pub(super) fn pass(&self, ms: i64) {
         self.app.clock().set(TimestampMs(self.app.now().0 + ms));
     }
@@ -82,7 +82,7 @@ impl House {
         self.call(Method::POST, path, &[], &body.to_string())
     }
 
-    /// A POST that may be repeated.
+    /// Sends a POST with an idempotency key.
     pub(super) fn post_once(&self, path: &str, key: &str, body: &Value) -> Answer {
         self.call(Method::POST, path, &[("idempotency-key", key)], &body.to_string())
     }
@@ -109,14 +109,14 @@ impl House {
 }
 
 impl Answer {
-    /// The payload of a success with this status.
+    /// Checks the status of a success response and returns its payload.
     #[track_caller]
     pub(super) fn data(self, status: u16) -> Value {
         assert_eq!(self.status.as_u16(), status, "{}", self.body);
         self.body.get("data").cloned().unwrap_or_default()
     }
 
-    /// Fails unless the request was refused so. The field is empty where none is named.
+    /// Checks the status, code and field of a refusal; `field` is empty if the error names none.
     #[track_caller]
     pub(super) fn refused(self, status: u16, code: &str, field: &str) {
         let error = &self.body["error"];

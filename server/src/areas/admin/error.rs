@@ -1,17 +1,17 @@
-//! What the area refuses, and the code of each refusal.
+//! The errors of the area and their codes.
 
 use crate::http::{ApiError, ErrorCode};
 
-/// Why a request of this area failed.
+/// The reason for which a request of this area failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum AdminError {
-    /// The target of a copy is relative: nobody but the server knows to what.
+    /// The target of a copy is a relative path, which the client cannot resolve.
     #[error("target must be an absolute path on the server")]
     TargetRelative,
-    /// There is something at the target already.
+    /// The target exists.
     #[error("target exists already")]
     TargetExists,
-    /// Nothing can be copied there.
+    /// The target cannot be written.
     #[error("target cannot be used: {0}")]
     TargetRefused(String),
     /// The engine failed.

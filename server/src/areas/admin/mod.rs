@@ -1,5 +1,5 @@
-//! What an operator asks of the storage: seal, merge, copy, check. Each is answered when it is done, and keys
-//! with the scope `admin` may ask.
+//! Storage operations for operators: seal, compaction (`merge`), backup and verification. Each
+//! responds when it has completed, and requires the scope `admin`.
 
 mod error;
 mod ops;

@@ -1,4 +1,4 @@
-//! The verbs of the area. All of them block, some for minutes.
+//! The operations of the area. All of them block, some for minutes.
 
 use std::path::Path;
 
@@ -7,18 +7,18 @@ use telltale_engine::{BackupReport, Error, MergeReport, SealReport, VerifyReport
 use super::error::AdminError;
 use crate::app::App;
 
-/// Moves the points in memory into blocks.
+/// Seals the head: writes its samples and events to blocks.
 pub(super) fn seal(app: &App) -> Result<SealReport, AdminError> {
     Ok(app.engine().seal()?)
 }
 
-/// Brings blocks into their final form. What retention no longer keeps is dropped by its own sweep, not here:
-/// an operator who merges before taking a copy does not ask to lose anything.
+/// Compacts blocks into their final form. Expired data is not dropped here but by its own sweep: an
+/// operator who compacts before a backup does not expect data to be removed.
 pub(super) fn merge(app: &App) -> Result<MergeReport, AdminError> {
     Ok(app.engine().merge()?)
 }
 
-/// Copies everything into a new directory on the server's machine.
+/// Copies all data into a new directory on the server's machine.
 pub(super) fn backup(app: &App, target: &Path) -> Result<BackupReport, AdminError> {
     if !target.is_absolute() {
         return Err(AdminError::TargetRelative);
@@ -32,7 +32,7 @@ pub(super) fn backup(app: &App, target: &Path) -> Result<BackupReport, AdminErro
     })
 }
 
-/// Reads and checks everything.
+/// Reads and checks all data.
 pub(super) fn verify(app: &App) -> Result<VerifyReport, AdminError> {
     Ok(app.engine().verify()?)
 }

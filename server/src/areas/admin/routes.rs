@@ -1,4 +1,4 @@
-//! The routes of the area. All of them need the scope `admin`.
+//! The routes of the area. All of them require the scope `admin`.
 
 use std::sync::Arc;
 
@@ -42,15 +42,17 @@ async fn verify(app: Arc<App>, _: Request) -> ApiResult<Response> {
 
 const TAG: &str = "Administration";
 
-const SEAL: Doc = Doc::new(TAG, "Move the points in memory into blocks").ok::<Data<Sealed>>().ext();
+const SEAL: Doc = Doc::new(TAG, "Seal the head: write samples and events in memory to blocks")
+    .ok::<Data<Sealed>>()
+    .ext();
 
-const MERGE: Doc = Doc::new(TAG, "Bring blocks into their final form")
-    .about("Files that nobody uses any more are removed.")
+const MERGE: Doc = Doc::new(TAG, "Compact blocks into their final form")
+    .about("Also removes files that are no longer in use.")
     .ok::<Data<Merged>>()
     .ext();
 
-const BACKUP: Doc = Doc::new(TAG, "Copy everything into a new directory")
-    .about("The directory is on the server's machine. The server goes on working meanwhile.")
+const BACKUP: Doc = Doc::new(TAG, "Back up all data into a new directory")
+    .about("The directory is created on the server's machine. The server keeps serving requests during the backup.")
     .request::<BackupInput>("")
     .ok::<Data<BackedUp>>()
     .errors(&[
@@ -62,7 +64,7 @@ const BACKUP: Doc = Doc::new(TAG, "Copy everything into a new directory")
     ])
     .ext();
 
-const VERIFY: Doc = Doc::new(TAG, "Check every checksum")
-    .about("Damage is told in the answer, whose `ok` is then false.")
+const VERIFY: Doc = Doc::new(TAG, "Verify all data")
+    .about("Checks every checksum. Corrupt data is listed in the response, and `ok` is then false.")
     .ok::<Data<Verified>>()
     .ext();

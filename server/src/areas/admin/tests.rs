@@ -1,11 +1,11 @@
-//! The area through its routes.
+//! Tests of the area through its routes.
 
 use serde_json::json;
 use telltale_engine::{Engine, Options, TimestampMs};
 
 use crate::areas::testing::House;
 
-fn story() -> House {
+fn sample_server() -> House {
     let house = House::open();
     for value in 0..10 {
         let input =
@@ -16,8 +16,8 @@ fn story() -> House {
 }
 
 #[test]
-fn what_was_sealed_and_merged_is_told_and_still_there() {
-    let house = story();
+fn seal_and_merge_report_their_work_and_keep_the_data() {
+    let house = sample_server();
     let before = house.get("/api/v1/metrics/hits/query").data(200);
     let sealed = house.post("/api/v1/admin/seal", &json!({})).data(200);
     assert_eq!(sealed["points"], 10, "{sealed}");
@@ -27,8 +27,8 @@ fn what_was_sealed_and_merged_is_told_and_still_there() {
 }
 
 #[test]
-fn a_sound_store_is_told_to_be_sound() {
-    let house = story();
+fn verification_of_intact_data_reports_ok() {
+    let house = sample_server();
     house.post("/api/v1/admin/seal", &json!({})).data(200);
     let checked = house.post("/api/v1/admin/verify", &json!({})).data(200);
     assert_eq!((&checked["ok"], &checked["damaged"]), (&json!(true), &json!([])));
@@ -36,8 +36,8 @@ fn a_sound_store_is_told_to_be_sound() {
 }
 
 #[test]
-fn a_backup_is_a_copy_that_opens() {
-    let house = story();
+fn a_backup_can_be_restored_and_opened() {
+    let house = sample_server();
     let (target, restored) = (house.dir.path().join("copy"), house.dir.path().join("restored"));
     let done = house.post("/api/v1/admin/backup", &json!({"target": target})).data(200);
     assert_eq!(done["target"], json!(target));
@@ -53,29 +53,29 @@ fn a_backup_is_a_copy_that_opens() {
 }
 
 #[test]
-fn a_clock_that_is_ahead_for_a_moment_is_told_and_forgets_no_request() {
+fn a_clock_that_is_temporarily_ahead_is_reported_and_keeps_receipts() {
     let house = House::open();
     let input = json!({"name": "hits", "type": "counter", "value": 1});
     house.post_once("/api/v1/metrics", "key-1", &input).data(201);
-    let sealed_as_well = |sealed: bool| {
+    let check = |sealed: bool| {
         let now = house.app().now();
         house.app().clock().jump(TimestampMs(now.0 + 40 * 86_400_000));
-        let told = house.get("/readyz");
-        assert_eq!(told.status.as_u16(), 200);
-        let notice = told.body["notices"][0].as_str().unwrap_or_default();
+        let ready = house.get("/readyz");
+        assert_eq!(ready.status.as_u16(), 200);
+        let notice = ready.body["notices"][0].as_str().unwrap_or_default();
         assert!(notice.contains("3456000 s ahead"), "{notice}");
         assert_eq!(house.app().engine().expire().unwrap().receipts, 0);
         let again = house.post_once("/api/v1/metrics", "key-1", &input);
         assert!(again.headers.contains_key("idempotency-replayed"), "sealed: {sealed}");
-        // A request of that moment is known afterwards too.
-        let of_then = format!("key-{sealed}");
-        house.post_once("/api/v1/metrics", &of_then, &input).data(201);
+        // A request made while the clock was ahead is also recognised afterwards.
+        let key = format!("key-{sealed}");
+        house.post_once("/api/v1/metrics", &key, &input).data(201);
         house.app().clock().jump(now);
         assert_eq!(house.get("/readyz").body, json!({"status": "ok"}));
-        let again = house.post_once("/api/v1/metrics", &of_then, &input);
+        let again = house.post_once("/api/v1/metrics", &key, &input);
         assert!(again.headers.contains_key("idempotency-replayed"), "sealed: {sealed}");
     };
-    sealed_as_well(false);
+    check(false);
     house.post("/api/v1/admin/seal", &json!({})).data(200);
-    sealed_as_well(true);
+    check(true);
 }

@@ -1,4 +1,4 @@
-//! The JSON of the area.
+//! The JSON types of the area.
 
 use std::path::PathBuf;
 
@@ -6,16 +6,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use telltale_engine::{BackupReport, MergeReport, SealReport, VerifyReport};
 
-/// Where a copy shall go.
+/// The parameters of a backup.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct BackupInput {
-    /// An absolute path on the server's machine where nothing is yet.
+    /// An absolute path on the server's machine that does not exist yet.
     #[schemars(regex(pattern = "^/"))]
     pub(super) target: PathBuf,
 }
 
-/// What was sealed.
+/// The result of a seal.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Sealed {
     points: u64,
@@ -23,7 +23,7 @@ pub(super) struct Sealed {
     bytes: u64,
 }
 
-/// What was merged.
+/// The result of a compaction.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Merged {
     windows: u64,
@@ -33,27 +33,27 @@ pub(super) struct Merged {
     bytes_written: u64,
 }
 
-/// What was copied.
+/// The result of a backup.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct BackedUp {
     target: PathBuf,
     files: u64,
     bytes: u64,
-    /// One line each: what is damaged in the copy, because it is in the original.
+    /// Data that is corrupt in the copy because it is corrupt in the original, one line each.
     damaged: Vec<String>,
 }
 
-/// What was checked.
+/// The result of a verification.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct Verified {
-    /// Whether nothing is damaged.
+    /// Whether no corrupt data was found.
     ok: bool,
     blocks: u64,
     log_records: u64,
     documents: u64,
     records: u64,
     bytes: u64,
-    /// One line each: what is damaged and where.
+    /// Corrupt data and its location, one line each.
     damaged: Vec<String>,
 }
 
@@ -76,7 +76,7 @@ impl From<MergeReport> for Merged {
 }
 
 impl BackedUp {
-    /// The copy at `target` is complete.
+    /// Returns the result of the complete backup at `target`.
     pub(super) fn new(target: PathBuf, report: BackupReport) -> Self {
         Self { target, files: report.files, bytes: report.bytes, damaged: report.damaged }
     }

@@ -1,8 +1,9 @@
-//! API keys over HTTP: made, listed, revoked by keys with the scope `admin`. The keys themselves, their rules
-//! and their documents are [`crate::platform::keys`]'s; this area only gives them routes and JSON.
+//! API keys over HTTP: creation, listing and revocation, for keys with the scope `admin`. The keys,
+//! their rules and their documents belong to [`crate::platform::keys`]; this area only adds routes
+//! and JSON.
 //!
-//! A secret leaves the server once, in the answer that makes the key: no other answer has it, and a repeated
-//! idempotent request does not get it again.
+//! A secret is sent once, in the response that creates the key. No other response contains it,
+//! including that of a repeated idempotent request.
 
 mod routes;
 mod wire;

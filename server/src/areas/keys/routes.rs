@@ -1,4 +1,4 @@
-//! The routes of keys. All of them need the scope `admin`.
+//! The routes of keys. All of them require the scope `admin`.
 
 use std::sync::Arc;
 
@@ -25,23 +25,24 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let keys = app.keys().list();
     let meta = paging.meta(keys.len());
     let data = keys.into_iter().skip(paging.offset).take(paging.limit).map(Key::from).collect();
-    // No revision is 0: the list has none, only its bytes.
-    Ok(tagged(Response::ok(&Page { data, meta })?, 0))
+    // The list has no revision; its tag depends only on the body. No document has revision 0.
+    Ok(with_etag(Response::ok(&Page { data, meta })?, 0))
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id = req.param("id");
     let key = app.keys().get(id).ok_or_else(|| ApiError::missing(Resource::Key, id))?;
     let revision = key.revision;
-    Ok(tagged(Response::ok(&Data { data: Key::from(key) })?, revision))
+    Ok(with_etag(Response::ok(&Data { data: Key::from(key) })?, revision))
 }
 
-/// The receipt has what a repeated request is answered with: the key's description and not its secret, which is nowhere to be
-/// found on disk. It is stored with the key, so that no crash lets a repetition make a second one.
+/// Creates a key. The stored receipt contains the response without the secret, which is never
+/// written to disk. It is stored in the same write as the key, so that a repeated request cannot
+/// create a second key after a crash.
 async fn create(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let unstored = app.keys().issue(req.json::<KeyInput>()?.into_model()?)?;
-    let described = NewKeyAnswer::described(unstored.key());
-    let receipt = req.receipt(&Response::created(&Data { data: described })?);
+    let without_secret = NewKeyAnswer::without_secret(unstored.key());
+    let receipt = req.receipt(&Response::created(&Data { data: without_secret })?);
     let issued = app.blocking(move |app| app.keys().store(unstored, receipt)).await?;
     let etag = etag_of(issued.key.revision);
     Ok(Response::created(&Data { data: NewKeyAnswer::from(issued) })?.header(ETAG, etag))
@@ -55,14 +56,14 @@ async fn revoke(app: Arc<App>, req: Request) -> ApiResult<Response> {
     Response::ok(&Data { data: Deleted::new(key.id) })
 }
 
-fn tagged(response: Response, revision: u64) -> Response {
+fn with_etag(response: Response, revision: u64) -> Response {
     let etag = etag_of_answer(revision, response.body());
     response.header(ETAG, etag)
 }
 
 const TAG: &str = "Keys";
 
-const LIST: Doc = Doc::new(TAG, "List keys, the newest first")
+const LIST: Doc = Doc::new(TAG, "List keys, newest first")
     .parameters(&PAGING)
     .ok::<Page<Key>>()
     .versioned()
@@ -74,8 +75,8 @@ const GET: Doc = Doc::new(TAG, "Get a key, without its secret")
     .versioned()
     .ext();
 
-const CREATE: Doc = Doc::new(TAG, "Make a key")
-    .about("The answer has the whole key, this once. A repetition with the same `Idempotency-Key` has the rest of it.")
+const CREATE: Doc = Doc::new(TAG, "Create a key")
+    .about("The response contains the complete key with its secret, which cannot be read again. A repeated request with the same `Idempotency-Key` gets the response without the secret.")
     .request::<KeyInput>(r#"{"name": "agents", "user": "ann@example.com", "scopes": ["ingest"], "limits": {"batch": 600}}"#)
     .created::<Data<NewKeyAnswer>>()
     .links(&[Link::get("/api/v1/keys/{id}", "id", "/data/id")])
@@ -90,7 +91,7 @@ const CREATE: Doc = Doc::new(TAG, "Make a key")
     .ext();
 
 const REVOKE: Doc = Doc::new(TAG, "Revoke a key")
-    .about("From now on the key is refused. It stays in the list, with `revoked_at`.")
+    .about("The key is refused from now on. It remains in the list, with `revoked_at`.")
     .ok::<Data<Deleted>>()
     .errors(&[ErrorCode::Missing(Resource::Key)])
     .versioned()

@@ -1,10 +1,10 @@
-//! Keys through their routes.
+//! Tests of keys through their routes.
 
 use serde_json::{Value, json};
 
 use crate::areas::testing::{Answer, House};
 
-fn make(house: &House, change: &Value) -> Answer {
+fn create(house: &House, change: &Value) -> Answer {
     let mut body = json!({"name": "n", "user": "a@example.com", "scopes": ["read"]});
     if let (Some(body), Some(change)) = (body.as_object_mut(), change.as_object()) {
         body.extend(change.clone());
@@ -13,15 +13,16 @@ fn make(house: &House, change: &Value) -> Answer {
 }
 
 #[test]
-fn a_key_is_made_listed_and_revoked() {
+fn a_key_is_created_listed_and_revoked() {
     let house = House::open();
     let limits = json!({"batch": "unlimited", "query": 6000});
-    let mut made = make(&house, &json!({"scopes": ["read", "ingest"], "limits": limits})).data(201);
-    let key = made.as_object_mut().and_then(|made| made.remove("key")).unwrap_or_default();
-    let id = made["id"].as_str().unwrap_or_default().to_owned();
+    let mut created =
+        create(&house, &json!({"scopes": ["read", "ingest"], "limits": limits})).data(201);
+    let key = created.as_object_mut().and_then(|created| created.remove("key")).unwrap_or_default();
+    let id = created["id"].as_str().unwrap_or_default().to_owned();
     assert!(key.as_str().is_some_and(|key| key.starts_with(&format!("tt_{id}_"))), "{key}");
     assert_eq!(
-        made,
+        created,
         json!({
             "id": id, "name": "n", "user": "a@example.com", "scopes": ["ingest", "read"], "limits": limits,
             "public_ingest": false, "created_at": "2026-01-02T03:04:05.678Z", "last_used_at": null,
@@ -29,17 +30,17 @@ fn a_key_is_made_listed_and_revoked() {
         })
     );
     let list = house.get("/api/v1/keys").body;
-    assert_eq!(list, json!({"data": [made], "meta": {"total": 1, "limit": 100, "offset": 0}}));
+    assert_eq!(list, json!({"data": [created], "meta": {"total": 1, "limit": 100, "offset": 0}}));
 
-    let gone = house.delete(&format!("/api/v1/keys/{id}")).data(200);
-    assert_eq!(gone, json!({"id": id, "deleted": true}));
+    let revoked = house.delete(&format!("/api/v1/keys/{id}")).data(200);
+    assert_eq!(revoked, json!({"id": id, "deleted": true}));
     let listed = house.get("/api/v1/keys").data(200);
     assert_eq!(listed[0]["revoked_at"], "2026-01-02T03:04:05.678Z");
     house.delete("/api/v1/keys/none").refused(404, "key_not_found", "");
 }
 
 #[test]
-fn a_secret_is_not_told_again() {
+fn a_secret_is_returned_only_once() {
     let house = House::open();
     let body = json!({"name": "n", "user": "a@example.com", "scopes": ["admin"]});
     let first = house.post_once("/api/v1/keys", "k", &body).data(201);
@@ -49,7 +50,7 @@ fn a_secret_is_not_told_again() {
 }
 
 #[test]
-fn a_key_that_cannot_be_is_refused() {
+fn an_invalid_key_is_refused() {
     let house = House::open();
     for (change, code, field) in [
         (json!({"name": null}), "missing_name", "name"),
@@ -65,8 +66,8 @@ fn a_key_that_cannot_be_is_refused() {
         (json!({"limits": {"batch": "many"}}), "invalid_field", "limits.batch"),
         (json!({"limits": {"bulk": 1}}), "invalid_field", "limits.bulk"),
     ] {
-        make(&house, &change).refused(422, code, field);
+        create(&house, &change).refused(422, code, field);
     }
-    make(&house, &json!({"limit": {}})).refused(400, "invalid_parameter", "limit");
+    create(&house, &json!({"limit": {}})).refused(400, "invalid_parameter", "limit");
     assert_eq!(house.get("/api/v1/keys").data(200), json!([]));
 }

@@ -1,4 +1,4 @@
-//! The JSON of keys, and the way to the model and back.
+//! The JSON types of keys and their conversion from and to the model.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -13,24 +13,25 @@ use crate::platform::patterns;
 use crate::platform::quota::{KeyLimits, LimitClass, Quota};
 use crate::platform::time::IsoTime;
 
-/// What a new key shall be.
+/// The properties of a new key.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct KeyInput {
-    /// What the key is for.
+    /// The purpose of the key.
     #[schemars(required, length(max = limits::KEY_NAME_CHARS_MAX), regex(pattern = patterns::LINE))]
     name: Option<String>,
-    /// The email of the person or program that acts through the key.
+    /// The email address of the person or program that uses the key.
     #[schemars(required, length(max = limits::KEY_USER_CHARS_MAX), regex(pattern = patterns::EMAIL))]
     user: Option<String>,
-    /// What the key may do.
+    /// The operations that the key permits.
     #[schemars(schema_with = "scopes_schema", required)]
     scopes: Option<Vec<String>>,
-    /// Quotas of its own, by class.
+    /// Quotas that differ from the server's, by request class.
     #[serde(default)]
     #[schemars(schema_with = "limits_schema")]
-    limits: Option<BTreeMap<String, QuotaText>>,
-    /// The key may stand in a public web page: it can send telemetry and errors, and nothing else.
+    limits: Option<BTreeMap<String, QuotaInput>>,
+    /// Whether the key may be published, for example in a web page. Such a key can only send
+    /// telemetry and errors.
     public_ingest: Option<bool>,
 }
 
@@ -42,19 +43,19 @@ pub(super) struct Key {
     user: String,
     scopes: Vec<&'static str>,
     /// Quotas that differ from the server's.
-    limits: BTreeMap<&'static str, QuotaText>,
+    limits: BTreeMap<&'static str, QuotaInput>,
     public_ingest: bool,
     created_at: IsoTime,
     last_used_at: Option<IsoTime>,
     revoked_at: Option<IsoTime>,
 }
 
-/// A key that was just made.
+/// A key that was just created.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct NewKeyAnswer {
     #[serde(flatten)]
     summary: Key,
-    /// The whole key, shown this once; absent when an idempotent request is repeated.
+    /// The complete key with its secret; absent if an idempotent request is repeated.
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
 }
@@ -65,7 +66,7 @@ pub(super) struct NewKeyAnswer {
     untagged,
     expecting = "must be an integer from 1 to 4294967295 (requests per minute) or \"unlimited\""
 )]
-enum QuotaText {
+enum QuotaInput {
     PerMinute(u32),
     Word(String),
 }
@@ -80,11 +81,11 @@ fn limits_schema(generator: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": ["object", "null"],
         "propertyNames": { "enum": classes },
-        "additionalProperties": generator.subschema_for::<QuotaText>(),
+        "additionalProperties": generator.subschema_for::<QuotaInput>(),
     })
 }
 
-impl JsonSchema for QuotaText {
+impl JsonSchema for QuotaInput {
     fn schema_name() -> Cow<'static, str> {
         "Quota".into()
     }
@@ -97,7 +98,7 @@ impl JsonSchema for QuotaText {
     }
 }
 
-impl From<Quota> for QuotaText {
+impl From<Quota> for QuotaInput {
     fn from(quota: Quota) -> Self {
         match quota {
             Quota::PerMinute(requests) => Self::PerMinute(requests),
@@ -107,11 +108,11 @@ impl From<Quota> for QuotaText {
 }
 
 impl KeyInput {
-    /// The model, which checks the rest itself.
+    /// Converts to the model, which validates the rest.
     pub(super) fn into_model(self) -> ApiResult<NewKey> {
         let scopes = self.scopes.ok_or_else(|| missing("scopes"))?;
         Ok(NewKey {
-            // An absent name is an empty one: both are `missing_name`.
+            // An absent name is treated as an empty one: both are `missing_name`.
             name: self.name.unwrap_or_default(),
             user: self.user.ok_or_else(|| missing("user"))?,
             scopes: scopes.iter().map(|text| scope(text)).collect::<ApiResult<Scopes>>()?,
@@ -148,8 +149,8 @@ impl From<IssuedKey> for NewKeyAnswer {
 }
 
 impl NewKeyAnswer {
-    /// The same without the secret.
-    pub(super) fn described(key: &ApiKey) -> Self {
+    /// Returns the response without the secret.
+    pub(super) fn without_secret(key: &ApiKey) -> Self {
         Self { summary: key.clone().into(), key: None }
     }
 }
@@ -165,9 +166,9 @@ fn scope(text: &str) -> ApiResult<Scope> {
     })
 }
 
-fn limits(texts: &BTreeMap<String, QuotaText>) -> ApiResult<KeyLimits> {
+fn limits(inputs: &BTreeMap<String, QuotaInput>) -> ApiResult<KeyLimits> {
     let mut limits = KeyLimits::default();
-    for (name, text) in texts {
+    for (name, text) in inputs {
         let field = format!("limits.{name}");
         let class = LimitClass::parse(name).ok_or_else(|| {
             let message = format!(
@@ -176,8 +177,8 @@ fn limits(texts: &BTreeMap<String, QuotaText>) -> ApiResult<KeyLimits> {
             ApiError::new(ErrorCode::InvalidField, message).field(field.clone())
         })?;
         let quota = match text {
-            QuotaText::PerMinute(requests) => requests.to_string().parse(),
-            QuotaText::Word(word) => word.parse(),
+            QuotaInput::PerMinute(requests) => requests.to_string().parse(),
+            QuotaInput::Word(word) => word.parse(),
         };
         let quota: Quota = quota.map_err(|error| {
             let message = format!("{field} {error}");

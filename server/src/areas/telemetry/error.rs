@@ -1,20 +1,20 @@
-//! What the area refuses, and the code of each refusal.
+//! The errors of the area and their codes.
 
 use crate::http::{ApiError, ErrorCode};
 use crate::limits;
 use crate::platform::json::InvalidJson;
 use crate::platform::telemetry::batch::InvalidBatch;
 
-/// Why a combined batch is refused. Nothing of it is stored.
+/// The reason for which a combined batch is refused. None of it is stored.
 #[derive(Debug, thiserror::Error)]
 pub enum TelemetryError {
-    /// The body cannot be read.
+    /// The body cannot be parsed.
     #[error(transparent)]
     Body(#[from] InvalidJson),
-    /// The body is no batch.
+    /// The body is not a batch.
     #[error(transparent)]
     Batch(#[from] InvalidBatch),
-    /// Both lists together are too long: this many items.
+    /// Both lists together have too many items: this number.
     #[error("a batch may have at most {max} events and metrics together; this one has {0}", max = limits::BATCH_ITEMS_MAX)]
     TooLong(usize),
 }

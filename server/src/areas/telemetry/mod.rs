@@ -1,5 +1,6 @@
-//! Metrics and events in one body: both halves are stored in one durable write, so a crash keeps both or
-//! neither. What an item may be is known by the areas it belongs to; this one keeps nothing of its own.
+//! Metrics and events in one request: both lists are stored in one durable write, so a crash
+//! preserves both or neither. The areas of metrics and events validate the items; this area stores
+//! nothing of its own.
 
 mod error;
 mod ops;

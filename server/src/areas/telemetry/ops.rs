@@ -1,4 +1,5 @@
-//! The one verb of the area: a body to what is stored and what is answered.
+//! The one operation of the area: parses a body into the write that stores it and the outcome to
+//! respond with.
 
 use telltale_engine::{Engine, TimestampMs, Write};
 
@@ -8,16 +9,17 @@ use crate::limits;
 use crate::platform::json::{reserve_document, with_document};
 use crate::platform::telemetry::batch;
 
-/// What became of a combined batch.
+/// The outcomes of a combined batch.
 #[derive(Debug, Default)]
 pub(super) struct Outcomes {
-    /// Of its events.
+    /// The outcome of its events.
     pub(super) events: events::Outcome,
-    /// Of its metrics.
+    /// The outcome of its metrics.
     pub(super) metrics: metrics::Outcome,
 }
 
-/// Reads a body with events, metrics or both. Answers the one write that stores them, and what became of the items.
+/// Parses a body with events, metrics or both. Returns the write that stores them and the outcomes
+/// of the items.
 pub(super) fn resolve(
     engine: &Engine,
     now: TimestampMs,
@@ -44,7 +46,7 @@ pub(super) fn resolve(
 }
 
 impl Outcomes {
-    /// Whether there is anything to store.
+    /// Returns whether any item was accepted.
     pub(super) fn any_accepted(&self) -> bool {
         self.events.accepted + self.metrics.accepted > 0
     }

@@ -1,4 +1,4 @@
-//! The one route of the area: parse, act, answer.
+//! The one route of the area.
 
 use std::sync::Arc;
 
@@ -33,10 +33,10 @@ async fn track(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     Ok(response)
 }
 
-const TRACK: Doc = Doc::new("Events", "Track up to 500 events and metrics together")
+const TRACK: Doc = Doc::new("Events", "Track up to 500 events and metrics in one request")
     .about(
-        "Both lists are stored in one write: after a crash both are there, or neither. Each half tells its own bad \
-         items, by their index in its list. A body that is not JSON or has more than 500 items in all stores nothing.",
+        "Both lists are stored in one write: after a crash, either both are present or neither is. Invalid items are \
+         listed for each list, by their index in it. A body that is not JSON or has more than 500 items in all stores nothing.",
     )
     .request::<CombinedInput>(
         r#"{"events": [{"name": "order.paid"}], "metrics": [{"name": "cpu.usage", "type": "gauge", "value": 42.5}]}"#,

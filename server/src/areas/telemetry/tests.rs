@@ -1,4 +1,4 @@
-//! The area through its route: both halves are read, stored and told apart.
+//! Tests of the area through its route: both lists are parsed, stored and reported separately.
 
 use serde_json::{Value, json};
 
@@ -15,7 +15,7 @@ fn hits(house: &House) -> Value {
 }
 
 #[test]
-fn both_halves_are_stored_and_told() {
+fn both_lists_are_stored_and_reported() {
     let house = House::open();
     let body = json!({
         "events": [{"name": "a"}, {"name": "b"}, {"name": "c", "tags": {"k": 1}}],
@@ -40,7 +40,7 @@ fn both_halves_are_stored_and_told() {
 }
 
 #[test]
-fn either_half_may_be_absent() {
+fn either_list_may_be_absent() {
     let house = House::open();
     for (body, events, metrics) in [
         (json!({}), 0, 0),
@@ -56,14 +56,14 @@ fn either_half_may_be_absent() {
 }
 
 #[test]
-fn what_is_no_combined_batch_stores_nothing() {
+fn an_invalid_combined_batch_stores_nothing() {
     let house = House::open();
     let long = json!({"events": vec![json!({"name": "a"}); 250], "metrics": vec![counter(1); 251]});
     house.post(PATH, &long).refused(413, "batch_too_large", "");
     house.post(PATH, &json!([])).refused(400, "invalid_json", "");
     house.post(PATH, &json!({"events": {}})).refused(400, "invalid_parameter", "events");
-    let halves = json!({"events": [{"name": "a"}], "metrics": "x"});
-    house.post(PATH, &halves).refused(400, "invalid_parameter", "metrics");
+    let lists = json!({"events": [{"name": "a"}], "metrics": "x"});
+    house.post(PATH, &lists).refused(400, "invalid_parameter", "metrics");
     house.get("/api/v1/metrics/hits").refused(404, "metric_not_found", "");
 }
 

@@ -1,4 +1,4 @@
-//! The JSON of the area: the answer as it is written, the request as it is described.
+//! The JSON types of the area: the response type, and the schema of the request.
 
 use std::borrow::Cow;
 
@@ -11,7 +11,7 @@ use crate::areas::metrics::MetricInput;
 use crate::http::BatchAnswer;
 use crate::limits::BATCH_ITEMS_MAX;
 
-/// What became of a combined batch.
+/// The result of a combined batch.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "TelemetryBatchAnswer")]
 pub(super) struct CombinedAnswer {
@@ -19,7 +19,7 @@ pub(super) struct CombinedAnswer {
     metrics: BatchAnswer,
 }
 
-/// What a combined batch sends.
+/// The schema of a combined batch.
 pub(super) enum CombinedInput {}
 
 impl From<Outcomes> for CombinedAnswer {
