@@ -16,7 +16,7 @@ use crate::limits;
 
 /// The error message if the memory account has no capacity.
 pub(super) const MEMORY_FULL: &str =
-    "memory is full (memory.limit): ask for less or send less at once, or try again later";
+    "the memory limit is reached (memory.limit): request or send less at once, or try again later";
 
 /// The requests in progress, and their limits.
 #[derive(Debug)]
@@ -116,7 +116,7 @@ impl Admission {
         let requests_max = counts.requests_max.saturating_add(purpose.extra_requests());
         if counts.requests.fetch_add(1, Ordering::Relaxed) >= requests_max {
             counts.requests.fetch_sub(1, Ordering::Relaxed);
-            return Err(overloaded("too many requests are being answered"));
+            return Err(overloaded("too many requests are in progress"));
         }
         let share = Mutex::new(counts.memory.share(MemoryOwner::Bodies));
         Ok(Reservation(Arc::new(HeldResources {

@@ -104,7 +104,7 @@ impl InFlight {
         if self.0.lock().insert(id) {
             Ok(Guard { in_flight: self.clone(), id })
         } else {
-            Err(conflict("a request with this Idempotency-Key is still being answered"))
+            Err(conflict("a request with this Idempotency-Key is still in progress"))
         }
     }
 }
