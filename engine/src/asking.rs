@@ -1,7 +1,9 @@
-//! Questions while they are answered: whether anybody still waits for the answer, and what memory it has taken.
+//! The execution context of a query: whether the client still waits for the result, and the query
+//! memory in use.
 //!
-//! Who asks may hang up, or have waited long enough. Whoever calls the engine for somebody says so by a [`Waiting`], within whose
-//! scope the questions of a thread are asked; between two pieces of work they look whether it still holds, and end early.
+//! A client may disconnect or exceed its time limit. The caller of the engine represents it by a
+//! [`Waiting`] and runs queries within its scope; query execution checks it between units of work
+//! and stops early with an error.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -15,59 +17,59 @@ use crate::error::{Error, Refusal, Result};
 use crate::memory::{AnswerMemory, Memory, MemoryOwner, MemoryShare};
 
 thread_local! {
-    /// For whom this thread asks.
+    /// The client on whose behalf this thread runs queries.
     static WAITING: RefCell<Option<Waiting>> = const { RefCell::new(None) };
 }
 
-/// Somebody who waits for answers. Clones are the same somebody.
+/// A client that waits for a response until a deadline. Clones share their state.
 #[derive(Clone, Debug)]
 pub struct Waiting(Arc<Patience>);
 
 #[derive(Debug)]
-struct Patience {
-    has_gone: AtomicBool,
+struct ClientWait {
+    disconnected: AtomicBool,
     clock: Clock,
-    /// On the steady side of the clock.
+    /// The deadline, in steady time.
     until: Duration,
 }
 
 impl Waiting {
-    /// Somebody who waits for so long from now on.
+    /// Returns a client that waits for `patience` from now.
     pub fn new(clock: Clock, patience: Duration) -> Self {
         let until = clock.steady().saturating_add(patience);
-        Self(Arc::new(Patience { has_gone: AtomicBool::new(false), clock, until }))
+        Self(Arc::new(ClientWait { disconnected: AtomicBool::new(false), clock, until }))
     }
 
-    /// They do not wait any more.
+    /// Records that the client has disconnected; its queries fail at the next check.
     pub fn hang_up(&self) {
-        self.0.has_gone.store(true, Ordering::Relaxed);
+        self.0.disconnected.store(true, Ordering::Relaxed);
     }
 
-    /// Does `work`, whose questions are asked for them.
+    /// Runs `work`; queries that it starts on this thread belong to this client.
     pub fn scope<T>(&self, work: impl FnOnce() -> T) -> T {
         let _restored = Restored(WAITING.replace(Some(self.clone())));
         work()
     }
 
-    /// For whom this thread asks.
+    /// Returns the client on whose behalf this thread runs queries.
     pub(crate) fn current() -> Option<Self> {
         WAITING.with_borrow(Clone::clone)
     }
 
     fn check(&self) -> Result<()> {
-        if self.0.has_gone.load(Ordering::Relaxed) {
-            return Err(Error::Overloaded("nobody waits for the answer any more".into()));
+        if self.0.disconnected.load(Ordering::Relaxed) {
+            return Err(Error::Overloaded("the client no longer waits for the response".into()));
         }
         if self.0.clock.steady() >= self.0.until {
             return Err(Error::Overloaded(
-                "the answer took longer than it may; ask for less at once".into(),
+                "the query exceeded its time limit; request less data at once".into(),
             ));
         }
         Ok(())
     }
 }
 
-/// Puts back for whom the thread asked before, also when it panics.
+/// Restores the previous client of the thread, also when the scope panics.
 struct Restored(Option<Waiting>);
 
 impl Drop for Restored {
@@ -76,80 +78,80 @@ impl Drop for Restored {
     }
 }
 
-/// One question while it is answered.
+/// A query in progress.
 #[derive(Debug)]
 pub(crate) struct Asking {
     waiting: Option<Waiting>,
-    taken: Mutex<Taken>,
+    taken: Mutex<QueryMemory>,
     bytes_max: u64,
 }
 
-/// The memory of a question.
+/// The memory of a query.
 #[derive(Debug)]
-struct Taken {
+struct QueryMemory {
     share: MemoryShare,
-    /// How much of it the answer keeps.
-    for_answer: u64,
+    /// Bytes of it that the result keeps.
+    of_result: u64,
 }
 
 impl Asking {
-    /// A question of this thread, which may take so many bytes of the account.
+    /// Starts a query on this thread that may take up to `bytes_max` bytes of the memory account.
     pub(crate) fn begin(memory: &Memory, bytes_max: usize) -> Self {
         Self::of(Waiting::current(), memory, bytes_max)
     }
 
-    /// The same, of a question that was asked on another thread.
+    /// Like [`Self::begin`], for a client given by the caller, as when the query runs on another
+    /// thread.
     pub(crate) fn of(waiting: Option<Waiting>, memory: &Memory, bytes_max: usize) -> Self {
-        let taken = Taken { share: memory.share(MemoryOwner::Queries), for_answer: 0 };
+        let taken = QueryMemory { share: memory.share(MemoryOwner::Queries), of_result: 0 };
         Self { waiting, taken: Mutex::new(taken), bytes_max: bytes_max as u64 }
     }
 
-    /// Fails when nobody waits for the answer any more.
+    /// Fails if the client has disconnected or the deadline has passed.
     pub(crate) fn check(&self) -> Result<()> {
         self.waiting.as_ref().map_or(Ok(()), Waiting::check)
     }
 
-    /// Takes memory, until the question has been answered. Fails with [`Refusal::Range`] where it is more than a question may
-    /// take, and with [`Error::MemoryFull`] where others have it.
+    /// Takes memory until the query ends. Fails with [`Refusal::Range`] if the query would exceed
+    /// its limit, and with [`Error::MemoryFull`] if the account has not enough left.
     pub(crate) fn take(&self, bytes: usize) -> Result<()> {
         self.take_and_keep(bytes, 0)
     }
 
-    /// The same, for the answer itself.
+    /// Like [`Self::take`], for memory that the result keeps.
     pub(crate) fn take_for_answer(&self, bytes: usize) -> Result<()> {
         self.take_and_keep(bytes, bytes)
     }
 
-    /// Takes memory, some of which is for the answer itself.
+    /// Takes `bytes` of memory, of which the result keeps `for_answer`.
     pub(crate) fn take_and_keep(&self, bytes: usize, for_answer: usize) -> Result<()> {
         let mut taken = self.taken.lock();
         if taken.share.bytes().saturating_add(bytes as u64) > self.bytes_max {
             let max = self.bytes_max;
-            return Err(Refusal::Range(format!(
-                "the answer takes more than {max} bytes of memory"
-            ))
-            .into());
+            return Err(
+                Refusal::Range(format!("the query takes more than {max} bytes of memory")).into()
+            );
         }
         taken.share.grow(bytes as u64)?;
-        taken.for_answer += for_answer as u64;
+        taken.of_result += for_answer as u64;
         Ok(())
     }
 
-    /// Takes memory as [`Self::take`] does, until what is returned is dropped.
+    /// Takes memory like [`Self::take`], until the returned guard is dropped.
     pub(crate) fn borrow(&self, bytes: usize) -> Result<BorrowedMemory<'_>> {
         self.take(bytes)?;
         Ok(BorrowedMemory { asking: self, bytes: bytes as u64 })
     }
 
-    /// What was taken for the answer. The rest is given back.
+    /// Ends the query and returns the memory that the result keeps. The rest is released.
     pub(crate) fn into_memory(self) -> AnswerMemory {
-        let Taken { mut share, for_answer } = self.taken.into_inner();
-        share.shrink_to(for_answer);
+        let QueryMemory { mut share, of_result } = self.taken.into_inner();
+        share.shrink_to(of_result);
         AnswerMemory::from(share)
     }
 }
 
-/// Memory that a question needs for a part of its work.
+/// Transient memory of a query, released when dropped.
 #[derive(Debug)]
 pub(crate) struct BorrowedMemory<'a> {
     asking: &'a Asking,
@@ -169,28 +171,31 @@ mod tests {
     use crate::model::TimestampMs;
 
     #[test]
-    fn a_question_ends_when_nobody_waits_for_it() {
+    fn a_query_stops_when_its_client_disconnects_or_its_deadline_passes() {
         let clock = Clock::manual(TimestampMs(0));
-        let ask = || Asking::begin(&Memory::unlimited(), 10);
+        let start = || Asking::begin(&Memory::unlimited(), 10);
         let patient = Waiting::new(clock.clone(), Duration::from_secs(60));
-        let question = patient.scope(ask);
-        question.check().unwrap();
+        let query = patient.scope(start);
+        query.check().unwrap();
         clock.pass(Duration::from_secs(60));
-        assert!(matches!(question.check(), Err(Error::Overloaded(_))));
+        assert!(matches!(query.check(), Err(Error::Overloaded(_))));
         let gone = Waiting::new(clock.clone(), Duration::from_secs(60));
         let (outer, inner) = gone.scope(|| {
-            let inner = patient.scope(ask);
-            (ask(), inner)
+            let inner = patient.scope(start);
+            (start(), inner)
         });
-        assert!(outer.check().is_ok() && inner.check().is_err(), "each has its own");
+        assert!(
+            outer.check().is_ok() && inner.check().is_err(),
+            "nested scopes have their own client"
+        );
         gone.hang_up();
         assert!(outer.check().is_err());
         clock.pass(Duration::from_secs(3_600));
-        ask().check().unwrap();
+        start().check().unwrap();
     }
 
     #[test]
-    fn a_question_takes_no_more_than_it_may_and_than_there_is() {
+    fn a_query_takes_no_more_than_its_limit_and_than_the_account_has_left() {
         let memory = Memory::new(800);
         let first = Asking::begin(&memory, 600);
         first.take(600).unwrap();
@@ -206,9 +211,9 @@ mod tests {
         assert_eq!(memory.held(), 550);
         drop(borrowed);
         assert_eq!(memory.held(), 250);
-        let of_answer = second.into_memory();
-        assert_eq!((of_answer.bytes(), memory.held()), (35, 35));
-        drop(of_answer);
+        let of_result = second.into_memory();
+        assert_eq!((of_result.bytes(), memory.held()), (35, 35));
+        drop(of_result);
         assert_eq!(memory.held(), 0);
     }
 }

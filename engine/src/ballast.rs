@@ -1,8 +1,11 @@
-//! The ballast: disk that is set aside when it runs short, so that a start has room on a disk that others have filled to the last byte.
+//! The ballast file: disk space reserved while the disk is nearly full, so that a later start has
+//! space even if other programs fill the disk completely.
 //!
-//! Opening the database writes a little: a manifest, tables of what its log held, a segment of our own log. Without room for
-//! that nothing could be read. So when less is free than is kept free, and writes are refused, a part of what is left is taken by
-//! a file without meaning: at most half, since what runs needs room too; a start removes it first, and so does whoever finds that there is room again.
+//! Opening the database needs some space: a manifest, tables for the contents of its log, a segment
+//! of the write-ahead log. Without it not even reads would be possible. So once free space falls
+//! below `Options::disk_free_bytes`, where writes are refused, a file without content takes part of
+//! what is left: at most half, because the running process needs space too. A start removes the
+//! file first; it is also removed once there is enough space again.
 
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -12,16 +15,16 @@ use rustix::fs::{FallocateFlags, fallocate};
 use crate::error::Result;
 use crate::storage::disk_free;
 
-/// The name of the file.
+/// The name of the ballast file in a data directory.
 pub(crate) const NAME: &str = "BALLAST";
-/// Less is not worth a file.
+/// Bytes of the smallest ballast file that is worth creating.
 const BYTES_MIN: u64 = 1 << 20;
 
-/// The ballast of a data directory.
+/// The ballast file of one data directory.
 #[derive(Clone, Debug)]
 pub(crate) struct Ballast {
     dir: PathBuf,
-    /// What is to be kept free.
+    /// Bytes of disk space to be kept free; see `Options::disk_free_bytes`.
     kept_free: u64,
 }
 
@@ -30,20 +33,21 @@ impl Ballast {
         Self { dir: dir.to_owned(), kept_free }
     }
 
-    /// Gives the room back, for a start.
+    /// Removes the file, to free its space for a start.
     pub(crate) fn release(&self) {
-        // One that is not there, or that stays, is found again.
+        // A failure is harmless: `update` finds the file and tries again.
         let _removed = fs::remove_file(self.path());
     }
 
-    /// Bytes free on the disk. Where they are fewer than `enough`, those of the ballast are included: they can be had.
+    /// Returns the free bytes on the disk. If they are fewer than `enough`, the bytes of the
+    /// ballast file are added, since they can be freed at any time.
     pub(crate) fn disk_free(&self, enough: u64) -> Result<u64> {
         let free = disk_free(&self.dir)?;
         Ok(if free >= enough { free } else { free.saturating_add(self.bytes()) })
     }
 
-    /// Takes room when it runs short, and gives it back when there is enough.
-    pub(crate) fn look(&self) -> Result<()> {
+    /// Creates the file if free space is short, and removes it once there is enough.
+    pub(crate) fn update(&self) -> Result<()> {
         let (free, bytes) = (disk_free(&self.dir)?, self.bytes());
         if free.saturating_add(bytes) >= self.kept_free {
             if bytes > 0 {
@@ -55,7 +59,7 @@ impl Ballast {
         Ok(())
     }
 
-    /// Takes as much as can be had, half of it each time that it cannot.
+    /// Allocates a file of `bytes`, halving the size as long as the allocation fails.
     fn take(&self, mut bytes: u64) {
         while bytes >= BYTES_MIN {
             let taken = File::create(self.path()).and_then(|file| {
@@ -66,7 +70,7 @@ impl Ballast {
                 Ok(()) => {
                     tracing::warn!(
                         bytes,
-                        "the disk is nearly full: some of it is set aside for the next start"
+                        "the disk is nearly full: space is reserved for the next start"
                     );
                     return;
                 }
@@ -90,20 +94,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn room_is_taken_when_it_is_short_and_given_back_when_there_is_enough() {
+    fn space_is_reserved_when_it_is_short_and_freed_when_there_is_enough() {
         let dir = tempfile::tempdir().unwrap();
         let short = Ballast { dir: dir.path().to_owned(), kept_free: u64::MAX };
         let little = 4 << 20;
         short.take(little);
         assert_eq!(short.bytes(), little);
         let other = Ballast { dir: dir.path().join("none"), ..short.clone() };
-        assert_eq!((other.bytes(), short.bytes()), (0, little), "its bytes can be had");
-        short.look().unwrap();
-        assert_eq!(short.bytes(), little, "what there is suffices");
+        assert_eq!((other.bytes(), short.bytes()), (0, little), "its bytes can be freed");
+        short.update().unwrap();
+        assert_eq!(short.bytes(), little, "an existing file is kept");
         let enough = Ballast { kept_free: 1, ..short.clone() };
-        enough.look().unwrap();
+        enough.update().unwrap();
         assert_eq!(enough.bytes(), 0);
-        enough.look().unwrap();
+        enough.update().unwrap();
         assert!(!enough.path().exists());
         short.take(BYTES_MIN - 1);
         assert!(!short.path().exists(), "not worth a file");

@@ -1,13 +1,14 @@
-//! The list of damage: what was found lost or damaged, kept beside the data until an operator has seen it.
+//! The damage list: data found lost or damaged, kept on disk until an operator acknowledges it.
 //!
-//! A loss is told where it is met, and a second later there may be nothing left to see of it: the log is deleted after the
-//! seal, a damaged table is taken out. So each finding is logged once, as an error, and appended to the file `DAMAGE` of the data directory:
+//! The evidence of a loss may disappear seconds after it is found: a seal deletes the log, and a
+//! damaged table is removed. So each finding is logged once, as an error, and appended to the file
+//! `DAMAGE` in the data directory:
 //!
 //! ```text
-//! milliseconds since 1970 │ tab │ lost, or mended │ tab │ what │ newline
+//! milliseconds since 1970 │ tab │ `lost` or `mended` │ tab │ description │ newline
 //! ```
 //!
-//! Removing the file, also while the server runs, says that it was seen.
+//! Removing the file acknowledges the findings; this is possible while the server is running.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -19,25 +20,25 @@ use parking_lot::Mutex;
 use crate::clock::Clock;
 use crate::limits;
 
-/// The file in a data directory.
+/// The name of the file in a data directory.
 const FILE: &str = "DAMAGE";
 
-/// One thing that was found.
+/// One instance of damage.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Finding {
     /// Something that was stored cannot be read any more.
     Lost(String),
-    /// A file was damaged and has its old bytes again: nothing is lost, but the disk forgets.
+    /// A damaged file was repaired: nothing is lost, but the disk is unreliable.
     Mended(String),
 }
 
-/// What was found in one data directory.
+/// The damage found in one data directory.
 #[derive(Debug)]
 pub(crate) struct DamageList {
     path: PathBuf,
     clock: Clock,
     found: Mutex<Vec<Finding>>,
-    /// Whether the file could be written: one that is missing then was removed by somebody.
+    /// Whether the file was written: if it is missing then, an operator has removed it.
     stored: AtomicBool,
 }
 
@@ -73,33 +74,33 @@ impl Finding {
 }
 
 impl DamageList {
-    /// The list of the data directory `dir`.
+    /// Opens the list of the data directory `dir`.
     pub(crate) fn open(dir: &Path, clock: Clock) -> Self {
         let path = dir.join(FILE);
-        // A list that cannot be read is damage too, but there is nothing to be told of it.
+        // An unreadable list is damage too, but its contents are unknown.
         let stored = fs::read(&path).unwrap_or_default();
         let stored = String::from_utf8_lossy(&stored);
         let mut found: Vec<Finding> = stored.lines().filter_map(Finding::parse).collect();
         if stored.lines().count() > found.len() || stored.contains(['\0', '\u{fffd}']) {
-            // Of what it said, only this is left.
+            // Records that part of the list itself is lost.
             found.push(Finding::Lost(format!(
-                "a part of the list of damage, {FILE}, was damaged itself"
+                "a part of the damage list, {FILE}, was damaged itself"
             )));
         }
         if !found.is_empty() {
             let path = path.display();
-            tracing::error!(found = found.len(), %path, "damage was found before, and nobody has removed the list of it");
+            tracing::error!(found = found.len(), %path, "an earlier run found damage that has not been acknowledged: remove the file once it is handled");
         }
         let stored = AtomicBool::new(!found.is_empty());
         Self { path, clock, found: Mutex::new(found), stored }
     }
 
-    /// Takes note of something, unless it is known.
+    /// Records and logs a finding, unless it is already on the list.
     pub(crate) fn add(&self, finding: Finding) {
-        // A line of the file, as it will be read.
+        // Findings are compared in the form they have after a reload.
         let finding = finding.on_one_line();
         let mut found = self.found.lock();
-        self.forget_seen(&mut found);
+        self.clear_if_acknowledged(&mut found);
         if found.contains(&finding) {
             return;
         }
@@ -116,26 +117,26 @@ impl DamageList {
             });
         match stored {
             Ok(()) => self.stored.store(true, Ordering::Relaxed),
-            Err(error) => tracing::error!(%error, "the list of damage cannot be written"),
+            Err(error) => tracing::error!(%error, "cannot write the damage list"),
         }
         found.push(finding);
     }
 
-    /// A line for each, the oldest first.
+    /// Returns one line per finding, oldest first.
     pub(crate) fn lines(&self) -> Vec<String> {
         let mut found = self.found.lock();
-        self.forget_seen(&mut found);
+        self.clear_if_acknowledged(&mut found);
         found.iter().map(Finding::line).collect()
     }
 
-    /// How much was found.
+    /// Returns the number of findings.
     pub(crate) fn len(&self) -> usize {
         let mut found = self.found.lock();
-        self.forget_seen(&mut found);
+        self.clear_if_acknowledged(&mut found);
         found.len()
     }
 
-    fn forget_seen(&self, found: &mut Vec<Finding>) {
+    fn clear_if_acknowledged(&self, found: &mut Vec<Finding>) {
         if self.stored.load(Ordering::Relaxed) && !self.path.exists() {
             self.stored.store(false, Ordering::Relaxed);
             found.clear();
@@ -148,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_found_is_known_until_the_list_is_removed() {
+    fn findings_are_listed_until_the_file_is_removed() {
         let dir = tempfile::tempdir().unwrap();
         let open = || DamageList::open(dir.path(), Clock::system());
         let list = open();
@@ -163,7 +164,7 @@ mod tests {
         assert_eq!((again.len(), list.len(), open().len()), (0, 0, 0));
     }
     #[test]
-    fn a_list_that_is_damaged_says_so() {
+    fn damage_to_the_list_itself_is_listed() {
         let dir = tempfile::tempdir().unwrap();
         let open = || DamageList::open(dir.path(), Clock::system());
         open().add(Finding::Lost("one".into()));

@@ -1,17 +1,19 @@
-//! What a data directory is: how one is recognised, begun, locked and released.
+//! The data directory: how one is recognised, created, locked and released.
 //!
 //! ```text
-//! TELLTALE     there is data: written when the first start is done, so a directory that has it and lacks db/ or log/ is damaged
-//! UNFINISHED   a copy is being written here: removed when it is complete
+//! TELLTALE     marks a data directory: written at the end of the first start, so a directory
+//!              that has it but lacks db/ or log/ is damaged
+//! UNFINISHED   marks an incomplete copy: removed when the copy is complete
 //! LOCK         locked while the directory is open
-//! .backup-N/   links to the files of a backup that is being made
+//! .backup-N/   hard links to the files of a backup in progress
 //! ```
 //!
-//! The first start makes `log/`, then the database, then the first segment, then `TELLTALE`. So a start that is interrupted
-//! leaves neither segments nor `TELLTALE`, and the next one begins again. Directories of programs before `TELLTALE` was
-//! written are recognised by a database with a log, and get the file when they are opened.
+//! The first start creates `log/`, then the database, then the first segment, then `TELLTALE`. So
+//! an interrupted first start leaves neither segments nor `TELLTALE`, and the next start repeats
+//! it. Directories of older versions, which did not write `TELLTALE`, are recognised by having a
+//! database and a log, and get the file when they are opened.
 //!
-//! Whatever is neither empty nor recognised is refused before anything is written to it.
+//! A directory that is neither empty nor recognised is refused before anything is written to it.
 
 use std::ffi::OsString;
 use std::fs::{self, File};
@@ -22,87 +24,91 @@ use crate::ballast;
 use crate::dir_sync::sync_dir;
 use crate::error::{Error, Result};
 
-/// The folder of the database in a data directory.
+/// The folder of the database within a data directory.
 pub(crate) const DB_DIR: &str = "db";
-/// The folder of the log in a data directory.
+/// The folder of the write-ahead log within a data directory.
 pub(crate) const LOG_DIR: &str = "log";
-/// The folder of what imports remember, which is the server's.
+/// The folder of import checkpoints, which belongs to the server.
 pub(crate) const IMPORTS_DIR: &str = "imports";
-/// The file that says that there is data.
+/// The file that marks a data directory.
 const DATA_FILE: &str = "TELLTALE";
 const DATA_TEXT: &[u8] =
     b"This is a data directory of Telltale. Its files belong together: do not add or remove any.\n";
-/// The file that says that a copy is not complete.
+/// The file that marks an incomplete copy.
 const UNFINISHED_FILE: &str = "UNFINISHED";
 const UNFINISHED_TEXT: &[u8] = b"A backup or a restore is writing here, or was interrupted.\n";
-/// The file whose lock says that a data directory is in use.
+/// The file that is locked while a data directory is in use.
 const LOCK_FILE: &str = "LOCK";
-/// What the names of folders for backups that are being made begin with.
+/// The prefix of the folders of backups in progress.
 pub(crate) const STAGE_PREFIX: &str = ".backup-";
-/// What may lie in a directory that is as good as empty: the server's socket, and what file systems put into their root.
+/// Entries that a directory regarded as empty may contain: files of an interrupted first start, the
+/// server's socket, and what file systems create in their root.
 const HARMLESS: [&str; 7] =
     [DB_DIR, LOG_DIR, IMPORTS_DIR, LOCK_FILE, ballast::NAME, "control.sock", "lost+found"];
 
-/// What lies in a directory that may be opened.
+/// The contents of a directory that may be opened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Found {
-    /// Nothing, not even the directory, or what a first start left that was interrupted.
+pub(crate) enum DirectoryContents {
+    /// No data: the directory is missing, empty, or left by an interrupted first start.
     Nothing,
     /// Data.
     Data,
 }
 
-/// Looks what a directory is, and changes nothing. Refuses what is neither data nor empty.
-pub(crate) fn recognise(dir: &Path) -> Result<Found> {
+/// Classifies a directory without modifying it. Fails if it is neither a data directory nor empty.
+pub(crate) fn classify(dir: &Path) -> Result<DirectoryContents> {
     let names = match names(dir) {
         Ok(names) => names,
-        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Found::Nothing),
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(DirectoryContents::Nothing),
         Err(error) => return Err(refused(dir, error.to_string())),
     };
     if names.iter().any(|name| name == UNFINISHED_FILE) {
         let reason =
-            "a backup or restore into it was not finished; remove what it holds and begin again";
+            "a backup or restore into it was not finished; delete its contents and start over";
         return Err(refused(dir, reason));
     }
-    recognise_parts(dir, &names)
+    classify_parts(dir, &names)
 }
 
-fn recognise_parts(dir: &Path, names: &[OsString]) -> Result<Found> {
+fn classify_parts(dir: &Path, names: &[OsString]) -> Result<DirectoryContents> {
     let has = |name: &str| names.iter().any(|found| found == name);
     let database = dir.join(DB_DIR).join("CURRENT").is_file();
     let segments = has_files(&dir.join(LOG_DIR), "log");
     let lacks = |part: &str| {
         Err(refused(
             dir,
-            format!("it is a data directory whose {part} is missing; restore a backup"),
+            format!("it is a data directory, but its {part} is missing; restore a backup"),
         ))
     };
     match (database, segments) {
-        (true, true) => Ok(Found::Data),
+        (true, true) => Ok(DirectoryContents::Data),
         (true, false) if has(DATA_FILE) || !has(LOG_DIR) => lacks("log (log/)"),
         (false, _) if has(DATA_FILE) || segments || has_files(&dir.join(DB_DIR), "sst") => {
             lacks("database (db/CURRENT)")
         }
-        (true, false) => Ok(Found::Nothing),
+        (true, false) => Ok(DirectoryContents::Nothing),
         (false, _) => match names.iter().find(|name| !is_harmless(name)) {
             Some(name) => {
                 let name = name.display();
-                Err(refused(dir, format!("it is no data directory, and not empty: it has {name}")))
+                Err(refused(
+                    dir,
+                    format!("it is neither a data directory nor empty: it contains {name}"),
+                ))
             }
-            None => Ok(Found::Nothing),
+            None => Ok(DirectoryContents::Nothing),
         },
     }
 }
 
-/// Refuses what holds no data.
+/// Fails unless the directory contains data.
 pub(crate) fn must_hold_data(dir: &Path) -> Result<()> {
-    match recognise(dir)? {
-        Found::Data => Ok(()),
-        Found::Nothing => Err(refused(dir, "there is no data in this directory")),
+    match classify(dir)? {
+        DirectoryContents::Data => Ok(()),
+        DirectoryContents::Nothing => Err(refused(dir, "there is no data in this directory")),
     }
 }
 
-/// Whether a directory is absent or has nothing in it.
+/// Returns whether a directory is missing or empty.
 pub(crate) fn is_empty(dir: &Path) -> Result<bool> {
     match names(dir) {
         Ok(names) => Ok(names.iter().all(|name| name == "lost+found")),
@@ -111,16 +117,17 @@ pub(crate) fn is_empty(dir: &Path) -> Result<bool> {
     }
 }
 
-/// Recognises a directory, makes it if it is not there, and locks it. To be followed by [`finish`] when all is open.
+/// Classifies a directory, creates it if it does not exist, and locks it. The caller calls
+/// [`finish`] once database and log are open.
 pub(crate) fn claim(dir: &Path) -> Result<File> {
-    recognise(dir)?;
+    classify(dir)?;
     create_durably(dir, sync_dir).map_err(|e| refused(dir, e.to_string()))?;
     let file = File::options().create(true).truncate(false).write(true).open(dir.join(LOCK_FILE));
     let file = file.map_err(|e| refused(dir, e.to_string()))?;
     file.try_lock().map_err(|error| locked(dir, error))?;
     let prepared = || -> io::Result<()> {
         for name in names(dir)? {
-            // What a backup left behind when the process died.
+            // Left by a backup during which the process stopped.
             if name.to_string_lossy().starts_with(STAGE_PREFIX) {
                 fs::remove_dir_all(dir.join(name))?;
             }
@@ -131,18 +138,20 @@ pub(crate) fn claim(dir: &Path) -> Result<File> {
     Ok(file)
 }
 
-/// Says that the directory holds data, now that database and log are there.
+/// Marks the directory as a data directory, now that database and log exist.
 pub(crate) fn finish(dir: &Path) -> Result<()> {
     if dir.join(DATA_FILE).exists() {
         return Ok(());
     }
-    // What was made must be there after a power loss before the file that promises it.
+    // The entries of database and log must be durable before the marker that promises them.
     sync_dir(dir)
-        .and_then(|()| write_mark(dir, DATA_FILE, DATA_TEXT))
+        .and_then(|()| write_marker(dir, DATA_FILE, DATA_TEXT))
         .map_err(|e| refused(dir, e.to_string()))
 }
 
-/// Keeps others from opening the directory for writing, without changing anything. Fails while another process has it open.
+/// Takes a shared lock, which keeps others from opening the directory for writing, without
+/// modifying it. Returns `None` if there is no lock file. Fails while another process has the
+/// directory open.
 pub(crate) fn lock_for_reading(dir: &Path) -> Result<Option<File>> {
     match File::open(dir.join(LOCK_FILE)) {
         Ok(file) => {
@@ -154,20 +163,20 @@ pub(crate) fn lock_for_reading(dir: &Path) -> Result<Option<File>> {
     }
 }
 
-/// Says that a directory is no copy yet.
+/// Marks a directory as an incomplete copy.
 pub(crate) fn mark_unfinished(dir: &Path) -> io::Result<()> {
-    write_mark(dir, UNFINISHED_FILE, UNFINISHED_TEXT)
+    write_marker(dir, UNFINISHED_FILE, UNFINISHED_TEXT)
 }
 
-/// Says that a copy has all parts.
+/// Marks a copy as complete.
 pub(crate) fn mark_finished(dir: &Path) -> io::Result<()> {
-    write_mark(dir, DATA_FILE, DATA_TEXT)?;
+    write_marker(dir, DATA_FILE, DATA_TEXT)?;
     fs::remove_file(dir.join(UNFINISHED_FILE))?;
     sync_dir(dir)
 }
 
-/// Takes back what a copy that failed says of a directory.
-pub(crate) fn remove_marks(dir: &Path) -> io::Result<()> {
+/// Removes the markers of a failed copy.
+pub(crate) fn remove_markers(dir: &Path) -> io::Result<()> {
     for name in [DATA_FILE, UNFINISHED_FILE] {
         match fs::remove_file(dir.join(name)) {
             Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
@@ -177,17 +186,17 @@ pub(crate) fn remove_marks(dir: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether a copy into this directory was begun and not finished.
+/// Returns whether a copy into this directory was started and not finished.
 pub(crate) fn is_unfinished(dir: &Path) -> bool {
     dir.join(UNFINISHED_FILE).exists()
 }
 
-/// Makes a directory and those above it, and the names of all of them durable.
+/// Creates a directory and its missing parents, and makes their directory entries durable.
 pub(crate) fn create_durably(
     dir: &Path,
     mut sync: impl FnMut(&Path) -> io::Result<()>,
 ) -> io::Result<()> {
-    let missing: Vec<&Path> = dir.ancestors().take_while(|dir| !is_there(dir)).collect();
+    let missing: Vec<&Path> = dir.ancestors().take_while(|dir| !exists(dir)).collect();
     fs::create_dir_all(dir)?;
     for made in missing.into_iter().rev() {
         match made.parent() {
@@ -198,11 +207,11 @@ pub(crate) fn create_durably(
     Ok(())
 }
 
-fn is_there(dir: &Path) -> bool {
+fn exists(dir: &Path) -> bool {
     dir == Path::new("") || dir.is_dir()
 }
 
-fn write_mark(dir: &Path, name: &str, text: &[u8]) -> io::Result<()> {
+fn write_marker(dir: &Path, name: &str, text: &[u8]) -> io::Result<()> {
     let path = dir.join(name);
     fs::write(&path, text)?;
     File::open(&path).and_then(|file| file.sync_all())?;
@@ -244,7 +253,7 @@ mod tests {
         Options { maintenance: Maintenance::Manual, cache_bytes: 8 << 20, ..Options::default() }
     }
 
-    /// A data directory with a document in it.
+    /// Creates a data directory that contains one document.
     fn data() -> tempfile::TempDir {
         let dir = tempfile::tempdir().unwrap();
         let engine = Engine::open(dir.path(), options()).unwrap();
@@ -262,26 +271,26 @@ mod tests {
     }
 
     #[test]
-    fn directories_that_miss_a_part_are_refused_and_left_as_they_are() {
+    fn directories_with_a_missing_part_are_refused_and_left_unchanged() {
         for part in [DB_DIR, LOG_DIR, "db/CURRENT"] {
-            for with_mark in [true, false] {
+            for with_marker in [true, false] {
                 let dir = data();
                 let gone = dir.path().join(part);
                 if gone.is_dir() { fs::remove_dir_all(gone) } else { fs::remove_file(gone) }
                     .unwrap();
-                if !with_mark {
+                if !with_marker {
                     fs::remove_file(dir.path().join(DATA_FILE)).unwrap();
                 }
                 let before = names(dir.path()).unwrap().len();
-                let told = reason(dir.path());
-                assert!(told.contains("is missing"), "{part}, {with_mark}: {told}");
+                let message = reason(dir.path());
+                assert!(message.contains("is missing"), "{part}, {with_marker}: {message}");
                 assert_eq!(names(dir.path()).unwrap().len(), before);
             }
         }
     }
 
     #[test]
-    fn a_foreign_directory_is_refused_and_left_as_it_is() {
+    fn a_foreign_directory_is_refused_and_left_unchanged() {
         let dir = tempfile::tempdir().unwrap();
         fs::write(dir.path().join("thesis.txt"), "precious").unwrap();
         assert!(reason(dir.path()).contains("thesis.txt"));
@@ -289,7 +298,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_start_that_was_interrupted_begins_again() {
+    fn an_interrupted_first_start_is_repeated() {
         for left in [&[][..], &[LOG_DIR], &[LOG_DIR, DB_DIR]] {
             let dir = tempfile::tempdir().unwrap();
             fs::write(dir.path().join(LOCK_FILE), "").unwrap();
@@ -298,7 +307,7 @@ mod tests {
             Engine::open(dir.path(), options()).unwrap();
             assert!(dir.path().join(DATA_FILE).exists());
         }
-        // The database was there, and nothing was ever written.
+        // The database was created, but nothing was ever written.
         let dir = tempfile::tempdir().unwrap();
         drop(Engine::open(dir.path(), options()).unwrap());
         fs::remove_file(dir.path().join(DATA_FILE)).unwrap();
@@ -308,16 +317,16 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_of_an_older_program_is_opened_and_marked() {
+    fn a_directory_of_an_older_version_is_opened_and_marked() {
         let dir = data();
         fs::remove_file(dir.path().join(DATA_FILE)).unwrap();
-        assert_eq!(recognise(dir.path()).unwrap(), Found::Data);
+        assert_eq!(classify(dir.path()).unwrap(), DirectoryContents::Data);
         drop(Engine::open(dir.path(), options()).unwrap());
         assert!(dir.path().join(DATA_FILE).exists());
     }
 
     #[test]
-    fn the_names_of_new_directories_are_made_durable() {
+    fn the_entries_of_new_directories_are_made_durable() {
         let dir = tempfile::tempdir().unwrap();
         let (a, b) = (dir.path().join("a"), dir.path().join("a/b"));
         let mut synced = Vec::new();

@@ -1,4 +1,6 @@
-//! The public face of the engine: opens the rooms, and hands every call to the one that answers it.
+//! The public API of the engine. [`Engine`] owns every subsystem of an open data directory and
+//! delegates each call to the one that implements it; it contains no storage or query logic of its
+//! own.
 
 use std::path::Path;
 use std::sync::{Arc, mpsc};
@@ -26,98 +28,109 @@ use crate::stats::EngineStats;
 use crate::telemetry::SealReport;
 use crate::trusted_time::TrustedTime;
 
-/// A time-series engine on a directory of its own. Cheap to clone; the directory is released with the last clone.
+/// A time-series engine that owns one data directory. Cheap to clone; the directory is released
+/// when the last clone is dropped.
 #[derive(Clone, Debug)]
 pub struct Engine {
     inner: Arc<EngineInner>,
 }
 
-/// What is to be written together, and the receipt that is stored with it.
+/// The contents of one atomic write, and the receipt that is stored with them.
 #[derive(Debug, Default)]
 pub struct Write {
-    /// Points of metrics.
+    /// Samples of metrics.
     pub points: PointBatch,
     /// Events.
     pub events: Option<EventBatch>,
-    /// How the write is answered, for the case that it is sent again.
+    /// The response to the write, stored so that a repeated request gets the same response.
     pub receipt: Option<Receipt>,
 }
 
 /// A durable write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Written {
-    /// Its position in the log.
+    /// The position of the write in the write-ahead log.
     pub lsn: Lsn,
 }
 
 impl Engine {
-    /// Opens the engine in `dir`, which is made if it is not there. Replays the log, which may take seconds after a
-    /// crash. Fails with [`Error::Open`] while another engine has the directory open.
+    /// Opens the engine in `dir`, which is created if it does not exist. Replays the write-ahead
+    /// log, which may take seconds after a crash. Fails with [`Error::Open`] while another process
+    /// or engine has the directory open.
     pub fn open(dir: &Path, options: Options) -> Result<Self> {
         startup::open(dir, options).map(|inner| Self { inner: Arc::new(inner) })
     }
 
-    /// Seals what is in memory and stops the threads. Writes after it are [`Error::Unavailable`]; an engine that is
-    /// dropped without it loses nothing and replays its log at the next open.
+    /// Seals the samples and events in memory and stops the threads. Later writes fail with
+    /// [`Error::Unavailable`]. An engine that is dropped without `close` loses nothing; the next
+    /// open replays its log.
     pub fn close(&self) -> Result<()> {
         let sealed = self.inner.keeper.seal();
         self.inner.stop();
         sealed.and_then(|_| self.inner.store.flush())
     }
 
-    /// Heals what reads have come across that failed with [`Error::Corrupt`]: damaged tables are mended or taken out, and what is
-    /// lost is told by [`Self::damage`]. Answers whether there was anything, and so whether it is worth to read again. The
-    /// engine does so by itself within seconds; this is for whoever cannot go on before.
+    /// Repairs the database tables in which a read failed with [`Error::Corrupt`]. Tables that
+    /// cannot be repaired are removed, and the loss is reported by [`Self::damage`]. Returns
+    /// whether any table was handled, that is, whether the read should be retried. The engine does
+    /// the same in the background within seconds; call this where the caller cannot proceed without
+    /// the data.
     pub fn heal(&self) -> Result<bool> {
         self.inner.store.heal_suspects()
     }
 
-    /// Starts a batch of points given by names and tags. Names that are [reserved](crate::limits::RESERVED_PREFIX) are refused.
+    /// Returns an empty batch builder for samples given by metric name and tags. Rejects
+    /// [reserved](crate::limits::RESERVED_PREFIX) names.
     pub fn batch(&self) -> BatchBuilder<'_> {
         BatchBuilder::new(&self.inner.telemetry.metrics, BatchNames::Unreserved)
     }
 
-    /// Starts a batch of points of any names: for metrics that the program writes of itself, never for what others send.
+    /// Returns an empty batch builder that accepts reserved names. Only for metrics that the
+    /// program writes about itself, never for data received from clients.
     pub fn own_batch(&self) -> BatchBuilder<'_> {
         BatchBuilder::new(&self.inner.telemetry.metrics, BatchNames::All)
     }
 
-    /// Writes points and waits until they are durable as configured.
+    /// Writes samples and blocks until they are durable, as configured by [`Options::durability`].
     pub fn write(&self, points: PointBatch) -> Result<Written> {
-        let (tell, told) = mpsc::sync_channel(1);
+        let (sender, receiver) = mpsc::sync_channel(1);
         self.submit(Write { points, ..Write::default() }, move |outcome| {
-            // Nobody listens only when this thread is gone.
-            let _heard = tell.send(outcome);
+            // The send fails only if this thread is gone.
+            let _sent = sender.send(outcome);
         });
-        told.recv().map_err(|_| Error::Unavailable("the log has stopped".into()))?
+        receiver.recv().map_err(|_| Error::Unavailable("the log has stopped".into()))?
     }
 
-    /// Starts a batch of events.
+    /// Returns an empty batch of events.
     pub fn event_batch(&self) -> EventBatch {
         self.inner.telemetry.events.batch()
     }
 
-    /// A number that no event has and none will get: those of events pushed to a batch so far are smaller, those of events
-    /// pushed later greater. It is not durable by itself: after a start it is given again, unless an event with a greater
-    /// number was written or events were sealed since.
+    /// Returns an event number that no event has or will get: it is greater than the numbers of all
+    /// events pushed to a batch so far, and smaller than those of events pushed later. The number
+    /// itself is not durable: after a restart the same number may be returned again, unless an
+    /// event with a greater number was written or events were sealed since.
     pub fn take_event_number(&self) -> u64 {
         self.inner.telemetry.events.take_number()
     }
 
-    /// Makes sure that events pushed from now on, and numbers taken, have greater numbers than this one. Numbers above 2⁶³,
-    /// which no engine reaches, are ignored.
+    /// Ensures that events pushed from now on, and numbers taken, get numbers greater than
+    /// `through`. Values above 2⁶³, which no engine reaches, are ignored.
     pub fn skip_event_numbers(&self, through: u64) {
         self.inner.telemetry.events.skip_numbers(through);
     }
 
-    /// A page of events, newest first. Takes a core or more for as long as it takes: not for reactors.
+    /// Returns a page of events, newest first. Blocking and CPU-bound: do not call on an async
+    /// reactor thread.
     pub fn list_events(&self, query: &EventListQuery) -> Result<EventPage> {
         self.inner.telemetry.events.list(query)
     }
 
-    /// Hands every event that matches and has this number ([`crate::EventId::number`]) or a greater one to `visit`, in no order: what
-    /// came after an event that is known, for those who keep something that follows from events. Reads as much as it must; not
-    /// for reactors. Answers how many damaged blocks were left out.
+    /// Calls `visit` with every matching event whose number ([`crate::EventId::number`]) is at
+    /// least `number`, in no particular order. Intended for callers that maintain state derived
+    /// from events and resume after the last event they have processed. Reads as many blocks as
+    /// needed; do not call on an async reactor thread. Returns the number of corrupt blocks that
+    /// were skipped.
     pub fn events_since(
         &self,
         filter: &EventFilter,
@@ -127,20 +140,22 @@ impl Engine {
         self.inner.telemetry.events.since(filter, number, visit)
     }
 
-    /// Deletes the events that match, of all that were pushed to a batch before the call; surely those that were written by then.
-    /// Should the process die meanwhile, some of
-    /// them may be left: the same call again removes the rest. Takes time: what is in memory is sealed, and every block that
-    /// holds such an event is written anew.
+    /// Deletes the matching events among those written before the call. Events that were pushed to
+    /// a batch before the call but not written yet may be deleted too. If the process stops during
+    /// the call, some of the events may remain; repeating the call deletes the rest. Slow: seals
+    /// the events in memory and rewrites every block that contains a matching event.
     pub fn delete_events(&self, filter: &EventFilter) -> Result<DeleteReport> {
         self.inner.keeper.delete_events(filter)
     }
 
-    /// Answers a question about events. Takes a core or more for as long as it takes: not for reactors.
+    /// Executes an aggregation query over events. Blocking and CPU-bound: do not call on an async
+    /// reactor thread.
     pub fn query_events(&self, query: &EventQuery) -> Result<EventAnswer> {
         self.inner.telemetry.events.query(query)
     }
 
-    /// Writes points and calls `done` when they are durable as configured, from another thread. `done` must be quick.
+    /// Submits a write and calls `done` on another thread once it is durable as configured. `done`
+    /// must not block.
     pub fn submit(&self, write: Write, done: impl FnOnce(Result<Written>) + Send + 'static) {
         let Write { points, events, receipt } = write;
         let events = events.map(EventBatch::into_rows).unwrap_or_default();
@@ -152,7 +167,8 @@ impl Engine {
         });
     }
 
-    /// The receipt of an earlier write or transaction; none when there is none or it has expired.
+    /// Returns the receipt of an earlier write or transaction, or `None` if it does not exist or
+    /// has expired.
     pub fn receipt(&self, id: u128) -> Result<Option<Receipt>> {
         let now = self.inner.trusted.read().expiry;
         match self.inner.telemetry.unsealed_receipt(id, now) {
@@ -161,14 +177,16 @@ impl Engine {
         }
     }
 
-    /// Answers a question about one metric. Takes a core or more for as long as it takes: not for reactors.
+    /// Executes a query over one metric. Blocking and CPU-bound: do not call on an async reactor
+    /// thread.
     pub fn query(&self, query: &MetricQuery) -> Result<QueryResult> {
         metrics::query(&self.inner.telemetry.metrics, Waiting::current(), query)
     }
 
-    /// Answers several questions, each as [`Self::query`] would and in their order, as many at the same time as there are threads
-    /// for queries: each may take [`Options::query_bytes`]. Ends with the first that is refused or fails, or that `take`
-    /// refuses. Not for reactors.
+    /// Executes several queries, each with the result of [`Self::query`], and passes the results to
+    /// `take` in the order of `queries`. Up to one query per query thread runs at a time, and each
+    /// may use [`Options::query_bytes`]. Stops at the first query that is refused or fails, or when
+    /// `take` returns an error. Do not call on an async reactor thread.
     pub fn query_all<E: From<Error>>(
         &self,
         queries: &[MetricQuery],
@@ -177,68 +195,74 @@ impl Engine {
         metrics::query_all(&self.inner.telemetry.metrics, queries, take)
     }
 
-    /// The metrics, sorted by name.
+    /// Returns a page of metric definitions, sorted by name.
     pub fn metrics(&self, filter: &DefinitionFilter) -> DefinitionPage {
         self.inner.telemetry.metrics.definitions(filter)
     }
 
-    /// What is known of a metric, if it has any points. Reads all points of a gauge that are in memory, as a query does.
+    /// Returns the definition of a metric, or `None` if it has no samples. Reads all samples of a
+    /// gauge that are in memory, like a query.
     pub fn metric(&self, name: &str) -> Result<Option<MetricDefinition>> {
         self.inner.telemetry.metrics.definition(name)
     }
 
-    /// The type of a metric, if there is one of this name. Cheaper than [`Self::metric`].
+    /// Returns the type of a metric, or `None` if no metric has this name. Cheaper than
+    /// [`Self::metric`].
     pub fn metric_type(&self, name: &str) -> Option<MetricType> {
         self.inner.telemetry.metrics.kind_of(name)
     }
 
-    /// The tag keys of a metric with their numbers of values, sorted.
+    /// Returns the tag keys of a metric with their number of distinct values, sorted by key.
     pub fn tag_keys(&self, name: &str) -> Result<Vec<(String, u64)>> {
         self.inner.telemetry.metrics.tag_keys(name)
     }
 
-    /// The values of a tag with their numbers of series, sorted; none when the metric lacks the tag.
+    /// Returns the values of a tag with their number of series, sorted by value; empty if the
+    /// metric does not have the tag.
     pub fn tag_values(&self, name: &str, key: &str) -> Result<Vec<(String, u64)>> {
         self.inner.telemetry.metrics.tag_values(name, key)
     }
 
-    /// Deletes a metric with all its points. Its name is free afterwards, also for another type.
+    /// Deletes a metric with all its samples. Its name can be reused afterwards, also with another
+    /// type.
     pub fn delete_metric(&self, name: &str) -> Result<()> {
         let id = self.inner.telemetry.metrics.registry().with_metric(name, |metric| metric.id);
         let Some(id) = id else {
             return Err(Refusal::MetricNotFound(name.to_owned()).into());
         };
-        let (tell, told) = mpsc::sync_channel(1);
+        let (sender, receiver) = mpsc::sync_channel(1);
         self.inner.committer.submit(Submission {
             payload: encode_dropped(id),
-            // Who deletes wants it gone for good.
+            // A deletion must survive a power loss whatever the durability of writes is.
             synced: true,
             applied: Applied::Dropped(id),
             done: Box::new(move |outcome| {
-                let _heard = tell.send(outcome);
+                let _sent = sender.send(outcome);
             }),
         });
-        told.recv().map_err(|_| Error::Unavailable("the log has stopped".into()))?.map(|_| ())
+        receiver.recv().map_err(|_| Error::Unavailable("the log has stopped".into()))?.map(|_| ())
     }
 
-    /// Puts all points in memory into blocks.
+    /// Writes all samples and events in memory to blocks.
     pub fn seal(&self) -> Result<SealReport> {
         self.inner.keeper.seal()
     }
 
-    /// Merges blocks to their final form, whatever their age, and gives back the disk of those they replace.
+    /// Compacts all blocks to their final form, regardless of age, and reclaims the disk space of
+    /// the blocks they replace.
     pub fn merge(&self) -> Result<MergeReport> {
         self.inner.keeper.merge()
     }
 
-    /// Removes what is older than it is kept, by [`Self::trusted_time`]: a clock that has just jumped forward removes nothing,
-    /// and the report says so.
+    /// Removes data older than its retention, measured by [`Self::trusted_time`]. A wall clock that
+    /// has just jumped forward removes nothing, and the report contains the deviation.
     pub fn expire(&self) -> Result<ExpireReport> {
         self.inner.keeper.expire()
     }
 
-    /// Copies everything to `target`, which must not exist nor lie in the data directory, as of one instant between the call and
-    /// its return. Seals wait only while links are made; the copy is verified before it appears under its name.
+    /// Copies all data to `target`, as of one instant between the call and its return. `target`
+    /// must not exist and must not be inside the data directory. Seals are blocked only while hard
+    /// links are created. The copy is verified before it is renamed to `target`.
     pub fn backup(&self, target: &Path) -> Result<BackupReport> {
         let EngineInner { dir, store, segments, keeper, .. } = &*self.inner;
         maintenance::check_target(dir, target)?;
@@ -249,24 +273,26 @@ impl Engine {
         stage.copy_to(target)
     }
 
-    /// Copies a backup to `dir`, which must not exist or be empty, and verifies the copy. Until it is complete the directory
-    /// cannot be opened.
+    /// Copies a backup to `dir`, which must be empty or not exist, and verifies the copy. The
+    /// directory cannot be opened until the copy is complete.
     pub fn restore(source: &Path, dir: &Path) -> Result<BackupReport> {
         maintenance::restore(source, dir)
     }
 
-    /// Fails with [`Error::Open`] unless `dir` is a data directory with data in it. Changes nothing.
+    /// Fails with [`Error::Open`] unless `dir` is a data directory that contains data. Does not
+    /// modify it.
     pub fn check_directory(dir: &Path) -> Result<()> {
         directory::must_hold_data(dir)
     }
 
-    /// Reads everything that is in a data directory and checks it, without opening it: nothing is written. Fails with
-    /// [`Error::Open`] when it is no data directory, and while another process has it open.
+    /// Reads and checks everything in a data directory without opening it as an engine; nothing is
+    /// written. Fails with [`Error::Open`] if `dir` is not a data directory, or while another
+    /// process has it open.
     pub fn verify_directory(dir: &Path) -> Result<VerifyReport> {
         maintenance::inspect(dir)
     }
 
-    /// Reads everything that is on disk and checks it.
+    /// Reads and checks everything on disk.
     pub fn verify(&self) -> Result<VerifyReport> {
         let inner = &self.inner;
         let report = maintenance::verify(
@@ -281,8 +307,9 @@ impl Engine {
         Ok(report)
     }
 
-    /// What is known to be damaged, one line each: what was lost or mended, now or in earlier runs, until somebody removes the
-    /// file `DAMAGE` from the data directory; blocks set aside; what fails now.
+    /// Returns all known damage, one line each: data lost or repaired, in this run or earlier ones,
+    /// until an operator removes the file `DAMAGE` from the data directory; quarantined blocks;
+    /// corrupt documents; and the maintenance task that currently fails.
     pub fn damage(&self) -> Vec<String> {
         let mut lines = self.inner.damage.lines();
         lines.extend(self.inner.telemetry.metrics.damage());
@@ -292,45 +319,46 @@ impl Engine {
         lines
     }
 
-    /// How much there is of everything.
+    /// Returns the sizes and counts of the engine.
     pub fn stats(&self) -> EngineStats {
         EngineStats::of(&self.inner)
     }
 
-    /// The account of memory that it was opened with.
+    /// Returns the memory account the engine was opened with.
     pub fn memory(&self) -> &Memory {
         &self.inner.telemetry.options().memory
     }
 
-    /// Why writes are refused, while they are.
+    /// Returns the reason why writes are refused, or `None` while they are accepted.
     pub fn trouble(&self) -> Option<String> {
         self.inner.alarm.trouble()
     }
 
-    /// Why nothing will be written before the engine is opened again, if that is so: a thread of the engine panicked. What was
-    /// acknowledged is on disk.
+    /// Returns why nothing can be written until the engine is reopened, or `None`. Set when a
+    /// thread of the engine panicked. Acknowledged writes are on disk.
     pub fn failure(&self) -> Option<String> {
         self.inner.alarm.failure()
     }
 
-    /// What time it is, for whoever deletes because of it, and whether the clock is believed.
+    /// Returns the time that retention is measured by, and how the wall clock deviates from it.
     pub fn trusted_time(&self) -> TrustedTime {
         self.inner.trusted.read()
     }
 
-    /// Stores what time is believed, for the next start. The maintenance thread does so at the start and every ten minutes; with
-    /// [`crate::Maintenance::Manual`] only a seal does, so that a start before the first one believes any clock. Not synced: a
-    /// power loss may take the note.
+    /// Stores the trusted time for the next start. The maintenance thread does so at startup and
+    /// every ten minutes. With [`crate::Maintenance::Manual`] only a seal does, so an engine
+    /// restarted before its first seal trusts any clock. Not synced: a power loss may lose the
+    /// value.
     pub fn note_time(&self) -> Result<()> {
         self.inner.trusted.persist()
     }
 
-    /// Documents: everything that is not telemetry.
+    /// Returns the document store: JSON documents that are not telemetry.
     pub fn documents(&self) -> &Documents {
         &self.inner.documents
     }
 
-    /// Records: state that is not telemetry and changes too often for documents.
+    /// Returns the record store: state that is not telemetry and changes too often for documents.
     pub fn records(&self) -> &Records {
         &self.inner.records
     }
@@ -338,17 +366,17 @@ impl Engine {
 
 #[cfg(test)]
 impl Engine {
-    /// [`Self::open`], on files of the log that may fail.
+    /// [`Self::open`] with injectable file operations for the write-ahead log.
     pub(crate) fn open_on(dir: &Path, options: Options, log_ops: log::FileOps) -> Result<Self> {
         startup::open_on(dir, options, log_ops).map(|inner| Self { inner: Arc::new(inner) })
     }
 
-    /// What is behind the face, for the tests of the rooms.
+    /// Returns the subsystems, for the tests of other modules.
     pub(crate) fn inner(&self) -> &EngineInner {
         &self.inner
     }
 
-    /// The averages of a metric over all of its series, of which no block is damaged.
+    /// Returns the averages of a metric over all of its series; panics if a block is quarantined.
     pub(crate) fn averages(
         &self,
         metric: &str,
@@ -356,8 +384,8 @@ impl Engine {
         interval: crate::model::Interval,
     ) -> Vec<f64> {
         let query = MetricQuery::of_all(metric, range, interval, &[crate::model::Aggregation::Avg]);
-        let mut answer = self.query(&query).unwrap();
-        assert_eq!(answer.stats.quarantined, 0);
-        answer.groups.pop().and_then(|mut group| group.columns.pop()).unwrap_or_default()
+        let mut result = self.query(&query).unwrap();
+        assert_eq!(result.stats.quarantined, 0);
+        result.groups.pop().and_then(|mut group| group.columns.pop()).unwrap_or_default()
     }
 }

@@ -1,4 +1,4 @@
-//! What can go wrong, named by what the caller must do about it.
+//! The errors of the engine, classified by what the caller must do.
 
 use std::path::PathBuf;
 
@@ -8,46 +8,47 @@ use crate::model::{Aggregation, MetricType};
 /// An engine operation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The caller asked for something that cannot be: change the request.
+    /// The request is invalid: change it.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// Nothing can be written now: try again later. Reads go on.
-    #[error("storage takes no writes: {0}")]
+    /// Nothing can be written now: try again later. Reads are not affected.
+    #[error("storage accepts no writes: {0}")]
     Unavailable(String),
-    /// The caller sends faster than the engine can store: slow down and try again.
+    /// The caller sends faster than the engine can store, or a query was abandoned or took too
+    /// long: slow down and try again.
     #[error("the engine is overloaded: {0}")]
     Overloaded(String),
-    /// The memory that the operation needs is taken: ask for less at once, or try again later.
+    /// The memory that the operation needs is in use: request less at once, or try again later.
     #[error(transparent)]
     MemoryFull(#[from] MemoryFull),
-    /// Stored bytes are damaged; the part named could not be read.
+    /// Stored bytes are corrupt; the part named in the message could not be read.
     #[error("damaged data: {0}")]
     Corrupt(String),
-    /// What was just encoded does not read back. It is thrown away, and what it was made from stays.
-    #[error("a fault of the encoder: {0}")]
+    /// Newly encoded bytes do not decode to their input. They are discarded, and the input is kept.
+    #[error("encoder fault: {0}")]
     Encoder(String),
-    /// The data directory cannot be opened as it is.
+    /// The data directory cannot be opened in its current state.
     #[error("cannot open {path}: {reason}")]
     Open {
         /// The data directory.
         path: PathBuf,
-        /// What is in the way.
+        /// Why it cannot be opened.
         reason: String,
     },
-    /// The operating system refused.
+    /// A system call failed.
     #[error("{context}: {source}")]
     Io {
         /// What was being done.
         context: String,
-        /// The system's answer.
+        /// The error of the operating system.
         source: std::io::Error,
     },
-    /// RocksDB refused.
+    /// RocksDB failed.
     #[error("storage: {0}")]
     Storage(String),
 }
 
-/// Why a request cannot be answered as it stands.
+/// Why a request is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// No metric has this name.
@@ -60,36 +61,37 @@ pub enum Refusal {
         name: String,
         /// Its type.
         is: MetricType,
-        /// The type of the refused point.
+        /// The type of the rejected sample.
         wanted: MetricType,
     },
-    /// A new series would go over a limit.
+    /// A new series would exceed a limit.
     #[error("{0}")]
     CardinalityLimit(String),
     /// Metrics with such names are written by the program itself.
     #[error("name {0:?} is reserved: names that begin with {prefix} belong to the server", prefix = crate::limits::RESERVED_PREFIX)]
     NameReserved(String),
-    /// The name breaks its rules.
+    /// The name is invalid.
     #[error(transparent)]
     Name(#[from] crate::model::InvalidName),
-    /// The tags break their rules.
+    /// The tags are invalid.
     #[error(transparent)]
     Tags(#[from] crate::model::InvalidTags),
-    /// The metric's type does not have the aggregation.
+    /// The aggregation is not available for the type of the metric.
     #[error("aggregation {} is not available for type {kind}", aggregation.as_str())]
     Aggregation {
         /// The metric's type.
         kind: MetricType,
-        /// What was asked for.
+        /// The requested aggregation.
         aggregation: Aggregation,
     },
-    /// The range is empty or gives too many buckets or points.
+    /// The time range is empty, or the query exceeds a limit on buckets, samples or memory.
     #[error("{0}")]
     Range(String),
-    /// A document is not in the state that the caller expects, or the receipt of a write exists: read it again.
+    /// A document is not in the state that the caller expects, or the receipt of a write already
+    /// exists: read it again.
     #[error("another request changed the same thing at the same time; try again")]
     Conflict,
-    /// More group keys than [`crate::limits::GROUP_KEYS_MAX`], or one stands twice.
+    /// More group keys than [`crate::limits::GROUP_KEYS_MAX`], or a duplicate key.
     #[error("{0}")]
     GroupBy(String),
 }

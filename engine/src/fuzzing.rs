@@ -1,5 +1,5 @@
-//! What the fuzz targets call: decoders, fed with any bytes. They must answer or refuse, never panic. Compiled with
-//! `--cfg fuzzing` only.
+//! Entry points of the fuzz targets: decoders that receive arbitrary bytes. They must succeed or
+//! return an error, never panic. Compiled only with `--cfg fuzzing`.
 
 use crate::codec::frame;
 use crate::events;
@@ -8,38 +8,40 @@ use crate::metrics::{self, block};
 use crate::model::{EventRows, Properties};
 use crate::sketch::{Cardinality, Distribution};
 
-/// One record of the log. What its points and readings are is written again as it was, and readings are compared with each
-/// other.
+/// Decodes one log record. Its samples must survive re-encoding unchanged; cumulative samples are
+/// also compared with each other.
 pub fn log_record(bytes: &[u8]) {
     let Ok(record) = Record::decode(bytes) else { return };
     let mut points = record.points;
     let again = encode_write(&points, &EventRows::default(), None);
     let again = Record::decode(&again).ok().map(|record| record.points);
-    assert_eq!(again.as_ref(), Some(&points), "points and readings come back");
+    assert_eq!(again.as_ref(), Some(&points), "samples do not survive a round trip");
     if let Some(readings) = points.take_readings() {
         metrics::compare_readings(readings);
     }
 }
 
-/// One segment of the log: written, then damaged as the bytes say. What is read of it is what was written.
+/// Writes one log segment and damages it as directed by `bytes`. Everything read from it must be
+/// what was written.
 pub fn log_segment(bytes: &[u8]) {
     crate::log::fuzz::read_damaged(bytes);
 }
 
-/// RocksDB's log: any bytes, and one that was written and then damaged as the bytes say. What is read of it is what was written.
+/// Reads a RocksDB log of arbitrary bytes, and one that was written and then damaged as directed by
+/// `bytes`. Everything read from it must be what was written.
 pub fn db_log(bytes: &[u8]) {
     crate::storage::read_damaged_log(bytes);
 }
 
-/// Last readings of a page, of the kind that the first byte says. The frame around them is made here: a checksum would keep the
-/// fuzzer out.
+/// Decodes the last cumulative values of a page; the first byte selects their kind. The frame is
+/// added here, since a random checksum would never match.
 pub fn baselines(bytes: &[u8]) {
     let Some((kind, payload)) = bytes.split_first() else { return };
     metrics::read_baselines(kind % 2 == 0, payload);
 }
 
-/// One block, of the kind that the first byte says. The frame around it is made here: a checksum would keep the
-/// fuzzer out.
+/// Decodes one block; the first byte selects its kind. The frame is added here, since a random
+/// checksum would never match.
 pub fn block(bytes: &[u8]) {
     let Some((kind, payload)) = bytes.split_first() else { return };
     let kinds = [
@@ -56,7 +58,7 @@ pub fn block(bytes: &[u8]) {
     block::read_all(&framed);
 }
 
-/// A distribution or a set; what can be read is written again as it was.
+/// Decodes a distribution and a set; what can be decoded must re-encode to the same bytes.
 pub fn sketch(bytes: &[u8]) {
     let mut again = Vec::new();
     if let Ok(distribution) = Distribution::decode(bytes) {
@@ -70,8 +72,9 @@ pub fn sketch(bytes: &[u8]) {
     }
 }
 
-/// One block of events: the length of its header, the header, the sections. The frame around the header is made here, and
-/// the checksums of sections are not looked at: they would keep the fuzzer out.
+/// Decodes one block of events, given as the length of its header, the header and the sections. The
+/// frame of the header is added here and the checksums of sections are not checked, since random
+/// checksums would never match.
 pub fn event_block(bytes: &[u8]) {
     let Some((length, rest)) = bytes.split_first_chunk::<2>() else { return };
     let Some((header, sections)) = rest.split_at_checked(u16::from_le_bytes(*length).into()) else {
@@ -87,15 +90,16 @@ pub fn event_block(bytes: &[u8]) {
     events::read_block(&whole);
 }
 
-/// Properties of an event: what is taken is taken again as it is, and what is split into columns is joined to the same text.
+/// Parses the properties of an event. Parsed properties must parse again to the same value, and a
+/// string split into columns must be joined to the same string.
 pub fn properties(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     if let Some(joined) = events::split_and_join(text) {
-        assert_eq!(joined, text, "any text that is split comes back");
+        assert_eq!(joined, text, "a split string does not survive a round trip");
     }
     let Ok(properties) = Properties::parse(text) else { return };
     assert_eq!(Properties::parse(properties.as_str()).as_ref(), Ok(&properties));
     if let Some(joined) = events::split_and_join(properties.as_str()) {
-        assert_eq!(joined, properties.as_str(), "properties come back");
+        assert_eq!(joined, properties.as_str(), "properties do not survive a round trip");
     }
 }

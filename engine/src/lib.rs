@@ -1,10 +1,12 @@
 //! `telltale-engine`: an embeddable time-series engine.
 //!
-//! Columnar blocks, rollups and sketches on RocksDB, behind a log of its own. Usable without the server:
+//! Stores samples in columnar blocks, rollups and sketches on RocksDB, behind a write-ahead log of
+//! its own. Usable without the server:
 //!
 //! ```
 //! use telltale_engine::{
-//!     Aggregation, Engine, Interval, MetricName, MetricQuery, MetricType, Options, TimeRange, TimestampMs,
+//!     Aggregation, Engine, Interval, MetricName, MetricQuery, MetricType, Options, TimeRange,
+//!     TimestampMs,
 //! };
 //! # let dir = tempfile::tempdir()?;
 //! let engine = Engine::open(dir.path(), Options::default())?;
@@ -14,7 +16,7 @@
 //!     batch.number(MetricType::Gauge, series, TimestampMs(minute * 60_000), 0.5 + minute as f64);
 //! }
 //! engine.write(batch.finish())?;
-//! let answer = engine.query(&MetricQuery {
+//! let result = engine.query(&MetricQuery {
 //!     metric: MetricName::new("cpu.load")?,
 //!     range: TimeRange::new(0, 600_000),
 //!     interval: Interval::FIVE_MINUTES,
@@ -22,12 +24,13 @@
 //!     filters: vec![],
 //!     group_by: vec![],
 //! })?;
-//! assert_eq!(answer.groups[0].columns[0], [2.5, 7.5]);
+//! assert_eq!(result.groups[0].columns[0], [2.5, 7.5]);
 //! engine.close()?;
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! `ARCHITECTURE.md` at the root of the project maps the rooms; `docs/FORMAT.md` lists every byte on disk.
+//! `ARCHITECTURE.md` at the root of the project describes the modules; `docs/FORMAT.md` specifies
+//! every byte on disk.
 #![warn(missing_docs)]
 
 mod asking;

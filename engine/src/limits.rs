@@ -1,5 +1,5 @@
-//! Every fixed limit of the engine, with its unit and its reason. Limits that an operator may change are
-//! fields of [`crate::Options`]; their defaults stand here too.
+//! All fixed limits of the engine, with unit and reason. Limits that an operator may change are
+//! fields of [`crate::Options`].
 
 /// Characters of a metric name. Part of the HTTP contract.
 pub const NAME_CHARS_MAX: usize = 200;
@@ -13,82 +13,95 @@ pub const TAG_VALUE_CHARS_MAX: usize = 500;
 pub const USER_CHARS_MAX: usize = 200;
 /// Bytes of an event's properties. Part of the HTTP contract.
 pub const PROPERTIES_BYTES_MAX: usize = 64 << 10;
-/// Objects and arrays of an event's properties that stand in each other: what reads them goes no deeper.
+/// Nesting depth of objects and arrays in an event's properties: the decoder refuses deeper
+/// nesting.
 pub const PROPERTIES_NESTING_MAX: usize = 64;
-/// Rows with which a block of a metric is full and takes no further series: what pco needs to come near
-/// its best ratio. A piece of a series is no longer than this either.
+/// Rows at which a block of a metric accepts no further series: enough for pco to compress nearly as
+/// well as possible. The rows of one series within a block are limited to this too.
 pub const BLOCK_ROWS_FULL: usize = 1 << 16;
-/// The most rows of a block of a metric: those of one that is not full, and the longest piece. No decoder
-/// accepts more.
+/// The most rows of a block of a metric: one below [`BLOCK_ROWS_FULL`] accepts up to as many of one
+/// more series. Decoders refuse more.
 pub const BLOCK_ROWS_MAX: usize = 2 * BLOCK_ROWS_FULL;
-/// Events of a block: what 16-bit positions can name.
+/// Events of a block: positions are 16-bit.
 pub const EVENT_BLOCK_ROWS_MAX: usize = 1 << 16;
-/// Bytes of the texts of a block's events, each counted where it stands: what merging a block takes in memory, however well it
-/// is packed. A block that reaches it is full.
+/// Bytes of the strings of a block's events, every occurrence counted: the memory that compacting a
+/// block takes, however well it compresses. A block that reaches the limit is closed.
 pub const EVENT_BLOCK_TEXT_BYTES_MAX: usize = 64 << 20;
-/// Distinct tag keys of a block of events: its header lists them all, and a row of a list is put together from all their
-/// columns. A block that would have more is closed.
+/// Distinct tag keys of a block of events: the header lists them all, and listing an event reads
+/// the columns of all of them. A block that would exceed the limit is closed.
 pub const EVENT_BLOCK_TAG_KEYS_MAX: usize = 1 << 11;
-/// Bytes of all texts of one event, at four bytes a character: name, user, tags and properties.
+/// Bytes of all strings of one event, at four bytes per character: name, user, tags and properties.
 pub const EVENT_TEXT_BYTES_MAX: usize = 4 * (NAME_CHARS_MAX + USER_CHARS_MAX)
     + 4 * TAGS_MAX * (TAG_KEY_CHARS_MAX + TAG_VALUE_CHARS_MAX)
     + PROPERTIES_BYTES_MAX;
-/// Events in memory that are sealed whatever their bytes: the head is read row by row, so this bounds what a question costs.
+/// Events in memory above which the head is sealed, whatever their bytes: queries scan the head row
+/// by row, so this bounds their cost.
 pub const EVENT_HEAD_ROWS_MAX: u64 = 1 << 20;
-/// Texts of a column of a block of events, such as a tag, that its header lists with their counts, and whose rows are
-/// kept as bitmaps while in memory; a column of more has a dictionary in pages.
+/// Distinct strings of a column of a block of events, such as a tag, up to which the header lists
+/// them with their counts, and their rows are kept as bitmaps in memory. A column with more has a
+/// paged dictionary.
 pub const EVENT_FEW_TEXTS_MAX: usize = 256;
-/// Shapes of properties that a block of events takes apart into columns.
+/// Property shapes of a block of events that are stored as columns.
 pub const EVENT_SHAPES_MAX: usize = 256;
-/// Rows that make a shape of properties worth columns; in small blocks one row in a hundred does.
+/// Rows above which a property shape is stored as columns; in small blocks one row in a hundred
+/// suffices.
 pub const EVENT_SHAPE_ROWS_MIN: usize = 32;
-/// Bytes of a shape of properties that is taken apart.
+/// Bytes of the longest property shape that is stored as columns.
 pub const EVENT_SHAPE_BYTES_MAX: usize = 4 << 10;
-/// Columns of properties of a block of events.
+/// Property columns of a block of events.
 pub const EVENT_PROPERTY_COLUMNS_MAX: usize = 256;
-/// Numbers of one answer of which percentiles are exact; beyond it the HDR histogram takes over. Part of the HTTP contract.
+/// Values of one query result up to which percentiles are exact; above it they come from an HDR
+/// histogram. Part of the HTTP contract.
 pub const EVENT_VALUES_EXACT_MAX: usize = 100_000;
-/// Names of metrics that begin with this are written by [`crate::Engine::own_batch`] only: they belong to the program that the engine is
-/// a part of. Part of the HTTP contract.
+/// The prefix of metric names that only [`crate::Engine::own_batch`] accepts: they are reserved for
+/// the program that embeds the engine. Part of the HTTP contract.
 pub const RESERVED_PREFIX: &str = "telltale.";
-/// Tag keys, or texts of events, of one `group_by`. Part of the HTTP contract.
+/// Keys of one `group_by`: tag keys, or fields of events. Part of the HTTP contract.
 pub const GROUP_KEYS_MAX: usize = 4;
-/// Buckets of a histogram of an agent that hold values: what a cell keeps as columns, so that no histogram takes more than ten
-/// times its bytes of the log.
+/// Non-empty buckets of a histogram sent by an agent: each becomes a column of a cell, so this
+/// bounds the memory of a histogram to ten times its bytes in the log.
 pub const HISTOGRAM_BUCKETS_MAX: usize = 512;
-/// Buckets that an exponential histogram spells out on one side of zero, empty ones included: as wide as any that agents make.
+/// Buckets, empty ones included, that an exponential histogram may list on one side of zero: as
+/// many as any known agent sends.
 pub const HISTOGRAM_SPAN_MAX: usize = 1 << 14;
-/// Values of one percentile bucket that are kept exactly; beyond it the HDR histogram takes over.
+/// Values of one percentile bucket that are kept exactly; above it an HDR histogram is used.
 pub const EXACT_VALUES_MAX: usize = 64;
-/// Distinct members of a set that are kept exactly; beyond it HyperLogLog takes over.
+/// Distinct members of a set that are kept exactly; above it HyperLogLog is used.
 pub const EXACT_MEMBERS_MAX: usize = 1_000;
 /// Bytes of a document's id.
 pub const DOCUMENT_ID_BYTES_MAX: usize = 1_024;
-/// Bytes of a document's JSON: far above any request body, far below what RocksDB stores in one value.
+/// Bytes of a document's JSON: far above any request body, far below what RocksDB can store in one
+/// value.
 pub const DOCUMENT_BYTES_MAX: usize = 16 << 20;
-/// Arrays and objects of a document that stand in each other. What reads them again gives up at 128.
+/// Nesting depth of arrays and objects in a document. The JSON parser that reads them back fails at
+/// 128.
 pub const DOCUMENT_NESTING_MAX: usize = 120;
-/// Bytes of the answer in a receipt. Longer answers are not worth keeping for a repeated request.
+/// Bytes of the response in a receipt. Longer responses are not worth keeping for a repeated
+/// request.
 pub const RECEIPT_ANSWER_BYTES_MAX: usize = 1 << 20;
-/// Milliseconds from the issue of a receipt to its end at least: within a day a repeated request is recognised, and two
-/// receipts of one id that end less than this apart are of the same request.
+/// Milliseconds from the creation of a receipt to its expiry, at least. Repeated requests are
+/// recognised within a day, and two receipts with one id that expire less than this apart belong to
+/// the same request.
 pub const RECEIPT_KEPT_MS_MIN: i64 = 24 * 60 * 60 * 1_000;
-/// Bytes of a record's key: far below the end that a range of keys without one is cut at.
+/// Bytes of a record's key. Ranges without an upper bound are cut off at a much longer key.
 pub const RECORD_KEY_BYTES_MAX: usize = 48;
-/// Bytes of a record's value: it is read and written whole.
+/// Bytes of a record's value: values are read and written whole.
 pub const RECORD_VALUE_BYTES_MAX: usize = 4 << 20;
-/// One part of this many of the limit of memory is kept from stores that grow with the data: what remains for bodies, queries, answers,
-/// connections and a merge when all stores hold as much as they may.
+/// One part in this many of the memory limit is not available to stores that grow with the data. It
+/// remains for bodies, queries, results, connections and a compaction when all stores have reached
+/// their limit.
 pub const MEMORY_KEPT_FROM_DATA: u64 = 4;
-/// Bytes that a metric takes in memory beside what is measured, about: what is known of its blocks, figures, and rows of tables.
+/// Bytes of memory that a metric takes in addition to what is measured, approximately: descriptions
+/// of its blocks, statistics, and entries of hash tables.
 pub const METRIC_UNMEASURED_BYTES: usize = 512;
-/// Bytes of memory that a new metric is expected to take, with its first points in the head, until it is measured: generous.
+/// Bytes of memory reserved for a new metric and its first samples in the head until they are
+/// measured; a generous estimate.
 pub const NEW_METRIC_BYTES: i64 = 2 << 10;
-/// Bytes of memory that a new series is expected to take until it is measured: generous.
+/// Bytes of memory reserved for a new series until it is measured; a generous estimate.
 pub const NEW_SERIES_BYTES: i64 = 512;
-/// Files that the database holds open at once: tables beyond are opened when they are read.
+/// Files that the database keeps open at once; further tables are opened when they are read.
 pub const DATABASE_FILES_OPEN_MAX: usize = 512;
-/// Things found damaged that are listed until an operator has seen them; more are logged only.
+/// Entries of the damage list; further findings are only logged.
 pub const DAMAGE_FOUND_MAX: usize = 1_000;
-/// Damaged documents that are remembered by name until the next start.
+/// Corrupt documents whose names are remembered until the next start.
 pub const DAMAGED_NAMES_MAX: usize = 1_000;

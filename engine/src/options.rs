@@ -1,4 +1,5 @@
-//! How an engine is opened: durability, budgets, limits and retention, each with its default.
+//! The options of an engine: durability, memory budgets, limits and retention, each with its
+//! default.
 
 use std::time::Duration;
 
@@ -6,56 +7,61 @@ use crate::clock::Clock;
 use crate::memory::Memory;
 use crate::model::Interval;
 
-/// Everything that an operator may choose. `Options::default()` is right for one machine of a few cores.
+/// Everything an operator may configure. `Options::default()` suits one machine with a few cores.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// When a write is answered.
+    /// When a write is acknowledged.
     pub durability: Durability,
-    /// Where the time comes from.
+    /// The source of the current time.
     pub clock: Clock,
-    /// The account of memory, which may be that of a whole process. What an engine holds and borrows is counted there, and
-    /// refused where there is no room.
+    /// The memory account, which may be shared by a whole process. The stores and the transient
+    /// memory of the engine are counted there; an operation that would exceed its limit is refused.
     pub memory: Memory,
-    /// Bytes that the points and events in memory may take before they are sealed into blocks. Twice this is the most
-    /// that the head takes: one half being sealed, one being filled.
+    /// Bytes that the samples and events in memory may take before they are sealed into blocks. The
+    /// head takes at most twice this: one part is being sealed while the next is being filled.
     pub head_bytes: usize,
-    /// The oldest point in memory is sealed after this time, whatever the size.
+    /// Age of the oldest sample in memory at which the head is sealed, regardless of its size.
     pub head_age: Duration,
     /// Bytes of the shared cache for blocks read from disk.
     pub cache_bytes: usize,
-    /// Bytes of the cache for columns of events that have been decoded.
+    /// Bytes of the cache for decoded columns of events.
     pub event_cache_bytes: usize,
-    /// Bytes that one query may take.
+    /// Bytes of memory that one query may take.
     pub query_bytes: usize,
-    /// Bytes that a merge of blocks may take, however many series or events it merges. Blocks of points under way take a part of it that
-    /// does not shrink: less than 64 MiB makes merges slower and saves little. With less, events with much text are in smaller blocks.
+    /// Bytes of memory that a compaction may take, however many series or events it covers. Point
+    /// blocks in progress take a part of it that does not shrink: values below 64 MiB slow
+    /// compaction down and save little. Smaller values also lead to smaller blocks of events with
+    /// long strings.
     pub merge_bytes: usize,
-    /// Raw points plus rollup cells that one query may read.
+    /// Raw samples plus rollup cells that one query may read.
     pub query_points: u64,
-    /// Buckets per series that one query may answer.
+    /// Buckets per series that one query may return.
     pub query_buckets: u64,
-    /// Groups that one question about events may answer.
+    /// Groups that one event query may return.
     pub query_groups: usize,
-    /// Threads that answer queries and merge blocks.
+    /// Threads that execute queries and compact blocks.
     pub threads: usize,
-    /// Series of one metric.
+    /// Maximum number of series per metric.
     pub series_per_metric: usize,
-    /// Distinct tag keys of one metric.
+    /// Maximum number of distinct tag keys per metric.
     pub tag_keys_per_metric: usize,
-    /// Series in all.
+    /// Maximum number of series in total.
     pub series_total: usize,
-    /// Bytes that must stay free on the disk; below it writes are refused.
+    /// Bytes that must stay free on the disk; below that, writes are refused.
     pub disk_free_bytes: u64,
-    /// How long each tier is kept.
+    /// Retention per tier.
     pub retention: Retention,
-    /// Points that a cell of a rollup must stand for, on average, to be written beside them. Cells make long ranges quick and
-    /// cost disk; points of a window that expire leave every rollup behind that is kept longer than they.
+    /// Raw samples that a rollup cell must represent, on average, for the rollup to be stored in
+    /// addition to the raw samples. Rollups make queries over long ranges fast and cost disk space.
+    /// When the raw samples of a window expire, every rollup with a longer retention is kept in any
+    /// case.
     pub rollup_points_min: u64,
-    /// How long events are kept.
+    /// Retention of events.
     pub event_retention: Duration,
-    /// For how long a clock that jumped forward must stand by that, at most, before data expires by it.
+    /// The longest time for which a clock that jumped forward must keep its new time before data
+    /// expires by it.
     pub clock_grace: Duration,
-    /// Whether blocks are merged, expired and sealed by age without being asked.
+    /// Whether compaction, expiry and sealing by age run in the background.
     pub maintenance: Maintenance,
 }
 
@@ -82,51 +88,54 @@ impl Default for Options {
             retention: Retention::default(),
             rollup_points_min: 60,
             event_retention: days(30),
-            // Long enough for an operator or NTP to set a clock right, short beside any retention.
+            // Long enough for an operator or NTP to correct a clock, short compared with any
+            // retention.
             clock_grace: days(1),
             maintenance: Maintenance::Background,
         }
     }
 }
 
-/// When a write is answered.
+/// When a write is acknowledged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Durability {
-    /// After `fdatasync`; concurrent writers share one. Survives power loss.
+    /// After `fdatasync`; concurrent writers share one call. Survives a power loss.
     Sync,
     /// After the operating system has the bytes; synced at least this often. Survives a kill of the
-    /// process; power loss costs at most this much.
+    /// process; a power loss loses at most this much time.
     Interval(Duration),
-    /// After the operating system has the bytes; synced when it likes. Survives a kill of the process.
+    /// After the operating system has the bytes; the operating system decides when to sync.
+    /// Survives a kill of the process.
     Os,
 }
 
-/// Who runs seal by age, merge and retention.
+/// What triggers sealing by age, compaction and expiry.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Maintenance {
-    /// A thread of the engine, within its budget.
+    /// A maintenance thread of the engine.
     Background,
-    /// Nobody but the caller, by [`crate::Engine::seal`], [`crate::Engine::merge`], [`crate::Engine::expire`] and
-    /// [`crate::Engine::note_time`].
+    /// Only the caller, by [`crate::Engine::seal`], [`crate::Engine::merge`],
+    /// [`crate::Engine::expire`] and [`crate::Engine::note_time`].
     Manual,
 }
 
-/// How long data is kept, by tier. A tier that was not written because it would not have been smaller lives
-/// on in the finer one, which is then kept as long.
+/// How long data is kept, by tier. If a tier was not written because it would not have been smaller
+/// than the next finer one, the finer one is kept as long.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Retention {
-    /// Retention of every metric that no rule names.
+    /// The retention of metrics that match no prefix.
     pub default: TierRetention,
     /// Overrides by prefix of the metric name; the longest matching prefix wins.
     pub by_prefix: Vec<(String, TierRetention)>,
 }
 
-/// How long the tiers of one metric are kept; whole days are dropped when their last instant is older.
+/// How long the tiers of one metric are kept. A whole day is dropped once its last instant is
+/// older.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TierRetention {
-    /// Points as they came.
+    /// Raw samples.
     pub raw: Duration,
-    /// One-minute cells of gauges and counters. Those of distributions and sets are their raw form.
+    /// One-minute cells of gauges and counters. For distributions and sets these are the raw form.
     pub minute: Duration,
     /// Five-minute cells.
     pub five_minutes: Duration,
@@ -142,7 +151,7 @@ const fn days(n: u64) -> Duration {
 
 #[cfg(test)]
 impl TierRetention {
-    /// So many days of each tier, finest first.
+    /// Returns a retention of the given number of days per tier, finest first.
     pub(crate) const fn of_days([raw, minute, five_minutes, hour, day]: [u64; 5]) -> Self {
         Self {
             raw: days(raw),
@@ -167,7 +176,7 @@ impl Default for TierRetention {
 }
 
 impl Retention {
-    /// The retention of the metric called `name`.
+    /// Returns the retention of the metric `name`.
     pub fn of(&self, name: &str) -> TierRetention {
         self.by_prefix
             .iter()

@@ -1,23 +1,24 @@
-//! Panics of the engine's own threads: caught, logged, and told to whoever waits.
+//! Panics of the engine's own threads: caught, logged and reported to waiting callers.
 //!
-//! A panic is a bug. A thread that catches one of its own says so in the log, fails those who wait for it, and begins anew only
-//! where nothing in memory can differ from the disk; otherwise what it did is refused until the next start reads the disk.
-//! The engine never ends the process it is a part of.
+//! A panic is a bug. A thread that catches a panic of its own logs it and fails the calls that wait
+//! for it. It continues only where state in memory cannot differ from the disk; otherwise its work
+//! is refused until the engine is reopened and reads the disk. The engine never ends the process it
+//! is embedded in.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Does something; a panic in it is logged and answered as what it said.
+/// Runs `work`; a panic is logged and returned as an error message that starts with `what`.
 pub(crate) fn caught<T>(what: &'static str, work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let message = message(payload.as_ref());
-        // Where it was is told by the hook of the process, which has the stack.
+        // The panic hook of the process reports the location and the stack.
         tracing::error!(what, message, "a thread of the engine panicked");
         format!("{what} panicked: {message}")
     })
 }
 
-/// What a panic said.
+/// Returns the message of a panic.
 fn message(payload: &(dyn Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| (*text).to_owned());
     let text = text.or_else(|| payload.downcast_ref::<String>().cloned());
@@ -29,11 +30,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_panic_said_is_told() {
+    fn the_message_of_a_panic_is_returned() {
         assert_eq!(caught("work", || 7), Ok(7));
-        let (one, two) = (caught::<()>("work", || panic!("as told")), 2);
-        assert_eq!(one, Err("work panicked: as told".to_owned()));
-        let formatted = caught::<()>("work", || panic!("{two}"));
+        let (literal, number) = (caught::<()>("work", || panic!("message")), 2);
+        assert_eq!(literal, Err("work panicked: message".to_owned()));
+        let formatted = caught::<()>("work", || panic!("{number}"));
         assert_eq!(formatted, Err("work panicked: 2".to_owned()));
     }
 }

@@ -1,10 +1,12 @@
-//! Applying the log at a start.
+//! Replay of the write-ahead log at startup.
 //!
-//! A record of points names its series by ids that an earlier record defines. Definitions are logged twice, before the writes
-//! that first needed them and some sectors later; the copy is asked for when the first is damaged. When both are lost, the records
-//! that rely on them are left out whole, like any damaged record: half a write with its receipt would never be sent again.
-//! What the log has once, because the process ended before the copy was due or because one of both is damaged, gets a copy with the
-//! first writes that follow.
+//! A record of samples identifies its series by ids that an earlier record defines. Each definition
+//! is logged twice: before the write that first needed it, and again some sectors later; the second
+//! copy is used when the first is corrupt. If both are lost, the records that refer to them are
+//! skipped as a whole, like any corrupt record: replaying half of a write together with its receipt
+//! would keep the client from sending it again. A definition of which the log has only one copy,
+//! because the process stopped before the second was written or because one copy is corrupt, is
+//! logged again with the first writes after startup.
 
 use hashbrown::HashMap;
 use roaring::RoaringBitmap;
@@ -15,24 +17,25 @@ use crate::metrics::registry::Registry;
 use crate::model::{Lsn, MetricId, PointBatch, SeriesId};
 use crate::telemetry::Telemetry;
 
-/// What a replay came to.
+/// The result of a replay.
 pub(crate) struct Replayed {
-    /// The number of the next record.
+    /// The LSN of the next record to be written.
     pub(crate) next: Lsn,
-    /// Definitions that the log has one copy of.
+    /// Definitions of which the log contains a single copy.
     pub(crate) defined_once: Definitions,
-    /// What is damaged or missing, one line each.
+    /// Corrupt or missing records, one line each.
     pub(crate) damaged: Vec<String>,
 }
 
-/// Applies what the log holds beyond `sealed`. Metrics that were `dropped` stay so, wherever a copy of what defined them is.
+/// Applies the log records after `sealed`. Series of the metrics in `dropped` are not defined
+/// again, even if the log contains copies of their definitions.
 pub(crate) fn replay(
     telemetry: &Telemetry,
     segments: &Segments,
     sealed: Lsn,
     dropped: RoaringBitmap,
 ) -> Result<Replayed> {
-    // What is applied now may be sealed soon, and must not be gone from the log then.
+    // The log must be durable first: a seal soon after startup relies on the records applied here.
     segments.settle()?;
     let list = segments.look()?;
     let mut replay = Replay {
@@ -45,7 +48,7 @@ pub(crate) fn replay(
         dropped,
         present: Present::default(),
         copies: None,
-        left_out: LeftOut::default(),
+        skipped: SkippedRecords::default(),
         damaged: Vec::new(),
     };
     let read = read_log(&list, sealed, |lsn, payload| replay.record(lsn, payload))?;
@@ -54,53 +57,54 @@ pub(crate) fn replay(
     let defined_once = replay.present.defined_once(registry);
     let mut damaged = std::mem::take(&mut replay.damaged);
     damaged.extend(read.damaged);
-    if let LeftOut { records, first: Some(first), last, series } = replay.left_out {
+    if let SkippedRecords { records, first: Some(first), last, series } = replay.skipped {
         damaged.push(format!(
-            "log records {}..{}: what defines {} series is lost, and with it the {records} records that name them",
+            "log records {}..{}: the definitions of {} series are lost, and with them the {records} records that refer to these series",
             first.0,
             last.next().0,
             series.len()
         ));
     }
     for torn in read.torn {
-        tracing::info!(segment = %torn.segment.display(), bytes = ?torn.bytes, "left out the end of the log, which nobody had an answer for");
+        tracing::info!(segment = %torn.segment.display(), bytes = ?torn.bytes, "discarded the torn end of a log segment; no write in it was acknowledged");
     }
     Ok(Replayed { next: read.next, defined_once, damaged })
 }
 
-/// A replay under way.
+/// A replay in progress.
 struct Replay<'a> {
     telemetry: &'a Telemetry,
     segments: &'a Listing,
     sealed: Lsn,
-    /// Series from this one on are defined by the records that are replayed.
+    /// The first series id that the database does not define; later ones are defined by replayed
+    /// records.
     first_new: SeriesId,
-    /// Metrics and series that were defined so far, and metrics that were dropped.
+    /// Metrics and series defined so far, and dropped metrics.
     metrics: RoaringBitmap,
     series: RoaringBitmap,
     dropped: RoaringBitmap,
     present: Present,
-    /// All definitions of the log, once one was missed.
+    /// All definitions in the log, read once a definition is missing.
     copies: Option<Copies>,
-    left_out: LeftOut,
+    skipped: SkippedRecords,
     damaged: Vec<String>,
 }
 
-/// Records whose series nothing defines.
+/// Records skipped because their series are not defined.
 #[derive(Default)]
-struct LeftOut {
+struct SkippedRecords {
     records: u64,
     first: Option<Lsn>,
     last: Lsn,
     series: RoaringBitmap,
 }
 
-/// Which definitions the log has, and which of them more than once.
+/// The definitions that the log contains, and those it contains more than once.
 #[derive(Default)]
 struct Present {
     metrics: RoaringBitmap,
     metrics_again: RoaringBitmap,
-    /// The metrics that series are of.
+    /// The metrics of the defined series.
     metrics_of_series: RoaringBitmap,
     series: RoaringBitmap,
     series_again: RoaringBitmap,
@@ -121,15 +125,15 @@ impl Present {
         }
     }
 
-    /// Keeps the ids of what the log defines from being given to others: the definition of a metric may be lost, and those of its
-    /// series be there.
+    /// Reserves the ids that the log defines, so that no other metric or series gets them. The
+    /// definition of a metric may be lost while those of its series are present.
     fn reserve_ids(&self, registry: &Registry) {
         let next = |ids: &RoaringBitmap| ids.max().map_or(0, |last| last.saturating_add(1));
         let metrics = next(&self.metrics).max(next(&self.metrics_of_series));
         registry.reserve(MetricId(metrics), SeriesId(next(&self.series)));
     }
 
-    /// What the log has once and the registry still has.
+    /// Returns the definitions of which the log has one copy, if the registry still contains them.
     fn defined_once(&self, registry: &Registry) -> Definitions {
         let metrics = &self.metrics - &self.metrics_again;
         let series = &self.series - &self.series_again;
@@ -163,22 +167,22 @@ impl Replay<'_> {
         self.present.note(&record.definitions);
         self.define(std::mem::take(&mut record.definitions));
         self.dropped.extend(record.dropped.iter().map(|metric| metric.0));
-        let mut missed = self.missed(&record.points);
-        if !missed.is_empty() {
-            let found = self.find(&missed)?;
+        let mut missing = self.missing(&record.points);
+        if !missing.is_empty() {
+            let found = self.find(&missing)?;
             self.define(found);
-            missed = self.missed(&record.points);
-            // Those below belong to metrics that were dropped before.
-            missed.remove_range(..self.first_new.0);
+            missing = self.missing(&record.points);
+            // Missing ids below `first_new` belong to metrics that were dropped earlier.
+            missing.remove_range(..self.first_new.0);
         }
-        if !missed.is_empty() {
-            self.leave_out(lsn, missed);
+        if !missing.is_empty() {
+            self.skip(lsn, missing);
             return Ok(());
         }
         self.telemetry.replay(lsn, record)
     }
 
-    /// Learns of what was not defined before, nor dropped since.
+    /// Applies the definitions that are new and whose metric has not been dropped since.
     fn define(&mut self, mut definitions: Definitions) {
         let registry = self.telemetry.metrics.registry();
         let Self { metrics, series, dropped, .. } = self;
@@ -188,7 +192,7 @@ impl Replay<'_> {
                 series.insert(it.id.0);
                 return false;
             }
-            // Without its metric a series is missed as well.
+            // A series whose metric is unknown counts as missing.
             let has_metric = metrics.contains(it.metric.0) || registry.has_metric(it.metric);
             has_metric && series.insert(it.id.0)
         });
@@ -197,35 +201,35 @@ impl Replay<'_> {
         }
     }
 
-    /// The series that nothing has defined so far.
-    fn missed(&self, points: &PointBatch) -> RoaringBitmap {
+    /// Returns the series that no definition so far covers.
+    fn missing(&self, points: &PointBatch) -> RoaringBitmap {
         self.telemetry.metrics.view().with_known(|known| {
-            let is_missed = |id: &SeriesId| !known(*id) && !self.series.contains(id.0);
-            points.series().filter(is_missed).map(|id| id.0).collect()
+            let is_missing = |id: &SeriesId| !known(*id) && !self.series.contains(id.0);
+            points.series().filter(is_missing).map(|id| id.0).collect()
         })
     }
 
-    /// Leaves a record out, and keeps the ids of its series from being given to others.
-    fn leave_out(&mut self, lsn: Lsn, missed: RoaringBitmap) {
+    /// Skips a record, and reserves the ids of its series so that no other series gets them.
+    fn skip(&mut self, lsn: Lsn, missing: RoaringBitmap) {
         let registry = self.telemetry.metrics.registry();
-        if let Some(last) = missed.max() {
+        if let Some(last) = missing.max() {
             let (next_metric, _) = registry.next_ids();
             registry.reserve(next_metric, SeriesId(last.saturating_add(1)));
         }
-        self.left_out.records += 1;
-        self.left_out.first.get_or_insert(lsn);
-        self.left_out.last = lsn;
-        self.left_out.series |= missed;
+        self.skipped.records += 1;
+        self.skipped.first.get_or_insert(lsn);
+        self.skipped.last = lsn;
+        self.skipped.series |= missing;
     }
 
-    /// What the log holds of the definitions of these series, wherever it is.
-    fn find(&mut self, missed: &RoaringBitmap) -> Result<Definitions> {
+    /// Returns the definitions of these series from anywhere in the log.
+    fn find(&mut self, missing: &RoaringBitmap) -> Result<Definitions> {
         if self.copies.is_none() {
             self.copies = Some(read_copies(self.segments, self.sealed)?);
         }
         let mut found = Definitions::default();
         let Some(copies) = &self.copies else { return Ok(found) };
-        found.series = missed.iter().filter_map(|id| copies.series.get(&id)).cloned().collect();
+        found.series = missing.iter().filter_map(|id| copies.series.get(&id)).cloned().collect();
         let metrics: RoaringBitmap = found.series.iter().map(|series| series.metric.0).collect();
         found.metrics = metrics.iter().filter_map(|id| copies.metrics.get(&id)).cloned().collect();
         Ok(found)
@@ -235,7 +239,7 @@ impl Replay<'_> {
 fn read_copies(segments: &Listing, sealed: Lsn) -> Result<Copies> {
     let mut copies = Copies::default();
     read_log(segments, sealed, |lsn, payload| {
-        // Damage is told by the replay itself.
+        // The replay itself reports corrupt records.
         if let Ok(Record { definitions, .. }) = Record::decode(payload)
             && lsn > sealed
         {

@@ -1,11 +1,12 @@
-//! Opening an engine: lock the directory, read the disk, replay the log, start the threads.
+//! Startup of an engine: locks the directory, reads the disk, replays the log, starts the threads.
 //!
 //! ```text
-//! LOCK ─▶ database ─▶ registry, catalog, watermark b ─▶ records of the log after b ─▶ head ─▶ committer, keeper
+//! LOCK ─▶ database ─▶ registry, catalog, watermark b ─▶ log records after b ─▶ head ─▶ committer,
+//! threads
 //! ```
 //!
-//! A record is replayed exactly when its number is greater than the watermark that the last seal wrote together
-//! with the blocks: what is in blocks is not replayed, what is not, is.
+//! A record is replayed if and only if its LSN is greater than the watermark that the last seal
+//! wrote atomically with its blocks. So every record is either in blocks or replayed, never both.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -35,7 +36,7 @@ pub(crate) fn open(dir: &Path, options: Options) -> Result<EngineInner> {
     open_on(dir, options, FileOps::system())
 }
 
-/// [`open`], with what is done to the files of the log.
+/// [`open`] with injectable file operations for the write-ahead log.
 pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<EngineInner> {
     let lock = directory::claim(dir)?;
     let ballast = Ballast::new(dir, options.disk_free_bytes);
@@ -53,9 +54,10 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
     let documents = Arc::new(Documents::open(Arc::clone(&store), Arc::clone(&trusted))?);
     let records = Records::new(Arc::clone(&store), Arc::clone(&documents));
     store.heal_suspects()?;
-    // What the open itself wrote to tables is guarded before anything can happen to it.
+    // Tables that the open itself wrote get checksum and parity files before anything can damage
+    // them.
     if let Err(error) = store.tend() {
-        tracing::warn!(%error, "new tables have no guards yet; the keeper tries again");
+        tracing::warn!(%error, "new tables have no checksum and parity files yet; the maintenance thread will retry");
     }
     let telemetry = Telemetry::new(Arc::clone(&store), options.clone(), metrics, events);
     let segments = Segments::new(dir.join(LOG_DIR));
@@ -83,11 +85,11 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
         trusted: Arc::clone(&trusted),
     });
     if options.maintenance == Maintenance::Background {
-        // A crash before the first seal must not lose what time it was.
+        // A crash before the first seal must not lose the trusted time.
         trusted.persist()?;
     }
-    // From here on the threads are stopped however this ends.
-    let rooms = EngineInner {
+    // From here on, dropping `inner` stops the threads if a later step fails.
+    let inner = EngineInner {
         dir: dir.to_owned(),
         telemetry,
         documents,
@@ -102,22 +104,22 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
         threads: Mutex::default(),
         _lock: lock,
     };
-    start_threads(&rooms, ballast, options.maintenance)?;
-    Ok(rooms)
+    start_threads(&inner, ballast, options.maintenance)?;
+    Ok(inner)
 }
 
-fn start_threads(rooms: &EngineInner, ballast: Ballast, maintenance: Maintenance) -> Result<()> {
-    let keeper = Arc::clone(&rooms.keeper);
-    rooms.threads.lock().push(thread("telltale-keeper", move || keeper.run())?);
+fn start_threads(inner: &EngineInner, ballast: Ballast, maintenance: Maintenance) -> Result<()> {
+    let keeper = Arc::clone(&inner.keeper);
+    inner.threads.lock().push(thread("telltale-keeper", move || keeper.run())?);
     let holdings = Holdings {
-        telemetry: Arc::clone(&rooms.telemetry),
-        committer: Arc::clone(&rooms.committer),
+        telemetry: Arc::clone(&inner.telemetry),
+        committer: Arc::clone(&inner.committer),
     };
     holdings.update_account();
     if maintenance == Maintenance::Background {
-        let (store, alarm) = (Arc::clone(&rooms.store), Arc::clone(&rooms.alarm));
+        let (store, alarm) = (Arc::clone(&inner.store), Arc::clone(&inner.alarm));
         let watch = Watch { store, alarm, ballast, holdings };
-        rooms.threads.lock().push(thread("telltale-watch", move || watch.run())?);
+        inner.threads.lock().push(thread("telltale-watch", move || watch.run())?);
     }
     Ok(())
 }

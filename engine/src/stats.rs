@@ -1,4 +1,4 @@
-//! How much there is of everything, for whoever watches the engine.
+//! Sizes and counts of the engine, for monitoring.
 
 use std::sync::atomic::Ordering;
 
@@ -6,12 +6,12 @@ use crate::engine_inner::EngineInner;
 use crate::memory::MergeMemory;
 use crate::storage::{disk_free, disk_used};
 
-/// Sizes and counts. Counts of events are since the engine was opened.
+/// Sizes and counts. Counters start at zero when the engine is opened.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EngineStats {
-    /// Metrics.
+    /// Number of metrics.
     pub metrics: u64,
-    /// Series of all metrics.
+    /// Number of series of all metrics.
     pub series: u64,
     /// Events written since the engine was opened.
     pub events_written: u64,
@@ -23,65 +23,67 @@ pub struct EngineStats {
     pub event_blocks: u64,
     /// Bytes of the blocks of events.
     pub event_block_bytes: u64,
-    /// Points written since the engine was opened.
+    /// Samples written since the engine was opened.
     pub points_written: u64,
-    /// Readings of cumulative series that were no news: not later than the one before, as a batch that is sent again.
+    /// Cumulative samples ignored since the engine was opened because they were not later than the
+    /// previous sample of their series, for example in a batch that was sent again.
     pub readings_late: u64,
-    /// Points in memory.
+    /// Samples in memory.
     pub points_head: u64,
-    /// Bytes of the points and events in memory.
+    /// Bytes of the samples and events in memory.
     pub head_bytes: u64,
-    /// Bytes of the registry in memory, the last readings of cumulative series included.
+    /// Bytes of the registry in memory, including the last cumulative values of series.
     pub registry_bytes: u64,
-    /// Bytes of the cache of the database, its memtables included.
+    /// Bytes of the database's block cache, including its memtables.
     pub cache_bytes: u64,
-    /// Bytes of decoded columns of events in the cache for them.
+    /// Bytes of the cache for decoded columns of events.
     pub event_cache_bytes: u64,
-    /// Bytes of the memtables of the database.
+    /// Bytes of the database's memtables.
     pub memtable_bytes: u64,
-    /// Bytes that wait to be written to the log.
+    /// Bytes queued for the write-ahead log.
     pub queue_bytes: u64,
-    /// Bytes of the log on disk.
+    /// Bytes of the write-ahead log on disk.
     pub log_bytes: u64,
     /// Bytes of the data directory.
     pub disk_bytes: u64,
-    /// Bytes free on its disk.
+    /// Free bytes on the disk of the data directory.
     pub disk_free_bytes: u64,
-    /// Blocks of points.
+    /// Blocks of samples.
     pub blocks: u64,
-    /// Bytes of the blocks of points.
+    /// Bytes of the blocks of samples.
     pub block_bytes: u64,
-    /// Blocks that are damaged and set aside.
+    /// Quarantined blocks.
     pub blocks_quarantined: u64,
-    /// Things found damaged that no operator has seen yet.
+    /// Entries of the damage list.
     pub damage: u64,
-    /// Seals done.
+    /// Completed seals.
     pub seals: u64,
-    /// Windows merged.
+    /// Compacted windows.
     pub merges: u64,
-    /// Windows that wait to be merged, as of the last look.
+    /// Windows that wait for compaction, as of the last pass.
     pub merges_waiting: u64,
-    /// Bytes that the merge under way holds, about.
+    /// Bytes of memory that the current compaction holds, approximately.
     pub merge_bytes: u64,
-    /// The most that any merge held since the engine was opened.
+    /// The largest number of bytes that a compaction has held since the engine was opened.
     pub merge_bytes_peak: u64,
-    /// Milliseconds that the clock is ahead of the time that is believed, negative when it is behind; 0 while it is believed.
+    /// Milliseconds by which the wall clock is ahead of the trusted time, negative when it is
+    /// behind; 0 while the clock is trusted.
     pub clock_ahead_ms: i64,
     /// Whether writes are refused.
     pub read_only: bool,
 }
 
 impl EngineStats {
-    pub(crate) fn of(rooms: &EngineInner) -> Self {
-        let (metrics, series, registry_bytes) = rooms.telemetry.metrics.registry().size();
-        let head = rooms.telemetry.metrics.view().head_size();
-        let catalog = rooms.telemetry.metrics.view().catalog();
-        let events = rooms.telemetry.events.sizes();
-        let counters = &rooms.telemetry.metrics.counters;
-        let merges = [&counters.merge_memory, &rooms.telemetry.events.merge_memory];
-        let series_bytes = registry_bytes + rooms.telemetry.metrics.series_bytes();
-        // Figures that cannot be had read as zero: watching must not fail because the disk does.
-        let figures = rooms.store.figures().unwrap_or_default();
+    pub(crate) fn of(inner: &EngineInner) -> Self {
+        let (metrics, series, registry_bytes) = inner.telemetry.metrics.registry().size();
+        let head = inner.telemetry.metrics.view().head_size();
+        let catalog = inner.telemetry.metrics.view().catalog();
+        let events = inner.telemetry.events.sizes();
+        let counters = &inner.telemetry.metrics.counters;
+        let merges = [&counters.merge_memory, &inner.telemetry.events.merge_memory];
+        let series_bytes = registry_bytes + inner.telemetry.metrics.series_bytes();
+        // Figures that cannot be read are reported as zero: monitoring must not fail with the disk.
+        let figures = inner.store.figures().unwrap_or_default();
         Self {
             metrics: metrics as u64,
             series: series as u64,
@@ -98,21 +100,21 @@ impl EngineStats {
             cache_bytes: figures.cache_bytes,
             event_cache_bytes: events.cache_bytes,
             memtable_bytes: figures.memtable_bytes,
-            queue_bytes: rooms.committer.queued_bytes() as u64,
-            log_bytes: rooms.segments.bytes().unwrap_or_default(),
-            disk_bytes: disk_used(&rooms.dir).unwrap_or_default(),
-            disk_free_bytes: disk_free(&rooms.dir).unwrap_or_default(),
+            queue_bytes: inner.committer.queued_bytes() as u64,
+            log_bytes: inner.segments.bytes().unwrap_or_default(),
+            disk_bytes: disk_used(&inner.dir).unwrap_or_default(),
+            disk_free_bytes: disk_free(&inner.dir).unwrap_or_default(),
             blocks: catalog.blocks(),
             block_bytes: catalog.bytes(),
-            blocks_quarantined: rooms.telemetry.metrics.quarantined() + events.quarantined,
-            damage: rooms.damage.len() as u64,
+            blocks_quarantined: inner.telemetry.metrics.quarantined() + events.quarantined,
+            damage: inner.damage.len() as u64,
             seals: counters.seals.load(Ordering::Relaxed),
             merges: counters.merges.load(Ordering::Relaxed),
             merges_waiting: counters.merges_waiting.load(Ordering::Relaxed),
             merge_bytes: merges.map(MergeMemory::current).iter().sum::<usize>() as u64,
             merge_bytes_peak: merges.map(MergeMemory::peak).into_iter().max().unwrap_or(0) as u64,
-            clock_ahead_ms: rooms.trusted.read().deviation.map_or(0, |d| d.ahead_ms),
-            read_only: rooms.alarm.trouble().is_some(),
+            clock_ahead_ms: inner.trusted.read().deviation.map_or(0, |d| d.ahead_ms),
+            read_only: inner.alarm.trouble().is_some(),
         }
     }
 }

@@ -1,31 +1,35 @@
-//! Which time data is deleted by: the wall clock, as far as it can be believed.
+//! The trusted time: the wall clock, as far as it is plausible. Deletion by age uses it.
 //!
-//! The wall clock of a machine may be wrong for a while: four seconds three years ahead, 1970 until NTP has answered. Nothing
-//! may be deleted because of that, so whoever deletes by age asks here. What is believed is a *line*: the last wall time that
-//! was plausible, moved on by the steady clock.
+//! The wall clock of a machine may be wrong for a while: three years ahead for four seconds, or at
+//! 1970 until NTP responds. That must not delete data, so all deletion by age asks this module for
+//! the time. The trusted time is a *line*: the last plausible wall time, advanced by the steady
+//! clock.
 //!
 //! ```text
 //! wall time
-//!   │            ┌────── ahead: the line goes on below it
-//!   │            │  ……………………………  once the clock has stood by it for as long as it jumped,
+//!   │            ┌────── ahead: the line continues below the clock
+//!   │            │  ……………………………  once the clock has kept its new time for as long as it jumped,
 //!   │      ______│_____________     at most the grace time, the line jumps too
 //!   │     /  the line
-//!   │____/ └───  behind: deletions go by the clock itself, which deletes less
+//!   │____/ └───  behind: deletion uses the clock itself, which deletes less
 //!   └──────────────────────────────────────────────── steady time
 //! ```
 //!
-//! - Near the line ([`SLACK_MS`] and [`DRIFT_PARTS`]) the line follows the clock.
-//! - **Ahead**: deletions go by the line. The jump is believed once the clock has stood by it, on the steady clock, for as long
-//!   as the jump itself and at most for the grace time ([`crate::Options::clock_grace`]). So a machine that was suspended or
-//!   switched off for an hour is believed after an hour, one that was off for forty days after a day.
-//! - **Behind**: deletions go by the clock at once. The line goes on, so that a clock that comes back is no jump, and gives in
-//!   after the same time.
+//! - Near the line (within [`SLACK_MS`] and [`DRIFT_PARTS`]) the line follows the clock.
+//! - **Ahead**: deletion uses the line. The jump is trusted once the clock has kept its new time,
+//!   measured by the steady clock, for as long as the jump itself, and at most for the grace time
+//!   ([`crate::Options::clock_grace`]). So a machine that was suspended or switched off for an hour
+//!   is trusted after an hour, one that was off for forty days after a day.
+//! - **Behind**: deletion uses the clock at once. The line continues, so that a clock that returns
+//!   to it has not jumped; it is set back to the clock after the same time as above.
 //!
-//! The line is persisted, so that a start knows what time it was before; how long a clock that is ahead has stood by that is
-//! persisted too, for machines that are never on for as long as the grace time. Without that record (a data directory of an older
-//! version) the newest data stands in for it; a new data directory believes the clock.
+//! The line is persisted, so that a restart knows the last trusted time. The time for which a clock
+//! that is ahead has kept its new time is persisted too, for machines that never run for as long as
+//! the grace time. If that record is missing (a data directory of an older version), the time of
+//! the newest data replaces it; in a new data directory the clock is trusted.
 //!
-//! The steady clock stands still while the machine is suspended ([`Clock::steady`]): waking up is a jump forward like any other.
+//! The steady clock stops while the machine is suspended ([`Clock::steady`]): a resume from suspend
+//! is a jump forward like any other.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -40,40 +44,43 @@ use crate::error::Result;
 use crate::model::TimestampMs;
 use crate::storage::{Batch, Keyspace, Store, Sync};
 
-/// Milliseconds that the wall clock may differ from the line and still be followed at once: the steps of NTP, leap seconds.
+/// Milliseconds that the wall clock may differ from the line and still be followed at once: covers
+/// NTP steps and leap seconds.
 const SLACK_MS: i64 = 60_000;
-/// The wall clock may run faster than the steady one by one part of this many: far more than a clock drifts, and too little
-/// for one that runs away.
+/// The wall clock may run faster than the steady one by one part in this many: far more than a real
+/// clock drifts, and less than a clock with a wrong rate gains.
 const DRIFT_PARTS: i64 = 100;
-/// Milliseconds by which a clock that is off may move and still stand by where it jumped to.
-const STAND_MS: i64 = 10_000;
+/// Milliseconds by which a clock that has jumped may move and still count as keeping its new time.
+const JUMP_TOLERANCE_MS: i64 = 10_000;
 /// The key of [`ClockMark`] in [`Keyspace::Meta`].
 const MARK_KEY: &[u8] = b"clock";
-/// The version of [`ClockMark`] that is written, and the newest that is read.
+/// The version of [`ClockMark`] that is written, and the newest that can be read.
 const MARK_VERSION: u8 = 1;
 
-/// What time it is, for whoever deletes because of it.
+/// The current time as used for deletion by age.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TrustedTime {
-    /// What ages are counted by. Never ahead of the clock, and never ahead of the time that is believed.
+    /// The time that ages are measured against. Never ahead of the wall clock, nor of the trusted
+    /// time.
     pub expiry: TimestampMs,
-    /// The time that is believed: it goes on when the wall clock jumps, whichever way.
+    /// The trusted time. It advances steadily when the wall clock jumps in either direction.
     pub believed: TimestampMs,
-    /// How the wall clock deviates, while it does.
+    /// The deviation of the wall clock, while it is not trusted.
     pub deviation: Option<ClockDeviation>,
 }
 
-/// A wall clock that is not believed.
+/// The deviation of a wall clock that is not trusted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ClockDeviation {
-    /// Milliseconds that the clock is ahead of the believed time; negative when it is behind.
+    /// Milliseconds by which the clock is ahead of the trusted time; negative when it is behind.
     pub ahead_ms: i64,
-    /// Milliseconds that it has to stand by that until it is believed.
+    /// Milliseconds for which it must keep its new time until it is trusted.
     pub left_ms: i64,
 }
 
 impl TrustedTime {
-    /// When something expires that is stored now and kept for so many milliseconds: never too early, whichever clock is wrong.
+    /// Returns the expiry time of something that is stored now and kept for `kept_ms` milliseconds:
+    /// never too early, whichever clock is wrong.
     pub fn expires_after(&self, kept_ms: i64) -> TimestampMs {
         let ahead_ms = self.deviation.map_or(0, |deviation| deviation.ahead_ms.max(0));
         let latest = self.believed.0.max(self.expiry.0).saturating_add(ahead_ms);
@@ -83,18 +90,19 @@ impl TrustedTime {
 
 impl std::fmt::Display for ClockDeviation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (by, side) = (Duration::from_millis(self.ahead_ms.unsigned_abs()), self.ahead_ms > 0);
+        let (by, is_ahead) =
+            (Duration::from_millis(self.ahead_ms.unsigned_abs()), self.ahead_ms > 0);
         let (by_s, left_s) = (by.as_secs(), self.left_ms.max(0) / 1_000);
-        let side = if side { "ahead of" } else { "behind" };
+        let side = if is_ahead { "ahead of" } else { "behind" };
         write!(
             f,
-            "the clock is {by_s} s {side} the time that is believed: data expires by the earlier of the two \
-             for {left_s} s more, unless the clock comes back before"
+            "the wall clock is {by_s} s {side} the trusted time: data expires by the earlier of the two \
+             for {left_s} s more, unless the clock returns to the trusted time before"
         )
     }
 }
 
-/// The wall clock of an engine, and what of it is believed.
+/// The wall clock of an engine, and how far it is trusted.
 #[derive(Debug)]
 pub(crate) struct TrustedClock {
     clock: Clock,
@@ -103,7 +111,8 @@ pub(crate) struct TrustedClock {
 }
 
 impl TrustedClock {
-    /// The clock of an engine that is being opened. `newest` is the time of its newest data, if it has any.
+    /// Opens the clock of an engine that is being opened. `newest` is the time of its newest data,
+    /// if it has any.
     pub(crate) fn open(
         clock: Clock,
         store: Arc<Store>,
@@ -114,7 +123,7 @@ impl TrustedClock {
         let mark = stored.and_then(|bytes| match ClockMark::decode(&bytes) {
             Ok(mark) => Some(mark),
             Err(error) => {
-                tracing::error!(%error, "the last trusted time is damaged; the newest data stands in for it");
+                tracing::error!(%error, "the stored trusted time is corrupt; the time of the newest data is used instead");
                 None
             }
         });
@@ -124,7 +133,8 @@ impl TrustedClock {
         Ok(Self { clock, store, judge: Mutex::new(judge) })
     }
 
-    /// Checks a stored value of the keyspace `meta`, if it is the mark of a clock. Answers whether it is.
+    /// Checks a stored value of the keyspace `meta` if it is a [`ClockMark`]. Returns whether it
+    /// is.
     pub(crate) fn check_stored(key: &[u8], value: &[u8]) -> CodecResult<bool> {
         if key != MARK_KEY {
             return Ok(false);
@@ -132,31 +142,31 @@ impl TrustedClock {
         ClockMark::decode(value).map(|_| true)
     }
 
-    /// What time it is. The more often it is asked, the sooner a clock that is wrong is found out; each change is logged.
+    /// Returns the current time. Frequent calls detect a deviation early; each change is logged.
     pub(crate) fn read(&self) -> TrustedTime {
         let mut judge = self.judge.lock();
-        let was_off = judge.stray.is_some();
+        let was_deviating = judge.jump.is_some();
         let time = judge.observe(ClockReading::of(&self.clock));
         match time.deviation {
-            Some(deviation) if !was_off => {
+            Some(deviation) if !was_deviating => {
                 tracing::warn!(
                     clock_ahead_ms = deviation.ahead_ms,
                     believed_in_ms = deviation.left_ms,
                     "{deviation}"
                 );
             }
-            None if was_off => tracing::info!("the clock is believed again"),
+            None if was_deviating => tracing::info!("the wall clock is trusted again"),
             _ => {}
         }
         time
     }
 
-    /// The time on the steady side.
+    /// Returns the steady time.
     pub(crate) fn steady(&self) -> Duration {
         self.clock.steady()
     }
 
-    /// Writes down what is believed, for the next start. Not synced: what a power loss takes is a little time.
+    /// Stores the trusted time for the next start. Not synced: a power loss loses little time.
     pub(crate) fn persist(&self) -> Result<()> {
         let mark = {
             let mut judge = self.judge.lock();
@@ -169,7 +179,7 @@ impl TrustedClock {
     }
 }
 
-/// Both sides of a clock at one moment.
+/// Both sides of a clock at one instant.
 #[derive(Clone, Copy, Debug)]
 struct ClockReading {
     wall_ms: i64,
@@ -182,20 +192,21 @@ impl ClockReading {
     }
 }
 
-/// What is persisted. Payload of the frame: believed: signed, wall: signed, stood: varint.
+/// The persisted state. Payload of the frame: believed: signed │ wall: signed │ stable: varint, in
+/// milliseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct ClockMark {
     /// The line.
     believed_ms: i64,
-    /// What the wall clock showed.
+    /// The wall time.
     wall_ms: i64,
-    /// How long a clock that is ahead had stood by that; 0 otherwise.
-    stood_ms: i64,
+    /// For how long a clock that is ahead had kept its new time; 0 otherwise.
+    stable_ms: i64,
 }
 
 impl ClockMark {
     fn at(ms: i64) -> Self {
-        Self { believed_ms: ms, wall_ms: ms, stood_ms: 0 }
+        Self { believed_ms: ms, wall_ms: ms, stable_ms: 0 }
     }
 
     fn encode(&self) -> Vec<u8> {
@@ -203,7 +214,7 @@ impl ClockMark {
         let mark = frame::begin(&mut bytes, FrameKind::ClockMark, MARK_VERSION);
         put_signed(&mut bytes, self.believed_ms);
         put_signed(&mut bytes, self.wall_ms);
-        put_varint(&mut bytes, self.stood_ms.unsigned_abs());
+        put_varint(&mut bytes, self.stable_ms.unsigned_abs());
         frame::close(&mut bytes, mark);
         bytes
     }
@@ -212,35 +223,36 @@ impl ClockMark {
         let (_, payload) = frame::open(bytes, FrameKind::ClockMark, MARK_VERSION)?;
         let mut reader = Reader::new(payload);
         let (believed_ms, wall_ms) = (reader.signed()?, reader.signed()?);
-        let stood_ms = i64::try_from(reader.varint()?).unwrap_or(0);
+        let stable_ms = i64::try_from(reader.varint()?).unwrap_or(0);
         reader.finish()?;
-        Ok(Self { believed_ms, wall_ms, stood_ms })
+        Ok(Self { believed_ms, wall_ms, stable_ms })
     }
 }
 
-/// A wall clock that is not where it was expected.
+/// A wall clock that has jumped away from the line.
 #[derive(Clone, Copy, Debug)]
-struct Stray {
+struct ClockJump {
     is_ahead: bool,
-    /// Wall time less steady time when it jumped: a clock that stands by its jump keeps it.
+    /// Wall time minus steady time at the jump: constant while the clock keeps its new time.
     offset_ms: i64,
-    /// For how long it has stood by it, in this run and before.
-    stood_ms: i64,
-    /// The part of that in this run: what drift is allowed for.
-    here_ms: i64,
+    /// For how long the clock has kept its new time, in this run and earlier ones.
+    stable_ms: i64,
+    /// The part of `stable_ms` in this run, for which drift is allowed.
+    this_run_ms: i64,
 }
 
-/// The rules, without clocks and disk.
+/// The rules of the trusted time, without clocks and disk.
 #[derive(Debug)]
 struct ClockJudge {
     grace_ms: i64,
-    /// The line plus what the clock may be beyond it.
+    /// The line plus the slack that the clock may be ahead of it.
     limit_ms: i64,
-    /// When that was so.
+    /// The readings at which `limit_ms` was computed.
     steady_ms: i64,
     wall_ms: i64,
-    stray: Option<Stray>,
-    /// What the run before knew of a clock that was ahead: goes on with the first jump forward of this one.
+    jump: Option<ClockJump>,
+    /// The state of an earlier run in which the clock was ahead; applied to the first jump forward
+    /// of this run.
     carried: Option<ClockMark>,
 }
 
@@ -252,8 +264,8 @@ impl ClockJudge {
             limit_ms: believed_ms.saturating_add(SLACK_MS),
             steady_ms: now.steady_ms,
             wall_ms: now.wall_ms,
-            stray: None,
-            carried: mark.filter(|mark| mark.stood_ms > 0),
+            jump: None,
+            carried: mark.filter(|mark| mark.stable_ms > 0),
         };
         judge.observe(now);
         judge
@@ -270,57 +282,61 @@ impl ClockJudge {
         self.limit_ms = self.limit_ms.saturating_add(passed_ms);
         let line_ms = self.line_ms();
         let gap_ms = now.wall_ms.saturating_sub(line_ms);
-        // A clock may drift while nobody looks, and one that is off may not. What it may have drifted is not time that passed:
-        // after a long while without a look the line would be ahead of every clock.
-        let drift_ms = if self.stray.is_none() { passed_ms / DRIFT_PARTS } else { 0 };
+        // A trusted clock may drift between two calls; a deviating one gets no such allowance. The
+        // allowance is not added as elapsed time: after a long interval without calls, the line
+        // would be ahead of every clock.
+        let drift_ms = if self.jump.is_none() { passed_ms / DRIFT_PARTS } else { 0 };
         if gap_ms.saturating_abs() <= SLACK_MS.saturating_add(drift_ms) {
             self.follow(now.wall_ms, drift_ms);
             self.carried = None;
-            return self.answer(now.wall_ms, None);
+            return self.trusted_time(now.wall_ms, None);
         }
-        let stray = self.stands(now, gap_ms > 0, passed_ms);
+        let jump = self.track_jump(now, gap_ms > 0, passed_ms);
         let needed_ms = gap_ms.saturating_abs().min(self.grace_ms);
-        if stray.stood_ms >= needed_ms {
+        if jump.stable_ms >= needed_ms {
             self.limit_ms = now.wall_ms.saturating_add(SLACK_MS);
-            (self.stray, self.carried) = (None, None);
-            return self.answer(now.wall_ms, None);
+            (self.jump, self.carried) = (None, None);
+            return self.trusted_time(now.wall_ms, None);
         }
-        self.stray = Some(stray);
-        let left_ms = needed_ms - stray.stood_ms;
+        self.jump = Some(jump);
+        let left_ms = needed_ms - jump.stable_ms;
         let deviation = ClockDeviation { ahead_ms: gap_ms, left_ms };
-        self.answer(line_ms.min(now.wall_ms), Some(deviation))
+        self.trusted_time(line_ms.min(now.wall_ms), Some(deviation))
     }
 
-    /// The line follows a clock that is near it. Forward, only as far as it was allowed to go.
+    /// Moves the line to a clock that is near it; forward, only as far as slack and drift allow.
     fn follow(&mut self, wall_ms: i64, drift_ms: i64) {
         let limit_ms = self.limit_ms.saturating_add(drift_ms);
         self.limit_ms = limit_ms.min(wall_ms.saturating_add(SLACK_MS));
-        self.stray = None;
+        self.jump = None;
     }
 
-    /// The jump of a clock that is off, and for how long it has stood by it.
-    fn stands(&mut self, now: ClockReading, is_ahead: bool, passed_ms: i64) -> Stray {
+    /// Returns the current jump, and for how long the clock has kept its new time.
+    fn track_jump(&mut self, now: ClockReading, is_ahead: bool, passed_ms: i64) -> ClockJump {
         let offset_ms = now.wall_ms.saturating_sub(now.steady_ms);
-        if let Some(before) = self.stray {
-            let here_ms = before.here_ms.saturating_add(passed_ms);
+        if let Some(before) = self.jump {
+            let this_run_ms = before.this_run_ms.saturating_add(passed_ms);
             let moved_ms = offset_ms.saturating_sub(before.offset_ms).saturating_abs();
-            if before.is_ahead == is_ahead && moved_ms <= STAND_MS + here_ms / DRIFT_PARTS {
-                let stood_ms = before.stood_ms.saturating_add(passed_ms);
-                return Stray { here_ms, stood_ms, ..before };
+            if before.is_ahead == is_ahead
+                && moved_ms <= JUMP_TOLERANCE_MS + this_run_ms / DRIFT_PARTS
+            {
+                let stable_ms = before.stable_ms.saturating_add(passed_ms);
+                return ClockJump { this_run_ms, stable_ms, ..before };
             }
         }
-        let mut stood_ms = 0;
+        let mut stable_ms = 0;
         if is_ahead && let Some(mark) = self.carried.take() {
-            // Where it stands now it may have come by time that passed since; more than the grace time is another jump.
+            // The clock may have reached this time by time that passed since the earlier run; a
+            // difference above the grace time is a new jump.
             let since_ms = now.wall_ms.saturating_sub(mark.wall_ms);
             if (0..=self.grace_ms).contains(&since_ms) {
-                stood_ms = mark.stood_ms;
+                stable_ms = mark.stable_ms;
             }
         }
-        Stray { is_ahead, offset_ms, stood_ms, here_ms: 0 }
+        ClockJump { is_ahead, offset_ms, stable_ms, this_run_ms: 0 }
     }
 
-    fn answer(&self, expiry_ms: i64, deviation: Option<ClockDeviation>) -> TrustedTime {
+    fn trusted_time(&self, expiry_ms: i64, deviation: Option<ClockDeviation>) -> TrustedTime {
         let believed_ms = if deviation.is_some() { self.line_ms() } else { expiry_ms };
         TrustedTime {
             expiry: TimestampMs(expiry_ms),
@@ -330,12 +346,12 @@ impl ClockJudge {
     }
 
     fn mark(&self) -> ClockMark {
-        let believed_ms = if self.stray.is_some() { self.line_ms() } else { self.wall_ms };
-        let stood_ms = self.stray.filter(|stray| stray.is_ahead).map_or(0, |stray| stray.stood_ms);
-        // A clock that was behind all the time leaves what the run before knew.
+        let believed_ms = if self.jump.is_some() { self.line_ms() } else { self.wall_ms };
+        let stable_ms = self.jump.filter(|jump| jump.is_ahead).map_or(0, |jump| jump.stable_ms);
+        // A clock that was behind all the time keeps the state of the earlier run.
         match self.carried {
-            Some(carried) if stood_ms == 0 => ClockMark { believed_ms, ..carried },
-            _ => ClockMark { believed_ms, wall_ms: self.wall_ms, stood_ms },
+            Some(carried) if stable_ms == 0 => ClockMark { believed_ms, ..carried },
+            _ => ClockMark { believed_ms, wall_ms: self.wall_ms, stable_ms },
         }
     }
 }
@@ -350,7 +366,7 @@ mod tests {
     const YEAR: i64 = 365 * DAY;
     const START: i64 = 20_000 * DAY;
 
-    /// A machine whose clocks are moved apart, with what it would have on disk.
+    /// A machine whose wall and steady clocks can be moved separately, with its persisted state.
     struct Machine {
         wall_ms: i64,
         steady_ms: i64,
@@ -368,7 +384,8 @@ mod tests {
             self.judge.observe(ClockReading { wall_ms: self.wall_ms, steady_ms: self.steady_ms })
         }
 
-        /// Runs for so long, and looks at the clock each second as an engine does, or each minute when that is long.
+        /// Runs for `for_ms`; reads the clock each second as an engine does, or each minute if that
+        /// is long.
         fn run(&mut self, for_ms: i64) -> TrustedTime {
             let step_ms = if for_ms > HOUR { 60 * SECOND } else { SECOND };
             for _ in 0..for_ms / step_ms {
@@ -384,7 +401,7 @@ mod tests {
             self.read()
         }
 
-        /// Is off for so long.
+        /// Switches the machine off for `off_ms` and on again.
         fn restart(&mut self, off_ms: i64) -> TrustedTime {
             self.restart_at(self.wall_ms + off_ms)
         }
@@ -401,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_ahead_for_a_moment_moves_nothing() {
+    fn a_clock_that_is_briefly_ahead_does_not_advance_the_expiry_time() {
         for by_ms in [2 * 60 * SECOND, HOUR, 40 * DAY, 3 * YEAR] {
             let mut machine = Machine::new(None, START);
             machine.run(HOUR);
@@ -415,7 +432,7 @@ mod tests {
     }
 
     #[test]
-    fn a_jump_that_lasts_is_believed_after_as_long_and_at_most_the_grace_time() {
+    fn a_lasting_jump_is_trusted_after_its_own_length_and_at_most_the_grace_time() {
         for (by_ms, after_ms) in [(HOUR, HOUR), (40 * DAY, DAY)] {
             let mut machine = Machine::new(None, START);
             machine.jump(by_ms);
@@ -427,7 +444,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_was_off_is_believed_in_time() {
+    fn a_machine_that_was_off_is_trusted_after_the_grace_time() {
         let mut machine = Machine::new(None, START);
         assert_eq!(machine.restart(30 * SECOND).deviation, None, "a quick restart is no jump");
         assert!(machine.restart(40 * DAY).deviation.is_some());
@@ -437,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_begins_in_1970_is_waited_for() {
+    fn a_clock_that_starts_in_1970_is_trusted_once_it_is_set() {
         let mut machine = Machine::new(None, START);
         machine.run(HOUR);
         let before = machine.wall_ms;
@@ -450,7 +467,7 @@ mod tests {
     }
 
     #[test]
-    fn a_machine_that_is_on_for_less_than_the_grace_time_is_believed_too() {
+    fn a_machine_that_runs_for_less_than_the_grace_time_at_once_is_trusted_too() {
         let mut machine = Machine::new(None, START);
         let mut lag_ms = 0;
         for day in 0..30 {
@@ -460,23 +477,27 @@ mod tests {
             lag_ms = lag_ms.max(machine.wall_ms - time.expiry.0);
         }
         assert!(lag_ms < 6 * DAY, "{} hours behind", lag_ms / HOUR);
-        // The same where its clock begins anew at each start.
+        // The same for a machine whose clock starts at 1970 after each boot.
         machine.restart_at(0);
         machine.run(10 * SECOND);
         machine.jump(START + 60 * DAY);
         let carried = machine.judge.mark();
         machine.run(8 * HOUR);
-        assert!(machine.judge.mark().stood_ms >= 8 * HOUR, "{carried:?}");
+        assert!(machine.judge.mark().stable_ms >= 8 * HOUR, "{carried:?}");
         let before = machine.wall_ms;
         machine.restart_at(0);
         machine.run(10 * SECOND);
-        assert_eq!(machine.judge.mark().stood_ms, 8 * HOUR, "it is kept");
+        assert_eq!(
+            machine.judge.mark().stable_ms,
+            8 * HOUR,
+            "a clock that is behind keeps the carried time"
+        );
         machine.jump(before + 16 * HOUR - machine.wall_ms);
-        assert!(machine.judge.mark().stood_ms >= 8 * HOUR);
+        assert!(machine.judge.mark().stable_ms >= 8 * HOUR);
     }
 
     #[test]
-    fn a_clock_that_runs_away_is_not_followed() {
+    fn a_clock_that_runs_too_fast_is_not_followed() {
         for percent in [150, 200, 1_000] {
             let mut machine = Machine::new(None, START);
             for _ in 0..2 * 24 * 3_600 {
@@ -495,7 +516,7 @@ mod tests {
     }
 
     #[test]
-    fn a_while_without_a_look_does_not_put_the_line_ahead() {
+    fn a_long_interval_without_reads_does_not_put_the_line_ahead() {
         let mut machine = Machine::new(None, START);
         machine.wall_ms += 10 * DAY;
         machine.steady_ms += 10 * DAY;
@@ -507,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_steered_is_followed_without_a_word() {
+    fn a_clock_corrected_by_ntp_is_followed_without_a_deviation() {
         let mut machine = Machine::new(None, START);
         for step in 0..200 {
             // Drift of 500 ppm, and NTP steps both ways.
@@ -518,21 +539,21 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_behind_deletes_less_and_is_believed_in_the_end() {
+    fn a_clock_that_is_behind_expires_less_and_is_trusted_after_the_grace_time() {
         let mut machine = Machine::new(None, START);
         let time = machine.jump(-3 * YEAR);
         assert_eq!((time.expiry.0, time.believed.0), (START - 3 * YEAR, START));
         let back = machine.jump(3 * YEAR);
-        assert_eq!(back, at(START), "a clock that comes back did not jump");
+        assert_eq!(back, at(START), "a clock that returns to the line did not jump");
         machine.jump(-3 * YEAR);
         assert!(machine.run(DAY - HOUR).deviation.is_some());
         assert_eq!(machine.run(2 * HOUR).deviation, None);
-        // From then on the old time is a jump like any other.
+        // From then on a return to the old time is a jump like any other.
         assert!(machine.jump(3 * YEAR).deviation.is_some());
     }
 
     #[test]
-    fn what_is_kept_from_now_on_is_kept_by_the_later_clock() {
+    fn expiry_times_are_computed_from_the_later_clock() {
         let mut machine = Machine::new(None, START);
         assert_eq!(machine.read().expires_after(DAY).0, START + DAY);
         assert_eq!(machine.jump(YEAR).expires_after(DAY).0, START + YEAR + DAY);
@@ -541,8 +562,8 @@ mod tests {
     }
 
     #[test]
-    fn the_mark_is_these_bytes_and_every_flipped_bit_is_noticed() {
-        let mark = ClockMark { believed_ms: 1_000, wall_ms: -3, stood_ms: 300 };
+    fn the_mark_has_its_documented_bytes_and_every_flipped_bit_is_detected() {
+        let mark = ClockMark { believed_ms: 1_000, wall_ms: -3, stable_ms: 300 };
         let bytes = mark.encode();
         assert_eq!(ClockMark::decode(&bytes), Ok(mark));
         assert_eq!(bytes.get(..2), Some(&[32, 1][..]));

@@ -1,7 +1,7 @@
-//! Who is writing which key: what makes transactions serialisable without a lock around the sync.
+//! Claims on document keys: make transactions serialisable without holding a lock during the sync.
 //!
-//! All keys of a commit are claimed in one step, so no commit holds one key while it waits for another, and
-//! no two can wait for each other.
+//! All keys of a commit are claimed in one step, so no commit holds a key while it waits for
+//! another, and deadlocks are impossible.
 
 use std::collections::{BTreeSet, HashSet};
 
@@ -19,7 +19,7 @@ pub(super) struct Claims {
     released: Condvar,
 }
 
-/// The sole right to write some keys, until dropped.
+/// The exclusive right to write a set of keys, released when dropped.
 #[derive(Debug)]
 pub(crate) struct Claim<'a> {
     claims: &'a Claims,
@@ -27,7 +27,7 @@ pub(crate) struct Claim<'a> {
 }
 
 impl Claims {
-    /// Waits until nobody holds any of `slots`, and takes them all.
+    /// Waits until none of `slots` is claimed, then claims them all.
     pub(super) fn claim(&self, slots: BTreeSet<Slot>) -> Claim<'_> {
         let mut held = self.held.lock();
         while slots.iter().any(|slot| held.contains(slot)) {

@@ -7,7 +7,7 @@
 //! 9       ...    body
 //! ```
 //!
-//! The key is part of the checksum, so a value that came under a key that is not its own is found too.
+//! The checksum covers the key, so a value stored under the wrong key is detected.
 
 use xxhash_rust::xxh3::Xxh3;
 
@@ -15,24 +15,24 @@ const VERSION: u8 = 1;
 const CHECKSUM_BYTES: usize = 8;
 const HEADER_BYTES: usize = 1 + CHECKSUM_BYTES;
 
-/// What is wrong with stored bytes.
+/// Why stored bytes cannot be decoded.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(super) enum Damage {
-    /// There is less than the fixed part.
-    #[error("{0} bytes are too few")]
+pub(super) enum FrameDamage {
+    /// The bytes are shorter than the fixed part.
+    #[error("{0} bytes are too short")]
     Short(usize),
-    /// The version is not one that this program reads.
-    #[error("frame version {0} is not known")]
+    /// This program does not support the version.
+    #[error("unknown frame version {0}")]
     Version(u8),
-    /// The bytes, or the key, are not those that were written.
+    /// The bytes or the key differ from what was written.
     #[error("the checksum does not match")]
     Checksum,
-    /// The bytes are those that were written, but not what the reader wants.
+    /// The bytes are intact, but have the wrong content.
     #[error("{0}")]
     Content(String),
 }
 
-/// The frame around `body`, which is given in parts, for storing under `key`.
+/// Encodes a frame around `body`, which is given in parts, for storage under `key`.
 pub(super) fn seal(key: &[u8], body: &[&[u8]]) -> Vec<u8> {
     let body_bytes: usize = body.iter().map(|part| part.len()).sum();
     let mut frame = Vec::with_capacity(HEADER_BYTES + body_bytes);
@@ -42,23 +42,23 @@ pub(super) fn seal(key: &[u8], body: &[&[u8]]) -> Vec<u8> {
     frame
 }
 
-/// The body of the frame that is stored under `key`.
-pub(super) fn open<'a>(key: &[u8], frame: &'a [u8]) -> Result<&'a [u8], Damage> {
-    let (&version, rest) = frame.split_first().ok_or(Damage::Short(0))?;
+/// Checks the frame stored under `key` and returns its body.
+pub(super) fn open<'a>(key: &[u8], frame: &'a [u8]) -> Result<&'a [u8], FrameDamage> {
+    let (&version, rest) = frame.split_first().ok_or(FrameDamage::Short(0))?;
     if version != VERSION {
-        return Err(Damage::Version(version));
+        return Err(FrameDamage::Version(version));
     }
     let (stored, body) =
-        rest.split_first_chunk::<CHECKSUM_BYTES>().ok_or(Damage::Short(frame.len()))?;
+        rest.split_first_chunk::<CHECKSUM_BYTES>().ok_or(FrameDamage::Short(frame.len()))?;
     if u64::from_le_bytes(*stored) != checksum(key, &[body]) {
-        return Err(Damage::Checksum);
+        return Err(FrameDamage::Checksum);
     }
     Ok(body)
 }
 
-/// The first eight bytes of `body`, and the rest.
-pub(super) fn split_u64(body: &[u8]) -> Result<(u64, &[u8]), Damage> {
-    let (number, rest) = body.split_first_chunk().ok_or(Damage::Short(body.len()))?;
+/// Splits the first eight bytes from `body` as a number.
+pub(super) fn split_u64(body: &[u8]) -> Result<(u64, &[u8]), FrameDamage> {
+    let (number, rest) = body.split_first_chunk().ok_or(FrameDamage::Short(body.len()))?;
     Ok((u64::from_le_bytes(*number), rest))
 }
 

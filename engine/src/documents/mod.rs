@@ -1,28 +1,31 @@
-//! Typed documents: small JSON values in named collections, for everything that is not telemetry.
+//! The document store: small typed JSON values in named collections, for state that is not
+//! telemetry.
 //!
-//! What it keeps true:
+//! Guarantees:
 //!
-//! - A transaction is applied whole or not at all, and is on the disk when its commit returns. Nobody sees
-//!   any of it before.
-//! - Transactions are serialisable: what a commit expected of its documents still holds when it is applied.
-//! - A revision is never given twice, not to another document, not after a crash, not to an id that was
-//!   deleted and made again. So an `ETag` made from it never matches a document that it was not made for.
-//! - A damaged document fails alone: reading it names it, listing its collection leaves it out and
-//!   reports it through [`Documents::damaged`].
+//! - A transaction is applied completely or not at all, and is durable when its commit returns.
+//!   None of it is visible before that.
+//! - Transactions are serialisable: the expectations of a commit still hold when it is applied.
+//! - A revision is never reused: not for another document, not after a crash, not for an id that
+//!   was deleted and created again. So an `ETag` derived from it never matches a different
+//!   document.
+//! - A corrupt document affects only itself: reading it returns an error that names it; listing its
+//!   collection skips it and reports it through [`Documents::damaged`].
 //!
-//! What it refuses to know: what the documents mean.
+//! This module does not know the meaning of the documents.
 //!
-//! # How commits share a sync and still check expectations
+//! # How commits share a sync and check expectations
 //!
-//! A commit claims the keys that it writes (`claims.rs`), waiting for whoever holds one of them. Holding
-//! them, it reads what is stored, compares it with what is expected, and writes one batch with a sync; then
-//! it lets go. No lock is held while reading or syncing, so commits of different documents reach RocksDB at
-//! the same time, and RocksDB writes all batches that wait for its log together, with one `fdatasync`. It
-//! makes them visible after that sync, so a document that can be read is durable.
+//! A commit claims the keys that it writes (`claims.rs`) and waits for other commits that hold one
+//! of them. Then it reads the stored documents, compares them with the expectations, writes one
+//! synced batch and releases the claim. No lock is held while reading or syncing, so commits of
+//! different documents reach RocksDB concurrently, and RocksDB writes all batches that wait for its
+//! log together, with one `fdatasync`. It makes them visible after that sync, so a document that
+//! can be read is durable.
 //!
 //! # On disk
 //!
-//! `frame.rs`, `collection.rs` and `receipt.rs` draw the bytes; `docs/FORMAT.md` repeats them.
+//! `frame.rs`, `collection.rs` and `receipt.rs` describe the encoding; so does `docs/FORMAT.md`.
 
 mod claims;
 mod collection;

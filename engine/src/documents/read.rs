@@ -1,4 +1,4 @@
-//! Reading documents and receipts, checking them, and sweeping out what has expired.
+//! Reads, lists and verifies documents and receipts, and deletes expired receipts.
 
 use std::collections::BTreeSet;
 use std::mem;
@@ -18,7 +18,7 @@ use crate::model::TimestampMs;
 use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store, Sync};
 use crate::trusted_time::TrustedClock;
 
-/// The documents of one database. May be used from any thread; calls block.
+/// The document store of an engine. May be used from any thread; calls block.
 #[derive(Debug)]
 pub struct Documents {
     pub(super) store: Arc<Store>,
@@ -28,29 +28,29 @@ pub struct Documents {
     damaged: Mutex<BTreeSet<String>>,
 }
 
-/// What [`Documents::verify`] saw.
+/// The result of [`Documents::verify`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Verified {
-    /// Documents read, damaged ones included.
+pub(crate) struct DocumentsReport {
+    /// Documents read, including corrupt ones.
     pub(crate) documents: u64,
-    /// Receipts read, damaged ones included.
+    /// Receipts read, including corrupt ones.
     pub(crate) receipts: u64,
     /// Bytes of keys and values read.
     pub(crate) bytes: u64,
-    /// One line each: what is damaged and how.
+    /// The damage found, one line each.
     pub(crate) damaged: Vec<String>,
 }
 
 impl Documents {
-    /// The documents in `store`. `trusted` decides which receipts have expired.
+    /// Opens the document store in `store`. `trusted` determines which receipts have expired.
     pub(crate) fn open(store: Arc<Store>, trusted: Arc<TrustedClock>) -> Result<Self> {
         let revisions = Revisions::open(&store)?;
         let claims = Claims::default();
         Ok(Self { store, claims, revisions, trusted, damaged: Mutex::default() })
     }
 
-    /// The document `id`, if there is one. Fails with [`Error::Corrupt`], which names the document, when it
-    /// is damaged or is no `T`.
+    /// Returns the document `id`, or `None` if it does not exist. Fails with [`Error::Corrupt`],
+    /// which names the document, if it is corrupt or cannot be deserialised as `T`.
     pub fn get<T: DeserializeOwned>(
         &self,
         collection: Collection,
@@ -67,9 +67,9 @@ impl Documents {
         })
     }
 
-    /// The documents whose id begins with `prefix`, by id, ascending. Those that are damaged or are
-    /// no `T` are left out, and named by [`Self::damaged`]: one of them must not hide the rest. Fails only when
-    /// the storage does.
+    /// Returns the documents whose id starts with `prefix`, in ascending order of id. Documents
+    /// that are corrupt or cannot be deserialised as `T` are skipped and reported by
+    /// [`Self::damaged`], so that they do not hide the others. Fails only if the storage does.
     pub fn list<T: DeserializeOwned>(
         &self,
         collection: Collection,
@@ -93,37 +93,37 @@ impl Documents {
         Ok(found)
     }
 
-    /// Changes to be gathered and committed.
+    /// Starts a transaction.
     pub fn begin(&self) -> Transaction<'_> {
         Transaction::new(self)
     }
 
-    /// The receipt `id`; none when it was never stored or has expired. Fails with [`Error::Corrupt`] when it is
-    /// damaged.
+    /// Returns the receipt `id`, or `None` if it was never stored or has expired. Fails with
+    /// [`Error::Corrupt`] if it is corrupt.
     pub fn receipt(&self, id: u128) -> Result<Option<Receipt>> {
         let receipt = Receipt::read(&self.store, id)?;
         Ok(receipt.filter(|receipt| !receipt.is_expired(self.trusted.read().expiry)))
     }
 
-    /// The sole right to write these receipts; none is needed for none.
+    /// Claims the exclusive right to write these receipts, or returns `None` if `ids` is empty.
     pub(crate) fn claim_receipts(&self, ids: &[u128]) -> Option<Claim<'_>> {
         let slot = |id: &u128| (Keyspace::Receipts, Receipt::key(*id).into());
         (!ids.is_empty()).then(|| self.claims.claim(ids.iter().map(slot).collect()))
     }
 
-    /// The documents that reads since the start found damaged and nobody has replaced yet, as
-    /// `collection/id`. The first [`limits::DAMAGED_NAMES_MAX`] are remembered.
+    /// Returns the names, as `collection/id`, of documents that were found corrupt since startup
+    /// and have not been replaced. At most [`limits::DAMAGED_NAMES_MAX`] names are recorded.
     pub fn damaged(&self) -> Vec<String> {
         self.damaged.lock().iter().cloned().collect()
     }
 
-    /// Deletes the receipts that have expired at `now`, and those that nobody could ever read. Returns how
-    /// many.
+    /// Deletes the receipts that have expired at `now`, and corrupt ones. Returns the number of
+    /// deleted receipts.
     ///
-    /// To be called by the thread that seals: receipts of points reach the disk there, and only there
-    /// nothing can store a receipt under an expired id between the look and the deletion.
+    /// Must be called by the thread that seals: receipts of writes reach the disk there, so no
+    /// receipt can be stored under an expired id between the check and the deletion.
     pub(crate) fn expire_receipts(&self, now: TimestampMs) -> Result<u64> {
-        // Keys claimed and changes written at once: few enough not to hold up commits.
+        // Keys claimed and deleted at once: few enough not to delay commits.
         const STEP: usize = 1_000;
         let all = KeyRange::all();
         let mut deleted = Ok(0);
@@ -140,14 +140,14 @@ impl Documents {
             }
         };
         let (keyspace, caching) = (Keyspace::Receipts, Caching::Bypass);
-        // What cannot be read is told where it is healed.
+        // Unreadable parts are reported where they are repaired.
         self.store.read_around_damage(keyspace, &all, caching, visit)?;
         Ok(deleted? + self.delete_expired(expired, now)?)
     }
 
-    /// Reads every document and receipt and checks all that can be checked without knowing its type.
-    pub(crate) fn verify(&self) -> Result<Verified> {
-        let mut seen = Verified::default();
+    /// Reads every document and receipt, and checks everything that does not depend on its type.
+    pub(crate) fn verify(&self) -> Result<DocumentsReport> {
+        let mut seen = DocumentsReport::default();
         let mut damaged = Vec::new();
         let all = KeyRange::all();
         let visit = |key: Box<[u8]>, stored: Box<[u8]>| {
@@ -173,7 +173,8 @@ impl Documents {
         Ok(seen)
     }
 
-    /// Whether the stored document under `key` is as expected. Its claim must be held.
+    /// Fails with [`Refusal::Conflict`] unless the stored document under `key` is as expected. The
+    /// caller must hold a claim on the key.
     pub(super) fn check(&self, key: &[u8], expect: Expect) -> Result<()> {
         let holds = match expect {
             Expect::Any => true,
@@ -190,7 +191,7 @@ impl Documents {
         if holds { Ok(()) } else { Err(Refusal::Conflict.into()) }
     }
 
-    /// Documents that were written or deleted are damaged no more.
+    /// Removes documents that were written or deleted from the list of corrupt documents.
     pub(super) fn forget_damage<'k>(&self, keys: impl Iterator<Item = &'k [u8]>) {
         let mut damaged = self.damaged.lock();
         if damaged.is_empty() {
@@ -229,7 +230,7 @@ impl Documents {
             }
         }
         let deleted = batch.len() as u64;
-        // A receipt that comes back after a power loss is expired still.
+        // Not synced: if a power loss brings a receipt back, it is still expired.
         self.store.write(batch, Sync::No)?;
         Ok(deleted)
     }

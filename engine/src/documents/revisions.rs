@@ -1,9 +1,9 @@
-//! The counter that revisions come from.
+//! The revision counter of documents.
 //!
-//! It is leased in strides: before the first revision of a stride is given, the end of the stride is written.
-//! That write needs no sync of its own, because the log keeps order: a document that survives a crash comes
-//! after the lease that its revision is from. A restart begins at the end of the last lease, so it may
-//! skip revisions and never repeats one.
+//! Revisions are leased in ranges: before the first revision of a range is assigned, the end of the
+//! range is written. That write needs no sync of its own, because the log preserves order: a
+//! document that survives a crash was logged after the lease of its revision. A restart continues
+//! at the end of the last lease, so it may skip revisions but never repeats one.
 
 use parking_lot::Mutex;
 
@@ -11,15 +11,16 @@ use super::collection;
 use crate::error::{Error, Result};
 use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store, Sync};
 
-/// Where the end of the lease is stored in [`Keyspace::Meta`]: eight bytes, little-endian.
+/// The key in [`Keyspace::Meta`] of the end of the lease: eight bytes, little-endian.
 const LEASE_KEY: &[u8] = b"documents.revision";
-/// Revisions of one lease: at most this many are skipped by a restart, and one extra write is made for so
+/// Revisions per lease: a restart skips at most this many, and there is one extra write per this
 /// many commits.
 const LEASE_REVISIONS: u64 = 1_024;
-/// The first revision of a new database, so that 0 is free to mean "none".
+/// The first revision of a new database; 0 can mean "none".
 const FIRST: u64 = 1;
 
-/// The first revision that no stored document has: the lease of a database with documents is only missing when it was lost.
+/// Returns the first revision after those of all stored documents. Needed only if the lease of a
+/// database with documents was lost.
 fn after_stored(store: &Store) -> Result<u64> {
     let mut next = FIRST;
     let visit = |key: Box<[u8]>, stored: Box<[u8]>| {
@@ -31,7 +32,7 @@ fn after_stored(store: &Store) -> Result<u64> {
     Ok(next)
 }
 
-/// Gives each commit its revision.
+/// Assigns a revision to each commit.
 #[derive(Debug)]
 pub(super) struct Revisions(Mutex<Lease>);
 
@@ -42,7 +43,7 @@ struct Lease {
 }
 
 impl Revisions {
-    /// Goes on after every revision that `store` may hold.
+    /// Continues after every revision that `store` may contain.
     pub(super) fn open(store: &Store) -> Result<Self> {
         let end = match store.get(Keyspace::Meta, LEASE_KEY)? {
             None => after_stored(store)?,
@@ -53,7 +54,7 @@ impl Revisions {
         Ok(Self(Mutex::new(Lease { next: end, end })))
     }
 
-    /// A revision larger than any given before.
+    /// Returns a revision greater than all earlier ones.
     pub(super) fn next(&self, store: &Store) -> Result<u64> {
         let mut lease = self.0.lock();
         if lease.next == lease.end {

@@ -1,4 +1,4 @@
-//! Changes of documents that happen together or not at all.
+//! Transactions: changes of documents that are applied together or not at all.
 
 use std::collections::BTreeSet;
 
@@ -12,19 +12,20 @@ use crate::error::{Error, Refusal, Result};
 use crate::limits;
 use crate::storage::{Batch, Keyspace, Sync};
 
-/// What a change expects to find, else the whole transaction is refused with [`Refusal::Conflict`].
+/// The state that a change expects; otherwise the whole transaction fails with
+/// [`Refusal::Conflict`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Expect {
-    /// Whatever is there, damaged or not.
+    /// Any state, including a corrupt document.
     Any,
     /// No document.
     Absent,
-    /// The document with this revision.
+    /// A document with this revision.
     Revision(u64),
 }
 
-/// Changes that are gathered first and applied by [`Transaction::commit`]. Dropped without it, they are
-/// forgotten. Nothing is locked meanwhile.
+/// Changes that are collected and then applied by [`Transaction::commit`]. Dropping the transaction
+/// discards them. Nothing is locked before the commit.
 #[derive(Debug)]
 pub struct Transaction<'a> {
     documents: &'a Documents,
@@ -32,7 +33,7 @@ pub struct Transaction<'a> {
     receipts: Vec<Receipt>,
 }
 
-/// One document to write, or to delete when there is no JSON.
+/// A document to be written, or to be deleted if there is no JSON.
 #[derive(Debug)]
 struct Change {
     key: Vec<u8>,
@@ -45,10 +46,10 @@ impl<'a> Transaction<'a> {
         Self { documents, changes: Vec::new(), receipts: Vec::new() }
     }
 
-    /// Stores `value` as the document `id`, in place of what is there.
+    /// Writes `value` as the document `id`, replacing an existing one.
     ///
-    /// Fails, and leaves the transaction as it was, when the value is no JSON, or goes over a limit
-    /// of [`crate::limits`].
+    /// Fails, and leaves the transaction unchanged, if the value cannot be serialised as JSON or
+    /// exceeds a limit of [`crate::limits`].
     pub fn put<T: Serialize + ?Sized>(
         &mut self,
         collection: Collection,
@@ -58,45 +59,48 @@ impl<'a> Transaction<'a> {
     ) -> Result<()> {
         let key = collection.key(id);
         let json = serde_json::to_vec(value)
-            .map_err(|error| unfit(&key, &format!("cannot be written as JSON: {error}")))?;
+            .map_err(|error| unfit(&key, &format!("cannot be serialised as JSON: {error}")))?;
         if id.len() > limits::DOCUMENT_ID_BYTES_MAX {
-            return Err(unfit(&key, "has too long an id"));
+            return Err(unfit(&key, "has an id that is too long"));
         }
         if json.len() > limits::DOCUMENT_BYTES_MAX {
             return Err(unfit(&key, &format!("is too large: {} bytes", json.len())));
         }
         if nesting(&json) > limits::DOCUMENT_NESTING_MAX {
-            return Err(unfit(&key, "is nested too deep to be read again"));
+            return Err(unfit(&key, "is nested too deeply to be parsed"));
         }
         self.changes.push(Change { key, json: Some(json), expect });
         Ok(())
     }
 
-    /// Deletes the document `id`. That it is not there is no failure, unless another state is expected.
+    /// Deletes the document `id`. A missing document is not an error unless another state is
+    /// expected.
     pub fn delete(&mut self, collection: Collection, id: &str, expect: Expect) {
         self.changes.push(Change { key: collection.key(id), json: None, expect });
     }
 
-    /// Stores `receipt` with the changes. Expects that there is none with its id, unless expired: of two
-    /// requests with one id that are under way at the same time, one commit succeeds and the other is
-    /// refused with [`Refusal::Conflict`] and finds the receipt of the first. Fails when its answer is longer
-    /// than [`limits::RECEIPT_ANSWER_BYTES_MAX`].
+    /// Stores `receipt` with the changes. Expects that no unexpired receipt has its id: of two
+    /// concurrent requests with one id, one commit succeeds; the other fails with
+    /// [`Refusal::Conflict`] and can then read the receipt of the first. Fails if the response is
+    /// longer than [`limits::RECEIPT_ANSWER_BYTES_MAX`].
     pub fn receipt(&mut self, receipt: Receipt) -> Result<()> {
         if receipt.answer.len() > limits::RECEIPT_ANSWER_BYTES_MAX {
-            let message = format!("the answer of a receipt is too large: {}", receipt.answer.len());
+            let message =
+                format!("the response in a receipt is too large: {} bytes", receipt.answer.len());
             return Err(Error::Storage(message));
         }
         self.receipts.push(receipt);
         Ok(())
     }
 
-    /// Applies all changes, or none. Returns the revision of every document written, when they are on the
-    /// disk. Of several changes to one document the last one stays; all expectations are about the
+    /// Applies all changes or none, and returns the revision of all documents written once they are
+    /// durable. Of several changes to one document the last one wins; all expectations refer to the
     /// state before the transaction.
     ///
-    /// Fails with [`Refusal::Conflict`] when an expectation does not hold, and with [`Error::Unavailable`]
-    /// while the disk is full: then nothing has changed. After [`Error::Storage`], and should the
-    /// process die while the disk is full, the next start may find the changes made.
+    /// Fails with [`Refusal::Conflict`] if an expectation does not hold, and with
+    /// [`Error::Unavailable`] while the disk is full; in both cases nothing has changed. After
+    /// [`Error::Storage`], or if the process stops while the disk is full, the changes may be found
+    /// applied after the next start.
     pub fn commit(self) -> Result<u64> {
         let Self { documents, changes, receipts } = self;
         let claim = documents.claims.claim(slots(&changes, &receipts));
@@ -138,17 +142,17 @@ fn unfit(key: &[u8], why: &str) -> Error {
     Error::Storage(format!("document {} {why}", display_name(key)))
 }
 
-/// How deep arrays and objects stand in each other.
+/// Returns the nesting depth of arrays and objects.
 fn nesting(json: &[u8]) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
-    let (mut in_text, mut escaped) = (false, false);
+    let (mut in_string, mut escaped) = (false, false);
     for byte in json {
         match byte {
             _ if escaped => escaped = false,
-            b'\\' => escaped = in_text,
-            b'"' => in_text = !in_text,
-            b'[' | b'{' if !in_text => depth += 1,
-            b']' | b'}' if !in_text => depth = depth.saturating_sub(1),
+            b'\\' => escaped = in_string,
+            b'"' => in_string = !in_string,
+            b'[' | b'{' if !in_string => depth += 1,
+            b']' | b'}' if !in_string => depth = depth.saturating_sub(1),
             _ => {}
         }
         deepest = deepest.max(depth);
@@ -161,7 +165,7 @@ mod tests {
     use super::nesting;
 
     #[test]
-    fn nesting_counts_brackets_outside_text() {
+    fn nesting_ignores_brackets_in_strings() {
         assert_eq!(nesting(b"7"), 0);
         assert_eq!(nesting(br#"{"a":[1,{"b":[]}],"c":[]}"#), 4);
         assert_eq!(nesting(br#"{"a":"[[[[\"[[","b\\":"{"}"#), 1);

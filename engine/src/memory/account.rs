@@ -1,4 +1,4 @@
-//! The account: what each owner has, and what all of them may have together.
+//! The memory account: the bytes of each owner, and the limit that all of them share.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,23 +10,25 @@ use super::owner::MemoryOwner;
 use super::share::MemoryShare;
 use crate::limits::MEMORY_KEPT_FROM_DATA;
 
-/// One part of this many of the limit is kept from questions and their answers.
-const KEPT_FROM_QUESTIONS: u64 = 8;
-/// Questions and answers that have one part of this many of the limit together may use what is kept from them.
-const QUESTIONS_MIN: u64 = 16;
-/// Bytes beyond the limit for requests that make stores smaller: some fetches of jobs at once. Of a small limit, one part of
-/// [`RESERVE_SHARE`].
+/// One part in this many of the limit is not available to queries and their results.
+const KEPT_FROM_QUERIES: u64 = 8;
+/// While queries and results together have at most one part in this many of the limit, they may use
+/// the part that is otherwise not available to them.
+const QUERIES_MIN: u64 = 16;
+/// Bytes above the limit that are reserved for requests that shrink stores: enough for several
+/// concurrent fetches of jobs. With a small limit, one part in [`RESERVE_SHARE`] of it.
 const RESERVE_BYTES_MAX: u64 = 8 << 20;
-/// The reserve is one part of this many of the limit at most.
+/// The reserve is at most one part in this many of the limit.
 const RESERVE_SHARE: u64 = 16;
-/// The process is looked at when another part of this many of the limit was borrowed.
-const LOOK_SHARE: u64 = 128;
-/// What is uncounted is one part of this many of the limit at most.
+/// The process is measured each time another part in this many of the limit was taken.
+const MEASURE_SHARE: u64 = 128;
+/// Uncounted memory is at most one part in this many of the limit.
 const UNCOUNTED_SHARE: u64 = 2;
-/// Stores and what is uncounted leave one part of this many of the limit to requests, unless stores alone have more.
+/// Stores and uncounted memory leave one part in this many of the limit to requests, unless the
+/// stores alone exceed that.
 const KEPT_FROM_UNCOUNTED: u64 = 8;
 
-/// The account. Clones are the same account.
+/// The memory account. Clones share one account.
 #[derive(Clone)]
 pub struct Memory(Arc<Account>);
 
@@ -34,134 +36,140 @@ pub(super) struct Account {
     limit: u64,
     total: AtomicU64,
     owners: [AtomicU64; MemoryOwner::ALL.len()],
-    /// What each store may come to hold.
+    /// The planned size of each store.
     planned: [AtomicU64; MemoryOwner::ALL.len()],
-    /// What of the reserve is taken.
+    /// Bytes taken from the reserve.
     reserve_taken: AtomicU64,
-    /// What was borrowed since the last look at the process.
-    since_look: AtomicU64,
-    look: OnceLock<Look>,
-    /// One borrower looks at a time; the others do not wait.
-    looking: Mutex<()>,
+    /// Bytes taken since the process was last measured.
+    since_measurement: AtomicU64,
+    measure: OnceLock<MeasureProcess>,
+    /// Held by the thread that measures; other threads do not wait for it.
+    measuring: Mutex<()>,
 }
 
-/// Looks at what the process has, and tells the account.
-type Look = Box<dyn Fn(&Memory) + Send + Sync>;
+/// Measures the memory of the process and calls [`Memory::hold_process`].
+type MeasureProcess = Box<dyn Fn(&Memory) + Send + Sync>;
 
-/// There is no room for what was asked for.
+/// The memory limit does not allow an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("memory is full: {bytes} bytes for {} do not fit beside {held} of {limit} bytes", owner.as_str())]
+#[error("memory limit reached: {bytes} bytes for {} cannot be added to {held} of {limit} bytes in use", owner.as_str())]
 pub struct MemoryFull {
-    /// Who asked.
+    /// The owner of the allocation.
     pub owner: MemoryOwner,
-    /// For how much.
+    /// The requested bytes.
     pub bytes: u64,
-    /// What all owners have.
+    /// The bytes of all owners.
     pub held: u64,
-    /// What they may have.
+    /// The limit that applies to the owner.
     pub limit: u64,
 }
 
 impl Memory {
-    /// An account of so many bytes.
+    /// Creates an account with a limit of `limit` bytes.
     pub fn new(limit: u64) -> Self {
         let [owners, planned] = [(), ()].map(|()| MemoryOwner::ALL.map(|_| AtomicU64::new(0)));
-        let [total, reserve_taken, since_look] = [(), (), ()].map(|()| AtomicU64::new(0));
-        let (look, looking) = (OnceLock::new(), Mutex::new(()));
+        let [total, reserve_taken, since_measurement] = [(), (), ()].map(|()| AtomicU64::new(0));
+        let (measure, measuring) = (OnceLock::new(), Mutex::new(()));
         Self(Arc::new(Account {
             limit,
             total,
             owners,
             planned,
             reserve_taken,
-            since_look,
-            look,
-            looking,
+            since_measurement,
+            measure,
+            measuring,
         }))
     }
 
-    /// An account that refuses nothing.
+    /// Creates an account without a limit.
     pub fn unlimited() -> Self {
         Self::new(u64::MAX)
     }
 
-    /// What all owners together may have.
+    /// Returns the limit of all owners together.
     pub fn limit(&self) -> u64 {
         self.0.limit
     }
 
-    /// What all owners have.
+    /// Returns the bytes of all owners.
     pub fn held(&self) -> u64 {
         self.0.total.load(Ordering::Relaxed)
     }
 
-    /// What one owner has.
+    /// Returns the bytes of one owner.
     pub fn held_by(&self, owner: MemoryOwner) -> u64 {
         self.slot(owner).load(Ordering::Relaxed)
     }
 
-    /// Sets how many bytes a store may come to hold. What grows with the data leaves room for that, however little the store holds
-    /// now.
+    /// Sets the size up to which a store may grow. [`Self::room_for_data`] subtracts it even while
+    /// the store is smaller.
     pub fn plan(&self, owner: MemoryOwner, bytes: u64) {
         self.0.planned[owner as usize].store(bytes, Ordering::Relaxed);
     }
 
-    /// Returns the bytes by which what grows with the data may grow, where that can be refused: three quarters of the limit less what
-    /// stores hold, or may come to hold. The rest is for borrowers, and for stores that soon hold less again.
+    /// Returns the bytes by which stores that grow with the data may still grow: three quarters of
+    /// the limit minus the actual or planned size of all stores, whichever is larger. The rest is
+    /// for requests, and for stores that are temporarily larger.
     pub fn room_for_data(&self) -> u64 {
         let limit = self.limit();
-        let lasting = MemoryOwner::ALL.into_iter().filter(|owner| owner.lasts());
+        let stores = MemoryOwner::ALL.into_iter().filter(|owner| owner.is_store());
         let planned = |owner: MemoryOwner| self.0.planned[owner as usize].load(Ordering::Relaxed);
-        let held = lasting.map(|owner| self.held_by(owner).max(planned(owner)));
+        let held = stores.map(|owner| self.held_by(owner).max(planned(owner)));
         (limit - limit / MEMORY_KEPT_FROM_DATA).saturating_sub(held.fold(0, u64::saturating_add))
     }
 
-    /// Says what a store holds now, in place of what it said before. One thread says so for each owner.
+    /// Sets the bytes of a store, replacing the previous value. Each owner must be updated by one
+    /// thread only.
     pub fn hold(&self, owner: MemoryOwner, bytes: u64) {
         let before = self.slot(owner).swap(bytes, Ordering::Relaxed);
-        // What becomes less wraps around.
+        // A decrease wraps around.
         self.0.total.fetch_add(bytes.wrapping_sub(before), Ordering::Relaxed);
     }
 
-    /// Sets what looks at the process and calls [`Self::hold_process`]; the first one stays. Borrowers call it before they are given
-    /// what they ask for, once for each 128th part of the limit that was borrowed: it must be quick, and must not borrow.
-    pub fn look_with(&self, look: impl Fn(&Self) + Send + Sync + 'static) {
-        self.0.look.get_or_init(|| Box::new(look));
+    /// Sets the function that measures the process and calls [`Self::hold_process`]; only the first
+    /// call has an effect. It is called before memory is taken, once for each 128th part of the
+    /// limit taken, so it must be fast and must not take memory itself.
+    pub fn measure_with(&self, measure: impl Fn(&Self) + Send + Sync + 'static) {
+        self.0.measure.get_or_init(|| Box::new(measure));
     }
 
-    /// Says how many bytes the whole process has, the program itself included. What nobody has counted of them counts as
-    /// [`MemoryOwner::Uncounted`]. It is half of the limit at most, and leaves an eighth of the limit to requests beside what stores
-    /// hold: waiting makes neither smaller, so together they would refuse everything for ever.
+    /// Sets the bytes of the whole process, including its code. Those not counted for any owner are
+    /// counted as [`MemoryOwner::Uncounted`], up to half of the limit, and such that an eighth of
+    /// the limit remains for requests in addition to the stores. Neither stores nor uncounted
+    /// memory shrink by waiting, so without these bounds all requests could be refused permanently.
     pub fn hold_process(&self, bytes: u64) {
         let limit = self.limit();
         let counted = self.held().saturating_sub(self.held_by(MemoryOwner::Uncounted));
-        let lasting = MemoryOwner::ALL.into_iter().filter(|owner| owner.lasts());
-        let stores = lasting.map(|owner| self.held_by(owner)).fold(0, u64::saturating_add);
-        let beside_stores = (limit - limit / KEPT_FROM_UNCOUNTED).saturating_sub(stores);
-        let most = beside_stores.min(limit / UNCOUNTED_SHARE);
+        let stores = MemoryOwner::ALL.into_iter().filter(|owner| owner.is_store());
+        let stores = stores.map(|owner| self.held_by(owner)).fold(0, u64::saturating_add);
+        let left_by_stores = (limit - limit / KEPT_FROM_UNCOUNTED).saturating_sub(stores);
+        let most = left_by_stores.min(limit / UNCOUNTED_SHARE);
         self.hold(MemoryOwner::Uncounted, bytes.saturating_sub(counted).min(most));
     }
 
-    /// An empty share of a borrower, to be grown.
+    /// Returns an empty share for transient memory.
     pub fn share(&self, owner: MemoryOwner) -> MemoryShare {
         MemoryShare::empty(Arc::clone(&self.0), owner)
     }
 
-    /// Borrows so many bytes, or fails.
+    /// Takes transient memory, or fails.
     pub fn take(&self, owner: MemoryOwner, bytes: u64) -> Result<MemoryShare, MemoryFull> {
         let mut share = self.share(owner);
         share.grow(bytes)?;
         Ok(share)
     }
 
-    /// Borrows so many bytes for a request that makes a store smaller, as [`MemoryShare::grow_to_drain`] does.
+    /// Takes transient memory for a request that shrinks a store, like
+    /// [`MemoryShare::grow_to_drain`].
     pub fn take_to_drain(&self, owner: MemoryOwner, bytes: u64) -> Result<MemoryShare, MemoryFull> {
         let mut share = self.share(owner);
         share.grow_to_drain(bytes)?;
         Ok(share)
     }
 
-    /// Takes so many bytes whether there is room or not: for what was done already and must be told.
+    /// Takes transient memory even beyond the limit: for results that must be reported because the
+    /// work is already done.
     pub fn take_anyway(&self, owner: MemoryOwner, bytes: u64) -> MemoryShare {
         let mut share = self.share(owner);
         share.grow_anyway(bytes);
@@ -178,22 +186,22 @@ impl Account {
         &self.owners[owner as usize]
     }
 
-    /// The limit.
+    /// Returns the limit of all owners.
     pub(super) fn limit(&self) -> u64 {
         self.limit
     }
 
-    /// What all owners together may have after `owner` has taken so many bytes more.
+    /// Returns the limit of the total that applies if `owner` takes `bytes` more.
     pub(super) fn limit_of(&self, owner: MemoryOwner, bytes: u64) -> u64 {
-        let of_questions = MemoryOwner::ALL.into_iter().filter(|owner| owner.is_of_a_question());
-        let held = of_questions.map(|owner| self.slot(owner).load(Ordering::Relaxed));
-        let are_few = held.fold(bytes, u64::saturating_add) <= self.limit / QUESTIONS_MIN;
-        let is_kept = owner.is_of_a_question() && !are_few;
-        if is_kept { self.limit - self.limit / KEPT_FROM_QUESTIONS } else { self.limit }
+        let of_queries = MemoryOwner::ALL.into_iter().filter(|owner| owner.is_query());
+        let held = of_queries.map(|owner| self.slot(owner).load(Ordering::Relaxed));
+        let is_small = held.fold(bytes, u64::saturating_add) <= self.limit / QUERIES_MIN;
+        let is_restricted = owner.is_query() && !is_small;
+        if is_restricted { self.limit - self.limit / KEPT_FROM_QUERIES } else { self.limit }
     }
 
     pub(super) fn add(&self, owner: MemoryOwner, bytes: u64, limit: u64) -> Result<(), MemoryFull> {
-        // Whoever needs nothing more goes on, also while stores hold more than the limit.
+        // Taking nothing succeeds even while stores exceed the limit.
         if bytes == 0 {
             return Ok(());
         }
@@ -204,16 +212,17 @@ impl Account {
         Ok(())
     }
 
-    /// Looks at what the process has, where enough was borrowed since the last look with the bytes that are asked for now.
-    pub(super) fn look_before(self: &Arc<Self>, bytes: u64) {
-        let Some(look) = self.look.get() else { return };
-        let before = self.since_look.fetch_add(bytes, Ordering::Relaxed);
-        if before.saturating_add(bytes) < self.limit / LOOK_SHARE {
+    /// Measures the process if enough was taken since the last measurement, including the `bytes`
+    /// requested now.
+    pub(super) fn measure_before(self: &Arc<Self>, bytes: u64) {
+        let Some(measure) = self.measure.get() else { return };
+        let before = self.since_measurement.fetch_add(bytes, Ordering::Relaxed);
+        if before.saturating_add(bytes) < self.limit / MEASURE_SHARE {
             return;
         }
-        if let Some(_one) = self.looking.try_lock() {
-            self.since_look.store(0, Ordering::Relaxed);
-            look(&Memory(Arc::clone(self)));
+        if let Some(_one) = self.measuring.try_lock() {
+            self.since_measurement.store(0, Ordering::Relaxed);
+            measure(&Memory(Arc::clone(self)));
         }
     }
 
@@ -222,8 +231,9 @@ impl Account {
         self.slot(owner).fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Adds bytes beyond the limit. Returns false, and adds nothing, where the reserve has fewer.
-    pub(super) fn add_of_reserve(&self, owner: MemoryOwner, bytes: u64) -> bool {
+    /// Adds bytes beyond the limit. Returns false, and adds nothing, if the reserve does not have
+    /// enough left.
+    pub(super) fn add_from_reserve(&self, owner: MemoryOwner, bytes: u64) -> bool {
         let reserve = RESERVE_BYTES_MAX.min(self.limit / RESERVE_SHARE);
         let grown = |taken: u64| taken.checked_add(bytes).filter(|grown| *grown <= reserve);
         let taken = self.reserve_taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, grown);
@@ -233,17 +243,17 @@ impl Account {
         taken.is_ok()
     }
 
-    pub(super) fn give_back_reserve(&self, bytes: u64) {
+    pub(super) fn release_reserve(&self, bytes: u64) {
         self.reserve_taken.fetch_sub(bytes, Ordering::Relaxed);
     }
 
-    pub(super) fn give_back(&self, owner: MemoryOwner, bytes: u64) {
+    pub(super) fn release(&self, owner: MemoryOwner, bytes: u64) {
         self.slot(owner).fetch_sub(bytes, Ordering::Relaxed);
         self.total.fetch_sub(bytes, Ordering::Relaxed);
     }
 }
 
-/// The same account, whatever it says.
+/// Two values are equal if they share one account.
 impl PartialEq for Memory {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)

@@ -1,14 +1,14 @@
-//! The memory of an answer.
+//! The memory of a query result.
 
 use super::share::MemoryShare;
 
-/// The memory of an answer: it counts until the answer is dropped. A copy of an answer does not count, and answers with the same
-/// content are equal.
+/// The memory of a query result, counted until the result is dropped. A clone counts nothing. All
+/// values compare equal, so results with equal content are equal.
 #[derive(Debug, Default)]
 pub struct AnswerMemory(Option<MemoryShare>);
 
 impl AnswerMemory {
-    /// How many bytes count.
+    /// Returns the counted bytes.
     pub fn bytes(&self) -> u64 {
         self.0.as_ref().map_or(0, MemoryShare::bytes)
     }

@@ -1,16 +1,20 @@
-//! One account of memory for the whole process: who has how much of it, and whether there is room for more.
+//! The memory account of the process: the bytes of each owner, and whether more may be taken.
 //!
-//! Two kinds of owners share the limit. *Stores* hold what they must (the registry, caches, queues) and say how much that is;
-//! their own limits bound them. *Borrowers* (queries, bodies, answers) ask before they take, are refused where there is no room,
-//! and give everything back when they are done. A part of the limit is kept from questions, so that data comes in while they
-//! take all they may; questions that need little may use that part as well.
+//! Two kinds of owners share the limit. *Stores* are persistent in-memory state (the registry,
+//! caches, queues): they report their size, which is bounded by limits of their own. *Transient
+//! memory* (queries, bodies, results) must be taken before it is used; a request that does not fit
+//! is refused, and everything is released when the work is done. A part of the limit is not
+//! available to queries, so that data can be ingested while queries use all the memory they may;
+//! queries that need little may use that part as well.
 //!
-//! A store may be larger than planned, after a start with a lower limit for example. Requests that make stores smaller (workers that
-//! fetch and finish jobs, deletions) may therefore exceed the limit by a small reserve: otherwise it could never become smaller.
+//! A store may be larger than planned, for example after a restart with a lower limit. Requests
+//! that shrink stores (workers that fetch and finish jobs, deletions) may therefore exceed the
+//! limit by a small reserve; otherwise the store could never shrink.
 //!
-//! What owners say is what they know of: buffers and tables. Whatever the process takes beyond that, of the allocator, of its own
-//! program or of what estimates leave out, is measured and counts as an owner of its own: now and then, and by borrowers
-//! themselves each time that they have taken much, so that what they take beyond what they say is seen before the next of them.
+//! Owners count only buffers and tables that they know. Other memory of the process (allocator
+//! overhead, code, errors of estimates) is measured and counted as an owner of its own:
+//! periodically, and before transient memory is taken once a certain amount was taken since the
+//! last measurement.
 
 mod account;
 mod answer;

@@ -1,37 +1,39 @@
 //! The owners of memory.
 
-/// Who has memory.
+/// An owner of memory in the account.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MemoryOwner {
-    /// New points, events and receipts that are not in blocks yet, and what waits for the log: as much as they may take.
+    /// Samples, events and receipts that are not in blocks yet, and the queue of the write-ahead
+    /// log: counted with the largest size they may have.
     Heads,
-    /// Metrics, series, tags and last readings.
+    /// Metrics, series, tags and last cumulative values.
     Registry,
-    /// What is known of blocks unread.
+    /// Metadata of blocks.
     Catalog,
-    /// The caches of the database and of columns of events: as much as they may take.
+    /// The caches of the database and of event columns: counted with the largest size they may
+    /// have.
     Caches,
-    /// Questions being answered.
+    /// Queries in progress.
     Queries,
-    /// Blocks being merged.
+    /// Compactions in progress.
     Merges,
-    /// Bodies of requests, as they came and unpacked.
+    /// Bodies of requests, as received and decompressed.
     Bodies,
-    /// Answers that are not sent yet.
+    /// Responses that are not sent yet.
     Answers,
-    /// Open connections, by estimate.
+    /// Open connections, estimated.
     Connections,
-    /// Jobs that wait.
+    /// Waiting jobs.
     Jobs,
-    /// Groups of errors and their sets of users.
+    /// Error groups and their sets of users.
     Errors,
-    /// What the process takes beyond what all others say: its own program, what is freed and not given back yet, and what estimates
-    /// leave out.
+    /// Memory of the process beyond what the other owners count: its code, freed memory that the
+    /// allocator keeps, and errors of estimates.
     Uncounted,
 }
 
 impl MemoryOwner {
-    /// All of them.
+    /// All owners.
     pub const ALL: [Self; 12] = [
         Self::Heads,
         Self::Registry,
@@ -47,7 +49,7 @@ impl MemoryOwner {
         Self::Uncounted,
     ];
 
-    /// The name, as figures carry it.
+    /// Returns the name used in metrics.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Heads => "heads",
@@ -65,13 +67,13 @@ impl MemoryOwner {
         }
     }
 
-    /// Whether what it holds is there as long as the data, or the server.
-    pub(super) fn lasts(self) -> bool {
+    /// Returns whether the owner is a store rather than transient memory.
+    pub(super) fn is_store(self) -> bool {
         use MemoryOwner::{Caches, Catalog, Errors, Heads, Jobs, Registry};
         matches!(self, Heads | Registry | Catalog | Caches | Jobs | Errors)
     }
 
-    pub(super) fn is_of_a_question(self) -> bool {
+    pub(super) fn is_query(self) -> bool {
         matches!(self, Self::Queries | Self::Answers)
     }
 }

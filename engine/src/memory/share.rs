@@ -1,4 +1,4 @@
-//! What a borrower has of the account.
+//! Shares of the account: transient memory.
 
 use std::fmt;
 use std::sync::Arc;
@@ -6,12 +6,12 @@ use std::sync::Arc;
 use super::account::{Account, MemoryFull};
 use super::owner::MemoryOwner;
 
-/// What a borrower has. Gives it back when dropped.
+/// Transient memory taken from the account. Released when dropped.
 pub struct MemoryShare {
     account: Arc<Account>,
     owner: MemoryOwner,
     bytes: u64,
-    /// How much of it is of the reserve.
+    /// The part of `bytes` that was taken from the reserve.
     of_reserve: u64,
 }
 
@@ -20,37 +20,37 @@ impl MemoryShare {
         Self { account, owner, bytes: 0, of_reserve: 0 }
     }
 
-    /// How much it is.
+    /// Returns the bytes taken.
     pub fn bytes(&self) -> u64 {
         self.bytes
     }
 
-    /// How much of it is beyond the limit, of the reserve for requests that make stores smaller.
+    /// Returns the bytes taken beyond the limit, from the reserve for requests that shrink stores.
     pub fn of_reserve(&self) -> u64 {
         self.of_reserve
     }
 
-    /// Moves all of it to another share, and leaves an empty one.
+    /// Moves all bytes to another share, and leaves this one empty.
     pub fn take_all(&mut self) -> Self {
         let (bytes, of_reserve) = (self.bytes, self.of_reserve);
         (self.bytes, self.of_reserve) = (0, 0);
         Self { account: Arc::clone(&self.account), owner: self.owner, bytes, of_reserve }
     }
 
-    /// Borrows more, or fails and stays what it was.
+    /// Takes more bytes, or fails and changes nothing.
     pub fn grow(&mut self, bytes: u64) -> Result<(), MemoryFull> {
-        self.account.look_before(bytes);
+        self.account.measure_before(bytes);
         self.account.add(self.owner, bytes, self.account.limit_of(self.owner, bytes))?;
         self.bytes += bytes;
         Ok(())
     }
 
-    /// Borrows more for a request that makes a store smaller: of all that the limit leaves, and where that is too little, of the
-    /// reserve beyond it. Fails, and stays what it was, where the reserve is too small too.
+    /// Takes more bytes for a request that shrinks a store: within the full limit, or else from the
+    /// reserve above it. Fails and changes nothing if the reserve does not have enough left either.
     pub fn grow_to_drain(&mut self, bytes: u64) -> Result<(), MemoryFull> {
-        self.account.look_before(bytes);
+        self.account.measure_before(bytes);
         if let Err(full) = self.account.add(self.owner, bytes, self.account.limit()) {
-            if !self.account.add_of_reserve(self.owner, bytes) {
+            if !self.account.add_from_reserve(self.owner, bytes) {
                 return Err(full);
             }
             self.of_reserve += bytes;
@@ -59,19 +59,19 @@ impl MemoryShare {
         Ok(())
     }
 
-    /// Takes more, whether there is room or not.
+    /// Takes more bytes even beyond the limit.
     pub fn grow_anyway(&mut self, bytes: u64) {
         self.account.add_anyway(self.owner, bytes);
         self.bytes += bytes;
     }
 
-    /// Gives back what is above so many bytes.
+    /// Releases everything above `bytes`.
     pub fn shrink_to(&mut self, bytes: u64) {
         let over = self.bytes.saturating_sub(bytes);
-        self.account.give_back(self.owner, over);
+        self.account.release(self.owner, over);
         self.bytes -= over;
         let of_reserve = self.of_reserve.saturating_sub(self.bytes);
-        self.account.give_back_reserve(of_reserve);
+        self.account.release_reserve(of_reserve);
         self.of_reserve -= of_reserve;
     }
 }

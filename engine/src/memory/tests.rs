@@ -1,4 +1,4 @@
-//! Tests of the account.
+//! Tests of the memory account.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use super::*;
 
 #[test]
-fn what_does_not_fit_is_refused_and_what_is_given_back_fits_again() {
+fn allocations_beyond_the_limit_are_refused_and_released_memory_can_be_taken_again() {
     let memory = Memory::new(1_000);
     memory.hold(MemoryOwner::Registry, 300);
     let mut body = memory.take(MemoryOwner::Bodies, 500).unwrap();
@@ -24,49 +24,49 @@ fn what_does_not_fit_is_refused_and_what_is_given_back_fits_again() {
 }
 
 #[test]
-fn what_the_process_has_beyond_all_that_is_counted_counts_too() {
+fn uncounted_memory_of_the_process_is_counted() {
     const MIB: u64 = 1 << 20;
     let memory = Memory::new(256 * MIB);
     memory.hold(MemoryOwner::Heads, 100 * MIB);
     memory.hold_process(90 * MIB);
-    assert_eq!(memory.held(), 100 * MIB, "less than is counted");
+    assert_eq!(memory.held(), 100 * MIB, "the process is smaller than what is counted");
     memory.hold_process(130 * MIB);
     assert_eq!(memory.held_by(MemoryOwner::Uncounted), 30 * MIB);
     let body = memory.take(MemoryOwner::Bodies, 120 * MIB).unwrap();
     assert!(memory.take(MemoryOwner::Bodies, 7 * MIB).is_err());
     memory.hold_process(130 * MIB);
-    assert_eq!(memory.held(), 220 * MIB, "what was uncounted was of the body");
+    assert_eq!(memory.held(), 220 * MIB, "the uncounted memory belonged to the body");
     drop(body);
     memory.hold(MemoryOwner::Heads, 96 * MIB);
     memory.hold_process(u64::MAX);
-    assert_eq!(memory.held_by(MemoryOwner::Uncounted), 128 * MIB, "never all of it");
+    assert_eq!(memory.held_by(MemoryOwner::Uncounted), 128 * MIB, "at most half of the limit");
 }
 
 #[test]
-fn who_borrows_much_looks_at_the_process_first() {
+fn large_allocations_measure_the_process_first() {
     let memory = Memory::new(12_800);
     let process = Arc::new(AtomicU64::new(0));
-    let looks = Arc::new(AtomicU64::new(0));
-    let (seen, counted) = (Arc::clone(&process), Arc::clone(&looks));
-    memory.look_with(move |memory| {
+    let measurements = Arc::new(AtomicU64::new(0));
+    let (seen, counted) = (Arc::clone(&process), Arc::clone(&measurements));
+    memory.measure_with(move |memory| {
         counted.fetch_add(1, Ordering::Relaxed);
         memory.hold_process(seen.load(Ordering::Relaxed));
     });
     let mut body = memory.take(MemoryOwner::Bodies, 99).unwrap();
-    assert_eq!(looks.load(Ordering::Relaxed), 0, "it is little");
+    assert_eq!(measurements.load(Ordering::Relaxed), 0, "too little was taken");
     body.grow(1).unwrap();
     drop(body);
-    assert_eq!(looks.load(Ordering::Relaxed), 1, "what was given back was borrowed, too");
+    assert_eq!(measurements.load(Ordering::Relaxed), 1, "released memory counts as taken, too");
     process.store(12_000, Ordering::Relaxed);
     let body = memory.take(MemoryOwner::Bodies, 99).unwrap();
-    assert_eq!((looks.load(Ordering::Relaxed), memory.held()), (1, 99));
+    assert_eq!((measurements.load(Ordering::Relaxed), memory.held()), (1, 99));
     let refused = memory.take_to_drain(MemoryOwner::Bodies, 7_000).unwrap_err();
-    assert_eq!((looks.load(Ordering::Relaxed), refused.held), (2, 99 + 6_400));
+    assert_eq!((measurements.load(Ordering::Relaxed), refused.held), (2, 99 + 6_400));
     drop(body);
 }
 
 #[test]
-fn what_is_uncounted_leaves_room_for_requests_beside_full_stores() {
+fn uncounted_memory_leaves_space_for_requests_beside_full_stores() {
     const MIB: u64 = 1 << 20;
     let memory = Memory::new(256 * MIB);
     memory.hold(MemoryOwner::Registry, 92 * MIB);
@@ -87,7 +87,7 @@ fn what_is_uncounted_leaves_room_for_requests_beside_full_stores() {
 }
 
 #[test]
-fn a_part_is_kept_from_questions() {
+fn a_part_of_the_limit_is_not_available_to_queries() {
     let memory = Memory::new(800);
     let _query = memory.take(MemoryOwner::Queries, 700).unwrap();
     assert!(memory.take(MemoryOwner::Answers, 1).is_err());
@@ -97,7 +97,7 @@ fn a_part_is_kept_from_questions() {
 }
 
 #[test]
-fn small_questions_may_use_what_is_kept_from_large_ones() {
+fn small_queries_may_use_the_part_that_is_not_available_to_large_ones() {
     let memory = Memory::new(1_600);
     memory.hold(MemoryOwner::Heads, 1_450);
     let _query = memory.take(MemoryOwner::Queries, 60).unwrap();
@@ -111,7 +111,7 @@ fn small_questions_may_use_what_is_kept_from_large_ones() {
 }
 
 #[test]
-fn nothing_more_fits_also_where_stores_hold_too_much() {
+fn nothing_more_can_be_taken_while_stores_exceed_the_limit() {
     let memory = Memory::new(100);
     memory.hold(MemoryOwner::Jobs, 500);
     for owner in MemoryOwner::ALL {
@@ -121,7 +121,7 @@ fn nothing_more_fits_also_where_stores_hold_too_much() {
 }
 
 #[test]
-fn requests_that_make_stores_smaller_have_a_reserve() {
+fn requests_that_shrink_stores_have_a_reserve() {
     let memory = Memory::new(1_600);
     memory.hold(MemoryOwner::Jobs, 1_590);
     let _body = memory.take_to_drain(MemoryOwner::Bodies, 10).unwrap();
@@ -141,7 +141,7 @@ fn requests_that_make_stores_smaller_have_a_reserve() {
 }
 
 #[test]
-fn data_leaves_room_for_what_stores_may_come_to_hold() {
+fn data_leaves_space_for_the_planned_size_of_stores() {
     let memory = Memory::new(1_000);
     memory.plan(MemoryOwner::Jobs, 300);
     memory.hold(MemoryOwner::Jobs, 10);
@@ -154,21 +154,21 @@ fn data_leaves_room_for_what_stores_may_come_to_hold() {
 }
 
 #[test]
-fn stores_hold_what_they_must() {
+fn stores_may_exceed_the_limit() {
     let memory = Memory::new(100);
     memory.hold(MemoryOwner::Registry, 500);
     assert_eq!(memory.room_for_data(), 0);
     assert!(memory.take(MemoryOwner::Merges, 1).is_err());
     memory.hold(MemoryOwner::Registry, 74);
     memory.hold(MemoryOwner::Connections, 20);
-    assert_eq!(memory.room_for_data(), 1, "what passes does not count");
+    assert_eq!(memory.room_for_data(), 1, "transient memory does not count");
     memory.hold(MemoryOwner::Caches, 1);
     assert_eq!(memory.room_for_data(), 0);
 }
 
 #[test]
-fn names_and_places_agree() {
-    for (place, owner) in MemoryOwner::ALL.into_iter().enumerate() {
-        assert_eq!(owner as usize, place, "{}", owner.as_str());
+fn owners_are_listed_in_the_order_of_their_discriminants() {
+    for (index, owner) in MemoryOwner::ALL.into_iter().enumerate() {
+        assert_eq!(owner as usize, index, "{}", owner.as_str());
     }
 }

@@ -1,11 +1,12 @@
-//! Events: things that happened, each with a name, a time and what the sender wants to say about it.
+//! Events: occurrences with a name, a time and optional fields given by the sender.
 
 use std::fmt;
 
 use super::{Properties, TimestampMs};
 
-/// The identity of an event: a ULID, 48 bits of time of receipt over an 80-bit number that counts up. So ids ascend in the
-/// order of receipt, and take next to nothing on disk.
+/// The identity of an event: a ULID whose upper 48 bits are the time of receipt in milliseconds and
+/// whose lower 80 bits are a counter. Ids therefore ascend in the order of receipt, and compress to
+/// very few bytes on disk.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(pub u128);
 
@@ -13,18 +14,18 @@ pub struct EventId(pub u128);
 const NUMBER_BITS: u32 = 80;
 
 impl EventId {
-    /// The id of the event with this number, received at this time.
+    /// Returns the id of the event with this number, received at this time.
     pub fn new(received: TimestampMs, number: u64) -> Self {
         let ms = u128::from(received.0.unsigned_abs()) & ((1 << 48) - 1);
         Self(ms << NUMBER_BITS | u128::from(number))
     }
 
-    /// When the event was received.
+    /// Returns the time at which the event was received.
     pub fn received(self) -> TimestampMs {
         TimestampMs((self.0 >> NUMBER_BITS) as i64)
     }
 
-    /// The number of the event among all that the engine has taken.
+    /// Returns the number of the event: a counter over all events of the engine.
     pub fn number(self) -> u64 {
         self.0 as u64
     }
@@ -36,27 +37,27 @@ impl fmt::Debug for EventId {
     }
 }
 
-/// One event, as it is read.
+/// An event as returned by queries.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Event {
-    /// Its identity.
+    /// The identity of the event.
     pub id: EventId,
-    /// What happened, such as `order.paid`.
+    /// The kind of event, such as `order.paid`.
     pub name: String,
-    /// When.
+    /// The time of the event, given by the sender.
     pub time: TimestampMs,
-    /// To whom.
+    /// The user that the event belongs to.
     pub user: Option<String>,
-    /// How much: a finite number.
+    /// A finite number to aggregate.
     pub value: Option<f64>,
-    /// What to filter and group by, sorted by key.
+    /// Tags to filter and group by, sorted by key.
     pub tags: Vec<(String, String)>,
-    /// Everything else: the text of [`Properties`].
+    /// Free-form data: the canonical JSON of [`Properties`].
     pub properties: Option<String>,
 }
 
 impl Event {
-    /// Bytes in memory, about.
+    /// Returns the bytes of the event in memory, approximately.
     pub(crate) fn bytes(&self) -> usize {
         let optional = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let of_tag = |(key, value): &(String, String)| {
@@ -68,19 +69,19 @@ impl Event {
     }
 }
 
-/// One event, as it is written.
+/// An event to be written.
 #[derive(Clone, Copy, Debug)]
 pub struct NewEvent<'a> {
-    /// What happened: 1 to [`crate::limits::NAME_CHARS_MAX`] characters, none of them a control character.
+    /// The kind of event: 1 to [`crate::limits::NAME_CHARS_MAX`] characters, no control characters.
     pub name: &'a str,
-    /// When.
+    /// The time of the event.
     pub time: TimestampMs,
-    /// To whom: 1 to [`crate::limits::USER_CHARS_MAX`] characters.
+    /// The user that the event belongs to: 1 to [`crate::limits::USER_CHARS_MAX`] characters.
     pub user: Option<&'a str>,
-    /// How much: finite.
+    /// A finite number to aggregate.
     pub value: Option<f64>,
-    /// Tags in any order; the rules of [`super::Tags`] hold.
+    /// Tags in any order, within the limits of [`super::Tags`].
     pub tags: &'a [(&'a str, &'a str)],
-    /// Everything else.
+    /// Free-form data.
     pub properties: Option<&'a Properties>,
 }

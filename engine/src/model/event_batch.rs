@@ -1,5 +1,5 @@
-//! A batch of events as columns: what a write carries from the parser to the log and the head, and what the head
-//! keeps until the events are sealed. Texts stand once in each batch.
+//! A columnar batch of events: passed from the parser to the write-ahead log and the head, where it
+//! remains until the events are sealed. Each distinct string is stored once per batch.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -10,7 +10,8 @@ use super::{
 };
 use crate::limits;
 
-/// Events to be written together. Begun with [`crate::Engine::event_batch`], which numbers them.
+/// Events to be written together. Created by [`crate::Engine::event_batch`], which assigns their
+/// numbers.
 #[derive(Clone, Debug)]
 pub struct EventBatch {
     rows: EventRows,
@@ -18,13 +19,13 @@ pub struct EventBatch {
     numbers: Arc<AtomicU64>,
 }
 
-/// Why an event is not taken.
+/// Why an event is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidEvent {
-    /// The name breaks its rules.
+    /// The name is invalid.
     #[error(transparent)]
     Name(#[from] InvalidName),
-    /// The tags break their rules.
+    /// The tags are invalid.
     #[error(transparent)]
     Tags(#[from] InvalidTags),
     /// The user is empty or has more than [`limits::USER_CHARS_MAX`] characters.
@@ -40,7 +41,7 @@ impl EventBatch {
         Self { rows: EventRows::default(), received, numbers }
     }
 
-    /// Adds an event. A refusal concerns this one; the batch goes on.
+    /// Appends an event and returns its id. An invalid event is rejected; the batch stays usable.
     pub fn push(&mut self, event: &NewEvent<'_>) -> Result<EventId, InvalidEvent> {
         MetricName::check_given(event.name)?;
         Tags::check(event.tags)?;
@@ -59,12 +60,12 @@ impl EventBatch {
         Ok(id)
     }
 
-    /// How many events there are.
+    /// Returns the number of events.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.rows.len() == 0
     }
@@ -74,7 +75,7 @@ impl EventBatch {
     }
 }
 
-/// Events as columns, in the order they were pushed. A row is named by its position.
+/// Columns of events in the order they were pushed. A row is identified by its position.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EventRows {
     texts: Interner,
@@ -82,19 +83,19 @@ pub(crate) struct EventRows {
     times: Vec<i64>,
     names: Vec<TextId>,
     users: Vec<Option<TextId>>,
-    /// Not a number where there is none: what is stored is finite.
+    /// NaN where the event has no value; stored values are finite.
     values: Vec<f64>,
-    /// Where the tags of each row end.
+    /// The end of each row's part of `tags`.
     tag_ends: Vec<u32>,
-    /// Key and value, sorted by key within a row.
+    /// Keys and values, sorted by key within a row.
     tags: Vec<(TextId, TextId)>,
-    /// Where the properties of each row end.
+    /// The end of each row's part of `properties`.
     property_ends: Vec<u32>,
-    /// Texts of properties; an empty one is none.
+    /// The concatenated JSON of all rows; an empty string means no properties.
     properties: String,
 }
 
-/// A row whose texts are interned already.
+/// A row whose strings are interned.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct EventRow<'a> {
     pub(crate) id: EventId,
@@ -102,26 +103,26 @@ pub(crate) struct EventRow<'a> {
     pub(crate) name: TextId,
     pub(crate) user: Option<TextId>,
     pub(crate) value: Option<f64>,
-    /// Sorted by the text of the key.
+    /// Sorted by the string of the key.
     pub(crate) tags: &'a [(TextId, TextId)],
-    /// Canonical text; empty when there are none.
+    /// Canonical JSON; empty if the event has no properties.
     pub(crate) properties: &'a str,
 }
 
 impl EventRows {
-    /// The number of a text, for [`Self::push_row`].
+    /// Interns a string for [`Self::push_row`].
     pub(crate) fn intern(&mut self, text: &str) -> TextId {
         self.texts.intern(text)
     }
 
-    /// Adds a row whose texts were interned here.
+    /// Appends a row whose strings were interned in `self`.
     pub(crate) fn push_row(&mut self, row: &EventRow<'_>) {
         self.tags.extend_from_slice(row.tags);
         self.properties.push_str(row.properties);
         self.push_rest(row.id, row.time, row.name, row.user, row.value);
     }
 
-    /// Adds an event whose fields keep their rules.
+    /// Appends an event whose fields are valid.
     pub(crate) fn push(&mut self, id: EventId, event: &NewEvent<'_>) {
         let name = self.texts.intern(event.name);
         let user = event.user.map(|user| self.texts.intern(user));
@@ -154,91 +155,92 @@ impl EventRows {
         self.times.push(time);
         self.names.push(name);
         self.users.push(user);
-        // Minus zero is zero.
+        // Adding 0.0 turns −0.0 into 0.0.
         self.values.push(value.map_or(f64::NAN, |value| value + 0.0));
         self.tag_ends.push(self.tags.len() as u32);
         self.property_ends.push(self.properties.len() as u32);
     }
 
-    /// Adds all rows of `other`.
+    /// Appends all rows of `other`.
     pub(crate) fn append(&mut self, other: &Self) {
         let Self { texts, tags, .. } = self;
-        let new_of: Vec<TextId> = other.texts.iter().map(|text| texts.intern(text)).collect();
-        let renamed = |id: TextId| new_of.get(id.0 as usize).copied().unwrap_or(id);
+        let new_ids: Vec<TextId> = other.texts.iter().map(|text| texts.intern(text)).collect();
+        let remapped = |id: TextId| new_ids.get(id.0 as usize).copied().unwrap_or(id);
         let (tags_before, text_before) = (tags.len() as u32, self.properties.len() as u32);
-        tags.extend(other.tags.iter().map(|(key, value)| (renamed(*key), renamed(*value))));
+        tags.extend(other.tags.iter().map(|(key, value)| (remapped(*key), remapped(*value))));
         self.ids.extend_from_slice(&other.ids);
         self.times.extend_from_slice(&other.times);
-        self.names.extend(other.names.iter().map(|name| renamed(*name)));
-        self.users.extend(other.users.iter().map(|user| user.map(renamed)));
+        self.names.extend(other.names.iter().map(|name| remapped(*name)));
+        self.users.extend(other.users.iter().map(|user| user.map(remapped)));
         self.values.extend_from_slice(&other.values);
         self.tag_ends.extend(other.tag_ends.iter().map(|end| end + tags_before));
         self.property_ends.extend(other.property_ends.iter().map(|end| end + text_before));
         self.properties.push_str(&other.properties);
     }
 
-    /// The rows at which `keep` says so, in their order; only texts that they name are with them.
+    /// Returns the rows for which `keep` returns true, in their order, with only the strings that
+    /// they refer to.
     pub(crate) fn retained(&self, keep: impl Fn(usize) -> bool) -> Self {
         let mut kept = Self::default();
         let mut tags = Vec::new();
         for at in (0..self.len()).filter(|at| keep(*at)) {
             let Some(row) = self.row(at) else { continue };
             let Self { texts, .. } = &mut kept;
-            let mut renamed = |id: TextId| texts.intern(self.texts.text(id));
+            let mut remapped = |id: TextId| texts.intern(self.texts.text(id));
             tags.clear();
-            tags.extend(row.tags.iter().map(|(key, value)| (renamed(*key), renamed(*value))));
-            let (name, user) = (renamed(row.name), row.user.map(&mut renamed));
+            tags.extend(row.tags.iter().map(|(key, value)| (remapped(*key), remapped(*value))));
+            let (name, user) = (remapped(row.name), row.user.map(&mut remapped));
             kept.push_row(&EventRow { name, user, tags: &tags, ..row });
         }
         kept
     }
 
-    /// How many rows there are.
+    /// Returns the number of rows.
     pub(crate) fn len(&self) -> usize {
         self.times.len()
     }
 
-    /// The texts that rows name: names, users, tag keys and values.
+    /// Returns the interned strings: names, users, tag keys and tag values.
     pub(crate) fn texts(&self) -> &Interner {
         &self.texts
     }
 
-    /// The times of all rows, milliseconds since the epoch.
+    /// Returns the times of all rows, in milliseconds since the epoch.
     pub(crate) fn times(&self) -> &[i64] {
         &self.times
     }
 
-    /// The ids of all rows.
+    /// Returns the ids of all rows.
     pub(crate) fn ids(&self) -> &[EventId] {
         &self.ids
     }
 
-    /// The names of all rows.
+    /// Returns the names of all rows.
     pub(crate) fn names(&self) -> &[TextId] {
         &self.names
     }
 
-    /// The users of all rows.
+    /// Returns the users of all rows.
     pub(crate) fn users(&self) -> &[Option<TextId>] {
         &self.users
     }
 
-    /// The values of all rows, not a number where there is none.
+    /// Returns the values of all rows, NaN where there is none.
     pub(crate) fn values(&self) -> &[f64] {
         &self.values
     }
 
-    /// The tags of a row, sorted by the text of the key.
+    /// Returns the tags of a row, sorted by the string of the key.
     pub(crate) fn tags(&self, row: usize) -> &[(TextId, TextId)] {
         self.tags.get(span(&self.tag_ends, row)).unwrap_or_default()
     }
 
-    /// The properties of a row; empty when it has none.
+    /// Returns the properties of a row; empty if it has none.
     pub(crate) fn properties(&self, row: usize) -> &str {
         self.properties.get(span(&self.property_ends, row)).unwrap_or_default()
     }
 
-    /// Bytes of all texts of a row, each counted although rows share them.
+    /// Returns the bytes of all strings of a row, including strings shared with other rows.
     pub(crate) fn text_bytes(&self, row: usize) -> usize {
         let text = |id: &TextId| self.texts.text(*id).len();
         let tags = self.tags(row).iter().map(|(key, value)| text(key) + text(value)).sum::<usize>();
@@ -246,12 +248,12 @@ impl EventRows {
         self.names.get(row).map_or(0, text) + user + tags + self.properties(row).len()
     }
 
-    /// The value of a tag of a row.
+    /// Returns the value of a tag of a row.
     pub(crate) fn tag(&self, row: usize, key: TextId) -> Option<TextId> {
         self.tags(row).iter().find_map(|(k, v)| (*k == key).then_some(*v))
     }
 
-    /// A row.
+    /// Returns a row.
     pub(crate) fn row(&self, row: usize) -> Option<EventRow<'_>> {
         let value = *self.values.get(row)?;
         Some(EventRow {
@@ -265,7 +267,7 @@ impl EventRows {
         })
     }
 
-    /// A row with its texts.
+    /// Returns a row with its strings resolved.
     pub(crate) fn event(&self, row: usize) -> Option<Event> {
         let text = |id: TextId| self.texts.text(id).to_owned();
         let EventRow { id, time, name, user, value, tags, properties } = self.row(row)?;
@@ -280,7 +282,7 @@ impl EventRows {
         })
     }
 
-    /// Bytes in memory.
+    /// Returns the bytes in memory.
     pub(crate) fn bytes(&self) -> usize {
         let row = size_of::<EventId>() + 8 + 4 + 8 + 8 + 4 + 4;
         self.texts.bytes()
@@ -309,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn events_are_read_as_they_were_pushed() {
+    fn events_read_back_equal_the_pushed_ones() {
         let properties = Properties::parse(r#"{"b":1,"a":[2]}"#).unwrap();
         let mut batch = batch();
         let first = batch.push(&event("a", &[])).unwrap();
@@ -335,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn what_breaks_a_rule_is_refused_and_the_rest_stays() {
+    fn an_invalid_event_is_refused_and_the_batch_stays_usable() {
         let mut batch = batch();
         assert!(matches!(batch.push(&event("", &[])), Err(InvalidEvent::Name(_))));
         assert!(matches!(batch.push(&event("a", &[("", "x")])), Err(InvalidEvent::Tags(_))));

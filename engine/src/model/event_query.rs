@@ -1,108 +1,111 @@
-//! Questions about events and their answers: plain data.
+//! Queries over events and their results: plain data.
 
 use super::{Event, EventId, Interval, TagFilter, TimeRange, TimestampMs};
 use crate::memory::AnswerMemory;
 
-/// Which names of events count.
+/// A condition on the names of events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum NameFilter {
-    /// All of them.
+    /// Every name.
     #[default]
     Any,
-    /// This one.
+    /// Exactly this name.
     Exactly(String),
-    /// Those that begin with this text.
+    /// Names with this prefix.
     Prefix(String),
-    /// Those that begin with the one text and not with the other.
+    /// Names with one prefix, except those with another prefix.
     PrefixBut {
-        /// How they begin.
+        /// The prefix that names must have.
         prefix: String,
-        /// How they do not begin.
+        /// The prefix that names must not have.
         but: String,
     },
 }
 
-/// Which events count: all conditions must hold.
+/// Conditions on events; all of them must hold.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EventFilter {
-    /// The half-open range of time.
+    /// The half-open time range.
     pub range: TimeRange,
-    /// Names.
+    /// The condition on the name.
     pub name: NameFilter,
-    /// Events of this user only.
+    /// Only events of this user.
     pub user: Option<String>,
-    /// Tags.
+    /// Conditions on tags.
     pub tags: Vec<TagFilter>,
 }
 
-/// A page of events, newest first; among equal times the larger id first.
+/// A query for a page of events, newest first; events of equal time by descending id.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventListQuery {
-    /// Which events.
+    /// The conditions on the events.
     pub filter: EventFilter,
-    /// Only events that come after this one in the order of the list: where the page before ended.
+    /// Returns only events after this one in the order of the list: the last event of the previous
+    /// page.
     pub after: Option<(TimestampMs, EventId)>,
-    /// Events to pass over.
+    /// Number of events to skip.
     pub offset: u64,
-    /// The most events to answer.
+    /// Maximum number of events to return.
     pub limit: usize,
 }
 
-/// The answer to an [`EventListQuery`].
+/// The result of an [`EventListQuery`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventPage {
-    /// How many events match the filter, wherever the page lies.
+    /// Number of events that match the filter, regardless of page.
     pub total: u64,
     /// The events of the page.
     pub events: Vec<Event>,
-    /// What the answer cost.
+    /// The cost of the query.
     pub stats: EventQueryStats,
-    /// What it takes.
+    /// The memory of the result.
     pub memory: AnswerMemory,
 }
 
-/// The text of an event that makes the groups of an answer, or is counted.
+/// The field of an event by whose value results are grouped, or whose distinct values are counted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventGroupBy {
     /// The name.
     Name,
-    /// The user; events without one are in the group `""`.
+    /// The user; events without a user are in the group `""`.
     User,
-    /// The value of a tag; events without it are in the group `""`.
+    /// The value of a tag; events without the tag are in the group `""`.
     Tag(String),
 }
 
-/// The number of an event that is aggregated.
+/// The numeric field that is aggregated.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum EventField {
-    /// Its value.
+    /// The value of the event.
     #[default]
     Value,
-    /// The number at this path of keys in its properties; events without a number there are passed over.
+    /// The number at this path of keys in the properties; events without a number there are
+    /// skipped.
     Property(Vec<String>),
 }
 
-/// What is computed of the events of a group and bucket.
+/// An aggregation over the events of a group and bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EventAggregation {
-    /// How many events.
+    /// The number of events.
     Count,
-    /// How many distinct users: exact to 1 000, then within the error of HyperLogLog, p = 14.
+    /// The number of distinct users: exact up to 1 000, above that a HyperLogLog estimate with p =
+    /// 14.
     UniqueUsers,
-    /// How many different texts of [`EventQuery::distinct`] there are: exact, whatever their number.
+    /// The number of distinct values of [`EventQuery::distinct`]: always exact.
     Distinct,
-    /// How many of them have a number in the field.
+    /// The number of events that have a number in the field.
     Numbers,
     /// The exact sum of the numbers.
     Sum,
-    /// The sum divided by their count.
+    /// The sum divided by the number of numbers.
     Avg,
     /// The smallest number.
     Min,
     /// The largest number.
     Max,
-    /// The 50th percentile, nearest rank; exact while at most [`crate::limits::EVENT_VALUES_EXACT_MAX`] numbers are in the
-    /// answer, else within 1 %.
+    /// The 50th percentile, nearest rank; exact while the result covers at most
+    /// [`crate::limits::EVENT_VALUES_EXACT_MAX`] numbers, otherwise within 1 %.
     P50,
     /// The 95th percentile, likewise.
     P95,
@@ -111,7 +114,7 @@ pub enum EventAggregation {
 }
 
 impl EventAggregation {
-    /// The quantile of a percentile, between 0 and 1.
+    /// Returns the quantile of a percentile, between 0 and 1, or `None` for other aggregations.
     pub fn quantile(self) -> Option<f64> {
         match self {
             Self::P50 => Some(0.50),
@@ -122,54 +125,57 @@ impl EventAggregation {
     }
 }
 
-/// A question about many events at once.
+/// An aggregation query over events.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventQuery {
-    /// Which events.
+    /// The conditions on the events.
     pub filter: EventFilter,
-    /// The width of the buckets, aligned to the epoch; no buckets without.
+    /// The width of the buckets, aligned to the epoch; without it there are no buckets.
     pub interval: Option<Interval>,
-    /// What makes the groups: these together, each once, [`crate::limits::GROUP_KEYS_MAX`] at most. No groups without.
+    /// The fields to group by, without duplicates, at most [`crate::limits::GROUP_KEYS_MAX`]. Empty
+    /// means no groups.
     pub group_by: Vec<EventGroupBy>,
-    /// The number that is aggregated.
+    /// The numeric field to aggregate.
     pub field: EventField,
-    /// The texts of which [`EventAggregation::Distinct`] counts each once; events without one are passed over.
+    /// The field whose distinct values [`EventAggregation::Distinct`] counts; events without it are
+    /// skipped.
     pub distinct: Option<EventGroupBy>,
-    /// What to compute; at least one.
+    /// The aggregations to compute; at least one.
     pub aggregations: Vec<EventAggregation>,
 }
 
-/// The answer to an [`EventQuery`].
+/// The result of an [`EventQuery`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventAnswer {
-    /// Everything that matched.
+    /// The summary of all matching events.
     pub all: EventSummary,
-    /// The groups, sorted by key, which has one text for each of `group_by`; empty without.
+    /// The groups, sorted by key. A key has one string per field of `group_by`; empty without
+    /// `group_by`.
     pub groups: Vec<(Vec<String>, EventSummary)>,
-    /// What the answer cost.
+    /// The cost of the query.
     pub stats: EventQueryStats,
-    /// What it takes.
+    /// The memory of the result.
     pub memory: AnswerMemory,
 }
 
-/// One group of an answer.
+/// The aggregated values of one group.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EventSummary {
-    /// One number per aggregation over the whole range; none where there is nothing to compute it of.
+    /// One value per aggregation over the whole range; `None` if there is nothing to aggregate.
     pub whole: Vec<Option<f64>>,
-    /// The starts of the buckets that hold any event, ascending; empty without `interval`.
+    /// The start times of non-empty buckets, ascending; empty without `interval`.
     pub starts: Vec<TimestampMs>,
     /// One column per aggregation, each as long as `starts`.
     pub columns: Vec<Vec<Option<f64>>>,
 }
 
-/// What a question touched.
+/// The cost of a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct EventQueryStats {
     /// Events that matched.
     pub matched: u64,
-    /// Blocks and parts of the head that the range touches.
+    /// Blocks and parts of the head that overlap the time range.
     pub sources: u64,
-    /// Blocks in the range that could not be read because they are quarantined.
+    /// Blocks in the time range that were skipped because they are quarantined.
     pub quarantined: u64,
 }

@@ -1,4 +1,4 @@
-//! A histogram as agents make it: values that were counted into buckets where they were measured.
+//! Histograms as agents send them: counts of values per bucket.
 //!
 //! ```text
 //! explicit      (−∞, b0] (b0, b1] ... (bn, ∞)
@@ -6,14 +6,16 @@
 //!               base = 2^(2^−scale)
 //! ```
 //!
-//! Checked once, in the constructor: what is a [`Histogram`] can be added, compared and stored without another look.
+//! All rules are checked once, in the constructor: a [`Histogram`] can be added, compared and
+//! stored without further checks.
 
 use crate::limits::{HISTOGRAM_BUCKETS_MAX, HISTOGRAM_SPAN_MAX};
 
-/// Scales of exponential buckets: from one bucket for all values over one to far finer than cells keep.
+/// Valid scales of exponential buckets: from one bucket for all values above one, to far finer than
+/// cells store.
 const SCALES: std::ops::RangeInclusive<i32> = -11..=20;
 
-/// Values that were counted elsewhere.
+/// A histogram of values that were counted by the sender.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
     count: u64,
@@ -23,75 +25,77 @@ pub struct Histogram {
     buckets: Buckets,
 }
 
-/// How many values fell between which bounds.
+/// The counts per bucket.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Buckets {
-    /// Bounds that somebody chose, as in OTLP histograms.
+    /// Buckets with explicit bounds, as in OTLP histograms.
     Explicit {
-        /// Ascending; each is the last value of its bucket.
+        /// The inclusive upper bounds of all buckets but the last, ascending.
         bounds: Vec<f64>,
-        /// One more than the bounds.
+        /// The counts: one more than there are bounds.
         counts: Vec<u64>,
     },
-    /// Bounds that are powers of a base, as in OTLP exponential and Prometheus native histograms.
+    /// Buckets whose bounds are powers of a base, as in OTLP exponential histograms and Prometheus
+    /// native histograms.
     Exponential {
-        /// The base is 2 to the power of 2^−scale.
+        /// The scale: the base is 2^(2^−scale).
         scale: i32,
-        /// Values up to this magnitude are in the bucket of zero.
+        /// Values up to this magnitude are in the zero bucket.
         zero_threshold: f64,
-        /// The count of the bucket of zero.
+        /// The count of the zero bucket.
         zero: u64,
-        /// The values over zero.
+        /// The buckets of values above zero.
         positive: Span,
-        /// The values below zero, by magnitude.
+        /// The buckets of values below zero, by magnitude.
         negative: Span,
     },
 }
 
-/// Exponential buckets that lie side by side.
+/// Consecutive exponential buckets.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Span {
-    /// The index of the first bucket, which holds magnitudes from base^offset, that one left out, to base^(offset + 1).
-    /// The schema of Prometheus names a bucket by its upper bound: its offset is one more.
+    /// The index of the first bucket, which contains magnitudes in (base^offset, base^(offset +
+    /// 1)]. Prometheus identifies a bucket by its upper bound instead, so its index is greater by
+    /// one.
     pub offset: i32,
     /// The counts.
     pub counts: Vec<u64>,
 }
 
-/// Why numbers are not a histogram.
+/// Why a histogram is invalid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidHistogram {
-    /// A bound is not finite, or not above the one before.
+    /// A bound is not finite, or not greater than the previous one.
     #[error("the bounds of a histogram must be finite and in ascending order")]
     Bounds,
-    /// There is not one count more than there are bounds.
+    /// The number of counts is not the number of bounds plus one.
     #[error("a histogram must have one bucket more than it has bounds")]
     Counts,
-    /// More buckets hold values, or a span is longer, than is kept.
+    /// Too many buckets have values, or a span is too long.
     #[error(
         "a histogram may have at most {HISTOGRAM_BUCKETS_MAX} buckets with values, in spans of at most {HISTOGRAM_SPAN_MAX}"
     )]
     TooManyBuckets,
-    /// The scale is beyond what doubles need.
+    /// The scale is out of range.
     #[error("the scale of a histogram must be from {} to {}", SCALES.start(), SCALES.end())]
     Scale,
-    /// A bucket has an index over 32 bits.
+    /// The index of a bucket exceeds 32 bits.
     #[error("the bounds of every bucket of a histogram must be finite numbers")]
     Offset,
-    /// The threshold of zero is negative or not finite.
+    /// The zero threshold is negative or not finite.
     #[error("the zero threshold of a histogram must be a finite number of at least 0")]
     ZeroThreshold,
-    /// The counts do not add up.
+    /// The count is not the sum of the bucket counts.
     #[error("the count of a histogram must be the sum of the counts of its buckets")]
     Count,
-    /// The smallest value is above the largest.
+    /// The minimum is greater than the maximum.
     #[error("the minimum of a histogram must not be above its maximum")]
     Extremes,
 }
 
 impl Histogram {
-    /// Checks numbers and makes them a histogram. A sum or an extreme that is not finite says nothing and is left out, as
-    /// are the extremes of no values.
+    /// Creates a histogram after checking all rules. A sum, minimum or maximum that is not finite
+    /// is dropped; so are the minimum and maximum of an empty histogram.
     pub fn new(
         count: u64,
         sum: Option<f64>,
@@ -102,7 +106,7 @@ impl Histogram {
         if buckets.checked_count()? != count {
             return Err(InvalidHistogram::Count);
         }
-        // Makes zero of minus zero and nothing of the rest.
+        // Adding 0.0 turns −0.0 into 0.0.
         let finite = |v: Option<f64>| v.filter(|v| v.is_finite()).map(|v| v + 0.0);
         let extreme = |v: Option<f64>| finite(v).filter(|_| count > 0);
         let (sum, min, max) = (finite(sum), extreme(min), extreme(max));
@@ -114,39 +118,39 @@ impl Histogram {
         Ok(Self { count, sum, min, max, buckets })
     }
 
-    /// How many values there are.
+    /// Returns the number of values.
     pub fn count(&self) -> u64 {
         self.count
     }
 
-    /// Their sum, where it is known.
+    /// Returns the sum of the values, if known.
     pub fn sum(&self) -> Option<f64> {
         self.sum
     }
 
-    /// The smallest, where it is known.
+    /// Returns the smallest value, if known.
     pub fn min(&self) -> Option<f64> {
         self.min
     }
 
-    /// The largest, where it is known.
+    /// Returns the largest value, if known.
     pub fn max(&self) -> Option<f64> {
         self.max
     }
 
-    /// Where they fell.
+    /// Returns the buckets.
     pub fn buckets(&self) -> &Buckets {
         &self.buckets
     }
 
-    /// Where they fell, without the rest.
+    /// Converts the histogram to its buckets.
     pub fn into_buckets(self) -> Buckets {
         self.buckets
     }
 }
 
 impl Buckets {
-    /// How many buckets are kept in memory: all but that of zero, empty ones included.
+    /// Returns the number of buckets in memory: all but the zero bucket, including empty ones.
     pub fn spelled_out(&self) -> usize {
         match self {
             Self::Explicit { counts, .. } => counts.len(),
@@ -156,7 +160,7 @@ impl Buckets {
         }
     }
 
-    /// All counts, in no order that matters.
+    /// Iterates over all counts, in an unspecified order.
     pub(crate) fn counts(&self) -> impl Iterator<Item = u64> {
         let (zero, first, second): (u64, &[u64], &[u64]) = match self {
             Self::Explicit { counts, .. } => (0, counts, &[]),
@@ -167,7 +171,7 @@ impl Buckets {
         std::iter::once(zero).chain(first.iter().chain(second).copied())
     }
 
-    /// Bytes in memory besides the histogram itself.
+    /// Returns the bytes of heap memory.
     pub(crate) fn bytes(&self) -> usize {
         let numbers = match self {
             Self::Explicit { bounds, counts } => bounds.len() + counts.len(),
@@ -178,7 +182,7 @@ impl Buckets {
         numbers * size_of::<u64>()
     }
 
-    /// Checks everything and adds up.
+    /// Checks all rules and returns the sum of the counts.
     fn checked_count(&self) -> Result<u64, InvalidHistogram> {
         match self {
             Self::Explicit { bounds, counts } => {
@@ -238,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_histogram_is_refused() {
+    fn invalid_histograms_are_refused() {
         use InvalidHistogram::*;
         let many = vec![1; HISTOGRAM_BUCKETS_MAX + 1];
         let bounds: Vec<f64> = (0..HISTOGRAM_BUCKETS_MAX).map(|b| b as f64).collect();
@@ -271,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_is_left_out() {
+    fn sums_and_extremes_without_meaning_are_dropped() {
         let buckets = explicit(&[1.0], &[1, 2]);
         let of = |sum, min, max| {
             let histogram = Histogram::new(3, Some(sum), Some(min), Some(max), buckets.clone());

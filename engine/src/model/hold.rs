@@ -1,18 +1,19 @@
-//! What keeps series alive between being found and being written.
+//! A hold that keeps series in the registry between lookup and write.
 
 use std::sync::Arc;
 
-/// Keeps the series that a batch has found in the registry until the batch is written or dropped: a series that has no data
-/// may leave the registry otherwise, and what is written to it then would be lost.
+/// Keeps the series that a batch has looked up in the registry until the batch is written or
+/// dropped. Otherwise a series without data could be removed from the registry, and samples written
+/// to it would be lost.
 ///
-/// Holds are all alike: a batch is the same whether it has one or not.
+/// All holds compare equal: a batch is the same with and without one.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct SeriesHold(
     #[expect(dead_code, reason = "it is counted, never read")] Option<Arc<()>>,
 );
 
 impl SeriesHold {
-    /// A share of a hold that somebody waits for the end of.
+    /// Returns a clone of a hold; whoever owns `held` waits until all clones are dropped.
     pub(crate) fn of(held: &Arc<()>) -> Self {
         Self(Some(Arc::clone(held)))
     }

@@ -1,21 +1,23 @@
-//! Dense identifiers handed out by the registry, and positions in the log.
+//! Dense identifiers assigned by the registry, and positions in the write-ahead log.
 
 use std::fmt;
 
-/// A metric: one name, one type. Dense, never reused, also not after the metric is deleted.
+/// The id of a metric: one name, one type. Dense, and never reused, not even after the metric is
+/// deleted.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MetricId(pub u32);
 
-/// A series: one metric and one set of tags. Dense over all metrics, never reused.
+/// The id of a series: one metric and one tag set. Dense over all metrics, never reused.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SeriesId(pub u32);
 
-/// A log sequence number: the position of a record in the log. The first record has number 1.
+/// A log sequence number: the position of a record in the write-ahead log. The first record has
+/// number 1.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Lsn(pub u64);
 
 impl Lsn {
-    /// The position after this one.
+    /// Returns the next position.
     pub fn next(self) -> Self {
         Self(self.0 + 1)
     }

@@ -1,18 +1,18 @@
-//! Texts as numbers: every text is kept once.
+//! Interned strings: each distinct string is stored once and has a dense id.
 
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// A text of the interner.
+/// The id of a string in an [`Interner`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct TextId(pub(crate) u32);
 
-/// Texts behind each other in one buffer, found by hash or by number.
+/// Distinct strings, concatenated in one buffer and found by hash or id.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Interner {
     buffer: String,
-    /// Where each text ends; it begins where the one before ends.
+    /// The end of each string; it starts at the end of the previous one.
     ends: Vec<usize>,
     by_hash: HashTable<u32>,
 }
@@ -33,7 +33,7 @@ impl Interner {
         );
         match entry {
             Entry::Occupied(known) => return TextId(*known.get()),
-            Entry::Vacant(place) => drop(place.insert(id)),
+            Entry::Vacant(vacant) => drop(vacant.insert(id)),
         }
         buffer.push_str(text);
         ends.push(buffer.len());
@@ -44,17 +44,17 @@ impl Interner {
         text_at(&self.buffer, &self.ends, id.0)
     }
 
-    /// How many texts there are; their numbers lie below.
+    /// Returns the number of strings; all ids are smaller.
     pub(crate) fn len(&self) -> usize {
         self.ends.len()
     }
 
-    /// The texts in the order of their numbers.
+    /// Iterates over the strings in the order of their ids.
     pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
         (0..self.ends.len() as u32).map(|id| text_at(&self.buffer, &self.ends, id))
     }
 
-    /// Bytes in memory.
+    /// Returns the bytes in memory.
     pub(crate) fn bytes(&self) -> usize {
         self.buffer.capacity() + self.ends.capacity() * 8 + self.by_hash.capacity() * 5
     }
@@ -72,14 +72,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn equal_texts_get_one_number() {
+    fn equal_strings_get_one_id() {
         let mut interner = Interner::default();
-        let texts = ["host", "", "a", "größe", "host", "a"];
-        let ids: Vec<u32> = texts.iter().map(|t| interner.intern(t).0).collect();
+        let strings = ["host", "", "a", "größe", "host", "a"];
+        let ids: Vec<u32> = strings.iter().map(|t| interner.intern(t).0).collect();
         assert_eq!(ids, [0, 1, 2, 3, 0, 2]);
-        for (text, id) in texts.iter().zip(ids) {
-            assert_eq!(interner.text(TextId(id)), *text);
-            assert_eq!(interner.get(text), Some(TextId(id)));
+        for (string, id) in strings.iter().zip(ids) {
+            assert_eq!(interner.text(TextId(id)), *string);
+            assert_eq!(interner.get(string), Some(TextId(id)));
         }
         assert_eq!(interner.get("unknown"), None);
     }

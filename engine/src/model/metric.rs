@@ -6,35 +6,35 @@ use std::sync::Arc;
 
 use crate::limits;
 
-/// A metric name: 1 to [`limits::NAME_CHARS_MAX`] characters, none of them a control character.
+/// A metric name: 1 to [`limits::NAME_CHARS_MAX`] characters, no control characters.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MetricName(Arc<str>);
 
-/// Whether a text holds a control character.
+/// Returns whether a string contains a control character.
 pub(super) fn has_control(text: &str) -> bool {
-    // Most texts are plain ASCII, which is known byte by byte.
+    // Most strings are printable ASCII, which is checked byte by byte.
     !text.bytes().all(|b| (0x20..0x7f).contains(&b)) && text.chars().any(char::is_control)
 }
 
-/// Why a text is not a metric name.
+/// Why a string is not a metric name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidName {
-    /// The text is empty.
+    /// The string is empty.
     #[error("name must not be empty")]
     Empty,
-    /// The text has more than [`limits::NAME_CHARS_MAX`] characters.
+    /// The string has more than [`limits::NAME_CHARS_MAX`] characters.
     #[error("name must have at most {} characters", limits::NAME_CHARS_MAX)]
     TooLong,
-    /// The text holds a control character.
+    /// The string contains a control character.
     #[error("name must not contain control characters")]
     ControlCharacter,
-    /// The text is nothing but spaces.
+    /// The string consists of spaces only.
     #[error("name must not consist of spaces only")]
     Blank,
 }
 
 impl MetricName {
-    /// Checks `text` and makes it a name.
+    /// Checks `text` and converts it to a name.
     pub fn new(text: &str) -> Result<Self, InvalidName> {
         Self::check(text)?;
         Ok(Self(Arc::from(text)))
@@ -45,7 +45,7 @@ impl MetricName {
         if text.is_empty() {
             return Err(InvalidName::Empty);
         }
-        // A character is at most four bytes, so most names are short enough without counting.
+        // Characters have at least one byte, so most names are short enough without counting.
         if text.len() > limits::NAME_CHARS_MAX && text.chars().count() > limits::NAME_CHARS_MAX {
             return Err(InvalidName::TooLong);
         }
@@ -55,10 +55,11 @@ impl MetricName {
         Ok(())
     }
 
-    /// Checks a name that is given to something new. Names of spaces only are refused there, and nowhere else: data may have them.
+    /// Checks a name for a new object. Names that consist of spaces only are rejected here but not
+    /// by [`Self::check`], because stored data may contain them.
     pub fn check_given(text: &str) -> Result<(), InvalidName> {
         Self::check(text)?;
-        // Most names begin with another character, and are not walked.
+        // Most names start with another character, and are not scanned.
         if text.starts_with(char::is_whitespace) && text.chars().all(char::is_whitespace) {
             Err(InvalidName::Blank)
         } else {
@@ -66,7 +67,7 @@ impl MetricName {
         }
     }
 
-    /// The name as text.
+    /// Returns the name as a string.
     pub fn as_str(&self) -> &str {
         &self.0
     }
@@ -90,17 +91,17 @@ impl fmt::Debug for MetricName {
     }
 }
 
-/// What the values of a metric mean, and so how they are kept and aggregated.
+/// The type of a metric: determines how its samples are stored and aggregated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[repr(u8)]
 pub enum MetricType {
-    /// A current value; a later point with the same time replaces the earlier one.
+    /// A current value; of samples with equal time, the last one received is kept.
     Gauge = 0,
-    /// An increment; all points are summed.
+    /// An increment; all samples are summed.
     Counter = 1,
-    /// One observation of many; kept as mergeable one-minute sketches.
+    /// One observation; stored as mergeable one-minute sketches.
     Distribution = 2,
-    /// A member of a set; kept as mergeable one-minute distinct counts.
+    /// A member of a set; stored as mergeable one-minute distinct counts.
     Set = 3,
 }
 
@@ -108,7 +109,7 @@ impl MetricType {
     /// All types, in the order of their codes on disk.
     pub const ALL: [Self; 4] = [Self::Gauge, Self::Counter, Self::Distribution, Self::Set];
 
-    /// The name users write: `gauge`, `counter`, `distribution`, `set`.
+    /// Returns the name used in the API: `gauge`, `counter`, `distribution`, `set`.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Gauge => "gauge",
@@ -118,22 +119,23 @@ impl MetricType {
         }
     }
 
-    /// The type called `text`, if there is one.
+    /// Returns the type with the name `text`, if there is one.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|t| t.as_str() == text)
     }
 
-    /// The code on disk.
+    /// Returns the code on disk.
     pub fn code(self) -> u8 {
         self as u8
     }
 
-    /// The type with this code on disk, if there is one.
+    /// Returns the type with this code on disk, if there is one.
     pub fn from_code(code: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|t| t.code() == code)
     }
 
-    /// Whether points are kept as they came. Distributions and sets are kept as one-minute cells.
+    /// Returns whether raw samples are stored. Distributions and sets are stored as one-minute
+    /// cells.
     pub fn keeps_points(self) -> bool {
         matches!(self, Self::Gauge | Self::Counter)
     }

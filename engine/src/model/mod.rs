@@ -1,7 +1,8 @@
-//! Plain data of the engine: names, tags, time, points and queries. No I/O, no clock, no storage.
+//! The data types of the engine: names, tags, time, samples, events, queries. No I/O, no clock, no
+//! storage.
 //!
-//! Everything that comes from outside becomes one of these types through a constructor that enforces the
-//! limits of [`crate::limits`]; below this module no raw `String` stands for a name.
+//! External input is converted to these types by constructors that enforce the limits of
+//! [`crate::limits`]; no other module represents a name as a raw `String`.
 
 mod event;
 mod event_batch;

@@ -1,36 +1,36 @@
-//! A batch of points as columns: what a write carries from the parser to the log and the head.
+//! A columnar batch of samples: passed from the parser to the write-ahead log and the head.
 
 use super::{
     Histogram, HistogramReading, MetricType, Readings, SeriesHold, SeriesId, StartTime,
     Temporality, TimestampMs,
 };
 
-/// Bytes of a point or the reading of a counter in its columns.
+/// Bytes of a sample, or of a cumulative sample of a counter, in its columns.
 pub(super) const POINT_BYTES: usize = size_of::<SeriesId>() + size_of::<i64>() + size_of::<u64>();
 
-/// Points of one metric type, one column per field. All columns have the same length.
+/// Samples of one metric type, one column per field. All columns have the same length.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Columns {
-    /// The series of each point.
+    /// The series of each sample.
     pub series: Vec<SeriesId>,
-    /// The time of each point, milliseconds since the epoch.
+    /// The time of each sample, in milliseconds since the epoch.
     pub times: Vec<i64>,
-    /// The bits of the `f64` value, or the 64-bit hash of a set member.
+    /// The bits of each `f64` value, or the 64-bit hash of a set member.
     pub values: Vec<u64>,
 }
 
 impl Columns {
-    /// How many points there are.
+    /// Returns the number of samples.
     pub fn len(&self) -> usize {
         self.series.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no samples.
     pub fn is_empty(&self) -> bool {
         self.series.is_empty()
     }
 
-    /// Appends one point given as bits.
+    /// Appends one sample given as bits.
     #[inline]
     pub fn push(&mut self, series: SeriesId, time: TimestampMs, bits: u64) {
         self.series.push(series);
@@ -45,18 +45,19 @@ impl Columns {
     }
 }
 
-/// Resolved points, by metric type, in the order they were sent, and readings, which become points where they are applied.
+/// Samples with resolved series, by metric type, in the order they were sent; and cumulative
+/// samples and histograms, which are converted to deltas when the batch is applied.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct PointBatch {
     columns: [Columns; 4],
-    /// Most batches have none.
+    /// `None` in most batches.
     readings: Option<Box<Readings>>,
-    /// Keeps the series from leaving the registry.
+    /// Keeps the series in the registry.
     hold: SeriesHold,
 }
 
 impl PointBatch {
-    /// The points of one type.
+    /// Returns the samples of one type.
     pub fn of(&self, kind: MetricType) -> &Columns {
         match kind {
             MetricType::Gauge => &self.columns[0],
@@ -66,7 +67,7 @@ impl PointBatch {
         }
     }
 
-    /// The points of one type, to append to.
+    /// Returns the samples of one type for appending.
     pub fn of_mut(&mut self, kind: MetricType) -> &mut Columns {
         match kind {
             MetricType::Gauge => &mut self.columns[0],
@@ -76,7 +77,7 @@ impl PointBatch {
         }
     }
 
-    /// Appends a number to a gauge, counter or distribution whose series is known.
+    /// Appends a number to a series of a gauge, counter or distribution.
     #[inline]
     pub fn push_number(
         &mut self,
@@ -90,69 +91,71 @@ impl PointBatch {
         self.of_mut(kind).push(series, time, value.to_bits());
     }
 
-    /// Appends a member, given by its hash, to a set whose series is known.
+    /// Appends a member, given by its hash, to a series of a set.
     #[inline]
     pub fn push_member(&mut self, series: SeriesId, time: TimestampMs, hash: u64) {
         self.of_mut(MetricType::Set).push(series, time, hash);
     }
 
-    /// Appends a reading of a counter that only grows; `total` is finite. See [`crate::BatchBuilder::reading`].
+    /// Appends a cumulative sample of a counter; `value` must be finite. See
+    /// [`crate::BatchBuilder::reading`].
     pub fn push_reading(
         &mut self,
         series: SeriesId,
         time: TimestampMs,
-        total: f64,
-        begins: StartTime,
+        value: f64,
+        start: StartTime,
     ) {
-        debug_assert!(total.is_finite(), "totals are finite");
-        self.readings_mut().counters.push(series, time, total, begins);
+        debug_assert!(value.is_finite(), "values are finite");
+        self.readings_mut().counters.push(series, time, value, start);
     }
 
-    /// Appends values that were counted since the histogram before. See [`crate::BatchBuilder::histogram`].
+    /// Appends a histogram of the values since the previous histogram of the series. See
+    /// [`crate::BatchBuilder::histogram`].
     pub fn push_histogram(&mut self, series: SeriesId, time: TimestampMs, histogram: Histogram) {
         let temporality = Temporality::Delta;
         let reading = HistogramReading { series, time, temporality, histogram };
         self.readings_mut().histograms.push(reading);
     }
 
-    /// Appends a histogram that only grows. See [`crate::BatchBuilder::histogram_reading`].
+    /// Appends a cumulative histogram. See [`crate::BatchBuilder::histogram_reading`].
     pub fn push_histogram_reading(
         &mut self,
         series: SeriesId,
         time: TimestampMs,
         histogram: Histogram,
-        begins: StartTime,
+        start: StartTime,
     ) {
-        let temporality = Temporality::Cumulative(begins);
+        let temporality = Temporality::Cumulative(start);
         let reading = HistogramReading { series, time, temporality, histogram };
         self.readings_mut().histograms.push(reading);
     }
 
-    /// The series of all points and readings, some of them many times.
+    /// Iterates over the series of all samples, with repetitions.
     pub(crate) fn series(&self) -> impl Iterator<Item = SeriesId> {
         let of_points = self.columns.iter().flat_map(|columns| &columns.series);
         let of_readings = self.readings().into_iter().flat_map(Readings::series);
         of_points.copied().chain(of_readings)
     }
 
-    /// How many points and readings there are in all.
+    /// Returns the number of samples, cumulative samples and histograms.
     pub fn len(&self) -> usize {
         let readings = self.readings.as_ref().map_or(0, |readings| readings.len());
         self.columns.iter().map(Columns::len).sum::<usize>() + readings
     }
 
-    /// Whether there are none.
+    /// Returns whether the batch is empty.
     pub fn is_empty(&self) -> bool {
         self.columns.iter().all(Columns::is_empty) && self.readings.is_none()
     }
 
-    /// Bytes in memory, about.
+    /// Returns the bytes in memory, approximately.
     pub fn bytes(&self) -> usize {
         let points: usize = self.columns.iter().map(Columns::len).sum();
         points * POINT_BYTES + self.readings().map_or(0, Readings::bytes)
     }
 
-    /// Forgets the points and keeps their memory.
+    /// Removes all samples and keeps the allocated memory of the columns.
     pub fn clear(&mut self) {
         self.columns.iter_mut().for_each(Columns::clear);
         self.readings = None;
@@ -171,7 +174,7 @@ impl PointBatch {
         self.readings.get_or_insert_default()
     }
 
-    /// Takes the readings out and leaves the points.
+    /// Removes and returns the cumulative samples and histograms.
     pub(crate) fn take_readings(&mut self) -> Option<Readings> {
         self.readings.take().map(|readings| *readings)
     }

@@ -1,8 +1,10 @@
-//! The properties of an event: a JSON object kept as text in one canonical form.
+//! The properties of an event: a JSON object stored in one canonical form.
 //!
-//! Without white space; keys in the order they were sent, and of equal keys only the last with its value; strings escaped only where
-//! JSON must; integers of 64 bits as they are, every other number as the shortest text of the nearest double. So equal content of equal order is
-//! equal bytes, and what takes a column apart and puts it together again can promise to give back the same bytes.
+//! The canonical form has no white space. Keys keep the order in which they were sent; of duplicate
+//! keys only the last occurrence is kept, with its value. Strings are escaped only where JSON
+//! requires it. 64-bit integers are kept as they are; every other number is the shortest
+//! representation of the nearest double. So equal content in equal order has equal bytes, and
+//! properties that are split into columns can be rebuilt byte for byte.
 
 use std::collections::HashSet;
 use std::fmt;
@@ -11,23 +13,23 @@ use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visit
 
 use crate::limits;
 
-/// Up to so many keys of an object are compared with each other; more are hashed.
+/// Keys of an object up to which duplicates are found by pairwise comparison; more keys are hashed.
 const KEYS_COMPARED_MAX: usize = 16;
 
 /// A JSON object in canonical form, of at most [`limits::PROPERTIES_BYTES_MAX`] bytes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Properties(String);
 
-/// Why something is not an event's properties.
+/// Why input is not valid as properties.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidProperties {
-    /// Not a JSON object, or with a number that no double comes near.
+    /// Not a JSON object, or it contains a number beyond the range of a double.
     #[error("properties must be a JSON object: {0}")]
     NotAnObject(String),
     /// More than [`limits::PROPERTIES_BYTES_MAX`] bytes.
     #[error("properties must have at most {} bytes", limits::PROPERTIES_BYTES_MAX)]
     TooLarge,
-    /// Objects and arrays deeper in each other than [`limits::PROPERTIES_NESTING_MAX`].
+    /// Objects and arrays nested deeper than [`limits::PROPERTIES_NESTING_MAX`].
     #[error(
         "properties must not be nested more than {} levels deep",
         limits::PROPERTIES_NESTING_MAX
@@ -36,7 +38,7 @@ pub enum InvalidProperties {
 }
 
 impl Properties {
-    /// Reads a JSON object from text.
+    /// Parses a JSON object.
     pub fn parse(text: &str) -> Result<Self, InvalidProperties> {
         let mut writer = PropertiesWriter::default();
         let mut source = serde_json::Deserializer::from_str(text);
@@ -46,48 +48,49 @@ impl Properties {
         writer.finish()
     }
 
-    /// The text.
+    /// Returns the canonical JSON.
     pub fn as_str(&self) -> &str {
         &self.0
     }
 }
 
-/// Writes properties piece by piece, for those who have parsed JSON in a form of their own. What is written must make
-/// one JSON object; [`Self::finish`] refuses what does not.
+/// Writes properties value by value, for callers that have parsed JSON themselves. The calls must
+/// form one JSON object; otherwise [`Self::finish`] returns an error.
 #[derive(Debug)]
 pub struct PropertiesWriter {
-    /// What is written so far; an object once it ends.
+    /// The JSON written so far; an object once it is complete.
     properties: Properties,
-    /// The objects and arrays that have not ended.
-    open: Vec<Open>,
-    /// The keys of all objects that have not ended.
-    keys: Vec<KeyPlace>,
+    /// The open objects and arrays, outermost first.
+    open: Vec<OpenContainer>,
+    /// The keys of all open objects.
+    keys: Vec<KeySpan>,
     deepest: usize,
-    /// The most bytes that the text had, those of repeated keys included.
+    /// The largest length of the JSON in bytes, including members with duplicate keys that were
+    /// removed later.
     longest: usize,
-    /// Whether a value here would follow another one.
+    /// Whether the next value follows another one in the same object or array.
     after_value: bool,
-    /// Whether a key stands here without its value.
+    /// Whether a key without a value was written last.
     after_key: bool,
-    /// Whether pieces came in an order that makes no object.
-    broken: bool,
+    /// Whether the calls do not form a JSON object.
+    malformed: bool,
 }
 
-/// An object or an array that has not ended.
+/// An object or array that is not closed yet.
 #[derive(Clone, Copy, Debug)]
-struct Open {
-    /// `}` or `]`.
+struct OpenContainer {
+    /// The closing character: `}` or `]`.
     end: u8,
-    /// The place in [`PropertiesWriter::keys`] of its first key.
+    /// The index in [`PropertiesWriter::keys`] of its first key.
     first_key: usize,
-    /// A bit for the length, the first and the last character of each key.
+    /// A bloom filter of the keys, by their length, first and last character.
     key_bits: u64,
-    /// Whether two keys have the same bit: others surely differ.
+    /// Whether two keys have the same bit; if not, all keys differ.
     may_repeat: bool,
 }
 
-impl Open {
-    fn note(&mut self, key: &str) {
+impl OpenContainer {
+    fn add_key(&mut self, key: &str) {
         let key = key.as_bytes();
         let [first, last] = [key.first(), key.last()].map(|byte| byte.copied().unwrap_or(0));
         let bit = 1 << ((usize::from(first) * 7 + usize::from(last) * 3 + key.len()) % 64);
@@ -96,9 +99,9 @@ impl Open {
     }
 }
 
-/// Where a key lies in the text: from its first quote to behind its last.
+/// The span of a key in the JSON, including both quotes.
 #[derive(Clone, Copy, Debug)]
-struct KeyPlace {
+struct KeySpan {
     start: usize,
     end: usize,
 }
@@ -113,7 +116,7 @@ impl Default for PropertiesWriter {
             longest: 0,
             after_value: false,
             after_key: false,
-            broken: false,
+            malformed: false,
         }
     }
 }
@@ -121,9 +124,9 @@ impl Default for PropertiesWriter {
 impl PropertiesWriter {
     fn value(&mut self) {
         match self.open.last().map(|open| open.end) {
-            // Only one object may stand at the top.
-            None => self.broken |= !self.properties.0.is_empty(),
-            Some(b'}') => self.broken |= !self.after_key,
+            // Only one object may be at the top level.
+            None => self.malformed |= !self.properties.0.is_empty(),
+            Some(b'}') => self.malformed |= !self.after_key,
             Some(_) if self.after_value => self.properties.0.push(','),
             Some(_) => {}
         }
@@ -132,20 +135,20 @@ impl PropertiesWriter {
     }
 
     fn begin(&mut self, begin: char, end: u8) {
-        self.broken |= self.open.is_empty() && begin != '{';
+        self.malformed |= self.open.is_empty() && begin != '{';
         self.value();
         self.properties.0.push(begin);
         let first_key = self.keys.len();
-        self.open.push(Open { end, first_key, key_bits: 0, may_repeat: false });
+        self.open.push(OpenContainer { end, first_key, key_bits: 0, may_repeat: false });
         self.deepest = self.deepest.max(self.open.len());
         self.after_value = false;
     }
 
     fn end(&mut self, end: u8) {
         let ended = self.open.pop();
-        self.broken |= ended.is_none_or(|open| open.end != end) || self.after_key;
+        self.malformed |= ended.is_none_or(|open| open.end != end) || self.after_key;
         self.longest = self.longest.max(self.properties.0.len());
-        if let Some(Open { end: b'}', first_key, may_repeat, .. }) = ended {
+        if let Some(OpenContainer { end: b'}', first_key, may_repeat, .. }) = ended {
             if may_repeat {
                 self.keep_last_of_each(first_key);
             }
@@ -156,15 +159,16 @@ impl PropertiesWriter {
     }
 
     fn scalar(&mut self) {
-        self.broken |= self.open.is_empty();
+        self.malformed |= self.open.is_empty();
         self.value();
     }
 
-    /// Removes the members whose key comes again, of the object that ends, whose keys are those from `first_key` on.
+    /// Removes all but the last member of each key from the object being closed, whose keys start
+    /// at `first_key`.
     #[cold]
     fn keep_last_of_each(&mut self, first_key: usize) {
-        // Equal keys of what is refused do not matter, and at any depth they could be as many as there are bytes, each of them moved once
-        // for every object around it.
+        // Duplicate keys of input that is refused anyway do not matter. Without this limit on size
+        // and depth, every member could be moved once for each enclosing object.
         let is_refused = self.longest > limits::PROPERTIES_BYTES_MAX
             || self.deepest > limits::PROPERTIES_NESTING_MAX;
         let keys = self.keys.get(first_key..).filter(|_| !is_refused).unwrap_or_default();
@@ -182,39 +186,39 @@ impl PropertiesWriter {
                 at += to - from;
             }
             text.truncate(at);
-            // Whole members of valid text make valid text.
+            // Whole members of valid UTF-8 are valid UTF-8.
             let text = String::from_utf8(text);
-            self.broken |= text.is_err();
+            self.malformed |= text.is_err();
             self.properties.0 = text.unwrap_or_default();
         }
     }
 
-    /// Starts a object.
+    /// Opens an object.
     pub fn begin_object(&mut self) {
         self.begin('{', b'}');
     }
 
-    /// Ends the object that was begun last.
+    /// Closes the innermost open object.
     pub fn end_object(&mut self) {
         self.end(b'}');
     }
 
-    /// Starts a array.
+    /// Opens an array.
     pub fn begin_array(&mut self) {
         self.begin('[', b']');
     }
 
-    /// Ends the array that was begun last.
+    /// Closes the innermost open array.
     pub fn end_array(&mut self) {
         self.end(b']');
     }
 
-    /// The key of the value that comes next.
+    /// Writes the key of the next value.
     pub fn key(&mut self, key: &str) {
         let object = self.open.last_mut().filter(|open| open.end == b'}');
-        self.broken |= object.is_none() || self.after_key;
+        self.malformed |= object.is_none() || self.after_key;
         if let Some(object) = object {
-            object.note(key);
+            object.add_key(key);
         }
         if self.after_value {
             self.properties.0.push(',');
@@ -222,52 +226,52 @@ impl PropertiesWriter {
         let start = self.properties.0.len();
         self.quoted(key);
         if start <= limits::PROPERTIES_BYTES_MAX {
-            self.keys.push(KeyPlace { start, end: self.properties.0.len() });
+            self.keys.push(KeySpan { start, end: self.properties.0.len() });
         }
         self.properties.0.push(':');
         self.after_key = true;
     }
 
-    /// A string.
+    /// Writes a string.
     pub fn string(&mut self, value: &str) {
         self.scalar();
         self.quoted(value);
     }
 
-    /// An integer.
+    /// Writes an integer.
     pub fn integer(&mut self, value: i64) {
         self.scalar();
         self.properties.0.push_str(itoa::Buffer::new().format(value));
     }
 
-    /// An integer that may be beyond `i64`.
+    /// Writes an integer that may exceed `i64`.
     pub fn unsigned(&mut self, value: u64) {
         self.scalar();
         self.properties.0.push_str(itoa::Buffer::new().format(value));
     }
 
-    /// A number; must be finite.
+    /// Writes a number, which must be finite.
     pub fn float(&mut self, value: f64) {
         self.scalar();
-        self.broken |= !value.is_finite();
+        self.malformed |= !value.is_finite();
         if value.is_finite() {
             self.properties.0.push_str(ryu::Buffer::new().format_finite(value));
         }
     }
 
-    /// `true` or `false`.
+    /// Writes `true` or `false`.
     pub fn boolean(&mut self, value: bool) {
         self.scalar();
         self.properties.0.push_str(if value { "true" } else { "false" });
     }
 
-    /// `null`.
+    /// Writes `null`.
     pub fn null(&mut self) {
         self.scalar();
         self.properties.0.push_str("null");
     }
 
-    /// Forgets what was written and keeps the memory: one writer does for many events.
+    /// Clears the writer and keeps its memory, for reuse.
     pub fn clear(&mut self) {
         self.properties.0.clear();
         self.open.clear();
@@ -276,10 +280,10 @@ impl PropertiesWriter {
         self.longest = 0;
         self.after_value = false;
         self.after_key = false;
-        self.broken = false;
+        self.malformed = false;
     }
 
-    /// The properties, lent until the writer goes on.
+    /// Returns the complete properties, borrowed from the writer.
     pub fn written(&self) -> Result<&Properties, InvalidProperties> {
         if self.deepest > limits::PROPERTIES_NESTING_MAX {
             return Err(InvalidProperties::TooDeep);
@@ -288,13 +292,15 @@ impl PropertiesWriter {
         if text.len().max(self.longest) > limits::PROPERTIES_BYTES_MAX {
             return Err(InvalidProperties::TooLarge);
         }
-        if self.broken || !self.open.is_empty() || text.is_empty() {
-            return Err(InvalidProperties::NotAnObject("the pieces make no object".into()));
+        if self.malformed || !self.open.is_empty() || text.is_empty() {
+            return Err(InvalidProperties::NotAnObject(
+                "the written parts do not form an object".into(),
+            ));
         }
         Ok(&self.properties)
     }
 
-    /// The properties.
+    /// Returns the complete properties.
     pub fn finish(self) -> Result<Properties, InvalidProperties> {
         self.written()?;
         Ok(self.properties)
@@ -305,7 +311,7 @@ impl PropertiesWriter {
         out.push('"');
         let special = |byte: &u8| *byte < 0x20 || *byte == b'"' || *byte == b'\\';
         let mut rest = text;
-        // What needs an escape is one byte, so both sides of it are text.
+        // Characters that need an escape are one byte long, so splitting beside them is valid.
         while let Some(at) = rest.as_bytes().iter().position(special) {
             let (plain, tail) = rest.split_at(at);
             let (escaped, after) = tail.split_at(1);
@@ -318,9 +324,10 @@ impl PropertiesWriter {
     }
 }
 
-/// The members that stay of an object that ends where the text does, as ranges of the text, if any has to go.
-fn members_to_keep(text: &str, keys: &[KeyPlace]) -> Option<Vec<(usize, usize)>> {
-    let bytes_of = |key: &KeyPlace| text.as_bytes().get(key.start..key.end);
+/// Returns the members to keep of an object that ends at the end of `text`, as ranges of it, or
+/// `None` if no key occurs twice.
+fn members_to_keep(text: &str, keys: &[KeySpan]) -> Option<Vec<(usize, usize)>> {
+    let bytes_of = |key: &KeySpan| text.as_bytes().get(key.start..key.end);
     let has_equal = if keys.len() <= KEYS_COMPARED_MAX {
         (1..keys.len()).any(|i| keys[..i].iter().any(|key| bytes_of(key) == bytes_of(&keys[i])))
     } else {
@@ -331,7 +338,7 @@ fn members_to_keep(text: &str, keys: &[KeyPlace]) -> Option<Vec<(usize, usize)>>
         return None;
     }
     let ends = keys.iter().skip(1).map(|next| next.start - 1).chain([text.len()]);
-    let members: Vec<(&KeyPlace, usize)> = keys.iter().zip(ends).collect();
+    let members: Vec<(&KeySpan, usize)> = keys.iter().zip(ends).collect();
     let mut seen = HashSet::with_capacity(keys.len());
     let last_of_each = members.iter().rev().filter(|(key, _)| seen.insert(bytes_of(key)));
     let mut kept: Vec<(usize, usize)> = last_of_each.map(|(key, end)| (key.start, *end)).collect();
@@ -339,7 +346,7 @@ fn members_to_keep(text: &str, keys: &[KeyPlace]) -> Option<Vec<(usize, usize)>>
     Some(kept)
 }
 
-/// Appends a character that cannot stand in JSON as it is.
+/// Appends the escape sequence of a character.
 fn escape(out: &mut String, character: &str) {
     let short = match character {
         "\"" => "\\\"",
@@ -359,12 +366,12 @@ fn escape(out: &mut String, character: &str) {
     out.push_str(short);
 }
 
-/// The shortest text that reads as this double.
+/// Returns the shortest representation of a double.
 pub(crate) fn float_text(value: f64) -> String {
     ryu::Buffer::new().format_finite(value).to_owned()
 }
 
-/// Copies what a deserializer reads into a writer.
+/// Copies what a deserializer reads to a writer.
 struct Transcribe<'w>(&'w mut PropertiesWriter);
 
 impl<'de> DeserializeSeed<'de> for Transcribe<'_> {
@@ -435,7 +442,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn white_space_goes_and_order_stays() {
+    fn white_space_is_removed_and_order_is_kept() {
         let parsed = Properties::parse(
             " { \"b\" : [ 1 , 2.50, -0.0, 1e3, null ],\n \"a\": {\"x\": true} } ",
         );
@@ -443,7 +450,7 @@ mod tests {
     }
 
     #[test]
-    fn canonical_text_is_its_own_canonical_form() {
+    fn the_canonical_form_is_stable() {
         let text = r#"{"q\"\\\n\u0001é":"\t/","n":18446744073709551615,"m":-9223372036854775808,"f":1e300}"#;
         let once = Properties::parse(text).unwrap();
         assert_eq!(Properties::parse(once.as_str()).unwrap(), once);
@@ -454,7 +461,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_object_is_refused() {
+    fn input_other_than_an_object_is_refused() {
         for text in ["[]", "1", "\"x\"", "null", "{", "{}x", "{\"a\":1e999}", ""] {
             assert!(
                 matches!(Properties::parse(text), Err(InvalidProperties::NotAnObject(_))),
@@ -468,7 +475,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equal_keys_the_last_stays_with_its_value() {
+    fn of_duplicate_keys_the_last_one_is_kept() {
         for (text, expected) in [
             (r#"{"a":1,"a":2}"#, r#"{"a":2}"#),
             (r#"{"a":1,"b":2,"a":3}"#, r#"{"b":2,"a":3}"#),
@@ -489,7 +496,7 @@ mod tests {
         let once = format!("{{{}}}", [members(0..50), members(50..150)].join(","));
         assert_eq!(Properties::parse(&twice).unwrap().as_str(), once);
         assert_eq!(Properties::parse(&once).unwrap().as_str(), once);
-        // What was sent is what may be too large.
+        // The size limit applies to the input, including duplicate keys.
         let half = "x".repeat(limits::PROPERTIES_BYTES_MAX / 2);
         let large = format!(r#"{{"a":"{half}","a":"{half}"}}"#);
         assert_eq!(Properties::parse(&large), Err(InvalidProperties::TooLarge));
@@ -503,7 +510,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn an_object_is_as_a_tree_of_it(
+        fn the_canonical_form_equals_the_parsed_tree(
             pairs in proptest::collection::vec(("[abé\"]{0,1}", "(1|\"x\"|\\{\"a\":1,\"a\":2\\}|\\[\\])"), 0..40),
         ) {
             let member = |(key, value): &(String, String)| {
@@ -521,7 +528,7 @@ mod tests {
     }
 
     #[test]
-    fn a_writer_does_for_many() {
+    fn a_writer_can_be_reused() {
         let mut writer = PropertiesWriter::default();
         for (number, expected) in
             [(1.5, Some(r#"{"a":1.5}"#)), (f64::NAN, None), (2.0, Some(r#"{"a":2.0}"#))]
@@ -538,7 +545,7 @@ mod tests {
     }
 
     #[test]
-    fn pieces_that_make_no_object_are_refused() {
+    fn parts_that_do_not_form_an_object_are_refused() {
         let refused = |write: fn(&mut PropertiesWriter)| {
             let mut writer = PropertiesWriter::default();
             write(&mut writer);

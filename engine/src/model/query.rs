@@ -1,16 +1,17 @@
-//! What can be asked of a metric, and the shape of the answer.
+//! Queries over one metric, and their results.
 
 use std::ops::Deref;
 
 use super::{Interval, MetricName, MetricType, TimeRange, TimestampMs};
 use crate::memory::AnswerMemory;
 
-/// One number per bucket.
+/// An aggregation: one number per bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Aggregation {
-    /// The latest point of the bucket over all matching series; on a tie the larger series id wins.
+    /// The latest sample of the bucket over all matching series; of equal times, the one of the
+    /// larger series id.
     Last,
-    /// The sum divided by the number of values.
+    /// The sum divided by the number of samples.
     Avg,
     /// The smallest value.
     Min,
@@ -18,7 +19,7 @@ pub enum Aggregation {
     Max,
     /// The sum.
     Sum,
-    /// The sum divided by the seconds of the range that the bucket covers.
+    /// The sum divided by the seconds of the time range that the bucket covers.
     Rate,
     /// The 50th percentile, nearest rank.
     P50,
@@ -28,12 +29,12 @@ pub enum Aggregation {
     P95,
     /// The 99th percentile, nearest rank.
     P99,
-    /// Distribution: how many values. Set: how many distinct members.
+    /// Distributions: the number of samples. Sets: the number of distinct members.
     Count,
 }
 
 impl Aggregation {
-    /// All aggregations, as users name them.
+    /// All aggregations, in the order used by the API.
     pub const ALL: [Self; 11] = [
         Self::Last,
         Self::Avg,
@@ -48,7 +49,7 @@ impl Aggregation {
         Self::Count,
     ];
 
-    /// The name users write.
+    /// Returns the name used in the API.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Last => "last",
@@ -65,12 +66,12 @@ impl Aggregation {
         }
     }
 
-    /// The aggregation called `text`, if there is one.
+    /// Returns the aggregation with the name `text`, if there is one.
     pub fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|a| a.as_str() == text)
     }
 
-    /// What a metric of this type can be asked for; the first is the default.
+    /// Returns the aggregations available for a metric type; the first is the default.
     pub fn of(kind: MetricType) -> &'static [Self] {
         use Aggregation::*;
         match kind {
@@ -81,7 +82,7 @@ impl Aggregation {
         }
     }
 
-    /// The quantile of a percentile aggregation, between 0 and 1.
+    /// Returns the quantile of a percentile aggregation, between 0 and 1, or `None` for others.
     pub fn quantile(self) -> Option<f64> {
         match self {
             Self::P50 => Some(0.50),
@@ -93,19 +94,19 @@ impl Aggregation {
     }
 }
 
-/// A condition on the value of one tag. What lacks the tag has the empty value, as in groups.
+/// A condition on the value of one tag. A missing tag has the empty value, as in `group_by`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TagCondition {
     /// The value is one of these.
     AnyOf(TagValues),
     /// The value is none of these.
     NoneOf(TagValues),
-    /// There is a value, and it begins with this text.
+    /// The tag exists and its value has this prefix.
     Prefix(String),
 }
 
 impl TagCondition {
-    /// Whether a series or an event without the tag matches.
+    /// Returns whether a series or an event without the tag matches.
     pub fn matches_absent(&self) -> bool {
         match self {
             Self::AnyOf(values) => values.contains(""),
@@ -115,12 +116,12 @@ impl TagCondition {
     }
 }
 
-/// The values of a condition: sorted once, however many sources are searched for them, and each once.
+/// The values of a condition: sorted once for all lookups, without duplicates.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TagValues(Vec<String>);
 
 impl TagValues {
-    /// Whether `value` is one of them.
+    /// Returns whether `value` is one of the values.
     pub fn contains(&self, value: &str) -> bool {
         self.0.binary_search_by(|own| own.as_str().cmp(value)).is_ok()
     }
@@ -148,35 +149,35 @@ impl Deref for TagValues {
     }
 }
 
-/// One tag that a series must match. Several filters must all match.
+/// A condition on one tag that a series must match. All filters of a query must match.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TagFilter {
     /// The tag key.
     pub key: String,
-    /// What its value must be.
+    /// The condition on its value.
     pub condition: TagCondition,
 }
 
-/// A question about one metric.
+/// A query over one metric.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MetricQuery {
     /// The metric.
     pub metric: MetricName,
-    /// The half-open range of time. For distributions and sets it is widened to whole minutes.
+    /// The half-open time range. For distributions and sets it is widened to whole minutes.
     pub range: TimeRange,
     /// The width of the buckets, aligned to the epoch.
     pub interval: Interval,
-    /// What to compute; at least one, each one that the metric's type has.
+    /// The aggregations to compute; at least one, each available for the metric's type.
     pub aggregations: Vec<Aggregation>,
-    /// Which series count; all of them when empty.
+    /// Conditions on the series; empty means all series.
     pub filters: Vec<TagFilter>,
-    /// The tag keys whose values make the groups; one group of everything when empty.
+    /// The tag keys to group by; empty means one group of all series.
     pub group_by: Vec<String>,
 }
 
 #[cfg(test)]
 impl MetricQuery {
-    /// A query of all series of a metric, as one group.
+    /// Returns a query over all series of a metric, as one group.
     pub(crate) fn of_all(
         metric: &str,
         range: TimeRange,
@@ -187,34 +188,35 @@ impl MetricQuery {
         Self { metric, range, interval, aggregations, filters: Vec::new(), group_by: Vec::new() }
     }
 
-    /// The same with a group for each value of a tag.
+    /// Adds grouping by a tag.
     pub(crate) fn by(self, tag: &str) -> Self {
         Self { group_by: vec![tag.to_owned()], ..self }
     }
 }
 
-/// The answer: groups sorted by key, in each the buckets that hold anything, in time order.
+/// The result of a query: groups sorted by key, each with its non-empty buckets in time order.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueryResult {
     /// The type of the metric.
     pub kind: MetricType,
-    /// The range that was answered, after widening.
+    /// The time range of the result, after widening.
     pub range: TimeRange,
-    /// The parts of the range of which only cells are left, where those are wider than the buckets asked for or where the range was
-    /// widened to take in whole ones. In time order. A cell is in the bucket that its start lies in, which then covers all of it.
+    /// The parts of the range for which only rollup cells are left, if those are wider than the
+    /// requested buckets or if the range was widened to whole cells. In time order. A cell counts
+    /// in the bucket that contains its start.
     pub coarse: Vec<CoarseRange>,
-    /// The groups that hold any bucket, sorted by key.
+    /// The groups with at least one bucket, sorted by key.
     pub groups: Vec<Group>,
-    /// What the answer cost.
+    /// The cost of the query.
     pub stats: QueryStats,
-    /// What it takes.
+    /// The memory of the result.
     pub memory: AnswerMemory,
 }
 
-/// A part of the range that only cells of one width cover, because what was finer has expired.
+/// A part of the range that is covered only by cells of one width, because finer data has expired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CoarseRange {
-    /// The part; it consists of whole cells.
+    /// The part of the range; it consists of whole cells.
     pub range: TimeRange,
     /// The width of the cells.
     pub width: Interval,
@@ -223,25 +225,26 @@ pub struct CoarseRange {
 /// The buckets of one group.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Group {
-    /// One value per key of `group_by`; `""` where the series lacks the tag. Empty without `group_by`.
+    /// One value per key of `group_by`; `""` if the series does not have the tag. Empty without
+    /// `group_by`.
     pub key: Vec<String>,
-    /// The starts of the buckets that hold anything, ascending.
+    /// The start times of non-empty buckets, ascending.
     pub starts: Vec<TimestampMs>,
-    /// One column per aggregation asked for, each as long as `starts`.
+    /// One column per requested aggregation, each as long as `starts`.
     pub columns: Vec<Vec<f64>>,
 }
 
-/// What a query touched.
+/// The cost of a query.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct QueryStats {
     /// Series that matched the filters.
     pub series: u64,
-    /// Raw points read, from blocks and head.
+    /// Raw samples read from blocks and the head.
     pub points: u64,
     /// Rollup cells read.
     pub cells: u64,
     /// Blocks read.
     pub blocks: u64,
-    /// Blocks in the range that could not be read because they are quarantined.
+    /// Blocks in the time range that were skipped because they are quarantined.
     pub quarantined: u64,
 }

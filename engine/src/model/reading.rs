@@ -1,18 +1,20 @@
-//! Readings: what agents tell of counts that only grow, and of histograms, in the order they were sent.
+//! Cumulative samples of counters, and histograms, as agents send them, in the order they were
+//! sent.
 
 use super::point::POINT_BYTES;
 use super::{Histogram, SeriesId, TimestampMs};
 
-/// Where a cumulative stream began counting.
+/// The start time of a cumulative stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum StartTime {
-    /// Nobody told: the first reading is only what later ones are compared with.
+    /// The sender did not report it: the first sample only sets the last cumulative value.
     Unknown,
-    /// At this time.
+    /// The reported start time.
     At {
-        /// When the process that counts began.
+        /// The time at which the counting process started.
         start: TimestampMs,
-        /// Whether the first reading of a series that was never seen counts as an increase from zero.
+        /// Whether the first sample of a series without a last cumulative value counts as an
+        /// increase from zero.
         counts: bool,
     },
 }
@@ -20,27 +22,28 @@ pub enum StartTime {
 /// What the buckets of a histogram count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Temporality {
-    /// Values since the histogram before.
+    /// Values since the previous histogram.
     Delta,
-    /// Values since the stream began.
+    /// Values since the start of the stream.
     Cumulative(StartTime),
 }
 
-/// Readings of one write.
+/// The cumulative samples and histograms of one write.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Readings {
     pub(crate) counters: CounterReadings,
     pub(crate) histograms: Vec<HistogramReading>,
 }
 
-/// Readings of counters, one column per field.
+/// Cumulative samples of counters, one column per field.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct CounterReadings {
     pub(crate) series: Vec<SeriesId>,
     pub(crate) times: Vec<i64>,
-    /// Finite.
+    /// The cumulative values; finite.
     pub(crate) totals: Vec<f64>,
-    /// Where they begin, each with the number of readings in a row that begin so: agents mostly tell one for all.
+    /// Start times, run-length encoded: each with the number of consecutive samples that have it.
+    /// Most agents send one start time for all samples.
     pub(crate) begins: Vec<(StartTime, usize)>,
 }
 
@@ -54,7 +57,7 @@ pub(crate) struct HistogramReading {
 }
 
 impl Readings {
-    /// The series of each.
+    /// Iterates over the series of all samples.
     pub(crate) fn series(&self) -> impl Iterator<Item = SeriesId> {
         let of_histograms = self.histograms.iter().map(|histogram| histogram.series);
         self.counters.series.iter().copied().chain(of_histograms)
@@ -64,12 +67,12 @@ impl Readings {
         self.counters.len() + self.histograms.len()
     }
 
-    /// Bytes in memory, about.
+    /// Returns the bytes in memory, approximately.
     pub(crate) fn bytes(&self) -> usize {
         let buckets: usize = self.histograms.iter().map(|h| h.histogram.buckets().bytes()).sum();
         let fixed = self.histograms.len() * size_of::<HistogramReading>();
-        let begins = self.counters.begins.len() * size_of::<(StartTime, usize)>();
-        self.counters.len() * POINT_BYTES + begins + fixed + buckets
+        let starts = self.counters.begins.len() * size_of::<(StartTime, usize)>();
+        self.counters.len() * POINT_BYTES + starts + fixed + buckets
     }
 }
 
@@ -82,23 +85,22 @@ impl CounterReadings {
         &mut self,
         series: SeriesId,
         time: TimestampMs,
-        total: f64,
-        begins: StartTime,
+        value: f64,
+        start: StartTime,
     ) {
         self.series.push(series);
         self.times.push(time.0);
-        self.totals.push(total);
+        self.totals.push(value);
         match self.begins.last_mut() {
-            Some((last, readings)) if *last == begins => *readings += 1,
-            _ => self.begins.push((begins, 1)),
+            Some((last, samples)) if *last == start => *samples += 1,
+            _ => self.begins.push((start, 1)),
         }
     }
 
-    /// The readings, one by one.
+    /// Iterates over the samples.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (SeriesId, TimestampMs, f64, StartTime)> {
-        let begins = self.begins.iter().flat_map(|(begins, n)| std::iter::repeat_n(*begins, *n));
-        let readings = self.series.iter().zip(&self.times).zip(&self.totals).zip(begins);
-        readings
-            .map(|(((series, time), total), begins)| (*series, TimestampMs(*time), *total, begins))
+        let starts = self.begins.iter().flat_map(|(start, n)| std::iter::repeat_n(*start, *n));
+        let samples = self.series.iter().zip(&self.times).zip(&self.totals).zip(starts);
+        samples.map(|(((series, time), total), start)| (*series, TimestampMs(*time), *total, start))
     }
 }

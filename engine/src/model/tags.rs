@@ -1,21 +1,23 @@
-//! The tags of a series: sorted, unique keys with text values.
+//! The tags of a series: string values with unique, sorted keys.
 
 use std::fmt;
 
 use super::metric::has_control;
 use crate::limits;
 
-/// Tags in canonical form: sorted by key, each key once. Equal tags make equal series.
+/// A tag set in canonical form: sorted by key, without duplicate keys. Series of a metric are equal
+/// if their tag sets are equal.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Tags(Box<[(Box<str>, Box<str>)]>);
 
-/// Why a list of pairs is not a set of tags.
+/// Why a list of pairs is not a valid tag set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum InvalidTags {
     /// More than [`limits::TAGS_MAX`] pairs.
     #[error("tags must have at most {} keys", limits::TAGS_MAX)]
     TooMany,
-    /// A key is empty, longer than [`limits::TAG_KEY_CHARS_MAX`] characters or holds a control character.
+    /// A key is empty, longer than [`limits::TAG_KEY_CHARS_MAX`] characters or contains a control
+    /// character.
     #[error(
         "tag key {0:?} must have 1 to {max} characters and no control characters",
         max = limits::TAG_KEY_CHARS_MAX
@@ -24,23 +26,23 @@ pub enum InvalidTags {
     /// A value is longer than [`limits::TAG_VALUE_CHARS_MAX`] characters.
     #[error("the value of tag {0:?} must have at most {max} characters", max = limits::TAG_VALUE_CHARS_MAX)]
     Value(String),
-    /// A key stands twice.
+    /// A duplicate key.
     #[error("tag key {0:?} must be given only once")]
     Duplicate(String),
 }
 
 impl Tags {
-    /// Checks `pairs` and puts them in canonical form.
+    /// Checks `pairs` and converts them to the canonical form.
     pub fn new<K: AsRef<str>, V: AsRef<str>>(pairs: &[(K, V)]) -> Result<Self, InvalidTags> {
         check_pairs(pairs)?;
         let mut sorted: Vec<(Box<str>, Box<str>)> =
             pairs.iter().map(|(k, v)| (Box::from(k.as_ref()), Box::from(v.as_ref()))).collect();
         sorted.sort_unstable();
-        let twice = sorted.windows(2).find_map(|w| match w {
+        let duplicate = sorted.windows(2).find_map(|w| match w {
             [a, b] if a.0 == b.0 => Some(a.0.to_string()),
             _ => None,
         });
-        match twice {
+        match duplicate {
             Some(key) => Err(InvalidTags::Duplicate(key)),
             None => Ok(Self(sorted.into_boxed_slice())),
         }
@@ -49,7 +51,7 @@ impl Tags {
     /// Checks `pairs` without keeping them.
     pub fn check(pairs: &[(&str, &str)]) -> Result<(), InvalidTags> {
         check_pairs(pairs)?;
-        // Quadratic, of at most 32 keys that mostly differ in their first bytes.
+        // Quadratic, but there are at most 32 keys, and most differ in their first bytes.
         for (at, (key, _)) in pairs.iter().enumerate() {
             if pairs.iter().take(at).any(|(before, _)| before == key) {
                 return Err(InvalidTags::Duplicate((*key).to_owned()));
@@ -58,22 +60,22 @@ impl Tags {
         Ok(())
     }
 
-    /// The pairs, sorted by key.
+    /// Iterates over the pairs, sorted by key.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &str)> {
         self.0.iter().map(|(k, v)| (&**k, &**v))
     }
 
-    /// The value of `key`, if the series has it.
+    /// Returns the value of `key`, if the series has the tag.
     pub fn get(&self, key: &str) -> Option<&str> {
         self.iter().find_map(|(k, v)| (k == key).then_some(v))
     }
 
-    /// How many tags there are.
+    /// Returns the number of tags.
     pub fn len(&self) -> usize {
         self.0.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether there are no tags.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

@@ -1,63 +1,65 @@
-//! Instants, half-open ranges and bucket widths, all in milliseconds since the Unix epoch, UTC.
+//! Instants, half-open time ranges and bucket widths, all in milliseconds; instants since the Unix
+//! epoch, UTC.
 
 use std::fmt;
 
-/// Milliseconds since 1970-01-01T00:00:00Z. Never negative for a stored point.
+/// Milliseconds since 1970-01-01T00:00:00Z. Never negative for a stored sample.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct TimestampMs(pub i64);
 
 impl TimestampMs {
-    /// The start of the bucket of `width` that holds this instant; buckets are aligned to the epoch.
+    /// Returns the start of the bucket of `width` that contains this instant; buckets are aligned
+    /// to the epoch.
     pub fn floor_to(self, width: Interval) -> Self {
         Self(self.0 - self.0.rem_euclid(width.ms()))
     }
 
-    /// The first bucket start at or after this instant.
+    /// Returns the first bucket start at or after this instant.
     pub fn ceil_to(self, width: Interval) -> Self {
         let down = self.floor_to(width);
         if down == self { self } else { Self(down.0 + width.ms()) }
     }
 }
 
-/// A half-open range of time: `start <= t < end`. May be empty.
+/// A half-open time range: `start <= t < end`. May be empty.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct TimeRange {
-    /// The first instant inside.
+    /// The first instant of the range.
     pub start: TimestampMs,
     /// The first instant after the range.
     pub end: TimestampMs,
 }
 
 impl TimeRange {
-    /// Every time that a point may have.
+    /// Every time that a sample may have.
     pub(crate) const ALL: Self = Self { start: TimestampMs(i64::MIN), end: TimestampMs(i64::MAX) };
 
-    /// The range from `start_ms` up to, not including, `end_ms`.
+    /// Returns the range from `start_ms` up to, not including, `end_ms`.
     pub fn new(start_ms: i64, end_ms: i64) -> Self {
         Self { start: TimestampMs(start_ms), end: TimestampMs(end_ms) }
     }
 
-    /// Whether nothing lies inside.
+    /// Returns whether the range contains no instant.
     pub fn is_empty(self) -> bool {
         self.start >= self.end
     }
 
-    /// Whether `t` lies inside.
+    /// Returns whether the range contains `t`.
     pub fn contains(self, t: TimestampMs) -> bool {
         self.start <= t && t < self.end
     }
 
-    /// What both ranges share; empty when they do not meet.
+    /// Returns the intersection of both ranges; empty if they do not overlap.
     pub fn intersect(self, other: Self) -> Self {
         Self { start: self.start.max(other.start), end: self.end.min(other.end) }
     }
 
-    /// The length in milliseconds, 0 when empty.
+    /// Returns the length in milliseconds, 0 if the range is empty.
     pub fn len_ms(self) -> i64 {
         (self.end.0 - self.start.0).max(0)
     }
 
-    /// The smallest range of whole buckets of `width` around this one.
+    /// Returns the smallest range of whole buckets of `width` that contains this one.
     pub fn widen_to(self, width: Interval) -> Self {
         Self { start: self.start.floor_to(width), end: self.end.ceil_to(width) }
     }
@@ -68,7 +70,7 @@ impl TimeRange {
 pub struct Interval(i64);
 
 impl Interval {
-    /// One millisecond: what a time is known to.
+    /// One millisecond: the resolution of timestamps.
     pub(crate) const MILLISECOND: Self = Self(1);
     /// One minute.
     pub const MINUTE: Self = Self(60_000);
@@ -79,17 +81,17 @@ impl Interval {
     /// One day.
     pub const DAY: Self = Self(86_400_000);
 
-    /// A width of `ms` milliseconds, when that is positive.
+    /// Returns a width of `ms` milliseconds, or `None` unless `ms` is positive.
     pub fn from_ms(ms: i64) -> Option<Self> {
         (ms > 0).then_some(Self(ms))
     }
 
-    /// The width in milliseconds.
+    /// Returns the width in milliseconds.
     pub fn ms(self) -> i64 {
         self.0
     }
 
-    /// Whether buckets of `self` consist of whole buckets of `finer`.
+    /// Returns whether buckets of `self` consist of whole buckets of `finer`.
     pub fn is_multiple_of(self, finer: Self) -> bool {
         self.0 % finer.0 == 0
     }

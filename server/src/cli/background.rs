@@ -26,7 +26,7 @@ pub(super) async fn run_sweeps(
     clock: Clock,
     ending: watch::Receiver<bool>,
 ) {
-    app.engine().memory().look_with(look_at_process);
+    app.engine().memory().measure_with(look_at_process);
     let memory_pause = Duration::from_millis(limits::MEMORY_LOOK_MS);
     let most = sweeps::run(sweeps(&server, &app), PAUSE, clock.clone(), ending.clone());
     let memory = sweeps::run(vec![memory_sweep(server, app)], memory_pause, clock, ending);

@@ -1,4 +1,4 @@
-//! What users of documents are promised.
+//! Tests of the guarantees of the document store.
 
 mod promises;
 mod racing;

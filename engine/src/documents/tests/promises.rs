@@ -1,10 +1,10 @@
-//! One caller at a time: documents, expectations, damage, receipts, bytes.
+//! Tests with one caller at a time: documents, expectations, corruption, receipts, encoding.
 
 use super::setup::*;
 use crate::storage::copy_as_killed;
 
 #[test]
-fn a_document_comes_back_as_it_was_also_after_a_restart() {
+fn a_document_reads_back_unchanged_also_after_a_restart() {
     let dir = TempDir::new().unwrap();
     let documents = open(dir.path());
     assert_eq!(get(&documents, "a"), None);
@@ -16,7 +16,7 @@ fn a_document_comes_back_as_it_was_also_after_a_restart() {
 }
 
 #[test]
-fn ids_are_any_text_and_collections_are_apart() {
+fn ids_are_any_string_and_collections_are_separate() {
     let dir = TempDir::new().unwrap();
     let documents = open(dir.path());
     let ids = ["", "a", "a/b", "_old", "\u{0}", "ü", "x".repeat(1_024).leak()];
@@ -40,7 +40,7 @@ fn ids_are_any_text_and_collections_are_apart() {
 
 #[test]
 #[should_panic(expected = "is not 1 to 32 of a-z and _")]
-fn a_wrong_collection_name_is_a_bug() {
+fn an_invalid_collection_name_panics() {
     let dir = TempDir::new().unwrap();
     let documents = open(dir.path());
     drop(documents.get::<Rule>(Collection("Rules"), "a"));
@@ -81,7 +81,7 @@ fn one_failed_expectation_stops_the_whole_transaction() {
 }
 
 #[test]
-fn a_transaction_that_is_not_committed_leaves_nothing() {
+fn an_uncommitted_transaction_has_no_effect() {
     let dir = TempDir::new().unwrap();
     let documents = open(dir.path());
     let mut transaction = documents.begin();
@@ -91,7 +91,7 @@ fn a_transaction_that_is_not_committed_leaves_nothing() {
 }
 
 #[test]
-fn the_last_change_of_a_document_stays_and_all_share_the_revision() {
+fn the_last_change_of_a_document_wins_and_all_share_the_revision() {
     let dir = TempDir::new().unwrap();
     let documents = open(dir.path());
     let mut transaction = documents.begin();
@@ -105,7 +105,7 @@ fn the_last_change_of_a_document_stays_and_all_share_the_revision() {
 }
 
 #[test]
-fn a_revision_never_comes_again() {
+fn a_revision_is_never_reused() {
     let dir = TempDir::new().unwrap();
     let mut last = 0;
     for _ in 0..4 {
@@ -120,7 +120,7 @@ fn a_revision_never_comes_again() {
 }
 
 #[test]
-fn what_is_committed_survives_a_kill() {
+fn committed_documents_survive_a_kill() {
     let dir = TempDir::new().unwrap();
     let (live, killed) = (dir.path().join("live"), dir.path().join("killed"));
     let documents = open(&live);
@@ -164,7 +164,7 @@ fn documents_over_a_limit_are_refused_before_they_are_stored() {
 }
 
 #[test]
-fn a_damaged_document_fails_alone_and_is_named() {
+fn a_corrupt_document_fails_alone_and_is_named() {
     let dir = TempDir::new().unwrap();
     let documents = open(dir.path());
     for id in ["a", "b", "c", "d"] {
@@ -195,7 +195,7 @@ fn a_damaged_document_fails_alone_and_is_named() {
 }
 
 #[test]
-fn a_document_under_a_key_that_is_not_its_own_is_damaged() {
+fn a_document_under_the_wrong_key_is_corrupt() {
     let dir = TempDir::new().unwrap();
     let documents = open(dir.path());
     put(&documents, "a", &rule("a", 1), Expect::Any).unwrap();
@@ -205,7 +205,7 @@ fn a_document_under_a_key_that_is_not_its_own_is_damaged() {
 }
 
 #[test]
-fn a_flipped_byte_in_a_table_hides_its_part_of_a_list_only() {
+fn a_flipped_byte_in_a_table_hides_only_its_part_of_a_list() {
     let dir = TempDir::new().unwrap();
     let documents = open(dir.path());
     for n in 0..1_000 {
@@ -222,7 +222,7 @@ fn a_flipped_byte_in_a_table_hides_its_part_of_a_list_only() {
     let middle = bytes.len() / 2;
     bytes[middle] ^= 0x10;
     fs::write(&table, bytes).unwrap();
-    // With them nothing would be hidden.
+    // The checksum and parity files would repair the table.
     fs::remove_dir_all(dir.path().join("guards")).unwrap();
 
     let documents = open(dir.path());
@@ -235,7 +235,7 @@ fn a_flipped_byte_in_a_table_hides_its_part_of_a_list_only() {
     assert_eq!(documents.verify().unwrap().damaged.len(), 1);
 }
 
-/// Text that hardly compresses.
+/// Returns a string that hardly compresses.
 fn noise(seed: i64) -> String {
     let next =
         |n: u64| n.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
@@ -261,7 +261,7 @@ fn receipts_are_kept_until_they_expire() {
 }
 
 #[test]
-fn a_request_is_receipted_once() {
+fn a_request_gets_one_receipt() {
     let dir = TempDir::new().unwrap();
     let clock = Clock::manual(TimestampMs(1_000));
     let documents = open_at(dir.path(), clock.clone());
@@ -278,7 +278,7 @@ fn a_request_is_receipted_once() {
 }
 
 #[test]
-fn the_sweep_takes_expired_and_unreadable_receipts_only() {
+fn expiry_deletes_only_expired_and_unreadable_receipts() {
     let dir = TempDir::new().unwrap();
     let documents = open(dir.path());
     let mut batch = Batch::new();
@@ -299,7 +299,7 @@ fn the_sweep_takes_expired_and_unreadable_receipts_only() {
 }
 
 #[test]
-fn verify_counts_everything_and_names_the_damaged() {
+fn verify_counts_everything_and_names_corrupt_entries() {
     let dir = TempDir::new().unwrap();
     let documents = open(dir.path());
     let mut transaction = documents.begin();
@@ -319,10 +319,10 @@ fn verify_counts_everything_and_names_the_damaged() {
     put_raw(&documents, Keyspace::Documents, &[200, 1], Vec::new());
     let damaged = documents.verify().unwrap().damaged;
     assert_eq!(damaged.len(), 4);
-    assert_eq!(damaged[0], "document rules/a: frame version 2 is not known");
-    assert_eq!(damaged[1], "document rules/b: 3 bytes are too few");
+    assert_eq!(damaged[0], "document rules/a: unknown frame version 2");
+    assert_eq!(damaged[1], "document rules/b: 3 bytes are too short");
     assert!(damaged[2].starts_with("document rules/c: EOF"), "{}", damaged[2]);
-    assert_eq!(damaged[3], "document key [c8, 01]: 0 bytes are too few");
+    assert_eq!(damaged[3], "document key [c8, 01]: 0 bytes are too short");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Many callers at a time, and random histories against a map.
+//! Tests with concurrent callers, and random histories compared with a map.
 
 use super::setup::*;
 
@@ -21,7 +21,7 @@ fn in_parallel<T: Send>(work: impl Fn(usize) -> T + Send + std::marker::Sync) ->
 }
 
 #[test]
-fn of_racing_creations_one_wins() {
+fn one_of_concurrent_creations_succeeds() {
     let dir = TempDir::new().unwrap();
     let documents = open(dir.path());
     for round in 0..50 {
@@ -41,7 +41,7 @@ fn of_racing_creations_one_wins() {
 }
 
 #[test]
-fn of_racing_requests_with_one_id_one_is_done() {
+fn one_of_concurrent_requests_with_one_id_is_executed() {
     let dir = TempDir::new().unwrap();
     let documents = open(dir.path());
     let done = in_parallel(|n| {
@@ -55,7 +55,7 @@ fn of_racing_requests_with_one_id_one_is_done() {
 }
 
 #[test]
-fn concurrent_transactions_are_as_good_as_one_after_the_other() {
+fn concurrent_transactions_are_serialisable() {
     let dir = TempDir::new().unwrap();
     let documents = open(dir.path());
     let accounts = ["a", "b", "c", "d"];
@@ -100,7 +100,7 @@ enum Step {
     Reopen,
 }
 
-/// What to expect, in terms of what the model knows.
+/// An expectation relative to the state of the model.
 #[derive(Clone, Copy, Debug)]
 enum Wish {
     Any,
@@ -172,7 +172,7 @@ fn apply(documents: &Documents, model: &mut Model, changes: &[(u8, Option<i64>, 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
-    /// Documents behave like a map with revisions, whatever is done to them.
+    /// Documents behave like a map with revisions under any sequence of operations.
     #[test]
     fn documents_are_a_map_with_revisions(steps in prop::collection::vec(step(), 1..60)) {
         let dir = TempDir::new().unwrap();
@@ -204,7 +204,7 @@ proptest! {
         prop_assert_eq!(listed, model);
     }
 
-    /// Whatever stands in the place of a document or receipt, reading it is an answer or an error.
+    /// Decoding arbitrary bytes as a document or receipt returns a value or an error.
     #[test]
     fn foreign_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..64), id: u128) {
         let key = RULES.key("a");
@@ -214,7 +214,7 @@ proptest! {
     }
 
     #[test]
-    fn every_receipt_comes_back(id: u128, fingerprint: u64, answer: Vec<u8>, expires_at: i64) {
+    fn receipts_survive_a_round_trip(id: u128, fingerprint: u64, answer: Vec<u8>, expires_at: i64) {
         let receipt = Receipt { id, fingerprint, answer, expires_at: TimestampMs(expires_at) };
         prop_assert_eq!(&Receipt::decode(id, &receipt.encode()).unwrap(), &receipt);
         prop_assert!(Receipt::decode(id ^ 1, &receipt.encode()).is_err());

@@ -1,4 +1,4 @@
-//! A store, a few rules and the calls that most tests make.
+//! A store, sample documents and common calls.
 
 pub(super) use std::collections::{BTreeMap, HashSet};
 pub(super) use std::fs;
@@ -68,7 +68,7 @@ pub(super) fn receipt(id: u128, expires_at: i64) -> Receipt {
     Receipt { id, fingerprint: 7, answer: b"done".to_vec(), expires_at: TimestampMs(expires_at) }
 }
 
-/// Puts bytes where a document is, past all checks.
+/// Stores bytes without any checks.
 pub(super) fn put_raw(documents: &Documents, keyspace: Keyspace, key: &[u8], value: Vec<u8>) {
     let mut batch = Batch::new();
     batch.put(keyspace, key, value);
