@@ -11,7 +11,7 @@ use crate::documents::{Documents, Receipt};
 use crate::engine_inner::EngineInner;
 use crate::error::{Error, Refusal, Result};
 use crate::log::{self, Applied, Submission, encode_dropped, encode_write};
-use crate::maintenance::{self, BackupReport, Stage};
+use crate::maintenance::{self, BackupReport, BackupStage};
 use crate::memory::Memory;
 use crate::metrics::{
     self, BatchBuilder, BatchNames, DefinitionFilter, DefinitionPage, MetricDefinition,
@@ -65,7 +65,7 @@ impl Engine {
     /// [`Error::Unavailable`]. An engine that is dropped without `close` loses nothing; the next
     /// open replays its log.
     pub fn close(&self) -> Result<()> {
-        let sealed = self.inner.keeper.seal();
+        let sealed = self.inner.worker.seal();
         self.inner.stop();
         sealed.and_then(|_| self.inner.store.flush())
     }
@@ -145,7 +145,7 @@ impl Engine {
     /// the call, some of the events may remain; repeating the call deletes the rest. Slow: seals
     /// the events in memory and rewrites every block that contains a matching event.
     pub fn delete_events(&self, filter: &EventFilter) -> Result<DeleteReport> {
-        self.inner.keeper.delete_events(filter)
+        self.inner.worker.delete_events(filter)
     }
 
     /// Executes an aggregation query over events. Blocking and CPU-bound: do not call on an async
@@ -245,30 +245,30 @@ impl Engine {
 
     /// Writes all samples and events in memory to blocks.
     pub fn seal(&self) -> Result<SealReport> {
-        self.inner.keeper.seal()
+        self.inner.worker.seal()
     }
 
     /// Compacts all blocks to their final form, regardless of age, and reclaims the disk space of
     /// the blocks they replace.
     pub fn merge(&self) -> Result<MergeReport> {
-        self.inner.keeper.merge()
+        self.inner.worker.merge()
     }
 
     /// Removes data older than its retention, measured by [`Self::trusted_time`]. A wall clock that
     /// has just jumped forward removes nothing, and the report contains the deviation.
     pub fn expire(&self) -> Result<ExpireReport> {
-        self.inner.keeper.expire()
+        self.inner.worker.expire()
     }
 
     /// Copies all data to `target`, as of one instant between the call and its return. `target`
     /// must not exist and must not be inside the data directory. Seals are blocked only while hard
     /// links are created. The copy is verified before it is renamed to `target`.
     pub fn backup(&self, target: &Path) -> Result<BackupReport> {
-        let EngineInner { dir, store, segments, keeper, .. } = &*self.inner;
+        let EngineInner { dir, store, segments, worker, .. } = &*self.inner;
         maintenance::check_target(dir, target)?;
         let stage = {
-            let _no_seal_meanwhile = keeper.turn.lock();
-            Stage::new(dir, store, segments)?
+            let _no_seal_meanwhile = worker.turn.lock();
+            BackupStage::new(dir, store, segments)?
         };
         stage.copy_to(target)
     }
@@ -315,7 +315,9 @@ impl Engine {
         lines.extend(self.inner.telemetry.metrics.damage());
         lines.extend(self.inner.telemetry.events.damage());
         lines.extend(self.inner.documents.damaged());
-        lines.extend(self.inner.alarm.upkeep_failure().map(|reason| format!("upkeep: {reason}")));
+        lines.extend(
+            self.inner.alarm.maintenance_failure().map(|reason| format!("maintenance: {reason}")),
+        );
         lines
     }
 

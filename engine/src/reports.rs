@@ -1,20 +1,20 @@
-//! The orders and the reports of maintenance steps, for metrics and events alike.
+//! Parameters and results of maintenance steps, for metrics and events alike.
 
 use crate::model::TimestampMs;
 use crate::trusted_time::ClockDeviation;
 
-/// What merging moved.
+/// The result of a compaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MergeReport {
-    /// Groups of blocks that were merged: windows of metrics, neighbours of a day of events.
+    /// Compacted groups of blocks: windows of metrics, or adjacent blocks of a day of events.
     pub windows: u64,
-    /// Blocks that were read.
+    /// Blocks read.
     pub blocks_read: u64,
-    /// Blocks that were written.
+    /// Blocks written.
     pub blocks_written: u64,
-    /// Bytes of the blocks that were read.
+    /// Bytes of the blocks read.
     pub bytes_read: u64,
-    /// Bytes of the blocks that were written.
+    /// Bytes of the blocks written.
     pub bytes_written: u64,
 }
 
@@ -28,31 +28,32 @@ impl std::ops::AddAssign for MergeReport {
     }
 }
 
-/// What expiry removed.
+/// The result of an expiry.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExpireReport {
-    /// Blocks.
+    /// Deleted blocks.
     pub blocks: u64,
-    /// Their bytes.
+    /// Bytes of the deleted blocks.
     pub bytes: u64,
-    /// Idempotency receipts.
+    /// Deleted idempotency receipts.
     pub receipts: u64,
-    /// The time by which their age was counted.
+    /// The time against which ages were measured.
     pub as_of: TimestampMs,
-    /// How the clock deviates from the time that is believed. While it is ahead, less is removed than it asks for.
+    /// The deviation of the wall clock from the trusted time. While the clock is ahead, less is
+    /// removed than by its time.
     pub deviation: Option<ClockDeviation>,
 }
 
-/// What a deletion removed.
+/// The result of a deletion.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct DeleteReport {
-    /// Events.
+    /// Deleted events.
     pub events: u64,
-    /// Blocks that were written anew, or that nothing was left of.
+    /// Blocks that were rewritten, or deleted because nothing was left in them.
     pub blocks: u64,
 }
 
-/// What was looked at, and what is damaged.
+/// The amounts checked, and the damage found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VerifyReport {
     /// Blocks read.
@@ -65,37 +66,37 @@ pub struct VerifyReport {
     pub records: u64,
     /// Bytes read.
     pub bytes: u64,
-    /// One line each: what is damaged and where.
+    /// One line for each damaged item: what it is and where.
     pub damaged: Vec<String>,
 }
 
-/// How much is merged in one go.
+/// How much to compact in one step.
 #[derive(Clone, Copy)]
 pub(crate) struct MergeBudget<'b> {
     pub(crate) windows: usize,
-    /// Whether there is time for one more.
+    /// Returns whether there is time for another window.
     pub(crate) has_time: &'b dyn Fn() -> bool,
 }
 
 impl MergeBudget<'_> {
-    /// All that there is.
+    /// No limit.
     pub(crate) const ALL: Self = Self { windows: usize::MAX, has_time: &|| true };
 }
 
-/// What is merged.
+/// Which windows to compact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Eagerness {
-    /// Time that is over.
+    /// Windows whose time has passed.
     Over,
-    /// All, also what is still being written.
+    /// All windows, including those still being written.
     All,
 }
 
-/// How much of a long task is done in one go.
+/// How much of a long task to do in one step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pace {
-    /// A piece: others wait for their turn.
+    /// A part of it, since other steps wait.
     Piece,
-    /// All of it: somebody waits for the outcome.
+    /// All of it, since a caller waits for the result.
     Whole,
 }

@@ -22,7 +22,7 @@ use crate::engine_inner::EngineInner;
 use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::log::{Committer, FileOps, Segments};
-use crate::maintenance::{Due, Holdings, Keeper, Watch};
+use crate::maintenance::{DueTimes, EngineHoldings, MaintenanceWorker, ResourceMonitor};
 use crate::metrics::{Opened, load};
 use crate::options::{Maintenance, Options};
 use crate::records::Records;
@@ -75,13 +75,13 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
     let committer = Committer::start(segments.clone(), begin, options.durability, sink, log_ops)?;
     let committer = Arc::new(committer);
     directory::finish(dir)?;
-    let keeper = Arc::new(Keeper {
+    let worker = Arc::new(MaintenanceWorker {
         telemetry: Arc::clone(&telemetry),
         documents: Arc::clone(&documents),
         committer: Arc::clone(&committer),
         segments: segments.clone(),
         alarm: Arc::clone(&alarm),
-        turn: Mutex::new(Due::after_start(trusted.steady())),
+        turn: Mutex::new(DueTimes::after_start(trusted.steady())),
         trusted: Arc::clone(&trusted),
     });
     if options.maintenance == Maintenance::Background {
@@ -98,7 +98,7 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
         store,
         segments,
         committer,
-        keeper,
+        worker,
         alarm,
         damage,
         threads: Mutex::default(),
@@ -109,17 +109,17 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
 }
 
 fn start_threads(inner: &EngineInner, ballast: Ballast, maintenance: Maintenance) -> Result<()> {
-    let keeper = Arc::clone(&inner.keeper);
-    inner.threads.lock().push(thread("telltale-keeper", move || keeper.run())?);
-    let holdings = Holdings {
+    let worker = Arc::clone(&inner.worker);
+    inner.threads.lock().push(thread("telltale-maint", move || worker.run())?);
+    let holdings = EngineHoldings {
         telemetry: Arc::clone(&inner.telemetry),
         committer: Arc::clone(&inner.committer),
     };
     holdings.update_account();
     if maintenance == Maintenance::Background {
         let (store, alarm) = (Arc::clone(&inner.store), Arc::clone(&inner.alarm));
-        let watch = Watch { store, alarm, ballast, holdings };
-        inner.threads.lock().push(thread("telltale-watch", move || watch.run())?);
+        let monitor = ResourceMonitor { store, alarm, ballast, holdings };
+        inner.threads.lock().push(thread("telltale-mon", move || monitor.run())?);
     }
     Ok(())
 }

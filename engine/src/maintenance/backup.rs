@@ -1,17 +1,22 @@
-//! Copies of everything on disk that can be opened like the original.
+//! Backup and restore: copies of all data on disk that can be opened like the original.
 //!
 //! ```text
-//! seals wait:    checkpoint of the database, links to the segments ─▶ DIR/.backup-N
-//! they go on:    copy to TARGET.partial, sync, verify, rename to TARGET; remove DIR/.backup-N
+//! while seals are blocked:  checkpoint of the database, hard links to the segments ─▶
+//! DIR/.backup-N
+//! afterwards:               copy to TARGET.partial, sync, verify, rename to TARGET; remove
+//! DIR/.backup-N
 //! ```
 //!
-//! The database is taken first, as of one instant; its watermark says which records of the log it does not hold. Seals wait
-//! meanwhile, so that every such record is still in the log when the segments are linked after it. A segment is copied as long
-//! as it was then: a record being written at that moment may be cut short, and nobody had an answer for it before the
-//! backup began. Both are links within one file system, so seals wait as long wherever the target lies.
+//! The checkpoint of the database is created first, as of one instant; its watermark identifies the
+//! log records that it does not contain. Seals are blocked so that every such record is still in
+//! the log when the segments are linked afterwards. Each segment is copied up to its length at that
+//! time: a record that was being written may be cut off, but it was not acknowledged before the
+//! backup started. Checkpoint and links stay within the file system of the data directory, so the
+//! time for which seals are blocked does not depend on the target.
 //!
-//! A copy that is not complete has a file that says so, and is never opened. It is verified before that file goes. Damage is
-//! copied as it is, and reported: a copy of what is left is better than none.
+//! An incomplete copy contains a marker file and is never opened. The copy is verified before the
+//! marker is removed. Damaged files are copied unchanged and reported: an incomplete backup is
+//! better than none.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -25,27 +30,28 @@ use crate::error::{Error, Result};
 use crate::log::Segments;
 use crate::storage::{Store, disk_used};
 
-/// What a copy holds.
+/// The contents of a copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BackupReport {
-    /// Its bytes.
+    /// Bytes of the copy.
     pub bytes: u64,
-    /// Its files.
+    /// Files of the copy.
     pub files: u64,
-    /// What is damaged in it, one line each: it was copied as it was.
+    /// Damage in the copy, one line each; damaged files are copied unchanged.
     pub damaged: Vec<String>,
 }
 
-/// Links to everything that a backup needs, in the data directory. Removed when it is dropped.
+/// Hard links, within the data directory, to everything that a backup needs. Removed when dropped.
 #[derive(Debug)]
-pub(crate) struct Stage {
+pub(crate) struct BackupStage {
     dir: PathBuf,
-    /// The segments, and how much of each belongs to the backup.
+    /// The segments, each with the number of bytes that belong to the backup.
     segments: Vec<(PathBuf, u64)>,
 }
 
-impl Stage {
-    /// Links database and log of the data directory `data`. Seals must not happen meanwhile.
+impl BackupStage {
+    /// Links the database and the log of the data directory `data`. Seals must be blocked
+    /// meanwhile.
     pub(crate) fn new(data: &Path, store: &Store, segments: &Segments) -> Result<Self> {
         static STAGES: AtomicU64 = AtomicU64::new(0);
         let number = STAGES.fetch_add(1, Ordering::Relaxed);
@@ -64,7 +70,7 @@ impl Stage {
         Ok(stage)
     }
 
-    /// Copies what is linked to `target`, which appears when it is complete.
+    /// Copies the linked files to `target`, which is created by a rename once the copy is complete.
     pub(crate) fn copy_to(self, target: &Path) -> Result<BackupReport> {
         let mut name = target.file_name().unwrap_or_default().to_owned();
         name.push(".partial");
@@ -75,7 +81,7 @@ impl Stage {
         fs::create_dir(&partial).map_err(|e| unusable(target, &e))?;
         let done = || {
             directory::mark_unfinished(&partial).map_err(|e| io("marking", &partial, e))?;
-            copy_tree(&self.dir.join(DB_DIR), &partial.join(DB_DIR), Tables::Link)?;
+            copy_tree(&self.dir.join(DB_DIR), &partial.join(DB_DIR), TableCopy::Link)?;
             let log = partial.join(LOG_DIR);
             fs::create_dir(&log).map_err(|e| io("creating", &log, e))?;
             for (path, length) in &self.segments {
@@ -91,27 +97,27 @@ impl Stage {
             sync_dir(parent).map_err(|e| io("syncing", parent, e))?;
             Ok(report)
         };
-        // MagnitudeHistogram a backup is worse than none.
+        // A partial backup is worse than none.
         done().map_err(|error| {
             if remove_content(&partial).is_ok() {
                 let _removed = fs::remove_dir(&partial);
             }
             match error {
-                Error::Io { source, .. } if is_of_the_place(&source) => unusable(target, &source),
+                Error::Io { source, .. } if is_target_error(&source) => unusable(target, &source),
                 other => other,
             }
         })
     }
 }
 
-impl Drop for Stage {
+impl Drop for BackupStage {
     fn drop(&mut self) {
-        // What cannot be removed now is at the next start.
+        // A failure is harmless: the next start removes the directory.
         let _removed = fs::remove_dir_all(&self.dir);
     }
 }
 
-/// Refuses a target that exists, that cannot be made, or that lies inside the data directory.
+/// Fails if `target` exists, cannot be created, or is inside the data directory.
 pub(crate) fn check_target(data: &Path, target: &Path) -> Result<()> {
     if target.symlink_metadata().is_ok() {
         return Err(refused(target, "it exists: a backup is made in a new directory"));
@@ -127,9 +133,9 @@ pub(crate) fn check_target(data: &Path, target: &Path) -> Result<()> {
 /// Copies a backup to `dir`, which must not exist or be empty.
 pub(crate) fn restore(source: &Path, dir: &Path) -> Result<BackupReport> {
     directory::must_hold_data(source)?;
-    let _nobody_writes = directory::lock_for_reading(source)?;
+    let _read_lock = directory::lock_for_reading(source)?;
     if directory::is_unfinished(dir) {
-        let reason = "a restore into it was not finished; remove what it holds and restore again";
+        let reason = "a restore into it was not finished; delete its contents and restore again";
         return Err(refused(dir, reason));
     }
     if !directory::is_empty(dir)? {
@@ -141,7 +147,7 @@ pub(crate) fn restore(source: &Path, dir: &Path) -> Result<BackupReport> {
         directory::mark_unfinished(dir).map_err(|e| io("marking", dir, e))?;
         for part in [DB_DIR, LOG_DIR, IMPORTS_DIR] {
             if source.join(part).is_dir() {
-                copy_tree(&source.join(part), &dir.join(part), Tables::Copy)?;
+                copy_tree(&source.join(part), &dir.join(part), TableCopy::Copy)?;
             }
         }
         finish(dir)
@@ -154,14 +160,14 @@ pub(crate) fn restore(source: &Path, dir: &Path) -> Result<BackupReport> {
     })
 }
 
-/// Verifies a copy and says that it is complete.
+/// Verifies a copy and marks it as complete.
 fn finish(copy: &Path) -> Result<BackupReport> {
     let damaged = inspect_files(copy)?.damaged;
     directory::mark_finished(copy).map_err(|e| io("finishing", copy, e))?;
     Ok(BackupReport { bytes: disk_used(copy)?, files: count_files(copy)?, damaged })
 }
 
-/// The mark that says that it is unfinished goes last.
+/// Removes the contents of a failed copy. The marker of an incomplete copy is removed last.
 fn remove_content(dir: &Path) -> io::Result<()> {
     for part in [DB_DIR, LOG_DIR, IMPORTS_DIR] {
         let part = dir.join(part);
@@ -169,18 +175,18 @@ fn remove_content(dir: &Path) -> io::Result<()> {
             fs::remove_dir_all(part)?;
         }
     }
-    directory::remove_marks(dir)
+    directory::remove_markers(dir)
 }
 
-/// What becomes of the tables of the database, which never change.
+/// How to copy the tables of the database, which are immutable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Tables {
-    /// They are linked where that is possible: it costs neither time nor space.
+enum TableCopy {
+    /// As hard links if possible: takes neither time nor space.
     Link,
     Copy,
 }
 
-fn copy_tree(from: &Path, to: &Path, tables: Tables) -> Result<()> {
+fn copy_tree(from: &Path, to: &Path, tables: TableCopy) -> Result<()> {
     fs::create_dir(to).map_err(|e| io("creating", to, e))?;
     for entry in fs::read_dir(from).map_err(|e| io("reading", from, e))? {
         let entry = entry.map_err(|e| io("reading", from, e))?;
@@ -188,7 +194,7 @@ fn copy_tree(from: &Path, to: &Path, tables: Tables) -> Result<()> {
         let is_table = path.extension().is_some_and(|extension| extension == "sst");
         if path.is_dir() {
             copy_tree(&path, &target, tables)?;
-        } else if tables != Tables::Link || !is_table || fs::hard_link(&path, &target).is_err() {
+        } else if tables != TableCopy::Link || !is_table || fs::hard_link(&path, &target).is_err() {
             copy(&path, &target, u64::MAX)?;
         }
     }
@@ -216,8 +222,8 @@ fn parent(path: &Path) -> &Path {
     path.parent().filter(|parent| *parent != Path::new("")).unwrap_or(Path::new("."))
 }
 
-/// Whether the place that is written to is why a copy fails, and not what is copied.
-fn is_of_the_place(error: &io::Error) -> bool {
+/// Returns whether a copy failed because of the target rather than the source.
+fn is_target_error(error: &io::Error) -> bool {
     use io::ErrorKind::{
         FileTooLarge, PermissionDenied, QuotaExceeded, ReadOnlyFilesystem, StorageFull,
     };
@@ -225,9 +231,9 @@ fn is_of_the_place(error: &io::Error) -> bool {
     kinds.contains(&error.kind())
 }
 
-/// The refusal of a target in a place that cannot be written to.
+/// Returns the error for a target that cannot be written to.
 fn unusable(target: &Path, error: &io::Error) -> Error {
-    refused(target, format!("nothing can be written there: {error}"))
+    refused(target, format!("it cannot be written to: {error}"))
 }
 
 fn io(doing: &str, path: &Path, source: io::Error) -> Error {

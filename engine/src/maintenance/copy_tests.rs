@@ -1,11 +1,11 @@
-//! Verification of a directory that nobody has open, backup and restore.
+//! Tests of the verification of closed data directories, of backup and of restore.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use super::backup::Stage;
+use super::backup::BackupStage;
 use crate::directory::LOG_DIR;
 use crate::log::Segments;
 use crate::model::{EventFilter, EventListQuery, MetricType, NameFilter, NewEvent, TimeRange};
@@ -26,7 +26,7 @@ fn open(dir: &Path) -> Engine {
     Engine::open(dir, options).unwrap()
 }
 
-/// Writes something of every kind.
+/// Writes data of every kind.
 fn write(engine: &Engine, n: i64) {
     let mut points = engine.batch();
     for host in ["a", "b"] {
@@ -44,10 +44,10 @@ fn write(engine: &Engine, n: i64) {
     events.push(&event).unwrap();
     let expires_at = TimestampMs(i64::MAX);
     let receipt = Receipt { id: n as u128, fingerprint: 1, expires_at, answer: b"ok".to_vec() };
-    let (tell, told) = std::sync::mpsc::sync_channel(1);
+    let (sender, receiver) = std::sync::mpsc::sync_channel(1);
     let write = Write { points: points.finish(), events: Some(events), receipt: Some(receipt) };
-    engine.submit(write, move |outcome| tell.send(outcome).unwrap());
-    told.recv().unwrap().unwrap();
+    engine.submit(write, move |outcome| sender.send(outcome).unwrap());
+    receiver.recv().unwrap().unwrap();
     let mut transaction = engine.documents().begin();
     transaction.put(Collection("rules"), &n.to_string(), &n, Expect::Any).unwrap();
     transaction.commit().unwrap();
@@ -60,7 +60,7 @@ fn events(engine: &Engine) -> u64 {
     engine.list_events(&query).unwrap().total
 }
 
-/// Data in blocks and, as after a kill, in the log.
+/// Creates a data directory with data in blocks and, as after a kill, in the log.
 fn data() -> tempfile::TempDir {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path());
@@ -70,17 +70,17 @@ fn data() -> tempfile::TempDir {
     dir
 }
 
-/// Every file and directory with its time and content.
+/// Returns every file and directory with its modification time and content.
 fn tree(dir: &Path) -> BTreeMap<PathBuf, (SystemTime, Option<Vec<u8>>)> {
     let mut found = BTreeMap::new();
     let mut left = vec![dir.to_owned()];
     while let Some(path) = left.pop() {
-        let about = path.symlink_metadata().unwrap();
-        let content = about.is_file().then(|| fs::read(&path).unwrap());
-        if about.is_dir() {
+        let metadata = path.symlink_metadata().unwrap();
+        let content = metadata.is_file().then(|| fs::read(&path).unwrap());
+        if metadata.is_dir() {
             left.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
         }
-        found.insert(path, (about.modified().unwrap(), content));
+        found.insert(path, (metadata.modified().unwrap(), content));
     }
     found
 }
@@ -101,7 +101,7 @@ fn verification_of_a_directory_changes_nothing() {
     assert!(report.blocks >= 2 && report.log_records >= 1, "{report:?}");
     assert_eq!((report.documents, report.records), (3, 0));
     assert!(tree(dir.path()) == before, "something was written");
-    // A torn end of the log is left where it is.
+    // A torn end of the log is not removed.
     let segment = newest_segment(dir.path());
     let bytes = fs::read(&segment).unwrap();
     fs::write(&segment, [&bytes[..], &[0x2e, 0x7a, 0x11]].concat()).unwrap();
@@ -111,7 +111,7 @@ fn verification_of_a_directory_changes_nothing() {
 }
 
 #[test]
-fn a_directory_that_is_open_is_not_verified_from_outside() {
+fn verification_of_an_open_directory_is_refused() {
     let dir = data();
     let engine = open(dir.path());
     let refused = Engine::verify_directory(dir.path()).unwrap_err();
@@ -159,7 +159,7 @@ fn damage_of_every_kind_is_found() {
     }
 }
 
-/// Verifies data that was changed: both while the directory is closed and, where it opens, while it is open.
+/// Verifies a data directory after `change` was applied to its database.
 fn damage_after(change: impl FnOnce(&Store, &mut Batch)) -> Vec<String> {
     let dir = data();
     let store = Store::open(&dir.path().join("db"), 8 << 20, 1).unwrap();
@@ -194,13 +194,14 @@ fn a_flip_in_the_log_is_found() {
 }
 
 #[test]
-fn a_backup_holds_up_nobody_while_it_is_copied() {
+fn a_backup_blocks_nobody_while_it_is_copied() {
     let dir = data();
     let engine = open(dir.path());
-    let rooms = engine.inner();
-    let stage = Stage::new(&rooms.dir, &rooms.store, &rooms.segments).unwrap();
-    assert!(engine.inner().keeper.turn.try_lock().is_some());
-    // Everything goes on: the segments and blocks that the stage holds are deleted from the data.
+    let inner = engine.inner();
+    let stage = BackupStage::new(&inner.dir, &inner.store, &inner.segments).unwrap();
+    assert!(engine.inner().worker.turn.try_lock().is_some());
+    // Seals and compaction continue: the segments and blocks that the stage links to are deleted
+    // from the data directory.
     write(&engine, 3);
     engine.seal().unwrap();
     write(&engine, 4);
@@ -219,15 +220,15 @@ fn a_backup_holds_up_nobody_while_it_is_copied() {
 }
 
 #[test]
-fn what_an_interrupted_backup_leaves_is_removed() {
+fn leftovers_of_an_interrupted_backup_are_removed() {
     let dir = data();
     let elsewhere = tempfile::tempdir().unwrap();
     let (target, partial) = (elsewhere.path().join("copy"), elsewhere.path().join("copy.partial"));
     {
         let engine = open(dir.path());
-        let rooms = engine.inner();
-        // As when the process dies: nothing is dropped.
-        std::mem::forget(Stage::new(&rooms.dir, &rooms.store, &rooms.segments).unwrap());
+        let inner = engine.inner();
+        // As when the process is killed: nothing is dropped.
+        std::mem::forget(BackupStage::new(&inner.dir, &inner.store, &inner.segments).unwrap());
         engine.backup(&target).unwrap();
         fs::rename(&target, &partial).unwrap();
         crate::directory::mark_unfinished(&partial).unwrap();
@@ -257,7 +258,7 @@ fn a_backup_into_the_data_or_over_anything_is_refused() {
 }
 
 #[test]
-fn a_target_that_cannot_be_made_is_refused_with_the_reason() {
+fn a_target_that_cannot_be_created_is_refused_with_the_reason() {
     let dir = data();
     let engine = open(dir.path());
     let elsewhere = tempfile::tempdir().unwrap();
@@ -266,14 +267,14 @@ fn a_target_that_cannot_be_made_is_refused_with_the_reason() {
     for target in [elsewhere.path().join("absent/copy"), file.join("copy")] {
         let refused = engine.backup(&target).unwrap_err();
         assert!(matches!(refused, Error::Open { .. }), "{refused}");
-        assert!(refused.to_string().contains("nothing can be written there"), "{refused}");
+        assert!(refused.to_string().contains("it cannot be written to"), "{refused}");
     }
     assert_eq!(names(dir.path()), ["LOCK", "TELLTALE", "db", "log"]);
     assert_eq!(names(elsewhere.path()), ["file"]);
 }
 
 #[test]
-fn a_restore_that_was_not_finished_is_not_opened() {
+fn an_unfinished_restore_is_not_opened() {
     let dir = data();
     let elsewhere = tempfile::tempdir().unwrap();
     let target = elsewhere.path().join("restored");
@@ -288,7 +289,7 @@ fn a_restore_that_was_not_finished_is_not_opened() {
     refused(Engine::check_directory(&target));
     refused(Engine::restore(dir.path(), &target).map(drop));
     assert_eq!(names(&target), ["UNFINISHED"]);
-    // Parts of the data may be there already.
+    // A part of the data may exist already.
     fs::remove_file(target.join("UNFINISHED")).unwrap();
     Engine::restore(dir.path(), &target).unwrap();
     crate::directory::mark_unfinished(&target).unwrap();
@@ -296,7 +297,7 @@ fn a_restore_that_was_not_finished_is_not_opened() {
 }
 
 #[test]
-fn a_restore_that_fails_leaves_what_was_there() {
+fn a_failed_restore_leaves_the_target_as_it_was() {
     let elsewhere = tempfile::tempdir().unwrap();
     let target = elsewhere.path().join("restored");
     let bad = data();
@@ -311,7 +312,7 @@ fn a_restore_that_fails_leaves_what_was_there() {
 }
 
 #[test]
-fn damage_is_copied_as_it_is_and_told() {
+fn damaged_files_are_copied_unchanged_and_reported() {
     let dir = data();
     flip_in_newest_segment(dir.path());
     let elsewhere = tempfile::tempdir().unwrap();

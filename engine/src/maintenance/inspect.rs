@@ -1,4 +1,4 @@
-//! Verification of a directory that nobody has open: everything is read, nothing is written.
+//! Verification of a closed data directory: everything is read, nothing is written.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -19,19 +19,19 @@ use crate::storage::Store;
 use crate::telemetry::Telemetry;
 use crate::trusted_time::TrustedClock;
 
-/// Bytes of the caches: what is read is read once.
+/// Bytes of each cache: everything is read only once.
 const CACHE_BYTES: usize = 32 << 20;
 
-/// Verifies a data directory. Fails when it is none, and while another process has it open.
+/// Verifies a data directory. Fails if it is not one, and while another process has it open.
 pub(crate) fn inspect(dir: &Path) -> Result<VerifyReport> {
     directory::must_hold_data(dir)?;
-    let _nobody_writes = directory::lock_for_reading(dir)?;
+    let _read_lock = directory::lock_for_reading(dir)?;
     match inspect_files(dir) {
         Err(Error::Corrupt(reason)) => {
             let mut report = VerifyReport::default();
             report.damaged.push(format!("the database cannot be opened: {reason}"));
             let segments = Segments::new(dir.join(LOG_DIR));
-            // Nothing tells how much of the log is in blocks.
+            // Without the database the watermark is unknown: all segments are checked.
             let first = segments.list()?.first().map_or(Lsn(1), |(first, _)| *first);
             verify_log(&segments, || Ok(Lsn(first.0.saturating_sub(1))), &mut report)?;
             Ok(report)
@@ -40,7 +40,8 @@ pub(crate) fn inspect(dir: &Path) -> Result<VerifyReport> {
     }
 }
 
-/// [`inspect`], of a copy that is still marked as unfinished. Fails with [`Error::Corrupt`] when its database cannot be opened.
+/// [`inspect`] for a copy that is still marked as incomplete. Fails with [`Error::Corrupt`] if its
+/// database cannot be opened.
 pub(crate) fn inspect_files(dir: &Path) -> Result<VerifyReport> {
     let telemetry = open(dir)?;
     let segments = Segments::new(dir.join(LOG_DIR));
@@ -60,7 +61,7 @@ pub(crate) fn inspect_files(dir: &Path) -> Result<VerifyReport> {
     Ok(report)
 }
 
-/// Reads the catalogs, as far as the blocks need them.
+/// Opens the database read-only and loads the catalogs that the verification of blocks needs.
 fn open(dir: &Path) -> Result<Telemetry> {
     let options = Options {
         maintenance: Maintenance::Manual,
@@ -73,7 +74,7 @@ fn open(dir: &Path) -> Result<Telemetry> {
     let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build();
     let pool = Arc::new(pool.map_err(|e| Error::Storage(format!("starting a thread: {e}")))?);
     let metrics = load::inspect(Arc::clone(&store), options.clone(), Arc::clone(&pool))?;
-    // Rows that cannot be read are told by those who check the rows.
+    // Unreadable rows are reported by the verification of rows.
     let events = Events::open(Arc::clone(&store), options.clone(), pool, &mut Vec::new())?;
     Ok(Telemetry::new(store, options, metrics, events))
 }

@@ -1,11 +1,13 @@
-//! The keeper: does the upkeep, one step at a time, on its own thread or when asked.
+//! The maintenance worker: seals, compacts, expires and deletes, one step at a time, on the
+//! maintenance thread or when called.
 //!
-//! What is due is timed by the steady clock, so that a wall clock that is set, either way, neither stalls nor hurries
-//! anything. What is deleted because of its age goes by [`TrustedClock`].
+//! Deadlines use the steady clock, so that setting the wall clock neither delays nor accelerates
+//! anything. Deletion by age uses [`TrustedClock`].
 //!
-//! A step writes to disk first and changes the view then. A panic between the two leaves a view that the disk
-//! has gone on from, and the same step again might store its data twice; so after a panic nothing more of that part is done
-//! until the next start reads the disk. Without merges and expiry the engine goes on; without seals it refuses writes.
+//! A step writes to disk first and updates the view in memory afterwards. After a panic between the
+//! two, the view is older than the disk, and repeating the step could store its data twice; so the
+//! panicking part is disabled until the next start reads the disk. Without compaction and expiry
+//! the engine continues to work; without seals it refuses writes.
 
 use std::cell::OnceCell;
 use std::sync::{Arc, mpsc};
@@ -25,131 +27,134 @@ use crate::telemetry::{Alarm, Part};
 use crate::telemetry::{SealReport, Telemetry};
 use crate::trusted_time::TrustedClock;
 
-/// How often the keeper looks around.
-const ROUND: Duration = Duration::from_secs(1);
-/// Windows of metrics that a round plans to merge, and groups of event blocks that it merges.
-const WINDOWS_PER_ROUND: usize = 4_096;
-const EVENT_GROUPS_PER_ROUND: usize = 4;
-/// How long a round goes on merging, if nobody waits for a seal. While there is more to merge, the keeper then rests for as long as
-/// that took: with a backlog it takes half a core.
+/// The period of passes.
+const PASS_PERIOD: Duration = Duration::from_secs(1);
+/// Windows of metrics that a pass plans to compact; below, groups of event blocks that it compacts.
+const WINDOWS_PER_PASS: usize = 4_096;
+const EVENT_GROUPS_PER_PASS: usize = 4;
+/// How long a pass compacts if no seal is requested. While there is more to compact, the thread
+/// then pauses for as long as the pass took: with a backlog it uses half a core.
 const MERGE_TIME: Duration = Duration::from_millis(500);
-/// Time between two looks for something to merge when the last one found nothing.
+/// Time until the next search for windows to compact if the last one found none.
 const MERGE_PERIOD: Duration = Duration::from_secs(60);
-/// How long after a seal there is a look whether its blocks can be merged. Whoever imports old data seals every few seconds: windows are
-/// merged once for several seals, not after each of them.
+/// Time from a seal to a check whether its blocks can be compacted. An import of old data seals
+/// every few seconds: windows are compacted once for several seals rather than after each of them.
 const MERGE_AFTER_SEAL: Duration = Duration::from_secs(2);
 const EXPIRE_PERIOD: Duration = Duration::from_secs(3_600);
-/// Time between two looks whether the batches that may name series without data have ended.
+/// Time between two attempts to remove series without data while a batch may still refer to them.
 const RETIRE_PERIOD: Duration = Duration::from_secs(60);
-/// Time between two looks for small tables that can be joined.
+/// Time between two searches for small tables that can be joined.
 const JOIN_PERIOD: Duration = Duration::from_secs(60);
-/// Time before the first expiry after a start: not so long that a server that is often started anew would keep everything.
+/// Time from a start to the first expiry: short enough that a frequently restarted server expires
+/// data at all.
 const EXPIRE_AFTER_START: Duration = Duration::from_secs(600);
-/// Time between a seal that failed and the next attempt.
+/// Time from a failed seal to the next attempt.
 const RETRY_PERIOD: Duration = Duration::from_secs(2);
-/// Time between two notes of what time it is: what a crash takes of it is told apart from a clock that jumped by waiting as long.
-const NOTE_PERIOD: Duration = Duration::from_secs(600);
+/// Time between two writes of the trusted time. A crash may lose this much of it; the next start
+/// then waits as long until it trusts the clock.
+const STORE_TIME_PERIOD: Duration = Duration::from_secs(600);
 
-/// Does the upkeep of an engine.
+/// Performs the maintenance of an engine.
 #[derive(Debug)]
-pub(crate) struct Keeper {
+pub(crate) struct MaintenanceWorker {
     pub(crate) telemetry: Arc<Telemetry>,
     pub(crate) documents: Arc<Documents>,
     pub(crate) committer: Arc<Committer>,
     pub(crate) segments: Segments,
     pub(crate) alarm: Arc<Alarm>,
     pub(crate) trusted: Arc<TrustedClock>,
-    /// One step at a time.
-    pub(crate) turn: Mutex<Due>,
+    /// Held during a step: one step runs at a time.
+    pub(crate) turn: Mutex<DueTimes>,
 }
 
-/// When what is due, on the steady clock.
+/// The times on the steady clock at which tasks are due.
 #[derive(Debug)]
-pub(crate) struct Due {
+pub(crate) struct DueTimes {
     seal: Duration,
     merge: Duration,
     expire: Duration,
     join: Duration,
-    note: Duration,
+    store_time: Duration,
 }
 
-impl Due {
-    /// After a start, what was replayed is sealed and merged soon. Expiry waits: nothing is deleted before an
-    /// operator who opened old data with the wrong retention had time to notice.
+impl DueTimes {
+    /// Returns the times after a start: replayed data is sealed and compacted soon. Expiry waits,
+    /// so that an operator who opened old data with a wrong retention has time to notice.
     pub(crate) fn after_start(now: Duration) -> Self {
-        let (expire, note) = (now + EXPIRE_AFTER_START, now + NOTE_PERIOD);
-        Self { seal: now, merge: now, expire, join: now + JOIN_PERIOD, note }
+        let (expire, store_time) = (now + EXPIRE_AFTER_START, now + STORE_TIME_PERIOD);
+        Self { seal: now, merge: now, expire, join: now + JOIN_PERIOD, store_time }
     }
 }
 
-impl Keeper {
-    /// The work of the keeper's thread, until it is stopped.
+impl MaintenanceWorker {
+    /// Runs the maintenance thread until it is stopped.
     pub(crate) fn run(&self) {
-        let mut rest = ROUND;
-        while let Some(seal_wanted) = self.alarm.wait(rest) {
-            // Steps catch their own panics: this is one of those between them.
-            match caught("the maintenance thread", || self.round(seal_wanted)) {
+        let mut rest = PASS_PERIOD;
+        while let Some(seal_requested) = self.alarm.wait(rest) {
+            // Steps catch their own panics: this is one between steps.
+            match caught("the maintenance thread", || self.run_pass(seal_requested)) {
                 Ok(wanted) => rest = wanted,
                 Err(reason) => self.alarm.fail(Part::Seal, reason),
             }
         }
     }
 
-    /// Everything that is done in the background. Failures are kept by the [`Alarm`] for whoever asks; the next
-    /// round tries again. Answers how long it may wait.
-    fn round(&self, seal_wanted: bool) -> Duration {
-        // Each second, so that a clock that is wrong is found out before anything goes by it.
+    /// Performs all due background work. Failures are recorded in the [`Alarm`]; the next pass
+    /// tries again. Returns the time until the next pass.
+    fn run_pass(&self, seal_requested: bool) -> Duration {
+        // Every second, so that a wrong clock is detected before data expires by it.
         self.trusted.read();
         #[cfg(test)]
-        self.alarm.injected(Part::Log);
+        self.alarm.panic_if_injected(Part::Log);
         let options = self.telemetry.options();
         let now = self.trusted.steady();
-        let own_pace = options.maintenance == Maintenance::Background;
+        let in_background = options.maintenance == Maintenance::Background;
         let mut due = self.turn.lock();
-        if seal_wanted || (own_pace && now >= due.seal) {
-            // The step itself tells the alarm. While seals fail, what waits for one is refused: the cause may be gone any moment.
+        if seal_requested || (in_background && now >= due.seal) {
+            // The step itself updates the alarm. While seals fail, pending seal requests are
+            // retried soon: the cause may go away at any moment.
             let pause =
                 if self.seal_step(&mut due).is_ok() { options.head_age } else { RETRY_PERIOD };
             due.seal = now.saturating_add(pause);
         }
-        if own_pace && now >= due.note {
-            due.note = now + NOTE_PERIOD;
-            self.note_time();
+        if in_background && now >= due.store_time {
+            due.store_time = now + STORE_TIME_PERIOD;
+            self.store_time();
         }
-        let (mut failure, mut rest) = (None, ROUND);
-        if own_pace && now >= due.merge {
-            let begun = self.trusted.steady();
-            let spent = || self.trusted.steady().saturating_sub(begun);
-            // Planning is the price of a round; what it merges has time of its own.
+        let (mut failure, mut rest) = (None, PASS_PERIOD);
+        if in_background && now >= due.merge {
+            let started = self.trusted.steady();
+            let spent = || self.trusted.steady().saturating_sub(started);
+            // The time limit does not include planning.
             let planned = OnceCell::new();
             let has_time = || {
                 let planned = *planned.get_or_init(spent);
-                spent().saturating_sub(planned) < MERGE_TIME && !self.alarm.is_seal_wanted()
+                spent().saturating_sub(planned) < MERGE_TIME && !self.alarm.is_seal_requested()
             };
-            let budget = MergeBudget { windows: WINDOWS_PER_ROUND, has_time: &has_time };
-            let merged = self.merge_step(Eagerness::Over, budget, EVENT_GROUPS_PER_ROUND);
+            let budget = MergeBudget { windows: WINDOWS_PER_PASS, has_time: &has_time };
+            let merged = self.merge_step(Eagerness::Over, budget, EVENT_GROUPS_PER_PASS);
             let busy = merged.as_ref().is_ok_and(|report| report.windows > 0);
             due.merge = if busy { now } else { now + MERGE_PERIOD };
             if busy {
-                rest = spent().min(ROUND);
+                rest = spent().min(PASS_PERIOD);
             }
             failure = merged.err();
         }
-        if own_pace && now >= due.expire {
+        if in_background && now >= due.expire {
             failure = failure.or(self.expire_step(&mut due).err());
             let waits = self.telemetry.metrics.registry().marked() == Marked::InUse;
             due.expire = now + if waits { RETIRE_PERIOD } else { EXPIRE_PERIOD };
         }
-        if own_pace {
+        if in_background {
             failure = failure.or(self.collect_garbage(Pace::Piece).err());
         }
-        if own_pace && now >= due.join {
+        if in_background && now >= due.join {
             let joined = self.join_step();
             let busy = joined.as_ref().is_ok_and(|fewer| *fewer > 0);
             due.join = if busy { now } else { now + JOIN_PERIOD };
             failure = failure.or(joined.err());
         }
-        self.alarm.upkept(failure.map(|error| error.to_string()));
+        self.alarm.maintenance_done(failure.map(|error| error.to_string()));
         rest
     }
 
@@ -157,17 +162,17 @@ impl Keeper {
     pub(crate) fn seal(&self) -> Result<SealReport> {
         let mut due = self.turn.lock();
         let mut report = self.seal_step(&mut due)?;
-        // A seal that failed before was finished first: what came since is next.
+        // A seal that had failed before was only completed: seal what was written since.
         report += self.seal_step(&mut due)?;
         Ok(report)
     }
 
-    fn seal_step(&self, due: &mut Due) -> Result<SealReport> {
-        let outcome = self.guarded(Part::Seal, || self.try_seal());
+    fn seal_step(&self, due: &mut DueTimes) -> Result<SealReport> {
+        let outcome = self.run_step(Part::Seal, || self.try_seal());
         self.alarm.sealed(outcome.as_ref().err().map(ToString::to_string));
         if let Ok(report) = &outcome {
-            self.note_time();
-            // New blocks may be of windows that are over: of data that is imported, for example.
+            self.store_time();
+            // New blocks may be of closed windows, for example of imported data.
             if report.points + report.events > 0 {
                 due.merge = due.merge.min(self.trusted.steady() + MERGE_AFTER_SEAL);
             }
@@ -177,11 +182,11 @@ impl Keeper {
 
     fn try_seal(&self) -> Result<SealReport> {
         if !self.telemetry.is_frozen() {
-            let (tell, told) = mpsc::sync_channel(1);
+            let (sender, receiver) = mpsc::sync_channel(1);
             self.committer.rotate(move |boundary| {
-                let _heard = tell.send(boundary);
+                let _sent = sender.send(boundary);
             });
-            told.recv().map_err(|_| Error::Unavailable("the log has stopped".into()))??;
+            receiver.recv().map_err(|_| Error::Unavailable("the log has stopped".into()))??;
         }
         let Some((boundary, report)) = self.telemetry.seal_frozen()? else {
             return Ok(SealReport::default());
@@ -191,7 +196,7 @@ impl Keeper {
         Ok(report)
     }
 
-    /// Brings all blocks to their final form and deletes what is not needed.
+    /// Compacts all blocks to their final form and deletes files that are no longer needed.
     pub(crate) fn merge(&self) -> Result<MergeReport> {
         let _turn = self.turn.lock();
         let report = self.merge_step(Eagerness::All, MergeBudget::ALL, usize::MAX)?;
@@ -209,7 +214,7 @@ impl Keeper {
     ) -> Result<MergeReport> {
         let Telemetry { metrics, events, .. } = &*self.telemetry;
         let expiry = self.trusted.read().expiry;
-        self.guarded(Part::Upkeep, || {
+        self.run_step(Part::Upkeep, || {
             let mut report = metrics.merge_windows(eagerness, budget, expiry)?;
             report += events.merge_blocks(eagerness, event_groups)?;
             Ok(report)
@@ -217,40 +222,40 @@ impl Keeper {
     }
 
     fn collect_garbage(&self, pace: Pace) -> Result<()> {
-        self.guarded(Part::Upkeep, || {
+        self.run_step(Part::Upkeep, || {
             self.telemetry.metrics.collect_garbage(pace)?;
             self.telemetry.events.collect_garbage()
         })
     }
 
-    /// Keeps the number of tables small. Returns how many fewer there are.
+    /// Joins small tables. Returns by how many tables the database has fewer.
     fn join_step(&self) -> Result<usize> {
-        self.guarded(Part::Upkeep, || self.telemetry.store().join_small_tables())
+        self.run_step(Part::Upkeep, || self.telemetry.store().join_small_tables())
     }
 
-    /// Removes the events that match, of all that were written before. Between two blocks others have their turn: writers wait
-    /// for seals, and there may be many blocks.
+    /// Deletes the matching events among all that were written before. Lets other steps run between
+    /// two blocks: there may be many blocks, and writers wait for seals.
     pub(crate) fn delete_events(&self, filter: &EventFilter) -> Result<DeleteReport> {
         let mut due = self.turn.lock();
-        // Twice: a seal that failed before is finished first.
+        // Twice: the first call may only complete a seal that failed before.
         self.seal_step(&mut due)?;
         self.seal_step(&mut due)?;
         let pause = || MutexGuard::bump(&mut due);
         let report =
-            self.guarded(Part::Upkeep, || self.telemetry.events.delete_rows(filter, pause))?;
+            self.run_step(Part::Upkeep, || self.telemetry.events.delete_rows(filter, pause))?;
         self.collect_garbage(Pace::Piece)?;
         Ok(report)
     }
 
-    /// Removes what is older than it is kept.
+    /// Removes data older than its retention.
     pub(crate) fn expire(&self) -> Result<ExpireReport> {
         let mut due = self.turn.lock();
         self.expire_step(&mut due)
     }
 
-    fn expire_step(&self, due: &mut Due) -> Result<ExpireReport> {
+    fn expire_step(&self, due: &mut DueTimes) -> Result<ExpireReport> {
         let time = self.trusted.read();
-        let report = self.guarded(Part::Upkeep, || {
+        let report = self.run_step(Part::Upkeep, || {
             let metrics = self.telemetry.metrics.expire_blocks(time.expiry)?;
             let events = self.telemetry.events.expire_blocks(time.expiry)?;
             let receipts = self.documents.expire_receipts(time.expiry)?;
@@ -268,40 +273,41 @@ impl Keeper {
         Ok(report)
     }
 
-    /// Lets series go that have no data any more. Those that somebody is about to write to, or may be, wait for the next time.
-    fn retire_step(&self, expiry: TimestampMs, due: &mut Due) -> Result<()> {
+    /// Removes series without data from the registry. Series that a batch refers to, or may refer
+    /// to, are left for the next time.
+    fn retire_step(&self, expiry: TimestampMs, due: &mut DueTimes) -> Result<()> {
         let metrics = &self.telemetry.metrics;
-        let marked = self.guarded(Part::Upkeep, || Ok(metrics.mark_series(expiry)))?;
+        let marked = self.run_step(Part::Upkeep, || Ok(metrics.mark_series(expiry)))?;
         if marked != Marked::Quiet && !metrics.registry().has_left() {
             return Ok(());
         }
         if self.telemetry.is_frozen() {
-            // A seal that failed before is of what was written before.
+            // Completes a seal that failed before; it does not cover later writes.
             self.seal_step(due)?;
         }
         self.seal_step(due)?;
-        self.guarded(Part::Upkeep, || metrics.retire_series(marked, expiry).map(drop))
+        self.run_step(Part::Upkeep, || metrics.retire_series(marked, expiry).map(drop))
     }
 
-    /// Writes down what time it is, for the next start.
-    pub(crate) fn note_time(&self) {
+    /// Stores the trusted time for the next start.
+    pub(crate) fn store_time(&self) {
         if let Err(error) = self.trusted.persist() {
-            tracing::warn!(%error, "what time it is was not stored; the next note tries again");
+            tracing::warn!(%error, "the trusted time was not stored; it is retried with the next write");
         }
     }
 
-    /// Does a step of a part, unless that was given up. A panic in it gives it up.
-    fn guarded<T>(&self, part: Part, step: impl FnOnce() -> Result<T>) -> Result<T> {
-        if let Some(reason) = self.alarm.given_up(part) {
+    /// Runs a step of a part, unless the part is disabled. A panic in the step disables it.
+    fn run_step<T>(&self, part: Part, step: impl FnOnce() -> Result<T>) -> Result<T> {
+        if let Some(reason) = self.alarm.disabled(part) {
             return Err(Error::Unavailable(reason));
         }
         let done = caught(part.name(), || {
             #[cfg(test)]
-            self.alarm.injected(part);
+            self.alarm.panic_if_injected(part);
             step()
         });
         done.unwrap_or_else(|panic| {
-            let reason = format!("{panic}; it is not done again before the next start");
+            let reason = format!("{panic}; it is disabled until the next start");
             self.alarm.fail(part, reason.clone());
             Err(Error::Unavailable(reason))
         })
@@ -320,7 +326,7 @@ mod tests {
     use crate::{Engine, Options, Write};
 
     #[test]
-    fn one_seal_does_not_ask_for_the_next() {
+    fn one_seal_does_not_request_the_next() {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(TimestampMs(1_700_000_000_000));
         let options = Options {
@@ -340,7 +346,7 @@ mod tests {
     const DAY: Duration = Duration::from_secs(86_400);
     const START: TimestampMs = TimestampMs(20_000 * 86_400_000);
 
-    /// Two minutes of a gauge, an event and a receipt, in blocks.
+    /// Writes a sample of a gauge, an event and a receipt, and seals them.
     fn fill(engine: &Engine, clock: &Clock) {
         fill_with_receipt(engine, clock, 7);
     }
@@ -356,14 +362,14 @@ mod tests {
         events.push(&new).unwrap();
         let expires_at = engine.trusted_time().expires_after(86_400_000);
         let receipt = Receipt { id, fingerprint: 1, answer: vec![1], expires_at };
-        let (tell, told) = mpsc::channel();
+        let (sender, receiver) = mpsc::channel();
         let write = Write { points, events: Some(events), receipt: Some(receipt) };
-        engine.submit(write, move |outcome| tell.send(outcome).unwrap());
-        told.recv().unwrap().unwrap();
+        engine.submit(write, move |outcome| sender.send(outcome).unwrap());
+        receiver.recv().unwrap().unwrap();
         engine.seal().unwrap();
     }
 
-    /// Blocks of points, events and receipts.
+    /// Returns the number of blocks and stored events, and whether the receipt exists.
     fn kept(engine: &Engine) -> (u64, u64, bool) {
         let stats = engine.stats();
         (stats.blocks, stats.events_stored, engine.receipt(7).unwrap().is_some())
@@ -375,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_ahead_for_a_moment_deletes_nothing() {
+    fn a_clock_that_is_briefly_ahead_deletes_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(START);
         let engine = open(dir.path(), &clock, Maintenance::Manual);
@@ -387,11 +393,11 @@ mod tests {
             clock.jump(TimestampMs(now.0 + ahead * 86_400_000));
             let report = engine.expire().unwrap();
             assert_eq!((report.blocks, report.receipts), (0, 0));
-            assert_eq!(report.as_of, now, "what is deleted goes by the time that passed");
+            assert_eq!(report.as_of, now, "expiry uses the time that has passed");
             let deviation = report.deviation.unwrap();
             assert_eq!(deviation.ahead_ms, ahead * 86_400_000);
             assert_eq!(deviation.left_ms, 86_400_000);
-            // A merge would leave out what has expired.
+            // A compaction would drop expired data.
             engine.merge().unwrap();
             assert_eq!(kept(&engine), before);
             clock.pass(Duration::from_secs(4));
@@ -403,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_old_goes_a_day_after_a_long_time_off() {
+    fn expired_data_is_deleted_a_day_after_a_long_downtime() {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(START);
         let engine = open(dir.path(), &clock, Maintenance::Manual);
@@ -422,20 +428,20 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_ahead_at_the_start_deletes_nothing_with_or_without_a_note() {
+    fn a_clock_that_is_ahead_at_the_start_deletes_nothing_with_or_without_a_stored_time() {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(START);
         let engine = open(dir.path(), &clock, Maintenance::Manual);
         fill(&engine, &clock);
         drop(engine);
         clock.jump(TimestampMs(START.0 + 800 * 86_400_000));
-        for noted in [true, false] {
+        for is_stored in [true, false] {
             let engine = open(dir.path(), &clock, Maintenance::Manual);
             let report = engine.expire().unwrap();
-            assert_eq!((report.blocks, report.deviation.is_some()), (0, true), "{noted}");
+            assert_eq!((report.blocks, report.deviation.is_some()), (0, true), "{is_stored}");
             assert_eq!(kept(&engine), (1, 1, true));
-            if noted {
-                // As an older version left it.
+            if is_stored {
+                // As in a data directory of an older version.
                 let mut batch = Batch::new();
                 batch.delete(Keyspace::Meta, b"clock");
                 engine.inner().store.write(batch, Sync::Yes).unwrap();
@@ -444,24 +450,24 @@ mod tests {
     }
 
     #[test]
-    fn a_note_of_the_time_is_enough_not_to_believe_the_clock_of_the_next_start() {
-        for (days, is_noted) in [(800, true), (-800, true), (800, false)] {
+    fn a_stored_time_reveals_a_wrong_clock_at_the_next_start() {
+        for (days, is_stored) in [(800, true), (-800, true), (800, false)] {
             let dir = tempfile::tempdir().unwrap();
             let clock = Clock::manual(START);
             let engine = open(dir.path(), &clock, Maintenance::Manual);
-            if is_noted {
+            if is_stored {
                 engine.note_time().unwrap();
             }
             drop(engine);
             clock.jump(TimestampMs(START.0 + days * 86_400_000));
             let time = open(dir.path(), &clock, Maintenance::Manual).trusted_time();
-            assert_eq!(time.deviation.is_some(), is_noted, "{days} {is_noted}");
-            assert_eq!(time.believed == START, is_noted, "{days} {is_noted}");
+            assert_eq!(time.deviation.is_some(), is_stored, "{days} {is_stored}");
+            assert_eq!(time.believed == START, is_stored, "{days} {is_stored}");
         }
     }
 
     #[test]
-    fn upkeep_goes_on_whichever_way_the_clock_is_set() {
+    fn maintenance_continues_whichever_way_the_clock_is_set() {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(START);
         let engine = open(dir.path(), &clock, Maintenance::Manual);
@@ -472,8 +478,8 @@ mod tests {
         };
         drop(engine);
         let engine = Engine::open(dir.path(), options).unwrap();
-        let keeper = &engine.inner().keeper;
-        keeper.round(false);
+        let worker = &engine.inner().worker;
+        worker.run_pass(false);
         for jump in [3 * 365, -6 * 365, 40, -40] {
             let before = engine.stats().seals;
             let mut batch = engine.batch();
@@ -481,21 +487,21 @@ mod tests {
             batch.number(MetricType::Gauge, series, START, 1.0);
             engine.write(batch.finish()).unwrap();
             clock.jump(TimestampMs(clock.now().0 + jump * 86_400_000));
-            keeper.round(false);
+            worker.run_pass(false);
             assert_eq!(engine.stats().seals, before, "{jump}: a jump makes nothing due");
             clock.pass(engine.inner().telemetry.options().head_age);
-            keeper.round(false);
+            worker.run_pass(false);
             assert_eq!(engine.stats().seals, before + 1, "{jump}");
         }
     }
 
     #[test]
-    fn a_seal_makes_a_merge_due_also_after_an_idle_look() {
+    fn a_seal_makes_a_compaction_due_also_after_an_idle_pass() {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(START);
         let engine = open(dir.path(), &clock, Maintenance::Background);
-        let keeper = &engine.inner().keeper;
-        keeper.round(false);
+        let worker = &engine.inner().worker;
+        worker.run_pass(false);
         for value in [1.0, 2.0] {
             let mut batch = engine.batch();
             let series = batch.series("cpu", MetricType::Gauge, &[]).unwrap();
@@ -505,12 +511,12 @@ mod tests {
             engine.seal().unwrap();
         }
         clock.pass(MERGE_AFTER_SEAL);
-        keeper.round(false);
+        worker.run_pass(false);
         assert!(engine.stats().merges > 0);
     }
 
     #[test]
-    fn a_panic_in_a_merge_ends_merging_and_nothing_else() {
+    fn a_panic_in_a_compaction_disables_only_maintenance() {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(START);
         let engine = open(dir.path(), &clock, Maintenance::Manual);
@@ -518,10 +524,10 @@ mod tests {
         engine.inner().alarm.inject(Part::Upkeep);
         for _ in 0..2 {
             let refused = engine.merge().unwrap_err();
-            assert!(refused.to_string().contains("as the test told"), "{refused}");
+            assert!(refused.to_string().contains("injected by the test"), "{refused}");
         }
         assert!(engine.expire().is_err());
-        assert!(engine.damage().iter().any(|line| line.contains("as the test told")));
+        assert!(engine.damage().iter().any(|line| line.contains("injected by the test")));
         assert_eq!((engine.failure(), engine.trouble()), (None, None));
         fill_with_receipt(&engine, &clock, 8);
         drop(engine);
@@ -531,7 +537,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_in_a_seal_fails_the_engine_and_costs_nothing() {
+    fn a_panic_in_a_seal_fails_the_engine_and_loses_nothing() {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(START);
         let engine = open(dir.path(), &clock, Maintenance::Manual);
@@ -544,7 +550,7 @@ mod tests {
         for _ in 0..2 {
             assert!(matches!(engine.seal(), Err(Error::Unavailable(_))));
         }
-        assert!(engine.failure().unwrap().contains("as the test told"));
+        assert!(engine.failure().unwrap().contains("injected by the test"));
         assert_eq!(engine.trouble(), engine.failure());
         drop(engine);
         let engine = open(dir.path(), &clock, Maintenance::Manual);
@@ -556,7 +562,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_between_two_steps_fails_the_engine_and_the_thread_ends_in_order() {
+    fn a_panic_between_two_steps_fails_the_engine_and_the_thread_continues() {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(START);
         let engine = open(dir.path(), &clock, Maintenance::Manual);

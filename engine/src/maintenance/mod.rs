@@ -1,7 +1,8 @@
-//! What runs between requests: sealing, merging, expiry, deletion. All of it is listed in [`Keeper::round`].
+//! Background maintenance: sealing, compaction, expiry, deletion. All of it is listed in
+//! [`MaintenanceWorker::run_pass`].
 //!
-//! Work is done in small steps on one thread, so that it never takes more than a core; a step that fails is
-//! tried again in the next round and told to the operator until it succeeds.
+//! Work is done in small steps on one thread, so that it never takes more than one core. A step
+//! that fails is retried in the next pass, and its failure is reported until it succeeds.
 
 mod backup;
 mod inspect;
@@ -13,8 +14,8 @@ mod watch;
 mod copy_tests;
 
 pub use backup::BackupReport;
-pub(crate) use backup::{Stage, check_target, restore};
+pub(crate) use backup::{BackupStage, check_target, restore};
 pub(crate) use inspect::inspect;
-pub(crate) use keeper::{Due, Keeper};
+pub(crate) use keeper::{DueTimes, MaintenanceWorker};
 pub(crate) use verify::verify;
-pub(crate) use watch::{Holdings, Watch};
+pub(crate) use watch::{EngineHoldings, ResourceMonitor};

@@ -1,4 +1,4 @@
-//! Walking every checksum: blocks, log, documents.
+//! Verification of all checksums: blocks, log, documents, records.
 
 use crate::documents::Documents;
 use crate::error::Result;
@@ -11,7 +11,7 @@ use crate::telemetry::{self, Telemetry};
 use crate::trusted_time::TrustedClock;
 use crate::{events, metrics};
 
-/// Reads and checks everything that is on disk, whether it is being written to meanwhile or not.
+/// Reads and checks everything on disk. Writes may continue meanwhile.
 pub(crate) fn verify(
     telemetry: &Telemetry,
     documents: &Documents,
@@ -38,7 +38,7 @@ pub(crate) fn verify(
     Ok(report)
 }
 
-/// Reads and checks the facts about the whole database.
+/// Reads and checks the entries about the database as a whole.
 fn verify_meta(store: &Store, report: &mut VerifyReport) -> Result<()> {
     let VerifyReport { bytes, damaged, .. } = report;
     let visit = |key: Box<[u8]>, value: Box<[u8]>| {
@@ -63,7 +63,8 @@ pub(super) fn verify_log(
     sealed: impl FnOnce() -> Result<Lsn>,
     report: &mut VerifyReport,
 ) -> Result<()> {
-    // Listed before the watermark is read: what seals delete meanwhile is not missing.
+    // Listed before the watermark is read, so that segments deleted by a concurrent seal are not
+    // reported as missing.
     let listed = segments.look()?;
     let VerifyReport { bytes, damaged, .. } = report;
     let read = read_log(&listed, sealed()?, |lsn, payload| {

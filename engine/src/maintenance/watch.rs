@@ -1,6 +1,6 @@
-//! What must be looked after within a blink, by a thread of its own, since a merge keeps the keeper for seconds: new tables get
-//! their guards, a database that has stopped is opened again, a disk that runs short gets its ballast, and the account of memory learns
-//! what is held.
+//! The resource monitor: short periodic tasks on a thread of their own, since a compaction may keep
+//! the maintenance thread busy for seconds. New tables get checksum and parity files, a database
+//! that has stopped is reopened, the ballast file is updated, and the memory account is updated.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,57 +14,61 @@ use crate::storage::Store;
 use crate::telemetry::Alarm;
 use crate::telemetry::Telemetry;
 
-/// How often it looks.
-const ROUND: Duration = Duration::from_millis(100);
-/// Rounds after which guards are tried again when that failed. The keeper tries too, and tells what stands in the way.
-const GUARD_RETRY_ROUNDS: u32 = 100;
-/// Rounds from one look whether the database works to the next: it costs something.
-const SLOW_ROUNDS: u32 = 10;
-/// Bytes that are known of a block unread, with its place in the catalog, about.
+/// The period of passes.
+const PASS_PERIOD: Duration = Duration::from_millis(100);
+/// Passes until checksum and parity files are retried after a failure. The maintenance thread
+/// retries them too, and reports the cause.
+const GUARD_RETRY_PASSES: u32 = 100;
+/// Passes between two checks of the database, which are more expensive.
+const SLOW_CHECK_PASSES: u32 = 10;
+/// Bytes of the metadata of a block, with its entry in the catalog, approximately.
 const BLOCK_BYTES: u64 = 256;
 
-/// What the thread looks at.
+/// The resources that the thread monitors.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct ResourceMonitor {
     pub(crate) store: Arc<Store>,
     pub(crate) alarm: Arc<Alarm>,
     pub(crate) ballast: Ballast,
-    pub(crate) holdings: Holdings,
+    pub(crate) holdings: EngineHoldings,
 }
 
-/// What the engine holds in memory.
+/// The stores of the engine, for the memory account.
 #[derive(Clone, Debug)]
-pub(crate) struct Holdings {
+pub(crate) struct EngineHoldings {
     pub(crate) telemetry: Arc<Telemetry>,
     pub(crate) committer: Arc<Committer>,
 }
 
-impl Watch {
-    /// The work of the thread, until it is stopped.
+impl ResourceMonitor {
+    /// Runs the thread until it is stopped.
     pub(crate) fn run(&self) {
-        let (mut round, mut guards_at) = (0, 0);
-        while self.alarm.pause(ROUND) {
-            if round >= guards_at {
-                let guarded = caught("guarding tables", || self.store.guard_new());
+        let (mut pass, mut guards_at) = (0, 0);
+        while self.alarm.pause(PASS_PERIOD) {
+            if pass >= guards_at {
+                let guarded = caught("writing checksum files of tables", || self.store.guard_new());
                 guards_at = match guarded {
-                    Ok(Ok(())) => round,
-                    _ => round + GUARD_RETRY_ROUNDS,
+                    Ok(Ok(())) => pass,
+                    _ => pass + GUARD_RETRY_PASSES,
                 };
             }
-            let _looked = caught("looking at the disk", || self.ballast.look());
-            let _looked = caught("counting memory", || self.holdings.update_account());
-            if round % SLOW_ROUNDS == 0 {
-                let stopped = caught("looking after the database", || self.store.recover());
+            let _done = caught("updating the ballast file", || self.ballast.update());
+            let _done = caught("updating the memory account", || self.holdings.update_account());
+            if pass % SLOW_CHECK_PASSES == 0 {
+                let stopped = caught("checking the database", || self.store.recover());
                 let failed = |error: crate::Error| Some(error.to_string());
-                self.alarm.set_stopped(stopped.map_or_else(Some, |why| why.unwrap_or_else(failed)));
+                self.alarm.set_database_stopped(
+                    stopped.map_or_else(Some, |why| why.unwrap_or_else(failed)),
+                );
             }
-            round = round.wrapping_add(1);
+            pass = pass.wrapping_add(1);
         }
     }
 }
 
-impl Holdings {
-    /// Tells the account what is held. Owners count what they hold where it changes, so this costs the same however much that is.
+impl EngineHoldings {
+    /// Updates the memory account with the current sizes. Stores track their size as it changes, so
+    /// the cost does not depend on it.
     pub(crate) fn update_account(&self) {
         let Self { telemetry, committer } = self;
         let options = telemetry.options();
@@ -75,9 +79,9 @@ impl Holdings {
         let heads = heads.max(2 * options.head_bytes as u64);
         let of_log = committer.queued_bytes() + committer.copies_bytes();
         memory.hold(MemoryOwner::Heads, heads + of_log as u64);
-        // What is read at the moment is in the cache of the database also where there is no room for it.
+        // Blocks being read are in the database's cache even if they exceed its limit.
         let of_store = telemetry.store().cache_bytes().max(options.cache_bytes);
-        // Pages of times have an eighth of the cache for themselves.
+        // The cache of time pages is an eighth of the block cache, in addition to it.
         let caches = of_store + options.cache_bytes / 8 + options.event_cache_bytes;
         memory.hold(MemoryOwner::Caches, caches as u64);
         let blocks = telemetry.metrics.view().catalog().blocks() + events.blocks;
@@ -89,7 +93,7 @@ impl Holdings {
         let (metrics, _, bytes) = registry.size();
         let bytes = bytes + telemetry.metrics.series_bytes() + metrics * METRIC_UNMEASURED_BYTES;
         memory.hold(MemoryOwner::Registry, bytes as u64);
-        // What is new until the next round is off this room.
+        // New series may use this much until the next pass.
         registry.set_room(memory.room_for_data());
     }
 }

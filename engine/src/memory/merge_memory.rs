@@ -1,8 +1,8 @@
-//! How much memory a merge takes, for whoever adds up what the process takes.
+//! The memory of compactions, for the memory account.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The bytes that merges of one kind of blocks hold. One merge runs at a time.
+/// The bytes that compactions of one kind of blocks hold. One compaction runs at a time.
 #[derive(Debug, Default)]
 pub(crate) struct MergeMemory {
     current: AtomicUsize,
@@ -10,18 +10,18 @@ pub(crate) struct MergeMemory {
 }
 
 impl MergeMemory {
-    /// Sets what the merge holds now.
+    /// Sets the bytes that the current compaction holds.
     pub(crate) fn set(&self, bytes: usize) {
         self.current.store(bytes, Ordering::Relaxed);
         self.peak.fetch_max(bytes, Ordering::Relaxed);
     }
 
-    /// What it holds.
+    /// Returns the bytes that the current compaction holds.
     pub(crate) fn current(&self) -> usize {
         self.current.load(Ordering::Relaxed)
     }
 
-    /// The most that any merge held since the engine was opened.
+    /// Returns the largest number of bytes that a compaction has held since the engine was opened.
     pub(crate) fn peak(&self) -> usize {
         self.peak.load(Ordering::Relaxed)
     }

@@ -1,70 +1,72 @@
-//! How writers and the keeper wake each other.
+//! The state shared between writers and the maintenance threads: requests for seals, and the
+//! reasons why parts of the engine fail.
 
 use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
-/// Shared between writers, the keeper and whoever asks how things stand.
+/// Shared between writers, the maintenance threads and callers that ask for the state of the
+/// engine.
 #[derive(Debug, Default)]
 pub(crate) struct Alarm {
-    state: Mutex<State>,
-    /// The keeper has something to do.
+    state: Mutex<AlarmState>,
+    /// A seal was requested, or the threads must stop.
     wanted: Condvar,
-    /// The keeper has done something.
+    /// A seal has ended.
     done: Condvar,
-    /// The threads have to end.
+    /// The threads must stop.
     ending: Condvar,
 }
 
-/// What is given up after a panic in it, until the next start.
+/// A part of the engine that is disabled until the next start after it panicked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Part {
-    /// The thread that writes the log.
+    /// The thread that writes the write-ahead log.
     Log,
-    /// From memory to blocks.
+    /// Sealing: from memory to blocks.
     Seal,
-    /// Merging, expiry and deletion.
+    /// Compaction, expiry and deletion.
     Upkeep,
 }
 
 impl Part {
-    /// The part, as messages call it.
+    /// Returns the name of the part in messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Log => "the log",
             Self::Seal => "sealing",
-            Self::Upkeep => "merging, expiry or deletion",
+            Self::Upkeep => "compaction, expiry or deletion",
         }
     }
 }
 
 #[derive(Debug, Default)]
-struct State {
-    /// Parts that were given up, each with the reason.
-    given_up: Vec<(Part, String)>,
+struct AlarmState {
+    /// Disabled parts, each with the reason.
+    disabled: Vec<(Part, String)>,
     #[cfg(test)]
     injected: Option<Part>,
     seal: bool,
     stopped: bool,
     /// Why the last seal failed.
     seal_failure: Option<String>,
-    /// Why writes fail, while they do.
+    /// Why writes fail, or `None` while they succeed.
     read_only: Option<String>,
-    /// Why the database takes no writes, while it does not.
+    /// Why the database has stopped, or `None` while it works.
     database: Option<String>,
-    /// Why the last round of merging, expiry or deletion failed.
-    upkeep_failure: Option<String>,
+    /// Why the last pass of compaction, expiry and deletion failed.
+    maintenance_failure: Option<String>,
 }
 
 impl Alarm {
-    /// Asks for a seal.
+    /// Requests a seal.
     pub(crate) fn ask_for_seal(&self) {
         self.state.lock().seal = true;
         self.wanted.notify_one();
     }
 
-    /// Waits until there is room, at most `longest`, asking for seals meanwhile. Fails with the reason why seals
-    /// fail, or none when they are only slow.
+    /// Waits until `has_room` returns true, at most `longest`, and requests seals meanwhile. Fails
+    /// with the reason if seals fail, or with `None` if they are only too slow.
     pub(crate) fn wait_for_room(
         &self,
         longest: Duration,
@@ -86,73 +88,73 @@ impl Alarm {
         Ok(())
     }
 
-    /// Tells how a seal ended.
+    /// Records the outcome of a seal.
     pub(crate) fn sealed(&self, failure: Option<String>) {
         self.state.lock().seal_failure = failure;
         self.done.notify_all();
     }
 
-    /// Tells whether writes fail, and why.
+    /// Records whether writes fail, and why.
     pub(crate) fn set_read_only(&self, reason: Option<String>) {
         self.state.lock().read_only = reason;
     }
 
-    /// Tells whether the database has stopped, and why.
-    pub(crate) fn set_stopped(&self, reason: Option<String>) {
+    /// Records whether the database has stopped, and why.
+    pub(crate) fn set_database_stopped(&self, reason: Option<String>) {
         self.state.lock().database = reason;
     }
 
-    /// Tells how a round of merging, expiry and deletion ended.
-    pub(crate) fn upkept(&self, failure: Option<String>) {
-        self.state.lock().upkeep_failure = failure;
+    /// Records the outcome of a pass of compaction, expiry and deletion.
+    pub(crate) fn maintenance_done(&self, failure: Option<String>) {
+        self.state.lock().maintenance_failure = failure;
     }
 
-    /// Gives a part up. Whoever waits for it hears of that.
+    /// Disables a part. Callers that wait for it are woken and fail.
     pub(crate) fn fail(&self, part: Part, reason: String) {
         let mut state = self.state.lock();
         if part == Part::Seal {
             state.seal_failure = Some(reason.clone());
         }
-        state.given_up.push((part, reason));
+        state.disabled.push((part, reason));
         self.done.notify_all();
     }
 
-    /// Why a part was given up, if it was.
-    pub(crate) fn given_up(&self, part: Part) -> Option<String> {
-        self.state.lock().given_up(part)
+    /// Returns why a part is disabled, or `None`.
+    pub(crate) fn disabled(&self, part: Part) -> Option<String> {
+        self.state.lock().disabled(part)
     }
 
-    /// Why nothing will be written before the next start, if that is so.
+    /// Returns why nothing will be written before the next start, or `None`.
     pub(crate) fn failure(&self) -> Option<String> {
         self.state.lock().failure()
     }
 
-    /// Why merging, expiry or deletion fails, while it does.
-    pub(crate) fn upkeep_failure(&self) -> Option<String> {
+    /// Returns why compaction, expiry or deletion fails, or `None`.
+    pub(crate) fn maintenance_failure(&self) -> Option<String> {
         let state = self.state.lock();
-        state.given_up(Part::Upkeep).or_else(|| state.upkeep_failure.clone())
+        state.disabled(Part::Upkeep).or_else(|| state.maintenance_failure.clone())
     }
 
-    /// Why writes or seals fail, while they do.
+    /// Returns why writes or seals fail, or `None`.
     pub(crate) fn trouble(&self) -> Option<String> {
         let state = self.state.lock();
         let causes = [&state.read_only, &state.database, &state.seal_failure];
         state.failure().or_else(|| causes.into_iter().flatten().next().cloned())
     }
 
-    /// Whether somebody waits for a seal.
-    pub(crate) fn is_seal_wanted(&self) -> bool {
+    /// Returns whether a seal is requested.
+    pub(crate) fn is_seal_requested(&self) -> bool {
         self.state.lock().seal
     }
 
-    /// Ends the threads of maintenance.
+    /// Stops the maintenance threads.
     pub(crate) fn stop(&self) {
         self.state.lock().stopped = true;
         self.wanted.notify_all();
         self.ending.notify_all();
     }
 
-    /// Waits so long. Answers whether the threads are to go on.
+    /// Waits for `time`. Returns false once the threads must stop.
     pub(crate) fn pause(&self, time: Duration) -> bool {
         let mut state = self.state.lock();
         if !state.stopped {
@@ -161,7 +163,8 @@ impl Alarm {
         !state.stopped
     }
 
-    /// Waits until a seal is asked for, `longest` at most. Answers whether one is, or nothing when the keeper is to stop.
+    /// Waits until a seal is requested, at most `longest`. Returns whether one is, or `None` once
+    /// the thread must stop.
     pub(crate) fn wait(&self, longest: Duration) -> Option<bool> {
         let mut state = self.state.lock();
         if !state.seal && !state.stopped {
@@ -171,26 +174,26 @@ impl Alarm {
     }
 }
 
-impl State {
-    fn given_up(&self, part: Part) -> Option<String> {
-        self.given_up.iter().find(|(given_up, _)| *given_up == part).map(|(_, why)| why.clone())
+impl AlarmState {
+    fn disabled(&self, part: Part) -> Option<String> {
+        self.disabled.iter().find(|(disabled, _)| *disabled == part).map(|(_, why)| why.clone())
     }
 
     fn failure(&self) -> Option<String> {
-        self.given_up(Part::Log).or_else(|| self.given_up(Part::Seal))
+        self.disabled(Part::Log).or_else(|| self.disabled(Part::Seal))
     }
 }
 
 #[cfg(test)]
 impl Alarm {
-    /// Lets the next step of a part panic.
+    /// Makes the next step of a part panic.
     pub(crate) fn inject(&self, part: Part) {
         self.state.lock().injected = Some(part);
     }
 
-    /// Panics where a test wants it.
-    pub(crate) fn injected(&self, part: Part) {
+    /// Panics if a test has requested it for this part.
+    pub(crate) fn panic_if_injected(&self, part: Part) {
         let injected = self.state.lock().injected.take_if(|injected| *injected == part).is_some();
-        assert!(!injected, "as the test told");
+        assert!(!injected, "injected by the test");
     }
 }
