@@ -1,7 +1,8 @@
-//! What handlers work with: the open engine, the keys, the clock and the ids.
+//! The state that request handlers use: the open engine, keys, jobs, errors, clock and ids.
 //!
-//! There is an [`App`] only while the engine is open, so no handler meets a closed one. Engine calls block and
-//! may compute for long: the methods here take them off the threads that serve connections.
+//! An [`App`] exists only while the engine is open, so handlers need not check for that. Engine
+//! calls block and may compute for long: the methods here run them outside the threads that serve
+//! connections.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -36,29 +37,30 @@ pub struct App {
     began: TimestampMs,
 }
 
-/// What is in memory could not be read.
+/// Opening the service failed.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
-    /// The keys.
+    /// The keys cannot be read.
     #[error(transparent)]
     Keys(#[from] KeyError),
-    /// The jobs.
+    /// The jobs cannot be read.
     #[error(transparent)]
     Jobs(#[from] JobsError),
-    /// What is known of errors.
-    #[error("cannot read what is known of errors: {0}")]
+    /// The error groups cannot be read, or the engine failed.
+    #[error("cannot read the error groups: {0}")]
     Errors(#[from] telltale_engine::Error),
-    /// There is no randomness for ids.
-    #[error("the system has no randomness: {0}")]
+    /// The system provides no randomness for ids.
+    #[error("the system provides no randomness: {0}")]
     Randomness(#[from] std::io::Error),
 }
 
-/// Damaged tables that a start gives up one by one, at most.
+/// Maximum number of repair attempts at startup, each of which handles the damaged tables found so
+/// far.
 const HEALINGS_MAX: usize = 64;
 
 impl App {
-    /// Reads what must be in memory from the open engine. Blocks. Fails when the storage does, and when the system
-    /// has no randomness for ids.
+    /// Loads the in-memory state from the open engine. Blocks. Fails if the storage fails, or if
+    /// the system provides no randomness for ids.
     pub fn new(
         engine: Engine,
         clock: Clock,
@@ -67,7 +69,7 @@ impl App {
     ) -> Result<Arc<Self>, AppError> {
         for _ in 0..HEALINGS_MAX {
             match Self::read(engine.clone(), clock.clone(), ticks.clone(), settings) {
-                // What cannot be read is mended or given up, and told: the rest is served.
+                // Damaged tables are repaired, or removed and reported: the rest is served.
                 Err(_) if engine.heal()? => {}
                 outcome => return outcome,
             }
@@ -105,87 +107,92 @@ impl App {
         }))
     }
 
-    /// The engine. Its calls block: from a handler use [`Self::write`], [`Self::query`] or [`Self::blocking`].
+    /// Returns the engine. Its calls block: handlers use [`Self::write`], [`Self::query`] or
+    /// [`Self::blocking`].
     pub fn engine(&self) -> &Engine {
         &self.engine
     }
 
-    /// The keys.
+    /// Returns the API keys.
     pub fn keys(&self) -> &Keys {
         &self.keys
     }
 
-    /// The jobs.
+    /// Returns the jobs.
     pub fn jobs(&self) -> &Arc<Jobs> {
         &self.jobs
     }
 
-    /// What is known of errors.
+    /// Returns the ledger of error groups.
     pub fn errors(&self) -> &Ledger {
         &self.errors
     }
 
-    /// What agents say of their metrics.
+    /// Returns the metric families that agents have described.
     pub fn families(&self) -> &Families {
         &self.families
     }
 
-    /// The clock.
+    /// Returns the clock.
     pub fn clock(&self) -> &Clock {
         &self.clock
     }
 
-    /// The current time.
+    /// Returns the current time.
     pub fn now(&self) -> TimestampMs {
         self.clock.now()
     }
 
-    /// How long a widget of a dashboard may take.
+    /// Returns the time limit of a dashboard widget.
     pub fn widget_timeout(&self) -> Duration {
         self.widget_timeout
     }
 
-    /// Attributes of OTLP that are tags, beside those of data points.
+    /// Returns the OTLP resource and scope attributes that become tags, in addition to those of
+    /// data points.
     pub fn otlp_attributes(&self) -> &Arc<OtlpAttributes> {
         &self.otlp_attributes
     }
 
-    /// Points of a bulk body that go to the log in one write.
+    /// Returns the maximum number of samples of a bulk body per write.
     pub fn bulk_write_points_max(&self) -> usize {
         self.bulk_write_points_max
     }
 
-    /// When this process opened the engine.
+    /// Returns the time at which this process opened the engine.
     pub fn began(&self) -> TimestampMs {
         self.began
     }
 
-    /// A new id that begins with `prefix`.
+    /// Returns a new id with the given prefix.
     pub fn new_id(&self, prefix: &str) -> String {
         self.ids.next(prefix)
     }
 
-    /// A new id as a number, for what has ids in a form of its own.
+    /// Returns a new id as a number, for resources with an id format of their own.
     pub fn new_number(&self) -> u128 {
         self.ids.next_number()
     }
 
-    /// Stores points and events, and with them the receipt of an idempotent request. Returns when they are durable
-    /// as configured.
+    /// Writes samples and events, together with the receipt of an idempotent request. Returns once
+    /// they are durable as configured.
     pub async fn write(&self, write: Write) -> ApiResult<Written> {
-        let (done, answer) = oneshot::channel();
+        let (done, outcome) = oneshot::channel();
         self.engine.submit(write, move |result| {
-            // Nobody listens when the caller has gone; what was sent is stored all the same.
+            // The receiver is gone if the client has disconnected; the data is stored anyway.
             drop(done.send(result));
         });
-        match answer.await {
+        match outcome.await {
             Ok(result) => result.map_err(ApiError::from),
-            Err(_) => Err(ApiError::internal("the engine dropped a write without an answer")),
+            Err(_) => {
+                Err(ApiError::internal("the engine dropped a write without reporting its outcome"))
+            }
         }
     }
 
-    /// Runs a query or another long computation; only so many run at once, the others wait. Questions to the engine
-    /// end early when the caller has gone, or has waited long enough; it keeps its place until then.
+    /// Runs a query or another long computation on a query slot; waits while all slots are in use.
+    /// Engine queries stop early if the client disconnects or exceeds `http.query_timeout`; the
+    /// slot is held until then.
     pub async fn query<T, E>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> Result<T, E> + Send + 'static,
@@ -198,7 +205,7 @@ impl App {
         let slot = slots.acquire_owned().await.map_err(ApiError::internal)?;
         let waiting = Waiting::new(self.clock.clone(), self.query_timeout);
         let until = self.clock.steady().saturating_add(self.query_timeout);
-        let _hangs_up = HangsUp(waiting.clone());
+        let _cancel = CancelOnDrop(waiting.clone());
         let outcome = self.blocking(move |app| {
             let outcome = waiting.scope(|| work(app));
             drop(slot);
@@ -208,14 +215,15 @@ impl App {
             if error.code() != ErrorCode::Overloaded || self.clock.steady() < until {
                 return error;
             }
-            let message = "the answer took longer than http.query_timeout; ask for less at once";
+            let message =
+                "the query took longer than http.query_timeout; request less data at once";
             ApiError::new(ErrorCode::Overloaded, message)
                 .retry_after(OVERLOADED_RETRY_SECONDS)
                 .caused_by(error.cause().unwrap_or(error.message()))
         })
     }
 
-    /// Runs something short that may wait for the disk, such as a change of documents.
+    /// Runs short work that may wait for the disk, such as a change of documents.
     pub async fn blocking<T, E>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> Result<T, E> + Send + 'static,
@@ -227,16 +235,16 @@ impl App {
         let app = Arc::clone(self);
         match tokio::task::spawn_blocking(move || work(&app)).await {
             Ok(result) => result.map_err(Into::into),
-            Err(died) => Err(ApiError::internal(died)),
+            Err(error) => Err(ApiError::internal(error)),
         }
     }
 }
 
-/// Tells questions that nobody waits for them any more, when it is dropped.
+/// Cancels the queries of a client when dropped.
 #[derive(Debug)]
-struct HangsUp(Waiting);
+struct CancelOnDrop(Waiting);
 
-impl Drop for HangsUp {
+impl Drop for CancelOnDrop {
     fn drop(&mut self) {
         self.0.hang_up();
     }

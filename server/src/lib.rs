@@ -1,4 +1,4 @@
-//! `telltale-server`: the HTTP service on top of `telltale-engine`, and the program around it.
+//! `telltale-server`: the HTTP service on top of `telltale-engine`, and the command line.
 
 pub mod app;
 pub mod areas;

@@ -1,19 +1,24 @@
-//! The `telltale` binary: the allocator and the command line.
+//! The `telltale` binary: the memory allocator and the entry point of the command line.
 
 use std::process::ExitCode;
 
-/// Telemetry arrives as many small pieces, which jemalloc is quick with, and it gives back what is not used any more: of a steady load the
-/// process has half as much resident as with mimalloc, and it stays so.
+/// jemalloc: fast for the many small allocations of telemetry, and it returns unused memory to the
+/// system. Under a steady load the resident memory is half of that with mimalloc, and stays
+/// constant.
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
-/// What jemalloc reads when the process begins:
+/// The configuration that jemalloc reads at process start:
 ///
-/// - as few arenas as threads are busy at once, since each keeps pages of its own that are partly used;
-/// - unused pages go back to the system after a second, also when nobody allocates, and not first to a list of those that may go;
-/// - what threads keep for themselves is small pieces only: with larger ones some thirty threads kept 5 of 25 MB that nobody used;
-/// - no huge pages: of a load of points, a quarter of the resident memory was their untouched rest, and they won no time.
-#[expect(unsafe_code, reason = "the name by which jemalloc finds it; nothing else has it")]
+/// - as many arenas as threads are usually busy, since each arena keeps partly used pages of its
+///   own;
+/// - unused pages are returned to the system after a second, also while nothing is allocated, and
+///   directly rather than through the "muzzy" state;
+/// - thread caches hold only small allocations: with larger ones, thirty threads kept 5 of 25 MB
+///   unused;
+/// - no huge pages: under an ingestion load, a quarter of the resident memory was their untouched
+///   parts, and they saved no time.
+#[expect(unsafe_code, reason = "jemalloc looks the symbol up by this name; no other symbol has it")]
 #[unsafe(export_name = "malloc_conf")]
 pub static MALLOC_CONF: &[u8; 121] =
     b"narenas:4,background_thread:true,max_background_threads:1,dirty_decay_ms:1000,muzzy_decay_ms:0,tcache_max:4096,thp:never\0";

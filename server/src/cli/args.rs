@@ -1,4 +1,4 @@
-//! The command line: what can be typed, and what the help says. No work is done here.
+//! The command line as declared for clap: commands, flags and help texts. No work is done here.
 
 use std::path::PathBuf;
 
@@ -15,13 +15,13 @@ pub(super) struct Cli {
     pub(super) command: Command,
 }
 
-/// What every command takes: where the settings and the data are.
+/// Options of every command: configuration, data directory, remote server.
 #[derive(Debug, Args)]
 pub(super) struct Common {
     /// The configuration file (TOML) [env: TELLTALE_CONFIG]
     #[arg(long, global = true, value_name = "FILE", help_heading = "Settings")]
     pub(super) config: Option<PathBuf>,
-    /// The data directory, as the setting server.data
+    /// The data directory; same as the setting server.data
     #[arg(long, global = true, value_name = "DIR", help_heading = "Settings")]
     pub(super) data: Option<String>,
     /// Any setting, e.g. --set limits.batch=unlimited (see `telltale config --reference`)
@@ -34,10 +34,12 @@ pub(super) struct Common {
 /// A remote server, for keys, query, backup, verify, seal and merge.
 #[derive(Debug, Args)]
 pub(super) struct RemoteArgs {
-    /// A remote server, as http://HOST:PORT, instead of the one on the data directory [env: TELLTALE_URL]
+    /// URL of a remote server, as http://HOST:PORT, to use instead of the data directory [env:
+    /// TELLTALE_URL]
     #[arg(long, global = true, value_name = "URL", help_heading = "Remote server")]
     pub(super) url: Option<String>,
-    /// The API key for --url; other users of this machine can see flags, but not the variable [env: TELLTALE_KEY]
+    /// API key for --url; other users of this machine can see flags, but not the variable [env:
+    /// TELLTALE_KEY]
     #[arg(long, global = true, value_name = "KEY", help_heading = "Remote server")]
     pub(super) key: Option<String>,
 }
@@ -46,53 +48,53 @@ pub(super) struct RemoteArgs {
 pub(super) enum Command {
     /// Run the server
     Serve(Listen),
-    /// Print the effective settings as TOML, each with where it comes from
+    /// Print the effective settings as TOML, each with its source
     Config(ConfigArgs),
     /// Create, list and revoke API keys
     Keys {
         #[command(subcommand)]
         action: KeysAction,
     },
-    /// Load metric points from files; an interrupted import goes on where it stopped
+    /// Import metric samples from files; an interrupted import resumes where it stopped
     Import {
         #[command(subcommand)]
         format: ImportFormat,
     },
-    /// Query a metric and show the answer
+    /// Query a metric and print the result
     Query(QueryArgs),
-    /// Copy the data into a new directory, while the server runs or not
+    /// Copy the data to a new directory, whether the server is running or not
     Backup {
-        /// The directory to make; must not exist. On the server's machine, with --url
+        /// The directory to create; must not exist. With --url, a path on the server's machine
         dir: PathBuf,
     },
-    /// Put a copy made by `backup` into an absent or empty data directory
+    /// Restore a copy made by `backup` to a missing or empty data directory
     Restore {
-        /// The copy
+        /// The directory of the copy
         dir: PathBuf,
     },
-    /// Read and check all data, without changing any
+    /// Read and check all data without modifying it
     Verify,
-    /// Move the points in memory into blocks now
+    /// Seal the samples and events in memory into blocks now
     Seal,
-    /// Merge blocks to their final form now and remove unused files
+    /// Compact blocks to their final form now and remove unused files
     Merge,
     /// Check that the server on the data directory is ready; exits with 1 if it is not
     Health,
-    /// Print the script that completes commands in a shell
+    /// Print the completion script for a shell
     Completions {
         /// The shell
         shell: Shell,
     },
-    /// Print the manual page in roff, or write the pages of all commands into a directory
+    /// Print the manual page in roff, or write the pages of all commands to a directory
     Man {
-        /// The directory; made if it does not exist
+        /// The directory; created if it does not exist
         dir: Option<PathBuf>,
     },
 }
 
 #[derive(Debug, Args)]
 pub(super) struct Listen {
-    /// Address and port, as the setting server.listen
+    /// Address and port to listen on; same as the setting server.listen
     #[arg(long, value_name = "ADDR", help_heading = "Settings")]
     pub(super) listen: Option<String>,
 }
@@ -101,10 +103,11 @@ pub(super) struct Listen {
 pub(super) struct ConfigArgs {
     #[command(flatten)]
     pub(super) listen: Listen,
-    /// Print all settings with their defaults and meanings as Markdown instead
+    /// Print all settings with their defaults and descriptions as Markdown instead
     #[arg(long, conflicts_with = "example")]
     pub(super) reference: bool,
-    /// Print a file to begin with: each setting with its meaning, commented out where it has its default
+    /// Print an example file: each setting with its description, commented out if it has its
+    /// default
     #[arg(long)]
     pub(super) example: bool,
 }
@@ -113,17 +116,17 @@ pub(super) struct ConfigArgs {
 pub(super) enum KeysAction {
     /// Create a key and print it; it is shown only once
     Create(NewKeyArgs),
-    /// List all keys, the newest first
+    /// List all keys, newest first
     List {
         /// Print JSON
         #[arg(long)]
         json: bool,
     },
-    /// Refuse a key from now on
+    /// Revoke a key, which is refused from then on
     Revoke {
         /// The id of the key: the part between `tt_` and the second `_`
         id: String,
-        /// Revoke it without asking, even if it is the last admin key
+        /// Revoke it without confirmation, even if it is the last admin key
         #[arg(long)]
         yes: bool,
     },
@@ -131,19 +134,21 @@ pub(super) enum KeysAction {
 
 #[derive(Debug, Args)]
 pub(super) struct NewKeyArgs {
-    /// What the key is for
+    /// A description of the key
     #[arg(long)]
     pub(super) name: String,
-    /// The email of the person or program that acts through the key
+    /// The email address of the person or program that uses the key
     #[arg(long, value_name = "EMAIL")]
     pub(super) user: String,
-    /// What the key may do: ingest, work, read, write, admin (repeat or separate by commas)
+    /// The permissions of the key: ingest, work, read, write, admin (repeat, or separate with
+    /// commas)
     #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',', required = true)]
     pub(super) scopes: Vec<String>,
-    /// A quota of its own, per minute: batch=unlimited, query=6000 (classes batch, query, single, other)
+    /// Quotas per minute for this key: batch=unlimited, query=6000 (classes batch, query, single,
+    /// other)
     #[arg(long = "limit", value_name = "CLASS=QUOTA", value_delimiter = ',')]
     pub(super) limits: Vec<String>,
-    /// The key may stand in a public web page: it can send telemetry and errors, and nothing else
+    /// The key may be published in a web page: it can only send telemetry and errors
     #[arg(long)]
     pub(super) public_ingest: bool,
     /// Print JSON
@@ -153,35 +158,37 @@ pub(super) struct NewKeyArgs {
 
 #[derive(Debug, Subcommand)]
 pub(super) enum ImportFormat {
-    /// Comma-separated files: one point per row
+    /// Comma-separated values: one sample per row
     Csv(CsvArgs),
-    /// Newline-delimited JSON: one metric input per line, as POST /api/v1/metrics takes it
+    /// Newline-delimited JSON: one metric input per line, as in POST /api/v1/metrics
     Ndjson(ImportArgs),
 }
 
-/// What both formats take.
+/// Options of both formats.
 #[derive(Debug, Args)]
 pub(super) struct ImportArgs {
-    /// Files, also packed (.gz), directories that are searched for files of the format, and - for standard input
+    /// Files, also compressed (.gz), directories to search for files of the format, or - for
+    /// standard input
     #[arg(required = true, value_name = "PATH")]
     pub(super) paths: Vec<PathBuf>,
-    /// Fail when any row is rejected (valid rows are stored anyway)
+    /// Fail if any row is rejected (valid rows are stored anyway)
     #[arg(long)]
     pub(super) strict: bool,
-    /// Forget how far an earlier import of these files came and begin anew
+    /// Discard the progress of an earlier import of these files and start over
     #[arg(long)]
     pub(super) restart: bool,
-    /// Whether the rows in doubt after an interruption are in the data; asked for only when it matters
+    /// Whether the rows that were being stored at an interruption are in the data; needed only if
+    /// this cannot be determined
     #[arg(long, value_name = "ANSWER")]
     pub(super) in_doubt: Option<InDoubt>,
 }
 
-/// What the user knows of rows whose storage was not confirmed.
+/// The user's knowledge about rows whose storage was not confirmed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum InDoubt {
-    /// They are in the data: go on after them
+    /// They are in the data: continue after them
     Stored,
-    /// They are not: send them again
+    /// They are not in the data: send them again
     Lost,
 }
 
@@ -192,39 +199,41 @@ pub(super) struct CsvArgs {
     /// The metric of all rows [default: named after the file]
     #[arg(long, value_name = "NAME", conflicts_with_all = ["prefix", "name_from"])]
     pub(super) metric: Option<String>,
-    /// Put before names that come from files, e.g. `nab.`
+    /// Prefix of metric names derived from files, e.g. `nab.`
     #[arg(long, default_value = "", value_name = "TEXT")]
     pub(super) prefix: String,
-    /// How a file names its metric: by its name without ending, or by its path with dots for slashes
+    /// How the metric is named after a file: by the file name without extension, or by the path
+    /// with dots for slashes
     #[arg(long, value_name = "WHAT", default_value = "stem")]
     pub(super) name_from: NameFrom,
     /// The type of the metric: gauge, counter, distribution, set
     #[arg(long = "type", value_name = "TYPE", default_value = "gauge")]
     pub(super) kind: String,
-    /// The column of times: its header, or its number from 1 with --no-header
+    /// The column of timestamps: its header, or its number starting at 1 with --no-header
     #[arg(long, value_name = "COLUMN", default_value = "timestamp")]
     pub(super) time_column: String,
-    /// How times are written: ISO 8601 (UTC when without zone; a date is its midnight), or a number since 1970 in this unit
+    /// The format of timestamps: ISO 8601 (UTC if without a zone; a date means midnight), or a
+    /// number since 1970 in this unit
     #[arg(long, value_name = "FORM", default_value = "iso")]
     pub(super) time_format: TimeFormat,
     /// The column of values
     #[arg(long, value_name = "COLUMN", default_value = "value")]
     pub(super) value_column: String,
-    /// A column of tag values, as COLUMN or KEY=COLUMN; an empty cell is no tag
+    /// A column of tag values, as COLUMN or KEY=COLUMN; an empty cell means no tag
     #[arg(long = "tag-column", value_name = "[KEY=]COLUMN")]
     pub(super) tag_columns: Vec<String>,
     /// A tag of all rows
     #[arg(long = "tag", value_name = "KEY=VALUE")]
     pub(super) tags: Vec<String>,
-    /// What separates cells: one ASCII character, or `tab`
+    /// The cell separator: one ASCII character, or `tab`
     #[arg(long, value_name = "CHAR", default_value = ",")]
     pub(super) delimiter: String,
-    /// The first row is data; columns are numbers from 1
+    /// The first row is data; columns are given as numbers starting at 1
     #[arg(long)]
     pub(super) no_header: bool,
 }
 
-/// How a file names its metric.
+/// How a metric is named after a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum NameFrom {
     /// `nab/realTraffic/speed_6005.csv` is `speed_6005`
@@ -233,7 +242,7 @@ pub(super) enum NameFrom {
     Path,
 }
 
-/// How times are written.
+/// The format of timestamps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(super) enum TimeFormat {
     /// 2014-02-14 14:30:00, 2014-02-14T14:30:00.5+01:00, 2014-02-14
@@ -250,34 +259,37 @@ pub(super) enum TimeFormat {
 
 #[derive(Debug, Args)]
 pub(super) struct QueryArgs {
-    /// The metric
+    /// The name of the metric
     pub(super) metric: String,
-    /// The first instant: ISO 8601, a date, epoch seconds or milliseconds, or now-2h [default: one hour before --to]
+    /// Start of the range: ISO 8601, a date, epoch seconds or milliseconds, or now-2h [default: one
+    /// hour before --to]
     #[arg(long, value_name = "TIME")]
     pub(super) from: Option<String>,
-    /// The instant after the last, in the same forms; a date is the end of that day [default: now]
+    /// End of the range (exclusive), in the same forms; a date means the end of that day [default:
+    /// now]
     #[arg(long, value_name = "TIME")]
     pub(super) to: Option<String>,
-    /// The time up to now, e.g. 24h, instead of --from and --to
+    /// Length of a range that ends now, e.g. 24h, instead of --from and --to
     #[arg(long, value_name = "DURATION", conflicts_with_all = ["from", "to"])]
     pub(super) last: Option<String>,
-    /// 1m, 5m, 1h or 1d [default: by the length of the range]
+    /// Bucket width: 1m, 5m, 1h or 1d [default: by the length of the range]
     #[arg(long)]
     pub(super) interval: Option<String>,
-    /// last, avg, min, max, sum, rate, p50, p90, p95, p99, count; several with commas [default: by the type]
+    /// last, avg, min, max, sum, rate, p50, p90, p95, p99, count; separate several with commas
+    /// [default: by the type]
     #[arg(long, value_name = "NAME")]
     pub(super) aggregation: Option<String>,
-    /// A tag that must match: k=v, k=a,b (one of), k=!v (not), k=v* (begins with), k= (no such tag)
+    /// A tag condition: k=v, k=a,b (one of), k=!v (not), k=v* (prefix), k= (no such tag)
     #[arg(long = "tags", alias = "tag", value_name = "KEY=VALUE")]
     pub(super) tags: Vec<String>,
-    /// Tag keys whose values make groups
+    /// Tag keys to group by
     #[arg(long, value_name = "KEY", value_delimiter = ',')]
     pub(super) group_by: Vec<String>,
     #[command(flatten)]
     pub(super) show: Show,
 }
 
-/// How the answer is shown; a table when nothing is said.
+/// The output format; a table by default.
 #[derive(Debug, Args)]
 #[group(multiple = false)]
 pub(super) struct Show {
@@ -287,7 +299,7 @@ pub(super) struct Show {
     /// One row per bucket
     #[arg(long)]
     pub(super) table: bool,
-    /// The answer of the server as it is
+    /// The JSON response of the server, unchanged
     #[arg(long)]
     pub(super) json: bool,
 }

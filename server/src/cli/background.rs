@@ -1,4 +1,4 @@
-//! All background work of the server, on one screen: what runs, how often, and what it does.
+//! All background work of the server: what runs, how often, and what it does.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -19,36 +19,37 @@ use crate::platform::{allocator, process};
 /// How late a sweep may run.
 const PAUSE: Duration = Duration::from_millis(500);
 
-/// Runs every sweep of the server until `ending` turns true, then all of them once more.
+/// Runs every sweep of the server until `ending` becomes true, then each of them once more.
 pub(super) async fn run_sweeps(
     server: Arc<Server>,
     app: Arc<App>,
     clock: Clock,
     ending: watch::Receiver<bool>,
 ) {
-    app.engine().memory().measure_with(look_at_process);
+    app.engine().memory().measure_with(measure_process);
     let memory_pause = Duration::from_millis(limits::MEMORY_LOOK_MS);
     let most = sweeps::run(sweeps(&server, &app), PAUSE, clock.clone(), ending.clone());
     let memory = sweeps::run(vec![memory_sweep(server, app)], memory_pause, clock, ending);
     tokio::join!(most, memory);
 }
 
-/// Tells the account of memory what is held, each time that its loop looks. No other sweep is in that loop: while one takes long, the
-/// process could grow beyond its limit unseen.
+/// Updates the memory account in each pass of its loop. No other sweep shares the loop: a slow one
+/// would delay the update, and the process could exceed its limit unnoticed.
 fn memory_sweep(server: Arc<Server>, app: Arc<App>) -> Sweep {
     Sweep::new("memory", Duration::ZERO, move |_| {
         hold_memory(&server, &app);
-        look_at_process(app.engine().memory());
+        measure_process(app.engine().memory());
         Ok(())
     })
 }
 
-/// Every sweep of the server but that of memory. The engine seals, merges and expires on a thread of its own.
+/// Returns all sweeps of the server except the memory sweep. The engine seals, compacts and expires
+/// on a thread of its own.
 fn sweeps(server: &Arc<Server>, app: &Arc<App>) -> Vec<Sweep> {
     let counted = Arc::clone(server);
     let mut health = SelfMetrics::new(app.engine().clone(), move || requests(counted.telemetry()));
     let keyed = Arc::clone(app);
-    let (chronicled, sampled, trimmed) = (Arc::clone(app), Arc::clone(app), Arc::clone(app));
+    let (history, sampled, trimmed) = (Arc::clone(app), Arc::clone(app), Arc::clone(app));
     let key_use = Duration::from_secs(limits::KEY_USE_SECONDS);
     let [counted_errors, deleted, crowded, aged] = [(), (), (), ()].map(|()| Arc::clone(app));
     let store = Duration::from_secs(limits::ERRORS_STORE_SECONDS);
@@ -58,7 +59,7 @@ fn sweeps(server: &Arc<Server>, app: &Arc<App>) -> Vec<Sweep> {
     vec![
         Sweep::new("self_metrics", Duration::from_secs(10), move |now| health.write(now)),
         Sweep::new("jobs_history", Duration::from_secs(1), move |now| {
-            chronicled.jobs().write_history(now)
+            history.jobs().write_history(now)
         }),
         Sweep::new("jobs_sample", Duration::from_secs(10), move |now| {
             sampled.jobs().sample(now).map_err(JobsError::into_engine)
@@ -75,7 +76,8 @@ fn sweeps(server: &Arc<Server>, app: &Arc<App>) -> Vec<Sweep> {
     ]
 }
 
-/// Every kind of work that this process does as jobs, and how many of each queue at once.
+/// Returns the work that this process runs as jobs, and how many jobs of each queue run
+/// concurrently.
 pub(super) fn workshop(app: &Arc<App>) -> Workshop {
     let jobs = Arc::clone(app.jobs());
     Workshop::new().queue(TRIM_DEAD.queue, 2).on(&TRIM_DEAD, move |TrimDead {}| {
@@ -84,7 +86,7 @@ pub(super) fn workshop(app: &Arc<App>) -> Workshop {
     })
 }
 
-/// Tells the account of memory what the areas hold.
+/// Updates the memory account with the sizes of the server's areas.
 fn hold_memory(server: &Server, app: &App) {
     let memory = app.engine().memory();
     memory.hold(MemoryOwner::Connections, server.telemetry().connection_bytes());
@@ -92,8 +94,9 @@ fn hold_memory(server: &Server, app: &App) {
     memory.hold(MemoryOwner::Errors, app.errors().memory_bytes());
 }
 
-/// Tells the account of memory what the process has, where the system tells, less what can be given back at once.
-fn look_at_process(memory: &Memory) {
+/// Updates the memory account with the resident memory of the process, if the system reports it,
+/// after returning unused memory to the system.
+fn measure_process(memory: &Memory) {
     let limit = memory.limit();
     let Some(bytes) = process::resident_bytes() else { return };
     let left = allocator::give_back(bytes, limit).then(process::resident_bytes).flatten();
@@ -133,10 +136,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_account_learns_what_the_process_has() {
+    fn the_account_includes_the_memory_of_the_process() {
         let memory = Memory::new(4 << 20);
-        look_at_process(&memory);
+        measure_process(&memory);
         let uncounted = memory.held_by(MemoryOwner::Uncounted);
-        assert_eq!(uncounted, 2 << 20, "this program has more than half of such a limit");
+        assert_eq!(uncounted, 2 << 20, "the test process exceeds half of such a limit");
     }
 }

@@ -1,4 +1,4 @@
-//! `telltale backup`, `restore`, `verify`, `seal`, `merge`: what an operator does with the storage as a whole.
+//! `telltale backup`, `restore`, `verify`, `seal` and `merge`: commands for the storage as a whole.
 
 use std::path::Path;
 
@@ -13,24 +13,24 @@ use crate::platform::config::Config;
 
 const VERIFY_PATH: &str = "/api/v1/admin/verify";
 
-/// Copies everything into a new directory.
+/// Copies all data to a new directory.
 pub(super) async fn backup(destination: &Destination, dir: &Path) -> Result<(), CliError> {
     if destination.remote.is_some() && !dir.is_absolute() {
         let message =
             "with --url, DIR must be an absolute path: the directory is on the server's machine";
         return Err(CliError::Usage(message.to_owned()));
     }
-    // The server may run in another directory than this command.
+    // The server may have another working directory than this command.
     let target = std::path::absolute(dir)
         .map_err(|error| CliError::failed(format!("cannot find {}", dir.display()), error))?;
     let body = json!({ "target": target });
-    let done = ask(destination, "/api/v1/admin/backup", Some(&body)).await?;
+    let done = admin_request(destination, "/api/v1/admin/backup", Some(&body)).await?;
     let (files, bytes) = (number(&done, "files"), size(&done, "bytes"));
     out(&format!("copied {files} files ({bytes}) to {}\n", target.display()))?;
-    found_damaged(&texts(&done, "damaged"))
+    found_damaged(&strings(&done, "damaged"))
 }
 
-/// Puts a copy into an absent or empty data directory.
+/// Restores a copy to a missing or empty data directory.
 pub(super) fn restore(config: &Config, dir: &Path) -> Result<(), CliError> {
     let data = &config.server.data;
     let report = Engine::restore(dir, data)?;
@@ -38,23 +38,26 @@ pub(super) fn restore(config: &Config, dir: &Path) -> Result<(), CliError> {
     found_damaged(&report.damaged)
 }
 
-/// Reads and checks everything, in the server that runs or, without writing anything, here. Damage is a failure of the command.
+/// Reads and checks all data, in the running server or, without writing anything, in this process.
+/// Damage makes the command fail.
 pub(super) async fn verify(destination: &Destination) -> Result<(), CliError> {
     let checked = match destination.running().await? {
-        Some(control) => Checked::told(&post(Target::Running(control), VERIFY_PATH, None).await?),
-        None => Checked::from(Engine::verify_directory(&destination.config.server.data)?),
+        Some(control) => {
+            Verification::from_response(&post(Target::Running(control), VERIFY_PATH, None).await?)
+        }
+        None => Verification::from(Engine::verify_directory(&destination.config.server.data)?),
     };
-    let Checked { blocks, log_records, documents, records, bytes, damaged } = checked;
+    let Verification { blocks, log_records, documents, records, bytes, damaged } = checked;
     let bytes = scaled(bytes);
     out(&format!(
         "checked {blocks} blocks, {log_records} log records, {documents} documents and {records} records ({bytes})\n"
     ))?;
     found_damaged(&damaged)?;
-    out("everything is whole\n")
+    out("no damage found\n")
 }
 
-/// What a verification looked at.
-struct Checked {
+/// The result of a verification.
+struct Verification {
     blocks: u64,
     log_records: u64,
     documents: u64,
@@ -63,27 +66,27 @@ struct Checked {
     damaged: Vec<String>,
 }
 
-impl Checked {
-    fn told(answer: &Value) -> Self {
+impl Verification {
+    fn from_response(answer: &Value) -> Self {
         Self {
             blocks: number(answer, "blocks"),
             log_records: number(answer, "log_records"),
             documents: number(answer, "documents"),
             records: number(answer, "records"),
             bytes: number(answer, "bytes"),
-            damaged: texts(answer, "damaged"),
+            damaged: strings(answer, "damaged"),
         }
     }
 }
 
-impl From<VerifyReport> for Checked {
+impl From<VerifyReport> for Verification {
     fn from(report: VerifyReport) -> Self {
         let VerifyReport { blocks, log_records, documents, records, bytes, damaged } = report;
         Self { blocks, log_records, documents, records, bytes, damaged }
     }
 }
 
-/// Lists what is damaged, which is a failure of the command.
+/// Prints the damage, and fails if there is any.
 fn found_damaged(damaged: &[String]) -> Result<(), CliError> {
     out(&damaged.iter().map(|line| format!("damaged: {line}\n")).collect::<String>())?;
     match damaged.len() {
@@ -93,18 +96,18 @@ fn found_damaged(damaged: &[String]) -> Result<(), CliError> {
     }
 }
 
-/// Moves the points in memory into blocks.
+/// Seals samples and events in memory into blocks.
 pub(super) async fn seal(destination: &Destination) -> Result<(), CliError> {
-    let done = ask(destination, "/api/v1/admin/seal", None).await?;
+    let done = admin_request(destination, "/api/v1/admin/seal", None).await?;
     let (points, blocks) = (number(&done, "points"), number(&done, "blocks"));
-    out(&format!("sealed {points} points into {blocks} blocks ({})\n", size(&done, "bytes")))
+    out(&format!("sealed {points} samples into {blocks} blocks ({})\n", size(&done, "bytes")))
 }
 
-/// Brings blocks to their final form.
+/// Compacts blocks to their final form.
 pub(super) async fn merge(destination: &Destination) -> Result<(), CliError> {
-    let done = ask(destination, "/api/v1/admin/merge", None).await?;
+    let done = admin_request(destination, "/api/v1/admin/merge", None).await?;
     out(&format!(
-        "merged {} blocks ({}) into {} ({})\n",
+        "compacted {} blocks ({}) into {} ({})\n",
         number(&done, "blocks_read"),
         size(&done, "bytes_read"),
         number(&done, "blocks_written"),
@@ -112,8 +115,8 @@ pub(super) async fn merge(destination: &Destination) -> Result<(), CliError> {
     ))
 }
 
-/// Posts to a route of the administration and answers what stands under `data`.
-async fn ask(
+/// Sends a request to an administration route and returns the `data` of the response.
+async fn admin_request(
     destination: &Destination,
     path: &str,
     body: Option<&Value>,
@@ -122,16 +125,16 @@ async fn ask(
 }
 
 async fn post(mut target: Target, path: &str, body: Option<&Value>) -> Result<Value, CliError> {
-    let asked = target.send(Method::POST, path, body).await;
+    let response = target.send(Method::POST, path, body).await;
     target.close().await?;
-    let answer: Value = serde_json::from_str(&asked?)
+    let answer: Value = serde_json::from_str(&response?)
         .map_err(|error| CliError::failed("cannot parse the response of the server", error))?;
     Ok(answer.get("data").cloned().unwrap_or(Value::Null))
 }
 
-fn texts(answer: &Value, field: &str) -> Vec<String> {
-    let texts = answer.get(field).and_then(Value::as_array).into_iter().flatten();
-    texts.filter_map(Value::as_str).map(str::to_owned).collect()
+fn strings(answer: &Value, field: &str) -> Vec<String> {
+    let strings = answer.get(field).and_then(Value::as_array).into_iter().flatten();
+    strings.filter_map(Value::as_str).map(str::to_owned).collect()
 }
 
 fn number(answer: &Value, field: &str) -> u64 {
@@ -142,7 +145,7 @@ fn size(answer: &Value, field: &str) -> String {
     scaled(number(answer, field))
 }
 
-/// Bytes to three significant digits.
+/// Formats bytes with about three significant digits.
 fn scaled(bytes: u64) -> String {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut scaled = bytes as f64;

@@ -1,4 +1,4 @@
-//! Why a command failed, as one line for the person who typed it, and the exit code that goes with it.
+//! Errors of commands: one line for the user, and the exit code.
 
 use std::error::Error;
 use std::fmt::Write;
@@ -10,19 +10,19 @@ use crate::platform::control::ControlError;
 /// A command failed.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum CliError {
-    /// What was typed cannot be done.
+    /// The command line is invalid.
     #[error("{0}")]
     Usage(String),
-    /// The settings are wrong.
+    /// The settings are invalid.
     #[error(transparent)]
     Config(#[from] ConfigError),
     /// The data directory cannot be used.
     #[error("{0}")]
     Data(#[from] telltale_engine::Error),
-    /// The running server did not answer.
+    /// The running server did not respond.
     #[error(transparent)]
     Control(#[from] ControlError),
-    /// The server refused.
+    /// The server refused the request.
     #[error("{message} ({code})")]
     Refused {
         /// The code of the error body.
@@ -30,21 +30,21 @@ pub(super) enum CliError {
         /// The message of the error body.
         message: String,
     },
-    /// Something that was attempted did not work.
+    /// An operation failed.
     #[error("{attempt}")]
     Failed {
-        /// What was attempted: "cannot read x.csv".
+        /// The operation: "cannot read x.csv".
         attempt: String,
-        /// Why it did not work.
+        /// The cause.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The work was done, and what it found is bad.
+    /// The command completed, but its result is negative.
     #[error("{0}")]
     Found(String),
 }
 
 impl CliError {
-    /// Something that was attempted did not work.
+    /// Returns the error of a failed operation.
     pub(super) fn failed(
         attempt: impl Into<String>,
         source: impl Into<Box<dyn Error + Send + Sync>>,
@@ -52,7 +52,7 @@ impl CliError {
         Self::Failed { attempt: attempt.into(), source: source.into() }
     }
 
-    /// 1 when the work failed, 2 when the command or the settings must be changed first.
+    /// Returns 1 if the work failed, 2 if the command line or the settings must be changed.
     pub(super) fn exit_code(&self) -> ExitCode {
         match self {
             Self::Usage(_) | Self::Config(_) => ExitCode::from(2),
@@ -60,15 +60,15 @@ impl CliError {
         }
     }
 
-    /// The error and all its causes in one line.
+    /// Returns the error and all its causes in one line.
     pub(super) fn line(&self) -> String {
         let mut line = self.to_string();
         let mut cause = self.source();
         while let Some(error) = cause {
             let text = error.to_string();
-            // Wrappers that say what their cause says add nothing.
+            // Skips wrappers that only repeat the message of their cause.
             if !line.ends_with(&text) {
-                // Writing into a String does not fail.
+                // Writing to a String cannot fail.
                 write!(line, ": {text}").unwrap_or_default();
             }
             cause = error.source();

@@ -1,5 +1,5 @@
-//! `telltale health`: whether the server on the data directory is ready, as an exit code. Containers run it as their
-//! health check: an image without an HTTP client needs nothing else.
+//! `telltale health`: reports by its exit code whether the server on the data directory is ready.
+//! Containers use it as their health check, so that the image needs no HTTP client.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::target::success;
 use crate::platform::config::Config;
 use crate::platform::control::{Answer, Control, ControlError};
 
-/// How long the server may take to respond: one that takes longer serves nobody.
+/// How long the server may take to respond; a slower one counts as failed.
 const RESPONSE_WAIT: Duration = Duration::from_secs(5);
 
 /// Succeeds if the server responds on its control socket that it is ready.
@@ -29,7 +29,7 @@ pub(super) async fn check(config: &Config) -> Result<(), CliError> {
     out("ready\n")
 }
 
-/// What `/readyz` responds; `None` where no server runs.
+/// Returns the response of `/readyz`, or `None` if no server is running.
 async fn readiness(config: &Config) -> Result<Option<Answer>, ControlError> {
     let Some(mut control) = Control::connect(&config.server.data).await? else { return Ok(None) };
     control.send(Method::GET, "/readyz", HeaderMap::new(), Vec::new()).await.map(Some)

@@ -1,4 +1,4 @@
-//! `telltale keys`: makes, lists and revokes API keys through the routes of the server.
+//! `telltale keys`: creates, lists and revokes API keys through the routes of the server.
 
 use std::io::{self, IsTerminal};
 
@@ -13,9 +13,9 @@ use super::table::{Align, Table};
 use super::target::{Destination, Target};
 use crate::limits::PAGE_LIMIT_MAX;
 
-/// Does what was asked.
+/// Runs a subcommand of `telltale keys`.
 pub(super) async fn run(destination: &Destination, action: &KeysAction) -> Result<(), CliError> {
-    // What was typed wrongly is told before anything is opened.
+    // Invalid arguments are reported before anything is opened.
     let new = match action {
         KeysAction::Create(args) => Some(new_key(args)?),
         _ => None,
@@ -36,7 +36,7 @@ pub(super) async fn run(destination: &Destination, action: &KeysAction) -> Resul
     }
 }
 
-/// Revokes a key; the last admin key only when the user means it.
+/// Revokes a key; the last admin key only after confirmation.
 async fn revoke(target: &mut Target, id: &str, yes: bool) -> Result<String, CliError> {
     if !yes && is_last_admin(&list(target).await?, id) {
         confirm(&format!("{id} is the last admin key; without it no key can manage keys"))?;
@@ -45,7 +45,7 @@ async fn revoke(target: &mut Target, id: &str, yes: bool) -> Result<String, CliE
     target.send(Method::DELETE, &format!("/api/v1/keys/{id}"), None).await
 }
 
-/// Whether no other key of the list is an admin key that works.
+/// Returns whether the key is the only active admin key in the list.
 fn is_last_admin(keys: &str, id: &str) -> bool {
     let keys: Value = serde_json::from_str(keys).unwrap_or(Value::Null);
     let is_admin = |key: &&Value| {
@@ -58,7 +58,7 @@ fn is_last_admin(keys: &str, id: &str) -> bool {
     matches!(ids, [Some(only), None] if only == id)
 }
 
-/// Asks on the terminal; where there is none, the flag is the answer.
+/// Asks for confirmation on the terminal; without a terminal, the flag is required.
 fn confirm(what: &str) -> Result<(), CliError> {
     if !io::stdin().is_terminal() {
         return Err(CliError::Usage(format!("{what}; add --yes to revoke it anyway")));
@@ -66,14 +66,14 @@ fn confirm(what: &str) -> Result<(), CliError> {
     note(&format!("{what}. Revoke it? [y/N]"));
     let mut answer = String::new();
     let read = io::stdin().read_line(&mut answer);
-    read.map_err(|error| CliError::failed("cannot read the answer", error))?;
+    read.map_err(|error| CliError::failed("cannot read the confirmation", error))?;
     match answer.trim() {
         "y" | "Y" | "yes" => Ok(()),
         _ => Err(CliError::Found("nothing was revoked".to_owned())),
     }
 }
 
-/// All pages of the list as one array.
+/// Returns all pages of the list as one JSON array.
 async fn list(target: &mut Target) -> Result<String, CliError> {
     let mut all = Vec::new();
     loop {
@@ -108,7 +108,8 @@ fn new_key(args: &NewKeyArgs) -> Result<Value, CliError> {
     }))
 }
 
-/// The key alone on standard output, so that it can be piped; what to know about it beside it.
+/// Prints only the key to standard output, so that it can be piped; the notice goes to standard
+/// error.
 fn show_new(answer: &str) -> Result<(), CliError> {
     let body = parse(answer)?;
     let key = body.pointer("/data/key").and_then(Value::as_str);
@@ -146,7 +147,7 @@ fn table(keys: &str) -> String {
     table.render()
 }
 
-/// Items with commas, members as `name=value`.
+/// Formats array items, or object members as `name=value`, separated by commas.
 fn list_of(value: Option<&Value>) -> String {
     let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let parts: Vec<String> = match value {
@@ -169,7 +170,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_admin_key_is_the_only_one_that_works() {
+    fn the_last_admin_key_is_the_only_active_one() {
         let key = |id: &str, scope: &str, revoked: Value| json!({"id": id, "scopes": [scope], "revoked_at": revoked});
         let gone = json!("2026-01-02T03:04:05.678Z");
         let (a, b) = (key("a", "admin", Value::Null), key("b", "read", Value::Null));
@@ -181,8 +182,8 @@ mod tests {
             (vec![key("a", "admin", gone), key("c", "admin", Value::Null)], false),
             (Vec::new(), false),
         ] {
-            let told = json!(keys).to_string();
-            assert_eq!(is_last_admin(&told, "a"), expected, "{told}");
+            let listed = json!(keys).to_string();
+            assert_eq!(is_last_admin(&listed, "a"), expected, "{listed}");
         }
     }
 

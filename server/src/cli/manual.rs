@@ -1,5 +1,5 @@
-//! `telltale completions` and `telltale man`: completion scripts and manual pages, generated from the declaration of the
-//! command line, so that they never differ from what it takes.
+//! `telltale completions` and `telltale man`: shell completions and manual pages, generated from
+//! the declaration of the command line, so that they always match it.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use super::args::Cli;
 use super::error::CliError;
 use super::output::out;
 
-/// The program, as shells know it.
+/// The name of the program in completion scripts.
 const PROGRAM: &str = "telltale";
 
 /// Prints the completion script of a shell.

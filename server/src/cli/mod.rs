@@ -1,7 +1,7 @@
-//! The command line: what can be typed, and how each command does its work.
+//! The command line: its declaration, and the implementation of each command.
 //!
-//! Commands about the data of a server work while it runs and while it does not, through the same HTTP routes: over
-//! the control socket or in this process. Only here is anything written to standard output.
+//! Commands about the data of a server work whether it is running or not, through the same HTTP
+//! routes: over the control socket or in this process. Only this module writes to standard output.
 
 mod args;
 mod background;

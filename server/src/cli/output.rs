@@ -1,4 +1,5 @@
-//! Standard output and standard error of the command line. A reader that went away (`| head`) is no error.
+//! Standard output and standard error of the command line. A closed pipe (`| head`) is not an
+//! error.
 
 use std::io::{self, ErrorKind, Write};
 
@@ -15,8 +16,8 @@ pub(super) fn out(text: &str) -> Result<(), CliError> {
     }
 }
 
-/// Writes a line for the person at the terminal to standard error.
+/// Writes a line for the user to standard error.
 pub(super) fn note(line: &str) {
-    // There is nowhere left to say that standard error is closed.
+    // If standard error is closed, there is nowhere left to report it.
     writeln!(io::stderr().lock(), "{line}").unwrap_or_default();
 }

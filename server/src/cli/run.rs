@@ -1,5 +1,5 @@
-//! From the typed line to the command, and from its end to the exit code: 0 done, 1 failed, 2 typed or configured
-//! wrongly.
+//! Parses the command line, runs the command and returns the exit code: 0 success, 1 failure, 2
+//! invalid command line or settings.
 
 use std::process::ExitCode;
 
@@ -17,13 +17,13 @@ use crate::platform::logging;
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {
-    // Data, backups and logs hold what nobody else on the machine should read.
+    // Data, backups and logs must not be readable by other users.
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Help goes to standard output with code 0, mistakes to standard error with code 2. Neither can be
-            // told about a stream that is closed.
+            // Help goes to standard output with code 0, errors to standard error with code 2. If
+            // that stream is closed, there is nowhere to report it.
             error.print().unwrap_or_default();
             return if error.use_stderr() { ExitCode::from(2) } else { ExitCode::SUCCESS };
         }
@@ -79,7 +79,8 @@ fn command(destination: &Destination, command: Command) -> Result<(), CliError> 
     }
 }
 
-/// Commands answer on standard output; their log speaks up only when something is wrong, unless a level is set.
+/// Commands print their result to standard output; their log contains only warnings and errors
+/// unless a level is set.
 fn quiet(loaded: Loaded) -> Config {
     let mut config = loaded.config;
     let level = loaded.effective.iter().find(|one| one.key == "log.level");

@@ -1,10 +1,12 @@
-//! `telltale serve`: the life of the server process.
+//! `telltale serve`: the life cycle of the server process.
 //!
-//! The listener opens first, so that `/readyz` says 503 while the log is replayed; then the engine, the keys and the
-//! control socket, in this order, because the socket belongs to whoever holds the lock of the data directory. The
-//! first SIGTERM, SIGINT or SIGHUP stops taking connections, lets the requests in flight end, seals and closes; a second SIGTERM or SIGINT
-//! ends the process at once, which loses nothing that was acknowledged. The log goes to standard error, so there is no file that a
-//! SIGHUP could open anew. Where it is ignored when the process starts, as under `nohup`, it stays ignored.
+//! The listener opens first, so that `/readyz` responds with 503 while the log is replayed. Then
+//! the engine, the keys and the control socket open, in this order, because the socket belongs to
+//! the process that holds the lock of the data directory. The first SIGTERM, SIGINT or SIGHUP stops
+//! accepting connections, completes the requests in flight, seals and closes; a second SIGTERM or
+//! SIGINT ends the process at once, which loses nothing that was acknowledged. The log goes to
+//! standard error, so there is no file that a SIGHUP could reopen. If SIGHUP is ignored at process
+//! start, as under `nohup`, it stays ignored.
 
 use std::future::pending;
 use std::net::SocketAddr;
@@ -32,10 +34,12 @@ use crate::platform::keys::{FirstStart, KeyText};
 use crate::platform::ticks::Ticks;
 use crate::platform::{logging, panics, process};
 
-/// How often the server looks whether the engine has failed for good. Writers hear of it at once, by themselves.
-const FAILURE_LOOK: Duration = Duration::from_secs(1);
+/// How often the server checks whether the engine has failed permanently. Writers are notified at
+/// once by the engine.
+const FAILURE_CHECK_PERIOD: Duration = Duration::from_secs(1);
 
-/// Serves until a signal comes, or the engine has failed: then the process ends with an error, and whoever watches it starts it anew.
+/// Serves until a signal arrives or the engine fails permanently. In the latter case the process
+/// exits with an error, so that its supervisor restarts it.
 pub(super) fn run(config: &Config, environment: &Environment) -> Result<(), CliError> {
     let admin_key = environment.admin_key().map(str::parse::<KeyText>).transpose();
     let admin_key = admin_key
@@ -48,7 +52,7 @@ pub(super) fn run(config: &Config, environment: &Environment) -> Result<(), CliE
         .build()
         .map_err(|error| CliError::failed("cannot start", error))?;
     let outcome = runtime.block_on(serve(config, admin_key));
-    // Whatever still runs was told to end or was left behind by a second signal.
+    // Tasks that are still running have been told to stop, or are abandoned after a second signal.
     runtime.shutdown_background();
     outcome
 }
@@ -76,7 +80,7 @@ async fn serve(config: &Config, admin_key: Option<KeyText>) -> Result<(), CliErr
         move || open(&config, clock, ticks, &server, admin_key)
     });
     let app = tokio::select! {
-        opened = opening => opened.map_err(|died| CliError::failed("cannot open the data", died))??,
+        opened = opening => opened.map_err(|error| CliError::failed("cannot open the data", error))??,
         name = signals.next() => {
             tracing::info!(signal = name, "stopped before the data was open");
             return Ok(());
@@ -96,7 +100,7 @@ async fn serve(config: &Config, admin_key: Option<KeyText>) -> Result<(), CliErr
 
     let failure = end(&mut signals, app.engine().clone()).await;
     let ending = async {
-        // First: whoever waits for jobs would hold up the end for as long as it may wait.
+        // First, because waiting fetches would delay the shutdown by their whole wait time.
         app.jobs().end_waits();
         stop.send_replace(true);
         joined(Some(network)).await?;
@@ -106,17 +110,18 @@ async fn serve(config: &Config, admin_key: Option<KeyText>) -> Result<(), CliErr
         joined(Some(sweeps)).await?;
         let closing = tokio::task::spawn_blocking(move || {
             app.jobs().close();
-            // A start that finds this undone counts what is missing from the events.
+            // If this is not done, the next start counts the missing occurrences from the events.
             if let Err(error) = app.errors().close() {
-                tracing::warn!(%error, "not all that is known of errors was stored");
+                tracing::warn!(%error, "the state of the error groups was not stored completely");
             }
             app.engine().close()
         });
-        closing.await.map_err(|died| CliError::failed("cannot close the data", died))??;
+        closing.await.map_err(|error| CliError::failed("cannot close the data", error))??;
         Ok::<(), CliError>(())
     };
     tokio::select! {
-        // The engine cannot be closed in order where it failed: why it failed says more.
+        // A failed engine cannot be closed properly; the cause of its failure is the more useful
+        // error.
         ended = ending => match &failure {
             Some(why) => return Err(CliError::failed("the engine failed", why.as_str())),
             None => ended?,
@@ -127,7 +132,7 @@ async fn serve(config: &Config, admin_key: Option<KeyText>) -> Result<(), CliErr
     Ok(())
 }
 
-/// Waits for a signal, or until the engine has failed for good: answers why then.
+/// Waits for a signal or for a permanent failure of the engine; returns the reason of the failure.
 async fn end(signals: &mut Signals, engine: Engine) -> Option<String> {
     tokio::select! {
         name = signals.next() => {
@@ -135,25 +140,26 @@ async fn end(signals: &mut Signals, engine: Engine) -> Option<String> {
             None
         }
         failure = failed(engine) => {
-            tracing::error!(failure, "stopping: the engine writes nothing any more before a start reads the disk anew");
+            tracing::error!(failure, "stopping: the engine cannot write until it is restarted");
             Some(failure)
         }
     }
 }
 
-/// Waits until the engine has failed for good. Answers why.
+/// Waits until the engine has failed permanently, and returns the reason.
 async fn failed(engine: Engine) -> String {
-    let mut looks = interval(FAILURE_LOOK);
-    looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut checks = interval(FAILURE_CHECK_PERIOD);
+    checks.set_missed_tick_behavior(MissedTickBehavior::Delay);
     loop {
-        looks.tick().await;
+        checks.tick().await;
         if let Some(failure) = engine.failure() {
             return failure;
         }
     }
 }
 
-/// Opens the engine, reads the keys, and makes the server ready. Blocks while the log is replayed.
+/// Opens the engine, loads keys, jobs and errors, and makes the server ready. Blocks while the log
+/// is replayed.
 fn open(
     config: &Config,
     clock: Clock,
@@ -169,14 +175,15 @@ fn open(
     let app = App::new(engine, clock, ticks, server.settings())
         .map_err(|error| CliError::failed("cannot read the keys, jobs and errors", error))?;
     if let Err(error) = make_own_metrics(app.engine()) {
-        // A full disk keeps nobody from reading; the next start tries again.
+        // A full disk must not prevent reads; the next start tries again.
         tracing::error!(%error, "the server's own metrics were not created");
     }
-    // Before the first key: should the start end between the two, the next one is the first once more.
+    // Before the first key: if the start is interrupted between the two, the next one counts as the
+    // first start again.
     if app.keys().list().is_empty() {
         areas::dashboards::make_first(&app).map_err(|error| {
             CliError::failed(
-                "cannot make the first dashboard",
+                "cannot create the first dashboard",
                 error.cause().unwrap_or(error.message()),
             )
         })?;
@@ -190,7 +197,7 @@ fn open(
             "Send it as: Authorization: Bearer <key>",
         ])),
     }
-    // A server that was just made has no app yet.
+    // A new server has no app yet.
     drop(server.open(Arc::clone(&app)));
     Ok(app)
 }
@@ -198,13 +205,14 @@ fn open(
 fn listen(address: SocketAddr) -> Result<Listener, CliError> {
     let listener = Listener::tcp(address)
         .map_err(|error| CliError::failed(format!("cannot listen on {address}"), error))?;
-    // With port 0 only this line says where: whoever starts the process reads the field from the JSON log.
+    // With port 0 only this line has the port: whoever starts the process reads the field from the
+    // JSON log.
     let bound = listener.local_addr().unwrap_or(address);
     tracing::info!(listen = %bound, version = env!("CARGO_PKG_VERSION"), "listening");
     Ok(listener)
 }
 
-/// The control socket. Without it the server serves all the same.
+/// Opens the control socket. The server works without it.
 fn control(config: &Config) -> Option<Listener> {
     let path = config.server.data.join(SOCKET_NAME);
     match Listener::control(&path) {
@@ -222,17 +230,17 @@ fn spawn(
     listener: Listener,
     mut stopping: watch::Receiver<bool>,
 ) -> JoinHandle<()> {
-    let told = async move {
-        // The sender lives until the end; if it were gone, that would be the end too.
+    let stop_requested = async move {
+        // The sender lives until the end; if it is dropped, the server must stop too.
         drop(stopping.wait_for(|stop| *stop).await);
     };
-    tokio::spawn(http::serve(Arc::clone(server), vec![listener], told))
+    tokio::spawn(http::serve(Arc::clone(server), vec![listener], stop_requested))
 }
 
 async fn joined(task: Option<JoinHandle<()>>) -> Result<(), CliError> {
     match task {
         Some(task) => {
-            task.await.map_err(|died| CliError::failed("a task of the server failed", died))
+            task.await.map_err(|error| CliError::failed("a task of the server failed", error))
         }
         None => Ok(()),
     }
@@ -242,7 +250,7 @@ fn ms(ticks: &Ticks) -> u64 {
     u64::try_from(ticks.elapsed().as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Lines with a frame around them, hard to overlook between log lines.
+/// Draws a frame around lines, so that they stand out between log lines.
 fn boxed(lines: &[&str]) -> String {
     let width = lines.iter().map(|line| line.chars().count()).max().unwrap_or(0);
     let bar = "─".repeat(width + 2);
@@ -250,11 +258,11 @@ fn boxed(lines: &[&str]) -> String {
     format!("┌{bar}┐\n{}\n└{bar}┘", inside.join("\n"))
 }
 
-/// The signals that end the process.
+/// The signals that stop the process.
 struct Signals {
     terminate: Signal,
     interrupt: Signal,
-    /// `None` where it is ignored.
+    /// `None` if SIGHUP is ignored.
     hang_up: Option<Signal>,
 }
 
@@ -274,7 +282,7 @@ impl Signals {
         })
     }
 
-    /// The name of the next signal.
+    /// Returns the name of the next signal.
     async fn next(&mut self) -> &'static str {
         let hang_up = async {
             match &mut self.hang_up {
@@ -289,7 +297,8 @@ impl Signals {
         }
     }
 
-    /// Waits for one that means at once. A terminal that goes away may say so more than once, and does not mean that.
+    /// Waits for a signal that demands an immediate end. SIGHUP does not count: a closing terminal
+    /// may send it more than once.
     async fn insists(&mut self) {
         tokio::select! {
             _ = self.terminate.recv() => {}

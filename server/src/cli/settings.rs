@@ -1,4 +1,5 @@
-//! `telltale config`: the effective settings, a file to begin with, or the reference of all there are.
+//! `telltale config`: prints the effective settings, an example file, or the reference of all
+//! settings.
 
 use super::args::{Common, ConfigArgs};
 use super::error::CliError;
@@ -6,7 +7,7 @@ use super::output::out;
 use super::wiring;
 use crate::platform::config::{Environment, reference};
 
-/// Prints what was asked for.
+/// Prints the requested form of the settings.
 pub(super) fn print(
     common: &Common,
     args: &ConfigArgs,

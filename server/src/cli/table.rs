@@ -1,13 +1,13 @@
-//! Text in columns, for a terminal: headers, left- and right-aligned cells, two spaces between.
+//! Tables for a terminal: headers, left- and right-aligned cells, separated by two spaces.
 
-/// How the cells of a column line up.
+/// The alignment of a column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Align {
     Left,
     Right,
 }
 
-/// Rows of cells under headers.
+/// Rows of cells below headers.
 #[derive(Debug)]
 pub(super) struct Table {
     headers: Vec<(String, Align)>,
@@ -15,17 +15,17 @@ pub(super) struct Table {
 }
 
 impl Table {
-    /// A table without rows.
+    /// Creates a table without rows.
     pub(super) fn new(headers: Vec<(String, Align)>) -> Self {
         Self { headers, rows: Vec::new() }
     }
 
-    /// Adds a row, which has a cell per header.
+    /// Appends a row with one cell per header.
     pub(super) fn row(&mut self, cells: Vec<String>) {
         self.rows.push(cells);
     }
 
-    /// The table as lines of text.
+    /// Renders the table as lines of text.
     pub(super) fn render(&self) -> String {
         let widths: Vec<usize> = self
             .headers
@@ -62,7 +62,8 @@ impl Table {
     }
 }
 
-/// Control characters of names and tags do not reach the terminal, where they could do things.
+/// Replaces control characters, which names and tags may contain, so that they do not reach the
+/// terminal.
 pub(super) fn visible(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { '\u{fffd}' } else { c }).collect()
 }

@@ -1,5 +1,6 @@
-//! Where a command's requests go: to the server that runs on the data directory, or, when none runs, to the same
-//! routes inside this process, on the engine opened here. Commands cannot tell the difference.
+//! Where the requests of a command go: to the server running on the data directory, to a remote
+//! server, or, if none is running, to the same routes in this process, on the engine opened here.
+//! Commands need not distinguish these.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,16 +21,17 @@ use crate::platform::control::{Answer, Control};
 use crate::platform::remote::Remote;
 use crate::platform::ticks::Ticks;
 
-/// Where a command is to be answered.
+/// Where a command is to be executed.
 #[derive(Debug)]
 pub(super) struct Destination {
     pub(super) config: Config,
-    /// A server elsewhere, instead of what is on the data directory.
+    /// A remote server to use instead of the data directory.
     pub(super) remote: Option<Remote>,
 }
 
 impl Destination {
-    /// The server that runs, if any does or must.
+    /// Connects to the remote server, if one is given, or to the server on the data directory, if
+    /// one is running.
     pub(super) async fn running(&self) -> Result<Option<Control>, CliError> {
         Ok(match &self.remote {
             Some(remote) => Some(Control::reach(remote.clone()).await?),
@@ -38,16 +40,16 @@ impl Destination {
     }
 }
 
-/// The service that answers a command.
+/// The service that executes a command.
 #[derive(Debug)]
 pub(super) enum Target {
-    /// A server that runs.
+    /// A running server.
     Running(Control),
     /// The routes in this process.
     Stopped(Local),
 }
 
-/// The routes on an engine opened here.
+/// The routes on an engine opened in this process.
 #[derive(Debug)]
 pub(super) struct Local {
     engine: Engine,
@@ -55,7 +57,8 @@ pub(super) struct Local {
 }
 
 impl Target {
-    /// Finds the server that runs elsewhere, or on the data directory of the configuration, or opens the directory.
+    /// Connects to the remote server or the server running on the data directory, or opens the data
+    /// directory.
     pub(super) async fn open(destination: &Destination) -> Result<Self, CliError> {
         match destination.running().await? {
             Some(control) => Ok(Self::Running(control)),
@@ -66,7 +69,7 @@ impl Target {
         }
     }
 
-    /// Like [`Self::open`], and makes a data directory where there is none.
+    /// Like [`Self::open`] for the data directory, but creates it if it does not exist.
     pub(super) async fn open_or_make(config: &Config) -> Result<Self, CliError> {
         match Control::connect(&config.server.data).await? {
             Some(control) => Ok(Self::Running(control)),
@@ -78,11 +81,11 @@ impl Target {
         let config = config.clone();
         let opening = tokio::task::spawn_blocking(move || Local::open(&config));
         let local =
-            opening.await.map_err(|died| CliError::failed("cannot open the data", died))??;
+            opening.await.map_err(|error| CliError::failed("cannot open the data", error))??;
         Ok(Self::Stopped(local))
     }
 
-    /// Sends a request and answers the body of a success as text.
+    /// Sends a request; returns the body of a successful response as a string.
     pub(super) async fn send(
         &mut self,
         method: Method,
@@ -94,7 +97,7 @@ impl Target {
         success(&answer)
     }
 
-    /// Sends a request and answers whatever comes back.
+    /// Sends a request and returns the response, whatever its status.
     pub(super) async fn exchange(
         &mut self,
         method: Method,
@@ -110,7 +113,7 @@ impl Target {
         }
     }
 
-    /// Ends the connection, or seals and closes the engine.
+    /// Closes the connection, or seals and closes the engine.
     pub(super) async fn close(self) -> Result<(), CliError> {
         match self {
             Self::Running(_) => Ok(()),
@@ -118,19 +121,19 @@ impl Target {
                 let closing = tokio::task::spawn_blocking(move || local.engine.close());
                 Ok(closing
                     .await
-                    .map_err(|died| CliError::failed("cannot close the data", died))??)
+                    .map_err(|error| CliError::failed("cannot close the data", error))??)
             }
         }
     }
 }
 
 impl Local {
-    /// Blocks while the log is replayed.
+    /// Opens the engine. Blocks while the log is replayed.
     fn open(config: &Config) -> Result<Self, CliError> {
         let (clock, ticks) = (Clock::system(), Ticks::system());
         let memory = config.memory();
         let settings = wiring::http_settings(config, &memory);
-        // A command does what it was told and nothing else: no merging, and no dropping of what is too old.
+        // A command must not have side effects such as compaction or expiry.
         let maintenance = Maintenance::Manual;
         let options = Options { maintenance, ..config.engine_options(clock.clone(), &memory) };
         let engine = Engine::open(&config.server.data, options)?;
@@ -138,12 +141,12 @@ impl Local {
             .map_err(|error| CliError::failed("cannot read the keys, jobs and errors", error))?;
         let server = Server::new(settings, clock, ticks, areas::routes())
             .map_err(|error| CliError::failed("cannot set up the routes", error))?;
-        // A server that was just made has no app yet.
+        // A new server has no app yet.
         drop(server.open(app));
         Ok(Self { engine, server })
     }
 
-    /// The engine, for what is too much for requests.
+    /// Returns the engine, for writes that are too large for requests.
     pub(super) fn engine(&self) -> &Engine {
         &self.engine
     }
@@ -155,12 +158,12 @@ impl Local {
         headers: HeaderMap,
         body: Vec<u8>,
     ) -> Result<Answer, CliError> {
-        let unsent = |error: http::Error| CliError::failed("the request cannot be made", error);
+        let invalid = |error: http::Error| CliError::failed("cannot create the request", error);
         let mut request = http::Request::builder()
             .method(method)
             .uri(path_and_query)
             .body(Full::new(Bytes::from(body)))
-            .map_err(unsent)?;
+            .map_err(invalid)?;
         *request.headers_mut() = headers;
         let response = self.server.handle(Origin::Control, request).await;
         let (head, body) = response.into_parts();
@@ -172,7 +175,7 @@ impl Local {
     }
 }
 
-/// The body of a success as text, or the refusal that the error body tells of.
+/// Returns the body of a successful response as a string, or the error from its error body.
 pub(super) fn success(answer: &Answer) -> Result<String, CliError> {
     let text = String::from_utf8_lossy(&answer.body).into_owned();
     if answer.status.is_success() {
@@ -190,7 +193,7 @@ fn reason(status: StatusCode) -> String {
     status.canonical_reason().unwrap_or("the server refused").to_lowercase()
 }
 
-/// Commands about data do not make a data directory by a slip of the keyboard, nor write to what is none.
+/// Fails unless `data` is a data directory with data: a mistyped path must not create one.
 fn must_hold_data(data: &Path) -> Result<(), CliError> {
     if !data.is_dir() {
         let data = data.display();

@@ -1,4 +1,5 @@
-//! From the configuration to the settings of the parts, and from the flags to the configuration.
+//! Builds the configuration from flags and environment, and the settings of the subsystems from the
+//! configuration.
 
 use std::path::Path;
 
@@ -14,7 +15,7 @@ use crate::platform::config::{
 };
 use crate::platform::remote::Remote;
 
-/// Reads the configuration as the flags and the environment say.
+/// Loads the configuration from file, environment and flags.
 pub(super) fn load(
     common: &Common,
     listen: Option<&str>,
@@ -32,8 +33,8 @@ pub(super) fn load(
     Ok(Loaded::from_sources(&sources)?)
 }
 
-/// The remote server that the flags or the environment name, for a command that can reach one. Other commands refuse the flags, and
-/// ignore the environment.
+/// Returns the remote server given by flags or environment, for a command that supports one. Other
+/// commands reject the flags and ignore the environment.
 pub(super) fn remote(
     args: &RemoteArgs,
     environment: &Environment,
@@ -59,7 +60,7 @@ pub(super) fn remote(
     Ok(Some(remote))
 }
 
-/// The name of a command that works on this machine alone.
+/// Returns the name of a command that works only on this machine.
 fn local_only(command: &Command) -> Option<&'static str> {
     match command {
         Command::Serve(_) => Some("serve"),
@@ -83,7 +84,7 @@ fn read_file(path: &Path) -> Result<String, ConfigError> {
         .map_err(|source| ConfigError::File { path: path.to_owned(), source })
 }
 
-/// `--set` first: a flag of its own says more clearly what is meant.
+/// Returns the flags as settings, `--set` first: a dedicated flag takes precedence.
 fn flags(common: &Common, listen: Option<&str>) -> Result<Vec<Flag>, CliError> {
     let mut flags = Vec::new();
     for set in &common.set {
@@ -105,7 +106,7 @@ fn flags(common: &Common, listen: Option<&str>) -> Result<Vec<Flag>, CliError> {
     Ok(flags)
 }
 
-/// What the HTTP side needs to know.
+/// Returns the settings of the HTTP server.
 pub(super) fn http_settings(config: &Config, memory: &Memory) -> Settings {
     let (http, bodies) = (&config.http, &config.bodies);
     let plan = &config.plan;
@@ -162,14 +163,14 @@ pub(super) fn http_settings(config: &Config, memory: &Memory) -> Settings {
     }
 }
 
-/// Points of a bulk body that are stored in one write: fewer than wanted where memory is small.
+/// Returns the samples of a bulk body per write: fewer than configured if memory is small.
 fn bulk_write_points(wanted: u64, memory_limit: u64) -> u64 {
     let fitting = memory_limit / limits::MEMORY_BYTES_PER_BULK_POINT;
     wanted.min(fitting.max(limits::BULK_WRITE_POINTS_MIN))
 }
 
-/// So many of the wanted connections as a process has room for that may open so many files and take so much memory: the rest stays free
-/// for what else it does, since a database that cannot open a file fails.
+/// Returns how many of the wanted connections fit in the file limit and the memory of the process.
+/// The rest stays available to other parts: a database that cannot open a file fails.
 pub(super) fn connections_possible(wanted: usize, files: usize, memory_bytes: u64) -> usize {
     let by_files = files.saturating_sub(limits::FILES_RESERVED).max(limits::CONNECTIONS_MIN);
     if wanted > by_files {
@@ -177,18 +178,22 @@ pub(super) fn connections_possible(wanted: usize, files: usize, memory_bytes: u6
             wanted,
             possible = by_files,
             files,
-            "the system allows this process too few files for as many connections as are configured"
+            "the file limit of this process allows fewer connections than configured"
         );
     }
     let by_memory = memory_bytes / limits::CONNECTIONS_SHARE / limits::CONNECTION_BYTES_MAX;
     let by_memory = usize::try_from(by_memory).unwrap_or(usize::MAX).max(limits::CONNECTIONS_MIN);
     if wanted > by_memory {
-        tracing::info!(wanted, possible = by_memory, "memory.limit has room for fewer connections");
+        tracing::info!(
+            wanted,
+            possible = by_memory,
+            "memory.limit allows fewer connections than configured"
+        );
     }
     wanted.min(by_files).min(by_memory)
 }
 
-/// What the ledger of jobs needs to know.
+/// Returns the settings of the job ledger.
 fn jobs_settings(config: &Config) -> JobsSettings {
     let jobs = &config.jobs;
     let ms = |period: Period| i64::try_from(period.duration().as_millis()).unwrap_or(i64::MAX);
@@ -230,16 +235,16 @@ mod tests {
     }
 
     #[test]
-    fn parts_of_bulk_bodies_are_smaller_where_memory_is() {
+    fn parts_of_bulk_bodies_are_smaller_with_less_memory() {
         assert_eq!(bulk_write_points(1 << 20, 2 << 30), 1 << 20);
         assert_eq!(bulk_write_points(1 << 20, 256 << 20), 1 << 18);
-        assert_eq!(bulk_write_points(1_000, 256 << 20), 1_000, "fewer were wanted");
+        assert_eq!(bulk_write_points(1_000, 256 << 20), 1_000, "fewer are configured");
         assert_eq!(bulk_write_points(1 << 20, 1), limits::BULK_WRITE_POINTS_MIN);
     }
 
     #[test]
     fn the_defaults_of_the_configuration_are_those_of_the_http_side() {
-        // What follows from memory is that of a large machine.
+        // Settings derived from memory are those of a large machine.
         let (key, value) = ("memory.limit".to_owned(), "2GiB".to_owned());
         let flags = vec![Flag { key, value, spelled: "--set".to_owned() }];
         let loaded = Loaded::from_sources(&Sources { flags, ..Sources::default() }).unwrap();

@@ -178,10 +178,10 @@ fn merging_moves_blocks_and_drops_nothing() {
     send(&client, &[gauge("a", T0, 77.25)]);
     assert!(said(&server.cli(["seal"])).starts_with("sealed "));
     let told = said(&server.cli(["merge"]));
-    assert!(told.starts_with("merged ") && !told.contains("retention"), "{told}");
+    assert!(told.starts_with("compacted ") && !told.contains("retention"), "{told}");
     assert_eq!(client.get("/api/v1/metrics/a").data(200)["data_points"], 1);
     let help = said(&server.cli(["merge", "--help"]));
-    assert!(help.contains("Merge blocks") && !help.contains("drop"), "{help}");
+    assert!(help.contains("Compact blocks") && !help.contains("drop"), "{help}");
     let told = said(&server.cli(["query", "a", "--from", &iso(T0), "--to", &iso(T0 + DAY_MS)]));
     assert!(told.contains("77.25"), "{told}");
 }
