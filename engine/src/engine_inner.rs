@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 use crate::damage::DamageList;
 use crate::documents::Documents;
 use crate::log::{Committer, Segments};
-use crate::maintenance::Keeper;
+use crate::maintenance::MaintenanceWorker;
 use crate::records::Records;
 use crate::storage::Store;
 use crate::telemetry::{Alarm, Telemetry};
@@ -27,7 +27,7 @@ pub(crate) struct EngineInner {
     pub(crate) store: Arc<Store>,
     pub(crate) segments: Segments,
     pub(crate) committer: Arc<Committer>,
-    pub(crate) keeper: Arc<Keeper>,
+    pub(crate) worker: Arc<MaintenanceWorker>,
     pub(crate) alarm: Arc<Alarm>,
     /// What was found damaged and no operator has seen yet.
     pub(crate) damage: Arc<DamageList>,

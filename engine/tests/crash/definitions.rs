@@ -233,7 +233,8 @@ fn writes_whose_definitions_are_lost_twice_are_lost_whole_and_reported() {
     for id in 0..WRITES {
         assert!(engine.receipt(RECEIPTS + id).unwrap().is_none(), "{id} may be sent again");
     }
-    let expected = format!("the definitions of 1 series are lost, and with them the {WRITES} records");
+    let expected =
+        format!("the definitions of 1 series are lost, and with them the {WRITES} records");
     assert!(engine.damage().iter().any(|line| line.contains(&expected)), "{:?}", engine.damage());
     // Their ids are not reused, now or after the next start.
     add(&engine, WRITES, "others", "any");

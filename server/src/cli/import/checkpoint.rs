@@ -1,6 +1,6 @@
-//! How far the import of each file came, kept in `imports/` inside the data directory: one JSON file per imported
-//! file and way of reading it. Written before a chunk is stored and after, each time whole, synced and renamed
-//! into place, so that a crash leaves one of the two.
+//! Checkpoints of imports, kept in `imports/` inside the data directory: one JSON file per imported
+//! file and interpretation of it. A checkpoint is written before and after a chunk is stored, each
+//! time as a whole, synced and renamed into place, so that a crash leaves one of the two versions.
 
 use std::fs::{self, File};
 use std::io::{self, Read, Write};
@@ -11,70 +11,71 @@ use telltale_engine::TimestampMs;
 use xxhash_rust::xxh3::xxh3_128;
 
 use super::input::Input;
-use super::plan::Source;
-use super::rows::Place;
+use super::plan::ImportSource;
+use super::rows::FilePosition;
 
 /// The folder inside the data directory.
 const FOLDER: &str = "imports";
-/// Bytes at the beginning of a file by which it is known again.
+/// Bytes at the start of a file by which it is recognised.
 const HEAD_BYTES_MAX: u64 = 4_096;
 
-/// How far the import of a file came.
+/// The progress of the import of one file.
 #[derive(Debug)]
 pub(super) struct Checkpoint {
-    /// `None` of standard input, which nobody can go on with.
+    /// `None` for standard input, whose import cannot be resumed.
     path: Option<PathBuf>,
-    state: State,
+    state: CheckpointState,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-struct State {
-    /// The file, for people who look.
+struct CheckpointState {
+    /// The file, for human readers.
     file: PathBuf,
-    /// How it is read, for people who look.
+    /// How the file is interpreted, for human readers.
     meaning: String,
     head: Head,
-    /// When the import began; part of its idempotency keys, so that a restart stores anew.
+    /// When the import started; part of its idempotency keys, so that a restarted import stores its
+    /// rows again.
     began_ms: i64,
-    /// Everything before this place is stored; absent before the first chunk.
-    done: Option<Place>,
-    /// A chunk that may or may not be stored.
+    /// Everything before this position is stored; `None` before the first chunk.
+    done: Option<FilePosition>,
+    /// A chunk of which it is unknown whether it is stored.
     in_doubt: Option<Chunk>,
 }
 
-/// The beginning of a file.
+/// The start of a file, by which it is recognised.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Head {
     bytes: u64,
     hash: String,
 }
 
-/// A chunk whose rows are read and about to be stored.
+/// A chunk of rows that have been read and are about to be stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Chunk {
-    pub(super) start: Place,
-    pub(super) end: Place,
-    /// The time of rows that have none of their own.
+    pub(super) start: FilePosition,
+    pub(super) end: FilePosition,
+    /// The timestamp of rows that have none.
     pub(super) now_ms: i64,
-    pub(super) way: Way,
+    pub(super) way: StoreVia,
 }
 
-/// The way that a chunk goes; the two do not know each other's idempotency keys.
+/// How a chunk is stored; idempotency keys of one way are unknown to the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-pub(super) enum Way {
-    /// Requests to a running server.
+pub(super) enum StoreVia {
+    /// By requests to a running server.
     Server,
-    /// Straight into the engine of a stopped one.
+    /// By writes to the engine of a stopped server.
     Engine,
 }
 
 impl Checkpoint {
-    /// Reads the checkpoint of a file, or begins one: when there is none, when the file is not the one that it was
-    /// made for any more, and when `restart` asks for it.
+    /// Reads the checkpoint of a file. Starts a new one if there is none, if the file is no longer
+    /// the one it was made for, or if `restart` is set.
     pub(super) fn open(
         data: &Path,
-        source: &Source,
+        source: &ImportSource,
         now: TimestampMs,
         restart: bool,
     ) -> io::Result<Self> {
@@ -87,7 +88,7 @@ impl Checkpoint {
         let path = data.join(FOLDER).join(format!("{:032x}.json", xxh3_128(identity.as_bytes())));
         let earlier = match fs::read(&path) {
             Ok(_) if restart => None,
-            Ok(text) => Some(serde_json::from_slice::<State>(&text)?),
+            Ok(text) => Some(serde_json::from_slice::<CheckpointState>(&text)?),
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(error),
         };
@@ -98,23 +99,25 @@ impl Checkpoint {
             return Ok(Self { path: Some(path), state });
         }
         let head = Head::of(&file, HEAD_BYTES_MAX)?;
-        let state = State { file, meaning, head, began_ms: now.0, done: None, in_doubt: None };
+        let state =
+            CheckpointState { file, meaning, head, began_ms: now.0, done: None, in_doubt: None };
         Ok(Self { path: Some(path), state })
     }
 
-    fn unsaved(source: &Source, now: TimestampMs) -> Self {
+    fn unsaved(source: &ImportSource, now: TimestampMs) -> Self {
         let head = Head { bytes: 0, hash: String::new() };
         let (file, meaning) = (source.path.clone(), source.meaning());
-        let state = State { file, meaning, head, began_ms: now.0, done: None, in_doubt: None };
+        let state =
+            CheckpointState { file, meaning, head, began_ms: now.0, done: None, in_doubt: None };
         Self { path: None, state }
     }
 
-    /// Whether nothing is remembered of the file.
+    /// Returns whether there is no progress.
     pub(super) fn is_fresh(&self) -> bool {
         self.state.done.is_none() && self.state.in_doubt.is_none()
     }
 
-    /// Remembers nothing of the file any more.
+    /// Deletes the checkpoint.
     pub(super) fn forget(self) -> io::Result<()> {
         match self.path.map(fs::remove_file) {
             Some(Err(error)) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -122,17 +125,17 @@ impl Checkpoint {
         }
     }
 
-    /// Everything before this place is stored.
-    pub(super) fn done(&self) -> Option<Place> {
+    /// Returns the position before which everything is stored.
+    pub(super) fn done(&self) -> Option<FilePosition> {
         self.state.done
     }
 
-    /// The chunk of which nobody knows whether it is stored.
+    /// Returns the chunk of which it is unknown whether it is stored.
     pub(super) fn in_doubt(&self) -> Option<Chunk> {
         self.state.in_doubt
     }
 
-    /// The name of a chunk, the same whenever it is read again.
+    /// Returns the idempotency key of a chunk, which is the same each time it is read.
     pub(super) fn key(&self, chunk: &Chunk) -> String {
         let stem = self.path.as_deref().and_then(Path::file_stem).map_or_else(
             || format!("stdin-{}", std::process::id()),
@@ -141,15 +144,15 @@ impl Checkpoint {
         format!("import-{stem}-{}-{}", self.state.began_ms, chunk.start.byte)
     }
 
-    /// Remembers that a chunk is about to be stored.
+    /// Records that a chunk is about to be stored.
     pub(super) fn announce(&mut self, chunk: Chunk) -> io::Result<()> {
         self.state.in_doubt = Some(chunk);
         self.save()
     }
 
-    /// Remembers that everything before `place` is stored.
-    pub(super) fn complete(&mut self, place: Place) -> io::Result<()> {
-        self.state.done = Some(place);
+    /// Records that everything before `position` is stored.
+    pub(super) fn complete(&mut self, position: FilePosition) -> io::Result<()> {
+        self.state.done = Some(position);
         self.state.in_doubt = None;
         self.save()
     }
@@ -167,8 +170,8 @@ impl Checkpoint {
     }
 }
 
-/// Whether the file is as long as an earlier import has come.
-fn reaches(file: &Path, done: Option<Place>) -> bool {
+/// Returns whether the file is still at least as long as the imported part.
+fn reaches(file: &Path, done: Option<FilePosition>) -> bool {
     done.is_none_or(|done| fs::metadata(file).is_ok_and(|there| there.len() >= done.byte))
 }
 
@@ -187,17 +190,18 @@ mod tests {
 
     const NOW: TimestampMs = TimestampMs(1_767_323_045_678);
 
-    fn place(byte: u64) -> Place {
-        Place { byte, line: byte / 10 + 1 }
+    fn position(byte: u64) -> FilePosition {
+        FilePosition { byte, line: byte / 10 + 1 }
     }
 
     #[test]
-    fn a_checkpoint_is_found_again_until_the_file_is_another() {
+    fn a_checkpoint_is_used_until_the_file_is_replaced() {
         let dir = tempfile::tempdir().unwrap();
-        let source = Source::new(dir.path().join("x.ndjson"), Form::Ndjson);
+        let source = ImportSource::new(dir.path().join("x.ndjson"), Form::Ndjson);
         fs::write(&source.path, "0123456789\n0123456789\n").unwrap();
         let open = |restart| Checkpoint::open(dir.path(), &source, NOW, restart).unwrap();
-        let chunk = Chunk { start: place(0), end: place(11), now_ms: 7, way: Way::Server };
+        let chunk =
+            Chunk { start: position(0), end: position(11), now_ms: 7, way: StoreVia::Server };
 
         let mut first = open(false);
         assert_eq!((first.done(), first.in_doubt()), (None, None));
@@ -206,14 +210,14 @@ mod tests {
             (open(false).in_doubt(), open(false).key(&chunk)),
             (Some(chunk), first.key(&chunk))
         );
-        first.complete(place(11)).unwrap();
-        assert_eq!((open(false).done(), open(false).in_doubt()), (Some(place(11)), None));
+        first.complete(position(11)).unwrap();
+        assert_eq!((open(false).done(), open(false).in_doubt()), (Some(position(11)), None));
 
         let mut longer = fs::read(&source.path).unwrap();
         longer.extend_from_slice(b"more\n");
         fs::write(&source.path, &longer).unwrap();
-        assert_eq!(open(false).done(), Some(place(11)), "rows were appended");
-        assert_eq!(open(true).done(), None, "a restart was asked for");
+        assert_eq!(open(false).done(), Some(position(11)), "rows were appended");
+        assert_eq!(open(true).done(), None, "a restart was requested");
         fs::write(&source.path, "0123456789\n").unwrap();
         assert_eq!(open(false).done(), None, "the file was cut");
         fs::write(&source.path, "X123456789\n0123456789\n").unwrap();
@@ -221,7 +225,7 @@ mod tests {
 
         let mut last = open(false);
         assert!(last.is_fresh());
-        last.complete(place(11)).unwrap();
+        last.complete(position(11)).unwrap();
         assert!(!open(false).is_fresh());
         last.forget().unwrap();
         assert!(open(false).is_fresh());

@@ -1,4 +1,4 @@
-//! Comma-separated values: one point per row, its parts in columns that flags name.
+//! Comma-separated values: one sample per row, with the columns given by flags.
 
 use std::io::{self, Read};
 
@@ -6,24 +6,24 @@ use csv::{ByteRecord, Reader, ReaderBuilder, Terminator};
 use telltale_engine::{MetricName, MetricType, Tags, TimestampMs};
 
 use super::input::Opened;
-use super::rows::{Place, Reject, RowReader, Take, Until};
+use super::rows::{ChunkEnd, FilePosition, Reject, RowCallback, RowReader};
 use crate::areas::metrics::{InputError, Measured, MetricsError, Point};
 use crate::cli::args::TimeFormat;
 use crate::limits;
 use crate::platform::plural::count;
 use crate::platform::time::{self, InvalidTime, Moment};
 
-/// Bytes of one row: far more than any row of points has, few enough to be kept in memory.
+/// Bytes of one row: far more than any row of samples has, few enough to keep in memory.
 const ROW_BYTES_MAX: usize = 1 << 20;
 
-/// How rows become points.
+/// How rows are converted to samples. Its `Debug` output is part of the identity of checkpoints.
 #[derive(Clone, Debug)]
 pub(super) struct CsvForm {
     pub(super) kind: MetricType,
     pub(super) time: Column,
     pub(super) time_format: TimeFormat,
     pub(super) value: Column,
-    /// Keys, and the columns of their values.
+    /// Tag keys with the columns of their values.
     pub(super) tag_columns: Vec<(String, Column)>,
     /// Tags of every row.
     pub(super) tags: Vec<(String, String)>,
@@ -31,47 +31,47 @@ pub(super) struct CsvForm {
     pub(super) header: bool,
 }
 
-/// A column as the user names it.
+/// A column as given by the user.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Column {
     /// By its header.
     Named(String),
-    /// By its number, from 0.
+    /// By its index, from 0.
     At(usize),
 }
 
-/// A CSV file whose columns are found.
+/// A CSV file whose columns are resolved.
 #[derive(Debug)]
 pub(super) struct CsvReader<R> {
-    rows: Reader<Noticing<R>>,
-    /// Where `rows` began.
-    base: Place,
+    rows: Reader<RowLimitedInput<R>>,
+    /// The position at which `rows` started.
+    base: FilePosition,
     columns: Columns,
-    /// Cells of the first row, once it is known: every other has as many.
+    /// The number of cells of the first row, once it is known; all rows must have as many.
     cells: Option<usize>,
     metric: String,
     form: CsvForm,
     record: ByteRecord,
 }
 
-/// Passes bytes on, as many as a row may have, and notices the end of them.
+/// An input that limits the bytes of a row and detects the end of the file.
 #[derive(Debug)]
-struct Noticing<R> {
+struct RowLimitedInput<R> {
     input: R,
     ended: bool,
     /// The last byte that was read.
     last: Option<u8>,
-    /// Bytes that the current row may still have beyond those that are in the buffer of the reader.
+    /// Bytes that may still be read for the current row, beyond those in the buffer of the reader.
     left: usize,
 }
 
-impl<R: Read> Read for Noticing<R> {
+impl<R: Read> Read for RowLimitedInput<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.left == 0 {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "a row is too long"));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "row too long"));
         }
-        let room = buffer.len().min(self.left);
-        let Some(buffer) = buffer.get_mut(..room) else { return Ok(0) };
+        let limit = buffer.len().min(self.left);
+        let Some(buffer) = buffer.get_mut(..limit) else { return Ok(0) };
         let bytes = self.input.read(buffer)?;
         self.ended = bytes == 0;
         self.left -= bytes;
@@ -80,7 +80,7 @@ impl<R: Read> Read for Noticing<R> {
     }
 }
 
-/// Where the parts of a point stand in a row.
+/// The columns of the parts of a sample.
 #[derive(Clone, Debug, Default)]
 struct Columns {
     time: usize,
@@ -89,53 +89,54 @@ struct Columns {
 }
 
 impl<R: Read> CsvReader<R> {
-    /// Reads on at a place between two rows, or after the header. `open` opens the input at a byte; a second time only where there is
-    /// a place.
+    /// Starts reading at a position between two rows, or after the header. `open` opens the input
+    /// at a byte offset; it is called a second time only if `from` is given.
     pub(super) fn new(
         mut open: impl FnMut(u64) -> io::Result<Opened<R>>,
         metric: &str,
         form: &CsvForm,
-        from: Option<Place>,
+        from: Option<FilePosition>,
     ) -> io::Result<Self> {
         let beginning = open(0)?;
         let mut this = Self {
             rows: reader(form, beginning.bytes),
-            base: Place { byte: beginning.at, line: 1 },
+            base: FilePosition { byte: beginning.at, line: 1 },
             columns: Columns::default(),
             cells: None,
             metric: metric.to_owned(),
             form: form.clone(),
             record: ByteRecord::new(),
         };
-        // Without a header columns are numbers, and the first row is one like another.
+        // Without a header, columns are given by number, and the first row is data.
         if form.header || from.is_some() {
             this.next_record()?;
             this.cells = Some(this.record.len());
         }
         this.columns = Columns::find(form, &this.record)?;
-        if let Some(place) = from {
-            this.rows = reader(form, open(place.byte)?.bytes);
-            this.base = place;
+        if let Some(position) = from {
+            this.rows = reader(form, open(position.byte)?.bytes);
+            this.base = position;
         }
         Ok(this)
     }
 }
 
-/// Rows of any length: one that differs is a bad row, not the end of the file. Only the line feed ends a row, because
-/// otherwise the place after a row could lie within its end; the carriage return before it is cut off the cell.
-fn reader<R: Read>(form: &CsvForm, input: R) -> Reader<Noticing<R>> {
+/// Accepts rows of any length, so that a row with a wrong length is a rejected row rather than the
+/// end of the file. Only a line feed ends a row: otherwise the position after a row could be inside
+/// its line ending. A carriage return before it is trimmed from the cell.
+fn reader<R: Read>(form: &CsvForm, input: R) -> Reader<RowLimitedInput<R>> {
     ReaderBuilder::new()
         .has_headers(false)
         .flexible(true)
         .delimiter(form.delimiter)
         .terminator(Terminator::Any(b'\n'))
         .buffer_capacity(256 << 10)
-        .from_reader(Noticing { input, ended: false, last: None, left: ROW_BYTES_MAX })
+        .from_reader(RowLimitedInput { input, ended: false, last: None, left: ROW_BYTES_MAX })
 }
 
-fn place_of<R: Read>(rows: &Reader<R>, base: Place) -> Place {
+fn position_of<R: Read>(rows: &Reader<R>, base: FilePosition) -> FilePosition {
     let position = rows.position();
-    Place { byte: base.byte + position.byte(), line: base.line + position.line() - 1 }
+    FilePosition { byte: base.byte + position.byte(), line: base.line + position.line() - 1 }
 }
 
 impl Columns {
@@ -157,20 +158,25 @@ impl Columns {
 }
 
 fn no_column(name: &str, header: &ByteRecord) -> io::Error {
-    let there: Vec<String> =
+    let columns: Vec<String> =
         header.iter().map(|cell| String::from_utf8_lossy(cell).trim().to_owned()).collect();
-    let message = format!("there is no column {name:?}, only {}", there.join(", "));
+    let message = format!("there is no column {name:?}; the columns are {}", columns.join(", "));
     io::Error::new(io::ErrorKind::InvalidData, message)
 }
 
 impl<R: Read> RowReader for CsvReader<R> {
-    fn place(&self) -> Place {
-        place_of(&self.rows, self.base)
+    fn position(&self) -> FilePosition {
+        position_of(&self.rows, self.base)
     }
 
-    fn read(&mut self, until: Until, now: TimestampMs, take: &mut Take<'_>) -> io::Result<()> {
+    fn read(
+        &mut self,
+        until: ChunkEnd,
+        now: TimestampMs,
+        take: &mut RowCallback<'_>,
+    ) -> io::Result<()> {
         let mut rows = 0;
-        while !until.reached(rows, self.place()) {
+        while !until.reached(rows, self.position()) {
             if !self.next_record()? {
                 return Ok(());
             }
@@ -193,37 +199,40 @@ impl<R: Read> RowReader for CsvReader<R> {
 }
 
 impl<R: Read> CsvReader<R> {
-    /// The line on which the current row begins. It is counted back from the end of the row, because what the reader
-    /// takes for its beginning is before the empty lines that it skipped.
+    /// Returns the line on which the current row starts. It is computed backwards from the end of
+    /// the row, because the start that the reader reports is before the empty lines that it
+    /// skipped.
     fn line(&self) -> u64 {
         let breaks = self.record.as_slice().iter().filter(|byte| **byte == b'\n').count() as u64;
-        // A row that the end of the file ends has no line feed of its own.
+        // A row that ends at the end of the file has no line feed of its own.
         let line_feed = u64::from(!self.rows.get_ref().ended);
-        place_of(&self.rows, self.base).line - breaks - line_feed
+        position_of(&self.rows, self.base).line - breaks - line_feed
     }
 
-    /// Reads the next row. Fails when it has more than [`ROW_BYTES_MAX`] bytes: nothing behind it can be told from it.
+    /// Reads the next row. Fails if it has more than [`ROW_BYTES_MAX`] bytes: the following rows
+    /// cannot be separated from it.
     fn next_record(&mut self) -> io::Result<bool> {
-        let line = self.place().line;
+        let line = self.position().line;
         self.rows.get_mut().left = ROW_BYTES_MAX;
         let read = self.rows.read_byte_record(&mut self.record);
         if self.rows.get_ref().left == 0 && read.is_err() {
             let message = format!(
-                "the row that begins on line {line} has more than {ROW_BYTES_MAX} bytes; it may have a quote that is never closed"
+                "the row that starts on line {line} has more than {ROW_BYTES_MAX} bytes; it may contain an unclosed quote"
             );
             return Err(io::Error::new(io::ErrorKind::InvalidData, message));
         }
         Ok(read?)
     }
 
-    /// Whether the end of the file has come within quotes. A line feed ends a row unless it is within quotes.
+    /// Returns whether the file ended inside quotes. A line feed ends a row unless it is inside
+    /// quotes.
     fn is_unclosed(&self) -> bool {
-        let noticed = self.rows.get_ref();
+        let input = self.rows.get_ref();
         let has_breaks = self.record.as_slice().contains(&b'\n');
-        noticed.ended && has_breaks && noticed.last != Some(b'"')
+        input.ended && has_breaks && input.last != Some(b'"')
     }
 
-    /// Hands over the point of the current row.
+    /// Calls `take` with the sample of the current row.
     fn point(&self, now: TimestampMs, take: impl FnOnce(Result<&Point<'_>, MetricsError>)) {
         let tags = self.tags();
         let read = tags.as_ref().map_err(Clone::clone).and_then(|tags| {
@@ -258,7 +267,7 @@ impl<R: Read> CsvReader<R> {
             return if fits { Ok(Measured::Member(text)) } else { Err(InputError::Value(kind)) };
         }
         match text.parse::<f64>() {
-            // Adding zero makes a negative zero positive.
+            // Adding 0.0 turns −0.0 into 0.0.
             Ok(value) if value.is_finite() => Ok(Measured::Number(value + 0.0)),
             _ => Err(InputError::Value(kind)),
         }
@@ -278,7 +287,7 @@ impl<R: Read> CsvReader<R> {
         Ok(tags)
     }
 
-    /// A cell without the spaces around it, when it is there and text.
+    /// Returns a cell without surrounding spaces, if it exists and is valid UTF-8.
     fn cell(&self, column: usize) -> Option<&str> {
         std::str::from_utf8(self.record.get(column)?).ok().map(str::trim)
     }
@@ -291,11 +300,11 @@ fn ragged(here: usize, first: usize) -> Reject {
 
 fn unclosed() -> Reject {
     let message =
-        "a quote that opens in this row is never closed: the rest of the file belongs to it";
+        "this row contains an unclosed quote: the rest of the file was read as part of it";
     Reject { code: "invalid_row".to_owned(), message: message.to_owned() }
 }
 
-/// Reads a date with a time, or a date alone, which is its midnight in UTC.
+/// Parses a date with a time, or a date alone, which means its midnight in UTC.
 fn iso_time(text: &str, now: TimestampMs) -> Result<TimestampMs, InvalidTime> {
     match time::parse_date_or_time(text) {
         Some(Moment::Day(midnight)) => time::parse_recorded(&time::format(midnight), now),
@@ -303,7 +312,7 @@ fn iso_time(text: &str, now: TimestampMs) -> Result<TimestampMs, InvalidTime> {
     }
 }
 
-/// Reads a time as the user says times are written. Parts of a millisecond are cut off.
+/// Parses a timestamp in the given format. Fractions of a millisecond are dropped.
 fn time_of(text: &str, format: TimeFormat, now: TimestampMs) -> Result<TimestampMs, InvalidTime> {
     let units_per_second: u32 = match format {
         TimeFormat::Iso => return iso_time(text, now),
@@ -312,11 +321,11 @@ fn time_of(text: &str, format: TimeFormat, now: TimestampMs) -> Result<Timestamp
         TimeFormat::Us => 1_000_000,
         TimeFormat::Ns => 1_000_000_000,
     };
-    // Whole numbers are exact: nanoseconds have more digits than a float.
+    // Integers are parsed exactly: nanoseconds have more digits than a double.
     let ms = match text.parse::<i64>() {
         Ok(whole) => (i128::from(whole) * 1_000).div_euclid(i128::from(units_per_second)),
         Err(_) => match text.parse::<f64>() {
-            // A cast of a float stops at the ends of the integer, which are out of range too.
+            // The cast saturates; the limits of the integer are out of range too.
             Ok(number) if number.is_finite() => {
                 (number * 1_000.0 / f64::from(units_per_second)).floor() as i128
             }
@@ -352,7 +361,7 @@ mod tests {
     fn open<'t>(
         text: &'t str,
         form: &CsvForm,
-        from: Option<Place>,
+        from: Option<FilePosition>,
     ) -> io::Result<CsvReader<&'t [u8]>> {
         let open = |byte: u64| {
             Ok(Opened { bytes: text.as_bytes().get(byte as usize..).unwrap_or_default(), at: byte })
@@ -360,8 +369,8 @@ mod tests {
         CsvReader::new(open, "m", form, from)
     }
 
-    /// All rows of `text` with what became of them, and the place after them.
-    fn rows(text: &str, form: &CsvForm, from: Option<Place>) -> (Vec<String>, Place) {
+    /// Reads all rows of `text`; returns the result of each and the position after them.
+    fn rows(text: &str, form: &CsvForm, from: Option<FilePosition>) -> (Vec<String>, FilePosition) {
         let mut reader = open(text, form, from).unwrap();
         let mut seen = Vec::new();
         let mut take = |line: u64, row: Result<&Point<'_>, Reject>| {
@@ -375,15 +384,15 @@ mod tests {
                 Err(reject) => format!("{line}: {}", reject.code),
             });
         };
-        reader.read(Until::Rows(usize::MAX), NOW, &mut take).unwrap();
-        (seen, reader.place())
+        reader.read(ChunkEnd::Rows(usize::MAX), NOW, &mut take).unwrap();
+        (seen, reader.position())
     }
 
     #[test]
-    fn times_without_zone_are_utc_and_bad_rows_are_told_by_line() {
+    fn times_without_zone_are_utc_and_bad_rows_are_reported_by_line() {
         let text = "timestamp,value\n2014-02-14 14:30:00,0.132\r\nsoon,1\n2014-02-14T14:30:00+01:00,-0.0\n\
                     2014-02-14 14:35:00,much\n2014-02-14 14:40:00\n2014-02-14 14:45:00,inf\n\r\n2199-01-01 00:00:00,1\n";
-        let (seen, place) = rows(text, &form(), None);
+        let (seen, position) = rows(text, &form(), None);
         assert_eq!(
             seen,
             [
@@ -396,48 +405,48 @@ mod tests {
                 "9: invalid_timestamp"
             ]
         );
-        assert_eq!(place, Place { byte: text.len() as u64, line: 10 });
+        assert_eq!(position, FilePosition { byte: text.len() as u64, line: 10 });
     }
 
     #[test]
-    fn rows_are_told_by_the_line_they_begin_on() {
+    fn rows_are_reported_by_the_line_on_which_they_start() {
         let good = "2014-02-14 14:30:00,1";
-        let told = |text: &str| {
+        let results = |text: &str| {
             let (seen, _) = rows(&format!("timestamp,value\n{text}"), &form(), None);
             seen.iter()
                 .map(|row| row.split("-02-14T").next().unwrap().to_owned())
                 .collect::<Vec<_>>()
         };
         for (text, expected) in [
-            // Too few and too many cells, as such.
+            // Too few and too many cells.
             (
                 "a\na,1,2\n,,\n,\n",
                 &["2: invalid_row", "3: invalid_row", "4: invalid_row", "5: invalid_value"][..],
             ),
-            // After empty lines of each kind, at the beginning and between rows.
+            // After empty lines of each kind, at the start and between rows.
             (
                 &format!("\n\n{good}\n\n\r\n  \n\na\n{good}\na"),
                 &["4: 2014", "9: invalid_row", "10: 2014", "11: invalid_row"],
             ),
-            // With line breaks in cells: the row begins on the first of its lines.
+            // With line breaks in cells: the row starts on the first of its lines.
             (
                 "\"a\nb\r\n\",1\n\nb\n\"c\n\n\"",
                 &["2: invalid_timestamp", "6: invalid_row", "7: invalid_row"],
             ),
             (&format!("\n\"{}\n\",1\nb\n", "2014-02-14 14:30:00"), &["3: 2014", "5: invalid_row"]),
-            // A quote that nobody closes takes the rest of the file with it.
+            // An unclosed quote extends to the end of the file.
             (&format!("{good}\n\n\"2014,1\n{good}\n{good}\n"), &["2: 2014", "4: invalid_row"]),
         ] {
-            assert_eq!(told(text), expected, "{text:?}");
+            assert_eq!(results(text), expected, "{text:?}");
         }
     }
 
     #[test]
-    fn cells_too_few_or_too_many_are_counted_in_the_reason() {
+    fn the_reason_has_the_number_of_cells() {
         let mut reader = open("timestamp,value\na\na,b,c\n", &form(), None).unwrap();
         let mut messages = Vec::new();
         let mut take = |_, row: Result<&Point<'_>, Reject>| messages.push(row.unwrap_err().message);
-        reader.read(Until::Rows(usize::MAX), NOW, &mut take).unwrap();
+        reader.read(ChunkEnd::Rows(usize::MAX), NOW, &mut take).unwrap();
         assert_eq!(
             messages,
             ["the row has 1 cell, the first row has 2", "the row has 3 cells, the first row has 2"]
@@ -445,7 +454,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quote_that_nobody_closes_is_told_by_the_line_it_is_on() {
+    fn an_unclosed_quote_is_reported_by_its_line() {
         let good = "2014-02-14 14:30:00,1";
         let messages = |text: &str| {
             let mut reader = open(text, &form(), None).unwrap();
@@ -453,36 +462,36 @@ mod tests {
             let mut take = |line: u64, row: Result<&Point<'_>, Reject>| {
                 messages.extend(row.err().map(|reject| format!("{line}: {}", reject.message)));
             };
-            let read = reader.read(Until::Rows(usize::MAX), NOW, &mut take);
+            let read = reader.read(ChunkEnd::Rows(usize::MAX), NOW, &mut take);
             messages.extend(read.err().map(|error| error.to_string()));
             messages
         };
-        let told = unclosed().message;
+        let message = unclosed().message;
         for rest in [format!("\"2014,1\n{good}\n{good}\n"), format!("2014,\"1\n{good}")] {
             let found = messages(&format!("timestamp,value\n{good}\n{rest}"));
-            assert_eq!(found, [format!("3: {told}")], "{rest}");
+            assert_eq!(found, [format!("3: {message}")], "{rest}");
         }
         let closed = format!("timestamp,value\n{good}\n\"2014-02-14\n\",\"2\"");
         assert_eq!(messages(&closed), [""; 0]);
         let long = format!("timestamp,value\n{good}\n\"x,{}", format!("{good}\n").repeat(100_000));
         let found = messages(&long);
         assert!(
-            matches!(found.as_slice(), [only] if only.starts_with("the row that begins on line 3 has")),
+            matches!(found.as_slice(), [only] if only.starts_with("the row that starts on line 3 has")),
             "{found:?}"
         );
     }
 
     #[test]
-    fn reading_goes_on_where_it_stopped() {
+    fn reading_resumes_where_it_stopped() {
         let text = "timestamp,value\n2014-02-14 14:30:00,1\n\"2014-02-14 14:35:00\",\"2\"\n2014-02-14 14:40:00,3";
         let mut reader = open(text, &form(), None).unwrap();
-        reader.read(Until::Rows(1), NOW, &mut |_, _| {}).unwrap();
-        let between = reader.place();
+        reader.read(ChunkEnd::Rows(1), NOW, &mut |_, _| {}).unwrap();
+        let between = reader.position();
         let mut again = 0;
-        reader.read(Until::Rows(1), NOW, &mut |_, _| again += 1).unwrap();
-        let (end, mut same) = (reader.place(), open(text, &form(), Some(between)).unwrap());
-        same.read(Until::Byte(end.byte), NOW, &mut |_, _| again += 10).unwrap();
-        assert_eq!((same.place(), again), (end, 11));
+        reader.read(ChunkEnd::Rows(1), NOW, &mut |_, _| again += 1).unwrap();
+        let (end, mut same) = (reader.position(), open(text, &form(), Some(between)).unwrap());
+        same.read(ChunkEnd::Byte(end.byte), NOW, &mut |_, _| again += 10).unwrap();
+        assert_eq!((same.position(), again), (end, 11));
         assert_eq!(
             rows(text, &form(), Some(end)).0,
             ["4: 2014-02-14T14:40:00.000Z Number(3.0) []"]
@@ -490,7 +499,7 @@ mod tests {
     }
 
     #[test]
-    fn columns_of_tags_become_tags_and_empty_cells_none() {
+    fn tag_columns_become_tags_and_empty_cells_are_no_tags() {
         let form = CsvForm {
             tag_columns: vec![("dc".to_owned(), Column::At(2)), ("host".to_owned(), Column::At(3))],
             tags: vec![("env".to_owned(), "test".to_owned())],
@@ -512,7 +521,7 @@ mod tests {
     }
 
     #[test]
-    fn members_of_sets_are_text() {
+    fn members_of_sets_are_strings() {
         let form = CsvForm { kind: MetricType::Set, ..form() };
         let (seen, _) =
             rows("value,timestamp\nanna,2014-02-14 14:30:00\n,2014-02-14 14:30:00\n", &form, None);
@@ -520,13 +529,16 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_column_names_those_there_are() {
+    fn a_missing_column_lists_the_existing_ones() {
         let error = open("time, value\n", &form(), None).unwrap_err();
-        assert_eq!(error.to_string(), "there is no column \"timestamp\", only time, value");
+        assert_eq!(
+            error.to_string(),
+            "there is no column \"timestamp\"; the columns are time, value"
+        );
     }
 
     #[test]
-    fn numbers_are_times_in_the_unit_that_was_named() {
+    fn numbers_are_times_in_the_given_unit() {
         for (text, format, expected) in [
             ("2014-02-14", TimeFormat::Iso, Ok(1_392_336_000_000)),
             ("2014-02-14 14:30", TimeFormat::Iso, Ok(1_392_388_200_000)),
@@ -549,10 +561,10 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn any_text_is_read_to_its_end(text in "(timestamp,value\n)?([0-9a-z\",: \n-]|\\PC){0,80}") {
+        fn any_input_is_read_to_its_end(text in "(timestamp,value\n)?([0-9a-z\",: \n-]|\\PC){0,80}") {
             let form = CsvForm { time: Column::At(0), value: Column::At(1), header: false, ..form() };
-            let (_, place) = rows(&text, &form, None);
-            proptest::prop_assert_eq!(place.byte, text.len() as u64);
+            let (_, position) = rows(&text, &form, None);
+            proptest::prop_assert_eq!(position.byte, text.len() as u64);
         }
     }
 }

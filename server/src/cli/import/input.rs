@@ -1,5 +1,6 @@
-//! Where the bytes of an import come from: a file, a file packed by gzip, or standard input. Places in a packed file are places in
-//! what it holds. A byte order mark at the beginning is passed over, and counts in places.
+//! The input of an import: a file, a gzip-compressed file, or standard input. Positions in a
+//! compressed file refer to the decompressed content. A byte order mark at the start is skipped,
+//! but counts in positions.
 
 use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read, Seek, SeekFrom};
@@ -7,30 +8,30 @@ use std::path::{Path, PathBuf};
 
 use flate2::read::MultiGzDecoder;
 
-/// What stands for standard input among paths.
+/// The path that means standard input.
 pub(super) const STDIN: &str = "-";
 
-/// UTF-8's byte order mark, as spreadsheets write it.
+/// The byte order mark of UTF-8, as spreadsheets write it.
 const MARK: &[u8; 3] = b"\xef\xbb\xbf";
 
-/// How the bytes of a source are got at.
+/// How the bytes of a source are read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Input {
-    /// As they are in a file.
+    /// From a plain file.
     Plain,
-    /// Unpacked from a file whose name ends in `.gz`.
+    /// Decompressed from a file whose name ends in `.gz`.
     Gzip,
     /// From standard input, once.
     Stdin,
 }
 
-/// Bytes to read, and the place of the first of them.
+/// An input, and the position of its first byte.
 pub(super) struct Opened<R> {
     pub(super) bytes: R,
     pub(super) at: u64,
 }
 
-/// Any input, opened.
+/// The bytes of any input.
 pub(super) type Bytes = Box<dyn Read>;
 
 impl Input {
@@ -44,7 +45,7 @@ impl Input {
         }
     }
 
-    /// Opens the source so that it reads on at this byte; at the beginning behind a byte order mark.
+    /// Opens the source at this byte offset; at the start of the file, after a byte order mark.
     pub(super) fn open(self, path: &Path, byte: u64) -> io::Result<Opened<Bytes>> {
         let mut bytes: Bytes = match self {
             Self::Plain => {
@@ -71,7 +72,7 @@ impl Input {
     }
 }
 
-/// The path of what a packed file holds: `x.csv` of `x.csv.gz`.
+/// Returns the path without the extension of compression: `x.csv` for `x.csv.gz`.
 pub(super) fn unpacked_path(path: &Path) -> PathBuf {
     if is_packed(path) { path.with_extension("") } else { path.to_owned() }
 }
@@ -97,29 +98,29 @@ mod tests {
     }
 
     #[test]
-    fn files_are_read_packed_or_not_with_a_mark_or_without() {
+    fn files_are_read_compressed_or_not_with_a_mark_or_without() {
         let dir = tempfile::tempdir().unwrap();
         for (text, plain, at) in [("", "", 0), ("ab", "ab", 0), ("\u{feff}abc", "abc", 3)] {
             let (one, other) = (dir.path().join("x.csv"), dir.path().join("x.csv.GZ"));
             std::fs::write(&one, text).unwrap();
-            let mut packed = Vec::new();
-            // Of two members, as `cat` makes them.
+            let mut compressed = Vec::new();
+            // Two gzip members, as `cat` produces them.
             for part in [text.as_bytes(), b"!"] {
                 let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
                 encoder.write_all(part).unwrap();
-                packed.extend(encoder.finish().unwrap());
+                compressed.extend(encoder.finish().unwrap());
             }
-            std::fs::write(&other, packed).unwrap();
+            std::fs::write(&other, compressed).unwrap();
             assert_eq!(read(&one, 0), (plain.to_owned(), at));
             assert_eq!(read(&other, 0), (format!("{plain}!"), at));
         }
-        // The last that was written has a mark of three bytes.
+        // The files written last have a mark of three bytes.
         assert_eq!(read(&dir.path().join("x.csv"), 4), ("bc".to_owned(), 4));
         assert_eq!(read(&dir.path().join("x.csv.GZ"), 4), ("bc!".to_owned(), 4));
     }
 
     #[test]
-    fn a_packed_file_is_named_by_what_it_holds() {
+    fn a_compressed_file_has_the_path_of_its_content() {
         assert_eq!(unpacked_path(Path::new("a/x.csv.gz")), Path::new("a/x.csv"));
         assert_eq!(unpacked_path(Path::new("a.gz/x.csv")), Path::new("a.gz/x.csv"));
         assert_eq!(Input::of(Path::new("-")), Input::Stdin);

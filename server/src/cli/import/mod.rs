@@ -1,8 +1,10 @@
-//! `telltale import`: points from files into the data, on a running server or a stopped one.
+//! `telltale import`: imports samples from files, through a running server or into the data of a
+//! stopped one.
 //!
-//! Files are read in chunks of rows. Before a chunk is stored, a checkpoint beside the data says which bytes are about
-//! to be; after it, that they are. The next import of the file goes on there: it reads a chunk in doubt again and stores
-//! it under the same idempotency key, so that no row is lost and none is stored twice.
+//! Files are read in chunks of rows. Before a chunk is stored, a checkpoint in the data directory
+//! records which bytes it covers; afterwards, that they are stored. The next import of the file
+//! resumes there: a chunk in doubt is read again and stored under the same idempotency key, so that
+//! no row is lost and none is stored twice.
 
 mod checkpoint;
 mod csv;

@@ -1,4 +1,4 @@
-//! What an import is made of: the files in their order, the metric of each, and how their rows are read.
+//! The plan of an import: the files in order, the metric of each, and how their rows are read.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -10,23 +10,23 @@ use telltale_engine::MetricType;
 use super::csv::{Column, CsvForm, CsvReader};
 use super::input::{Input, unpacked_path};
 use super::ndjson::NdjsonReader;
-use super::rows::{Place, RowReader};
+use super::rows::{FilePosition, RowReader};
 use crate::cli::args::{CsvArgs, ImportArgs, ImportFormat, NameFrom};
 use crate::cli::error::CliError;
 
-/// Folders inside folders that are searched: deeper ones are a link that leads back.
+/// Depth of directories that are searched; deeper ones are assumed to be a cycle of links.
 const DEPTH_MAX: usize = 32;
 
-/// Everything to import.
+/// Everything to be imported.
 #[derive(Debug)]
 pub(super) struct Plan {
-    pub(super) sources: Vec<Source>,
-    pub(super) options: Options,
+    pub(super) sources: Vec<ImportSource>,
+    pub(super) options: ImportOptions,
 }
 
-/// The flags that both formats have.
+/// The options of both formats.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Options {
+pub(super) struct ImportOptions {
     pub(super) strict: bool,
     pub(super) restart: bool,
     pub(super) in_doubt: Option<crate::cli::args::InDoubt>,
@@ -34,57 +34,57 @@ pub(super) struct Options {
 
 /// One file, and how it is read.
 #[derive(Debug)]
-pub(super) struct Source {
+pub(super) struct ImportSource {
     pub(super) path: PathBuf,
     pub(super) input: Input,
     pub(super) form: Form,
 }
 
-/// How a file is read.
+/// The format of a file. Its `Debug` output is part of the identity of checkpoints.
 #[derive(Clone, Debug)]
 pub(super) enum Form {
-    /// As CSV, into this metric.
+    /// CSV, imported into this metric.
     Csv(String, CsvForm),
-    /// As newline-delimited JSON.
+    /// Newline-delimited JSON.
     Ndjson,
 }
 
 impl Plan {
-    /// Finds the files and checks the flags against each other.
+    /// Finds the files and validates the flags.
     pub(super) fn new(format: &ImportFormat) -> Result<Self, CliError> {
         let (args, sources) = match format {
             ImportFormat::Csv(args) => (&args.import, csv_sources(args)?),
             ImportFormat::Ndjson(args) => {
                 let files = find(&args.paths, &["ndjson", "jsonl"])?;
-                let source = |file: Found| Source::new(file.path, Form::Ndjson);
+                let source = |file: FoundFile| ImportSource::new(file.path, Form::Ndjson);
                 (args, files.into_iter().map(source).collect())
             }
         };
         let ImportArgs { strict, restart, in_doubt, .. } = *args;
-        Ok(Self { sources, options: Options { strict, restart, in_doubt } })
+        Ok(Self { sources, options: ImportOptions { strict, restart, in_doubt } })
     }
 }
 
-impl Source {
-    /// A source of this form, at this path.
+impl ImportSource {
+    /// Creates a source of this format at this path.
     pub(super) fn new(path: PathBuf, form: Form) -> Self {
         Self { input: Input::of(&path), path, form }
     }
 
-    /// Opens the source at a place between two rows, or at its first row.
-    pub(super) fn open(&self, from: Option<Place>) -> io::Result<Box<dyn RowReader>> {
+    /// Opens the source at a position between two rows, or at its first row.
+    pub(super) fn open(&self, from: Option<FilePosition>) -> io::Result<Box<dyn RowReader>> {
         let open = |byte| self.input.open(&self.path, byte);
         Ok(match &self.form {
             Form::Csv(metric, form) => Box::new(CsvReader::new(open, metric, form, from)?),
             Form::Ndjson => {
-                let opened = open(from.map_or(0, |place| place.byte))?;
-                let place = from.unwrap_or(Place { byte: opened.at, line: 1 });
-                Box::new(NdjsonReader::new(opened.bytes, place))
+                let opened = open(from.map_or(0, |position| position.byte))?;
+                let position = from.unwrap_or(FilePosition { byte: opened.at, line: 1 });
+                Box::new(NdjsonReader::new(opened.bytes, position))
             }
         })
     }
 
-    /// Whether storing a row twice is the same as storing it once.
+    /// Returns whether storing a row twice has the same effect as storing it once.
     pub(super) fn is_repeatable(&self) -> bool {
         match &self.form {
             Form::Csv(_, form) => matches!(form.kind, MetricType::Gauge | MetricType::Set),
@@ -92,20 +92,21 @@ impl Source {
         }
     }
 
-    /// How rows become points, as text: another reading of the same file is another import.
+    /// Returns how rows are interpreted, as a string: importing a file with another interpretation
+    /// is another import.
     pub(super) fn meaning(&self) -> String {
         format!("{:?}", self.form)
     }
 }
 
-/// A file, and the directory argument it was found in.
+/// A file, and the directory argument in which it was found.
 #[derive(Debug, PartialEq)]
-struct Found {
+struct FoundFile {
     path: PathBuf,
     root: Option<PathBuf>,
 }
 
-fn csv_sources(args: &CsvArgs) -> Result<Vec<Source>, CliError> {
+fn csv_sources(args: &CsvArgs) -> Result<Vec<ImportSource>, CliError> {
     let form = csv_form(args)?;
     let mut names: BTreeMap<String, PathBuf> = BTreeMap::new();
     let mut sources = Vec::new();
@@ -123,7 +124,7 @@ fn csv_sources(args: &CsvArgs) -> Result<Vec<Source>, CliError> {
                 name
             }
         };
-        sources.push(Source::new(file.path, Form::Csv(metric, form.clone())));
+        sources.push(ImportSource::new(file.path, Form::Csv(metric, form.clone())));
     }
     Ok(sources)
 }
@@ -149,7 +150,7 @@ fn csv_form(args: &CsvArgs) -> Result<CsvForm, CliError> {
     keys.extend(tags.iter().map(|(key, _)| key.as_str()));
     keys.sort_unstable();
     if let Some([key, _]) = keys.array_windows().find(|[a, b]| a == b) {
-        return Err(CliError::Usage(format!("the tag {key} is given twice")));
+        return Err(CliError::Usage(format!("duplicate tag {key}")));
     }
     Ok(CsvForm {
         kind,
@@ -163,7 +164,7 @@ fn csv_form(args: &CsvArgs) -> Result<CsvForm, CliError> {
     })
 }
 
-/// Without a header the usual columns are the first two.
+/// Without a header, the default columns are the first two.
 fn default_column<'a>(given: &'a str, named: &str, numbered: &'a str, no_header: bool) -> &'a str {
     if no_header && given == named { numbered } else { given }
 }
@@ -190,26 +191,26 @@ fn delimiter(text: &str) -> Result<u8, CliError> {
     }
 }
 
-/// The files that the paths stand for, each once, sorted.
-fn find(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<Found>, CliError> {
+/// Returns the files that the paths refer to, sorted and without duplicates.
+fn find(paths: &[PathBuf], endings: &[&str]) -> Result<Vec<FoundFile>, CliError> {
     let mut found = Vec::new();
     for path in paths {
         if Input::of(path) == Input::Stdin {
-            found.push(Found { path: path.clone(), root: None });
+            found.push(FoundFile { path: path.clone(), root: None });
             continue;
         }
         let failed = |error| CliError::failed(format!("cannot read {}", path.display()), error);
         if fs::metadata(path).map_err(failed)?.is_dir() {
             search(path, path, endings, DEPTH_MAX, &mut found).map_err(failed)?;
         } else {
-            found.push(Found { path: path.clone(), root: None });
+            found.push(FoundFile { path: path.clone(), root: None });
         }
     }
     found.sort_by(|a, b| a.path.cmp(&b.path));
     found.dedup_by(|a, b| a.path == b.path);
     if found.is_empty() {
         let what = endings.join(" or .");
-        return Err(CliError::Usage(format!("there is no .{what} file in these directories")));
+        return Err(CliError::Usage(format!("no .{what} file found in these directories")));
     }
     Ok(found)
 }
@@ -219,7 +220,7 @@ fn search(
     dir: &Path,
     endings: &[&str],
     depth: usize,
-    found: &mut Vec<Found>,
+    found: &mut Vec<FoundFile>,
 ) -> io::Result<()> {
     let Some(depth) = depth.checked_sub(1) else { return Ok(()) };
     for entry in fs::read_dir(dir)? {
@@ -229,20 +230,24 @@ fn search(
         if fs::metadata(&path)?.is_dir() {
             search(root, &path, endings, depth, found)?;
         } else if endings.iter().any(|wanted| wanted.eq_ignore_ascii_case(ending)) {
-            found.push(Found { path, root: Some(root.to_owned()) });
+            found.push(FoundFile { path, root: Some(root.to_owned()) });
         }
     }
     Ok(())
 }
 
-/// The name that a file gives its metric. A path counts from the directory argument that the file was found in,
-/// that one included; from what was typed for a file that was named itself.
-fn name_of(file: &Found, from: NameFrom) -> Result<String, CliError> {
-    let unnamed =
-        || CliError::Usage(format!("{} gives no metric name; use --metric", file.path.display()));
+/// Returns the metric name derived from a file. For a file found in a directory argument, the path
+/// includes that directory; for a file given directly, it is the path as given.
+fn name_of(file: &FoundFile, from: NameFrom) -> Result<String, CliError> {
+    let unnamed = || {
+        CliError::Usage(format!(
+            "no metric name can be derived from {}; use --metric",
+            file.path.display()
+        ))
+    };
     if Input::of(&file.path) == Input::Stdin {
         return Err(CliError::Usage(
-            "standard input gives no metric name; use --metric".to_owned(),
+            "no metric name can be derived from standard input; use --metric".to_owned(),
         ));
     }
     let plain = unpacked_path(&file.path);
@@ -282,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn files_name_their_metrics() {
+    fn metrics_are_named_after_files() {
         for (path, root, from, expected) in [
             ("/x/nab/realTraffic/speed_6005.csv", None, NameFrom::Stem, "speed_6005"),
             (
@@ -298,13 +303,13 @@ mod tests {
             ("nab/c.csv.gz", Some("nab"), NameFrom::Path, "nab.c"),
             ("nab/c.csv.gz", None, NameFrom::Stem, "c"),
         ] {
-            let file = Found { path: path.into(), root: root.map(PathBuf::from) };
+            let file = FoundFile { path: path.into(), root: root.map(PathBuf::from) };
             assert_eq!(name_of(&file, from).unwrap(), expected, "{path}");
         }
     }
 
     #[test]
-    fn flags_say_where_the_parts_of_a_point_stand() {
+    fn flags_select_the_columns_of_a_sample() {
         let form = csv_form(&csv_args(
             "telltale import csv x --tag-column host=server --tag-column dc --tag env=a=b --delimiter tab --type counter",
         ));
@@ -325,12 +330,12 @@ mod tests {
     }
 
     #[test]
-    fn flags_that_cannot_be_are_refused() {
+    fn invalid_flags_are_refused() {
         for (flags, expected) in [
             ("--type gage", "--type must be one of gauge, counter, distribution, set"),
             ("--delimiter ab", "--delimiter must be one ASCII character or tab, not \"ab\""),
             ("--tag x", "--tag \"x\" is not KEY=VALUE"),
-            ("--tag x=1 --tag-column x=col", "the tag x is given twice"),
+            ("--tag x=1 --tag-column x=col", "duplicate tag x"),
             (
                 "--no-header --time-column when",
                 "with --no-header a column must be an integer of at least 1, not \"when\"",
@@ -342,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_are_searched_and_names_that_meet_are_refused() {
+    fn directories_are_searched_and_duplicate_metric_names_are_refused() {
         let dir = tempfile::tempdir().unwrap();
         for name in ["b/x.csv", "a/x.csv", "a/y.CSV", "a/z.csv.gz", "a/LICENSE.txt", "a/b.gz"] {
             let path = dir.path().join(name);

@@ -1,4 +1,5 @@
-//! What became of the rows: how many were stored, and how many refused for which reason, with a few examples.
+//! The report of an import: how many rows were stored, and how many were rejected for which reason,
+//! with some examples.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -7,10 +8,10 @@ use super::rows::Reject;
 use crate::cli::table::visible;
 use crate::platform::plural::count;
 
-/// Refused rows of one reason that are shown.
+/// Rejected rows that are shown per reason.
 const EXAMPLES_MAX: usize = 3;
 
-/// The sums over all files.
+/// The totals over all files.
 #[derive(Debug, Default)]
 pub(super) struct Report {
     accepted: u64,
@@ -34,7 +35,7 @@ impl Report {
         self.accepted += rows;
     }
 
-    /// Counts a refused row.
+    /// Counts a rejected row.
     pub(super) fn reject(&mut self, file: &Path, line: u64, reject: &Reject) {
         self.rejected += 1;
         let reason = self.reasons.entry(reject.code.clone()).or_default();
@@ -44,7 +45,7 @@ impl Report {
         }
     }
 
-    /// Counts refused rows of which the server told no more than their number.
+    /// Counts rejected rows that the server did not list individually.
     pub(super) fn reject_unlisted(&mut self, rows: u64) {
         if rows > 0 {
             self.rejected += rows;
@@ -52,37 +53,38 @@ impl Report {
         }
     }
 
-    /// Counts a row that retention will soon drop.
-    pub(super) fn note_too_old(&mut self) {
+    /// Counts a row that is older than its retention.
+    pub(super) fn count_too_old(&mut self) {
         self.too_old += 1;
     }
 
-    /// Counts a file that was read to its end.
+    /// Counts a file that was read to its end. `had_news` is false if an earlier import had stored
+    /// all of it.
     pub(super) fn finish_file(&mut self, had_news: bool) {
         self.files += 1;
         self.files_done_before += u64::from(!had_news);
     }
 
-    /// Notes a file that could not be read.
+    /// Records a file that could not be read.
     pub(super) fn fail_file(&mut self, file: &Path, cause: &str) {
         self.failures.push(format!("{}: {cause}", file.display()));
     }
 
-    /// Rows stored, and rows refused.
+    /// Returns the number of rows stored and rejected.
     pub(super) fn sums(&self) -> (u64, u64) {
         (self.accepted, self.rejected)
     }
 
-    /// Files that could not be read.
+    /// Returns the number of files that could not be read.
     pub(super) fn failed_files(&self) -> usize {
         self.failures.len()
     }
 
-    /// The report as lines of text.
+    /// Returns the report as lines of text.
     pub(super) fn render(&self) -> String {
         let mut text = format!(
             "imported {} from {}{}\n",
-            count(self.accepted, "point"),
+            count(self.accepted, "sample"),
             count(self.files, "file"),
             if self.rejected > 0 {
                 format!("; {} rejected", count(self.rejected, "row"))
@@ -108,14 +110,14 @@ impl Report {
             ));
         }
         if self.too_old > 0 {
-            let points = count(self.too_old, "point");
+            let samples = count(self.too_old, "sample");
             text.push_str(&format!(
-                "older than anything that is kept, to be dropped soon (see [storage.retention]): {points}\n"
+                "older than the retention, to be deleted soon (see [storage.retention]): {samples}\n"
             ));
         }
         self.failures
             .iter()
-            .for_each(|failure| text.push_str(&format!("not read: {}\n", visible(failure))));
+            .for_each(|failure| text.push_str(&format!("cannot read {}\n", visible(failure))));
         text
     }
 }
@@ -125,7 +127,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rejects_are_told_by_reason_with_examples() {
+    fn rejects_are_reported_by_reason_with_examples() {
         let mut report = Report::default();
         report.accept(4_032);
         let reject =
@@ -135,20 +137,20 @@ mod tests {
         }
         report.reject(Path::new("x.csv"), 9, &reject("invalid_timestamp"));
         report.reject_unlisted(2);
-        report.note_too_old();
+        report.count_too_old();
         report.finish_file(true);
         report.finish_file(false);
         report.fail_file(Path::new("y.csv"), "no such column");
         assert_eq!(
             report.render(),
-            "imported 4032 points from 2 files; 8 rows rejected\n\
+            "imported 4032 samples from 2 files; 8 rows rejected\n\
              \x20 invalid_timestamp: 1 row\n    x.csv:9: about invalid_timestamp\n\
              \x20 invalid_value: 5 rows\n    x.csv:2: about invalid_value\n    x.csv:3: about invalid_value\n    \
              x.csv:4: about invalid_value\n    and 2 more\n\
              \x20 not listed: 2 rows\n\
              1 file had nothing new since an earlier import (--restart imports again)\n\
-             older than anything that is kept, to be dropped soon (see [storage.retention]): 1 point\n\
-             not read: y.csv: no such column\n"
+             older than the retention, to be deleted soon (see [storage.retention]): 1 sample\n\
+             cannot read y.csv: no such column\n"
         );
     }
 }

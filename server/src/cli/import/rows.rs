@@ -1,4 +1,4 @@
-//! What both formats have in common: rows, each with a point or the reason why there is none.
+//! Rows of both formats: each is a sample or the reason why it is rejected.
 
 use std::io;
 
@@ -7,35 +7,35 @@ use telltale_engine::TimestampMs;
 use crate::areas::metrics::{MetricsError, Point};
 use crate::http::ApiError;
 
-/// A place in a file, between two rows.
+/// A position in a file, between two rows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-pub(super) struct Place {
-    /// Bytes before it.
+pub(super) struct FilePosition {
+    /// The byte offset.
     pub(super) byte: u64,
-    /// The line that begins there, from 1.
+    /// The number of the line that starts there, from 1.
     pub(super) line: u64,
 }
 
 /// Where a chunk of rows ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Until {
-    /// After so many rows.
+pub(super) enum ChunkEnd {
+    /// After this many rows.
     Rows(usize),
-    /// At this byte: the chunk was read before and must be the same again.
+    /// At this byte offset: the chunk was read before and must be the same again.
     Byte(u64),
 }
 
-impl Until {
-    /// Whether a chunk of `rows` rows that has come to `place` ends here.
-    pub(super) fn reached(self, rows: usize, place: Place) -> bool {
+impl ChunkEnd {
+    /// Returns whether a chunk of `rows` rows that has reached `position` ends here.
+    pub(super) fn reached(self, rows: usize, position: FilePosition) -> bool {
         match self {
             Self::Rows(max) => rows >= max,
-            Self::Byte(byte) => place.byte >= byte,
+            Self::Byte(byte) => position.byte >= byte,
         }
     }
 }
 
-/// Why a row is not stored, in the words of the HTTP API.
+/// Why a row is rejected, with the code and message of the HTTP API.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Reject {
     pub(super) code: String,
@@ -49,14 +49,20 @@ impl From<MetricsError> for Reject {
     }
 }
 
-/// Where rows go: the line they stand on, and their point or the reason why there is none.
-pub(super) type Take<'t> = dyn FnMut(u64, Result<&Point<'_>, Reject>) + 't;
+/// Receives each row: the line on which it starts, and its sample or the reason of its rejection.
+pub(super) type RowCallback<'t> = dyn FnMut(u64, Result<&Point<'_>, Reject>) + 't;
 
 /// A file open for reading rows.
 pub(super) trait RowReader {
-    /// The place before the next row.
-    fn place(&self) -> Place;
+    /// Returns the position before the next row.
+    fn position(&self) -> FilePosition;
 
-    /// Hands rows to `take` until the chunk ends or the file does. `now` is the time of rows without one.
-    fn read(&mut self, until: Until, now: TimestampMs, take: &mut Take<'_>) -> io::Result<()>;
+    /// Passes rows to `take` until the chunk or the file ends. `now` is the timestamp of rows
+    /// without one.
+    fn read(
+        &mut self,
+        until: ChunkEnd,
+        now: TimestampMs,
+        take: &mut RowCallback<'_>,
+    ) -> io::Result<()>;
 }

@@ -1,4 +1,4 @@
-//! The import itself: file after file, chunk after chunk, each announced, stored and ticked off.
+//! Runs an import: file by file and chunk by chunk, each recorded, stored and marked as stored.
 
 use std::fs;
 use std::io;
@@ -7,12 +7,12 @@ use std::path::PathBuf;
 use indicatif::{ProgressBar, ProgressStyle};
 use telltale_engine::{Clock, Retention, TimestampMs};
 
-use super::checkpoint::{Checkpoint, Chunk, Way};
+use super::checkpoint::{Checkpoint, Chunk, StoreVia};
 use super::input::Input;
-use super::plan::{Options, Plan, Source};
+use super::plan::{ImportOptions, ImportSource, Plan};
 use super::report::Report;
-use super::rows::{Place, Reject, RowReader, Until};
-use super::sink::{Filled, Sink};
+use super::rows::{ChunkEnd, FilePosition, Reject, RowReader};
+use super::sink::{ImportSink, PreparedChunk};
 use crate::areas::metrics::Point;
 use crate::cli::args::{ImportFormat, InDoubt};
 use crate::cli::error::CliError;
@@ -21,13 +21,13 @@ use crate::cli::target::Target;
 use crate::platform::config::Config;
 use crate::platform::plural::count;
 
-/// Rows of one chunk: each costs a sync of the checkpoint and, in the engine, one of the log.
+/// Rows of one chunk: each chunk costs a sync of the checkpoint and, in the engine, one of the log.
 const CHUNK_ROWS: usize = 10_000;
 
-/// Imports what the flags name.
+/// Imports the files given by the flags.
 pub(in crate::cli) async fn run(config: &Config, format: &ImportFormat) -> Result<(), CliError> {
     let plan = Plan::new(format)?;
-    let sink = Sink::new(Target::open_or_make(config).await?);
+    let sink = ImportSink::new(Target::open_or_make(config).await?);
     let bytes = plan
         .sources
         .iter()
@@ -67,13 +67,13 @@ pub(in crate::cli) async fn run(config: &Config, format: &ImportFormat) -> Resul
     }
 }
 
-/// An import under way.
+/// An import in progress.
 struct Import {
     data: PathBuf,
     clock: Clock,
-    options: Options,
+    options: ImportOptions,
     retention: Retention,
-    sink: Sink,
+    sink: ImportSink,
     report: Report,
     progress: ProgressBar,
     /// Bytes of the files before the current one.
@@ -81,34 +81,34 @@ struct Import {
 }
 
 /// Why a file was not imported to its end.
-enum Trouble {
-    /// The file cannot be read; the next one perhaps can.
+enum ImportFailure {
+    /// The file cannot be read; the import continues with the next one.
     File(io::Error),
     /// Nothing more can be stored.
     Fatal(CliError),
 }
 
-impl From<io::Error> for Trouble {
+impl From<io::Error> for ImportFailure {
     fn from(error: io::Error) -> Self {
         Self::File(error)
     }
 }
 
-impl From<CliError> for Trouble {
+impl From<CliError> for ImportFailure {
     fn from(error: CliError) -> Self {
         Self::Fatal(error)
     }
 }
 
 impl Import {
-    async fn all(&mut self, sources: &[Source]) -> Result<(), CliError> {
+    async fn all(&mut self, sources: &[ImportSource]) -> Result<(), CliError> {
         for source in sources {
             match self.file(source).await {
                 Ok(()) => {}
-                Err(Trouble::File(error)) => {
+                Err(ImportFailure::File(error)) => {
                     self.report.fail_file(&source.path, &error.to_string())
                 }
-                Err(Trouble::Fatal(error)) => return Err(error),
+                Err(ImportFailure::Fatal(error)) => return Err(error),
             }
             self.bytes_before += fs::metadata(&source.path).map_or(0, |there| there.len());
             self.progress.set_position(self.bytes_before);
@@ -116,43 +116,45 @@ impl Import {
         Ok(())
     }
 
-    async fn file(&mut self, source: &Source) -> Result<(), Trouble> {
+    async fn file(&mut self, source: &ImportSource) -> Result<(), ImportFailure> {
         let mut checkpoint =
             Checkpoint::open(&self.data, source, self.clock.now(), self.options.restart)?;
         let (fresh, before) = (checkpoint.is_fresh(), self.report.sums());
-        let mut news = false;
+        let mut has_news = false;
         if let Some(chunk) = checkpoint.in_doubt() {
             self.settle(source, &mut checkpoint, chunk).await?;
-            news = true;
+            has_news = true;
         }
         let mut rows = source.open(checkpoint.done())?;
         loop {
-            let (start, now) = (rows.place(), self.clock.now());
-            let filled = self.fill(source, rows.as_mut(), Until::Rows(CHUNK_ROWS), now)?;
-            let end = rows.place();
+            let (start, now) = (rows.position(), self.clock.now());
+            let filled = self.fill(source, rows.as_mut(), ChunkEnd::Rows(CHUNK_ROWS), now)?;
+            let end = rows.position();
             if end == start {
                 break;
             }
             let chunk = Chunk { start, end, now_ms: now.0, way: self.sink.way() };
             self.store(source, &mut checkpoint, chunk, filled).await?;
-            news = true;
+            has_news = true;
         }
-        self.report.finish_file(news);
+        self.report.finish_file(has_news);
         let (accepted, rejected) = self.report.sums();
         if fresh && accepted == before.0 && rejected > before.1 {
-            // What was read wrongly as a whole is not done: a repetition finds it as it was.
+            // A file that was misread as a whole has no progress: a repeated import starts from the
+            // beginning.
             checkpoint.forget().map_err(unsaved)?;
         }
         Ok(())
     }
 
-    /// Finds out, or is told, whether a chunk that was being stored when an earlier import ended is stored.
+    /// Resolves a chunk that was being stored when an earlier import was interrupted: stores it
+    /// again under its key if that is safe, otherwise follows `--in-doubt`.
     async fn settle(
         &mut self,
-        source: &Source,
+        source: &ImportSource,
         checkpoint: &mut Checkpoint,
         chunk: Chunk,
-    ) -> Result<(), Trouble> {
+    ) -> Result<(), ImportFailure> {
         let age_ms = self.clock.now().0.saturating_sub(chunk.now_ms);
         let remembered = chunk.way == self.sink.way() && self.sink.remembers(age_ms);
         if !remembered && !source.is_repeatable() {
@@ -164,19 +166,19 @@ impl Import {
         }
         let mut rows = source.open(Some(chunk.start))?;
         let now = TimestampMs(chunk.now_ms);
-        let filled = self.fill(source, rows.as_mut(), Until::Byte(chunk.end.byte), now)?;
-        let chunk = Chunk { end: rows.place(), way: self.sink.way(), ..chunk };
+        let filled = self.fill(source, rows.as_mut(), ChunkEnd::Byte(chunk.end.byte), now)?;
+        let chunk = Chunk { end: rows.position(), way: self.sink.way(), ..chunk };
         self.store(source, checkpoint, chunk, filled).await
     }
 
-    /// Reads rows into a chunk, and counts those that are none.
+    /// Reads rows into a chunk, and counts rejected ones.
     fn fill(
         &mut self,
-        source: &Source,
+        source: &ImportSource,
         rows: &mut dyn RowReader,
-        until: Until,
+        until: ChunkEnd,
         now: TimestampMs,
-    ) -> io::Result<Filled> {
+    ) -> io::Result<PreparedChunk> {
         let mut filling = self.sink.begin();
         let report = &mut self.report;
         let mut take = |line: u64, row: Result<&Point<'_>, Reject>| {
@@ -197,11 +199,11 @@ impl Import {
 
     async fn store(
         &mut self,
-        source: &Source,
+        source: &ImportSource,
         checkpoint: &mut Checkpoint,
         chunk: Chunk,
-        filled: Filled,
-    ) -> Result<(), Trouble> {
+        filled: PreparedChunk,
+    ) -> Result<(), ImportFailure> {
         checkpoint.announce(chunk).map_err(unsaved)?;
         let stored = self.sink.store(filled, &checkpoint.key(&chunk), self.clock.now()).await?;
         checkpoint.complete(chunk.end).map_err(unsaved)?;
@@ -217,7 +219,8 @@ impl Import {
     }
 }
 
-/// The time before which no tier of the metric keeps anything, in milliseconds since the epoch.
+/// Returns the time before which all tiers of the metric have expired, in milliseconds since the
+/// epoch.
 fn kept_since(retention: &Retention, metric: &str, now: TimestampMs) -> i64 {
     let tiers = retention.of(metric);
     let longest =
@@ -225,26 +228,26 @@ fn kept_since(retention: &Retention, metric: &str, now: TimestampMs) -> i64 {
     now.0.saturating_sub(i64::try_from(longest.as_millis()).unwrap_or(i64::MAX))
 }
 
-fn unsaved(error: io::Error) -> Trouble {
-    Trouble::Fatal(CliError::failed("cannot save the progress of the import", error))
+fn unsaved(error: io::Error) -> ImportFailure {
+    ImportFailure::Fatal(CliError::failed("cannot save the progress of the import", error))
 }
 
-fn in_doubt(source: &Source, chunk: &Chunk) -> CliError {
+fn in_doubt(source: &ImportSource, chunk: &Chunk) -> CliError {
     let by = match chunk.way {
-        Way::Server => "through a running server",
-        Way::Engine => "with the server stopped",
+        StoreVia::Server => "through a running server",
+        StoreVia::Engine => "with the server stopped",
     };
-    let Place { line: first, .. } = chunk.start;
+    let FilePosition { line: first, .. } = chunk.start;
     let last = chunk.end.line.saturating_sub(1);
     CliError::Usage(format!(
         "the import of {} was interrupted while lines {first} to {last} were being stored {by}, and it is unknown whether they \
-         are stored. Less than a day after the interruption, importing {by} finds out; otherwise add --in-doubt stored or \
+         were stored. Within a day of the interruption, importing {by} again resolves this; otherwise add --in-doubt stored or \
          --in-doubt lost",
         source.path.display()
     ))
 }
 
-/// A bar on a terminal, nothing elsewhere.
+/// Returns a progress bar, which is visible only on a terminal.
 fn progress(bytes: u64) -> ProgressBar {
     let bar = ProgressBar::new(bytes);
     let template = "{wide_bar} {bytes} of {total_bytes}, {bytes_per_sec}, {eta} left";

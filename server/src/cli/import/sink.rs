@@ -1,5 +1,5 @@
-//! Where points go: as batches to a running server, or straight into the engine of a stopped one. Either way a
-//! chunk has a name, and storing it a second time under the same name stores nothing.
+//! Stores chunks: as batches sent to a running server, or written to the engine of a stopped one.
+//! Either way a chunk has a name, and storing it again under the same name has no effect.
 
 use std::time::Duration;
 
@@ -11,7 +11,7 @@ use tokio::sync::oneshot;
 use tokio::time::sleep;
 use xxhash_rust::xxh3::xxh3_128;
 
-use super::checkpoint::Way;
+use super::checkpoint::StoreVia;
 use super::rows::Reject;
 use crate::areas::metrics::{InputError, Measured, MetricsError, Point};
 use crate::cli::error::CliError;
@@ -20,55 +20,57 @@ use crate::limits::{BATCH_ITEMS_MAX, IDEMPOTENCY_KEPT_MS};
 use crate::platform::control::Answer;
 use crate::platform::time::IsoTime;
 
-/// Bytes after which a body is full: half of what the smallest sensible server takes in a batch.
+/// Bytes after which a body is full: half of what the smallest sensible limit of a server allows
+/// for a batch.
 const BODY_BYTES_MAX: usize = 512 << 10;
-/// Milliseconds that the engine remembers the chunks of an import: as long as an interrupted one may wait.
+/// Milliseconds that the engine keeps the receipts of chunks: the time within which an interrupted
+/// import can be resumed.
 const RECEIPT_KEPT_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
-/// Milliseconds before the end of a memory at which it is no longer relied on.
+/// Milliseconds before the expiry of a receipt from which it is no longer relied on.
 const RECEIPT_MARGIN_MS: i64 = 60 * 60 * 1_000;
-/// Times that a chunk is sent to somebody who is too busy or cannot write.
+/// Attempts to store a chunk while the server or engine is overloaded or cannot write.
 const TRIES_MAX: u32 = 60;
-/// How long to wait when the other side does not say.
+/// The pause between attempts if the server does not specify one.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// Stores chunks.
+/// The destination of chunks.
 #[derive(Debug)]
-pub(super) struct Sink(Target);
+pub(super) struct ImportSink(Target);
 
-/// A chunk while rows are added.
+/// A chunk to which rows are being added.
 #[derive(Debug)]
-pub(super) enum Filling<'e> {
-    Server(Vec<Body>),
+pub(super) enum ChunkBuilder<'e> {
+    Server(Vec<BatchBody>),
     Engine { batch: Box<BatchBuilder<'e>>, rows: u64 },
 }
 
 /// A chunk ready to be stored.
 #[derive(Debug)]
-pub(super) enum Filled {
-    Server(Vec<Body>),
+pub(super) enum PreparedChunk {
+    Server(Vec<BatchBody>),
     Engine { points: Box<PointBatch>, rows: u64 },
 }
 
-/// The body of one request being written, and the lines of its items.
+/// The body of one batch request, and the lines of its items.
 #[derive(Debug, Default)]
-pub(super) struct Body {
+pub(super) struct BatchBody {
     json: Vec<u8>,
     lines: Vec<u64>,
 }
 
-/// What became of a chunk.
+/// The outcome of storing a chunk.
 #[derive(Debug, Default)]
-pub(super) struct Stored {
+pub(super) struct StoreOutcome {
     pub(super) accepted: u64,
-    /// Refused rows by their lines.
+    /// Rejected rows with their lines.
     pub(super) rejected: Vec<(u64, Reject)>,
-    /// Refused rows that the server did not list.
+    /// Number of rejected rows that the server did not list.
     pub(super) unlisted: u64,
 }
 
-/// A metric input as the HTTP API takes it.
+/// A metric input of the HTTP API.
 #[derive(Serialize)]
-struct Item<'a> {
+struct BatchItem<'a> {
     name: &'a str,
     r#type: &'static str,
     value: ItemValue<'a>,
@@ -84,9 +86,9 @@ enum ItemValue<'a> {
     Member(&'a str),
 }
 
-/// What the server answers to a batch.
+/// The response of the server to a batch.
 #[derive(Deserialize)]
-struct BatchAnswer {
+struct BatchResponse {
     data: BatchOutcome,
 }
 
@@ -105,78 +107,78 @@ struct ItemError {
     message: String,
 }
 
-impl Sink {
+impl ImportSink {
     pub(super) fn new(target: Target) -> Self {
         Self(target)
     }
 
-    /// Seals and closes what was opened.
+    /// Closes the target; an engine opened here is sealed first.
     pub(super) async fn close(self) -> Result<(), CliError> {
         self.0.close().await
     }
 
-    /// The way that chunks go.
-    pub(super) fn way(&self) -> Way {
+    /// Returns how chunks are stored.
+    pub(super) fn way(&self) -> StoreVia {
         match self.0 {
-            Target::Running(_) => Way::Server,
-            Target::Stopped(_) => Way::Engine,
+            Target::Running(_) => StoreVia::Server,
+            Target::Stopped(_) => StoreVia::Engine,
         }
     }
 
-    /// Whether a chunk sent `age_ms` ago is still known by its name.
+    /// Returns whether a chunk sent `age_ms` ago is still recognised by its name.
     pub(super) fn remembers(&self, age_ms: i64) -> bool {
         let kept_ms = match self.way() {
-            Way::Server => IDEMPOTENCY_KEPT_MS,
-            Way::Engine => RECEIPT_KEPT_MS,
+            StoreVia::Server => IDEMPOTENCY_KEPT_MS,
+            StoreVia::Engine => RECEIPT_KEPT_MS,
         };
         age_ms < kept_ms - RECEIPT_MARGIN_MS
     }
 
     /// Starts a chunk.
-    pub(super) fn begin(&self) -> Filling<'_> {
+    pub(super) fn begin(&self) -> ChunkBuilder<'_> {
         match &self.0 {
-            Target::Running(_) => Filling::Server(Vec::new()),
+            Target::Running(_) => ChunkBuilder::Server(Vec::new()),
             Target::Stopped(local) => {
-                Filling::Engine { batch: Box::new(local.engine().batch()), rows: 0 }
+                ChunkBuilder::Engine { batch: Box::new(local.engine().batch()), rows: 0 }
             }
         }
     }
 
-    /// Stores a chunk under its name; one that is stored already is left as it is.
+    /// Stores a chunk under its name; has no effect if it is stored already.
     pub(super) async fn store(
         &mut self,
-        filled: Filled,
+        filled: PreparedChunk,
         name: &str,
         now: TimestampMs,
-    ) -> Result<Stored, CliError> {
+    ) -> Result<StoreOutcome, CliError> {
         match (filled, &mut self.0) {
-            (Filled::Engine { points, rows }, Target::Stopped(local)) => {
+            (PreparedChunk::Engine { points, rows }, Target::Stopped(local)) => {
                 store_in(local.engine(), *points, name, now).await?;
-                Ok(Stored { accepted: rows, ..Stored::default() })
+                Ok(StoreOutcome { accepted: rows, ..StoreOutcome::default() })
             }
-            (Filled::Server(bodies), target) => {
-                let mut stored = Stored::default();
+            (PreparedChunk::Server(bodies), target) => {
+                let mut stored = StoreOutcome::default();
                 for (part, body) in bodies.into_iter().enumerate() {
                     send(target, body, &format!("{name}-{part}"), &mut stored).await?;
                 }
                 Ok(stored)
             }
-            (Filled::Engine { .. }, Target::Running(_)) => {
-                unreachable!("a chunk is filled for the target that stores it")
+            (PreparedChunk::Engine { .. }, Target::Running(_)) => {
+                unreachable!("a chunk is built for the target that stores it")
             }
         }
     }
 }
 
-impl Filling<'_> {
-    /// Adds the point of a row.
+impl ChunkBuilder<'_> {
+    /// Adds the sample of a row.
     pub(super) fn push(&mut self, line: u64, point: &Point<'_>) -> Result<(), Reject> {
         match self {
             Self::Server(bodies) => {
                 match bodies.last_mut() {
                     Some(body) if !body.is_full() => body.push(line, point),
                     _ => {
-                        let mut body = Body::default();
+                        let mut body = BatchBody::default();
                         body.push(line, point);
                         bodies.push(body);
                     }
@@ -197,24 +199,24 @@ impl Filling<'_> {
         }
     }
 
-    /// Ends the chunk.
-    pub(super) fn finish(self) -> Filled {
+    /// Completes the chunk.
+    pub(super) fn finish(self) -> PreparedChunk {
         match self {
-            Self::Server(bodies) => Filled::Server(bodies),
+            Self::Server(bodies) => PreparedChunk::Server(bodies),
             Self::Engine { batch, rows } => {
-                Filled::Engine { points: Box::new(batch.finish()), rows }
+                PreparedChunk::Engine { points: Box::new(batch.finish()), rows }
             }
         }
     }
 }
 
-impl Body {
+impl BatchBody {
     fn is_full(&self) -> bool {
         self.lines.len() >= BATCH_ITEMS_MAX || self.json.len() >= BODY_BYTES_MAX
     }
 
     fn push(&mut self, line: u64, point: &Point<'_>) {
-        let item = Item {
+        let item = BatchItem {
             name: point.name,
             r#type: point.kind.as_str(),
             value: match point.value {
@@ -225,7 +227,7 @@ impl Body {
             tags: point.tags,
         };
         self.json.extend_from_slice(if self.lines.is_empty() { b"{\"metrics\":[" } else { b"," });
-        // Texts and finite numbers are all there is, and they always serialise.
+        // Items consist of strings and finite numbers, which always serialise.
         serde_json::to_writer(&mut self.json, &item).unwrap_or_default();
         self.lines.push(line);
     }
@@ -256,17 +258,17 @@ async fn store_in(
     let expires_at = TimestampMs(now.0.saturating_add(RECEIPT_KEPT_MS));
     for attempt in 1.. {
         let receipt = Receipt { id, fingerprint: 0, answer: Vec::new(), expires_at };
-        let (done, answer) = oneshot::channel();
+        let (done, outcome) = oneshot::channel();
         engine.submit(
             Write { points: points.clone(), receipt: Some(receipt), ..Write::default() },
             move |result| {
-                // This function waits for the answer as long as it runs.
+                // The receiver exists as long as this function runs.
                 drop(done.send(result));
             },
         );
-        let answer =
-            answer.await.map_err(|lost| CliError::failed("cannot store the points", lost))?;
-        match answer {
+        let outcome =
+            outcome.await.map_err(|error| CliError::failed("cannot store the samples", error))?;
+        match outcome {
             Err(Error::Overloaded(_) | Error::MemoryFull(_)) if attempt < TRIES_MAX => {
                 sleep(PAUSE).await
             }
@@ -276,17 +278,17 @@ async fn store_in(
     Ok(())
 }
 
-/// Posts a batch, again while the server says that it is too busy. What is stored already under the key is
-/// answered as it was the first time.
+/// Sends a batch, and retries while the server is overloaded. If it is stored already under the
+/// key, the server repeats its first response.
 async fn send(
     target: &mut Target,
-    body: Body,
+    body: BatchBody,
     key: &str,
-    stored: &mut Stored,
+    stored: &mut StoreOutcome,
 ) -> Result<(), CliError> {
     let (json, lines) = body.finish();
     let key = HeaderValue::from_str(key)
-        .map_err(|error| CliError::failed("a chunk has no name", error))?;
+        .map_err(|error| CliError::failed("invalid idempotency key of a chunk", error))?;
     let headers = HeaderMap::from_iter([(HeaderName::from_static("idempotency-key"), key)]);
     for attempt in 1.. {
         let answer = target
@@ -297,7 +299,7 @@ async fn send(
             continue;
         }
         let text = success(&answer)?;
-        let answer: BatchAnswer = serde_json::from_str(&text)
+        let answer: BatchResponse = serde_json::from_str(&text)
             .map_err(|error| CliError::failed("cannot parse the response of the server", error))?;
         stored.add(answer.data, &lines);
         return Ok(());
@@ -311,7 +313,7 @@ fn pause(answer: &Answer) -> Duration {
     seconds.map_or(PAUSE, Duration::from_secs)
 }
 
-impl Stored {
+impl StoreOutcome {
     fn add(&mut self, outcome: BatchOutcome, lines: &[u64]) {
         self.accepted += outcome.accepted;
         self.unlisted += outcome.rejected.saturating_sub(outcome.errors.len() as u64);
@@ -329,7 +331,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn points_become_the_batches_of_the_http_api() {
+    fn samples_become_the_batches_of_the_http_api() {
         let point = |name| Point {
             name,
             kind: MetricType::Gauge,
@@ -337,12 +339,14 @@ mod tests {
             time: TimestampMs(1_767_323_045_678),
             tags: &[("host", "a\"b")],
         };
-        let mut filling = Filling::Server(Vec::new());
+        let mut filling = ChunkBuilder::Server(Vec::new());
         for line in 0..=BATCH_ITEMS_MAX as u64 {
             filling.push(line + 2, &point("cpu")).unwrap();
         }
-        let Filled::Server(bodies) = filling.finish() else { panic!("it was begun for a server") };
-        let mut bodies = bodies.into_iter().map(Body::finish);
+        let PreparedChunk::Server(bodies) = filling.finish() else {
+            panic!("it was built for a server")
+        };
+        let mut bodies = bodies.into_iter().map(BatchBody::finish);
         assert_eq!(bodies.next().unwrap().1.len(), BATCH_ITEMS_MAX);
         let (json, lines) = bodies.next().unwrap();
         assert_eq!(
@@ -353,10 +357,10 @@ mod tests {
     }
 
     #[test]
-    fn rejects_of_the_server_are_told_by_line() {
+    fn rejects_of_the_server_are_reported_by_line() {
         let answer = r#"{"data": {"accepted": 1, "rejected": 3, "errors": [{"index": 1, "code": "type_conflict", "message": "m"}]}}"#;
-        let answer: BatchAnswer = serde_json::from_str(answer).unwrap();
-        let mut stored = Stored::default();
+        let answer: BatchResponse = serde_json::from_str(answer).unwrap();
+        let mut stored = StoreOutcome::default();
         stored.add(answer.data, &[7, 9]);
         let reject = Reject { code: "type_conflict".to_owned(), message: "m".to_owned() };
         assert_eq!((stored.accepted, stored.unlisted, stored.rejected), (1, 2, vec![(9, reject)]));

@@ -1,10 +1,10 @@
-//! From the flags to the request.
+//! `telltale query`: builds the request from the flags, sends it and prints the result.
 
 use http::Method;
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use telltale_engine::{Clock, TimestampMs};
 
-use super::answer::QueryAnswer;
+use super::answer::QueryResponse;
 use super::show;
 use crate::cli::args::{QueryArgs, Show};
 use crate::cli::error::CliError;
@@ -13,23 +13,23 @@ use crate::cli::target::{Destination, Target};
 use crate::platform::config::Period;
 use crate::platform::time;
 
-/// Asks and shows.
+/// Runs the query and prints the result.
 pub(in crate::cli) async fn run(
     destination: &Destination,
     args: &QueryArgs,
 ) -> Result<(), CliError> {
     let path = request_path(args, Clock::system().now())?;
     let mut target = Target::open(destination).await?;
-    let asked = target.send(Method::GET, &path, None).await;
+    let response = target.send(Method::GET, &path, None).await;
     target.close().await?;
-    let body = asked?;
+    let body = response?;
     if args.show.json {
         return out(&format!("{body}\n"));
     }
     let names: Vec<&str> = args.aggregation.iter().flat_map(|list| list.split(',')).collect();
-    let answer = QueryAnswer::read(&body, &names)
+    let response = QueryResponse::read(&body, &names)
         .ok_or_else(|| CliError::Found("cannot parse the response of the server".to_owned()))?;
-    out(&show::render(&answer, &args.group_by, &args.show))
+    out(&show::render(&response, &args.group_by, &args.show))
 }
 
 fn request_path(args: &QueryArgs, now: TimestampMs) -> Result<String, CliError> {
@@ -68,7 +68,7 @@ fn request_path(args: &QueryArgs, now: TimestampMs) -> Result<String, CliError> 
     Ok(format!("/api/v1/metrics/{}/query?{}", encode(&args.metric), query.join("&")))
 }
 
-/// `host` and `tags.host` mean the same here.
+/// Adds the prefix `tags.` unless it is there: `host` and `tags.host` are equivalent.
 fn with_prefix(key: &str) -> String {
     if key.starts_with("tags.") { key.to_owned() } else { format!("tags.{key}") }
 }

@@ -1,4 +1,5 @@
-//! `telltale query`: asks for a metric as any client does, and shows the answer as a table, bars or JSON.
+//! `telltale query`: queries a metric through the HTTP API and prints the result as a table,
+//! sparklines or JSON.
 
 mod answer;
 mod ask;

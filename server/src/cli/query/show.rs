@@ -1,27 +1,28 @@
-//! An answer as text: one row per bucket, or one line of bars per group with its smallest, largest and last value.
+//! Renders a query result as text: one row per bucket, or one sparkline per group with its
+//! smallest, largest and last value.
 
-use super::answer::{AnswerGroup, QueryAnswer};
+use super::answer::{QueryResponse, ResponseGroup};
 use super::sparkline;
 use crate::cli::args::Show;
 use crate::cli::table::{Align, Table};
 
-/// Bars of one sparkline: fits beside its numbers on a terminal of 120 columns.
+/// Characters of a sparkline: fits on a terminal of 120 columns together with its numbers.
 const BARS_MAX: usize = 72;
 
-/// Renders the answer as asked.
-pub(super) fn render(answer: &QueryAnswer, group_by: &[String], show: &Show) -> String {
-    if answer.groups.iter().all(|group| group.points.is_empty()) {
-        return "nothing was recorded in this range\n".to_owned();
+/// Renders the result in the requested format.
+pub(super) fn render(response: &QueryResponse, group_by: &[String], show: &Show) -> String {
+    if response.groups.iter().all(|group| group.points.is_empty()) {
+        return "no data in this range\n".to_owned();
     }
-    if show.sparkline { bars(answer, group_by) } else { rows(answer, group_by) }
+    if show.sparkline { bars(response, group_by) } else { rows(response, group_by) }
 }
 
-fn rows(answer: &QueryAnswer, group_by: &[String]) -> String {
+fn rows(response: &QueryResponse, group_by: &[String]) -> String {
     let mut headers = group_header(group_by);
     headers.push(("timestamp".to_owned(), Align::Left));
-    headers.extend(answer.columns.iter().map(|name| (name.clone(), Align::Right)));
+    headers.extend(response.columns.iter().map(|name| (name.clone(), Align::Right)));
     let mut table = Table::new(headers);
-    for group in &answer.groups {
+    for group in &response.groups {
         for point in &group.points {
             let mut cells = group_cell(group, group_by);
             cells.push(point.timestamp.clone());
@@ -32,17 +33,17 @@ fn rows(answer: &QueryAnswer, group_by: &[String]) -> String {
     table.render()
 }
 
-fn bars(answer: &QueryAnswer, group_by: &[String]) -> String {
+fn bars(response: &QueryResponse, group_by: &[String]) -> String {
     let mut headers = group_header(group_by);
-    let several = answer.columns.len() > 1;
+    let several = response.columns.len() > 1;
     if several {
         headers.push(("aggregation".to_owned(), Align::Left));
     }
-    headers.push((span(answer), Align::Left));
+    headers.push((span(response), Align::Left));
     headers.extend(["min", "max", "last"].map(|name| (name.to_owned(), Align::Right)));
     let mut table = Table::new(headers);
-    for group in &answer.groups {
-        for (i, name) in answer.columns.iter().enumerate() {
+    for group in &response.groups {
+        for (i, name) in response.columns.iter().enumerate() {
             let values: Vec<Option<f64>> =
                 group.points.iter().map(|point| point.values.get(i).copied().flatten()).collect();
             let mut cells = group_cell(group, group_by);
@@ -64,7 +65,7 @@ fn group_header(group_by: &[String]) -> Vec<(String, Align)> {
     if group_by.is_empty() { Vec::new() } else { vec![(group_by.join(","), Align::Left)] }
 }
 
-fn group_cell(group: &AnswerGroup, group_by: &[String]) -> Vec<String> {
+fn group_cell(group: &ResponseGroup, group_by: &[String]) -> Vec<String> {
     match group_by {
         [] => Vec::new(),
         _ if group.key.is_empty() => vec!["(none)".to_owned()],
@@ -72,15 +73,15 @@ fn group_cell(group: &AnswerGroup, group_by: &[String]) -> Vec<String> {
     }
 }
 
-/// The first and the last bucket: what the bars span.
-fn span(answer: &QueryAnswer) -> String {
+/// Returns the first and the last bucket, which the bars span.
+fn span(response: &QueryResponse) -> String {
     let times =
-        || answer.groups.iter().flat_map(|group| &group.points).map(|p| p.timestamp.as_str());
+        || response.groups.iter().flat_map(|group| &group.points).map(|p| p.timestamp.as_str());
     format!("{} to {}", times().min().unwrap_or(""), times().max().unwrap_or(""))
 }
 
-/// Whole numbers as they are, others with six significant digits, which is what an eye compares; `--json` has
-/// all of them.
+/// Formats a number: integers in full, others with six significant digits; `--json` has all of
+/// them.
 fn number(value: Option<f64>) -> String {
     let Some(value) = value else { return "-".to_owned() };
     let rounded: f64 = match value.fract() {
@@ -98,11 +99,11 @@ fn number(value: Option<f64>) -> String {
 mod tests {
     use super::*;
 
-    fn shown(body: &str, asked: &[&str], group_by: &[&str], sparkline: bool) -> String {
-        let answer = QueryAnswer::read(body, asked);
-        let answer = answer.unwrap_or_else(|| panic!("{body} is an answer"));
+    fn shown(body: &str, aggregations: &[&str], group_by: &[&str], sparkline: bool) -> String {
+        let response = QueryResponse::read(body, aggregations);
+        let response = response.unwrap_or_else(|| panic!("{body} is a response"));
         let group_by: Vec<String> = group_by.iter().map(|key| (*key).to_owned()).collect();
-        render(&answer, &group_by, &Show { sparkline, table: !sparkline, json: false })
+        render(&response, &group_by, &Show { sparkline, table: !sparkline, json: false })
     }
 
     const ONE: &str = r#"{"data": {"name": "cpu", "aggregation": "avg", "interval": "1m", "series": [
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn bars_come_with_their_smallest_largest_and_last_value() {
+    fn sparklines_have_their_smallest_largest_and_last_value() {
         assert_eq!(
             shown(ONE, &["avg"], &[], true),
             "2026-01-02T03:04:00.000Z to 2026-01-02T03:06:00.000Z       min  max  last\n\
@@ -144,9 +145,9 @@ mod tests {
     }
 
     #[test]
-    fn an_empty_answer_says_so() {
+    fn an_empty_result_is_reported() {
         let body =
             r#"{"data": {"name": "cpu", "aggregation": "avg", "interval": "1m", "series": []}}"#;
-        assert_eq!(shown(body, &[], &[], true), "nothing was recorded in this range\n");
+        assert_eq!(shown(body, &[], &[], true), "no data in this range\n");
     }
 }

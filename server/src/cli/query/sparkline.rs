@@ -1,10 +1,10 @@
-//! A row of numbers as a row of bars: `▁▂▃▄▅▆▇█`, a space where nothing was recorded.
+//! Sparklines: values drawn as `▁▂▃▄▅▆▇█`, and a space where there is no data.
 
 /// The bars, lowest first.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// Draws `values` in at most `columns_max` characters. When there are more values than columns, a column
-/// shows the mean of those that share it. A constant row is drawn in the lowest bar.
+/// Draws `values` in at most `columns_max` characters. If there are more values than columns, a
+/// column shows the mean of its values. A constant row is drawn with the lowest bar.
 pub(super) fn draw(values: &[Option<f64>], columns_max: usize) -> String {
     let columns = squeeze(values, columns_max.max(1));
     let (low, high) = match extent(&columns) {
@@ -14,7 +14,7 @@ pub(super) fn draw(values: &[Option<f64>], columns_max: usize) -> String {
     columns.iter().map(|value| value.map_or(' ', |value| bar(value, low, high))).collect()
 }
 
-/// The smallest and the largest value, if there are any.
+/// Returns the smallest and the largest value, if there are any.
 pub(super) fn extent(values: &[Option<f64>]) -> Option<(f64, f64)> {
     values.iter().flatten().fold(None, |extent, value| match extent {
         None => Some((*value, *value)),
@@ -23,11 +23,12 @@ pub(super) fn extent(values: &[Option<f64>]) -> Option<(f64, f64)> {
 }
 
 fn bar(value: f64, low: f64, high: f64) -> char {
-    // Halves, because the span of two finite numbers may be infinite.
+    // Halved, because the span of two finite numbers may be infinite.
     let span = high / 2.0 - low / 2.0;
     let share = if span > 0.0 { (value / 2.0 - low / 2.0) / span } else { 0.0 };
     let top = BARS.len() - 1;
-    // Between 0 and the number of bars, so that the cast neither truncates nor loses a sign.
+    // The value is between 0 and the number of bars, so the cast neither truncates nor loses a
+    // sign.
     let index = (share * BARS.len() as f64) as usize;
     BARS.get(index.min(top)).copied().unwrap_or(' ')
 }
@@ -71,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_recorded_is_a_gap_and_a_constant_is_flat() {
+    fn missing_values_are_gaps_and_a_constant_is_flat() {
         check(&[Some(1.0), None, Some(2.0)], 80, "▁ █");
         check(&[Some(7.0), Some(7.0)], 80, "▁▁");
         check(&[None, None], 80, "  ");
