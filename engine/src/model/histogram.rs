@@ -1,9 +1,9 @@
 //! Histograms as agents send them: counts of values per bucket.
 //!
 //! ```text
-//! explicit      (−∞, b0] (b0, b1] ... (bn, ∞)
-//! exponential   ... [−base^(i+1), −base^i) ... [−threshold, threshold] ... (base^i, base^(i+1)] ...
-//!               base = 2^(2^−scale)
+//! explicit     (−∞, b0] (b0, b1] ... (bn, ∞)
+//! exponential  ... [−base^(i+1), −base^i) ... [−threshold, threshold] ... (base^i, base^(i+1)] ...
+//!              base = 2^(2^−scale)
 //! ```
 //!
 //! All rules are checked once, in the constructor: a [`Histogram`] can be added, compared and

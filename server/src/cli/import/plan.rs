@@ -164,7 +164,7 @@ fn csv_form(args: &CsvArgs) -> Result<CsvForm, CliError> {
     })
 }
 
-/// Without a header, the default columns are the first two.
+/// Returns the given column, or without a header the number of the default column if none is given.
 fn default_column<'a>(given: &'a str, named: &str, numbered: &'a str, no_header: bool) -> &'a str {
     if no_header && given == named { numbered } else { given }
 }

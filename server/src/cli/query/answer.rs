@@ -25,8 +25,8 @@ pub(super) struct DataPoint {
 }
 
 impl QueryResponse {
-    /// Parses `{"data": …}`. `aggregations` contains the aggregations of the request, and is empty for the
-    /// default one.
+    /// Parses `{"data": …}`. `aggregations` contains the aggregations of the request, and is empty
+    /// for the default one.
     pub(super) fn read(body: &str, aggregations: &[&str]) -> Option<Self> {
         let body: Value = serde_json::from_str(body).ok()?;
         let data = body.get("data")?.as_object()?;
