@@ -23,7 +23,7 @@ thread_local! {
 
 /// A client that waits for a response until a deadline. Clones share their state.
 #[derive(Clone, Debug)]
-pub struct Waiting(Arc<Patience>);
+pub struct Waiting(Arc<ClientWait>);
 
 #[derive(Debug)]
 struct ClientWait {
@@ -47,7 +47,7 @@ impl Waiting {
 
     /// Runs `work`; queries that it starts on this thread belong to this client.
     pub fn scope<T>(&self, work: impl FnOnce() -> T) -> T {
-        let _restored = Restored(WAITING.replace(Some(self.clone())));
+        let _restored = RestoreOnDrop(WAITING.replace(Some(self.clone())));
         work()
     }
 
@@ -70,9 +70,9 @@ impl Waiting {
 }
 
 /// Restores the previous client of the thread, also when the scope panics.
-struct Restored(Option<Waiting>);
+struct RestoreOnDrop(Option<Waiting>);
 
-impl Drop for Restored {
+impl Drop for RestoreOnDrop {
     fn drop(&mut self) {
         WAITING.set(self.0.take());
     }

@@ -185,7 +185,7 @@ impl Import {
             let pushed = row.and_then(|point| {
                 filling.push(line, point)?;
                 if point.time.0 < kept_since(&self.retention, point.name, now) {
-                    report.note_too_old();
+                    report.count_too_old();
                 }
                 Ok(())
             });
