@@ -14,7 +14,7 @@
 use telltale_engine::{Properties, PropertiesWriter};
 
 use super::free_form::FreeForm;
-use super::occurrence::{Exception, Frame, Occurrence, Section, User, cut};
+use super::occurrence::{Exception, Frame, Occurrence, Section, User, truncate};
 use super::scrub::Scrubber;
 use crate::limits;
 
@@ -126,7 +126,7 @@ impl Document<'_> {
             self.writer.key("fingerprint");
             self.writer.begin_array();
             for part in occurrence.fingerprint.iter().take(self.caps.tags) {
-                self.text(part);
+                self.string(part);
             }
             self.writer.end_array();
         }
@@ -138,15 +138,15 @@ impl Document<'_> {
         self.writer.end_object();
     }
 
-    fn text(&mut self, text: &str) {
-        let scrubbed = self.scrubber.text(text);
-        self.writer.string(cut(&scrubbed, self.caps.chars));
+    fn string(&mut self, text: &str) {
+        let scrubbed = self.scrubber.scrub(text);
+        self.writer.string(truncate(&scrubbed, self.caps.chars));
     }
 
     fn field(&mut self, name: &str, text: Option<&str>) {
         if let Some(text) = text {
             self.writer.key(name);
-            self.text(text);
+            self.string(text);
         }
     }
 
@@ -233,11 +233,11 @@ impl Document<'_> {
         self.writer.key("tags");
         self.writer.begin_object();
         for (key, value) in occurrence.tags.iter().take(self.caps.tags) {
-            self.writer.key(cut(&self.scrubber.text(key), self.caps.chars));
+            self.writer.key(truncate(&self.scrubber.scrub(key), self.caps.chars));
             if self.scrubber.is_secret(key) {
                 self.writer.string(super::scrub::FILTERED);
             } else {
-                self.text(value);
+                self.string(value);
             }
         }
         self.writer.end_object();

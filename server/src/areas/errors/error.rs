@@ -57,7 +57,7 @@ pub enum ErrorsError {
     MergedTooMany,
     /// A question cannot be answered as it is asked.
     #[error(transparent)]
-    Question(#[from] InvalidQuestion),
+    QueryParams(#[from] InvalidQuestion),
     /// Another request had the same occurrence and did not get it stored.
     #[error("the same occurrence could not be stored by another request; try again")]
     NotStored,
@@ -108,7 +108,7 @@ impl From<ErrorsError> for ApiError {
             }
             ErrorsError::Tags => Self::new(ErrorCode::InvalidTags, message).field("tags"),
             ErrorsError::MergedTooMany => Self::new(ErrorCode::InvalidField, message).field("ids"),
-            ErrorsError::Question(invalid) => invalid.into(),
+            ErrorsError::QueryParams(invalid) => invalid.into(),
             ErrorsError::NotStored => Self::new(ErrorCode::Unavailable, message)
                 .retry_after(limits::UNAVAILABLE_RETRY_SECONDS),
             ErrorsError::GroupBusy => Self::new(ErrorCode::Overloaded, message)

@@ -3,7 +3,7 @@
 
 use telltale_engine::PropertiesWriter;
 
-use super::occurrence::cut;
+use super::occurrence::truncate;
 use super::scrub::{FILTERED, Scrubber};
 use crate::limits;
 use crate::platform::json::{Elements, Json, Members, Number, Value, with_document};
@@ -40,7 +40,7 @@ impl<'w> FreeForm<'w> {
             Json::Number(Number::Float(value)) if value.is_finite() => self.writer.float(value),
             Json::Number(Number::Float(_)) => self.writer.null(),
             Json::Text(text) if self.may_hold_secrets(text) => self.document(text, depth),
-            Json::Text(text) => self.text(text),
+            Json::Text(text) => self.string(text),
             Json::Array(_) | Json::Object(_) if depth >= limits::ERROR_DEPTH_MAX => {
                 self.writer.string("…");
             }
@@ -73,7 +73,7 @@ impl<'w> FreeForm<'w> {
     fn array(&mut self, elements: Elements<'_>, depth: usize) {
         self.writer.begin_array();
         if let Some((key, value)) = secret_pair(elements, self.scrubber) {
-            self.writer.string(cut(key, self.chars_max));
+            self.writer.string(truncate(key, self.chars_max));
             self.writer.string(value);
         } else {
             for element in elements {
@@ -93,7 +93,8 @@ impl<'w> FreeForm<'w> {
                 break;
             }
             self.spend(key.len());
-            self.writer.key(cut(&self.scrubber.text(cut(key, self.chars_max)), self.chars_max));
+            self.writer
+                .key(truncate(&self.scrubber.scrub(truncate(key, self.chars_max)), self.chars_max));
             if self.scrubber.is_secret(key) && !matches!(value.json(), Json::Null) {
                 self.writer.string(FILTERED);
             } else {
@@ -125,10 +126,10 @@ impl<'w> FreeForm<'w> {
     }
 
     /// A text, which may be an address or a query with secrets in it.
-    fn text(&mut self, text: &str) {
-        let whole = cut(text, self.chars_max);
-        let scrubbed = self.scrubber.query(whole);
-        let fits = cut(&scrubbed, self.bytes_left.max(1));
+    fn string(&mut self, text: &str) {
+        let whole = truncate(text, self.chars_max);
+        let scrubbed = self.scrubber.scrub_query(whole);
+        let fits = truncate(&scrubbed, self.bytes_left.max(1));
         self.writer.string(fits);
         self.spend(fits.len());
     }

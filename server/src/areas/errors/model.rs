@@ -15,13 +15,13 @@ pub(super) struct GroupId(pub(super) u128);
 
 impl GroupId {
     /// When the id was made, as it says itself.
-    pub(super) fn made_at(self) -> TimestampMs {
+    pub(super) fn created_at(self) -> TimestampMs {
         // The upper 48 bits of a ULID.
         TimestampMs(i64::try_from(self.0 >> 80).unwrap_or(0))
     }
 
     /// The id as callers see it.
-    pub(super) fn text(self) -> String {
+    pub(super) fn format(self) -> String {
         ids::prefixed(ID_PREFIX, self.0)
     }
 
@@ -69,7 +69,7 @@ impl GroupHash {
     }
 
     /// As it stands in a tag: 32 digits.
-    pub fn text(self) -> String {
+    pub fn format(self) -> String {
         format!("{:032x}", self.0)
     }
 
@@ -161,7 +161,7 @@ impl SentLevel {
 
 /// What is to be done about a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub(super) enum Status {
+pub(super) enum GroupStatus {
     /// Somebody should look.
     #[default]
     Unresolved,
@@ -171,7 +171,7 @@ pub(super) enum Status {
     Ignored,
 }
 
-impl Status {
+impl GroupStatus {
     /// All states.
     pub(super) const ALL: [Self; 3] = [Self::Unresolved, Self::Resolved, Self::Ignored];
 
@@ -194,9 +194,9 @@ impl Status {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct GroupState {
     /// The state, not counting that time may have ended an ignore: see [`Self::status`].
-    pub(super) set: Status,
+    pub(super) stored_status: GroupStatus,
     /// Events with a smaller number were numbered before the last move, and do not undo it.
-    pub(super) moved_number: u64,
+    pub(super) changed_at_number: u64,
     pub(super) resolved_at: Option<TimestampMs>,
     pub(super) note: Option<String>,
     pub(super) ignored_at: Option<TimestampMs>,
@@ -211,7 +211,7 @@ pub(super) struct GroupState {
 
 /// What shall become of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Move {
+pub(super) enum StateChange {
     Resolve {
         note: Option<String>,
     },
@@ -228,76 +228,77 @@ pub(super) enum Move {
 
 impl GroupState {
     /// The state at `now`: an ignore that is over is none.
-    pub(super) fn status(&self, now: TimestampMs) -> Status {
-        match (self.set, self.ignored_until) {
-            (Status::Ignored, Some(until)) if until <= now => Status::Unresolved,
-            (set, _) => set,
+    pub(super) fn status(&self, now: TimestampMs) -> GroupStatus {
+        match (self.stored_status, self.ignored_until) {
+            (GroupStatus::Ignored, Some(until)) if until <= now => GroupStatus::Unresolved,
+            (stored_status, _) => stored_status,
         }
     }
 
     /// Carries out a move. A move to the state that the group is in changes nothing, but for an ignore, which takes the new duration and
     /// reason.
-    pub(super) fn carry_out(&mut self, order: &Move, now: TimestampMs, next_number: u64) {
+    pub(super) fn apply_change(&mut self, order: &StateChange, now: TimestampMs, next_number: u64) {
         let status = self.status(now);
         match order {
-            Move::Resolve { note } if status != Status::Resolved => {
-                self.enter(Status::Resolved, next_number);
+            StateChange::Resolve { note } if status != GroupStatus::Resolved => {
+                self.enter(GroupStatus::Resolved, next_number);
                 self.resolved_at = Some(now);
                 self.note.clone_from(note);
             }
-            Move::Ignore { duration_ms, reason } if status != Status::Ignored => {
-                self.enter(Status::Ignored, next_number);
+            StateChange::Ignore { duration_ms, reason } if status != GroupStatus::Ignored => {
+                self.enter(GroupStatus::Ignored, next_number);
                 self.ignored_at = Some(now);
                 self.ignored_until = duration_ms.map(|ms| TimestampMs(now.0.saturating_add(ms)));
                 self.reason.clone_from(reason);
             }
-            Move::Ignore { duration_ms, reason } => {
+            StateChange::Ignore { duration_ms, reason } => {
                 // What came before goes by the ignore that was in force then, also when it is read again after a crash.
-                self.moved_number = next_number;
+                self.changed_at_number = next_number;
                 self.ignored_until = duration_ms.map(|ms| TimestampMs(now.0.saturating_add(ms)));
                 self.reason.clone_from(reason);
             }
             // Also where an ignore is over: what is left of it goes.
-            Move::Unresolve if self.set != Status::Unresolved => {
-                self.enter(Status::Unresolved, next_number);
+            StateChange::Unresolve if self.stored_status != GroupStatus::Unresolved => {
+                self.enter(GroupStatus::Unresolved, next_number);
             }
-            Move::Assign { user } => self.assignee.clone_from(user),
-            Move::Resolve { .. } | Move::Unresolve => {}
+            StateChange::Assign { user } => self.assignee.clone_from(user),
+            StateChange::Resolve { .. } | StateChange::Unresolve => {}
         }
     }
 
     /// Takes note of an occurrence. A resolved group, or one whose ignore was over, is unresolved again by what arrives after the
     /// move: the numbers say what does, whatever the clock of the client says and however the clock here was set.
-    pub(super) fn meet(&mut self, event: EventId) {
+    pub(super) fn observe(&mut self, event: EventId) {
         let received = event.received();
-        let reopens = event.number() >= self.moved_number
-            && match self.set {
-                Status::Unresolved => false,
-                Status::Resolved => true,
-                Status::Ignored => self.ignored_until.is_some_and(|until| until <= received),
+        let reopens = event.number() >= self.changed_at_number
+            && match self.stored_status {
+                GroupStatus::Unresolved => false,
+                GroupStatus::Resolved => true,
+                GroupStatus::Ignored => self.ignored_until.is_some_and(|until| until <= received),
             };
         if reopens {
-            self.enter(Status::Unresolved, self.moved_number);
+            self.enter(GroupStatus::Unresolved, self.changed_at_number);
             self.regressed_at = Some(received);
         }
     }
 
     /// Whether a person did more to the group than resolve or ignore it, or it came back since: it must not be dropped unasked.
-    pub(super) fn is_cared_for(&self) -> bool {
+    pub(super) fn is_protected(&self) -> bool {
         let has_words = self.assignee.is_some() || self.note.is_some() || self.reason.is_some();
-        let came_back = self.set == Status::Unresolved && self.moved_number != 0;
+        let came_back =
+            self.stored_status == GroupStatus::Unresolved && self.changed_at_number != 0;
         has_words || came_back || !self.members.is_empty()
     }
 
-    fn enter(&mut self, status: Status, number: u64) {
-        self.set = status;
-        self.moved_number = number;
+    fn enter(&mut self, status: GroupStatus, number: u64) {
+        self.stored_status = status;
+        self.changed_at_number = number;
         self.resolved_at = None;
         self.note = None;
         self.ignored_at = None;
         self.ignored_until = None;
         self.reason = None;
-        if status != Status::Unresolved {
+        if status != GroupStatus::Unresolved {
             self.regressed_at = None;
         }
     }
@@ -313,81 +314,95 @@ mod tests {
         TimestampMs(T.0 + ms)
     }
 
-    fn moved(order: Move) -> GroupState {
+    fn moved(order: StateChange) -> GroupState {
         let mut group_state = GroupState::default();
-        group_state.carry_out(&order, T, 10);
+        group_state.apply_change(&order, T, 10);
         group_state
     }
 
     #[test]
     fn an_error_that_comes_again_is_unresolved_and_says_so() {
         for (number, expected) in [
-            (10, Status::Unresolved),
-            (11, Status::Unresolved),
+            (10, GroupStatus::Unresolved),
+            (11, GroupStatus::Unresolved),
             // It arrived before it was resolved.
-            (9, Status::Resolved),
+            (9, GroupStatus::Resolved),
         ] {
-            let mut group_state = moved(Move::Resolve { note: Some("done".into()) });
-            group_state.meet(EventId::new(after(7), number));
+            let mut group_state = moved(StateChange::Resolve { note: Some("done".into()) });
+            group_state.observe(EventId::new(after(7), number));
             assert_eq!(group_state.status(after(9)), expected, "{number}");
-            let regressed = (expected == Status::Unresolved).then_some(after(7));
+            let regressed = (expected == GroupStatus::Unresolved).then_some(after(7));
             assert_eq!(group_state.regressed_at, regressed);
         }
     }
 
     #[test]
     fn a_clock_that_is_set_back_hides_no_regression() {
-        let mut group_state = moved(Move::Resolve { note: None });
-        group_state.meet(EventId::new(after(-5_000), 9));
-        assert_eq!(group_state.set, Status::Resolved, "it was numbered before the move");
-        group_state.meet(EventId::new(after(-5_000), 10));
+        let mut group_state = moved(StateChange::Resolve { note: None });
+        group_state.observe(EventId::new(after(-5_000), 9));
         assert_eq!(
-            (group_state.set, group_state.regressed_at),
-            (Status::Unresolved, Some(after(-5_000)))
+            group_state.stored_status,
+            GroupStatus::Resolved,
+            "it was numbered before the move"
+        );
+        group_state.observe(EventId::new(after(-5_000), 10));
+        assert_eq!(
+            (group_state.stored_status, group_state.regressed_at),
+            (GroupStatus::Unresolved, Some(after(-5_000)))
         );
     }
 
     #[test]
     fn an_ignore_ends_by_itself_and_only_an_occurrence_makes_it_a_regression() {
-        let mut group_state = moved(Move::Ignore { duration_ms: Some(100), reason: None });
-        assert_eq!(group_state.status(after(99)), Status::Ignored);
-        assert_eq!(group_state.status(after(100)), Status::Unresolved);
-        group_state.meet(EventId::new(after(99), 11));
-        assert_eq!((group_state.set, group_state.regressed_at), (Status::Ignored, None));
-        group_state.meet(EventId::new(after(100), 12));
+        let mut group_state = moved(StateChange::Ignore { duration_ms: Some(100), reason: None });
+        assert_eq!(group_state.status(after(99)), GroupStatus::Ignored);
+        assert_eq!(group_state.status(after(100)), GroupStatus::Unresolved);
+        group_state.observe(EventId::new(after(99), 11));
         assert_eq!(
-            (group_state.set, group_state.regressed_at),
-            (Status::Unresolved, Some(after(100)))
+            (group_state.stored_status, group_state.regressed_at),
+            (GroupStatus::Ignored, None)
         );
-        let mut forever = moved(Move::Ignore { duration_ms: None, reason: None });
-        forever.meet(EventId::new(after(1 << 40), 13));
-        assert_eq!(forever.status(after(1 << 40)), Status::Ignored);
+        group_state.observe(EventId::new(after(100), 12));
+        assert_eq!(
+            (group_state.stored_status, group_state.regressed_at),
+            (GroupStatus::Unresolved, Some(after(100)))
+        );
+        let mut forever = moved(StateChange::Ignore { duration_ms: None, reason: None });
+        forever.observe(EventId::new(after(1 << 40), 13));
+        assert_eq!(forever.status(after(1 << 40)), GroupStatus::Ignored);
     }
 
     #[test]
     fn a_move_to_the_state_it_is_in_changes_nothing() {
         let orders = [
-            Move::Resolve { note: None },
-            Move::Ignore { duration_ms: None, reason: Some("noise".into()) },
-            Move::Unresolve,
+            StateChange::Resolve { note: None },
+            StateChange::Ignore { duration_ms: None, reason: Some("noise".into()) },
+            StateChange::Unresolve,
         ];
         for order in orders {
             let once = moved(order.clone());
             let mut twice = once.clone();
-            twice.carry_out(&order, after(50), 20);
+            twice.apply_change(&order, after(50), 20);
             // What came before a repeated ignore does not count for its end.
-            twice.moved_number = once.moved_number;
+            twice.changed_at_number = once.changed_at_number;
             assert_eq!(twice, once, "{order:?}");
         }
         // A repeated ignore lasts as long as it says now, and is the same ignore.
-        let mut group_state = moved(Move::Ignore { duration_ms: Some(5_000), reason: None });
-        let order = Move::Ignore { duration_ms: Some(10), reason: Some("noise".into()) };
-        group_state.carry_out(&order, after(50), 20);
+        let mut group_state = moved(StateChange::Ignore { duration_ms: Some(5_000), reason: None });
+        let order = StateChange::Ignore { duration_ms: Some(10), reason: Some("noise".into()) };
+        group_state.apply_change(&order, after(50), 20);
         assert_eq!((group_state.ignored_at, group_state.ignored_until), (Some(T), Some(after(60))));
-        assert_eq!((group_state.reason.as_deref(), group_state.moved_number), (Some("noise"), 20));
+        assert_eq!(
+            (group_state.reason.as_deref(), group_state.changed_at_number),
+            (Some("noise"), 20)
+        );
         // An ignore that is over may begin again.
-        let mut group_state = moved(Move::Ignore { duration_ms: Some(10), reason: None });
-        group_state.carry_out(&Move::Ignore { duration_ms: Some(10), reason: None }, after(10), 20);
+        let mut group_state = moved(StateChange::Ignore { duration_ms: Some(10), reason: None });
+        group_state.apply_change(
+            &StateChange::Ignore { duration_ms: Some(10), reason: None },
+            after(10),
+            20,
+        );
         assert_eq!(group_state.ignored_until, Some(after(20)));
     }
 
@@ -409,9 +424,9 @@ mod tests {
     #[test]
     fn ids_and_hashes_round_trip() {
         let id = GroupId(7 << 64 | 5);
-        assert_eq!(GroupId::parse(&id.text()), Some(id));
+        assert_eq!(GroupId::parse(&id.format()), Some(id));
         assert_eq!(GroupId::parse("evt_00000000000000000000000000"), None);
         let hash = GroupHash(u128::MAX - 1);
-        assert_eq!(GroupHash::parse(&hash.text()), Some(hash));
+        assert_eq!(GroupHash::parse(&hash.format()), Some(hash));
     }
 }

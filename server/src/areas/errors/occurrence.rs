@@ -177,7 +177,7 @@ impl Occurrence<'_> {
 }
 
 /// A text; a number or a truth is taken for its text. Empty is none.
-pub(super) fn text(value: Value<'_>) -> Option<Cow<'_, str>> {
+pub(super) fn string_value(value: Value<'_>) -> Option<Cow<'_, str>> {
     match value.json() {
         Json::Text("") => None,
         Json::Text(text) => Some(Cow::Borrowed(text)),
@@ -192,7 +192,7 @@ pub(super) fn text(value: Value<'_>) -> Option<Cow<'_, str>> {
 }
 
 /// The first characters of a text.
-pub(super) fn cut(text: &str, chars_max: usize) -> &str {
+pub(super) fn truncate(text: &str, chars_max: usize) -> &str {
     if text.len() <= chars_max {
         return text;
     }

@@ -11,9 +11,9 @@ use tokio::sync::oneshot;
 
 use super::error::ErrorsError;
 use super::ledger::{Admission, GROUP_TAG, GroupFilter, GroupView, SeenWithin, Ticket, events_of};
-use super::model::{GroupId, Move};
-use super::prepare::Prepared;
-use super::query::{self, Listing, Occurrences, Wanted};
+use super::model::{GroupId, StateChange};
+use super::prepare::PreparedOccurrence;
+use super::query::{self, ErrorFilter, Listing, OccurrenceFilter};
 use crate::app::App;
 use crate::http::{ApiResult, Paging};
 use crate::limits;
@@ -31,29 +31,32 @@ pub(super) struct Admitted {
 
 /// Which groups a bulk action is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Chosen {
+pub(super) enum BulkSelection {
     Named(Vec<GroupId>),
-    Matching(Wanted),
+    Matching(ErrorFilter),
 }
 
 /// What a bulk action does.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Action {
-    Move(Move),
+pub(super) enum BulkAction {
+    StateChange(StateChange),
     Delete,
 }
 
 /// Finds the groups of occurrences, and makes events of those that are new. Blocks: ids of occurrences are looked up on disk.
-pub(super) fn admit(app: &App, occurrences: &[Prepared]) -> Result<Admitted, ErrorsError> {
+pub(super) fn admit(
+    app: &App,
+    occurrences: &[PreparedOccurrence],
+) -> Result<Admitted, ErrorsError> {
     let batch = app.engine().event_batch();
     let mut admitted = Admitted { batch, tickets: Vec::new(), elsewhere: Vec::new() };
     for occurrence in occurrences {
         match app.errors().admit(occurrence, &mut admitted.batch) {
             Ok(Admission::New(ticket)) => admitted.tickets.push(ticket),
             Ok(Admission::Known) => {}
-            Ok(Admission::OnItsWay(told)) => admitted.elsewhere.push(told),
+            Ok(Admission::InFlight(told)) => admitted.elsewhere.push(told),
             Err(error) => {
-                app.errors().forget(&admitted.tickets);
+                app.errors().discard(&admitted.tickets);
                 return Err(error);
             }
         }
@@ -81,7 +84,7 @@ pub(super) async fn store(
                 app.blocking(count).await?;
             }
             Err(error) => {
-                app.errors().forget(&tickets);
+                app.errors().discard(&tickets);
                 return Err(error);
             }
         }
@@ -106,8 +109,8 @@ pub(super) async fn list(
 }
 
 /// The filter of groups, narrowed to those that have an occurrence as wanted: a query, of which only so many run at once.
-async fn narrowed(app: &Arc<App>, wanted: Wanted) -> ApiResult<GroupFilter> {
-    let Wanted { mut groups, occurrences } = wanted;
+async fn narrowed(app: &Arc<App>, wanted: ErrorFilter) -> ApiResult<GroupFilter> {
+    let ErrorFilter { mut groups, occurrences } = wanted;
     let Some(occurrences) = occurrences else { return Ok(groups) };
     let narrow = move |app: &App| {
         groups.only = Some(occurring(app, &groups, &occurrences)?);
@@ -120,7 +123,7 @@ async fn narrowed(app: &Arc<App>, wanted: Wanted) -> ApiResult<GroupFilter> {
 fn occurring(
     app: &App,
     groups: &GroupFilter,
-    wanted: &Occurrences,
+    wanted: &OccurrenceFilter,
 ) -> Result<HashSet<GroupId>, ErrorsError> {
     let by_time = wanted.tags.is_empty();
     let SeenWithin { certain: mut found, mut possible } =
@@ -128,7 +131,7 @@ fn occurring(
     // In order they are looked up quickly in each block.
     possible.sort_unstable();
     for asked in possible.chunks(limits::ERRORS_ASKED_TOGETHER) {
-        let names = asked.iter().map(|(id, _)| id.text()).collect();
+        let names = asked.iter().map(|(id, _)| id.format()).collect();
         let mut filter = events_of(names, wanted.range);
         filter.tags.extend(wanted.tags.iter().cloned());
         let answer = app.engine().query_events(&EventQuery {
@@ -193,8 +196,12 @@ pub(super) fn series(
 }
 
 /// Moves one group, or the one that it was merged into.
-pub(super) fn carry_out(app: &App, id: &str, order: &Move) -> Result<GroupView, ErrorsError> {
-    let (moved, _) = app.errors().carry_out(&[query::group(id)?], order)?;
+pub(super) fn apply_change(
+    app: &App,
+    id: &str,
+    order: &StateChange,
+) -> Result<GroupView, ErrorsError> {
+    let (moved, _) = app.errors().apply_change(&[query::group(id)?], order)?;
     moved.into_iter().next().ok_or_else(|| ErrorsError::NotFound(id.to_owned()))
 }
 
@@ -212,23 +219,23 @@ pub(super) fn delete(app: &App, id: &str) -> Result<(), ErrorsError> {
 /// Does something to many groups, and answers how many there were and how many changed.
 pub(super) async fn in_bulk(
     app: &Arc<App>,
-    chosen: Chosen,
-    action: Action,
+    chosen: BulkSelection,
+    action: BulkAction,
 ) -> ApiResult<(usize, usize)> {
     let ids = match chosen {
-        Chosen::Named(ids) => ids,
-        Chosen::Matching(wanted) => {
+        BulkSelection::Named(ids) => ids,
+        BulkSelection::Matching(wanted) => {
             let filter = narrowed(app, wanted).await?;
             let find = move |app: &App| Ok::<_, ErrorsError>(app.errors().matching(&filter));
             app.blocking(find).await?
         }
     };
     let act = move |app: &App| match action {
-        Action::Move(order) => {
-            let (there, changed) = app.errors().carry_out(&ids, &order)?;
+        BulkAction::StateChange(order) => {
+            let (there, changed) = app.errors().apply_change(&ids, &order)?;
             Ok::<_, ErrorsError>((there.len(), changed))
         }
-        Action::Delete => {
+        BulkAction::Delete => {
             let gone = app.errors().delete(&ids)?;
             Ok((gone.len(), gone.len()))
         }

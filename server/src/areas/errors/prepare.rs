@@ -8,13 +8,13 @@ use super::document::{self, Names};
 use super::grouping::hashes_of;
 use super::ledger::OWN_TAG_PREFIX;
 use super::model::{GroupHashes, Level, Sender, SentLevel};
-use super::occurrence::{Occurrence, cut};
+use super::occurrence::{Occurrence, truncate};
 use super::scrub::Scrubber;
 use crate::limits;
 
 /// An occurrence that is ready to be stored.
 #[derive(Clone, Debug)]
-pub(super) struct Prepared {
+pub(super) struct PreparedOccurrence {
     pub(super) sender: Sender,
     pub(super) project: u64,
     /// The id that the sender gave it, or was given here.
@@ -56,16 +56,17 @@ pub(super) fn prepare(
     arrival: Arrival,
     scrubber: &Scrubber,
     writer: &mut PropertiesWriter,
-) -> Option<Prepared> {
+) -> Option<PreparedOccurrence> {
     let event_id = occurrence.event_id.unwrap_or(arrival.event_id);
-    let title = cut(&scrubber.text(&occurrence.title()), limits::ERROR_TITLE_CHARS_MAX).to_owned();
+    let title =
+        truncate(&scrubber.scrub(&occurrence.title()), limits::ERROR_TITLE_CHARS_MAX).to_owned();
     let names =
-        Names { project: arrival.project, event_id: &event_id_text(event_id), title: &title };
+        Names { project: arrival.project, event_id: &format_event_id(event_id), title: &title };
     let properties = document::write(writer, occurrence, names, scrubber)?.clone();
     let owned = |text: &Option<std::borrow::Cow<'_, str>>| {
-        text.as_deref().map(|text| scrubber.text(text).into_owned())
+        text.as_deref().map(|text| scrubber.scrub(text).into_owned())
     };
-    Some(Prepared {
+    Some(PreparedOccurrence {
         sender: arrival.sender,
         project: arrival.project,
         event_id,
@@ -74,7 +75,7 @@ pub(super) fn prepare(
         level: occurrence.level,
         environment: owned(&occurrence.environment),
         release: owned(&occurrence.release),
-        user: occurrence.user.key().map(|user| scrubber.user(user).into_owned()),
+        user: occurrence.user.key().map(|user| scrubber.scrub_user(user).into_owned()),
         tags: indexed(occurrence, scrubber),
         summary: GroupSummary {
             message: searched(occurrence, &title, scrubber),
@@ -86,7 +87,7 @@ pub(super) fn prepare(
 }
 
 /// An id of an event as SDKs write it.
-pub(super) fn event_id_text(id: u128) -> String {
+pub(super) fn format_event_id(id: u128) -> String {
     format!("{id:032x}")
 }
 
@@ -94,10 +95,10 @@ pub(super) fn event_id_text(id: u128) -> String {
 fn indexed(occurrence: &Occurrence<'_>, scrubber: &Scrubber) -> Vec<(String, String)> {
     let mut tags: Vec<(String, String)> = Vec::new();
     for (key, value) in occurrence.tags.iter().filter(|(key, _)| !scrubber.is_secret(key)) {
-        let key = [OWN_TAG_PREFIX, &scrubber.text(key)].concat();
+        let key = [OWN_TAG_PREFIX, &scrubber.scrub(key)].concat();
         let is_key = key.chars().count() <= TAG_KEY_CHARS_MAX && !key.contains(char::is_control);
         if is_key && !tags.iter().any(|(known, _)| *known == key) {
-            let value = cut(&scrubber.text(value), limits::ERROR_TAG_CHARS_MAX).to_owned();
+            let value = truncate(&scrubber.scrub(value), limits::ERROR_TAG_CHARS_MAX).to_owned();
             tags.push((key, value));
         }
         if tags.len() == limits::ERROR_TAGS_INDEXED_MAX {
@@ -111,7 +112,7 @@ fn indexed(occurrence: &Occurrence<'_>, scrubber: &Scrubber) -> Vec<(String, Str
 fn searched(occurrence: &Occurrence<'_>, title: &str, scrubber: &Scrubber) -> String {
     let raised = occurrence.raised().and_then(|raised| raised.value.as_deref());
     let message = raised.or(occurrence.message.as_deref()).unwrap_or_default();
-    beyond_title(&scrubber.text(message), title)
+    beyond_title(&scrubber.scrub(message), title)
 }
 
 /// The beginning of `message`; nothing where `title` ends with all of it.
@@ -119,5 +120,5 @@ pub(super) fn beyond_title(message: &str, title: &str) -> String {
     if title.ends_with(message) {
         return String::new();
     }
-    cut(message, limits::ERROR_SEARCH_CHARS_MAX).to_owned()
+    truncate(message, limits::ERROR_SEARCH_CHARS_MAX).to_owned()
 }

@@ -6,7 +6,7 @@ use telltale_engine::{TagFilter, TimeRange, TimestampMs};
 
 use super::error::ErrorsError;
 use super::ledger::{GroupFilter, OWN_TAG_PREFIX, SortBy};
-use super::model::{GroupId, Level, Status};
+use super::model::{GroupId, GroupStatus, Level};
 use crate::http::{ApiError, ApiResult, Query};
 use crate::limits;
 use crate::platform::telemetry::buckets::Width;
@@ -17,28 +17,28 @@ use crate::platform::time::{self, Moment};
 /// A page of groups.
 #[derive(Clone, Debug)]
 pub(super) struct Listing {
-    pub(super) wanted: Wanted,
+    pub(super) wanted: ErrorFilter,
     pub(super) sort: SortBy,
 }
 
 /// Which errors are wanted: what their groups say, and what their occurrences say.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Wanted {
+pub(super) struct ErrorFilter {
     pub(super) groups: GroupFilter,
     /// `None` where nothing is asked of occurrences.
-    pub(super) occurrences: Option<Occurrences>,
+    pub(super) occurrences: Option<OccurrenceFilter>,
 }
 
 /// Occurrences of which an error must have one: all conditions hold of the same one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Occurrences {
+pub(super) struct OccurrenceFilter {
     pub(super) range: TimeRange,
     pub(super) tags: Vec<TagFilter>,
 }
 
 /// Filters as they are written, in a query or in a body.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Written<'t> {
+pub(super) struct FilterParams<'t> {
     pub(super) status: Option<&'t str>,
     pub(super) level: Option<&'t str>,
     pub(super) since: Option<&'t str>,
@@ -57,20 +57,21 @@ pub(super) enum InvalidFilter {
     /// It has the wrong form: which, and what was expected.
     Wrong(&'static str, Cow<'static, str>),
     /// It is one that all questions have in common.
-    Question(InvalidQuestion),
+    QueryParams(InvalidQuestion),
 }
 
 impl From<InvalidQuestion> for InvalidFilter {
     fn from(invalid: InvalidQuestion) -> Self {
-        Self::Question(invalid)
+        Self::QueryParams(invalid)
     }
 }
 
-impl Written<'_> {
-    pub(super) fn read(self, now: TimestampMs) -> Result<Wanted, InvalidFilter> {
+impl FilterParams<'_> {
+    pub(super) fn read(self, now: TimestampMs) -> Result<ErrorFilter, InvalidFilter> {
         let wrong = |field, expected: &'static str| InvalidFilter::Wrong(field, expected.into());
         let one_of = "must be one of unresolved, resolved, ignored";
-        let status = self.status.map(|text| Status::parse(text).ok_or(wrong("status", one_of)));
+        let status =
+            self.status.map(|text| GroupStatus::parse(text).ok_or(wrong("status", one_of)));
         let one_of = "must be one of warning, error, fatal";
         let level = self.level.map(|text| Level::parse(text).ok_or(wrong("level", one_of)));
         let expected = "must be a duration such as 30m, 24h or 7d, or a time such as 2026-01-02 or 2026-01-02T03:04:05Z";
@@ -88,10 +89,10 @@ impl Written<'_> {
             assignee: self.assignee.map(str::to_owned),
             only: None,
         };
-        Ok(Wanted { groups, occurrences: self.occurrences(now)? })
+        Ok(ErrorFilter { groups, occurrences: self.occurrences(now)? })
     }
 
-    fn occurrences(&self, now: TimestampMs) -> Result<Option<Occurrences>, InvalidFilter> {
+    fn occurrences(&self, now: TimestampMs) -> Result<Option<OccurrenceFilter>, InvalidFilter> {
         let own = |name: &'static str, text: Option<&str>| {
             let condition = text.map(|text| {
                 let wrong = || InvalidFilter::Wrong(name, question::STAR_RULE.into());
@@ -112,7 +113,7 @@ impl Written<'_> {
         let start = from.map_or(TimestampMs(0), Moment::start);
         let end = to.map_or(TimestampMs(i64::MAX), Moment::end);
         let range = question::range(Some(start), Some(end), 0, now)?;
-        Ok(Some(Occurrences { range, tags }))
+        Ok(Some(OccurrenceFilter { range, tags }))
     }
 }
 
@@ -126,7 +127,7 @@ fn since(text: &str, now: TimestampMs) -> Option<TimestampMs> {
 
 /// Reads the parameters of a list.
 pub(super) fn listing(query: &Query, now: TimestampMs) -> ApiResult<Listing> {
-    let written = Written {
+    let written = FilterParams {
         status: query.one("status")?,
         level: query.one("level")?,
         since: query.one("since")?,
@@ -140,7 +141,7 @@ pub(super) fn listing(query: &Query, now: TimestampMs) -> ApiResult<Listing> {
     };
     let wanted = written.read(now).map_err(|invalid| match invalid {
         InvalidFilter::Wrong(field, expected) => ApiError::parameter(field, expected),
-        InvalidFilter::Question(invalid) => invalid.into(),
+        InvalidFilter::QueryParams(invalid) => invalid.into(),
     })?;
     let sort = match query.one("sort")? {
         None | Some("last_seen") => SortBy::LastSeen,

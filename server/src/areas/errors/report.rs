@@ -6,7 +6,7 @@ use telltale_engine::TimestampMs;
 
 use super::error::ErrorsError;
 use super::model::SentLevel;
-use super::occurrence::{Exception, Frame, Occurrence, Tag, User, cut, text};
+use super::occurrence::{Exception, Frame, Occurrence, Tag, User, string_value, truncate};
 use crate::limits;
 use crate::platform::json::{InvalidJson, Json, Members, Value, with_document};
 use crate::platform::time;
@@ -87,7 +87,7 @@ fn backtrace(value: Value<'_>) -> Result<Vec<Frame<'_>>, ErrorsError> {
             return Err(ErrorsError::field(FIELD, "must be an array of strings"));
         };
         if all <= max || at < half || at >= all - (max - half) {
-            frames.push(frame(cut(text.trim(), limits::ERROR_FIELD_CHARS_MAX)));
+            frames.push(frame(truncate(text.trim(), limits::ERROR_FIELD_CHARS_MAX)));
         }
     }
     frames.reverse();
@@ -145,7 +145,7 @@ fn user(value: Value<'_>) -> Result<User<'_>, ErrorsError> {
         match value.json() {
             Json::Null => {}
             Json::Text(_) | Json::Number(_) => {
-                *slot = text(value).map(|text| Cow::Owned(cut(&text, max).to_owned()));
+                *slot = string_value(value).map(|text| Cow::Owned(truncate(&text, max).to_owned()));
             }
             _ => {
                 let expected = "must be a string or a number";
@@ -165,7 +165,7 @@ fn tags(value: Value<'_>) -> Result<Vec<Tag<'_>>, ErrorsError> {
         if key.is_empty() || read.iter().any(|(known, _)| known == key) {
             return Err(ErrorsError::Tags);
         }
-        read.push((Cow::Borrowed(cut(key, max)), Cow::Borrowed(cut(text, max))));
+        read.push((Cow::Borrowed(truncate(key, max)), Cow::Borrowed(truncate(text, max))));
     }
     Ok(read)
 }
@@ -174,7 +174,7 @@ fn fingerprint(value: Value<'_>) -> Result<Vec<Cow<'_, str>>, ErrorsError> {
     let wrong = || ErrorsError::field("fingerprint", "must be an array of strings");
     let Json::Array(elements) = value.json() else { return Err(wrong()) };
     let parts = elements.take(limits::ERROR_FINGERPRINTS_MAX).map(|part| match part.json() {
-        Json::Text(text) => Ok(Cow::Borrowed(cut(text, limits::ERROR_FIELD_CHARS_MAX))),
+        Json::Text(text) => Ok(Cow::Borrowed(truncate(text, limits::ERROR_FIELD_CHARS_MAX))),
         _ => Err(wrong()),
     });
     parts.collect()
@@ -198,7 +198,7 @@ fn line<'d>(
     chars_max: usize,
 ) -> Result<Cow<'d, str>, ErrorsError> {
     match value.json() {
-        Json::Text(text) => Ok(Cow::Borrowed(cut(text, chars_max))),
+        Json::Text(text) => Ok(Cow::Borrowed(truncate(text, chars_max))),
         _ => Err(ErrorsError::field(field, "must be a string")),
     }
 }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use telltale_engine::PropertiesWriter;
 
-use super::model::{Move, Sender};
+use super::model::{Sender, StateChange};
 use super::ops;
 use super::prepare::{Arrival, prepare};
 use super::wire::{
-    AssignInput, BulkInput, BulkView, Detail, EventView, GroupItem, IgnoreInput, MergeInput,
-    MovedView, Nothing, ReportInput, Reported, ResolveInput, SeriesView,
+    AssignInput, BulkInput, BulkView, Detail, EmptyInput, EventView, GroupItem, GroupStateView,
+    IgnoreInput, MergeInput, ReportInput, Reported, ResolveInput, SeriesView,
 };
 use super::{ErrorsError, query, report};
 use crate::app::App;
@@ -81,33 +81,33 @@ async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 async fn resolve(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let order = req.json_or_default::<ResolveInput>()?.into_move()?;
-    let moved = app.blocking(move |app| ops::carry_out(app, req.param("id"), &order)).await?;
-    Response::ok(&Data { data: MovedView::from(moved) })
+    let order = req.json_or_default::<ResolveInput>()?.into_change()?;
+    let moved = app.blocking(move |app| ops::apply_change(app, req.param("id"), &order)).await?;
+    Response::ok(&Data { data: GroupStateView::from(moved) })
 }
 
 async fn ignore(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let order = req.json_or_default::<IgnoreInput>()?.into_move()?;
-    let moved = app.blocking(move |app| ops::carry_out(app, req.param("id"), &order)).await?;
-    Response::ok(&Data { data: MovedView::from(moved) })
+    let order = req.json_or_default::<IgnoreInput>()?.into_change()?;
+    let moved = app.blocking(move |app| ops::apply_change(app, req.param("id"), &order)).await?;
+    Response::ok(&Data { data: GroupStateView::from(moved) })
 }
 
 async fn unresolve(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    req.json_or_default::<Nothing>()?;
-    let work = move |app: &App| ops::carry_out(app, req.param("id"), &Move::Unresolve);
-    Response::ok(&Data { data: MovedView::from(app.blocking(work).await?) })
+    req.json_or_default::<EmptyInput>()?;
+    let work = move |app: &App| ops::apply_change(app, req.param("id"), &StateChange::Unresolve);
+    Response::ok(&Data { data: GroupStateView::from(app.blocking(work).await?) })
 }
 
 async fn assign(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let order = req.json::<AssignInput>()?.into_move()?;
-    let moved = app.blocking(move |app| ops::carry_out(app, req.param("id"), &order)).await?;
-    Response::ok(&Data { data: MovedView::from(moved) })
+    let order = req.json::<AssignInput>()?.into_change()?;
+    let moved = app.blocking(move |app| ops::apply_change(app, req.param("id"), &order)).await?;
+    Response::ok(&Data { data: GroupStateView::from(moved) })
 }
 
 async fn merge(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let others = req.json::<MergeInput>()?.into_ids()?;
     let merged = app.blocking(move |app| ops::merge(app, req.param("id"), &others)).await?;
-    Response::ok(&Data { data: MovedView::from(merged) })
+    Response::ok(&Data { data: GroupStateView::from(merged) })
 }
 
 async fn bulk(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -233,23 +233,23 @@ const DELETE: Doc = Doc::new(TAG, "Delete an error and all its events")
 const RESOLVE: Doc = Doc::new(TAG, "Resolve an error")
     .about("An occurrence that arrives later makes it unresolved again and sets `regressed_at`, whatever time the client gives it.")
     .optional_request::<ResolveInput>(r#"{"note": "fixed in 1.2.4"}"#)
-    .ok::<Data<MovedView>>()
+    .ok::<Data<GroupStateView>>()
     .errors(&[NO_ERROR, ErrorCode::InvalidField]);
 
 const IGNORE: Doc = Doc::new(TAG, "Ignore an error, for a time or for ever")
     .about("One that is ignored already takes the new duration and reason.")
     .optional_request::<IgnoreInput>(r#"{"duration": "24h", "reason": "a holiday"}"#)
-    .ok::<Data<MovedView>>()
+    .ok::<Data<GroupStateView>>()
     .errors(&[NO_ERROR, ErrorCode::InvalidField]);
 
 const UNRESOLVE: Doc = Doc::new(TAG, "Take back that an error is resolved or ignored")
-    .optional_request::<Nothing>("{}")
-    .ok::<Data<MovedView>>()
+    .optional_request::<EmptyInput>("{}")
+    .ok::<Data<GroupStateView>>()
     .errors(&[NO_ERROR]);
 
 const ASSIGN: Doc = Doc::new(TAG, "Say whose an error is")
     .request::<AssignInput>(r#"{"user_id": "ann@example.com"}"#)
-    .ok::<Data<MovedView>>()
+    .ok::<Data<GroupStateView>>()
     .errors(&[NO_ERROR, ErrorCode::MissingField, ErrorCode::InvalidField]);
 
 const MERGE: Doc = Doc::new(TAG, "Make other errors part of one")
@@ -258,7 +258,7 @@ const MERGE: Doc = Doc::new(TAG, "Make other errors part of one")
          arrive meanwhile count when it is done; while too many of them wait, more are refused with 503 `overloaded`. Deleting is alike.",
     )
     .request::<MergeInput>("")
-    .ok::<Data<MovedView>>()
+    .ok::<Data<GroupStateView>>()
     .errors(&[NO_ERROR, ErrorCode::MissingField, ErrorCode::InvalidField])
     .ext();
 

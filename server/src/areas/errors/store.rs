@@ -19,8 +19,8 @@ use telltale_engine::{
     Distinct, Engine, Error, EventId, KeyRange, RecordBatch, Result, Table, TimestampMs,
 };
 
-use super::ledger::{Group, Latest, Mark, SeenKey};
-use super::model::{GroupHash, GroupId, GroupState, Level, Sender, Status};
+use super::ledger::{Group, LatestOccurrence, Mark, SeenKey};
+use super::model::{GroupHash, GroupId, GroupState, GroupStatus, Level, Sender};
 use crate::limits::ERROR_ID_DAYS;
 
 const MARK: Table = Table::new(32, "errors_mark");
@@ -39,17 +39,17 @@ const GENERATION_MS: i64 = ERROR_ID_DAYS * 24 * 60 * 60 * 1_000;
 
 /// The records of one engine.
 #[derive(Clone, Debug)]
-pub(super) struct Store {
+pub(super) struct LedgerStore {
     engine: Engine,
 }
 
 /// Changes that are made together.
 #[derive(Debug, Default)]
-pub(super) struct Changes(RecordBatch);
+pub(super) struct LedgerChanges(RecordBatch);
 
 /// What the disk has.
 #[derive(Debug, Default)]
-pub(super) struct Stored {
+pub(super) struct StoredLedger {
     /// `None` where it cannot be read.
     pub(super) mark: Option<Mark>,
     /// The number that the next event would have had when the server stopped with everything stored; 0 when it did not.
@@ -71,7 +71,7 @@ struct StoredMark {
 #[derive(Debug, Serialize, Deserialize)]
 struct StoredGroup {
     title: String,
-    searched: String,
+    search_string: String,
     level: u8,
     first_seen: i64,
     last_seen: i64,
@@ -85,7 +85,7 @@ struct StoredGroup {
 #[derive(Debug, Serialize, Deserialize)]
 struct StoredGroupState {
     status: u8,
-    moved_number: u64,
+    changed_at_number: u64,
     resolved_at: Option<i64>,
     note: Option<String>,
     ignored_at: Option<i64>,
@@ -96,20 +96,20 @@ struct StoredGroupState {
     members: Vec<u128>,
 }
 
-impl Store {
+impl LedgerStore {
     pub(super) fn new(engine: Engine) -> Self {
         Self { engine }
     }
 
     /// Applies changes, all or none, and returns when they are on disk.
-    pub(super) fn write(&self, changes: Changes) -> Result<()> {
+    pub(super) fn write(&self, changes: LedgerChanges) -> Result<()> {
         self.engine.records().write(changes.0)
     }
 
     /// Reads everything but users and ids.
-    pub(super) fn read(&self) -> Result<Stored> {
+    pub(super) fn read(&self) -> Result<StoredLedger> {
         let records = self.engine.records();
-        let mut stored = Stored::default();
+        let mut stored = StoredLedger::default();
         let mut damaged = Vec::new();
         match self.mark() {
             Ok(StoredMark { through, beyond, closed_at }) => {
@@ -128,7 +128,7 @@ impl Store {
         damaged.extend(gap);
         let gap = records.read_all(GROUP_STATES, |key, value| {
             match id_of(key)
-                .and_then(|id| Ok((id, decode::<StoredGroupState>(value)?.into_course()?)))
+                .and_then(|id| Ok((id, decode::<StoredGroupState>(value)?.into_group_state()?)))
             {
                 Ok(group_state) => stored.group_states.push(group_state),
                 Err(error) => damaged.push(format!("state of errors {key:02x?}: {error}")),
@@ -173,7 +173,7 @@ impl Store {
     }
 }
 
-impl Changes {
+impl LedgerChanges {
     /// Whether nothing changes.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -203,7 +203,7 @@ impl Changes {
     }
 
     /// Removes ids that need not be remembered.
-    pub(super) fn forget_seen(&mut self, now: TimestampMs) {
+    pub(super) fn delete_old_seen(&mut self, now: TimestampMs) {
         let oldest = generation(now).saturating_sub(1);
         self.0.delete_range(SEEN, &KeyRange::between(&[], &oldest.to_be_bytes()));
     }
@@ -286,7 +286,7 @@ impl From<&Group> for StoredGroup {
     fn from(group: &Group) -> Self {
         Self {
             title: group.title.to_string(),
-            searched: group.searched.to_string(),
+            search_string: group.search_string.to_string(),
             level: group.level as u8,
             first_seen: group.first_seen.0,
             last_seen: group.last_seen.0,
@@ -304,13 +304,13 @@ impl StoredGroup {
         let level = Level::ALL.get(usize::from(self.level)).copied();
         Ok(Group {
             title: self.title.into(),
-            searched: self.searched.into(),
+            search_string: self.search_string.into(),
             level: level.ok_or_else(|| unreadable("a level"))?,
             first_seen: TimestampMs(self.first_seen),
             last_seen: TimestampMs(self.last_seen),
             occurrences: self.occurrences,
             users: self.users,
-            latest: Latest {
+            latest: LatestOccurrence {
                 time: TimestampMs(self.latest_time),
                 event: EventId(self.latest_event),
             },
@@ -325,8 +325,8 @@ impl From<&GroupState> for StoredGroupState {
     fn from(group_state: &GroupState) -> Self {
         let ms = |time: Option<TimestampMs>| time.map(|time| time.0);
         Self {
-            status: group_state.set as u8,
-            moved_number: group_state.moved_number,
+            status: group_state.stored_status as u8,
+            changed_at_number: group_state.changed_at_number,
             resolved_at: ms(group_state.resolved_at),
             note: group_state.note.clone(),
             ignored_at: ms(group_state.ignored_at),
@@ -340,12 +340,12 @@ impl From<&GroupState> for StoredGroupState {
 }
 
 impl StoredGroupState {
-    fn into_course(self) -> Result<GroupState> {
-        let status = Status::ALL.get(usize::from(self.status)).copied();
+    fn into_group_state(self) -> Result<GroupState> {
+        let status = GroupStatus::ALL.get(usize::from(self.status)).copied();
         let time = |ms: Option<i64>| ms.map(TimestampMs);
         Ok(GroupState {
-            set: status.ok_or_else(|| unreadable("a state"))?,
-            moved_number: self.moved_number,
+            stored_status: status.ok_or_else(|| unreadable("a state"))?,
+            changed_at_number: self.changed_at_number,
             resolved_at: time(self.resolved_at),
             note: self.note,
             ignored_at: time(self.ignored_at),
@@ -372,9 +372,9 @@ mod tests {
     fn an_id_is_known_in_the_weeks_around_the_one_that_it_came_in() {
         let dir = tempfile::tempdir().unwrap();
         let options = Options { cache_bytes: 8 << 20, ..Options::default() };
-        let store = Store::new(Engine::open(dir.path(), options).unwrap());
+        let store = LedgerStore::new(Engine::open(dir.path(), options).unwrap());
         let begins = 3_000 * GENERATION_MS;
-        let mut changes = Changes::default();
+        let mut changes = LedgerChanges::default();
         changes.put_seen(SeenKey(7), TimestampMs(begins));
         store.write(changes).unwrap();
         for (now, is_known) in [
@@ -392,8 +392,8 @@ mod tests {
         let mark = StoredMark { through: 300, beyond: vec![302], closed_at: 5 };
         assert_eq!(hex(&encode(&mark)), "01ac0201ae0205");
         let group_state = GroupState {
-            set: Status::Resolved,
-            moved_number: 7,
+            stored_status: GroupStatus::Resolved,
+            changed_at_number: 7,
             resolved_at: Some(TimestampMs(5)),
             note: Some("ok".into()),
             members: vec![GroupId(1)],
@@ -401,10 +401,13 @@ mod tests {
         };
         let bytes = encode(&StoredGroupState::from(&group_state));
         assert_eq!(hex(&bytes), "010107010a01026f6b00000000000101");
-        assert_eq!(decode::<StoredGroupState>(&bytes).unwrap().into_course().unwrap(), group_state);
+        assert_eq!(
+            decode::<StoredGroupState>(&bytes).unwrap().into_group_state().unwrap(),
+            group_state
+        );
         let group = StoredGroup {
             title: "T".into(),
-            searched: "t".into(),
+            search_string: "t".into(),
             level: 1,
             first_seen: 1,
             last_seen: 2,

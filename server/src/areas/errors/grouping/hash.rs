@@ -42,7 +42,7 @@ pub(super) fn group_of(occurrence: &Occurrence<'_>) -> GroupHash {
         parts => {
             let mut hash = Parts::new(VERSION, "fingerprint");
             // It costs as much as all other rules, and a fingerprint may name it any number of times.
-            let default = LazyCell::new(|| by_content(occurrence).text());
+            let default = LazyCell::new(|| by_content(occurrence).format());
             for part in parts {
                 hash.add(&fingerprint::expanded(part, occurrence, &|| String::clone(&default)));
             }

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use regex_automata::meta::Regex;
 
-use super::super::occurrence::cut;
+use super::super::occurrence::truncate;
 use super::replaced::replaced;
 use crate::limits;
 
@@ -53,7 +53,7 @@ static REGEX: LazyLock<Option<Regex>> =
 
 /// The message with names in the place of what differs.
 pub(super) fn parameterized(message: &str) -> Cow<'_, str> {
-    let message = cut(message, limits::ERROR_MESSAGE_CHARS_MAX);
+    let message = truncate(message, limits::ERROR_MESSAGE_CHARS_MAX);
     let Some(regex) = REGEX.as_ref() else { return Cow::Borrowed(message) };
     replaced(message, regex, |pattern, matched, out| {
         match PATTERNS.get(pattern).map_or("", |(_, name)| *name) {

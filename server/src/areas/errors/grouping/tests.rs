@@ -8,7 +8,7 @@ use super::super::sentry::with_event;
 use super::hashes_of;
 
 fn hash(event: &Value) -> String {
-    hashes(event).current.text()
+    hashes(event).current.format()
 }
 
 fn hashes(event: &Value) -> GroupHashes {
@@ -141,7 +141,7 @@ fn hashes_are_as_ever() {
         json!({}),
     ];
     assert_eq!(
-        events.each_ref().map(|event| hashes(event).earlier.text()),
+        events.each_ref().map(|event| hashes(event).earlier.format()),
         [
             "7a4a2783050706e1d78ec3b38d6b7b41",
             "598aff33e9539b92363025155e389669",

@@ -5,9 +5,9 @@ use tokio::sync::oneshot;
 
 use super::super::error::ErrorsError;
 use super::super::model::{GroupHash, GroupHashes, GroupId, Sender};
-use super::super::prepare::{GroupSummary, Prepared};
+use super::super::prepare::{GroupSummary, PreparedOccurrence};
 use super::book::{EVENT_NAME, GROUP_TAG, HASH_TAG, Ledger, State};
-use super::group::{Group, Latest};
+use super::group::{Group, LatestOccurrence};
 use super::groups::Place;
 use super::read_users::ReadUsers;
 use super::seen::{SeenKey, Sight};
@@ -20,14 +20,14 @@ pub(in crate::areas::errors) enum Admission {
     /// It was stored before.
     Known,
     /// It is on its way from another request: the receiver hears whether it was stored.
-    OnItsWay(oneshot::Receiver<bool>),
+    InFlight(oneshot::Receiver<bool>),
 }
 
 /// An occurrence on its way.
 #[derive(Debug)]
 pub(in crate::areas::errors) struct Ticket {
     event: EventId,
-    latest: Latest,
+    latest: LatestOccurrence,
     place: Place,
     sender: Sender,
     seen: SeenKey,
@@ -60,7 +60,7 @@ impl Ledger {
     /// deleted while too many wait for that.
     pub(in crate::areas::errors) fn admit(
         &self,
-        prepared: &Prepared,
+        prepared: &PreparedOccurrence,
         batch: &mut EventBatch,
     ) -> Result<Admission, ErrorsError> {
         let seen = SeenKey::new(prepared.project, prepared.event_id);
@@ -77,7 +77,7 @@ impl Ledger {
         };
         match state.seen.look(seen) {
             Sight::Stored => return Ok(Admission::Known),
-            Sight::OnItsWay(told) => return Ok(Admission::OnItsWay(told)),
+            Sight::InFlight(told) => return Ok(Admission::InFlight(told)),
             Sight::New => {}
         }
         let make = || GroupId(self.ids.next_number());
@@ -90,7 +90,7 @@ impl Ledger {
         match push(batch, prepared, place) {
             Ok(event) => {
                 state.numbers.begin(event.number(), place.group);
-                let latest = Latest { time: prepared.time, event };
+                let latest = LatestOccurrence { time: prepared.time, event };
                 let (summary, user) = (prepared.summary.clone(), prepared.user.clone());
                 let sender = prepared.sender;
                 Ok(Admission::New(Ticket { event, latest, place, sender, seen, summary, user }))
@@ -105,8 +105,9 @@ impl Ledger {
 
     /// The hash that an occurrence goes by: the one by earlier rules where these made its group, its own where that has a group
     /// or may begin one, else that of all that its sender has beyond.
-    fn hash_for(&self, state: &mut State, prepared: &Prepared) -> GroupHash {
-        let Prepared { hashes: GroupHashes { current: hash, earlier }, sender, .. } = prepared;
+    fn hash_for(&self, state: &mut State, prepared: &PreparedOccurrence) -> GroupHash {
+        let PreparedOccurrence { hashes: GroupHashes { current: hash, earlier }, sender, .. } =
+            prepared;
         // Groups of earlier rules are never begun any more, so this finds only those that were there before these rules.
         if let Some(known) = [earlier, hash].into_iter().find(|hash| state.groups.has(**hash)) {
             return *known;
@@ -142,7 +143,7 @@ impl Ledger {
     }
 
     /// The batch was not stored: it is as if nothing of it had come.
-    pub(in crate::areas::errors) fn forget(&self, tickets: &[Ticket]) {
+    pub(in crate::areas::errors) fn discard(&self, tickets: &[Ticket]) {
         let mut state = self.state.write();
         for ticket in tickets {
             state.abandon(ticket.place, ticket.sender);
@@ -184,7 +185,7 @@ impl State {
         &mut self,
         read: &mut ReadUsers,
         origin: Origin,
-        latest: Latest,
+        latest: LatestOccurrence,
         summary: &GroupSummary,
         user: Option<&str>,
     ) {
@@ -205,10 +206,10 @@ impl State {
 
 fn push(
     batch: &mut EventBatch,
-    prepared: &Prepared,
+    prepared: &PreparedOccurrence,
     place: Place,
 ) -> Result<EventId, telltale_engine::InvalidEvent> {
-    let (group, hash) = (place.group.text(), place.hash.text());
+    let (group, hash) = (place.group.format(), place.hash.format());
     let mut tags = vec![
         (GROUP_TAG, group.as_str()),
         (HASH_TAG, hash.as_str()),

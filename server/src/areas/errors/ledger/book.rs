@@ -11,7 +11,7 @@ use telltale_engine::{
 
 use super::super::model::GroupId;
 use super::super::scrub::Scrubber;
-use super::super::store::Store;
+use super::super::store::LedgerStore;
 use super::budget::Budgets;
 use super::deferred::DeferredOccurrences;
 use super::group::GroupView;
@@ -38,7 +38,7 @@ pub struct Ledger {
     pub(super) engine: Engine,
     pub(super) clock: Clock,
     pub(super) ids: Arc<Ids>,
-    pub(super) store: Store,
+    pub(super) store: LedgerStore,
     pub(super) state: RwLock<State>,
     /// Held by who writes to disk, and taken before the state.
     pub(super) writing: Mutex<()>,
@@ -90,7 +90,7 @@ impl Ledger {
         settings: &ErrorSettings,
     ) -> Result<Self> {
         let ledger = Self {
-            store: Store::new(engine.clone()),
+            store: LedgerStore::new(engine.clone()),
             engine,
             clock,
             ids,
@@ -126,7 +126,7 @@ impl Ledger {
     pub fn memory_bytes(&self) -> u64 {
         let state = self.state.read();
         let State { groups, users, deferred, .. } = &*state;
-        let of_groups = groups.long_bytes() + groups.course_bytes();
+        let of_groups = groups.long_bytes() + groups.state_bytes();
         let more = of_groups + users.bytes() + deferred.bytes();
         groups.len() as u64 * ERROR_GROUP_BYTES + more as u64
     }

@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use telltale_engine::Result;
 
-use super::super::model::{GroupId, GroupState, Move};
-use super::super::store::Changes;
+use super::super::model::{GroupId, GroupState, StateChange};
+use super::super::store::LedgerChanges;
 use super::book::Ledger;
 use super::group::GroupView;
 
@@ -20,13 +20,13 @@ struct Moved {
 impl Ledger {
     /// Moves groups, or those that they were merged into, all or none. Returns those that there are, each once and as they are now, and
     /// how many of them changed.
-    pub(in crate::areas::errors) fn carry_out(
+    pub(in crate::areas::errors) fn apply_change(
         &self,
         ids: &[GroupId],
-        order: &Move,
+        order: &StateChange,
     ) -> Result<(Vec<GroupView>, usize)> {
         let _writing = self.writing.lock();
-        let mut changes = Changes::default();
+        let mut changes = LedgerChanges::default();
         let mut moved = Vec::new();
         let (now, ids) = {
             let mut state = self.state.write();
@@ -39,7 +39,7 @@ impl Ledger {
                 state.groups.change(*id, |group| {
                     let before = group.state.clone();
                     let mut after = before.as_deref().cloned().unwrap_or_default();
-                    after.carry_out(order, now, next_number);
+                    after.apply_change(order, now, next_number);
                     if after != before.as_deref().cloned().unwrap_or_default() {
                         changes.put_group_state(*id, &after);
                         group.state = Some(Box::new(after));

@@ -13,7 +13,7 @@ use super::super::model::GroupId;
 use super::super::prepare::GroupSummary;
 use super::admit::Origin;
 use super::book::State;
-use super::group::Latest;
+use super::group::LatestOccurrence;
 use super::read_users::ReadUsers;
 use crate::limits::ERRORS_HELD_BACK_BYTES_MAX;
 
@@ -32,7 +32,7 @@ pub(super) struct DeferredOccurrences {
 #[derive(Debug)]
 struct HeldOccurrence {
     origin: Origin,
-    latest: Latest,
+    latest: LatestOccurrence,
     summary: GroupSummary,
     user: Option<String>,
 }
@@ -69,7 +69,7 @@ impl DeferredOccurrences {
     pub(super) fn add(
         &mut self,
         origin: Origin,
-        latest: Latest,
+        latest: LatestOccurrence,
         summary: &GroupSummary,
         user: Option<&str>,
     ) {

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use telltale_engine::{Result, TimestampMs};
 
 use super::super::model::GroupId;
-use super::super::store::Changes;
+use super::super::store::LedgerChanges;
 use super::book::{Ledger, all_time, events_of};
 use super::group::Group;
 
@@ -19,7 +19,7 @@ impl Ledger {
 
     /// The same for who holds the right to write.
     pub(super) fn delete_held(&self, ids: &[GroupId]) -> Result<Vec<GroupId>> {
-        let mut changes = Changes::default();
+        let mut changes = LedgerChanges::default();
         let (mut gone, mut doomed) = (Vec::new(), HashSet::new());
         {
             let mut state = self.state.write();
@@ -57,9 +57,9 @@ impl Ledger {
         // Their ids would be forgotten with them, and who sends one again would tell of a new error.
         self.store()?;
         // All at once: each time, every block that holds any of their events is written anew.
-        let names = doomed.iter().map(|id| id.text()).collect();
+        let names = doomed.iter().map(|id| id.format()).collect();
         self.engine.delete_events(&events_of(names, all_time()))?;
-        let mut changes = Changes::default();
+        let mut changes = LedgerChanges::default();
         doomed.iter().for_each(|id| changes.delete_doomed(*id));
         self.store.write(changes)?;
         let mut state = self.state.write();
@@ -72,8 +72,8 @@ impl Ledger {
     pub fn trim(&self) -> Result<()> {
         let now = self.engine.trusted_time().expiry;
         let writing = self.writing.lock();
-        let mut changes = Changes::default();
-        changes.forget_seen(now);
+        let mut changes = LedgerChanges::default();
+        changes.delete_old_seen(now);
         self.store.write(changes)?;
         drop(writing);
         let kept = i64::try_from(self.retention.as_millis()).unwrap_or(i64::MAX);

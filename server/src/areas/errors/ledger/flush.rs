@@ -3,13 +3,13 @@
 use telltale_engine::{Result, TimestampMs};
 
 use super::super::model::GroupId;
-use super::super::store::Changes;
+use super::super::store::LedgerChanges;
 use super::book::{Ledger, State};
 use super::numbers::Mark;
 
 /// What a batch takes along: the disk's once that is written, and left to the next one if it is not.
 #[derive(Debug)]
-pub(super) struct Written {
+pub(super) struct StagedFlush {
     groups: Vec<GroupId>,
     users: Vec<GroupId>,
     mark: Mark,
@@ -29,7 +29,7 @@ impl Ledger {
 
     fn write_down(&self, closed_at: u64) -> Result<()> {
         let _writing = self.writing.lock();
-        let mut changes = Changes::default();
+        let mut changes = LedgerChanges::default();
         let now = self.engine.trusted_time().believed;
         let written = self.state.write().stage(&mut changes, now, closed_at);
         let outcome = self.store.write(changes);
@@ -42,10 +42,10 @@ impl State {
     /// Adds what the disk does not have to a batch: nothing where nothing was counted.
     pub(super) fn stage(
         &mut self,
-        changes: &mut Changes,
+        changes: &mut LedgerChanges,
         now: TimestampMs,
         closed_at: u64,
-    ) -> Written {
+    ) -> StagedFlush {
         let closed_at = if self.numbers.is_idle() { closed_at } else { 0 };
         let groups = self.groups.take_changed();
         for id in &groups {
@@ -70,11 +70,11 @@ impl State {
         if closed_at != 0 || !changes.is_empty() || self.stored.as_ref() != Some(&mark) {
             changes.put_mark(&mark, closed_at);
         }
-        Written { groups, users, mark }
+        StagedFlush { groups, users, mark }
     }
 
     /// Learns whether what was staged is on disk.
-    pub(super) fn staged(&mut self, written: Written, is_stored: bool) {
+    pub(super) fn staged(&mut self, written: StagedFlush, is_stored: bool) {
         if is_stored {
             self.stored = Some(written.mark);
             self.users.trim();

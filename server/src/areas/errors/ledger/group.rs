@@ -3,8 +3,8 @@
 use smallvec::{SmallVec, smallvec};
 use telltale_engine::{EventId, TimestampMs};
 
-use super::super::model::{GroupHash, GroupId, GroupState, Level, Sender, Status};
-use super::super::occurrence::cut;
+use super::super::model::{GroupHash, GroupId, GroupState, GroupStatus, Level, Sender};
+use super::super::occurrence::truncate;
 use super::super::prepare::GroupSummary;
 use crate::limits;
 
@@ -16,14 +16,14 @@ const OVERFLOW_TITLE: &str = "Errors beyond the limit of groups";
 pub(in crate::areas::errors) struct Group {
     pub(in crate::areas::errors) title: Box<str>,
     /// Title and message in lower case, for the search.
-    pub(in crate::areas::errors) searched: Box<str>,
+    pub(in crate::areas::errors) search_string: Box<str>,
     pub(in crate::areas::errors) level: Level,
     pub(in crate::areas::errors) first_seen: TimestampMs,
     pub(in crate::areas::errors) last_seen: TimestampMs,
     pub(in crate::areas::errors) occurrences: u64,
     pub(in crate::areas::errors) users: u64,
     /// Its newest occurrence.
-    pub(in crate::areas::errors) latest: Latest,
+    pub(in crate::areas::errors) latest: LatestOccurrence,
     pub(in crate::areas::errors) hashes: SmallVec<[GroupHash; 1]>,
     /// Whose first occurrence made it.
     pub(in crate::areas::errors) sender: Sender,
@@ -33,7 +33,7 @@ pub(in crate::areas::errors) struct Group {
 
 /// The newest occurrence of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::areas::errors) struct Latest {
+pub(in crate::areas::errors) struct LatestOccurrence {
     pub(in crate::areas::errors) time: TimestampMs,
     pub(in crate::areas::errors) event: EventId,
 }
@@ -43,13 +43,13 @@ pub(in crate::areas::errors) struct Latest {
 pub(in crate::areas::errors) struct GroupView {
     pub(in crate::areas::errors) id: GroupId,
     pub(in crate::areas::errors) title: String,
-    pub(in crate::areas::errors) status: Status,
+    pub(in crate::areas::errors) status: GroupStatus,
     pub(in crate::areas::errors) level: Level,
     pub(in crate::areas::errors) first_seen: TimestampMs,
     pub(in crate::areas::errors) last_seen: TimestampMs,
     pub(in crate::areas::errors) occurrences: u64,
     pub(in crate::areas::errors) users: u64,
-    pub(in crate::areas::errors) latest: Latest,
+    pub(in crate::areas::errors) latest: LatestOccurrence,
     pub(in crate::areas::errors) state: GroupState,
 }
 
@@ -58,12 +58,12 @@ impl Group {
     pub(super) fn new(
         hash: GroupHash,
         sender: Sender,
-        latest: Latest,
+        latest: LatestOccurrence,
         summary: &GroupSummary,
     ) -> Self {
         Self {
             title: Box::default(),
-            searched: Box::default(),
+            search_string: Box::default(),
             level: summary.level,
             first_seen: latest.time,
             last_seen: latest.time,
@@ -79,7 +79,7 @@ impl Group {
     /// Counts an occurrence. So many characters of its message are searched.
     pub(super) fn count(
         &mut self,
-        occurrence: Latest,
+        occurrence: LatestOccurrence,
         summary: &GroupSummary,
         searched_chars: usize,
     ) {
@@ -92,7 +92,7 @@ impl Group {
             self.show(summary, searched_chars);
         }
         if let Some(group_state) = &mut self.state {
-            group_state.meet(occurrence.event);
+            group_state.observe(occurrence.event);
         }
     }
 
@@ -106,17 +106,17 @@ impl Group {
             self.latest = other.latest;
             self.level = other.level;
             self.title.clone_from(&other.title);
-            self.searched.clone_from(&other.searched);
+            self.search_string.clone_from(&other.search_string);
         }
     }
 
     /// Bytes of the text that is searched beyond those that every group may have.
     pub(super) fn long_bytes(&self) -> usize {
-        self.searched.len().saturating_sub(limits::ERROR_SHORT_TEXT_BYTES)
+        self.search_string.len().saturating_sub(limits::ERROR_SHORT_TEXT_BYTES)
     }
 
     /// Bytes of what people wrote about it, and of the groups that became part of it.
-    pub(super) fn course_bytes(&self) -> usize {
+    pub(super) fn state_bytes(&self) -> usize {
         let Some(group_state) = &self.state else { return 0 };
         let texts = [&group_state.note, &group_state.reason, &group_state.assignee];
         let text_bytes: usize = texts.into_iter().flatten().map(String::len).sum();
@@ -125,15 +125,15 @@ impl Group {
 
     fn show(&mut self, summary: &GroupSummary, searched_chars: usize) {
         let title = if self.is_overflow() { OVERFLOW_TITLE } else { &summary.title };
-        let searched = match cut(&summary.message, searched_chars) {
+        let search_string = match truncate(&summary.message, searched_chars) {
             "" => title.to_lowercase(),
             message => [title, "\n", message].concat().to_lowercase(),
         };
         if *self.title != *title {
             self.title = title.into();
         }
-        if *self.searched != *searched {
-            self.searched = searched.into();
+        if *self.search_string != *search_string {
+            self.search_string = search_string.into();
         }
     }
 
@@ -142,8 +142,8 @@ impl Group {
         self.hashes.iter().any(|hash| hash.is_overflow())
     }
 
-    pub(super) fn status(&self, now: TimestampMs) -> Status {
-        self.state.as_ref().map_or(Status::Unresolved, |group_state| group_state.status(now))
+    pub(super) fn status(&self, now: TimestampMs) -> GroupStatus {
+        self.state.as_ref().map_or(GroupStatus::Unresolved, |group_state| group_state.status(now))
     }
 
     pub(super) fn view(&self, id: GroupId, now: TimestampMs) -> GroupView {
@@ -165,6 +165,6 @@ impl Group {
 impl GroupView {
     /// The ids under which its events stand: its own, and those of groups that were merged into it.
     pub(in crate::areas::errors) fn event_groups(&self) -> Vec<String> {
-        std::iter::once(&self.id).chain(&self.state.members).map(|id| id.text()).collect()
+        std::iter::once(&self.id).chain(&self.state.members).map(|id| id.format()).collect()
     }
 }

@@ -6,9 +6,9 @@ use std::collections::{HashMap, HashSet};
 use memchr::memmem::Finder;
 use telltale_engine::{TimeRange, TimestampMs};
 
-use super::super::model::{GroupHash, GroupId, GroupState, Level, Status};
+use super::super::model::{GroupHash, GroupId, GroupState, GroupStatus, Level};
 use super::super::prepare::GroupSummary;
-use super::group::{Group, GroupView, Latest};
+use super::group::{Group, GroupView, LatestOccurrence};
 use crate::limits;
 
 /// All groups.
@@ -29,7 +29,7 @@ pub(super) struct Groups {
     /// Past it, less of messages is searched.
     long_bytes_max: usize,
     /// Of what people wrote about groups, and of groups that were merged.
-    course_bytes: usize,
+    state_bytes: usize,
 }
 
 /// Where an occurrence goes.
@@ -45,7 +45,7 @@ pub(super) struct Place {
 /// Which groups are wanted: all conditions must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::areas::errors) struct GroupFilter {
-    pub(in crate::areas::errors) status: Option<Status>,
+    pub(in crate::areas::errors) status: Option<GroupStatus>,
     pub(in crate::areas::errors) level: Option<Level>,
     /// Last seen then, or later.
     pub(in crate::areas::errors) since: Option<TimestampMs>,
@@ -89,8 +89,8 @@ impl Groups {
     }
 
     /// Bytes of memory of what people wrote about groups, and of groups that were merged.
-    pub(super) fn course_bytes(&self) -> usize {
-        self.course_bytes
+    pub(super) fn state_bytes(&self) -> usize {
+        self.state_bytes
     }
 
     pub(super) fn len(&self) -> usize {
@@ -109,10 +109,10 @@ impl Groups {
         change: impl FnOnce(&mut Group) -> T,
     ) -> Option<T> {
         let group = self.by_id.get_mut(&id)?;
-        let (long_bytes, course_bytes) = (group.long_bytes(), group.course_bytes());
+        let (long_bytes, state_bytes) = (group.long_bytes(), group.state_bytes());
         let outcome = change(group);
         self.long_bytes = self.long_bytes.saturating_sub(long_bytes) + group.long_bytes();
-        self.course_bytes = self.course_bytes.saturating_sub(course_bytes) + group.course_bytes();
+        self.state_bytes = self.state_bytes.saturating_sub(state_bytes) + group.state_bytes();
         Some(outcome)
     }
 
@@ -178,7 +178,7 @@ impl Groups {
         &mut self,
         id: GroupId,
         make: impl FnOnce() -> Group,
-        (occurrence, summary): (Latest, &GroupSummary),
+        (occurrence, summary): (LatestOccurrence, &GroupSummary),
         users: Option<u64>,
     ) {
         let searched_chars = if self.long_bytes < self.long_bytes_max {
@@ -204,7 +204,7 @@ impl Groups {
         let members = group.state.iter().flat_map(|group_state| &group_state.members);
         self.merged.extend(members.map(|member| (*member, id)));
         self.long_bytes += group.long_bytes();
-        self.course_bytes += group.course_bytes();
+        self.state_bytes += group.state_bytes();
         if let Some(before) = self.by_id.insert(id, group) {
             self.forget_bytes(&before);
         }
@@ -227,7 +227,7 @@ impl Groups {
 
     fn forget_bytes(&mut self, gone: &Group) {
         self.long_bytes = self.long_bytes.saturating_sub(gone.long_bytes());
-        self.course_bytes = self.course_bytes.saturating_sub(gone.course_bytes());
+        self.state_bytes = self.state_bytes.saturating_sub(gone.state_bytes());
     }
 
     /// Marks a group as one that the disk does not have as it is.
@@ -325,7 +325,7 @@ impl Groups {
                 && assignee.as_deref().is_none_or(|wanted| whose().unwrap_or_default() == wanted)
                 && search
                     .as_ref()
-                    .is_none_or(|search| search.find(group.searched.as_bytes()).is_some())
+                    .is_none_or(|search| search.find(group.search_string.as_bytes()).is_some())
         })
     }
 }

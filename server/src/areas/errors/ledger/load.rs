@@ -8,10 +8,10 @@ use telltale_engine::{Event, Result};
 use super::super::model::{GroupHash, GroupId, Sender, SentLevel};
 use super::super::prepare::{GroupSummary, beyond_title};
 use super::super::sentry::parse_event_id;
-use super::super::store::Stored;
+use super::super::store::StoredLedger;
 use super::admit::Origin;
 use super::book::{GROUP_TAG, HASH_TAG, Ledger, all_time, named};
-use super::group::Latest;
+use super::group::LatestOccurrence;
 use super::numbers::{Mark, Numbers};
 use super::seen::SeenKey;
 
@@ -37,7 +37,7 @@ struct ToldException {
 
 impl Ledger {
     pub(super) fn load(&self) -> Result<()> {
-        let Stored { mark: stored, closed_at, groups, group_states, doomed, damaged } =
+        let StoredLedger { mark: stored, closed_at, groups, group_states, doomed, damaged } =
             self.store.read()?;
         for reason in damaged {
             tracing::error!(reason, "what is known of errors is damaged");
@@ -46,7 +46,7 @@ impl Ledger {
         // Without a mark nobody knows what is counted: rather too few than all of it again.
         let mark = stored.clone().unwrap_or_else(|| Mark::through(next_number.saturating_sub(1)));
         // Numbers are given again that no event had which became durable. Here they tell what came before what.
-        let moved = group_states.iter().map(|(_, group_state)| group_state.moved_number).max();
+        let moved = group_states.iter().map(|(_, group_state)| group_state.changed_at_number).max();
         self.engine.skip_event_numbers(mark.greatest().max(moved.unwrap_or(0)).max(closed_at));
         {
             let mut state = self.state.write();
@@ -93,7 +93,7 @@ impl Ledger {
             exceptions.into_iter().next_back().and_then(|raised| raised.value).unwrap_or(message);
         let level = tag("level").and_then(SentLevel::parse).unwrap_or_default().level();
         let summary = GroupSummary { message: beyond_title(&message, &title), title, level };
-        let latest = Latest { time: event.time, event: event.id };
+        let latest = LatestOccurrence { time: event.time, event: event.id };
         let user = event.user.as_deref();
         let (mut state, mut read) =
             self.lock_with_users(|state| state.unread_users(group, user).into_iter().collect());

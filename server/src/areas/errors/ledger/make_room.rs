@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use telltale_engine::{Result, TimestampMs};
 
-use super::super::model::{GroupId, Sender, Status};
+use super::super::model::{GroupId, GroupStatus, Sender};
 use super::book::Ledger;
 use super::group::Group;
 use super::groups::Groups;
@@ -68,7 +68,7 @@ impl Groups {
         for (id, group) in self.iter() {
             if let Some(is_needed) = needed(group, now) {
                 let of_sender = senders.entry(group.sender).or_default();
-                of_sender.recent += usize::from(id.made_at().0 >= recent_ms);
+                of_sender.recent += usize::from(id.created_at().0 >= recent_ms);
                 of_sender.groups.push((is_needed, group.last_seen, id));
             }
         }
@@ -84,7 +84,7 @@ impl Groups {
 
 /// Whether somebody should look at a group; nothing for one that must stay.
 fn needed(group: &Group, now: TimestampMs) -> Option<bool> {
-    let is_cared_for = group.state.as_ref().is_some_and(|group_state| group_state.is_cared_for());
-    let stays = is_cared_for || group.sender == Sender::UNKNOWN || group.is_overflow();
-    (!stays).then(|| group.status(now) == Status::Unresolved)
+    let is_protected = group.state.as_ref().is_some_and(|group_state| group_state.is_protected());
+    let stays = is_protected || group.sender == Sender::UNKNOWN || group.is_overflow();
+    (!stays).then(|| group.status(now) == GroupStatus::Unresolved)
 }

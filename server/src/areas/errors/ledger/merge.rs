@@ -4,7 +4,7 @@ use telltale_engine::{Distinct, Result};
 
 use super::super::error::ErrorsError;
 use super::super::model::GroupId;
-use super::super::store::Changes;
+use super::super::store::LedgerChanges;
 use super::book::{Ledger, State};
 use super::group::{Group, GroupView};
 use super::read_users::ReadUsers;
@@ -19,7 +19,7 @@ impl Ledger {
     ) -> Result<GroupView, ErrorsError> {
         let _writing = self.writing.lock();
         let (now, believed) = (self.clock.now(), self.engine.trusted_time().believed);
-        let mut changes = Changes::default();
+        let mut changes = LedgerChanges::default();
         let (merged, others, users, written) = {
             let (mut state, mut read) = self.lock_with_users(|state| {
                 let named = others.iter().chain([&into]).copied();
@@ -86,7 +86,7 @@ impl State {
         others: &[GroupId],
     ) -> Result<(Group, Vec<(GroupId, Group)>), ErrorsError> {
         let find = |id: GroupId| {
-            let group = self.groups.get(id).ok_or_else(|| ErrorsError::NotFound(id.text()))?;
+            let group = self.groups.get(id).ok_or_else(|| ErrorsError::NotFound(id.format()))?;
             Ok::<_, ErrorsError>(group.clone())
         };
         let first = find(into)?;

@@ -37,7 +37,7 @@ mod users;
 pub(super) use admit::{Admission, Ticket};
 pub use book::{EVENT_NAME, Ledger};
 pub(super) use book::{GROUP_TAG, OWN_TAG_PREFIX, events_of};
-pub(super) use group::{Group, GroupView, Latest};
+pub(super) use group::{Group, GroupView, LatestOccurrence};
 pub(super) use groups::{GroupFilter, SeenWithin, SortBy};
 pub(super) use numbers::Mark;
 pub(super) use seen::SeenKey;

@@ -2,7 +2,7 @@
 
 use telltale_engine::TimestampMs;
 
-use super::super::model::{GroupId, Move, Sender};
+use super::super::model::{GroupId, Sender, StateChange};
 use super::tests::World;
 use crate::http::ErrorSettings;
 use crate::limits::{ERROR_FLOOD_MS, ERROR_GROUP_BYTES, ERROR_MERGED_BYTES};
@@ -73,11 +73,11 @@ fn a_full_table_drops_what_is_needed_least_of_whoever_floods() {
     let mut world = world(8, 1_000);
     let old = world.tell_by(VICTIM, "Old");
     let junk = world.flood(0..7);
-    let assign = Move::Assign { user: Some("ada".into()) };
-    world.ledger.carry_out(&[junk[0]], &assign).unwrap();
-    let note = Move::Resolve { note: Some("why".into()) };
-    world.ledger.carry_out(&[junk[1]], &note).unwrap();
-    world.ledger.carry_out(&[junk[4]], &Move::Resolve { note: None }).unwrap();
+    let assign = StateChange::Assign { user: Some("ada".into()) };
+    world.ledger.apply_change(&[junk[0]], &assign).unwrap();
+    let note = StateChange::Resolve { note: Some("why".into()) };
+    world.ledger.apply_change(&[junk[1]], &note).unwrap();
+    world.ledger.apply_change(&[junk[4]], &StateChange::Resolve { note: None }).unwrap();
     world.ledger.make_room().unwrap();
     assert_eq!(world.list().len(), 8, "nobody needs room");
 
@@ -174,10 +174,10 @@ fn sets_of_users_count_as_memory_and_leave_it_for_the_disk() {
 fn what_people_write_and_merge_counts_as_memory_while_it_is_there() {
     let mut world = world(100, 1_000);
     let [a, b] = ["A", "B"].map(|kind| world.tell(kind, None));
-    let of_courses = |world: &World| world.ledger.state.read().groups.course_bytes();
+    let of_courses = |world: &World| world.ledger.state.read().groups.state_bytes();
     let before = world.ledger.memory_bytes();
     let note = Some("x".repeat(1_000));
-    world.ledger.carry_out(&[a, b], &Move::Resolve { note }).unwrap();
+    world.ledger.apply_change(&[a, b], &StateChange::Resolve { note }).unwrap();
     assert_eq!(of_courses(&world), 2_000);
     assert_eq!(world.ledger.memory_bytes(), before + 2_000);
     // What comes again has no note any more.

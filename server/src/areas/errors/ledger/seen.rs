@@ -29,7 +29,7 @@ pub(super) enum Sight {
     /// It is stored.
     Stored,
     /// It is on its way: the receiver hears whether it was stored.
-    OnItsWay(oneshot::Receiver<bool>),
+    InFlight(oneshot::Receiver<bool>),
 }
 
 /// Ids that are not only on disk.
@@ -57,7 +57,7 @@ impl Seen {
             Some(waiting) => {
                 let (tell, told) = oneshot::channel();
                 waiting.push(tell);
-                Sight::OnItsWay(told)
+                Sight::InFlight(told)
             }
             None => {
                 self.on_their_way.insert(key, Vec::new());

@@ -10,9 +10,9 @@ use telltale_engine::{
     Table, TimestampMs, Write,
 };
 
-use super::super::model::{GroupId, Move, Sender, Status};
+use super::super::model::{GroupId, GroupStatus, Sender, StateChange};
 use super::super::occurrence::{Exception, Occurrence, User};
-use super::super::prepare::{Arrival, Prepared, prepare};
+use super::super::prepare::{Arrival, PreparedOccurrence, prepare};
 use super::book::{all_time, events_of};
 use super::{Admission, GroupFilter, GroupView, Ledger, SortBy, Ticket};
 use crate::http::ErrorSettings;
@@ -56,7 +56,12 @@ impl World {
         self.ledger = ledger(&self.engine, clock, settings);
     }
 
-    pub(super) fn prepared(&self, kind: &str, user: Option<&str>, event_id: u128) -> Prepared {
+    pub(super) fn prepared(
+        &self,
+        kind: &str,
+        user: Option<&str>,
+        event_id: u128,
+    ) -> PreparedOccurrence {
         let exception = Exception { kind: Some(kind.into()), ..Exception::default() };
         let occurrence = Occurrence {
             exceptions: vec![exception],
@@ -68,12 +73,12 @@ impl World {
         prepare(&occurrence, arrival, self.ledger.scrubber(), &mut writer).unwrap()
     }
 
-    fn admit(&self, prepared: &Prepared) -> Option<(EventBatch, Ticket)> {
+    fn admit(&self, prepared: &PreparedOccurrence) -> Option<(EventBatch, Ticket)> {
         let mut batch = self.engine.event_batch();
         match self.ledger.admit(prepared, &mut batch).unwrap() {
             Admission::New(ticket) => Some((batch, ticket)),
             Admission::Known => None,
-            Admission::OnItsWay(_) => panic!("nothing else is on its way"),
+            Admission::InFlight(_) => panic!("nothing else is on its way"),
         }
     }
 
@@ -83,13 +88,13 @@ impl World {
     }
 
     /// An occurrence that is durable and does not count yet.
-    pub(super) fn stored(&self, prepared: &Prepared) -> Option<Ticket> {
+    pub(super) fn stored(&self, prepared: &PreparedOccurrence) -> Option<Ticket> {
         let (batch, ticket) = self.admit(prepared)?;
         write(&self.engine, batch);
         Some(ticket)
     }
 
-    pub(super) fn tell_prepared(&self, prepared: &Prepared) -> Option<GroupId> {
+    pub(super) fn tell_prepared(&self, prepared: &PreparedOccurrence) -> Option<GroupId> {
         let ticket = self.stored(prepared)?;
         self.ledger.count(std::slice::from_ref(&ticket));
         Some(ticket.group())
@@ -147,8 +152,8 @@ fn write(engine: &Engine, batch: EventBatch) {
     told.recv().unwrap().unwrap();
 }
 
-fn resolve() -> Move {
-    Move::Resolve { note: None }
+fn resolve() -> StateChange {
+    StateChange::Resolve { note: None }
 }
 
 #[test]
@@ -286,7 +291,7 @@ fn an_event_that_was_not_stored_leaves_nothing_behind() {
     let world = World::new(ErrorSettings::default());
     let prepared = world.prepared("E", Some("ann"), 1);
     let (_, ticket) = world.admit(&prepared).unwrap();
-    world.ledger.forget(&[ticket]);
+    world.ledger.discard(&[ticket]);
     assert_eq!(world.list(), []);
     assert!(world.tell_as("E", Some("ann"), 1).is_some());
     assert_eq!(world.only().occurrences, 1);
@@ -297,7 +302,7 @@ fn an_event_that_was_not_stored_costs_its_sender_no_new_group() {
     let world = World::new(ErrorSettings { new_groups_per_hour: 1, ..ErrorSettings::default() });
     for kind in ["A", "B"] {
         let (_, ticket) = world.admit(&world.prepared(kind, None, 1)).unwrap();
-        world.ledger.forget(&[ticket]);
+        world.ledger.discard(&[ticket]);
     }
     for (kind, id) in [("C", 2), ("D", 3), ("E", 4)] {
         assert!(world.tell_as(kind, None, id).is_some());
@@ -360,7 +365,7 @@ fn who_sends_the_same_meanwhile_hears_what_became_of_it() {
         let prepared = world.prepared("E", None, 1);
         let (batch, ticket) = world.admit(&prepared).unwrap();
         let mut other = world.engine.event_batch();
-        let Admission::OnItsWay(mut told) = world.ledger.admit(&prepared, &mut other).unwrap()
+        let Admission::InFlight(mut told) = world.ledger.admit(&prepared, &mut other).unwrap()
         else {
             panic!("the first one is on its way");
         };
@@ -369,7 +374,7 @@ fn who_sends_the_same_meanwhile_hears_what_became_of_it() {
             write(&world.engine, batch);
             world.ledger.count(&[ticket]);
         } else {
-            world.ledger.forget(&[ticket]);
+            world.ledger.discard(&[ticket]);
         }
         assert_eq!(told.try_recv(), Ok(stored));
     }
@@ -399,17 +404,17 @@ fn a_regression_is_the_same_before_a_crash_and_after() {
     let mut world = World::new(ErrorSettings::default());
     let id = world.tell("E", None);
     let (late, ticket) = world.admit(&world.prepared("E", None, 77)).unwrap();
-    world.ledger.carry_out(&[id], &resolve()).unwrap();
+    world.ledger.apply_change(&[id], &resolve()).unwrap();
     // Numbered before the move, durable after it: no regression, whoever counts it.
     write(&world.engine, late);
     world.ledger.count(&[ticket]);
-    assert_eq!(world.only().status, Status::Resolved);
+    assert_eq!(world.only().status, GroupStatus::Resolved);
     world.crash();
-    assert_eq!((world.only().status, world.only().occurrences), (Status::Resolved, 2));
+    assert_eq!((world.only().status, world.only().occurrences), (GroupStatus::Resolved, 2));
     world.clock.set(TimestampMs(START.0 + 1_000));
     world.tell("E", None);
     let regressed = world.only();
-    assert_eq!(regressed.status, Status::Unresolved);
+    assert_eq!(regressed.status, GroupStatus::Unresolved);
     assert_eq!(regressed.state.regressed_at, Some(TimestampMs(START.0 + 1_000)));
     world.crash();
     assert_eq!(world.only(), regressed);
@@ -438,7 +443,7 @@ struct Expected {
     kinds: BTreeSet<u8>,
     occurrences: u64,
     users: BTreeSet<u8>,
-    status: Status,
+    status: GroupStatus,
     assignee: Option<String>,
 }
 
@@ -479,9 +484,9 @@ impl History {
         self.groups.iter().find(|(_, group)| group.kinds.contains(&kind)).map(|(id, _)| *id)
     }
 
-    fn carry_out(&mut self, kind: u8, order: &Move, expect: impl FnOnce(&mut Expected)) {
+    fn apply_change(&mut self, kind: u8, order: &StateChange, expect: impl FnOnce(&mut Expected)) {
         let Some(id) = self.of(kind) else { return };
-        let (moved, _) = self.world.ledger.carry_out(&[id], order).unwrap();
+        let (moved, _) = self.world.ledger.apply_change(&[id], order).unwrap();
         assert_eq!(moved.len(), 1);
         expect(self.groups.get_mut(&id).unwrap());
     }
@@ -496,8 +501,8 @@ impl History {
                 group.kinds.insert(*kind);
                 group.occurrences += 1;
                 group.users.insert(*user);
-                if group.status == Status::Resolved {
-                    group.status = Status::Unresolved;
+                if group.status == GroupStatus::Resolved {
+                    group.status = GroupStatus::Unresolved;
                 }
             }
             Step::Store => self.world.ledger.store().unwrap(),
@@ -509,15 +514,15 @@ impl History {
                 self.world.clock.set(TimestampMs(START.0 + self.passed * 1_000));
             }
             Step::Resolve(kind) => {
-                self.carry_out(*kind, &resolve(), |group| group.status = Status::Resolved);
+                self.apply_change(*kind, &resolve(), |group| group.status = GroupStatus::Resolved);
             }
             Step::Ignore(kind) => {
-                let order = Move::Ignore { duration_ms: None, reason: None };
-                self.carry_out(*kind, &order, |group| group.status = Status::Ignored);
+                let order = StateChange::Ignore { duration_ms: None, reason: None };
+                self.apply_change(*kind, &order, |group| group.status = GroupStatus::Ignored);
             }
             Step::Assign(kind) => {
-                let order = Move::Assign { user: Some("ann".into()) };
-                self.carry_out(*kind, &order, |group| group.assignee = Some("ann".into()));
+                let order = StateChange::Assign { user: Some("ann".into()) };
+                self.apply_change(*kind, &order, |group| group.assignee = Some("ann".into()));
             }
             Step::Merge(into, from) => self.merge(*into, *from),
             Step::Delete(kind) => {

@@ -67,7 +67,7 @@ impl Users {
             let read = if is_new { Ok(None) } else { read.remove(&group).unwrap_or_else(unread) };
             let is_partial = read.is_err();
             let set = read.unwrap_or_else(|error| {
-                let group = group.text();
+                let group = group.format();
                 tracing::error!(%error, group, "the users of an error cannot be read");
                 None
             });

@@ -48,7 +48,7 @@ impl Scrubber {
     }
 
     /// A text without values of secret keys, credentials and numbers of cards.
-    pub(in crate::areas::errors) fn text<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    pub(in crate::areas::errors) fn scrub<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut found = self.secrets(text);
         cards::find(text, &mut found);
         without(text, found)
@@ -56,7 +56,7 @@ impl Scrubber {
 
     /// What tells one user from others, without the same but for cards: long numbers of users look like some, and all of these
     /// would be one user.
-    pub(in crate::areas::errors) fn user<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    pub(in crate::areas::errors) fn scrub_user<'t>(&self, text: &'t str) -> Cow<'t, str> {
         without(text, self.secrets(text))
     }
 
@@ -68,14 +68,14 @@ impl Scrubber {
     }
 
     /// A query string, or an address with one: as a text, and the values of secret keys end only where a query says.
-    pub(in crate::areas::errors) fn query<'t>(&self, text: &'t str) -> Cow<'t, str> {
+    pub(in crate::areas::errors) fn scrub_query<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let secret = |pair: &str| {
             pair.split_once('=')
                 .is_some_and(|(key, value)| !value.is_empty() && self.is_secret(key))
         };
         let has_pairs = memchr::memchr(b'=', text.as_bytes()).is_some();
         if !has_pairs || !text.split(['?', '&', ';']).any(secret) {
-            return self.text(text);
+            return self.scrub(text);
         }
         let mut out = String::with_capacity(text.len());
         for piece in text.split_inclusive(['?', '&', ';']) {
@@ -90,7 +90,7 @@ impl Scrubber {
                 _ => out.push_str(piece),
             }
         }
-        Cow::Owned(self.text(&out).into_owned())
+        Cow::Owned(self.scrub(&out).into_owned())
     }
 }
 

@@ -6,7 +6,9 @@ use std::borrow::Cow;
 use telltale_engine::TimestampMs;
 
 use super::super::model::SentLevel;
-use super::super::occurrence::{Exception, Frame, Occurrence, Section, Tag, User, cut, text};
+use super::super::occurrence::{
+    Exception, Frame, Occurrence, Section, Tag, User, string_value, truncate,
+};
 use crate::limits;
 use crate::platform::json::{Elements, Json, Number, Value};
 use crate::platform::time;
@@ -18,10 +20,11 @@ pub(in crate::areas::errors) fn read_event(event: Value<'_>) -> Occurrence<'_> {
     let mut threads = None;
     for (name, value) in members {
         match name {
-            "event_id" => read.event_id = text(value).and_then(|id| parse_event_id(&id)),
+            "event_id" => read.event_id = string_value(value).and_then(|id| parse_event_id(&id)),
             "timestamp" => read.time = timestamp(value),
             "level" => {
-                read.level = text(value).and_then(|l| SentLevel::parse(&l)).unwrap_or_default()
+                read.level =
+                    string_value(value).and_then(|l| SentLevel::parse(&l)).unwrap_or_default()
             }
             "platform" => read.platform = short(value),
             "logger" => read.logger = short(value),
@@ -66,18 +69,18 @@ fn section(name: &str) -> Option<Section> {
 
 /// A text of one line's length.
 fn short(value: Value<'_>) -> Option<Cow<'_, str>> {
-    within(text(value)?, limits::ERROR_FIELD_CHARS_MAX)
+    within(string_value(value)?, limits::ERROR_FIELD_CHARS_MAX)
 }
 
 /// A text of as many characters as a message may have.
 fn long(value: Value<'_>) -> Option<Cow<'_, str>> {
-    within(text(value)?, limits::ERROR_MESSAGE_CHARS_MAX)
+    within(string_value(value)?, limits::ERROR_MESSAGE_CHARS_MAX)
 }
 
 fn within(text: Cow<'_, str>, chars_max: usize) -> Option<Cow<'_, str>> {
     Some(match text {
-        Cow::Borrowed(text) => Cow::Borrowed(cut(text, chars_max)),
-        Cow::Owned(text) => Cow::Owned(cut(&text, chars_max).to_owned()),
+        Cow::Borrowed(text) => Cow::Borrowed(truncate(text, chars_max)),
+        Cow::Owned(text) => Cow::Owned(truncate(&text, chars_max).to_owned()),
     })
 }
 
@@ -238,7 +241,7 @@ fn fingerprint(value: Value<'_>) -> Vec<Cow<'_, str>> {
 fn user(value: Value<'_>) -> User<'_> {
     let mut read = User::default();
     let Json::Object(members) = value.json() else { return read };
-    let field = |value| within(text(value)?, telltale_engine::limits::USER_CHARS_MAX);
+    let field = |value| within(string_value(value)?, telltale_engine::limits::USER_CHARS_MAX);
     for (name, value) in members {
         match name {
             "id" => read.id = field(value),
@@ -265,7 +268,7 @@ fn tags(value: Value<'_>) -> Vec<Tag<'_>> {
             for pair in elements.take(limits::ERROR_TAGS_MAX) {
                 let Json::Array(pair) = pair.json() else { continue };
                 if let Some((key, value)) = both(pair) {
-                    add_tag(&mut read, text(key), value);
+                    add_tag(&mut read, string_value(key), value);
                 }
             }
         }
@@ -277,7 +280,7 @@ fn tags(value: Value<'_>) -> Vec<Tag<'_>> {
 fn add_tag<'d>(read: &mut Vec<Tag<'d>>, key: Option<Cow<'d, str>>, value: Value<'d>) {
     let key =
         key.filter(|key| !key.is_empty()).and_then(|key| within(key, limits::ERROR_TAG_CHARS_MAX));
-    let value = text(value).and_then(|value| within(value, limits::ERROR_TAG_CHARS_MAX));
+    let value = string_value(value).and_then(|value| within(value, limits::ERROR_TAG_CHARS_MAX));
     let (Some(key), Some(value)) = (key, value) else { return };
     match read.iter_mut().find(|(known, _)| *known == key) {
         Some((_, known)) => *known = value,

@@ -9,7 +9,7 @@ use super::event::parse_event_id;
 use super::repair::with_event;
 use crate::areas::errors::error::ErrorsError;
 use crate::areas::errors::model::{GroupHash, Sender};
-use crate::areas::errors::prepare::{Arrival, Prepared, prepare};
+use crate::areas::errors::prepare::{Arrival, PreparedOccurrence, prepare};
 use crate::areas::errors::scrub::Scrubber;
 use crate::limits;
 use crate::platform::json::reserve_document;
@@ -45,7 +45,7 @@ impl<'a> Intake<'a> {
     pub(in crate::areas::errors) fn envelope(
         &mut self,
         body: &[u8],
-    ) -> Result<(Vec<Prepared>, Option<u128>), ErrorsError> {
+    ) -> Result<(Vec<PreparedOccurrence>, Option<u128>), ErrorsError> {
         let envelope = Envelope::open(body)?;
         let own_id = envelope.event_id.as_deref().and_then(parse_event_id);
         let items: Vec<Item<'_>> = envelope.collect::<Result<_, _>>()?;
@@ -62,7 +62,7 @@ impl<'a> Intake<'a> {
         &mut self,
         body: &[u8],
         own_id: Option<u128>,
-    ) -> Result<Prepared, ErrorsError> {
+    ) -> Result<PreparedOccurrence, ErrorsError> {
         if body.len() > limits::ERROR_EVENT_BYTES_MAX {
             return Err(ErrorsError::EventTooLarge);
         }

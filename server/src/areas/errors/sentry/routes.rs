@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::areas::errors::error::ErrorsError;
 use crate::areas::errors::model::Sender;
 use crate::areas::errors::ops;
-use crate::areas::errors::prepare::{Prepared, event_id_text};
+use crate::areas::errors::prepare::{PreparedOccurrence, format_event_id};
 use crate::areas::errors::wire::SentryAnswer;
 use crate::http::{
     ApiResult, BodyDoc, BodyKind, Doc, DsnIn, ErrorCode, Form, Handle, LimitClass, Packing, Param,
@@ -69,7 +69,10 @@ async fn take(
     app: Arc<App>,
     origin: (Sender, u64),
     body: Vec<u8>,
-    read: impl FnOnce(&mut Intake<'_>, &[u8]) -> Result<(Vec<Prepared>, Option<u128>), ErrorsError>
+    read: impl FnOnce(
+        &mut Intake<'_>,
+        &[u8],
+    ) -> Result<(Vec<PreparedOccurrence>, Option<u128>), ErrorsError>
     + Send
     + 'static,
 ) -> ApiResult<Response> {
@@ -82,7 +85,7 @@ async fn take(
     };
     let (admitted, id) = app.blocking(admit).await?;
     ops::store(&app, admitted, None).await?;
-    Ok(untaken::named_in(Response::ok(&SentryAnswer { id: id.map(event_id_text) })?))
+    Ok(untaken::named_in(Response::ok(&SentryAnswer { id: id.map(format_event_id) })?))
 }
 
 /// Who sends, and the project of the path: any number.

@@ -36,7 +36,7 @@ pub(in crate::areas::errors) struct GroupItem {
 /// A group with what became of it.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ErrorGroupState")]
-pub(in crate::areas::errors) struct MovedView {
+pub(in crate::areas::errors) struct GroupStateView {
     #[serde(flatten)]
     item: GroupItem,
     resolved_at: Option<IsoTime>,
@@ -54,7 +54,7 @@ pub(in crate::areas::errors) struct MovedView {
 #[schemars(rename = "ErrorGroupDetail")]
 pub(in crate::areas::errors) struct Detail {
     #[serde(flatten)]
-    group: MovedView,
+    group: GroupStateView,
     /// Where it happens.
     culprit: Option<String>,
     platform: Option<String>,
@@ -180,7 +180,7 @@ struct KeptFrame {
 impl From<GroupView> for GroupItem {
     fn from(group: GroupView) -> Self {
         Self {
-            id: group.id.text(),
+            id: group.id.format(),
             title: group.title,
             status: group.status.as_str(),
             level: group.level.as_str(),
@@ -193,10 +193,10 @@ impl From<GroupView> for GroupItem {
     }
 }
 
-impl From<GroupView> for MovedView {
+impl From<GroupView> for GroupStateView {
     fn from(group: GroupView) -> Self {
         let group_state = group.state.clone();
-        let is_ignored = group.status == super::super::model::Status::Ignored;
+        let is_ignored = group.status == super::super::model::GroupStatus::Ignored;
         Self {
             item: group.into(),
             resolved_at: group_state.resolved_at.map(IsoTime),
@@ -216,9 +216,9 @@ impl Detail {
         group: GroupView,
         latest: Option<Event>,
     ) -> Self {
-        let id = group.id.text();
+        let id = group.id.format();
         let merged_into = GroupId::parse(asked_for).filter(|asked| *asked != group.id).map(|_| id);
-        let merged = group.state.members.iter().map(|id| id.text()).collect();
+        let merged = group.state.members.iter().map(|id| id.format()).collect();
         let mut detail = Self {
             group: group.into(),
             culprit: None,
@@ -332,7 +332,7 @@ impl SeriesView {
 impl From<&Ticket> for Reported {
     fn from(ticket: &Ticket) -> Self {
         Self {
-            id: ticket.group().text(),
+            id: ticket.group().format(),
             event_id: ids::prefixed(EVENT_ID_PREFIX, ticket.event().0),
         }
     }

@@ -4,8 +4,8 @@ mod answers;
 mod requests;
 
 pub(super) use answers::{
-    BulkView, Detail, EventView, GroupItem, MovedView, Reported, SentryAnswer, SeriesView,
+    BulkView, Detail, EventView, GroupItem, GroupStateView, Reported, SentryAnswer, SeriesView,
 };
 pub(super) use requests::{
-    AssignInput, BulkInput, IgnoreInput, MergeInput, Nothing, ReportInput, ResolveInput,
+    AssignInput, BulkInput, EmptyInput, IgnoreInput, MergeInput, ReportInput, ResolveInput,
 };

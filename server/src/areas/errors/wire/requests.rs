@@ -7,9 +7,9 @@ use serde::{Deserialize, Deserializer};
 use telltale_engine::TimestampMs;
 
 use super::super::error::ErrorsError;
-use super::super::model::{GroupId, Move};
-use super::super::ops::{Action, Chosen};
-use super::super::query::{self, InvalidFilter, Written};
+use super::super::model::{GroupId, StateChange};
+use super::super::ops::{BulkAction, BulkSelection};
+use super::super::query::{self, FilterParams, InvalidFilter};
 use crate::limits;
 use crate::platform::bounded::AtMost;
 use crate::platform::patterns;
@@ -85,7 +85,7 @@ pub(in crate::areas::errors) struct ReportUser {
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "EmptyInput")]
-pub(in crate::areas::errors) struct Nothing {}
+pub(in crate::areas::errors) struct EmptyInput {}
 
 /// Why an error is resolved.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
@@ -229,14 +229,14 @@ fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 }
 
 impl ResolveInput {
-    pub(in crate::areas::errors) fn into_move(self) -> Result<Move, ErrorsError> {
-        Ok(Move::Resolve { note: short("note", self.note)? })
+    pub(in crate::areas::errors) fn into_change(self) -> Result<StateChange, ErrorsError> {
+        Ok(StateChange::Resolve { note: short("note", self.note)? })
     }
 }
 
 impl IgnoreInput {
-    pub(in crate::areas::errors) fn into_move(self) -> Result<Move, ErrorsError> {
-        Ok(Move::Ignore {
+    pub(in crate::areas::errors) fn into_change(self) -> Result<StateChange, ErrorsError> {
+        Ok(StateChange::Ignore {
             duration_ms: duration_ms(self.duration.as_deref())?,
             reason: short("reason", self.reason)?,
         })
@@ -244,7 +244,7 @@ impl IgnoreInput {
 }
 
 impl AssignInput {
-    pub(in crate::areas::errors) fn into_move(self) -> Result<Move, ErrorsError> {
+    pub(in crate::areas::errors) fn into_change(self) -> Result<StateChange, ErrorsError> {
         assign(self.user_id)
     }
 }
@@ -259,17 +259,19 @@ impl BulkInput {
     pub(in crate::areas::errors) fn into_parts(
         self,
         now: TimestampMs,
-    ) -> Result<(Chosen, Action), ErrorsError> {
+    ) -> Result<(BulkSelection, BulkAction), ErrorsError> {
         let action = match self.action.as_deref() {
             None => return Err(ErrorsError::Missing("action")),
-            Some("resolve") => Action::Move(ResolveInput { note: self.note }.into_move()?),
+            Some("resolve") => {
+                BulkAction::StateChange(ResolveInput { note: self.note }.into_change()?)
+            }
             Some("ignore") => {
                 let input = IgnoreInput { duration: self.duration, reason: self.reason };
-                Action::Move(input.into_move()?)
+                BulkAction::StateChange(input.into_change()?)
             }
-            Some("unresolve") => Action::Move(Move::Unresolve),
-            Some("assign") => Action::Move(assign(self.user_id)?),
-            Some("delete") if self.confirm == Some(true) => Action::Delete,
+            Some("unresolve") => BulkAction::StateChange(StateChange::Unresolve),
+            Some("assign") => BulkAction::StateChange(assign(self.user_id)?),
+            Some("delete") if self.confirm == Some(true) => BulkAction::Delete,
             Some("delete") => {
                 let expected = "confirm must be true: the errors are deleted for good";
                 return Err(ErrorsError::MissingOneOf("confirm", expected));
@@ -280,8 +282,10 @@ impl BulkInput {
             }
         };
         let chosen = match (self.ids, self.filter) {
-            (Some(ids), None) => Chosen::Named(named(ids)?),
-            (None, Some(filter)) => Chosen::Matching(filter.written().read(now).map_err(invalid)?),
+            (Some(ids), None) => BulkSelection::Named(named(ids)?),
+            (None, Some(filter)) => {
+                BulkSelection::Matching(filter.written().read(now).map_err(invalid)?)
+            }
             (Some(_), Some(_)) => {
                 return Err(ErrorsError::field("filter", "must not be given together with ids"));
             }
@@ -294,9 +298,9 @@ impl BulkInput {
 }
 
 impl FilterInput {
-    fn written(&self) -> Written<'_> {
+    fn written(&self) -> FilterParams<'_> {
         let tags = self.tags.iter().flatten();
-        Written {
+        FilterParams {
             status: self.status.as_deref(),
             level: self.level.as_deref(),
             since: self.since.as_deref(),
@@ -317,7 +321,7 @@ fn invalid(filter: InvalidFilter) -> ErrorsError {
         InvalidFilter::Wrong(field, expected) => {
             return ErrorsError::field(in_filter(field), expected);
         }
-        InvalidFilter::Question(invalid) => invalid,
+        InvalidFilter::QueryParams(invalid) => invalid,
     };
     match invalid {
         InvalidQuestion::Parameter { field, expected } => {
@@ -325,7 +329,7 @@ fn invalid(filter: InvalidFilter) -> ErrorsError {
         }
         InvalidQuestion::Time(field) => ErrorsError::FilterTime(in_filter(field)),
         InvalidQuestion::RangeEmpty => ErrorsError::FilterRange,
-        other => ErrorsError::Question(other),
+        other => ErrorsError::QueryParams(other),
     }
 }
 
@@ -339,12 +343,12 @@ fn in_filter(parameter: &str) -> String {
     }
 }
 
-fn assign(user_id: Option<Option<String>>) -> Result<Move, ErrorsError> {
+fn assign(user_id: Option<Option<String>>) -> Result<StateChange, ErrorsError> {
     let user = user_id.ok_or(ErrorsError::Missing("user_id"))?;
     if user.as_deref() == Some("") {
         return Err(ErrorsError::field("user_id", "must not be empty; null removes the assignee"));
     }
-    Ok(Move::Assign { user: short("user_id", user)? })
+    Ok(StateChange::Assign { user: short("user_id", user)? })
 }
 
 fn short(field: &'static str, text: Option<String>) -> Result<Option<String>, ErrorsError> {

@@ -27,7 +27,7 @@ pub(in super::super) fn group_of(occurrence: &Occurrence<'_>) -> GroupHash {
         [only] if is_default(only) => by_content(occurrence),
         parts => {
             let mut hash = Parts::new(VERSION, "fingerprint");
-            let default = LazyCell::new(|| by_content(occurrence).text());
+            let default = LazyCell::new(|| by_content(occurrence).format());
             for part in parts {
                 if is_default(part) {
                     hash.add(&default);
