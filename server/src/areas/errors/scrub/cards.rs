@@ -1,12 +1,13 @@
-//! The numbers of payment cards: 13 to 19 digits, in groups or not, that begin as those of the large issuers do and whose check
-//! digit is right.
+//! Finds the numbers of payment cards: 13 to 19 digits, possibly in groups, with a prefix of the
+//! large issuers and a valid check digit.
 
 use std::ops::Range;
 
-/// Digits of the number of a card.
+/// The number of digits of a card number.
 const CARD_DIGITS: std::ops::RangeInclusive<usize> = 13..=19;
 
-/// Adds the places of cards in a text. Most texts hold too few digits and are looked at once.
+/// Adds the ranges of card numbers in a string. Most strings contain too few digits and are read
+/// only once.
 pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
     if text.bytes().filter(u8::is_ascii_digit).count() < *CARD_DIGITS.start() {
         return;
@@ -18,7 +19,7 @@ pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
     }
 }
 
-/// The place of the first card from `from` on.
+/// Returns the range of the first card number at or after `from`.
 fn next_card(bytes: &[u8], from: usize) -> Option<Range<usize>> {
     let mut at = from;
     loop {
@@ -26,16 +27,16 @@ fn next_card(bytes: &[u8], from: usize) -> Option<Range<usize>> {
         let start = at + rest.iter().position(u8::is_ascii_digit)?;
         let (digits, end) = digits_from(bytes, start);
         let before = start.checked_sub(1).and_then(|before| bytes.get(before));
-        let stands_alone = !before.is_some_and(u8::is_ascii_alphanumeric)
+        let is_separate_word = !before.is_some_and(u8::is_ascii_alphanumeric)
             && !bytes.get(end).is_some_and(u8::is_ascii_alphanumeric);
-        if stands_alone && is_card(&digits) {
+        if is_separate_word && is_card(&digits) {
             return Some(start..end);
         }
         at = end;
     }
 }
 
-/// The digits from `start` on, one space or dash between them allowed, and where they end.
+/// Returns the digits from `start` on, which a single space or dash may separate, and their end.
 fn digits_from(bytes: &[u8], start: usize) -> (Vec<u8>, usize) {
     let (mut digits, mut end, mut at) = (Vec::new(), start, start);
     while let Some(byte) = bytes.get(at) {
@@ -44,7 +45,7 @@ fn digits_from(bytes: &[u8], start: usize) -> (Vec<u8>, usize) {
                 digits.push(byte - b'0');
                 end = at + 1;
             }
-            // Two of them, or one that no digit follows, end the number.
+            // Two separators, or one that no digit follows, end the number.
             b' ' | b'-' if end == at => {}
             _ => break,
         }

@@ -1,13 +1,15 @@
-//! Credentials that tell themselves: `Bearer …`, passwords in addresses, and the forms that makers give their tokens.
+//! Finds credentials by their form: `Bearer …`, passwords in URLs, private keys, and tokens with
+//! the prefixes of well-known issuers.
 
 use std::ops::Range;
 
-use super::pairs::looks_made_up;
+use super::pairs::looks_random;
 
-/// Schemes of `Authorization`, and the fewest bytes of what must follow: less is a word of a sentence ("unexpected token 7").
+/// Schemes of `Authorization`, and the minimum bytes of the credential: less is a word of a
+/// sentence ("unexpected token 7").
 const SCHEMES: [(&[u8], usize); 3] = [(b"bearer", 6), (b"basic", 8), (b"token", 16)];
 
-/// How tokens begin, and how many bytes they have at least.
+/// Prefixes of tokens, and the minimum bytes of the token.
 const TOKENS: [(&str, usize); 25] = [
     ("eyJ", 30),
     ("AKIA", 20),
@@ -36,32 +38,32 @@ const TOKENS: [(&str, usize); 25] = [
     ("ya29.", 20),
 ];
 
-/// How private keys begin and end.
+/// The start and the end of the body of a private key.
 const PRIVATE_KEY: (&str, &str) = ("PRIVATE KEY-----", "-----END");
 
-/// Adds the places of credentials.
+/// Adds the ranges of credentials in a string.
 pub(super) fn find(text: &str, found: &mut Vec<Range<usize>>) {
     if text.len() < 8 {
         return;
     }
-    addresses(text, found);
+    url_credentials(text, found);
     private_keys(text, found);
     words(text, found);
 }
 
-/// Passwords in `scheme://user:password@host`, and users that are tokens.
-fn addresses(text: &str, found: &mut Vec<Range<usize>>) {
+/// Adds the passwords of `scheme://user:password@host`, and user names that are tokens.
+fn url_credentials(text: &str, found: &mut Vec<Range<usize>>) {
     for at in memchr::memmem::find_iter(text.as_bytes(), "://") {
         let start = at + 3;
         let rest = text.get(start..).unwrap_or_default();
-        let ends = |c: char| c.is_whitespace() || "/?#\"'<>()".contains(c);
-        let authority = rest.split(ends).next().unwrap_or_default();
+        let ends_authority = |c: char| c.is_whitespace() || "/?#\"'<>()".contains(c);
+        let authority = rest.split(ends_authority).next().unwrap_or_default();
         let Some((user, _)) = authority.rsplit_once('@') else { continue };
         match user.split_once(':') {
             Some((name, password)) if !password.is_empty() => {
                 found.push(start + name.len() + 1..start + user.len());
             }
-            None if user.len() >= 16 && looks_made_up(user) => {
+            None if user.len() >= 16 && looks_random(user) => {
                 found.push(start..start + user.len());
             }
             _ => {}
@@ -70,22 +72,22 @@ fn addresses(text: &str, found: &mut Vec<Range<usize>>) {
 }
 
 fn private_keys(text: &str, found: &mut Vec<Range<usize>>) {
-    let (begins, ends) = PRIVATE_KEY;
+    let (prefix, suffix) = PRIVATE_KEY;
     let mut from = 0;
-    while let Some(at) = text.get(from..).and_then(|rest| rest.find(begins)) {
-        let start = from + at + begins.len();
+    while let Some(at) = text.get(from..).and_then(|rest| rest.find(prefix)) {
+        let start = from + at + prefix.len();
         let rest = text.get(start..).unwrap_or_default();
-        let len = rest.find(ends).unwrap_or(rest.len());
+        let len = rest.find(suffix).unwrap_or(rest.len());
         if len > 0 {
             found.push(start..start + len);
         }
-        // Behind the line that ends it, which has the same words.
-        let line = rest.get(len..).and_then(|rest| rest.find(begins)).unwrap_or(0);
-        from = start + len + line + if line > 0 { begins.len() } else { 0 };
+        // Continue after the closing line, which contains the opening marker as well.
+        let line = rest.get(len..).and_then(|rest| rest.find(prefix)).unwrap_or(0);
+        from = start + len + line + if line > 0 { prefix.len() } else { 0 };
     }
 }
 
-/// Words that are tokens by their beginning or by the word before.
+/// Adds words that are tokens by their prefix, or credentials by the scheme before them.
 fn words(text: &str, found: &mut Vec<Range<usize>>) {
     let bytes = text.as_bytes();
     let (mut at, mut before): (usize, &[u8]) = (0, b"");
@@ -95,7 +97,7 @@ fn words(text: &str, found: &mut Vec<Range<usize>>) {
         let rest = bytes.get(start..).unwrap_or_default();
         let len = rest.iter().take_while(|b| is_part(**b)).count();
         let word = text.get(start..start + len).unwrap_or_default();
-        // Only blanks and a colon may be between a scheme and what it is of.
+        // Only blanks and a colon may separate a scheme from its credential.
         let between = bytes.get(at..start).unwrap_or_default();
         let follows =
             !between.is_empty() && between.iter().all(|b| matches!(b, b' ' | b'\t' | b':'));
@@ -103,19 +105,19 @@ fn words(text: &str, found: &mut Vec<Range<usize>>) {
         let credential = word.trim_end_matches(['.', ':']);
         if let (true, Some((_, min))) = (follows, needed)
             && credential.len() >= *min
-            && looks_made_up(credential)
+            && looks_random(credential)
         {
             found.push(start..start + credential.len());
         } else {
             tokens(word, start, found);
         }
-        // What is before a sign like `=` is not the word before.
+        // Only the part after the last separator counts as the preceding word.
         before = word.rsplit(['=', ':', '/']).next().unwrap_or_default().as_bytes();
         at = start + len;
     }
 }
 
-/// Tokens in a word, each of them behind a sign or at the beginning.
+/// Adds the tokens in a word: at its beginning, or after a separator.
 fn tokens(word: &str, start: usize, found: &mut Vec<Range<usize>>) {
     if word.len() < 15 {
         return;
@@ -124,8 +126,8 @@ fn tokens(word: &str, start: usize, found: &mut Vec<Range<usize>>) {
     for part in word.split_inclusive(['=', ':', '/', '+', '~', '%', '|']) {
         let token = part.trim_end_matches(['=', ':', '/', '+', '~', '%', '|', '.']);
         let is_token =
-            |(begins, min): &(&str, usize)| token.starts_with(begins) && token.len() >= *min;
-        if TOKENS.iter().any(is_token) && looks_made_up(token) {
+            |(prefix, min): &(&str, usize)| token.starts_with(prefix) && token.len() >= *min;
+        if TOKENS.iter().any(is_token) && looks_random(token) {
             found.push(at..at + token.len());
         }
         at += part.len();

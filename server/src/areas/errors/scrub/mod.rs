@@ -1,8 +1,8 @@
-//! What must not be stored: the values of keys that hold secrets, credentials that are known by their form, and the numbers of
-//! payment cards.
+//! Removes what must not be stored: the values of secret keys, credentials that are recognised by
+//! their form, and the numbers of payment cards.
 //!
-//! `scrubber` is the face; `pairs` finds values of secret keys in texts, `credentials` what tells itself, `cards` the numbers of
-//! cards.
+//! `scrubber` is the interface. `pairs` finds the values of secret keys in strings, `credentials`
+//! finds tokens and passwords by their form, `cards` finds card numbers.
 
 mod cards;
 mod credentials;

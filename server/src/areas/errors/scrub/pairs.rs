@@ -1,30 +1,32 @@
-//! Values of secret keys in texts: `key=value`, `key: value`, `"key": "value"`, `Config(key='value')`, `/key/value`.
+//! Finds the values of secret keys in strings: `key=value`, `key: value`, `"key": "value"`,
+//! `Config(key='value')`, `/key/value`.
 //!
-//! A value in quotes or brackets, or right behind `=`, is removed whatever it is. Behind a colon or a blank texts go on as people
-//! write them ("invalid token: expected a number"): there only what looks made up is removed.
+//! A value in quotes or brackets, or directly after `=`, is redacted whatever it is. After a colon
+//! or a blank, prose may follow ("invalid token: expected a number"), so only values that look
+//! random are redacted.
 
 use std::ops::Range;
 
 use super::scrubber::FILTERED;
 
-/// Bytes of a key that are looked at.
+/// The maximum bytes of a key that are examined.
 const KEY_BYTES_MAX: usize = 128;
-/// Blanks between a key, the sign behind it and its value.
+/// The maximum blanks between a key, the separator and its value.
 const BLANKS_MAX: usize = 4;
-/// Bytes of a part of a path at least that may be a secret.
+/// The minimum bytes of a path segment that may be a secret.
 const PATH_SECRET_BYTES_MIN: usize = 12;
 
-/// What stands behind the sign after a key.
-struct Value<'t> {
+/// The position after a separator that follows a secret key.
+struct ValueCandidate<'t> {
     text: &'t str,
     at: usize,
-    /// The sign is `=`, and no blank is between.
+    /// Whether the separator is `=` and no blank follows it.
     is_assigned: bool,
     key: &'t str,
     key_is_quoted: bool,
 }
 
-/// Adds the places of the values of secret keys.
+/// Adds the ranges of values of secret keys.
 pub(super) fn find(text: &str, is_secret: impl Fn(&str) -> bool, found: &mut Vec<Range<usize>>) {
     let mut done = 0;
     for at in memchr::memchr3_iter(b'=', b':', b'/', text.as_bytes()) {
@@ -33,7 +35,7 @@ pub(super) fn find(text: &str, is_secret: impl Fn(&str) -> bool, found: &mut Vec
         }
         let value = match text.as_bytes().get(at) {
             Some(b'/') => path_value(text, at, &is_secret),
-            _ => value_behind(text, at, &is_secret).and_then(|value| value.range()),
+            _ => value_after(text, at, &is_secret).and_then(|value| value.range()),
         };
         if let Some(range) = value {
             done = range.end;
@@ -42,23 +44,25 @@ pub(super) fn find(text: &str, is_secret: impl Fn(&str) -> bool, found: &mut Vec
     }
 }
 
-/// The part of a path behind one with the name of a secret, where it looks like one.
+/// Returns the path segment after the separator at `at`, if the segment before names a secret and
+/// this one looks like one.
 fn path_value(text: &str, at: usize, is_secret: impl Fn(&str) -> bool) -> Option<Range<usize>> {
     let (key, _) = key_before(text, at)?;
     let start = at + 1;
     let part = text.get(start..)?;
     let len = part.bytes().take_while(|b| b.is_ascii_alphanumeric() || b"-_~".contains(b)).count();
     let (value, rest) = part.split_at_checked(len)?;
-    let is_value = len >= PATH_SECRET_BYTES_MIN && !rest.starts_with('.') && has_both(value);
+    let is_value =
+        len >= PATH_SECRET_BYTES_MIN && !rest.starts_with('.') && has_letter_and_digit(value);
     (is_value && is_secret(key)).then(|| start..start + len)
 }
 
-/// What stands behind the sign at this place, if that follows a secret key.
-fn value_behind<'t>(
+/// Returns the position of the value after the separator at `at`, if a secret key precedes it.
+fn value_after<'t>(
     text: &'t str,
     at: usize,
     is_secret: impl Fn(&str) -> bool,
-) -> Option<Value<'t>> {
+) -> Option<ValueCandidate<'t>> {
     let bytes = text.as_bytes();
     let is_colon = bytes.get(at) == Some(&b':');
     let follows = |byte: u8| bytes.get(at + 1) == Some(&byte);
@@ -72,9 +76,9 @@ fn value_behind<'t>(
     }
     let rest = text.get(at + 1..)?;
     let signs = rest.bytes().take_while(|b| matches!(b, b'=' | b'>' | b'~')).count();
-    let behind = rest.get(signs..)?;
-    let blanks = behind.bytes().take(BLANKS_MAX).take_while(|b| *b == b' ' || *b == b'\t').count();
-    Some(Value {
+    let after = rest.get(signs..)?;
+    let blanks = after.bytes().take(BLANKS_MAX).take_while(|b| *b == b' ' || *b == b'\t').count();
+    Some(ValueCandidate {
         text,
         at: at + 1 + signs + blanks,
         is_assigned: !is_colon && blanks == 0,
@@ -83,9 +87,9 @@ fn value_behind<'t>(
     })
 }
 
-/// The key that ends before this place, and whether it is in quotes.
+/// Returns the key that ends before this position, and whether it is quoted.
 fn key_before(text: &str, at: usize) -> Option<(&str, bool)> {
-    // Only so much is looked at, so that a text of nothing but signs costs no more than another.
+    // The limit keeps the cost linear for a string of nothing but separators.
     let window = at.saturating_sub(KEY_BYTES_MAX)..at;
     let from = window.clone().find(|from| text.is_char_boundary(*from)).unwrap_or(at);
     let before = text.get(from..at)?;
@@ -97,11 +101,11 @@ fn key_before(text: &str, at: usize) -> Option<(&str, bool)> {
     (!key.is_empty()).then_some((key, bare.len() < before.len()))
 }
 
-impl Value<'_> {
-    /// The part that is secret.
+impl ValueCandidate<'_> {
+    /// Returns the range of the secret part of the value.
     fn range(&self) -> Option<Range<usize>> {
         let value = self.text.get(self.at..)?;
-        // A letter before a string in Python, a type around it.
+        // Skip the prefix of a Python string, or a constructor around the value.
         let name = value.bytes().take_while(|b| b.is_ascii_alphanumeric() || b"_.&".contains(b));
         let name = name.count();
         let wrapped = value.get(name..)?;
@@ -113,21 +117,23 @@ impl Value<'_> {
         }
         if value.starts_with(['[', '{', '(']) {
             let is_done = value.starts_with(FILTERED);
-            return (!is_done && self.may_be_any()).then(|| self.at..self.at + bracketed(value));
+            return (!is_done && self.is_any_value_secret())
+                .then(|| self.at..self.at + bracketed(value));
         }
         self.bare(value)
     }
 
-    /// Whether the form says that it is the value of the key, whatever it is.
-    fn may_be_any(&self) -> bool {
+    /// Returns whether the syntax shows that it is the value of the key, so that any value is
+    /// secret.
+    fn is_any_value_secret(&self) -> bool {
         self.is_assigned || self.key_is_quoted
     }
 
-    /// A value without quotes, up to what ends it.
+    /// Returns the range of an unquoted value, up to its delimiter.
     fn bare(&self, value: &str) -> Option<Range<usize>> {
         let ends = |c: char| c.is_whitespace() || ",;&)]}<>\"'`|".contains(c);
         let word = value.split(ends).next()?.trim_end_matches(['.', ':', '!', '?', '\\']);
-        if word.is_empty() || is_nothing(word) {
+        if word.is_empty() || is_empty_literal(word) {
             return None;
         }
         let key = self.key.to_ascii_lowercase();
@@ -143,13 +149,15 @@ impl Value<'_> {
         let is_password = ["password", "passwd", "pwd", "passphrase", "secret"]
             .iter()
             .any(|name| key.ends_with(name));
-        let is_secret = self.may_be_any() || looks_made_up(word) || (is_password && ends_line);
+        let is_secret =
+            self.is_any_value_secret() || looks_random(word) || (is_password && ends_line);
         is_secret.then(|| self.at..self.at + word.len())
     }
 }
 
-/// What is in the quotes that begin here; the rest of the text where they do not end. The inner `None` is of an empty string.
-#[expect(clippy::option_option, reason = "no quotes, and quotes with nothing in them")]
+/// Returns the range within the quotes that begin here, up to the end of the string if they are not
+/// closed. The inner `None` means that the quotes contain nothing secret.
+#[expect(clippy::option_option, reason = "not quoted, and quoted with nothing secret")]
 fn quoted(text: &str, at: usize) -> Option<Option<Range<usize>>> {
     let value = text.get(at..)?;
     let slashes = value.bytes().take_while(|b| *b == b'\\').count();
@@ -163,7 +171,8 @@ fn quoted(text: &str, at: usize) -> Option<Option<Range<usize>>> {
             _ if byte == quote as u8 && escapes <= slashes => {
                 let end = end - escapes;
                 let content = inner.get(..end).unwrap_or_default();
-                let is_none = content.is_empty() || content == FILTERED || is_nothing(content);
+                let is_none =
+                    content.is_empty() || content == FILTERED || is_empty_literal(content);
                 return Some((!is_none).then(|| at + start..at + start + end));
             }
             _ => escapes = 0,
@@ -172,7 +181,7 @@ fn quoted(text: &str, at: usize) -> Option<Option<Range<usize>>> {
     Some((!inner.is_empty()).then(|| at + start..text.len()))
 }
 
-/// How long a value in brackets is; to the end where they do not end.
+/// Returns the length of a value in brackets, up to the end of the string if they are not closed.
 fn bracketed(value: &str) -> usize {
     let mut depth = 0_usize;
     for (at, byte) in value.bytes().enumerate() {
@@ -192,24 +201,27 @@ fn is_scheme(word: &str) -> bool {
         .any(|scheme| word.eq_ignore_ascii_case(scheme))
 }
 
-/// Whether a value says that there is none.
-fn is_nothing(word: &str) -> bool {
+/// Returns whether the value is a literal for "no value", or a boolean.
+fn is_empty_literal(word: &str) -> bool {
     ["none", "null", "nil", "undefined", "true", "false", "nan"]
         .iter()
-        .any(|nothing| word.eq_ignore_ascii_case(nothing))
+        .any(|literal| word.eq_ignore_ascii_case(literal))
 }
 
-/// Whether a word is none of a language: letters and digits, capitals inside, signs, or too long.
-pub(super) fn looks_made_up(word: &str) -> bool {
-    let has_hump = word
+/// Returns whether a word looks random: it contains letters and digits, capitals inside, special
+/// characters, or is very long.
+pub(super) fn looks_random(word: &str) -> bool {
+    let has_case_change = word
         .as_bytes()
         .windows(2)
         .any(|pair| matches!(pair, [a, b] if a.is_ascii_lowercase() && b.is_ascii_uppercase()));
     let has_signs = word.bytes().any(|b| b"!@#$^*+=~%".contains(&b));
     let len = word.len();
-    (len >= 4 && has_both(word)) || (len >= 6 && (has_hump || has_signs)) || len >= 24
+    (len >= 4 && has_letter_and_digit(word))
+        || (len >= 6 && (has_case_change || has_signs))
+        || len >= 24
 }
 
-fn has_both(word: &str) -> bool {
+fn has_letter_and_digit(word: &str) -> bool {
     word.bytes().any(|b| b.is_ascii_digit()) && word.bytes().any(|b| b.is_ascii_alphabetic())
 }

@@ -1,7 +1,8 @@
-//! The scrubber: which keys are secret, and texts without what must not be stored.
+//! The scrubber: decides which keys are secret, and redacts strings.
 //!
-//! A key is secret when it contains one of the words, in any case; a word of up to four letters must be a whole word of the key,
-//! so that `auth` is one of `X-Auth` and `authHeader`, and not of `author`.
+//! A key is secret if it contains one of the configured words, ignoring case. A word of up to four
+//! letters must be a whole word of the key, so that `auth` matches `X-Auth` and `authHeader`, but
+//! not `author`.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,22 +11,22 @@ use aho_corasick::AhoCorasick;
 
 use super::{cards, credentials, pairs};
 
-/// What stands in the place of what was removed.
+/// The replacement for what was redacted.
 pub(in crate::areas::errors) const FILTERED: &str = "[Filtered]";
-/// Letters of a word up to which it must be a whole word of a key.
+/// The length up to which a configured word must be a whole word of the key.
 const SHORT_WORD_BYTES: usize = 4;
 
-/// Removes what must not be stored.
+/// Redacts what must not be stored.
 #[derive(Debug)]
 pub(in crate::areas::errors) struct Scrubber {
-    /// Finds words anywhere in a key; `None` where there are none.
+    /// Finds the longer words anywhere in a key; `None` if there are none.
     words: Option<AhoCorasick>,
-    /// Those that must be whole words.
+    /// Words that must be whole words of a key.
     short_words: Vec<String>,
 }
 
 impl Scrubber {
-    /// A scrubber of keys that contain any of these words.
+    /// Returns a scrubber for keys that contain any of these words.
     pub(in crate::areas::errors) fn new(words: &[String]) -> Self {
         let words = words.iter().map(String::as_str).filter(|word| !word.is_empty());
         let (short, long): (Vec<&str>, Vec<&str>) =
@@ -37,7 +38,7 @@ impl Scrubber {
         }
     }
 
-    /// Whether what stands under this key is secret.
+    /// Returns whether the value of this key is secret.
     pub(in crate::areas::errors) fn is_secret(&self, key: &str) -> bool {
         self.words.as_ref().is_some_and(|words| words.is_match(key))
             || (!self.short_words.is_empty() && words_of(key).any(|word| self.is_short(word)))
@@ -47,17 +48,17 @@ impl Scrubber {
         self.short_words.iter().any(|short| short.eq_ignore_ascii_case(word))
     }
 
-    /// A text without values of secret keys, credentials and numbers of cards.
+    /// Redacts the values of secret keys, credentials and card numbers in a string.
     pub(in crate::areas::errors) fn scrub<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut found = self.secrets(text);
         cards::find(text, &mut found);
-        without(text, found)
+        redact(text, found)
     }
 
-    /// What tells one user from others, without the same but for cards: long numbers of users look like some, and all of these
-    /// would be one user.
+    /// Redacts a user's identifier like [`Self::scrub`], except for card numbers: long numeric ids
+    /// look like some, and all users with such ids would become one.
     pub(in crate::areas::errors) fn scrub_user<'t>(&self, text: &'t str) -> Cow<'t, str> {
-        without(text, self.secrets(text))
+        redact(text, self.secrets(text))
     }
 
     fn secrets(&self, text: &str) -> Vec<Range<usize>> {
@@ -67,7 +68,8 @@ impl Scrubber {
         found
     }
 
-    /// A query string, or an address with one: as a text, and the values of secret keys end only where a query says.
+    /// Redacts a query string, or a URL with one. Besides what [`Self::scrub`] redacts, the value
+    /// of a secret parameter extends to the next delimiter of the query string.
     pub(in crate::areas::errors) fn scrub_query<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let secret = |pair: &str| {
             pair.split_once('=')
@@ -94,14 +96,15 @@ impl Scrubber {
     }
 }
 
-/// The words of a key: between signs, and where a capital follows a small letter.
+/// Returns the words of a key, which is split at non-alphanumeric characters and before a capital
+/// letter that follows another character.
 fn words_of(key: &str) -> impl Iterator<Item = &str> {
     key.split(|c: char| !c.is_ascii_alphanumeric()).flat_map(|part| {
         let mut rest = part;
         std::iter::from_fn(move || {
             let bytes = rest.as_bytes();
-            let hump = |pair: &[u8]| matches!(pair, [a, b] if !a.is_ascii_uppercase() && b.is_ascii_uppercase());
-            let end = bytes.windows(2).position(hump).map_or(rest.len(), |at| at + 1);
+            let is_case_boundary = |pair: &[u8]| matches!(pair, [a, b] if !a.is_ascii_uppercase() && b.is_ascii_uppercase());
+            let end = bytes.windows(2).position(is_case_boundary).map_or(rest.len(), |at| at + 1);
             let (word, others) = rest.split_at_checked(end)?;
             rest = others;
             (!word.is_empty()).then_some(word)
@@ -109,8 +112,8 @@ fn words_of(key: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// A text with something else in these places, which may overlap.
-fn without(text: &str, mut found: Vec<Range<usize>>) -> Cow<'_, str> {
+/// Replaces these ranges of a string, which may overlap, by [`FILTERED`].
+fn redact(text: &str, mut found: Vec<Range<usize>>) -> Cow<'_, str> {
     if found.is_empty() {
         return Cow::Borrowed(text);
     }

@@ -1,4 +1,4 @@
-//! What goes, what stays, and secrets planted everywhere in events of SDKs.
+//! Tests of what is redacted and what is kept, with secrets in every field of SDK events.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -15,7 +15,7 @@ fn scrubber() -> Scrubber {
 }
 
 #[test]
-fn secret_keys_are_known_by_a_word_in_them() {
+fn secret_keys_are_recognised_by_a_word_in_them() {
     let scrubber = scrubber();
     for (key, expected) in [
         ("password", true),
@@ -42,7 +42,7 @@ fn secret_keys_are_known_by_a_word_in_them() {
 }
 
 #[test]
-fn cards_go_and_other_numbers_stay() {
+fn card_numbers_are_redacted_and_other_numbers_are_kept() {
     for (text, expected) in [
         ("card 4111111111111111 refused", "card [Filtered] refused"),
         ("4111 1111 1111 1111", "[Filtered]"),
@@ -60,7 +60,7 @@ fn cards_go_and_other_numbers_stay() {
 }
 
 #[test]
-fn values_of_secret_keys_go_from_queries() {
+fn values_of_secret_keys_are_redacted_in_query_strings() {
     for (text, expected) in [
         ("a=1&token=xyz&b=2", "a=1&token=[Filtered]&b=2"),
         ("https://x/?password=p", "https://x/?password=[Filtered]"),
@@ -73,7 +73,7 @@ fn values_of_secret_keys_go_from_queries() {
 }
 
 #[test]
-fn secrets_go_from_texts() {
+fn secrets_are_redacted_in_strings() {
     for (text, expected) in [
         ("GET /reset?token=abc&x=1", "GET /reset?token=[Filtered]&x=1"),
         ("/reset/token/9f8e7d6c5b4a3210/x", "/reset/token/[Filtered]/x"),
@@ -106,18 +106,18 @@ fn secrets_go_from_texts() {
         ("Cookie: a=b; c=d\nnext", "Cookie: [Filtered]\nnext"),
     ] {
         assert_eq!(scrubber().scrub(text), expected, "{text}");
-        assert_eq!(scrubber().scrub(expected), expected, "what is scrubbed stays so");
+        assert_eq!(scrubber().scrub(expected), expected, "scrubbing is idempotent");
     }
 }
 
 #[test]
-fn users_with_long_numbers_stay_apart() {
+fn users_with_long_numeric_ids_stay_distinct() {
     assert_eq!(scrubber().scrub_user("4111111111111111"), "4111111111111111");
     assert_eq!(scrubber().scrub_user("token=abc"), "token=[Filtered]");
 }
 
 #[test]
-fn ordinary_texts_stay() {
+fn ordinary_strings_are_unchanged() {
     for text in [
         "invalid token: expected a number",
         "Unexpected token 7 in JSON at position 12",
@@ -143,7 +143,7 @@ fn ordinary_texts_stay() {
     }
 }
 
-/// An event with a secret in every place where events have texts, in the form that belongs there.
+/// Returns an event with a secret in every field that has strings, in a form typical of the field.
 fn planted(secrets: &[String; 20]) -> Value {
     let [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t] = secrets;
     json!({
@@ -185,13 +185,14 @@ fn prepared(event: &Value) -> PreparedOccurrence {
 }
 
 fn secrets() -> impl Strategy<Value = [String; 20]> {
-    // Nothing that a language has: with a digit, so that a scheme is known to be followed by none of its words.
+    // Not words of any language: with a digit, so that what follows a scheme is recognised as a
+    // credential.
     prop::array::uniform20("[a-zA-Z]{4}[0-9][a-zA-Z0-9_]{5,20}[a-z]")
 }
 
 proptest! {
     #[test]
-    fn of_secrets_planted_everywhere_nothing_is_kept(secrets in secrets()) {
+    fn secrets_in_any_field_are_redacted(secrets in secrets()) {
         let prepared = prepared(&planted(&secrets));
         let kept = format!("{prepared:?}") + prepared.properties.as_str();
         for secret in &secrets {
@@ -203,7 +204,7 @@ proptest! {
     }
 
     #[test]
-    fn no_text_is_too_odd(text in "([a-z]{0,3}|[=:/'\"\\\\(\\[ ]|password|token|Bearer |://|@|é|PRIVATE KEY-----|-----END){0,30}") {
+    fn any_string_is_scrubbed_without_a_panic(text in "([a-z]{0,3}|[=:/'\"\\\\(\\[ ]|password|token|Bearer |://|@|é|PRIVATE KEY-----|-----END){0,30}") {
         let scrubber = scrubber();
         drop((scrubber.scrub_query(&text), scrubber.scrub(&text)));
     }
