@@ -1,29 +1,31 @@
-//! Names of files without the hashes that bundlers put into them, in hexadecimal or in other alphabets.
+//! Removes the hashes that bundlers put into file names, in hexadecimal or in other alphabets.
 //!
-//! A bundler's hash looks like noise: no word is in it. A part of a name is told from a word by its length, by its letters and
-//! digits taking turns, and by pieces that nobody could pronounce.
+//! A hash is distinguished from words by its length, by alternating letters and digits, and by runs
+//! of letters without a vowel.
 
 /// Extensions of files that bundlers write.
 const BUNDLED: [&str; 10] =
     ["js", "mjs", "cjs", "jsx", "ts", "tsx", "css", "wasm", "map", "bundle"];
 
-/// From so many characters on, hexadecimal digits are a hash in a bundle: webpack writes no fewer.
+/// The minimum characters of a hexadecimal hash in a bundle's name: webpack writes at least as
+/// many.
 const BUNDLE_HEX_CHARS_MIN: usize = 6;
-/// The same in any other file.
+/// The minimum characters of a hexadecimal hash in the name of any other file.
 const HEX_CHARS_MIN: usize = 8;
 /// The length of hashes that Vite, Rollup and esbuild write.
 const SHORT_HASH_CHARS: usize = 8;
-/// Hashes of other bundlers have at most so many characters.
+/// The maximum characters of a hash.
 const HASH_CHARS_MAX: usize = 64;
-/// So many times, at least, a long hash changes between capitals, small letters and digits.
+/// The minimum number of changes between upper case, lower case and digits in a long hash.
 const LONG_HASH_CHANGES_MIN: usize = 4;
 
-/// The name of a file in lower case without hashes.
+/// Returns the file name in lower case without hashes.
 pub(super) fn unhashed(name: &str) -> String {
     let is_bundle = is_bundle(name);
     let mut kept: Vec<String> = Vec::new();
     for (at, part) in name.split('.').enumerate() {
-        let part = if is_bundle { of_bundle(part, at == 0) } else { of_file(part) };
+        let part =
+            if is_bundle { without_bundle_hash(part, at == 0) } else { without_file_hash(part) };
         if !part.is_empty() {
             kept.push(part.to_lowercase());
         }
@@ -31,19 +33,20 @@ pub(super) fn unhashed(name: &str) -> String {
     kept.join(".")
 }
 
-/// Whether a bundler may have written a file of this name.
+/// Returns whether a bundler may have written a file with this name.
 pub(super) fn is_bundle(name: &str) -> bool {
     let extension = name.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase());
     extension.is_some_and(|extension| BUNDLED.contains(&extension.as_str()))
 }
 
-/// Whether a folder has its name from a build: a commit, an id of a container, a hash of an application.
-pub(super) fn is_hashed_folder(name: &str) -> bool {
+/// Returns whether a directory is named after a build: a commit, a container id, a hash of an
+/// application.
+pub(super) fn is_hashed_dir(name: &str) -> bool {
     let is_commit = name.len() > BUNDLE_HEX_CHARS_MIN && is_hex(name) && has_digit(name);
     is_commit || is_long_hash(name)
 }
 
-fn of_bundle(part: &str, is_first: bool) -> &str {
+fn without_bundle_hash(part: &str, is_first: bool) -> &str {
     if !is_first && is_bundle_hash(part) {
         return "";
     }
@@ -57,7 +60,7 @@ fn of_bundle(part: &str, is_first: bool) -> &str {
     if is_hash { "" } else { part }
 }
 
-fn of_file(part: &str) -> &str {
+fn without_file_hash(part: &str) -> &str {
     let is_hash = |text: &str| text.len() >= HEX_CHARS_MIN && is_hex(text) && has_digit(text);
     match part.rsplit_once('-') {
         _ if is_hash(part) => "",
@@ -70,7 +73,7 @@ fn is_bundle_hash(text: &str) -> bool {
     let is_short_hex = text.len() >= BUNDLE_HEX_CHARS_MIN && is_hex(text) && has_digit(text);
     is_short_hex
         || text.len() >= HEX_CHARS_MIN && is_hex(text)
-        || text.len() == SHORT_HASH_CHARS && is_noise(text)
+        || text.len() == SHORT_HASH_CHARS && is_random(text)
         || is_long_hash(text)
 }
 
@@ -82,33 +85,35 @@ fn has_digit(text: &str) -> bool {
     text.bytes().any(|b| b.is_ascii_digit())
 }
 
-/// A hash in an alphabet of capitals, small letters, digits, `-` and `_`, of which words are written too.
-fn is_noise(text: &str) -> bool {
+/// Returns whether a string is a short hash in an alphabet of letters, digits, `-` and `_`, which
+/// words are also made of.
+fn is_random(text: &str) -> bool {
     let of_alphabet = text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'));
     let is_base_32 = text.bytes().all(|b| b.is_ascii_uppercase() || matches!(b, b'2'..=b'7'));
     let is_plain = !text.bytes().any(|b| b.is_ascii_uppercase() || b.is_ascii_digit());
-    of_alphabet && !is_plain && (is_base_32 || !is_of_words(text))
+    of_alphabet && !is_plain && (is_base_32 || !is_word_like(text))
 }
 
-/// A hash of more characters than the short ones: of capitals, small letters and digits that take turns.
+/// Returns whether a string is a long hash: letters and digits that alternate.
 fn is_long_hash(text: &str) -> bool {
     let has = |is: fn(&u8) -> bool| text.as_bytes().iter().any(is);
     let mixed = has(u8::is_ascii_digit) && has(u8::is_ascii_alphabetic);
     let digits = text.bytes().filter(u8::is_ascii_digit).count();
     let has_sign = text.bytes().any(|b| matches!(b, b'-' | b'_'));
-    // A longer name of words has separators too: a hash with them must have everything.
-    let enough = !has_sign
+    // Long names of several words also contain separators: a hash with separators must contain
+    // upper case, lower case and digits.
+    let is_mixed_enough = !has_sign
         || (text.len() >= 20 && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase));
     (SHORT_HASH_CHARS + 1..=HASH_CHARS_MAX).contains(&text.len())
         && text.bytes().all(|b| b.is_ascii_alphanumeric() || matches!(b, b'-' | b'_'))
         && mixed
-        && enough
+        && is_mixed_enough
         && digits >= 2
-        && changes(text) >= LONG_HASH_CHANGES_MIN
-        && !is_of_words(text)
+        && class_changes(text) >= LONG_HASH_CHANGES_MIN
+        && !is_word_like(text)
 }
 
-/// What kind of character a byte is.
+/// Returns the class of a character: digit, upper case, lower case, other.
 fn class(byte: u8) -> u8 {
     match byte {
         b'0'..=b'9' => 0,
@@ -118,17 +123,17 @@ fn class(byte: u8) -> u8 {
     }
 }
 
-/// How often neighbours are of different kinds.
-fn changes(text: &str) -> usize {
+/// Returns how often adjacent characters differ in class.
+fn class_changes(text: &str) -> usize {
     text.as_bytes()
         .windows(2)
         .filter(|pair| matches!(pair, [a, b] if class(*a) != class(*b)))
         .count()
 }
 
-/// Whether a text is written as names are: of pieces of two letters or more that have a vowel, or are abbreviations, with one
-/// number at most.
-fn is_of_words(text: &str) -> bool {
+/// Returns whether a string is written like a name: pieces of at least two letters that have a
+/// vowel or are abbreviations, and at most one number.
+fn is_word_like(text: &str) -> bool {
     let (mut pieces, mut numbers, mut before) = (vec![String::new()], 0, 3);
     for byte in text.bytes() {
         let now = class(byte);
@@ -158,7 +163,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hashes_of_any_alphabet_leave_and_words_stay() {
+    fn hashes_are_removed_and_words_are_kept() {
         for (name, expected) in [
             ("index-BxK3_a9Q.js", "index.js"),
             ("index-B-K3_a9Q.js", "index.js"),

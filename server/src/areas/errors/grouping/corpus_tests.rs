@@ -1,5 +1,5 @@
-//! Traces of real programs in eight languages, with the groups that people expect of them: `corpus/<language>.json` is a list of events,
-//! each with the name of its group.
+//! Tests of traces of real programs in eight languages, with the expected groups:
+//! `corpus/<language>.json` is a list of events, each with the name of its group.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -20,7 +20,7 @@ const FILES: [&str; 8] = [
     include_str!("corpus/rust.json"),
 ];
 
-/// Events and groups that there are at least, so that a file that is read as nothing is noticed.
+/// Minimum numbers of events and groups, to notice a file that is read as empty.
 const EVENTS_MIN: usize = 100;
 const GROUPS_MIN: usize = 60;
 
@@ -31,7 +31,7 @@ struct Expected {
 }
 
 #[test]
-fn traces_of_real_programs_are_grouped_as_people_expect() {
+fn traces_of_real_programs_are_grouped_as_expected() {
     let corpus: Vec<Expected> = FILES
         .iter()
         .flat_map(|file| serde_json::from_str::<Vec<Expected>>(file).unwrap())

@@ -1,16 +1,19 @@
-//! Variables in fingerprints, as Sentry documents them: `{{ transaction }}`, `{{ error.type }}`, `{{ tags.region }}`, …
+//! Substitutes variables in fingerprints, as documented by Sentry: `{{ transaction }}`, `{{
+//! error.type }}`, `{{ tags.region }}` and others.
 //!
-//! A variable stands for what the occurrence has, or for a fixed text such as `<no-transaction>` where it has none. It may be
-//! a part of a fingerprint or occur in one. What is no variable stays as it is.
+//! A variable is replaced by the value of the occurrence, or by a fixed string such as
+//! `<no-transaction>` if it has none. It may be a whole part of a fingerprint or occur inside one.
+//! Unknown variables are left unchanged.
 
 use super::super::occurrence::{Frame, Occurrence};
 
-/// Whether the part stands for the rules alone.
+/// Returns whether the part is `{{ default }}` alone.
 pub(super) fn is_default(part: &str) -> bool {
     variable(part.trim()).is_some_and(|(name, rest)| name == "default" && rest.is_empty())
 }
 
-/// A part of a fingerprint with the values of its variables. `default` is the hash by the rules.
+/// Returns a part of a fingerprint with its variables substituted. `default` returns the hash by
+/// the other rules.
 pub(super) fn expanded(
     part: &str,
     occurrence: &Occurrence<'_>,
@@ -43,7 +46,7 @@ pub(super) fn expanded(
     out
 }
 
-/// The name of the variable that a text begins with, and what follows it.
+/// Returns the name of the variable at the beginning of a string, and the rest of the string.
 fn variable(text: &str) -> Option<(&str, &str)> {
     let (name, after) = text.strip_prefix("{{")?.split_once("}}")?;
     let name = name.trim();
@@ -51,7 +54,7 @@ fn variable(text: &str) -> Option<(&str, &str)> {
     is_name.then_some((name, after))
 }
 
-/// What a variable stands for; nothing where there is no such variable.
+/// Returns the value of a variable; `None` if there is no such variable.
 fn value(name: &str, occurrence: &Occurrence<'_>) -> Option<String> {
     if let Some(tag) = name.strip_prefix("tags.") {
         let value = tag_value(tag, occurrence);
@@ -59,7 +62,7 @@ fn value(name: &str, occurrence: &Occurrence<'_>) -> Option<String> {
     }
     let raised = occurrence.raised();
     let frame = || crash_frame(occurrence);
-    let (value, none) = match name {
+    let (value, placeholder) = match name {
         "transaction" => (occurrence.transaction.as_deref(), "<no-transaction>"),
         "message" => {
             let message = occurrence.message.as_deref().or(occurrence.template.as_deref());
@@ -77,14 +80,14 @@ fn value(name: &str, occurrence: &Occurrence<'_>) -> Option<String> {
             (frame().and_then(|frame| frame.module.as_deref()), "<no-module>")
         }
         "stack.abs_path" | "path" => {
-            let place =
+            let path =
                 frame().and_then(|frame| frame.abs_path.as_deref().or(frame.filename.as_deref()));
-            (place, "<no-abs-path>")
+            (path, "<no-abs-path>")
         }
         "stack.filename" => {
-            let place =
+            let path =
                 frame().and_then(|frame| frame.filename.as_deref().or(frame.abs_path.as_deref()));
-            (place, "<no-filename>")
+            (path, "<no-filename>")
         }
         "stack.package" | "package" => {
             let package = frame().and_then(|frame| frame.package.as_deref());
@@ -96,10 +99,10 @@ fn value(name: &str, occurrence: &Occurrence<'_>) -> Option<String> {
         "environment" => (occurrence.environment.as_deref(), "<no-environment>"),
         _ => return None,
     };
-    Some(value.unwrap_or(none).to_owned())
+    Some(value.unwrap_or(placeholder).to_owned())
 }
 
-/// The value of a tag, of which Sentry makes some from fields of the event.
+/// Returns the value of a tag. Like Sentry, treats some fields of the event as tags.
 fn tag_value(tag: &str, occurrence: &Occurrence<'_>) -> Option<String> {
     let sent = occurrence.tags.iter().find(|(key, _)| key == tag).map(|(_, value)| &**value);
     let value = sent.or(match tag {
@@ -115,7 +118,7 @@ fn tag_value(tag: &str, occurrence: &Occurrence<'_>) -> Option<String> {
     value.map(str::to_owned)
 }
 
-/// The frame in which it happened: the newest one of the program itself, or the newest.
+/// Returns the frame of the error: the newest one of the program itself, or else the newest one.
 fn crash_frame<'o>(occurrence: &'o Occurrence<'_>) -> Option<&'o Frame<'o>> {
     let raised = occurrence.raised().map(|raised| &raised.frames);
     let frames = raised.filter(|frames| !frames.is_empty()).unwrap_or(&occurrence.frames);
@@ -128,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn variables_stand_for_what_the_occurrence_has() {
+    fn variables_are_replaced_by_values_of_the_occurrence() {
         let frame = Frame {
             function: Some("load".into()),
             module: Some("shop.cart".into()),

@@ -1,7 +1,8 @@
-//! Messages without what differs from one occurrence to the next: numbers, ids, addresses, times, paths, what is quoted.
+//! Parameterises messages: replaces what differs between occurrences by placeholders. These are
+//! numbers, ids, addresses, times, paths and quoted strings.
 //!
-//! One pass finds the leftmost of several patterns, the earlier pattern where two begin at the same place, and puts a name in its
-//! place. Only as much is looked at as a message may have.
+//! One pass finds the leftmost match of several patterns; of those that match at the same position,
+//! the earlier pattern wins. Only as many characters are read as a stored message may have.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -12,7 +13,7 @@ use super::super::occurrence::truncate;
 use super::replaced::replaced;
 use crate::limits;
 
-/// What is looked for, and what is put in its place. The order and the patterns are part of versions 1 and 2 of the rules.
+/// Patterns and their placeholders. Patterns and order are part of versions 1 and 2 of the rules.
 const PATTERNS: [(&str, &str); 16] = [
     (r"[A-Za-z0-9._%+-]+@[A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+", "<email>"),
     (r#"[A-Za-z][A-Za-z0-9+.-]*://[^\s"'<>]+"#, "<url>"),
@@ -37,21 +38,21 @@ const PATTERNS: [(&str, &str); 16] = [
     ),
     (r"\b[0-9]+\.[0-9]+(?:[eE][+-]?[0-9]+)?\b", "<float>"),
     (r"\b[0-9]+\b", "<int>"),
-    // A word of letters and digits: what it stands for depends on both.
+    // A word of letters and digits: `word` decides.
     (r"\b[A-Za-z_-]*[0-9][A-Za-z0-9_-]*\b", ""),
     (r"\b(?:true|false|True|False)\b", "<bool>"),
 ];
 
-/// From so many characters on, a word with digits in it is an id.
+/// The minimum characters of a word with digits that is an id.
 const ID_CHARS_MIN: usize = 8;
-/// From so many characters on, a word of hexadecimal digits is one number.
+/// The minimum characters of a word of hexadecimal digits that is one number.
 const HEX_CHARS_MIN: usize = 7;
 
-/// `None` only if a pattern cannot be read, which a test would tell.
+/// `None` only if a pattern does not compile, which a test checks.
 static REGEX: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new_many(&PATTERNS.map(|(pattern, _)| pattern)).ok());
 
-/// The message with names in the place of what differs.
+/// Returns the message with placeholders.
 pub(super) fn parameterized(message: &str) -> Cow<'_, str> {
     let message = truncate(message, limits::ERROR_MESSAGE_CHARS_MAX);
     let Some(regex) = REGEX.as_ref() else { return Cow::Borrowed(message) };
@@ -63,7 +64,7 @@ pub(super) fn parameterized(message: &str) -> Cow<'_, str> {
     })
 }
 
-/// A word with digits: a number in hexadecimal, an id, or a name that ends in a number.
+/// Replaces a word with digits: a hexadecimal number, an id, or a name that contains numbers.
 fn word(word: &str, out: &mut String) {
     if word.len() >= HEX_CHARS_MIN && word.bytes().all(|b| b.is_ascii_hexdigit()) {
         out.push_str("<hex>");
@@ -90,12 +91,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_patterns_can_be_read() {
+    fn the_patterns_compile() {
         assert!(REGEX.is_some());
     }
 
     #[test]
-    fn what_differs_has_a_name_in_its_place() {
+    fn variable_parts_are_replaced_by_placeholders() {
         for (message, expected) in [
             ("connection refused", "connection refused"),
             ("user 17 not found", "user <int> not found"),
@@ -124,12 +125,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_message_has_a_form_and_always_the_same(message in "\\PC{0,200}") {
+        fn any_message_is_parameterised_deterministically(message in "\\PC{0,200}") {
             prop_assert_eq!(parameterized(&message), parameterized(&message));
         }
 
         #[test]
-        fn numbers_never_make_a_difference(a in 0_u64.., b in 0_u64.., words in "[a-z]{1,9}") {
+        fn messages_that_differ_only_in_numbers_are_equal(a in 0_u64.., b in 0_u64.., words in "[a-z]{1,9}") {
             let message = |n: u64| format!("{words} {n} of {n} rows");
             let [one, other] = [a, b].map(message);
             prop_assert_eq!(parameterized(&one), parameterized(&other));

@@ -1,6 +1,8 @@
-//! Which occurrences are the same error: a hash of what stays the same when it occurs again, also when lines have moved,
-//! numbers differ and bundles were built anew. The rules have a version, which is part of every hash: a group keeps the hash
-//! that made it, so each occurrence is also hashed by the rules before.
+//! Determines which occurrences are the same error, by a hash of what stays the same when an error
+//! occurs again, even if line numbers and values differ or bundles were rebuilt.
+//!
+//! The rules have a version, which is part of every hash. A group keeps the hash that created it,
+//! so each occurrence is also hashed by the previous version of the rules.
 
 mod bundles;
 mod fingerprint;

@@ -1,4 +1,5 @@
-//! Names of functions, modules and types without what compilers, proxies and runtimes make up anew for each build or process.
+//! Removes from names of functions, modules and types what compilers, proxies and runtimes generate
+//! anew for each build or process.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -7,14 +8,16 @@ use regex_automata::meta::Regex;
 
 use super::replaced::replaced;
 
-/// What is looked for, and what is put in its place. Part of version 2 of the rules.
+/// Patterns and their replacements. Part of version 2 of the rules.
 const PATTERNS: [(&str, &str); 24] = [
-    // Proxies of Spring, Guice, Javassist, Byte Buddy, Hibernate and Mockito are the class that they stand for.
+    // Proxies of Spring, Guice, Javassist, Byte Buddy, Hibernate and Mockito become the class that
+    // they wrap.
     (r"\$\$(?:EnhancerBy|FastClassBy)\w+\$\$[0-9A-Za-z]+", ""),
     (r"\$\$SpringCGLIB(?:\$\$FastClass)?(?:\$\$[0-9]+)?", ""),
     (r"_\$\$_(?:jvst|javassist)\w*", ""),
     (r"\$(?:ByteBuddy|HibernateProxy|MockitoMock|auxiliary)\$\w+", ""),
-    // Proxies of the JDK, and the accessors that it generates when a method is called often by reflection.
+    // Proxies of the JDK, and the accessors that it generates for methods that are often called by
+    // reflection.
     (r"\bjdk\.proxy[0-9]+", "jdk.proxy"),
     (r"\$Proxy[0-9]+", "$Proxy"),
     (
@@ -32,27 +35,27 @@ const PATTERNS: [(&str, &str); 24] = [
     (r"\{+closure(?:[:#][^{}]*)?\}+(?:#[0-9]+)?", "{closure}"),
     (r"@anonymous\x00?[^:]*(?::[0-9]+)?(?:\$[0-9a-f]+)?", "@anonymous"),
     (r"#[0-9]+", "#"),
-    // What the compiler of C# makes of lambdas, local functions and async methods.
+    // What the C# compiler generates for lambdas, local functions and async methods.
     (r">[a-z]__[0-9]+(?:_[0-9]+)*", ">__"),
     (r"\|[0-9]+_[0-9]+", ""),
     (r"DisplayClass[0-9]+(?:_[0-9]+)*", "DisplayClass"),
     (r"\blambda_method[0-9]+", "lambda_method"),
-    // Blocks of Ruby, and methods that templates are compiled to.
+    // Blocks of Ruby, and methods compiled from templates.
     (r"\bblock \([0-9]+ levels\) in ", "block in "),
     (r"_{2,}[0-9]+_[0-9]+", "__"),
-    // What engines of JavaScript write beside the name.
+    // What JavaScript engines add to the name.
     (r" \[as [^\]]*\]|^async |/<", ""),
-    // Functions that Clojure numbers.
+    // Functions numbered by Clojure.
     (r"__[0-9]+\b", "__"),
-    // Addresses.
+    // Memory addresses.
     (r"\b0x[0-9A-Fa-f]{4,}", "0x"),
 ];
 
-/// `None` only if a pattern cannot be read, which a test would tell.
+/// `None` only if a pattern does not compile, which a test checks.
 static REGEX: LazyLock<Option<Regex>> =
     LazyLock::new(|| Regex::new_many(&PATTERNS.map(|(pattern, _)| pattern)).ok());
 
-/// The name as it is in every build.
+/// Returns the name without generated parts.
 pub(super) fn stable(name: &str) -> Cow<'_, str> {
     let Some(regex) = REGEX.as_ref() else { return Cow::Borrowed(name) };
     replaced(name, regex, |pattern, _, out| {
@@ -60,7 +63,7 @@ pub(super) fn stable(name: &str) -> Cow<'_, str> {
     })
 }
 
-/// The name of a function: empty for one that has none of its own.
+/// Returns the name of a function without generated parts; empty for an anonymous function.
 pub(super) fn function(name: &str, is_go: bool) -> Cow<'_, str> {
     const NAMELESS: [&str; 9] = [
         "?",
@@ -88,7 +91,8 @@ pub(super) fn function(name: &str, is_go: bool) -> Cow<'_, str> {
     stable
 }
 
-/// A function of Go without the numbers of its closures: `main.load.func1.2` is `main.load.func`.
+/// Removes the numbers of closures from the name of a Go function: `main.load.func1.2` becomes
+/// `main.load.func`.
 fn without_closures(name: &str) -> String {
     let mut kept: Vec<&str> = Vec::new();
     for part in name.split('.') {
@@ -109,12 +113,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_patterns_can_be_read() {
+    fn the_patterns_compile() {
         assert!(REGEX.is_some());
     }
 
     #[test]
-    fn what_is_made_up_anew_is_not_in_a_name() {
+    fn generated_parts_are_removed_from_names() {
         for (name, expected) in [
             ("com.shop.Foo$$EnhancerBySpringCGLIB$$1a2b3c", "com.shop.Foo"),
             ("Foo$$EnhancerBySpringCGLIB$$1a2b3c$$FastClassBySpringCGLIB$$9f", "Foo"),
@@ -152,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn functions_without_a_name_of_their_own_have_none() {
+    fn anonymous_functions_have_an_empty_name() {
         for (name, is_go, expected) in [
             ("<lambda>", false, ""),
             (" handle ", false, "handle"),

@@ -1,14 +1,16 @@
-//! Parts of an occurrence being hashed, each with its length, so that no two lists of parts are the same bytes.
+//! Hashes a list of parts. Each is preceded by its length, so that no two lists hash the same
+//! bytes.
 
 use sha2::{Digest, Sha256};
 
 use super::super::model::GroupHash;
 
-/// Parts being hashed.
-pub(super) struct Parts(Sha256);
+/// A hasher of parts.
+pub(super) struct PartsHasher(Sha256);
 
-impl Parts {
-    /// Starts the hash of a rule of one version of the rules: no two versions share a hash.
+impl PartsHasher {
+    /// Starts the hash of a rule in a version of the rules. The version is part of it, so no two
+    /// versions share a hash.
     pub(super) fn new(version: &str, rule: &str) -> Self {
         let mut parts = Self(Sha256::new());
         parts.add(version);
@@ -25,7 +27,7 @@ impl Parts {
         self.0.update(part.as_bytes());
     }
 
-    /// The first half of the SHA-256: collisions by chance do not occur.
+    /// Returns the first half of the SHA-256, for which accidental collisions can be neglected.
     pub(super) fn finish(self) -> GroupHash {
         let digest: [u8; 32] = self.0.finalize().into();
         let (first, _) = digest.split_first_chunk::<16>().unwrap_or((&[0; 16], &[]));

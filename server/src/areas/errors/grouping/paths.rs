@@ -1,20 +1,26 @@
-//! Where a file is within its program: its path without what differs from machine to machine and from release to release.
+//! Returns the path of a file within its program, without what differs between machines and
+//! releases:
 //!
-//! 1. Queries, schemes and hosts go.
-//! 2. What a package manager installed begins behind its folder (`site-packages`, `node_modules`, …), without versions.
-//! 3. An absolute path loses the folder that programs are installed in or a person works in, and begins at the folder of its
-//!    sources where it has one; else it loses the folder of its program, and its last folders stay.
-//! 4. Folders that are versions, commits, build ids or dates go, and so do the hashes of bundles.
+//! 1. Query strings, schemes and hosts are removed.
+//! 2. The path of an installed package begins after the directory of its package manager
+//!    (`site-packages`, `node_modules`, …), without versions.
+//! 3. An absolute path loses the directory that programs are installed in or a person works in. It
+//!    begins at the source directory of the program if there is one; otherwise it loses the
+//!    program's own directory, and its last directories remain.
+//! 4. Directories that are versions, commits, build ids or dates are removed, and so are the hashes
+//!    of bundles.
 
 use super::bundles;
 
-/// Folders of package managers: what is behind the last of them is the path within the packages.
-const OF_PACKAGES: [&str; 4] = ["site-packages", "dist-packages", "node_modules", "gems"];
-/// Pairs of folders that do the same, and how many folders follow that are not part of the path.
-const PAIRS_OF_PACKAGES: [(&str, &str, usize); 4] =
+/// Directories of package managers: the path within the packages begins after the last of them.
+const PACKAGE_DIRS: [&str; 4] = ["site-packages", "dist-packages", "node_modules", "gems"];
+/// Pairs of directories with the same meaning, and how many directories after them are not part of
+/// the path.
+const PACKAGE_DIR_PAIRS: [(&str, &str, usize); 4] =
     [("pkg", "mod", 0), ("registry", "src", 1), ("git", "checkouts", 1), ("rustlib", "src", 0)];
-/// Folders that one program is in, on servers, in containers and where it is built. `*` stands for any folder.
-const OF_PROGRAM: [&[&str]; 14] = [
+/// Directories that contain one program, on servers, in containers and on build machines. `*`
+/// matches any directory.
+const PROGRAM_DIRS: [&[&str]; 14] = [
     &["app"],
     &["srv", "app"],
     &["opt", "app"],
@@ -30,8 +36,8 @@ const OF_PROGRAM: [&[&str]; 14] = [
     &["github", "workspace"],
     &["inetpub", "wwwroot"],
 ];
-/// Folders that have programs in folders of their own.
-const OF_PROGRAMS: [&[&str]; 19] = [
+/// Directories that contain programs in directories of their own.
+const PROGRAM_PARENT_DIRS: [&[&str]; 19] = [
     &["home", "*"],
     &["users", "*"],
     &["root"],
@@ -52,8 +58,8 @@ const OF_PROGRAMS: [&[&str]; 19] = [
     &["mnt"],
     &["data"],
 ];
-/// Folders below these in which people keep their programs.
-const WORKED_IN: [&str; 11] = [
+/// Directories below these in which people keep their programs.
+const WORKSPACE_DIRS: [&str; 11] = [
     "projects",
     "code",
     "work",
@@ -66,14 +72,14 @@ const WORKED_IN: [&str; 11] = [
     "desktop",
     "source",
 ];
-/// Folders that programs keep their sources in.
-const OF_SOURCES: [&str; 6] = ["src", "lib", "app", "dist", "packages", "cmd"];
-/// Folders that stay of an absolute path without a folder of sources.
-const FOLDERS_KEPT: usize = 2;
-/// From so many digits on, a folder of digits is a date, a build or an id.
+/// Source directories of programs.
+const SOURCE_DIRS: [&str; 6] = ["src", "lib", "app", "dist", "packages", "cmd"];
+/// How many directories remain of an absolute path without a source directory.
+const DIRS_KEPT: usize = 2;
+/// The minimum digits of a directory name that is a date, a build or an id.
 const NUMBER_CHARS_MIN: usize = 4;
 
-/// The path of a file within its program.
+/// Returns the path of a file within its program, in lower case.
 pub(super) fn stable(path: &str) -> String {
     if path.starts_with(['<', '[']) {
         // `<stdin>`, `<ipython-input-3-0123abcd>`
@@ -82,21 +88,21 @@ pub(super) fn stable(path: &str) -> String {
     let path = path.split(['?', '#']).next().unwrap_or_default();
     let (path, is_absolute) = without_origin(path);
     let all: Vec<&str> =
-        path.split(['/', '\\']).filter(|folder| !matches!(*folder, "" | "." | "..")).collect();
-    let Some((name, folders)) = all.split_last() else { return String::new() };
-    let lower: Vec<String> = folders.iter().map(|folder| folder.to_lowercase()).collect();
-    let within = match of_package(&lower) {
+        path.split(['/', '\\']).filter(|dir| !matches!(*dir, "" | "." | "..")).collect();
+    let Some((name, dirs)) = all.split_last() else { return String::new() };
+    let lower: Vec<String> = dirs.iter().map(|dir| dir.to_lowercase()).collect();
+    let within = match within_package(&lower) {
         Some(packages) => packages.len(),
-        None if is_absolute => of_program(&lower).len(),
+        None if is_absolute => within_program(&lower).len(),
         None => lower.len(),
     };
-    // Build ids are told by their capitals.
-    let folders = folders.iter().skip(folders.len() - within);
-    let kept = folders.filter_map(|folder| stable_folder(folder)).map(str::to_lowercase);
+    // Build ids are recognised by their capitals, so the names are lowered only afterwards.
+    let dirs = dirs.iter().skip(dirs.len() - within);
+    let kept = dirs.filter_map(|dir| stable_dir(dir)).map(str::to_lowercase);
     kept.chain([bundles::unhashed(name)]).collect::<Vec<_>>().join("/")
 }
 
-/// The path without scheme, host and drive, and whether it begins at the root of a machine.
+/// Returns the path without scheme, host and drive, and whether it is absolute.
 fn without_origin(path: &str) -> (&str, bool) {
     if let Some((scheme, rest)) = path.split_once("://") {
         let (_host, below) = rest.split_once('/').unwrap_or((rest, ""));
@@ -111,22 +117,20 @@ fn without_origin(path: &str) -> (&str, bool) {
     }
 }
 
-/// The folders within packages, of a file that is of one.
-fn of_package(folders: &[String]) -> Option<&[String]> {
-    let single = folders.iter().rposition(|folder| OF_PACKAGES.contains(&folder.as_str()));
-    let begin = single.map(|at| at + 1).or_else(|| {
+/// Returns the directories within the packages; `None` if the file is not part of a package.
+fn within_package(dirs: &[String]) -> Option<&[String]> {
+    let single = dirs.iter().rposition(|dir| PACKAGE_DIRS.contains(&dir.as_str()));
+    let start = single.map(|at| at + 1).or_else(|| {
         let pair = |pair: &[String]| {
             let [first, second] = pair else { return None };
-            PAIRS_OF_PACKAGES.iter().find(|(a, b, _)| first == a && second == b)
+            PACKAGE_DIR_PAIRS.iter().find(|(a, b, _)| first == a && second == b)
         };
-        let mut found =
-            folders.windows(2).enumerate().filter_map(|(at, two)| Some((at, pair(two)?)));
+        let mut found = dirs.windows(2).enumerate().filter_map(|(at, two)| Some((at, pair(two)?)));
         found.next_back().map(|(at, (_, _, skipped))| at + 2 + skipped)
     });
-    let begin = begin.or_else(|| {
+    let start = start.or_else(|| {
         // The standard libraries of Python and Ruby: `lib/python3.11`, `lib/ruby/3.2.0`.
-        folders
-            .windows(2)
+        dirs.windows(2)
             .position(|two| match two {
                 [lib, language] => {
                     lib == "lib" && (language.starts_with("python") || language == "ruby")
@@ -135,83 +139,85 @@ fn of_package(folders: &[String]) -> Option<&[String]> {
             })
             .map(|at| at + 2)
     })?;
-    Some(folders.get(begin..).unwrap_or_default())
+    Some(dirs.get(start..).unwrap_or_default())
 }
 
-/// The folders within a program, of the absolute path of a file.
-fn of_program(folders: &[String]) -> &[String] {
-    // A file of a container, as its host sees it.
-    let folders = match folders.iter().position(|folder| folder == "merged") {
-        Some(at) => folders.get(at + 1..).unwrap_or_default(),
-        None => folders,
+/// Returns the directories within the program, given those of an absolute path.
+fn within_program(dirs: &[String]) -> &[String] {
+    // A file in a container's overlay, as seen by its host.
+    let dirs = match dirs.iter().position(|dir| dir == "merged") {
+        Some(at) => dirs.get(at + 1..).unwrap_or_default(),
+        None => dirs,
     };
-    // What tools deploy: the program begins behind.
+    // Deployment tools: the program begins after the release directory.
     let released = |at: usize| {
-        let two = folders.get(at..).unwrap_or_default();
+        let two = dirs.get(at..).unwrap_or_default();
         match two {
-            [first, second, ..] if first == "releases" && is_of_digits(second) => Some(at + 2),
+            [first, second, ..] if first == "releases" && is_numeric(second) => Some(at + 2),
             [first, ..] if first == "current" => Some(at + 1),
             _ => None,
         }
     };
-    if let Some(begin) = (0..folders.len()).filter_map(released).next_back() {
-        return folders.get(begin..).unwrap_or_default();
+    if let Some(start) = (0..dirs.len()).filter_map(released).next_back() {
+        return dirs.get(start..).unwrap_or_default();
     }
     let longest = |prefixes: &[&[&str]]| {
         let fits = |prefix: &&&[&str]| {
-            let wanted = prefix.iter().zip(folders);
-            prefix.len() <= folders.len()
-                && wanted.into_iter().all(|(wanted, folder)| *wanted == "*" || wanted == folder)
+            let wanted = prefix.iter().zip(dirs);
+            prefix.len() <= dirs.len()
+                && wanted.into_iter().all(|(wanted, dir)| *wanted == "*" || wanted == dir)
         };
         prefixes.iter().filter(fits).map(|prefix| prefix.len()).max().unwrap_or(0)
     };
-    let (program, programs) = (longest(&OF_PROGRAM), longest(&OF_PROGRAMS));
-    let is_one_of_several = programs > program;
-    let mut rest = folders.get(programs.max(program)..).unwrap_or_default();
-    // Sources of a program are below its own folder: directly here it is one that programs are kept in.
+    let (program, programs) = (longest(&PROGRAM_DIRS), longest(&PROGRAM_PARENT_DIRS));
+    let is_below_parent = programs > program;
+    let mut rest = dirs.get(programs.max(program)..).unwrap_or_default();
+    // Sources of a program are below its own directory, so `src` directly below a parent directory
+    // is one that programs are kept in.
     if let [first, below @ ..] = rest
-        && is_one_of_several
+        && is_below_parent
         && first == "src"
         && below.len() > 1
     {
         rest = below;
     }
     while let [first, below @ ..] = rest
-        && is_one_of_several
+        && is_below_parent
         && !below.is_empty()
-        && WORKED_IN.contains(&first.as_str())
+        && WORKSPACE_DIRS.contains(&first.as_str())
     {
         rest = below;
     }
-    if let Some(begin) = rest.iter().position(|folder| OF_SOURCES.contains(&folder.as_str())) {
-        return rest.get(begin..).unwrap_or_default();
+    if let Some(start) = rest.iter().position(|dir| SOURCE_DIRS.contains(&dir.as_str())) {
+        return rest.get(start..).unwrap_or_default();
     }
     if let [_own, below @ ..] = rest
-        && is_one_of_several
+        && is_below_parent
         && !below.is_empty()
     {
         rest = below;
     }
-    rest.get(rest.len().saturating_sub(FOLDERS_KEPT)..).unwrap_or_default()
+    rest.get(rest.len().saturating_sub(DIRS_KEPT)..).unwrap_or_default()
 }
 
-/// A folder without its version; none where it is nothing else, or is of one build alone.
-fn stable_folder(folder: &str) -> Option<&str> {
-    let is_build = is_version(folder) || is_of_digits(folder) || bundles::is_hashed_folder(folder);
+/// Returns a directory name without its version; `None` if the name is only a version or is
+/// specific to a build.
+fn stable_dir(dir: &str) -> Option<&str> {
+    let is_build = is_version(dir) || is_numeric(dir) || bundles::is_hashed_dir(dir);
     if is_build {
         return None;
     }
-    let version = folder.char_indices().find(|(at, c)| {
-        *at > 0 && matches!(c, '-' | '@' | '_') && folder.get(at + 1..).is_some_and(is_version)
+    let version = dir.char_indices().find(|(at, c)| {
+        *at > 0 && matches!(c, '-' | '@' | '_') && dir.get(at + 1..).is_some_and(is_version)
     });
     match version {
-        Some((at, _)) => folder.get(..at),
-        None => Some(folder),
+        Some((at, _)) => dir.get(..at),
+        None => Some(dir),
     }
 }
 
-fn is_of_digits(folder: &str) -> bool {
-    folder.len() >= NUMBER_CHARS_MIN && folder.bytes().all(|b| b.is_ascii_digit())
+fn is_numeric(dir: &str) -> bool {
+    dir.len() >= NUMBER_CHARS_MIN && dir.bytes().all(|b| b.is_ascii_digit())
 }
 
 /// `1.2`, `v1.2.3`, `3.2.0-beta.1`
@@ -231,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_the_one_within_the_program_on_every_machine() {
+    fn a_path_is_relative_to_the_program_on_every_machine() {
         for (path, expected) in [
             ("app/views.py", "app/views.py"),
             ("./src/cart/index.js", "src/cart/index.js"),

@@ -1,11 +1,12 @@
-//! Texts with something else in the place of what several patterns find, in one pass: the leftmost match, of several that begin at
-//! the same place that of the earlier pattern.
+//! Replaces the matches of several patterns in one pass: the leftmost match, and of those at the
+//! same position that of the earlier pattern.
 
 use std::borrow::Cow;
 
 use regex_automata::meta::Regex;
 
-/// The text with what `write` puts in the place of each match: it gets the number of the pattern, the match, and where to write.
+/// Returns the string with each match replaced by what `write` appends. `write` gets the index of
+/// the pattern, the match and the output.
 pub(super) fn replaced<'t>(
     text: &'t str,
     patterns: &Regex,

@@ -1,4 +1,4 @@
-//! What belongs together and what does not, and hashes as they have ever been.
+//! Tests of which events share a group, and of hashes that must never change.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -23,7 +23,7 @@ fn raised(kind: &str, value: &str, frames: &[Value]) -> Value {
     json!({"exception": {"values": [{"type": kind, "value": value, "stacktrace": {"frames": frames}}]}})
 }
 
-/// Every event of one list is in one group, and no two lists share one.
+/// Asserts that the events of each list share a group, and that no two lists share one.
 #[track_caller]
 fn groups(lists: &[&[Value]]) {
     let hashes: Vec<Vec<String>> =
@@ -38,7 +38,7 @@ fn groups(lists: &[&[Value]]) {
 }
 
 #[test]
-fn lines_and_texts_do_not_split_a_group_and_functions_do() {
+fn line_numbers_and_messages_do_not_split_a_group_but_functions_do() {
     groups(&[
         &[
             raised("ValueError", "bad 1", &[frame("main", 1), frame("load", 10)]),
@@ -53,7 +53,7 @@ fn lines_and_texts_do_not_split_a_group_and_functions_do() {
 }
 
 #[test]
-fn frames_of_packages_do_not_split_a_group() {
+fn package_frames_do_not_split_a_group() {
     let package =
         |name: &str| json!({"abs_path": format!("/x/site-packages/{name}"), "function": name});
     groups(&[&[
@@ -63,7 +63,7 @@ fn frames_of_packages_do_not_split_a_group() {
 }
 
 #[test]
-fn a_chain_is_its_links() {
+fn a_group_is_determined_by_the_whole_exception_chain() {
     let link = |kind: &str| json!({"type": kind, "stacktrace": {"frames": [frame(kind, 1)]}});
     groups(&[
         &[
@@ -76,7 +76,7 @@ fn a_chain_is_its_links() {
 }
 
 #[test]
-fn a_fingerprint_splits_and_joins() {
+fn a_fingerprint_splits_and_joins_groups() {
     let with = |fingerprint: Value, kind: &str| {
         let mut event = raised(kind, "x", &[frame("main", 1)]);
         event["fingerprint"] = fingerprint;
@@ -100,7 +100,7 @@ fn a_fingerprint_splits_and_joins() {
 }
 
 #[test]
-fn messages_belong_together_by_their_form() {
+fn messages_are_grouped_by_their_template() {
     groups(&[
         &[
             json!({"message": "user 5 not found"}),
@@ -117,7 +117,7 @@ fn messages_belong_together_by_their_form() {
 }
 
 #[test]
-fn one_thread_is_a_stack() {
+fn the_stack_of_a_single_thread_determines_the_group() {
     let thread = |function: &str| json!({"stacktrace": {"frames": [frame(function, 1)]}});
     groups(&[
         &[
@@ -133,7 +133,7 @@ fn one_thread_is_a_stack() {
 }
 
 #[test]
-fn hashes_are_as_ever() {
+fn hashes_are_stable_across_releases() {
     let events = [
         raised("ValueError", "bad", &[frame("main", 1)]),
         json!({"message": "user 5 not found"}),
@@ -162,7 +162,7 @@ fn hashes_are_as_ever() {
 
 proptest! {
     #[test]
-    fn any_text_has_a_group(kind in "\\PC{0,20}", value in "\\PC{0,50}", function in "\\PC{0,20}") {
+    fn any_input_has_a_stable_group(kind in "\\PC{0,20}", value in "\\PC{0,50}", function in "\\PC{0,20}") {
         let event = raised(&kind, &value, &[frame(&function, 1)]);
         prop_assert_eq!(hash(&event), hash(&event));
     }

@@ -1,4 +1,4 @@
-//! The rules of version 1 as they were when they made groups that are still there.
+//! Version 1 of the rules, unchanged since it created groups that still exist.
 
 mod frames;
 mod hash;
