@@ -1,26 +1,28 @@
-//! The grammar of envelopes: a line of JSON about the envelope, and items, each a line of JSON and a payload.
+//! Parses envelopes: a line of JSON about the envelope, then items, each a line of JSON and a
+//! payload.
 //!
 //! ```text
 //! envelope = headers { LF item } [ LF ]
 //! item     = headers LF payload
 //! ```
 //!
-//! A payload has as many bytes as `length` in the item's headers says, after which a line feed or the end must come; without
-//! `length` it goes to the next line feed. A carriage return is like any other byte. Empty lines between items are passed over.
+//! A payload has the number of bytes given by `length` in the item's headers, followed by a line
+//! feed or the end of the envelope. Without `length` it ends at the next line feed. A carriage
+//! return is an ordinary byte. Empty lines between items are skipped.
 //!
-//! Items of a kind that nobody here reads are told of and not looked into.
+//! Items of unsupported types are returned without parsing their payload.
 
 use memchr::memchr;
 
 use crate::limits;
 use crate::platform::json::{Json, Number, Value, with_document};
 
-/// An envelope whose headers were read; its items come one by one.
+/// An envelope whose headers have been parsed; iterates over its items.
 #[derive(Debug)]
 pub(super) struct Envelope<'b> {
-    /// The id that all its events have, which need not name one themselves.
+    /// The id of its events that have none of their own.
     pub(super) event_id: Option<String>,
-    /// Where it was sent to, which names a key.
+    /// The DSN that it was sent to, which names a key.
     pub(super) dsn: Option<String>,
     items: Items<'b>,
 }
@@ -28,16 +30,16 @@ pub(super) struct Envelope<'b> {
 /// One item.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Item<'b> {
-    /// What kind of thing the payload is.
+    /// The type of the payload.
     pub(super) kind: String,
     /// The payload.
     pub(super) payload: &'b [u8],
 }
 
-/// Why bytes are no envelope.
+/// Reasons for which bytes are not a valid envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EnvelopeError {
-    /// The first line is no object.
+    /// The first line is not an object.
     #[error("the first line of an envelope must be a JSON object")]
     Headers,
     /// A line of headers is too long.
@@ -46,13 +48,13 @@ pub enum EnvelopeError {
         limits::ENVELOPE_HEADER_BYTES_MAX
     )]
     HeadersTooLong,
-    /// The headers of an item are no object with a `type`.
+    /// The headers of an item are not an object with a `type`.
     #[error("an item of an envelope must begin with a JSON object that has a type")]
     ItemHeaders,
-    /// An item ends before its length.
+    /// An item ends before its `length`.
     #[error("an item of an envelope is shorter than its length says")]
     Short,
-    /// An item goes on after its length.
+    /// An item continues after its `length`.
     #[error("an item of an envelope is longer than its length says")]
     Long,
     /// There are too many items.
@@ -63,12 +65,12 @@ pub enum EnvelopeError {
 #[derive(Debug)]
 struct Items<'b> {
     rest: &'b [u8],
-    taken: usize,
+    items_read: usize,
     failed: bool,
 }
 
 impl<'b> Envelope<'b> {
-    /// Reads the headers.
+    /// Parses the headers of an envelope.
     pub(super) fn open(bytes: &'b [u8]) -> Result<Self, EnvelopeError> {
         let (line, rest) = line(bytes)?;
         let read = with_document(line, |headers| {
@@ -84,14 +86,14 @@ impl<'b> Envelope<'b> {
             Some(found)
         });
         let (event_id, dsn) = read.ok().flatten().ok_or(EnvelopeError::Headers)?;
-        Ok(Self { event_id, dsn, items: Items { rest, taken: 0, failed: false } })
+        Ok(Self { event_id, dsn, items: Items { rest, items_read: 0, failed: false } })
     }
 }
 
 impl<'b> Iterator for Envelope<'b> {
     type Item = Result<Item<'b>, EnvelopeError>;
 
-    /// The next item; nothing after an error.
+    /// Returns the next item; `None` after an error.
     fn next(&mut self) -> Option<Self::Item> {
         self.items.next()
     }
@@ -111,8 +113,8 @@ impl<'b> Items<'b> {
     }
 
     fn read(&mut self) -> Result<Item<'b>, EnvelopeError> {
-        self.taken += 1;
-        if self.taken > limits::ENVELOPE_ITEMS_MAX {
+        self.items_read += 1;
+        if self.items_read > limits::ENVELOPE_ITEMS_MAX {
             return Err(EnvelopeError::TooManyItems);
         }
         let (headers, rest) = line(self.rest)?;
@@ -133,14 +135,14 @@ impl<'b> Items<'b> {
     }
 }
 
-/// The kind of an item, and the length of its payload where it is given.
+/// Returns the type of an item, and the length of its payload if given.
 pub(super) fn item_headers(headers: Value<'_>) -> Option<(String, Option<usize>)> {
     let Json::Object(members) = headers.json() else { return None };
     let (mut kind, mut length) = (None, None);
     for (name, value) in members {
         match (name, value.json()) {
             ("type", Json::Text(text)) => kind = Some(text.to_owned()),
-            // A length that cannot be is one that no payload has.
+            // An invalid length becomes one that no payload has.
             ("length", Json::Number(Number::Unsigned(n))) => {
                 length = Some(usize::try_from(n).unwrap_or(usize::MAX));
             }
@@ -151,7 +153,7 @@ pub(super) fn item_headers(headers: Value<'_>) -> Option<(String, Option<usize>)
     Some((kind?, length))
 }
 
-/// The first line without its end, and what follows.
+/// Returns the first line without its line feed, and the rest.
 fn line(bytes: &[u8]) -> Result<(&[u8], &[u8]), EnvelopeError> {
     let end = memchr(b'\n', bytes).unwrap_or(bytes.len());
     if end > limits::ENVELOPE_HEADER_BYTES_MAX {

@@ -1,5 +1,5 @@
-//! From the JSON of an event to an occurrence. SDKs send every field null, of another type and in every shape that any
-//! version of the protocol had: what cannot be read is left out, and the event is kept.
+//! Parses the JSON of an event into an occurrence. SDKs send null, other types and the forms of
+//! older protocol versions in any field, so unreadable fields are left out and the event is kept.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ use crate::limits;
 use crate::platform::json::{Elements, Json, Number, Value};
 use crate::platform::time;
 
-/// Reads an event.
+/// Parses an event.
 pub(in crate::areas::errors) fn read_event(event: Value<'_>) -> Occurrence<'_> {
     let mut read = Occurrence::default();
     let Json::Object(members) = event.json() else { return read };
@@ -49,7 +49,7 @@ pub(in crate::areas::errors) fn read_event(event: Value<'_>) -> Occurrence<'_> {
     read
 }
 
-/// An id of an event: 32 hexadecimal digits, with dashes or without.
+/// Parses an event id: 32 hexadecimal digits, with or without dashes.
 pub(in crate::areas::errors) fn parse_event_id(id: &str) -> Option<u128> {
     let digits: String = id.chars().filter(|c| *c != '-').collect();
     (digits.len() == 32).then(|| u128::from_str_radix(&digits, 16).ok()).flatten()
@@ -67,12 +67,12 @@ fn section(name: &str) -> Option<Section> {
     })
 }
 
-/// A text of one line's length.
+/// Returns a string truncated to the length of a field.
 fn short(value: Value<'_>) -> Option<Cow<'_, str>> {
     within(string_value(value)?, limits::ERROR_FIELD_CHARS_MAX)
 }
 
-/// A text of as many characters as a message may have.
+/// Returns a string truncated to the length of a message.
 fn long(value: Value<'_>) -> Option<Cow<'_, str>> {
     within(string_value(value)?, limits::ERROR_MESSAGE_CHARS_MAX)
 }
@@ -84,7 +84,7 @@ fn within(text: Cow<'_, str>, chars_max: usize) -> Option<Cow<'_, str>> {
     })
 }
 
-/// A time: text, or seconds since the epoch.
+/// Parses a time: a string, or seconds since the epoch.
 fn timestamp(value: Value<'_>) -> Option<TimestampMs> {
     let seconds = match value.json() {
         Json::Text(text) => match time::parse(text) {
@@ -94,12 +94,12 @@ fn timestamp(value: Value<'_>) -> Option<TimestampMs> {
         Json::Number(number) => number.as_f64(),
         _ => return None,
     };
-    // Further than any calendar goes, and never beyond what a number of milliseconds can be.
+    // About 30 000 years around the epoch: the conversion to `i64` cannot overflow.
     let ms = (seconds * 1_000.0).round();
     (ms.abs() < 1e15).then_some(TimestampMs(ms as i64))
 }
 
-/// A message: a text, or an object with what it was made of.
+/// Reads a message: a string, or an object with the message and its template.
 fn message<'d>(value: Value<'d>, read: &mut Occurrence<'d>) {
     let Json::Object(members) = value.json() else {
         read.message = read.message.take().or_else(|| long(value));
@@ -117,7 +117,7 @@ fn message<'d>(value: Value<'d>, read: &mut Occurrence<'d>) {
     read.template = template.or_else(|| read.template.take());
 }
 
-/// `{"values": […]}`, a list, or one object alone.
+/// Returns the elements of `{"values": […]}` or of a list, or a single object.
 fn values(value: Value<'_>) -> Vec<Value<'_>> {
     match value.json() {
         Json::Array(elements) => elements.collect(),
@@ -130,7 +130,8 @@ fn values(value: Value<'_>) -> Vec<Value<'_>> {
     }
 }
 
-/// The last ones of a chain that is too long: the one that was raised is among them.
+/// Parses a chain of exceptions. Of a chain that is too long, keeps the last ones, which include
+/// the raised one.
 fn exceptions(value: Value<'_>) -> Vec<Exception<'_>> {
     let all = values(value);
     let skipped = all.len().saturating_sub(limits::ERROR_EXCEPTIONS_MAX);
@@ -166,7 +167,7 @@ fn mechanism<'d>(value: Value<'d>, read: &mut Exception<'d>) {
     }
 }
 
-/// The frames of a stack: all of a short one, the outermost and the innermost of a long one.
+/// Parses the frames of a stack. Of a long one, keeps the outermost and the innermost.
 fn frames(stack: Value<'_>) -> Vec<Frame<'_>> {
     let Some(Json::Array(elements)) = member(stack, "frames").map(Value::json) else {
         return Vec::new();
@@ -187,8 +188,8 @@ fn frame(value: Value<'_>) -> Option<Frame<'_>> {
             "function" => read.function = short(value),
             "module" => read.module = short(value),
             "package" => read.package = short(value),
-            "lineno" => read.line = whole(value),
-            "colno" => read.column = whole(value),
+            "lineno" => read.line = integer(value),
+            "colno" => read.column = integer(value),
             "context_line" => read.context = short(value),
             "vars" => read.vars = Some(value),
             "in_app" => {
@@ -199,11 +200,11 @@ fn frame(value: Value<'_>) -> Option<Frame<'_>> {
             _ => {}
         }
     }
-    let says = [&read.filename, &read.abs_path, &read.function, &read.module];
-    says.iter().any(|field| field.is_some()).then_some(read)
+    let fields = [&read.filename, &read.abs_path, &read.function, &read.module];
+    fields.iter().any(|field| field.is_some()).then_some(read)
 }
 
-fn whole(value: Value<'_>) -> Option<u64> {
+fn integer(value: Value<'_>) -> Option<u64> {
     match value.json() {
         Json::Number(Number::Unsigned(n)) => Some(n),
         Json::Text(text) => text.parse().ok(),
@@ -211,7 +212,7 @@ fn whole(value: Value<'_>) -> Option<u64> {
     }
 }
 
-/// The stack of the thread, if there is one thread or one that crashed.
+/// Returns the stack of the only thread, or of the only thread that crashed.
 fn only_thread(threads: Value<'_>) -> Option<Value<'_>> {
     let all = values(threads);
     let crashed = |thread: &&Value<'_>| {
@@ -227,7 +228,7 @@ fn only_thread(threads: Value<'_>) -> Option<Value<'_>> {
     member(only?, "stacktrace")
 }
 
-/// What stands under a name in an object.
+/// Returns the field with this name.
 fn member<'d>(object: Value<'d>, wanted: &str) -> Option<Value<'d>> {
     let Json::Object(mut members) = object.json() else { return None };
     members.find(|(name, _)| *name == wanted).map(|(_, value)| value)
@@ -247,7 +248,7 @@ fn user(value: Value<'_>) -> User<'_> {
             "id" => read.id = field(value),
             "email" => read.email = field(value),
             "username" => read.username = field(value),
-            // Browsers cannot know theirs: the word asks the server to look, and is nobody's address.
+            // SDKs in browsers do not know the address and send this to have the server insert it.
             "ip_address" => read.ip_address = field(value).filter(|ip| ip != "{{auto}}"),
             _ => {}
         }
@@ -255,7 +256,7 @@ fn user(value: Value<'_>) -> User<'_> {
     read
 }
 
-/// Tags: an object, or a list of pairs. Of two with the same key the later one counts.
+/// Parses tags: an object, or a list of pairs. Of duplicate keys, the last one counts.
 fn tags(value: Value<'_>) -> Vec<Tag<'_>> {
     let mut read: Vec<Tag<'_>> = Vec::new();
     match value.json() {
@@ -267,7 +268,7 @@ fn tags(value: Value<'_>) -> Vec<Tag<'_>> {
         Json::Array(elements) => {
             for pair in elements.take(limits::ERROR_TAGS_MAX) {
                 let Json::Array(pair) = pair.json() else { continue };
-                if let Some((key, value)) = both(pair) {
+                if let Some((key, value)) = key_and_value(pair) {
                     add_tag(&mut read, string_value(key), value);
                 }
             }
@@ -288,6 +289,6 @@ fn add_tag<'d>(read: &mut Vec<Tag<'d>>, key: Option<Cow<'d, str>>, value: Value<
     }
 }
 
-fn both(mut pair: Elements<'_>) -> Option<(Value<'_>, Value<'_>)> {
+fn key_and_value(mut pair: Elements<'_>) -> Option<(Value<'_>, Value<'_>)> {
     Some((pair.next()?, pair.next()?))
 }

@@ -1,4 +1,5 @@
-//! What SDKs of Sentry send: envelopes and events, read from bytes, and the routes by which they come.
+//! The protocol of Sentry SDKs: envelopes and events, parsed from bytes, and the routes that
+//! receive them.
 
 mod envelope;
 mod event;

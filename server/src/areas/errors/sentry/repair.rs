@@ -1,4 +1,4 @@
-//! Events whose JSON is nearly JSON: old engines of JavaScript write halves of characters that stand for nothing alone.
+//! Repairs events whose JSON is slightly invalid: old JavaScript engines write lone surrogates.
 
 use std::borrow::Cow;
 
@@ -6,7 +6,7 @@ use super::super::occurrence::Occurrence;
 use super::event::read_event;
 use crate::platform::json::{InvalidJson, Value, with_document};
 
-/// Reads an event and hands it to `use_event`. An event that is not an object is one without anything in it.
+/// Parses an event and passes it to `use_event`. JSON that is not an object becomes an empty event.
 pub(in crate::areas::errors) fn with_event<R>(
     bytes: &[u8],
     mut use_event: impl FnMut(Occurrence<'_>) -> R,
@@ -21,8 +21,8 @@ pub(in crate::areas::errors) fn with_event<R>(
     }
 }
 
-/// The text with a replacement in the place of every escaped surrogate that has no other half, and of every byte that is not
-/// UTF-8.
+/// Replaces every escaped lone surrogate, and every byte that is not UTF-8, by a replacement
+/// character.
 fn repaired(bytes: &[u8]) -> Cow<'_, [u8]> {
     let text = String::from_utf8_lossy(bytes);
     let mut out: Option<Vec<u8>> = None;
@@ -55,7 +55,7 @@ fn repaired(bytes: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// A half of a character beyond the first 65 536.
+/// One half of the escape of a character above U+FFFF.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Surrogate {
     High,
@@ -63,7 +63,7 @@ enum Surrogate {
 }
 use Surrogate::{High, Low};
 
-/// What surrogate the escape is that `bytes` begin with, if any.
+/// Returns the kind of surrogate whose escape `bytes` begin with, if any.
 fn surrogate(bytes: &[u8]) -> Option<Surrogate> {
     let [b'\\', b'u', b'd' | b'D', second, third, fourth, ..] = bytes else { return None };
     if !third.is_ascii_hexdigit() || !fourth.is_ascii_hexdigit() {
@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn halves_of_characters_are_replaced_and_whole_ones_stay() {
+    fn lone_surrogates_are_replaced_and_pairs_are_kept() {
         for (sent, expected) in [
             (r#""\ud83d\ude00""#, r#""\ud83d\ude00""#),
             (r#""a\ud83d""#, r#""a\ufffd""#),
@@ -96,7 +96,7 @@ mod tests {
     }
 
     #[test]
-    fn an_event_with_half_a_character_is_an_event() {
+    fn an_event_with_a_lone_surrogate_is_read() {
         let message = |bytes: &[u8]| {
             with_event(bytes, |event| event.message.map(|message| message.into_owned()))
         };

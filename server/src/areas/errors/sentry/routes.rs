@@ -1,5 +1,5 @@
-//! The routes of the protocol: what SDKs of Sentry ask for. A DSN names a key and any number as the project, which keeps ids of
-//! events apart.
+//! The routes of the Sentry protocol. A DSN names a key, and any number as the project, which
+//! separates event ids.
 
 use std::sync::Arc;
 
@@ -19,7 +19,7 @@ use crate::http::{
     Request, Response, Route, Scope,
 };
 
-/// The routes of the protocol. SDKs send the slash at the end; proxies and people leave it out.
+/// The routes of the protocol. SDKs send the trailing slash; proxies and people leave it out.
 pub static ROUTES: &[Route] = &[
     route("/api/{project}/envelope/", &envelope, Some(dsn_in_envelope))
         .charges(calls_of)
@@ -46,7 +46,7 @@ const fn route(path: &'static str, handler: &'static dyn Handle, dsn_in: Option<
 async fn envelope(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let (body, origin) = (req.take_body(), origin(&req)?);
     let read = move |intake: &mut Intake<'_>, body: &[u8]| intake.envelope(body);
-    take(app, origin, body, read).await
+    ingest(app, origin, body, read).await
 }
 
 async fn store(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
@@ -56,16 +56,16 @@ async fn store(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
         let id = event.event_id;
         Ok((vec![event], Some(id)))
     };
-    take(app, origin, body, read).await
+    ingest(app, origin, body, read).await
 }
 
-/// Where an envelope was sent to, as it says itself.
+/// Returns the DSN in the headers of an envelope.
 fn dsn_in_envelope(body: &[u8]) -> Option<String> {
     Envelope::open(body).ok().and_then(|envelope| envelope.dsn)
 }
 
-/// Reads a body and stores what is in it.
-async fn take(
+/// Parses a body and stores its events.
+async fn ingest(
     app: Arc<App>,
     origin: (Sender, u64),
     body: Vec<u8>,
@@ -85,10 +85,10 @@ async fn take(
     };
     let (admitted, id) = app.blocking(admit).await?;
     ops::store(&app, admitted, None).await?;
-    Ok(untaken::named_in(Response::ok(&SentryAnswer { id: id.map(format_event_id) })?))
+    Ok(untaken::with_rate_limits(Response::ok(&SentryAnswer { id: id.map(format_event_id) })?))
 }
 
-/// Who sends, and the project of the path: any number.
+/// Returns the sender, and the project of the path, which may be any number.
 fn origin(req: &Request) -> Result<(Sender, u64), ErrorsError> {
     let text = req.param("project");
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
@@ -97,9 +97,10 @@ fn origin(req: &Request) -> Result<(Sender, u64), ErrorsError> {
 }
 
 const TAG: &str = "Errors";
-const PROJECT: [Param; 1] = [Param::path("project", "Any number: the end of the DSN.")
-    .form(Form::Pattern("^[0-9]{1,19}$"))
-    .example("1")];
+const PROJECT: [Param; 1] =
+    [Param::path("project", "The project: any number, the last part of the DSN.")
+        .form(Form::Pattern("^[0-9]{1,19}$"))
+        .example("1")];
 
 const ENVELOPE_BODY: BodyDoc = BodyDoc {
     media: "application/octet-stream",
@@ -108,17 +109,18 @@ const ENVELOPE_BODY: BodyDoc = BodyDoc {
     example: "",
 };
 
-const ENVELOPE: Doc = Doc::new(TAG, "Take an envelope of an SDK of Sentry")
+const ENVELOPE: Doc = Doc::new(TAG, "Ingest an envelope of a Sentry SDK")
     .about(
-        "The DSN is `https://<key id>:<secret>@<host>/<any number>`, or without the secret for a key made with \
-         `public_ingest`. The key may stand in `X-Sentry-Auth`, as `sentry_key` in the query string, or in the `dsn` of the \
-         envelope; several must agree. Bodies may be packed by gzip, deflate, br or zstd. Events are stored, items of other \
-         kinds are taken and dropped. Answered when the events are durable. An event whose id was stored before is answered \
-         alike and not stored again. Each event counts against the quota of the key, items of other kinds do not. Past the quota: 429 with \
-         `Retry-After` and `X-Sentry-Rate-Limits`. That header also comes with every answer: it names the categories of items that are \
-         not taken, so that SDKs stop sending them. An envelope has at most 200 MiB after decompression, and 32 MiB (`bodies.bulk`) without \
-         the items that are dropped; one packed by deflate or br has at most as many before it is unpacked, and one whose key is in its first line \
-         alone has at most 1 MiB (`bodies.json`).",
+        "The DSN is `https://<key id>:<secret>@<host>/<any number>`, or without the secret for a key created with \
+         `public_ingest`. The key may be given in `X-Sentry-Auth`, as `sentry_key` in the query string, or in the `dsn` of \
+         the envelope; if it is given several times, all must agree. Bodies may be compressed with gzip, deflate, br or zstd. \
+         Events are stored; items of other types are accepted and dropped. The response is sent when the events are durable. \
+         An event whose id is already stored is acknowledged and not stored again. Each event counts against the quota of the \
+         key, items of other types do not. Beyond the quota the response is 429 with `Retry-After` and \
+         `X-Sentry-Rate-Limits`. Every response has that header: it lists the categories of items that are not stored, so \
+         that SDKs stop sending them. An envelope may have at most 200 MiB after decompression, and 32 MiB (`bodies.bulk`) \
+         without the dropped items. An envelope compressed with deflate or br has the same 32 MiB limit before decompression, \
+         and one with the key only in its first line is limited to 1 MiB (`bodies.json`).",
     )
     .parameters(&PROJECT)
     .body(BodyDoc { media: "application/x-sentry-envelope", ..ENVELOPE_BODY })
@@ -126,8 +128,8 @@ const ENVELOPE: Doc = Doc::new(TAG, "Take an envelope of an SDK of Sentry")
     .errors(&[ErrorCode::InvalidJson, ErrorCode::NotFound, ErrorCode::PayloadTooLarge])
     .ext();
 
-const STORE: Doc = Doc::new(TAG, "Take one event of an old SDK of Sentry")
-    .about("The event alone is the body; all else is as for envelopes.")
+const STORE: Doc = Doc::new(TAG, "Ingest a single event of an old Sentry SDK")
+    .about("The body is the event; otherwise the same as for envelopes.")
     .parameters(&PROJECT)
     .body(ENVELOPE_BODY)
     .ok::<SentryAnswer>()

@@ -1,7 +1,9 @@
-//! Envelopes as they come in, without the payloads of items that nobody here reads: an attachment takes bandwidth and no memory.
+//! Filters envelopes while they are received: drops the payloads of unsupported items, so that an
+//! attachment uses bandwidth but no memory.
 //!
-//! In the place of such an item stays one without a kind and a payload, so that the reader counts it. What is no envelope is kept as
-//! it is, for the reader to refuse; only what it could not see any more is refused here.
+//! Such an item is replaced by one with an empty type and payload, so that the parser still counts
+//! it. Invalid envelopes are passed on unchanged, for the parser to reject; only errors that the
+//! parser can no longer see are reported here.
 
 use memchr::memchr;
 
@@ -12,34 +14,34 @@ use crate::http::{ApiResult, Sieve, Sifting};
 use crate::limits;
 use crate::platform::json::with_document;
 
-/// How envelopes are sifted.
+/// The body filter of envelope routes.
 pub(super) const SIFTING: Sifting =
     Sifting { make: || Box::new(Skimmer::default()), bytes_max: limits::ENVELOPE_BYTES_MAX };
 
-/// What stays of an item that is dropped; no item has fewer bytes.
-const DROPPED: &[u8] = b"{\"type\":\"\"}\n\n";
+/// The replacement of a dropped item. No item is shorter.
+const PLACEHOLDER: &[u8] = b"{\"type\":\"\"}\n\n";
 
-/// Where in an envelope the next byte is.
+/// The position of the next byte in an envelope.
 #[derive(Clone, Copy, Debug, Default)]
-enum Position {
+enum EnvelopePosition {
     /// In the first line.
     #[default]
     Headers,
     /// Before or in the headers of an item.
     ItemHeaders,
-    /// In a payload with so many bytes left; without a number it goes to the next line feed.
+    /// In a payload with `left` bytes remaining; `None` means that it ends at the next line feed.
     Payload { is_kept: bool, left: Option<usize> },
-    /// Behind a payload of a known length, where a line feed must come.
-    Behind { is_kept: bool },
-    /// Behind something that cannot be read.
-    Beyond,
+    /// After a payload of known length, where a line feed must follow.
+    AfterPayload { is_kept: bool },
+    /// After something that cannot be parsed.
+    Unparseable,
 }
 
-/// Keeps events and the headers of the envelope.
+/// A filter that keeps events and the headers of the envelope.
 #[derive(Debug, Default)]
 struct Skimmer {
-    position: Position,
-    /// Headers of an item whose end has not come yet.
+    position: EnvelopePosition,
+    /// The headers of an item, as far as they have been received.
     line: Vec<u8>,
 }
 
@@ -48,11 +50,15 @@ impl Sieve for Skimmer {
         let mut rest = data;
         while !rest.is_empty() {
             let used = match self.position {
-                Position::Headers => self.headers(rest, kept),
-                Position::ItemHeaders => self.item_headers(rest, kept),
-                Position::Payload { is_kept, left } => self.payload(rest, is_kept, left, kept),
-                Position::Behind { is_kept } => self.behind(rest, is_kept, kept)?,
-                Position::Beyond => {
+                EnvelopePosition::Headers => self.headers(rest, kept),
+                EnvelopePosition::ItemHeaders => self.item_headers(rest, kept),
+                EnvelopePosition::Payload { is_kept, left } => {
+                    self.payload(rest, is_kept, left, kept)
+                }
+                EnvelopePosition::AfterPayload { is_kept } => {
+                    self.after_payload(rest, is_kept, kept)?
+                }
+                EnvelopePosition::Unparseable => {
                     kept.extend_from_slice(rest);
                     rest.len()
                 }
@@ -65,7 +71,7 @@ impl Sieve for Skimmer {
     fn end(&mut self, kept: &mut Vec<u8>) -> ApiResult<()> {
         kept.append(&mut self.line);
         match self.position {
-            Position::Payload { is_kept: false, left: Some(_) } => {
+            EnvelopePosition::Payload { is_kept: false, left: Some(_) } => {
                 Err(ErrorsError::from(EnvelopeError::Short).into())
             }
             _ => Ok(()),
@@ -73,20 +79,20 @@ impl Sieve for Skimmer {
     }
 }
 
-/// Each step returns how many bytes it has used.
+/// Each step returns how many bytes it has consumed.
 impl Skimmer {
     fn headers(&mut self, data: &[u8], kept: &mut Vec<u8>) -> usize {
         let (line, has_end) = line(data);
         kept.extend_from_slice(line);
         if has_end {
-            self.position = Position::ItemHeaders;
+            self.position = EnvelopePosition::ItemHeaders;
         }
         line.len()
     }
 
     fn item_headers(&mut self, data: &[u8], kept: &mut Vec<u8>) -> usize {
         let (line, has_end) = line(data);
-        // Empty lines between items are passed over.
+        // Empty lines between items are skipped.
         if self.line.is_empty() && line == b"\n" {
             return line.len();
         }
@@ -95,13 +101,14 @@ impl Skimmer {
         if is_too_long || has_end {
             let read = with_document(&self.line, item_headers).ok().flatten();
             match read.filter(|_| !is_too_long) {
-                None => self.position = Position::Beyond,
-                Some((kind, length)) => self.enter(kind == EVENT, length),
+                None => self.position = EnvelopePosition::Unparseable,
+                Some((kind, length)) => self.begin_payload(kind == EVENT, length),
             }
             match self.position {
-                Position::Payload { is_kept: false, .. } | Position::Behind { is_kept: false } => {
+                EnvelopePosition::Payload { is_kept: false, .. }
+                | EnvelopePosition::AfterPayload { is_kept: false } => {
                     self.line.clear();
-                    kept.extend_from_slice(DROPPED);
+                    kept.extend_from_slice(PLACEHOLDER);
                 }
                 _ => kept.append(&mut self.line),
             }
@@ -109,11 +116,11 @@ impl Skimmer {
         line.len()
     }
 
-    /// The payload of an item begins.
-    fn enter(&mut self, is_kept: bool, length: Option<usize>) {
+    /// Begins the payload of an item.
+    fn begin_payload(&mut self, is_kept: bool, length: Option<usize>) {
         self.position = match length {
-            Some(0) => Position::Behind { is_kept },
-            left => Position::Payload { is_kept, left },
+            Some(0) => EnvelopePosition::AfterPayload { is_kept },
+            left => EnvelopePosition::Payload { is_kept, left },
         };
     }
 
@@ -127,13 +134,13 @@ impl Skimmer {
         let part = match left {
             Some(left) => {
                 let part = data.get(..left).unwrap_or(data);
-                self.enter(is_kept, Some(left - part.len()));
+                self.begin_payload(is_kept, Some(left - part.len()));
                 part
             }
             None => {
                 let (line, has_end) = line(data);
                 if has_end {
-                    self.position = Position::ItemHeaders;
+                    self.position = EnvelopePosition::ItemHeaders;
                 }
                 line
             }
@@ -144,11 +151,16 @@ impl Skimmer {
         part.len()
     }
 
-    fn behind(&mut self, data: &[u8], is_kept: bool, kept: &mut Vec<u8>) -> ApiResult<usize> {
+    fn after_payload(
+        &mut self,
+        data: &[u8],
+        is_kept: bool,
+        kept: &mut Vec<u8>,
+    ) -> ApiResult<usize> {
         match (data.first(), is_kept) {
-            (Some(b'\n'), _) => self.position = Position::ItemHeaders,
+            (Some(b'\n'), _) => self.position = EnvelopePosition::ItemHeaders,
             (_, true) => {
-                self.position = Position::Beyond;
+                self.position = EnvelopePosition::Unparseable;
                 return Ok(0);
             }
             (_, false) => return Err(ErrorsError::from(EnvelopeError::Long).into()),
@@ -160,7 +172,7 @@ impl Skimmer {
     }
 }
 
-/// The bytes to the end of the line with its line feed, and whether that is there.
+/// Returns the bytes up to and including the first line feed, and whether there is one.
 fn line(data: &[u8]) -> (&[u8], bool) {
     match memchr(b'\n', data) {
         Some(at) => (data.get(..=at).unwrap_or(data), true),
@@ -175,7 +187,8 @@ mod tests {
     use super::super::envelope::Envelope;
     use super::*;
 
-    /// What is kept of an envelope that comes in pieces of so many bytes; nothing where it is refused.
+    /// Returns what is kept of an envelope that is received in chunks of `piece_bytes`; `None` if
+    /// it is rejected.
     fn skimmed(envelope: &[u8], piece_bytes: usize) -> Option<Vec<u8>> {
         let (mut skimmer, mut kept) = (Skimmer::default(), Vec::new());
         for piece in envelope.chunks(piece_bytes) {
@@ -185,7 +198,7 @@ mod tests {
         Some(kept)
     }
 
-    /// The events of an envelope and how many items it has; nothing where it is damaged.
+    /// Returns the events of an envelope and its number of items; `None` if it is invalid.
     fn read(envelope: &[u8]) -> Option<(Vec<Vec<u8>>, usize)> {
         let items: Vec<_> = Envelope::open(envelope).ok()?.collect::<Result<_, _>>().ok()?;
         let events = items.iter().filter(|item| item.kind == EVENT);
@@ -193,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn what_nobody_reads_is_dropped() {
+    fn payloads_of_unsupported_items_are_dropped() {
         let attachment = "x".repeat(10_000);
         let envelope = format!(
             "{{\"event_id\":\"7\"}}\n{{\"type\":\"attachment\",\"length\":10000}}\n{attachment}\n\
@@ -210,7 +223,7 @@ mod tests {
         let kind = prop::sample::select(vec!["event", "attachment", "session", ""]);
         let payload = "[a-z{}]{0,9}";
         (kind, payload, prop::option::of(-1_i64..2)).prop_map(|(kind, payload, off)| match off {
-            // Mostly right, sometimes too short or too long.
+            // Mostly correct, sometimes too short or too long.
             Some(off) => {
                 let length = payload.len() as i64 + if off == 1 { 1 } else { 0.max(off) };
                 format!("{{\"type\":\"{kind}\",\"length\":{length}}}\n{payload}\n")
@@ -221,7 +234,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn the_events_are_those_of_the_whole_envelope(
+        fn filtering_keeps_the_events_of_the_envelope(
             items in prop::collection::vec(item(), 0..6),
             cut in 0_usize..200,
             piece_bytes in 1_usize..20,
@@ -235,7 +248,7 @@ mod tests {
         }
 
         #[test]
-        fn any_bytes_are_kept_or_refused_alike(bytes in prop::collection::vec(any::<u8>(), 0..200), piece_bytes in 1_usize..50) {
+        fn filtering_any_bytes_does_not_change_the_result(bytes in prop::collection::vec(any::<u8>(), 0..200), piece_bytes in 1_usize..50) {
             let whole = [b"{}\n{\"type\":\"event\"}\n".as_slice(), &bytes].concat();
             for bytes in [bytes.as_slice(), &whole] {
                 prop_assert_eq!(skimmed(bytes, piece_bytes).as_deref().and_then(read), read(bytes));

@@ -1,4 +1,4 @@
-//! Envelopes and events as SDKs send them, as they might, and as nobody should.
+//! Tests of valid, unusual and invalid envelopes and events.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -15,23 +15,23 @@ use crate::limits;
 const NOW: TimestampMs = TimestampMs(1_767_323_045_678);
 const ID: &str = "9ec79c33ec9942ab8353589fcb2e04dc";
 
-/// The kinds and payloads of the items, or the error after them.
+/// Returns the types and payloads of the items, and the error that follows them.
 fn items(bytes: &[u8]) -> String {
     let envelope = match Envelope::open(bytes) {
         Ok(envelope) => envelope,
         Err(error) => return format!("{error:?}"),
     };
-    let told: Vec<String> = envelope
+    let shown: Vec<String> = envelope
         .map(|item| match item {
             Ok(item) => format!("{}={}", item.kind, String::from_utf8_lossy(item.payload)),
             Err(error) => format!("{error:?}"),
         })
         .collect();
-    told.join("|")
+    shown.join("|")
 }
 
 #[test]
-fn the_grammar_of_envelopes() {
+fn envelopes_are_parsed_by_the_grammar() {
     for (envelope, expected) in [
         ("{}", ""),
         ("{}\n", ""),
@@ -63,7 +63,7 @@ fn the_grammar_of_envelopes() {
 }
 
 #[test]
-fn an_envelope_has_its_limits() {
+fn envelope_limits_are_enforced() {
     let long = format!("{{\"a\":\"{}\"}}", "x".repeat(limits::ENVELOPE_HEADER_BYTES_MAX));
     assert_eq!(Envelope::open(long.as_bytes()).err(), Some(EnvelopeError::HeadersTooLong));
     let many = format!("{{}}\n{}", "{\"type\":\"a\"}\n\n".repeat(limits::ENVELOPE_ITEMS_MAX + 1));
@@ -80,8 +80,8 @@ fn headers_name_the_event_and_the_key() {
     assert_eq!((open.event_id, open.dsn), (None, None));
 }
 
-/// The ids of the events of an envelope, or the message of the refusal.
-fn taken(envelope: &[u8]) -> Result<Vec<u128>, String> {
+/// Returns the ids of the events of an envelope, or the error message.
+fn event_ids(envelope: &[u8]) -> Result<Vec<u128>, String> {
     let scrubber = Scrubber::new(&["password".to_owned()]);
     let (new_id, memory) = (|| 7, Memory::unlimited());
     let mut intake = Intake::new(&scrubber, &memory, (Sender::UNKNOWN, 1), NOW, &new_id);
@@ -108,13 +108,13 @@ fn real() -> Vec<u8> {
 }
 
 #[test]
-fn an_envelope_cut_anywhere_is_taken_or_refused() {
+fn a_truncated_envelope_is_never_stored_in_part() {
     let whole = real();
     let id = u128::from_str_radix(ID, 16).unwrap();
-    assert_eq!(taken(&whole), Ok(vec![id]));
+    assert_eq!(event_ids(&whole), Ok(vec![id]));
     for cut in 0..whole.len() - 1 {
-        if let Ok(taken) = taken(&whole[..cut]) {
-            assert_eq!(taken, [0_u128; 0], "cut at {cut}");
+        if let Ok(event_ids) = event_ids(&whole[..cut]) {
+            assert_eq!(event_ids, [0_u128; 0], "cut at {cut}");
         }
     }
 }
@@ -123,15 +123,15 @@ fn an_envelope_cut_anywhere_is_taken_or_refused() {
 fn an_event_has_the_id_of_its_envelope_or_a_new_one() {
     let event = "{\"type\":\"event\"}\n{\"message\":\"m\"}\n";
     let of_envelope = format!("{{\"event_id\":\"{ID}\"}}\n{event}");
-    assert_eq!(taken(of_envelope.as_bytes()), Ok(vec![u128::from_str_radix(ID, 16).unwrap()]));
-    assert_eq!(taken(format!("{{}}\n{event}").as_bytes()), Ok(vec![7]));
+    assert_eq!(event_ids(of_envelope.as_bytes()), Ok(vec![u128::from_str_radix(ID, 16).unwrap()]));
+    assert_eq!(event_ids(format!("{{}}\n{event}").as_bytes()), Ok(vec![7]));
     let dashed =
         "{}\n{\"type\":\"event\"}\n{\"event_id\":\"9ec79c33-ec99-42ab-8353-589fcb2e04dc\"}\n";
-    assert_eq!(taken(dashed.as_bytes()), Ok(vec![u128::from_str_radix(ID, 16).unwrap()]));
+    assert_eq!(event_ids(dashed.as_bytes()), Ok(vec![u128::from_str_radix(ID, 16).unwrap()]));
 }
 
-fn read<R>(event: &Value, look: impl FnMut(Occurrence<'_>) -> R) -> R {
-    with_event(event.to_string().as_bytes(), look).unwrap()
+fn read<R>(event: &Value, inspect: impl FnMut(Occurrence<'_>) -> R) -> R {
+    with_event(event.to_string().as_bytes(), inspect).unwrap()
 }
 
 #[test]
@@ -216,8 +216,8 @@ fn every_shape_of_a_field_is_read() {
         read(&json!({"user": {"id": 5}}), |o| o.user.key().map(|k| k.to_string())).as_deref(),
         Some("5")
     );
-    let asked = json!({"user": {"ip_address": "{{auto}}"}});
-    assert!(read(&asked, |o| o.user.key().is_none()));
+    let auto_address = json!({"user": {"ip_address": "{{auto}}"}});
+    assert!(read(&auto_address, |o| o.user.key().is_none()));
     let by_email =
         json!({"user": {"id": null, "email": "a@example.com", "ip_address": "10.0.0.1"}});
     assert_eq!(
@@ -227,7 +227,7 @@ fn every_shape_of_a_field_is_read() {
 }
 
 #[test]
-fn long_things_are_cut_by_characters() {
+fn long_fields_are_truncated_by_characters() {
     let long = "é".repeat(20_000);
     let frames: Vec<Value> = (0..80).map(|i| json!({"function": format!("f{i}")})).collect();
     let event = json!({
@@ -236,7 +236,7 @@ fn long_things_are_cut_by_characters() {
         "tags": {"k": long},
         "exception": vec![json!({"type": "E", "value": long, "stacktrace": {"frames": frames}}); 40],
     });
-    let told = read(&event, |o| {
+    let truncated = read(&event, |o| {
         let raised = o.raised().unwrap();
         let functions: Vec<String> =
             raised.frames.iter().map(|f| f.function.clone().unwrap().into_owned()).collect();
@@ -249,14 +249,14 @@ fn long_things_are_cut_by_characters() {
         ];
         (o.exceptions.len(), functions, lengths)
     });
-    assert_eq!(told.0, limits::ERROR_EXCEPTIONS_MAX);
-    assert_eq!(told.1.len(), limits::ERROR_FRAMES_MAX);
-    assert_eq!((told.1[24].as_str(), told.1[25].as_str()), ("f24", "f55"));
-    assert_eq!(told.2, [8_192, 500, 8_192, 200]);
+    assert_eq!(truncated.0, limits::ERROR_EXCEPTIONS_MAX);
+    assert_eq!(truncated.1.len(), limits::ERROR_FRAMES_MAX);
+    assert_eq!((truncated.1[24].as_str(), truncated.1[25].as_str()), ("f24", "f55"));
+    assert_eq!(truncated.2, [8_192, 500, 8_192, 200]);
 }
 
 #[test]
-fn titles_are_one_line_that_says_what_happened() {
+fn titles_are_one_line() {
     for (event, expected) in [
         (json!({"exception": {"type": "E", "value": "a\nb"}}), "E: a"),
         (json!({"exception": {"type": "E", "value": ""}}), "E"),
@@ -276,9 +276,9 @@ fn titles_are_one_line_that_says_what_happened() {
 
 proptest! {
     #[test]
-    fn any_bytes_are_taken_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
-        drop(taken(&bytes));
+    fn any_bytes_are_parsed_without_a_panic(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        drop(event_ids(&bytes));
         let head = [b"{}\n{\"type\":\"event\"}\n".as_slice(), &bytes].concat();
-        drop(taken(&head));
+        drop(event_ids(&head));
     }
 }

@@ -1,10 +1,12 @@
-//! What SDKs are asked not to send: kinds of items that are dropped here. Each answer says so in `X-Sentry-Rate-Limits`, which SDKs obey
-//! by category, so that spans and sessions stay where they are.
+//! Asks SDKs not to send item types that are not supported. Every response lists their categories
+//! in `X-Sentry-Rate-Limits`, which SDKs obey, so that spans and sessions are not sent at all.
 //!
 //! ```text
 //! limits = limit { "," limit }
-//! limit  = seconds ":" categories ":" scope ":" reason        categories are parted by ";"; none stands for all
+//! limit  = seconds ":" categories ":" scope ":" reason
 //! ```
+//!
+//! Categories are separated by ";"; an empty list means all categories.
 
 use std::sync::LazyLock;
 
@@ -13,7 +15,7 @@ use http::HeaderValue;
 use crate::http::{Response, SENTRY_LIMITS};
 use crate::limits::ENVELOPE_UNTAKEN_SECONDS;
 
-/// The categories of items that are dropped. SDKs pass over those that they do not know.
+/// The categories of unsupported items. SDKs ignore categories that they do not know.
 const CATEGORIES: [&str; 15] = [
     "attachment",
     "transaction",
@@ -32,15 +34,15 @@ const CATEGORIES: [&str; 15] = [
     "trace_metric",
 ];
 
-/// `None` only if the words above cannot be in a header.
+/// `None` only if a category is not valid in a header.
 static LIMITS: LazyLock<Option<HeaderValue>> = LazyLock::new(|| {
     let categories = CATEGORIES.join(";");
     let limits = format!("{ENVELOPE_UNTAKEN_SECONDS}:{categories}:organization:not_supported");
     HeaderValue::from_str(&limits).ok()
 });
 
-/// The answer with the categories that are not taken.
-pub(super) fn named_in(response: Response) -> Response {
+/// Adds the header with the unsupported categories to a response.
+pub(super) fn with_rate_limits(response: Response) -> Response {
     match LIMITS.as_ref() {
         Some(limits) => response.header(SENTRY_LIMITS, limits.clone()),
         None => response,
