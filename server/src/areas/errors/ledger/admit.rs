@@ -1,4 +1,4 @@
-//! The way of an occurrence: admitted, then counted or forgotten.
+//! Admits an occurrence, then counts it or discards it.
 
 use telltale_engine::{EventBatch, EventId, NewEvent};
 use tokio::sync::oneshot;
@@ -6,58 +6,60 @@ use tokio::sync::oneshot;
 use super::super::error::ErrorsError;
 use super::super::model::{GroupHash, GroupHashes, GroupId, Sender};
 use super::super::prepare::{GroupSummary, PreparedOccurrence};
-use super::book::{EVENT_NAME, GROUP_TAG, HASH_TAG, Ledger, State};
+use super::book::{EVENT_NAME, GROUP_TAG, HASH_TAG, Ledger, LedgerState};
 use super::group::{Group, LatestOccurrence};
-use super::groups::Place;
+use super::groups::GroupAssignment;
 use super::read_users::ReadUsers;
-use super::seen::{SeenKey, Sight};
+use super::seen::{SeenKey, SeenStatus};
 
-/// What is to be done with an occurrence.
+/// The outcome of an admission.
 #[derive(Debug)]
 pub(in crate::areas::errors) enum Admission {
-    /// It is in the batch: once that is durable, or is not, the ticket must be handed in.
+    /// The event is in the batch. The ticket must be passed to [`Ledger::count`] once the batch is
+    /// durable, or to [`Ledger::discard`] if it is not stored.
     New(Ticket),
-    /// It was stored before.
+    /// The occurrence was stored before.
     Known,
-    /// It is on its way from another request: the receiver hears whether it was stored.
+    /// A concurrent request is storing the occurrence: the receiver gets whether that succeeded.
     InFlight(oneshot::Receiver<bool>),
 }
 
-/// An occurrence on its way.
+/// An admitted occurrence that is not counted yet.
 #[derive(Debug)]
 pub(in crate::areas::errors) struct Ticket {
     event: EventId,
     latest: LatestOccurrence,
-    place: Place,
+    assignment: GroupAssignment,
     sender: Sender,
     seen: SeenKey,
     summary: GroupSummary,
     user: Option<String>,
 }
 
-/// What an occurrence was stored under, and who sent it.
+/// The group and the hash that an occurrence was stored with, and its sender.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Origin {
+pub(super) struct OccurrenceOrigin {
     pub(super) group: GroupId,
     pub(super) hash: GroupHash,
     pub(super) sender: Sender,
 }
 
 impl Ticket {
-    /// The event that it becomes.
+    /// Returns the id of its event.
     pub(in crate::areas::errors) fn event(&self) -> EventId {
         self.event
     }
 
-    /// The group it goes to.
+    /// Returns the group that it was assigned to.
     pub(in crate::areas::errors) fn group(&self) -> GroupId {
-        self.place.group
+        self.assignment.group
     }
 }
 
 impl Ledger {
-    /// Adds an occurrence to a batch of events, unless it is known. May look at the disk. Refuses one of a group that is being merged or
-    /// deleted while too many wait for that.
+    /// Adds an event for an occurrence to a batch, unless the occurrence is known. May read the
+    /// disk. Returns [`ErrorsError::GroupBusy`] for a group that is being merged or deleted while
+    /// the limit of deferred occurrences is reached.
     pub(in crate::areas::errors) fn admit(
         &self,
         prepared: &PreparedOccurrence,
@@ -65,126 +67,143 @@ impl Ledger {
     ) -> Result<Admission, ErrorsError> {
         let seen = SeenKey::new(prepared.project, prepared.event_id);
         let mut state = loop {
-            let writings = self.state.read().seen.writings();
+            let writes_begun = self.state.read().seen.writes_begun();
             if self.store.has_seen(seen, self.engine.trusted_time().believed)? {
                 return Ok(Admission::Known);
             }
             let state = self.state.write();
-            // What was written since that look is on disk, and may not be here any more.
-            if state.seen.writings() == writings {
+            // Ids that were flushed since that read are on disk and may have left memory.
+            if state.seen.writes_begun() == writes_begun {
                 break state;
             }
         };
-        match state.seen.look(seen) {
-            Sight::Stored => return Ok(Admission::Known),
-            Sight::InFlight(told) => return Ok(Admission::InFlight(told)),
-            Sight::New => {}
+        match state.seen.check_or_begin(seen) {
+            SeenStatus::Stored => return Ok(Admission::Known),
+            SeenStatus::InFlight(receiver) => return Ok(Admission::InFlight(receiver)),
+            SeenStatus::New => {}
         }
-        let make = || GroupId(self.ids.next_number());
+        let new_id = || GroupId(self.ids.next_number());
         let hash = self.hash_for(&mut state, prepared);
         if state.groups.of_hash(hash).is_some_and(|group| state.deferred.is_full_for(group)) {
-            state.seen.settle(seen, false);
+            state.seen.finish(seen, false);
             return Err(ErrorsError::GroupBusy);
         }
-        let place = state.groups.announce(hash, make);
-        match push(batch, prepared, place) {
+        let assignment = state.groups.assign(hash, new_id);
+        match push(batch, prepared, assignment) {
             Ok(event) => {
-                state.numbers.begin(event.number(), place.group);
+                state.numbers.begin(event.number(), assignment.group);
                 let latest = LatestOccurrence { time: prepared.time, event };
                 let (summary, user) = (prepared.summary.clone(), prepared.user.clone());
                 let sender = prepared.sender;
-                Ok(Admission::New(Ticket { event, latest, place, sender, seen, summary, user }))
+                Ok(Admission::New(Ticket {
+                    event,
+                    latest,
+                    assignment,
+                    sender,
+                    seen,
+                    summary,
+                    user,
+                }))
             }
-            Err(refused) => {
-                state.abandon(place, prepared.sender);
-                state.seen.settle(seen, false);
-                Err(refused.into())
+            Err(error) => {
+                state.abandon(assignment, prepared.sender);
+                state.seen.finish(seen, false);
+                Err(error.into())
             }
         }
     }
 
-    /// The hash that an occurrence goes by: the one by earlier rules where these made its group, its own where that has a group
-    /// or may begin one, else that of all that its sender has beyond.
-    fn hash_for(&self, state: &mut State, prepared: &PreparedOccurrence) -> GroupHash {
+    /// Chooses the hash that an occurrence is grouped by: the one of the earlier rules if they
+    /// created its group, its own if that has a group or may start one, or else that of the
+    /// sender's overflow group.
+    fn hash_for(&self, state: &mut LedgerState, prepared: &PreparedOccurrence) -> GroupHash {
         let PreparedOccurrence { hashes: GroupHashes { current: hash, earlier }, sender, .. } =
             prepared;
-        // Groups of earlier rules are never begun any more, so this finds only those that were there before these rules.
+        // No group is created by earlier rules any more, so this finds only groups that predate the
+        // current rules.
         if let Some(known) = [earlier, hash].into_iter().find(|hash| state.groups.has(**hash)) {
             return *known;
         }
         let now = self.clock.steady();
-        // Only who could begin a group is a reason to make room for one.
+        // A sender without budget must not cause evictions.
         if !state.budgets.has_left(*sender, now) {
             return GroupHash::overflow_of(*sender);
         }
-        if state.groups.expected_len() >= self.groups_max {
-            state.unplaced = state.unplaced.saturating_add(1);
+        if state.groups.len_with_pending() >= self.groups_max {
+            state.overflowed = state.overflowed.saturating_add(1);
             return GroupHash::overflow_of(*sender);
         }
         state.budgets.take(*sender, now);
         *hash
     }
 
-    /// The batch is durable: what is in it counts. May look at the disk.
+    /// Counts the occurrences of a batch that is durable. May read the disk.
     pub(in crate::areas::errors) fn count(&self, tickets: &[Ticket]) {
         let (mut state, mut read) =
             self.lock_with_users(|state| state.unread_by(tickets).collect());
         state.count_all(&mut read, tickets);
     }
 
-    /// The same where it needs nothing from the disk. Returns whether that was so.
+    /// Counts the occurrences if that needs nothing from the disk; returns whether it did.
     pub(in crate::areas::errors) fn count_in_memory(&self, tickets: &[Ticket]) -> bool {
         let mut state = self.state.write();
-        let is_there = state.unread_by(tickets).next().is_none();
-        if is_there {
+        let all_in_memory = state.unread_by(tickets).next().is_none();
+        if all_in_memory {
             state.count_all(&mut ReadUsers::new(), tickets);
         }
-        is_there
+        all_in_memory
     }
 
-    /// The batch was not stored: it is as if nothing of it had come.
+    /// Reverts the admission of a batch that was not stored.
     pub(in crate::areas::errors) fn discard(&self, tickets: &[Ticket]) {
         let mut state = self.state.write();
         for ticket in tickets {
-            state.abandon(ticket.place, ticket.sender);
+            state.abandon(ticket.assignment, ticket.sender);
             state.numbers.end(ticket.event.number());
-            state.seen.settle(ticket.seen, false);
+            state.seen.finish(ticket.seen, false);
         }
     }
 }
 
-impl State {
-    /// The groups whose users must be read from disk before these count.
+impl LedgerState {
+    /// Returns the groups whose user sets must be read from disk before these tickets can be
+    /// counted.
     fn unread_by<'s>(&'s self, tickets: &'s [Ticket]) -> impl Iterator<Item = GroupId> + 's {
         tickets
             .iter()
-            .filter_map(|ticket| self.unread_users(ticket.place.group, ticket.user.as_deref()))
+            .filter_map(|ticket| self.unread_users(ticket.assignment.group, ticket.user.as_deref()))
     }
 
     fn count_all(&mut self, read: &mut ReadUsers, tickets: &[Ticket]) {
         for ticket in tickets {
-            let Ticket { place, sender, summary, latest, user, .. } = ticket;
-            let origin = Origin { group: place.group, hash: place.hash, sender: *sender };
+            let Ticket { assignment, sender, summary, latest, user, .. } = ticket;
+            let origin = OccurrenceOrigin {
+                group: assignment.group,
+                hash: assignment.hash,
+                sender: *sender,
+            };
             self.count(read, origin, *latest, summary, user.as_deref());
-            self.groups.settle(*place);
+            self.groups.finish_assignment(*assignment);
             self.numbers.count(ticket.event.number());
-            self.seen.settle(ticket.seen, true);
+            self.seen.finish(ticket.seen, true);
         }
     }
 
-    /// An occurrence for which there was this place will not come. A group that it would have begun costs its sender nothing.
-    fn abandon(&mut self, place: Place, sender: Sender) {
-        let is_gone = self.groups.settle(place);
-        if is_gone && place.hash != GroupHash::overflow_of(sender) {
-            self.budgets.give_back(sender);
+    /// Releases the assignment of an occurrence that will not be stored. If that leaves a new group
+    /// without occurrences, its budget is refunded.
+    fn abandon(&mut self, assignment: GroupAssignment, sender: Sender) {
+        let is_gone = self.groups.finish_assignment(assignment);
+        if is_gone && assignment.hash != GroupHash::overflow_of(sender) {
+            self.budgets.refund(sender);
         }
     }
 
-    /// Counts a durable occurrence that was stored under this id of a group. Those of deleted groups do not count.
+    /// Counts a durable occurrence that was stored with this group id. Occurrences of deleted
+    /// groups are not counted.
     pub(super) fn count(
         &mut self,
         read: &mut ReadUsers,
-        origin: Origin,
+        origin: OccurrenceOrigin,
         latest: LatestOccurrence,
         summary: &GroupSummary,
         user: Option<&str>,
@@ -193,23 +212,23 @@ impl State {
             return;
         }
         let id = self.groups.owner(origin.group);
-        if self.deferred.concerns(id) {
+        if self.deferred.defers(id) {
             self.deferred.add(origin, latest, summary, user);
             return;
         }
         let is_new = self.groups.get(id).is_none();
         let users = user.and_then(|user| self.users.add(read, id, is_new, user));
-        let make = || Group::new(origin.hash, origin.sender, latest, summary);
-        self.groups.count(id, make, (latest, summary), users);
+        let new_group = || Group::new(origin.hash, origin.sender, latest, summary);
+        self.groups.count(id, new_group, (latest, summary), users);
     }
 }
 
 fn push(
     batch: &mut EventBatch,
     prepared: &PreparedOccurrence,
-    place: Place,
+    assignment: GroupAssignment,
 ) -> Result<EventId, telltale_engine::InvalidEvent> {
-    let (group, hash) = (place.group.format(), place.hash.format());
+    let (group, hash) = (assignment.group.format(), assignment.hash.format());
     let mut tags = vec![
         (GROUP_TAG, group.as_str()),
         (HASH_TAG, hash.as_str()),

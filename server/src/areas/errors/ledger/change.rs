@@ -1,4 +1,5 @@
-//! What people do to groups: on disk before it is answered, and in memory only if it is.
+//! Changes to the state of groups: on disk before they are acknowledged, and reverted in memory if
+//! the write fails.
 
 use std::collections::HashSet;
 
@@ -9,56 +10,58 @@ use super::super::store::LedgerChanges;
 use super::book::Ledger;
 use super::group::GroupView;
 
-/// How a group was before and is after a move.
+/// The state of a group before and after a change.
 #[derive(Debug)]
-struct Moved {
+struct ChangedGroup {
     id: GroupId,
     before: Option<Box<GroupState>>,
     after: Option<Box<GroupState>>,
 }
 
 impl Ledger {
-    /// Moves groups, or those that they were merged into, all or none. Returns those that there are, each once and as they are now, and
-    /// how many of them changed.
+    /// Changes the state of groups, or of those that they were merged into, atomically. Returns the
+    /// groups that exist, each once and with their new state, and how many of them changed.
     pub(in crate::areas::errors) fn apply_change(
         &self,
         ids: &[GroupId],
-        order: &StateChange,
+        change: &StateChange,
     ) -> Result<(Vec<GroupView>, usize)> {
-        let _writing = self.writing.lock();
+        let _write_guard = self.write_lock.lock();
         let mut changes = LedgerChanges::default();
-        let mut moved = Vec::new();
+        let mut changed = Vec::new();
         let (now, ids) = {
             let mut state = self.state.write();
-            // Taken in here: events get their numbers under this lock, so those that are counted have smaller ones.
+            // Taken under the lock: events get their numbers under it too, so all events counted so
+            // far have smaller numbers.
             let (now, next_number) = (self.clock.now(), self.engine.take_event_number());
-            let mut met = HashSet::new();
+            let mut seen = HashSet::new();
             let mut ids: Vec<GroupId> = ids.iter().map(|id| state.groups.owner(*id)).collect();
-            ids.retain(|id| met.insert(*id));
+            ids.retain(|id| seen.insert(*id));
             for id in &ids {
                 state.groups.change(*id, |group| {
                     let before = group.state.clone();
                     let mut after = before.as_deref().cloned().unwrap_or_default();
-                    after.apply_change(order, now, next_number);
+                    after.apply_change(change, now, next_number);
                     if after != before.as_deref().cloned().unwrap_or_default() {
                         changes.put_group_state(*id, &after);
                         group.state = Some(Box::new(after));
-                        moved.push(Moved { id: *id, before, after: group.state.clone() });
+                        changed.push(ChangedGroup { id: *id, before, after: group.state.clone() });
                     }
                 });
             }
             (now, ids)
         };
-        self.store.write(changes).inspect_err(|_| self.undo(moved.iter()))?;
+        self.store.write(changes).inspect_err(|_| self.undo(changed.iter()))?;
         let state = self.state.read();
         let views = ids.iter().filter_map(|id| Some(state.groups.get(*id)?.view(*id, now)));
-        Ok((views.collect(), moved.len()))
+        Ok((views.collect(), changed.len()))
     }
 
-    /// Takes moves back that are not on disk; where an occurrence has come between, it has the last word.
-    fn undo<'m>(&self, moved: impl Iterator<Item = &'m Moved>) {
+    /// Reverts changes that were not written, except where an occurrence has changed the state
+    /// since.
+    fn undo<'m>(&self, changed: impl Iterator<Item = &'m ChangedGroup>) {
         let mut state = self.state.write();
-        for Moved { id, before, after } in moved {
+        for ChangedGroup { id, before, after } in changed {
             state.groups.change(*id, |group| {
                 if group.state == *after {
                     group.state.clone_from(before);

@@ -1,37 +1,40 @@
-//! Groups that are being merged or deleted: what occurs of them meanwhile counts when it is known what became of them.
+//! Defers the counting of occurrences of groups that are being merged or deleted until that is
+//! done.
 //!
-//! So nothing is counted between what the disk gets and what is then in memory, and nobody waits for the disk but who changes.
+//! So no occurrence is counted between the write to disk and the change in memory, and only the
+//! caller that makes the change waits for the disk.
 //!
-//! What waits is in memory, so it has a limit. Past it, `Ledger::admit` refuses more occurrences of these groups
-//! before they are stored: their senders try again. Those that were admitted before still come; they are as many as there are
-//! requests on their way.
+//! Deferred occurrences are in memory and limited in bytes. When the limit is reached,
+//! `Ledger::admit` refuses further occurrences of these groups before they are stored, and their
+//! senders retry. Those that were admitted before may exceed the limit; their number is bounded by
+//! the requests in progress.
 
 use std::collections::HashSet;
 use std::mem;
 
 use super::super::model::GroupId;
 use super::super::prepare::GroupSummary;
-use super::admit::Origin;
-use super::book::State;
+use super::admit::OccurrenceOrigin;
+use super::book::LedgerState;
 use super::group::LatestOccurrence;
 use super::read_users::ReadUsers;
 use crate::limits::ERRORS_HELD_BACK_BYTES_MAX;
 
-/// The groups that are being changed, and what came for them.
+/// The groups that are being changed, and their deferred occurrences.
 #[derive(Debug)]
 pub(super) struct DeferredOccurrences {
     groups: HashSet<GroupId>,
-    occurrences: Vec<HeldOccurrence>,
-    /// Of all occurrences.
+    occurrences: Vec<DeferredOccurrence>,
+    /// The sum over all occurrences.
     bytes: usize,
-    /// Past it, no more occurrences of these groups are admitted.
+    /// The limit from which further occurrences of these groups are refused.
     pub(super) bytes_max: usize,
 }
 
-/// A durable occurrence that does not count yet.
+/// A durable occurrence that is not counted yet.
 #[derive(Debug)]
-struct HeldOccurrence {
-    origin: Origin,
+struct DeferredOccurrence {
+    origin: OccurrenceOrigin,
     latest: LatestOccurrence,
     summary: GroupSummary,
     user: Option<String>,
@@ -45,60 +48,61 @@ impl Default for DeferredOccurrences {
 }
 
 impl DeferredOccurrences {
-    /// Bytes of memory that what came takes, about.
+    /// Returns the approximate memory of the deferred occurrences in bytes.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Whether a group is being changed.
-    pub(super) fn concerns(&self, group: GroupId) -> bool {
+    /// Returns whether occurrences of the group are deferred.
+    pub(super) fn defers(&self, group: GroupId) -> bool {
         self.groups.contains(&group)
     }
 
-    /// Whether a group is being changed, and no more of it may come.
+    /// Returns whether occurrences of the group are deferred and the limit is reached.
     pub(super) fn is_full_for(&self, group: GroupId) -> bool {
-        self.bytes >= self.bytes_max && self.concerns(group)
+        self.bytes >= self.bytes_max && self.defers(group)
     }
 
-    /// The groups and users of what came.
-    pub(super) fn told(&self) -> impl Iterator<Item = (GroupId, Option<&str>)> {
+    /// Returns the group and the user of each deferred occurrence.
+    pub(super) fn group_users(&self) -> impl Iterator<Item = (GroupId, Option<&str>)> {
         self.occurrences.iter().map(|one| (one.origin.group, one.user.as_deref()))
     }
 
-    /// What came for a group that is being changed.
+    /// Defers an occurrence.
     pub(super) fn add(
         &mut self,
-        origin: Origin,
+        origin: OccurrenceOrigin,
         latest: LatestOccurrence,
         summary: &GroupSummary,
         user: Option<&str>,
     ) {
         let (summary, user) = (summary.clone(), user.map(str::to_owned));
-        let held = HeldOccurrence { origin, latest, summary, user };
-        self.bytes += held.bytes();
-        self.occurrences.push(held);
+        let occurrence = DeferredOccurrence { origin, latest, summary, user };
+        self.bytes += occurrence.bytes();
+        self.occurrences.push(occurrence);
     }
 }
 
-impl HeldOccurrence {
+impl DeferredOccurrence {
     fn bytes(&self) -> usize {
-        let texts = self.summary.title.len() + self.summary.message.len();
-        size_of::<Self>() + texts + self.user.as_ref().map_or(0, String::len)
+        let strings = self.summary.title.len() + self.summary.message.len();
+        size_of::<Self>() + strings + self.user.as_ref().map_or(0, String::len)
     }
 }
 
-impl State {
-    /// These groups are being changed from now on, until [`Self::let_go`].
-    pub(super) fn hold_back(&mut self, groups: impl Iterator<Item = GroupId>) {
+impl LedgerState {
+    /// Starts deferring occurrences of these groups, until [`Self::release_deferred`].
+    pub(super) fn defer(&mut self, groups: impl Iterator<Item = GroupId>) {
         self.deferred.groups.extend(groups);
     }
 
-    /// Nothing is being changed any more, and what was held back counts in what there is now, with the users that were read.
-    pub(super) fn let_go(&mut self, read: &mut ReadUsers) {
+    /// Stops deferring and counts the deferred occurrences in the groups as they are now, with the
+    /// user sets that were read.
+    pub(super) fn release_deferred(&mut self, read: &mut ReadUsers) {
         self.deferred.groups = HashSet::new();
         self.deferred.bytes = 0;
-        for held in mem::take(&mut self.deferred.occurrences) {
-            let HeldOccurrence { origin, latest, summary, user } = held;
+        for occurrence in mem::take(&mut self.deferred.occurrences) {
+            let DeferredOccurrence { origin, latest, summary, user } = occurrence;
             self.count(read, origin, latest, &summary, user.as_deref());
         }
     }

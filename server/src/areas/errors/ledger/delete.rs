@@ -1,4 +1,4 @@
-//! Groups that go: at once for everybody who looks, their events afterwards, and neither is forgotten by a crash.
+//! Deletes groups: at once for readers, their events later. A crash interrupts neither for good.
 
 use std::collections::HashSet;
 
@@ -10,55 +10,59 @@ use super::book::{Ledger, all_time, events_of};
 use super::group::Group;
 
 impl Ledger {
-    /// Deletes groups with everything that was merged into them, and answers which of them there were. What comes later begins
-    /// new groups. Their events go with the next call of [`Self::delete_events`].
+    /// Deletes groups and everything that was merged into them; returns the ids of those that
+    /// existed. Later occurrences create new groups. The events are deleted by the next call of
+    /// [`Self::delete_events`].
     pub(in crate::areas::errors) fn delete(&self, ids: &[GroupId]) -> Result<Vec<GroupId>> {
-        let _writing = self.writing.lock();
-        self.delete_held(ids)
+        let _write_guard = self.write_lock.lock();
+        self.delete_locked(ids)
     }
 
-    /// The same for who holds the right to write.
-    pub(super) fn delete_held(&self, ids: &[GroupId]) -> Result<Vec<GroupId>> {
+    /// Deletes groups; the caller holds `write_lock`.
+    pub(super) fn delete_locked(&self, ids: &[GroupId]) -> Result<Vec<GroupId>> {
         let mut changes = LedgerChanges::default();
-        let (mut gone, mut doomed) = (Vec::new(), HashSet::new());
+        let (mut deleted, mut doomed) = (Vec::new(), HashSet::new());
         {
             let mut state = self.state.write();
             for id in ids {
                 if let Some(group) = state.groups.get(*id) {
                     changes.delete_group(*id);
-                    doomed.extend(of_group(*id, group));
-                    gone.push(*id);
+                    doomed.extend(event_group_ids(*id, group));
+                    deleted.push(*id);
                 }
             }
-            state.hold_back(gone.iter().copied());
+            state.defer(deleted.iter().copied());
         }
         doomed.iter().for_each(|id| changes.put_doomed(*id));
         let outcome = self.store.write(changes);
         let mut state = self.state.write();
         if outcome.is_ok() {
             state.doomed.extend(doomed);
-            gone.retain(|id| state.groups.remove(*id).is_some());
-            gone.iter().for_each(|id| state.users.remove(*id));
+            deleted.retain(|id| state.groups.remove(*id).is_some());
+            deleted.iter().for_each(|id| state.users.remove(*id));
         }
-        self.let_go(state);
-        outcome.map(|()| gone)
+        self.release_deferred(state);
+        outcome.map(|()| deleted)
     }
 
-    /// Deletes the events of deleted groups. A sweep calls it; what a crash interrupts, the next call does again.
+    /// Deletes the events of deleted groups. Called by a sweep; a call after a crash completes an
+    /// interrupted one.
     pub fn delete_events(&self) -> Result<()> {
         let doomed: HashSet<GroupId> = {
             let state = self.state.read();
-            // An event on its way would come after the deletion: its group waits for it.
-            state.doomed.iter().filter(|id| !state.numbers.awaits(**id)).copied().collect()
+            // An event in flight would be stored after the deletion, so its group waits for it.
+            state.doomed.iter().filter(|id| !state.numbers.has_in_flight(**id)).copied().collect()
         };
         if doomed.is_empty() {
             return Ok(());
         }
-        // Their ids would be forgotten with them, and who sends one again would tell of a new error.
+        // Event ids that are not on disk yet would be lost with their events, and an event that is
+        // sent again would be counted as new.
         self.store()?;
-        // All at once: each time, every block that holds any of their events is written anew.
-        let names = doomed.iter().map(|id| id.format()).collect();
-        self.engine.delete_events(&events_of(names, all_time()))?;
+        // All groups in one call, since each call rewrites every block that contains any of their
+        // events.
+        let ids = doomed.iter().map(|id| id.format()).collect();
+        self.engine.delete_events(&events_of(ids, all_time()))?;
         let mut changes = LedgerChanges::default();
         doomed.iter().for_each(|id| changes.delete_doomed(*id));
         self.store.write(changes)?;
@@ -67,29 +71,30 @@ impl Ledger {
         Ok(())
     }
 
-    /// Forgets ids that need not be remembered, and, when there is little room left, groups of which no event is kept any more.
-    /// A sweep calls it.
+    /// Deletes event ids that are too old, and, if the table of groups is 90 % full, groups whose
+    /// events have all expired. Called by a sweep.
     pub fn trim(&self) -> Result<()> {
         let now = self.engine.trusted_time().expiry;
-        let writing = self.writing.lock();
+        let write_guard = self.write_lock.lock();
         let mut changes = LedgerChanges::default();
         changes.delete_old_seen(now);
         self.store.write(changes)?;
-        drop(writing);
-        let kept = i64::try_from(self.retention.as_millis()).unwrap_or(i64::MAX);
+        drop(write_guard);
+        let retention_ms = i64::try_from(self.retention.as_millis()).unwrap_or(i64::MAX);
         let old = {
             let state = self.state.read();
             if state.groups.len() < self.groups_max / 10 * 9 {
                 return Ok(());
             }
-            state.groups.last_seen_before(TimestampMs(now.0.saturating_sub(kept)))
+            state.groups.last_seen_before(TimestampMs(now.0.saturating_sub(retention_ms)))
         };
         self.delete(&old).map(drop)
     }
 }
 
-/// The ids under which events of a group stand.
-fn of_group(id: GroupId, group: &Group) -> impl Iterator<Item = GroupId> {
+/// Returns the group ids in the tags of a group's events: its own and those of the groups merged
+/// into it.
+fn event_group_ids(id: GroupId, group: &Group) -> impl Iterator<Item = GroupId> {
     let members = group.state.iter().flat_map(|group_state| group_state.members.iter().copied());
     std::iter::once(id).chain(members)
 }

@@ -1,13 +1,14 @@
-//! Writing down what was counted: groups, users, ids and the mark that says which events these are of, in one batch.
+//! Writes what was counted to disk: groups, user sets, event ids, and the mark of the events that
+//! they include, in one batch.
 
 use telltale_engine::{Result, TimestampMs};
 
 use super::super::model::GroupId;
 use super::super::store::LedgerChanges;
-use super::book::{Ledger, State};
+use super::book::{Ledger, LedgerState};
 use super::numbers::Mark;
 
-/// What a batch takes along: the disk's once that is written, and left to the next one if it is not.
+/// The contents of a batch. If the write fails, the next batch contains them again.
 #[derive(Debug)]
 pub(super) struct StagedFlush {
     groups: Vec<GroupId>,
@@ -16,30 +17,30 @@ pub(super) struct StagedFlush {
 }
 
 impl Ledger {
-    /// Writes down what has been counted since the last time. A sweep calls it each second.
+    /// Writes what was counted since the last call. Called by a sweep each second.
     pub fn store(&self) -> Result<()> {
-        self.write_down(0)
+        self.flush(0)
     }
 
-    /// Writes down everything, and that it is everything: the next start need not look at events. Where one is still on its
-    /// way, it must look.
+    /// Writes everything, and records a clean shutdown, so that the next start need not read
+    /// events. If an event is still in flight, the shutdown does not count as clean.
     pub fn close(&self) -> Result<()> {
-        self.write_down(self.engine.take_event_number())
+        self.flush(self.engine.take_event_number())
     }
 
-    fn write_down(&self, closed_at: u64) -> Result<()> {
-        let _writing = self.writing.lock();
+    fn flush(&self, closed_at: u64) -> Result<()> {
+        let _write_guard = self.write_lock.lock();
         let mut changes = LedgerChanges::default();
         let now = self.engine.trusted_time().believed;
-        let written = self.state.write().stage(&mut changes, now, closed_at);
+        let staged = self.state.write().stage(&mut changes, now, closed_at);
         let outcome = self.store.write(changes);
-        self.state.write().staged(written, outcome.is_ok());
+        self.state.write().finish_flush(staged, outcome.is_ok());
         outcome
     }
 }
 
-impl State {
-    /// Adds what the disk does not have to a batch: nothing where nothing was counted.
+impl LedgerState {
+    /// Adds to a batch what is not on disk yet; adds nothing if nothing was counted.
     pub(super) fn stage(
         &mut self,
         changes: &mut LedgerChanges,
@@ -61,27 +62,27 @@ impl State {
             changes.put_users(id, set);
             users.push(id);
         }
-        for seen in self.seen.begin_writing() {
+        for seen in self.seen.begin_write() {
             changes.put_seen(*seen, now);
         }
         let mark = self.numbers.mark();
-        // Where no mark is written, the disk may say longer than is true at what number the server stopped: any event since
-        // has a greater one.
+        // If no mark is written, the disk may keep a `closed_at` that is no longer current. That is
+        // harmless: every event since has a greater number.
         if closed_at != 0 || !changes.is_empty() || self.stored.as_ref() != Some(&mark) {
             changes.put_mark(&mark, closed_at);
         }
         StagedFlush { groups, users, mark }
     }
 
-    /// Learns whether what was staged is on disk.
-    pub(super) fn staged(&mut self, written: StagedFlush, is_stored: bool) {
+    /// Records whether the staged contents were written.
+    pub(super) fn finish_flush(&mut self, staged: StagedFlush, is_stored: bool) {
         if is_stored {
-            self.stored = Some(written.mark);
+            self.stored = Some(staged.mark);
             self.users.trim();
         } else {
-            self.groups.mark_changed(&written.groups);
-            self.users.mark_changed(&written.users);
-            self.seen.writing_failed();
+            self.groups.mark_changed(&staged.groups);
+            self.users.mark_changed(&staged.users);
+            self.seen.write_failed();
         }
     }
 }

@@ -1,4 +1,4 @@
-//! One group in memory, and as it is shown.
+//! One group: in memory, and as displayed.
 
 use smallvec::{SmallVec, smallvec};
 use telltale_engine::{EventId, TimestampMs};
@@ -8,26 +8,26 @@ use super::super::occurrence::truncate;
 use super::super::prepare::GroupSummary;
 use crate::limits;
 
-/// The title of a group of everything that comes beyond a limit of groups.
+/// The title of an overflow group.
 const OVERFLOW_TITLE: &str = "Errors beyond the limit of groups";
 
-/// A group. Some 200 bytes and its texts.
+/// A group. Takes about 200 bytes and its strings.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::areas::errors) struct Group {
     pub(in crate::areas::errors) title: Box<str>,
-    /// Title and message in lower case, for the search.
+    /// Title and message in lower case, for searches.
     pub(in crate::areas::errors) search_string: Box<str>,
     pub(in crate::areas::errors) level: Level,
     pub(in crate::areas::errors) first_seen: TimestampMs,
     pub(in crate::areas::errors) last_seen: TimestampMs,
     pub(in crate::areas::errors) occurrences: u64,
     pub(in crate::areas::errors) users: u64,
-    /// Its newest occurrence.
+    /// The newest occurrence.
     pub(in crate::areas::errors) latest: LatestOccurrence,
     pub(in crate::areas::errors) hashes: SmallVec<[GroupHash; 1]>,
-    /// Whose first occurrence made it.
+    /// The sender of its first occurrence.
     pub(in crate::areas::errors) sender: Sender,
-    /// `None` while nobody has touched it.
+    /// `None` if the state was never changed.
     pub(in crate::areas::errors) state: Option<Box<GroupState>>,
 }
 
@@ -38,7 +38,7 @@ pub(in crate::areas::errors) struct LatestOccurrence {
     pub(in crate::areas::errors) event: EventId,
 }
 
-/// A group as it is shown.
+/// A group as displayed.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::areas::errors) struct GroupView {
     pub(in crate::areas::errors) id: GroupId,
@@ -54,7 +54,7 @@ pub(in crate::areas::errors) struct GroupView {
 }
 
 impl Group {
-    /// The group of a first occurrence, which is still to be counted.
+    /// Returns the group of a first occurrence, which is not counted yet.
     pub(super) fn new(
         hash: GroupHash,
         sender: Sender,
@@ -76,7 +76,7 @@ impl Group {
         }
     }
 
-    /// Counts an occurrence. So many characters of its message are searched.
+    /// Counts an occurrence. Up to `searched_chars` characters of its message become searchable.
     pub(super) fn count(
         &mut self,
         occurrence: LatestOccurrence,
@@ -89,14 +89,14 @@ impl Group {
         if occurrence >= self.latest {
             self.latest = occurrence;
             self.level = summary.level;
-            self.show(summary, searched_chars);
+            self.update_summary(summary, searched_chars);
         }
         if let Some(group_state) = &mut self.state {
             group_state.observe(occurrence.event);
         }
     }
 
-    /// Takes over what another group has counted.
+    /// Adds the counts of another group.
     pub(super) fn absorb(&mut self, other: &Self) {
         self.occurrences += other.occurrences;
         self.first_seen = self.first_seen.min(other.first_seen);
@@ -110,20 +110,20 @@ impl Group {
         }
     }
 
-    /// Bytes of the text that is searched beyond those that every group may have.
+    /// Returns the bytes of the search string beyond those that every group may have.
     pub(super) fn long_bytes(&self) -> usize {
         self.search_string.len().saturating_sub(limits::ERROR_SHORT_TEXT_BYTES)
     }
 
-    /// Bytes of what people wrote about it, and of the groups that became part of it.
+    /// Returns the bytes of strings that people entered, and of the groups merged into it.
     pub(super) fn state_bytes(&self) -> usize {
         let Some(group_state) = &self.state else { return 0 };
-        let texts = [&group_state.note, &group_state.reason, &group_state.assignee];
-        let text_bytes: usize = texts.into_iter().flatten().map(String::len).sum();
-        text_bytes + group_state.members.len() * limits::ERROR_MERGED_BYTES
+        let strings = [&group_state.note, &group_state.reason, &group_state.assignee];
+        let string_bytes: usize = strings.into_iter().flatten().map(String::len).sum();
+        string_bytes + group_state.members.len() * limits::ERROR_MERGED_BYTES
     }
 
-    fn show(&mut self, summary: &GroupSummary, searched_chars: usize) {
+    fn update_summary(&mut self, summary: &GroupSummary, searched_chars: usize) {
         let title = if self.is_overflow() { OVERFLOW_TITLE } else { &summary.title };
         let search_string = match truncate(&summary.message, searched_chars) {
             "" => title.to_lowercase(),
@@ -137,7 +137,7 @@ impl Group {
         }
     }
 
-    /// Whether it is of what had no place elsewhere.
+    /// Returns whether it is an overflow group.
     pub(super) fn is_overflow(&self) -> bool {
         self.hashes.iter().any(|hash| hash.is_overflow())
     }
@@ -163,7 +163,8 @@ impl Group {
 }
 
 impl GroupView {
-    /// The ids under which its events stand: its own, and those of groups that were merged into it.
+    /// Returns the group ids in the tags of its events: its own and those of the groups merged into
+    /// it.
     pub(in crate::areas::errors) fn event_groups(&self) -> Vec<String> {
         std::iter::once(&self.id).chain(&self.state.members).map(|id| id.format()).collect()
     }

@@ -1,4 +1,4 @@
-//! All groups: found by id and by hash, listed by what people ask for.
+//! All groups, found by id and by hash, and listed by filters.
 
 use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
@@ -16,57 +16,58 @@ use crate::limits;
 pub(super) struct Groups {
     by_id: HashMap<GroupId, Group>,
     by_hash: HashMap<GroupHash, GroupId>,
-    /// Groups that were merged into others.
+    /// The group that each merged group became part of.
     merged: HashMap<GroupId, GroupId>,
-    /// Ids given to hashes none of whose occurrences is durable yet, with how many of these are on their way.
-    announced: HashMap<GroupHash, (GroupId, u32)>,
-    /// What people did to groups that only events tell of so far.
-    expected: HashMap<GroupId, GroupState>,
-    /// Groups that the disk does not have as they are.
+    /// Group ids reserved for hashes that have no durable occurrence yet, with the number of their
+    /// occurrences in flight.
+    pending: HashMap<GroupHash, (GroupId, u32)>,
+    /// Stored states of groups that are still to be rebuilt from their events.
+    pending_states: HashMap<GroupId, GroupState>,
+    /// Groups that differ from their records on disk.
     changed: HashSet<GroupId>,
-    /// Of texts that are longer than those that every group may have.
+    /// The sum of [`Group::long_bytes`].
     long_bytes: usize,
-    /// Past it, less of messages is searched.
+    /// The limit from which less of each message is searchable.
     long_bytes_max: usize,
-    /// Of what people wrote about groups, and of groups that were merged.
+    /// The sum of [`Group::state_bytes`].
     state_bytes: usize,
 }
 
-/// Where an occurrence goes.
+/// The group that an occurrence was assigned to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct GroupAssignment {
     pub(super) group: GroupId,
-    /// The hash of the group, which is not the occurrence's where that goes to the group of everything beyond.
+    /// The hash of the group. Differs from the occurrence's hash if the group is an overflow group.
     pub(super) hash: GroupHash,
-    /// Whether the group was not there.
-    is_announced: bool,
+    /// Whether the group did not exist at the time.
+    is_pending: bool,
 }
 
-/// Which groups are wanted: all conditions must hold.
+/// A filter of groups; all conditions must hold.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::areas::errors) struct GroupFilter {
     pub(in crate::areas::errors) status: Option<GroupStatus>,
     pub(in crate::areas::errors) level: Option<Level>,
-    /// Last seen then, or later.
+    /// Last seen at this time or later.
     pub(in crate::areas::errors) since: Option<TimestampMs>,
-    /// In the title or the message, in any case.
+    /// Occurs in the title or the message, ignoring case.
     pub(in crate::areas::errors) search: Option<String>,
-    /// Whose it is; an empty one is nobody's.
+    /// Assigned to this user; unassigned if empty.
     pub(in crate::areas::errors) assignee: Option<String>,
-    /// Only these.
+    /// One of these groups.
     pub(in crate::areas::errors) only: Option<HashSet<GroupId>>,
 }
 
-/// Groups that may have an occurrence in a range of time.
+/// Groups that may have an occurrence in a time range.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::areas::errors) struct SeenWithin {
-    /// Whose first or last occurrence is in it.
+    /// Groups whose first or last occurrence is in the range.
     pub(in crate::areas::errors) certain: HashSet<GroupId>,
-    /// The rest: the ids that their events have, with the group each.
+    /// All others, as pairs of a group id in the tags of events and the group that counts them.
     pub(in crate::areas::errors) possible: Vec<(GroupId, GroupId)>,
 }
 
-/// What a list goes by, the greatest first.
+/// The order of a list, descending.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(in crate::areas::errors) enum SortBy {
     #[default]
@@ -77,18 +78,18 @@ pub(in crate::areas::errors) enum SortBy {
 }
 
 impl Groups {
-    /// None, of which there will be so many at most.
+    /// Returns an empty table for up to `groups_max` groups.
     pub(super) fn new(groups_max: usize) -> Self {
         let long_bytes_max = groups_max.saturating_mul(limits::ERROR_LONG_TEXT_BYTES);
         Self { long_bytes_max, ..Self::default() }
     }
 
-    /// Bytes of memory of texts that are longer than those that every group may have.
+    /// Returns the bytes of search strings beyond those that every group may have.
     pub(super) fn long_bytes(&self) -> usize {
         self.long_bytes
     }
 
-    /// Bytes of memory of what people wrote about groups, and of groups that were merged.
+    /// Returns the bytes of strings that people entered, and of merged groups.
     pub(super) fn state_bytes(&self) -> usize {
         self.state_bytes
     }
@@ -97,12 +98,13 @@ impl Groups {
         self.by_id.len()
     }
 
-    /// The group with this id; not one that is merged into another.
+    /// Returns the group with this id; `None` for one that was merged into another.
     pub(super) fn get(&self, id: GroupId) -> Option<&Group> {
         self.by_id.get(&id)
     }
 
-    /// Changes the group with this id, if there is one, and returns what `change` does.
+    /// Changes the group with this id; returns the result of `change`, or `None` if there is no
+    /// such group.
     pub(super) fn change<T>(
         &mut self,
         id: GroupId,
@@ -116,68 +118,73 @@ impl Groups {
         Some(outcome)
     }
 
-    /// All groups.
+    /// Iterates over all groups.
     pub(super) fn iter(&self) -> impl Iterator<Item = (GroupId, &Group)> {
         self.by_id.iter().map(|(id, group)| (*id, group))
     }
 
-    /// The group of this hash; none while it is on its way.
+    /// Returns the group with this hash; `None` while its first occurrence is in flight.
     pub(super) fn of_hash(&self, hash: GroupHash) -> Option<GroupId> {
         self.by_hash.get(&hash).copied()
     }
 
-    /// Whether this hash has a group, or one on its way.
+    /// Returns whether this hash has a group, or an occurrence in flight that will create one.
     pub(super) fn has(&self, hash: GroupHash) -> bool {
-        self.by_hash.contains_key(&hash) || self.announced.contains_key(&hash)
+        self.by_hash.contains_key(&hash) || self.pending.contains_key(&hash)
     }
 
-    /// Groups, those on their way included.
-    pub(super) fn expected_len(&self) -> usize {
-        self.by_id.len() + self.announced.len()
+    /// Returns the number of groups, including those that occurrences in flight will create.
+    pub(super) fn len_with_pending(&self) -> usize {
+        self.by_id.len() + self.pending.len()
     }
 
-    /// Where an occurrence with this hash goes: to its group, or to a new one with an id from `make`.
-    pub(super) fn announce(&mut self, hash: GroupHash, make: impl FnOnce() -> GroupId) -> Place {
+    /// Assigns an occurrence with this hash to its group, or to a new one with an id from `new_id`.
+    pub(super) fn assign(
+        &mut self,
+        hash: GroupHash,
+        new_id: impl FnOnce() -> GroupId,
+    ) -> GroupAssignment {
         if let Some(group) = self.of_hash(hash) {
-            return Place { group, hash, is_announced: false };
+            return GroupAssignment { group, hash, is_pending: false };
         }
-        let (id, on_their_way) = self.announced.entry(hash).or_insert_with(|| (make(), 0));
-        *on_their_way += 1;
-        Place { group: *id, hash, is_announced: true }
+        let (id, in_flight) = self.pending.entry(hash).or_insert_with(|| (new_id(), 0));
+        *in_flight += 1;
+        GroupAssignment { group: *id, hash, is_pending: true }
     }
 
-    /// An occurrence for which there was this place has come, or will not. Answers whether the group that it announced never came
-    /// to be.
-    pub(super) fn settle(&mut self, place: Place) -> bool {
-        let Place { group, hash, is_announced } = place;
-        if let Some((id, on_their_way)) = self.announced.get_mut(&hash)
-            && is_announced
+    /// Ends the assignment of an occurrence that was counted or will not be stored. Returns whether
+    /// it was the last one of a group that was never created.
+    pub(super) fn finish_assignment(&mut self, assignment: GroupAssignment) -> bool {
+        let GroupAssignment { group, hash, is_pending } = assignment;
+        if let Some((id, in_flight)) = self.pending.get_mut(&hash)
+            && is_pending
             && *id == group
         {
-            *on_their_way -= 1;
-            if *on_their_way == 0 {
-                self.announced.remove(&hash);
+            *in_flight -= 1;
+            if *in_flight == 0 {
+                self.pending.remove(&hash);
                 return !self.by_hash.contains_key(&hash);
             }
         }
         false
     }
 
-    /// The group that the events with this id are counted in.
+    /// Returns the group that counts the events with this group id.
     pub(super) fn owner(&self, id: GroupId) -> GroupId {
         self.merged.get(&id).copied().unwrap_or(id)
     }
 
-    /// Gives what people did to groups that are still to come from their events.
-    pub(super) fn expect(&mut self, group_states: HashMap<GroupId, GroupState>) {
-        self.expected = group_states;
+    /// Sets the states of groups that are still to be rebuilt from their events.
+    pub(super) fn set_pending_states(&mut self, group_states: HashMap<GroupId, GroupState>) {
+        self.pending_states = group_states;
     }
 
-    /// Counts an occurrence in a group, made by `make` if it is not there, which has so many users then, where that is known.
+    /// Counts an occurrence in a group, which `new_group` creates if it does not exist. `users` is
+    /// the new number of users, if known.
     pub(super) fn count(
         &mut self,
         id: GroupId,
-        make: impl FnOnce() -> Group,
+        new_group: impl FnOnce() -> Group,
         (occurrence, summary): (LatestOccurrence, &GroupSummary),
         users: Option<u64>,
     ) {
@@ -188,9 +195,9 @@ impl Groups {
         };
         self.changed.insert(id);
         if !self.by_id.contains_key(&id) {
-            let mut made = make();
-            made.state = self.expected.remove(&id).map(Box::new);
-            self.insert(id, made);
+            let mut created = new_group();
+            created.state = self.pending_states.remove(&id).map(Box::new);
+            self.insert(id, created);
         }
         self.change(id, |group| {
             group.count(occurrence, summary, searched_chars);
@@ -198,7 +205,7 @@ impl Groups {
         });
     }
 
-    /// Puts a group in its place.
+    /// Inserts or replaces a group.
     pub(super) fn insert(&mut self, id: GroupId, group: Group) {
         self.by_hash.extend(group.hashes.iter().map(|hash| (*hash, id)));
         let members = group.state.iter().flat_map(|group_state| &group_state.members);
@@ -206,17 +213,17 @@ impl Groups {
         self.long_bytes += group.long_bytes();
         self.state_bytes += group.state_bytes();
         if let Some(before) = self.by_id.insert(id, group) {
-            self.forget_bytes(&before);
+            self.subtract_bytes(&before);
         }
     }
 
-    /// Takes a group out: nothing leads to it any more.
+    /// Removes a group, with all references to it.
     pub(super) fn remove(&mut self, id: GroupId) -> Option<Group> {
         let group = self.by_id.remove(&id)?;
-        self.forget_bytes(&group);
+        self.subtract_bytes(&group);
         for hash in &group.hashes {
             self.by_hash.remove(hash);
-            self.announced.remove(hash);
+            self.pending.remove(hash);
         }
         for member in group.state.iter().flat_map(|group_state| &group_state.members) {
             self.merged.remove(member);
@@ -225,28 +232,29 @@ impl Groups {
         Some(group)
     }
 
-    fn forget_bytes(&mut self, gone: &Group) {
-        self.long_bytes = self.long_bytes.saturating_sub(gone.long_bytes());
-        self.state_bytes = self.state_bytes.saturating_sub(gone.state_bytes());
+    fn subtract_bytes(&mut self, removed: &Group) {
+        self.long_bytes = self.long_bytes.saturating_sub(removed.long_bytes());
+        self.state_bytes = self.state_bytes.saturating_sub(removed.state_bytes());
     }
 
-    /// Marks a group as one that the disk does not have as it is.
+    /// Marks groups as different from their records on disk.
     pub(super) fn mark_changed(&mut self, ids: &[GroupId]) {
         self.changed.extend(ids.iter().filter(|id| self.by_id.contains_key(id)));
     }
 
-    /// The groups that have changed since this was last asked.
+    /// Returns the groups changed since the last call.
     pub(super) fn take_changed(&mut self) -> Vec<GroupId> {
         self.changed.drain().collect()
     }
 
-    /// Groups last seen before `oldest`.
+    /// Returns the groups last seen before `oldest`.
     pub(super) fn last_seen_before(&self, oldest: TimestampMs) -> Vec<GroupId> {
         let old = self.by_id.iter().filter(|(_, group)| group.last_seen < oldest);
         old.map(|(id, _)| *id).collect()
     }
 
-    /// Of the groups that match, those that may have an occurrence in the range; `by_time` where nothing else is asked of it.
+    /// Returns the matching groups that may have an occurrence in the range. `by_time` means that
+    /// occurrences are filtered by time only.
     pub(super) fn seen_within(
         &self,
         filter: &GroupFilter,
@@ -270,12 +278,12 @@ impl Groups {
         seen
     }
 
-    /// The ids of all groups that match.
+    /// Returns the ids of all groups that match.
     pub(super) fn matching(&self, filter: &GroupFilter, now: TimestampMs) -> Vec<GroupId> {
         self.select(filter, now).map(|(id, _)| *id).collect()
     }
 
-    /// A page of the groups that match, and how many match in all.
+    /// Returns a page of the groups that match, and the total number that match.
     pub(super) fn list(
         &self,
         filter: &GroupFilter,
@@ -296,7 +304,7 @@ impl Groups {
         let total = found.len();
         let end = offset.saturating_add(limit).min(total);
         if end < total && end > 0 {
-            // Only what is shown, and what comes before it, need be in order.
+            // Only the groups up to the end of the page need to be sorted.
             found.select_nth_unstable_by_key(end - 1, |(key, _)| *key);
             found.truncate(end);
         }
@@ -316,13 +324,15 @@ impl Groups {
         let assignee = filter.assignee.clone();
         let only = filter.only.as_ref();
         self.by_id.iter().filter(move |(id, group)| {
-            let whose =
+            let group_assignee =
                 || group.state.as_ref().and_then(|group_state| group_state.assignee.as_deref());
             only.is_none_or(|only| only.contains(id))
                 && status.is_none_or(|status| group.status(now) == status)
                 && level.is_none_or(|level| group.level == level)
                 && since.is_none_or(|since| group.last_seen >= since)
-                && assignee.as_deref().is_none_or(|wanted| whose().unwrap_or_default() == wanted)
+                && assignee
+                    .as_deref()
+                    .is_none_or(|wanted| group_assignee().unwrap_or_default() == wanted)
                 && search
                     .as_ref()
                     .is_none_or(|search| search.find(group.search_string.as_bytes()).is_some())

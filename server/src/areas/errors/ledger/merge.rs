@@ -1,36 +1,38 @@
-//! Several groups become one: what was counted adds up, and what comes later goes to the one as well.
+//! Merges groups: their counts add up, and later occurrences go to the remaining group.
 
 use telltale_engine::{Distinct, Result};
 
 use super::super::error::ErrorsError;
 use super::super::model::GroupId;
 use super::super::store::LedgerChanges;
-use super::book::{Ledger, State};
+use super::book::{Ledger, LedgerState};
 use super::group::{Group, GroupView};
 use super::read_users::ReadUsers;
 use crate::limits;
 
 impl Ledger {
-    /// Makes all of `others` part of `into`, or none of them. The state is that of `into`.
+    /// Merges all of `others` into `into`, or none of them. The state of `into` is kept.
     pub(in crate::areas::errors) fn merge(
         &self,
         into: GroupId,
         others: &[GroupId],
     ) -> Result<GroupView, ErrorsError> {
-        let _writing = self.writing.lock();
+        let _write_guard = self.write_lock.lock();
         let (now, believed) = (self.clock.now(), self.engine.trusted_time().believed);
         let mut changes = LedgerChanges::default();
-        let (merged, others, users, written) = {
+        let (merged, others, users, staged) = {
             let (mut state, mut read) = self.lock_with_users(|state| {
                 let named = others.iter().chain([&into]).copied();
-                let unread =
-                    |id: &GroupId| state.groups.get(*id).is_some() && !state.users.has_whole(*id);
+                let unread = |id: &GroupId| {
+                    state.groups.get(*id).is_some() && !state.users.has_complete(*id)
+                };
                 named.filter(unread).collect()
             });
-            let (mut merged, others) = state.groups_of(into, others)?;
-            let users = state.unite(&mut read, &mut merged, into, &others)?;
-            state.hold_back(others.iter().map(|(id, _)| *id).chain([into]));
-            // Counts go down with the mark that they are of, so all that was counted goes with them.
+            let (mut merged, others) = state.groups_to_merge(into, others)?;
+            let users = state.merge_counts(&mut read, &mut merged, into, &others)?;
+            state.defer(others.iter().map(|(id, _)| *id).chain([into]));
+            // Counts are written together with the mark that they belong to, so everything counted
+            // is part of this batch.
             (merged, others, users, state.stage(&mut changes, believed, 0))
         };
         others.iter().for_each(|(id, _)| changes.delete_group(*id));
@@ -41,7 +43,7 @@ impl Ledger {
         }
         let outcome = self.store.write(changes);
         let mut state = self.state.write();
-        state.staged(written, outcome.is_ok());
+        state.finish_flush(staged, outcome.is_ok());
         let view = merged.view(into, now);
         if outcome.is_ok() {
             for (id, _) in &others {
@@ -51,24 +53,24 @@ impl Ledger {
             state.groups.insert(into, merged);
             state.users.put(into, users);
         }
-        self.let_go(state);
+        self.release_deferred(state);
         outcome.map(|()| view).map_err(ErrorsError::from)
     }
 }
 
-impl State {
-    /// Adds what the others have counted to a group, and answers the users of all.
-    fn unite(
+impl LedgerState {
+    /// Adds the counts of the others to a group, and returns the users of all.
+    fn merge_counts(
         &self,
         read: &mut ReadUsers,
         merged: &mut Group,
         into: GroupId,
         others: &[(GroupId, Group)],
     ) -> Result<Distinct> {
-        let mut users = self.users.whole(read, into)?;
+        let mut users = self.users.complete(read, into)?;
         for (id, group) in others {
             merged.absorb(group);
-            users.merge(&self.users.whole(read, *id)?);
+            users.merge(&self.users.complete(read, *id)?);
             merged.users = users.count();
             let theirs =
                 group.state.iter().flat_map(|group_state| group_state.members.iter().copied());
@@ -79,8 +81,8 @@ impl State {
         Ok(users)
     }
 
-    /// The group, and the others, each once.
-    fn groups_of(
+    /// Returns the group, and each of the others once.
+    fn groups_to_merge(
         &self,
         into: GroupId,
         others: &[GroupId],

@@ -1,21 +1,22 @@
-//! What is known of all groups: a projection of the events of errors and of what people did to groups, in memory, and on disk
-//! as of a moment.
+//! The ledger of error groups: a projection of the error events and of the state changes that
+//! people made. It is kept in memory, and on disk as of a recent moment.
 //!
-//! An occurrence is counted once it is in the event log, never before and never twice:
+//! An occurrence is counted once its event is durable, and exactly once:
 //!
 //! ```text
-//! admit ──▶ the event, with the id of its group, goes to the log ──▶ count, in memory ──▶ store, each second
-//!   │                                  │ not durable                                        │
-//!   └─ known already ──▶ its answer    └──▶ forget                      counts and numbers counted, in one batch
+//! admit ──▶ event with group id, to the log ──▶ count in memory ──▶ store, each second
+//!   │                       │ not durable                             │
+//!   └─ event id known       └──▶ discard              counts and mark, in one batch
 //! ```
 //!
-//! What was counted and not yet stored is counted again from the events by the next start: those numbered above the mark that
-//! the last batch wrote, but for the few that the mark names. Moves (resolve, ignore, assign, merge, delete) are on disk before
-//! they are answered, each with the number that the next event will have, so that it is the same whether an event is met before
-//! the crash or after.
+//! What was counted but not stored is counted again from the events at the next start: those
+//! numbered above the mark of the last batch, except the few that the mark lists. State changes
+//! (resolve, ignore, assign), merges and deletions are durable before they are acknowledged. A
+//! state change records an event number taken at that moment, so counting an event has the same
+//! result before and after a crash.
 //!
-//! One lock holds all of it, for microseconds, and never through a look at the disk or a write; another one is held by those who write to disk, one
-//! after the other.
+//! One lock guards the in-memory state. It is held for microseconds, never during a read or write
+//! of the disk. A second lock serialises the writers to disk.
 
 mod admit;
 mod book;

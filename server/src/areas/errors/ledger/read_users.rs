@@ -1,8 +1,9 @@
-//! Sets of users that are on disk, read before the lock is taken under which they are needed: nobody waits for the disk but who
-//! counts.
+//! Reads user sets from disk before taking the lock under which they are needed, so that only the
+//! caller that counts waits for the disk.
 //!
-//! A set that is not in memory is on disk as it is, until the next writing begins. So what was read is good under the lock when no
-//! writing began since; otherwise it is read again. Writings begin once a second.
+//! A set that is not in memory is current on disk until the next flush begins. So a set that was
+//! read is valid under the lock if no flush has begun since; otherwise it is read again. Flushes
+//! begin once a second.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,22 +11,22 @@ use parking_lot::RwLockWriteGuard;
 use telltale_engine::{Distinct, Result};
 
 use super::super::model::GroupId;
-use super::book::{Ledger, State};
+use super::book::{Ledger, LedgerState};
 
-/// Sets of users as the disk has them; `None` where it has none.
+/// User sets as on disk; `None` if the group has none there.
 pub(super) type ReadUsers = HashMap<GroupId, Result<Option<Distinct>>>;
 
 impl Ledger {
-    /// Locks the state, with the sets read that `missing` finds not to be in memory. Blocks.
+    /// Locks the state after reading the user sets that `missing` reports as not in memory. Blocks.
     pub(super) fn lock_with_users(
         &self,
-        missing: impl Fn(&State) -> HashSet<GroupId>,
-    ) -> (RwLockWriteGuard<'_, State>, ReadUsers) {
+        missing: impl Fn(&LedgerState) -> HashSet<GroupId>,
+    ) -> (RwLockWriteGuard<'_, LedgerState>, ReadUsers) {
         let (mut read, mut read_at) = (ReadUsers::new(), None);
         loop {
             let state = self.state.write();
-            let writings = state.seen.writings();
-            if read_at != Some(writings) {
+            let writes_begun = state.seen.writes_begun();
+            if read_at != Some(writes_begun) {
                 read.clear();
             }
             let unread: Vec<GroupId> =
@@ -34,35 +35,36 @@ impl Ledger {
                 return (state, read);
             }
             drop(state);
-            read_at = Some(writings);
+            read_at = Some(writes_begun);
             read.extend(unread.into_iter().map(|id| (id, self.store.users(id))));
         }
     }
 
-    /// Ends that groups are being changed: what was held back counts in what there is now. Blocks where sets of users must be read for
-    /// that, as after a change that failed.
-    pub(super) fn let_go(&self, state: RwLockWriteGuard<'_, State>) {
-        let missing = |state: &State| {
-            let deferred = state.deferred.told();
+    /// Stops deferring and counts the deferred occurrences. Blocks if user sets must be read for
+    /// that, as after a failed merge or deletion.
+    pub(super) fn release_deferred(&self, state: RwLockWriteGuard<'_, LedgerState>) {
+        let missing = |state: &LedgerState| {
+            let deferred = state.deferred.group_users();
             deferred.filter_map(|(group, user)| state.unread_users(group, user)).collect()
         };
-        let is_missing: HashSet<GroupId> = missing(&state);
-        let (mut state, mut read) = if is_missing.is_empty() {
+        let missing_now: HashSet<GroupId> = missing(&state);
+        let (mut state, mut read) = if missing_now.is_empty() {
             (state, ReadUsers::new())
         } else {
             drop(state);
             self.lock_with_users(missing)
         };
-        state.let_go(&mut read);
+        state.release_deferred(&mut read);
     }
 }
 
-impl State {
-    /// The group whose users must be read from disk before an occurrence with this id of a group counts.
+impl LedgerState {
+    /// Returns the group whose user set must be read from disk before an occurrence with this group
+    /// id can be counted.
     pub(super) fn unread_users(&self, group: GroupId, user: Option<&str>) -> Option<GroupId> {
         let id = self.groups.owner(group);
         let is_counted = user.is_some() && !self.doomed.contains(&group);
-        // A new group has none.
+        // A new group has no set on disk.
         (is_counted && self.groups.get(id).is_some() && !self.users.has(id)).then_some(id)
     }
 }

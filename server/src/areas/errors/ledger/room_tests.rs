@@ -1,9 +1,9 @@
-//! Floods of distinct errors: what they cost whoever sends them, and nobody else.
+//! Tests of floods of distinct errors: they affect the key that sends them, and no other.
 
 use telltale_engine::TimestampMs;
 
 use super::super::model::{GroupId, Sender, StateChange};
-use super::tests::World;
+use super::tests::Fixture;
 use crate::http::ErrorSettings;
 use crate::limits::{ERROR_FLOOD_MS, ERROR_GROUP_BYTES, ERROR_MERGED_BYTES};
 
@@ -11,19 +11,19 @@ const BEYOND: &str = "Errors beyond the limit of groups";
 const ATTACKER: Sender = Sender(1);
 const VICTIM: Sender = Sender(2);
 
-fn world(groups_max: usize, new_groups_per_hour: u64) -> World {
-    World::new(ErrorSettings { groups_max, new_groups_per_hour, ..ErrorSettings::default() })
+fn fixture(groups_max: usize, new_groups_per_hour: u64) -> Fixture {
+    Fixture::new(ErrorSettings { groups_max, new_groups_per_hour, ..ErrorSettings::default() })
 }
 
-impl World {
-    fn tell_by(&mut self, sender: Sender, kind: &str) -> GroupId {
+impl Fixture {
+    fn report_by(&mut self, sender: Sender, kind: &str) -> GroupId {
         self.sender = sender;
         self.clock.set(TimestampMs(self.clock.now().0 + 1));
-        self.tell(kind, None)
+        self.report(kind, None)
     }
 
     fn flood(&mut self, kinds: std::ops::Range<usize>) -> Vec<GroupId> {
-        kinds.map(|kind| self.tell_by(ATTACKER, &format!("Junk{}", letters(kind)))).collect()
+        kinds.map(|kind| self.report_by(ATTACKER, &format!("Junk{}", letters(kind)))).collect()
     }
 
     fn titles(&self) -> Vec<(String, u64)> {
@@ -38,20 +38,20 @@ impl World {
     }
 }
 
-/// A number without digits, which grouping would mask.
+/// Returns a number in letters: grouping would mask digits.
 fn letters(number: usize) -> String {
     let letter = |at: u32| char::from(b'a' + u8::try_from(number / 26_usize.pow(at) % 26).unwrap());
     (0..3).map(letter).collect()
 }
 
 #[test]
-fn a_key_that_begins_too_many_groups_has_one_for_the_rest_and_others_have_their_own() {
-    let mut world = world(1_000, 3);
-    world.flood(0..10);
+fn a_key_over_its_group_budget_gets_one_overflow_group_and_others_are_unaffected() {
+    let mut fixture = fixture(1_000, 3);
+    fixture.flood(0..10);
     for kind in ["Real", "Own", "Other", "TooMany", "Real"] {
-        world.tell_by(VICTIM, kind);
+        fixture.report_by(VICTIM, kind);
     }
-    world.crash();
+    fixture.crash();
     let expected = [
         (BEYOND, 1),
         (BEYOND, 7),
@@ -62,131 +62,131 @@ fn a_key_that_begins_too_many_groups_has_one_for_the_rest_and_others_have_their_
         ("Own", 1),
         ("Real", 2),
     ];
-    assert_eq!(world.titles(), expected.map(|(title, count)| (title.to_owned(), count)));
-    world.clock.set(TimestampMs(world.clock.now().0 + 3_600_000));
-    world.tell_by(ATTACKER, "Late");
-    assert_eq!(world.count_of("Late"), 1, "an hour later it may begin groups again");
+    assert_eq!(fixture.titles(), expected.map(|(title, count)| (title.to_owned(), count)));
+    fixture.clock.set(TimestampMs(fixture.clock.now().0 + 3_600_000));
+    fixture.report_by(ATTACKER, "Late");
+    assert_eq!(fixture.count_of("Late"), 1, "an hour later it may create groups again");
 }
 
 #[test]
-fn a_full_table_drops_what_is_needed_least_of_whoever_floods() {
-    let mut world = world(8, 1_000);
-    let old = world.tell_by(VICTIM, "Old");
-    let junk = world.flood(0..7);
+fn a_full_table_evicts_the_least_needed_groups_of_the_flooding_key() {
+    let mut fixture = fixture(8, 1_000);
+    let old = fixture.report_by(VICTIM, "Old");
+    let junk = fixture.flood(0..7);
     let assign = StateChange::Assign { user: Some("ada".into()) };
-    world.ledger.apply_change(&[junk[0]], &assign).unwrap();
+    fixture.ledger.apply_change(&[junk[0]], &assign).unwrap();
     let note = StateChange::Resolve { note: Some("why".into()) };
-    world.ledger.apply_change(&[junk[1]], &note).unwrap();
-    world.ledger.apply_change(&[junk[4]], &StateChange::Resolve { note: None }).unwrap();
-    world.ledger.make_room().unwrap();
-    assert_eq!(world.list().len(), 8, "nobody needs room");
+    fixture.ledger.apply_change(&[junk[1]], &note).unwrap();
+    fixture.ledger.apply_change(&[junk[4]], &StateChange::Resolve { note: None }).unwrap();
+    fixture.ledger.make_room().unwrap();
+    assert_eq!(fixture.list().len(), 8, "the table is not full");
 
-    world.tell_by(VICTIM, "New");
-    assert_eq!((world.count_of("New"), world.count_of(BEYOND)), (0, 1));
-    world.ledger.make_room().unwrap();
-    let there = |world: &World, n: usize| world.ledger.get(junk[n]).is_some();
-    assert!(!there(&world, 4), "the one that is resolved goes first");
+    fixture.report_by(VICTIM, "New");
+    assert_eq!((fixture.count_of("New"), fixture.count_of(BEYOND)), (0, 1));
+    fixture.ledger.make_room().unwrap();
+    let exists = |fixture: &Fixture, n: usize| fixture.ledger.get(junk[n]).is_some();
+    assert!(!exists(&fixture, 4), "the resolved group is evicted first");
     assert!(
-        !there(&world, 2),
-        "then the one last seen longest ago, as what is beyond took a place"
+        !exists(&fixture, 2),
+        "then the group last seen longest ago, as the overflow group takes a place"
     );
-    world.tell_by(VICTIM, "New");
-    assert_eq!(world.count_of("New"), 1);
-    assert!(world.ledger.get(old).is_some());
+    fixture.report_by(VICTIM, "New");
+    assert_eq!(fixture.count_of("New"), 1);
+    assert!(fixture.ledger.get(old).is_some());
     for kept in [0, 1, 3, 5, 6] {
-        assert!(there(&world, kept), "{kept}");
+        assert!(exists(&fixture, kept), "{kept}");
     }
 }
 
 #[test]
-fn a_flood_never_costs_others_their_groups() {
-    let mut world = world(300, 1_000_000);
+fn a_flood_does_not_evict_groups_of_other_keys() {
+    let mut fixture = fixture(300, 1_000_000);
     let real: Vec<GroupId> =
-        (0..100).map(|n| world.tell_by(VICTIM, &format!("Real{}", letters(n)))).collect();
-    for round in 0..10 {
-        world.flood(round * 100..round * 100 + 100);
-        world.ledger.make_room().unwrap();
+        (0..100).map(|n| fixture.report_by(VICTIM, &format!("Real{}", letters(n)))).collect();
+    for pass in 0..10 {
+        fixture.flood(pass * 100..pass * 100 + 100);
+        fixture.ledger.make_room().unwrap();
     }
-    assert!(real.iter().all(|id| world.ledger.get(*id).is_some()));
-    assert!(world.list().len() <= 302, "{}", world.list().len());
-    world.tell_by(VICTIM, "Newest");
-    world.ledger.make_room().unwrap();
-    world.tell_by(VICTIM, "Newest");
-    assert_eq!(world.count_of("Newest"), 1);
+    assert!(real.iter().all(|id| fixture.ledger.get(*id).is_some()));
+    assert!(fixture.list().len() <= 302, "{}", fixture.list().len());
+    fixture.report_by(VICTIM, "Newest");
+    fixture.ledger.make_room().unwrap();
+    fixture.report_by(VICTIM, "Newest");
+    assert_eq!(fixture.count_of("Newest"), 1);
 }
 
 #[test]
-fn a_flood_that_is_over_costs_whoever_sent_it() {
-    let mut world = world(300, 1_000_000);
+fn groups_of_a_past_flood_are_evicted_before_those_of_active_keys() {
+    let mut fixture = fixture(300, 1_000_000);
     let real: Vec<GroupId> =
-        (0..100).map(|n| world.tell_by(VICTIM, &format!("Real{}", letters(n)))).collect();
-    world.flood(0..199);
-    world.clock.set(TimestampMs(world.clock.now().0 + 2 * ERROR_FLOOD_MS));
+        (0..100).map(|n| fixture.report_by(VICTIM, &format!("Real{}", letters(n)))).collect();
+    fixture.flood(0..199);
+    fixture.clock.set(TimestampMs(fixture.clock.now().0 + 2 * ERROR_FLOOD_MS));
     for n in 0..50 {
         let kind = format!("New{}", letters(n));
-        world.tell_by(VICTIM, &kind);
-        world.ledger.make_room().unwrap();
-        world.tell_by(VICTIM, &kind);
-        assert_eq!(world.count_of(&kind), 1, "{kind}");
+        fixture.report_by(VICTIM, &kind);
+        fixture.ledger.make_room().unwrap();
+        fixture.report_by(VICTIM, &kind);
+        assert_eq!(fixture.count_of(&kind), 1, "{kind}");
     }
-    assert!(real.iter().all(|id| world.ledger.get(*id).is_some()));
+    assert!(real.iter().all(|id| fixture.ledger.get(*id).is_some()));
 }
 
 #[test]
-fn the_sender_of_a_group_outlives_a_start() {
-    let mut world = world(3, 1_000);
-    world.flood(0..3);
-    world.ledger.store().unwrap();
-    world.crash();
-    world.tell_by(VICTIM, "New");
-    world.ledger.make_room().unwrap();
-    world.tell_by(VICTIM, "New");
-    assert_eq!(world.count_of("New"), 1);
+fn the_sender_of_a_group_survives_a_restart() {
+    let mut fixture = fixture(3, 1_000);
+    fixture.flood(0..3);
+    fixture.ledger.store().unwrap();
+    fixture.crash();
+    fixture.report_by(VICTIM, "New");
+    fixture.ledger.make_room().unwrap();
+    fixture.report_by(VICTIM, "New");
+    assert_eq!(fixture.count_of("New"), 1);
 }
 
 #[test]
-fn sets_of_users_count_as_memory_and_leave_it_for_the_disk() {
+fn user_sets_count_as_memory_and_are_evicted_once_on_disk() {
     let users_bytes_max = 1_000;
-    let mut world = World::new(ErrorSettings { users_bytes_max, ..ErrorSettings::default() });
+    let mut fixture = Fixture::new(ErrorSettings { users_bytes_max, ..ErrorSettings::default() });
     let of_groups = 50 * ERROR_GROUP_BYTES;
-    let tell = |world: &mut World, user: &str| {
+    let report = |fixture: &mut Fixture, user: &str| {
         for number in 0..50 {
-            world.tell(&format!("Error{}", letters(number)), Some(user));
+            fixture.report(&format!("Error{}", letters(number)), Some(user));
         }
     };
-    tell(&mut world, "ada");
-    // What is not on disk yet stays.
-    assert!(world.ledger.memory_bytes() > of_groups + users_bytes_max as u64);
-    world.ledger.store().unwrap();
-    let left = world.ledger.memory_bytes();
+    report(&mut fixture, "ada");
+    // Sets that are not on disk yet stay in memory.
+    assert!(fixture.ledger.memory_bytes() > of_groups + users_bytes_max as u64);
+    fixture.ledger.store().unwrap();
+    let left = fixture.ledger.memory_bytes();
     assert!((of_groups..=of_groups + users_bytes_max as u64 / 2).contains(&left), "{left}");
     for user in ["bob", "ada"] {
-        tell(&mut world, user);
-        assert!(world.list().iter().all(|group| group.users == 2), "{user}");
+        report(&mut fixture, user);
+        assert!(fixture.list().iter().all(|group| group.users == 2), "{user}");
     }
-    world.ledger.store().unwrap();
-    let groups: Vec<GroupId> = world.list().iter().map(|group| group.id).collect();
-    world.ledger.delete(&groups).unwrap();
-    assert_eq!(world.ledger.memory_bytes(), 0);
+    fixture.ledger.store().unwrap();
+    let groups: Vec<GroupId> = fixture.list().iter().map(|group| group.id).collect();
+    fixture.ledger.delete(&groups).unwrap();
+    assert_eq!(fixture.ledger.memory_bytes(), 0);
 }
 
 #[test]
-fn what_people_write_and_merge_counts_as_memory_while_it_is_there() {
-    let mut world = world(100, 1_000);
-    let [a, b] = ["A", "B"].map(|kind| world.tell(kind, None));
-    let of_courses = |world: &World| world.ledger.state.read().groups.state_bytes();
-    let before = world.ledger.memory_bytes();
+fn notes_and_merges_count_as_memory_while_they_exist() {
+    let mut fixture = fixture(100, 1_000);
+    let [a, b] = ["A", "B"].map(|kind| fixture.report(kind, None));
+    let state_bytes = |fixture: &Fixture| fixture.ledger.state.read().groups.state_bytes();
+    let before = fixture.ledger.memory_bytes();
     let note = Some("x".repeat(1_000));
-    world.ledger.apply_change(&[a, b], &StateChange::Resolve { note }).unwrap();
-    assert_eq!(of_courses(&world), 2_000);
-    assert_eq!(world.ledger.memory_bytes(), before + 2_000);
-    // What comes again has no note any more.
-    world.tell("A", None);
-    assert_eq!(of_courses(&world), 1_000);
-    world.ledger.merge(a, &[b]).unwrap();
-    assert_eq!(of_courses(&world), ERROR_MERGED_BYTES);
-    world.crash();
-    assert_eq!(of_courses(&world), ERROR_MERGED_BYTES);
-    world.ledger.delete(&[a]).unwrap();
-    assert_eq!((of_courses(&world), world.ledger.memory_bytes()), (0, 0));
+    fixture.ledger.apply_change(&[a, b], &StateChange::Resolve { note }).unwrap();
+    assert_eq!(state_bytes(&fixture), 2_000);
+    assert_eq!(fixture.ledger.memory_bytes(), before + 2_000);
+    // An error that occurs again loses its note.
+    fixture.report("A", None);
+    assert_eq!(state_bytes(&fixture), 1_000);
+    fixture.ledger.merge(a, &[b]).unwrap();
+    assert_eq!(state_bytes(&fixture), ERROR_MERGED_BYTES);
+    fixture.crash();
+    assert_eq!(state_bytes(&fixture), ERROR_MERGED_BYTES);
+    fixture.ledger.delete(&[a]).unwrap();
+    assert_eq!((state_bytes(&fixture), fixture.ledger.memory_bytes()), (0, 0));
 }

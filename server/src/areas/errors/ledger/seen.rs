@@ -1,91 +1,92 @@
-//! Ids that senders gave to occurrences: one that is sent again is answered again and not stored again.
+//! Event ids given by senders: an event that is sent again is acknowledged and not stored again.
 //!
-//! Those on their way and those not yet on disk are here; the rest is on disk, looked up one by one. What is written to disk
-//! stays here until the next writing begins: a look at the disk and then one here miss nothing when none began between them.
+//! Ids in flight and ids that are not on disk yet are in memory; all others are looked up on disk,
+//! one by one. Ids that are being written stay in memory until the next flush begins: a lookup on
+//! disk followed by one in memory misses nothing if no flush began between them.
 //!
-//! How long they are remembered goes by the time that the engine believes, which a clock that is set for a moment does not move.
+//! Ids expire by the engine's trusted time, which a temporary jump of the clock does not affect.
 
 use std::collections::{HashMap, HashSet};
 
 use tokio::sync::oneshot;
 use xxhash_rust::xxh3::xxh3_128;
 
-/// An id within a project.
+/// A hash of an event id and its project.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(in crate::areas::errors) struct SeenKey(pub(in crate::areas::errors) u128);
 
 impl SeenKey {
-    /// The key of an id, which projects may share.
+    /// Returns the key of an id; different projects may use the same id.
     pub(in crate::areas::errors) fn new(project: u64, event_id: u128) -> Self {
         Self(xxh3_128(&[&project.to_le_bytes()[..], &event_id.to_le_bytes()].concat()))
     }
 }
 
-/// What is known of an id.
+/// What is known of an event id.
 #[derive(Debug)]
-pub(super) enum Sight {
-    /// It is new, and now on its way.
+pub(super) enum SeenStatus {
+    /// The id is new, and recorded as in flight.
     New,
-    /// It is stored.
+    /// The event is stored.
     Stored,
-    /// It is on its way: the receiver hears whether it was stored.
+    /// The event is in flight: the receiver gets whether it was stored.
     InFlight(oneshot::Receiver<bool>),
 }
 
-/// Ids that are not only on disk.
+/// Event ids that are not, or not only, on disk.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
-    /// With those who wait to hear what becomes of it.
-    on_their_way: HashMap<SeenKey, Vec<oneshot::Sender<bool>>>,
+pub(super) struct SeenIds {
+    /// Ids in flight, with those who wait for the outcome.
+    in_flight: HashMap<SeenKey, Vec<oneshot::Sender<bool>>>,
     stored: HashSet<SeenKey>,
     being_written: HashSet<SeenKey>,
-    writings: u64,
+    writes_begun: u64,
 }
 
-impl Seen {
-    /// How many writings have begun.
-    pub(super) fn writings(&self) -> u64 {
-        self.writings
+impl SeenIds {
+    /// Returns how many flushes have begun.
+    pub(super) fn writes_begun(&self) -> u64 {
+        self.writes_begun
     }
 
-    /// Looks at an id that is not on disk, and takes it on when it is new.
-    pub(super) fn look(&mut self, key: SeenKey) -> Sight {
+    /// Looks up an id that is not on disk, and records it as in flight if it is new.
+    pub(super) fn check_or_begin(&mut self, key: SeenKey) -> SeenStatus {
         if self.stored.contains(&key) || self.being_written.contains(&key) {
-            return Sight::Stored;
+            return SeenStatus::Stored;
         }
-        match self.on_their_way.get_mut(&key) {
+        match self.in_flight.get_mut(&key) {
             Some(waiting) => {
-                let (tell, told) = oneshot::channel();
-                waiting.push(tell);
-                Sight::InFlight(told)
+                let (sender, receiver) = oneshot::channel();
+                waiting.push(sender);
+                SeenStatus::InFlight(receiver)
             }
             None => {
-                self.on_their_way.insert(key, Vec::new());
-                Sight::New
+                self.in_flight.insert(key, Vec::new());
+                SeenStatus::New
             }
         }
     }
 
-    /// Tells what became of an id that was on its way.
-    pub(super) fn settle(&mut self, key: SeenKey, stored: bool) {
+    /// Records the outcome of an id in flight and notifies those who wait for it.
+    pub(super) fn finish(&mut self, key: SeenKey, stored: bool) {
         if stored {
             self.stored.insert(key);
         }
-        for waiting in self.on_their_way.remove(&key).unwrap_or_default() {
-            // Who has gone need not hear.
-            let _unheard = waiting.send(stored);
+        for waiting in self.in_flight.remove(&key).unwrap_or_default() {
+            // A receiver may be gone.
+            let _disconnected = waiting.send(stored);
         }
     }
 
-    /// The ids that are to be written now.
-    pub(super) fn begin_writing(&mut self) -> &HashSet<SeenKey> {
-        self.writings += 1;
+    /// Begins a flush and returns the ids to write.
+    pub(super) fn begin_write(&mut self) -> &HashSet<SeenKey> {
+        self.writes_begun += 1;
         self.being_written = std::mem::take(&mut self.stored);
         &self.being_written
     }
 
-    /// The ids could not be written: the next writing takes them along.
-    pub(super) fn writing_failed(&mut self) {
+    /// Adds the ids of a failed flush to the next one.
+    pub(super) fn write_failed(&mut self) {
         self.stored.extend(self.being_written.drain());
     }
 }

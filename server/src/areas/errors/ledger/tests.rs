@@ -1,4 +1,4 @@
-//! The ledger against a model that remembers everything, through crashes at any moment.
+//! Tests of the ledger against a naive model, with crashes at any moment.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -24,34 +24,34 @@ const MARK: Table = Table::new(32, "errors_mark");
 const GROUPS: Table = Table::new(33, "errors_groups");
 const USERS: Table = Table::new(35, "errors_users");
 
-pub(super) struct World {
+pub(super) struct Fixture {
     dir: tempfile::TempDir,
     pub(super) clock: Clock,
     settings: ErrorSettings,
     engine: Engine,
     pub(super) ledger: Ledger,
-    /// Who tells.
+    /// The sender of reports.
     pub(super) sender: Sender,
-    told: u128,
+    reported: u128,
 }
 
-impl World {
+impl Fixture {
     pub(super) fn new(settings: ErrorSettings) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(START);
         let engine = open(&dir, &clock);
         let ledger = ledger(&engine, &clock, &settings);
-        Self { dir, clock, settings, engine, ledger, sender: Sender(1), told: 0 }
+        Self { dir, clock, settings, engine, ledger, sender: Sender(1), reported: 0 }
     }
 
-    /// Ends without a word, as a crash does, and starts again on what the disk has.
+    /// Drops the ledger without a shutdown and opens it again on what is on disk.
     pub(super) fn crash(&mut self) {
         let Self { dir, clock, settings, .. } = self;
-        // The directory is free only when the last clone has gone.
-        let nothing = tempfile::tempdir().unwrap();
-        let elsewhere = open(&nothing, clock);
-        self.ledger = ledger(&elsewhere, clock, settings);
-        self.engine = elsewhere;
+        // The directory is unlocked only when the last clone of the engine is dropped.
+        let empty_dir = tempfile::tempdir().unwrap();
+        let empty_engine = open(&empty_dir, clock);
+        self.ledger = ledger(&empty_engine, clock, settings);
+        self.engine = empty_engine;
         self.engine = open(dir, clock);
         self.ledger = ledger(&self.engine, clock, settings);
     }
@@ -78,31 +78,31 @@ impl World {
         match self.ledger.admit(prepared, &mut batch).unwrap() {
             Admission::New(ticket) => Some((batch, ticket)),
             Admission::Known => None,
-            Admission::InFlight(_) => panic!("nothing else is on its way"),
+            Admission::InFlight(_) => panic!("nothing else is in flight"),
         }
     }
 
-    /// Tells of an error. Answers its group; nothing when the same id was told before.
-    fn tell_as(&self, kind: &str, user: Option<&str>, event_id: u128) -> Option<GroupId> {
-        self.tell_prepared(&self.prepared(kind, user, event_id))
+    /// Reports an error; returns its group, or `None` if the event id is known.
+    fn report_as(&self, kind: &str, user: Option<&str>, event_id: u128) -> Option<GroupId> {
+        self.report_prepared(&self.prepared(kind, user, event_id))
     }
 
-    /// An occurrence that is durable and does not count yet.
+    /// Stores an occurrence without counting it; returns its ticket.
     pub(super) fn stored(&self, prepared: &PreparedOccurrence) -> Option<Ticket> {
         let (batch, ticket) = self.admit(prepared)?;
         write(&self.engine, batch);
         Some(ticket)
     }
 
-    pub(super) fn tell_prepared(&self, prepared: &PreparedOccurrence) -> Option<GroupId> {
+    pub(super) fn report_prepared(&self, prepared: &PreparedOccurrence) -> Option<GroupId> {
         let ticket = self.stored(prepared)?;
         self.ledger.count(std::slice::from_ref(&ticket));
         Some(ticket.group())
     }
 
-    pub(super) fn tell(&mut self, kind: &str, user: Option<&str>) -> GroupId {
-        self.told += 1;
-        self.tell_as(kind, user, self.told).unwrap()
+    pub(super) fn report(&mut self, kind: &str, user: Option<&str>) -> GroupId {
+        self.reported += 1;
+        self.report_as(kind, user, self.reported).unwrap()
     }
 
     pub(super) fn list(&self) -> Vec<GroupView> {
@@ -119,7 +119,7 @@ impl World {
         self.engine.records().get(table, key).unwrap()
     }
 
-    /// Puts a record on disk behind the ledger's back.
+    /// Writes a record, bypassing the ledger.
     pub(super) fn set_record(&self, table: Table, key: &[u8], value: Vec<u8>) {
         let mut batch = RecordBatch::new();
         batch.put(table, key, value);
@@ -145,11 +145,11 @@ fn ledger(engine: &Engine, clock: &Clock, settings: &ErrorSettings) -> Ledger {
 }
 
 fn write(engine: &Engine, batch: EventBatch) {
-    let (tell, told) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     engine.submit(Write { events: Some(batch), ..Write::default() }, move |outcome| {
-        tell.send(outcome).unwrap();
+        sender.send(outcome).unwrap();
     });
-    told.recv().unwrap().unwrap();
+    receiver.recv().unwrap().unwrap();
 }
 
 fn resolve() -> StateChange {
@@ -157,278 +157,284 @@ fn resolve() -> StateChange {
 }
 
 #[test]
-fn what_was_durable_counts_once_whatever_was_stored_of_it() {
-    let mut world = World::new(ErrorSettings::default());
+fn a_durable_event_counts_once_across_flushes_and_crashes() {
+    let mut fixture = Fixture::new(ErrorSettings::default());
     for i in 0..30 {
-        world.tell("E", Some(&format!("user-{}", i % 25)));
+        fixture.report("E", Some(&format!("user-{}", i % 25)));
         if i == 10 {
-            world.ledger.store().unwrap();
+            fixture.ledger.store().unwrap();
         }
         if i % 7 == 0 {
-            world.crash();
+            fixture.crash();
         }
     }
-    let group = world.only();
+    let group = fixture.only();
     assert_eq!((group.occurrences, group.users, group.title.as_str()), (30, 25, "E"));
-    world.ledger.close().unwrap();
-    world.crash();
-    assert_eq!(world.only(), group);
+    fixture.ledger.close().unwrap();
+    fixture.crash();
+    assert_eq!(fixture.only(), group);
 }
 
 #[test]
-fn an_event_that_became_durable_late_is_not_lost_behind_the_mark() {
-    let mut world = World::new(ErrorSettings::default());
-    let (slow, ticket) = world.admit(&world.prepared("E", None, 1)).unwrap();
-    world.told = 1;
-    world.tell("E", None);
-    world.ledger.store().unwrap();
-    // The slow one is durable now; the process ends before it is counted.
-    write(&world.engine, slow);
+fn an_event_that_becomes_durable_late_is_not_lost_below_the_mark() {
+    let mut fixture = Fixture::new(ErrorSettings::default());
+    let (slow, ticket) = fixture.admit(&fixture.prepared("E", None, 1)).unwrap();
+    fixture.reported = 1;
+    fixture.report("E", None);
+    fixture.ledger.store().unwrap();
+    // The slow event is durable now; the process ends before it is counted.
+    write(&fixture.engine, slow);
     drop(ticket);
-    world.crash();
-    assert_eq!(world.only().occurrences, 2);
+    fixture.crash();
+    assert_eq!(fixture.only().occurrences, 2);
 }
 
 #[test]
-fn an_event_that_is_on_its_way_at_the_end_is_counted_by_the_next_start() {
-    let mut world = World::new(ErrorSettings::default());
-    world.tell("E", None);
-    let (slow, ticket) = world.admit(&world.prepared("E", None, 2)).unwrap();
-    world.told = 2;
-    world.ledger.close().unwrap();
-    write(&world.engine, slow);
+fn an_event_in_flight_at_shutdown_is_counted_at_the_next_start() {
+    let mut fixture = Fixture::new(ErrorSettings::default());
+    fixture.report("E", None);
+    let (slow, ticket) = fixture.admit(&fixture.prepared("E", None, 2)).unwrap();
+    fixture.reported = 2;
+    fixture.ledger.close().unwrap();
+    write(&fixture.engine, slow);
     drop(ticket);
-    world.crash();
-    assert_eq!(world.only().occurrences, 2);
-    // An end that nothing was on its way at, and then a crash with nothing stored: what the end said is told again.
-    world.ledger.close().unwrap();
-    world.crash();
-    world.ledger.store().unwrap();
-    world.tell("E", None);
-    world.crash();
-    assert_eq!(world.only().occurrences, 3);
+    fixture.crash();
+    assert_eq!(fixture.only().occurrences, 2);
+    // After a clean shutdown, a crash before the next flush: the disk still contains the mark of
+    // the shutdown.
+    fixture.ledger.close().unwrap();
+    fixture.crash();
+    fixture.ledger.store().unwrap();
+    fixture.report("E", None);
+    fixture.crash();
+    assert_eq!(fixture.only().occurrences, 3);
 }
 
 #[test]
-fn what_is_on_disk_is_not_written_again() {
-    let mut world = World::new(ErrorSettings::default());
+fn unchanged_records_are_not_written_again() {
+    let mut fixture = Fixture::new(ErrorSettings::default());
     let nonsense = Some(vec![9]);
     for _ in 0..2 {
-        world.tell("E", Some("ann"));
-        world.ledger.store().unwrap();
-        assert_ne!(world.record(MARK, &[]), nonsense);
-        world.set_record(MARK, &[], vec![9]);
-        world.ledger.store().unwrap();
-        assert_eq!(world.record(MARK, &[]), nonsense);
+        fixture.report("E", Some("ann"));
+        fixture.ledger.store().unwrap();
+        assert_ne!(fixture.record(MARK, &[]), nonsense);
+        fixture.set_record(MARK, &[], vec![9]);
+        fixture.ledger.store().unwrap();
+        assert_eq!(fixture.record(MARK, &[]), nonsense);
     }
 }
 
 #[test]
-fn a_damaged_mark_costs_what_was_counted_since_it_and_the_server_starts() {
-    let mut world = World::new(ErrorSettings::default());
+fn the_server_starts_with_a_corrupt_mark_and_loses_only_counts_since_the_last_flush() {
+    let mut fixture = Fixture::new(ErrorSettings::default());
     for _ in 0..2 {
-        world.tell("E", None);
+        fixture.report("E", None);
     }
-    world.ledger.store().unwrap();
-    world.tell("E", None);
-    world.set_record(MARK, &[], vec![9]);
-    world.crash();
-    assert_eq!(world.only().occurrences, 2);
-    world.tell("E", None);
-    world.ledger.store().unwrap();
-    world.crash();
-    assert_eq!(world.only().occurrences, 3);
+    fixture.ledger.store().unwrap();
+    fixture.report("E", None);
+    fixture.set_record(MARK, &[], vec![9]);
+    fixture.crash();
+    assert_eq!(fixture.only().occurrences, 2);
+    fixture.report("E", None);
+    fixture.ledger.store().unwrap();
+    fixture.crash();
+    assert_eq!(fixture.only().occurrences, 3);
 }
 
 #[test]
-fn a_merge_leaves_no_record_of_what_became_part_of_another() {
-    let mut world = World::new(ErrorSettings::default());
-    let (a, b) = (world.tell("A", Some("ann")), world.tell("B", Some("bob")));
-    world.ledger.store().unwrap();
-    assert_eq!(world.tell("B", Some("cid")), b);
-    let merged = world.ledger.merge(a, &[b, a, b]).unwrap();
+fn a_merge_deletes_the_records_of_the_merged_groups() {
+    let mut fixture = Fixture::new(ErrorSettings::default());
+    let (a, b) = (fixture.report("A", Some("ann")), fixture.report("B", Some("bob")));
+    fixture.ledger.store().unwrap();
+    assert_eq!(fixture.report("B", Some("cid")), b);
+    let merged = fixture.ledger.merge(a, &[b, a, b]).unwrap();
     assert_eq!((merged.occurrences, merged.users), (3, 3));
-    world.ledger.store().unwrap();
+    fixture.ledger.store().unwrap();
     for table in [GROUPS, USERS] {
-        assert_eq!(world.record(table, &b.0.to_be_bytes()), None, "{table:?}");
+        assert_eq!(fixture.record(table, &b.0.to_be_bytes()), None, "{table:?}");
     }
-    assert_eq!(world.tell("B", Some("ann")), a);
-    world.crash();
-    let after = world.only();
+    assert_eq!(fixture.report("B", Some("ann")), a);
+    fixture.crash();
+    let after = fixture.only();
     assert_eq!((after.id, after.occurrences, after.users), (a, 4, 3));
-    // Gone with all that was in it, and what comes is new.
-    assert_eq!(world.ledger.delete(&[a, a]).unwrap(), [a]);
-    assert!(![a, b].contains(&world.tell("B", None)));
+    // The group is deleted with all merged groups; a later occurrence creates a new group.
+    assert_eq!(fixture.ledger.delete(&[a, a]).unwrap(), [a]);
+    assert!(![a, b].contains(&fixture.report("B", None)));
 }
 
 #[test]
-fn what_occurs_while_groups_are_merged_counts_in_what_became_of_them() {
+fn occurrences_during_a_merge_count_in_the_merged_group() {
     const KINDS: [&str; 8] = ["A", "B", "C", "D", "E", "F", "G", "H"];
-    let mut world = World::new(ErrorSettings::default());
-    let ids = KINDS.map(|kind| world.tell(kind, None));
+    let mut fixture = Fixture::new(ErrorSettings::default());
+    let ids = KINDS.map(|kind| fixture.report(kind, None));
     thread::scope(|scope| {
-        let (world, told) = (&world, 1_000_u128);
+        let (fixture, first_id) = (&fixture, 1_000_u128);
         for (n, kind) in KINDS.into_iter().enumerate() {
             scope.spawn(move || {
                 for event in 0..50 {
-                    world.tell_as(kind, Some("ann"), told + 50 * n as u128 + event).unwrap();
+                    fixture
+                        .report_as(kind, Some("ann"), first_id + 50 * n as u128 + event)
+                        .unwrap();
                 }
             });
         }
         for other in &ids[1..] {
-            world.ledger.merge(ids[0], &[*other]).unwrap();
+            fixture.ledger.merge(ids[0], &[*other]).unwrap();
         }
     });
     for _ in 0..2 {
-        let all = world.only();
+        let all = fixture.only();
         assert_eq!((all.id, all.occurrences, all.users), (ids[0], 408, 1));
-        world.crash();
+        fixture.crash();
     }
 }
 
 #[test]
-fn an_event_that_was_not_stored_leaves_nothing_behind() {
-    let world = World::new(ErrorSettings::default());
-    let prepared = world.prepared("E", Some("ann"), 1);
-    let (_, ticket) = world.admit(&prepared).unwrap();
-    world.ledger.discard(&[ticket]);
-    assert_eq!(world.list(), []);
-    assert!(world.tell_as("E", Some("ann"), 1).is_some());
-    assert_eq!(world.only().occurrences, 1);
+fn an_event_that_was_not_stored_leaves_no_trace() {
+    let fixture = Fixture::new(ErrorSettings::default());
+    let prepared = fixture.prepared("E", Some("ann"), 1);
+    let (_, ticket) = fixture.admit(&prepared).unwrap();
+    fixture.ledger.discard(&[ticket]);
+    assert_eq!(fixture.list(), []);
+    assert!(fixture.report_as("E", Some("ann"), 1).is_some());
+    assert_eq!(fixture.only().occurrences, 1);
 }
 
 #[test]
-fn an_event_that_was_not_stored_costs_its_sender_no_new_group() {
-    let world = World::new(ErrorSettings { new_groups_per_hour: 1, ..ErrorSettings::default() });
+fn an_event_that_was_not_stored_does_not_use_up_the_group_budget() {
+    let fixture =
+        Fixture::new(ErrorSettings { new_groups_per_hour: 1, ..ErrorSettings::default() });
     for kind in ["A", "B"] {
-        let (_, ticket) = world.admit(&world.prepared(kind, None, 1)).unwrap();
-        world.ledger.discard(&[ticket]);
+        let (_, ticket) = fixture.admit(&fixture.prepared(kind, None, 1)).unwrap();
+        fixture.ledger.discard(&[ticket]);
     }
     for (kind, id) in [("C", 2), ("D", 3), ("E", 4)] {
-        assert!(world.tell_as(kind, None, id).is_some());
+        assert!(fixture.report_as(kind, None, id).is_some());
     }
-    assert_eq!(world.list().len(), 2, "its own group, and one for the rest");
+    assert_eq!(fixture.list().len(), 2, "its own group, and the overflow group");
 }
 
 #[test]
-fn the_same_id_is_stored_once_also_after_a_crash() {
-    let mut world = World::new(ErrorSettings::default());
-    assert!(world.tell_as("E", None, 9).is_some());
-    assert!(world.tell_as("E", None, 9).is_none());
-    world.crash();
-    assert!(world.tell_as("E", None, 9).is_none());
+fn an_event_id_is_stored_once_also_after_a_crash() {
+    let mut fixture = Fixture::new(ErrorSettings::default());
+    assert!(fixture.report_as("E", None, 9).is_some());
+    assert!(fixture.report_as("E", None, 9).is_none());
+    fixture.crash();
+    assert!(fixture.report_as("E", None, 9).is_none());
     for _ in 0..2 {
-        world.ledger.store().unwrap();
-        assert!(world.tell_as("E", None, 9).is_none());
+        fixture.ledger.store().unwrap();
+        assert!(fixture.report_as("E", None, 9).is_none());
     }
-    // It is forgotten after a week or two.
-    world.clock.set(TimestampMs(START.0 + 15 * 86_400_000));
-    world.ledger.trim().unwrap();
-    assert!(world.tell_as("E", None, 9).is_some());
+    // An id is forgotten after one to two weeks.
+    fixture.clock.set(TimestampMs(START.0 + 15 * 86_400_000));
+    fixture.ledger.trim().unwrap();
+    assert!(fixture.report_as("E", None, 9).is_some());
 }
 
 #[test]
-fn an_id_is_known_when_its_event_is_deleted_and_a_crash_comes() {
-    let mut world = World::new(ErrorSettings::default());
-    let id = world.tell_as("E", None, 9).unwrap();
-    world.ledger.delete(&[id]).unwrap();
-    world.ledger.delete_events().unwrap();
-    world.crash();
-    assert!(world.tell_as("E", None, 9).is_none());
+fn an_event_id_is_known_after_its_event_is_deleted_and_a_crash() {
+    let mut fixture = Fixture::new(ErrorSettings::default());
+    let id = fixture.report_as("E", None, 9).unwrap();
+    fixture.ledger.delete(&[id]).unwrap();
+    fixture.ledger.delete_events().unwrap();
+    fixture.crash();
+    assert!(fixture.report_as("E", None, 9).is_none());
 }
 
 #[test]
-fn an_id_is_known_whichever_way_the_clock_is_set_for_a_moment() {
-    let world = World::new(ErrorSettings::default());
-    world.tell_as("A", None, 1).unwrap();
-    world.ledger.store().unwrap();
-    // The one above is on disk and not in memory any more.
-    world.ledger.store().unwrap();
+fn an_event_id_stays_known_when_the_clock_jumps_for_a_moment() {
+    let fixture = Fixture::new(ErrorSettings::default());
+    fixture.report_as("A", None, 1).unwrap();
+    fixture.ledger.store().unwrap();
+    // The second flush drops the id from memory, so it is only on disk.
+    fixture.ledger.store().unwrap();
     for days in [40, -40] {
-        world.clock.jump(TimestampMs(START.0 + days * 86_400_000));
-        assert_eq!(world.tell_as("A", None, 1), None, "{days}");
+        fixture.clock.jump(TimestampMs(START.0 + days * 86_400_000));
+        assert_eq!(fixture.report_as("A", None, 1), None, "{days}");
         let id = days.unsigned_abs().into();
-        let of_then = world.tell_as("A", None, if days > 0 { id } else { id + 1 });
-        assert!(of_then.is_some());
-        (0..2).for_each(|_| world.ledger.store().unwrap());
-        world.ledger.trim().unwrap();
-        world.clock.jump(START);
-        assert_eq!(world.tell_as("A", None, 1), None, "{days}");
-        assert_eq!(world.tell_as("A", None, if days > 0 { id } else { id + 1 }), None);
+        let new_event = fixture.report_as("A", None, if days > 0 { id } else { id + 1 });
+        assert!(new_event.is_some());
+        (0..2).for_each(|_| fixture.ledger.store().unwrap());
+        fixture.ledger.trim().unwrap();
+        fixture.clock.jump(START);
+        assert_eq!(fixture.report_as("A", None, 1), None, "{days}");
+        assert_eq!(fixture.report_as("A", None, if days > 0 { id } else { id + 1 }), None);
     }
 }
 
 #[test]
-fn who_sends_the_same_meanwhile_hears_what_became_of_it() {
-    let world = World::new(ErrorSettings::default());
+fn a_concurrent_duplicate_gets_the_outcome_of_the_first_request() {
+    let fixture = Fixture::new(ErrorSettings::default());
     for stored in [false, true] {
-        let prepared = world.prepared("E", None, 1);
-        let (batch, ticket) = world.admit(&prepared).unwrap();
-        let mut other = world.engine.event_batch();
-        let Admission::InFlight(mut told) = world.ledger.admit(&prepared, &mut other).unwrap()
+        let prepared = fixture.prepared("E", None, 1);
+        let (batch, ticket) = fixture.admit(&prepared).unwrap();
+        let mut other = fixture.engine.event_batch();
+        let Admission::InFlight(mut receiver) =
+            fixture.ledger.admit(&prepared, &mut other).unwrap()
         else {
-            panic!("the first one is on its way");
+            panic!("the first one is in flight");
         };
-        assert!(told.try_recv().is_err());
+        assert!(receiver.try_recv().is_err());
         if stored {
-            write(&world.engine, batch);
-            world.ledger.count(&[ticket]);
+            write(&fixture.engine, batch);
+            fixture.ledger.count(&[ticket]);
         } else {
-            world.ledger.discard(&[ticket]);
+            fixture.ledger.discard(&[ticket]);
         }
-        assert_eq!(told.try_recv(), Ok(stored));
+        assert_eq!(receiver.try_recv(), Ok(stored));
     }
 }
 
 #[test]
-fn beyond_the_limit_all_new_errors_are_one() {
-    let mut world = World::new(ErrorSettings { groups_max: 3, ..ErrorSettings::default() });
+fn new_errors_beyond_the_limit_share_one_overflow_group() {
+    let mut fixture = Fixture::new(ErrorSettings { groups_max: 3, ..ErrorSettings::default() });
     for kind in ["a", "b", "c", "d", "e", "f", "a"] {
-        world.tell(kind, None);
+        fixture.report(kind, None);
     }
-    world.crash();
-    let told: BTreeMap<String, u64> =
-        world.list().into_iter().map(|group| (group.title, group.occurrences)).collect();
+    fixture.crash();
+    let counts: BTreeMap<String, u64> =
+        fixture.list().into_iter().map(|group| (group.title, group.occurrences)).collect();
     let beyond = "Errors beyond the limit of groups".to_owned();
     let expected = [("a".to_owned(), 2), ("b".to_owned(), 1), ("c".to_owned(), 1), (beyond, 3)];
-    assert_eq!(told, expected.into());
-    // Where old groups have no events left, there is room again.
-    world.clock.set(TimestampMs(START.0 + 40 * 86_400_000));
-    world.ledger.trim().unwrap();
-    world.tell("d", None);
-    assert_eq!(world.only().title, "d");
+    assert_eq!(counts, expected.into());
+    // Groups whose events have all expired are deleted, so new ones can be created.
+    fixture.clock.set(TimestampMs(START.0 + 40 * 86_400_000));
+    fixture.ledger.trim().unwrap();
+    fixture.report("d", None);
+    assert_eq!(fixture.only().title, "d");
 }
 
 #[test]
-fn a_regression_is_the_same_before_a_crash_and_after() {
-    let mut world = World::new(ErrorSettings::default());
-    let id = world.tell("E", None);
-    let (late, ticket) = world.admit(&world.prepared("E", None, 77)).unwrap();
-    world.ledger.apply_change(&[id], &resolve()).unwrap();
-    // Numbered before the move, durable after it: no regression, whoever counts it.
-    write(&world.engine, late);
-    world.ledger.count(&[ticket]);
-    assert_eq!(world.only().status, GroupStatus::Resolved);
-    world.crash();
-    assert_eq!((world.only().status, world.only().occurrences), (GroupStatus::Resolved, 2));
-    world.clock.set(TimestampMs(START.0 + 1_000));
-    world.tell("E", None);
-    let regressed = world.only();
+fn a_regression_is_the_same_before_and_after_a_crash() {
+    let mut fixture = Fixture::new(ErrorSettings::default());
+    let id = fixture.report("E", None);
+    let (late, ticket) = fixture.admit(&fixture.prepared("E", None, 77)).unwrap();
+    fixture.ledger.apply_change(&[id], &resolve()).unwrap();
+    // Numbered before the state change, durable after it: not a regression, whether it is counted
+    // before or after the crash.
+    write(&fixture.engine, late);
+    fixture.ledger.count(&[ticket]);
+    assert_eq!(fixture.only().status, GroupStatus::Resolved);
+    fixture.crash();
+    assert_eq!((fixture.only().status, fixture.only().occurrences), (GroupStatus::Resolved, 2));
+    fixture.clock.set(TimestampMs(START.0 + 1_000));
+    fixture.report("E", None);
+    let regressed = fixture.only();
     assert_eq!(regressed.status, GroupStatus::Unresolved);
     assert_eq!(regressed.state.regressed_at, Some(TimestampMs(START.0 + 1_000)));
-    world.crash();
-    assert_eq!(world.only(), regressed);
+    fixture.crash();
+    assert_eq!(fixture.only(), regressed);
 }
 
-/// One step of a history. Kinds are few, so that they meet.
+/// A step of a history. There are few kinds, so that steps interact.
 #[derive(Clone, Debug)]
 enum Step {
-    Tell(u8, u8),
+    Report(u8, u8),
     Store,
     Close,
     Crash,
     Seal,
-    Pass,
+    AdvanceClock,
     Resolve(u8),
     Ignore(u8),
     Assign(u8),
@@ -437,7 +443,7 @@ enum Step {
     DeleteEvents,
 }
 
-/// What a group must be.
+/// The expected group.
 #[derive(Clone, Debug, Default, PartialEq)]
 struct Expected {
     kinds: BTreeSet<u8>,
@@ -451,12 +457,12 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     let kind = || 0_u8..5;
     prop::collection::vec(
         prop_oneof![
-            12 => (kind(), 0_u8..6).prop_map(|(kind, user)| Step::Tell(kind, user)),
+            12 => (kind(), 0_u8..6).prop_map(|(kind, user)| Step::Report(kind, user)),
             3 => Just(Step::Store),
             1 => Just(Step::Close),
             3 => Just(Step::Crash),
             1 => Just(Step::Seal),
-            4 => Just(Step::Pass),
+            4 => Just(Step::AdvanceClock),
             2 => kind().prop_map(Step::Resolve),
             1 => kind().prop_map(Step::Ignore),
             1 => kind().prop_map(Step::Assign),
@@ -473,10 +479,10 @@ fn name(kind: u8) -> String {
 }
 
 struct History {
-    world: World,
+    fixture: Fixture,
     groups: BTreeMap<GroupId, Expected>,
-    /// How many steps of time have passed.
-    passed: i64,
+    /// How often the clock has been advanced.
+    clock_steps: i64,
 }
 
 impl History {
@@ -484,19 +490,19 @@ impl History {
         self.groups.iter().find(|(_, group)| group.kinds.contains(&kind)).map(|(id, _)| *id)
     }
 
-    fn apply_change(&mut self, kind: u8, order: &StateChange, expect: impl FnOnce(&mut Expected)) {
+    fn apply_change(&mut self, kind: u8, change: &StateChange, expect: impl FnOnce(&mut Expected)) {
         let Some(id) = self.of(kind) else { return };
-        let (moved, _) = self.world.ledger.apply_change(&[id], order).unwrap();
-        assert_eq!(moved.len(), 1);
+        let (changed, _) = self.fixture.ledger.apply_change(&[id], change).unwrap();
+        assert_eq!(changed.len(), 1);
         expect(self.groups.get_mut(&id).unwrap());
     }
 
     fn step(&mut self, step: &Step) {
         match step {
-            Step::Tell(kind, user) => {
-                let id = self.world.tell(&name(*kind), Some(&user.to_string()));
+            Step::Report(kind, user) => {
+                let id = self.fixture.report(&name(*kind), Some(&user.to_string()));
                 let known = self.of(*kind);
-                assert!(known.is_none_or(|known| known == id), "{kind} goes to {id:?}");
+                assert!(known.is_none_or(|known| known == id), "{kind} was assigned to {id:?}");
                 let group = self.groups.entry(id).or_default();
                 group.kinds.insert(*kind);
                 group.occurrences += 1;
@@ -505,39 +511,39 @@ impl History {
                     group.status = GroupStatus::Unresolved;
                 }
             }
-            Step::Store => self.world.ledger.store().unwrap(),
-            Step::Close => self.world.ledger.close().unwrap(),
-            Step::Crash => self.world.crash(),
-            Step::Seal => drop(self.world.engine.seal().unwrap()),
-            Step::Pass => {
-                self.passed += 1;
-                self.world.clock.set(TimestampMs(START.0 + self.passed * 1_000));
+            Step::Store => self.fixture.ledger.store().unwrap(),
+            Step::Close => self.fixture.ledger.close().unwrap(),
+            Step::Crash => self.fixture.crash(),
+            Step::Seal => drop(self.fixture.engine.seal().unwrap()),
+            Step::AdvanceClock => {
+                self.clock_steps += 1;
+                self.fixture.clock.set(TimestampMs(START.0 + self.clock_steps * 1_000));
             }
             Step::Resolve(kind) => {
                 self.apply_change(*kind, &resolve(), |group| group.status = GroupStatus::Resolved);
             }
             Step::Ignore(kind) => {
-                let order = StateChange::Ignore { duration_ms: None, reason: None };
-                self.apply_change(*kind, &order, |group| group.status = GroupStatus::Ignored);
+                let change = StateChange::Ignore { duration_ms: None, reason: None };
+                self.apply_change(*kind, &change, |group| group.status = GroupStatus::Ignored);
             }
             Step::Assign(kind) => {
-                let order = StateChange::Assign { user: Some("ann".into()) };
-                self.apply_change(*kind, &order, |group| group.assignee = Some("ann".into()));
+                let change = StateChange::Assign { user: Some("ann".into()) };
+                self.apply_change(*kind, &change, |group| group.assignee = Some("ann".into()));
             }
             Step::Merge(into, from) => self.merge(*into, *from),
             Step::Delete(kind) => {
                 if let Some(id) = self.of(*kind) {
-                    assert_eq!(self.world.ledger.delete(&[id]).unwrap(), [id]);
+                    assert_eq!(self.fixture.ledger.delete(&[id]).unwrap(), [id]);
                     self.groups.remove(&id);
                 }
             }
-            Step::DeleteEvents => self.world.ledger.delete_events().unwrap(),
+            Step::DeleteEvents => self.fixture.ledger.delete_events().unwrap(),
         }
     }
 
     fn merge(&mut self, into: u8, from: u8) {
         let (Some(into), Some(from)) = (self.of(into), self.of(from)) else { return };
-        self.world.ledger.merge(into, &[from]).unwrap();
+        self.fixture.ledger.merge(into, &[from]).unwrap();
         if into == from {
             return;
         }
@@ -550,11 +556,11 @@ impl History {
 
     fn check(&self) {
         let found: BTreeMap<GroupId, GroupView> =
-            self.world.list().into_iter().map(|group| (group.id, group)).collect();
+            self.fixture.list().into_iter().map(|group| (group.id, group)).collect();
         assert_eq!(
             found.keys().collect::<Vec<_>>(),
             self.groups.keys().collect::<Vec<_>>(),
-            "the groups that there are"
+            "the existing groups"
         );
         for (id, expected) in &self.groups {
             let group = &found[id];
@@ -562,7 +568,7 @@ impl History {
             assert_eq!(group.users, expected.users.len() as u64, "{group:?}");
             assert_eq!(group.status, expected.status, "{group:?}");
             assert_eq!(group.state.assignee, expected.assignee, "{group:?}");
-            assert_eq!(self.world.stored_events(group), expected.occurrences, "{group:?}");
+            assert_eq!(self.fixture.stored_events(group), expected.occurrences, "{group:?}");
         }
     }
 }
@@ -571,19 +577,19 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn groups_are_what_was_told_and_done(steps in steps()) {
-        let world = World::new(ErrorSettings::default());
-        let mut history = History { world, groups: BTreeMap::new(), passed: 0 };
+    fn groups_match_the_model_after_any_history(steps in steps()) {
+        let fixture = Fixture::new(ErrorSettings::default());
+        let mut history = History { fixture, groups: BTreeMap::new(), clock_steps: 0 };
         for step in &steps {
             history.step(step);
             history.check();
         }
-        history.world.crash();
+        history.fixture.crash();
         history.check();
-        // Nothing is left of what was deleted.
-        history.world.ledger.delete_events().unwrap();
-        let all = EventListQuery { filter: super::book::named(all_time()), after: None, offset: 0, limit: 1 };
-        let left = history.world.engine.list_events(&all).unwrap().total;
+        // No events of deleted groups are left.
+        history.fixture.ledger.delete_events().unwrap();
+        let all = EventListQuery { filter: super::book::error_events(all_time()), after: None, offset: 0, limit: 1 };
+        let left = history.fixture.engine.list_events(&all).unwrap().total;
         let kept: u64 = history.groups.values().map(|group| group.occurrences).sum();
         prop_assert_eq!(left, kept);
     }

@@ -1,5 +1,6 @@
-//! The users of groups, as sets that can only be counted. Those of groups that are in use are in memory, as many as may be; the
-//! rest is on disk, where this does not look: what is needed of it was read before.
+//! The users of groups, as sets that count their members. The sets of active groups are in memory,
+//! up to a limit; all others are on disk. This file never reads the disk: callers pass the sets
+//! that they have read.
 
 use std::collections::HashMap;
 
@@ -8,52 +9,54 @@ use telltale_engine::{Distinct, Error, Result};
 use super::super::model::GroupId;
 use super::read_users::ReadUsers;
 
-/// Sets of users in memory.
+/// User sets in memory.
 #[derive(Debug)]
-pub(super) struct Users {
-    sets: HashMap<GroupId, Cached>,
-    /// Of all sets.
+pub(super) struct UserSets {
+    sets: HashMap<GroupId, CachedSet>,
+    /// The sum over all sets.
     bytes: usize,
-    /// Past it, sets that are on disk are let go.
+    /// The limit from which sets that are on disk are evicted.
     bytes_max: usize,
 }
 
 #[derive(Debug)]
-struct Cached {
+struct CachedSet {
     set: Distinct,
     is_changed: bool,
-    /// Whether the set on disk could not be read: this one is then only a part of it, and never written in its place.
+    /// Whether the set on disk could not be read. This set then contains only later users, and is
+    /// never written.
     is_partial: bool,
 }
 
-impl Users {
-    /// None, of which so many bytes stay in memory.
+impl UserSets {
+    /// Returns an empty cache limited to `bytes_max` bytes.
     pub(super) fn new(bytes_max: usize) -> Self {
         Self { sets: HashMap::new(), bytes: 0, bytes_max }
     }
 
-    /// Bytes of memory that the sets take.
+    /// Returns the bytes of memory of all sets.
     pub(super) fn bytes(&self) -> usize {
         self.bytes
     }
 
-    /// Bytes of the set of a group, where it is in memory.
+    /// Returns the bytes of a group's set, 0 if it is not in memory.
     fn bytes_of(&self, group: GroupId) -> usize {
         self.sets.get(&group).map_or(0, |cached| cached.set.bytes())
     }
 
-    /// Whether the set of a group is in memory.
+    /// Returns whether the set of a group is in memory.
     pub(super) fn has(&self, group: GroupId) -> bool {
         self.sets.contains_key(&group)
     }
 
-    /// Whether the set of a group is in memory, and not a part of it alone.
-    pub(super) fn has_whole(&self, group: GroupId) -> bool {
+    /// Returns whether the complete set of a group is in memory.
+    pub(super) fn has_complete(&self, group: GroupId) -> bool {
         self.sets.get(&group).is_some_and(|cached| !cached.is_partial)
     }
 
-    /// Adds a user to those of a group, and answers how many these are; nothing where those on disk cannot be read. Takes the set
-    /// from `read` where it is not in memory and the group is not new.
+    /// Adds a user to the set of a group; returns the number of users, or `None` if the set on disk
+    /// could not be read. Takes the set from `read` if it is not in memory and the group is not
+    /// new.
     pub(super) fn add(
         &mut self,
         read: &mut ReadUsers,
@@ -63,15 +66,15 @@ impl Users {
     ) -> Option<u64> {
         let bytes_before = self.bytes_of(group);
         let cached = self.sets.entry(group).or_insert_with(|| {
-            let unread = || Err(Error::Corrupt("it was not read".to_owned()));
+            let unread = || Err(Error::Corrupt("the set was not read".to_owned()));
             let read = if is_new { Ok(None) } else { read.remove(&group).unwrap_or_else(unread) };
             let is_partial = read.is_err();
             let set = read.unwrap_or_else(|error| {
                 let group = group.format();
-                tracing::error!(%error, group, "the users of an error cannot be read");
+                tracing::error!(%error, group, "the user set of an error group cannot be read");
                 None
             });
-            Cached { set: set.unwrap_or_default(), is_changed: false, is_partial }
+            CachedSet { set: set.unwrap_or_default(), is_changed: false, is_partial }
         });
         let before = cached.set.count();
         cached.set.insert(user);
@@ -81,8 +84,8 @@ impl Users {
         (!cached.is_partial).then_some(count)
     }
 
-    /// The users of a group, with those that were read where the set is not in memory as a whole.
-    pub(super) fn whole(&self, read: &mut ReadUsers, group: GroupId) -> Result<Distinct> {
+    /// Returns the complete set of a group; takes it from `read` if it is not completely in memory.
+    pub(super) fn complete(&self, read: &mut ReadUsers, group: GroupId) -> Result<Distinct> {
         let in_memory = self.sets.get(&group);
         if let Some(cached) = in_memory.filter(|cached| !cached.is_partial) {
             return Ok(cached.set.clone());
@@ -94,26 +97,26 @@ impl Users {
         Ok(all)
     }
 
-    /// Sets the users of a group, which are on disk.
+    /// Sets the user set of a group to one that is on disk.
     pub(super) fn put(&mut self, group: GroupId, set: Distinct) {
         self.bytes = self.bytes + set.bytes() - self.bytes_of(group);
-        self.sets.insert(group, Cached { set, is_changed: false, is_partial: false });
+        self.sets.insert(group, CachedSet { set, is_changed: false, is_partial: false });
     }
 
-    /// Forgets the users of a group.
+    /// Removes the set of a group.
     pub(super) fn remove(&mut self, group: GroupId) {
         self.bytes -= self.bytes_of(group);
         self.sets.remove(&group);
     }
 
-    /// The sets that have changed since they were last asked for here.
+    /// Returns the sets changed since the last call.
     pub(super) fn take_changed(&mut self) -> impl Iterator<Item = (GroupId, &Distinct)> {
         self.sets.iter_mut().filter_map(|(group, cached)| {
             std::mem::take(&mut cached.is_changed).then_some((*group, &cached.set))
         })
     }
 
-    /// Marks sets as changed that could not be written.
+    /// Marks sets as changed after a failed write.
     pub(super) fn mark_changed(&mut self, groups: &[GroupId]) {
         for group in groups {
             if let Some(cached) = self.sets.get_mut(group) {
@@ -122,18 +125,18 @@ impl Users {
         }
     }
 
-    /// Lets go of sets that are on disk while there are too many.
+    /// Evicts sets that are on disk if the limit is exceeded, down to half of it.
     pub(super) fn trim(&mut self) {
         let Self { sets, bytes, bytes_max } = self;
         if *bytes <= *bytes_max {
             return;
         }
         sets.retain(|_, cached| {
-            let stays = cached.is_changed || *bytes <= *bytes_max / 2;
-            if !stays {
+            let is_kept = cached.is_changed || *bytes <= *bytes_max / 2;
+            if !is_kept {
                 *bytes -= cached.set.bytes();
             }
-            stays
+            is_kept
         });
     }
 }

@@ -1,61 +1,61 @@
-//! The users of groups, which are on disk while their group is quiet.
+//! Tests of user sets, which are on disk while their group is idle.
 
 use telltale_engine::Table;
 
-use super::tests::World;
+use super::tests::Fixture;
 use crate::http::ErrorSettings;
 
 const USERS: Table = Table::new(35, "errors_users");
 
 #[test]
 fn users_are_read_from_disk_before_the_ledger_is_locked() {
-    let mut world = World::new(ErrorSettings::default());
-    let id = world.tell("E", Some("ann"));
-    world.ledger.store().unwrap();
-    world.crash();
-    let told = world.stored(&world.prepared("E", Some("bob"), 1_000)).unwrap();
-    assert!(!world.ledger.count_in_memory(std::slice::from_ref(&told)), "the set is on disk");
-    assert_eq!(world.only().occurrences, 1, "nothing of it counts by half");
-    world.ledger.count(&[told]);
-    assert_eq!((world.only().occurrences, world.only().users), (2, 2));
-    // Now it is in memory; and without a user, or of a new group, nothing need be read.
+    let mut fixture = Fixture::new(ErrorSettings::default());
+    let id = fixture.report("E", Some("ann"));
+    fixture.ledger.store().unwrap();
+    fixture.crash();
+    let ticket = fixture.stored(&fixture.prepared("E", Some("bob"), 1_000)).unwrap();
+    assert!(!fixture.ledger.count_in_memory(std::slice::from_ref(&ticket)), "the set is on disk");
+    assert_eq!(fixture.only().occurrences, 1, "nothing is counted partially");
+    fixture.ledger.count(&[ticket]);
+    assert_eq!((fixture.only().occurrences, fixture.only().users), (2, 2));
+    // The set is in memory now. An occurrence without a user or of a new group needs none.
     for (kind, user, event_id) in
         [("E", Some("cid"), 1_001), ("E", None, 1_002), ("F", Some("ann"), 1_003)]
     {
-        let told = world.stored(&world.prepared(kind, user, event_id)).unwrap();
-        assert!(world.ledger.count_in_memory(&[told]), "{kind} {user:?}");
+        let ticket = fixture.stored(&fixture.prepared(kind, user, event_id)).unwrap();
+        assert!(fixture.ledger.count_in_memory(&[ticket]), "{kind} {user:?}");
     }
-    assert_eq!(world.ledger.get(id).map(|group| (group.occurrences, group.users)), Some((4, 3)));
+    assert_eq!(fixture.ledger.get(id).map(|group| (group.occurrences, group.users)), Some((4, 3)));
 }
 
 #[test]
-fn a_merge_reads_the_users_of_groups_that_were_quiet() {
-    let mut world = World::new(ErrorSettings::default());
-    let (a, b) = (world.tell("A", Some("ann")), world.tell("B", Some("bob")));
-    world.tell("B", Some("ann"));
-    world.ledger.store().unwrap();
-    world.crash();
-    assert_eq!(world.ledger.merge(a, &[b]).unwrap().users, 2);
-    world.crash();
-    world.tell("B", Some("cid"));
-    assert_eq!((world.only().occurrences, world.only().users), (4, 3));
+fn a_merge_reads_the_user_sets_of_idle_groups() {
+    let mut fixture = Fixture::new(ErrorSettings::default());
+    let (a, b) = (fixture.report("A", Some("ann")), fixture.report("B", Some("bob")));
+    fixture.report("B", Some("ann"));
+    fixture.ledger.store().unwrap();
+    fixture.crash();
+    assert_eq!(fixture.ledger.merge(a, &[b]).unwrap().users, 2);
+    fixture.crash();
+    fixture.report("B", Some("cid"));
+    assert_eq!((fixture.only().occurrences, fixture.only().users), (4, 3));
 }
 
 #[test]
-fn users_that_cannot_be_read_stay_as_they_are() {
-    let mut world = World::new(ErrorSettings::default());
-    let id = world.tell("E", Some("ann"));
-    world.ledger.store().unwrap();
+fn an_unreadable_user_set_is_not_overwritten() {
+    let mut fixture = Fixture::new(ErrorSettings::default());
+    let id = fixture.report("E", Some("ann"));
+    fixture.ledger.store().unwrap();
     let key = id.0.to_be_bytes();
-    let readable = world.record(USERS, &key).unwrap();
-    world.set_record(USERS, &key, vec![9]);
-    world.crash();
-    world.tell("E", Some("bob"));
-    world.ledger.store().unwrap();
-    assert_eq!((world.only().occurrences, world.only().users), (2, 1));
-    assert_eq!(world.record(USERS, &key), Some(vec![9]));
-    world.set_record(USERS, &key, readable);
-    world.crash();
-    world.tell("E", Some("cid"));
-    assert_eq!(world.only().users, 2);
+    let readable = fixture.record(USERS, &key).unwrap();
+    fixture.set_record(USERS, &key, vec![9]);
+    fixture.crash();
+    fixture.report("E", Some("bob"));
+    fixture.ledger.store().unwrap();
+    assert_eq!((fixture.only().occurrences, fixture.only().users), (2, 1));
+    assert_eq!(fixture.record(USERS, &key), Some(vec![9]));
+    fixture.set_record(USERS, &key, readable);
+    fixture.crash();
+    fixture.report("E", Some("cid"));
+    assert_eq!(fixture.only().users, 2);
 }
