@@ -1,4 +1,4 @@
-//! What the area answers.
+//! The bodies of responses.
 
 use std::collections::BTreeMap;
 
@@ -13,27 +13,27 @@ use crate::platform::ids;
 use crate::platform::telemetry::buckets::Width;
 use crate::platform::time::IsoTime;
 
-/// A group as it stands in lists.
+/// An error group as in lists.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ErrorGroup")]
 pub(in crate::areas::errors) struct GroupItem {
     id: String,
-    /// The type and the first line of the message of its newest occurrence.
+    /// The type and the first line of the message of the newest occurrence.
     title: String,
     /// unresolved, resolved or ignored
     status: &'static str,
     /// warning, error or fatal
     level: &'static str,
     occurrences: u64,
-    /// Exact to 1000, then within the error of HyperLogLog.
+    /// Exact up to 1000, then estimated by HyperLogLog.
     users_affected: u64,
     first_seen: IsoTime,
     last_seen: IsoTime,
-    /// Null when it is nobody's.
+    /// Null if unassigned.
     assignee: Option<String>,
 }
 
-/// A group with what became of it.
+/// An error group with its state.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ErrorGroupState")]
 pub(in crate::areas::errors) struct GroupStateView {
@@ -42,37 +42,38 @@ pub(in crate::areas::errors) struct GroupStateView {
     resolved_at: Option<IsoTime>,
     note: Option<String>,
     ignored_at: Option<IsoTime>,
-    /// Null when it is ignored for ever, or not.
+    /// Null if the error is not ignored, or ignored indefinitely.
     ignored_until: Option<IsoTime>,
     reason: Option<String>,
-    /// When it came again after it was resolved or its ignore was over.
+    /// When the error occurred again after it was resolved or its ignore had expired.
     regressed_at: Option<IsoTime>,
 }
 
-/// A group with its newest occurrence.
+/// An error group with its newest occurrence.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ErrorGroupDetail")]
 pub(in crate::areas::errors) struct Detail {
     #[serde(flatten)]
     group: GroupStateView,
-    /// Where it happens.
+    /// Where the error occurs.
     culprit: Option<String>,
     platform: Option<String>,
-    /// Null when its newest occurrence is no longer kept.
+    /// Null if the newest occurrence has expired.
     exception: Option<ExceptionView>,
-    /// Null when it is no longer kept.
+    /// Null if it has expired.
     latest_event: Option<EventView>,
-    /// Errors that were merged into this one.
+    /// Ids of errors that were merged into this one.
     merged: Vec<String>,
-    /// This error, where another id was asked for: that one was merged into this one. Null otherwise.
+    /// The id of this error if the requested id is that of an error that was merged into it; null
+    /// otherwise.
     merged_into: Option<String>,
 }
 
-/// What was raised.
+/// The exception that was raised.
 #[derive(Clone, Debug, Default, Serialize, JsonSchema)]
 #[schemars(rename = "ErrorException")]
 pub(in crate::areas::errors) struct ExceptionView {
-    /// Null where there was only a message.
+    /// Null if only a message was sent.
     r#type: Option<String>,
     message: Option<String>,
     /// `file:12 in function`, the newest frame first.
@@ -87,58 +88,58 @@ pub(in crate::areas::errors) struct EventView {
     /// The id that the sender gave it.
     event_id: Option<String>,
     timestamp: IsoTime,
-    /// As it was sent: debug, info, warning, error or fatal.
+    /// The level as sent: debug, info, warning, error or fatal.
     level: Option<String>,
     environment: Option<String>,
     release: Option<String>,
-    /// `id`, and what else was sent of the user.
+    /// `id`, and the other fields that were sent of the user.
     user: Option<Value>,
     tags: BTreeMap<String, Value>,
     exception: ExceptionView,
-    /// Everything that is kept of the occurrence.
+    /// All stored properties of the occurrence.
     #[serde(skip_serializing_if = "Option::is_none")]
     details: Option<Value>,
 }
 
-/// How often a group occurred.
+/// The occurrences of an error over time.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ErrorSeries")]
 pub(in crate::areas::errors) struct SeriesView {
     id: String,
     interval: &'static str,
     total: u64,
-    series: Vec<Point>,
+    series: Vec<BucketCount>,
 }
 
-/// Occurrences of one bucket.
+/// The number of occurrences in one bucket.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ErrorCount")]
-pub(in crate::areas::errors) struct Point {
+pub(in crate::areas::errors) struct BucketCount {
     timestamp: IsoTime,
     count: u64,
 }
 
-/// What became of many errors.
+/// The outcome of a bulk action.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ErrorBulkAnswer")]
 pub(in crate::areas::errors) struct BulkView {
-    /// Errors that were meant and are there.
+    /// Errors that were selected and exist.
     pub(in crate::areas::errors) matched: usize,
-    /// Those of them that are not as they were.
+    /// Errors that the action changed.
     pub(in crate::areas::errors) changed: usize,
 }
 
-/// What became of an error that was told.
+/// The outcome of an error report.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ReportedError")]
 pub(in crate::areas::errors) struct Reported {
-    /// The error that it is an occurrence of.
+    /// The error that the occurrence belongs to.
     id: String,
-    /// The occurrence.
+    /// The id of the occurrence.
     event_id: String,
 }
 
-/// What SDKs of Sentry read.
+/// The response to Sentry SDKs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(in crate::areas::errors) struct SentryAnswer {
     /// The id that the sender gave the event.
@@ -146,31 +147,31 @@ pub(in crate::areas::errors) struct SentryAnswer {
     pub(in crate::areas::errors) id: Option<String>,
 }
 
-/// What is kept of an occurrence, as far as it is answered in a form of ours.
+/// The stored properties of an occurrence that responses contain as fields of their own.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct Kept {
+struct OccurrenceProperties {
     event_id: Option<String>,
     culprit: Option<String>,
     platform: Option<String>,
     message: Option<String>,
-    exceptions: Vec<KeptException>,
-    frames: Vec<KeptFrame>,
+    exceptions: Vec<ExceptionProperties>,
+    frames: Vec<FrameProperties>,
     user: Option<Value>,
     tags: BTreeMap<String, Value>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct KeptException {
+struct ExceptionProperties {
     r#type: Option<String>,
     value: Option<String>,
-    frames: Vec<KeptFrame>,
+    frames: Vec<FrameProperties>,
 }
 
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
-struct KeptFrame {
+struct FrameProperties {
     file: Option<String>,
     line: Option<u64>,
     function: Option<String>,
@@ -210,14 +211,15 @@ impl From<GroupView> for GroupStateView {
 }
 
 impl Detail {
-    /// The detail of the group that `asked_for` is, or was merged into.
+    /// Builds the detail of a group; `requested_id` may be that of a group merged into it.
     pub(in crate::areas::errors) fn new(
-        asked_for: &str,
+        requested_id: &str,
         group: GroupView,
         latest: Option<Event>,
     ) -> Self {
         let id = group.id.format();
-        let merged_into = GroupId::parse(asked_for).filter(|asked| *asked != group.id).map(|_| id);
+        let merged_into =
+            GroupId::parse(requested_id).filter(|requested| *requested != group.id).map(|_| id);
         let merged = group.state.members.iter().map(|id| id.format()).collect();
         let mut detail = Self {
             group: group.into(),
@@ -229,11 +231,11 @@ impl Detail {
             merged_into,
         };
         if let Some(event) = latest {
-            let kept = Kept::of(&event);
-            detail.culprit.clone_from(&kept.culprit);
-            detail.platform.clone_from(&kept.platform);
-            detail.exception = Some(kept.exception());
-            detail.latest_event = Some(EventView::new(event, kept, None));
+            let properties = OccurrenceProperties::of(&event);
+            detail.culprit.clone_from(&properties.culprit);
+            detail.platform.clone_from(&properties.platform);
+            detail.exception = Some(properties.exception());
+            detail.latest_event = Some(EventView::new(event, properties, None));
         }
         detail
     }
@@ -242,32 +244,33 @@ impl Detail {
 impl From<Event> for EventView {
     fn from(event: Event) -> Self {
         let details = event.properties.as_deref().and_then(|text| serde_json::from_str(text).ok());
-        let kept = Kept::of(&event);
-        Self::new(event, kept, details)
+        let properties = OccurrenceProperties::of(&event);
+        Self::new(event, properties, details)
     }
 }
 
 impl EventView {
-    fn new(event: Event, kept: Kept, details: Option<Value>) -> Self {
-        let user = with_id(kept.user.clone(), event.user.as_deref());
+    fn new(event: Event, properties: OccurrenceProperties, details: Option<Value>) -> Self {
+        let user = with_id(properties.user.clone(), event.user.as_deref());
         let tag = |key: &str| event.tags.iter().find(|(k, _)| k == key).map(|(_, v)| v.clone());
-        let exception = kept.exception();
+        let exception = properties.exception();
         Self {
             id: ids::prefixed(EVENT_ID_PREFIX, event.id.0),
-            event_id: kept.event_id,
+            event_id: properties.event_id,
             timestamp: IsoTime(event.time),
             level: tag("level"),
             environment: tag("environment"),
             release: tag("release"),
             user,
-            tags: kept.tags,
+            tags: properties.tags,
             exception,
             details,
         }
     }
 }
 
-/// What was sent of the user; whatever tells users apart is the id where none was sent.
+/// Returns the user as sent. Where no id was sent, the field that identifies the user becomes the
+/// id.
 fn with_id(user: Option<Value>, key: Option<&str>) -> Option<Value> {
     let key = key?;
     let mut user = user.unwrap_or_else(|| Value::Object(serde_json::Map::new()));
@@ -277,14 +280,16 @@ fn with_id(user: Option<Value>, key: Option<&str>) -> Option<Value> {
     Some(user)
 }
 
-impl Kept {
+impl OccurrenceProperties {
     fn of(event: &Event) -> Self {
-        let kept = event.properties.as_deref().and_then(|text| serde_json::from_str(text).ok());
-        kept.unwrap_or_default()
+        let properties =
+            event.properties.as_deref().and_then(|text| serde_json::from_str(text).ok());
+        properties.unwrap_or_default()
     }
 
     fn exception(&self) -> ExceptionView {
-        let backtrace = |frames: &[KeptFrame]| frames.iter().rev().map(KeptFrame::line).collect();
+        let backtrace =
+            |frames: &[FrameProperties]| frames.iter().rev().map(FrameProperties::line).collect();
         match self.exceptions.last() {
             Some(raised) => ExceptionView {
                 r#type: raised.r#type.clone(),
@@ -300,18 +305,18 @@ impl Kept {
     }
 }
 
-impl KeptFrame {
+impl FrameProperties {
     fn line(&self) -> String {
-        let place = self.file.as_deref().or(self.module.as_deref()).unwrap_or("?");
+        let location = self.file.as_deref().or(self.module.as_deref()).unwrap_or("?");
         let line = self.line.map(|line| format!(":{line}")).unwrap_or_default();
         let function = self.function.as_deref().map(|f| format!(" in {f}")).unwrap_or_default();
-        format!("{place}{line}{function}")
+        format!("{location}{line}{function}")
     }
 }
 
 impl SeriesView {
     pub(in crate::areas::errors) fn new(id: String, width: Width, answer: &EventAnswer) -> Self {
-        // Counts are whole numbers.
+        // Counts are integers.
         let count = |number: Option<&Option<f64>>| number.copied().flatten().unwrap_or(0.0) as u64;
         let counts = answer.all.columns.first().into_iter().flatten();
         let points = answer.all.starts.iter().zip(counts);
@@ -320,7 +325,7 @@ impl SeriesView {
             interval: width.as_str(),
             total: count(answer.all.whole.first()),
             series: points
-                .map(|(start, number)| Point {
+                .map(|(start, number)| BucketCount {
                     timestamp: IsoTime(*start),
                     count: count(Some(number)),
                 })

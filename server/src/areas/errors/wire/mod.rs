@@ -1,4 +1,4 @@
-//! What the area is sent and what it answers, as JSON.
+//! The JSON of requests and responses of the area.
 
 mod answers;
 mod requests;

@@ -1,4 +1,4 @@
-//! Bodies of requests, and the way from them to what they ask for.
+//! The bodies of requests, and their conversion to domain types.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -19,9 +19,10 @@ use crate::platform::telemetry::span;
 /// Ids of errors.
 type Ids = AtMost<String, { limits::ERRORS_NAMED_MAX }>;
 
-/// An error told by a program; read by hand, described here. Fields that nobody knows are passed over.
+/// An error report of a program. Parsed by hand; this type only describes it. Unknown fields are
+/// ignored.
 #[derive(Debug, Deserialize, JsonSchema)]
-#[expect(dead_code, reason = "the schema of a body that is read without it")]
+#[expect(dead_code, reason = "describes a body that is parsed by hand")]
 #[schemars(rename = "ErrorReportInput")]
 pub(in crate::areas::errors) struct ReportInput {
     /// Required, unless there is a message.
@@ -36,12 +37,13 @@ pub(in crate::areas::errors) struct ReportInput {
     #[schemars(schema_with = "patterns::optional_time")]
     timestamp: Option<String>,
     user: Option<ReportUser>,
-    /// Texts by their names.
+    /// String values by tag key.
     #[serde(default)]
-    #[schemars(schema_with = "named_texts")]
+    #[schemars(schema_with = "string_map")]
     tags: Option<BTreeMap<String, String>>,
-    /// What makes the group, instead of the exception; `{{ default }}` stands for what the exception says,
-    /// `{{ transaction }}`, `{{ error.type }}`, `{{ tags.x }}` and the other variables of Sentry for their values.
+    /// Determines the group instead of the exception. `{{ default }}` is replaced by the hash that
+    /// the exception would have; `{{ transaction }}`, `{{ error.type }}`, `{{ tags.x }}` and
+    /// Sentry's other variables are replaced by their values.
     fingerprint: Option<Vec<String>>,
     environment: Option<String>,
     release: Option<String>,
@@ -49,9 +51,9 @@ pub(in crate::areas::errors) struct ReportInput {
     server_name: Option<String>,
 }
 
-/// What was raised.
+/// The exception that was raised.
 #[derive(Debug, Deserialize, JsonSchema)]
-#[expect(dead_code, reason = "the schema of a body that is read without it")]
+#[expect(dead_code, reason = "describes a body that is parsed by hand")]
 #[schemars(rename = "ErrorReportException")]
 pub(in crate::areas::errors) struct ReportException {
     /// Required, unless there is a message.
@@ -62,32 +64,32 @@ pub(in crate::areas::errors) struct ReportException {
     backtrace: Option<Vec<String>>,
 }
 
-/// To whom it happened.
+/// The user who was affected.
 #[derive(Debug, Deserialize, JsonSchema)]
-#[expect(dead_code, reason = "the schema of a body that is read without it")]
+#[expect(dead_code, reason = "describes a body that is parsed by hand")]
 #[schemars(rename = "ErrorReportUser")]
 pub(in crate::areas::errors) struct ReportUser {
     #[serde(default)]
-    #[schemars(schema_with = "text_or_number")]
+    #[schemars(schema_with = "string_or_number")]
     id: Option<String>,
     #[serde(default)]
-    #[schemars(schema_with = "text_or_number")]
+    #[schemars(schema_with = "string_or_number")]
     email: Option<String>,
     #[serde(default)]
-    #[schemars(schema_with = "text_or_number")]
+    #[schemars(schema_with = "string_or_number")]
     username: Option<String>,
     #[serde(default)]
-    #[schemars(schema_with = "text_or_number")]
+    #[schemars(schema_with = "string_or_number")]
     ip_address: Option<String>,
 }
 
-/// A body that says nothing.
+/// An empty body.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "EmptyInput")]
 pub(in crate::areas::errors) struct EmptyInput {}
 
-/// Why an error is resolved.
+/// A request to resolve an error.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ErrorResolveInput")]
@@ -96,31 +98,31 @@ pub(in crate::areas::errors) struct ResolveInput {
     note: Option<String>,
 }
 
-/// For how long and why an error is ignored.
+/// A request to ignore an error.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ErrorIgnoreInput")]
 pub(in crate::areas::errors) struct IgnoreInput {
-    /// `forever`, or a span such as 30m, 24h, 7d or 2w; for ever when absent.
+    /// `forever`, or a duration such as 30m, 24h, 7d or 2w; forever when absent.
     #[schemars(regex(pattern = patterns::SPAN_OR_FOREVER))]
     duration: Option<String>,
     #[schemars(length(max = limits::ERROR_NOTE_CHARS_MAX))]
     reason: Option<String>,
 }
 
-/// Whose an error is.
+/// A request to assign an error.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ErrorAssignInput")]
 #[schemars(extend("required" = ["user_id"]))]
 pub(in crate::areas::errors) struct AssignInput {
-    /// Null for nobody's.
-    #[serde(default, deserialize_with = "given")]
+    /// Null removes the assignee.
+    #[serde(default, deserialize_with = "some_or_null")]
     #[schemars(schema_with = "assignee")]
     user_id: Option<Option<String>>,
 }
 
-/// Which errors become part of another.
+/// Ids of errors to merge into another one.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ErrorMergeInput")]
@@ -129,7 +131,7 @@ pub(in crate::areas::errors) struct MergeInput {
     ids: Option<Ids>,
 }
 
-/// What is done to many errors: to those in `ids`, or to all that the filter finds.
+/// A bulk action: applies to the errors in `ids`, or to all that match `filter`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ErrorBulkInput")]
@@ -145,14 +147,14 @@ pub(in crate::areas::errors) struct BulkInput {
     duration: Option<String>,
     #[schemars(length(max = limits::ERROR_NOTE_CHARS_MAX))]
     reason: Option<String>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "some_or_null")]
     #[schemars(schema_with = "assignee")]
     user_id: Option<Option<String>>,
     /// Must be true to delete.
     confirm: Option<bool>,
 }
 
-/// Which errors are meant; all of them where nothing is said.
+/// A filter of errors; all errors when empty.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ErrorFilter")]
@@ -173,20 +175,20 @@ pub(in crate::areas::errors) struct FilterInput {
     environment: Option<String>,
     release: Option<String>,
     #[serde(default)]
-    #[schemars(schema_with = "named_texts")]
+    #[schemars(schema_with = "string_map")]
     tags: Option<BTreeMap<String, String>>,
     #[schemars(length(max = limits::ERROR_SEARCH_CHARS_MAX))]
     search: Option<String>,
     assignee: Option<String>,
 }
 
-/// One of these words, or null where a field may be left out.
-fn words(words: &[&str]) -> Schema {
-    let words: Vec<Option<&str>> = words.iter().map(|word| Some(*word)).chain([None]).collect();
-    json_schema!({ "type": ["string", "null"], "enum": words })
+/// Returns the schema of one of these strings or null.
+fn nullable_enum(values: &[&str]) -> Schema {
+    let values: Vec<Option<&str>> = values.iter().map(|value| Some(*value)).chain([None]).collect();
+    json_schema!({ "type": ["string", "null"], "enum": values })
 }
 
-fn named_texts(_: &mut SchemaGenerator) -> Schema {
+fn string_map(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": ["object", "null"],
         "propertyNames": { "minLength": 1 },
@@ -194,21 +196,21 @@ fn named_texts(_: &mut SchemaGenerator) -> Schema {
     })
 }
 
-/// A number is kept as its decimal text.
-fn text_or_number(_: &mut SchemaGenerator) -> Schema {
+/// Returns the schema of a string or number. A number is stored as its decimal string.
+fn string_or_number(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": ["string", "number", "null"] })
 }
 
 fn sent_level(_: &mut SchemaGenerator) -> Schema {
-    words(&["fatal", "error", "warning", "info", "debug"])
+    nullable_enum(&["fatal", "error", "warning", "info", "debug"])
 }
 
 fn level(_: &mut SchemaGenerator) -> Schema {
-    words(&["warning", "error", "fatal"])
+    nullable_enum(&["warning", "error", "fatal"])
 }
 
 fn status(_: &mut SchemaGenerator) -> Schema {
-    words(&["unresolved", "resolved", "ignored"])
+    nullable_enum(&["unresolved", "resolved", "ignored"])
 }
 
 fn actions(_: &mut SchemaGenerator) -> Schema {
@@ -221,8 +223,8 @@ fn assignee(_: &mut SchemaGenerator) -> Schema {
     json_schema!({ "type": ["string", "null"], "minLength": 1, "maxLength": max })
 }
 
-/// Tells `null` from an absent field.
-fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+/// Distinguishes null from an absent field.
+fn some_or_null<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
@@ -230,7 +232,7 @@ fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
 
 impl ResolveInput {
     pub(in crate::areas::errors) fn into_change(self) -> Result<StateChange, ErrorsError> {
-        Ok(StateChange::Resolve { note: short("note", self.note)? })
+        Ok(StateChange::Resolve { note: limited("note", self.note)? })
     }
 }
 
@@ -238,7 +240,7 @@ impl IgnoreInput {
     pub(in crate::areas::errors) fn into_change(self) -> Result<StateChange, ErrorsError> {
         Ok(StateChange::Ignore {
             duration_ms: duration_ms(self.duration.as_deref())?,
-            reason: short("reason", self.reason)?,
+            reason: limited("reason", self.reason)?,
         })
     }
 }
@@ -251,7 +253,7 @@ impl AssignInput {
 
 impl MergeInput {
     pub(in crate::areas::errors) fn into_ids(self) -> Result<Vec<GroupId>, ErrorsError> {
-        named(self.ids.ok_or(ErrorsError::Missing("ids"))?)
+        group_ids(self.ids.ok_or(ErrorsError::Missing("ids"))?)
     }
 }
 
@@ -281,10 +283,10 @@ impl BulkInput {
                 return Err(ErrorsError::field("action", expected));
             }
         };
-        let chosen = match (self.ids, self.filter) {
-            (Some(ids), None) => BulkSelection::Named(named(ids)?),
+        let selection = match (self.ids, self.filter) {
+            (Some(ids), None) => BulkSelection::Named(group_ids(ids)?),
             (None, Some(filter)) => {
-                BulkSelection::Matching(filter.written().read(now).map_err(invalid)?)
+                BulkSelection::Matching(filter.params().read(now).map_err(invalid)?)
             }
             (Some(_), Some(_)) => {
                 return Err(ErrorsError::field("filter", "must not be given together with ids"));
@@ -293,12 +295,12 @@ impl BulkInput {
                 return Err(ErrorsError::MissingOneOf("ids", "ids or filter is required"));
             }
         };
-        Ok((chosen, action))
+        Ok((selection, action))
     }
 }
 
 impl FilterInput {
-    fn written(&self) -> FilterParams<'_> {
+    fn params(&self) -> FilterParams<'_> {
         let tags = self.tags.iter().flatten();
         FilterParams {
             status: self.status.as_deref(),
@@ -315,7 +317,7 @@ impl FilterInput {
     }
 }
 
-/// The refusal of a filter, with its fields named as they are in the body.
+/// Converts an invalid filter to an error that names the fields as in the body.
 fn invalid(filter: InvalidFilter) -> ErrorsError {
     let invalid = match filter {
         InvalidFilter::Wrong(field, expected) => {
@@ -333,7 +335,8 @@ fn invalid(filter: InvalidFilter) -> ErrorsError {
     }
 }
 
-/// What a parameter of queries is called in a body: `tags[key]` is `filter.tags.key` there.
+/// Returns the path in a body of what is a parameter in a query string: `tags[key]` becomes
+/// `filter.tags.key`.
 fn in_filter(parameter: &str) -> String {
     let tag = parameter.strip_prefix("tags[").and_then(|rest| rest.strip_suffix(']'));
     match tag {
@@ -348,10 +351,10 @@ fn assign(user_id: Option<Option<String>>) -> Result<StateChange, ErrorsError> {
     if user.as_deref() == Some("") {
         return Err(ErrorsError::field("user_id", "must not be empty; null removes the assignee"));
     }
-    Ok(StateChange::Assign { user: short("user_id", user)? })
+    Ok(StateChange::Assign { user: limited("user_id", user)? })
 }
 
-fn short(field: &'static str, text: Option<String>) -> Result<Option<String>, ErrorsError> {
+fn limited(field: &'static str, text: Option<String>) -> Result<Option<String>, ErrorsError> {
     let max = limits::ERROR_NOTE_CHARS_MAX;
     match text {
         Some(text) if text.chars().count() > max => {
@@ -374,15 +377,15 @@ fn duration_ms(text: Option<&str>) -> Result<Option<i64>, ErrorsError> {
     }
 }
 
-/// The errors that are named, each once.
-fn named(ids: Ids) -> Result<Vec<GroupId>, ErrorsError> {
+/// Parses the ids and drops duplicates.
+fn group_ids(ids: Ids) -> Result<Vec<GroupId>, ErrorsError> {
     let ids = ids.all().ok().filter(|ids| !ids.is_empty());
     let ids = ids.ok_or_else(|| {
         let max = limits::ERRORS_NAMED_MAX;
-        ErrorsError::field("ids", format!("must have 1 to {max} ids of errors"))
+        ErrorsError::field("ids", format!("must contain 1 to {max} error ids"))
     })?;
-    let mut named = HashSet::new();
+    let mut seen = HashSet::new();
     let mut groups = ids.iter().map(|id| query::group(id)).collect::<Result<Vec<_>, _>>()?;
-    groups.retain(|id| named.insert(*id));
+    groups.retain(|id| seen.insert(*id));
     Ok(groups)
 }
