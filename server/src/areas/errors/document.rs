@@ -1,15 +1,21 @@
-//! An occurrence as the properties of its event: scrubbed, and cut so far that it fits.
+//! Writes an occurrence as the properties of its event, scrubbed and truncated until it fits.
 //!
 //! ```text
-//! {"project", "event_id", "title", "culprit"?, "message"?, "platform"?, "logger"?, "transaction"?, "server_name"?, "dist"?,
-//!  "exceptions"?: [{"type"?, "value"?, "module"?, "mechanism"?, "handled"?, "frames"?: [frame]}],   the raised one last
-//!  "frames"?: [frame], "user"?: {"id"?, "email"?, "username"?, "ip_address"?}, "tags"?: {}, "fingerprint"?: [],
-//!  "request"?, "contexts"?, "breadcrumbs"?, "extra"?, "modules"?, "sdk"?: what the SDK sent, "cut"?: true}
-//! frame = {"file"?, "line"?, "column"?, "function"?, "module"?, "in_app", "context"?, "vars"?}            the oldest first
+//! {"project", "event_id", "title", "culprit"?, "message"?, "platform"?, "logger"?, "transaction"?,
+//!  "server_name"?, "dist"?, "exceptions"?: [exception], "frames"?: [frame],
+//!  "user"?: {"id"?, "email"?, "username"?, "ip_address"?}, "tags"?: {}, "fingerprint"?: [],
+//!  "request"?, "contexts"?, "breadcrumbs"?, "extra"?, "modules"?, "sdk"?: as the SDK sent them,
+//!  "cut"?: true where the occurrence was truncated}
+//! exception = {"type"?, "value"?, "module"?, "mechanism"?, "handled"?, "frames"?: [frame]}
+//! frame     = {"file"?, "line"?, "column"?, "function"?, "module"?, "in_app", "context"?, "vars"?}
 //! ```
 //!
-//! Level, environment and release are tags of the event, and so are the first tags of the occurrence, as `tag.<key>`. An occurrence that is too large is written again with less: first
-//! without variables and with less of what the SDK sent along, then with fewer frames, at last with little but its message.
+//! `exceptions` has the raised exception last, `frames` the oldest frame first. Level, environment
+//! and release are tags of the event, and so are the first tags of the occurrence, as `tag.<key>`.
+//!
+//! An occurrence that is too large is written again with tighter limits: first without variables
+//! and with less of the sections that the SDK sent, then with fewer frames, and at last with little
+//! more than its message.
 
 use telltale_engine::{Properties, PropertiesWriter};
 
@@ -18,23 +24,23 @@ use super::occurrence::{Exception, Frame, Occurrence, Section, User, truncate};
 use super::scrub::Scrubber;
 use crate::limits;
 
-/// How much of an occurrence is written.
+/// Limits on what is written of an occurrence.
 #[derive(Clone, Copy, Debug)]
-struct Caps {
-    /// Characters of any text.
+struct DocumentLimits {
+    /// Characters of each string.
     chars: usize,
     exceptions: usize,
     frames: usize,
-    /// Bytes of each section; none is written where there are none.
+    /// Bytes of each section; 0 leaves sections out.
     section_bytes: usize,
     vars: bool,
     breadcrumbs: usize,
     tags: usize,
 }
 
-/// From everything to what always fits, with every character escaped.
-const CAPS: [Caps; 4] = [
-    Caps {
+/// The limits, from the widest to one that always fits, even with every character escaped.
+const DOCUMENT_LIMITS: [DocumentLimits; 4] = [
+    DocumentLimits {
         chars: limits::ERROR_MESSAGE_CHARS_MAX,
         exceptions: limits::ERROR_EXCEPTIONS_MAX,
         frames: limits::ERROR_FRAMES_MAX,
@@ -43,7 +49,7 @@ const CAPS: [Caps; 4] = [
         breadcrumbs: 100,
         tags: limits::ERROR_TAGS_MAX,
     },
-    Caps {
+    DocumentLimits {
         chars: 1_000,
         exceptions: limits::ERROR_EXCEPTIONS_MAX,
         frames: limits::ERROR_FRAMES_MAX,
@@ -52,7 +58,7 @@ const CAPS: [Caps; 4] = [
         breadcrumbs: 20,
         tags: limits::ERROR_TAGS_MAX,
     },
-    Caps {
+    DocumentLimits {
         chars: 250,
         exceptions: 5,
         frames: 20,
@@ -61,7 +67,7 @@ const CAPS: [Caps; 4] = [
         breadcrumbs: 0,
         tags: 32,
     },
-    Caps {
+    DocumentLimits {
         chars: 100,
         exceptions: 1,
         frames: 10,
@@ -72,44 +78,44 @@ const CAPS: [Caps; 4] = [
     },
 ];
 
-/// What an event is called by, beside what the SDK sent.
+/// The fields of a document that do not come from the occurrence itself.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Names<'n> {
+pub(super) struct EventHeader<'n> {
     pub(super) project: u64,
     pub(super) event_id: &'n str,
     pub(super) title: &'n str,
 }
 
-/// Writes an occurrence into `writer`, and lends what was written. `None` only where not even the least fits, which the last
-/// caps rule out.
+/// Writes an occurrence into `writer` and returns the encoded properties. Returns `None` only if
+/// they do not fit even with the tightest limits, which those limits rule out.
 pub(super) fn write<'w>(
     writer: &'w mut PropertiesWriter,
     occurrence: &Occurrence<'_>,
-    names: Names<'_>,
+    header: EventHeader<'_>,
     scrubber: &Scrubber,
 ) -> Option<&'w Properties> {
-    let fits = CAPS.iter().enumerate().position(|(attempt, caps)| {
+    let fits = DOCUMENT_LIMITS.iter().enumerate().position(|(attempt, caps)| {
         writer.clear();
-        let mut document = Document { writer, scrubber, caps: *caps };
-        document.occurrence(occurrence, names, attempt > 0);
+        let mut document = DocumentWriter { writer, scrubber, caps: *caps };
+        document.occurrence(occurrence, header, attempt > 0);
         writer.written().is_ok()
     });
     fits.and_then(|_| writer.written().ok())
 }
 
-struct Document<'w> {
+struct DocumentWriter<'w> {
     writer: &'w mut PropertiesWriter,
     scrubber: &'w Scrubber,
-    caps: Caps,
+    caps: DocumentLimits,
 }
 
-impl Document<'_> {
-    fn occurrence(&mut self, occurrence: &Occurrence<'_>, names: Names<'_>, is_cut: bool) {
+impl DocumentWriter<'_> {
+    fn occurrence(&mut self, occurrence: &Occurrence<'_>, header: EventHeader<'_>, is_cut: bool) {
         self.writer.begin_object();
         self.writer.key("project");
-        self.writer.unsigned(names.project);
-        self.field("event_id", Some(names.event_id));
-        self.field("title", Some(names.title));
+        self.writer.unsigned(header.project);
+        self.field("event_id", Some(header.event_id));
+        self.field("title", Some(header.title));
         self.field("culprit", occurrence.culprit().as_deref());
         let message = occurrence.message.as_deref().or(occurrence.template.as_deref());
         self.field("message", message);
@@ -180,7 +186,7 @@ impl Document<'_> {
         self.writer.end_array();
     }
 
-    /// The newest frames: where it happened is at the end.
+    /// Writes the newest frames, which are the last ones: they show where the error occurred.
     fn frames(&mut self, frames: &[Frame<'_>]) {
         if frames.is_empty() {
             return;
@@ -248,7 +254,7 @@ impl Document<'_> {
             return;
         }
         for (at, (section, value)) in occurrence.sections.iter().enumerate() {
-            // A section that was sent twice stands where it stood first.
+            // A section that occurs twice is written once, with its first value.
             if occurrence.sections.iter().take(at).any(|(earlier, _)| earlier == section) {
                 continue;
             }
@@ -286,14 +292,14 @@ mod tests {
         let text = with_event(event.to_string().as_bytes(), |occurrence| {
             let mut writer = PropertiesWriter::default();
             let title = occurrence.title();
-            let names = Names { project: 1, event_id: "0", title: &title };
-            write(&mut writer, &occurrence, names, &scrubber).map(|p| p.as_str().to_owned())
+            let header = EventHeader { project: 1, event_id: "0", title: &title };
+            write(&mut writer, &occurrence, header, &scrubber).map(|p| p.as_str().to_owned())
         });
         serde_json::from_str(&text.unwrap().unwrap()).unwrap()
     }
 
     #[test]
-    fn secrets_are_not_stored_wherever_they_stand() {
+    fn secrets_are_not_stored_wherever_they_occur() {
         let document = written(&json!({
             "message": "card 4111111111111111",
             "tags": {"password": "s3cret", "a": "b"},
@@ -324,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_in_texts_that_are_documents_are_not_stored() {
+    fn secrets_in_strings_of_json_are_not_stored() {
         let nested = json!({"a": json!({"password": "s3cret"}).to_string()}).to_string();
         let document = written(&json!({
             "message": "m",
@@ -369,7 +375,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_large_is_written_with_less_and_always_fits() {
+    fn an_occurrence_that_is_too_large_is_truncated_until_it_fits() {
         let frame = |i: usize| {
             json!({"function": "\u{1}".repeat(500), "filename": format!("{i}{}", "\u{1}".repeat(499)),
             "module": "\u{1}".repeat(500), "vars": {"v": "\u{1}".repeat(9_000)}})
@@ -393,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_section_is_cut_and_the_rest_stays() {
+    fn a_long_section_is_truncated_and_the_rest_is_kept() {
         let extra: serde_json::Map<String, Value> =
             (0..5_000).map(|i| (format!("key{i:04}"), json!("value"))).collect();
         let crumbs: Vec<Value> = (0..500).map(|i| json!({"message": i})).collect();

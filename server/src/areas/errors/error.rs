@@ -1,4 +1,4 @@
-//! What the area refuses, and the code of each refusal.
+//! The errors of the area, and the HTTP code of each.
 
 use telltale_engine::{Error, InvalidEvent};
 
@@ -8,74 +8,77 @@ use crate::limits;
 use crate::platform::json::InvalidJson;
 use crate::platform::telemetry::question::{InvalidQuestion, TIME_RULE};
 
-/// Why a request of this area failed.
+/// Reasons for which a request of this area fails.
 #[derive(Debug, thiserror::Error)]
 pub enum ErrorsError {
     /// No group has this id.
     #[error("there is no error {0:?}")]
     NotFound(String),
-    /// The bytes are no envelope.
+    /// The body is not a valid envelope.
     #[error(transparent)]
     Envelope(#[from] EnvelopeError),
     /// An event of an SDK is too large.
     #[error("an event may have at most {max} bytes", max = limits::ERROR_EVENT_BYTES_MAX)]
     EventTooLarge,
-    /// The body cannot be read.
+    /// The body is not valid JSON of the expected form.
     #[error(transparent)]
     Body(#[from] InvalidJson),
-    /// The project is no number.
+    /// The project in the path is not a number.
     #[error("there is nothing at this path")]
     Project,
     /// A required field is absent.
     #[error("{0} is required")]
     Missing(&'static str),
-    /// One of several fields is required: the one to name first, and what is expected of them.
+    /// None of several alternative fields is present: the field to name in the response, and the
+    /// message.
     #[error("{1}")]
     MissingOneOf(&'static str, &'static str),
-    /// A field breaks a rule: which one, and what was expected.
+    /// A field has an invalid value.
     #[error("{field} {expected}")]
     Field {
-        /// The field.
+        /// The path of the field.
         field: String,
-        /// What was expected.
+        /// The rule that the value violates.
         expected: String,
     },
-    /// The time is unreadable or out of range.
+    /// The timestamp is unreadable or out of range.
     #[error("timestamp {0}")]
     Time(crate::platform::time::InvalidTime),
-    /// A time of the filter of a bulk action is unreadable: which field.
+    /// A time in the filter of a bulk action is unreadable: the path of the field.
     #[error("{0} {TIME_RULE}")]
     FilterTime(String),
-    /// The range of that filter is empty.
+    /// The range in the filter of a bulk action is empty.
     #[error("filter.from must be before filter.to")]
     FilterRange,
-    /// Tags are no texts.
+    /// The tags are not an object of strings.
     #[error("tags must be an object of strings")]
     Tags,
-    /// More groups would become one than can be.
+    /// A merge would put too many groups into one.
     #[error("at most {max} errors can be merged into one", max = limits::ERRORS_MERGED_MAX)]
     MergedTooMany,
-    /// A question cannot be answered as it is asked.
+    /// A query parameter is invalid.
     #[error(transparent)]
     QueryParams(#[from] InvalidQuestion),
-    /// Another request had the same occurrence and did not get it stored.
-    #[error("the same occurrence could not be stored by another request; try again")]
+    /// A concurrent request with the same occurrence failed to store it.
+    #[error("a concurrent request failed to store the same occurrence; try again")]
     NotStored,
-    /// The group of an occurrence is being merged or deleted, and too many occurrences wait until that is done.
+    /// The group of an occurrence is being merged or deleted, and the limit of deferred occurrences
+    /// is reached.
     #[error(
-        "the error is being merged or deleted, and too many of its occurrences wait for that; try again"
+        "the error is being merged or deleted, and too many of its occurrences are waiting; try again"
     )]
     GroupBusy,
-    /// The engine refuses what was made for it, which keeps its rules.
+    /// The engine rejected an event built by this area. The area keeps the engine's limits, so this
+    /// is a bug.
     #[error(transparent)]
     Refused(#[from] InvalidEvent),
-    /// The engine failed or refused.
+    /// The engine failed or rejected the request.
     #[error(transparent)]
     Engine(#[from] Error),
 }
 
 impl ErrorsError {
-    /// A field breaks a rule.
+    /// Returns the error of an invalid field.
     pub(super) fn field(field: impl Into<String>, expected: impl Into<String>) -> Self {
         Self::Field { field: field.into(), expected: expected.into() }
     }

@@ -1,5 +1,5 @@
-//! What SDKs send along in no form of ours: copied with the values of secret keys removed, no deeper, longer and larger than
-//! it may be.
+//! Copies free-form JSON that SDKs send into the properties of an event: with the values of secret
+//! keys redacted, and limited in depth, string length and total size.
 
 use telltale_engine::PropertiesWriter;
 
@@ -8,10 +8,10 @@ use super::scrub::{FILTERED, Scrubber};
 use crate::limits;
 use crate::platform::json::{Elements, Json, Members, Number, Value, with_document};
 
-/// Bytes that a value takes beside its text: quotes, a comma, a colon.
+/// Bytes that each value takes besides its string: quotes, a comma, a colon.
 const VALUE_BYTES: usize = 4;
 
-/// Copies values into a writer until so many bytes are used up.
+/// A copier of JSON values with a budget of bytes.
 pub(super) struct FreeForm<'w> {
     writer: &'w mut PropertiesWriter,
     scrubber: &'w Scrubber,
@@ -29,7 +29,7 @@ impl<'w> FreeForm<'w> {
         Self { writer, scrubber, chars_max, bytes_left: bytes }
     }
 
-    /// Copies a value that stands at this depth.
+    /// Copies a value at the given nesting depth.
     pub(super) fn value(&mut self, value: Value<'_>, depth: usize) {
         self.spend(VALUE_BYTES);
         match value.json() {
@@ -39,7 +39,7 @@ impl<'w> FreeForm<'w> {
             Json::Number(Number::Signed(value)) => self.writer.integer(value),
             Json::Number(Number::Float(value)) if value.is_finite() => self.writer.float(value),
             Json::Number(Number::Float(_)) => self.writer.null(),
-            Json::Text(text) if self.may_hold_secrets(text) => self.document(text, depth),
+            Json::Text(text) if self.may_hold_secrets(text) => self.embedded_json(text, depth),
             Json::Text(text) => self.string(text),
             Json::Array(_) | Json::Object(_) if depth >= limits::ERROR_DEPTH_MAX => {
                 self.writer.string("…");
@@ -49,7 +49,8 @@ impl<'w> FreeForm<'w> {
         }
     }
 
-    /// Copies the last values of a list, which may stand under `values`.
+    /// Copies the last `count` elements of a list, or of the list in the field `values` of an
+    /// object.
     pub(super) fn last_of(&mut self, value: Value<'_>, count: usize) {
         let list = match value.json() {
             Json::Object(mut members) => {
@@ -104,28 +105,29 @@ impl<'w> FreeForm<'w> {
         self.writer.end_object();
     }
 
-    /// Whether a text looks like a document, as bodies of requests and values of variables often are, and has one of the
-    /// words in it that secret keys are known by.
+    /// Returns whether a string looks like JSON, as request bodies and values of variables often
+    /// do, and contains a word of the secret keys.
     fn may_hold_secrets(&self, text: &str) -> bool {
         let is_document = match unquoted(text).as_bytes() {
             [b'{', ..] => true,
-            // Lines of logs begin like this too; values of secret keys in a list are quoted.
+            // Log lines also begin with `[`, but only lists with quoted strings can contain secret
+            // keys.
             [b'[', rest @ ..] => memchr::memchr2(b'"', b'\'', rest).is_some(),
             _ => false,
         };
         is_document && self.scrubber.is_secret(text)
     }
 
-    /// A text that is a document, copied as such. Of one that cannot be read, as those are that an agent has cut, nobody knows
-    /// where its secrets are.
-    fn document(&mut self, text: &str, depth: usize) {
+    /// Copies a string of JSON as a JSON value. If it cannot be parsed, for example because the SDK
+    /// truncated it, the positions of its secrets are unknown, so all of it is redacted.
+    fn embedded_json(&mut self, text: &str, depth: usize) {
         if with_document(text.as_bytes(), |document| self.value(document, depth)).is_err() {
             self.writer.string(FILTERED);
             self.spend(FILTERED.len());
         }
     }
 
-    /// A text, which may be an address or a query with secrets in it.
+    /// Copies a string, which may be a URL or a query string with secrets in it.
     fn string(&mut self, text: &str) {
         let whole = truncate(text, self.chars_max);
         let scrubbed = self.scrubber.scrub_query(whole);
@@ -139,14 +141,15 @@ impl<'w> FreeForm<'w> {
     }
 }
 
-/// A list of a secret key and its value, as headers are sent.
+/// Returns the key and the redacted value if the list is a pair of a secret key and its value, the
+/// form in which SDKs send headers.
 fn secret_pair<'d>(mut pair: Elements<'d>, scrubber: &Scrubber) -> Option<(&'d str, &'static str)> {
     let (2, Json::Text(key)) = (pair.len(), pair.next()?.json()) else { return None };
     scrubber.is_secret(key).then_some((key, FILTERED))
 }
 
-/// A text without what stands before the value where a language printed it as it is written in programs: quotes, as often as
-/// it was printed, and in Python a letter that tells of which kind it is.
+/// Strips what a language prints before a string literal: quotes, possibly escaped several times,
+/// and the prefix letter of Python.
 fn unquoted(text: &str) -> &str {
     let mut rest = text.trim_start();
     loop {

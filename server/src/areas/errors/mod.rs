@@ -1,12 +1,14 @@
-//! Errors: occurrences told by SDKs of Sentry and by programs themselves, in groups that people resolve, ignore and assign.
+//! Error management: receives occurrences of errors from Sentry SDKs and from programs themselves,
+//! and groups them; people resolve, ignore, assign and merge the groups.
 //!
-//! An occurrence is an event of the engine, called `telltale.error`, with the id of its group in a tag: it is answered when the
-//! event is durable. Groups are a projection of these events and of what people did (`ledger`): what is known of them follows
-//! from both, also after a crash, and nothing is counted twice. Occurrences over time and lists of them are questions to the
-//! engine.
+//! An occurrence is an engine event named `telltale.error` that has the id of its group in a tag; a
+//! request is acknowledged when the event is durable. Groups are a projection of these events and
+//! of the state changes that people made (`ledger`), so after a crash they are rebuilt from both,
+//! and no event counts twice. Lists of occurrences and occurrences over time are engine queries.
 //!
-//! Every way in makes an [`occurrence`](occurrence::Occurrence), borrowed from the body; from there on there is one way: it is
-//! scrubbed and cut into the properties of its event (`document`), and its group is found (`grouping`).
+//! Both protocols produce an [`occurrence`](occurrence::Occurrence) that borrows from the body.
+//! From there on the path is the same: the occurrence is scrubbed and written as the properties of
+//! its event (`document`), and its group is determined (`grouping`).
 
 mod document;
 mod error;

@@ -1,100 +1,101 @@
-//! What the area speaks of: groups of errors, their states, and what of an occurrence makes its group.
+//! The domain types of the area: ids and hashes of error groups, levels, states and state changes.
 
 use telltale_engine::{EventId, TimestampMs};
 
 use crate::platform::ids;
 
-/// The beginning of the ids of groups.
+/// Prefix of group ids.
 pub(super) const ID_PREFIX: &str = "err_";
-/// The beginning of the ids of occurrences, which are events.
+/// Prefix of occurrence ids; an occurrence is an event.
 pub(super) const EVENT_ID_PREFIX: &str = "evt_";
 
-/// The identity of a group.
+/// The id of a group, a ULID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct GroupId(pub(super) u128);
 
 impl GroupId {
-    /// When the id was made, as it says itself.
+    /// Returns the time at which the id was created.
     pub(super) fn created_at(self) -> TimestampMs {
-        // The upper 48 bits of a ULID.
+        // The upper 48 bits of a ULID are its time.
         TimestampMs(i64::try_from(self.0 >> 80).unwrap_or(0))
     }
 
-    /// The id as callers see it.
+    /// Returns the id in the form of the API.
     pub(super) fn format(self) -> String {
         ids::prefixed(ID_PREFIX, self.0)
     }
 
-    /// Reads what [`Self::text`] writes.
+    /// Parses the form that [`Self::format`] returns.
     pub(super) fn parse(text: &str) -> Option<Self> {
         text.strip_prefix(ID_PREFIX).and_then(ids::parse_ulid).map(Self)
     }
 }
 
-/// What makes the group of an occurrence: equal ones belong together.
+/// A grouping hash: occurrences with equal hashes belong to the same group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupHash(pub u128);
 
-/// What an occurrence goes by: the hash that makes its group, and the one that the rules before made, by which groups are found that are
-/// older than the rules of today.
+/// The hashes of an occurrence by the current grouping rules and by the previous version, which
+/// finds groups that were created before the current rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct GroupHashes {
     pub(super) current: GroupHash,
     pub(super) earlier: GroupHash,
 }
 
-/// A key that errors were sent with, so far as one must be told from another: a hash of its id.
+/// The key that an occurrence was sent with, as a hash of the key's id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Sender(pub(super) u64);
 
 impl Sender {
-    /// Nobody knows which key it was.
+    /// The sender of a group whose key was not recorded.
     pub(super) const UNKNOWN: Self = Self(0);
 
-    /// The sender with this key.
+    /// Returns the sender with this key.
     pub(super) fn of(key_id: &str) -> Self {
         Self(xxhash_rust::xxh3::xxh3_64(key_id.as_bytes()).max(1))
     }
 }
 
 impl GroupHash {
-    /// Stands for all errors of a sender that may not begin a group. An ordinary hash begins with these bits once in 2⁶⁴.
+    /// Returns the hash of the overflow group of a sender. An ordinary hash begins with the same 64
+    /// bits with a probability of 2⁻⁶⁴.
     pub(super) fn overflow_of(sender: Sender) -> Self {
         Self(u128::from(u64::MAX) << 64 | u128::from(sender.0))
     }
 
-    /// Whether it stands for such errors.
+    /// Returns whether this is the hash of an overflow group.
     pub(super) fn is_overflow(self) -> bool {
         self.0 >> 64 == u128::from(u64::MAX)
     }
 
-    /// As it stands in a tag: 32 digits.
+    /// Returns the hash as in the event's tag: 32 hexadecimal digits.
     pub fn format(self) -> String {
         format!("{:032x}", self.0)
     }
 
-    /// Reads what [`Self::text`] writes.
+    /// Parses the form that [`Self::format`] returns.
     pub fn parse(text: &str) -> Option<Self> {
         u128::from_str_radix(text, 16).ok().map(Self)
     }
 }
 
-/// How bad an error is. What SDKs call debug, info or log counts as a warning.
+/// The severity of an error. The SDK levels debug, info and log count as warnings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Level {
-    /// Something to look at.
+    /// A condition that deserves attention.
     Warning,
-    /// Something failed.
+    /// An operation failed.
     Error,
-    /// The program ended.
+    /// The program terminated.
     Fatal,
 }
 
 impl Level {
-    /// All levels.
+    /// All levels, in the order of their stored numbers.
     pub(super) const ALL: [Self; 3] = [Self::Warning, Self::Error, Self::Fatal];
 
-    /// The name on the wire.
+    /// Returns the name in the API.
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Warning => "warning",
@@ -103,7 +104,7 @@ impl Level {
         }
     }
 
-    /// The level called `text`, if there is one.
+    /// Returns the level with this name, or `None` if there is none.
     pub(super) fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|level| level.as_str() == text)
     }
@@ -118,7 +119,7 @@ pub(super) enum SentLevel {
     Info,
     /// `warning`
     Warning,
-    /// `error`, which is also meant by none and by an unknown one.
+    /// `error`; also the level where none or an unknown one was sent.
     #[default]
     Error,
     /// `fatal`
@@ -126,7 +127,7 @@ pub(super) enum SentLevel {
 }
 
 impl SentLevel {
-    /// Reads a level of any SDK.
+    /// Parses a level in the spelling of any SDK, in any case.
     pub(super) fn parse(text: &str) -> Option<Self> {
         Some(match text.to_ascii_lowercase().as_str() {
             "debug" | "trace" => Self::Debug,
@@ -138,7 +139,7 @@ impl SentLevel {
         })
     }
 
-    /// The name as it is stored.
+    /// Returns the name as stored in the event's tag.
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Debug => "debug",
@@ -149,7 +150,7 @@ impl SentLevel {
         }
     }
 
-    /// What it counts as.
+    /// Returns the level that it counts as.
     pub(super) fn level(self) -> Level {
         match self {
             Self::Debug | Self::Info | Self::Warning => Level::Warning,
@@ -159,23 +160,23 @@ impl SentLevel {
     }
 }
 
-/// What is to be done about a group.
+/// The status of a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) enum GroupStatus {
-    /// Somebody should look.
+    /// Needs attention.
     #[default]
     Unresolved,
-    /// Done, until it comes again.
+    /// Resolved, until the error occurs again.
     Resolved,
-    /// Nobody needs to look, for a time or for ever.
+    /// Ignored, for a limited time or indefinitely.
     Ignored,
 }
 
 impl GroupStatus {
-    /// All states.
+    /// All statuses, in the order of their stored numbers.
     pub(super) const ALL: [Self; 3] = [Self::Unresolved, Self::Resolved, Self::Ignored];
 
-    /// The name on the wire.
+    /// Returns the name in the API.
     pub(super) fn as_str(self) -> &'static str {
         match self {
             Self::Unresolved => "unresolved",
@@ -184,38 +185,40 @@ impl GroupStatus {
         }
     }
 
-    /// The state called `text`, if there is one.
+    /// Returns the status with this name, or `None` if there is none.
     pub(super) fn parse(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|status| status.as_str() == text)
     }
 }
 
-/// What people and regressions did to a group. The default is a group that nobody has touched.
+/// What people and regressions changed about a group. The default is the state of a new group.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct GroupState {
-    /// The state, not counting that time may have ended an ignore: see [`Self::status`].
+    /// The status as of the last change; an ignore that has expired since is still
+    /// [`Status::Ignored`] here. See [`Self::status`].
     pub(super) stored_status: GroupStatus,
-    /// Events with a smaller number were numbered before the last move, and do not undo it.
+    /// The event number taken by the last state change, 0 if there was none. Events with smaller
+    /// numbers arrived before it and do not reopen the group.
     pub(super) changed_at_number: u64,
     pub(super) resolved_at: Option<TimestampMs>,
     pub(super) note: Option<String>,
     pub(super) ignored_at: Option<TimestampMs>,
-    /// Without it an ignore is for ever.
+    /// `None` while ignored means ignored indefinitely.
     pub(super) ignored_until: Option<TimestampMs>,
     pub(super) reason: Option<String>,
     pub(super) regressed_at: Option<TimestampMs>,
     pub(super) assignee: Option<String>,
-    /// Groups that were merged into this one: their events are this one's.
+    /// Groups that were merged into this one: their events count as its own.
     pub(super) members: Vec<GroupId>,
 }
 
-/// What shall become of a group.
+/// A change to the state of a group.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum StateChange {
     Resolve {
         note: Option<String>,
     },
-    /// For this many milliseconds, or for ever.
+    /// Ignores the group for `duration_ms` milliseconds, or indefinitely if it is `None`.
     Ignore {
         duration_ms: Option<i64>,
         reason: Option<String>,
@@ -227,7 +230,7 @@ pub(super) enum StateChange {
 }
 
 impl GroupState {
-    /// The state at `now`: an ignore that is over is none.
+    /// Returns the status at `now`, at which an ignore may have expired.
     pub(super) fn status(&self, now: TimestampMs) -> GroupStatus {
         match (self.stored_status, self.ignored_until) {
             (GroupStatus::Ignored, Some(until)) if until <= now => GroupStatus::Unresolved,
@@ -235,11 +238,16 @@ impl GroupState {
         }
     }
 
-    /// Carries out a move. A move to the state that the group is in changes nothing, but for an ignore, which takes the new duration and
-    /// reason.
-    pub(super) fn apply_change(&mut self, order: &StateChange, now: TimestampMs, next_number: u64) {
+    /// Applies a state change. A change to the current status has no effect, except for an ignore,
+    /// which replaces duration and reason.
+    pub(super) fn apply_change(
+        &mut self,
+        change: &StateChange,
+        now: TimestampMs,
+        next_number: u64,
+    ) {
         let status = self.status(now);
-        match order {
+        match change {
             StateChange::Resolve { note } if status != GroupStatus::Resolved => {
                 self.enter(GroupStatus::Resolved, next_number);
                 self.resolved_at = Some(now);
@@ -252,12 +260,13 @@ impl GroupState {
                 self.reason.clone_from(reason);
             }
             StateChange::Ignore { duration_ms, reason } => {
-                // What came before goes by the ignore that was in force then, also when it is read again after a crash.
+                // Earlier events are judged by the ignore that was in force when they arrived, also
+                // when they are counted again after a crash.
                 self.changed_at_number = next_number;
                 self.ignored_until = duration_ms.map(|ms| TimestampMs(now.0.saturating_add(ms)));
                 self.reason.clone_from(reason);
             }
-            // Also where an ignore is over: what is left of it goes.
+            // This includes an expired ignore: its fields are cleared.
             StateChange::Unresolve if self.stored_status != GroupStatus::Unresolved => {
                 self.enter(GroupStatus::Unresolved, next_number);
             }
@@ -266,8 +275,9 @@ impl GroupState {
         }
     }
 
-    /// Takes note of an occurrence. A resolved group, or one whose ignore was over, is unresolved again by what arrives after the
-    /// move: the numbers say what does, whatever the clock of the client says and however the clock here was set.
+    /// Records an occurrence. An occurrence that arrives after the last state change reopens a
+    /// resolved group, or one whose ignore has expired. The order of arrival is that of event
+    /// numbers, so neither the client's clock nor changes of the server's clock matter.
     pub(super) fn observe(&mut self, event: EventId) {
         let received = event.received();
         let reopens = event.number() >= self.changed_at_number
@@ -282,12 +292,13 @@ impl GroupState {
         }
     }
 
-    /// Whether a person did more to the group than resolve or ignore it, or it came back since: it must not be dropped unasked.
+    /// Returns whether the group must not be evicted: it has an assignee, a note, a reason or
+    /// merged groups, or it was reopened.
     pub(super) fn is_protected(&self) -> bool {
-        let has_words = self.assignee.is_some() || self.note.is_some() || self.reason.is_some();
+        let has_notes = self.assignee.is_some() || self.note.is_some() || self.reason.is_some();
         let came_back =
             self.stored_status == GroupStatus::Unresolved && self.changed_at_number != 0;
-        has_words || came_back || !self.members.is_empty()
+        has_notes || came_back || !self.members.is_empty()
     }
 
     fn enter(&mut self, status: GroupStatus, number: u64) {
@@ -314,21 +325,21 @@ mod tests {
         TimestampMs(T.0 + ms)
     }
 
-    fn moved(order: StateChange) -> GroupState {
+    fn changed(change: StateChange) -> GroupState {
         let mut group_state = GroupState::default();
-        group_state.apply_change(&order, T, 10);
+        group_state.apply_change(&change, T, 10);
         group_state
     }
 
     #[test]
-    fn an_error_that_comes_again_is_unresolved_and_says_so() {
+    fn a_resolved_error_that_recurs_is_unresolved_and_marked_as_a_regression() {
         for (number, expected) in [
             (10, GroupStatus::Unresolved),
             (11, GroupStatus::Unresolved),
-            // It arrived before it was resolved.
+            // It arrived before the group was resolved.
             (9, GroupStatus::Resolved),
         ] {
-            let mut group_state = moved(StateChange::Resolve { note: Some("done".into()) });
+            let mut group_state = changed(StateChange::Resolve { note: Some("done".into()) });
             group_state.observe(EventId::new(after(7), number));
             assert_eq!(group_state.status(after(9)), expected, "{number}");
             let regressed = (expected == GroupStatus::Unresolved).then_some(after(7));
@@ -337,13 +348,13 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_is_set_back_hides_no_regression() {
-        let mut group_state = moved(StateChange::Resolve { note: None });
+    fn a_clock_set_back_does_not_hide_a_regression() {
+        let mut group_state = changed(StateChange::Resolve { note: None });
         group_state.observe(EventId::new(after(-5_000), 9));
         assert_eq!(
             group_state.stored_status,
             GroupStatus::Resolved,
-            "it was numbered before the move"
+            "it was numbered before the change"
         );
         group_state.observe(EventId::new(after(-5_000), 10));
         assert_eq!(
@@ -353,8 +364,8 @@ mod tests {
     }
 
     #[test]
-    fn an_ignore_ends_by_itself_and_only_an_occurrence_makes_it_a_regression() {
-        let mut group_state = moved(StateChange::Ignore { duration_ms: Some(100), reason: None });
+    fn an_ignore_expires_and_only_a_later_occurrence_is_a_regression() {
+        let mut group_state = changed(StateChange::Ignore { duration_ms: Some(100), reason: None });
         assert_eq!(group_state.status(after(99)), GroupStatus::Ignored);
         assert_eq!(group_state.status(after(100)), GroupStatus::Unresolved);
         group_state.observe(EventId::new(after(99), 11));
@@ -367,37 +378,38 @@ mod tests {
             (group_state.stored_status, group_state.regressed_at),
             (GroupStatus::Unresolved, Some(after(100)))
         );
-        let mut forever = moved(StateChange::Ignore { duration_ms: None, reason: None });
+        let mut forever = changed(StateChange::Ignore { duration_ms: None, reason: None });
         forever.observe(EventId::new(after(1 << 40), 13));
         assert_eq!(forever.status(after(1 << 40)), GroupStatus::Ignored);
     }
 
     #[test]
-    fn a_move_to_the_state_it_is_in_changes_nothing() {
-        let orders = [
+    fn a_change_to_the_current_state_changes_nothing() {
+        let changes = [
             StateChange::Resolve { note: None },
             StateChange::Ignore { duration_ms: None, reason: Some("noise".into()) },
             StateChange::Unresolve,
         ];
-        for order in orders {
-            let once = moved(order.clone());
+        for change in changes {
+            let once = changed(change.clone());
             let mut twice = once.clone();
-            twice.apply_change(&order, after(50), 20);
-            // What came before a repeated ignore does not count for its end.
+            twice.apply_change(&change, after(50), 20);
+            // A repeated ignore takes a new event number; nothing else may differ.
             twice.changed_at_number = once.changed_at_number;
-            assert_eq!(twice, once, "{order:?}");
+            assert_eq!(twice, once, "{change:?}");
         }
-        // A repeated ignore lasts as long as it says now, and is the same ignore.
-        let mut group_state = moved(StateChange::Ignore { duration_ms: Some(5_000), reason: None });
-        let order = StateChange::Ignore { duration_ms: Some(10), reason: Some("noise".into()) };
-        group_state.apply_change(&order, after(50), 20);
+        // A repeated ignore takes the new duration, but keeps its start.
+        let mut group_state =
+            changed(StateChange::Ignore { duration_ms: Some(5_000), reason: None });
+        let change = StateChange::Ignore { duration_ms: Some(10), reason: Some("noise".into()) };
+        group_state.apply_change(&change, after(50), 20);
         assert_eq!((group_state.ignored_at, group_state.ignored_until), (Some(T), Some(after(60))));
         assert_eq!(
             (group_state.reason.as_deref(), group_state.changed_at_number),
             (Some("noise"), 20)
         );
-        // An ignore that is over may begin again.
-        let mut group_state = moved(StateChange::Ignore { duration_ms: Some(10), reason: None });
+        // After an ignore has expired, a new one starts.
+        let mut group_state = changed(StateChange::Ignore { duration_ms: Some(10), reason: None });
         group_state.apply_change(
             &StateChange::Ignore { duration_ms: Some(10), reason: None },
             after(10),
@@ -407,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn levels_of_all_sdks_count_as_one_of_three() {
+    fn levels_of_all_sdks_map_to_warning_error_or_fatal() {
         for (sent, level) in [
             ("debug", "warning"),
             ("log", "warning"),

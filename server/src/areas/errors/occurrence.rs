@@ -1,5 +1,5 @@
-//! One occurrence of an error, as it was sent and borrowed from there: what every way in makes, and what grouping, scrubbing
-//! and storing read.
+//! An occurrence of an error, as sent and borrowed from the request body: what both protocols
+//! produce, and what grouping, scrubbing and storing read.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use telltale_engine::TimestampMs;
 use super::model::SentLevel;
 use crate::platform::json::{Json, Value};
 
-/// One occurrence. What is absent, null or of a kind that cannot be is `None` or empty.
+/// One occurrence. Fields that are absent, null or of the wrong type are `None` or empty.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Occurrence<'d> {
     /// The id that the sender gave it.
@@ -23,16 +23,16 @@ pub(super) struct Occurrence<'d> {
     pub(super) dist: Option<Cow<'d, str>>,
     pub(super) environment: Option<Cow<'d, str>>,
     pub(super) message: Option<Cow<'d, str>>,
-    /// The message before its parameters were filled in.
+    /// The message before its parameters were substituted.
     pub(super) template: Option<Cow<'d, str>>,
-    /// The one that was raised is the last.
+    /// The chain of exceptions; the raised one is last.
     pub(super) exceptions: Vec<Exception<'d>>,
-    /// The stack of the only thread, where there is one.
+    /// The stack of the only thread, or of the only one that crashed.
     pub(super) frames: Vec<Frame<'d>>,
     pub(super) fingerprint: Vec<Cow<'d, str>>,
     pub(super) user: User<'d>,
     pub(super) tags: Vec<Tag<'d>>,
-    /// Objects that are kept as they are, with their names.
+    /// Free-form sections, stored as sent.
     pub(super) sections: Vec<(Section, Value<'d>)>,
 }
 
@@ -47,9 +47,9 @@ pub(super) struct Exception<'d> {
     pub(super) module: Option<Cow<'d, str>>,
     pub(super) mechanism: Option<Cow<'d, str>>,
     pub(super) handled: Option<bool>,
-    /// Made by the SDK where there was none: its type says nothing.
+    /// Whether the SDK made up the exception where none was raised: its type is meaningless.
     pub(super) synthetic: bool,
-    /// The oldest first.
+    /// The oldest frame is first.
     pub(super) frames: Vec<Frame<'d>>,
 }
 
@@ -60,7 +60,7 @@ pub(super) struct Frame<'d> {
     pub(super) abs_path: Option<Cow<'d, str>>,
     pub(super) function: Option<Cow<'d, str>>,
     pub(super) module: Option<Cow<'d, str>>,
-    /// The library or archive that the code is in; only fingerprints read it.
+    /// The library or archive that contains the code; only fingerprints use it.
     pub(super) package: Option<Cow<'d, str>>,
     pub(super) line: Option<u64>,
     pub(super) column: Option<u64>,
@@ -69,7 +69,7 @@ pub(super) struct Frame<'d> {
     pub(super) vars: Option<Value<'d>>,
 }
 
-/// To whom it happened.
+/// The user who was affected.
 #[derive(Clone, Debug, Default)]
 pub(super) struct User<'d> {
     pub(super) id: Option<Cow<'d, str>>,
@@ -78,7 +78,7 @@ pub(super) struct User<'d> {
     pub(super) ip_address: Option<Cow<'d, str>>,
 }
 
-/// Parts of an event that are kept as they are.
+/// The free-form sections of an event.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Section {
     Request,
@@ -90,7 +90,7 @@ pub(super) enum Section {
 }
 
 impl Section {
-    /// The name, as sent and as stored.
+    /// Returns the name of the section, as sent and as stored.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::Request => "request",
@@ -104,7 +104,8 @@ impl Section {
 }
 
 impl<'d> User<'d> {
-    /// What tells this user from others.
+    /// Returns the field that identifies the user: the first of id, email, username and IP address
+    /// that is present.
     pub(super) fn key(&self) -> Option<&Cow<'d, str>> {
         self.id
             .as_ref()
@@ -115,9 +116,9 @@ impl<'d> User<'d> {
 }
 
 impl Frame<'_> {
-    /// Whether the frame is of the program itself; where nobody said, its path tells.
+    /// Returns whether the frame belongs to the program itself. Without `in_app`, the path decides.
     pub(super) fn is_in_app(&self) -> bool {
-        const OF_OTHERS: [&str; 9] = [
+        const DEPENDENCY_PATHS: [&str; 9] = [
             "site-packages",
             "dist-packages",
             "/usr/lib",
@@ -130,18 +131,19 @@ impl Frame<'_> {
         ];
         self.in_app.unwrap_or_else(|| {
             let path = self.abs_path.as_deref().or(self.filename.as_deref()).unwrap_or_default();
-            !OF_OTHERS.iter().any(|part| path.contains(part))
+            !DEPENDENCY_PATHS.iter().any(|part| path.contains(part))
         })
     }
 }
 
 impl Occurrence<'_> {
-    /// The exception that was raised.
+    /// Returns the exception that was raised.
     pub(super) fn raised(&self) -> Option<&Exception<'_>> {
         self.exceptions.last()
     }
 
-    /// `Type: message`, the message, or what else there is to call it by: one line.
+    /// Returns one line that describes the occurrence: `Type: message` of the raised exception, or
+    /// else the message or the transaction.
     pub(super) fn title(&self) -> String {
         let line = |text: &str| {
             text.lines().map(str::trim).find(|line| !line.is_empty()).map(str::to_owned)
@@ -161,22 +163,24 @@ impl Occurrence<'_> {
             .unwrap_or_else(|| "(no message)".to_owned())
     }
 
-    /// Where it happened: the newest frame of the program itself, or the transaction.
+    /// Returns where the error occurred: the newest frame of the program itself, or else the
+    /// transaction.
     pub(super) fn culprit(&self) -> Option<String> {
         let frames = self.raised().map_or(&self.frames, |raised| &raised.frames);
         let newest = frames.iter().rev().find(|frame| frame.is_in_app());
-        let place = newest.and_then(|frame| {
+        let location = newest.and_then(|frame| {
             let file = frame.module.as_deref().or(frame.filename.as_deref())?;
             Some(match frame.function.as_deref() {
                 Some(function) => format!("{file} in {function}"),
                 None => file.to_owned(),
             })
         });
-        place.or_else(|| self.transaction.as_deref().map(str::to_owned))
+        location.or_else(|| self.transaction.as_deref().map(str::to_owned))
     }
 }
 
-/// A text; a number or a truth is taken for its text. Empty is none.
+/// Returns a string, or a number or boolean as a string; `None` for an empty string and for other
+/// types.
 pub(super) fn string_value(value: Value<'_>) -> Option<Cow<'_, str>> {
     match value.json() {
         Json::Text("") => None,
@@ -191,7 +195,7 @@ pub(super) fn string_value(value: Value<'_>) -> Option<Cow<'_, str>> {
     }
 }
 
-/// The first characters of a text.
+/// Returns the first `chars_max` characters of a string.
 pub(super) fn truncate(text: &str, chars_max: usize) -> &str {
     if text.len() <= chars_max {
         return text;

@@ -1,4 +1,5 @@
-//! The verbs of the area. Those that look at the disk or ask the engine block.
+//! The operations of the area. Functions that are not async block: they read the disk or run engine
+//! queries.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -19,17 +20,17 @@ use crate::http::{ApiResult, Paging};
 use crate::limits;
 use crate::platform::telemetry::buckets::Width;
 
-/// Occurrences that are to be stored together.
+/// Occurrences that have been admitted and are to be stored in one batch.
 #[derive(Debug)]
 pub(super) struct Admitted {
     batch: EventBatch,
-    /// In the order of the occurrences that are new.
+    /// One for each occurrence that is new, in the order of the request.
     pub(super) tickets: Vec<Ticket>,
-    /// Tell whether occurrences were stored that came with another request.
-    elsewhere: Vec<oneshot::Receiver<bool>>,
+    /// Receivers of the outcome of occurrences that concurrent requests are storing.
+    in_flight: Vec<oneshot::Receiver<bool>>,
 }
 
-/// Which groups a bulk action is about.
+/// The groups that a bulk action applies to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum BulkSelection {
     Named(Vec<GroupId>),
@@ -43,18 +44,19 @@ pub(super) enum BulkAction {
     Delete,
 }
 
-/// Finds the groups of occurrences, and makes events of those that are new. Blocks: ids of occurrences are looked up on disk.
+/// Assigns occurrences to groups and adds an event for each new one to a batch. Blocks: event ids
+/// are looked up on disk.
 pub(super) fn admit(
     app: &App,
     occurrences: &[PreparedOccurrence],
 ) -> Result<Admitted, ErrorsError> {
     let batch = app.engine().event_batch();
-    let mut admitted = Admitted { batch, tickets: Vec::new(), elsewhere: Vec::new() };
+    let mut admitted = Admitted { batch, tickets: Vec::new(), in_flight: Vec::new() };
     for occurrence in occurrences {
         match app.errors().admit(occurrence, &mut admitted.batch) {
             Ok(Admission::New(ticket)) => admitted.tickets.push(ticket),
             Ok(Admission::Known) => {}
-            Ok(Admission::InFlight(told)) => admitted.elsewhere.push(told),
+            Ok(Admission::InFlight(stored)) => admitted.in_flight.push(stored),
             Err(error) => {
                 app.errors().discard(&admitted.tickets);
                 return Err(error);
@@ -64,18 +66,19 @@ pub(super) fn admit(
     Ok(admitted)
 }
 
-/// Stores what was admitted, and counts it. Returns when all of it is durable, also what came with other requests.
+/// Stores the admitted occurrences and counts them. Returns when all of them are durable, including
+/// those that concurrent requests are storing.
 pub(super) async fn store(
     app: &Arc<App>,
     admitted: Admitted,
     receipt: Option<Receipt>,
 ) -> ApiResult<()> {
-    let Admitted { batch, tickets, elsewhere } = admitted;
+    let Admitted { batch, tickets, in_flight } = admitted;
     if !tickets.is_empty() || receipt.is_some() {
         let write = Write { events: Some(batch), receipt, ..Write::default() };
         match app.write(write).await {
             Ok(_) if app.errors().count_in_memory(&tickets) => {}
-            // Users of groups that have been quiet are on disk.
+            // The user sets of idle groups are on disk.
             Ok(_) => {
                 let count = move |app: &App| {
                     app.errors().count(&tickets);
@@ -89,38 +92,40 @@ pub(super) async fn store(
             }
         }
     }
-    for told in elsewhere {
-        if !told.await.unwrap_or(false) {
+    for stored in in_flight {
+        if !stored.await.unwrap_or(false) {
             return Err(ErrorsError::NotStored.into());
         }
     }
     Ok(())
 }
 
-/// A page of errors, and how many match in all.
+/// Returns a page of groups, and the total number that match.
 pub(super) async fn list(
     app: &Arc<App>,
     listing: Listing,
     page: (usize, usize),
 ) -> ApiResult<(Vec<GroupView>, usize)> {
-    let Listing { wanted, sort } = listing;
-    let filter = narrowed(app, wanted).await?;
+    let Listing { filter, sort } = listing;
+    let filter = resolve_filter(app, filter).await?;
     app.blocking(move |app| Ok::<_, ErrorsError>(app.errors().list(&filter, sort, page))).await
 }
 
-/// The filter of groups, narrowed to those that have an occurrence as wanted: a query, of which only so many run at once.
-async fn narrowed(app: &Arc<App>, wanted: ErrorFilter) -> ApiResult<GroupFilter> {
-    let ErrorFilter { mut groups, occurrences } = wanted;
+/// Restricts the group filter to groups with a matching occurrence. Takes a query permit, as other
+/// queries do.
+async fn resolve_filter(app: &Arc<App>, filter: ErrorFilter) -> ApiResult<GroupFilter> {
+    let ErrorFilter { mut groups, occurrences } = filter;
     let Some(occurrences) = occurrences else { return Ok(groups) };
     let narrow = move |app: &App| {
-        groups.only = Some(occurring(app, &groups, &occurrences)?);
+        groups.only = Some(groups_with_occurrence(app, &groups, &occurrences)?);
         Ok::<_, ErrorsError>(groups)
     };
     app.query(narrow).await
 }
 
-/// The groups that have an occurrence as wanted, asked for a number of groups at a time.
-fn occurring(
+/// Returns the groups that have a matching occurrence. Queries the engine for a limited number of
+/// groups at a time.
+fn groups_with_occurrence(
     app: &App,
     groups: &GroupFilter,
     wanted: &OccurrenceFilter,
@@ -128,10 +133,10 @@ fn occurring(
     let by_time = wanted.tags.is_empty();
     let SeenWithin { certain: mut found, mut possible } =
         app.errors().seen_within(groups, wanted.range, by_time);
-    // In order they are looked up quickly in each block.
+    // Each block resolves sorted ids faster.
     possible.sort_unstable();
-    for asked in possible.chunks(limits::ERRORS_ASKED_TOGETHER) {
-        let names = asked.iter().map(|(id, _)| id.format()).collect();
+    for chunk in possible.chunks(limits::ERRORS_ASKED_TOGETHER) {
+        let names = chunk.iter().map(|(id, _)| id.format()).collect();
         let mut filter = events_of(names, wanted.range);
         filter.tags.extend(wanted.tags.iter().cloned());
         let answer = app.engine().query_events(&EventQuery {
@@ -143,21 +148,21 @@ fn occurring(
             aggregations: vec![EventAggregation::Count],
         })?;
         for id in answer.groups.iter().filter_map(|(names, _)| GroupId::parse(names.first()?)) {
-            let owner = asked.binary_search_by_key(&id, |(of, _)| *of);
-            found.extend(owner.ok().and_then(|at| asked.get(at)).map(|(_, group)| *group));
+            let owner = chunk.binary_search_by_key(&id, |(of, _)| *of);
+            found.extend(owner.ok().and_then(|at| chunk.get(at)).map(|(_, group)| *group));
         }
     }
     Ok(found)
 }
 
-/// A group, and its newest occurrence while that is kept.
+/// Returns a group, and its newest occurrence if it has not expired.
 pub(super) fn detail(app: &App, id: &str) -> Result<(GroupView, Option<Event>), ErrorsError> {
     let group = get(app, id)?;
     let latest = group.latest;
     let moment = TimeRange::new(latest.time.0, latest.time.0.saturating_add(1));
     let page = app.engine().list_events(&EventListQuery {
         filter: events_of(group.event_groups(), moment),
-        // Just before it in the order of the list.
+        // The position just before it in the order of the list.
         after: Some((latest.time, EventId(latest.event.0.saturating_add(1)))),
         offset: 0,
         limit: 1,
@@ -166,7 +171,7 @@ pub(super) fn detail(app: &App, id: &str) -> Result<(GroupView, Option<Event>), 
     Ok((group, event))
 }
 
-/// A page of the occurrences of a group, the newest first.
+/// Returns a page of the occurrences of a group, newest first.
 pub(super) fn events(app: &App, id: &str, paging: Paging) -> Result<EventPage, ErrorsError> {
     let group = get(app, id)?;
     Ok(app.engine().list_events(&EventListQuery {
@@ -177,7 +182,7 @@ pub(super) fn events(app: &App, id: &str, paging: Paging) -> Result<EventPage, E
     })?)
 }
 
-/// How often a group occurred, by time.
+/// Returns the number of occurrences of a group in each bucket.
 pub(super) fn series(
     app: &App,
     id: &str,
@@ -195,49 +200,49 @@ pub(super) fn series(
     })?)
 }
 
-/// Moves one group, or the one that it was merged into.
+/// Applies a state change to a group, or to the group that it was merged into.
 pub(super) fn apply_change(
     app: &App,
     id: &str,
-    order: &StateChange,
+    change: &StateChange,
 ) -> Result<GroupView, ErrorsError> {
-    let (moved, _) = app.errors().apply_change(&[query::group(id)?], order)?;
-    moved.into_iter().next().ok_or_else(|| ErrorsError::NotFound(id.to_owned()))
+    let (changed, _) = app.errors().apply_change(&[query::group(id)?], change)?;
+    changed.into_iter().next().ok_or_else(|| ErrorsError::NotFound(id.to_owned()))
 }
 
-/// Makes other groups part of one.
+/// Merges other groups into one.
 pub(super) fn merge(app: &App, id: &str, others: &[GroupId]) -> Result<GroupView, ErrorsError> {
     app.errors().merge(query::group(id)?, others)
 }
 
 /// Deletes a group.
 pub(super) fn delete(app: &App, id: &str) -> Result<(), ErrorsError> {
-    let gone = app.errors().delete(&[query::group(id)?])?;
-    if gone.is_empty() { Err(ErrorsError::NotFound(id.to_owned())) } else { Ok(()) }
+    let deleted = app.errors().delete(&[query::group(id)?])?;
+    if deleted.is_empty() { Err(ErrorsError::NotFound(id.to_owned())) } else { Ok(()) }
 }
 
-/// Does something to many groups, and answers how many there were and how many changed.
-pub(super) async fn in_bulk(
+/// Applies a bulk action; returns how many groups matched and how many of them changed.
+pub(super) async fn apply_bulk(
     app: &Arc<App>,
-    chosen: BulkSelection,
+    selection: BulkSelection,
     action: BulkAction,
 ) -> ApiResult<(usize, usize)> {
-    let ids = match chosen {
+    let ids = match selection {
         BulkSelection::Named(ids) => ids,
-        BulkSelection::Matching(wanted) => {
-            let filter = narrowed(app, wanted).await?;
+        BulkSelection::Matching(filter) => {
+            let filter = resolve_filter(app, filter).await?;
             let find = move |app: &App| Ok::<_, ErrorsError>(app.errors().matching(&filter));
             app.blocking(find).await?
         }
     };
     let act = move |app: &App| match action {
-        BulkAction::StateChange(order) => {
-            let (there, changed) = app.errors().apply_change(&ids, &order)?;
-            Ok::<_, ErrorsError>((there.len(), changed))
+        BulkAction::StateChange(change) => {
+            let (found, changed) = app.errors().apply_change(&ids, &change)?;
+            Ok::<_, ErrorsError>((found.len(), changed))
         }
         BulkAction::Delete => {
-            let gone = app.errors().delete(&ids)?;
-            Ok((gone.len(), gone.len()))
+            let deleted = app.errors().delete(&ids)?;
+            Ok((deleted.len(), deleted.len()))
         }
     };
     app.blocking(act).await

@@ -1,10 +1,10 @@
-//! From an occurrence to what is stored of it and what its group shows: everything that can be done before anybody is asked
-//! which group that is.
+//! Turns an occurrence into what is stored of it and what its group displays: everything that does
+//! not depend on which group it belongs to.
 
 use telltale_engine::limits::TAG_KEY_CHARS_MAX;
 use telltale_engine::{Properties, PropertiesWriter, TimestampMs};
 
-use super::document::{self, Names};
+use super::document::{self, EventHeader};
 use super::grouping::hashes_of;
 use super::ledger::OWN_TAG_PREFIX;
 use super::model::{GroupHashes, Level, Sender, SentLevel};
@@ -17,7 +17,7 @@ use crate::limits;
 pub(super) struct PreparedOccurrence {
     pub(super) sender: Sender,
     pub(super) project: u64,
-    /// The id that the sender gave it, or was given here.
+    /// The id that the sender gave it, or a new one.
     pub(super) event_id: u128,
     pub(super) hashes: GroupHashes,
     pub(super) time: TimestampMs,
@@ -25,32 +25,34 @@ pub(super) struct PreparedOccurrence {
     pub(super) environment: Option<String>,
     pub(super) release: Option<String>,
     pub(super) user: Option<String>,
-    /// Tags by which errors are found, with the keys that they have as tags of the event.
+    /// Tags that lists of errors can be filtered by, with their keys as tags of the event.
     pub(super) tags: Vec<(String, String)>,
     pub(super) summary: GroupSummary,
     pub(super) properties: Properties,
 }
 
-/// What a group shows of its newest occurrence.
+/// What a group displays of its newest occurrence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct GroupSummary {
     pub(super) title: String,
-    /// What is searched beside the title: the beginning of the message, where the title does not have it.
+    /// What is searched besides the title: the beginning of the message, or nothing where the title
+    /// already contains it.
     pub(super) message: String,
     pub(super) level: Level,
 }
 
-/// Where an occurrence came in.
+/// The context in which an occurrence arrived.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {
     pub(super) sender: Sender,
     pub(super) project: u64,
-    /// The id for an occurrence that has none.
+    /// The id for an occurrence that was sent without one.
     pub(super) event_id: u128,
     pub(super) now: TimestampMs,
 }
 
-/// Prepares an occurrence. `None` only where nothing of it fits into an event, which never is.
+/// Prepares an occurrence. Returns `None` only if its properties do not fit into an event, which
+/// the limits of [`document`] rule out.
 pub(super) fn prepare(
     occurrence: &Occurrence<'_>,
     arrival: Arrival,
@@ -60,9 +62,12 @@ pub(super) fn prepare(
     let event_id = occurrence.event_id.unwrap_or(arrival.event_id);
     let title =
         truncate(&scrubber.scrub(&occurrence.title()), limits::ERROR_TITLE_CHARS_MAX).to_owned();
-    let names =
-        Names { project: arrival.project, event_id: &format_event_id(event_id), title: &title };
-    let properties = document::write(writer, occurrence, names, scrubber)?.clone();
+    let header = EventHeader {
+        project: arrival.project,
+        event_id: &format_event_id(event_id),
+        title: &title,
+    };
+    let properties = document::write(writer, occurrence, header, scrubber)?.clone();
     let owned = |text: &Option<std::borrow::Cow<'_, str>>| {
         text.as_deref().map(|text| scrubber.scrub(text).into_owned())
     };
@@ -76,9 +81,9 @@ pub(super) fn prepare(
         environment: owned(&occurrence.environment),
         release: owned(&occurrence.release),
         user: occurrence.user.key().map(|user| scrubber.scrub_user(user).into_owned()),
-        tags: indexed(occurrence, scrubber),
+        tags: indexed_tags(occurrence, scrubber),
         summary: GroupSummary {
-            message: searched(occurrence, &title, scrubber),
+            message: searched_message(occurrence, &title, scrubber),
             title,
             level: occurrence.level.level(),
         },
@@ -86,13 +91,14 @@ pub(super) fn prepare(
     })
 }
 
-/// An id of an event as SDKs write it.
+/// Returns an event id in the form that SDKs use: 32 hexadecimal digits.
 pub(super) fn format_event_id(id: u128) -> String {
     format!("{id:032x}")
 }
 
-/// The tags by which errors are found: those that an event can have.
-fn indexed(occurrence: &Occurrence<'_>, scrubber: &Scrubber) -> Vec<(String, String)> {
+/// Returns the tags that errors can be filtered by: those that the engine accepts as tags of an
+/// event, up to the limit.
+fn indexed_tags(occurrence: &Occurrence<'_>, scrubber: &Scrubber) -> Vec<(String, String)> {
     let mut tags: Vec<(String, String)> = Vec::new();
     for (key, value) in occurrence.tags.iter().filter(|(key, _)| !scrubber.is_secret(key)) {
         let key = [OWN_TAG_PREFIX, &scrubber.scrub(key)].concat();
@@ -108,14 +114,14 @@ fn indexed(occurrence: &Occurrence<'_>, scrubber: &Scrubber) -> Vec<(String, Str
     tags
 }
 
-/// The beginning of the message, unless the title holds it.
-fn searched(occurrence: &Occurrence<'_>, title: &str, scrubber: &Scrubber) -> String {
+/// Returns the beginning of the message, unless the title contains it.
+fn searched_message(occurrence: &Occurrence<'_>, title: &str, scrubber: &Scrubber) -> String {
     let raised = occurrence.raised().and_then(|raised| raised.value.as_deref());
     let message = raised.or(occurrence.message.as_deref()).unwrap_or_default();
     beyond_title(&scrubber.scrub(message), title)
 }
 
-/// The beginning of `message`; nothing where `title` ends with all of it.
+/// Returns the beginning of `message`, or an empty string if `title` ends with it.
 pub(super) fn beyond_title(message: &str, title: &str) -> String {
     if title.ends_with(message) {
         return String::new();

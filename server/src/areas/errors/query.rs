@@ -1,4 +1,4 @@
-//! What callers ask for: parameters of queries and filters of bodies, read into what the ledger and the engine understand.
+//! Parses query parameters and filters of request bodies into filters of the ledger and the engine.
 
 use std::borrow::Cow;
 
@@ -14,29 +14,30 @@ use crate::platform::telemetry::question::{self, InvalidQuestion};
 use crate::platform::telemetry::span;
 use crate::platform::time::{self, Moment};
 
-/// A page of groups.
+/// A request for a page of groups.
 #[derive(Clone, Debug)]
 pub(super) struct Listing {
-    pub(super) wanted: ErrorFilter,
+    pub(super) filter: ErrorFilter,
     pub(super) sort: SortBy,
 }
 
-/// Which errors are wanted: what their groups say, and what their occurrences say.
+/// A filter of groups, by their own fields and by their occurrences.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ErrorFilter {
     pub(super) groups: GroupFilter,
-    /// `None` where nothing is asked of occurrences.
+    /// `None` if no condition applies to occurrences.
     pub(super) occurrences: Option<OccurrenceFilter>,
 }
 
-/// Occurrences of which an error must have one: all conditions hold of the same one.
+/// A filter of occurrences: a group matches if at least one of its occurrences meets all
+/// conditions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct OccurrenceFilter {
     pub(super) range: TimeRange,
     pub(super) tags: Vec<TagFilter>,
 }
 
-/// Filters as they are written, in a query or in a body.
+/// The filter parameters as sent, in a query string or a body.
 #[derive(Clone, Debug, Default)]
 pub(super) struct FilterParams<'t> {
     pub(super) status: Option<&'t str>,
@@ -51,12 +52,12 @@ pub(super) struct FilterParams<'t> {
     pub(super) assignee: Option<&'t str>,
 }
 
-/// A filter that cannot be read.
+/// A filter that cannot be parsed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum InvalidFilter {
-    /// It has the wrong form: which, and what was expected.
+    /// A parameter has an invalid value: its name, and the rule that it violates.
     Wrong(&'static str, Cow<'static, str>),
-    /// It is one that all questions have in common.
+    /// A parameter that all query routes share is invalid.
     QueryParams(InvalidQuestion),
 }
 
@@ -117,7 +118,7 @@ impl FilterParams<'_> {
     }
 }
 
-/// A span before now, or a time.
+/// Parses a duration before now, or a time.
 fn since(text: &str, now: TimestampMs) -> Option<TimestampMs> {
     match span::parse(text, i64::MAX) {
         Some(ms) => Some(TimestampMs(now.0.saturating_sub(ms))),
@@ -125,9 +126,9 @@ fn since(text: &str, now: TimestampMs) -> Option<TimestampMs> {
     }
 }
 
-/// Reads the parameters of a list.
+/// Parses the parameters of a list.
 pub(super) fn listing(query: &Query, now: TimestampMs) -> ApiResult<Listing> {
-    let written = FilterParams {
+    let params = FilterParams {
         status: query.one("status")?,
         level: query.one("level")?,
         since: query.one("since")?,
@@ -139,7 +140,7 @@ pub(super) fn listing(query: &Query, now: TimestampMs) -> ApiResult<Listing> {
         search: query.one("search")?,
         assignee: query.one("assignee")?,
     };
-    let wanted = written.read(now).map_err(|invalid| match invalid {
+    let filter = params.read(now).map_err(|invalid| match invalid {
         InvalidFilter::Wrong(field, expected) => ApiError::parameter(field, expected),
         InvalidFilter::QueryParams(invalid) => invalid.into(),
     })?;
@@ -153,10 +154,10 @@ pub(super) fn listing(query: &Query, now: TimestampMs) -> ApiResult<Listing> {
             return Err(ApiError::parameter("sort", expected));
         }
     };
-    Ok(Listing { wanted, sort })
+    Ok(Listing { filter, sort })
 }
 
-/// Reads the range and the width of a series.
+/// Parses the time range and the bucket width of a series.
 pub(super) fn series(query: &Query, now: TimestampMs) -> ApiResult<(TimeRange, Width)> {
     let from = query.moment("from", now)?.map(|moment| moment.start());
     let to = query.moment("to", now)?.map(|moment| moment.end());
@@ -164,7 +165,7 @@ pub(super) fn series(query: &Query, now: TimestampMs) -> ApiResult<(TimeRange, W
     Ok((range, question::width(query.one("interval")?, range)?))
 }
 
-/// The group that a path or a body names.
+/// Parses the id of a group.
 pub(super) fn group(text: &str) -> Result<GroupId, ErrorsError> {
     GroupId::parse(text).ok_or_else(|| ErrorsError::NotFound(text.to_owned()))
 }

@@ -1,4 +1,5 @@
-//! `POST /api/v1/errors`: an error told by a program without an SDK. Its fields have one form each, and another is refused.
+//! Parses the body of `POST /api/v1/errors`, by which programs without an SDK report errors. Unlike
+//! in SDK events, a field of the wrong type is rejected.
 
 use std::borrow::Cow;
 
@@ -11,7 +12,7 @@ use crate::limits;
 use crate::platform::json::{InvalidJson, Json, Members, Value, with_document};
 use crate::platform::time;
 
-/// Reads a body and hands its occurrence to `use_occurrence`.
+/// Parses a body and passes its occurrence to `use_occurrence`.
 pub(super) fn read<R>(
     body: &[u8],
     now: TimestampMs,
@@ -29,7 +30,8 @@ fn report(document: Value<'_>, now: TimestampMs) -> Result<Occurrence<'_>, Error
         match name {
             "exception" => read.exceptions = vec![exception(value)?],
             "message" => {
-                read.message = Some(line("message", value, limits::ERROR_MESSAGE_CHARS_MAX)?)
+                read.message =
+                    Some(string_field("message", value, limits::ERROR_MESSAGE_CHARS_MAX)?)
             }
             "level" => read.level = level(value)?,
             "timestamp" => read.time = Some(timestamp(value, now)?),
@@ -40,7 +42,7 @@ fn report(document: Value<'_>, now: TimestampMs) -> Result<Occurrence<'_>, Error
             "release" => read.release = Some(short("release", value)?),
             "transaction" => read.transaction = Some(short("transaction", value)?),
             "server_name" => read.server_name = Some(short("server_name", value)?),
-            // Ingest passes over what it does not know.
+            // Unknown fields are ignored.
             _ => {}
         }
     }
@@ -57,23 +59,26 @@ fn exception(value: Value<'_>) -> Result<Exception<'_>, ErrorsError> {
         match name {
             "type" => read.kind = Some(short("exception.type", value)?),
             "message" => {
-                read.value =
-                    Some(line("exception.message", value, limits::ERROR_MESSAGE_CHARS_MAX)?);
+                read.value = Some(string_field(
+                    "exception.message",
+                    value,
+                    limits::ERROR_MESSAGE_CHARS_MAX,
+                )?);
             }
             "module" => read.module = Some(short("exception.module", value)?),
             "backtrace" => read.frames = backtrace(value)?,
             _ => {}
         }
     }
-    let says = [&read.kind, &read.value].into_iter().flatten().any(|text| !text.is_empty());
+    let has_content = [&read.kind, &read.value].into_iter().flatten().any(|text| !text.is_empty());
     let missing = ErrorsError::MissingOneOf(
         "exception.type",
         "exception.type or exception.message is required",
     );
-    if says { Ok(read) } else { Err(missing) }
+    if has_content { Ok(read) } else { Err(missing) }
 }
 
-/// Lines as the detail shows them, the newest first; frames stand the other way round.
+/// Parses a backtrace, in which the newest frame is first; [`Exception::frames`] has it last.
 fn backtrace(value: Value<'_>) -> Result<Vec<Frame<'_>>, ErrorsError> {
     const FIELD: &str = "exception.backtrace";
     let Json::Array(lines) = value.json() else {
@@ -94,21 +99,23 @@ fn backtrace(value: Value<'_>) -> Result<Vec<Frame<'_>>, ErrorsError> {
     Ok(frames)
 }
 
-/// `file:12 in function`, as Ruby has it `file:12:in 'function'`; whatever else a line is, it is a place.
+/// Parses `file:12 in function`, or Ruby's `file:12:in 'function'`. Any other line becomes the file
+/// name.
 fn frame(text: &str) -> Frame<'_> {
-    let (place, function) = match text.split_once(":in ").or_else(|| text.split_once(" in ")) {
-        Some((place, function)) => (place, Some(function.trim_matches(['`', '\'', '"']))),
+    let (location, function) = match text.split_once(":in ").or_else(|| text.split_once(" in ")) {
+        Some((location, function)) => (location, Some(function.trim_matches(['`', '\'', '"']))),
         None => (text, None),
     };
-    let numbered = place.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
+    let numbered =
+        location.rsplit_once(':').and_then(|(file, line)| Some((file, line.parse().ok()?)));
     let (file, line) = match numbered {
         Some((file, line)) => (file, Some(line)),
-        None => (place, None),
+        None => (location, None),
     };
-    let named = |text: &'_ str| !text.is_empty();
+    let non_empty = |text: &'_ str| !text.is_empty();
     Frame {
-        filename: Some(file).filter(|file| named(file)).map(Cow::Borrowed),
-        function: function.filter(|function| named(function)).map(Cow::Borrowed),
+        filename: Some(file).filter(|file| non_empty(file)).map(Cow::Borrowed),
+        function: function.filter(|function| non_empty(function)).map(Cow::Borrowed),
         line,
         ..Frame::default()
     }
@@ -171,11 +178,11 @@ fn tags(value: Value<'_>) -> Result<Vec<Tag<'_>>, ErrorsError> {
 }
 
 fn fingerprint(value: Value<'_>) -> Result<Vec<Cow<'_, str>>, ErrorsError> {
-    let wrong = || ErrorsError::field("fingerprint", "must be an array of strings");
-    let Json::Array(elements) = value.json() else { return Err(wrong()) };
+    let invalid = || ErrorsError::field("fingerprint", "must be an array of strings");
+    let Json::Array(elements) = value.json() else { return Err(invalid()) };
     let parts = elements.take(limits::ERROR_FINGERPRINTS_MAX).map(|part| match part.json() {
         Json::Text(text) => Ok(Cow::Borrowed(truncate(text, limits::ERROR_FIELD_CHARS_MAX))),
-        _ => Err(wrong()),
+        _ => Err(invalid()),
     });
     parts.collect()
 }
@@ -188,11 +195,11 @@ fn object<'d>(field: &'static str, value: Value<'d>) -> Result<Members<'d>, Erro
 }
 
 fn short<'d>(field: &'static str, value: Value<'d>) -> Result<Cow<'d, str>, ErrorsError> {
-    line(field, value, limits::ERROR_FIELD_CHARS_MAX)
+    string_field(field, value, limits::ERROR_FIELD_CHARS_MAX)
 }
 
-/// A text, cut to so many characters.
-fn line<'d>(
+/// Returns a string truncated to `chars_max` characters.
+fn string_field<'d>(
     field: &'static str,
     value: Value<'d>,
     chars_max: usize,

@@ -1,4 +1,4 @@
-//! The routes of the area, and what each does: parse, act, answer.
+//! The routes of the area and their handlers.
 
 use std::sync::Arc;
 
@@ -25,7 +25,10 @@ use crate::platform::json::reserve_document;
 /// The routes of the area.
 pub static ROUTES: &[Route] = &[
     Route::get("/api/v1/errors", &list).doc(LIST),
-    Route::post("/api/v1/errors", &track).scope(Scope::Ingest).limit(LimitClass::Single).doc(TRACK),
+    Route::post("/api/v1/errors", &report_error)
+        .scope(Scope::Ingest)
+        .limit(LimitClass::Single)
+        .doc(REPORT),
     Route::post("/api/v1/errors/bulk", &bulk).drains().doc(BULK),
     Route::get("/api/v1/errors/{id}", &get).doc(GET),
     Route::delete("/api/v1/errors/{id}", &delete).doc(DELETE),
@@ -47,7 +50,7 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     Response::ok(&Page { data, meta: paging.meta(total) })
 }
 
-async fn track(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
+async fn report_error(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let body = req.take_json_body()?;
     let sender = Sender::of(req.identity().key_id());
     let arrival = Arrival { sender, project: 0, event_id: app.new_number(), now: app.now() };
@@ -75,21 +78,21 @@ async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let gone = Deleted::new(req.param("id"));
+    let deleted = Deleted::new(req.param("id"));
     app.blocking(move |app| ops::delete(app, req.param("id"))).await?;
-    Response::ok(&Data { data: gone })
+    Response::ok(&Data { data: deleted })
 }
 
 async fn resolve(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let order = req.json_or_default::<ResolveInput>()?.into_change()?;
-    let moved = app.blocking(move |app| ops::apply_change(app, req.param("id"), &order)).await?;
-    Response::ok(&Data { data: GroupStateView::from(moved) })
+    let change = req.json_or_default::<ResolveInput>()?.into_change()?;
+    let changed = app.blocking(move |app| ops::apply_change(app, req.param("id"), &change)).await?;
+    Response::ok(&Data { data: GroupStateView::from(changed) })
 }
 
 async fn ignore(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let order = req.json_or_default::<IgnoreInput>()?.into_change()?;
-    let moved = app.blocking(move |app| ops::apply_change(app, req.param("id"), &order)).await?;
-    Response::ok(&Data { data: GroupStateView::from(moved) })
+    let change = req.json_or_default::<IgnoreInput>()?.into_change()?;
+    let changed = app.blocking(move |app| ops::apply_change(app, req.param("id"), &change)).await?;
+    Response::ok(&Data { data: GroupStateView::from(changed) })
 }
 
 async fn unresolve(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -99,9 +102,9 @@ async fn unresolve(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 async fn assign(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let order = req.json::<AssignInput>()?.into_change()?;
-    let moved = app.blocking(move |app| ops::apply_change(app, req.param("id"), &order)).await?;
-    Response::ok(&Data { data: GroupStateView::from(moved) })
+    let change = req.json::<AssignInput>()?.into_change()?;
+    let changed = app.blocking(move |app| ops::apply_change(app, req.param("id"), &change)).await?;
+    Response::ok(&Data { data: GroupStateView::from(changed) })
 }
 
 async fn merge(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -111,8 +114,8 @@ async fn merge(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 async fn bulk(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let (chosen, action) = req.json::<BulkInput>()?.into_parts(app.now())?;
-    let (matched, changed) = ops::in_bulk(&app, chosen, action).await?;
+    let (selection, action) = req.json::<BulkInput>()?.into_parts(app.now())?;
+    let (matched, changed) = ops::apply_bulk(&app, selection, action).await?;
     Response::ok(&Data { data: BulkView { matched, changed } })
 }
 
@@ -134,50 +137,51 @@ async fn series(app: Arc<App>, req: Request) -> ApiResult<Response> {
 const TAG: &str = "Errors";
 const NO_ERROR: ErrorCode = ErrorCode::Missing(Resource::ErrorGroup);
 
-const LIST: Doc = Doc::new(TAG, "List errors, the last seen first")
+const LIST: Doc = Doc::new(TAG, "List error groups, most recently seen first")
     .parameters(&[
-        Param::query("status", "Only errors in this state. An ignore that is over is none.")
+        Param::query("status", "Only errors with this status. An error whose ignore has expired is unresolved.")
             .form(Form::OneOf(&["unresolved", "resolved", "ignored"])),
         Param::query("level", "Only errors of this level.")
             .form(Form::OneOf(&["warning", "error", "fatal"])),
         Param::query(
             "since",
-            "Only errors last seen within this range (`30m`, `24h`, `7d`, `2w`), or since this date or time.",
+            "Only errors last seen within this duration before now (`30m`, `24h`, `7d`, `2w`), or since this date or time.",
         )
         .form(Form::Since)
         .example("24h"),
         Param::query(
             "from",
-            "Only errors with an occurrence at this time or later. All that is asked of occurrences must hold of the same one.",
+            "Only errors with an occurrence at this time or later. One occurrence must meet all conditions on occurrences.",
         )
         .form(Form::Time),
-        Param::query("to", "Only errors with an occurrence before this time; a date is the end of its day.")
+        Param::query("to", "Only errors with an occurrence before this time; a date means the end of that day.")
             .form(Form::Time),
         Param::query(
             "environment",
-            "Only errors with an occurrence in this environment, one of `a,b`, none of `!a,b`, or one that begins as `a*`.",
+            "Only errors with an occurrence in this environment: `a`, any of `a,b`, none of `!a,b`, or with a prefix, `a*`.",
         ),
-        Param::query("release", "The same for the release."),
+        Param::query("release", "The same filter on the release."),
         Param::query(
             "tags[key]",
-            "The same for a tag. The first 24 tags of an occurrence with keys of at most 96 characters are looked at.",
+            "The same filter on a tag. Applies to the first 24 tags of an occurrence whose keys have at most 96 characters.",
         )
         .form(Form::Tags),
         Param::query(
             "search",
-            "Only errors with this text in their title or in the first 2000 characters of the message of their newest occurrence, in \
-             any case; in the first 300 while long messages take all the memory that is theirs.",
+            "Only errors with this string in their title or in the first 2000 characters of the message of their newest \
+             occurrence, ignoring case. Only the first 300 characters of new messages are searchable while the memory for \
+             long messages is exhausted.",
         )
         .form(Form::TextTo(ERROR_SEARCH_CHARS_MAX)),
-        Param::query("assignee", "Only errors of this user; empty for those that are nobody's."),
-        Param::query("sort", "What the list goes by, the greatest first; last_seen when absent.")
+        Param::query("assignee", "Only errors assigned to this user; an empty value selects unassigned errors."),
+        Param::query("sort", "The sort key, in descending order; last_seen when absent.")
             .form(Form::OneOf(&["last_seen", "first_seen", "occurrences", "users_affected"])),
         Param::query(
             "limit",
-            "Items in the answer; 50 when absent, a larger number is taken as 1000.",
+            "Items per page; 50 when absent, at most 1000: larger values are reduced.",
         )
         .form(Form::Integer(1)),
-        Param::query("offset", "Items to pass over; 0 when absent.")
+        Param::query("offset", "Items to skip; 0 when absent.")
             .form(Form::Integer(0)),
     ])
     .ok::<Page<GroupItem>>()
@@ -187,10 +191,10 @@ const LIST: Doc = Doc::new(TAG, "List errors, the last seen first")
         ErrorCode::InvalidRange,
     ]);
 
-const TRACK: Doc = Doc::new(TAG, "Tell of an error")
+const REPORT: Doc = Doc::new(TAG, "Report an error")
     .about(
-        "For programs without an SDK of Sentry. Answered when the occurrence is durable as the server is configured, with the \
-         error that it is one of.",
+        "For programs without a Sentry SDK. The response is sent when the occurrence is durable as configured; it contains the \
+         id of the error that the occurrence belongs to.",
     )
     .request::<ReportInput>(
         r#"{"exception": {"type": "TypeError", "message": "no total", "backtrace": ["cart.py:12 in total"]}, "release": "shop@1.2.3"}"#,
@@ -205,8 +209,8 @@ const TRACK: Doc = Doc::new(TAG, "Tell of an error")
     ])
     .ext();
 
-const BULK: Doc = Doc::new(TAG, "Do something to many errors")
-    .about("All of it, or nothing. Errors are named by `ids` or found by `filter`, not both. Deleting asks for `confirm`.")
+const BULK: Doc = Doc::new(TAG, "Change or delete many errors")
+    .about("The action is applied to all selected errors or to none. Errors are selected by `ids` or by `filter`, not both. Deleting requires `confirm`.")
     .request::<BulkInput>(r#"{"action": "resolve", "filter": {"level": "warning"}}"#)
     .ok::<Data<BulkView>>()
     .errors(&[
@@ -220,49 +224,50 @@ const BULK: Doc = Doc::new(TAG, "Do something to many errors")
     .ext();
 
 const GET: Doc = Doc::new(TAG, "Get an error with its newest occurrence")
-    .about("The id of an error that was merged into another finds that one, which `merged_into` then names. So it does for the occurrences and their counts, and for moves, in bulk too; not for merging and deleting.")
+    .about("The id of an error that was merged into another returns that one, with its id in `merged_into`. The same applies to occurrences, their counts and state changes, also in bulk, but not to merging and deleting.")
     .ok::<Data<Detail>>()
     .errors(&[NO_ERROR])
     .ext();
 
 const DELETE: Doc = Doc::new(TAG, "Delete an error and all its events")
-    .about("It is gone when this is answered, its events shortly after. A later occurrence begins a new error.")
+    .about("The error is deleted when the response is sent, its events shortly afterwards. A later occurrence creates a new error.")
     .ok::<Data<Deleted>>()
     .errors(&[NO_ERROR]);
 
 const RESOLVE: Doc = Doc::new(TAG, "Resolve an error")
-    .about("An occurrence that arrives later makes it unresolved again and sets `regressed_at`, whatever time the client gives it.")
+    .about("An occurrence that arrives later makes it unresolved again and sets `regressed_at`, regardless of its timestamp.")
     .optional_request::<ResolveInput>(r#"{"note": "fixed in 1.2.4"}"#)
     .ok::<Data<GroupStateView>>()
     .errors(&[NO_ERROR, ErrorCode::InvalidField]);
 
-const IGNORE: Doc = Doc::new(TAG, "Ignore an error, for a time or for ever")
-    .about("One that is ignored already takes the new duration and reason.")
+const IGNORE: Doc = Doc::new(TAG, "Ignore an error, for a limited time or indefinitely")
+    .about("If the error is already ignored, duration and reason are replaced.")
     .optional_request::<IgnoreInput>(r#"{"duration": "24h", "reason": "a holiday"}"#)
     .ok::<Data<GroupStateView>>()
     .errors(&[NO_ERROR, ErrorCode::InvalidField]);
 
-const UNRESOLVE: Doc = Doc::new(TAG, "Take back that an error is resolved or ignored")
+const UNRESOLVE: Doc = Doc::new(TAG, "Make an error unresolved again")
     .optional_request::<EmptyInput>("{}")
     .ok::<Data<GroupStateView>>()
     .errors(&[NO_ERROR]);
 
-const ASSIGN: Doc = Doc::new(TAG, "Say whose an error is")
+const ASSIGN: Doc = Doc::new(TAG, "Assign an error to a user")
     .request::<AssignInput>(r#"{"user_id": "ann@example.com"}"#)
     .ok::<Data<GroupStateView>>()
     .errors(&[NO_ERROR, ErrorCode::MissingField, ErrorCode::InvalidField]);
 
-const MERGE: Doc = Doc::new(TAG, "Make other errors part of one")
+const MERGE: Doc = Doc::new(TAG, "Merge other errors into one")
     .about(
-        "What was counted adds up, what comes later goes to the one as well, and the others are gone. The state stays. Occurrences that \
-         arrive meanwhile count when it is done; while too many of them wait, more are refused with 503 `overloaded`. Deleting is alike.",
+        "Counts are added up, later occurrences of the others count in the one, and the others are removed. Its state is kept. \
+         Occurrences that arrive during the merge are counted when it is done; if too many are waiting, further ones are \
+         refused with 503 `overloaded`. The same applies to deletion.",
     )
     .request::<MergeInput>("")
     .ok::<Data<GroupStateView>>()
     .errors(&[NO_ERROR, ErrorCode::MissingField, ErrorCode::InvalidField])
     .ext();
 
-const EVENTS: Doc = Doc::new(TAG, "List the occurrences of an error, the newest first")
+const EVENTS: Doc = Doc::new(TAG, "List the occurrences of an error, newest first")
     .parameters(&crate::http::PAGING)
     .ok::<Page<EventView>>()
     .errors(&[NO_ERROR, ErrorCode::InvalidParameter])
@@ -270,13 +275,13 @@ const EVENTS: Doc = Doc::new(TAG, "List the occurrences of an error, the newest 
 
 const SERIES: Doc = Doc::new(TAG, "Count the occurrences of an error by time")
     .about(
-        "Buckets are aligned to the epoch and stamped with their start; empty ones are left out.",
+        "Buckets are aligned to the epoch and identified by their start; empty buckets are omitted.",
     )
     .parameters(&[
         Param::query("from", "Inclusive; 24 hours before `to` when absent.").form(Form::Time),
-        Param::query("to", "Exclusive; now when absent. A date is the end of that day.")
+        Param::query("to", "Exclusive; now when absent. A date means the end of that day.")
             .form(Form::Time),
-        Param::query("interval", "The finest that gives at most 1500 buckets when absent.")
+        Param::query("interval", "When absent, the finest one that results in at most 1500 buckets.")
             .form(Form::OneOf(&["1m", "5m", "1h", "1d"])),
     ])
     .ok::<Data<SeriesView>>()

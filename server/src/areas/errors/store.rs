@@ -1,16 +1,21 @@
-//! The records of the area. All numbers are those of `postcard` (varints, little-endian), after one byte of version.
+//! The persistent records of the area. Integers are encoded by `postcard` (as varints), after a
+//! version byte.
 //!
 //! ```text
-//! table           key                                     value
-//! errors_mark     empty                                   through: varint, beyond: varints, closed at: varint
-//! errors_groups   id: u128 BE                             version 2: counts, texts and the sender of a group, as of the mark
-//! errors_courses  id: u128 BE                             what people did to a group, at once
-//! errors_users    id: u128 BE                             the set of its users, as `Distinct` writes it
-//! errors_seen     generation: u32 BE, hash: u128 BE       nothing: the id of an occurrence, as of the mark
-//! errors_doomed   id: u128 BE                             nothing: the events of this group are being deleted
+//! table           key                                 value
+//! errors_mark     empty                               through: varint, beyond: varints,
+//!                                                     closed at: varint
+//! errors_groups   id: u128 BE                         version 2: counts, strings and sender of a
+//!                                                     group, as of the mark
+//! errors_courses  id: u128 BE                         state that people gave a group, written
+//!                                                     immediately
+//! errors_users    id: u128 BE                         the set of its users, encoded by `Distinct`
+//! errors_seen     generation: u32 BE, hash: u128 BE   no payload: an event id, as of the mark
+//! errors_doomed   id: u128 BE                         no payload: its events are being deleted
 //! ```
 //!
-//! A generation is a week of the calendar of the epoch. Of what cannot be read the rest stays readable.
+//! A generation is a week, counted from the epoch. A corrupt record is reported and skipped; the
+//! rest stays readable.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -30,34 +35,35 @@ const USERS: Table = Table::new(35, "errors_users");
 const SEEN: Table = Table::new(36, "errors_seen");
 const DOOMED: Table = Table::new(37, "errors_doomed");
 
-/// The version of what is written today, but for groups.
+/// The version of all records except groups.
 const VERSION: u8 = 1;
-/// The version of groups that is written today: their sender comes last, which version 1 does not have.
+/// The version in which groups are written: the sender is last, which version 1 does not have.
 const GROUP_VERSION: u8 = 2;
-/// Milliseconds of a generation of ids.
+/// Milliseconds of a generation of event ids.
 const GENERATION_MS: i64 = ERROR_ID_DAYS * 24 * 60 * 60 * 1_000;
 
-/// The records of one engine.
+/// The records in one engine.
 #[derive(Clone, Debug)]
 pub(super) struct LedgerStore {
     engine: Engine,
 }
 
-/// Changes that are made together.
+/// Changes that are written atomically.
 #[derive(Debug, Default)]
 pub(super) struct LedgerChanges(RecordBatch);
 
-/// What the disk has.
+/// The ledger as stored.
 #[derive(Debug, Default)]
 pub(super) struct StoredLedger {
-    /// `None` where it cannot be read.
+    /// `None` if it cannot be read.
     pub(super) mark: Option<Mark>,
-    /// The number that the next event would have had when the server stopped with everything stored; 0 when it did not.
+    /// The event number taken at the last clean shutdown; 0 if the server has written since, or did
+    /// not shut down cleanly.
     pub(super) closed_at: u64,
     pub(super) groups: Vec<(GroupId, Group)>,
     pub(super) group_states: Vec<(GroupId, GroupState)>,
     pub(super) doomed: Vec<GroupId>,
-    /// What cannot be read, a line each.
+    /// A line for each record that cannot be read.
     pub(super) damaged: Vec<String>,
 }
 
@@ -101,12 +107,12 @@ impl LedgerStore {
         Self { engine }
     }
 
-    /// Applies changes, all or none, and returns when they are on disk.
+    /// Writes changes atomically and returns when they are durable.
     pub(super) fn write(&self, changes: LedgerChanges) -> Result<()> {
         self.engine.records().write(changes.0)
     }
 
-    /// Reads everything but users and ids.
+    /// Reads everything except user sets and event ids.
     pub(super) fn read(&self) -> Result<StoredLedger> {
         let records = self.engine.records();
         let mut stored = StoredLedger::default();
@@ -116,13 +122,15 @@ impl LedgerStore {
                 stored.mark = Some(Mark { through, beyond });
                 stored.closed_at = closed_at;
             }
-            Err(Error::Corrupt(reason)) => damaged.push(format!("mark of errors: {reason}")),
+            Err(Error::Corrupt(reason)) => {
+                damaged.push(format!("mark of the error ledger: {reason}"))
+            }
             Err(error) => return Err(error),
         }
         let gap = records.read_all(GROUPS, |key, value| {
             match id_of(key).and_then(|id| Ok((id, decode_group(value)?))) {
                 Ok(group) => stored.groups.push(group),
-                Err(error) => damaged.push(format!("group of errors {key:02x?}: {error}")),
+                Err(error) => damaged.push(format!("error group {key:02x?}: {error}")),
             }
         })?;
         damaged.extend(gap);
@@ -131,7 +139,7 @@ impl LedgerStore {
                 .and_then(|id| Ok((id, decode::<StoredGroupState>(value)?.into_group_state()?)))
             {
                 Ok(group_state) => stored.group_states.push(group_state),
-                Err(error) => damaged.push(format!("state of errors {key:02x?}: {error}")),
+                Err(error) => damaged.push(format!("state of error group {key:02x?}: {error}")),
             }
         })?;
         damaged.extend(gap);
@@ -141,7 +149,7 @@ impl LedgerStore {
         Ok(stored)
     }
 
-    /// The mark; before the first one, the one that counts nothing.
+    /// Returns the stored mark, or one that counts nothing if none was written.
     fn mark(&self) -> Result<StoredMark> {
         match self.engine.records().get(MARK, &[])? {
             Some(bytes) => decode(&bytes),
@@ -149,7 +157,7 @@ impl LedgerStore {
         }
     }
 
-    /// The users of a group.
+    /// Returns the user set of a group, or `None` if there is none.
     pub(super) fn users(&self, id: GroupId) -> Result<Option<Distinct>> {
         let Some(bytes) = self.engine.records().get(USERS, &key(id))? else { return Ok(None) };
         match bytes.split_first() {
@@ -158,10 +166,10 @@ impl LedgerStore {
         }
     }
 
-    /// Whether an id is on disk.
+    /// Returns whether an event id is on disk.
     pub(super) fn has_seen(&self, seen: SeenKey, now: TimestampMs) -> Result<bool> {
         let now = generation(now);
-        // What is believed lags behind after a crash: an id may be of the week that is still to come.
+        // After a crash, trusted time may lag behind: an id may belong to the following week.
         let generations = [now, now.saturating_sub(1), now.saturating_add(1)];
         let keys = generations.map(|generation| seen_key(generation, seen));
         for found in self.engine.records().get_many(SEEN, &keys) {
@@ -174,7 +182,7 @@ impl LedgerStore {
 }
 
 impl LedgerChanges {
-    /// Whether nothing changes.
+    /// Returns whether there are no changes.
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -202,13 +210,13 @@ impl LedgerChanges {
         self.0.put(SEEN, &seen_key(generation(now), seen), vec![VERSION]);
     }
 
-    /// Removes ids that need not be remembered.
+    /// Deletes the event ids of generations before the previous one.
     pub(super) fn delete_old_seen(&mut self, now: TimestampMs) {
         let oldest = generation(now).saturating_sub(1);
         self.0.delete_range(SEEN, &KeyRange::between(&[], &oldest.to_be_bytes()));
     }
 
-    /// Removes everything of a group but its events.
+    /// Deletes all records of a group except its events.
     pub(super) fn delete_group(&mut self, id: GroupId) {
         for table in [GROUPS, GROUP_STATES, USERS] {
             self.0.delete(table, &key(id));
@@ -369,26 +377,26 @@ mod tests {
     }
 
     #[test]
-    fn an_id_is_known_in_the_weeks_around_the_one_that_it_came_in() {
+    fn an_event_id_is_found_one_week_before_and_after_its_own() {
         let dir = tempfile::tempdir().unwrap();
         let options = Options { cache_bytes: 8 << 20, ..Options::default() };
         let store = LedgerStore::new(Engine::open(dir.path(), options).unwrap());
-        let begins = 3_000 * GENERATION_MS;
+        let start = 3_000 * GENERATION_MS;
         let mut changes = LedgerChanges::default();
-        changes.put_seen(SeenKey(7), TimestampMs(begins));
+        changes.put_seen(SeenKey(7), TimestampMs(start));
         store.write(changes).unwrap();
         for (now, is_known) in [
-            (begins - 1, true),
-            (begins, true),
-            (begins + 2 * GENERATION_MS - 1, true),
-            (begins + 2 * GENERATION_MS, false),
+            (start - 1, true),
+            (start, true),
+            (start + 2 * GENERATION_MS - 1, true),
+            (start + 2 * GENERATION_MS, false),
         ] {
             assert_eq!(store.has_seen(SeenKey(7), TimestampMs(now)).unwrap(), is_known, "{now}");
         }
     }
 
     #[test]
-    fn records_are_these_bytes() {
+    fn records_have_a_fixed_encoding() {
         let mark = StoredMark { through: 300, beyond: vec![302], closed_at: 5 };
         assert_eq!(hex(&encode(&mark)), "01ac0201ae0205");
         let group_state = GroupState {
@@ -420,7 +428,7 @@ mod tests {
         let bytes = encode(&group);
         assert_eq!(hex(&bytes), "010154017401020403040406 0109".replace(' ', ""));
         let read = decode_group(&bytes).unwrap();
-        assert_eq!(read.sender, Sender::UNKNOWN, "version 1 does not tell");
+        assert_eq!(read.sender, Sender::UNKNOWN, "version 1 does not record the sender");
         let sent = Group { sender: Sender(300), ..read };
         let bytes = encode_group(&sent);
         assert_eq!(hex(&bytes), "020154017401020403040406 0109 ac02".replace(' ', ""));

@@ -1,4 +1,5 @@
-//! The area through its routes: every verb, what it refuses, and what SDKs are answered.
+//! Tests of the area through its routes: every operation, what it rejects, and how it responds to
+//! SDKs.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -6,9 +7,9 @@ use telltale_engine::TimestampMs;
 
 use crate::areas::testing::{Answer, House, NOW};
 
-/// Tells of an error, and answers its id.
+/// Reports an error and returns its id.
 #[track_caller]
-fn tell(house: &House, kind: &str, message: &str) -> String {
+fn report(house: &House, kind: &str, message: &str) -> String {
     let body = json!({"exception": {"type": kind, "message": message}, "user": {"id": "ann"}});
     house.post("/api/v1/errors", &body).data(201)["id"].as_str().unwrap().to_owned()
 }
@@ -24,14 +25,14 @@ fn envelope(event: &Value) -> String {
 }
 
 #[test]
-fn an_error_is_told_listed_and_shown() {
+fn an_error_is_reported_listed_and_shown() {
     let house = House::open();
     let body = json!({
         "exception": {"type": "ValueError", "message": "bad 7\nmore", "backtrace": ["app/b.py:12 in load", "app/a.py:3 in main"]},
         "level": "fatal", "user": {"id": 5}, "tags": {"region": "eu"}, "environment": "prod", "release": "1.2",
     });
-    let told = house.post("/api/v1/errors", &body).data(201);
-    let id = told["id"].as_str().unwrap();
+    let reported = house.post("/api/v1/errors", &body).data(201);
+    let id = reported["id"].as_str().unwrap();
     assert!(id.starts_with("err_"), "{id}");
     let list = house.get("/api/v1/errors");
     assert_eq!(list.body["meta"], json!({"total": 1, "limit": 50, "offset": 0}));
@@ -47,14 +48,14 @@ fn an_error_is_told_listed_and_shown() {
         json!({"type": "ValueError", "message": "bad 7\nmore", "backtrace": ["app/b.py:12 in load", "app/a.py:3 in main"]})
     );
     let latest = &detail["latest_event"];
-    assert_eq!((&latest["id"], &latest["timestamp"]), (&told["event_id"], &json!(now)));
+    assert_eq!((&latest["id"], &latest["timestamp"]), (&reported["event_id"], &json!(now)));
     assert_eq!((&latest["user"], &latest["tags"]), (&json!({"id": "5"}), &json!({"region": "eu"})));
     assert_eq!((&latest["environment"], &latest["release"]), (&json!("prod"), &json!("1.2")));
     assert_eq!(detail["culprit"], "app/b.py in load");
 }
 
 #[test]
-fn an_error_that_is_told_wrongly_is_refused() {
+fn an_invalid_report_is_refused() {
     let house = House::open();
     for (body, status, code, field) in [
         (json!({}), 422, "missing_field", "exception"),
@@ -87,7 +88,7 @@ fn an_error_that_is_told_wrongly_is_refused() {
 }
 
 #[test]
-fn a_time_that_is_told_is_kept() {
+fn a_reported_time_is_kept() {
     const DAY_MS: i64 = 86_400_000;
     let house = House::open();
     for (name, ms) in [("old", -40 * DAY_MS), ("now", 0), ("soon", DAY_MS / 2)] {
@@ -95,7 +96,7 @@ fn a_time_that_is_told_is_kept() {
         house.post("/api/v1/errors", &json!({"message": name, "timestamp": time})).data(201);
         let list = house.get(&format!("/api/v1/errors?search={name}")).data(200);
         assert_eq!((&list[0]["first_seen"], &list[0]["last_seen"]), (&json!(time), &json!(time)));
-        // The clock of an agent may be wrong: what cannot be is taken for the time of receipt.
+        // The clock of an agent may be wrong: the time of receipt replaces an implausible time.
         let event = json!({"message": format!("sent {name}"), "timestamp": time});
         let sent = house.call(Method::POST, "/api/1/envelope/", &[], &envelope(&event));
         assert_eq!(sent.status, 200);
@@ -105,7 +106,7 @@ fn a_time_that_is_told_is_kept() {
 }
 
 #[test]
-fn an_exception_without_a_type_is_called_by_its_message() {
+fn an_exception_without_a_type_is_titled_by_its_message() {
     let house = House::open();
     let body = json!({"exception": {"type": "", "message": "went wrong"}});
     house.post("/api/v1/errors", &body).data(201);
@@ -126,15 +127,15 @@ fn a_repeated_report_is_one_occurrence() {
 }
 
 #[test]
-fn lists_are_filtered_sorted_and_turned() {
+fn lists_are_filtered_sorted_and_paged() {
     let house = House::open();
-    tell(&house, "Alpha", "one");
+    report(&house, "Alpha", "one");
     house.pass(60_000);
-    let beta = tell(&house, "Beta", "Two");
+    let beta = report(&house, "Beta", "Two");
     house.pass(60_000);
     house.post("/api/v1/errors", &json!({"message": "gamma", "level": "warning"})).data(201);
     house.pass(1_000);
-    tell(&house, "Beta", "Two");
+    report(&house, "Beta", "Two");
     house.post(&format!("/api/v1/errors/{beta}/assign"), &json!({"user_id": "ann"})).data(200);
     for (query, expected) in [
         ("", "Beta: Two,gamma,Alpha: one"),
@@ -167,10 +168,10 @@ fn lists_are_filtered_sorted_and_turned() {
 }
 
 #[test]
-fn errors_are_found_by_what_their_occurrences_say() {
+fn errors_are_filtered_by_fields_of_their_occurrences() {
     let house = House::open();
     let hour = |ago: i64| crate::platform::time::format(TimestampMs(NOW.0 - ago * 3_600_000));
-    let tell = |kind: &str, ago: i64, environment: &str, release: &str, region: &str| {
+    let report = |kind: &str, ago: i64, environment: &str, release: &str, region: &str| {
         let tags = json!({"region": region, "password": "x"});
         let body = json!({
             "exception": {"type": kind}, "timestamp": hour(ago), "environment": environment,
@@ -178,9 +179,9 @@ fn errors_are_found_by_what_their_occurrences_say() {
         });
         house.post("/api/v1/errors", &body).data(201);
     };
-    tell("A", 5, "prod", "1.0", "eu");
-    tell("B", 3, "prod", "1.0", "us");
-    tell("A", 1, "staging", "1.1", "us");
+    report("A", 5, "prod", "1.0", "eu");
+    report("B", 3, "prod", "1.0", "us");
+    report("A", 1, "staging", "1.1", "us");
     for (query, expected) in [
         ("environment=prod".to_owned(), "A,B"),
         ("environment=staging".to_owned(), "A"),
@@ -191,7 +192,7 @@ fn errors_are_found_by_what_their_occurrences_say() {
         ("tags[password]=x".to_owned(), ""),
         ("release=1.*".to_owned(), "A,B"),
         ("release=1.1&search=b".to_owned(), ""),
-        // The first and the last occurrence of A are outside of the range, and none is within.
+        // The first and the last occurrence of A are outside the range, and none is within it.
         (format!("from={}&to={}", hour(4), hour(2)), "B"),
         (format!("from={}", hour(2)), "A"),
         (format!("to={}", hour(4)), "A"),
@@ -212,7 +213,8 @@ fn errors_are_found_by_what_their_occurrences_say() {
     ] {
         house.get(&format!("/api/v1/errors?{query}")).refused(status, code, field);
     }
-    // What is done to many is found alike; an error that became part of another counts as that one.
+    // A bulk action filters in the same way; a merged error counts as the one that it was merged
+    // into.
     let list = house.get("/api/v1/errors").data(200);
     let id = |at: usize| list[at]["id"].as_str().unwrap_or_default().to_owned();
     let merge = json!({"ids": [id(1)]});
@@ -220,8 +222,8 @@ fn errors_are_found_by_what_their_occurrences_say() {
     let filter =
         json!({"from": hour(4), "to": hour(2), "environment": "prod", "tags": {"region": "us"}});
     let bulk = json!({"action": "resolve", "filter": filter});
-    let done = house.post("/api/v1/errors/bulk", &bulk).data(200);
-    assert_eq!(done, json!({"matched": 1, "changed": 1}));
+    let result = house.post("/api/v1/errors/bulk", &bulk).data(200);
+    assert_eq!(result, json!({"matched": 1, "changed": 1}));
     for (filter, code, field) in [
         (json!({"from": "yesterday"}), "invalid_timestamp", "filter.from"),
         (json!({"to": "yesterday"}), "invalid_timestamp", "filter.to"),
@@ -236,10 +238,10 @@ fn errors_are_found_by_what_their_occurrences_say() {
 }
 
 #[test]
-fn a_long_message_is_searched_as_far_as_it_is_said_to_be() {
+fn a_long_message_is_searched_up_to_the_documented_length() {
     let house = House::open();
     let message = format!("short\n{}needle{}haystack", "x".repeat(1_500), "x".repeat(600));
-    tell(&house, "E", &message);
+    report(&house, "E", &message);
     for (search, found) in [("NEEDLE", 1), ("haystack", 0)] {
         let list = house.get(&format!("/api/v1/errors?search={search}"));
         assert_eq!(titles(list).len(), found, "{search}");
@@ -250,9 +252,9 @@ fn a_long_message_is_searched_as_far_as_it_is_said_to_be() {
 }
 
 #[test]
-fn what_arrives_later_is_a_regression_whatever_the_client_says_of_its_time() {
+fn a_later_arrival_is_a_regression_regardless_of_its_timestamp() {
     let house = House::open();
-    let id = tell(&house, "E", "m");
+    let id = report(&house, "E", "m");
     house.post(&format!("/api/v1/errors/{id}/resolve"), &json!({})).data(200);
     let long_ago = crate::platform::time::format(TimestampMs(NOW.0 - 3_600_000));
     let body = json!({"exception": {"type": "E", "message": "m"}, "timestamp": long_ago});
@@ -263,50 +265,50 @@ fn what_arrives_later_is_a_regression_whatever_the_client_says_of_its_time() {
 }
 
 #[test]
-fn errors_are_moved_and_come_back() {
+fn errors_change_state_and_regress() {
     let house = House::open();
-    let id = tell(&house, "E", "m");
+    let id = report(&house, "E", "m");
     let path = |verb: &str| format!("/api/v1/errors/{id}/{verb}");
-    let moved = house.post(&path("resolve"), &json!({"note": "fixed"})).data(200);
-    assert_eq!((&moved["status"], &moved["note"]), (&json!("resolved"), &json!("fixed")));
-    assert!(moved["resolved_at"].is_string());
+    let changed = house.post(&path("resolve"), &json!({"note": "fixed"})).data(200);
+    assert_eq!((&changed["status"], &changed["note"]), (&json!("resolved"), &json!("fixed")));
+    assert!(changed["resolved_at"].is_string());
     house.pass(1_000);
     let again = house.post(&path("resolve"), &json!({"note": "other"})).data(200);
-    assert_eq!(again, moved, "a move to the state it is in changes nothing");
-    assert_eq!(tell(&house, "E", "m"), id);
+    assert_eq!(again, changed, "a change to the current state changes nothing");
+    assert_eq!(report(&house, "E", "m"), id);
     let detail = house.get(&format!("/api/v1/errors/{id}")).data(200);
     assert_eq!((&detail["status"], &detail["resolved_at"]), (&json!("unresolved"), &Value::Null));
     assert!(detail["regressed_at"].is_string());
-    let moved =
+    let changed =
         house.post(&path("ignore"), &json!({"duration": "30m", "reason": "noise"})).data(200);
-    assert_eq!((&moved["status"], &moved["reason"]), (&json!("ignored"), &json!("noise")));
-    assert!(moved["ignored_until"].is_string());
+    assert_eq!((&changed["status"], &changed["reason"]), (&json!("ignored"), &json!("noise")));
+    assert!(changed["ignored_until"].is_string());
     let longer = json!({"duration": "1h", "reason": "more noise"});
     let again = house.post(&path("ignore"), &longer).data(200);
     assert_eq!(
         (&again["ignored_at"], &again["reason"]),
-        (&moved["ignored_at"], &json!("more noise"))
+        (&changed["ignored_at"], &json!("more noise"))
     );
-    assert_ne!(again["ignored_until"], moved["ignored_until"]);
+    assert_ne!(again["ignored_until"], changed["ignored_until"]);
     house.post(&path("ignore"), &json!({"duration": "30m"})).data(200);
-    tell(&house, "E", "m");
+    report(&house, "E", "m");
     assert_eq!(titles(house.get("/api/v1/errors?status=ignored")).len(), 1);
     house.pass(30 * 60_000);
     assert_eq!(titles(house.get("/api/v1/errors?status=unresolved")).len(), 1);
-    let moved = house.call(Method::POST, &path("ignore"), &[], "").data(200);
-    assert_eq!((&moved["status"], &moved["ignored_until"]), (&json!("ignored"), &Value::Null));
-    let moved = house.call(Method::POST, &path("unresolve"), &[], "").data(200);
-    assert_eq!(moved["status"], "unresolved");
-    let moved = house.post(&path("assign"), &json!({"user_id": "ann"})).data(200);
-    assert_eq!(moved["assignee"], "ann");
-    let moved = house.post(&path("assign"), &json!({"user_id": null})).data(200);
-    assert_eq!(moved["assignee"], Value::Null);
+    let changed = house.call(Method::POST, &path("ignore"), &[], "").data(200);
+    assert_eq!((&changed["status"], &changed["ignored_until"]), (&json!("ignored"), &Value::Null));
+    let changed = house.call(Method::POST, &path("unresolve"), &[], "").data(200);
+    assert_eq!(changed["status"], "unresolved");
+    let changed = house.post(&path("assign"), &json!({"user_id": "ann"})).data(200);
+    assert_eq!(changed["assignee"], "ann");
+    let changed = house.post(&path("assign"), &json!({"user_id": null})).data(200);
+    assert_eq!(changed["assignee"], Value::Null);
 }
 
 #[test]
-fn moves_that_cannot_be_are_refused() {
+fn invalid_state_changes_are_refused() {
     let house = House::open();
-    let id = tell(&house, "E", "m");
+    let id = report(&house, "E", "m");
     for (verb, body, code, field) in [
         ("resolve", json!({"note": "x".repeat(2_000)}), "invalid_field", "note"),
         ("ignore", json!({"duration": "soon"}), "invalid_field", "duration"),
@@ -333,14 +335,14 @@ fn moves_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn a_deleted_error_is_gone_and_begins_anew() {
+fn a_deleted_error_is_gone_and_recurs_as_a_new_error() {
     let house = House::open();
-    let id = tell(&house, "E", "m");
+    let id = report(&house, "E", "m");
     let gone = house.delete(&format!("/api/v1/errors/{id}")).data(200);
     assert_eq!(gone, json!({"id": id, "deleted": true}));
     house.get(&format!("/api/v1/errors/{id}")).refused(404, "error_not_found", "");
     house.delete(&format!("/api/v1/errors/{id}")).refused(404, "error_not_found", "");
-    let new = tell(&house, "E", "m");
+    let new = report(&house, "E", "m");
     assert_ne!(new, id);
     house.app().errors().delete_events().unwrap();
     let left = house.get("/api/v1/events?name=telltale.error").data(200);
@@ -349,15 +351,15 @@ fn a_deleted_error_is_gone_and_begins_anew() {
 }
 
 #[test]
-fn many_errors_are_moved_or_deleted_at_once() {
+fn many_errors_are_changed_or_deleted_in_bulk() {
     let house = House::open();
-    let ids: Vec<String> = ["A", "B", "C"].iter().map(|kind| tell(&house, kind, "m")).collect();
+    let ids: Vec<String> = ["A", "B", "C"].iter().map(|kind| report(&house, kind, "m")).collect();
     let bulk = |body: Value| house.post("/api/v1/errors/bulk", &body);
-    let done =
+    let result =
         bulk(json!({"action": "resolve", "ids": [ids[0], ids[1], ids[0]], "note": "n"})).data(200);
-    assert_eq!(done, json!({"matched": 2, "changed": 2}));
-    let done = bulk(json!({"action": "ignore", "filter": {"search": "b:"}})).data(200);
-    assert_eq!(done, json!({"matched": 1, "changed": 1}));
+    assert_eq!(result, json!({"matched": 2, "changed": 2}));
+    let result = bulk(json!({"action": "ignore", "filter": {"search": "b:"}})).data(200);
+    assert_eq!(result, json!({"matched": 1, "changed": 1}));
     assert_eq!(titles(house.get("/api/v1/errors?status=ignored")), ["B: m"]);
     for (body, code, field) in [
         (json!({"ids": ids}), "missing_field", "action"),
@@ -369,22 +371,23 @@ fn many_errors_are_moved_or_deleted_at_once() {
     ] {
         bulk(body).refused(422, code, field);
     }
-    let done = bulk(json!({"action": "delete", "filter": {"status": "resolved"}, "confirm": true}))
-        .data(200);
-    assert_eq!(done, json!({"matched": 1, "changed": 1}));
+    let result =
+        bulk(json!({"action": "delete", "filter": {"status": "resolved"}, "confirm": true}))
+            .data(200);
+    assert_eq!(result, json!({"matched": 1, "changed": 1}));
     assert_eq!(titles(house.get("/api/v1/errors")).len(), 2);
 }
 
 #[test]
-fn merged_errors_are_one_for_what_was_and_what_comes() {
+fn merged_errors_count_past_and_later_occurrences_together() {
     let house = House::open();
-    let (a, b) = (tell(&house, "A", "m"), tell(&house, "B", "m"));
+    let (a, b) = (report(&house, "A", "m"), report(&house, "B", "m"));
     let merged = house.post(&format!("/api/v1/errors/{a}/merge"), &json!({"ids": [b]})).data(200);
     assert_eq!(
         (&merged["id"], &merged["occurrences"], &merged["users_affected"]),
         (&json!(a), &json!(2), &json!(1))
     );
-    assert_eq!(tell(&house, "B", "m"), a);
+    assert_eq!(report(&house, "B", "m"), a);
     let events = house.get(&format!("/api/v1/errors/{a}/events?limit=2"));
     assert_eq!(events.body["meta"], json!({"total": 3, "limit": 2, "offset": 0}));
     assert_eq!(events.data(200)[0]["exception"]["type"], "B");
@@ -392,24 +395,24 @@ fn merged_errors_are_one_for_what_was_and_what_comes() {
     assert_eq!((&series["total"], &series["series"][0]["count"]), (&json!(3), &json!(3)));
     let detail = house.get(&format!("/api/v1/errors/{a}")).data(200);
     assert_eq!((&detail["merged"], &detail["merged_into"]), (&json!([b]), &json!(null)));
-    // The old id finds the one that it went to, but nothing is deleted by it.
+    // The id of a merged error leads to the group that it was merged into, except for deletion.
     let old = format!("/api/v1/errors/{b}");
     let found = house.get(&old).data(200);
     assert_eq!((&found["id"], &found["merged_into"]), (&json!(a), &json!(a)));
     assert_eq!(found["occurrences"], detail["occurrences"]);
     assert_eq!(house.get(&format!("{old}/series?interval=1h")).data(200)["total"], json!(3));
-    let moved = house.post(&format!("{old}/assign"), &json!({"user_id": "ann"})).data(200);
-    assert_eq!((&moved["id"], &moved["assignee"]), (&json!(a), &json!("ann")));
+    let changed = house.post(&format!("{old}/assign"), &json!({"user_id": "ann"})).data(200);
+    assert_eq!((&changed["id"], &changed["assignee"]), (&json!(a), &json!("ann")));
     let both = json!({"action": "resolve", "ids": [a, b]});
-    let moved = house.post("/api/v1/errors/bulk", &both).data(200);
-    assert_eq!(moved, json!({"matched": 1, "changed": 1}), "both are the same error now");
+    let changed = house.post("/api/v1/errors/bulk", &both).data(200);
+    assert_eq!(changed, json!({"matched": 1, "changed": 1}), "both are the same error now");
     house.delete(&old).refused(404, "error_not_found", "");
     let unknown = json!({"ids": ["err_00000000000000000000000000"]});
     house.post(&format!("/api/v1/errors/{a}/merge"), &unknown).refused(404, "error_not_found", "");
 }
 
 #[test]
-fn envelopes_and_events_of_sdks_are_taken() {
+fn envelopes_and_events_of_sdks_are_stored() {
     let house = House::open();
     let id = "9ec79c33ec9942ab8353589fcb2e04dc";
     let event = json!({"event_id": id, "exception": {"values": [{"type": "E", "value": "v"}]}});
@@ -422,7 +425,7 @@ fn envelopes_and_events_of_sdks_are_taken() {
         let answer = house.call(Method::POST, path, &[], &event.to_string());
         assert_eq!((answer.status.as_u16(), answer.body), (200, json!({"id": id})));
     }
-    // Twice in two projects: one occurrence in each.
+    // The same event id in two projects is two occurrences.
     assert_eq!(house.get("/api/v1/errors").data(200)[0]["occurrences"], 2);
     let other = "{}\n{\"type\":\"session\"}\n{}\n{\"type\":\"transaction\"}\n{}\n";
     let answer = house.call(Method::POST, "/api/1/envelope/", &[], other);
@@ -437,7 +440,7 @@ fn envelopes_and_events_of_sdks_are_taken() {
 }
 
 #[test]
-fn the_same_event_twice_in_one_envelope_is_one() {
+fn a_duplicate_event_in_one_envelope_counts_once() {
     let house = House::open();
     let item = "{\"type\":\"event\"}\n{\"event_id\":\"9ec79c33ec9942ab8353589fcb2e04dc\",\"message\":\"m\"}\n";
     let answer = house.call(Method::POST, "/api/1/envelope/", &[], &format!("{{}}\n{item}{item}"));
@@ -446,7 +449,7 @@ fn the_same_event_twice_in_one_envelope_is_one() {
 }
 
 #[test]
-fn browsers_are_told_that_they_may_call() {
+fn browsers_may_send_envelopes_from_any_origin() {
     let house = House::open();
     let answer = house.call(Method::OPTIONS, "/api/1/envelope/", &[("origin", "https://x")], "");
     assert_eq!(answer.status, 204);
