@@ -1,5 +1,6 @@
-//! The contract of all routes: walks the route tables of the server and sees that every route is documented, is
-//! shown to work and to refuse, is closed to strangers and lesser keys, and answers wrong verbs alike.
+//! The contract of all routes: iterates over the route tables of the server and checks that every
+//! route is documented, has a test of its success and one of its refusal, refuses unauthenticated
+//! clients and keys of other scopes, and responds to wrong methods like all others.
 
 use std::collections::BTreeSet;
 use std::net::SocketAddr;
@@ -16,13 +17,13 @@ use telltale_server::platform::ticks::Ticks;
 use telltale_tests::{Answer, Case, Client, Server, declarations, folder};
 use tokio::sync::oneshot;
 
-/// Scopes that a key may have besides `admin`, which opens everything.
+/// Scopes that a key may have besides `admin`, which permits everything.
 const SCOPES: [&str; 4] = ["ingest", "work", "read", "write"];
 
 /// One operation of the OpenAPI document.
 #[derive(Debug)]
 struct Operation {
-    /// In capitals.
+    /// In upper case.
     method: String,
     path: String,
     /// `None` for operations that need no key.
@@ -30,11 +31,11 @@ struct Operation {
 }
 
 impl Operation {
-    fn told(&self) -> String {
+    fn name(&self) -> String {
         format!("{} {}", self.method, self.path)
     }
 
-    /// The path with something in the place of every parameter.
+    /// Returns the path with an example in place of every parameter.
     fn example(&self) -> String {
         let filled = |part: &str| {
             if part.starts_with('{') { "nobody12".to_owned() } else { part.to_owned() }
@@ -66,45 +67,46 @@ fn operations(client: &Client) -> Vec<Operation> {
 fn every_route_is_documented() {
     let server = Server::start();
     let documented: BTreeSet<String> =
-        operations(&server.client()).iter().map(Operation::told).collect();
+        operations(&server.client()).iter().map(Operation::name).collect();
     let mut routes = 0;
     for route in areas::routes() {
-        let told = format!("{} {}", route.method.as_str(), route.path);
-        assert!(documented.contains(&told), "{told} is not in the OpenAPI document");
-        assert!(!route.doc.tag.is_empty() && !route.doc.summary.is_empty(), "{told} says nothing");
+        let name = format!("{} {}", route.method.as_str(), route.path);
+        assert!(documented.contains(&name), "{name} is not in the OpenAPI document");
+        let is_described = !route.doc.tag.is_empty() && !route.doc.summary.is_empty();
+        assert!(is_described, "{name} has no tag or no summary");
         routes += 1;
     }
     assert!(routes >= 10, "only {routes} routes were found");
 }
 
 #[test]
-fn every_route_has_a_test_that_it_works_and_one_that_it_refuses() {
+fn every_route_has_a_success_test_and_a_refusal_test() {
     let server = Server::start();
     let declared = declarations(Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/api")));
     let operations = operations(&server.client());
     let mut missing = Vec::new();
     for operation in &operations {
         let mut cases = vec![Case::Happy];
-        // What is open to everybody and takes nothing has nothing to refuse.
+        // A public route without parameters has nothing to refuse.
         if operation.scope.is_some() {
             cases.push(Case::Refusal);
         }
         for case in cases {
-            if !declared.contains(&(operation.told(), case)) {
-                missing.push(format!("no test covers!(\"{}\", {case:?})", operation.told()));
+            if !declared.contains(&(operation.name(), case)) {
+                missing.push(format!("no test covers!(\"{}\", {case:?})", operation.name()));
             }
         }
     }
     for (route, _) in &declared {
-        if !operations.iter().any(|operation| operation.told() == *route) {
-            missing.push(format!("a test covers {route}, which is no route"));
+        if !operations.iter().any(|operation| operation.name() == *route) {
+            missing.push(format!("a test covers {route}, which is not a route"));
         }
     }
     assert!(missing.is_empty(), "\n{}\n", missing.join("\n"));
 }
 
 #[test]
-fn every_route_that_is_not_public_is_closed_to_strangers() {
+fn every_route_that_is_not_public_refuses_unauthenticated_clients() {
     let server = Server::start();
     let client = server.client();
     for operation in operations(&client) {
@@ -115,7 +117,7 @@ fn every_route_that_is_not_public_is_closed_to_strangers() {
             assert!(
                 matches!(answer.status, 200 | 204),
                 "{}: {}",
-                operation.told(),
+                operation.name(),
                 answer.summary()
             );
         }
@@ -123,7 +125,7 @@ fn every_route_that_is_not_public_is_closed_to_strangers() {
 }
 
 #[test]
-fn every_route_is_closed_to_keys_without_its_scope() {
+fn every_route_refuses_keys_without_its_scope() {
     let server = Server::start();
     let client = server.client();
     for operation in operations(&client) {
@@ -137,14 +139,14 @@ fn every_route_is_closed_to_keys_without_its_scope() {
 }
 
 #[test]
-fn every_path_answers_wrong_verbs_and_trailing_slashes_alike() {
+fn every_path_refuses_wrong_methods_and_trailing_slashes_in_the_same_way() {
     let server = Server::start();
     let client = server.client();
     for operation in operations(&client) {
         let path = operation.example();
         let answer = client.request("OPTIONS", &path).send();
-        if is_shared(&operation) {
-            // Browsers ask so whether pages of other sites may call.
+        if allows_cors(&operation) {
+            // A CORS preflight request.
             assert_eq!(answer.status, 204, "{}", answer.summary());
         } else {
             answer.refused(405, "method_not_allowed");
@@ -159,14 +161,14 @@ fn every_path_answers_wrong_verbs_and_trailing_slashes_alike() {
 }
 
 #[test]
-fn every_route_with_a_body_refuses_what_is_no_json() {
+fn every_route_with_a_body_refuses_invalid_json() {
     let server = Server::start();
     let client = server.client();
     let document = client.get("/api/v1/openapi.json").json();
     for operation in operations(&client) {
         let method = operation.method.to_lowercase();
         let described = &document["paths"][operation.path.as_str()][method.as_str()]["requestBody"];
-        // The bulk protocols have bodies of other kinds, of which the good part is taken.
+        // The bulk protocols have bodies of other kinds, whose valid part is accepted.
         if described["content"]["application/json"] == Value::Null {
             continue;
         }
@@ -176,8 +178,8 @@ fn every_route_with_a_body_refuses_what_is_no_json() {
     }
 }
 
-/// The doors of protocols whose clients send what they are made to send.
-const FOREIGN_DOORS: [&str; 6] = [
+/// Routes of protocols whose clients may send parameters that this server does not know.
+const FOREIGN_PROTOCOL_ROUTES: [&str; 6] = [
     "/metrics",
     "/v1/metrics",
     "/api/v1/write",
@@ -186,26 +188,26 @@ const FOREIGN_DOORS: [&str; 6] = [
     "/api/{project}/",
 ];
 
-fn is_foreign_door(operation: &Operation) -> bool {
-    FOREIGN_DOORS.iter().any(|door| match door.strip_suffix('/') {
-        Some(_) => operation.path.starts_with(door),
-        None => operation.path == *door,
+fn is_foreign_protocol(operation: &Operation) -> bool {
+    FOREIGN_PROTOCOL_ROUTES.iter().any(|route| match route.strip_suffix('/') {
+        Some(_) => operation.path.starts_with(route),
+        None => operation.path == *route,
     })
 }
 
 #[test]
-fn every_route_of_ours_refuses_query_parameters_that_it_does_not_document() {
+fn every_route_refuses_undocumented_query_parameters_unless_its_protocol_is_foreign() {
     let server = Server::start();
     let client = server.client();
     let mut refusing = 0;
     for operation in operations(&client) {
-        let path = format!("{}?unheard_of=1", operation.example());
+        let path = format!("{}?undocumented=1", operation.example());
         let answer = operation.call(&client, &path);
-        if is_foreign_door(&operation) {
-            assert!(!is_unknown_parameter(&answer), "{}: {}", operation.told(), answer.summary());
+        if is_foreign_protocol(&operation) {
+            assert!(!is_unknown_parameter(&answer), "{}: {}", operation.name(), answer.summary());
         } else {
-            answer.refused_for(400, "invalid_parameter", "unheard_of");
-            assert!(is_unknown_parameter(&answer), "{}: {}", operation.told(), answer.summary());
+            answer.refused_for(400, "invalid_parameter", "undocumented");
+            assert!(is_unknown_parameter(&answer), "{}: {}", operation.name(), answer.summary());
             refusing += 1;
         }
     }
@@ -213,11 +215,11 @@ fn every_route_of_ours_refuses_query_parameters_that_it_does_not_document() {
 }
 
 #[test]
-fn every_route_takes_the_query_parameters_that_it_documents() {
+fn every_route_accepts_the_query_parameters_that_it_documents() {
     let server = Server::start();
     let client = server.client();
     let document = client.get("/api/v1/openapi.json").json();
-    let mut taken = 0;
+    let mut accepted = 0;
     for operation in operations(&client) {
         let method = operation.method.to_lowercase();
         let described = &document["paths"][operation.path.as_str()][method.as_str()]["parameters"];
@@ -229,23 +231,24 @@ fn every_route_takes_the_query_parameters_that_it_documents() {
             let key = if parameter["style"] == "deepObject" { "[key]" } else { "" };
             let path = format!("{}?{name}{key}=1", operation.example());
             let answer = operation.call(&client, &path);
-            assert!(!is_unknown_parameter(&answer), "{}: {}", operation.told(), answer.summary());
-            taken += 1;
+            assert!(!is_unknown_parameter(&answer), "{}: {}", operation.name(), answer.summary());
+            accepted += 1;
         }
     }
-    assert!(taken >= 10, "only {taken} parameters are documented");
+    assert!(accepted >= 10, "only {accepted} parameters are documented");
 }
 
 fn is_unknown_parameter(answer: &Answer) -> bool {
     answer.status == 400 && answer.text().contains("is not a query parameter of this route")
 }
 
-/// Whether pages of other sites may call.
-fn is_shared(operation: &Operation) -> bool {
+/// Returns whether the route allows requests of other origins (CORS).
+fn allows_cors(operation: &Operation) -> bool {
     areas::routes().any(|route| route.cors && route.path == operation.path)
 }
 
-/// Two routes that no product has: one whose handler panics, and one to see that the server lives.
+/// Two routes of this test: one whose handler panics, and one that shows that the server still
+/// runs.
 static ROUTES: &[Route] =
     &[Route::get("/explode", &explode).public(), Route::get("/fine", &fine).public()];
 
@@ -257,7 +260,8 @@ async fn fine(_: Arc<App>, _: Request) -> ApiResult<Response> {
     Response::ok(&json!({"fine": true}))
 }
 
-/// Serves [`ROUTES`] until `stop` ends, on an address that is told through `listening`.
+/// Serves [`ROUTES`] until `stop` completes, and sends the address it listens on through
+/// `listening`.
 async fn serve(
     data: &Path,
     listening: Sender<SocketAddr>,
@@ -276,7 +280,7 @@ async fn serve(
 }
 
 #[test]
-fn a_panic_in_a_handler_is_an_internal_error_and_the_server_lives() {
+fn a_panic_in_a_handler_is_an_internal_error_and_the_server_keeps_running() {
     let data = folder();
     let (listening, address) = channel();
     let (stop, stopped) = oneshot::channel();
@@ -293,6 +297,6 @@ fn a_panic_in_a_handler_is_an_internal_error_and_the_server_lives() {
         }
         assert_eq!(client.get("/fine").expect(200), json!({"fine": true}));
         assert!(stop.send(()).is_ok());
-        assert!(matches!(serving.join(), Ok(Some(()))), "the server stopped as told");
+        assert!(matches!(serving.join(), Ok(Some(()))), "the server stopped when asked to");
     });
 }

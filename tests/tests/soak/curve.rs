@@ -1,4 +1,5 @@
-//! The curve: what the server takes of the machine, looked at again and again from outside, printed and written to a file.
+//! The curve: samples of the resources that the server uses, taken from outside, printed and
+//! written to a file.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -14,47 +15,48 @@ use crate::sender::Sender;
 
 /// Bytes of the blocks that a file system counts in.
 const BLOCK_BYTES: u64 = 512;
-/// What the names of the figures of memory begin with in `/metrics`.
-const MEMORY: &str = "telltale_memory_bytes{owner=\"";
+/// The start of the lines of `/metrics` with the memory of each owner.
+const OWNER_MEMORY: &str = "telltale_memory_bytes{owner=\"";
 
-/// The server at one moment.
+/// The resource usage of the server at one time.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Sample {
+pub(crate) struct ServerSample {
     /// Seconds since the start of the run.
     pub(crate) seconds: f64,
-    /// Bytes of memory that no file backs: what a leak adds to.
+    /// Bytes of anonymous memory, which a leak adds to.
     pub(crate) anonymous: u64,
-    /// Bytes of memory in all.
+    /// Bytes of resident memory.
     pub(crate) resident: u64,
-    /// Open files, sockets among them.
+    /// Open files, including sockets.
     pub(crate) files: u64,
     pub(crate) threads: u64,
-    /// Bytes that the data directory takes on disk.
+    /// Bytes of disk space that the data directory uses.
     pub(crate) disk: u64,
-    /// Points, events and occurrences that were acknowledged.
+    /// Samples, events and occurrences that were acknowledged.
     pub(crate) stored: u64,
     /// Requests refused with 503, and sent again.
     pub(crate) refused: u64,
-    /// Bytes of memory by who has them.
+    /// Bytes of memory by owner.
     pub(crate) owners: BTreeMap<String, u64>,
 }
 
-/// Looks at the server each `period` until the run is over. Prints a line each `print_every`, and writes all of them to `file`.
+/// Samples the server each `period` until the run is over. Prints a line each `print_every`, and
+/// writes all samples to `file`.
 pub(crate) fn record(
     run: &Run,
     server: &Server,
     (period, print_every): (Duration, Duration),
     file: Option<&Path>,
-) -> Vec<Sample> {
+) -> Vec<ServerSample> {
     let mut file = file.map(create);
     let mut sender = Sender::new(run, server.client(), "curve");
-    let (mut curve, mut pace) = (Vec::new(), run.pace("curve", period));
+    let (mut curve, mut schedule) = (Vec::new(), run.schedule("curve", period));
     let mut print_at = Duration::ZERO;
-    while pace.wait() {
-        let sample = look(run, server, &mut sender);
+    while schedule.wait() {
+        let sample = take_sample(run, server, &mut sender);
         if let Some(file) = &mut file {
             if curve.is_empty() {
-                append(file, &sample.titles());
+                append(file, &sample.header());
             }
             append(file, &sample.row());
         }
@@ -67,17 +69,17 @@ pub(crate) fn record(
     curve
 }
 
-/// The server now.
+/// Returns the current resource usage of the server.
 #[track_caller]
-fn look(run: &Run, server: &Server, sender: &mut Sender<'_>) -> Sample {
+fn take_sample(run: &Run, server: &Server, sender: &mut Sender<'_>) -> ServerSample {
     let page = sender.send(|client: &Client, _| client.get("/metrics"));
     let status = read(&format!("/proc/{}/status", server.pid()));
-    Sample {
+    ServerSample {
         seconds: run.elapsed().as_secs_f64(),
-        anonymous: figure(&status, "RssAnon:") << 10,
-        resident: figure(&status, "VmRSS:") << 10,
+        anonymous: proc_value(&status, "RssAnon:") << 10,
+        resident: proc_value(&status, "VmRSS:") << 10,
         files: open_files(server.pid()),
-        threads: figure(&status, "Threads:"),
+        threads: proc_value(&status, "Threads:"),
         disk: disk_bytes(server.data()),
         stored: run.stored(),
         refused: run.refused(),
@@ -93,9 +95,9 @@ fn read(path: &str) -> String {
     }
 }
 
-/// The number in the line that begins with `name`.
+/// Returns the number in the line that starts with `name`.
 #[track_caller]
-fn figure(status: &str, name: &str) -> u64 {
+fn proc_value(status: &str, name: &str) -> u64 {
     let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_default();
     match line.split_whitespace().next().and_then(|number| number.parse().ok()) {
         Some(number) => number,
@@ -111,30 +113,31 @@ fn open_files(pid: u32) -> u64 {
     }
 }
 
-/// What a directory takes on disk with everything in it. Files that are removed meanwhile take nothing.
+/// Returns the disk space that a file or a directory with its contents uses. Files that are removed
+/// meanwhile count as empty.
 #[track_caller]
 fn disk_bytes(path: &Path) -> u64 {
-    let taken = std::fs::symlink_metadata(path).and_then(|about| {
-        let mut bytes = about.blocks() * BLOCK_BYTES;
-        if about.is_dir() {
+    let result = std::fs::symlink_metadata(path).and_then(|metadata| {
+        let mut bytes = metadata.blocks() * BLOCK_BYTES;
+        if metadata.is_dir() {
             for entry in std::fs::read_dir(path)? {
                 bytes += disk_bytes(&entry?.path());
             }
         }
         Ok(bytes)
     });
-    match taken {
+    match result {
         Ok(bytes) => bytes,
         Err(error) if error.kind() == ErrorKind::NotFound => 0,
         Err(error) => panic!("{} cannot be measured: {error}", path.display()),
     }
 }
 
-/// The memory by owner on a page of `/metrics`.
+/// Returns the memory by owner on a page of `/metrics`.
 #[track_caller]
 fn owners(page: &str) -> BTreeMap<String, u64> {
     let owner = |line: &str| {
-        let (name, bytes) = line.strip_prefix(MEMORY)?.split_once("\"} ")?;
+        let (name, bytes) = line.strip_prefix(OWNER_MEMORY)?.split_once("\"} ")?;
         Some((name.to_owned(), bytes.trim().parse().ok()?))
     };
     let owners: BTreeMap<String, u64> = page.lines().filter_map(owner).collect();
@@ -142,8 +145,8 @@ fn owners(page: &str) -> BTreeMap<String, u64> {
     owners
 }
 
-impl Sample {
-    fn titles(&self) -> String {
+impl ServerSample {
+    fn header(&self) -> String {
         let owners: String = self.owners.keys().map(|owner| format!("\t{owner}")).collect();
         format!("seconds\tanonymous\tresident\tfiles\tthreads\tdisk\tstored\trefused{owners}")
     }
@@ -157,7 +160,7 @@ impl Sample {
         )
     }
 
-    /// The sample as a person reads it.
+    /// Returns the sample as a line for people.
     fn line(&self) -> String {
         let mib = |bytes: u64| bytes as f64 / f64::from(1 << 20);
         let owners: Vec<String> = self
@@ -189,7 +192,7 @@ fn create(path: &Path) -> File {
     }
 }
 
-/// Adds a line at once, so that a run that is stopped leaves what it saw.
+/// Appends a line at once, so that a run that is killed leaves the samples it took.
 #[track_caller]
 fn append(file: &mut File, line: &str) {
     if let Err(error) = writeln!(file, "{line}") {
@@ -197,7 +200,7 @@ fn append(file: &mut File, line: &str) {
     }
 }
 
-#[expect(clippy::print_stdout, reason = "whoever waits for an hour wants to see the curve")]
+#[expect(clippy::print_stdout, reason = "the curve of a long run is printed while it runs")]
 fn print(line: &str) {
     println!("{line}");
 }

@@ -1,4 +1,5 @@
-//! A person who has a dashboard open, and looks at the lists of events, errors and jobs beside it.
+//! Dashboard polling: a client that polls a dashboard, and the lists of events, errors, jobs and
+//! metrics in turn.
 
 use std::time::Duration;
 
@@ -10,7 +11,7 @@ use crate::sender::Sender;
 
 /// Time between two polls of the dashboard.
 const PERIOD: Duration = Duration::from_secs(1);
-/// What is looked at beside it, in turn.
+/// The lists that are polled besides, in turn.
 const LISTS: [&str; 5] = [
     "/api/v1/events?limit=50",
     "/api/v1/errors?limit=50",
@@ -19,9 +20,9 @@ const LISTS: [&str; 5] = [
     "/api/v1/metrics?limit=100",
 ];
 
-/// Makes the dashboard, and returns its path.
+/// Creates the dashboard, and returns its path.
 #[track_caller]
-pub(crate) fn make(client: &Client) -> String {
+pub(crate) fn create(client: &Client) -> String {
     let widget = |kind: &str, query: Value, options: Value| json!({"type": kind, "title": kind, "query": query, "options": options});
     let hour = || json!({"time_range": "1h"});
     let dashboard = json!({"version": 1, "name": "Soak", "widgets": [
@@ -34,19 +35,19 @@ pub(crate) fn make(client: &Client) -> String {
         widget("number", json!({"event": "soak.order", "aggregation": "unique_users"}), hour()),
         widget("heatmap", json!({"event": "soak.order"}), json!({"time_range": "7d"})),
     ]});
-    let made = client.post("/api/v1/dashboards/import", &dashboard).data(201);
-    format!("/api/v1/dashboards/{}", made["id"].as_str().unwrap_or_default())
+    let created = client.post("/api/v1/dashboards/import", &dashboard).data(201);
+    format!("/api/v1/dashboards/{}", created["id"].as_str().unwrap_or_default())
 }
 
-/// Polls the dashboard until the run is over, and returns how often.
+/// Polls the dashboard until the run is over, and returns the number of polls.
 pub(crate) fn poll(run: &Run, client: Client, dashboard: &str) -> usize {
     let mut sender = Sender::new(run, client, "dashboards");
-    let mut pace = run.pace("dashboards", PERIOD);
+    let mut schedule = run.schedule("dashboards", PERIOD);
     let mut polls = 0;
-    while pace.wait() {
+    while schedule.wait() {
         let shown = sender.send(|client, _| client.get(dashboard)).data(200);
         for widget in shown["widgets"].as_array().into_iter().flatten() {
-            // Its value may be nothing yet, but it is there.
+            // Its value may still be null, but its query must not fail.
             assert!(widget.get("error").is_none(), "{widget}");
         }
         let list = LISTS[polls % LISTS.len()];

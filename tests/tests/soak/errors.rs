@@ -1,4 +1,5 @@
-//! Errors as an SDK of Sentry reports them, by the DSN of a public key: a set of known groups, and a new one now and then.
+//! Error events as a Sentry SDK reports them, with the DSN of a public key: a set of known groups,
+//! and from time to time a new one.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -15,12 +16,12 @@ const PERIOD: Duration = Duration::from_millis(250);
 /// Groups at the start, and envelopes between two new ones: three new groups a minute.
 const GROUPS: u64 = 20;
 const NEW_GROUP_EVERY: u64 = 80;
-/// Users that the errors happen to.
+/// Users affected by the errors.
 const USERS: u64 = 100;
-/// What the types of the exceptions begin with.
-const TYPE: &str = "SoakError";
+/// Prefix of the types of the exceptions.
+const TYPE_PREFIX: &str = "SoakError";
 /// Groups of a page of the list.
-const PAGE: usize = 1_000;
+const PAGE_GROUPS: usize = 1_000;
 
 /// What was sent: occurrences by the type of the exception.
 #[derive(Debug, Default)]
@@ -28,15 +29,15 @@ pub(crate) struct Errors {
     occurrences: BTreeMap<String, u64>,
 }
 
-/// Makes a public key, and returns its id.
+/// Creates a public key, and returns its id.
 #[track_caller]
 pub(crate) fn public_key(client: &Client) -> String {
     let key = json!({
         "name": "soak", "user": "soak@example.com", "scopes": ["ingest"], "limits": {},
         "public_ingest": true
     });
-    let made = client.post("/api/v1/keys", &key).data(201);
-    made["id"].as_str().unwrap_or_default().to_owned()
+    let created = client.post("/api/v1/keys", &key).data(201);
+    created["id"].as_str().unwrap_or_default().to_owned()
 }
 
 /// Sends with a public key until the run is over.
@@ -44,9 +45,9 @@ pub(crate) fn send(run: &Run, client: Client, key: &str) -> Errors {
     let auth = format!("Sentry sentry_key={key}, sentry_version=7, sentry_client=soak/1");
     let mut sender = Sender::new(run, client.without_key(), "errors");
     let (mut random, mut sent) = (Random::new(3), Errors::default());
-    let mut pace = run.pace("errors", PERIOD);
+    let mut schedule = run.schedule("errors", PERIOD);
     let mut envelopes = 0;
-    while pace.wait() {
+    while schedule.wait() {
         let group = random.below(GROUPS + envelopes / NEW_GROUP_EVERY);
         let kind = type_of(group);
         let id = format!("{:016x}{:016x}", random.bits(), envelopes);
@@ -64,10 +65,11 @@ pub(crate) fn send(run: &Run, client: Client, key: &str) -> Errors {
     sent
 }
 
-/// The type of the exceptions of a group. In letters alone: grouping may disregard numbers in names.
+/// Returns the type of the exceptions of a group. It has letters only: grouping may disregard
+/// digits in names.
 fn type_of(group: u64) -> String {
     let letter = |digit: u8| char::from(digit - b'0' + b'A');
-    TYPE.chars().chain(group.to_string().bytes().map(letter)).collect()
+    TYPE_PREFIX.chars().chain(group.to_string().bytes().map(letter)).collect()
 }
 
 fn envelope(id: &str, kind: &str, random: &mut Random) -> String {
@@ -93,7 +95,8 @@ impl Errors {
     #[track_caller]
     pub(crate) fn check(&self, client: &Client) {
         let groups = groups(client);
-        let count = |group: &Value| (type_in(group), group["occurrences"].as_u64().unwrap_or(0));
+        let count =
+            |group: &Value| (type_of_title(group), group["occurrences"].as_u64().unwrap_or(0));
         let counted: BTreeMap<String, u64> = groups.iter().map(count).collect();
         assert_eq!(counted.len(), groups.len(), "each type is one group");
         assert_eq!(counted, self.occurrences);
@@ -107,20 +110,20 @@ impl Errors {
     }
 }
 
-/// All groups that the server lists.
+/// Returns all groups that the server lists.
 #[track_caller]
 fn groups(client: &Client) -> Vec<Value> {
     let mut groups = Vec::new();
     loop {
-        let path = format!("/api/v1/errors?limit={PAGE}&offset={}", groups.len());
+        let path = format!("/api/v1/errors?limit={PAGE_GROUPS}&offset={}", groups.len());
         let page = client.get(&path).data(200);
         let Some(page) = page.as_array().filter(|page| !page.is_empty()) else { return groups };
         groups.extend_from_slice(page);
     }
 }
 
-/// The type of a group's exception, which its title begins with.
-fn type_in(group: &Value) -> String {
+/// Returns the type of a group's exception, which its title starts with.
+fn type_of_title(group: &Value) -> String {
     let title = group["title"].as_str().unwrap_or_default();
     title.split(':').next().unwrap_or_default().to_owned()
 }

@@ -1,4 +1,5 @@
-//! Events, each batch with values of a distribution in the same request: both are stored, or neither.
+//! Events, each batch with samples of a distribution in the same request: both are stored, or
+//! neither.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,9 +14,9 @@ use crate::tally::{Kind, Tally};
 
 /// Time between two batches.
 const PERIOD: Duration = Duration::from_millis(500);
-/// Events, and values of the distribution, of a batch.
+/// Events of a batch, and samples of the distribution.
 const BATCH: u64 = 40;
-/// The names of the events, and users and regions that they are of.
+/// The names of the events, and their users and regions.
 const NAMES: [&str; 3] = ["soak.order", "soak.visit", "soak.login"];
 const USERS: u64 = 500;
 const REGIONS: [&str; 4] = ["eu", "us", "ap", "sa"];
@@ -23,7 +24,7 @@ const REGIONS: [&str; 4] = ["eu", "us", "ap", "sa"];
 /// What was sent.
 #[derive(Debug)]
 pub(crate) struct Events {
-    /// Events by name, and the sum of their values.
+    /// The number of events and the sum of their values, by name.
     names: BTreeMap<&'static str, (u64, u64)>,
     latency: Tally,
     random: Random,
@@ -34,8 +35,8 @@ pub(crate) fn send(run: &Run, client: Client) -> Events {
     let mut sender = Sender::new(run, client, "events");
     let latency = Tally::new("soak.latency_ms", Kind::Distribution);
     let mut sent = Events { names: BTreeMap::new(), latency, random: Random::new(2) };
-    let mut pace = run.pace("events", PERIOD);
-    while pace.wait() {
+    let mut schedule = run.schedule("events", PERIOD);
+    while schedule.wait() {
         let events: Vec<Value> = (0..BATCH).map(|_| sent.event()).collect();
         let metrics: Vec<Value> = (0..BATCH).map(|_| sent.value()).collect();
         let body = json!({"events": events, "metrics": metrics});
@@ -73,11 +74,11 @@ impl Events {
         })
     }
 
-    fn one_of(&mut self, texts: &[&'static str]) -> &'static str {
-        texts[self.random.below(texts.len() as u64) as usize]
+    fn one_of(&mut self, strings: &[&'static str]) -> &'static str {
+        strings[self.random.below(strings.len() as u64) as usize]
     }
 
-    /// Fails unless the server has these events and values, and no others.
+    /// Fails unless the server has exactly these events and samples.
     #[track_caller]
     pub(crate) fn check(&self, client: &Client, from_ms: i64, to_ms: i64) {
         self.latency.check(client);

@@ -1,9 +1,11 @@
-//! The soak: a steady load of every kind on the real server, with the curve of memory, files, threads and disk. At the end every
-//! count is exact, the loads were sent at their rates with few requests refused, and the curve is flat.
+//! The soak test: a steady load of every kind on the real server, with a curve of its memory,
+//! files, threads and disk use. At the end every count must be exact, the loads must have been sent
+//! at their rates with few requests refused, and the curve must be flat.
 //!
-//! `TELLTALE_SOAK_SECONDS` says how long it sends, a minute by default; `make soak SECONDS=3600` does so for an hour on the
-//! release build. From a quarter of an hour on, the verdict is also about slopes (`verdict.rs`). `TELLTALE_SOAK_CURVE` names a file
-//! for the curve, a line of values between tabs for each look.
+//! `TELLTALE_SOAK_SECONDS` sets how long it sends, a minute by default; `create soak SECONDS=3600`
+//! runs an hour on the release build. From a quarter of an hour on, the verdict also covers slopes
+//! (`verdict.rs`). `TELLTALE_SOAK_CURVE` names a file for the curve: one line of tab-separated
+//! values for each sample.
 
 mod curve;
 mod dashboards;
@@ -24,37 +26,38 @@ use std::time::Duration;
 use serde_json::json;
 use telltale_tests::{Client, MINUTE_MS, Server, Setup, now_ms};
 
-use crate::curve::Sample;
+use crate::curve::ServerSample;
 use crate::errors::Errors;
 use crate::events::Events;
 use crate::jobs::{Jobs, Worker};
 use crate::pace::{Run, Totals};
 use crate::remote_write::RemoteWrite;
 
-/// How long it sends when nobody says, in seconds.
+/// How long the loads send when the setting is absent, in seconds.
 const SECONDS: u64 = 60;
-/// `memory.limit`: small, so that what is bounded by it is at its bound soon.
+/// `memory.limit`: small, so that the stores it bounds reach their bounds soon.
 const LIMIT: u64 = 256 << 20;
-/// Time between two merges that are asked for in a short run; the server looks for some once a minute.
-const MERGE_PERIOD: Duration = Duration::from_secs(15);
+/// Time between two compactions that a short run requests; the server checks for due ones once a
+/// minute.
+const COMPACTION_PERIOD: Duration = Duration::from_secs(15);
 
-/// What all loads sent.
-struct Sent {
+/// What all loads sent, and the curve of the server meanwhile.
+struct LoadResults {
     metrics: RemoteWrite,
     events: Events,
     errors: Errors,
     jobs: Jobs,
     workers: Vec<Worker>,
     polls: usize,
-    curve: Vec<Sample>,
+    curve: Vec<ServerSample>,
     totals: Totals,
 }
 
 #[test]
 fn a_steady_load_is_counted_exactly_and_leaves_the_server_as_it_was() {
     let length = length();
-    // Then what happens once a minute is hurried.
-    let is_short = length < verdict::LONG;
+    // A short run shortens the periods of what otherwise happens once a minute.
+    let is_short = length < verdict::LONG_RUN;
     let mut server = setup(is_short).start();
     let client = server.client();
     let from_ms = now_ms() - MINUTE_MS;
@@ -65,21 +68,21 @@ fn a_steady_load_is_counted_exactly_and_leaves_the_server_as_it_was() {
     sent.metrics.check(&client);
     sent.events.check(&client, from_ms, to_ms);
     sent.errors.check(&client);
-    assert!(sent.polls > 0, "nobody looked at the dashboard");
+    assert!(sent.polls > 0, "the dashboard was never polled");
     let page = client.get("/metrics");
-    for seen in ["telltale_seals_total", "telltale_merges_total"] {
-        assert!(figure(page.text(), seen).is_some_and(|count| count > 0), "{seen}");
+    for counted in ["telltale_seals_total", "telltale_merges_total"] {
+        assert!(metric_value(page.text(), counted).is_some_and(|count| count > 0), "{counted}");
     }
     for absent in ["telltale_panics_total", "telltale_damage_found", "telltale_blocks_quarantined"]
     {
-        assert_eq!(figure(page.text(), absent), Some(0), "{absent}");
+        assert_eq!(metric_value(page.text(), absent), Some(0), "{absent}");
     }
-    let complaints = verdict::complaints(&sent.curve, &sent.totals, length, LIMIT);
-    assert!(complaints.is_empty(), "\n{}\n", complaints.join("\n"));
-    assert!(server.terminate().success(), "the server stops in order");
+    let violations = verdict::violations(&sent.curve, &sent.totals, length, LIMIT);
+    assert!(violations.is_empty(), "\n{}\n", violations.join("\n"));
+    assert!(server.terminate().success(), "the server exits with success");
 }
 
-/// How long it sends.
+/// Returns how long the loads send.
 #[track_caller]
 fn length() -> Duration {
     let Some(text) = setting("TELLTALE_SOAK_SECONDS") else { return Duration::from_secs(SECONDS) };
@@ -89,7 +92,8 @@ fn length() -> Duration {
     }
 }
 
-/// A server whose caches fill within minutes, and which forgets finished jobs soon, so that it may be flat after ten.
+/// Returns settings of a server whose caches fill within minutes and whose finished jobs are
+/// deleted soon, so that its curve can be flat after ten minutes.
 fn setup(is_short: bool) -> Setup {
     let setup = Setup::new()
         .set("memory.limit", &LIMIT.to_string())
@@ -99,62 +103,63 @@ fn setup(is_short: bool) -> Setup {
         .set("jobs.finished_keep", "\"5m\"")
         .set("jobs.retry_base_seconds", "1")
         .set("jobs.retry_jitter_seconds", "1");
-    // On a busy machine a worker may be slow, and a widget late, without anything being wrong.
+    // On a busy machine a worker or a widget may be slow although nothing is wrong.
     setup.set("jobs.worker_silence", "\"5m\"").set("dashboards.widget_timeout_ms", "60000")
 }
 
-/// Lets all loads run beside each other, to the end.
-fn run_all(server: &Server, length: Duration, is_short: bool) -> Sent {
+/// Runs all loads concurrently, to the end.
+fn run_all(server: &Server, length: Duration, is_short: bool) -> LoadResults {
     let client = || server.client();
     let key = errors::public_key(&client());
-    let dashboard = dashboards::make(&client());
+    let dashboard = dashboards::create(&client());
     let file = setting("TELLTALE_SOAK_CURVE").map(PathBuf::from);
     let periods = if is_short { (1, 10) } else { (5, 60) };
     let periods = (Duration::from_secs(periods.0), Duration::from_secs(periods.1));
     let (jobs, run) = (Jobs::default(), Run::new(length));
-    let (run, jobs_known, key) = (&run, &jobs, key.as_str());
+    let (run, shared_jobs, key) = (&run, &jobs, key.as_str());
     let (metrics, events, errors, polls, workers, curve) = std::thread::scope(|scope| {
-        let metrics = scope.spawn(|| run.watched(|| remote_write::send(run, client())));
-        let events = scope.spawn(|| run.watched(|| events::send(run, client())));
-        let errors = scope.spawn(|| run.watched(|| errors::send(run, client(), key)));
-        let polls = scope.spawn(|| run.watched(|| dashboards::poll(run, client(), &dashboard)));
-        let enqueued = scope.spawn(|| run.watched(|| jobs::enqueue(run, client(), jobs_known)));
-        let merging = scope.spawn(|| run.watched(|| merge(run, &client(), is_short)));
+        let metrics = scope.spawn(|| run.run_load(|| remote_write::send(run, client())));
+        let events = scope.spawn(|| run.run_load(|| events::send(run, client())));
+        let errors = scope.spawn(|| run.run_load(|| errors::send(run, client(), key)));
+        let polls = scope.spawn(|| run.run_load(|| dashboards::poll(run, client(), &dashboard)));
+        let enqueued = scope.spawn(|| run.run_load(|| jobs::enqueue(run, client(), shared_jobs)));
+        let compacting =
+            scope.spawn(|| run.run_load(|| request_compactions(run, &client(), is_short)));
         let workers: Vec<_> = (0..jobs::WORKERS)
             .map(|number| {
                 let client = client();
-                scope.spawn(move || run.watched(|| jobs::work(run, client, jobs_known, number)))
+                scope.spawn(move || run.run_load(|| jobs::work(run, client, shared_jobs, number)))
             })
             .collect();
-        let curve = run.watched(|| curve::record(run, server, periods, file.as_deref()));
+        let curve = run.run_load(|| curve::record(run, server, periods, file.as_deref()));
         joined(enqueued);
-        joined(merging);
+        joined(compacting);
         let workers: Vec<Worker> = workers.into_iter().map(joined).collect();
         (joined(metrics), joined(events), joined(errors), joined(polls), workers, curve)
     });
     let totals = run.totals();
-    Sent { metrics, events, errors, jobs, workers, polls, curve, totals }
+    LoadResults { metrics, events, errors, jobs, workers, polls, curve, totals }
 }
 
-/// Asks for merges in a short run, in which none would come by itself.
-fn merge(run: &Run, client: &Client, is_short: bool) {
+/// Requests compactions in a short run, which would otherwise see none.
+fn request_compactions(run: &Run, client: &Client, is_short: bool) {
     if !is_short {
         return;
     }
-    let mut pace = run.pace("merges", MERGE_PERIOD);
-    while pace.wait() {
+    let mut schedule = run.schedule("compactions", COMPACTION_PERIOD);
+    while schedule.wait() {
         let answer = client.post("/api/v1/admin/merge", &json!({}));
         assert_eq!(answer.status, 200, "{}", answer.summary());
     }
 }
 
-/// What a load sent; its panic when it failed.
+/// Returns what a load sent; resumes its panic when it failed.
 fn joined<T>(load: ScopedJoinHandle<'_, T>) -> T {
     load.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// A figure of `/metrics`.
-fn figure(page: &str, name: &str) -> Option<u64> {
+/// Returns the value of a metric without labels on a page of `/metrics`.
+fn metric_value(page: &str, name: &str) -> Option<u64> {
     page.lines().find_map(|line| line.strip_prefix(name)?.trim().parse().ok())
 }
 

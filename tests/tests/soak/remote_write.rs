@@ -1,5 +1,6 @@
-//! Remote-write: an agent that sends a counter and a gauge of each pod a few times a second, while pods are replaced by others
-//! with new names, and one that catches up with samples of hours ago, whose windows are merged again and again.
+//! Remote write: an agent that sends a counter and a gauge of each pod a few times a second, while
+//! pods are replaced by others with new names, and one that sends samples of hours ago, whose
+//! windows are compacted again and again.
 
 use std::time::Duration;
 
@@ -17,26 +18,27 @@ const PERIOD: Duration = Duration::from_millis(300);
 const PODS: usize = 250;
 /// Requests between two pods that are replaced: 25 pods, and so 50 series, a minute.
 const REPLACED_EVERY: u64 = 8;
-/// Requests between two of the agent that catches up.
+/// Requests between two requests of the late agent.
 const LATE_EVERY: u64 = 16;
-/// Samples that it sends at once, and milliseconds between them: as much time as passes meanwhile.
+/// Samples of each of its requests, and milliseconds between them: together they cover the time
+/// between two requests.
 const LATE_SAMPLES: u64 = 20;
 const LATE_STEP_MS: i64 = 240;
-/// How far it is behind.
+/// How far the late agent is behind.
 const LATE_MS: i64 = 6 * HOUR_MS;
-/// The value that says that a series has ended.
+/// The value that marks the end of a series (a stale marker).
 const STALE: f64 = f64::from_bits(0x7ff0_0000_0000_0002);
 
 const COUNTER: &str = "soak_requests_total";
 const GAUGE: &str = "soak_queue_length";
 const LATE: &str = "soak_backfilled";
 
-/// A pod, whose counter is sent as a total.
+/// A pod, whose counter is sent as cumulative samples.
 #[derive(Debug)]
 struct Pod {
     name: String,
-    total: u64,
-    is_known: bool,
+    cumulative: u64,
+    has_start: bool,
 }
 
 /// What the agents sent.
@@ -46,8 +48,8 @@ pub(crate) struct RemoteWrite {
     gauge: Tally,
     late: Tally,
     pods: Vec<Pod>,
-    pods_ever: u64,
-    /// The time of the first sample that comes late.
+    pods_created: u64,
+    /// The time of the first sample of the late agent.
     late_start_ms: i64,
     random: Random,
     last_ms: i64,
@@ -57,10 +59,10 @@ pub(crate) struct RemoteWrite {
 pub(crate) fn send(run: &Run, client: Client) -> RemoteWrite {
     let mut sender = Sender::new(run, client, "remote-write");
     let mut agent = RemoteWrite::new();
-    let mut pace = run.pace("remote-write", PERIOD);
+    let mut schedule = run.schedule("remote-write", PERIOD);
     let mut requests = 0;
-    while pace.wait() {
-        let before = agent.points();
+    while schedule.wait() {
+        let before = agent.samples();
         let mut timeseries = Vec::with_capacity(2 * PODS + 2);
         if requests % REPLACED_EVERY == REPLACED_EVERY - 1 {
             agent.replace_pod(&mut timeseries);
@@ -68,10 +70,10 @@ pub(crate) fn send(run: &Run, client: Client) -> RemoteWrite {
         agent.collect(&mut timeseries);
         write(&mut sender, timeseries);
         if requests % LATE_EVERY == 0 {
-            let late = agent.catch_up();
+            let late = agent.late_samples();
             write(&mut sender, vec![late]);
         }
-        run.add_stored(agent.points() - before);
+        run.add_stored(agent.samples() - before);
         requests += 1;
     }
     agent
@@ -95,7 +97,7 @@ impl RemoteWrite {
             gauge: Tally::new(GAUGE, Kind::Gauge),
             late: Tally::new(LATE, Kind::Gauge),
             pods: Vec::with_capacity(PODS),
-            pods_ever: 0,
+            pods_created: 0,
             late_start_ms: now_ms() - LATE_MS,
             random: Random::new(1),
             last_ms: now_ms(),
@@ -108,13 +110,13 @@ impl RemoteWrite {
     }
 
     fn new_pod(&mut self) -> Pod {
-        self.pods_ever += 1;
+        self.pods_created += 1;
         let suffix = self.random.bits() & 0xff_ffff;
-        let name = format!("web-{}-{suffix:06x}", self.pods_ever);
-        Pod { name, total: self.random.below(1_000), is_known: false }
+        let name = format!("web-{}-{suffix:06x}", self.pods_created);
+        Pod { name, cumulative: self.random.below(1_000), has_start: false }
     }
 
-    /// Replaces a pod by a new one, and marks the series of the old one as ended.
+    /// Replaces a pod by a new one, and sends stale markers for the series of the old one.
     fn replace_pod(&mut self, timeseries: &mut Vec<TimeSeries>) {
         let at = self.random.below(PODS as u64) as usize;
         let new = self.new_pod();
@@ -125,28 +127,28 @@ impl RemoteWrite {
         }
     }
 
-    /// The samples of all pods, at a time later than any before.
+    /// Adds the samples of all pods, at a time later than any before.
     fn collect(&mut self, timeseries: &mut Vec<TimeSeries>) {
         let time = self.next_ms();
         for pod in &mut self.pods {
-            // The first sample of a series stores nothing: the others are compared with it.
+            // The first sample of a series stores nothing: it is the start value of the deltas.
             let increase = 1 + self.random.below(9);
-            pod.total += increase;
-            if pod.is_known {
+            pod.cumulative += increase;
+            if pod.has_start {
                 self.counter.add(time, increase);
             }
-            pod.is_known = true;
-            let level = self.gauge.points();
+            pod.has_start = true;
+            let level = self.gauge.samples();
             self.gauge.add(time, level);
-            let (total, level) = (pod.total as f64, level as f64);
-            timeseries.push(series(&labels(COUNTER, &pod.name), &[(time, total)]));
+            let (cumulative, level) = (pod.cumulative as f64, level as f64);
+            timeseries.push(series(&labels(COUNTER, &pod.name), &[(time, cumulative)]));
             timeseries.push(series(&labels(GAUGE, &pod.name), &[(time, level)]));
         }
     }
 
-    /// The next samples of the agent that is behind, each at a time of its own.
-    fn catch_up(&mut self) -> TimeSeries {
-        let first = self.late.points();
+    /// Returns the next samples of the late agent, each at a time of its own.
+    fn late_samples(&mut self) -> TimeSeries {
+        let first = self.late.samples();
         let mut samples = Vec::new();
         for value in first..first + LATE_SAMPLES {
             let time = self.late_start_ms + value as i64 * LATE_STEP_MS;
@@ -156,17 +158,17 @@ impl RemoteWrite {
         series(&[("__name__", LATE), ("agent", "late")], &samples)
     }
 
-    /// The current time, or one later than the last.
+    /// Returns the current time, or a later one that follows the last.
     fn next_ms(&mut self) -> i64 {
         self.last_ms = now_ms().max(self.last_ms + 1);
         self.last_ms
     }
 
-    fn points(&self) -> u64 {
-        self.counter.points() + self.gauge.points() + self.late.points()
+    fn samples(&self) -> u64 {
+        self.counter.samples() + self.gauge.samples() + self.late.samples()
     }
 
-    /// Fails unless the server has these points and series, and no others.
+    /// Fails unless the server has exactly these samples and series.
     #[track_caller]
     pub(crate) fn check(&self, client: &Client) {
         for tally in [&self.counter, &self.gauge, &self.late] {
@@ -175,7 +177,7 @@ impl RemoteWrite {
         for metric in [COUNTER, GAUGE] {
             let path = format!("/api/v1/metrics/{metric}/tags/pod/values?limit=1");
             let known = client.get(&path).expect(200);
-            assert_eq!(known["meta"]["total"], self.pods_ever, "pods of {metric}");
+            assert_eq!(known["meta"]["total"], self.pods_created, "pods of {metric}");
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Requests of a load, each sent until the server takes it: one that is refused with 503 is repeated with the same
-//! idempotency key, so that it counts once.
+//! Requests of a load, each sent until the server accepts it: a request that is refused with 503 is
+//! repeated with the same idempotency key, so that it takes effect once.
 
 use std::time::Duration;
 
@@ -7,9 +7,10 @@ use telltale_tests::{Answer, Client};
 
 use crate::pace::Run;
 
-/// How long a load waits before it repeats a request that was refused.
+/// How long a load waits before it repeats a refused request.
 const RETRY_AFTER: Duration = Duration::from_secs(1);
-/// How often a request may be refused before the run fails: a minute is longer than any overload of this load may last.
+/// How often a request may be refused before the run fails: a minute is longer than any overload by
+/// these loads may last.
 const REFUSALS_MAX: u32 = 60;
 
 /// Sends the requests of one load.
@@ -17,18 +18,19 @@ const REFUSALS_MAX: u32 = 60;
 pub(crate) struct Sender<'a> {
     run: &'a Run,
     client: Client,
-    /// What its idempotency keys begin with.
+    /// The prefix of its idempotency keys.
     name: String,
     requests: u64,
 }
 
 impl<'a> Sender<'a> {
-    /// A sender with connections of its own.
+    /// Creates a sender with connections of its own.
     pub(crate) fn new(run: &'a Run, client: Client, name: impl Into<String>) -> Self {
         Self { run, client, name: name.into(), requests: 0 }
     }
 
-    /// Sends what `make` makes of a client and an idempotency key, until the answer is not 503.
+    /// Sends the request that `make` sends with a client and an idempotency key, until the status
+    /// is not 503.
     #[track_caller]
     pub(crate) fn send(&mut self, make: impl Fn(&Client, &str) -> Answer) -> Answer {
         self.requests += 1;
@@ -40,7 +42,7 @@ impl<'a> Sender<'a> {
                 return answer;
             }
             self.run.add_refused();
-            self.run.rest(RETRY_AFTER);
+            self.run.wait(RETRY_AFTER);
         }
         panic!("{key} was refused {REFUSALS_MAX} times");
     }

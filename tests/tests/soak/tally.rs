@@ -1,16 +1,18 @@
-//! What of a metric was acknowledged, by minute, and whether queries return exactly that.
+//! The acknowledged samples of a metric by minute, and a check that queries return exactly these.
 //!
-//! All values are whole numbers, so sums are exact. Only distributions have an aggregation that counts points; of a counter the
-//! sum of the increases stands for it. Loads give the points of a gauge the values 0, 1, 2 …, so that a point that is lost or
-//! stored with another value changes the average of its minute or one of its ends.
+//! All values are integers, so sums are exact. Only distributions have an aggregation that counts
+//! samples; for a counter the sum of its increases is compared. Loads give the samples of a gauge
+//! the values 0, 1, 2 …, so that a sample that is lost or stored with another value changes the
+//! average, minimum or maximum of its minute.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
 use telltale_tests::{Client, MINUTE_MS, iso, parse_iso};
 
-/// By how much an answer may differ, of its own size: an average is rounded once. A point less in a minute of 100 000 differs by
-/// more, unless it is the average itself.
+/// The largest relative difference between a response and the expected value: an average is rounded
+/// once. One sample less in a minute of 100 000 makes a larger difference, unless its value is the
+/// average itself.
 const ROUNDING: f64 = 1e-12;
 
 /// The type of a metric.
@@ -21,7 +23,7 @@ pub(crate) enum Kind {
     Distribution,
 }
 
-/// An aggregation by name, and what it is of the points of a minute.
+/// The name of an aggregation, and its value for the samples of a minute.
 type Aggregation = (&'static str, fn(&Minute) -> f64);
 
 impl Kind {
@@ -34,7 +36,7 @@ impl Kind {
     }
 }
 
-/// The points of a metric in one minute.
+/// The samples of a metric in one minute.
 #[derive(Clone, Copy, Debug)]
 struct Minute {
     count: u64,
@@ -65,23 +67,23 @@ impl Minute {
     }
 }
 
-/// The acknowledged points of one metric.
+/// The acknowledged samples of one metric.
 #[derive(Clone, Debug)]
 pub(crate) struct Tally {
     name: &'static str,
     kind: Kind,
     /// By minutes since 1970.
     minutes: BTreeMap<i64, Minute>,
-    points: u64,
+    samples: u64,
 }
 
 impl Tally {
-    /// A metric without points.
+    /// Creates the tally of a metric without samples.
     pub(crate) fn new(name: &'static str, kind: Kind) -> Self {
-        Self { name, kind, minutes: BTreeMap::new(), points: 0 }
+        Self { name, kind, minutes: BTreeMap::new(), samples: 0 }
     }
 
-    /// Adds a point; of a counter, an increase.
+    /// Adds a sample; for a counter, an increase.
     pub(crate) fn add(&mut self, time_ms: i64, value: u64) {
         let none = Minute { count: 0, sum: 0, min: u64::MAX, max: 0 };
         let minute = self.minutes.entry(time_ms.div_euclid(MINUTE_MS)).or_insert(none);
@@ -89,21 +91,21 @@ impl Tally {
         minute.sum += value;
         minute.min = minute.min.min(value);
         minute.max = minute.max.max(value);
-        self.points += 1;
+        self.samples += 1;
     }
 
-    /// The number of points.
-    pub(crate) fn points(&self) -> u64 {
-        self.points
+    /// Returns the number of samples.
+    pub(crate) fn samples(&self) -> u64 {
+        self.samples
     }
 
-    /// Fails unless queries over the whole time return these points, minute by minute.
+    /// Fails unless queries over the whole time return exactly these samples, minute by minute.
     #[track_caller]
     pub(crate) fn check(&self, client: &Client) {
         let (Some(first), Some(last)) =
             (self.minutes.first_key_value(), self.minutes.last_key_value())
         else {
-            panic!("nothing of {} was sent", self.name)
+            panic!("no sample of {} was sent", self.name)
         };
         let (from, to) = (iso(*first.0 * MINUTE_MS), iso((*last.0 + 1) * MINUTE_MS));
         for (aggregation, of) in self.kind.aggregations() {
@@ -114,7 +116,7 @@ impl Tally {
             let found = buckets(&client.get(&path).data(200)["series"]);
             assert!(
                 found.keys().eq(self.minutes.keys()),
-                "{} has points at {:?} and should at {:?}",
+                "{} has samples in the minutes {:?} and should in {:?}",
                 self.name,
                 found.keys(),
                 self.minutes.keys()
@@ -132,7 +134,7 @@ impl Tally {
     }
 }
 
-/// The values of an answer by minutes since 1970.
+/// Returns the values of a response by minutes since 1970.
 #[track_caller]
 fn buckets(series: &Value) -> BTreeMap<i64, f64> {
     let Some(items) = series.as_array() else { panic!("{series} is not a series") };

@@ -1,126 +1,131 @@
-//! How files look: purpose first, small, named for what they own, nothing left open, no dependency for nothing.
+//! Rules about single files (module docs, sizes, names, open-task markers, paths of one
+//! machine) and about unused dependencies.
 
 use std::path::Path;
 
-use crate::source::{Source, root};
+use crate::source::{SourceFile, root};
 
-/// Lines of a file without its tests.
+/// The most lines of a file, its test modules excluded.
 const FILE_LINES_MAX: usize = 500;
-/// Lines of a file that is all tests.
+/// The most lines of a file that consists of tests.
 const TEST_FILE_LINES_MAX: usize = 600;
-/// Lines of a handler, first and last included: parse, call, answer.
+/// The most lines of a handler, first and last included: it parses, calls and responds.
 const HANDLER_LINES_MAX: usize = 20;
-/// Names that say nothing about what a file owns.
-const EMPTY_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "manager", "misc"];
-/// Words that say that something is not done, split so that this file does not hold them.
-const OPEN_WORDS: [&str; 5] = [
+/// Names too generic to say what a file owns.
+const GENERIC_NAMES: [&str; 6] = ["utils", "util", "common", "helpers", "manager", "misc"];
+/// Markers of unfinished work, split so that this file does not contain them.
+const OPEN_TASK_MARKERS: [&str; 5] = [
     concat!("TO", "DO"),
     concat!("FIX", "ME"),
     concat!("XX", "X"),
     concat!("HA", "CK"),
     concat!("Pha", "se "),
 ];
-/// Beginnings of paths that exist on one machine only, split so that this file does not hold them.
+/// Prefixes of paths that exist on one machine only, split so that this file does not contain them.
 const MACHINE_PATHS: [&str; 3] =
     [concat!("/wo", "rk/"), concat!("/ro", "ot/"), concat!("/ho", "me/")];
 
-pub(crate) fn opens_with_its_purpose(source: &Source) -> Vec<String> {
+pub(crate) fn starts_with_module_docs(source: &SourceFile) -> Vec<String> {
     let first = source.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-    let says = first.strip_prefix("//! ").is_some_and(|purpose| purpose.len() > 5);
-    complain(!says, || format!("{} does not open with `//!` and what it owns", source.path))
+    let is_documented = first.strip_prefix("//! ").is_some_and(|purpose| purpose.len() > 5);
+    violation_if(!is_documented, || {
+        format!("{} does not start with `//!` and what it owns", source.path)
+    })
 }
 
-pub(crate) fn stays_small(source: &Source) -> Vec<String> {
+pub(crate) fn has_few_lines(source: &SourceFile) -> Vec<String> {
     let (lines, max) = if source.is_test() {
         (source.text.lines().count(), TEST_FILE_LINES_MAX)
     } else {
-        (source.shipped().lines().count(), FILE_LINES_MAX)
+        (source.without_tests().lines().count(), FILE_LINES_MAX)
     };
-    complain(lines > max, || format!("{} has {lines} lines, more than {max}", source.path))
+    violation_if(lines > max, || format!("{} has {lines} lines, more than {max}", source.path))
 }
 
-pub(crate) fn handlers_stay_thin(source: &Source) -> Vec<String> {
+pub(crate) fn handlers_are_short(source: &SourceFile) -> Vec<String> {
     if !source.path.starts_with("server/src/areas/") || source.file_name() != "routes.rs" {
         return Vec::new();
     }
-    let text = source.shipped();
+    let text = source.without_tests();
     let lines: Vec<&str> = text.lines().collect();
-    let mut broken = Vec::new();
+    let mut violations = Vec::new();
     for (first, line) in lines.iter().enumerate() {
         let Some((_, signature)) = line.split_once("async fn ") else { continue };
         let length = 1 + lines.iter().skip(first).take_while(|line| **line != "}").count();
         if length > HANDLER_LINES_MAX {
             let name = signature.split('(').next().unwrap_or_default();
-            broken.push(format!(
+            violations.push(format!(
                 "{}: handler {name} has {length} lines, more than {HANDLER_LINES_MAX}",
                 source.path
             ));
         }
     }
-    broken
+    violations
 }
 
-pub(crate) fn contents_hold_no_logic(source: &Source) -> Vec<String> {
+pub(crate) fn module_lists_have_no_logic(source: &SourceFile) -> Vec<String> {
     if source.is_test() || !matches!(source.file_name(), "mod.rs" | "lib.rs") {
         return Vec::new();
     }
     let logic = ["fn ", "impl ", "struct ", "enum ", "trait ", "macro_rules!", "static ", "impl<"];
-    let text = source.shipped();
+    let text = source.without_tests();
     let found = text.lines().map(|line| line.trim_start_matches("pub ")).find(|line| {
         logic.iter().any(|word| line.starts_with(word))
             || line.starts_with("pub(") && line.contains(" fn ")
     });
     let found = found.unwrap_or_default();
-    complain(!found.is_empty(), || {
-        format!("{} is a table of contents and holds logic: {found}", source.path)
+    violation_if(!found.is_empty(), || {
+        format!("{} must only list modules and contains logic: {found}", source.path)
     })
 }
 
-pub(crate) fn names_say_something(source: &Source) -> Vec<String> {
+pub(crate) fn names_are_specific(source: &SourceFile) -> Vec<String> {
     let mut parts = source.path.split('/').map(|part| part.trim_end_matches(".rs"));
-    let empty = parts.any(|part| EMPTY_NAMES.contains(&part));
-    complain(empty, || format!("{}: the name does not say what it owns", source.path))
+    let is_generic = parts.any(|part| GENERIC_NAMES.contains(&part));
+    violation_if(is_generic, || format!("{}: the name is too generic", source.path))
 }
 
-pub(crate) fn nothing_left_open(source: &Source) -> Vec<String> {
-    let mut broken = Vec::new();
+pub(crate) fn has_no_open_tasks(source: &SourceFile) -> Vec<String> {
+    let mut violations = Vec::new();
     for (number, line) in source.text.lines().enumerate() {
-        let open = OPEN_WORDS.iter().any(|word| line.contains(word));
-        let silent = line.trim_start().starts_with(concat!("#[ign", "ore]"));
-        if open || silent {
-            broken.push(format!("{}:{}: {}", source.path, number + 1, line.trim()));
+        let has_marker = OPEN_TASK_MARKERS.iter().any(|word| line.contains(word));
+        let is_ignored_without_reason = line.trim_start().starts_with(concat!("#[ign", "ore]"));
+        if has_marker || is_ignored_without_reason {
+            violations.push(format!("{}:{}: {}", source.path, number + 1, line.trim()));
         }
     }
-    broken
+    violations
 }
 
-/// Dependencies that no source of their crate names, and workspace entries that no crate takes.
-pub(crate) fn unused_dependencies(sources: &[Source]) -> Vec<String> {
-    let mut broken = Vec::new();
-    let mut taken = Vec::new();
+/// Lists dependencies that no source file of their crate names, and workspace entries that no crate
+/// uses.
+pub(crate) fn unused_dependencies(sources: &[SourceFile]) -> Vec<String> {
+    let mut violations = Vec::new();
+    let mut used = Vec::new();
     for krate in
         ["engine", "server", "benches", "benches/compare", "tests", "tests/simulation", "fuzz"]
     {
         let folder = format!("{krate}/");
-        let own: Vec<&Source> = sources.iter().filter(|s| s.path.starts_with(&folder)).collect();
+        let own: Vec<&SourceFile> =
+            sources.iter().filter(|s| s.path.starts_with(&folder)).collect();
         for name in dependency_names(&root().join(krate).join("Cargo.toml")) {
             let word = name.replace('-', "_");
-            let named = |s: &&&Source| {
+            let named = |s: &&&SourceFile| {
                 s.text.contains(&format!("{word}::")) || s.text.contains(&format!("use {word}"))
             };
             if own.iter().find(named).is_none() {
-                broken.push(format!("{krate}/Cargo.toml: {name} is not used"));
+                violations.push(format!("{krate}/Cargo.toml: {name} is not used"));
             }
-            taken.push(name);
+            used.push(name);
         }
     }
     let workspace = manifest(&root().join("Cargo.toml"));
     for name in names_in(&workspace["workspace"]["dependencies"]) {
-        if !taken.contains(&name) {
-            broken.push(format!("Cargo.toml: no crate takes {name}"));
+        if !used.contains(&name) {
+            violations.push(format!("Cargo.toml: no crate uses {name}"));
         }
     }
-    broken
+    violations
 }
 
 fn dependency_names(path: &Path) -> Vec<String> {
@@ -145,31 +150,31 @@ fn manifest(path: &Path) -> toml::Value {
     }
 }
 
-/// Texts of the project that name a path of somebody's machine.
-pub(crate) fn texts_that_name_a_machine() -> Vec<String> {
-    let mut broken = Vec::new();
-    look_for_machines(&root(), &mut broken);
-    broken
+/// Lists the lines of files of the project that contain a path of a developer's machine.
+pub(crate) fn machine_paths() -> Vec<String> {
+    let mut violations = Vec::new();
+    find_machine_paths(&root(), &mut violations);
+    violations
 }
 
-fn look_for_machines(folder: &Path, broken: &mut Vec<String>) {
+fn find_machine_paths(folder: &Path, violations: &mut Vec<String>) {
     const SKIPPED: [&str; 5] = ["target", ".git", "data", "corpus", "artifacts"];
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let (path, name) = (entry.path(), entry.file_name());
-        // In a worktree `.git` is a file, which says where the repository is.
+        // In a worktree `.git` is a file with the path of the repository.
         if SKIPPED.iter().any(|skipped| name == *skipped) {
             continue;
         }
         if path.is_dir() {
-            look_for_machines(&path, broken);
+            find_machine_paths(&path, violations);
         } else if let Ok(text) = std::fs::read_to_string(&path) {
             let lines = text.lines().filter(|l| MACHINE_PATHS.iter().any(|p| l.contains(p)));
-            broken.extend(lines.map(|line| format!("{}: {}", path.display(), line.trim())));
+            violations.extend(lines.map(|line| format!("{}: {}", path.display(), line.trim())));
         }
     }
 }
 
-fn complain(broken: bool, what: impl FnOnce() -> String) -> Vec<String> {
-    if broken { vec![what()] } else { Vec::new() }
+fn violation_if(is_violated: bool, what: impl FnOnce() -> String) -> Vec<String> {
+    if is_violated { vec![what()] } else { Vec::new() }
 }

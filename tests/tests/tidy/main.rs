@@ -1,87 +1,103 @@
-//! The tree is the architecture, and this test keeps it so: it reads the sources and refuses what breaks the
-//! order of the house. Each rule is a function from a source to complaints, and has cases that show it biting.
+//! Keeps the structure of the tree that `ARCHITECTURE.md` describes: reads the source files
+//! and fails when one breaks a rule. Each rule is a function from a source file to violations, and
+//! is itself tested with a file that breaks it and one that keeps it.
 
 mod house;
 mod source;
 mod walls;
 
-use source::{Source, tree};
+use source::{SourceFile, source_files};
 
-/// Runs one rule over the whole tree.
+/// Fails when a file of the tree breaks a rule.
 #[track_caller]
-fn keep(rule: fn(&Source) -> Vec<String>) {
-    let sources = tree();
-    assert!(sources.len() > 40, "only {} sources were found", sources.len());
-    let broken: Vec<String> = sources.iter().flat_map(rule).collect();
-    assert!(broken.is_empty(), "\n{}\n", broken.join("\n"));
+fn check_tree(rule: fn(&SourceFile) -> Vec<String>) {
+    let sources = source_files();
+    assert!(sources.len() > 40, "only {} source files were found", sources.len());
+    let violations: Vec<String> = sources.iter().flat_map(rule).collect();
+    assert!(violations.is_empty(), "\n{}\n", violations.join("\n"));
 }
 
-/// Shows that a rule complains about one text in a place, and not about another.
+/// Fails unless a file with the text `bad` breaks a rule, and one with the text `good` does not.
 #[track_caller]
-fn bites(rule: fn(&Source) -> Vec<String>, path: &str, bad: &str, good: &str) {
-    assert_ne!(rule(&Source::new(path, bad)), Vec::<String>::new(), "{path}: {bad}");
-    assert_eq!(rule(&Source::new(path, good)), Vec::<String>::new(), "{path}: {good}");
+fn check_rule(rule: fn(&SourceFile) -> Vec<String>, path: &str, bad: &str, good: &str) {
+    assert_ne!(rule(&SourceFile::new(path, bad)), Vec::<String>::new(), "{path}: {bad}");
+    assert_eq!(rule(&SourceFile::new(path, good)), Vec::<String>::new(), "{path}: {good}");
 }
 
 #[test]
-fn every_file_opens_with_what_it_owns() {
-    keep(house::opens_with_its_purpose);
-    let rule = house::opens_with_its_purpose;
-    bites(rule, "engine/src/a.rs", "use std::fmt;\n", "//! Owns a.\nuse std::fmt;\n");
+fn every_file_starts_with_module_docs() {
+    check_tree(house::starts_with_module_docs);
+    let rule = house::starts_with_module_docs;
+    check_rule(rule, "engine/src/a.rs", "use std::fmt;\n", "//! Owns a.\nuse std::fmt;\n");
 }
 
 #[test]
-fn files_stay_small() {
-    keep(house::stays_small);
+fn files_do_not_exceed_their_line_limit() {
+    check_tree(house::has_few_lines);
     let line = "const A: u8 = 0;\n";
-    bites(house::stays_small, "engine/src/a.rs", &line.repeat(501), &line.repeat(500));
+    check_rule(house::has_few_lines, "engine/src/a.rs", &line.repeat(501), &line.repeat(500));
     let tested = format!("{}#[cfg(test)]\nmod tests {{\n{}}}\n", line.repeat(499), line.repeat(90));
-    bites(house::stays_small, "engine/src/a.rs", &line.repeat(501), &tested);
-    bites(house::stays_small, "tests/tests/api/a.rs", &line.repeat(601), &line.repeat(600));
+    check_rule(house::has_few_lines, "engine/src/a.rs", &line.repeat(501), &tested);
+    check_rule(house::has_few_lines, "tests/tests/api/a.rs", &line.repeat(601), &line.repeat(600));
 }
 
 #[test]
-fn handlers_stay_thin() {
-    keep(house::handlers_stay_thin);
+fn handlers_do_not_exceed_their_line_limit() {
+    check_tree(house::handlers_are_short);
     let handler = |lines| format!("async fn list() {{\n{}}}\n", "    a();\n".repeat(lines));
     let path = "server/src/areas/metrics/routes.rs";
-    bites(house::handlers_stay_thin, path, &handler(19), &handler(18));
+    check_rule(house::handlers_are_short, path, &handler(19), &handler(18));
 }
 
 #[test]
-fn tables_of_contents_hold_no_logic() {
-    keep(house::contents_hold_no_logic);
-    let rule = house::contents_hold_no_logic;
-    bites(
+fn mod_and_lib_files_contain_no_logic() {
+    check_tree(house::module_lists_have_no_logic);
+    let rule = house::module_lists_have_no_logic;
+    check_rule(
         rule,
         "engine/src/codec/mod.rs",
         "fn f() {}\n",
         "//! A.\nmod a;\npub use a::{\n    B, C,\n};\n",
     );
-    bites(rule, "engine/src/lib.rs", "impl A {}\n", "//! A.\n#![warn(missing_docs)]\npub mod a;\n");
+    check_rule(
+        rule,
+        "engine/src/lib.rs",
+        "impl A {}\n",
+        "//! A.\n#![warn(missing_docs)]\npub mod a;\n",
+    );
 }
 
 #[test]
-fn names_say_what_a_file_owns() {
-    keep(house::names_say_something);
-    let complaints = |path| house::names_say_something(&Source::new(path, "//! Owns all.\n"));
-    assert_eq!(complaints("engine/src/utils.rs").len(), 1);
-    assert_eq!(complaints("engine/src/common/mod.rs").len(), 1);
-    assert_eq!(complaints("engine/src/codec/mod.rs").len(), 0);
+fn no_file_has_a_generic_name() {
+    check_tree(house::names_are_specific);
+    let violations = |path| house::names_are_specific(&SourceFile::new(path, "//! Owns all.\n"));
+    assert_eq!(violations("engine/src/utils.rs").len(), 1);
+    assert_eq!(violations("engine/src/common/mod.rs").len(), 1);
+    assert_eq!(violations("engine/src/codec/mod.rs").len(), 0);
 }
 
 #[test]
-fn nothing_is_left_open() {
-    keep(house::nothing_left_open);
-    let rule = house::nothing_left_open;
-    bites(rule, "engine/src/a.rs", concat!("// TO", "DO: more\n"), "// All of it.\n");
-    bites(rule, "engine/src/a.rs", concat!("// Pha", "se 2\n"), "// The phases of the moon.\n");
-    bites(rule, "engine/src/a.rs", concat!("#[ign", "ore]\n"), "#[ignore = \"takes an hour\"]\n");
+fn no_task_is_left_open_and_every_ignored_test_has_a_reason() {
+    check_tree(house::has_no_open_tasks);
+    let rule = house::has_no_open_tasks;
+    check_rule(rule, "engine/src/a.rs", concat!("// TO", "DO: more\n"), "// All of it.\n");
+    check_rule(
+        rule,
+        "engine/src/a.rs",
+        concat!("// Pha", "se 2\n"),
+        "// The phases of the moon.\n",
+    );
+    check_rule(
+        rule,
+        "engine/src/a.rs",
+        concat!("#[ign", "ore]\n"),
+        "#[ignore = \"takes an hour\"]\n",
+    );
 }
 
 #[test]
-fn arrows_point_one_way() {
-    keep(walls::respected);
+fn dependencies_point_one_way() {
+    check_tree(walls::dependency_violations);
     for (path, bad, good) in [
         ("engine/src/metrics/a.rs", "use rocksdb::DB;\n", "use crate::storage::Store;\n"),
         ("server/src/http/a.rs", "fn f() { rocksdb::DB::open(); }\n", "use hyper::body::Body;\n"),
@@ -100,7 +116,7 @@ fn arrows_point_one_way() {
         (
             "engine/src/model/a.rs",
             "fn f() { crate::storage::g() }\n",
-            "// crate::storage is told\n",
+            "// crate::storage is mentioned\n",
         ),
         ("engine/src/a.rs", "use tokio::spawn;\n", "const A: &str = \"tokio::spawn\";\n"),
         ("server/src/platform/a.rs", "use crate::areas::metrics::A;\n", "use super::time;\n"),
@@ -115,24 +131,24 @@ fn arrows_point_one_way() {
             "#[cfg(test)]\nmod tests {\n    use serde::Serialize;\n}\n",
         ),
     ] {
-        bites(walls::respected, path, bad, good);
+        check_rule(walls::dependency_violations, path, bad, good);
     }
 }
 
 #[test]
 fn every_dependency_is_used() {
-    let unused = house::unused_dependencies(&tree());
+    let unused = house::unused_dependencies(&source_files());
     assert!(unused.is_empty(), "\n{}\n", unused.join("\n"));
 }
 
 #[test]
-fn no_text_names_the_machine_it_was_written_on() {
-    let named = house::texts_that_name_a_machine();
-    assert!(named.is_empty(), "\n{}\n", named.join("\n"));
+fn no_file_contains_a_path_of_a_developers_machine() {
+    let lines = house::machine_paths();
+    assert!(lines.is_empty(), "\n{}\n", lines.join("\n"));
 }
 
 #[test]
-fn what_every_house_has_is_there() {
+fn the_files_that_every_project_needs_exist() {
     for file in [
         "ARCHITECTURE.md",
         "CHANGELOG.md",
@@ -150,6 +166,6 @@ fn what_every_house_has_is_there() {
         "rustfmt.toml",
     ] {
         let text = std::fs::read_to_string(source::root().join(file)).unwrap_or_default();
-        assert!(text.len() > 40, "{file} is missing or says nothing");
+        assert!(text.len() > 40, "{file} is missing or nearly empty");
     }
 }

@@ -1,25 +1,26 @@
-//! Rust sources, read well enough to judge them: which lines are tests, and which paths the code names.
+//! Rust source files, parsed as far as the rules need it: which lines are tests, and which paths
+//! the code names.
 
 use std::path::{Path, PathBuf};
 
-/// The folders that hold our code.
+/// The folders that contain Rust code of the project.
 const FOLDERS: [&str; 5] = ["engine", "server", "benches", "tests", "fuzz"];
 
-/// The root of the repository.
+/// Returns the root of the repository.
 pub(crate) fn root() -> PathBuf {
     PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/.."))
 }
 
 /// One Rust file.
 #[derive(Debug)]
-pub(crate) struct Source {
+pub(crate) struct SourceFile {
     /// Relative to the root, with `/`.
     pub(crate) path: String,
     pub(crate) text: String,
 }
 
-/// All Rust files of the project.
-pub(crate) fn tree() -> Vec<Source> {
+/// Reads all Rust files of the project, sorted by path.
+pub(crate) fn source_files() -> Vec<SourceFile> {
     let mut sources = Vec::new();
     for folder in FOLDERS {
         collect(&root().join(folder), folder, &mut sources);
@@ -28,7 +29,7 @@ pub(crate) fn tree() -> Vec<Source> {
     sources
 }
 
-fn collect(folder: &Path, relative: &str, sources: &mut Vec<Source>) {
+fn collect(folder: &Path, relative: &str, sources: &mut Vec<SourceFile>) {
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let name = entry.file_name().to_string_lossy().into_owned();
@@ -38,47 +39,47 @@ fn collect(folder: &Path, relative: &str, sources: &mut Vec<Source>) {
         } else if name.ends_with(".rs")
             && let Ok(text) = std::fs::read_to_string(&path)
         {
-            sources.push(Source { path: relative, text });
+            sources.push(SourceFile { path: relative, text });
         }
     }
 }
 
-impl Source {
+impl SourceFile {
     pub(crate) fn new(path: &str, text: &str) -> Self {
         Self { path: path.to_owned(), text: text.to_owned() }
     }
 
-    /// The file name alone.
+    /// Returns the file name alone.
     pub(crate) fn file_name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or_default()
     }
 
-    /// Whether the whole file is a test.
+    /// Returns whether the whole file consists of tests.
     pub(crate) fn is_test(&self) -> bool {
         self.path.split('/').any(|part| part == "tests" || part == "tests.rs")
     }
 
-    /// The text without the test modules that stand in it.
-    pub(crate) fn shipped(&self) -> String {
-        let mut kept = String::new();
+    /// Returns the text without its test modules.
+    pub(crate) fn without_tests(&self) -> String {
+        let mut code = String::new();
         let mut lines = self.text.lines().peekable();
         while let Some(line) = lines.next() {
-            let opens = |next: &&str| next.starts_with("mod ") && next.ends_with('{');
-            if line == "#[cfg(test)]" && lines.peek().is_some_and(opens) {
+            let is_module = |next: &&str| next.starts_with("mod ") && next.ends_with('{');
+            if line == "#[cfg(test)]" && lines.peek().is_some_and(is_module) {
                 for inner in lines.by_ref() {
                     if inner == "}" {
                         break;
                     }
                 }
             } else {
-                kept.push_str(line);
-                kept.push('\n');
+                code.push_str(line);
+                code.push('\n');
             }
         }
-        kept
+        code
     }
 
-    /// The module path of the file within its crate: `areas::metrics::ops`.
+    /// Returns the module path of the file within its crate: `areas::metrics::ops`.
     fn module(&self) -> Vec<String> {
         let inside = self.path.split_once("/src/").map_or(self.path.as_str(), |(_, rest)| rest);
         let mut parts: Vec<String> = inside.split('/').map(str::to_owned).collect();
@@ -89,9 +90,10 @@ impl Source {
         parts
     }
 
-    /// Every path of two segments or more that the shipped code names, with `super` resolved: `crate::a::b`.
+    /// Returns every path of two segments or more that the code outside of tests names, with
+    /// `super` resolved: `crate::a::b`.
     pub(crate) fn paths(&self) -> Vec<String> {
-        let code = without_comments_and_texts(&self.shipped());
+        let code = without_comments_and_strings(&self.without_tests());
         let mut paths = Vec::new();
         for statement in code.split(';') {
             match statement.find("use ").filter(|at| is_use(statement, *at)) {
@@ -108,9 +110,9 @@ impl Source {
         if !rest.starts_with("super::") {
             return rest.to_owned();
         }
-        while let Some(above) = rest.strip_prefix("super::") {
+        while let Some(parent) = rest.strip_prefix("super::") {
             module.pop();
-            rest = above;
+            rest = parent;
         }
         module.insert(0, "crate".to_owned());
         module.push(rest.to_owned());
@@ -118,7 +120,8 @@ impl Source {
     }
 }
 
-/// Whether the `use` at this place begins a declaration and is not the end of another word.
+/// Returns whether the `use` at this offset starts a declaration and is not the end of another
+/// word.
 fn is_use(statement: &str, at: usize) -> bool {
     let before = statement.get(..at).unwrap_or_default().trim_end();
     before.is_empty()
@@ -127,7 +130,7 @@ fn is_use(statement: &str, at: usize) -> bool {
         || before.ends_with(')')
 }
 
-/// Expands a tree of imports into its paths.
+/// Expands a `use` tree into its paths.
 fn expand(prefix: &str, tree: &str, paths: &mut Vec<String>) {
     let tree = tree.trim();
     let Some(open) = tree.find('{') else {
@@ -142,7 +145,7 @@ fn expand(prefix: &str, tree: &str, paths: &mut Vec<String>) {
     let mut part = |from: usize, to: usize| {
         let text = inner.get(from..to).unwrap_or_default();
         if !text.trim().is_empty() {
-            // The last brace of a nested tree may have been cut off above.
+            // The last brace of a nested tree may have been trimmed above.
             let missing = text.matches('{').count()
                 - text.matches('}').count().min(text.matches('{').count());
             expand(&prefix, &format!("{text}{}", "}".repeat(missing)), paths);
@@ -162,7 +165,7 @@ fn expand(prefix: &str, tree: &str, paths: &mut Vec<String>) {
     part(start, inner.len());
 }
 
-/// Chains of names joined by `::` in code.
+/// Returns the chains of names joined by `::` in code.
 fn inline_paths(code: &str) -> Vec<String> {
     code.split(|c: char| !(c.is_alphanumeric() || c == '_' || c == ':'))
         .filter(|chain| chain.contains("::"))
@@ -170,8 +173,8 @@ fn inline_paths(code: &str) -> Vec<String> {
         .collect()
 }
 
-/// The code alone: comments and the insides of texts become spaces.
-fn without_comments_and_texts(text: &str) -> String {
+/// Replaces comments and string literals by spaces.
+fn without_comments_and_strings(text: &str) -> String {
     let mut code = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(first) = rest.chars().next() {
@@ -180,7 +183,7 @@ fn without_comments_and_texts(text: &str) -> String {
         } else if rest.starts_with("/*") {
             rest.find("*/").map_or(rest.len(), |at| at + 2)
         } else if first == '"' {
-            text_length(rest)
+            string_length(rest)
         } else if rest.starts_with("r#\"") {
             rest.find("\"#").map_or(rest.len(), |at| at + 2)
         } else if rest.starts_with("'\"'") {
@@ -201,8 +204,8 @@ fn without_comments_and_texts(text: &str) -> String {
     code
 }
 
-/// The length of the text literal that `rest` begins with.
-fn text_length(rest: &str) -> usize {
+/// Returns the length in bytes of the string literal that `rest` starts with.
+fn string_length(rest: &str) -> usize {
     let mut escaped = false;
     for (at, c) in rest.char_indices().skip(1) {
         match c {
@@ -227,7 +230,7 @@ mod tests {
     use r::s;
 }
 ";
-    let mut paths = Source::new("engine/src/x/y.rs", text).paths();
+    let mut paths = SourceFile::new("engine/src/x/y.rs", text).paths();
     paths.sort();
     let expected = ["a::b", "a::c::d", "a::c::e", "crate::x::g::h", "j::K", "l::m", "p::q"];
     assert_eq!(paths, expected);

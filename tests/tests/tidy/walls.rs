@@ -1,27 +1,28 @@
-//! Who may name whom. Arrows point one way: areas → platform → engine, and inside the engine towards the model.
+//! Which crates and modules a file may use. Dependencies point one way: areas → platform → engine,
+//! and inside the engine towards the model.
 
-use crate::source::Source;
+use crate::source::SourceFile;
 
-/// A crate that only some places may name.
-struct Only {
+/// Crates that only some files may use.
+struct CrateRule {
     crates: &'static [&'static str],
-    /// Beginnings of the paths of the files that may.
-    places: &'static [&'static str],
+    /// Prefixes of the paths of the files that may use them.
+    allowed_in: &'static [&'static str],
     reason: &'static str,
 }
 
-const ONLY: &[Only] = &[
-    Only {
+const CRATE_RULES: &[CrateRule] = &[
+    CrateRule {
         crates: &["rocksdb", "librocksdb_sys"],
-        places: &["engine/src/storage/"],
-        reason: "RocksDB is named by the storage alone",
+        allowed_in: &["engine/src/storage/"],
+        reason: "only the storage uses RocksDB",
     },
-    Only {
+    CrateRule {
         crates: &["hyper", "hyper_util", "h2", "tower", "tower_http", "matchit"],
-        places: &["server/src/http/", "server/src/platform/control.rs"],
-        reason: "the HTTP machinery is the http folder's; control.rs is the client of the command line",
+        allowed_in: &["server/src/http/", "server/src/platform/control.rs"],
+        reason: "only the http folder uses the HTTP crates; control.rs is the client of the command line",
     },
-    Only {
+    CrateRule {
         crates: &[
             "tokio",
             "hyper",
@@ -31,42 +32,42 @@ const ONLY: &[Only] = &[
             "clap_complete",
             "clap_mangen",
         ],
-        places: &["server/", "tests/", "benches/", "fuzz/"],
+        allowed_in: &["server/", "tests/", "benches/", "fuzz/"],
         reason: "the engine is a library without a runtime, HTTP or a command line",
     },
-    Only {
+    CrateRule {
         crates: &["clap", "clap_complete", "clap_mangen", "indicatif"],
-        places: &["server/src/cli/", "server/src/main.rs"],
-        reason: "the command line is the cli folder's",
+        allowed_in: &["server/src/cli/", "server/src/main.rs"],
+        reason: "only the cli folder uses the crates of the command line",
     },
-    Only {
+    CrateRule {
         crates: &["governor"],
-        places: &["server/src/http/", "server/src/platform/"],
-        reason: "limits are counted in one place",
+        allowed_in: &["server/src/http/", "server/src/platform/"],
+        reason: "rate limits are implemented in one place",
     },
 ];
 
-/// A module that must not know another of its crate.
-struct Apart {
-    /// Beginning of the paths of the files that must not.
-    place: &'static str,
+/// Modules that some files of their crate must not use.
+struct ModuleRule {
+    /// Prefix of the paths of these files.
+    path_prefix: &'static str,
     modules: &'static [&'static str],
     reason: &'static str,
 }
 
-const APART: &[Apart] = &[
-    Apart {
-        place: "engine/src/metrics/",
+const MODULE_RULES: &[ModuleRule] = &[
+    ModuleRule {
+        path_prefix: "engine/src/metrics/",
         modules: &["crate::events"],
-        reason: "metrics and events share model, codec, sketch and storage, and never each other",
+        reason: "metrics and events share model, codec, sketch and storage, and never use each other",
     },
-    Apart {
-        place: "engine/src/events/",
+    ModuleRule {
+        path_prefix: "engine/src/events/",
         modules: &["crate::metrics"],
-        reason: "metrics and events share model, codec, sketch and storage, and never each other",
+        reason: "metrics and events share model, codec, sketch and storage, and never use each other",
     },
-    Apart {
-        place: "engine/src/model/",
+    ModuleRule {
+        path_prefix: "engine/src/model/",
         modules: &[
             "crate::storage",
             "crate::codec",
@@ -78,98 +79,107 @@ const APART: &[Apart] = &[
         ],
         reason: "the model is plain data: no storage, no clock",
     },
-    Apart {
-        place: "engine/src/codec/",
+    ModuleRule {
+        path_prefix: "engine/src/codec/",
         modules: &["crate::storage", "crate::metrics", "crate::events", "crate::documents"],
-        reason: "a codec turns columns into bytes and knows nobody",
+        reason: "a codec encodes columns as bytes and depends on no other part",
     },
-    Apart {
-        place: "engine/src/sketch/",
+    ModuleRule {
+        path_prefix: "engine/src/sketch/",
         modules: &["crate::storage", "crate::metrics", "crate::events", "crate::documents"],
-        reason: "a sketch knows nobody",
+        reason: "a sketch depends on no other part",
     },
-    Apart {
-        place: "engine/src/storage/",
+    ModuleRule {
+        path_prefix: "engine/src/storage/",
         modules: &["crate::metrics", "crate::events", "crate::documents"],
-        reason: "the storage keeps bytes and does not know whose",
+        reason: "the storage stores bytes and does not know what they mean",
     },
-    Apart {
-        place: "server/src/platform/",
+    ModuleRule {
+        path_prefix: "server/src/platform/",
         modules: &["crate::areas", "crate::http", "crate::cli"],
         reason: "areas and http use the platform, never the other way",
     },
-    Apart {
-        place: "server/src/http/",
+    ModuleRule {
+        path_prefix: "server/src/http/",
         modules: &["crate::cli"],
         reason: "the command line starts the server, never the other way",
     },
-    Apart {
-        place: "server/src/areas/",
+    ModuleRule {
+        path_prefix: "server/src/areas/",
         modules: &["crate::cli"],
         reason: "the command line calls the areas, never the other way",
     },
 ];
 
-/// What a room of an area must not name, by file name.
-const ROOMS: &[(&str, &[&str], &str)] = &[
-    ("model.rs", &["serde", "serde_json", "crate::http"], "a model knows neither JSON nor HTTP"),
-    ("error.rs", &["serde", "serde_json"], "an error is told by the http folder"),
-    ("store.rs", &["crate::http"], "a store knows no HTTP"),
+/// What a file of an area must not use, by file name.
+const AREA_FILE_RULES: &[(&str, &[&str], &str)] = &[
+    (
+        "model.rs",
+        &["serde", "serde_json", "crate::http"],
+        "a model depends on neither JSON nor HTTP",
+    ),
+    ("error.rs", &["serde", "serde_json"], "the http folder writes errors to responses"),
+    ("store.rs", &["crate::http"], "a store does not depend on HTTP"),
 ];
 
-/// Complains about every name that its place must not know.
-pub(crate) fn respected(source: &Source) -> Vec<String> {
+/// Returns a message for every path that the file must not use.
+pub(crate) fn dependency_violations(source: &SourceFile) -> Vec<String> {
     if source.is_test() || source.path.starts_with("tests/") {
         return Vec::new();
     }
     let paths = source.paths();
-    let mut broken = Vec::new();
+    let mut violations = Vec::new();
     for path in &paths {
-        let reasons =
-            [outside(source, path), apart(source, path), room(source, path), area(source, path)];
+        let reasons = [
+            crate_violation(source, path),
+            module_violation(source, path),
+            area_file_violation(source, path),
+            area_internals_violation(source, path),
+        ];
         for reason in reasons.into_iter().flatten() {
-            broken.push(format!("{} names {path}: {reason}", source.path));
+            violations.push(format!("{} uses {path}: {reason}", source.path));
         }
     }
-    broken
+    violations
 }
 
-fn outside(source: &Source, path: &str) -> Option<&'static str> {
+fn crate_violation(source: &SourceFile, path: &str) -> Option<&'static str> {
     let krate = path.split("::").next()?;
-    ONLY.iter()
-        .filter(|only| only.crates.contains(&krate))
-        .find(|only| !only.places.iter().any(|place| source.path.starts_with(place)))
-        .map(|only| only.reason)
-}
-
-fn apart(source: &Source, path: &str) -> Option<&'static str> {
-    APART
+    CRATE_RULES
         .iter()
-        .filter(|apart| source.path.starts_with(apart.place))
-        .find(|apart| apart.modules.iter().any(|module| within(path, module)))
-        .map(|apart| apart.reason)
+        .filter(|rule| rule.crates.contains(&krate))
+        .find(|rule| !rule.allowed_in.iter().any(|prefix| source.path.starts_with(prefix)))
+        .map(|rule| rule.reason)
 }
 
-fn room(source: &Source, path: &str) -> Option<&'static str> {
+fn module_violation(source: &SourceFile, path: &str) -> Option<&'static str> {
+    MODULE_RULES
+        .iter()
+        .filter(|rule| source.path.starts_with(rule.path_prefix))
+        .find(|rule| rule.modules.iter().any(|module| is_within(path, module)))
+        .map(|rule| rule.reason)
+}
+
+fn area_file_violation(source: &SourceFile, path: &str) -> Option<&'static str> {
     if !source.path.starts_with("server/src/areas/") {
         return None;
     }
-    ROOMS
+    AREA_FILE_RULES
         .iter()
         .filter(|(file, ..)| source.file_name() == *file)
-        .find(|(_, modules, _)| modules.iter().any(|module| within(path, module)))
+        .find(|(_, modules, _)| modules.iter().any(|module| is_within(path, module)))
         .map(|(.., reason)| *reason)
 }
 
-/// An area may call what another one re-exports, and nothing deeper.
-fn area(source: &Source, path: &str) -> Option<&'static str> {
+/// Returns a reason when an area uses more of another one than it re-exports.
+fn area_internals_violation(source: &SourceFile, path: &str) -> Option<&'static str> {
     let own = source.path.strip_prefix("server/src/areas/")?.split_once('/')?.0;
     let mut named = path.strip_prefix("crate::areas::")?.split("::");
     let other = named.next()?;
-    let deeper = named.count() > 1;
-    (other != own && deeper).then_some("an area calls what another re-exports, never its insides")
+    let is_deeper = named.count() > 1;
+    (other != own && is_deeper).then_some("an area uses only what another one re-exports")
 }
 
-fn within(path: &str, module: &str) -> bool {
+fn is_within(path: &str, module: &str) -> bool {
     path == module || path.strip_prefix(module).is_some_and(|rest| rest.starts_with("::"))
 }
