@@ -1,19 +1,21 @@
-//! The way of a bulk body into the engine: read in parts, each a write of its own to the log, answered when the last
-//! of them is durable.
+//! Stores a bulk request body: parses it in parts, commits each part in one write, and responds
+//! when the last part is durable.
 //!
-//! Nearly every body is one part. The parts of a larger one are durable one after another, so that a failure of the
-//! storage, or the end of the process, in the middle leaves the first of them stored. When the caller sends all of it again
-//! with the same `Idempotency-Key`, reading goes on behind them:
+//! Most bodies are a single part. The parts of a larger body become durable one after another, so a
+//! storage failure or a crash midway leaves the first parts stored. If the client repeats the
+//! request with the same `Idempotency-Key`, parsing resumes after the stored parts:
 //!
 //! ```text
 //! body     ├──────── part 0 ────────┼──────── part 1 ────────┼──── last part ────┤
-//! receipt                  place, outcome            place, outcome       answer
+//! receipt               position, outcome        position, outcome         response
 //! ```
 //!
-//! The receipt of a part says at which byte, line or item of the body the next one begins, and what became of everything
-//! before. So a repetition stores nothing twice and answers as the first attempt would have, also when it reads the rest in parts of another size; and
-//! what has no time of its own has that of the first attempt. Without a key the points of gauges replace
-//! themselves, and counts are doubled.
+//! The receipt of a part contains the position in the body (byte, line or item) where the next part
+//! starts, and the outcome of all items before it. A repeated request therefore stores nothing
+//! twice and gets the response that an uninterrupted first attempt would have got, even if it
+//! parses the rest in parts of a different size. Items without a timestamp get the time of the
+//! first attempt. Without a key, a repeated request overwrites the gauge samples it stored before
+//! and counts counter increments twice.
 
 use std::sync::Arc;
 
@@ -28,55 +30,57 @@ use crate::limits::{
     MEMORY_PER_POINT_BYTE,
 };
 
-/// A body on its way to be read, from its beginning to its end. One implementation for each protocol.
-pub(super) trait Reading: Sized {
-    /// How far a body is read, and all that reading on depends on besides the body. Kept in receipts: what is added to it
-    /// must be optional.
-    type Reached: Serialize + DeserializeOwned;
+/// An incremental parser of a request body, implemented by each protocol.
+pub(super) trait BodyReader: Sized {
+    /// The position up to which a body is parsed, and the state that the rest depends on. It is
+    /// stored in receipts, so later versions may only add optional fields.
+    type Position: Serialize + DeserializeOwned;
 
-    /// Reads on until the batch is as large as `part` allows, or the body ends. A part is read in several calls, each of which allows more.
-    /// Counts what became of each line or item.
-    fn read_on(
+    /// Parses until the batch has reached the size `part`, or the body ends, and counts the outcome
+    /// of each line or item. One part may take several calls, each with a larger `part`.
+    fn read_part(
         &mut self,
         batch: &mut BatchBuilder<'_>,
         part: PartSize,
         outcome: &mut BulkOutcome,
     ) -> Progress;
 
-    /// How far the body is read.
-    fn reached(&self) -> Self::Reached;
+    /// Returns the position up to which the body is parsed.
+    fn position(&self) -> Self::Position;
 
-    /// Goes on where another reading of the same body was. To be called before anything is read.
-    fn go_on(&mut self, reached: Self::Reached);
+    /// Resumes at the position of another reader of the same body. Must be called before anything
+    /// is parsed.
+    fn resume(&mut self, position: Self::Position);
 
-    /// All points of the body in one batch, and what became of its lines or items.
+    /// Parses the whole body into one batch.
     fn read_whole(mut self, engine: &Engine) -> (PointBatch, BulkOutcome) {
         let (mut batch, mut outcome) = (engine.batch(), BulkOutcome::default());
-        while self.read_on(&mut batch, PartSize::WHOLE, &mut outcome) == Progress::Paused {}
+        while self.read_part(&mut batch, PartSize::WHOLE, &mut outcome) == Progress::Paused {}
         (batch.finish(), outcome)
     }
 }
 
-/// How much of a body goes to the log in one write.
+/// The maximum size of one write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct PartSize {
-    /// Points, and readings.
+    /// The maximum number of samples, cumulative ones included.
     pub(super) points_max: usize,
-    /// Buckets of histograms.
+    /// The maximum number of histogram buckets.
     pub(super) buckets_max: usize,
 }
 
 impl PartSize {
-    /// All of it.
+    /// No limit.
     pub(super) const WHOLE: Self = Self { points_max: usize::MAX, buckets_max: usize::MAX };
 
-    /// So many points.
+    /// Returns the size of a part of at most `points_max` samples.
     pub(super) fn of(points_max: usize) -> Self {
         let buckets_max = points_max.saturating_mul(BULK_WRITE_BUCKETS_PER_POINT);
         Self { points_max, buckets_max }
     }
 
-    /// Whether a part that has as much as `batch` takes no more, were it a point of so many buckets. A first histogram always fits.
+    /// Returns whether a sample with this number of buckets no longer fits into a part that
+    /// contains `batch`. A first histogram always fits.
     #[inline]
     pub(super) fn is_full(self, batch: &BatchBuilder<'_>, buckets: usize) -> bool {
         let of_batch = batch.buckets();
@@ -84,8 +88,10 @@ impl PartSize {
         batch.len() >= self.points_max || !fits
     }
 
-    /// The sizes at which the memory of a part is counted while it is read, the last one its own. Each is twice the one before: a reader that
-    /// walks to its place in the body does so a few times for each part, however large, and what is not counted yet is no more than what is.
+    /// Returns the sizes at which the memory of a part is reserved while it is parsed; the last one
+    /// is the size itself. Each step is twice the previous one: a reader that must scan for its
+    /// position in the body does so only a few times per part, and the samples not yet accounted
+    /// for are never more than those that are.
     fn steps(self) -> impl Iterator<Item = Self> {
         let next = |points: &usize| points.checked_mul(2);
         let steps = std::iter::successors(Some(BULK_STEP_POINTS_MIN), next).map(Self::of);
@@ -100,39 +106,41 @@ impl PartSize {
     }
 }
 
-/// How far a reading came.
+/// Whether a reader has reached the end of the body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// There is more to read.
+    /// The batch is full; the body has more to parse.
     Paused,
-    /// The body is read.
+    /// The whole body is parsed.
     Ended,
 }
 
-/// Stores what `reading` finds in a body of so many bytes, then answers what `answer` makes of the outcome. A refusal
-/// that it makes is answered after the rest is stored, and a repetition of the request is answered with it too.
-pub(super) async fn store<R: Reading + Send + 'static>(
+/// Stores a body of `body_bytes` bytes and responds with what `respond` makes of the outcome. An
+/// error from `respond` is returned after all valid items are stored, and a repeated request gets
+/// the same error.
+pub(super) async fn store<R: BodyReader + Send + 'static>(
     app: &Arc<App>,
     req: &Request,
     body_bytes: usize,
-    reading: R,
-    answer: impl FnOnce(BulkOutcome) -> ApiResult<Response>,
+    reader: R,
+    respond: impl FnOnce(BulkOutcome) -> ApiResult<Response>,
 ) -> ApiResult<Response> {
-    store_and_ask(app, req, body_bytes, reading, |_, outcome| answer(outcome)).await
+    store_with_reader(app, req, body_bytes, reader, |_, outcome| respond(outcome)).await
 }
 
-/// [`store`] for protocols whose answer tells more than the outcome: it is made of the reading at its end too.
-pub(super) async fn store_and_ask<R: Reading + Send + 'static>(
+/// [`store`] for protocols whose response needs the reader too: `respond` gets it in its final
+/// state.
+pub(super) async fn store_with_reader<R: BodyReader + Send + 'static>(
     app: &Arc<App>,
     req: &Request,
     body_bytes: usize,
-    reading: R,
-    answer: impl FnOnce(R, BulkOutcome) -> ApiResult<Response>,
+    reader: R,
+    respond: impl FnOnce(R, BulkOutcome) -> ApiResult<Response>,
 ) -> ApiResult<Response> {
-    let mut body = Body { reading, outcome: BulkOutcome::default() };
+    let mut body = Body { reader, outcome: BulkOutcome::default() };
     let mut parts = req.parts(app).await?;
     if let Some(stored) = parts.as_mut().and_then(Parts::take_reached) {
-        body.go_on(&stored)?;
+        body.resume(&stored)?;
     }
     let size = PartSize::of(app.bulk_write_points_max());
     let mut reserve = Reserve::OrRefuse;
@@ -143,74 +151,76 @@ pub(super) async fn store_and_ask<R: Reading + Send + 'static>(
         } else {
             app.blocking(move |app| body.part(app.engine(), size, reserve)).await?
         };
-        // Counted until it is written.
+        // Holds the reservation until the samples are written.
         let Part { points, share: _share } = part;
         if progress == Progress::Paused {
-            let reached = parts.is_some().then(|| body.reached()).transpose()?;
+            let position = parts.is_some().then(|| body.encode_receipt()).transpose()?;
             let receipt =
-                parts.as_mut().zip(reached).map(|(parts, reached)| parts.receipt(reached));
+                parts.as_mut().zip(position).map(|(parts, position)| parts.receipt(position));
             app.write(Write { points, receipt, events: None }).await?;
             reserve = Reserve::Unconditionally;
             continue;
         }
-        let answer = answer(body.reading, body.outcome);
-        let receipt = match &answer {
+        let result = respond(body.reader, body.outcome);
+        let receipt = match &result {
             Ok(response) => req.receipt(response),
             Err(refusal) => req.receipt(&Response::from(refusal)),
         };
         if !points.is_empty() || receipt.is_some() {
             app.write(Write { points, receipt, events: None }).await?;
         }
-        return answer;
+        return result;
     }
 }
 
-/// How the points of a part reserve their memory.
+/// How memory is reserved for the samples of a part.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Reserve {
-    /// The part is refused where memory is full.
+    /// Fails if the memory limit is reached.
     OrRefuse,
-    /// It counts whether memory is full or not: parts before it are stored, and without a key a repetition would count them twice.
+    /// Reserves even beyond the limit: earlier parts are already stored, and without a key a
+    /// repeated request would count them twice.
     Unconditionally,
 }
 
-/// A part of a body on its way into the log.
+/// The samples of one part, with their memory reservation.
 struct Part {
     points: PointBatch,
     share: MemoryShare,
 }
 
-/// A body, and what became of it so far.
+/// A body being parsed, and the outcome of its items so far.
 struct Body<R> {
-    reading: R,
+    reader: R,
     outcome: BulkOutcome,
 }
 
-/// What the receipt of a part says.
+/// The receipt of a part. The field names are part of the stored format.
 #[derive(Serialize, Deserialize)]
 struct PartReceipt<P, O> {
-    /// How far the body was read with the part.
+    /// The position up to which the body is parsed.
     reached: P,
-    /// What became of everything up to there.
+    /// The outcome of all items before that position.
     outcome: O,
 }
 
-impl<R: Reading> Body<R> {
-    /// The bytes that [`Self::go_on`] takes.
-    fn reached(&self) -> ApiResult<Vec<u8>> {
-        let receipt = PartReceipt { reached: self.reading.reached(), outcome: &self.outcome };
+impl<R: BodyReader> Body<R> {
+    /// Encodes the receipt from which [`Self::resume`] resumes.
+    fn encode_receipt(&self) -> ApiResult<Vec<u8>> {
+        let receipt = PartReceipt { reached: self.reader.position(), outcome: &self.outcome };
         serde_json::to_vec(&receipt).map_err(ApiError::internal)
     }
 
-    fn go_on(&mut self, stored: &[u8]) -> ApiResult<()> {
-        let receipt: PartReceipt<R::Reached, BulkOutcome> =
+    fn resume(&mut self, stored: &[u8]) -> ApiResult<()> {
+        let receipt: PartReceipt<R::Position, BulkOutcome> =
             serde_json::from_slice(stored).map_err(unreadable_part)?;
-        self.reading.go_on(receipt.reached);
+        self.reader.resume(receipt.reached);
         self.outcome = receipt.outcome;
         Ok(())
     }
 
-    /// Reads the next part. Asks for its memory step by step, so that at most a step is there that has not been counted.
+    /// Parses the next part. Memory is reserved step by step, so that at most one step is not yet
+    /// accounted for.
     fn part(
         mut self,
         engine: &Engine,
@@ -221,14 +231,14 @@ impl<R: Reading> Body<R> {
         let mut share = engine.memory().share(MemoryOwner::Bodies);
         let mut progress = Progress::Paused;
         for step in size.steps() {
-            progress = self.reading.read_on(&mut batch, step, &mut self.outcome);
+            progress = self.reader.read_part(&mut batch, step, &mut self.outcome);
             let bytes = (batch.bytes() * MEMORY_PER_POINT_BYTE) as u64;
             let more = bytes.saturating_sub(share.bytes());
             match reserve {
                 Reserve::OrRefuse => share.grow(more).map_err(telltale_engine::Error::from)?,
                 Reserve::Unconditionally => share.grow_anyway(more),
             }
-            // A reader that pauses with fewer points than it may read has met the limit on buckets.
+            // A reader that pauses with fewer samples than allowed has reached the bucket limit.
             let has_all_buckets =
                 batch.len() < step.points_max && step.buckets_max == size.buckets_max;
             let is_whole = batch.len() >= size.points_max || has_all_buckets;
@@ -245,23 +255,23 @@ mod tests {
     use telltale_engine::{Memory, Options};
 
     use super::*;
-    use crate::areas::bulk::tests::Steps;
+    use crate::areas::bulk::tests::StepReader;
 
     #[test]
-    fn the_points_of_a_part_are_counted_while_it_is_read() {
+    fn memory_is_reserved_while_a_part_is_parsed() {
         const POINT: u64 = 40;
         let memory = Memory::new(64 << 30);
         let dir = tempfile::tempdir().unwrap();
         let options = Options { memory: memory.clone(), ..Options::default() };
         let engine = Engine::open(dir.path(), options).unwrap();
-        let points = |steps| Steps { at: 0, steps, dies_at: None, is_refused: |_| false };
-        let body = |steps| Body { reading: points(steps), outcome: BulkOutcome::default() };
-        // Its series is known from now on.
+        let points = |steps| StepReader { at: 0, steps, panics_at: None, is_refused: |_| false };
+        let body = |steps| Body { reader: points(steps), outcome: BulkOutcome::default() };
+        // Creates the series, so that later parts account for samples only.
         let (_, first, _) = body(1).part(&engine, PartSize::WHOLE, Reserve::OrRefuse).unwrap();
         engine.write(first.points).unwrap();
         drop(first.share);
-        let room = 3 * BULK_STEP_POINTS_MIN as u64 * POINT;
-        let others = memory.limit() - memory.held() - room;
+        let free_bytes = 3 * BULK_STEP_POINTS_MIN as u64 * POINT;
+        let others = memory.limit() - memory.held() - free_bytes;
         let _others = memory.take(MemoryOwner::Merges, others).unwrap();
         let held = memory.held();
         let size = PartSize::of(4 * BULK_STEP_POINTS_MIN);
@@ -269,9 +279,9 @@ mod tests {
             body(5 * BULK_STEP_POINTS_MIN).part(&engine, size, Reserve::Unconditionally).unwrap();
         let points = part.points.len();
         assert_eq!((points, progress), (4 * BULK_STEP_POINTS_MIN, Progress::Paused));
-        assert_eq!(memory.held() - held, points as u64 * POINT, "more than there is");
+        assert_eq!(memory.held() - held, points as u64 * POINT, "reserved beyond the limit");
         let more = body(BULK_STEP_POINTS_MIN).part(&engine, size, Reserve::OrRefuse);
-        assert!(more.is_err(), "there is no room for others");
+        assert!(more.is_err(), "no memory is left for other bodies");
         drop(part);
         assert_eq!(memory.held(), held);
         let (_, last, progress) = body_left.part(&engine, size, Reserve::Unconditionally).unwrap();
@@ -279,53 +289,54 @@ mod tests {
     }
 }
 
-/// For the tests of the protocols.
+/// Helpers for the tests of the protocols.
 #[cfg(test)]
 pub(super) mod testing {
     use super::*;
 
-    /// The parts of a body, each with its points.
-    pub(in crate::areas::bulk) fn cut<R: Reading>(
+    /// Parses a body in parts and returns the samples of each.
+    pub(in crate::areas::bulk) fn cut<R: BodyReader>(
         engine: &Engine,
-        reading: R,
+        reader: R,
         size: PartSize,
     ) -> (Vec<PointBatch>, BulkOutcome) {
-        let body = Body { reading, outcome: BulkOutcome::default() };
+        let body = Body { reader, outcome: BulkOutcome::default() };
         parts(engine, body, std::iter::repeat(size), |body, _| body)
     }
 
-    /// Reads a body in parts of several sizes, once by one reading and once by a new one for each part, which goes on where
-    /// the receipt of the part before says. `begin` begins the reading of an attempt, at a time of its own.
+    /// Checks that a body parsed in parts of several sizes gives the same samples with a single
+    /// reader as with a new reader per part that resumes from the previous receipt. `new_reader`
+    /// creates the reader of an attempt, with a current time of its own.
     #[track_caller]
-    pub(in crate::areas::bulk) fn check_goes_on<R: Reading>(
+    pub(in crate::areas::bulk) fn check_resumes<R: BodyReader>(
         engine: &Engine,
-        begin: impl Fn(usize) -> R,
+        new_reader: impl Fn(usize) -> R,
     ) {
-        let (all, whole) = begin(0).read_whole(engine);
+        let (all, whole) = new_reader(0).read_whole(engine);
         for points_max in 1..20 {
             let sizes = std::iter::repeat(PartSize::of(points_max));
-            let uninterrupted = Body { reading: begin(0), outcome: BulkOutcome::default() };
+            let uninterrupted = Body { reader: new_reader(0), outcome: BulkOutcome::default() };
             let (expected, outcome) = parts(engine, uninterrupted, sizes.clone(), |body, _| body);
             assert_eq!(outcome, whole);
-            let first = Body { reading: begin(0), outcome: BulkOutcome::default() };
-            let anew = |body: Body<R>, attempt| {
-                let stored = body.reached().unwrap();
-                let (reading, outcome) = (begin(attempt), BulkOutcome::default());
-                let mut next = Body { reading, outcome };
-                next.go_on(&stored).unwrap();
+            let first = Body { reader: new_reader(0), outcome: BulkOutcome::default() };
+            let resumed = |body: Body<R>, attempt| {
+                let stored = body.encode_receipt().unwrap();
+                let (reader, outcome) = (new_reader(attempt), BulkOutcome::default());
+                let mut next = Body { reader, outcome };
+                next.resume(&stored).unwrap();
                 next
             };
-            assert_eq!(parts(engine, first, sizes, anew), (expected, outcome));
-            // The size of parts may change from attempt to attempt.
-            let first = Body { reading: begin(0), outcome: BulkOutcome::default() };
+            assert_eq!(parts(engine, first, sizes, resumed), (expected, outcome));
+            // The part size may differ between attempts.
+            let first = Body { reader: new_reader(0), outcome: BulkOutcome::default() };
             let sizes = [points_max, 1, 3].map(PartSize::of).into_iter().cycle();
-            let (points, outcome) = parts(engine, first, sizes, anew);
+            let (points, outcome) = parts(engine, first, sizes, resumed);
             assert_eq!(points.iter().map(PointBatch::len).sum::<usize>(), all.len());
             assert_eq!(outcome, whole);
         }
     }
 
-    fn parts<R: Reading>(
+    fn parts<R: BodyReader>(
         engine: &Engine,
         mut body: Body<R>,
         sizes: impl Iterator<Item = PartSize>,

@@ -1,8 +1,10 @@
-//! The protocols that agents speak: any number of points in a body, and as many bodies as admission control lets in.
+//! Bulk ingest protocols: NDJSON, InfluxDB line protocol, OTLP/HTTP and Prometheus remote-write.
 //!
-//! Each protocol is a room of its own that knows how its bytes are read; the way from there into the engine is
-//! the same for all of them, and stands in `intake`. The good part of a body is stored and its bad part told,
-//! first of all with where it stands. What a point may be is known to the engine and the metrics area.
+//! A body may contain any number of samples, and the number of requests is limited only by
+//! admission control. Each protocol has its own module, which parses its format; `intake` stores
+//! what was parsed, in the same way for all protocols. Valid items of a body are stored; invalid
+//! items are counted, and the first ones reported by line or index. The rules for metric names,
+//! tags and values belong to the engine and the metrics area.
 
 mod import;
 mod influx;
@@ -21,6 +23,6 @@ pub use influx::{
 };
 pub use otlp::{Encoding, OtlpError, ROUTES as OTLP_ROUTES, resolve_export};
 pub use remote_write::{
-    Families, ROUTES as REMOTE_WRITE_ROUTES, Version, WriteError, Written,
+    ROUTES as REMOTE_WRITE_ROUTES, Version, WriteError, WrittenCounts,
     resolve_write as resolve_remote_write,
 };

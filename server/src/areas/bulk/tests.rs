@@ -1,4 +1,4 @@
-//! Bodies that are stored in parts: what a repetition does when the attempt before died among them.
+//! Bodies stored in parts: what a repeated request does after an attempt that failed midway.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use telltale_engine::{
     Aggregation, BatchBuilder, Interval, MetricName, MetricQuery, MetricType, Options, TimeRange,
 };
 
-use super::intake::{self, PartSize, Progress, Reading};
+use super::intake::{self, BodyReader, PartSize, Progress};
 use crate::app::App;
 use crate::areas::testing::{Answer, House, NOW};
 use crate::http::{
@@ -16,33 +16,34 @@ use crate::http::{
 };
 use crate::limits::IDEMPOTENCY_KEPT_MS;
 
-/// Points of a part.
+/// The number of samples in a part.
 const PART: usize = 4;
 
 static ROUTES: &[Route] =
     &[Route::post("/t/count", &count).scope(Scope::Ingest).body(BodyKind::Bulk)];
 
-/// Counts as far as the body says, every fifth step is refused; dies where a header says.
+/// Stores the number of steps given in the body, of which every fifth is rejected; panics at the
+/// step given in a header.
 async fn count(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let number = |text: &[u8]| std::str::from_utf8(text).unwrap().trim().parse::<usize>().unwrap();
-    let dies_at = req.headers().get("dies-at").map(|at| number(at.as_bytes()));
+    let panics_at = req.headers().get("panics-at").map(|at| number(at.as_bytes()));
     let steps = number(&req.take_body());
-    let reading = Steps { at: 0, steps, dies_at, is_refused: |at| at % 5 == 3 };
-    intake::store(&app, &req, 0, reading, |outcome| Response::ok(&Data { data: outcome })).await
+    let reader = StepReader { at: 0, steps, panics_at, is_refused: |at| at % 5 == 3 };
+    intake::store(&app, &req, 0, reader, |outcome| Response::ok(&Data { data: outcome })).await
 }
 
-/// A body of so many steps, each of which is a point or is refused.
-pub(super) struct Steps {
+/// A body of `steps` steps, each of which is a sample or is rejected.
+pub(super) struct StepReader {
     pub(super) at: usize,
     pub(super) steps: usize,
-    pub(super) dies_at: Option<usize>,
+    pub(super) panics_at: Option<usize>,
     pub(super) is_refused: fn(usize) -> bool,
 }
 
-impl Reading for Steps {
-    type Reached = usize;
+impl BodyReader for StepReader {
+    type Position = usize;
 
-    fn read_on(
+    fn read_part(
         &mut self,
         batch: &mut BatchBuilder<'_>,
         part: PartSize,
@@ -53,7 +54,7 @@ impl Reading for Steps {
             if self.at == self.steps {
                 return Progress::Ended;
             }
-            assert!(self.dies_at != Some(self.at), "the process dies");
+            assert!(self.panics_at != Some(self.at), "simulated crash");
             if (self.is_refused)(self.at) {
                 let error = ApiError::new(ErrorCode::InvalidValue, "every fifth");
                 outcome.reject(BulkPlace::index(self.at), error);
@@ -66,12 +67,12 @@ impl Reading for Steps {
         Progress::Paused
     }
 
-    fn reached(&self) -> usize {
+    fn position(&self) -> usize {
         self.at
     }
 
-    fn go_on(&mut self, reached: usize) {
-        self.at = reached;
+    fn resume(&mut self, position: usize) {
+        self.at = position;
     }
 }
 
@@ -80,10 +81,10 @@ fn house() -> House {
     House::serving(Options::default(), settings, ROUTES.iter())
 }
 
-fn send(house: &House, key: &str, body: &str, dies_at: Option<usize>) -> Answer {
-    let dies_at = dies_at.map(|at| at.to_string());
+fn send(house: &House, key: &str, body: &str, panics_at: Option<usize>) -> Answer {
+    let panics_at = panics_at.map(|at| at.to_string());
     let mut headers = vec![("idempotency-key", key)];
-    headers.extend(dies_at.as_deref().map(|at| ("dies-at", at)));
+    headers.extend(panics_at.as_deref().map(|at| ("panics-at", at)));
     house.call(http::Method::POST, "/t/count", &headers, body)
 }
 
@@ -100,7 +101,7 @@ fn stored(house: &House) -> f64 {
     groups.iter().flat_map(|group| &group.columns[0]).sum()
 }
 
-/// What became of so many steps.
+/// Returns the expected outcome of this number of steps.
 fn outcome(steps: usize) -> Value {
     let refused: Vec<usize> = (0..steps).filter(|at| at % 5 == 3).collect();
     let error =
@@ -110,19 +111,19 @@ fn outcome(steps: usize) -> Value {
 }
 
 #[test]
-fn a_repetition_stores_what_is_left_and_answers_for_all() {
-    for dies_at in 0..30 {
+fn a_repeated_request_stores_the_rest_and_reports_the_whole_outcome() {
+    for panics_at in 0..30 {
         let house = house();
-        send(&house, "k", "30", Some(dies_at)).refused(500, "internal", "");
+        send(&house, "k", "30", Some(panics_at)).refused(500, "internal", "");
         let before = stored(&house);
         assert_eq!(before as usize % PART, 0);
-        // It dies again, in or before the part behind.
-        send(&house, "k", "30", Some((dies_at + 2).min(29))).refused(500, "internal", "");
+        // It fails again, in the next part or before it.
+        send(&house, "k", "30", Some((panics_at + 2).min(29))).refused(500, "internal", "");
         assert!(stored(&house) - before <= PART as f64);
-        let answer = send(&house, "k", "30", None);
-        assert_eq!(answer.headers.get("idempotency-replayed"), None);
-        assert_eq!(answer.data(200), outcome(30), "{dies_at}");
-        assert_eq!(stored(&house), 24.0, "{dies_at}");
+        let response = send(&house, "k", "30", None);
+        assert_eq!(response.headers.get("idempotency-replayed"), None);
+        assert_eq!(response.data(200), outcome(30), "{panics_at}");
+        assert_eq!(stored(&house), 24.0, "{panics_at}");
         let again = send(&house, "k", "30", None);
         assert_eq!(again.headers["idempotency-replayed"], "true");
         assert_eq!((again.data(200), stored(&house)), (outcome(30), 24.0));
@@ -130,10 +131,10 @@ fn a_repetition_stores_what_is_left_and_answers_for_all() {
 }
 
 #[test]
-fn another_body_is_a_conflict_from_the_first_part_on() {
+fn a_different_body_is_a_conflict_once_a_part_is_stored() {
     let house = house();
     send(&house, "k", "30", Some(2)).refused(500, "internal", "");
-    // Nothing was stored, so nothing is remembered.
+    // Nothing was stored, so there is no receipt either.
     send(&house, "k", "31", Some(7)).refused(500, "internal", "");
     for body in ["30", "1"] {
         send(&house, "k", body, None).refused(409, "conflict", "");
@@ -146,20 +147,20 @@ fn another_body_is_a_conflict_from_the_first_part_on() {
 }
 
 #[test]
-fn parts_are_remembered_for_a_day_from_the_first_one_on() {
+fn receipts_of_parts_expire_a_day_after_the_first() {
     let house = house();
     send(&house, "k", "30", Some(7)).refused(500, "internal", "");
     house.pass(IDEMPOTENCY_KEPT_MS - 1);
     send(&house, "k", "30", Some(12)).refused(500, "internal", "");
     assert_eq!(stored(&house), 2.0 * PART as f64);
     house.pass(1);
-    // A day later the key is a new one, for another body too.
+    // A day later the key is free, for a different body too.
     assert_eq!(send(&house, "k", "20", None).data(200), outcome(20));
     assert_eq!(stored(&house), 2.0 * PART as f64 + 16.0);
 }
 
 #[test]
-fn receipts_of_parts_are_sealed_with_them() {
+fn receipts_of_parts_survive_a_seal() {
     let house = house();
     send(&house, "k", "30", Some(12)).refused(500, "internal", "");
     house.app().engine().seal().unwrap();

@@ -1,48 +1,50 @@
-//! A body of lines, each one metric input in JSON. What an input may be is the metrics area's to know.
+//! Parses a body of newline-delimited JSON metric inputs. The rules for an input belong to the
+//! metrics area.
 //!
-//! Lines are told by their number from 1, and by their index among those that are not empty from 0.
+//! Errors name lines by their number, from 1, and by their index among the non-empty lines, from 0.
 
 use serde::{Deserialize, Serialize};
 use telltale_engine::{BatchBuilder, Engine, Memory, PointBatch, TimestampMs};
 
-use crate::areas::bulk::intake::{PartSize, Progress, Reading};
+use crate::areas::bulk::intake::{BodyReader, PartSize, Progress};
 use crate::areas::metrics;
 use crate::http::{ApiError, BulkOutcome, BulkPlace, ErrorCode};
 use crate::limits::BULK_LINE_BYTES_MAX;
 
-/// The lines of a body that are not read yet.
+/// A reader of the lines of a body.
 pub(super) struct Lines<B> {
     body: B,
-    /// Where the next line begins.
+    /// The byte offset at which the next line starts.
     at: usize,
-    /// Lines before it.
+    /// The number of lines before it.
     lines: usize,
-    /// Those of them that are not empty.
+    /// The number of non-empty lines before it.
     items: usize,
     now: TimestampMs,
     memory: Memory,
 }
 
 impl<B: AsRef<[u8]>> Lines<B> {
-    /// `now` is the time of points that have none; documents of lines are in `memory` while they are read.
+    /// Creates a reader. `now` is the time of samples without a timestamp; `memory` accounts for
+    /// the JSON documents of lines while they are parsed.
     pub(super) fn new(body: B, now: TimestampMs, memory: &Memory) -> Self {
         Self { body, at: 0, lines: 0, items: 0, now, memory: memory.clone() }
     }
 }
 
-/// How far a body is read.
+/// The position up to which a body is parsed.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Reached {
+pub(super) struct Position {
     at: usize,
     lines: usize,
     items: usize,
     now_ms: i64,
 }
 
-impl<B: AsRef<[u8]>> Reading for Lines<B> {
-    type Reached = Reached;
+impl<B: AsRef<[u8]>> BodyReader for Lines<B> {
+    type Position = Position;
 
-    fn read_on(
+    fn read_part(
         &mut self,
         batch: &mut BatchBuilder<'_>,
         part: PartSize,
@@ -71,17 +73,18 @@ impl<B: AsRef<[u8]>> Reading for Lines<B> {
         Progress::Paused
     }
 
-    fn reached(&self) -> Reached {
-        Reached { at: self.at, lines: self.lines, items: self.items, now_ms: self.now.0 }
+    fn position(&self) -> Position {
+        Position { at: self.at, lines: self.lines, items: self.items, now_ms: self.now.0 }
     }
 
-    fn go_on(&mut self, reached: Reached) {
-        let Reached { at, lines, items, now_ms } = reached;
+    fn resume(&mut self, position: Position) {
+        let Position { at, lines, items, now_ms } = position;
         (self.at, self.lines, self.items, self.now) = (at, lines, items, TimestampMs(now_ms));
     }
 }
 
-/// The points of a body, and what became of its lines. The series of the points are found, or made.
+/// Resolves a whole body to samples, finding or creating their series, and returns the outcome of
+/// its lines.
 pub fn resolve_lines(engine: &Engine, body: &[u8], now: TimestampMs) -> (PointBatch, BulkOutcome) {
     Lines::new(body, now, engine.memory()).read_whole(engine)
 }
@@ -98,7 +101,7 @@ fn read<'b>(
     metrics::resolve_into(reader, batch, line).map_err(|error| of_line(error.into()))
 }
 
-/// A line is read as a body of its own, whose first line it is: what is told of that is told of the line.
+/// Rewrites an error about the body, which was a single line, into an error about the line.
 fn of_line(error: ApiError) -> ApiError {
     match error.message().strip_prefix("the body ") {
         Some(rest) => {
@@ -114,10 +117,10 @@ mod tests {
     use telltale_engine::{Maintenance, Options};
 
     use super::*;
-    use crate::areas::bulk::intake::testing::check_goes_on;
+    use crate::areas::bulk::intake::testing::check_resumes;
 
     #[test]
-    fn a_body_is_read_on_by_another_attempt() {
+    fn a_repeated_request_resumes_in_the_middle_of_a_body() {
         let point = |kind: &str| format!("{{\"name\":\"{kind}\",\"type\":\"{kind}\",\"value\":1}}");
         let lines = ["gauge", "counter", "distribution"].map(point);
         let body =
@@ -125,7 +128,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
         let engine = Engine::open(dir.path(), options).unwrap();
-        check_goes_on(&engine, |attempt| {
+        check_resumes(&engine, |attempt| {
             Lines::new(&body, TimestampMs(1_000 + attempt as i64), engine.memory())
         });
     }

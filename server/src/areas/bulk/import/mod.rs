@@ -1,4 +1,4 @@
-//! NDJSON: one metric input on each line, as `POST /api/v1/metrics` takes them.
+//! NDJSON import: one metric input per line, in the JSON format of `POST /api/v1/metrics`.
 
 mod lines;
 mod routes;

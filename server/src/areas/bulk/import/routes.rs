@@ -1,4 +1,4 @@
-//! The route of the protocol: parse, act, answer.
+//! The HTTP route of the NDJSON import.
 
 use std::sync::Arc;
 
@@ -33,17 +33,18 @@ fn lines(generator: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "string",
         "contentMediaType": "application/x-ndjson",
-        "description": "A metric input on each line.",
+        "description": "One metric input per line.",
         "x-line": line,
     })
 }
 
 const IMPORT: Doc = Doc::new("Bulk protocols", "Import metrics as NDJSON")
     .about(
-        "One metric input on each line, any number of lines, whatever the content type. Good lines are stored; bad \
-         ones, also those that are not JSON, are counted and the first 50 told by their number from 1 and their \
-         index among those that are not empty. A body of more than a million points is stored in several writes; \
-         sent again with its `Idempotency-Key` after a failure, it continues after those that are stored.",
+        "One metric input per line, any number of lines; the content type is ignored. Valid lines are \
+         stored. Invalid lines, including lines that are not JSON, are counted, and the first 50 are \
+         reported with their line number (from 1) and their index among the non-empty lines (from 0). \
+         A body of more than a million samples is stored in several writes; if it is sent again after a \
+         failure with the same `Idempotency-Key`, it resumes after the stored part.",
     )
     .body(BodyDoc {
         media: "application/x-ndjson",

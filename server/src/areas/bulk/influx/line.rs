@@ -1,14 +1,15 @@
-//! Where a line and its parts begin and end.
+//! Splits a body into lines, and a line into series, fields and timestamp.
 //!
 //! ```text
 //! measurement,tag=value,… field=value,… timestamp⏎
 //! └────── series ───────┘
 //! ```
 //!
-//! Measurement and tags are one piece here, and keys of fields are not looked into: who knows them as they are need not
-//! know more. Bytes are passed over once, so a body takes time that grows with its length, whatever it holds.
-//! After an error the next line begins behind the next line break. A line break in a string is part of it; when a string
-//! does not end in the whole body, the line is lost that it begins on.
+//! Measurement and tags are one slice here, and field keys are not parsed: a known series is looked
+//! up by its raw bytes. The body is scanned once, so parsing takes time linear in its length,
+//! whatever it contains. After an error, parsing resumes after the next line break. A line break
+//! within a string belongs to the string; if a string is not terminated anywhere in the body, only
+//! the line on which it starts is rejected.
 
 use super::error::LineError;
 use super::number::{boolean, ends, number};
@@ -17,49 +18,50 @@ use super::timestamp::Timestamp;
 use crate::limits::BULK_LINE_BYTES_MAX;
 use crate::platform::decimal::whole;
 
-/// Characters of a field's key that an error tells.
-const TOLD_CHARS_MAX: usize = 100;
+/// The maximum number of characters of a field key in an error message.
+const KEY_CHARS_SHOWN_MAX: usize = 100;
 
-/// A line without its fields.
+/// A line, without its fields.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Line<'b> {
-    /// Measurement and tags, as they were sent.
+    /// The measurement and tags, as sent.
     pub(super) series: &'b [u8],
     pub(super) time: Timestamp,
-    /// Fields that are text.
+    /// The number of string fields.
     pub(super) strings: u32,
 }
 
-/// A field that is a number.
+/// A numeric field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Field<'b> {
-    /// As it was sent.
+    /// The key, as sent.
     pub(super) key: &'b [u8],
     pub(super) value: f64,
 }
 
-/// Where a reader of lines is in a body.
+/// The position of a line reader in a body.
 #[derive(Debug)]
 pub(super) struct Scanner<'b> {
     body: &'b [u8],
     at: usize,
-    /// Line breaks before it.
+    /// The number of line breaks before `at`.
     lines: usize,
 }
 
 impl<'b> Scanner<'b> {
-    /// Goes on where another scanner [was](Self::place).
+    /// Creates a scanner that resumes at the [position](Self::position) of another one.
     pub(super) fn new(body: &'b [u8], (at, lines): (usize, usize)) -> Self {
         Self { body, at, lines }
     }
 
-    /// The byte where the next line begins, and how many lines are before it.
-    pub(super) fn place(&self) -> (usize, usize) {
+    /// Returns the byte offset at which the next line starts, and the number of lines before it.
+    pub(super) fn position(&self) -> (usize, usize) {
         (self.at, self.lines)
     }
 
-    /// The next line that is neither empty nor a comment, and its number from 1. Its fields that are numbers take the
-    /// place of what is in `fields`. None at the end of the body.
+    /// Returns the next line that is neither empty nor a comment, with its number, from 1, and
+    /// replaces the contents of `fields` with its numeric fields. Returns `None` at the end of the
+    /// body.
     #[inline]
     pub(super) fn next(
         &mut self,
@@ -117,7 +119,7 @@ impl<'b> Scanner<'b> {
         Ok(Line { series, time, strings })
     }
 
-    /// Everything before the first space that is not escaped.
+    /// Reads up to the first unescaped space.
     #[inline]
     fn series(&mut self) -> Result<&'b [u8], LineError> {
         let rest = self.rest();
@@ -138,7 +140,7 @@ impl<'b> Scanner<'b> {
         }
     }
 
-    /// Everything before the first equals sign that is not escaped.
+    /// Reads up to the first unescaped equals sign.
     #[inline]
     fn key(&mut self) -> Result<&'b [u8], LineError> {
         let rest = self.rest();
@@ -167,12 +169,12 @@ impl<'b> Scanner<'b> {
             Some(b',' | b' ' | b'\n' | b'\r') | None => return Err(LineError::FieldForm),
             Some(_) => boolean(rest),
         };
-        let (value, length) = read.ok_or_else(|| LineError::Value(told(key)))?;
+        let (value, length) = read.ok_or_else(|| LineError::Value(excerpt(key)))?;
         self.at += length;
         Ok(value)
     }
 
-    /// Passes over a string, whose opening quote is next.
+    /// Skips a string that starts at the current position with its opening quote.
     fn string(&mut self, key: &[u8]) -> Result<(), LineError> {
         let inside = self.rest().get(1..).unwrap_or_default();
         let mut quotes = memchr::memchr_iter(b'"', inside);
@@ -181,15 +183,15 @@ impl<'b> Scanner<'b> {
             before.iter().rev().take_while(|byte| **byte == b'\\').count() % 2 == 0
         };
         let Some(end) = quotes.find(closes) else {
-            return Err(LineError::Unterminated(told(key)));
+            return Err(LineError::Unterminated(excerpt(key)));
         };
-        let text = inside.get(..end).unwrap_or_default();
+        let string = inside.get(..end).unwrap_or_default();
         self.at += end + 2;
-        self.lines += memchr::memchr_iter(b'\n', text).count();
-        if std::str::from_utf8(text).is_err() {
+        self.lines += memchr::memchr_iter(b'\n', string).count();
+        if std::str::from_utf8(string).is_err() {
             return Err(LineError::NotUtf8);
         }
-        if ends(self.rest().first()) { Ok(()) } else { Err(LineError::Value(told(key))) }
+        if ends(self.rest().first()) { Ok(()) } else { Err(LineError::Value(excerpt(key))) }
     }
 
     #[inline]
@@ -233,7 +235,7 @@ impl<'b> Scanner<'b> {
         }
     }
 
-    /// Goes behind the next line break.
+    /// Moves past the next line break.
     fn skip_line(&mut self) {
         match memchr::memchr(b'\n', self.rest()) {
             Some(end) => {
@@ -262,9 +264,9 @@ impl<'b> Scanner<'b> {
     }
 }
 
-/// A key as an error shows it.
+/// Returns a field key for an error message, truncated.
 #[cold]
-fn told(key: &[u8]) -> String {
-    let some = key.get(..4 * TOLD_CHARS_MAX).unwrap_or(key);
-    String::from_utf8_lossy(some).chars().take(TOLD_CHARS_MAX).collect()
+fn excerpt(key: &[u8]) -> String {
+    let some = key.get(..4 * KEY_CHARS_SHOWN_MAX).unwrap_or(key);
+    String::from_utf8_lossy(some).chars().take(KEY_CHARS_SHOWN_MAX).collect()
 }

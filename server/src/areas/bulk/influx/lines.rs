@@ -1,4 +1,4 @@
-//! From lines to points. A line is taken whole or not at all.
+//! Converts lines to samples. A line is accepted or rejected as a whole.
 
 use serde::{Deserialize, Serialize};
 use telltale_engine::{
@@ -9,47 +9,47 @@ use super::error::LineError;
 use super::line::{Field, Line, Scanner};
 use super::series::Series;
 use super::timestamp::{Precision, Times};
-use crate::areas::bulk::intake::{PartSize, Progress, Reading};
+use crate::areas::bulk::intake::{BodyReader, PartSize, Progress};
 use crate::areas::metrics::{Measured, Point};
 use crate::http::{BulkOutcome, BulkPlace};
 
-/// The reason for which fields that are text are passed over.
+/// The reason reported for string fields, which are ignored.
 const STRINGS: &str = "string_fields";
 
-/// The lines of a body that are not read yet.
+/// A reader of the lines of a body.
 #[derive(Debug)]
 pub(super) struct Lines<B> {
     body: B,
-    /// Byte and line where the next one begins.
-    place: (usize, usize),
+    /// The byte offset at which the next line starts, and the number of lines before it.
+    position: (usize, usize),
     times: Times,
 }
 
 impl<B: AsRef<[u8]>> Lines<B> {
-    /// `now` is the time of lines that have none.
+    /// Creates a reader. `now` is the time of lines without a timestamp.
     pub(super) fn new(body: B, precision: Precision, now: TimestampMs) -> Self {
-        Self { body, place: (0, 0), times: Times::new(precision, now) }
+        Self { body, position: (0, 0), times: Times::new(precision, now) }
     }
 }
 
-/// How far a body is read.
+/// The position up to which a body is parsed.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Reached {
+pub(super) struct Position {
     at: usize,
     lines: usize,
     now_ms: i64,
 }
 
-impl<B: AsRef<[u8]>> Reading for Lines<B> {
-    type Reached = Reached;
+impl<B: AsRef<[u8]>> BodyReader for Lines<B> {
+    type Position = Position;
 
-    fn read_on(
+    fn read_part(
         &mut self,
         batch: &mut BatchBuilder<'_>,
         part: PartSize,
         outcome: &mut BulkOutcome,
     ) -> Progress {
-        let mut scanner = Scanner::new(self.body.as_ref(), self.place);
+        let mut scanner = Scanner::new(self.body.as_ref(), self.position);
         let (mut fields, mut series) = (Vec::new(), Vec::new());
         let mut progress = Progress::Paused;
         while batch.len() < part.points_max {
@@ -61,24 +61,25 @@ impl<B: AsRef<[u8]>> Reading for Lines<B> {
                 add(batch, &self.times, &line, &fields, &mut series)?;
                 Ok(line.strings)
             });
-            tell(outcome, number, added);
+            record(outcome, number, added);
         }
-        self.place = scanner.place();
+        self.position = scanner.position();
         progress
     }
 
-    fn reached(&self) -> Reached {
-        let (at, lines) = self.place;
-        Reached { at, lines, now_ms: self.times.now().0 }
+    fn position(&self) -> Position {
+        let (at, lines) = self.position;
+        Position { at, lines, now_ms: self.times.now().0 }
     }
 
-    fn go_on(&mut self, reached: Reached) {
-        self.place = (reached.at, reached.lines);
-        self.times = Times::new(self.times.precision(), TimestampMs(reached.now_ms));
+    fn resume(&mut self, position: Position) {
+        self.position = (position.at, position.lines);
+        self.times = Times::new(self.times.precision(), TimestampMs(position.now_ms));
     }
 }
 
-/// The points of a body, and what became of its lines. The series of the points are found, or made.
+/// Resolves a whole body to samples, finding or creating their series, and returns the outcome of
+/// its lines.
 pub fn resolve_lines(
     engine: &Engine,
     body: &[u8],
@@ -88,7 +89,8 @@ pub fn resolve_lines(
     Lines::new(body, precision, now).read_whole(engine)
 }
 
-/// Hands the points of a body to `take`, as names and tags. Answers what became of the lines.
+/// Passes the samples of a body to `take`, with metric names and tags, and returns the outcome of
+/// its lines.
 pub fn read_lines(
     body: &[u8],
     precision: Precision,
@@ -111,13 +113,13 @@ pub fn read_lines(
                 Ok(line.strings)
             })
         });
-        tell(&mut outcome, number, taken);
+        record(&mut outcome, number, taken);
     }
     outcome
 }
 
 #[inline]
-fn tell(outcome: &mut BulkOutcome, number: usize, taken: Result<u32, LineError>) {
+fn record(outcome: &mut BulkOutcome, number: usize, taken: Result<u32, LineError>) {
     match taken {
         Ok(0) => outcome.accept(),
         Ok(strings) => {
@@ -146,7 +148,7 @@ fn add<'b>(
         }
     }
     if series.len() < fields.len() || fields.is_empty() {
-        learn(batch, key_hash, line, fields, series)?;
+        resolve_unknown(batch, key_hash, line, fields, series)?;
     }
     for (field, series) in fields.iter().zip(series) {
         batch.number(MetricType::Gauge, *series, time, field.value);
@@ -154,9 +156,10 @@ fn add<'b>(
     Ok(())
 }
 
-/// Reads measurement, tags and the keys of fields, checks them, and finds or makes the series that are not known.
+/// Parses and validates the measurement, tags and field keys, and finds or creates the series that
+/// are not known by their key hash.
 #[cold]
-fn learn<'b>(
+fn resolve_unknown<'b>(
     batch: &mut BatchBuilder<'_>,
     key_hash: SeriesKeyHash,
     line: &Line<'b>,

@@ -1,9 +1,9 @@
-//! The line protocol of InfluxDB, as its agents and clients speak it.
+//! The InfluxDB line protocol, as sent by its agents and client libraries.
 //!
-//! A field becomes a gauge called `measurement.field`, one called `value` the gauge `measurement`; what is text is passed
-//! over and counted. A line is taken whole or not at all. The lines of a series that is known are never taken
-//! further apart than their values need: names and tags are looked up as the bytes they were sent as, and read,
-//! unescaped and checked only when they are new.
+//! A field becomes a gauge named `measurement.field`; a field named `value` becomes the gauge
+//! `measurement`. String fields are ignored and counted. A line is accepted or rejected as a whole.
+//! Known series are looked up by the raw bytes of measurement, tags and field key; these are
+//! parsed, unescaped and validated only for new series.
 
 mod error;
 mod line;

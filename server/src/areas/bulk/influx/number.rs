@@ -1,15 +1,16 @@
-//! Values of fields: numbers and booleans. Every number that is taken is the nearest `f64` to what was written.
+//! Field values: numbers and booleans. Every accepted number is the `f64` nearest to the decimal
+//! sent.
 
 use crate::platform::decimal::Decimal;
 
-/// Whether a value ends before this byte of its line.
+/// Returns whether a value ends before this byte of its line.
 #[inline]
 pub(super) fn ends(byte: Option<&u8>) -> bool {
     matches!(byte, None | Some(b',' | b' ' | b'\n' | b'\r'))
 }
 
-/// The number that `text` begins with, and its bytes; `text` begins with a digit, a point or a minus. None when what
-/// stands there is no finite number.
+/// Parses the number at the start of `text` and returns it with its length in bytes; `text` starts
+/// with a digit, a decimal point or a minus sign. Returns `None` if it is not a finite number.
 #[inline]
 pub(super) fn number(text: &[u8]) -> Option<(f64, usize)> {
     let sign = usize::from(text.first() == Some(&b'-'));
@@ -31,7 +32,7 @@ pub(super) fn number(text: &[u8]) -> Option<(f64, usize)> {
     }
 }
 
-/// The integer of many digits, or without a sign, whose suffix stands at `at`.
+/// Parses an integer that has many digits or the suffix `u`; `at` is the position of the suffix.
 #[cold]
 fn integer(text: &[u8], at: usize) -> Option<(f64, usize)> {
     let (number, rest) = text.split_at_checked(at)?;
@@ -44,12 +45,12 @@ fn integer(text: &[u8], at: usize) -> Option<(f64, usize)> {
     Some((value, at + 1))
 }
 
-/// Any other number: many digits, or an exponent.
+/// Parses any other number: one with many digits or an exponent.
 #[cold]
 fn any_number(text: &[u8]) -> Option<(f64, usize)> {
     let length = text.iter().position(|byte| ends(Some(byte))).unwrap_or(text.len());
     let token = text.get(..length)?;
-    // What else the standard library reads, such as `inf`, is no number here.
+    // The standard library accepts more, such as `inf`, which is not a number here.
     let is_plain = |b: &u8| matches!(b, b'0'..=b'9' | b'.' | b'e' | b'E' | b'+' | b'-');
     if !token.iter().all(is_plain) {
         return None;
@@ -58,7 +59,7 @@ fn any_number(text: &[u8]) -> Option<(f64, usize)> {
     value.is_finite().then_some((value, length))
 }
 
-/// The boolean that `text` begins with, as 1 or 0, and its bytes.
+/// Parses the boolean at the start of `text` and returns it as 1 or 0, with its length in bytes.
 pub(super) fn boolean(text: &[u8]) -> Option<(f64, usize)> {
     const LENGTH_MAX: usize = 5;
     let start = text.get(..=LENGTH_MAX).unwrap_or(text);

@@ -1,5 +1,5 @@
-//! The routes of the protocol: what agents and clients of InfluxDB ask for, in both of its versions. Databases,
-//! buckets and organisations that they name are not looked at.
+//! The HTTP routes of the line protocol: write in versions 1 and 2, ping and health. Databases,
+//! buckets and organisations named by clients are ignored.
 
 use std::sync::Arc;
 
@@ -56,8 +56,8 @@ async fn store(app: &Arc<App>, mut req: Request, precision: Precision) -> ApiRes
     let body = req.take_body();
     let bytes = body.len();
     let lines = Lines::new(body, precision, app.now());
-    let answer = |outcome: BulkOutcome| outcome.refusal("lines").map(|()| Response::no_content());
-    intake::store(app, &req, bytes, lines, answer).await
+    let respond = |outcome: BulkOutcome| outcome.refusal("lines").map(|()| Response::no_content());
+    intake::store(app, &req, bytes, lines, respond).await
 }
 
 async fn ping(_: Arc<App>, _: Request) -> ApiResult<Response> {
@@ -83,17 +83,17 @@ fn precision(
     }
 }
 
-/// What clients read the version of the server from.
+/// The header from which clients read the server's version.
 const VERSION_HEADER: HeaderName = HeaderName::from_static("x-influxdb-version");
 const VERSION: &str = concat!("telltale-", env!("CARGO_PKG_VERSION"));
 
-/// How the server is.
+/// The health of the server.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "InfluxHealth")]
 struct Health {
     name: &'static str,
     message: &'static str,
-    /// Always `pass`: a server that does not serve does not answer so.
+    /// Always `pass`: a server that cannot serve requests does not respond at all.
     status: &'static str,
     version: &'static str,
 }
@@ -109,12 +109,15 @@ const LINES: BodyDoc = BodyDoc {
 
 const WRITE: Doc = Doc::new(TAG, "Write Influx line protocol")
     .about(
-        "`measurement,tag=value field=1.5,other=2i 1767323045678000000`, a line each, any number of them, whatever the \
-         content type. A field becomes a point of the gauge `measurement.field`, one called `value` of the gauge \
-         `measurement`; booleans are 1 and 0; strings are passed over. Without a timestamp a line has the time of receipt. \
-         Good lines are stored, also when others are bad: those are `invalid_parameter`, with `details.accepted`, \
-         `rejected`, `skipped` and the first 50 `errors`, each with its `line`. Databases, buckets and organisations are \
-         not looked at, and there are none to be made: Telegraf needs `skip_database_creation = true`. A key may also be sent as `Authorization: Token <key>` or as the password of `Basic`.",
+        "One line per point: `measurement,tag=value field=1.5,other=2i 1767323045678000000`; any \
+         number of lines, the content type is ignored. A field becomes a sample of the gauge \
+         `measurement.field`, a field named `value` one of the gauge `measurement`; booleans are stored \
+         as 1 and 0; string fields are ignored. A line without a timestamp gets the time of receipt. \
+         Valid lines are stored even if others are invalid; the response is then `invalid_parameter`, \
+         with `details.accepted`, `rejected`, `skipped` and the first 50 `errors`, each with its `line`. \
+         Database, bucket and organisation parameters are ignored, and databases cannot be created: set \
+         `skip_database_creation = true` in Telegraf. The API key may also be sent as \
+         `Authorization: Token <key>` or as the password of `Basic` authentication.",
     )
     .parameters(&[Param::query("precision", "The unit of timestamps; nanoseconds when absent.")
         .form(Form::OneOf(&["n", "ns", "u", "us", "ms", "s", "m", "h"]))])
@@ -122,16 +125,14 @@ const WRITE: Doc = Doc::new(TAG, "Write Influx line protocol")
     .no_content()
     .ext();
 
-const WRITE_V2: Doc = Doc::new(TAG, "Write Influx line protocol, as clients of version 2 do")
-    .about("The same as `POST /api/v1/influx/write`, for clients whose URL is `/api/v1/influx`.")
+const WRITE_V2: Doc = Doc::new(TAG, "Write Influx line protocol (v2 clients)")
+    .about("Same as `POST /api/v1/influx/write`, for clients whose URL is `/api/v1/influx`.")
     .parameters(&[Param::query("precision", "The unit of timestamps; nanoseconds when absent.")
         .form(Form::OneOf(&["ns", "us", "ms", "s"]))])
     .body(LINES)
     .no_content()
     .ext();
 
-const PING: Doc =
-    Doc::new(TAG, "Tell clients of InfluxDB that the server is there").no_content().ext();
+const PING: Doc = Doc::new(TAG, "Ping for InfluxDB clients").no_content().ext();
 
-const HEALTH: Doc =
-    Doc::new(TAG, "Tell clients of InfluxDB how the server is").ok::<Health>().ext();
+const HEALTH: Doc = Doc::new(TAG, "Health check for InfluxDB clients").ok::<Health>().ext();

@@ -1,7 +1,8 @@
-//! What a line says of its series: measurement and tags, and the keys of fields, unescaped and checked.
+//! Parses, unescapes and validates the series part of a line: measurement, tags and field keys.
 //!
-//! A backslash makes the separator behind it part of the text; before anything else, another backslash included, it is
-//! itself. So whether a separator separates is seen from the byte before it.
+//! A backslash escapes a separator that follows it; before any other character, including another
+//! backslash, it is a literal backslash. Whether a byte is a separator therefore depends only on
+//! the byte before it.
 
 use std::borrow::Cow;
 
@@ -10,17 +11,17 @@ use telltale_engine::{InvalidTags, Refusal, Tags, limits};
 
 use super::error::LineError;
 
-/// Tags of a series that need no allocation; series with more are rare.
+/// The number of tags that need no heap allocation; few series have more.
 const TAGS_INLINE: usize = 16;
-/// What is escaped in measurements.
+/// The characters that can be escaped in measurements.
 const MEASUREMENT: &[char] = &[',', ' '];
-/// What is escaped in the keys and values of tags and in the keys of fields.
+/// The characters that can be escaped in tag keys, tag values and field keys.
 const KEY: &[char] = &[',', '=', ' '];
 
-/// Texts of a tag.
+/// The key and value of a tag.
 pub(super) type Tag<'b> = (Cow<'b, str>, Cow<'b, str>);
 
-/// A measurement and its tags, in the order they were sent.
+/// A measurement and its tags, in the order sent.
 #[derive(Debug)]
 pub(super) struct Series<'b> {
     pub(super) measurement: Cow<'b, str>,
@@ -28,7 +29,7 @@ pub(super) struct Series<'b> {
 }
 
 impl<'b> Series<'b> {
-    /// Reads what stands before the fields.
+    /// Parses the part of a line before its fields.
     pub(super) fn parse(text: &'b [u8]) -> Result<Self, LineError> {
         let (measurement, mut rest) = split(text, b',');
         if measurement.is_empty() {
@@ -47,19 +48,20 @@ impl<'b> Series<'b> {
         Ok(Self { measurement, tags })
     }
 
-    /// Hands the tags to `use_tags` as the engine takes them, each key once.
+    /// Passes the tags to `use_tags` in the form the engine takes, after checking them for
+    /// duplicate keys and other violations.
     pub(super) fn with_tags<T>(
         &self,
         use_tags: impl FnOnce(&[(&str, &str)]) -> Result<T, LineError>,
     ) -> Result<T, LineError> {
         let tags: SmallVec<[(&str, &str); TAGS_INLINE]> =
             self.tags.iter().map(|(key, value)| (&**key, &**value)).collect();
-        // The engine looks too, but under a lock that all writers share.
+        // The engine checks too, but under a lock that all writers share.
         Tags::check(&tags).map_err(Refusal::from)?;
         use_tags(&tags)
     }
 
-    /// The name of the metric that a field is.
+    /// Returns the metric name for a field.
     pub(super) fn metric(&self, field: &[u8]) -> Result<Cow<'_, str>, LineError> {
         let field = field_key(field)?;
         if field == "value" {
@@ -69,7 +71,7 @@ impl<'b> Series<'b> {
     }
 }
 
-/// Reads the key of a field.
+/// Parses a field key.
 pub(super) fn field_key(text: &[u8]) -> Result<Cow<'_, str>, LineError> {
     let is_whole = |separator| split(text, separator).1.is_none();
     if text.is_empty() || !is_whole(b',') || !is_whole(b' ') {
@@ -88,7 +90,7 @@ fn parse_tag(text: &[u8]) -> Result<Tag<'_>, LineError> {
     }
 }
 
-/// What stands before the first separator that is not escaped, and what stands behind it if there is one.
+/// Splits at the first unescaped separator; the second slice is `None` if there is none.
 fn split(text: &[u8], separator: u8) -> (&[u8], Option<&[u8]>) {
     let mut before = 0;
     for (at, byte) in text.iter().enumerate() {

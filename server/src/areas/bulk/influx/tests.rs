@@ -1,4 +1,5 @@
-//! Lines through the public doors of the room: what becomes of each, and that the quick way agrees with the slow one.
+//! Lines through the module's public functions: the outcome of each, and that lookups of known
+//! series agree with full parsing.
 
 use proptest::prelude::*;
 use serde_json::{Value, json};
@@ -8,18 +9,18 @@ use super::lines::Lines;
 use super::number::{boolean, number};
 use super::series::{Series, field_key};
 use super::{Precision, read_lines, resolve_lines};
-use crate::areas::bulk::intake::testing::check_goes_on;
+use crate::areas::bulk::intake::testing::check_resumes;
 use crate::areas::metrics::Measured;
 use crate::http::BulkOutcome;
 
 /// 2026-01-02T03:04:05.678Z.
 const NOW: TimestampMs = TimestampMs(1_767_323_045_678);
 
-fn told(outcome: &BulkOutcome) -> Value {
+fn to_json(outcome: &BulkOutcome) -> Value {
     serde_json::to_value(outcome).unwrap()
 }
 
-/// The points of a body as text, and the errors as `line code`.
+/// The samples of a body as strings, and its errors as `line code`.
 fn read_as(precision: Precision, body: &[u8]) -> (Vec<String>, Vec<String>, Value) {
     let mut points = Vec::new();
     let outcome = read_lines(body, precision, NOW, |point| {
@@ -27,7 +28,7 @@ fn read_as(precision: Precision, body: &[u8]) -> (Vec<String>, Vec<String>, Valu
         let tags: Vec<String> = point.tags.iter().map(|(k, v)| format!("{k}={v}")).collect();
         points.push(format!("{}{{{}}} {value} {}", point.name, tags.join(","), point.time.0));
     });
-    let outcome = told(&outcome);
+    let outcome = to_json(&outcome);
     let errors = outcome["errors"].as_array().into_iter().flatten();
     let errors = errors.map(|e| format!("{} {}", e["line"], e["code"].as_str().unwrap()));
     (points, errors.collect(), outcome)
@@ -41,11 +42,12 @@ fn check(body: impl AsRef<[u8]>, points: &[&str], errors: &[&str]) {
     assert_eq!((read, refused), (owned(points), owned(errors)), "{shown}");
 }
 
-fn owned(texts: &[&str]) -> Vec<String> {
-    texts.iter().map(|text| (*text).to_owned()).collect()
+fn owned(strings: &[&str]) -> Vec<String> {
+    strings.iter().map(|text| (*text).to_owned()).collect()
 }
 
-/// One line with one field, and the value it has; `None` when the line is refused as `invalid_value`.
+/// Checks the value of a field in a line of its own; `None` means it is rejected as
+/// `invalid_value`.
 #[track_caller]
 fn check_value(text: &str, expected: Option<f64>) {
     let body = format!("m f={text} 1000000");
@@ -71,7 +73,7 @@ fn lines_become_points() {
 }
 
 #[test]
-fn what_is_no_line_is_passed_over() {
+fn empty_lines_and_comments_are_ignored() {
     for body in ["", "\n", "\r\n", " \n\t\n\r\n", "#", "# a comment, with \"quotes\n", "#\n#\n\n"] {
         let (points, errors, outcome) = read_as(Precision::Nanoseconds, body.as_bytes());
         assert_eq!((points.len(), errors.len()), (0, 0), "{body:?}");
@@ -147,23 +149,23 @@ fn values_are_numbers_and_booleans() {
 }
 
 #[test]
-fn separators_are_escaped_by_a_backslash_and_nothing_else_is() {
+fn a_backslash_escapes_separators_only() {
     check(
         r"c\,p\ u,a\=b\,c\ d=e\=f\,g\ h x\=y\,z\ w=1 0",
         &["c,p u.x=y,z w{a=b,c d=e=f,g h} 1 0"],
         &[],
     );
-    // An equals sign needs no backslash in a measurement, and a backslash before it is itself.
+    // An equals sign needs no backslash in a measurement, where a backslash before it is literal.
     check(r"a=b f=1 0", &["a=b.f{} 1 0"], &[]);
     check(r"a\=b f=1 0", &[r"a\=b.f{} 1 0"], &[]);
     check(r"a\b\\c,\t=\n\o f\g=1 0", &[r"a\b\\c.f\g{\t=\n\o} 1 0"], &[]);
-    // The second backslash is the one before the separator.
+    // The first backslash is literal, the second escapes the separator.
     check(r"a\\,b f=1 0", &[r"a\,b.f{} 1 0"], &[]);
     check("a\" f\"g=1 0", &["a\".f\"g{} 1 0"], &[]);
 }
 
 #[test]
-fn strings_are_passed_over_and_counted() {
+fn string_fields_are_ignored_and_counted() {
     let body = concat!(
         "a s=\"x\" 1000000\n",
         "a s=\"x, y=1 \\\" z\\\\\",f=1,t=\"\" 1000000\n",
@@ -180,18 +182,18 @@ fn strings_are_passed_over_and_counted() {
 }
 
 #[test]
-fn a_string_that_does_not_end_costs_the_line_it_begins_on() {
+fn an_unterminated_string_rejects_only_the_line_it_starts_on() {
     check("a f=\"x\nb f=1 0\nc f=2 0", &["b.f{} 1 0", "c.f{} 2 0"], &["1 invalid_value"]);
-    // One that ends in another line costs that too, and nothing behind it.
+    // A string terminated on a later line includes that line, but nothing after it.
     check("a f=\"x\nb f=\"y\" 0\nc f=2 0", &["c.f{} 2 0"], &["1 invalid_value"]);
-    // What stands in a string is never taken for a line, even when its own line is refused.
+    // The contents of a string are never parsed as lines, even if the string's line is rejected.
     check("a f=\"x\nb f=1 0\n\",g=no\nc f=2 0", &["c.f{} 2 0"], &["1 invalid_value"]);
     check("a f=\"x\nb f=1 0\n\" soon\nc f=2 0", &["c.f{} 2 0"], &["1 invalid_timestamp"]);
     check("=\"x\nb f=1 0", &["b.f{} 1 0"], &["1 missing_field"]);
 }
 
 #[test]
-fn bad_lines_say_what_is_wrong_with_them() {
+fn malformed_lines_report_a_specific_code() {
     for (line, code) in [
         (",host=a f=1", "missing_name"),
         ("cpu", "missing_field"),
@@ -236,14 +238,14 @@ fn bad_lines_say_what_is_wrong_with_them() {
         ("cpu f=1 99999999999999999999999999", "invalid_timestamp"),
         ("cpu f=1 9223372036854775807", "invalid_timestamp"),
     ] {
-        // The lines around it are taken, whatever is wrong with it.
+        // The lines around it are accepted.
         let body = format!("a f=1 0\n{line}\nb f=2 0\n");
         check(body, &["a.f{} 1 0", "b.f{} 2 0"], &[&format!("2 {code}")]);
     }
 }
 
 #[test]
-fn bytes_that_are_no_text_cost_their_line_alone() {
+fn invalid_utf8_rejects_only_its_line() {
     for line in [
         &b"c\xffpu f=1"[..],
         b"cpu,a\xff=1 f=1",
@@ -258,7 +260,7 @@ fn bytes_that_are_no_text_cost_their_line_alone() {
 }
 
 #[test]
-fn lines_have_a_limit() {
+fn lines_over_the_length_limit_are_rejected() {
     let max = crate::limits::BULK_LINE_BYTES_MAX;
     let tags = |bytes: usize| format!("cpu,a={} f=1", "x".repeat(bytes));
     check(format!("{}\na f=1 0", tags(max)), &["a.f{} 1 0"], &["1 invalid_parameter"]);
@@ -269,7 +271,7 @@ fn lines_have_a_limit() {
 }
 
 #[test]
-fn timestamps_are_whole_numbers_in_the_unit_of_the_request() {
+fn timestamps_are_integers_in_the_requested_unit() {
     let at = |precision, text: &str| {
         let (points, errors, _) = read_as(precision, format!("m value=1 {text}").as_bytes());
         points.first().or(errors.first()).cloned().unwrap_or_default()
@@ -307,7 +309,7 @@ fn engine(dir: &tempfile::TempDir) -> Engine {
 }
 
 #[test]
-fn what_the_engine_refuses_is_refused_each_time() {
+fn lines_refused_by_the_engine_are_refused_every_time() {
     let dir = tempfile::tempdir().unwrap();
     let engine = engine(&dir);
     let long = "x".repeat(201);
@@ -317,21 +319,21 @@ fn what_the_engine_refuses_is_refused_each_time() {
     );
     for _ in 0..3 {
         let (points, outcome) = resolve_lines(&engine, body.as_bytes(), Precision::default(), NOW);
-        let outcome = told(&outcome);
+        let outcome = to_json(&outcome);
         let codes: Vec<&str> = outcome["errors"]
             .as_array()
             .unwrap()
             .iter()
             .map(|e| e["code"].as_str().unwrap())
             .collect();
-        // Strings have no metric whose name could be too long.
+        // String fields have no metric whose name could be too long.
         assert_eq!(codes, ["invalid_name", "invalid_name", "invalid_tags", "invalid_name"]);
         assert_eq!((points.len(), &outcome["accepted"]), (1, &json!(2)));
     }
 }
 
 #[test]
-fn a_metric_of_another_type_refuses_its_lines() {
+fn a_metric_of_another_type_rejects_the_line() {
     let dir = tempfile::tempdir().unwrap();
     let engine = engine(&dir);
     let mut batch = engine.batch();
@@ -339,10 +341,10 @@ fn a_metric_of_another_type_refuses_its_lines() {
     let body = b"cpu hits=1,other=2\ncpu other=3\n";
     let (points, outcome) = resolve_lines(&engine, body, Precision::default(), NOW);
     assert_eq!((points.len(), outcome.accepted(), outcome.rejected()), (1, 1, 1));
-    assert_eq!(told(&outcome)["errors"][0]["code"], "type_conflict");
+    assert_eq!(to_json(&outcome)["errors"][0]["code"], "type_conflict");
 }
 
-/// Pieces of lines, sound and broken.
+/// Fragments of lines, valid and malformed.
 fn pieces() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop::sample::select(vec![
         &b"cpu"[..],
@@ -380,26 +382,27 @@ fn pieces() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// What a body becomes in the engine, and what is told of it.
+/// Returns the samples that a body becomes, and the reported outcome.
 fn resolved(engine: &Engine, body: &[u8]) -> (PointBatch, Value) {
     let (points, outcome) = resolve_lines(engine, body, Precision::default(), NOW);
-    (points, told(&outcome))
+    (points, to_json(&outcome))
 }
 
 proptest! {
     // Each case opens an engine.
     #![proptest_config(ProptestConfig::with_cases(16))]
 
-    /// The first time, names and tags are read; the second time, their bytes are known.
+    /// Names and tags are parsed the first time and found by key hash the second time.
     #[test]
-    fn known_series_are_read_as_new_ones(bodies in prop::collection::vec(pieces(), 1..200)) {
+    fn known_series_get_the_same_samples_as_new_ones(bodies in prop::collection::vec(pieces(), 1..200)) {
         let dir = tempfile::tempdir().unwrap();
         let engine = engine(&dir);
         for body in bodies {
             let first = resolved(&engine, &body);
             prop_assert_eq!(&resolved(&engine, &body), &first, "{}", String::from_utf8_lossy(&body));
             let (points, _, outcome) = read_as(Precision::default(), &body);
-            // Only rules of the engine can make a difference, and the pieces break the one about control characters.
+            // Only validation by the engine can differ, and the fragments violate its rule about
+            // control characters.
             let refused = first.1["rejected"] != outcome["rejected"];
             prop_assert!(refused || points.len() == first.0.len());
             prop_assert!(first.1["accepted"].as_u64() <= outcome["accepted"].as_u64());
@@ -408,9 +411,9 @@ proptest! {
 }
 
 proptest! {
-    /// Without strings every line stands for itself, whatever the others are.
+    /// Without strings, the outcome of a line does not depend on the other lines.
     #[test]
-    fn lines_do_not_know_each_other(body in pieces()) {
+    fn lines_are_parsed_independently(body in pieces()) {
         let body: Vec<u8> = body.into_iter().filter(|byte| *byte != b'"').collect();
         let (points, errors, _) = read_as(Precision::default(), &body);
         let (mut each_points, mut each_errors) = (Vec::new(), 0);
@@ -423,10 +426,10 @@ proptest! {
     }
 
     #[test]
-    fn escaped_texts_come_back(
+    fn escaped_strings_round_trip(
         measurement in "[a-c,= \\\\\"é]{1,8}", key in "[a-c,= \\\\\"é]{1,8}", value in "[a-c,= \\\\\"é]{1,8}"
     ) {
-        // A backslash at the end would escape the separator behind it: the protocol has no way to write that.
+        // A trailing backslash would escape the separator after it; the protocol cannot express it.
         prop_assume!([&measurement, &key, &value].iter().all(|text| !text.ends_with('\\')));
         let escape = |text: &str, escaped: &str| -> String {
             text.chars().flat_map(|c| escaped.contains(c).then_some('\\').into_iter().chain([c])).collect()
@@ -437,7 +440,7 @@ proptest! {
         let series = Series::parse(text.as_bytes()).unwrap();
         prop_assert_eq!(&series.measurement, &unescaped(&escape(&measurement, ", "), ", "));
         prop_assert_eq!(&series.tags[0].0, &unescaped(&escape(&key, ",= "), ",= "));
-        // Two backslashes before a separator are one, and a text may hold one before a separator.
+        // A string that contains a backslash before a separator does not round-trip.
         let written = [&measurement, &key, &value].iter().all(|text| !text.contains('\\'));
         let read = (&*series.measurement, &*series.tags[0].0, &*series.tags[0].1);
         prop_assert!(!written || read == (&*measurement, &*key, &*value));
@@ -446,7 +449,7 @@ proptest! {
     }
 
     #[test]
-    fn numbers_are_the_nearest(text in "-?[0-9]{0,22}(\\.[0-9]{0,22})?([eE][+-]?[0-9]{1,3})?[,\n ]?") {
+    fn numbers_are_rounded_to_the_nearest_f64(text in "-?[0-9]{0,22}(\\.[0-9]{0,22})?([eE][+-]?[0-9]{1,3})?[,\n ]?") {
         prop_assume!(text.starts_with(|c: char| c.is_ascii_digit() || c == '-' || c == '.'));
         let token = text.trim_end_matches([',', '\n', ' ']);
         let expected = token.parse::<f64>().ok().filter(|value| value.is_finite());
@@ -456,7 +459,7 @@ proptest! {
     }
 
     #[test]
-    fn short_decimals_are_the_nearest(mantissa in 0_u64..1 << 54, decimals in 0_usize..20) {
+    fn short_decimals_are_rounded_to_the_nearest_f64(mantissa in 0_u64..1 << 54, decimals in 0_usize..20) {
         let digits = format!("{mantissa:0>20}");
         let (whole, fraction) = digits.split_at(20 - decimals);
         let text = format!("{}.{fraction}", whole.trim_start_matches('0'));
@@ -467,7 +470,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_some_value_or_none(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
+    fn arbitrary_bytes_parse_to_a_finite_value_or_none(bytes in prop::collection::vec(any::<u8>(), 0..40)) {
         for read in [number(&bytes), boolean(&bytes)] {
             prop_assert!(read.is_none_or(|(value, length)| value.is_finite() && length <= bytes.len()));
         }
@@ -475,20 +478,20 @@ proptest! {
 }
 
 #[test]
-fn a_body_is_read_on_by_another_attempt() {
+fn a_repeated_request_resumes_in_the_middle_of_a_body() {
     let body = "cpu,host=a usage=1.5,idle=2\n# comment\n\ncpu value=1\nbad\n\
         cpu,host=b usage=1,text=\"a\nb\" 1000000\nm x=1,y=2,z=3\nm x=wrong\nm x=4";
     let dir = tempfile::tempdir().unwrap();
     let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
     let engine = Engine::open(dir.path(), options).unwrap();
     for precision in [Precision::Nanoseconds, Precision::Seconds] {
-        check_goes_on(&engine, |attempt| {
+        check_resumes(&engine, |attempt| {
             Lines::new(body, precision, TimestampMs(NOW.0 + 60_000 * attempt as i64))
         });
     }
 }
 
-/// A backslash before one of `escaped` goes, character by character.
+/// A naive unescape: drops each backslash before one of `escaped`, character by character.
 fn unescaped(text: &str, escaped: &str) -> String {
     let mut plain = String::new();
     for c in text.chars() {

@@ -1,4 +1,4 @@
-//! Timestamps: whole numbers in the unit that the request names.
+//! Timestamps: integers in the unit that the request names.
 
 use telltale_engine::TimestampMs;
 
@@ -8,7 +8,7 @@ use crate::platform::time::InvalidTime;
 /// The unit of timestamps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Precision {
-    /// Nanoseconds, which is what a request that names no unit sends.
+    /// Nanoseconds, the default if a request names no unit.
     #[default]
     Nanoseconds,
     /// Microseconds.
@@ -24,7 +24,7 @@ pub enum Precision {
 }
 
 impl Precision {
-    /// The unit as version 1 of the protocol names it.
+    /// Parses the unit's name in version 1 of the protocol.
     pub fn parse(text: &str) -> Option<Self> {
         match text {
             "n" => Some(Self::Nanoseconds),
@@ -35,7 +35,7 @@ impl Precision {
         }
     }
 
-    /// The unit as version 2 of the protocol names it.
+    /// Parses the unit's name in version 2 of the protocol.
     pub fn parse_v2(text: &str) -> Option<Self> {
         match text {
             "ns" => Some(Self::Nanoseconds),
@@ -59,18 +59,18 @@ impl Precision {
     }
 }
 
-/// A timestamp as it was sent.
+/// A timestamp as sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Timestamp {
-    /// There is none.
+    /// The line has no timestamp.
     Absent,
-    /// So many units from 1970 on.
+    /// The number of units since 1970.
     Units(u64),
-    /// Before 1970, or further on than any number reaches.
+    /// A time before 1970, or a number out of range.
     Beyond,
 }
 
-/// The times that are taken, and what a line without one gets.
+/// Converts and validates timestamps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     precision: Precision,
@@ -88,7 +88,7 @@ impl Times {
         self.precision
     }
 
-    /// The time of lines that have none.
+    /// Returns the time of lines without a timestamp.
     pub(super) fn now(&self) -> TimestampMs {
         self.now
     }
@@ -101,7 +101,7 @@ impl Times {
             Timestamp::Beyond => None,
         };
         match ms {
-            // What is not later than the latest fits, because that does.
+            // A time no later than `latest_ms`, which is an i64, fits an i64.
             Some(ms) if ms <= self.latest_ms => Ok(TimestampMs(ms as i64)),
             _ => Err(InvalidTime::OutOfRange),
         }

@@ -1,4 +1,4 @@
-//! `ExportMetricsServiceResponse`, in the encoding of the request.
+//! Responses: `ExportMetricsServiceResponse` in the encoding of the request.
 
 use http::StatusCode;
 use schemars::JsonSchema;
@@ -10,29 +10,29 @@ use super::request::Encoding;
 use crate::http::{ApiResult, BulkOutcome, Response};
 use crate::limits::OTLP_REASONS_TOLD_MAX;
 
-/// What became of a request.
+/// The result of a request.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "OtlpExportAnswer")]
 pub(super) struct ExportResponse {
-    /// Absent when all of it was stored.
+    /// Absent if everything was stored.
     #[serde(skip_serializing_if = "Option::is_none")]
     partial_success: Option<PartialSuccess>,
 }
 
-/// What was not stored.
+/// The data points that were not stored.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "OtlpPartialSuccess")]
 struct PartialSuccess {
-    /// How many data points were refused, as text; 0 when the message is only a warning.
+    /// The number of rejected data points, as a string; 0 if the message is only a warning.
     rejected_data_points: String,
-    /// The first reasons.
+    /// The first reasons for rejection.
     error_message: String,
 }
 
-/// The answer to a request that was read.
-pub(super) fn answer(encoding: Encoding, outcome: &BulkOutcome) -> ApiResult<Response> {
+/// Returns the response to a request that was parsed.
+pub(super) fn respond(encoding: Encoding, outcome: &BulkOutcome) -> ApiResult<Response> {
     let message = message(outcome);
     let body = match encoding {
         Encoding::Json => {
@@ -62,26 +62,26 @@ fn wire(rejected: u64, message: &str) -> Vec<u8> {
     response
 }
 
-/// What the sender is told; empty when all is well. What has no value is left out on purpose and not told of.
+/// Returns the error message for the sender; empty if there is nothing to report. Data points
+/// flagged as having no value are left out on purpose and not mentioned.
 fn message(outcome: &BulkOutcome) -> String {
     let mut parts = Vec::new();
     if outcome.rejected() > 0 {
         let total = outcome.accepted() + outcome.rejected();
-        let mut told = format!("{} of {total} data points rejected", outcome.rejected());
+        let mut rejected = format!("{} of {total} data points rejected", outcome.rejected());
         let mut reasons: Vec<&str> = Vec::new();
         for reason in outcome.reasons() {
             if reasons.len() < OTLP_REASONS_TOLD_MAX && !reasons.contains(&reason) {
                 reasons.push(reason);
             }
         }
-        told.push_str(": ");
-        told.push_str(&reasons.join("; "));
-        parts.push(told);
+        rejected.push_str(": ");
+        rejected.push_str(&reasons.join("; "));
+        parts.push(rejected);
     }
     let summaries = outcome.skipped(SUMMARIES);
     if summaries > 0 {
-        parts
-            .push(format!("{summaries} data points of summaries passed over: they are not stored"));
+        parts.push(format!("{summaries} summary data points ignored: summaries are not stored"));
     }
     parts.join(". ")
 }

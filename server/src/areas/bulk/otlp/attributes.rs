@@ -1,7 +1,9 @@
-//! From attributes to tags: which of them are tags, and what their values are as text.
+//! Converts attributes to tags: selects the attributes that become tags and formats their values as
+//! strings.
 //!
-//! All attributes of a data point are tags; of its scope and resource those that the configuration names, where the data
-//! point has none of the same key. Lists and maps are JSON, cut where tags end.
+//! All attributes of a data point become tags; of its scope and resource, those that the
+//! configuration names, unless the data point has an attribute with the same key. Lists and maps
+//! are formatted as JSON, truncated to the maximum length of a tag value.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -14,22 +16,22 @@ use telltale_engine::{InvalidTags, Refusal, Tags};
 
 use super::error::OtlpError;
 use super::request::each;
-use crate::areas::bulk::protobuf::{Damaged, Fields, Value};
+use crate::areas::bulk::protobuf::{Fields, Malformed, Value};
 use crate::http::OtlpAttributes;
 use crate::limits::OTLP_VALUE_DEPTH_MAX;
 
-/// Names that stand for what a scope is called and which version of it measured.
+/// The names by which the configuration selects the scope's name and version.
 const SCOPE_NAME: &str = "otel.scope.name";
 const SCOPE_VERSION: &str = "otel.scope.version";
-/// Tags of a series that need no allocation; series with more are rare.
+/// The number of tags that need no heap allocation; few series have more.
 const TAGS_INLINE: usize = 16;
-/// Doubles of at least this magnitude have an exponent, and so have those below the other.
+/// The magnitudes of doubles that are formatted without an exponent.
 const PLAIN: std::ops::Range<f64> = 1e-6..1e21;
 
-/// A tag, not yet checked.
+/// The key and value of a tag, not yet validated.
 pub(super) type Tag<'b> = (Cow<'b, str>, Cow<'b, str>);
 
-/// The attributes of a resource that are tags.
+/// Returns the tags of a resource: its selected attributes.
 pub(super) fn of_resource<'b>(
     resource: Fields<'b>,
     chosen: &OtlpAttributes,
@@ -39,7 +41,7 @@ pub(super) fn of_resource<'b>(
     Ok(tags)
 }
 
-/// The attributes of a scope that are tags.
+/// Returns the tags of a scope: its selected attributes, and its name and version if selected.
 pub(super) fn of_scope<'b>(
     scope: Fields<'b>,
     chosen: &OtlpAttributes,
@@ -62,10 +64,11 @@ pub(super) fn of_scope<'b>(
     Ok(tags)
 }
 
-/// Hands the tags of a data point to `use_tags` as the engine takes them, each key once: its own attributes, and what
-/// its scope and then its resource have besides.
+/// Passes the tags of a data point to `use_tags` in the form the engine takes, after checking for
+/// duplicate keys: its own attributes, then those of its scope, then those of its resource whose
+/// keys are not taken yet.
 pub(super) fn with_tags<'b, T>(
-    own: impl Iterator<Item = Result<&'b [u8], Damaged>>,
+    own: impl Iterator<Item = Result<&'b [u8], Malformed>>,
     scope: &[Tag<'b>],
     resource: &[Tag<'b>],
     use_tags: impl FnOnce(&[(&str, &str)]) -> Result<T, OtlpError>,
@@ -76,7 +79,7 @@ pub(super) fn with_tags<'b, T>(
             return Err(Refusal::from(InvalidTags::TooMany).into());
         }
         let (key, value) = pair(attribute?)?;
-        tags.push((utf8(key)?.into(), text(value)?));
+        tags.push((utf8(key)?.into(), tag_value(value)?));
     }
     for (key, value) in scope.iter().chain(resource) {
         if tags.iter().all(|(taken, _)| taken != key) {
@@ -85,12 +88,13 @@ pub(super) fn with_tags<'b, T>(
     }
     let tags: SmallVec<[(&str, &str); TAGS_INLINE]> =
         tags.iter().map(|(key, value)| (&**key, &**value)).collect();
-    // The engine looks too, but under a lock that all writers share.
+    // The engine checks too, but under a lock that all writers share.
     Tags::check(&tags).map_err(Refusal::from)?;
     use_tags(&tags)
 }
 
-/// The attributes in the fields of this number that have one of these names, the first of each name.
+/// Appends the attributes in fields with this number whose names are listed, the first of each
+/// name.
 fn choose<'b>(
     tags: &mut Vec<Tag<'b>>,
     fields: Fields<'b>,
@@ -104,7 +108,7 @@ fn choose<'b>(
         let (key, value) = pair(attribute?)?;
         let Some(name) = names.iter().find(|name| name.as_bytes() == key) else { continue };
         if tags.iter().all(|(taken, _)| taken != name) {
-            tags.push((utf8(key)?.into(), text(value)?));
+            tags.push((utf8(key)?.into(), tag_value(value)?));
         }
     }
     Ok(())
@@ -114,8 +118,8 @@ pub(super) fn utf8(bytes: &[u8]) -> Result<&str, OtlpError> {
     std::str::from_utf8(bytes).map_err(|_| OtlpError::NotUtf8)
 }
 
-/// The key and the value of an attribute.
-fn pair(attribute: &[u8]) -> Result<(&[u8], &[u8]), Damaged> {
+/// Returns the key and value of an attribute.
+fn pair(attribute: &[u8]) -> Result<(&[u8], &[u8]), Malformed> {
     let (mut key, mut value) = (&[][..], &[][..]);
     for field in Fields::of(attribute) {
         match field? {
@@ -127,10 +131,10 @@ fn pair(attribute: &[u8]) -> Result<(&[u8], &[u8]), Damaged> {
     Ok((key, value))
 }
 
-/// A value of any type.
+/// A parsed `AnyValue`.
 enum AnyValue<'b> {
     Empty,
-    Text(&'b str),
+    String(&'b str),
     Bool(bool),
     Int(i64),
     Double(f64),
@@ -144,7 +148,7 @@ impl<'b> AnyValue<'b> {
         let mut any = Self::Empty;
         for field in Fields::of(bytes) {
             any = match field? {
-                (1, value) => Self::Text(utf8(value.bytes()?)?),
+                (1, value) => Self::String(utf8(value.bytes()?)?),
                 (2, value) => Self::Bool(value.varint()? != 0),
                 (3, value) => Self::Int(value.varint()?.cast_signed()),
                 (4, Value::Fixed64(bits)) => Self::Double(f64::from_bits(bits)),
@@ -158,11 +162,11 @@ impl<'b> AnyValue<'b> {
     }
 }
 
-/// A value as the text of a tag.
-fn text(value: &[u8]) -> Result<Cow<'_, str>, OtlpError> {
+/// Formats a value as a tag value.
+fn tag_value(value: &[u8]) -> Result<Cow<'_, str>, OtlpError> {
     Ok(match AnyValue::read(value)? {
         AnyValue::Empty => Cow::Borrowed(""),
-        AnyValue::Text(text) => Cow::Borrowed(text),
+        AnyValue::String(string) => Cow::Borrowed(string),
         AnyValue::Bool(value) => Cow::Borrowed(if value { "true" } else { "false" }),
         AnyValue::Int(number) => Cow::Owned(number.to_string()),
         AnyValue::Double(number) => Cow::Owned(decimal(number)),
@@ -178,18 +182,18 @@ fn text(value: &[u8]) -> Result<Cow<'_, str>, OtlpError> {
     })
 }
 
-/// Appends a value as JSON. When there is more text than a tag has, the rest is left out.
+/// Appends a value as JSON. Stops early once a tag value cannot hold more.
 fn write_json(out: &mut String, value: &[u8], levels: usize) -> Result<(), OtlpError> {
     let inside = levels.checked_sub(1).ok_or(OtlpError::TooDeep)?;
     match AnyValue::read(value)? {
         AnyValue::Empty => out.push_str("null"),
-        AnyValue::Text(text) => write_text(out, text),
+        AnyValue::String(string) => write_string(out, string),
         AnyValue::Bool(value) => out.push_str(if value { "true" } else { "false" }),
         // Writing to a string does not fail.
         AnyValue::Int(number) => drop(write!(out, "{number}")),
         AnyValue::Double(number) if number.is_finite() => out.push_str(&decimal(number)),
-        AnyValue::Double(number) => write_text(out, &decimal(number)),
-        AnyValue::Bytes(bytes) => write_text(out, &base64(bytes)),
+        AnyValue::Double(number) => write_string(out, &decimal(number)),
+        AnyValue::Bytes(bytes) => write_string(out, &base64(bytes)),
         AnyValue::List(items) => {
             out.push('[');
             for (index, item) in each(items, 1).enumerate() {
@@ -209,7 +213,7 @@ fn write_json(out: &mut String, value: &[u8], levels: usize) -> Result<(), OtlpE
                 }
                 let (key, value) = pair(item?)?;
                 out.push_str(if index > 0 { "," } else { "" });
-                write_text(out, utf8(key)?);
+                write_string(out, utf8(key)?);
                 out.push(':');
                 write_json(out, value, inside)?;
             }
@@ -219,17 +223,17 @@ fn write_json(out: &mut String, value: &[u8], levels: usize) -> Result<(), OtlpE
     Ok(())
 }
 
-/// Whether a text has as many bytes as the longest value of a tag.
+/// Returns whether the output is longer in bytes than any tag value can be.
 fn is_full(out: &str) -> bool {
     out.len() > 4 * TAG_VALUE_CHARS_MAX
 }
 
-fn write_text(out: &mut String, text: &str) {
-    let some: String = text.chars().take(TAG_VALUE_CHARS_MAX).collect();
+fn write_string(out: &mut String, string: &str) {
+    let some: String = string.chars().take(TAG_VALUE_CHARS_MAX).collect();
     out.push_str(&serde_json::Value::from(some).to_string());
 }
 
-/// The shortest decimal that is this double.
+/// Returns the shortest decimal that parses to this double.
 fn decimal(number: f64) -> String {
     if number == 0.0 {
         "0".to_owned()
@@ -242,7 +246,8 @@ fn decimal(number: f64) -> String {
     }
 }
 
-/// Bytes as text; more of them than a tag has are cut where it is too long in any case.
+/// Encodes bytes as base64. Long input is truncated to a length whose encoding still exceeds the
+/// maximum length of a tag value.
 fn base64(bytes: &[u8]) -> String {
     STANDARD.encode(bytes.get(..=TAG_VALUE_CHARS_MAX).unwrap_or(bytes))
 }

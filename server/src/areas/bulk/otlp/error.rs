@@ -1,28 +1,28 @@
-//! What the protocol refuses of a request and of its data points, and the code of each refusal.
+//! The errors of requests and data points, and their error codes.
 
 use telltale_engine::{InvalidHistogram, Refusal};
 
-use crate::areas::bulk::protobuf::Damaged;
+use crate::areas::bulk::protobuf::Malformed;
 use crate::http::{ApiError, ErrorCode};
 use crate::limits::OTLP_VALUE_DEPTH_MAX;
 use crate::platform::time::InvalidTime;
 
-/// Why a request or one of its data points is refused.
+/// Why a request or one of its data points is rejected.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum OtlpError {
-    /// The message, or one inside it, cannot be read.
+    /// The message or a nested message is malformed.
     #[error(transparent)]
-    Damaged(#[from] Damaged),
-    /// The body is no JSON, or a field of it does not fit.
+    Malformed(#[from] Malformed),
+    /// The body is not valid JSON, or a field has a value of the wrong type.
     #[error("{0}")]
     Json(String),
-    /// The content type is neither of the two.
+    /// The content type is neither protobuf nor JSON.
     #[error("Content-Type must be application/x-protobuf or application/json")]
     MediaType,
     /// A name or an attribute is not UTF-8.
     #[error("names and attributes must be UTF-8")]
     NotUtf8,
-    /// An attribute holds lists or maps inside each other without end.
+    /// The lists or maps of an attribute are nested too deeply.
     #[error(
         "the value of an attribute must not be nested more than {OTLP_VALUE_DEPTH_MAX} levels deep"
     )]
@@ -33,16 +33,16 @@ pub enum OtlpError {
     /// The data point has no value.
     #[error("a data point must have a value")]
     ValueMissing,
-    /// The value is infinite or no number.
+    /// The value is infinite or NaN.
     #[error("the value must be a finite number")]
     Value,
-    /// The numbers of a histogram are no histogram.
+    /// The counts and bounds do not form a valid histogram.
     #[error(transparent)]
     Histogram(#[from] InvalidHistogram),
     /// The time of a data point is out of range.
     #[error("time_unix_nano {0}")]
     Time(#[from] InvalidTime),
-    /// The engine refuses the name, the tags, the type or a new series.
+    /// The engine refused the name, the tags, the type or a new series.
     #[error(transparent)]
     Refused(#[from] Refusal),
 }
@@ -51,7 +51,7 @@ impl From<OtlpError> for ApiError {
     fn from(error: OtlpError) -> Self {
         let code = match error {
             OtlpError::Refused(refusal) => return refusal.into(),
-            OtlpError::Damaged(_) => ErrorCode::InvalidParameter,
+            OtlpError::Malformed(_) => ErrorCode::InvalidParameter,
             OtlpError::Json(_) => ErrorCode::InvalidJson,
             OtlpError::MediaType => ErrorCode::UnsupportedMediaType,
             OtlpError::NotUtf8 | OtlpError::TooDeep => ErrorCode::InvalidTags,

@@ -1,13 +1,13 @@
-//! From data points to points. Each stands or falls alone.
+//! Converts data points to samples, each accepted or rejected by itself.
 //!
 //! | data point                                  | becomes                                     |
 //! |---------------------------------------------|---------------------------------------------|
-//! | of a gauge, of a cumulative sum that sinks  | a point of a gauge                          |
-//! | of a delta sum                              | a point of a counter                        |
-//! | of a cumulative sum that only grows         | a reading of a counter                      |
-//! | of a delta histogram                        | values of a distribution                    |
-//! | of a cumulative histogram                   | a reading of a distribution                 |
-//! | of a summary, or without a recorded value   | nothing, and is counted                     |
+//! | gauge, non-monotonic cumulative sum         | a gauge sample                              |
+//! | delta sum                                   | a counter increment                         |
+//! | monotonic cumulative sum                    | a cumulative counter sample                 |
+//! | delta histogram                             | values of a distribution                    |
+//! | cumulative histogram                        | a cumulative distribution sample            |
+//! | summary, or no recorded value               | nothing; ignored and counted                |
 
 use std::sync::Arc;
 
@@ -18,43 +18,44 @@ use telltale_engine::{
 
 use super::attributes::{self, Tag};
 use super::error::OtlpError;
-use super::point::{Measured, Point};
-use super::request::{self, Encoding, Form, Metric, Temporality};
-use crate::areas::bulk::intake::{PartSize, Progress, Reading};
-use crate::areas::bulk::protobuf::Damaged;
+use super::point::{Point, PointValue};
+use super::request::{self, Encoding, Metric, MetricForm, Temporality};
+use crate::areas::bulk::intake::{BodyReader, PartSize, Progress};
+use crate::areas::bulk::protobuf::Malformed;
 use crate::http::{ApiError, BulkOutcome, BulkPlace, OtlpAttributes};
 use crate::limits;
 use crate::platform::time::InvalidTime;
 
-/// What the series-key hashes of this protocol begin with.
+/// The prefix of the series-key hashes of this protocol.
 const PROTOCOL: &[u8] = b"otlp";
-/// The reason for which data points of summaries are passed over.
+/// The reason reported for ignored data points of summaries.
 pub(super) const SUMMARIES: &str = "summaries";
-/// The reason for which data points without a value are passed over.
+/// The reason reported for ignored data points without a value.
 const NO_RECORDED_VALUE: &str = "no_recorded_value";
-/// Characters of a metric's name that an error tells.
-const TOLD_CHARS_MAX: usize = 100;
+/// The maximum number of characters of a metric name in an error message.
+const NAME_CHARS_SHOWN_MAX: usize = 100;
 const NANOSECONDS_PER_MS: u64 = 1_000_000;
 
-/// The data points of a request that are not taken yet. The request is one that was read to its end before.
+/// A reader of the data points of a request that has already been validated to its end.
 #[derive(Debug)]
 pub(super) struct Export<B> {
     body: B,
-    /// Data points that were looked at.
+    /// The number of data points processed.
     seen: usize,
-    /// Bytes of the body up to the resource that is being read, and the data points in them.
+    /// The number of bytes before the current `ResourceMetrics`, and of data points in them.
     before: (usize, usize),
     rules: Rules,
 }
 
-/// What holds for all data points.
+/// The settings that apply to all data points.
 #[derive(Debug)]
 pub(super) struct Rules {
     /// The time of receipt.
     pub(super) now: TimestampMs,
-    /// When this process began to listen: of what began counting later nothing was missed.
-    pub(super) began: TimestampMs,
-    /// Attributes that are tags, beside those of data points.
+    /// When this process started to listen. A stream that started later was observed from its
+    /// start.
+    pub(super) process_start: TimestampMs,
+    /// The scope and resource attributes that become tags.
     pub(super) chosen: Arc<OtlpAttributes>,
 }
 
@@ -68,20 +69,20 @@ impl<B: AsRef<[u8]>> Export<B> {
         batch: &mut BatchBuilder<'_>,
         part: PartSize,
         outcome: &mut BulkOutcome,
-    ) -> Result<Progress, Damaged> {
+    ) -> Result<Progress, Malformed> {
         let body = self.body.as_ref();
         let (start, mut index) = self.before;
         for resource in request::resources(body.get(start..).unwrap_or_default()) {
             let resource = resource?;
-            let of_resource = SeriesKeyHash::of(PROTOCOL).with(resource.resource.rest());
+            let resource_hash = SeriesKeyHash::of(PROTOCOL).with(resource.resource.rest());
             let resource_tags = attributes::of_resource(resource.resource, &self.rules.chosen);
             for scope in resource.scopes() {
                 let scope = scope?;
-                let of_scope = of_resource.with(scope.scope.rest());
+                let scope_hash = resource_hash.with(scope.scope.rest());
                 let scope_tags = attributes::of_scope(scope.scope, &self.rules.chosen);
                 for metric in scope.metrics() {
                     let metric = metric?;
-                    let key_hash = of_scope.with(metric.name);
+                    let key_hash = scope_hash.with(metric.name);
                     let stream =
                         Stream { metric, key_hash, resource: &resource_tags, scope: &scope_tags };
                     for bytes in metric.points() {
@@ -99,53 +100,55 @@ impl<B: AsRef<[u8]>> Export<B> {
                             Ok(None) => outcome.accept(),
                             Ok(Some(skipped)) => outcome.skip(skipped, 1),
                             Err(error) => {
-                                outcome.reject(BulkPlace::index(index - 1), stream.told(error))
+                                outcome.reject(BulkPlace::index(index - 1), stream.error_of(error))
                             }
                         }
                     }
                 }
             }
-            self.before = (body.len() - resource.behind, index);
+            self.before = (body.len() - resource.bytes_after, index);
         }
         Ok(Progress::Ended)
     }
 }
 
-/// How far a request is read.
+/// The position up to which a request is processed.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Reached {
+pub(super) struct Position {
     seen: usize,
     now_ms: i64,
     began_ms: i64,
 }
 
-impl<B: AsRef<[u8]>> Reading for Export<B> {
-    type Reached = Reached;
+impl<B: AsRef<[u8]>> BodyReader for Export<B> {
+    type Position = Position;
 
-    fn read_on(
+    fn read_part(
         &mut self,
         batch: &mut BatchBuilder<'_>,
         part: PartSize,
         outcome: &mut BulkOutcome,
     ) -> Progress {
-        // There is no damage behind what was read to its end; were there, nothing could be read behind it.
+        // The request was validated to its end; a malformed rest could not be parsed anyway.
         self.add_to(batch, part, outcome).unwrap_or(Progress::Ended)
     }
 
-    fn reached(&self) -> Reached {
-        let Rules { now, began, .. } = self.rules;
-        Reached { seen: self.seen, now_ms: now.0, began_ms: began.0 }
+    fn position(&self) -> Position {
+        let Rules { now, process_start, .. } = self.rules;
+        Position { seen: self.seen, now_ms: now.0, began_ms: process_start.0 }
     }
 
-    /// When the process that took the first attempt began to listen says of the rest, too, what counts from its beginning.
-    fn go_on(&mut self, reached: Reached) {
-        self.seen = reached.seen;
-        self.rules.now = TimestampMs(reached.now_ms);
-        self.rules.began = TimestampMs(reached.began_ms);
+    /// Resumes with the time and process start of the first attempt, so that the rest treats start
+    /// times the same way.
+    fn resume(&mut self, position: Position) {
+        self.seen = position.seen;
+        self.rules.now = TimestampMs(position.now_ms);
+        self.rules.process_start = TimestampMs(position.began_ms);
     }
 }
 
-/// The points of a request, and what became of its data points. The series of the points are found, or made.
+/// Resolves a whole request to samples, finding or creating their series, and returns the outcome
+/// of its data points.
 pub fn resolve_export(
     engine: &Engine,
     body: &[u8],
@@ -154,7 +157,7 @@ pub fn resolve_export(
     chosen: &Arc<OtlpAttributes>,
 ) -> Result<(PointBatch, BulkOutcome), OtlpError> {
     let (mut batch, mut outcome) = (engine.batch(), BulkOutcome::default());
-    let rules = Rules { now, began: now, chosen: Arc::clone(chosen) };
+    let rules = Rules { now, process_start: now, chosen: Arc::clone(chosen) };
     let request = encoding.open(body.to_vec())?;
     let mut export = Export::new(request, rules);
     while export.add_to(&mut batch, PartSize::WHOLE, &mut outcome)? == Progress::Paused {}
@@ -174,56 +177,57 @@ impl Rules {
         }
     }
 
-    /// A beginning that is not before the data point itself says that nobody knows it.
-    fn begins(&self, start_ns: u64, time: TimestampMs, time_ns: u64) -> StartTime {
+    /// Returns the start time of a cumulative data point; unknown if it is not before the data
+    /// point itself.
+    fn start_time(&self, start_ns: u64, time: TimestampMs, time_ns: u64) -> StartTime {
         let start = milliseconds(start_ns);
         if start_ns == 0 || start > time || start_ns == time_ns {
             return StartTime::Unknown;
         }
-        StartTime::At { start, counts: start >= self.began }
+        StartTime::At { start, counts: start >= self.process_start }
     }
 }
 
 fn milliseconds(ns: u64) -> TimestampMs {
-    // A millionth of any number fits.
+    // Any u64 divided by a million fits an i64.
     TimestampMs((ns / NANOSECONDS_PER_MS).cast_signed())
 }
 
-/// What the data points of a metric are to the engine.
+/// How the data points of a metric are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Meaning {
-    /// Points of this type.
-    Points(MetricType),
-    /// Totals since the beginning, of this type.
-    Readings(MetricType),
+enum SampleMapping {
+    /// As samples of this type.
+    Samples(MetricType),
+    /// As cumulative samples of this type.
+    Cumulative(MetricType),
 }
 
-impl Meaning {
+impl SampleMapping {
     fn of(metric: &Metric<'_>) -> Result<Self, OtlpError> {
         use MetricType::{Counter, Distribution, Gauge};
         let kind = match metric.form {
-            Form::Gauge | Form::Summary => return Ok(Self::Points(Gauge)),
-            Form::Sum => Counter,
-            Form::Histogram | Form::Exponential => Distribution,
+            MetricForm::Gauge | MetricForm::Summary => return Ok(Self::Samples(Gauge)),
+            MetricForm::Sum => Counter,
+            MetricForm::Histogram | MetricForm::Exponential => Distribution,
         };
         match metric.temporality {
             Temporality::Unspecified => Err(OtlpError::Temporality),
-            Temporality::Delta => Ok(Self::Points(kind)),
+            Temporality::Delta => Ok(Self::Samples(kind)),
             Temporality::Cumulative if kind == Counter && !metric.is_monotonic => {
-                Ok(Self::Points(Gauge))
+                Ok(Self::Samples(Gauge))
             }
-            Temporality::Cumulative => Ok(Self::Readings(kind)),
+            Temporality::Cumulative => Ok(Self::Cumulative(kind)),
         }
     }
 
     fn kind(self) -> MetricType {
         match self {
-            Self::Points(kind) | Self::Readings(kind) => kind,
+            Self::Samples(kind) | Self::Cumulative(kind) => kind,
         }
     }
 }
 
-/// A metric of a scope of a resource.
+/// A metric of one scope and resource, with their tags.
 struct Stream<'a, 'b> {
     metric: Metric<'b>,
     key_hash: SeriesKeyHash,
@@ -232,43 +236,43 @@ struct Stream<'a, 'b> {
 }
 
 impl<'b> Stream<'_, 'b> {
-    /// Adds a data point, or tells why it is passed over.
+    /// Adds a data point to the batch. Returns a reason if it is ignored.
     fn add(
         &self,
         batch: &mut BatchBuilder<'_>,
         rules: &Rules,
         point: Point<'b>,
     ) -> Result<Option<&'static str>, OtlpError> {
-        if self.metric.form == Form::Summary {
+        if self.metric.form == MetricForm::Summary {
             return Ok(Some(SUMMARIES));
         }
         if point.has_no_value() {
             return Ok(Some(NO_RECORDED_VALUE));
         }
-        let meaning = Meaning::of(&self.metric)?;
+        let mapping = SampleMapping::of(&self.metric)?;
         let time = rules.time(point.time_ns)?;
-        let begins = rules.begins(point.start_ns, time, point.time_ns);
+        let start_time = rules.start_time(point.start_ns, time, point.time_ns);
         match &point.measured {
-            Measured::Nothing => return Err(OtlpError::ValueMissing),
-            Measured::Number(value) if !value.is_finite() => return Err(OtlpError::Value),
-            Measured::Histogram(Err(invalid)) => return Err((*invalid).into()),
-            Measured::Number(_) | Measured::Histogram(Ok(_)) => {}
+            PointValue::Nothing => return Err(OtlpError::ValueMissing),
+            PointValue::Number(value) if !value.is_finite() => return Err(OtlpError::Value),
+            PointValue::Histogram(Err(invalid)) => return Err((*invalid).into()),
+            PointValue::Number(_) | PointValue::Histogram(Ok(_)) => {}
         }
-        let series = self.series(batch, meaning.kind(), &point)?;
-        match (meaning, point.measured) {
-            (Meaning::Points(kind), Measured::Number(value)) => {
+        let series = self.series(batch, mapping.kind(), &point)?;
+        match (mapping, point.measured) {
+            (SampleMapping::Samples(kind), PointValue::Number(value)) => {
                 batch.number(kind, series, time, value);
             }
-            (Meaning::Readings(_), Measured::Number(total)) => {
-                batch.reading(series, time, total, begins);
+            (SampleMapping::Cumulative(_), PointValue::Number(total)) => {
+                batch.reading(series, time, total, start_time);
             }
-            (Meaning::Points(_), Measured::Histogram(Ok(histogram))) => {
+            (SampleMapping::Samples(_), PointValue::Histogram(Ok(histogram))) => {
                 batch.histogram(series, time, &histogram);
             }
-            (Meaning::Readings(_), Measured::Histogram(Ok(histogram))) => {
-                batch.histogram_reading(series, time, *histogram, begins);
+            (SampleMapping::Cumulative(_), PointValue::Histogram(Ok(histogram))) => {
+                batch.histogram_reading(series, time, *histogram, start_time);
             }
-            (_, Measured::Nothing | Measured::Histogram(Err(_))) => {}
+            (_, PointValue::Nothing | PointValue::Histogram(Err(_))) => {}
         }
         Ok(None)
     }
@@ -285,13 +289,13 @@ impl<'b> Stream<'_, 'b> {
         }
         match batch.known(key_hash) {
             Some((series, known)) if known == kind => Ok(series),
-            _ => self.learn(batch, key_hash, kind, point),
+            _ => self.resolve_unknown(batch, key_hash, kind, point),
         }
     }
 
-    /// Reads the name and the attributes, checks them, and finds or makes the series.
+    /// Parses and validates the name and attributes, and finds or creates the series.
     #[cold]
-    fn learn(
+    fn resolve_unknown(
         &self,
         batch: &mut BatchBuilder<'_>,
         key_hash: SeriesKeyHash,
@@ -306,21 +310,22 @@ impl<'b> Stream<'_, 'b> {
         })
     }
 
-    fn told(&self, error: OtlpError) -> Told<'b> {
-        Told { name: self.metric.name, error }
+    fn error_of(&self, error: OtlpError) -> DataPointError<'b> {
+        DataPointError { name: self.metric.name, error }
     }
 }
 
-/// An error of a data point, with the metric that it is of.
-struct Told<'b> {
+/// The error of a data point, with its metric's name.
+struct DataPointError<'b> {
     name: &'b [u8],
     error: OtlpError,
 }
 
-impl From<Told<'_>> for ApiError {
-    fn from(Told { name, error }: Told<'_>) -> Self {
-        let some = name.get(..4 * TOLD_CHARS_MAX).unwrap_or(name);
-        let name: String = String::from_utf8_lossy(some).chars().take(TOLD_CHARS_MAX).collect();
+impl From<DataPointError<'_>> for ApiError {
+    fn from(DataPointError { name, error }: DataPointError<'_>) -> Self {
+        let some = name.get(..4 * NAME_CHARS_SHOWN_MAX).unwrap_or(name);
+        let name: String =
+            String::from_utf8_lossy(some).chars().take(NAME_CHARS_SHOWN_MAX).collect();
         let error = Self::from(error);
         Self::new(error.code(), format!("{name:?}: {}", error.message()))
     }

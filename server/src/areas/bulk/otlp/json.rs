@@ -1,9 +1,9 @@
-//! From the JSON mapping to the wire format, field by field and without a tree between: what a message becomes has at most
-//! five times the bytes that it has in JSON, whatever it holds.
+//! Translates the JSON mapping to the wire format, field by field and without building a tree. The
+//! output is at most five times as large as the JSON, whatever it contains.
 //!
-//! Integers of any size may be numbers or text, enumerations numbers or names; `null` is a field that is absent; fields
-//! that nobody knows are passed over. The length of a message is known behind it and stands before it, so it is written
-//! with as many bytes as the longest takes.
+//! Integers may be numbers or strings, enumerations numbers or names; `null` means that a field is
+//! absent; unknown fields are skipped. The length of a message precedes it but is known only at its
+//! end, so it is always encoded in the number of bytes that the longest length takes.
 
 use std::fmt;
 
@@ -16,41 +16,41 @@ use super::error::OtlpError;
 use super::schema::{Field, Kind, REQUEST};
 use crate::platform::json::{InvalidJson, invalid_syntax, without_place};
 
-/// Bytes that the length of a message is written with; they reach to 32 GiB.
+/// The number of bytes in which the length of a message is encoded; enough for 32 GiB.
 const LENGTH_BYTES: usize = 5;
-/// Whole numbers below this magnitude are exact as doubles.
+/// The magnitude below which integers are exact as doubles.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// The request in the wire format.
+/// Translates a request to the wire format.
 pub(super) fn to_wire(body: &[u8]) -> Result<Vec<u8>, OtlpError> {
     let mut out = Vec::with_capacity(body.len() / 2);
     let mut reader = serde_json::Deserializer::from_slice(body);
-    let message = Message { fields: &REQUEST, out: &mut out };
+    let message = MessageWriter { fields: &REQUEST, out: &mut out };
     let read = message.deserialize(&mut reader).and_then(|()| reader.end());
-    read.map(|()| out).map_err(|error| OtlpError::Json(told(&error)))
+    read.map(|()| out).map_err(|error| OtlpError::Json(message_of(&error)))
 }
 
-/// What is wrong with a body, for its sender.
-fn told(error: &serde_json::Error) -> String {
+/// Returns the error message for the sender.
+fn message_of(error: &serde_json::Error) -> String {
     if error.classify() != Category::Data {
         return invalid_syntax(error).to_string();
     }
-    let text = error.to_string();
-    let reason = without_place(&text);
-    // Only the message itself is not a slot, whose errors are its own.
+    let string = error.to_string();
+    let reason = without_place(&string);
+    // A type error that does not come from `ValueWriter` concerns the outermost value.
     if reason.starts_with("invalid type") {
         return InvalidJson::NotAnObject.to_string();
     }
     reason.to_owned()
 }
 
-/// Writes an object as the fields of a message.
-struct Message<'o> {
+/// Writes a JSON object as the fields of a message.
+struct MessageWriter<'o> {
     fields: &'static [Field],
     out: &'o mut Vec<u8>,
 }
 
-impl<'de> DeserializeSeed<'de> for Message<'_> {
+impl<'de> DeserializeSeed<'de> for MessageWriter<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -58,7 +58,7 @@ impl<'de> DeserializeSeed<'de> for Message<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Message<'_> {
+impl<'de> Visitor<'de> for MessageWriter<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -66,10 +66,10 @@ impl<'de> Visitor<'de> for Message<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
-        while let Some(field) = map.next_key_seed(Name(self.fields))? {
+        while let Some(field) = map.next_key_seed(FieldName(self.fields))? {
             match field {
                 Some(field) => {
-                    map.next_value_seed(Slot { field, in_list: false, out: self.out })?
+                    map.next_value_seed(ValueWriter { field, in_list: false, out: self.out })?
                 }
                 None => drop(map.next_value::<IgnoredAny>()?),
             }
@@ -78,10 +78,10 @@ impl<'de> Visitor<'de> for Message<'_> {
     }
 }
 
-/// Finds a field by its name.
-struct Name(&'static [Field]);
+/// Finds a field by its JSON name.
+struct FieldName(&'static [Field]);
 
-impl<'de> DeserializeSeed<'de> for Name {
+impl<'de> DeserializeSeed<'de> for FieldName {
     type Value = Option<&'static Field>;
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
@@ -89,7 +89,7 @@ impl<'de> DeserializeSeed<'de> for Name {
     }
 }
 
-impl Visitor<'_> for Name {
+impl Visitor<'_> for FieldName {
     type Value = Option<&'static Field>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -101,14 +101,14 @@ impl Visitor<'_> for Name {
     }
 }
 
-/// Writes the value of a field, or one of its values.
-struct Slot<'o> {
+/// Writes the value of a field, or one value of a repeated field.
+struct ValueWriter<'o> {
     field: &'static Field,
     in_list: bool,
     out: &'o mut Vec<u8>,
 }
 
-impl<'de> DeserializeSeed<'de> for Slot<'_> {
+impl<'de> DeserializeSeed<'de> for ValueWriter<'_> {
     type Value = ();
 
     fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
@@ -116,7 +116,7 @@ impl<'de> DeserializeSeed<'de> for Slot<'_> {
     }
 }
 
-impl<'de> Visitor<'de> for Slot<'_> {
+impl<'de> Visitor<'de> for ValueWriter<'_> {
     type Value = ();
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -124,43 +124,43 @@ impl<'de> Visitor<'de> for Slot<'_> {
     }
 
     fn visit_unit<E: Error>(self) -> Result<(), E> {
-        if self.in_list { Err(self.misfit()) } else { Ok(()) }
+        if self.in_list { Err(self.wrong_type()) } else { Ok(()) }
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
         if self.in_list || !self.field.is_list {
-            return Err(self.misfit());
+            return Err(self.wrong_type());
         }
         while items
-            .next_element_seed(Slot { field: self.field, in_list: true, out: self.out })?
+            .next_element_seed(ValueWriter { field: self.field, in_list: true, out: self.out })?
             .is_some()
         {}
         Ok(())
     }
 
     fn visit_map<A: MapAccess<'de>>(mut self, map: A) -> Result<(), A::Error> {
-        let Kind::Message(fields) = self.field.kind else { return Err(self.misfit()) };
+        let Kind::Message(fields) = self.field.kind else { return Err(self.wrong_type()) };
         if self.in_list != self.field.is_list {
-            return Err(self.misfit());
+            return Err(self.wrong_type());
         }
         self.key(2);
         let start = self.out.len() + LENGTH_BYTES;
         self.out.resize(start, 0);
-        Message { fields, out: self.out }.visit_map(map)?;
+        MessageWriter { fields, out: self.out }.visit_map(map)?;
         let mut length = self.out.len() - start;
         for byte in self.out.iter_mut().skip(start - LENGTH_BYTES).take(LENGTH_BYTES - 1) {
             *byte = 0x80 | (length & 0x7f) as u8;
             length >>= 7;
         }
-        let Ok(last @ 0..0x80) = u8::try_from(length) else { return Err(self.misfit()) };
+        let Ok(last @ 0..0x80) = u8::try_from(length) else { return Err(self.wrong_type()) };
         if let Some(byte) = self.out.get_mut(start - 1) {
             *byte = last;
         }
         Ok(())
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
-        self.scalar(Scalar::Text(text))
+    fn visit_str<E: Error>(self, string: &str) -> Result<(), E> {
+        self.scalar(Scalar::String(string))
     }
 
     fn visit_bool<E: Error>(self, value: bool) -> Result<(), E> {
@@ -181,11 +181,11 @@ impl<'de> Visitor<'de> for Slot<'_> {
 }
 
 impl Kind {
-    /// What a value of this kind is in JSON.
-    fn told(self) -> String {
-        let told = match self {
+    /// Describes the JSON values of this kind, for error messages.
+    fn expected(self) -> String {
+        let expected = match self {
             Self::Message(_) => "an object",
-            Self::Text => "a string",
+            Self::String => "a string",
             Self::Bytes => "a string in base64",
             Self::Bool => "true or false",
             Self::Int | Self::Zigzag | Self::SignedFixed => "an integer",
@@ -193,17 +193,17 @@ impl Kind {
             Self::Double => "a number",
             Self::Enum(names) => return format!("one of {}, or its number", names.join(", ")),
         };
-        told.to_owned()
+        expected.to_owned()
     }
 }
 
-impl Slot<'_> {
-    fn misfit<E: Error>(&self) -> E {
+impl ValueWriter<'_> {
+    fn wrong_type<E: Error>(&self) -> E {
         let Field { name, kind, is_list, .. } = self.field;
         E::custom(if *is_list {
-            format!("{name} must be an array, and each item {}", kind.told())
+            format!("{name} must be an array, and each item {}", kind.expected())
         } else {
-            format!("{name} must be {}", kind.told())
+            format!("{name} must be {}", kind.expected())
         })
     }
 
@@ -213,15 +213,15 @@ impl Slot<'_> {
 
     fn scalar<E: Error>(mut self, scalar: Scalar<'_>) -> Result<(), E> {
         let written = if self.in_list == self.field.is_list { self.write(scalar) } else { None };
-        written.ok_or_else(|| self.misfit())
+        written.ok_or_else(|| self.wrong_type())
     }
 
-    /// Nothing when the scalar is none that the field can have.
+    /// Writes the scalar. Returns `None` if the field cannot have this value.
     fn write(&mut self, scalar: Scalar<'_>) -> Option<()> {
         match self.field.kind {
             Kind::Message(_) => return None,
-            Kind::Text => self.bytes(scalar.text()?.as_bytes()),
-            Kind::Bytes => self.bytes(&STANDARD.decode(scalar.text()?).ok()?),
+            Kind::String => self.bytes(scalar.as_str()?.as_bytes()),
+            Kind::Bytes => self.bytes(&STANDARD.decode(scalar.as_str()?).ok()?),
             Kind::Bool => self.varint(match scalar {
                 Scalar::Bool(value) => value.into(),
                 _ => return None,
@@ -236,7 +236,8 @@ impl Slot<'_> {
             Kind::SignedFixed => self.fixed(i64::try_from(scalar.whole()?).ok()? as u64),
             Kind::Double => self.fixed(scalar.double()?.to_bits()),
             Kind::Enum(names) => {
-                let named = scalar.text().and_then(|text| names.iter().position(|n| *n == text));
+                let named =
+                    scalar.as_str().and_then(|string| names.iter().position(|n| *n == string));
                 let number =
                     named.map_or_else(|| scalar.whole(), |index| i128::try_from(index).ok());
                 self.varint(u64::from(u32::try_from(number?).ok()?));
@@ -262,19 +263,19 @@ impl Slot<'_> {
     }
 }
 
-/// A value that holds no other.
+/// A value that contains no other values.
 #[derive(Clone, Copy)]
 enum Scalar<'a> {
-    Text(&'a str),
+    String(&'a str),
     Bool(bool),
     Whole(i128),
     Double(f64),
 }
 
 impl<'a> Scalar<'a> {
-    fn text(self) -> Option<&'a str> {
+    fn as_str(self) -> Option<&'a str> {
         match self {
-            Self::Text(text) => Some(text),
+            Self::String(string) => Some(string),
             _ => None,
         }
     }
@@ -282,7 +283,7 @@ impl<'a> Scalar<'a> {
     fn whole(self) -> Option<i128> {
         match self {
             Self::Whole(number) => Some(number),
-            Self::Text(text) => text.parse().ok(),
+            Self::String(string) => string.parse().ok(),
             Self::Double(number) if number.fract() == 0.0 && number.abs() < EXACT_MAX => {
                 Some(number as i128)
             }
@@ -294,16 +295,16 @@ impl<'a> Scalar<'a> {
         match self {
             Self::Whole(number) => Some(number as f64),
             Self::Double(number) => Some(number),
-            Self::Text("NaN") => Some(f64::NAN),
-            Self::Text("Infinity") => Some(f64::INFINITY),
-            Self::Text("-Infinity") => Some(f64::NEG_INFINITY),
-            Self::Text(text) => text.parse().ok().filter(|number: &f64| number.is_finite()),
+            Self::String("NaN") => Some(f64::NAN),
+            Self::String("Infinity") => Some(f64::INFINITY),
+            Self::String("-Infinity") => Some(f64::NEG_INFINITY),
+            Self::String(string) => string.parse().ok().filter(|number: &f64| number.is_finite()),
             Self::Bool(_) => None,
         }
     }
 }
 
-/// Writes an integer as the wire has it.
+/// Appends a varint.
 pub(super) fn write_varint(out: &mut Vec<u8>, mut number: u64) {
     while number >= 0x80 {
         out.push(0x80 | (number & 0x7f) as u8);

@@ -1,9 +1,10 @@
-//! Metrics of OpenTelemetry, as its SDKs and collectors send them by OTLP/HTTP.
+//! OpenTelemetry metrics, received over OTLP/HTTP from SDKs and collectors.
 //!
-//! A request in JSON is first written down in the wire format of protobuf, so that there is one reader and one meaning.
-//! The whole request is read once before anything of it is stored: one that is damaged stores nothing. Data points are then
-//! taken one by one where they lie, and stand or fall alone. A known series is found by the bytes of its resource, scope,
-//! name and attributes; tags are made only of those that are new.
+//! A JSON request is first translated to the protobuf wire format, so that there is a single
+//! parser. The whole request is parsed once before any of it is stored: a malformed request stores
+//! nothing. The data points are then read from the buffer one by one, and each is accepted or
+//! rejected by itself. A known series is found by the bytes of its resource, scope, name and
+//! attributes; tags are built only for new series.
 
 mod answer;
 mod attributes;

@@ -1,45 +1,45 @@
-//! A data point as it was sent, of any of the forms that metrics have.
+//! A data point as sent, for all types of metrics.
 
 use telltale_engine::limits::{HISTOGRAM_BUCKETS_MAX, HISTOGRAM_SPAN_MAX};
 use telltale_engine::{Buckets, Histogram, InvalidHistogram, Span};
 
-use super::request::{Form, each};
-use crate::areas::bulk::protobuf::{Damaged, Fields, Value};
+use super::request::{MetricForm, each};
+use crate::areas::bulk::protobuf::{Fields, Malformed, Value};
 
-/// The flag of a data point that says that there is no value.
+/// The flag of a data point without a recorded value.
 const NO_RECORDED_VALUE: u64 = 1;
 
 /// A data point.
 #[derive(Clone, Debug)]
 pub(super) struct Point<'b> {
-    /// Nanoseconds from 1970 on; 0 when nobody told.
+    /// Nanoseconds since 1970; 0 if unknown.
     pub(super) start_ns: u64,
-    /// Nanoseconds from 1970 on; 0 when nobody told.
+    /// Nanoseconds since 1970; 0 if unknown.
     pub(super) time_ns: u64,
-    pub(super) measured: Measured,
+    pub(super) measured: PointValue,
     flags: u64,
     fields: Fields<'b>,
-    /// The number of the fields that are attributes.
+    /// The field number of its attributes.
     attributes: u32,
 }
 
-/// What a data point tells.
+/// The value of a data point.
 #[derive(Clone, Debug)]
-pub(super) enum Measured {
+pub(super) enum PointValue {
     Nothing,
     Number(f64),
     Histogram(Result<Box<Histogram>, InvalidHistogram>),
 }
 
 impl<'b> Point<'b> {
-    /// Reads a data point of a metric of this form.
-    pub(super) fn read(form: Form, bytes: &'b [u8]) -> Result<Self, Damaged> {
+    /// Parses a data point of a metric of this type.
+    pub(super) fn read(form: MetricForm, bytes: &'b [u8]) -> Result<Self, Malformed> {
         let fields = Fields::of(bytes);
         let ((attributes, flags), measured) = match form {
-            Form::Gauge | Form::Sum => ((7, 8), number(fields)?),
-            Form::Histogram => ((9, 10), explicit(fields)?),
-            Form::Exponential => ((1, 10), exponential(fields)?),
-            Form::Summary => ((7, 8), Measured::Nothing),
+            MetricForm::Gauge | MetricForm::Sum => ((7, 8), number(fields)?),
+            MetricForm::Histogram => ((9, 10), explicit(fields)?),
+            MetricForm::Exponential => ((1, 10), exponential(fields)?),
+            MetricForm::Summary => ((7, 8), PointValue::Nothing),
         };
         let mut point = Self { start_ns: 0, time_ns: 0, measured, flags: 0, fields, attributes };
         for field in fields {
@@ -54,19 +54,19 @@ impl<'b> Point<'b> {
         Ok(point)
     }
 
-    /// Whether the point says that there was nothing to measure.
+    /// Returns whether the data point is flagged as having no recorded value.
     pub(super) fn has_no_value(&self) -> bool {
         self.flags & NO_RECORDED_VALUE != 0
     }
 
-    /// Its attributes, each a message.
-    pub(super) fn attributes(&self) -> impl Iterator<Item = Result<&'b [u8], Damaged>> {
+    /// Returns the attributes, each an encoded message.
+    pub(super) fn attributes(&self) -> impl Iterator<Item = Result<&'b [u8], Malformed>> {
         each(self.fields, self.attributes)
     }
 }
 
-impl Measured {
-    /// Buckets that are kept until they are written.
+impl PointValue {
+    /// Returns the number of buckets that are held in memory until they are written.
     pub(super) fn buckets(&self) -> usize {
         match self {
             Self::Histogram(Ok(histogram)) => histogram.buckets().spelled_out(),
@@ -75,19 +75,19 @@ impl Measured {
     }
 }
 
-fn number(fields: Fields<'_>) -> Result<Measured, Damaged> {
-    let mut measured = Measured::Nothing;
+fn number(fields: Fields<'_>) -> Result<PointValue, Malformed> {
+    let mut measured = PointValue::Nothing;
     for field in fields {
         match field? {
-            (4, value) => measured = Measured::Number(value.double()?),
-            (6, value) => measured = Measured::Number(fixed(value)?.cast_signed() as f64),
+            (4, value) => measured = PointValue::Number(value.double()?),
+            (6, value) => measured = PointValue::Number(fixed(value)?.cast_signed() as f64),
             _ => {}
         }
     }
     Ok(measured)
 }
 
-fn explicit(fields: Fields<'_>) -> Result<Measured, Damaged> {
+fn explicit(fields: Fields<'_>) -> Result<PointValue, Malformed> {
     let (mut count, mut sum, mut min, mut max) = (0, None, None, None);
     let (mut bounds, mut counts) = (Vec::new(), Vec::new());
     for field in fields {
@@ -102,15 +102,15 @@ fn explicit(fields: Fields<'_>) -> Result<Measured, Damaged> {
             _ => {}
         }
     }
-    // A histogram may tell of its count and sum alone.
+    // A histogram without buckets has only a count and a sum.
     if counts.is_empty() && bounds.is_empty() {
         counts.push(count);
     }
     let histogram = Histogram::new(count, sum, min, max, Buckets::Explicit { bounds, counts });
-    Ok(Measured::Histogram(histogram.map(Box::new)))
+    Ok(PointValue::Histogram(histogram.map(Box::new)))
 }
 
-fn exponential(fields: Fields<'_>) -> Result<Measured, Damaged> {
+fn exponential(fields: Fields<'_>) -> Result<PointValue, Malformed> {
     let (mut count, mut sum, mut min, mut max) = (0, None, None, None);
     let (mut scale, mut zero_threshold, mut zero) = (0, 0.0, 0);
     let (mut positive, mut negative) = (Span::default(), Span::default());
@@ -130,10 +130,10 @@ fn exponential(fields: Fields<'_>) -> Result<Measured, Damaged> {
         }
     }
     let buckets = Buckets::Exponential { scale, zero_threshold, zero, positive, negative };
-    Ok(Measured::Histogram(Histogram::new(count, sum, min, max, buckets).map(Box::new)))
+    Ok(PointValue::Histogram(Histogram::new(count, sum, min, max, buckets).map(Box::new)))
 }
 
-fn span(bytes: &[u8]) -> Result<Span, Damaged> {
+fn span(bytes: &[u8]) -> Result<Span, Malformed> {
     let mut span = Span::default();
     for field in Fields::of(bytes) {
         match field? {
@@ -147,32 +147,34 @@ fn span(bytes: &[u8]) -> Result<Span, Damaged> {
     Ok(span)
 }
 
-/// Keeps an item, unless there are already more than any histogram has, which is then refused for that.
+/// Appends an item, unless the list is already longer than a histogram may have, which is then
+/// rejected for its length.
 fn push<T>(list: &mut Vec<T>, item: T, length_max: usize) {
     if list.len() < length_max {
         list.push(item);
     }
 }
 
-/// `sint32`; what has no room in it is beyond every scale and offset.
-fn small(value: Value<'_>) -> Result<i32, Damaged> {
+/// Returns a `sint32`. A number out of range becomes `i32::MAX`, which is beyond every valid scale
+/// and offset.
+fn small(value: Value<'_>) -> Result<i32, Malformed> {
     Ok(i32::try_from(value.zigzag()?).unwrap_or(i32::MAX))
 }
 
-fn fixed(value: Value<'_>) -> Result<u64, Damaged> {
+fn fixed(value: Value<'_>) -> Result<u64, Malformed> {
     match value {
         Value::Fixed64(number) => Ok(number),
-        _ => Err(Damaged),
+        _ => Err(Malformed),
     }
 }
 
-/// The integers of a list, which is packed or has a field for each.
-fn each_fixed(value: Value<'_>, mut take: impl FnMut(u64)) -> Result<(), Damaged> {
+/// Passes each integer of a repeated field to `take`: all of a packed list, or a single one.
+fn each_fixed(value: Value<'_>, mut take: impl FnMut(u64)) -> Result<(), Malformed> {
     match value {
         Value::Bytes(packed) => {
             let (numbers, rest) = packed.as_chunks();
             numbers.iter().for_each(|number| take(u64::from_le_bytes(*number)));
-            if rest.is_empty() { Ok(()) } else { Err(Damaged) }
+            if rest.is_empty() { Ok(()) } else { Err(Malformed) }
         }
         single => fixed(single).map(take),
     }

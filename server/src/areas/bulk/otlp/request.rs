@@ -1,4 +1,4 @@
-//! The messages around data points: how they are nested, and what they say of those inside.
+//! The messages that enclose data points.
 //!
 //! ```text
 //! request ─ resource metrics ─┬ resource
@@ -13,19 +13,19 @@ use http::header::CONTENT_TYPE;
 use super::error::OtlpError;
 use super::json;
 use super::point::Point;
-use crate::areas::bulk::protobuf::{Damaged, Fields};
+use crate::areas::bulk::protobuf::{Fields, Malformed};
 
-/// How a request is written, and its answer too.
+/// The encoding of a request and its response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Encoding {
     /// The wire format of protobuf.
     Protobuf,
-    /// Its JSON mapping.
+    /// The JSON mapping of protobuf.
     Json,
 }
 
 impl Encoding {
-    /// What the content type names.
+    /// Returns the encoding that the content type names.
     pub(super) fn of(headers: &HeaderMap) -> Result<Self, OtlpError> {
         let value = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
         let media = value.and_then(|text| text.split(';').next()).unwrap_or_default().trim();
@@ -35,7 +35,7 @@ impl Encoding {
             .ok_or(OtlpError::MediaType)
     }
 
-    /// The content type.
+    /// Returns the content type.
     pub(super) fn media(self) -> &'static str {
         match self {
             Self::Protobuf => "application/x-protobuf",
@@ -43,7 +43,7 @@ impl Encoding {
         }
     }
 
-    /// The request in the wire format, read once to its end.
+    /// Returns the request in the wire format, after validating it to its end.
     pub(super) fn open(self, body: Vec<u8>) -> Result<Vec<u8>, OtlpError> {
         let body = match self {
             Self::Protobuf => body,
@@ -54,38 +54,38 @@ impl Encoding {
     }
 }
 
-/// The metrics of a resource.
+/// A `ResourceMetrics` message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ResourceMetrics<'b> {
-    /// The resource.
+    /// The encoded resource.
     pub(super) resource: Fields<'b>,
-    /// Bytes of the request behind them.
-    pub(super) behind: usize,
+    /// The number of bytes of the request after this message.
+    pub(super) bytes_after: usize,
     fields: Fields<'b>,
 }
 
-/// The metrics of a scope of instrumentation.
+/// A `ScopeMetrics` message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ScopeMetrics<'b> {
-    /// The scope.
+    /// The encoded scope.
     pub(super) scope: Fields<'b>,
     fields: Fields<'b>,
 }
 
-/// A metric.
+/// A `Metric` message.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Metric<'b> {
     pub(super) name: &'b [u8],
-    pub(super) form: Form,
+    pub(super) form: MetricForm,
     pub(super) temporality: Temporality,
-    /// Whether a sum only grows.
+    /// Whether a sum never decreases.
     pub(super) is_monotonic: bool,
     data: Fields<'b>,
 }
 
-/// What the data points of a metric are.
+/// The type of a metric's data points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Form {
+pub(super) enum MetricForm {
     Gauge,
     Sum,
     Histogram,
@@ -93,7 +93,7 @@ pub(super) enum Form {
     Summary,
 }
 
-/// What the data points of a sum or histogram count.
+/// How the data points of a sum or histogram relate to each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Temporality {
     Unspecified,
@@ -101,8 +101,10 @@ pub(super) enum Temporality {
     Cumulative,
 }
 
-/// The parts of a request, or of what is left of it behind one of them.
-pub(super) fn resources(body: &[u8]) -> impl Iterator<Item = Result<ResourceMetrics<'_>, Damaged>> {
+/// Returns the `ResourceMetrics` of a request, or of the rest of one.
+pub(super) fn resources(
+    body: &[u8],
+) -> impl Iterator<Item = Result<ResourceMetrics<'_>, Malformed>> {
     let mut fields = Fields::of(body);
     std::iter::from_fn(move || {
         let found = fields.find(|field| !matches!(field, Ok((number, _)) if *number != 1))?;
@@ -111,8 +113,8 @@ pub(super) fn resources(body: &[u8]) -> impl Iterator<Item = Result<ResourceMetr
     })
 }
 
-/// Reads a request to its end.
-fn check(body: &[u8]) -> Result<(), Damaged> {
+/// Validates a request to its end.
+fn check(body: &[u8]) -> Result<(), Malformed> {
     for resource in resources(body) {
         for scope in resource?.scopes() {
             for metric in scope?.metrics() {
@@ -126,43 +128,43 @@ fn check(body: &[u8]) -> Result<(), Damaged> {
     Ok(())
 }
 
-/// The messages in the fields of this number.
+/// Returns the messages in the fields with this number.
 pub(super) fn each(
     fields: Fields<'_>,
     number: u32,
-) -> impl Iterator<Item = Result<&[u8], Damaged>> {
+) -> impl Iterator<Item = Result<&[u8], Malformed>> {
     fields.filter_map(move |field| match field {
         Ok((found, value)) if found == number => Some(value.bytes()),
         Ok(_) => None,
-        Err(damaged) => Some(Err(damaged)),
+        Err(malformed) => Some(Err(malformed)),
     })
 }
 
 impl<'b> ResourceMetrics<'b> {
-    fn read(bytes: &'b [u8], behind: usize) -> Result<Self, Damaged> {
+    fn read(bytes: &'b [u8], bytes_after: usize) -> Result<Self, Malformed> {
         let fields = Fields::of(bytes);
-        Ok(Self { resource: last(fields, 1)?, behind, fields })
+        Ok(Self { resource: last(fields, 1)?, bytes_after, fields })
     }
 
-    pub(super) fn scopes(self) -> impl Iterator<Item = Result<ScopeMetrics<'b>, Damaged>> {
+    pub(super) fn scopes(self) -> impl Iterator<Item = Result<ScopeMetrics<'b>, Malformed>> {
         each(self.fields, 2).map(|bytes| ScopeMetrics::read(bytes?))
     }
 }
 
 impl<'b> ScopeMetrics<'b> {
-    fn read(bytes: &'b [u8]) -> Result<Self, Damaged> {
+    fn read(bytes: &'b [u8]) -> Result<Self, Malformed> {
         let fields = Fields::of(bytes);
         Ok(Self { scope: last(fields, 1)?, fields })
     }
 
-    pub(super) fn metrics(self) -> impl Iterator<Item = Result<Metric<'b>, Damaged>> {
+    pub(super) fn metrics(self) -> impl Iterator<Item = Result<Metric<'b>, Malformed>> {
         each(self.fields, 2).map(|bytes| Metric::read(bytes?))
     }
 }
 
 impl<'b> Metric<'b> {
-    fn read(bytes: &'b [u8]) -> Result<Self, Damaged> {
-        let (mut name, mut form, mut data) = (&[][..], Form::Gauge, Fields::default());
+    fn read(bytes: &'b [u8]) -> Result<Self, Malformed> {
+        let (mut name, mut form, mut data) = (&[][..], MetricForm::Gauge, Fields::default());
         for field in Fields::of(bytes) {
             let (number, value) = field?;
             form = match number {
@@ -170,11 +172,11 @@ impl<'b> Metric<'b> {
                     name = value.bytes()?;
                     continue;
                 }
-                5 => Form::Gauge,
-                7 => Form::Sum,
-                9 => Form::Histogram,
-                10 => Form::Exponential,
-                11 => Form::Summary,
+                5 => MetricForm::Gauge,
+                7 => MetricForm::Sum,
+                9 => MetricForm::Histogram,
+                10 => MetricForm::Exponential,
+                11 => MetricForm::Summary,
                 _ => continue,
             };
             data = Fields::of(value.bytes()?);
@@ -182,33 +184,33 @@ impl<'b> Metric<'b> {
         let (mut temporality, mut is_monotonic) = (Temporality::Unspecified, false);
         for field in data {
             match field? {
-                (2, value) if form != Form::Gauge && form != Form::Summary => {
+                (2, value) if form != MetricForm::Gauge && form != MetricForm::Summary => {
                     temporality = match value.varint()? {
                         1 => Temporality::Delta,
                         2 => Temporality::Cumulative,
                         _ => Temporality::Unspecified,
                     };
                 }
-                (3, value) if form == Form::Sum => is_monotonic = value.varint()? != 0,
+                (3, value) if form == MetricForm::Sum => is_monotonic = value.varint()? != 0,
                 _ => {}
             }
         }
         Ok(Self { name, form, temporality, is_monotonic, data })
     }
 
-    /// The data points, unread.
-    pub(super) fn points(self) -> impl Iterator<Item = Result<&'b [u8], Damaged>> {
+    /// Returns the data points, each an encoded message.
+    pub(super) fn points(self) -> impl Iterator<Item = Result<&'b [u8], Malformed>> {
         each(self.data, 1)
     }
 
-    /// Reads one of the data points.
-    pub(super) fn point(&self, bytes: &'b [u8]) -> Result<Point<'b>, Damaged> {
+    /// Parses one of the data points.
+    pub(super) fn point(&self, bytes: &'b [u8]) -> Result<Point<'b>, Malformed> {
         Point::read(self.form, bytes)
     }
 }
 
-/// The message in the last field of this number; an empty one when there is none.
-fn last(fields: Fields<'_>, number: u32) -> Result<Fields<'_>, Damaged> {
+/// Returns the message in the last field with this number; empty if there is none.
+fn last(fields: Fields<'_>, number: u32) -> Result<Fields<'_>, Malformed> {
     let mut message = Fields::default();
     for bytes in each(fields, number) {
         message = Fields::of(bytes?);

@@ -1,10 +1,10 @@
-//! The route of the protocol: parse, act, answer.
+//! The HTTP route of OTLP.
 
 use std::sync::Arc;
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-use super::answer::{ExportResponse, answer};
+use super::answer::{ExportResponse, respond};
 use super::export::{Export, Rules};
 use super::request::Encoding;
 use crate::app::App;
@@ -26,12 +26,12 @@ async fn export(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let encoding = Encoding::of(req.headers())?;
     let request = open(&app, encoding, req.take_body()).await?;
     let bytes = request.len();
-    let (now, began, chosen) = (app.now(), app.began(), Arc::clone(app.otlp_attributes()));
-    let export = Export::new(request, Rules { now, began, chosen });
-    intake::store(&app, &req, bytes, export, |outcome| answer(encoding, &outcome)).await
+    let (now, process_start, chosen) = (app.now(), app.began(), Arc::clone(app.otlp_attributes()));
+    let export = Export::new(request, Rules { now, process_start, chosen });
+    intake::store(&app, &req, bytes, export, |outcome| respond(encoding, &outcome)).await
 }
 
-/// Reads a request to its end; a large one beside the threads that serve connections.
+/// Decodes and validates a request; a large one on a blocking thread.
 async fn open(app: &Arc<App>, encoding: Encoding, body: Vec<u8>) -> ApiResult<Vec<u8>> {
     if body.len() <= BULK_INLINE_BYTES_MAX {
         return Ok(encoding.open(body)?);
@@ -43,19 +43,20 @@ const PROTOBUF: &str = "application/x-protobuf";
 
 const EXPORT: Doc = Doc::new("Bulk protocols", "Export metrics by OTLP/HTTP")
         .about(
-            "`ExportMetricsServiceRequest` of OpenTelemetry, as protobuf (`application/x-protobuf`) or in the JSON mapping \
-             (`application/json`); the answer is in the same encoding. For SDKs: \
+            "`ExportMetricsServiceRequest` of OpenTelemetry, as protobuf (`application/x-protobuf`) or in its JSON \
+             mapping (`application/json`); the response has the same encoding. For SDKs: \
              `OTEL_EXPORTER_OTLP_METRICS_ENDPOINT=…/v1/metrics` and \
              `OTEL_EXPORTER_OTLP_HEADERS=Authorization=Bearer%20tt_…`.\n\n\
-             A gauge is a gauge. A delta sum is a counter. Of a cumulative sum that only grows a counter is stored that has \
-             what was added from one data point to the next, over restarts of either side; the first data point of a series \
-             counts from zero when its start is not before the start of this server, and is else what later ones are compared \
-             with. A cumulative sum that also sinks is a gauge. Histograms and exponential histograms, of both \
-             temporalities, are distributions. Summaries are passed over.\n\n\
-             The attributes of data points are tags; so are those attributes of resource and scope that the settings \
-             `otlp.resource_attributes` and `otlp.scope_attributes` name. Good data points are stored, also when others are \
-             bad: `partialSuccess` tells how many were rejected, and the first reasons. A request that cannot be read \
-             stores nothing.",
+             A gauge is stored as a gauge, a delta sum as a counter. A monotonic cumulative sum is stored as a counter \
+             that contains the increases between consecutive data points, across restarts of either side. The first data \
+             point of a series counts in full if its start time is not before the start of this server; otherwise it only \
+             sets the value that later data points are compared with. A non-monotonic cumulative sum is stored as a \
+             gauge. Histograms and exponential histograms of both temporalities are stored as distributions. Summaries \
+             are ignored.\n\n\
+             The attributes of data points become tags; so do the resource and scope attributes named in the settings \
+             `otlp.resource_attributes` and `otlp.scope_attributes`. Valid data points are stored even if others are \
+             invalid: `partialSuccess` contains the number of rejected data points and the first reasons. A request that \
+             cannot be parsed stores nothing.",
         )
         .body(BodyDoc { media: PROTOBUF, schema: message, required: false, example: "" })
     .encoded(PROTOBUF, answer_message)

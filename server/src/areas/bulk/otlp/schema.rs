@@ -1,23 +1,23 @@
-//! The messages of the protocol as its JSON mapping names their fields. What is not stored is not listed: it is passed
-//! over like a field that nobody knows.
+//! The messages of the protocol, with the field names of the JSON mapping. Fields that are not
+//! stored are not listed; they are skipped like unknown fields.
 
 /// A field of a message.
 #[derive(Debug)]
 pub(super) struct Field {
-    /// In JSON.
+    /// The name in JSON.
     pub(super) name: &'static str,
-    /// On the wire.
+    /// The field number in protobuf.
     pub(super) number: u32,
     pub(super) kind: Kind,
     pub(super) is_list: bool,
 }
 
-/// What a field holds, and how the wire has it.
+/// The type of a field, which determines its encoding.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Kind {
     Message(&'static [Field]),
-    Text,
-    /// Bytes, which are base64 in JSON.
+    String,
+    /// Bytes; base64 in JSON.
     Bytes,
     Bool,
     /// `int64`.
@@ -31,7 +31,7 @@ pub(super) enum Kind {
     /// `sfixed64`.
     SignedFixed,
     Double,
-    /// A number, or the name of one: each name has its index.
+    /// An enumeration: in JSON a number or one of these names, whose number is its index.
     Enum(&'static [&'static str]),
 }
 
@@ -58,13 +58,13 @@ static SCOPE_METRICS: [Field; 2] =
     [one("scope", 1, Kind::Message(&SCOPE)), list("metrics", 2, Kind::Message(&METRIC))];
 
 static SCOPE: [Field; 3] = [
-    one("name", 1, Kind::Text),
-    one("version", 2, Kind::Text),
+    one("name", 1, Kind::String),
+    one("version", 2, Kind::String),
     list("attributes", 3, Kind::Message(&KEY_VALUE)),
 ];
 
 static METRIC: [Field; 6] = [
-    one("name", 1, Kind::Text),
+    one("name", 1, Kind::String),
     one("gauge", 5, Kind::Message(&GAUGE)),
     one("sum", 7, Kind::Message(&SUM)),
     one("histogram", 9, Kind::Message(&HISTOGRAM)),
@@ -145,10 +145,10 @@ static SUMMARY_POINT: [Field; 3] =
     [TIME, list("attributes", 7, Kind::Message(&KEY_VALUE)), one("flags", 8, Kind::Uint)];
 
 static KEY_VALUE: [Field; 2] =
-    [one("key", 1, Kind::Text), one("value", 2, Kind::Message(&ANY_VALUE))];
+    [one("key", 1, Kind::String), one("value", 2, Kind::Message(&ANY_VALUE))];
 
 static ANY_VALUE: [Field; 7] = [
-    one("stringValue", 1, Kind::Text),
+    one("stringValue", 1, Kind::String),
     one("boolValue", 2, Kind::Bool),
     one("intValue", 3, Kind::Int),
     one("doubleValue", 4, Kind::Double),

@@ -1,8 +1,8 @@
-//! What the protocol refuses of a request, and the code of each refusal.
+//! The errors of requests, series and values, and their error codes.
 
 use telltale_engine::{InvalidHistogram, Refusal};
 
-use crate::areas::bulk::protobuf::Damaged;
+use crate::areas::bulk::protobuf::Malformed;
 use crate::http::{ApiError, ErrorCode};
 use crate::limits::{
     REMOTE_WRITE_LABEL_BYTES_MAX, REMOTE_WRITE_LABELS_MAX, REMOTE_WRITE_RESOLVED_BYTES_MAX,
@@ -10,57 +10,57 @@ use crate::limits::{
 };
 use crate::platform::time::InvalidTime;
 
-/// Why a request, a series or one of its values is refused.
+/// Why a request, a series or one of its values is rejected.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum WriteError {
-    /// The message, or one inside it, cannot be read.
+    /// The message or a nested message is malformed.
     #[error(transparent)]
-    Damaged(#[from] Damaged),
-    /// The table of symbols is too long.
+    Malformed(#[from] Malformed),
+    /// The symbol table is too long.
     #[error("a request may have at most {REMOTE_WRITE_SYMBOLS_MAX} symbols")]
     TooManySymbols,
-    /// The series of the request name more bytes of symbols than are read.
+    /// The series of the request refer to too many bytes of symbols in total.
     #[error(
-        "the labels of a request may have at most {REMOTE_WRITE_RESOLVED_BYTES_MAX} bytes in all"
+        "the labels of a request may have at most {REMOTE_WRITE_RESOLVED_BYTES_MAX} bytes in total"
     )]
     TooManyBytes,
-    /// A reference points beyond the table of symbols.
-    #[error("a label refers to symbol {0}, which the request does not have")]
+    /// A reference is outside the symbol table.
+    #[error("a label refers to symbol {0}, which is not in the symbol table")]
     NoSymbol(u64),
-    /// A reference to a name has none to a value beside it.
-    #[error("labels_refs must be pairs of a name and a value")]
+    /// The number of references is odd, so the last name has no value.
+    #[error("labels_refs must contain pairs of a name and a value")]
     Unpaired,
-    /// More labels than are looked at, with those that are empty.
+    /// The series has too many labels, empty ones included.
     #[error("a series may have at most {REMOTE_WRITE_LABELS_MAX} labels")]
     TooManyLabels,
-    /// The labels of a series are longer than any that could be kept.
+    /// The labels of the series are longer than any that could be stored.
     #[error("the labels of a series may have at most {REMOTE_WRITE_LABEL_BYTES_MAX} bytes")]
     LabelsTooLong,
     /// A label is not UTF-8.
     #[error("labels must be UTF-8")]
     NotUtf8,
-    /// The series has no `__name__`, or an empty one.
+    /// The series has no `__name__` label, or an empty one.
     #[error("the label __name__ is required")]
     NameMissing,
-    /// The series has two `__name__`.
+    /// The series has two `__name__` labels.
     #[error("the label __name__ must be given only once")]
     NameTwice,
-    /// A sample is infinite, or no number and no marker either.
+    /// A sample is infinite, or NaN but not a staleness marker.
     #[error("a sample must be a finite number")]
     Value,
-    /// The time of a value is out of range.
+    /// The timestamp of a value is out of range.
     #[error("the timestamp {0}")]
     Time(#[from] InvalidTime),
-    /// A series has values of both forms.
+    /// A series has both samples and histograms.
     #[error("a series must have samples or histograms, not both")]
     Mixed,
-    /// The buckets of a histogram are none that the protocol describes.
+    /// The buckets of a histogram violate the protocol.
     #[error("{0}")]
     Buckets(&'static str),
-    /// The numbers of a histogram are no histogram.
+    /// The counts and bounds do not form a valid histogram.
     #[error(transparent)]
     Histogram(#[from] InvalidHistogram),
-    /// The engine refuses the name, the labels, the type or a new series.
+    /// The engine refused the name, the labels, the type or a new series.
     #[error(transparent)]
     Refused(#[from] Refusal),
 }
@@ -70,7 +70,7 @@ impl From<WriteError> for ApiError {
         let code = match error {
             WriteError::Refused(refusal) => return refusal.into(),
             WriteError::TooManySymbols | WriteError::TooManyBytes => ErrorCode::PayloadTooLarge,
-            WriteError::Damaged(_) | WriteError::NoSymbol(_) | WriteError::Unpaired => {
+            WriteError::Malformed(_) | WriteError::NoSymbol(_) | WriteError::Unpaired => {
                 ErrorCode::InvalidParameter
             }
             WriteError::TooManyLabels | WriteError::LabelsTooLong | WriteError::NotUtf8 => {

@@ -1,32 +1,33 @@
-//! Native histograms: buckets that are powers of a base, or that the sender chose, each count told as what it has more
-//! than the one before or as it is. One with counts that are no whole numbers is taken with the nearest.
+//! Native histograms. Buckets have exponential or custom bounds; counts are sent as differences
+//! from the previous bucket or as absolute floats. Float counts are rounded to the nearest integer.
 
 use telltale_engine::limits::{HISTOGRAM_BUCKETS_MAX, HISTOGRAM_SPAN_MAX};
 use telltale_engine::{Buckets, Histogram, InvalidHistogram, Span, StartTime, TimestampMs};
 
 use super::error::WriteError;
-use super::sample::{Times, begins, is_stale};
+use super::sample::{Times, is_stale, start_time};
 use crate::areas::bulk::protobuf::{Fields, Value, unzigzag};
 
-/// The schema that says that the bounds stand in the message.
+/// The schema of histograms that contain their own bounds.
 const CUSTOM_BOUNDS: i64 = -53;
-/// The schemas that say how fine the powers of two are divided.
-const POWERS: std::ops::RangeInclusive<i64> = -4..=8;
-/// Whole numbers up to here are exact as doubles.
+/// The schemas with exponential bounds, which define their resolution.
+const EXPONENTIAL: std::ops::RangeInclusive<i64> = -4..=8;
+/// The largest magnitude up to which all integers are exact as doubles.
 const COUNT_MAX: f64 = 9_007_199_254_740_992.0;
 
 /// A histogram to be stored.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Measured {
+pub(super) struct HistogramSample {
     pub(super) time: TimestampMs,
     pub(super) histogram: Histogram,
-    /// Where the counts began; none when they are those of one moment and do not grow.
-    pub(super) begins: Option<StartTime>,
+    /// The start time of cumulative counts; `None` if the histogram is a gauge, whose counts are
+    /// not cumulative.
+    pub(super) start_time: Option<StartTime>,
 }
 
-/// The fields of a message, as they were sent.
+/// The fields of a `Histogram` message.
 #[derive(Clone, Debug, Default)]
-struct Sent {
+struct HistogramMessage {
     count: Option<Count>,
     sum: f64,
     schema: i64,
@@ -34,7 +35,7 @@ struct Sent {
     zero: Option<Count>,
     negative: Side,
     positive: Side,
-    reset: Reset,
+    reset: ResetHint,
     time_ms: i64,
     custom_values: Vec<f64>,
     start_ms: i64,
@@ -43,67 +44,67 @@ struct Sent {
 /// The buckets on one side of zero.
 #[derive(Clone, Debug, Default)]
 struct Side {
-    /// The gap before each run of buckets, and how many there are in it.
+    /// The gap before each run of consecutive buckets, and the length of the run.
     spans: Vec<(i64, u64)>,
     deltas: Vec<i64>,
     counts: Vec<f64>,
 }
 
-/// How many values there are.
+/// A count as sent, integer or float.
 #[derive(Clone, Copy, Debug)]
 enum Count {
     Whole(u64),
-    Any(f64),
+    Float(f64),
 }
 
-/// What the sender says of counts that went back.
+/// The reset hint.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-enum Reset {
+enum ResetHint {
     #[default]
     Unknown,
-    /// The first histogram after it.
+    /// This is the first histogram after a counter reset.
     Yes,
-    /// The counts are those of one moment, and go up and down.
+    /// The counts are not cumulative and may decrease.
     Gauge,
 }
 
-/// Reads a histogram; none when it says that the series has ended. `start_ms` is when the series began, where the histogram
-/// does not say.
+/// Parses a histogram; returns `None` for a staleness marker. `start_ms` is the start time of the
+/// series, used if the histogram has none.
 pub(super) fn read(
     message: &[u8],
     start_ms: i64,
     times: Times,
-) -> Result<Option<Measured>, WriteError> {
-    let sent = Sent::read(message)?;
+) -> Result<Option<HistogramSample>, WriteError> {
+    let sent = HistogramMessage::read(message)?;
     if is_stale(sent.sum) {
         return Ok(None);
     }
     let time = times.check(sent.time_ms)?;
     let start_ms = if sent.start_ms == 0 { start_ms } else { sent.start_ms };
-    let begins = match (sent.reset, begins(start_ms, time)) {
-        (Reset::Gauge, _) => None,
-        // Nothing of it was there at the time of the reading before.
-        (Reset::Yes, StartTime::Unknown) => Some(StartTime::At { start: time, counts: false }),
-        (Reset::Yes | Reset::Unknown, begins) => Some(begins),
+    let start_time = match (sent.reset, start_time(start_ms, time)) {
+        (ResetHint::Gauge, _) => None,
+        // The counts were reset after the previous sample, so all of them are new.
+        (ResetHint::Yes, StartTime::Unknown) => Some(StartTime::At { start: time, counts: false }),
+        (ResetHint::Yes | ResetHint::Unknown, start_time) => Some(start_time),
     };
-    Ok(Some(Measured { time, histogram: sent.into_histogram()?, begins }))
+    Ok(Some(HistogramSample { time, histogram: sent.into_histogram()?, start_time }))
 }
 
-impl Sent {
+impl HistogramMessage {
     fn read(message: &[u8]) -> Result<Self, WriteError> {
         let mut sent = Self::default();
         for field in Fields::of(message) {
             match field? {
                 (1, count) => sent.count = Some(Count::Whole(count.varint()?)),
-                (2, count) => sent.count = Some(Count::Any(count.double()?)),
+                (2, count) => sent.count = Some(Count::Float(count.double()?)),
                 (3, sum) => sent.sum = sum.double()?,
                 (4, schema) => sent.schema = schema.zigzag()?,
                 (5, threshold) => sent.zero_threshold = threshold.double()?,
                 (6, count) => sent.zero = Some(Count::Whole(count.varint()?)),
-                (7, count) => sent.zero = Some(Count::Any(count.double()?)),
+                (7, count) => sent.zero = Some(Count::Float(count.double()?)),
                 (number @ 8..=10, value) => sent.negative.add(number - 8, value)?,
                 (number @ 11..=13, value) => sent.positive.add(number - 11, value)?,
-                (14, hint) => sent.reset = Reset::of(hint.varint()?),
+                (14, hint) => sent.reset = ResetHint::of(hint.varint()?),
                 (15, time) => sent.time_ms = time.varint()? as i64,
                 (16, bounds) => {
                     bounds.doubles(|bound| {
@@ -121,7 +122,7 @@ impl Sent {
         let buckets = if self.schema == CUSTOM_BOUNDS {
             self.explicit()?
         } else if let Ok(scale) = i32::try_from(self.schema)
-            && POWERS.contains(&self.schema)
+            && EXPONENTIAL.contains(&self.schema)
         {
             self.exponential(scale)?
         } else {
@@ -129,7 +130,8 @@ impl Sent {
                 "the schema of a histogram must be from -4 to 8, or -53",
             ));
         };
-        // A count of whole numbers says more than the buckets only when some values were no numbers, and then the sum is none.
+        // An integer count may differ from the sum of the buckets only if NaN was observed, and
+        // then the sum is NaN too.
         let counted = counted(&buckets).ok_or(InvalidHistogram::Count)?;
         match self.count {
             Some(Count::Whole(count)) if count != counted && self.sum.is_finite() => {
@@ -139,7 +141,8 @@ impl Sent {
         }
     }
 
-    /// Each bound is the last value of its bucket, and what is above all of them has a bucket of its own.
+    /// Converts custom bounds. Bounds are inclusive upper bounds; values above the last one have a
+    /// bucket of their own.
     fn explicit(&self) -> Result<Buckets, WriteError> {
         let zero = self.zero.map_or(Ok(0), Count::whole)?;
         if zero > 0 || !self.negative.spans.is_empty() {
@@ -172,7 +175,8 @@ impl Sent {
 }
 
 impl Side {
-    /// Adds what one of the three lists of a side holds. Past what any histogram may have, nothing more is kept.
+    /// Adds the contents of one of the three lists of a side. Items beyond the limit of a histogram
+    /// are dropped.
     fn add(&mut self, list: u32, value: Value<'_>) -> Result<(), WriteError> {
         const MAX: usize = HISTOGRAM_SPAN_MAX + 1;
         match list {
@@ -193,13 +197,13 @@ impl Side {
         Ok(())
     }
 
-    /// Hands every bucket to `take`: its index and its count.
+    /// Passes the index and count of every bucket to `take`.
     fn each(
         &self,
         mut take: impl FnMut(i64, u64) -> Result<(), WriteError>,
     ) -> Result<(), WriteError> {
-        let told = self.deltas.len().max(self.counts.len());
-        if told > HISTOGRAM_SPAN_MAX || self.spans.len() > HISTOGRAM_SPAN_MAX {
+        let sent_counts = self.deltas.len().max(self.counts.len());
+        if sent_counts > HISTOGRAM_SPAN_MAX || self.spans.len() > HISTOGRAM_SPAN_MAX {
             return Err(InvalidHistogram::TooManyBuckets.into());
         }
         let (mut at, mut count, mut buckets) = (0_i64, 0_i64, 0);
@@ -211,7 +215,7 @@ impl Side {
                         count = count.checked_add(*delta).ok_or(InvalidHistogram::Count)?;
                         u64::try_from(count).map_err(|_| negative_count())?
                     }
-                    (None, Some(count)) => Count::Any(*count).whole()?,
+                    (None, Some(count)) => Count::Float(*count).whole()?,
                     _ => return Err(spans_and_counts()),
                 };
                 take(at, whole)?;
@@ -219,28 +223,28 @@ impl Side {
                 buckets += 1;
             }
         }
-        if buckets == told { Ok(()) } else { Err(spans_and_counts()) }
+        if buckets == sent_counts { Ok(()) } else { Err(spans_and_counts()) }
     }
 
-    /// The buckets side by side, with those between the runs.
+    /// Returns the counts of consecutive buckets, with the empty ones between runs.
     fn dense(&self) -> Result<Span, WriteError> {
         let first = self.spans.first().map_or(0, |(gap, _)| *gap);
         let mut counts: Vec<u64> = Vec::new();
         self.each(|at, count| {
-            let place =
+            let index =
                 usize::try_from(at.saturating_sub(first)).map_err(|_| spans_and_counts())?;
-            if place >= HISTOGRAM_SPAN_MAX {
+            if index >= HISTOGRAM_SPAN_MAX {
                 return Err(InvalidHistogram::TooManyBuckets.into());
             }
-            // Runs come one behind the other: a place that was counted is never counted again.
-            if place < counts.len() {
+            // Runs must not overlap: an index already counted is an error.
+            if index < counts.len() {
                 return Err(spans_and_counts());
             }
-            counts.resize(place, 0);
+            counts.resize(index, 0);
             counts.push(count);
             Ok(())
         })?;
-        // The index of a bucket names its upper bound there, and its lower one here.
+        // The protocol indexes a bucket by its upper bound, the engine by its lower bound.
         let offset =
             i32::try_from(first.saturating_sub(1)).map_err(|_| InvalidHistogram::Offset)?;
         Ok(Span { offset, counts })
@@ -251,13 +255,13 @@ impl Count {
     fn whole(self) -> Result<u64, WriteError> {
         match self {
             Self::Whole(count) => Ok(count),
-            Self::Any(count) if (0.0..=COUNT_MAX).contains(&count) => Ok(count.round() as u64),
-            Self::Any(_) => Err(negative_count()),
+            Self::Float(count) if (0.0..=COUNT_MAX).contains(&count) => Ok(count.round() as u64),
+            Self::Float(_) => Err(negative_count()),
         }
     }
 }
 
-impl Reset {
+impl ResetHint {
     fn of(hint: u64) -> Self {
         match hint {
             1 => Self::Yes,
@@ -267,7 +271,7 @@ impl Reset {
     }
 }
 
-/// The values in all buckets; none when no number holds them.
+/// Returns the sum of all buckets; `None` on overflow.
 fn counted(buckets: &Buckets) -> Option<u64> {
     let add = |sum: u64, counts: &[u64]| counts.iter().try_fold(sum, |sum, n| sum.checked_add(*n));
     match buckets {
@@ -289,5 +293,5 @@ fn negative_count() -> WriteError {
 }
 
 fn spans_and_counts() -> WriteError {
-    WriteError::Buckets("a histogram must have a count for every bucket of its spans, and no more")
+    WriteError::Buckets("a histogram must have exactly one count for each bucket of its spans")
 }

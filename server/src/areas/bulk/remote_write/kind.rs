@@ -1,16 +1,16 @@
-//! Which type a metric gets that does not exist yet: what agents say of it, or else what its name ends in.
+//! The type of a new metric: from metadata, or else from the suffix of its name.
 
 use telltale_engine::MetricType;
 
 use super::families::{Families, FamilyKind};
 
-/// What names of cumulative counts end in, by the conventions of Prometheus.
+/// The suffixes of cumulative metrics in the naming conventions of Prometheus.
 const CUMULATIVE: [&str; 4] = ["_total", "_count", "_sum", "_bucket"];
 
-/// The type of a new metric with numbers for values. `said` is what the request says of it; `families` is
-/// what was said before.
-pub(super) fn kind_of(name: &str, said: Option<FamilyKind>, families: &Families) -> MetricType {
-    if let Some(family) = said.or_else(|| families.get(name)) {
+/// Returns the type of a new numeric metric. `declared` is the metadata in the request itself,
+/// which takes precedence over the metadata in `families` from earlier requests.
+pub(super) fn kind_of(name: &str, declared: Option<FamilyKind>, families: &Families) -> MetricType {
+    if let Some(family) = declared.or_else(|| families.get(name)) {
         return kind_in(family, name);
     }
     let buckets_of = name.strip_suffix("_bucket").and_then(|family| families.get(family));
@@ -21,11 +21,11 @@ pub(super) fn kind_of(name: &str, said: Option<FamilyKind>, families: &Families)
     }
 }
 
-/// The type of a family's metric with this name.
+/// Returns the type of the metric with this name in a family.
 fn kind_in(family: FamilyKind, name: &str) -> MetricType {
     match family {
         FamilyKind::Counter => MetricType::Counter,
-        // The quantiles of a summary are what has its name alone.
+        // In a summary, the metric with the family's own name contains the quantiles.
         FamilyKind::Histogram | FamilyKind::Summary if is_cumulative(name) => MetricType::Counter,
         FamilyKind::Histogram
         | FamilyKind::Summary
@@ -40,7 +40,7 @@ fn is_cumulative(name: &str) -> bool {
     CUMULATIVE.iter().any(|suffix| name.ends_with(suffix))
 }
 
-/// The type with this number, the same in both versions of the protocol; none when it is not known.
+/// Returns the family type with this number, the same in both versions; `None` if unknown.
 pub(super) fn family_kind(number: u64) -> Option<FamilyKind> {
     match number {
         1 => Some(FamilyKind::Counter),

@@ -1,5 +1,5 @@
-//! What the labels of a series mean: one is the name of the metric, the others are its tags. Read only when their bytes
-//! are not known.
+//! The labels of a series: one is the name of the metric, the others are its tags. They are parsed
+//! only if the series is not known by its key hash.
 
 use smallvec::SmallVec;
 use telltale_engine::{InvalidTags, Refusal, limits};
@@ -8,15 +8,15 @@ use super::error::WriteError;
 use crate::areas::bulk::protobuf::Fields;
 use crate::limits::REMOTE_WRITE_LABELS_MAX;
 
-/// Tags of a series that need no allocation; series with more are rare.
+/// The number of tags that need no heap allocation; few series have more.
 const TAGS_INLINE: usize = 16;
-/// The label that is the name of the metric.
+/// The label that contains the metric name.
 const NAME: &str = "__name__";
 
-/// A label as it was sent: name and value.
+/// The name and value of a label, as sent.
 pub(super) type Label<'b> = (&'b [u8], &'b [u8]);
 
-/// A name and its tags, in the order they were sent. What the engine says of them is not asked yet.
+/// A metric name and its tags, in the order sent, not yet validated by the engine.
 #[derive(Debug)]
 pub(super) struct Labels<'b> {
     pub(super) name: &'b str,
@@ -24,7 +24,8 @@ pub(super) struct Labels<'b> {
 }
 
 impl<'b> Labels<'b> {
-    /// Sorts out labels. One with an empty value is none: that is how Prometheus says that a label is not there.
+    /// Separates the metric name from the tags. A label with an empty value is absent by the rules
+    /// of Prometheus.
     pub(super) fn sort(
         labels: impl Iterator<Item = Result<Label<'b>, WriteError>>,
     ) -> Result<Self, WriteError> {
@@ -34,7 +35,7 @@ impl<'b> Labels<'b> {
                 return Err(WriteError::TooManyLabels);
             }
             let (key, value) = label?;
-            let (key, value) = (text(key)?, text(value)?);
+            let (key, value) = (utf8(key)?, utf8(value)?);
             if value.is_empty() {
                 continue;
             }
@@ -52,17 +53,17 @@ impl<'b> Labels<'b> {
     }
 }
 
-fn text(bytes: &[u8]) -> Result<&str, WriteError> {
+fn utf8(bytes: &[u8]) -> Result<&str, WriteError> {
     std::str::from_utf8(bytes).map_err(|_| WriteError::NotUtf8)
 }
 
-/// A label of version 1, which is a message.
+/// Parses a label message of version 1.
 pub(super) fn read_label(message: &[u8]) -> Result<Label<'_>, WriteError> {
     let (mut name, mut value): Label<'_> = (&[], &[]);
     for field in Fields::of(message) {
         match field? {
-            (1, text) => name = text.bytes()?,
-            (2, text) => value = text.bytes()?,
+            (1, string) => name = string.bytes()?,
+            (2, string) => value = string.bytes()?,
             _ => {}
         }
     }

@@ -1,12 +1,12 @@
 //! Prometheus remote-write, versions 1.0 and 2.0.
 //!
-//! `__name__` is the name of a metric, the other labels are its tags. Cumulative counts become counters of what was added
-//! from one reading to the next, native histograms distributions, everything else gauges. A request is taken series by
-//! series; of one whose type disagrees with what is stored, or whose labels cannot be, the values are refused and
-//! counted, and agents do not send them again.
+//! The `__name__` label is the metric name, the other labels are its tags. A cumulative counter is
+//! stored as the increases between consecutive samples, a native histogram as a distribution,
+//! everything else as a gauge. Series are processed one by one; if the type of a series conflicts
+//! with the stored metric, or its labels are invalid, its values are rejected and counted with a
+//! status on which agents do not retry.
 
 mod error;
-mod families;
 mod histogram;
 mod kind;
 mod labels;
@@ -18,8 +18,7 @@ mod symbols;
 mod version;
 
 pub use error::WriteError;
-pub use families::Families;
-pub use request::{Written, resolve_write};
+pub use request::{WrittenCounts, resolve_write};
 pub use routes::ROUTES;
 pub use version::Version;
 

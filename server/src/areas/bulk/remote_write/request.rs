@@ -1,8 +1,8 @@
-//! From requests to points. What is damaged on the outside is refused whole; else each series is taken by itself, and each of
-//! its values.
+//! Converts requests to samples. A request whose outer message is malformed is rejected as a whole;
+//! otherwise each series, and each of its values, is accepted or rejected by itself.
 //!
-//! A series that is known costs a hash of its labels as they were sent. Only one that is not is read and checked,
-//! and gets a type. A series without a value that can be stored is never made.
+//! A known series costs one hash of its encoded labels. Only for an unknown series are the labels
+//! parsed and validated and a type determined. A series without a storable value is never created.
 
 use std::ops::Range;
 
@@ -17,14 +17,14 @@ use super::error::WriteError;
 use super::families::Families;
 use super::histogram;
 use super::kind::{family_kind, kind_of};
-use super::sample::{Sample, Times, begins};
+use super::sample::{Sample, Times, start_time};
 use super::series::{Item, Series};
 use super::symbols::Symbols;
-use crate::areas::bulk::intake::{PartSize, Progress, Reading};
+use crate::areas::bulk::intake::{BodyReader, PartSize, Progress};
 use crate::areas::bulk::protobuf::Fields;
 use crate::http::{BulkOutcome, BulkPlace};
 
-/// A request on its way to be read.
+/// A reader of a request.
 #[derive(Debug)]
 pub(super) struct WriteRequest<B> {
     body: B,
@@ -32,62 +32,63 @@ pub(super) struct WriteRequest<B> {
     now: TimestampMs,
     families: Families,
     symbols: Symbols,
-    /// None before the body was looked over.
-    place: Option<Place>,
-    /// Where another reading of the body was, until the body is looked over.
-    goes_on: Option<Reached>,
-    written: Written,
+    /// `None` until the body has been scanned.
+    cursor: Option<Cursor>,
+    /// The position of another reader to resume from, until the body has been scanned.
+    resume_from: Option<Position>,
+    written: WrittenCounts,
     refused: Option<WriteError>,
 }
 
-/// How much was stored.
+/// The numbers of stored values, as reported in the response.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Written {
-    /// Samples; and markers of ends, which have nothing that could be stored.
+pub struct WrittenCounts {
+    /// Samples, including staleness markers, which store nothing.
     pub samples: u64,
-    /// Native histograms, and their markers.
+    /// Native histograms, including their staleness markers.
     pub histograms: u64,
 }
 
-/// How far a body is read.
+/// The position in a body.
 #[derive(Debug, Default)]
-struct Place {
-    /// The first byte behind the series that was met last.
+struct Cursor {
+    /// The byte offset after the last series found.
     at: usize,
-    /// Series that were met.
+    /// The number of series found.
     series: usize,
-    /// The last of them, when not all of its values are read.
-    open: Option<Open>,
+    /// The last series found, if not all of its values are read.
+    open: Option<OpenSeries>,
 }
 
-/// How far a body is read, as a receipt has it.
+/// The position up to which a body is parsed, as stored in receipts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Reached {
+pub(super) struct Position {
     at: usize,
     series: usize,
-    /// Of a series not all of whose values are read: where its message begins, and where its next field.
+    /// For a series not all of whose values are read: the byte offsets of its message and of its
+    /// next field.
     open: Option<(usize, usize)>,
     resolved_bytes: usize,
-    written: Written,
+    written: WrittenCounts,
     now_ms: i64,
 }
 
 /// A series whose values are being read.
 #[derive(Clone, Debug)]
-struct Open {
-    /// Where its message begins in the body.
+struct OpenSeries {
+    /// The byte offset of its message.
     message: usize,
-    /// The series, and its type; none when no value of it can be stored.
+    /// The series and its type; `None` if none of its values can be stored.
     found: Option<(SeriesId, MetricType)>,
-    form: Form,
+    form: ValueForm,
     start_ms: i64,
-    /// Its fields that are not read yet, in the body.
+    /// The byte range of its fields not yet read.
     values: Range<usize>,
 }
 
-/// What the values of a series are.
+/// The form of a series' values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum ValueForm {
     Samples,
     Histograms,
 }
@@ -100,34 +101,35 @@ impl<B: AsRef<[u8]>> WriteRequest<B> {
             now,
             families,
             symbols: Symbols::default(),
-            place: None,
-            goes_on: None,
-            written: Written::default(),
+            cursor: None,
+            resume_from: None,
+            written: WrittenCounts::default(),
             refused: None,
         }
     }
 
-    /// What was stored, once all is read; or why the body is refused whole.
-    pub(super) fn end(self) -> Result<Written, WriteError> {
+    /// Returns what was stored after the whole body is read, or the error for which the whole body
+    /// is rejected.
+    pub(super) fn end(self) -> Result<WrittenCounts, WriteError> {
         self.refused.map_or(Ok(self.written), Err)
     }
 
-    /// Reads on until the batch is as large as the part, or the body ends.
+    /// Reads until the batch has reached the size of the part, or the body ends.
     pub(super) fn read(
         &mut self,
         batch: &mut BatchBuilder<'_>,
         part: PartSize,
         outcome: &mut BulkOutcome,
     ) -> Progress {
-        let looked_over = self.place.take();
-        if looked_over.is_none()
-            && let Err(refused) = self.look_over()
+        let scanned = self.cursor.take();
+        if scanned.is_none()
+            && let Err(refused) = self.scan()
         {
             self.refused = Some(refused);
             return Progress::Ended;
         }
-        let mut place = looked_over.unwrap_or_default();
-        let mut reader = Reader {
+        let mut cursor = scanned.unwrap_or_default();
+        let mut reader = PartReader {
             body: self.body.as_ref(),
             version: self.version,
             times: Times::new(self.now),
@@ -139,20 +141,21 @@ impl<B: AsRef<[u8]>> WriteRequest<B> {
             part,
             outcome,
         };
-        if let Some(reached) = self.goes_on.take() {
-            reader.go_on(&mut place, &reached);
-        } else if let Some(open) = place.open.take() {
-            // Without data it may have retired since the part before was written.
+        if let Some(position) = self.resume_from.take() {
+            reader.resume(&mut cursor, &position);
+        } else if let Some(open) = cursor.open.take() {
+            // A series without samples may have been retired since the previous part was written.
             let resolved_bytes = reader.symbols.resolved_bytes();
-            reader.reopen(&mut place, (open.message, open.values.start), resolved_bytes);
+            reader.reopen(&mut cursor, (open.message, open.values.start), resolved_bytes);
         }
-        let progress = reader.read_on(&mut place);
-        self.place = Some(place);
+        let progress = reader.read_part(&mut cursor);
+        self.cursor = Some(cursor);
         progress
     }
 
-    /// Looks the body over: whether it is a message, and what in it is not series, which may stand anywhere.
-    fn look_over(&mut self) -> Result<(), WriteError> {
+    /// Scans the body: checks that it is a valid message, and collects symbols and metadata, which
+    /// may occur anywhere in it.
+    fn scan(&mut self) -> Result<(), WriteError> {
         let body = self.body.as_ref();
         let mut fields = Fields::of(body);
         while let Some(field) = fields.next() {
@@ -160,7 +163,7 @@ impl<B: AsRef<[u8]>> WriteRequest<B> {
                 (version, (number, series)) if number == version.series_field() => {
                     series.bytes()?;
                 }
-                (Version::V1, (3, metadata)) => note(&self.families, metadata.bytes()?)?,
+                (Version::V1, (3, metadata)) => record_metadata(&self.families, metadata.bytes()?)?,
                 (Version::V2, (4, symbol)) => {
                     self.symbols.push(body.len() - fields.rest().len(), symbol.bytes()?.len())?;
                 }
@@ -171,8 +174,8 @@ impl<B: AsRef<[u8]>> WriteRequest<B> {
     }
 }
 
-/// Notes what a message of version 1 says of a family.
-fn note(families: &Families, metadata: &[u8]) -> Result<(), WriteError> {
+/// Records the metric metadata of version 1 for a family.
+fn record_metadata(families: &Families, metadata: &[u8]) -> Result<(), WriteError> {
     let (mut kind, mut name): (_, &[u8]) = (None, &[]);
     for field in Fields::of(metadata) {
         match field? {
@@ -187,10 +190,10 @@ fn note(families: &Families, metadata: &[u8]) -> Result<(), WriteError> {
     Ok(())
 }
 
-impl<B: AsRef<[u8]>> Reading for WriteRequest<B> {
-    type Reached = Reached;
+impl<B: AsRef<[u8]>> BodyReader for WriteRequest<B> {
+    type Position = Position;
 
-    fn read_on(
+    fn read_part(
         &mut self,
         batch: &mut BatchBuilder<'_>,
         part: PartSize,
@@ -199,12 +202,12 @@ impl<B: AsRef<[u8]>> Reading for WriteRequest<B> {
         self.read(batch, part, outcome)
     }
 
-    fn reached(&self) -> Reached {
-        let place = self.place.as_ref();
-        let open = place.and_then(|place| place.open.as_ref());
-        Reached {
-            at: place.map_or(0, |place| place.at),
-            series: place.map_or(0, |place| place.series),
+    fn position(&self) -> Position {
+        let cursor = self.cursor.as_ref();
+        let open = cursor.and_then(|cursor| cursor.open.as_ref());
+        Position {
+            at: cursor.map_or(0, |cursor| cursor.at),
+            series: cursor.map_or(0, |cursor| cursor.series),
             open: open.map(|open| (open.message, open.values.start)),
             resolved_bytes: self.symbols.resolved_bytes(),
             written: self.written,
@@ -212,98 +215,105 @@ impl<B: AsRef<[u8]>> Reading for WriteRequest<B> {
         }
     }
 
-    fn go_on(&mut self, reached: Reached) {
-        self.now = TimestampMs(reached.now_ms);
-        self.goes_on = Some(reached);
+    fn resume(&mut self, position: Position) {
+        self.now = TimestampMs(position.now_ms);
+        self.resume_from = Some(position);
     }
 }
 
 /// Reads one part of a body.
-struct Reader<'r, 'e> {
+struct PartReader<'r, 'e> {
     body: &'r [u8],
     version: Version,
     times: Times,
-    /// What every series-key hash of the protocol begins with.
+    /// The hash of the protocol name, the prefix of all series-key hashes.
     protocol: SeriesKeyHash,
     families: &'r Families,
     symbols: &'r mut Symbols,
-    written: &'r mut Written,
+    written: &'r mut WrittenCounts,
     batch: &'r mut BatchBuilder<'e>,
     part: PartSize,
     outcome: &'r mut BulkOutcome,
 }
 
-impl<'r> Reader<'r, '_> {
-    /// Goes on where another reading was; the series that it was in is found anew.
-    fn go_on(&mut self, place: &mut Place, reached: &Reached) {
-        let Reached { at, series, open, resolved_bytes, written, .. } = *reached;
+impl<'r> PartReader<'r, '_> {
+    /// Resumes at the position of another reader and looks up the series it was in.
+    fn resume(&mut self, cursor: &mut Cursor, position: &Position) {
+        let Position { at, series, open, resolved_bytes, written, .. } = *position;
         *self.written = written;
-        *place = Place { at, series, open: None };
+        *cursor = Cursor { at, series, open: None };
         match open {
-            Some(open) => self.reopen(place, open, resolved_bytes),
-            None => self.symbols.go_on(resolved_bytes),
+            Some(open) => self.reopen(cursor, open, resolved_bytes),
+            None => self.symbols.resume(resolved_bytes),
         }
     }
 
-    /// Finds the series anew that a part ended in, whose message begins at `message`, to read its values from `next` on.
-    fn reopen(&mut self, place: &mut Place, (message, next): (usize, usize), resolved: usize) {
-        if let Some(bytes) = self.body.get(message..place.at) {
-            place.open = self.open(bytes, place, Some(next));
+    /// Looks up again the series in which a part ended. `message` is the byte offset of its
+    /// message, `next` that of its next unread field.
+    fn reopen(&mut self, cursor: &mut Cursor, (message, next): (usize, usize), resolved: usize) {
+        if let Some(bytes) = self.body.get(message..cursor.at) {
+            cursor.open = self.open_series(bytes, cursor, Some(next));
         }
-        self.symbols.go_on(resolved);
+        self.symbols.resume(resolved);
     }
 
-    fn read_on(&mut self, place: &mut Place) -> Progress {
-        let mut fields = Fields::of(self.body.get(place.at..).unwrap_or_default());
+    fn read_part(&mut self, cursor: &mut Cursor) -> Progress {
+        let mut fields = Fields::of(self.body.get(cursor.at..).unwrap_or_default());
         loop {
-            if let Some(mut open) = place.open.take()
-                && !self.read_values(&mut open, place)
+            if let Some(mut open) = cursor.open.take()
+                && !self.read_values(&mut open, cursor)
             {
-                place.open = Some(open);
+                cursor.open = Some(open);
                 return Progress::Paused;
             }
             if self.is_full() {
                 return Progress::Paused;
             }
-            // The body was looked over: it ends where its fields do.
+            // The body was scanned, so an error here can only mean its end.
             let Some(Ok((number, value))) = fields.next() else { return Progress::Ended };
-            place.at = self.body.len() - fields.rest().len();
+            cursor.at = self.body.len() - fields.rest().len();
             if let (true, Ok(message)) = (number == self.version.series_field(), value.bytes()) {
-                place.series += 1;
-                place.open = self.open(message, place, None);
+                cursor.series += 1;
+                cursor.open = self.open_series(message, cursor, None);
             }
         }
     }
 
-    /// Finds the series of a message, which ends where the reader stands, to read its values, from byte `next` of the body on when
-    /// those before are read. None when there is nothing to read in it.
-    fn open(&mut self, message: &'r [u8], place: &Place, next: Option<usize>) -> Option<Open> {
+    /// Looks up the series of a message that ends at the cursor. `next` is the byte offset of the
+    /// first unread field, if the fields before it are already read. Returns `None` if the series
+    /// has nothing left to read.
+    fn open_series(
+        &mut self,
+        message: &'r [u8],
+        cursor: &Cursor,
+        next: Option<usize>,
+    ) -> Option<OpenSeries> {
         let series = match Series::of(self.version, message) {
             Ok(series) => series,
-            Err(damaged) => {
-                self.reject(place, 1, damaged);
+            Err(malformed) => {
+                self.reject(cursor, 1, malformed);
                 return None;
             }
         };
-        let form = if series.samples > 0 { Form::Samples } else { Form::Histograms };
-        let start = next.unwrap_or(place.at - series.values.len());
+        let form = if series.samples > 0 { ValueForm::Samples } else { ValueForm::Histograms };
+        let start = next.unwrap_or(cursor.at - series.values.len());
         let items = match next {
             None => series.samples + series.histograms,
-            Some(next) => self.items(self.body.get(next..place.at).unwrap_or_default()),
+            Some(next) => self.items(self.body.get(next..cursor.at).unwrap_or_default()),
         };
         if items == 0 {
             return None;
         }
         match self.find(&series, form) {
-            Ok(found) => Some(Open {
-                message: place.at - message.len(),
+            Ok(found) => Some(OpenSeries {
+                message: cursor.at - message.len(),
                 found,
                 form,
                 start_ms: series.start_ms,
-                values: start..place.at,
+                values: start..cursor.at,
             }),
             Err(error) => {
-                self.reject(place, items, error);
+                self.reject(cursor, items, error);
                 None
             }
         }
@@ -313,7 +323,7 @@ impl<'r> Reader<'r, '_> {
     fn find(
         &mut self,
         series: &Series<'r>,
-        form: Form,
+        form: ValueForm,
     ) -> Result<Option<(SeriesId, MetricType)>, WriteError> {
         let key_hash = match (series.labels, self.version) {
             (None, _) => None,
@@ -325,16 +335,16 @@ impl<'r> Reader<'r, '_> {
         let known = key_hash.and_then(|key_hash| self.batch.known(key_hash));
         match known {
             Some((_, kind)) if form.of(kind) => Ok(known),
-            _ => self.learn(series, form, key_hash),
+            _ => self.resolve_unknown(series, form, key_hash),
         }
     }
 
-    /// Reads labels, checks them, and finds or makes the series.
+    /// Parses and validates the labels, and finds or creates the series.
     #[cold]
-    fn learn(
+    fn resolve_unknown(
         &mut self,
         series: &Series<'r>,
-        form: Form,
+        form: ValueForm,
         key_hash: Option<SeriesKeyHash>,
     ) -> Result<Option<(SeriesId, MetricType)>, WriteError> {
         if !self.has_storable(series) {
@@ -343,11 +353,11 @@ impl<'r> Reader<'r, '_> {
         let labels = series.labels(self.version, self.body, self.symbols)?;
         let (name, tags) = (labels.name, labels.tags.as_slice());
         let kind = match (form, self.batch.kind_of(name)) {
-            (Form::Histograms, _) => MetricType::Distribution,
-            (Form::Samples, Some(kind)) if form.of(kind) => kind,
-            (Form::Samples, _) => kind_of(name, series.kind, self.families),
+            (ValueForm::Histograms, _) => MetricType::Distribution,
+            (ValueForm::Samples, Some(kind)) if form.of(kind) => kind,
+            (ValueForm::Samples, _) => kind_of(name, series.kind, self.families),
         };
-        // The engine looks too, but under a lock that all writers share.
+        // The engine checks too, but under a lock that all writers share.
         Tags::check(tags).map_err(Refusal::from)?;
         let found = match key_hash {
             Some(key_hash) => self.batch.series_of_hash(key_hash, name, kind, tags)?,
@@ -356,7 +366,7 @@ impl<'r> Reader<'r, '_> {
         Ok(Some((found, kind)))
     }
 
-    /// How many values there are among these fields of a series.
+    /// Returns the number of values in these fields of a series.
     fn items(&self, fields: &[u8]) -> usize {
         let items = Fields::of(fields).flatten();
         let items = items.map(|(number, value)| Item::of(self.version, number, value));
@@ -378,25 +388,27 @@ impl<'r> Reader<'r, '_> {
         })
     }
 
-    /// Reads the values of a series until the batch is full. Answers whether it came to their end.
+    /// Reads the values of a series until the batch is full. Returns whether all of them are read.
     #[inline]
-    fn read_values(&mut self, open: &mut Open, place: &Place) -> bool {
+    fn read_values(&mut self, open: &mut OpenSeries, cursor: &Cursor) -> bool {
         let mut fields = Fields::of(self.body.get(open.values.clone()).unwrap_or_default());
         while !self.is_full() {
             let Some(field) = fields.next() else { return true };
             let item = field.and_then(|(number, value)| Item::of(self.version, number, value));
             let taken = match (item, open.form) {
                 (Ok(None), _) => continue,
-                (Ok(Some(Item::Sample(sample))), Form::Samples) => self.add_sample(open, sample),
-                (Ok(Some(Item::Histogram(message))), Form::Histograms) => {
+                (Ok(Some(Item::Sample(sample))), ValueForm::Samples) => {
+                    self.add_sample(open, sample)
+                }
+                (Ok(Some(Item::Histogram(message))), ValueForm::Histograms) => {
                     self.add_histogram(open, message)
                 }
                 (Ok(Some(_)), _) => Err(WriteError::Mixed),
-                (Err(damaged), _) => Err(damaged.into()),
+                (Err(malformed), _) => Err(malformed.into()),
             };
             match taken {
                 Ok(()) => self.outcome.accept(),
-                Err(error) => self.reject(place, 1, error),
+                Err(error) => self.reject(cursor, 1, error),
             }
         }
         open.values.start = open.values.end - fields.rest().len();
@@ -404,13 +416,13 @@ impl<'r> Reader<'r, '_> {
     }
 
     #[inline]
-    fn add_sample(&mut self, open: &Open, message: &[u8]) -> Result<(), WriteError> {
+    fn add_sample(&mut self, open: &OpenSeries, message: &[u8]) -> Result<(), WriteError> {
         let sample = Sample::read(message)?;
         if let (Some((time, value)), Some((series, kind))) = (sample.check(self.times)?, open.found)
         {
             if kind == MetricType::Counter {
                 let start_ms = if sample.start_ms == 0 { open.start_ms } else { sample.start_ms };
-                self.batch.reading(series, time, value, begins(start_ms, time));
+                self.batch.reading(series, time, value, start_time(start_ms, time));
             } else {
                 self.batch.number(kind, series, time, value);
             }
@@ -419,13 +431,15 @@ impl<'r> Reader<'r, '_> {
         Ok(())
     }
 
-    fn add_histogram(&mut self, open: &Open, message: &[u8]) -> Result<(), WriteError> {
+    fn add_histogram(&mut self, open: &OpenSeries, message: &[u8]) -> Result<(), WriteError> {
         if let (Some(measured), Some((series, _))) =
             (histogram::read(message, open.start_ms, self.times)?, open.found)
         {
             let (time, histogram) = (measured.time, measured.histogram);
-            match measured.begins {
-                Some(begins) => self.batch.histogram_reading(series, time, histogram, begins),
+            match measured.start_time {
+                Some(start_time) => {
+                    self.batch.histogram_reading(series, time, histogram, start_time)
+                }
                 None => self.batch.histogram(series, time, &histogram),
             }
         }
@@ -433,21 +447,22 @@ impl<'r> Reader<'r, '_> {
         Ok(())
     }
 
-    /// Whether the next value is of another part. Before it is read: the last histogram of a part may have buckets beyond the limit.
+    /// Returns whether the part is full. It is checked before the next value is parsed, so the last
+    /// histogram of a part may exceed the bucket limit.
     #[inline]
     fn is_full(&self) -> bool {
         self.part.is_full(self.batch, 1)
     }
 
     #[cold]
-    fn reject(&mut self, place: &Place, items: usize, error: impl Into<WriteError>) {
-        let place = BulkPlace::index(place.series.saturating_sub(1));
+    fn reject(&mut self, cursor: &Cursor, items: usize, error: impl Into<WriteError>) {
+        let place = BulkPlace::index(cursor.series.saturating_sub(1));
         self.outcome.reject_all(items, place, error.into());
     }
 }
 
-impl Form {
-    /// Whether metrics of this type have such values.
+impl ValueForm {
+    /// Returns whether metrics of this type have values of this form.
     #[inline]
     fn of(self, kind: MetricType) -> bool {
         match self {
@@ -457,14 +472,15 @@ impl Form {
     }
 }
 
-/// The points of a body, and what became of its values. The series of the points are found, or made.
+/// Resolves a whole body to samples, finding or creating their series, and returns the outcome of
+/// its values.
 pub fn resolve_write(
     engine: &Engine,
     families: &Families,
     version: Version,
     body: &[u8],
     now: TimestampMs,
-) -> Result<(PointBatch, BulkOutcome, Written), WriteError> {
+) -> Result<(PointBatch, BulkOutcome, WrittenCounts), WriteError> {
     let (mut batch, mut outcome) = (engine.batch(), BulkOutcome::default());
     let mut request = WriteRequest::new(body, version, now, families.clone());
     request.read(&mut batch, PartSize::WHOLE, &mut outcome);

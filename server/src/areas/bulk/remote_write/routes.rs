@@ -1,4 +1,4 @@
-//! The route of the protocol: parse, act, answer.
+//! The HTTP route of remote-write.
 
 use std::sync::Arc;
 
@@ -6,7 +6,7 @@ use http::{HeaderName, HeaderValue};
 use schemars::{Schema, SchemaGenerator, json_schema};
 
 use super::Version;
-use super::request::{WriteRequest, Written};
+use super::request::{WriteRequest, WrittenCounts};
 use crate::app::App;
 use crate::areas::bulk::intake;
 use crate::http::{
@@ -28,33 +28,35 @@ async fn write(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let body = req.take_body();
     let bytes = body.len();
     let request = WriteRequest::new(body, version, app.now(), app.families().clone());
-    let answer = |request: WriteRequest<_>, outcome| match request.end() {
-        Ok(written) => answer(version, written, outcome),
-        Err(refused) => Err(tell(version, Written::default(), refused.into(), ApiError::header)),
+    let finish = |request: WriteRequest<_>, outcome| match request.end() {
+        Ok(written) => respond(version, written, outcome),
+        Err(refused) => {
+            Err(add_counts(version, WrittenCounts::default(), refused.into(), ApiError::header))
+        }
     };
-    intake::store_and_ask(&app, &req, bytes, request, answer).await
+    intake::store_with_reader(&app, &req, bytes, request, finish).await
 }
 
-fn answer(version: Version, written: Written, outcome: BulkOutcome) -> ApiResult<Response> {
+fn respond(version: Version, written: WrittenCounts, outcome: BulkOutcome) -> ApiResult<Response> {
     match outcome.refusal("samples") {
-        Ok(()) => Ok(tell(version, written, Response::no_content(), Response::header)),
-        Err(refusal) => Err(tell(version, written, refusal, ApiError::header)),
+        Ok(()) => Ok(add_counts(version, written, Response::no_content(), Response::header)),
+        Err(refusal) => Err(add_counts(version, written, refusal, ApiError::header)),
     }
 }
 
-/// Adds to an answer of version 2 how much was stored. Exemplars never are.
-fn tell<T>(
+/// Adds the numbers of stored values to a response of version 2. Exemplars are never stored.
+fn add_counts<T>(
     version: Version,
-    written: Written,
-    answer: T,
+    written: WrittenCounts,
+    response: T,
     add: impl Fn(T, HeaderName, HeaderValue) -> T,
 ) -> T {
     if version == Version::V1 {
-        return answer;
+        return response;
     }
     [(SAMPLES, written.samples), (HISTOGRAMS, written.histograms), (EXEMPLARS, 0)]
         .into_iter()
-        .fold(answer, |answer, (name, count)| add(answer, name, HeaderValue::from(count)))
+        .fold(response, |response, (name, count)| add(response, name, HeaderValue::from(count)))
 }
 
 const SAMPLES: HeaderName = HeaderName::from_static("x-prometheus-remote-write-samples-written");
@@ -66,19 +68,20 @@ const EXEMPLARS: HeaderName =
 const WRITE: Doc = Doc::new("Bulk protocols", "Write by Prometheus remote-write")
         .about(
             "Remote-write 1.0 (`application/x-protobuf`) and 2.0 \
-             (`application/x-protobuf;proto=io.prometheus.write.v2.Request`), packed by Snappy in its block format, which \
-             is also what a body is taken for that names no `Content-Encoding`. For Prometheus: `remote_write: [{url: \
+             (`application/x-protobuf;proto=io.prometheus.write.v2.Request`), compressed in the block format of Snappy; a \
+             body without `Content-Encoding` is assumed to be compressed as well. For Prometheus: `remote_write: [{url: \
              …/api/v1/write, authorization: {credentials: tt_…}}]`.\n\n\
-             `__name__` is the metric, the other labels are its tags; a label without a value is none. A metric that does \
-             not exist gets its type from the metadata, or else from its name: a counter where it says that counts grow, or \
-             ends in `_total`, `_count`, `_sum` or `_bucket`, a gauge otherwise, a distribution for native histograms. \
-             What is stored of a counter is what was added from one reading to the next, over restarts of either side; the \
-             first reading of a series is what later ones are compared with, unless version 2 says that it began counting \
-             in the last five minutes. Markers of ended series are taken and store nothing; exemplars are passed over.\n\n\
-             Good samples are stored, also when others are bad: those are `invalid_parameter`, with `details.accepted`, \
-             `rejected` and the first 50 `errors`, each with the `index` of its series in the request. Answers to 2.0 tell \
-             in `X-Prometheus-Remote-Write-Samples-Written`, `-Histograms-Written` and `-Exemplars-Written` how many were \
-             stored.",
+             `__name__` is the metric, the other labels are its tags; a label with an empty value is ignored. A new metric \
+             gets its type from the metadata or, without metadata, from its name: a counter if the metadata says that it \
+             is cumulative or the name ends in `_total`, `_count`, `_sum` or `_bucket`, otherwise a gauge; native \
+             histograms are distributions. A counter stores the increases between consecutive cumulative samples, across \
+             restarts of either side. The first sample of a series only sets the value that later ones are compared with, \
+             unless version 2 reports a start time within the five minutes before it. Staleness markers are accepted and \
+             store nothing; exemplars are ignored.\n\n\
+             Valid samples are stored even if others are invalid; the response is then `invalid_parameter`, with \
+             `details.accepted`, `rejected` and the first 50 `errors`, each with the `index` of its series in the request. \
+             Responses to 2.0 report the numbers of stored values in `X-Prometheus-Remote-Write-Samples-Written`, \
+             `-Histograms-Written` and `-Exemplars-Written`.",
         )
         .body(BodyDoc { media: "application/x-protobuf", schema: message, required: false, example: "" })
         .no_content()
@@ -88,6 +91,6 @@ fn message(_: &mut SchemaGenerator) -> Schema {
     json_schema!({
         "type": "string",
         "format": "binary",
-        "description": "`prometheus.WriteRequest` or `io.prometheus.write.v2.Request`, as the content type says.",
+        "description": "`prometheus.WriteRequest` or `io.prometheus.write.v2.Request`, depending on the content type.",
     })
 }

@@ -1,29 +1,29 @@
-//! A sample: a number at a time.
+//! A sample: a timestamp and a value.
 
 use telltale_engine::{StartTime, TimestampMs};
 
 use super::error::WriteError;
-use crate::areas::bulk::protobuf::{Damaged, Fields, varint};
+use crate::areas::bulk::protobuf::{Fields, Malformed, varint};
 use crate::limits::{COUNTER_YOUNG_MS_MAX, FUTURE_MS_MAX};
 use crate::platform::time::InvalidTime;
 
-/// The one number that is none by which Prometheus says that a series has ended.
+/// The NaN that is Prometheus' staleness marker: the series has ended.
 const STALE_BITS: u64 = 0x7ff0_0000_0000_0002;
 
-/// A sample as it was sent.
+/// A sample as sent.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Sample {
     pub(super) value: f64,
     /// Milliseconds since 1970.
     pub(super) time_ms: i64,
-    /// When the counter began, in milliseconds since 1970; 0 when that is not said.
+    /// When the counter started, in milliseconds since 1970; 0 if unknown.
     pub(super) start_ms: i64,
 }
 
 impl Sample {
     #[inline]
-    pub(super) fn read(message: &[u8]) -> Result<Self, Damaged> {
-        // Nearly every sample is a value and a time in this order.
+    pub(super) fn read(message: &[u8]) -> Result<Self, Malformed> {
+        // Nearly every sample consists of a value and a timestamp in this order.
         if let Some(([0x09, value @ .., 0x10], mut rest)) = message.split_first_chunk::<10>()
             && let Ok(time) = varint(&mut rest)
             && rest.is_empty()
@@ -34,7 +34,7 @@ impl Sample {
         Self::read_any(message)
     }
 
-    fn read_any(message: &[u8]) -> Result<Self, Damaged> {
+    fn read_any(message: &[u8]) -> Result<Self, Malformed> {
         let mut sample = Self::default();
         for field in Fields::of(message) {
             match field? {
@@ -47,7 +47,7 @@ impl Sample {
         Ok(sample)
     }
 
-    /// The sample's time and value, if it has one to store: a marker says that the series has ended, which needs no point.
+    /// Returns the time and value to store; `None` for a staleness marker, which stores nothing.
     #[inline]
     pub(super) fn check(self, times: Times) -> Result<Option<(TimestampMs, f64)>, WriteError> {
         if self.value.is_finite() {
@@ -60,14 +60,15 @@ impl Sample {
     }
 }
 
-/// Whether a value, or the sum of a histogram, says that the series has ended.
+/// Returns whether a value, or the sum of a histogram, is a staleness marker.
 pub(super) fn is_stale(value: f64) -> bool {
     value.to_bits() == STALE_BITS
 }
 
-/// Where a cumulative stream began. One that began just before it was first seen counts from zero: nothing of it was
-/// seen by anybody. One that is older has counted for others before.
-pub(super) fn begins(start_ms: i64, time: TimestampMs) -> StartTime {
+/// Returns the start time of a cumulative stream. If it started shortly before its first sample, it
+/// counts from zero, because no earlier sample can have been received; an older one may have been
+/// counted before.
+pub(super) fn start_time(start_ms: i64, time: TimestampMs) -> StartTime {
     if start_ms <= 0 || start_ms > time.0 {
         return StartTime::Unknown;
     }
@@ -75,7 +76,7 @@ pub(super) fn begins(start_ms: i64, time: TimestampMs) -> StartTime {
     StartTime::At { start: TimestampMs(start_ms), counts }
 }
 
-/// The times that are taken.
+/// Validates timestamps.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Times {
     latest_ms: i64,

@@ -1,29 +1,30 @@
-//! A series of a request, taken apart no further than its values need: which bytes are its labels, and which
-//! come behind them.
+//! A series of a request, parsed only as far as reading its values requires: which bytes are its
+//! labels, and which follow them.
 
 use super::Version;
 use super::error::WriteError;
-use super::families::FamilyKind;
 use super::kind::family_kind;
 use super::labels::{Labels, read_label};
 use super::symbols::{Refs, Symbols};
-use crate::areas::bulk::protobuf::{Damaged, Fields, Value, varint};
+use crate::areas::bulk::protobuf::{Fields, Malformed, Value, varint};
+use crate::platform::families::FamilyKind;
 
-/// The key of the first field, whose type is bytes: a label of version 1, the references of version 2.
+/// The tag byte of field 1 with a length: a label in version 1, the references in version 2.
 const FIRST_FIELD: u8 = 0x0a;
 
-/// A series, as far as it is known before its labels are looked at.
+/// A series, before its labels are parsed.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Series<'b> {
-    /// The fields that are labels, or the list of references, if all of them stand in front.
+    /// The label fields, or the list of references; `None` if some of them occur after other
+    /// fields.
     pub(super) labels: Option<&'b [u8]>,
-    /// What stands behind them; the whole message when labels stand there too.
+    /// The fields after them; the whole message if labels occur among those.
     pub(super) values: &'b [u8],
     pub(super) samples: usize,
     pub(super) histograms: usize,
-    /// What the request says of the series' metric.
+    /// The type of the metric according to the request's metadata.
     pub(super) kind: Option<FamilyKind>,
-    /// When the series began, in milliseconds since 1970; 0 when that is not said.
+    /// When the series started, in milliseconds since 1970; 0 if unknown.
     pub(super) start_ms: i64,
 }
 
@@ -38,7 +39,7 @@ pub(super) enum Item<'b> {
 
 impl<'b> Series<'b> {
     #[inline]
-    pub(super) fn of(version: Version, message: &'b [u8]) -> Result<Self, Damaged> {
+    pub(super) fn of(version: Version, message: &'b [u8]) -> Result<Self, Malformed> {
         let (labels, values) = match version {
             Version::V1 => leading_labels(message)?,
             Version::V2 => leading_refs(message)?,
@@ -51,7 +52,7 @@ impl<'b> Series<'b> {
                 Some(Item::Sample(_)) => series.samples += 1,
                 Some(Item::Histogram(_)) => series.histograms += 1,
                 None if number == 1 => series.labels = None,
-                None => series.tell(version, number, value)?,
+                None => series.read_shared_field(version, number, value)?,
             }
         }
         if series.labels.is_none() {
@@ -60,8 +61,13 @@ impl<'b> Series<'b> {
         Ok(series)
     }
 
-    /// Takes in what a field of version 2 says of all values.
-    fn tell(&mut self, version: Version, number: u32, value: Value<'b>) -> Result<(), Damaged> {
+    /// Reads a version 2 field that applies to all values of the series.
+    fn read_shared_field(
+        &mut self,
+        version: Version,
+        number: u32,
+        value: Value<'b>,
+    ) -> Result<(), Malformed> {
         match (version, number) {
             (Version::V2, 5) => {
                 for field in Fields::of(value.bytes()?) {
@@ -76,7 +82,8 @@ impl<'b> Series<'b> {
         Ok(())
     }
 
-    /// Reads the labels, wherever they stand. In version 2 they are what the references name.
+    /// Parses the labels, wherever they occur. In version 2 they are resolved through the symbol
+    /// table.
     pub(super) fn labels(
         &self,
         version: Version,
@@ -91,7 +98,7 @@ impl<'b> Series<'b> {
                         Some(label.bytes().map_err(WriteError::from).and_then(read_label))
                     }
                     Ok(_) => None,
-                    Err(damaged) => Some(Err(damaged.into())),
+                    Err(malformed) => Some(Err(malformed.into())),
                 }))
             }
             (Version::V2, Some(refs)) => {
@@ -113,13 +120,13 @@ impl<'b> Series<'b> {
 }
 
 impl<'b> Item<'b> {
-    /// The value that a field of a series is, if it is one.
+    /// Returns the value that a field of a series contains; `None` if the field is not a value.
     #[inline]
     pub(super) fn of(
         version: Version,
         number: u32,
         value: Value<'b>,
-    ) -> Result<Option<Self>, Damaged> {
+    ) -> Result<Option<Self>, Malformed> {
         match (version, number) {
             (_, 2) => Ok(Some(Self::Sample(value.bytes()?))),
             (Version::V1, 4) | (Version::V2, 3) => Ok(Some(Self::Histogram(value.bytes()?))),
@@ -128,23 +135,23 @@ impl<'b> Item<'b> {
     }
 }
 
-/// The fields in front that are labels, and what stands behind them.
+/// Splits off the leading label fields.
 #[inline]
-fn leading_labels(message: &[u8]) -> Result<(&[u8], &[u8]), Damaged> {
+fn leading_labels(message: &[u8]) -> Result<(&[u8], &[u8]), Malformed> {
     let mut rest = message;
     while let Some((&FIRST_FIELD, mut after)) = rest.split_first() {
-        let length = usize::try_from(varint(&mut after)?).map_err(|_| Damaged)?;
-        rest = after.get(length..).ok_or(Damaged)?;
+        let length = usize::try_from(varint(&mut after)?).map_err(|_| Malformed)?;
+        rest = after.get(length..).ok_or(Malformed)?;
     }
-    message.split_at_checked(message.len() - rest.len()).ok_or(Damaged)
+    message.split_at_checked(message.len() - rest.len()).ok_or(Malformed)
 }
 
-/// The list of references in front, and what stands behind it.
+/// Splits off the leading list of references.
 #[inline]
-fn leading_refs(message: &[u8]) -> Result<(&[u8], &[u8]), Damaged> {
+fn leading_refs(message: &[u8]) -> Result<(&[u8], &[u8]), Malformed> {
     let Some((&FIRST_FIELD, mut after)) = message.split_first() else {
         return Ok((&[], message));
     };
-    let length = usize::try_from(varint(&mut after)?).map_err(|_| Damaged)?;
-    after.split_at_checked(length).ok_or(Damaged)
+    let length = usize::try_from(varint(&mut after)?).map_err(|_| Malformed)?;
+    after.split_at_checked(length).ok_or(Malformed)
 }

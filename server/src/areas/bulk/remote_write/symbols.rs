@@ -1,11 +1,12 @@
-//! The symbol table of a request of version 2: it contains each string once, and series refer to strings by index.
+//! The symbol table of a request of version 2: it contains each string once, and series refer to
+//! strings by index.
 //!
-//! The key of a series is the list of the strings it refers to, each after its length: indices change from request to request,
-//! strings do not.
+//! The key of a series is the list of the strings it refers to, each after its length: indices
+//! change from request to request, strings do not.
 
 use super::error::WriteError;
 use super::labels::Label;
-use crate::areas::bulk::protobuf::{Damaged, Value, varint};
+use crate::areas::bulk::protobuf::{Malformed, Value, varint};
 use crate::limits::{
     REMOTE_WRITE_LABEL_BYTES_MAX, REMOTE_WRITE_LABELS_MAX, REMOTE_WRITE_RESOLVED_BYTES_MAX,
     REMOTE_WRITE_SYMBOLS_MAX,
@@ -14,33 +15,33 @@ use crate::limits::{
 /// The offsets of the symbols in a body.
 #[derive(Debug, Default)]
 pub(super) struct Symbols {
-    /// The first byte of each, and the one behind its last.
-    places: Vec<(u32, u32)>,
-    /// The bytes of all keys so far.
+    /// The half-open byte range of each.
+    ranges: Vec<(u32, u32)>,
+    /// The total length of all keys so far, in bytes.
     resolved_bytes: usize,
     /// The last key.
     encoded: Vec<u8>,
 }
 
 impl Symbols {
-    /// Adds a symbol of so many bytes, which ends at `end` of the body.
+    /// Adds a symbol of `bytes` bytes that ends at offset `end` of the body.
     pub(super) fn push(&mut self, end: usize, bytes: usize) -> Result<(), WriteError> {
-        if self.places.len() >= REMOTE_WRITE_SYMBOLS_MAX {
+        if self.ranges.len() >= REMOTE_WRITE_SYMBOLS_MAX {
             return Err(WriteError::TooManySymbols);
         }
-        let place = (u32::try_from(end.saturating_sub(bytes)), u32::try_from(end));
-        let (Ok(start), Ok(end)) = place else { return Err(Damaged.into()) };
-        self.places.push((start, end));
+        let range = (u32::try_from(end.saturating_sub(bytes)), u32::try_from(end));
+        let (Ok(start), Ok(end)) = range else { return Err(Malformed.into()) };
+        self.ranges.push((start, end));
         Ok(())
     }
 
-    /// Returns the bytes of all keys so far.
+    /// Returns the total length of all keys so far, in bytes.
     pub(super) fn resolved_bytes(&self) -> usize {
         self.resolved_bytes
     }
 
-    /// Counts on from so many bytes.
-    pub(super) fn go_on(&mut self, resolved_bytes: usize) {
+    /// Continues counting from this total length.
+    pub(super) fn resume(&mut self, resolved_bytes: usize) {
         self.resolved_bytes = resolved_bytes;
     }
 
@@ -51,7 +52,7 @@ impl Symbols {
         }
         self.encoded.clear();
         while !refs.is_empty() {
-            let symbol = self.text(body, varint(&mut refs)?)?;
+            let symbol = self.symbol_bytes(body, varint(&mut refs)?)?;
             if self.encoded.len() + symbol.len() > REMOTE_WRITE_LABEL_BYTES_MAX {
                 return Err(WriteError::LabelsTooLong);
             }
@@ -63,20 +64,20 @@ impl Symbols {
     }
 
     #[inline]
-    fn text<'b>(&self, body: &'b [u8], at: u64) -> Result<&'b [u8], WriteError> {
-        let place = usize::try_from(at).ok().and_then(|at| self.places.get(at));
-        let (start, end) = *place.ok_or(WriteError::NoSymbol(at))?;
+    fn symbol_bytes<'b>(&self, body: &'b [u8], at: u64) -> Result<&'b [u8], WriteError> {
+        let range = usize::try_from(at).ok().and_then(|at| self.ranges.get(at));
+        let (start, end) = *range.ok_or(WriteError::NoSymbol(at))?;
         Ok(body.get(start as usize..end as usize).unwrap_or_default())
     }
 }
 
-/// References of one series, each label two of them: its name and its value.
+/// The references of one series; each label has two, to its name and to its value.
 #[derive(Debug, Default)]
 pub(super) struct Refs(Vec<u64>);
 
 impl Refs {
-    /// Adds a list, or one of them. More than are looked at are not kept.
-    pub(super) fn add(&mut self, refs: Value<'_>) -> Result<(), Damaged> {
+    /// Adds one reference or a packed list. References beyond the limit are dropped.
+    pub(super) fn add(&mut self, refs: Value<'_>) -> Result<(), Malformed> {
         refs.varints(|symbol| {
             if self.0.len() <= 2 * REMOTE_WRITE_LABELS_MAX {
                 self.0.push(symbol);
@@ -84,14 +85,16 @@ impl Refs {
         })
     }
 
-    /// The labels that they name.
+    /// Returns the labels that they refer to.
     pub(super) fn labels<'b>(
         &self,
         symbols: &Symbols,
         body: &'b [u8],
     ) -> impl Iterator<Item = Result<Label<'b>, WriteError>> {
         self.0.chunks(2).map(|pair| match pair {
-            [name, value] => Ok((symbols.text(body, *name)?, symbols.text(body, *value)?)),
+            [name, value] => {
+                Ok((symbols.symbol_bytes(body, *name)?, symbols.symbol_bytes(body, *value)?))
+            }
             _ => Err(WriteError::Unpaired),
         })
     }

@@ -1,4 +1,4 @@
-//! The versions of the protocol, and how a request names its own.
+//! The versions of the protocol, and how a request declares its version.
 
 use http::HeaderMap;
 use http::header::CONTENT_TYPE;
@@ -10,14 +10,14 @@ const MEDIA: &str = "application/x-protobuf";
 /// A version of the protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Version {
-    /// 1.0: every series spells out its labels.
+    /// 1.0: every series contains its labels as strings.
     V1,
-    /// 2.0: labels refer to a table of symbols.
+    /// 2.0: labels refer to a symbol table.
     V2,
 }
 
 impl Version {
-    /// The message that requests of this version are.
+    /// Returns the name of the version's request message.
     pub(super) fn name(self) -> &'static str {
         match self {
             Self::V1 => "prometheus.WriteRequest",
@@ -25,7 +25,7 @@ impl Version {
         }
     }
 
-    /// The number of the field that is a series.
+    /// Returns the number of the field that contains a series.
     #[inline]
     pub(super) fn series_field(self) -> u32 {
         match self {
@@ -34,7 +34,7 @@ impl Version {
         }
     }
 
-    /// The version that a request says it is. Old agents say nothing.
+    /// Returns the version that the content type names; 1.0 if there is none, as old agents send.
     pub(super) fn of(headers: &HeaderMap) -> ApiResult<Self> {
         let Some(value) = headers.get(CONTENT_TYPE) else { return Ok(Self::V1) };
         value.to_str().ok().and_then(Self::parse).ok_or_else(|| {
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_content_type_names_the_version() {
+    fn the_content_type_determines_the_version() {
         for (text, version) in [
             ("application/x-protobuf", Some(Version::V1)),
             ("Application/X-Protobuf; charset=utf-8", Some(Version::V1)),

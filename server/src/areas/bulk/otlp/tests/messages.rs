@@ -1,4 +1,4 @@
-//! Messages in both encodings at once, and a house that reads them.
+//! Builders of messages in both encodings at once, and a fixture that resolves them.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::http::{BulkOutcome, OtlpAttributes};
 
 /// 2026-01-02T03:04:05.678Z.
 pub(super) const NOW: TimestampMs = TimestampMs(1_767_323_045_678);
-/// MagnitudeHistogram a minute before, in nanoseconds, with some to spare.
+/// Half a minute before `NOW`, in nanoseconds, with a sub-millisecond remainder.
 pub(super) const THEN_NS: u64 = 1_767_323_015_678_000_999;
 pub(super) const THEN: TimestampMs = TimestampMs(1_767_323_015_678);
 
@@ -59,7 +59,7 @@ impl Msg {
         self
     }
 
-    /// Small numbers as numbers and large ones as text: either is right.
+    /// Encodes small numbers as JSON numbers and large ones as strings; both are valid.
     pub(super) fn fixed(mut self, name: &str, number: u32, value: u64) -> Self {
         self.key(number, 1);
         self.wire.extend(value.to_le_bytes());
@@ -127,7 +127,7 @@ pub(super) fn pair(key: &str, value: Msg) -> Msg {
     msg().text("key", 1, key).child("value", 2, value)
 }
 
-/// A number point with its time and the value 2, which is tagged.
+/// A number point with a time, the value 2 and one attribute.
 pub(super) fn point() -> Msg {
     untagged().list("attributes", 7, [pair("route", string("/a"))])
 }
@@ -141,7 +141,7 @@ pub(super) fn gauge(point: Msg) -> Msg {
     msg().text("name", 1, "m").child("gauge", 5, data)
 }
 
-/// Temporality 1 is delta and 2 is cumulative.
+/// Temporality 1 is delta, 2 is cumulative.
 pub(super) fn sum(temporality: u64, is_monotonic: bool, point: Msg) -> Msg {
     let data = msg()
         .list("dataPoints", 1, [point])
@@ -177,7 +177,7 @@ pub(super) fn buckets() -> Msg {
 }
 
 pub(super) fn spans() -> Msg {
-    // The offset −2 is 3 on the wire, and the scale 1 is 2.
+    // In zigzag encoding, the offset −2 is 3 and the scale 1 is 2.
     let positive = msg().varint("offset", 1, 3, -2).varint("bucketCounts", 2, 4, json!(["4"]));
     msg()
         .fixed("timeUnixNano", 3, THEN_NS)
@@ -210,13 +210,13 @@ pub(super) fn request(metrics: impl IntoIterator<Item = Msg>) -> Msg {
     msg().list("resourceMetrics", 1, [all])
 }
 
-pub(super) struct House {
+pub(super) struct Fixture {
     pub(super) engine: Engine,
     pub(super) chosen: Arc<OtlpAttributes>,
     _dir: tempfile::TempDir,
 }
 
-impl House {
+impl Fixture {
     pub(super) fn open() -> Self {
         Self::choosing(OtlpAttributes::default())
     }
@@ -236,7 +236,7 @@ impl House {
         resolve_export(&self.engine, body, encoding, NOW, &self.chosen)
     }
 
-    /// What a request becomes, which is the same in both encodings.
+    /// Resolves a request in both encodings, which must give the same result.
     #[track_caller]
     pub(super) fn both(&self, request: &Msg) -> (PointBatch, Value) {
         let wire = self.read(&request.wire, Encoding::Protobuf).unwrap();
@@ -249,7 +249,7 @@ impl House {
     pub(super) fn check(&self, metric: Msg, expected: impl FnOnce(&mut BatchBuilder<'_>)) {
         let mut batch = self.engine.batch();
         expected(&mut batch);
-        let (points, told) = self.both(&request([metric]));
-        assert_eq!((points, told), (batch.finish(), json!({"accepted": 1, "rejected": 0})));
+        let (points, outcome) = self.both(&request([metric]));
+        assert_eq!((points, outcome), (batch.finish(), json!({"accepted": 1, "rejected": 0})));
     }
 }

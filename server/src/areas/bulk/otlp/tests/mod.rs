@@ -1,4 +1,4 @@
-//! Requests through the public doors of the room.
+//! Requests through the module's public functions.
 
 mod messages;
 mod points;

@@ -1,15 +1,15 @@
-//! What data points become, in both encodings, and what is refused of them.
+//! What data points become, in both encodings, and which are rejected.
 
 use std::sync::Arc;
 
 use serde_json::{Value, json};
 use telltale_engine::{BatchBuilder, Buckets, Histogram, MetricType, Span, StartTime, TimestampMs};
 
-use super::super::answer::answer;
+use super::super::answer::respond;
 use super::super::export::{Export, Rules, SUMMARIES};
 use super::super::{Encoding, OtlpError};
 use super::messages::*;
-use crate::areas::bulk::intake::{PartSize, Progress, Reading, testing};
+use crate::areas::bulk::intake::{BodyReader, PartSize, Progress, testing};
 use crate::http::{BulkOutcome, OtlpAttributes};
 use crate::limits;
 
@@ -22,25 +22,25 @@ fn numbers_become_gauges_and_counters() {
             batch.number(kind, series, THEN, 2.0);
         }
     };
-    House::open().check(gauge(point()), number(MetricType::Gauge));
-    House::open().check(sum(1, true, point()), number(MetricType::Counter));
-    House::open().check(sum(1, false, point()), number(MetricType::Counter));
-    House::open().check(sum(2, false, point()), number(MetricType::Gauge));
+    Fixture::open().check(gauge(point()), number(MetricType::Gauge));
+    Fixture::open().check(sum(1, true, point()), number(MetricType::Counter));
+    Fixture::open().check(sum(1, false, point()), number(MetricType::Counter));
+    Fixture::open().check(sum(2, false, point()), number(MetricType::Gauge));
     let int = msg().fixed("asInt", 6, (-3_i64) as u64);
     let mut int = int;
     int.json.insert("asInt".to_owned(), json!("-3"));
-    House::open().check(gauge(int), |batch| {
+    Fixture::open().check(gauge(int), |batch| {
         let series = batch.series("m", MetricType::Gauge, &tags[..1]).unwrap();
         batch.number(MetricType::Gauge, series, NOW, -3.0);
     });
 }
 
 #[test]
-fn cumulative_sums_are_readings_that_know_where_they_begin() {
+fn monotonic_cumulative_sums_are_cumulative_samples_with_a_start_time() {
     let began_ns = NOW.0 as u64 * 1_000_000;
     let unknown = StartTime::Unknown;
     let at = |start, counts| StartTime::At { start: TimestampMs(start), counts };
-    for (start_ns, time_ns, begins) in [
+    for (start_ns, time_ns, start_time) in [
         (0, THEN_NS, unknown),
         (THEN_NS, THEN_NS, unknown),
         (THEN_NS + 1_000_000, THEN_NS, unknown),
@@ -51,11 +51,11 @@ fn cumulative_sums_are_readings_that_know_where_they_begin() {
             .fixed("startTimeUnixNano", 2, start_ns)
             .fixed("timeUnixNano", 3, time_ns)
             .double("asDouble", 4, 2.0);
-        House::open().check(sum(2, true, point), |batch| {
+        Fixture::open().check(sum(2, true, point), |batch| {
             let tags = [("service.name", "shop")];
             let series = batch.series("m", MetricType::Counter, &tags).unwrap();
             let time = TimestampMs((time_ns / 1_000_000) as i64);
-            batch.reading(series, time, 2.0, begins);
+            batch.reading(series, time, 2.0, start_time);
         });
     }
 }
@@ -88,15 +88,15 @@ fn histograms_become_distributions() {
     let of_none = Histogram::new(9, Some(1.0), None, None, of_none).unwrap();
     let bare = msg().fixed("timeUnixNano", 3, THEN_NS).fixed("count", 4, 9).double("sum", 5, 1.0);
     for (temporality, is_delta) in [(1, true), (2, false)] {
-        let house = House::open();
-        house.check(explicit(temporality, buckets()), add(of_bounds.clone(), is_delta));
-        house.check(exponential(temporality, spans()), add(of_scale.clone(), is_delta));
-        house.check(explicit(temporality, bare.clone()), add(of_none.clone(), is_delta));
+        let fixture = Fixture::open();
+        fixture.check(explicit(temporality, buckets()), add(of_bounds.clone(), is_delta));
+        fixture.check(exponential(temporality, spans()), add(of_scale.clone(), is_delta));
+        fixture.check(explicit(temporality, bare.clone()), add(of_none.clone(), is_delta));
     }
 }
 
 #[test]
-fn what_cannot_be_a_point_is_refused_and_the_rest_is_kept() {
+fn invalid_data_points_are_rejected_and_the_rest_stored() {
     let late = (NOW.0 as u64 + 86_400_001) * 1_000_000;
     let long = "x".repeat(501);
     let many: Vec<Msg> = (0..33).map(|i| pair(&format!("t{i}"), string(""))).collect();
@@ -105,8 +105,8 @@ fn what_cannot_be_a_point_is_refused_and_the_rest_is_kept() {
     });
     let tagged = |tags: Vec<Msg>| gauge(untagged().list("attributes", 7, tags));
     let valued = |value| gauge(msg().double("asDouble", 4, value));
-    let house = House::open();
-    let mut batch = house.engine.batch();
+    let fixture = Fixture::open();
+    let mut batch = fixture.engine.batch();
     batch.series("m", MetricType::Gauge, &[]).unwrap();
     for (metric, code) in [
         (valued(f64::NAN), "invalid_value"),
@@ -128,48 +128,52 @@ fn what_cannot_be_a_point_is_refused_and_the_rest_is_kept() {
         (tagged(many), "invalid_tags"),
     ] {
         let good = gauge(untagged()).text("name", 1, "good");
-        let (points, told) = house.both(&request([metric.clone(), good]));
+        let (points, outcome) = fixture.both(&request([metric.clone(), good]));
         assert_eq!(points.len(), 1, "{metric:?}");
-        assert_eq!((&told["accepted"], &told["rejected"]), (&json!(1), &json!(1)), "{told}");
         assert_eq!(
-            (&told["errors"][0]["code"], &told["errors"][0]["index"]),
+            (&outcome["accepted"], &outcome["rejected"]),
+            (&json!(1), &json!(1)),
+            "{outcome}"
+        );
+        assert_eq!(
+            (&outcome["errors"][0]["code"], &outcome["errors"][0]["index"]),
             (&json!(code), &json!(0))
         );
     }
 }
 
 #[test]
-fn what_is_left_out_on_purpose_is_counted() {
-    let house = House::open();
+fn ignored_data_points_are_counted_by_reason() {
+    let fixture = Fixture::open();
     let summary = msg().text("name", 1, "m").child(
         "summary",
         11,
         msg().list("dataPoints", 1, [msg().fixed("timeUnixNano", 3, THEN_NS), msg()]),
     );
     let absent = gauge(msg().varint("flags", 8, 1, 1));
-    let (points, told) = house.both(&request([summary, absent]));
+    let (points, outcome) = fixture.both(&request([summary, absent]));
     assert_eq!(points.len(), 0);
     let skipped = json!({"summaries": 2, "no_recorded_value": 1});
-    assert_eq!(told, json!({"accepted": 0, "rejected": 0, "skipped": skipped}));
+    assert_eq!(outcome, json!({"accepted": 0, "rejected": 0, "skipped": skipped}));
 }
 
-/// The tags of the one series of metric `m`.
+/// Returns the tags of the only series of metric `m`.
 #[track_caller]
-fn tags_of(house: &House, request: &Msg) -> Vec<(String, String)> {
-    let (points, told) = house.both(request);
-    assert_eq!(points.len(), 1, "{told}");
-    house.engine.write(points).unwrap();
-    let keys = house.engine.tag_keys("m").unwrap();
+fn tags_of(fixture: &Fixture, request: &Msg) -> Vec<(String, String)> {
+    let (points, outcome) = fixture.both(request);
+    assert_eq!(points.len(), 1, "{outcome}");
+    fixture.engine.write(points).unwrap();
+    let keys = fixture.engine.tag_keys("m").unwrap();
     keys.into_iter()
         .map(|(key, _)| {
-            let values = house.engine.tag_values("m", &key).unwrap();
+            let values = fixture.engine.tag_values("m", &key).unwrap();
             (key, values.into_iter().map(|(value, _)| value).collect::<Vec<_>>().join("|"))
         })
         .collect()
 }
 
 #[test]
-fn values_of_attributes_are_text() {
+fn attribute_values_become_strings() {
     let bytes = |mut msg: Msg| {
         msg.bytes_of(7, &[0xff, 0, 1]);
         msg.json.insert("bytesValue".to_owned(), json!("/wAB"));
@@ -201,14 +205,14 @@ fn values_of_attributes_are_text() {
         (many, &*cut),
     ] {
         let point = untagged().list("attributes", 7, [pair("a", value.clone())]);
-        let house = House::choosing(OtlpAttributes { resource: vec![], scope: vec![] });
-        let tags = tags_of(&house, &request([gauge(point)]));
+        let fixture = Fixture::choosing(OtlpAttributes { resource: vec![], scope: vec![] });
+        let tags = tags_of(&fixture, &request([gauge(point)]));
         assert_eq!(tags, [("a".to_owned(), text.to_owned())], "{value:?}");
     }
 }
 
 #[test]
-fn what_is_a_tag_is_chosen_and_the_nearer_one_wins() {
+fn selected_attributes_become_tags_and_the_innermost_wins() {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
     let all = OtlpAttributes {
         resource: names(&["process.pid", "service.name", "absent"]),
@@ -216,7 +220,7 @@ fn what_is_a_tag_is_chosen_and_the_nearer_one_wins() {
     };
     let own = [pair("service.name", string("mine"))];
     let request = request([gauge(untagged().list("attributes", 7, own))]);
-    let tags = tags_of(&House::choosing(all), &request);
+    let tags = tags_of(&Fixture::choosing(all), &request);
     let expected = [
         ("otel.scope.name", "lib"),
         ("otel.scope.version", "1.0"),
@@ -227,31 +231,31 @@ fn what_is_a_tag_is_chosen_and_the_nearer_one_wins() {
 }
 
 #[test]
-fn damage_anywhere_refuses_the_whole() {
-    let house = House::open();
+fn a_malformed_request_is_rejected_as_a_whole() {
+    let fixture = Fixture::open();
     let (first, second) = (explicit(1, buckets()), exponential(2, spans()));
     let whole = request([gauge(point()).text("name", 1, "other"), first, second]);
-    assert_eq!(house.both(&whole).0.len(), 3);
-    // Cut anywhere, the outermost length is not kept.
+    assert_eq!(fixture.both(&whole).0.len(), 3);
+    // Wherever it is cut, the outermost message is shorter than its encoded length.
     for end in 1..whole.wire.len() {
-        let cut = house.read(&whole.wire[..end], Encoding::Protobuf);
-        assert!(matches!(cut, Err(OtlpError::Damaged(_))), "{end}");
+        let cut = fixture.read(&whole.wire[..end], Encoding::Protobuf);
+        assert!(matches!(cut, Err(OtlpError::Malformed(_))), "{end}");
     }
     let json = whole.in_json();
     for end in 0..json.len() {
         assert!(
-            matches!(house.read(&json[..end], Encoding::Json), Err(OtlpError::Json(_))),
+            matches!(fixture.read(&json[..end], Encoding::Json), Err(OtlpError::Json(_))),
             "{end}"
         );
     }
-    assert_eq!(house.read(b"", Encoding::Protobuf).unwrap().0.len(), 0);
-    assert_eq!(house.read(b"{}", Encoding::Json).unwrap().0.len(), 0);
+    assert_eq!(fixture.read(b"", Encoding::Protobuf).unwrap().0.len(), 0);
+    assert_eq!(fixture.read(b"{}", Encoding::Json).unwrap().0.len(), 0);
 }
 
 #[test]
-fn json_of_the_wrong_form_is_refused_and_unknown_fields_are_not() {
-    let house = House::open();
-    let read = |body: &str| house.read(body.as_bytes(), Encoding::Json);
+fn json_of_the_wrong_type_is_rejected_and_unknown_fields_are_ignored() {
+    let fixture = Fixture::open();
+    let read = |body: &str| fixture.read(body.as_bytes(), Encoding::Json);
     let in_point = |fields: &str| {
         read(&format!(
             r#"{{"resourceMetrics":[{{"scopeMetrics":[{{"metrics":[{{"name":"m","gauge":{{"dataPoints":[{{{fields}}}]}}}}]}}]}}]}}"#
@@ -296,16 +300,17 @@ fn json_of_the_wrong_form_is_refused_and_unknown_fields_are_not() {
 }
 
 #[test]
-fn a_large_request_is_taken_in_parts() {
-    let house = House::open();
+fn a_large_request_is_stored_in_parts() {
+    let fixture = Fixture::open();
     let metrics = (0..10).map(|i| gauge(point()).text("name", 1, &format!("m{i}")));
     let body = request(metrics).wire;
-    let rules = Rules { now: NOW, began: NOW, chosen: Arc::clone(&house.chosen) };
+    let rules = Rules { now: NOW, process_start: NOW, chosen: Arc::clone(&fixture.chosen) };
     let mut export = Export::new(body, rules);
     let (mut outcome, mut sizes) = (BulkOutcome::default(), Vec::new());
     loop {
-        let mut batch = house.engine.batch();
-        let progress = Reading::read_on(&mut export, &mut batch, PartSize::of(4), &mut outcome);
+        let mut batch = fixture.engine.batch();
+        let progress =
+            BodyReader::read_part(&mut export, &mut batch, PartSize::of(4), &mut outcome);
         sizes.push(batch.len());
         if progress == Progress::Ended {
             break;
@@ -314,12 +319,12 @@ fn a_large_request_is_taken_in_parts() {
     assert_eq!((sizes, outcome.accepted()), (vec![4, 4, 2], 10));
 }
 
-/// Of several resources, each of a gauge and many histograms of two buckets.
+/// The request contains several resources, each with a gauge and many histograms of two buckets.
 #[test]
-fn a_part_has_as_many_buckets_as_it_may_however_often_its_memory_is_counted() {
+fn a_part_is_filled_to_its_bucket_limit_over_several_memory_steps() {
     const RESOURCES: usize = 50;
     const HISTOGRAMS: usize = 1_000;
-    let house = House::open();
+    let fixture = Fixture::open();
     let mut data = msg().varint("aggregationTemporality", 2, 1, 1);
     let point = buckets().wire;
     (0..HISTOGRAMS).for_each(|_| data.bytes_of(1, &point));
@@ -329,12 +334,12 @@ fn a_part_has_as_many_buckets_as_it_may_however_often_its_memory_is_counted() {
         let number = msg().double("asDouble", 4, resource as f64);
         body.extend(request([gauge(number), histograms.clone()]).wire);
     }
-    // The limit on buckets is met in the second step of a part and in the middle of a resource.
+    // The bucket limit is reached in the second step of a part, in the middle of a resource.
     let points_max = 4 * limits::BULK_STEP_POINTS_MIN;
     let buckets_max = 5 * limits::BULK_STEP_POINTS_MIN / 2;
     let size = PartSize { points_max, buckets_max };
-    let rules = Rules { now: NOW, began: NOW, chosen: Arc::clone(&house.chosen) };
-    let (parts, outcome) = testing::cut(&house.engine, Export::new(body, rules), size);
+    let rules = Rules { now: NOW, process_start: NOW, chosen: Arc::clone(&fixture.chosen) };
+    let (parts, outcome) = testing::cut(&fixture.engine, Export::new(body, rules), size);
     let histograms: Vec<usize> =
         parts.iter().map(|part| part.len() - part.of(MetricType::Gauge).len()).collect();
     let all = RESOURCES * HISTOGRAMS;
@@ -346,8 +351,8 @@ fn a_part_has_as_many_buckets_as_it_may_however_often_its_memory_is_counted() {
 }
 
 #[test]
-fn a_request_is_read_on_by_another_attempt() {
-    let house = House::open();
+fn a_repeated_request_resumes_in_the_middle_of_a_request() {
+    let fixture = Fixture::open();
     let metrics = (0..8).flat_map(|i| {
         let began_ns = (NOW.0 as u64 + 1_000) * 1_000_000;
         let cumulative = untagged().fixed("startTimeUnixNano", 2, began_ns);
@@ -365,35 +370,36 @@ fn a_request_is_read_on_by_another_attempt() {
     for (body, encoding) in
         [(request.wire.clone(), Encoding::Protobuf), (request.in_json(), Encoding::Json)]
     {
-        testing::check_goes_on(&house.engine, |attempt| {
+        testing::check_resumes(&fixture.engine, |attempt| {
             let now = TimestampMs(NOW.0 + 60_000 * attempt as i64);
-            let rules = Rules { now, began: now, chosen: Arc::clone(&house.chosen) };
+            let rules = Rules { now, process_start: now, chosen: Arc::clone(&fixture.chosen) };
             Export::new(encoding.open(body.clone()).unwrap(), rules)
         });
     }
 }
 
 #[test]
-fn the_answer_is_in_the_encoding_of_the_request() {
-    let house = House::open();
+fn responses_have_the_encoding_of_the_request() {
+    let fixture = Fixture::open();
     let bad = gauge(msg().double("asDouble", 4, f64::NAN));
     let (_, outcome) =
-        house.read(&request([bad, gauge(point())]).wire, Encoding::Protobuf).unwrap();
+        fixture.read(&request([bad, gauge(point())]).wire, Encoding::Protobuf).unwrap();
     let message = r#"1 of 2 data points rejected: "m": the value must be a finite number"#;
     let expected = msg().child(
         "partialSuccess",
         1,
         msg().varint("rejectedDataPoints", 1, 1, "1").text("errorMessage", 2, message),
     );
-    assert_eq!(answer(Encoding::Protobuf, &outcome).unwrap().body(), &expected.wire);
-    let json = answer(Encoding::Json, &outcome).unwrap();
+    assert_eq!(respond(Encoding::Protobuf, &outcome).unwrap().body(), &expected.wire);
+    let json = respond(Encoding::Json, &outcome).unwrap();
     assert_eq!(serde_json::from_slice::<Value>(json.body()).unwrap(), Value::from(expected.json));
     let none = BulkOutcome::default();
-    assert_eq!(answer(Encoding::Protobuf, &none).unwrap().body().len(), 0);
-    assert_eq!(answer(Encoding::Json, &none).unwrap().body(), "{}");
+    assert_eq!(respond(Encoding::Protobuf, &none).unwrap().body().len(), 0);
+    assert_eq!(respond(Encoding::Json, &none).unwrap().body(), "{}");
     let mut summaries = BulkOutcome::default();
     summaries.skip(SUMMARIES, 3);
-    let told = serde_json::from_slice::<Value>(answer(Encoding::Json, &summaries).unwrap().body())
-        .unwrap();
-    assert_eq!(told["partialSuccess"]["rejectedDataPoints"], "0");
+    let outcome =
+        serde_json::from_slice::<Value>(respond(Encoding::Json, &summaries).unwrap().body())
+            .unwrap();
+    assert_eq!(outcome["partialSuccess"]["rejectedDataPoints"], "0");
 }

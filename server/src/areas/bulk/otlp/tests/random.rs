@@ -1,4 +1,4 @@
-//! Any request means the same in both encodings, and any bytes are a request or none.
+//! Random requests give the same samples in both encodings, and arbitrary bytes never panic.
 
 use proptest::prelude::*;
 use serde_json::json;
@@ -80,32 +80,32 @@ proptest! {
     // Each case opens engines.
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// One and the same request in either encoding, when its series are new and when they are known.
+    /// The same request in either encoding, first with new and then with known series.
     #[test]
-    fn both_encodings_mean_the_same(
+    fn both_encodings_give_the_same_samples(
         requests in prop::collection::vec(prop::collection::vec(metric(), 0..8), 1..20)
     ) {
-        let (house, other) = (House::open(), House::open());
+        let (fixture, other) = (Fixture::open(), Fixture::open());
         for metrics in requests {
             let request = request(metrics);
-            let first = house.both(&request);
-            prop_assert_eq!(&house.both(&request), &first);
+            let first = fixture.both(&request);
+            prop_assert_eq!(&fixture.both(&request), &first);
             let json = other.read(&request.in_json(), Encoding::Json).unwrap();
             prop_assert_eq!((json.0, serde_json::to_value(json.1).unwrap()), first);
         }
     }
 
     #[test]
-    fn any_bytes_are_a_request_or_none(
+    fn arbitrary_bytes_never_panic(
         bodies in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..200), 1..200),
         metrics in prop::collection::vec(metric(), 1..4),
         flips in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..200),
     ) {
-        let house = House::open();
+        let fixture = Fixture::open();
         let (wire, json) = { let request = request(metrics); (request.wire.clone(), request.in_json()) };
         for body in bodies {
             for encoding in [Encoding::Protobuf, Encoding::Json] {
-                drop(house.read(&body, encoding));
+                drop(fixture.read(&body, encoding));
             }
         }
         for (at, byte) in flips {
@@ -113,7 +113,7 @@ proptest! {
                 let mut body = body.clone();
                 let at = at.index(body.len());
                 body[at] = byte;
-                drop(house.read(&body, encoding));
+                drop(fixture.read(&body, encoding));
             }
         }
     }

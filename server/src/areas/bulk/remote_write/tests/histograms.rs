@@ -1,4 +1,4 @@
-//! Native histograms: how their buckets are read, and what becomes of them.
+//! Native histograms: how their buckets are decoded, and what is stored.
 
 use telltale_engine::{Aggregation, Buckets, InvalidHistogram, MetricType, Span, StartTime};
 use telltale_tests::remote_write::{
@@ -7,9 +7,9 @@ use telltale_tests::remote_write::{
 
 use prost::Message;
 
-use super::bench::{Bench, MINUTE, NOW, T0};
+use super::bench::{Fixture, MINUTE, NOW, T0};
 use crate::areas::bulk::remote_write::WriteError;
-use crate::areas::bulk::remote_write::histogram::{Measured, read};
+use crate::areas::bulk::remote_write::histogram::{HistogramSample, read};
 use crate::areas::bulk::remote_write::sample::Times;
 
 const STALE: f64 = f64::from_bits(0x7ff0_0000_0000_0002);
@@ -18,7 +18,7 @@ fn spans(spans: &[(i32, u32)]) -> Vec<BucketSpan> {
     spans.iter().map(|(offset, length)| BucketSpan { offset: *offset, length: *length }).collect()
 }
 
-/// 2 values of zero, 1 in (0.5, 1], 3 in (1, 2], none in (2, 4], 2 in (4, 8], and 1 in [−2, −1).
+/// 2 zeros, 1 value in (0.5, 1], 3 in (1, 2], none in (2, 4], 2 in (4, 8], and 1 in [−2, −1).
 fn example() -> Histogram {
     Histogram {
         count_int: Some(9),
@@ -34,7 +34,7 @@ fn example() -> Histogram {
     }
 }
 
-/// The same, as counts that need not be whole.
+/// The same histogram with float counts.
 fn example_of_floats() -> Histogram {
     Histogram {
         count_int: None,
@@ -49,7 +49,7 @@ fn example_of_floats() -> Histogram {
     }
 }
 
-fn read_one(histogram: &Histogram) -> Result<Option<Measured>, WriteError> {
+fn read_one(histogram: &Histogram) -> Result<Option<HistogramSample>, WriteError> {
     read(&histogram.encode_to_vec(), 0, Times::new(NOW))
 }
 
@@ -62,7 +62,7 @@ fn refused(histogram: &Histogram) -> WriteError {
 }
 
 #[test]
-fn buckets_stand_where_their_spans_say() {
+fn buckets_have_the_bounds_their_spans_describe() {
     for sent in [example(), example_of_floats()] {
         let read = read_one(&sent).unwrap().unwrap();
         let buckets = Buckets::Exponential {
@@ -74,14 +74,14 @@ fn buckets_stand_where_their_spans_say() {
         };
         assert_eq!(read.histogram.buckets(), &buckets);
         assert_eq!((read.histogram.count(), read.histogram.sum()), (9, Some(13.5)));
-        assert_eq!((read.time.0, read.begins), (T0, Some(StartTime::Unknown)));
+        assert_eq!((read.time.0, read.start_time), (T0, Some(StartTime::Unknown)));
     }
     let empty = Histogram { timestamp: T0, schema: 3, ..Histogram::default() };
     assert_eq!(read_one(&empty).unwrap().unwrap().histogram.count(), 0);
 }
 
 #[test]
-fn bounds_of_their_own_are_kept() {
+fn custom_bounds_are_kept() {
     let custom = Histogram {
         count_int: Some(6),
         schema: -53,
@@ -110,7 +110,7 @@ fn bounds_of_their_own_are_kept() {
 }
 
 #[test]
-fn what_is_no_histogram_is_refused() {
+fn invalid_histograms_are_rejected() {
     let buckets = [
         Histogram { schema: 9, ..example() },
         Histogram { schema: -5, ..example() },
@@ -143,28 +143,28 @@ fn what_is_no_histogram_is_refused() {
 }
 
 #[test]
-fn values_that_were_no_numbers_are_left_out() {
+fn nan_observations_are_left_out() {
     let counted = Histogram { count_int: Some(10), sum: f64::NAN, ..example() };
     let read = read_one(&counted).unwrap().unwrap();
     assert_eq!((read.histogram.count(), read.histogram.sum()), (9, None));
 }
 
 #[test]
-fn marks_of_ends_and_of_new_beginnings_are_understood() {
+fn staleness_markers_and_reset_hints_are_honoured() {
     assert_eq!(read_one(&Histogram { sum: STALE, ..example() }), Ok(None));
-    let begins = |histogram: &Histogram, start_ms| {
+    let start_time = |histogram: &Histogram, start_ms| {
         let read = read(&histogram.encode_to_vec(), start_ms, Times::new(NOW));
-        read.unwrap().unwrap().begins
+        read.unwrap().unwrap().start_time
     };
     let at =
         |start, counts| Some(StartTime::At { start: telltale_engine::TimestampMs(start), counts });
-    assert_eq!(begins(&example(), T0 - 1), at(T0 - 1, true));
+    assert_eq!(start_time(&example(), T0 - 1), at(T0 - 1, true));
     let own = Histogram { start_timestamp: T0 - 2, ..example() };
-    assert_eq!(begins(&own, T0 - 1), at(T0 - 2, true));
-    assert_eq!(begins(&Histogram { reset_hint: 1, ..example() }, 0), at(T0, false));
-    assert_eq!(begins(&Histogram { reset_hint: 1, ..own }, 0), at(T0 - 2, true));
-    assert_eq!(begins(&Histogram { reset_hint: 2, ..example() }, 0), Some(StartTime::Unknown));
-    assert_eq!(begins(&Histogram { reset_hint: 3, ..example() }, 0), None);
+    assert_eq!(start_time(&own, T0 - 1), at(T0 - 2, true));
+    assert_eq!(start_time(&Histogram { reset_hint: 1, ..example() }, 0), at(T0, false));
+    assert_eq!(start_time(&Histogram { reset_hint: 1, ..own }, 0), at(T0 - 2, true));
+    assert_eq!(start_time(&Histogram { reset_hint: 2, ..example() }, 0), Some(StartTime::Unknown));
+    assert_eq!(start_time(&Histogram { reset_hint: 3, ..example() }, 0), None);
     let late = Histogram { timestamp: NOW.0 + 25 * 60 * MINUTE, ..example() };
     assert!(matches!(refused(&late), WriteError::Time(_)));
 }
@@ -174,8 +174,8 @@ fn one(name: &str, histograms: Vec<Histogram>) -> TimeSeries {
 }
 
 #[test]
-fn histograms_become_distributions_of_what_was_added() {
-    let bench = Bench::new();
+fn cumulative_histograms_become_distributions_of_their_increases() {
+    let fixture = Fixture::new();
     let later = Histogram {
         count_int: Some(11),
         sum: 16.5,
@@ -183,54 +183,54 @@ fn histograms_become_distributions_of_what_was_added() {
         timestamp: T0 + MINUTE,
         ..example()
     };
-    bench.v1(&[one("latency", vec![example(), later.clone()])]).all(0, 2);
-    assert_eq!(bench.kind("latency"), Some(MetricType::Distribution));
-    let is = |aggregation| bench.minutes("latency", aggregation, &[]);
+    fixture.v1(&[one("latency", vec![example(), later.clone()])]).all(0, 2);
+    assert_eq!(fixture.kind("latency"), Some(MetricType::Distribution));
+    let is = |aggregation| fixture.minutes("latency", aggregation, &[]);
     assert_eq!((is(Aggregation::Count), is(Aggregation::Sum)), (vec![(1, 2.0)], vec![(1, 3.0)]));
     let [(1, median)] = is(Aggregation::P50)[..] else { panic!("one minute has values") };
     assert!((1.0..=2.0).contains(&median), "{median}");
-    // The other version goes on where this one stopped, and a reset begins anew.
+    // The other version continues the same series, and a reset starts from zero.
     let mut request = RequestV2::new();
     request.series(&[("__name__", "latency")]).histograms =
         vec![later, Histogram { timestamp: T0 + 2 * MINUTE, ..example() }];
-    bench.v2(&request).all(0, 2);
-    assert_eq!(bench.minutes("latency", Aggregation::Count, &[]), [(1, 2.0), (2, 9.0)]);
+    fixture.v2(&request).all(0, 2);
+    assert_eq!(fixture.minutes("latency", Aggregation::Count, &[]), [(1, 2.0), (2, 9.0)]);
 }
 
 #[test]
-fn histograms_of_one_moment_count_each_time() {
-    let bench = Bench::new();
+fn gauge_histograms_are_stored_in_full() {
+    let fixture = Fixture::new();
     let moment = |minute| Histogram { reset_hint: 3, timestamp: T0 + minute * MINUTE, ..example() };
     let request = telltale_tests::remote_write::WriteRequest {
         timeseries: vec![one("sizes", vec![moment(0), moment(1)])],
         metadata: Vec::new(),
     };
     let version = crate::areas::bulk::remote_write::Version::V1;
-    bench.write_once(version, &request.encode_to_vec()).unwrap().all(0, 2);
-    assert_eq!(bench.minutes("sizes", Aggregation::Count, &[]), [(0, 9.0), (1, 9.0)]);
+    fixture.write_once(version, &request.encode_to_vec()).unwrap().all(0, 2);
+    assert_eq!(fixture.minutes("sizes", Aggregation::Count, &[]), [(0, 9.0), (1, 9.0)]);
 }
 
 #[test]
 fn samples_and_histograms_do_not_mix() {
-    let bench = Bench::new();
-    bench.v1(&[series(&[("__name__", "a")], &[(T0, 1.0)])]).all(1, 0);
-    bench.v1(&[one("a", vec![example()])]).partly(0, &[(0, "type_conflict")]);
-    bench.v1(&[one("b", vec![example()])]).all(0, 1);
-    let told = bench.v1(&[series(&[("__name__", "b")], &[(T0, 1.0)])]);
-    told.partly(0, &[(0, "type_conflict")]);
+    let fixture = Fixture::new();
+    fixture.v1(&[series(&[("__name__", "a")], &[(T0, 1.0)])]).all(1, 0);
+    fixture.v1(&[one("a", vec![example()])]).partly(0, &[(0, "type_conflict")]);
+    fixture.v1(&[one("b", vec![example()])]).all(0, 1);
+    let result = fixture.v1(&[series(&[("__name__", "b")], &[(T0, 1.0)])]);
+    result.partly(0, &[(0, "type_conflict")]);
     let mut mixed = one("c", vec![example()]);
     mixed.samples = vec![sample(T0, 1.0)];
-    let told = bench.v1(&[mixed]);
-    told.partly(1, &[(0, "invalid_value")]);
-    assert_eq!((told.written.samples, told.written.histograms), (1, 0));
+    let result = fixture.v1(&[mixed]);
+    result.partly(1, &[(0, "invalid_value")]);
+    assert_eq!((result.written.samples, result.written.histograms), (1, 0));
 }
 
 #[test]
-fn a_bad_histogram_costs_itself_alone() {
-    let bench = Bench::new();
+fn an_invalid_histogram_is_rejected_alone() {
+    let fixture = Fixture::new();
     let bad = Histogram { schema: 99, ..example() };
     let end = Histogram { sum: STALE, ..example() };
-    let told = bench.v1(&[one("a", vec![bad, example(), end])]);
-    told.partly(2, &[(0, "invalid_value")]);
-    assert_eq!(told.written.histograms, 2);
+    let result = fixture.v1(&[one("a", vec![bad, example(), end])]);
+    result.partly(2, &[(0, "invalid_value")]);
+    assert_eq!(result.written.histograms, 2);
 }

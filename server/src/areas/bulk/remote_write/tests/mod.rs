@@ -1,4 +1,4 @@
-//! The protocol below HTTP: what becomes of requests in an engine.
+//! The protocol without HTTP: what requests store in an engine.
 
 mod bench;
 mod histograms;

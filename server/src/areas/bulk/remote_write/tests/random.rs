@@ -1,4 +1,5 @@
-//! Random requests, written by a protobuf library, become what a naive reading of the same structures says.
+//! Random requests, encoded by a protobuf library, store what a naive model of the same structures
+//! stores.
 
 use std::collections::BTreeMap;
 
@@ -9,28 +10,28 @@ use telltale_tests::remote_write::{
     Label, Metadata, MetricMetadata, RequestV2, Sample, TimeSeries, WriteRequest,
 };
 
-use super::bench::{Bench, MINUTE, NOW, T0};
-use crate::areas::bulk::remote_write::{Version, Written};
+use super::bench::{Fixture, MINUTE, NOW, T0};
+use crate::areas::bulk::remote_write::{Version, WrittenCounts};
 
-/// A series as a naive reader sees it.
+/// A series as the model sees it.
 #[derive(Clone, Debug)]
 struct Plain {
     labels: Vec<(String, String)>,
     samples: Vec<Sample>,
-    /// What the request says of the metric: a number of the definitions.
-    said: i32,
+    /// The type in the request's metadata, by its number in the protocol.
+    declared: i32,
 }
 
-/// What is stored, by name and sorted tags: the value of each minute.
+/// What is stored, by metric name and sorted tags: the value of each minute.
 type Stored = BTreeMap<(String, BTreeMap<String, String>), BTreeMap<i64, f64>>;
 
-/// A reader that knows nothing of bytes.
+/// A model that works on the decoded structures.
 #[derive(Default)]
 struct Model {
     kinds: BTreeMap<String, MetricType>,
     families: BTreeMap<String, i32>,
     stored: Stored,
-    /// Of each counter, the time and the value of its last reading.
+    /// The time and value of each counter's last cumulative sample.
     last: BTreeMap<(String, BTreeMap<String, String>), (i64, f64)>,
     accepted: usize,
     rejected: usize,
@@ -45,7 +46,7 @@ impl Model {
         let stale = series.samples.iter().filter(is_stale).count();
         let storable = series.samples.iter().filter(|s| good(s)).count();
         let Some(key) = self.key(series).filter(|_| storable > 0) else {
-            // Without a value to store, labels are not looked at.
+            // The labels of a series without a storable value are not checked.
             let accepted = if storable > 0 { 0 } else { stale };
             self.accepted += accepted;
             self.rejected += series.samples.len() - accepted;
@@ -53,7 +54,7 @@ impl Model {
         };
         let kind = match self.kinds.get(&key.0) {
             Some(kind) => *kind,
-            None => self.guess(&key.0, series.said),
+            None => self.guess(&key.0, series.declared),
         };
         self.kinds.insert(key.0.clone(), kind);
         self.accepted += storable + stale;
@@ -87,7 +88,7 @@ impl Model {
         }
     }
 
-    /// The name and the tags, if they can be.
+    /// Returns the name and tags; `None` if they are invalid.
     fn key(&self, series: &Plain) -> Option<(String, BTreeMap<String, String>)> {
         let (mut name, mut tags) = (None, BTreeMap::new());
         for (key, value) in series.labels.iter().filter(|(_, value)| !value.is_empty()) {
@@ -103,11 +104,11 @@ impl Model {
         Some((name?, tags))
     }
 
-    fn guess(&self, name: &str, said: i32) -> MetricType {
+    fn guess(&self, name: &str, declared: i32) -> MetricType {
         let cumulative = ["_total", "_count", "_sum", "_bucket"].iter().any(|s| name.ends_with(s));
         let by_name = if cumulative { MetricType::Counter } else { MetricType::Gauge };
         let known = |number: &i32| (1..=7).contains(number);
-        match Some(said).filter(known).or_else(|| self.families.get(name).copied()) {
+        match Some(declared).filter(known).or_else(|| self.families.get(name).copied()) {
             Some(1) => MetricType::Counter,
             Some(3 | 5) => by_name,
             Some(_) => MetricType::Gauge,
@@ -151,7 +152,7 @@ fn one_sample() -> impl Strategy<Value = Sample> {
 
 fn plain() -> impl Strategy<Value = Vec<Plain>> {
     let series = (labels(), prop::collection::vec(one_sample(), 0..4), 0..9_i32);
-    let series = series.prop_map(|(labels, samples, said)| Plain { labels, samples, said });
+    let series = series.prop_map(|(labels, samples, declared)| Plain { labels, samples, declared });
     prop::collection::vec(series, 0..8)
 }
 
@@ -183,7 +184,7 @@ fn to_v2(series: &[Plain]) -> RequestV2 {
             plain.labels.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         let series = request.series(&labels);
         series.samples = plain.samples.clone();
-        series.metadata = Some(Metadata { kind: plain.said, ..Metadata::default() });
+        series.metadata = Some(Metadata { kind: plain.declared, ..Metadata::default() });
     }
     request
 }
@@ -201,31 +202,31 @@ pub(super) fn request_v2() -> impl Strategy<Value = RequestV2> {
 }
 
 #[track_caller]
-fn compare(bench: &Bench, model: &Model) {
+fn compare(fixture: &Fixture, model: &Model) {
     let mut ours = Stored::new();
     for (name, tags) in model.stored.keys() {
-        let kind = bench.kind(name).unwrap();
+        let kind = fixture.kind(name).unwrap();
         assert_eq!(kind, model.kinds[name], "{name}");
-        // Series of the same metric with more tags match the filters too: each is asked for what the others lack.
-        let series = bench.series(name, kind, tags);
+        // Filters also match series with more tags, so each series is queried by exact tags.
+        let series = fixture.series(name, kind, tags);
         let key = (name.clone(), tags.clone());
         ours.insert(key, series.into_iter().collect());
     }
     assert_eq!(ours, model.stored);
-    assert_eq!(bench.engine.stats().series, model.stored.len() as u64);
+    assert_eq!(fixture.engine.stats().series, model.stored.len() as u64);
 }
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
     #[test]
-    fn requests_become_what_the_model_says(
+    fn requests_store_what_the_model_stores(
         requests in prop::collection::vec((plain(), families(), any::<bool>()), 1..4)
     ) {
-        let (bench, mut model) = (Bench::new(), Model::default());
+        let (fixture, mut model) = (Fixture::new(), Model::default());
         for (mut series, families, is_v1) in requests {
             let (version, body) = if is_v1 {
-                series.iter_mut().for_each(|series| series.said = 0);
+                series.iter_mut().for_each(|series| series.declared = 0);
                 let known = families.iter().filter(|(_, kind)| (1..=7).contains(kind));
                 model.families.extend(known.cloned());
                 (Version::V1, to_v1(&series, &families).encode_to_vec())
@@ -234,12 +235,12 @@ proptest! {
             };
             let before = (model.accepted, model.rejected);
             series.iter().for_each(|series| model.write(series));
-            let told = bench.write_once(version, &body).unwrap();
+            let result = fixture.write_once(version, &body).unwrap();
             let expected = (model.accepted - before.0, model.rejected - before.1);
-            prop_assert_eq!((told.accepted, told.rejected), expected);
-            let written = Written { samples: expected.0 as u64, histograms: 0 };
-            prop_assert_eq!(told.written, written);
-            compare(&bench, &model);
+            prop_assert_eq!((result.accepted, result.rejected), expected);
+            let written = WrittenCounts { samples: expected.0 as u64, histograms: 0 };
+            prop_assert_eq!(result.written, written);
+            compare(&fixture, &model);
         }
     }
 }

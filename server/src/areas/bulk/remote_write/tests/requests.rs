@@ -1,4 +1,4 @@
-//! Samples of both versions: names, tags, types, times, and what is refused.
+//! Samples in both versions: names, tags, types, timestamps, and what is rejected.
 
 use prost::Message;
 use telltale_engine::{MetricType, Options, TimestampMs};
@@ -7,66 +7,69 @@ use telltale_tests::remote_write::{
     labels, sample, series,
 };
 
-use super::super::families::{Families, FamilyKind};
-use super::bench::{Bench, MINUTE, NOW, T0};
+use super::bench::{Fixture, MINUTE, NOW, T0};
 use crate::areas::bulk::remote_write::Version;
+use crate::platform::families::{Families, FamilyKind};
 
 const STALE: f64 = f64::from_bits(0x7ff0_0000_0000_0002);
 const GAUGE: &[(&str, &str)] = &[("__name__", "up"), ("host", "a"), ("zone", "")];
 
 #[test]
 fn a_series_becomes_a_metric_with_tags() {
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let at = |minute: i64| T0 + minute * MINUTE;
-    bench
+    fixture
         .v1(&[
             series(GAUGE, &[(at(0), 1.0), (at(1), -0.0)]),
             series(&[("host", "b"), ("__name__", "up")], &[(at(0), 2.5)]),
             series(&[("__name__", "up")], &[(at(3), f64::MAX)]),
         ])
         .all(4, 0);
-    assert_eq!(bench.kind("up"), Some(MetricType::Gauge));
-    assert_eq!(bench.gauge("up", &[("host", "a")]), [(0, 1.0), (1, 0.0)]);
-    assert_eq!(bench.gauge("up", &[("host", "b")]), [(0, 2.5)]);
-    assert_eq!(bench.gauge("up", &[("host", "")]), [(3, f64::MAX)], "of what has no host");
-    // The same series, in another order and by the other version.
+    assert_eq!(fixture.kind("up"), Some(MetricType::Gauge));
+    assert_eq!(fixture.gauge("up", &[("host", "a")]), [(0, 1.0), (1, 0.0)]);
+    assert_eq!(fixture.gauge("up", &[("host", "b")]), [(0, 2.5)]);
+    assert_eq!(fixture.gauge("up", &[("host", "")]), [(3, f64::MAX)], "the series without host");
+    // The same series, with its labels in another order and in the other version.
     let mut request = RequestV2::new();
     let again = request.series(&[("zone", ""), ("host", "a"), ("__name__", "up")]);
     again.samples = vec![sample(at(1), 7.0)];
-    bench.v2(&request).all(1, 0);
-    assert_eq!(bench.gauge("up", &[("host", "a")]), [(0, 1.0), (1, 7.0)]);
-    assert_eq!(bench.engine.stats().series, 3);
+    fixture.v2(&request).all(1, 0);
+    assert_eq!(fixture.gauge("up", &[("host", "a")]), [(0, 1.0), (1, 7.0)]);
+    assert_eq!(fixture.engine.stats().series, 3);
 }
 
 #[test]
-fn one_request_may_write_a_series_twice() {
-    let bench = Bench::new();
+fn one_request_may_contain_a_series_twice() {
+    let fixture = Fixture::new();
     let twice = series(GAUGE, &[(T0, 1.0)]);
-    bench.v1(&[twice.clone(), series(GAUGE, &[(T0, 3.0)])]).all(2, 0);
-    assert_eq!(bench.gauge("up", &[]), [(0, 3.0)]);
+    fixture.v1(&[twice.clone(), series(GAUGE, &[(T0, 3.0)])]).all(2, 0);
+    assert_eq!(fixture.gauge("up", &[]), [(0, 3.0)]);
 }
 
 #[test]
-fn what_has_no_values_is_never_made() {
-    let bench = Bench::new();
+fn a_series_without_storable_values_is_never_created() {
+    let fixture = Fixture::new();
     let exemplars = vec![Exemplar { value: 1.0, ..Exemplar::default() }];
-    bench
+    fixture
         .v1(&[
             series(GAUGE, &[]),
             TimeSeries { labels: labels(GAUGE), exemplars, ..TimeSeries::default() },
             series(&[("__name__", "gone")], &[(T0, STALE)]),
         ])
         .all(1, 0);
-    bench
+    fixture
         .v1(&[series(&[("__name__", "never")], &[(T0, f64::NAN), (-1, 1.0)])])
         .partly(0, &[(0, "invalid_value"), (0, "invalid_timestamp")]);
-    bench.v1(&[]).all(0, 0);
-    assert_eq!((bench.kind("up"), bench.kind("gone"), bench.kind("never")), (None, None, None));
+    fixture.v1(&[]).all(0, 0);
+    assert_eq!(
+        (fixture.kind("up"), fixture.kind("gone"), fixture.kind("never")),
+        (None, None, None)
+    );
 }
 
 #[test]
-fn a_bad_series_costs_its_own_samples_alone() {
-    let bench = Bench::new();
+fn an_invalid_series_is_rejected_alone() {
+    let fixture = Fixture::new();
     let long = "x".repeat(501);
     let many: Vec<(String, String)> = (0..33).map(|i| (format!("k{i}"), "v".to_owned())).collect();
     let mut many: Vec<(&str, &str)> = many.iter().map(|(k, v)| (k.as_str(), v.as_str())).collect();
@@ -87,21 +90,21 @@ fn a_bad_series_costs_its_own_samples_alone() {
     for (labels, code) in bad {
         let good = series(GAUGE, &[(T0, 1.0)]);
         let bad = series(labels, &[(T0, 1.0), (T0 + 1, 2.0)]);
-        let told = bench.v1(&[good.clone(), bad, good]);
-        told.partly(2, &[(1, code)]);
-        assert_eq!(told.rejected, 2);
+        let result = fixture.v1(&[good.clone(), bad, good]);
+        result.partly(2, &[(1, code)]);
+        assert_eq!(result.rejected, 2);
         let mut request = RequestV2::new();
         request.series(labels).samples = vec![sample(T0, 1.0)];
-        bench.v2(&request).partly(0, &[(0, code)]);
+        fixture.v2(&request).partly(0, &[(0, code)]);
     }
-    assert_eq!(bench.engine.stats().series, 1);
+    assert_eq!(fixture.engine.stats().series, 1);
 }
 
 #[test]
-fn samples_are_judged_one_by_one() {
-    let bench = Bench::new();
+fn samples_are_accepted_or_rejected_one_by_one() {
+    let fixture = Fixture::new();
     let tomorrow = NOW.0 + 24 * 60 * MINUTE;
-    let told = bench.v1(&[
+    let result = fixture.v1(&[
         series(&[("__name__", "a")], &[(T0, 1.0), (T0 + 1, f64::INFINITY), (T0 + MINUTE, 2.0)]),
         series(
             &[("__name__", "b")],
@@ -123,15 +126,15 @@ fn samples_are_judged_one_by_one() {
         (1, "invalid_timestamp"),
         (2, "invalid_value"),
     ];
-    told.partly(5, &refused);
-    assert_eq!(told.written.samples, 5);
-    assert_eq!(bench.gauge("a", &[]), [(0, 1.0), (1, 2.0)]);
-    assert_eq!(bench.gauge("b", &[]), [(0, 3.0), (1_500, 4.0)]);
+    result.partly(5, &refused);
+    assert_eq!(result.written.samples, 5);
+    assert_eq!(fixture.gauge("a", &[]), [(0, 1.0), (1, 2.0)]);
+    assert_eq!(fixture.gauge("b", &[]), [(0, 3.0), (1_500, 4.0)]);
 }
 
 #[test]
-fn names_say_what_is_cumulative_when_nobody_else_does() {
-    let bench = Bench::new();
+fn without_metadata_the_name_determines_the_type() {
+    let fixture = Fixture::new();
     for (name, kind) in [
         ("requests_total", MetricType::Counter),
         ("latency_count", MetricType::Counter),
@@ -142,14 +145,14 @@ fn names_say_what_is_cumulative_when_nobody_else_does() {
         ("latency", MetricType::Gauge),
         ("latency_created", MetricType::Gauge),
     ] {
-        bench.v1(&[series(&[("__name__", name)], &[(T0, 1.0)])]).all(1, 0);
-        assert_eq!(bench.kind(name), Some(kind), "{name}");
+        fixture.v1(&[series(&[("__name__", name)], &[(T0, 1.0)])]).all(1, 0);
+        assert_eq!(fixture.kind(name), Some(kind), "{name}");
     }
 }
 
 #[test]
-fn metadata_of_version_1_comes_in_requests_of_its_own() {
-    let bench = Bench::new();
+fn metadata_of_version_1_applies_to_later_requests() {
+    let fixture = Fixture::new();
     let family = |name: &str, kind| MetricMetadata {
         kind,
         metric_family_name: name.to_owned(),
@@ -167,11 +170,11 @@ fn metadata_of_version_1_comes_in_requests_of_its_own() {
         ("unknown_total", 0),
     ];
     let metadata = metadata.map(|(name, kind)| family(name, kind)).to_vec();
-    // Metadata counts for the series of its own request too, though it stands behind them.
+    // Metadata also applies to the series of its own request, even though it follows them.
     let timeseries = vec![series(&[("__name__", "hits")], &[(T0, 1.0)])];
     let request = WriteRequest { timeseries, metadata };
-    bench.write(Version::V1, &request.encode_to_vec()).all(1, 0);
-    assert_eq!(bench.families.get("rpc"), Some(FamilyKind::Summary));
+    fixture.write(Version::V1, &request.encode_to_vec()).all(1, 0);
+    assert_eq!(fixture.families.get("rpc"), Some(FamilyKind::Summary));
     for (name, kind) in [
         ("hits", MetricType::Counter),
         ("level_total", MetricType::Gauge),
@@ -186,15 +189,15 @@ fn metadata_of_version_1_comes_in_requests_of_its_own() {
         ("state_sum", MetricType::Gauge),
         ("unknown_total", MetricType::Counter),
     ] {
-        bench.v1(&[series(&[("__name__", name)], &[(T0, 1.0)])]).all(1, 0);
-        assert_eq!(bench.kind(name), Some(kind), "{name}");
+        fixture.v1(&[series(&[("__name__", name)], &[(T0, 1.0)])]).all(1, 0);
+        assert_eq!(fixture.kind(name), Some(kind), "{name}");
     }
 }
 
 #[test]
-fn metadata_of_version_2_stands_in_the_series() {
-    let bench = Bench::new();
-    for (name, said, kind) in [
+fn metadata_of_version_2_is_part_of_the_series() {
+    let fixture = Fixture::new();
+    for (name, declared, kind) in [
         ("a", 1, MetricType::Counter),
         ("b_total", 2, MetricType::Gauge),
         ("c_bucket", 3, MetricType::Counter),
@@ -211,49 +214,49 @@ fn metadata_of_version_2_stands_in_the_series() {
         let mut request = RequestV2::new();
         let series = request.series(&[("__name__", name)]);
         series.samples = vec![sample(T0, 1.0)];
-        series.metadata = Some(Metadata { kind: said, ..Metadata::default() });
-        bench.v2(&request).all(1, 0);
-        assert_eq!(bench.kind(name), Some(kind), "{name}");
+        series.metadata = Some(Metadata { kind: declared, ..Metadata::default() });
+        fixture.v2(&request).all(1, 0);
+        assert_eq!(fixture.kind(name), Some(kind), "{name}");
     }
 }
 
 #[test]
 fn a_metric_keeps_the_type_it_has() {
-    let bench = Bench::new();
-    let mut batch = bench.engine.batch();
+    let fixture = Fixture::new();
+    let mut batch = fixture.engine.batch();
     for kind in MetricType::ALL {
         batch.series(&format!("{kind}_total"), kind, &[]).unwrap();
         batch.series(&format!("{kind}"), kind, &[]).unwrap();
     }
     drop(batch);
     for name in ["gauge", "gauge_total", "counter", "counter_total"] {
-        bench.v1(&[series(&[("__name__", name), ("a", "b")], &[(T0, 1.0)])]).all(1, 0);
+        fixture.v1(&[series(&[("__name__", name), ("a", "b")], &[(T0, 1.0)])]).all(1, 0);
     }
     for name in ["distribution", "distribution_total", "set", "set_total"] {
-        let told = bench.v1(&[series(&[("__name__", name)], &[(T0, 1.0)])]);
-        told.partly(0, &[(0, "type_conflict")]);
+        let result = fixture.v1(&[series(&[("__name__", name)], &[(T0, 1.0)])]);
+        result.partly(0, &[(0, "type_conflict")]);
     }
 }
 
 #[test]
-fn a_counter_is_what_was_added() {
-    let bench = Bench::new();
+fn a_counter_stores_increases() {
+    let fixture = Fixture::new();
     let name = &[("__name__", "hits_total")];
-    let readings = [(0, 100.0), (1, 107.0), (2, 107.0), (3, 4.0), (4, 5.5)];
-    let readings = readings.map(|(minute, total)| (T0 + minute * MINUTE, total));
-    for reading in readings {
-        bench.v1(&[series(name, &[reading])]).all(1, 0);
+    let samples = [(0, 100.0), (1, 107.0), (2, 107.0), (3, 4.0), (4, 5.5)];
+    let samples = samples.map(|(minute, total)| (T0 + minute * MINUTE, total));
+    for sample_of_minute in samples {
+        fixture.v1(&[series(name, &[sample_of_minute])]).all(1, 0);
     }
     let increases = [(1, 7.0), (2, 0.0), (3, 4.0), (4, 1.5)];
-    assert_eq!(bench.counter("hits_total", &[]), increases);
-    // An agent that is not sure sends all of it again.
-    bench.v1(&[series(name, &readings)]).all(5, 0);
-    assert_eq!(bench.counter("hits_total", &[]), increases);
+    assert_eq!(fixture.counter("hits_total", &[]), increases);
+    // An agent that is unsure whether samples arrived sends all of them again.
+    fixture.v1(&[series(name, &samples)]).all(5, 0);
+    assert_eq!(fixture.counter("hits_total", &[]), increases);
 }
 
 #[test]
-fn a_counter_that_just_began_counts_from_zero() {
-    let bench = Bench::new();
+fn a_counter_that_started_recently_counts_from_zero() {
+    let fixture = Fixture::new();
     for (name, created, start, increases) in [
         ("young_total", T0 - MINUTE, 0, &[(0, 10.0), (1, 2.0)][..]),
         ("same_total", 0, T0 - 5 * MINUTE, &[(0, 10.0), (1, 2.0)]),
@@ -268,38 +271,38 @@ fn a_counter_that_just_began_counts_from_zero() {
             series.created_timestamp = created;
             series.samples = vec![sample(T0 + minute * MINUTE, total)];
             series.samples[0].start_timestamp = start;
-            bench.v2(&request).all(1, 0);
+            fixture.v2(&request).all(1, 0);
         }
-        assert_eq!(bench.counter(name, &[]), increases, "{name}");
+        assert_eq!(fixture.counter(name, &[]), increases, "{name}");
     }
 }
 
 #[test]
-fn a_counter_that_began_anew_counts_from_zero_even_above_where_it_was() {
-    let bench = Bench::new();
+fn a_restarted_counter_counts_from_zero_even_above_its_last_value() {
+    let fixture = Fixture::new();
     for (minute, created, total) in [(0, -10, 10.0), (1, -10, 12.0), (3, 2, 50.0)] {
         let mut request = RequestV2::new();
         let series = request.series(&[("__name__", "hits_total")]);
         series.created_timestamp = T0 + created * MINUTE;
         series.samples = vec![sample(T0 + minute * MINUTE, total)];
-        bench.v2(&request).all(1, 0);
+        fixture.v2(&request).all(1, 0);
     }
-    assert_eq!(bench.counter("hits_total", &[]), [(1, 2.0), (3, 50.0)]);
+    assert_eq!(fixture.counter("hits_total", &[]), [(1, 2.0), (3, 50.0)]);
 }
 
 #[test]
-fn new_series_over_the_limit_are_refused_and_known_ones_taken() {
-    let bench = Bench::with(Options { series_per_metric: 2, ..Options::default() });
+fn new_series_over_the_limit_are_rejected_and_known_ones_accepted() {
+    let fixture = Fixture::with(Options { series_per_metric: 2, ..Options::default() });
     let host = |host: &str| series(&[("__name__", "up"), ("host", host)], &[(T0, 1.0)]);
-    let told = bench.v1(&[host("a"), host("b"), host("c"), host("a")]);
-    told.partly(3, &[(2, "cardinality_limit")]);
-    assert_eq!(bench.engine.stats().series, 2);
+    let result = fixture.v1(&[host("a"), host("b"), host("c"), host("a")]);
+    result.partly(3, &[(2, "cardinality_limit")]);
+    assert_eq!(fixture.engine.stats().series, 2);
 }
 
 #[test]
-fn fields_may_stand_in_any_order() {
-    let bench = Bench::new();
-    // Samples, a label, a field nobody knows, and another label, each a field of the series.
+fn fields_may_occur_in_any_order() {
+    let fixture = Fixture::new();
+    // Samples, a label, an unknown field and another label, each a field of the series.
     let one = series(GAUGE, &[(T0, 5.0)]);
     let mut message = Vec::new();
     let mut field = |number: u8, bytes: &[u8]| {
@@ -312,16 +315,16 @@ fn fields_may_stand_in_any_order() {
     field(1, &one.labels[0].encode_to_vec());
     let mut body = vec![0x0a, u8::try_from(message.len()).unwrap()];
     body.extend(message);
-    bench.write(Version::V1, &body).all(1, 0);
-    assert_eq!(bench.gauge("up", &[("host", "a")]), [(0, 5.0)]);
+    fixture.write(Version::V1, &body).all(1, 0);
+    assert_eq!(fixture.gauge("up", &[("host", "a")]), [(0, 5.0)]);
 
-    // Version 2: the symbols behind the series, and references that are not packed.
+    // Version 2: symbols after the series, and references that are not packed.
     let mut request = RequestV2::new();
     request.series(&[("__name__", "up2"), ("host", "b")]).samples = vec![sample(T0, 6.0)];
     let symbols = RequestV2 { timeseries: Vec::new(), ..request.clone() }.encode_to_vec();
     let packed = request.encode_to_vec();
     let series = packed.strip_prefix(symbols.as_slice()).unwrap();
-    bench.write(Version::V2, &[series, &symbols].concat()).all(1, 0);
+    fixture.write(Version::V2, &[series, &symbols].concat()).all(1, 0);
     let refs = request.timeseries[0].labels_refs.iter();
     let mut loose: Vec<u8> =
         refs.flat_map(|symbol| [0x08, u8::try_from(*symbol).unwrap()]).collect();
@@ -331,16 +334,16 @@ fn fields_may_stand_in_any_order() {
     let mut body = symbols;
     body.extend([0x2a, u8::try_from(loose.len()).unwrap()]);
     body.extend(loose);
-    bench.write(Version::V2, &body).all(1, 0);
-    assert_eq!(bench.gauge("up2", &[("host", "b")]), [(0, 6.0), (1, 7.0)]);
+    fixture.write(Version::V2, &body).all(1, 0);
+    assert_eq!(fixture.gauge("up2", &[("host", "b")]), [(0, 6.0), (1, 7.0)]);
 }
 
 #[test]
-fn requests_are_read_on_by_another_attempt() {
-    use crate::areas::bulk::intake::testing::check_goes_on;
-    use crate::areas::bulk::remote_write::request::WriteRequest as Reading;
+fn a_repeated_request_resumes_in_the_middle_of_a_body() {
+    use crate::areas::bulk::intake::testing::check_resumes;
+    use crate::areas::bulk::remote_write::request::WriteRequest as RequestReader;
 
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let samples: Vec<_> = (0..7).map(|i| sample(T0 + i * MINUTE, 1.0)).collect();
     let mut bad = samples.clone();
     bad.insert(3, sample(T0, f64::NAN));
@@ -374,21 +377,21 @@ fn requests_are_read_on_by_another_attempt() {
     ];
     let v1 = WriteRequest { timeseries, metadata: Vec::new() }.encode_to_vec();
     for (version, body) in [(Version::V1, v1), (Version::V2, v2)] {
-        check_goes_on(&bench.engine, |attempt| {
+        check_resumes(&fixture.engine, |attempt| {
             let now = TimestampMs(NOW.0 + MINUTE * attempt as i64);
-            // What agents say of metrics is not kept over a start.
-            Reading::new(&body, version, now, Families::default())
+            // Metadata is not kept across a restart.
+            RequestReader::new(&body, version, now, Families::default())
         });
     }
 }
 
 #[test]
-fn large_requests_are_read_in_parts() {
+fn a_large_request_is_stored_in_parts() {
     use crate::areas::bulk::intake::{PartSize, Progress};
-    use crate::areas::bulk::remote_write::request::WriteRequest as Reading;
+    use crate::areas::bulk::remote_write::request::WriteRequest as RequestReader;
     use crate::http::BulkOutcome;
 
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let samples: Vec<(i64, f64)> = (0..7).map(|i| (T0 + i * MINUTE, 1.0)).collect();
     let timeseries = vec![
         series(&[("__name__", "a")], &samples),
@@ -397,10 +400,10 @@ fn large_requests_are_read_in_parts() {
     ];
     let body = WriteRequest { timeseries, metadata: Vec::new() }.encode_to_vec();
     for points_max in 1..20 {
-        let mut request = Reading::new(&body, Version::V1, NOW, bench.families.clone());
+        let mut request = RequestReader::new(&body, Version::V1, NOW, fixture.families.clone());
         let (mut outcome, mut points) = (BulkOutcome::default(), 0);
         loop {
-            let mut batch = bench.engine.batch();
+            let mut batch = fixture.engine.batch();
             let progress = request.read(&mut batch, PartSize::of(points_max), &mut outcome);
             points += batch.len();
             match progress {
@@ -413,11 +416,11 @@ fn large_requests_are_read_in_parts() {
 }
 
 #[test]
-fn parts_of_histograms_have_as_many_buckets_as_they_may() {
+fn a_part_is_filled_to_its_bucket_limit() {
     use crate::areas::bulk::intake::{PartSize, testing::cut};
-    use crate::areas::bulk::remote_write::request::WriteRequest as Reading;
+    use crate::areas::bulk::remote_write::request::WriteRequest as RequestReader;
 
-    let bench = Bench::new();
+    let fixture = Fixture::new();
     let histogram = |i: i64| Histogram {
         count_int: Some(2),
         positive_spans: vec![BucketSpan { offset: 0, length: 2 }],
@@ -429,10 +432,11 @@ fn parts_of_histograms_have_as_many_buckets_as_they_may() {
     request.series(&[("__name__", "h")]).histograms = (0..7).map(histogram).collect();
     let body = request.encode_to_vec();
     for (buckets_max, expected) in [(1, vec![1; 7]), (6, vec![3, 3, 1]), (14, vec![7])] {
-        let reading = Reading::new(&body, Version::V2, NOW, bench.families.clone());
+        let reader = RequestReader::new(&body, Version::V2, NOW, fixture.families.clone());
         let size = PartSize { points_max: 100, buckets_max };
-        let (parts, outcome) = cut(&bench.engine, reading, size);
-        // A part that is full behind the last value is followed by an empty one, which is not written.
+        let (parts, outcome) = cut(&fixture.engine, reader, size);
+        // A part that is full after the last value is followed by an empty one, which is not
+        // written.
         let sizes = parts.iter().map(|part| part.len()).filter(|points| *points > 0);
         assert_eq!((sizes.collect(), outcome.accepted()), (expected, 7));
     }
