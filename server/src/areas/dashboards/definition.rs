@@ -1,7 +1,7 @@
-//! What a widget is: its type, title, place, question and options. The same JSON in requests, answers, exports
-//! and documents, which is why it stands apart from all of them.
+//! The definition of a widget: type, title, position, query and options. Requests, responses,
+//! exports and stored documents all use this same JSON.
 //!
-//! [`Definition::check`] holds the rules; below it a definition is trusted.
+//! [`Definition::check`] enforces the rules; code below it relies on them.
 
 use std::collections::BTreeMap;
 
@@ -11,12 +11,12 @@ use telltale_engine::MetricType;
 
 use super::error::{Invalid, Rule};
 use super::options::WidgetOptions;
-use super::plan::Plan;
+use super::plan::QueryPlan;
 use crate::limits;
 use crate::platform::bounded::FirstMembers;
 use crate::platform::json::whole_u32;
 
-/// What a widget is.
+/// The definition of a widget.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "WidgetDefinition")]
 pub(super) struct Definition {
@@ -27,7 +27,7 @@ pub(super) struct Definition {
     pub(super) options: WidgetOptions,
 }
 
-/// How a widget shows its answer.
+/// How a widget displays the result of its query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum WidgetType {
@@ -39,58 +39,60 @@ pub(super) enum WidgetType {
     Heatmap,
 }
 
-/// A place on a grid of 12 columns, in columns and rows.
+/// A position and size on a grid of 12 columns.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "WidgetPosition")]
 pub(super) struct Position {
-    /// Columns to the left of it.
+    /// The number of columns to the left of the widget.
     #[schemars(range(max = limits::GRID_COLUMNS - 1))]
     #[serde(deserialize_with = "whole_u32")]
     pub(super) x: u32,
-    /// Rows above it.
+    /// The number of rows above the widget.
     #[schemars(range(max = limits::GRID_ROWS_MAX - 1))]
     #[serde(deserialize_with = "whole_u32")]
     pub(super) y: u32,
-    /// Columns.
+    /// The width in columns.
     #[schemars(range(min = 1, max = limits::GRID_COLUMNS))]
     #[serde(deserialize_with = "whole_u32")]
     pub(super) width: u32,
-    /// Rows.
+    /// The height in rows.
     #[schemars(range(min = 1, max = limits::GRID_ROWS_MAX))]
     #[serde(deserialize_with = "whole_u32")]
     pub(super) height: u32,
 }
 
-/// What a widget asks: exactly one of `metric` and `event`.
+/// The query of a widget, for exactly one of `metric` and `event`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WidgetQuery {
-    /// The metric. It need not exist yet.
+    /// The name of the metric, which need not exist yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) metric: Option<String>,
-    /// The name of the events, or how it begins, with a `*` behind.
+    /// The name of the events, or a prefix of it followed by `*`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) event: Option<String>,
-    /// One that the metric's type has; for events count, sum, avg, min, max, p50, p95, p99, unique_users. The
-    /// default of the type, or count, when absent.
+    /// For a metric, an aggregation of its type; for events, one of count, sum, avg, min, max, p50,
+    /// p95, p99, unique_users. Defaults to the default of the metric type, or count.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) aggregation: Option<String>,
-    /// The number of events that is aggregated: `value`, or a path in their properties.
+    /// The number of each event to aggregate: `value`, or a path in the properties.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) field: Option<String>,
-    /// The width of a graph's buckets: 1m, 5m, 1h, 1d; the finest that gives at most 1500 when absent.
+    /// The bucket width of a graph: 1m, 5m, 1h or 1d. Defaults to the finest that gives at most
+    /// 1500 buckets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) interval: Option<String>,
-    /// `tags.<key>`; for metrics up to 4 of them joined with `,`; for events also `user_id` or `name`.
+    /// `tags.<key>`; for metrics, up to 4 of these separated by commas; for events, also `user_id`
+    /// or `name`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) group_by: Option<String>,
-    /// Only what has these tags: `v`, `a,b` (one of them), `!v` (not it), `v*` (begins so), by key.
+    /// Filters by tag key: `v` (equal), `a,b` (one of), `!v` (not equal), `v*` (prefix).
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "tags")]
     pub(super) tags: Option<BTreeMap<String, String>>,
 }
 
-/// Reads tags, of which one too many is enough to refuse them.
+/// Reads tags, but no more than one beyond the limit, which is enough to reject them.
 fn tags<'de, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Option<BTreeMap<String, String>>, D::Error> {
@@ -109,7 +111,7 @@ impl WidgetType {
         (Self::Heatmap, "heatmap"),
     ];
 
-    /// The type called `text`.
+    /// Parses the name of a type.
     pub(super) fn parse(text: &str) -> Result<Self, Invalid> {
         let found = Self::ALL.into_iter().find(|(_, name)| *name == text);
         found.map(|(kind, _)| kind).ok_or_else(|| Invalid {
@@ -119,14 +121,14 @@ impl WidgetType {
         })
     }
 
-    /// The name on the wire.
+    /// Returns the name used in JSON.
     pub(super) fn as_str(self) -> &'static str {
         Self::ALL.into_iter().find(|(kind, _)| *kind == self).map_or("", |(_, name)| name)
     }
 }
 
 impl Position {
-    /// Refuses a place that does not lie on the grid.
+    /// Checks that the position is within the grid.
     pub(super) fn check(self) -> Result<(), Invalid> {
         let (columns, rows) = (limits::GRID_COLUMNS, limits::GRID_ROWS_MAX);
         for (field, size, max) in [("width", self.width, columns), ("height", self.height, rows)] {
@@ -135,7 +137,7 @@ impl Position {
                 return Err(Invalid::field(format!("position.{field}"), expected));
             }
         }
-        // Not sums of what was sent: those may overflow.
+        // Subtracts instead of adding, because sums of the values sent may overflow.
         for (field, at, size, max) in
             [("x", self.x, self.width, columns), ("y", self.y, self.height, rows)]
         {
@@ -150,7 +152,7 @@ impl Position {
 }
 
 impl Definition {
-    /// Refuses what cannot be shown. `kind` is the type of the metric asked for, where it exists.
+    /// Checks that the widget can be displayed. `kind` is the type of its metric, if that exists.
     pub(super) fn check(&self, kind: Option<MetricType>) -> Result<(), Invalid> {
         let max = limits::DASHBOARD_NAME_CHARS_MAX;
         if self.title.is_empty() {
@@ -161,16 +163,16 @@ impl Definition {
         }
         self.position.check()?;
         self.query.check()?;
-        let plan = Plan::new(&self.query, kind)?;
+        let plan = QueryPlan::new(&self.query, kind)?;
         self.options.check(self.r#type)?;
         plan.check_for(self.r#type, &self.options)
     }
 }
 
 impl WidgetQuery {
-    /// Refuses texts that are too long to be anything.
+    /// Checks the lengths of all strings.
     fn check(&self) -> Result<(), Invalid> {
-        let texts = [
+        let strings = [
             ("metric", &self.metric),
             ("event", &self.event),
             ("aggregation", &self.aggregation),
@@ -180,7 +182,7 @@ impl WidgetQuery {
         ];
         let max = limits::WIDGET_TEXT_CHARS_MAX;
         let is_long = |text: &str| text.chars().count() > max;
-        for (field, text) in texts {
+        for (field, text) in strings {
             if text.as_deref().is_some_and(is_long) {
                 return Err(Invalid::query(field, format!("must have at most {max} characters")));
             }

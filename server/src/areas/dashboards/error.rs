@@ -1,4 +1,4 @@
-//! What the area refuses, and the code of each refusal.
+//! The errors of the area and their error codes.
 
 use telltale_engine::Error;
 
@@ -16,82 +16,83 @@ pub enum DashboardsError {
     /// The dashboard has no widget with this id.
     #[error("there is no widget {0:?}")]
     WidgetNotFound(String),
-    /// The dashboard is not the one that the caller wants to change.
+    /// The dashboard's revision does not match the caller's `If-Match`.
     #[error("the dashboard has changed: If-Match does not name its current ETag")]
     Changed,
-    /// Other changes came between too often.
+    /// Every attempt to write conflicted with a concurrent change.
     #[error("too many changes to the dashboard at once; try again")]
     Busy,
-    /// There are as many dashboards as there can be.
+    /// The limit on dashboards is reached.
     #[error("the limit of {max} dashboards is reached", max = limits::DASHBOARDS_MAX)]
     TooMany,
-    /// The dashboard has as many widgets as it can have.
+    /// The limit on widgets per dashboard is reached.
     #[error("a dashboard may have at most {max} widgets", max = limits::WIDGETS_MAX)]
     TooManyWidgets,
-    /// A field breaks a rule.
+    /// A field is invalid.
     #[error(transparent)]
     Invalid(#[from] Invalid),
-    /// The range that is asked for cannot be.
+    /// The requested range is invalid.
     #[error(transparent)]
     Question(#[from] InvalidQuestion),
-    /// A widget cannot be computed as it is asked.
+    /// The query of a widget is valid, but its result would exceed a limit.
     #[error("{0}")]
     Unanswerable(String),
-    /// The metrics area failed or refused.
+    /// The metrics area failed or refused the request.
     #[error(transparent)]
     Metrics(#[from] MetricsError),
-    /// The engine failed or refused.
+    /// The engine failed or refused the request.
     #[error(transparent)]
     Engine(#[from] Error),
 }
 
-/// A field that breaks a rule.
+/// An invalid field.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field} {expected}")]
 pub struct Invalid {
-    /// Which kind of rule.
+    /// The kind of rule that is violated.
     pub rule: Rule,
-    /// The field, with those around it joined by `.`.
+    /// The path of the field, joined by `.`.
     pub field: String,
-    /// What was expected.
+    /// What is expected of the field.
     pub expected: String,
 }
 
-/// The kinds of rules that a field can break.
+/// The kinds of rules, each with its own error code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Rule {
-    /// The name of a dashboard must be given.
+    /// The name of a dashboard is required.
     NameMissing,
-    /// The name of a dashboard has a form.
+    /// The name of a dashboard is invalid.
     Name,
-    /// The field must be given.
+    /// A field is required.
     Missing,
-    /// There are six types of widgets.
+    /// The type of a widget must be one of the known types.
     WidgetType,
-    /// A question must be one that can be answered.
+    /// The query of a widget must be valid.
     Query,
     /// Any other rule.
     Field,
 }
 
 impl Invalid {
-    /// A required field is absent.
+    /// Returns the error of a missing required field.
     pub(super) fn missing(field: &str) -> Self {
         Self { rule: Rule::Missing, field: field.to_owned(), expected: "is required".to_owned() }
     }
 
-    /// A field breaks a rule of its own.
+    /// Returns the error of an invalid field.
     pub(super) fn field(field: impl Into<String>, expected: impl Into<String>) -> Self {
         Self { rule: Rule::Field, field: field.into(), expected: expected.into() }
     }
 
-    /// A query cannot be; `field` is a part of it, or empty for all of it.
+    /// Returns the error of an invalid query. `field` is a field of the query, or empty for the
+    /// query itself.
     pub(super) fn query(field: &str, expected: impl Into<String>) -> Self {
         let field = if field.is_empty() { "query".to_owned() } else { format!("query.{field}") };
         Self { rule: Rule::Query, field, expected: expected.into() }
     }
 
-    /// The same, inside of `outer`.
+    /// Prefixes the path of the field with `outer`.
     pub(super) fn within(self, outer: &str) -> Self {
         Self { field: format!("{outer}.{}", self.field), ..self }
     }

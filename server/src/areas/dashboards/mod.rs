@@ -1,12 +1,14 @@
-//! Dashboards: grids of widgets, each of which asks a question about a metric or about events and shows the answer.
+//! Dashboards: grids of widgets, each of which displays the result of a query of a metric or of
+//! events.
 //!
-//! A dashboard is one document, its widgets included, so every change of it is whole, and its revision is the
-//! `ETag` of all of it. A change that meets another one is made anew on what the other left. Values are never
-//! stored: they are computed when somebody looks, all widgets at once, each within a budget; one that fails
-//! carries its error and the others answer.
+//! A dashboard and its widgets are one document, so every change is atomic, and the document's
+//! revision is the basis of the `ETag`. A change that conflicts with a concurrent one is retried on
+//! the new revision. Values are never stored: they are computed when the dashboard is read, for all
+//! widgets concurrently and with a timeout each; a widget that fails carries its error, and the
+//! others are returned.
 //!
-//! Questions about metrics go through the metrics area, those about events to the engine. The one dashboard that
-//! a new server has, over its own health, is like any other.
+//! Metrics are queried through the metrics area, events through the engine. A new server starts
+//! with one default dashboard of its own metrics.
 
 mod data;
 mod definition;

@@ -1,4 +1,4 @@
-//! A dashboard and its widgets, and the rules of the grid they lie on. What a widget asks and shows is its
+//! Dashboards and widgets, and their layout on the grid. The query and display of a widget are its
 //! [`Definition`].
 
 use std::collections::HashSet;
@@ -17,13 +17,13 @@ pub(super) struct Dashboard {
     pub(super) name: String,
     pub(super) description: Option<String>,
     pub(super) created_at: TimestampMs,
-    /// When the dashboard or any of its widgets last changed.
+    /// When the dashboard or any of its widgets was last changed.
     pub(super) updated_at: TimestampMs,
-    /// In the order they were made.
+    /// In order of creation.
     pub(super) widgets: Vec<Widget>,
 }
 
-/// A dashboard as a list shows it.
+/// A dashboard in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Summary {
     pub(super) id: String,
@@ -42,41 +42,41 @@ pub(super) struct Widget {
     pub(super) definition: Definition,
 }
 
-/// A dashboard that has no id yet: what a caller sent, checked.
+/// A validated request for a new dashboard, which has no id yet.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Draft {
+pub(super) struct DashboardDraft {
     pub(super) name: String,
     pub(super) description: Option<String>,
-    /// The definitions of its widgets; one without a position finds its own.
-    pub(super) widgets: Vec<UnplacedWidget>,
+    /// Its widgets; one without a position gets a default position.
+    pub(super) widgets: Vec<WidgetDraft>,
 }
 
-/// A widget that may have no position yet.
+/// A validated request for a new widget.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct UnplacedWidget {
+pub(super) struct WidgetDraft {
     pub(super) definition: Definition,
-    /// Whether the position of the definition is one that the caller chose.
+    /// Whether the caller chose the position in the definition.
     pub(super) is_placed: bool,
 }
 
-/// What shall become of the name and the description of a dashboard; absent fields stay.
+/// A change of a dashboard's name and description; `None` leaves a field unchanged.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(super) struct Change {
+pub(super) struct DashboardChange {
     pub(super) name: Option<String>,
     pub(super) description: Option<Option<String>>,
 }
 
-/// What shall become of a widget; absent fields stay.
+/// A change of a widget; `None` leaves a field unchanged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct WidgetChange {
     pub(super) title: Option<String>,
-    /// None inside: the default position.
+    /// `Some(None)` resets it to the default position.
     pub(super) position: Option<Option<Position>>,
     pub(super) query: Option<WidgetQuery>,
     pub(super) options: Option<WidgetOptions>,
 }
 
-/// Where the widget called `id` shall lie.
+/// A new position for the widget `id`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Move {
     pub(super) id: String,
@@ -84,37 +84,37 @@ pub(super) struct Move {
 }
 
 impl Dashboard {
-    /// The widget called `id`.
+    /// Returns the widget `id`.
     pub(super) fn widget(&self, id: &str) -> Result<&Widget, DashboardsError> {
         let found = self.widgets.iter().find(|widget| widget.id == id);
         found.ok_or_else(|| DashboardsError::WidgetNotFound(id.to_owned()))
     }
 
-    /// The widget called `id`, to change.
+    /// Returns the widget `id` for modification.
     pub(super) fn widget_mut(&mut self, id: &str) -> Result<&mut Widget, DashboardsError> {
         let found = self.widgets.iter_mut().find(|widget| widget.id == id);
         found.ok_or_else(|| DashboardsError::WidgetNotFound(id.to_owned()))
     }
 
-    /// Adds a widget; one without a position goes below all others.
+    /// Adds a widget; one without a position is placed below all others.
     pub(super) fn add(
         &mut self,
         id: String,
         created_at: TimestampMs,
-        sketch: UnplacedWidget,
+        widget_draft: WidgetDraft,
     ) -> Result<(), DashboardsError> {
         if self.widgets.len() >= limits::WIDGETS_MAX {
             return Err(DashboardsError::TooManyWidgets);
         }
-        let mut definition = sketch.definition;
-        if !sketch.is_placed {
+        let mut definition = widget_draft.definition;
+        if !widget_draft.is_placed {
             definition.position = next_position(self.widgets.iter());
         }
         self.widgets.push(Widget { id, created_at, definition });
         Ok(())
     }
 
-    /// Changes the widget called `id`, and answers what it is now.
+    /// Changes the widget `id` and returns its new definition.
     pub(super) fn change_widget(
         &mut self,
         id: &str,
@@ -138,26 +138,26 @@ impl Dashboard {
         Ok(definition)
     }
 
-    /// Removes the widget called `id`.
+    /// Removes the widget `id`.
     pub(super) fn remove(&mut self, id: &str) -> Result<(), DashboardsError> {
         self.widget(id)?;
         self.widgets.retain(|widget| widget.id != id);
         Ok(())
     }
 
-    /// Moves widgets: all of them, or none when one is unknown.
+    /// Moves widgets; moves none if one of them is unknown.
     pub(super) fn arrange(&mut self, moves: &[Move]) -> Result<(), DashboardsError> {
-        for one in moves {
-            self.widget(&one.id)?;
+        for entry in moves {
+            self.widget(&entry.id)?;
         }
-        for one in moves {
-            self.widget_mut(&one.id)?.definition.position = one.position;
+        for entry in moves {
+            self.widget_mut(&entry.id)?.definition.position = entry.position;
         }
         Ok(())
     }
 }
 
-/// The default place of a widget: the start of the first row below all others.
+/// Returns the default position of a widget: the start of the first row below all others.
 fn next_position<'a>(others: impl Iterator<Item = &'a Widget>) -> Position {
     let (width, height) = (limits::WIDGET_WIDTH_DEFAULT, limits::WIDGET_HEIGHT_DEFAULT);
     let ends = others.map(|widget| widget.definition.position).map(|at| at.y + at.height);
@@ -165,10 +165,10 @@ fn next_position<'a>(others: impl Iterator<Item = &'a Widget>) -> Position {
     Position { x: 0, y, width, height }
 }
 
-/// What is wrong with a name or a title of spaces only.
+/// What is expected of a name or title that consists of spaces only.
 pub(super) const BLANK: &str = "must not consist of spaces only";
 
-/// Checks the name of a dashboard; an absent one is an empty one.
+/// Validates the name of a dashboard; an absent name counts as empty.
 pub(super) fn name(text: Option<String>) -> Result<String, Invalid> {
     let text = text.unwrap_or_default();
     let (field, max) = ("name".to_owned(), limits::DASHBOARD_NAME_CHARS_MAX);
@@ -185,7 +185,7 @@ pub(super) fn name(text: Option<String>) -> Result<String, Invalid> {
     Ok(text)
 }
 
-/// Checks the description of a dashboard.
+/// Validates the description of a dashboard.
 pub(super) fn description(text: Option<String>) -> Result<Option<String>, Invalid> {
     let max = limits::DASHBOARD_DESCRIPTION_CHARS_MAX;
     match text {
@@ -196,15 +196,12 @@ pub(super) fn description(text: Option<String>) -> Result<Option<String>, Invali
     }
 }
 
-/// Refuses moves of which two are of one widget: nobody can say which one counts.
+/// Checks that no widget is moved twice.
 pub(super) fn check_moves(moves: &[Move]) -> Result<(), Invalid> {
     let mut seen = HashSet::new();
-    for (i, one) in moves.iter().enumerate() {
-        if !seen.insert(one.id.as_str()) {
-            return Err(Invalid::field(
-                format!("widgets[{i}].id"),
-                "must not be that of another item",
-            ));
+    for (i, entry) in moves.iter().enumerate() {
+        if !seen.insert(entry.id.as_str()) {
+            return Err(Invalid::field(format!("widgets[{i}].id"), "must be unique"));
         }
     }
     Ok(())
@@ -215,9 +212,9 @@ mod tests {
     use super::super::definition::WidgetType;
     use super::*;
 
-    fn sketch(position: Option<Position>) -> UnplacedWidget {
+    fn widget_draft(position: Option<Position>) -> WidgetDraft {
         let none = Position { x: 0, y: 0, width: 1, height: 1 };
-        UnplacedWidget {
+        WidgetDraft {
             is_placed: position.is_some(),
             definition: Definition {
                 r#type: WidgetType::Number,
@@ -240,33 +237,33 @@ mod tests {
             widgets: Vec::new(),
         };
         for (i, position) in positions.iter().enumerate() {
-            dashboard.add(format!("w{i}"), zero, sketch(*position)).unwrap();
+            dashboard.add(format!("w{i}"), zero, widget_draft(*position)).unwrap();
         }
         dashboard
     }
 
-    fn places(dashboard: &Dashboard) -> Vec<(u32, u32, u32, u32)> {
-        let places = dashboard.widgets.iter().map(|widget| widget.definition.position);
-        places.map(|at| (at.x, at.y, at.width, at.height)).collect()
+    fn positions(dashboard: &Dashboard) -> Vec<(u32, u32, u32, u32)> {
+        let positions = dashboard.widgets.iter().map(|widget| widget.definition.position);
+        positions.map(|at| (at.x, at.y, at.width, at.height)).collect()
     }
 
     #[test]
-    fn a_widget_without_a_position_goes_to_the_next_free_row() {
+    fn a_widget_without_a_position_is_placed_in_the_next_free_row() {
         let low = Position { x: 6, y: 4, width: 6, height: 5 };
         let dashboard = dashboard(&[None, None, Some(low), None]);
-        assert_eq!(places(&dashboard), [(0, 0, 4, 3), (0, 3, 4, 3), (6, 4, 6, 5), (0, 9, 4, 3)]);
+        assert_eq!(positions(&dashboard), [(0, 0, 4, 3), (0, 3, 4, 3), (6, 4, 6, 5), (0, 9, 4, 3)]);
     }
 
     #[test]
-    fn a_position_that_is_cleared_is_the_default_among_the_others() {
+    fn a_cleared_position_is_the_default_below_the_others() {
         let mut dashboard = dashboard(&[None, None]);
         let change = WidgetChange { position: Some(None), ..WidgetChange::default() };
         dashboard.change_widget("w0", change).unwrap();
-        assert_eq!(places(&dashboard), [(0, 6, 4, 3), (0, 3, 4, 3)]);
+        assert_eq!(positions(&dashboard), [(0, 6, 4, 3), (0, 3, 4, 3)]);
     }
 
     #[test]
-    fn moves_are_made_all_or_not_at_all() {
+    fn moves_are_atomic() {
         let mut dashboard = dashboard(&[None, None]);
         let before = dashboard.clone();
         let to = |id: &str, y| Move {
@@ -277,14 +274,14 @@ mod tests {
         assert!(matches!(error, DashboardsError::WidgetNotFound(id) if id == "w9"));
         assert_eq!(dashboard, before);
         dashboard.arrange(&[to("w1", 7), to("w0", 8)]).unwrap();
-        assert_eq!(places(&dashboard), [(0, 8, 12, 1), (0, 7, 12, 1)]);
+        assert_eq!(positions(&dashboard), [(0, 8, 12, 1), (0, 7, 12, 1)]);
         assert!(check_moves(&[to("w0", 7), to("w0", 8)]).is_err());
     }
 
     #[test]
-    fn there_are_only_so_many_widgets() {
+    fn the_number_of_widgets_is_limited() {
         let mut dashboard = dashboard(&vec![None; limits::WIDGETS_MAX]);
-        let more = dashboard.add("more".to_owned(), TimestampMs(0), sketch(None));
+        let more = dashboard.add("more".to_owned(), TimestampMs(0), widget_draft(None));
         assert!(matches!(more, Err(DashboardsError::TooManyWidgets)));
     }
 }

@@ -1,15 +1,17 @@
-//! The verbs of the area. All of them block.
+//! The operations of the area. All of them block.
 //!
-//! A change reads the dashboard, makes itself, and writes the whole on condition that nobody wrote since; else it
-//! begins anew with what is there now. So no change is lost, and a condition of the caller holds at the moment
-//! of the write.
+//! A change reads the dashboard, applies itself and writes the whole document on condition that its
+//! revision has not changed; on conflict it starts over with the current revision. No change is
+//! lost, and the caller's `If-Match` holds at the moment of the write.
 
 use telltale_engine::{Receipt, TimestampMs, Versioned};
 
 use super::definition::Definition;
 use super::error::{DashboardsError, Invalid};
-use super::model::{Change, Dashboard, Draft, Move, Summary, UnplacedWidget, WidgetChange};
-use super::store::{self, Outcome};
+use super::model::{
+    Dashboard, DashboardChange, DashboardDraft, Move, Summary, WidgetChange, WidgetDraft,
+};
+use super::store::{self, WriteOutcome};
 use crate::app::App;
 use crate::areas::metrics;
 use crate::limits;
@@ -17,18 +19,18 @@ use crate::limits;
 const DASHBOARD_PREFIX: &str = "dash_";
 const WIDGET_PREFIX: &str = "widget_";
 
-/// All dashboards, the newest first.
+/// Returns all dashboards, newest first.
 pub(super) fn list(app: &App) -> Result<Vec<Summary>, DashboardsError> {
     Ok(store::list(app.engine())?)
 }
 
-/// One dashboard.
+/// Returns one dashboard with its revision.
 pub(super) fn get(app: &App, id: &str) -> Result<Versioned<Dashboard>, DashboardsError> {
     store::get(app.engine(), id)?.ok_or_else(|| DashboardsError::NotFound(id.to_owned()))
 }
 
-/// Makes a dashboard of a draft. It is not stored yet.
-pub(super) fn make(app: &App, draft: Draft) -> Result<Dashboard, DashboardsError> {
+/// Builds a dashboard from a draft, without storing it.
+pub(super) fn build(app: &App, draft: DashboardDraft) -> Result<Dashboard, DashboardsError> {
     let now = app.now();
     let mut dashboard = Dashboard {
         id: app.new_id(DASHBOARD_PREFIX),
@@ -38,32 +40,32 @@ pub(super) fn make(app: &App, draft: Draft) -> Result<Dashboard, DashboardsError
         updated_at: now,
         widgets: Vec::new(),
     };
-    for (i, sketch) in draft.widgets.into_iter().enumerate() {
+    for (i, widget_draft) in draft.widgets.into_iter().enumerate() {
         let outer = format!("widgets[{i}]");
-        check(app, &sketch.definition).map_err(|invalid| invalid.within(&outer))?;
-        dashboard.add(app.new_id(WIDGET_PREFIX), now, sketch)?;
+        check(app, &widget_draft.definition).map_err(|invalid| invalid.within(&outer))?;
+        dashboard.add(app.new_id(WIDGET_PREFIX), now, widget_draft)?;
     }
     Ok(dashboard)
 }
 
-/// Makes a copy of a dashboard, called `name` or after the original. It is not stored yet.
+/// Builds a copy of a dashboard, named `name` or after the original, without storing it.
 pub(super) fn copy(
     app: &App,
     id: &str,
     name: Option<String>,
 ) -> Result<Dashboard, DashboardsError> {
     let original = get(app, id)?.value;
-    let sketch = |definition| UnplacedWidget { definition, is_placed: true };
-    let widgets = original.widgets.into_iter().map(|widget| sketch(widget.definition));
-    let draft = Draft {
+    let widget_draft = |definition| WidgetDraft { definition, is_placed: true };
+    let widgets = original.widgets.into_iter().map(|widget| widget_draft(widget.definition));
+    let draft = DashboardDraft {
         name: name.unwrap_or_else(|| name_of_copy(&original.name)),
         description: original.description,
         widgets: widgets.collect(),
     };
-    make(app, draft)
+    build(app, draft)
 }
 
-/// Stores a new dashboard, and with it the receipt of an idempotent request.
+/// Stores a new dashboard together with the receipt of an idempotent request.
 pub(super) fn insert(
     app: &App,
     dashboard: Dashboard,
@@ -76,11 +78,12 @@ pub(super) fn insert(
     Ok(Versioned { value: dashboard, revision })
 }
 
-/// Changes name and description. `fits` says whether a revision is one that the caller wants to change; so below.
+/// Changes the name and description. `fits` returns whether a revision satisfies the caller's
+/// `If-Match`; likewise in the functions below.
 pub(super) fn update(
     app: &App,
     id: &str,
-    change: &Change,
+    change: &DashboardChange,
     fits: impl Fn(u64) -> bool,
 ) -> Result<Versioned<Dashboard>, DashboardsError> {
     rewrite(app, id, fits, |dashboard, _| {
@@ -105,31 +108,31 @@ pub(super) fn delete(
         if !fits(found.revision) {
             return Err(DashboardsError::Changed);
         }
-        if let Outcome::Written(_) = store::delete(app.engine(), id, found.revision)? {
+        if let WriteOutcome::Written(_) = store::delete(app.engine(), id, found.revision)? {
             return Ok(());
         }
     }
     Err(DashboardsError::Busy)
 }
 
-/// Adds a widget. Answers its id and the dashboard.
+/// Adds a widget. Returns its id and the dashboard.
 pub(super) fn add_widget(
     app: &App,
     id: &str,
-    sketch: &UnplacedWidget,
+    widget_draft: &WidgetDraft,
     fits: impl Fn(u64) -> bool,
 ) -> Result<(String, Versioned<Dashboard>), DashboardsError> {
-    // An unknown dashboard is told before a widget that cannot be.
+    // An unknown dashboard is reported before an invalid widget.
     get(app, id)?;
-    check(app, &sketch.definition)?;
+    check(app, &widget_draft.definition)?;
     let widget_id = app.new_id(WIDGET_PREFIX);
     let written = rewrite(app, id, fits, |dashboard, now| {
-        dashboard.add(widget_id.clone(), now, sketch.clone())
+        dashboard.add(widget_id.clone(), now, widget_draft.clone())
     })?;
     Ok((widget_id, written))
 }
 
-/// Changes a widget.
+/// Changes a widget and validates the result.
 pub(super) fn update_widget(
     app: &App,
     id: &str,
@@ -153,7 +156,7 @@ pub(super) fn delete_widget(
     rewrite(app, id, fits, |dashboard, _| dashboard.remove(widget_id)).map(drop)
 }
 
-/// Moves widgets, all or none.
+/// Moves widgets atomically.
 pub(super) fn arrange(
     app: &App,
     id: &str,
@@ -163,8 +166,8 @@ pub(super) fn arrange(
     rewrite(app, id, fits, |dashboard, _| dashboard.arrange(moves))
 }
 
-/// Whether there is any dashboard.
-pub(super) fn is_any(app: &App) -> Result<bool, DashboardsError> {
+/// Returns whether any dashboard exists.
+pub(super) fn any_exists(app: &App) -> Result<bool, DashboardsError> {
     Ok(store::count(app.engine())? > 0)
 }
 
@@ -181,22 +184,23 @@ fn rewrite(
         }
         let now = app.now();
         change(&mut dashboard, now)?;
-        // The clock may step back; a dashboard does not.
+        // The clock may step back, but `updated_at` must not.
         dashboard.updated_at = dashboard.updated_at.max(now);
-        if let Outcome::Written(revision) = store::replace(app.engine(), &dashboard, revision)? {
+        if let WriteOutcome::Written(revision) = store::replace(app.engine(), &dashboard, revision)?
+        {
             return Ok(Versioned { value: dashboard, revision });
         }
     }
     Err(DashboardsError::Busy)
 }
 
-/// Refuses a widget that cannot be. A metric that exists must have the aggregation.
+/// Validates a widget; if its metric exists, the aggregation must suit the metric's type.
 fn check(app: &App, definition: &Definition) -> Result<(), Invalid> {
     let metric = definition.query.metric.as_deref();
     definition.check(metric.and_then(|name| metrics::kind_of(app, name)))
 }
 
-/// The original's name and that it is a copy, as much of it as a name may have.
+/// Returns the original name with a suffix, truncated to the maximum length of a name.
 fn name_of_copy(name: &str) -> String {
     const SUFFIX: &str = " (copy)";
     let kept = limits::DASHBOARD_NAME_CHARS_MAX - SUFFIX.len();

@@ -1,4 +1,4 @@
-//! How a widget shows its answer: the options, which of them each type has, and what they may be.
+//! The display options of widgets, the widget types they apply to, and their rules.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -11,63 +11,63 @@ use crate::platform::json::whole_or_null;
 use crate::platform::patterns;
 use crate::platform::telemetry::span;
 
-/// Options of a widget. All are optional; each belongs to some types only.
+/// The options of a widget. All are optional; each applies only to some types.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(super) struct WidgetOptions {
-    /// How far back the widget looks: `<n>m`, `h`, `d` or `w`; 24h when absent.
+    /// The range up to now that the widget covers: `<n>m`, `h`, `d` or `w`; defaults to 24h.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(example = "24h", regex(pattern = patterns::SPAN))]
     pub(super) time_range: Option<String>,
-    /// How numbers are written.
+    /// How numbers are formatted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) format: Option<Format>,
     /// number: what the value is compared with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) comparison: Option<Comparison>,
-    /// graph: how it is drawn.
+    /// graph: the drawing style.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) style: Option<Style>,
-    /// bar: which way the bars go.
+    /// bar: the orientation of the bars.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) orientation: Option<Orientation>,
-    /// graph, bar, pie: whether the labels are explained beside it.
+    /// graph, bar, pie: whether a legend is displayed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) show_legend: Option<bool>,
-    /// bar, pie, table: how many items or rows, 1 to 1000; 10 when absent.
+    /// bar, pie, table: the maximum number of items or rows, 1 to 1000; defaults to 10.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole_or_null")]
     #[schemars(range(min = 1, max = limits::WIDGET_ITEMS_MAX))]
     pub(super) limit: Option<u32>,
-    /// table: what each row holds: keys of `group_by` (with or without `tags.`), `label`, `value`, or any
-    /// aggregation. Those of `group_by` and `value` when absent.
+    /// table: the columns of each row: keys of `group_by` (with or without `tags.`), `label`,
+    /// `value`, or any aggregation. Defaults to the keys of `group_by` and `value`.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "columns")]
     #[schemars(length(min = 1, max = limits::WIDGET_COLUMNS_MAX))]
     pub(super) columns: Option<Vec<String>>,
-    /// table: the order of the rows; by `value`, descending, when absent.
+    /// table: the order of the rows; defaults to descending by `value`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) sort: Option<Sort>,
-    /// heatmap: what goes to the right; the hour of the day when absent.
+    /// heatmap: the horizontal axis; defaults to the hour of the day.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) x_axis: Option<Axis>,
-    /// heatmap: what goes down; the day of the week when absent.
+    /// heatmap: the vertical axis; defaults to the day of the week.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) y_axis: Option<Axis>,
 }
 
-/// How numbers are written.
+/// How numbers are formatted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "WidgetFormat")]
 pub(super) struct Format {
-    /// Text before the number.
+    /// A string before the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::WIDGET_FORMAT_CHARS_MAX))]
     prefix: Option<String>,
-    /// Text behind the number.
+    /// A string after the number.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::WIDGET_FORMAT_CHARS_MAX))]
     suffix: Option<String>,
-    /// Digits behind the point.
+    /// The number of digits after the decimal point.
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole_or_null")]
     #[schemars(range(max = limits::WIDGET_DECIMALS_MAX))]
     decimals: Option<u8>,
@@ -78,12 +78,12 @@ pub(super) struct Format {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "WidgetComparison")]
 pub(super) struct Comparison {
-    /// `previous_period`: the same number over the range as long that ends where this one begins.
+    /// `previous_period`: the same query over the preceding range of equal length.
     #[schemars(regex(pattern = "^previous_period$"))]
     r#type: String,
 }
 
-/// How a graph is drawn.
+/// The drawing style of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "GraphStyle")]
@@ -93,7 +93,7 @@ pub(super) enum Style {
     Bar,
 }
 
-/// Which way bars go.
+/// The orientation of bars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "BarOrientation")]
@@ -107,14 +107,14 @@ pub(super) enum Orientation {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "TableSort")]
 pub(super) struct Sort {
-    /// What a column may be.
+    /// A column, as in `columns`.
     pub(super) field: String,
-    /// Descending when absent.
+    /// Defaults to descending.
     #[serde(default)]
     pub(super) order: Order,
 }
 
-/// A direction of sorting.
+/// The direction of sorting.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "SortOrder")]
@@ -136,7 +136,7 @@ pub(super) enum Axis {
 }
 
 impl WidgetOptions {
-    /// Refuses an option that the type does not have, and one that cannot be.
+    /// Checks that all options apply to the widget type and have valid values.
     pub(super) fn check(&self, kind: WidgetType) -> Result<(), Invalid> {
         use WidgetType::{Bar, Graph, Heatmap, Number, Pie, Table};
         let owners: [(&str, bool, &[WidgetType]); 9] = [
@@ -185,7 +185,7 @@ impl WidgetOptions {
         }
     }
 
-    /// How far back the widget looks, in milliseconds.
+    /// Returns the length of the range that the widget covers, in milliseconds.
     pub(super) fn range_ms(&self) -> Result<i64, Invalid> {
         let Some(text) = &self.time_range else { return Ok(limits::WIDGET_RANGE_DEFAULT_MS) };
         span::parse(text, limits::WIDGET_RANGE_MS_MAX).ok_or_else(|| {
@@ -196,12 +196,12 @@ impl WidgetOptions {
         })
     }
 
-    /// How many items or rows there are at most.
+    /// Returns the maximum number of items or rows.
     pub(super) fn items_max(&self) -> usize {
         self.limit.map_or(limits::WIDGET_ITEMS_DEFAULT, |limit| limit as usize)
     }
 
-    /// What goes to the right and what down.
+    /// Returns the horizontal and the vertical axis.
     pub(super) fn axes(&self) -> (Axis, Axis) {
         (self.x_axis.unwrap_or(Axis::HourOfDay), self.y_axis.unwrap_or(Axis::DayOfWeek))
     }
@@ -224,7 +224,7 @@ impl Format {
     }
 }
 
-/// Reads columns, of which one too many is enough to refuse them.
+/// Reads columns, but no more than one beyond the limit, which is enough to reject them.
 fn columns<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
     type Columns = AtMost<String, { limits::WIDGET_COLUMNS_MAX + 1 }>;
     Ok(Option::<Columns>::deserialize(deserializer)?.map(AtMost::first))
@@ -237,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_is_a_number_and_a_unit() {
+    fn a_range_is_an_integer_with_a_unit() {
         for (text, minutes) in [
             ("1m", Some(1)),
             ("90m", Some(90)),

@@ -1,4 +1,5 @@
-//! From a widget's query to what is asked: the texts parsed once, and refused here when no answer can come of them.
+//! Converts the query of a widget to a plan for the engine: its strings are parsed once, and
+//! queries that cannot be answered are rejected here.
 
 use telltale_engine::{
     Aggregation, EventAggregation, EventField, EventGroupBy, MetricName, MetricType, NameFilter,
@@ -13,51 +14,51 @@ use crate::limits;
 use crate::platform::telemetry::buckets::Width;
 use crate::platform::telemetry::question;
 
-/// What a widget asks.
+/// The parsed query of a widget.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Plan {
-    pub(super) source: Source,
+pub(super) struct QueryPlan {
+    pub(super) source: QuerySource,
     pub(super) filters: Vec<TagFilter>,
-    /// The width of a graph's buckets; chosen by the range when absent.
+    /// The bucket width of a graph; derived from the range if absent.
     pub(super) interval: Option<Width>,
     pub(super) measure: Measure,
-    /// What stands for the only group when there is no `group_by`: the metric or the events.
+    /// The label of the only group of an ungrouped query: the name of the metric or events.
     pub(super) label: String,
-    /// The keys of the groups, without `tags.`.
+    /// The grouping keys, without `tags.`.
     pub(super) group_names: Vec<String>,
 }
 
-/// Where the numbers come from.
+/// The source of a query's data.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum Source {
-    /// A metric; it has no type while it does not exist.
+pub(super) enum QuerySource {
+    /// A metric; `kind` is `None` if it does not exist.
     Metric { name: MetricName, kind: Option<MetricType>, group_by: Vec<String> },
     /// Events.
     Event { name: NameFilter, field: EventField, group_by: Vec<EventGroupBy> },
 }
 
-/// Which number is made of a group and bucket.
+/// The number computed for each group and bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Measure {
-    /// Of a metric.
+    /// An aggregation of a metric.
     Metric(Aggregation),
-    /// Of events.
+    /// An aggregation of events.
     Event(EventAggregation),
 }
 
-/// What a table shows in a column.
+/// The content of a table column.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Column {
-    /// The value of the n-th key of the groups.
+    /// The value of the n-th grouping key.
     Key(usize),
-    /// All keys of the group as one text.
+    /// All grouping keys joined into one string.
     Label,
     /// A number.
     Measure(Measure),
 }
 
-/// The aggregations of events, as users name them; the first is the default.
-const OF_EVENTS: [(&str, EventAggregation); 9] = [
+/// The aggregations of events by name; the first is the default.
+const EVENT_AGGREGATIONS: [(&str, EventAggregation); 9] = [
     ("count", EventAggregation::Count),
     ("sum", EventAggregation::Sum),
     ("avg", EventAggregation::Avg),
@@ -69,12 +70,12 @@ const OF_EVENTS: [(&str, EventAggregation); 9] = [
     ("unique_users", EventAggregation::UniqueUsers),
 ];
 
-impl Plan {
-    /// Reads `query`. `kind` is the type of its metric, where that exists.
+impl QueryPlan {
+    /// Parses `query`. `kind` is the type of its metric, if that exists.
     pub(super) fn new(query: &WidgetQuery, kind: Option<MetricType>) -> Result<Self, Invalid> {
         let (source, label) = match (&query.metric, &query.event) {
-            (Some(name), None) => (of_metric(query, name, kind)?, name),
-            (None, Some(name)) => (of_events(query, name)?, name),
+            (Some(name), None) => (metric_source(query, name, kind)?, name),
+            (None, Some(name)) => (event_source(query, name)?, name),
             _ => return Err(Invalid::query("", "must have exactly one of metric and event")),
         };
         let measure = match query.aggregation.as_deref() {
@@ -95,7 +96,7 @@ impl Plan {
         Ok(Self { source, filters, interval, measure, label, group_names })
     }
 
-    /// Refuses what a widget of this type and with these options cannot show.
+    /// Checks that a widget of this type with these options can display the result.
     pub(super) fn check_for(
         &self,
         kind: WidgetType,
@@ -119,7 +120,7 @@ impl Plan {
         }
     }
 
-    /// The width of a graph's buckets over `range`.
+    /// Returns the bucket width of a graph over `range`.
     pub(super) fn width(&self, range: TimeRange) -> Result<Width, Invalid> {
         let width = self.interval.unwrap_or_else(|| Width::automatic(range));
         let max = limits::QUERY_BUCKETS_MAX;
@@ -130,7 +131,7 @@ impl Plan {
         Ok(width)
     }
 
-    /// The columns of a table by name.
+    /// Returns the columns of a table, with their names.
     pub(super) fn columns(
         &self,
         options: &WidgetOptions,
@@ -151,20 +152,21 @@ impl Plan {
             if named.iter().any(|(known, _)| known == name) {
                 return Err(Invalid::field(field, "must not be the same as another column"));
             }
-            let column = self.column(name).ok_or_else(|| self.no_column(field))?;
+            let column = self.column(name).ok_or_else(|| self.unknown_column(field))?;
             named.push((name.clone(), column));
         }
         Ok(named)
     }
 
-    /// What orders the rows of a table; the value when the options do not say.
+    /// Returns the column by which a table is sorted; the value by default.
     pub(super) fn order(&self, options: &WidgetOptions) -> Result<Column, Invalid> {
         let Some(sort) = &options.sort else { return Ok(Column::Measure(self.measure)) };
-        let field = || self.no_column("options.sort.field".to_owned());
+        let field = || self.unknown_column("options.sort.field".to_owned());
         self.column(&sort.field).ok_or_else(field)
     }
 
-    /// The column called `name`: a key of the groups before a number of the same name.
+    /// Returns the column with this name; grouping keys take precedence over aggregations of the
+    /// same name.
     fn column(&self, name: &str) -> Option<Column> {
         let is_key = |key: &str| name == key || name.strip_prefix("tags.") == Some(key);
         if let Some(i) = self.group_names.iter().position(|key| is_key(key)) {
@@ -177,35 +179,37 @@ impl Plan {
         }
     }
 
-    fn no_column(&self, field: String) -> Invalid {
+    fn unknown_column(&self, field: String) -> Invalid {
         let keys: String = self.group_names.iter().map(|name| format!("{name}, ")).collect();
         let expected = format!("must be one of {keys}label, value, {}", self.source.measures());
         Invalid::field(field, expected)
     }
 }
 
-impl Source {
-    /// The measure called `text`, if there is one.
+impl QuerySource {
+    /// Parses the name of a measure.
     fn measure(&self, text: &str) -> Option<Measure> {
         match self {
             Self::Metric { kind, .. } => Aggregation::parse(text)
-                .filter(|asked| kind.is_none_or(|kind| Aggregation::of(kind).contains(asked)))
+                .filter(|aggregation| {
+                    kind.is_none_or(|kind| Aggregation::of(kind).contains(aggregation))
+                })
                 .map(Measure::Metric),
             Self::Event { .. } => {
-                let found = OF_EVENTS.iter().find(|(name, _)| *name == text);
-                found.map(|(_, asked)| Measure::Event(*asked))
+                let found = EVENT_AGGREGATIONS.iter().find(|(name, _)| *name == text);
+                found.map(|(_, aggregation)| Measure::Event(*aggregation))
             }
         }
     }
 
-    /// The names of all measures.
+    /// Returns the names of all measures, separated by commas.
     fn measures(&self) -> String {
         let names: Vec<&str> = match self {
             Self::Metric { kind: None, .. } => Aggregation::ALL.map(Aggregation::as_str).into(),
             Self::Metric { kind: Some(kind), .. } => {
-                Aggregation::of(*kind).iter().map(|asked| asked.as_str()).collect()
+                Aggregation::of(*kind).iter().map(|aggregation| aggregation.as_str()).collect()
             }
-            Self::Event { .. } => OF_EVENTS.map(|(name, _)| name).into(),
+            Self::Event { .. } => EVENT_AGGREGATIONS.map(|(name, _)| name).into(),
         };
         names.join(", ")
     }
@@ -214,7 +218,7 @@ impl Source {
         match self {
             Self::Metric { kind, .. } => {
                 let first = kind.and_then(|kind| Aggregation::of(kind).first().copied());
-                // A metric that does not exist has no numbers of any kind.
+                // The choice has no effect: a metric that does not exist has no values.
                 Measure::Metric(first.unwrap_or(Aggregation::Avg))
             }
             Self::Event { .. } => Measure::Event(EventAggregation::Count),
@@ -236,11 +240,15 @@ impl Source {
     }
 }
 
-fn of_metric(query: &WidgetQuery, name: &str, kind: Option<MetricType>) -> Result<Source, Invalid> {
+fn metric_source(
+    query: &WidgetQuery,
+    name: &str,
+    kind: Option<MetricType>,
+) -> Result<QuerySource, Invalid> {
     let name = MetricName::new(name)
         .map_err(|_| Invalid::query("metric", "must be the name of a metric"))?;
     if query.field.is_some() {
-        return Err(Invalid::query("field", "is only for queries of events"));
+        return Err(Invalid::query("field", "is only allowed in event queries"));
     }
     let group_by = match query.group_by.as_deref() {
         None => Vec::new(),
@@ -251,10 +259,10 @@ fn of_metric(query: &WidgetQuery, name: &str, kind: Option<MetricType>) -> Resul
             )
         })?,
     };
-    Ok(Source::Metric { name, kind, group_by })
+    Ok(QuerySource::Metric { name, kind, group_by })
 }
 
-fn of_events(query: &WidgetQuery, name: &str) -> Result<Source, Invalid> {
+fn event_source(query: &WidgetQuery, name: &str) -> Result<QuerySource, Invalid> {
     let max = telltale_engine::limits::NAME_CHARS_MAX;
     let expected = || {
         format!("must be an event name of 1 to {max} characters, or a prefix of one followed by *")
@@ -280,7 +288,7 @@ fn of_events(query: &WidgetQuery, name: &str) -> Result<Source, Invalid> {
     let field = field.map_err(|_| {
         Invalid::query("field", "must be value, or a path in the properties such as cart.total")
     })?;
-    Ok(Source::Event { name, field: field.unwrap_or_default(), group_by })
+    Ok(QuerySource::Event { name, field: field.unwrap_or_default(), group_by })
 }
 
 fn filters(query: &WidgetQuery) -> Result<Vec<TagFilter>, Invalid> {
@@ -303,13 +311,13 @@ mod tests {
 
     #[track_caller]
     fn refused(json: serde_json::Value, kind: Option<MetricType>, field: &str) {
-        let told = json.to_string();
-        let invalid = Plan::new(&query(json), kind).unwrap_err();
-        assert_eq!(invalid.field, field, "{told}: {invalid}");
+        let sent = json.to_string();
+        let invalid = QueryPlan::new(&query(json), kind).unwrap_err();
+        assert_eq!(invalid.field, field, "{sent}: {invalid}");
     }
 
     #[test]
-    fn a_query_asks_one_thing_that_can_be_answered() {
+    fn invalid_queries_are_rejected_by_field() {
         use serde_json::json;
         let gauge = Some(MetricType::Gauge);
         refused(json!({}), None, "query");
@@ -328,26 +336,26 @@ mod tests {
         refused(json!({"event": "a", "group_by": "host"}), None, "query.group_by");
         refused(json!({"event": "a", "group_by": "tags."}), None, "query.group_by");
         refused(json!({"event": "a", "tags": {"k": "a*,b"}}), None, "query.tags.k");
-        Plan::new(&query(json!({"metric": "a", "aggregation": "sum"})), None).unwrap();
+        QueryPlan::new(&query(json!({"metric": "a", "aggregation": "sum"})), None).unwrap();
     }
 
     #[test]
-    fn the_default_is_that_of_what_is_asked() {
+    fn the_default_measure_depends_on_the_source() {
         use serde_json::json;
-        for (asked, kind, expected) in [
+        for (widget_query, kind, expected) in [
             (json!({"metric": "a"}), Some(MetricType::Counter), Measure::Metric(Aggregation::Sum)),
             (json!({"metric": "a"}), Some(MetricType::Set), Measure::Metric(Aggregation::Count)),
             (json!({"event": "a"}), None, Measure::Event(EventAggregation::Count)),
         ] {
-            assert_eq!(Plan::new(&query(asked), kind).unwrap().measure, expected);
+            assert_eq!(QueryPlan::new(&query(widget_query), kind).unwrap().measure, expected);
         }
     }
 
     #[test]
-    fn events_are_named_whole_or_by_their_beginning() {
+    fn events_are_selected_by_name_or_prefix() {
         use serde_json::json;
-        let name = |text: &str| match Plan::new(&query(json!({"event": text})), None) {
-            Ok(Plan { source: Source::Event { name, .. }, .. }) => name,
+        let name = |text: &str| match QueryPlan::new(&query(json!({"event": text})), None) {
+            Ok(QueryPlan { source: QuerySource::Event { name, .. }, .. }) => name,
             other => panic!("{other:?}"),
         };
         assert_eq!(name("order.paid"), NameFilter::Exactly("order.paid".to_owned()));
@@ -358,10 +366,10 @@ mod tests {
     }
 
     #[test]
-    fn columns_are_keys_before_numbers() {
+    fn column_names_refer_to_keys_before_aggregations() {
         use serde_json::json;
-        let asked = query(json!({"metric": "a", "group_by": "tags.count,tags.host"}));
-        let plan = Plan::new(&asked, Some(MetricType::Distribution)).unwrap();
+        let widget_query = query(json!({"metric": "a", "group_by": "tags.count,tags.host"}));
+        let plan = QueryPlan::new(&widget_query, Some(MetricType::Distribution)).unwrap();
         assert_eq!(plan.column("count"), Some(Column::Key(0)));
         assert_eq!(plan.column("tags.host"), Some(Column::Key(1)));
         assert_eq!(plan.column("p99"), Some(Column::Measure(Measure::Metric(Aggregation::P99))));

@@ -1,7 +1,8 @@
-//! The routes of the area, and what each does: parse, act, answer.
+//! The HTTP routes of the area.
 //!
-//! The `ETag` of everything that is answered about one dashboard names the dashboard's revision; `If-Match` on any
-//! change of it, widgets and layout included, is compared with that.
+//! The `ETag` of every response about one dashboard contains the dashboard's revision; `If-Match`
+//! on any change of the dashboard, including its widgets and layout, is compared with that
+//! revision.
 
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use http::header::ETAG;
 use serde::Serialize;
 use telltale_engine::Versioned;
 
-use super::data::{RenderedWidgets, Span, render};
+use super::data::{RenderedWidgets, RequestedRange, render};
 use super::error::DashboardsError;
 use super::model::Dashboard;
 use super::ops;
@@ -45,19 +46,19 @@ pub static ROUTES: &[Route] = &[
 async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let paging = req.query().paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
     let all = app.blocking(ops::list).await?;
-    // No revision is 0: the list has none, only its bytes.
+    // A list has no revision, so its ETag depends on the body only; 0 is never a revision.
     Ok(tagged(Response::ok(&page(all, paging))?, 0))
 }
 
 async fn create(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let draft = req.json::<DashboardInput>()?.into_draft()?;
-    let dashboard = app.blocking(move |app| ops::make(app, draft)).await?;
+    let dashboard = app.blocking(move |app| ops::build(app, draft)).await?;
     created(&app, &req, dashboard).await
 }
 
 async fn import(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let draft = req.json::<ImportInput>()?.into_draft()?;
-    let dashboard = app.blocking(move |app| ops::make(app, draft)).await?;
+    let dashboard = app.blocking(move |app| ops::build(app, draft)).await?;
     created(&app, &req, dashboard).await
 }
 
@@ -69,42 +70,43 @@ async fn duplicate(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let span = Span::read(req.query(), app.now())?;
+    let requested = RequestedRange::read(req.query(), app.now())?;
     let found = app.blocking(move |app| ops::get(app, req.param("id"))).await?;
-    shown(&app, StatusCode::OK, &found, span).await
+    respond_with_values(&app, StatusCode::OK, &found, requested).await
 }
 
 async fn update(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let change = req.json::<DashboardPatch>()?.into_change()?;
     let work = move |app: &App| ops::update(app, req.param("id"), &change, |now| fits(&req, now));
     let written = app.blocking(work).await?;
-    shown_after_write(&app, StatusCode::OK, &written).await
+    respond_after_write(&app, StatusCode::OK, &written).await
 }
 
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let gone = Deleted::new(req.param("id"));
+    let deleted = Deleted::new(req.param("id"));
     app.blocking(move |app| ops::delete(app, req.param("id"), |now| fits(&req, now))).await?;
-    Response::ok(&Data { data: gone })
+    Response::ok(&Data { data: deleted })
 }
 
 async fn export(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let found = app.blocking(move |app| ops::get(app, req.param("id"))).await?;
-    answer(StatusCode::OK, ExportView::from(found.value), found.revision)
+    respond(StatusCode::OK, ExportView::from(found.value), found.revision)
 }
 
 async fn arrange(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let moves = req.json::<LayoutInput>()?.into_moves()?;
     let work = move |app: &App| ops::arrange(app, req.param("id"), &moves, |now| fits(&req, now));
     let written = app.blocking(work).await?;
-    answer(StatusCode::OK, DashboardView::widgets(&written.value), written.revision)
+    respond(StatusCode::OK, DashboardView::widgets(&written.value), written.revision)
 }
 
 async fn add_widget(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let sketch = req.json::<WidgetInput>()?.into_sketch()?;
-    let work =
-        move |app: &App| ops::add_widget(app, req.param("id"), &sketch, |now| fits(&req, now));
+    let widget_draft = req.json::<WidgetInput>()?.into_widget_draft()?;
+    let work = move |app: &App| {
+        ops::add_widget(app, req.param("id"), &widget_draft, |now| fits(&req, now))
+    };
     let (id, written) = app.blocking(work).await?;
-    answer(StatusCode::CREATED, WidgetView::from(written.value.widget(&id)?), written.revision)
+    respond(StatusCode::CREATED, WidgetView::from(written.value.widget(&id)?), written.revision)
 }
 
 async fn update_widget(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -115,76 +117,78 @@ async fn update_widget(app: Arc<App>, req: Request) -> ApiResult<Response> {
         ops::update_widget(app, req.param("id"), &id, &change, |now| fits(&req, now))
     };
     let written = app.blocking(work).await?;
-    answer(StatusCode::OK, WidgetView::from(written.value.widget(&widget_id)?), written.revision)
+    respond(StatusCode::OK, WidgetView::from(written.value.widget(&widget_id)?), written.revision)
 }
 
 async fn delete_widget(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let gone = Deleted::new(req.param("widget_id"));
+    let deleted = Deleted::new(req.param("widget_id"));
     let work = move |app: &App| {
         ops::delete_widget(app, req.param("id"), req.param("widget_id"), |now| fits(&req, now))
     };
     app.blocking(work).await?;
-    Response::ok(&Data { data: gone })
+    Response::ok(&Data { data: deleted })
 }
 
 async fn widget_data(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let span = Span::read(req.query(), app.now())?;
+    let requested = RequestedRange::read(req.query(), app.now())?;
     let widget_id = req.param("widget_id").to_owned();
     let found = app.blocking(move |app| ops::get(app, req.param("id"))).await?;
     let widget = found.value.widget(&widget_id)?;
-    let range = span.range(&widget.definition.options)?;
-    let RenderedWidgets { mut widgets, memory: _memory } = render(&app, [widget], span).await;
+    let range = requested.range(&widget.definition.options)?;
+    let RenderedWidgets { mut widgets, memory: _memory } = render(&app, [widget], requested).await;
     let Some(rendered) = widgets.pop() else {
         return Err(DashboardsError::WidgetNotFound(widget_id).into());
     };
     let data = WidgetDataView::new(widget, range, rendered);
-    counted_answer(&app, StatusCode::OK, data, found.revision)
+    respond_accounted(&app, StatusCode::OK, data, found.revision)
 }
 
-/// Whether the caller's `If-Match` allows a change of this revision.
+/// Returns whether the caller's `If-Match` allows a change of this revision.
 fn fits(req: &Request, revision: u64) -> bool {
     req.check_if_match(revision).is_ok()
 }
 
-/// Stores a new dashboard and answers it with what it shows. A repeated request is answered without the values:
-/// they may be larger than what is kept for it, and would be old.
+/// Stores a new dashboard and responds with it, including the values of its widgets. The response
+/// stored for repeated requests has no values: they could exceed the size limit of stored
+/// responses, and would be out of date.
 async fn created(app: &Arc<App>, req: &Request, dashboard: Dashboard) -> ApiResult<Response> {
-    let remembered = Response::created(&Data { data: DashboardView::plain(&dashboard) })?;
-    let is_kept = remembered.body().len() <= limits::IDEMPOTENT_BODY_BYTES_MAX;
-    let receipt = if is_kept { req.receipt(&remembered) } else { None };
+    let repeated = Response::created(&Data { data: DashboardView::plain(&dashboard) })?;
+    let is_kept = repeated.body().len() <= limits::IDEMPOTENT_BODY_BYTES_MAX;
+    let receipt = if is_kept { req.receipt(&repeated) } else { None };
     let stored = app.blocking(move |app| ops::insert(app, dashboard, receipt)).await?;
-    shown_after_write(app, StatusCode::CREATED, &stored).await
+    respond_after_write(app, StatusCode::CREATED, &stored).await
 }
 
-/// Answers a dashboard that was stored with what its widgets show, or without where there is no memory for that.
-async fn shown_after_write(
+/// Responds with a dashboard after a write, including the values of its widgets, or without them if
+/// memory is short.
+async fn respond_after_write(
     app: &Arc<App>,
     status: StatusCode,
     stored: &Versioned<Dashboard>,
 ) -> ApiResult<Response> {
-    match shown(app, status, stored, Span::own(app.now())).await {
+    match respond_with_values(app, status, stored, RequestedRange::own(app.now())).await {
         Err(refused) if refused.code() == ErrorCode::Overloaded => {
-            answer(status, DashboardView::plain(&stored.value), stored.revision)
+            respond(status, DashboardView::plain(&stored.value), stored.revision)
         }
-        shown => shown,
+        response => response,
     }
 }
 
-/// Answers a dashboard with what its widgets show.
-async fn shown(
+/// Responds with a dashboard, including the values of its widgets.
+async fn respond_with_values(
     app: &Arc<App>,
     status: StatusCode,
     found: &Versioned<Dashboard>,
-    span: Span,
+    requested: RequestedRange,
 ) -> ApiResult<Response> {
     let RenderedWidgets { widgets, memory: _memory } =
-        render(app, &found.value.widgets, span).await;
+        render(app, &found.value.widgets, requested).await;
     let data = DashboardView::rendered(&found.value, widgets);
-    counted_answer(app, status, data, found.revision)
+    respond_accounted(app, status, data, found.revision)
 }
 
-/// Answers with values, whose text may be large.
-fn counted_answer<T: Serialize>(
+/// Responds with values, whose JSON may be large and is accounted for.
+fn respond_accounted<T: Serialize>(
     app: &App,
     status: StatusCode,
     data: T,
@@ -194,7 +198,7 @@ fn counted_answer<T: Serialize>(
     Ok(tagged(response, revision))
 }
 
-fn answer<T: Serialize>(status: StatusCode, data: T, revision: u64) -> ApiResult<Response> {
+fn respond<T: Serialize>(status: StatusCode, data: T, revision: u64) -> ApiResult<Response> {
     Ok(tagged(Response::json(status, &Data { data })?, revision))
 }
 
@@ -205,39 +209,39 @@ fn tagged(response: Response, revision: u64) -> Response {
 
 const TAG: &str = "Dashboards";
 const NO_DASHBOARD: ErrorCode = ErrorCode::Missing(Resource::Dashboard);
-/// From what was made to the dashboard.
-const MADE: [Link; 1] = [Link::get("/api/v1/dashboards/{id}", "id", "/data/id")];
+/// The link from a created dashboard to its resource.
+const CREATED_LINKS: [Link; 1] = [Link::get("/api/v1/dashboards/{id}", "id", "/data/id")];
 const WIDGET_PATH: &str = "/api/v1/dashboards/{id}/widgets/{widget_id}/data";
 const NO_WIDGET: ErrorCode = ErrorCode::Missing(Resource::Widget);
 const RANGE: [Param; 2] = [
-    Param::query("from", "Inclusive. As far before `to` as the widget's `time_range` says when absent. A date is its midnight in UTC.")
+    Param::query("from", "Inclusive. Defaults to `to` minus the widget's `time_range`. A date means its midnight in UTC.")
         .form(Form::Time),
-    Param::query("to", "Exclusive; now when absent. A date is the end of that day.").form(Form::Time),
+    Param::query("to", "Exclusive; defaults to now. A date means the end of that day.").form(Form::Time),
 ];
 
-const LIST: Doc = Doc::new(TAG, "List dashboards, the newest first")
+const LIST: Doc = Doc::new(TAG, "List dashboards, newest first")
     .parameters(&PAGING)
     .ok::<Page<SummaryView>>()
     .errors(&[ErrorCode::InvalidParameter])
     .versioned();
 
-const CREATE: Doc = Doc::new(TAG, "Make a dashboard")
+const CREATE: Doc = Doc::new(TAG, "Create a dashboard")
     .request::<DashboardInput>(r#"{"name": "Shop", "description": "Orders and machines"}"#)
     .created::<Data<DashboardView>>()
-    .links(&MADE)
+    .links(&CREATED_LINKS)
     .errors(&[ErrorCode::MissingName, ErrorCode::InvalidName, ErrorCode::InvalidField]);
 
-const GET: Doc = Doc::new(TAG, "Get a dashboard with what its widgets show")
+const GET: Doc = Doc::new(TAG, "Get a dashboard with the values of its widgets")
     .about(
-        "All widgets are computed at once, each within a budget of time. One that fails or is late has an `error` in \
-         place of its values, and the others are answered. `from` and `to` replace the range of every widget.",
+        "All widgets are computed concurrently, each within a timeout. A widget that fails or times out has an \
+         `error` instead of its values; the others are returned. `from` and `to` replace the range of every widget.",
     )
     .parameters(&RANGE)
     .ok::<Data<DashboardView>>()
     .errors(&[NO_DASHBOARD, ErrorCode::InvalidTimestamp, ErrorCode::InvalidRange])
     .versioned();
 
-const UPDATE: Doc = Doc::new(TAG, "Rename or describe a dashboard")
+const UPDATE: Doc = Doc::new(TAG, "Change the name or description of a dashboard")
     .request::<DashboardPatch>(r#"{"description": null}"#)
     .ok::<Data<DashboardView>>()
     .errors(&[
@@ -255,14 +259,14 @@ const DELETE: Doc = Doc::new(TAG, "Delete a dashboard with its widgets")
     .versioned();
 
 const DUPLICATE: Doc = Doc::new(TAG, "Copy a dashboard with its widgets")
-    .optional_request::<CopyInput>(r#"{"name": "Shop, again"}"#)
+    .optional_request::<CopyInput>(r#"{"name": "Shop (copy)"}"#)
     .created::<Data<DashboardView>>()
-    .links(&MADE)
+    .links(&CREATED_LINKS)
     .errors(&[NO_DASHBOARD, ErrorCode::MissingName, ErrorCode::InvalidName])
     .ext();
 
 const EXPORT: Doc = Doc::new(TAG, "Export a dashboard")
-    .about("What comes out goes into `POST /api/v1/dashboards/import`, here or on another server.")
+    .about("The export can be imported with `POST /api/v1/dashboards/import`, on this or another server.")
     .ok::<Data<ExportView>>()
     .errors(&[NO_DASHBOARD])
     .versioned()
@@ -270,13 +274,13 @@ const EXPORT: Doc = Doc::new(TAG, "Export a dashboard")
 
 const IMPORT: Doc = Doc::new(TAG, "Import a dashboard")
     .about(
-        "Makes a new dashboard with new widgets. All of it, or nothing when a widget is refused.",
+        "Creates a new dashboard with new widgets. If a widget is invalid, nothing is created.",
     )
     .request::<ImportInput>(
         r#"{"version": 1, "name": "Shop", "widgets": [{"type": "number", "title": "Orders", "query": {"event": "order.paid"}}]}"#,
     )
     .created::<Data<DashboardView>>()
-    .links(&MADE)
+    .links(&CREATED_LINKS)
     .errors(&[
         ErrorCode::MissingName,
         ErrorCode::InvalidName,
@@ -288,7 +292,7 @@ const IMPORT: Doc = Doc::new(TAG, "Import a dashboard")
     .ext();
 
 const LAYOUT: Doc = Doc::new(TAG, "Move the widgets of a dashboard")
-    .about("All or nothing. Widgets that are not named stay. Answers all widgets, without values.")
+    .about("All widgets are moved, or none. Widgets not listed stay in place. Returns all widgets, without values.")
     .request::<LayoutInput>(r#"{"widgets": []}"#)
     .ok::<Data<Vec<WidgetView>>>()
     .errors(&[
@@ -301,7 +305,7 @@ const LAYOUT: Doc = Doc::new(TAG, "Move the widgets of a dashboard")
     .versioned();
 
 const ADD_WIDGET: Doc = Doc::new(TAG, "Add a widget")
-    .about("A metric that does not exist yet is accepted and shows nothing.")
+    .about("A metric that does not exist yet is accepted and has no values.")
     .request::<WidgetInput>(
         r#"{"type": "graph", "title": "Load", "query": {"metric": "cpu.usage", "aggregation": "avg"}, "options": {"style": "line"}}"#,
     )
@@ -317,8 +321,8 @@ const ADD_WIDGET: Doc = Doc::new(TAG, "Add a widget")
     .versioned();
 
 const UPDATE_WIDGET: Doc = Doc::new(TAG, "Change a widget")
-    .about("Absent fields stay; `query` and `options` are replaced whole.")
-    .request::<WidgetPatch>(r#"{"title": "Load of all machines"}"#)
+    .about("Absent fields are unchanged; `query` and `options` are replaced as a whole.")
+    .request::<WidgetPatch>(r#"{"title": "Load of all hosts"}"#)
     .ok::<Data<WidgetView>>()
     .errors(&[
         NO_DASHBOARD,
@@ -335,8 +339,8 @@ const DELETE_WIDGET: Doc = Doc::new(TAG, "Remove a widget")
     .errors(&[NO_DASHBOARD, NO_WIDGET, ErrorCode::Conflict])
     .versioned();
 
-const WIDGET_DATA: Doc = Doc::new(TAG, "Get what one widget shows")
-    .about("With the range that it was computed of. A widget that fails or is late has an `error` in place of its values.")
+const WIDGET_DATA: Doc = Doc::new(TAG, "Get the values of one widget")
+    .about("Includes the range of the values. A widget that fails or times out has an `error` instead of its values.")
     .parameters(&RANGE)
     .ok::<Data<WidgetDataView>>()
     .errors(&[NO_DASHBOARD, NO_WIDGET, ErrorCode::InvalidTimestamp, ErrorCode::InvalidRange])

@@ -1,10 +1,12 @@
-//! The documents of the area.
+//! The stored documents of the area.
 //!
-//! Collection `dashboards`, id = the dashboard's id; one document holds a dashboard with all its widgets.
+//! The collection is `dashboards`, the key a dashboard's id; one document contains a dashboard with
+//! all its widgets.
 //!
 //! ```text
 //! {"name", "description"?, "created_at_ms", "updated_at_ms",
-//!  "widgets": [{"id", "created_at_ms", "definition": {"type", "title", "position", "query", "options"}}]}
+//!  "widgets": [{"id", "created_at_ms",
+//!               "definition": {"type", "title", "position", "query", "options"}}]}
 //! ```
 
 use serde::de::IgnoredAny;
@@ -18,7 +20,7 @@ use super::model::{Dashboard, Summary, Widget};
 
 const COLLECTION: Collection = Collection("dashboards");
 
-/// A dashboard as it is stored.
+/// A stored dashboard.
 #[derive(Debug, Serialize, Deserialize)]
 struct StoredDashboard<Widgets> {
     name: String,
@@ -29,7 +31,7 @@ struct StoredDashboard<Widgets> {
     widgets: Widgets,
 }
 
-/// A widget as it is stored.
+/// A stored widget.
 #[derive(Debug, Serialize, Deserialize)]
 struct StoredWidget {
     id: String,
@@ -37,16 +39,16 @@ struct StoredWidget {
     definition: Definition,
 }
 
-/// Whether a write took place.
+/// The outcome of a conditional write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Outcome {
-    /// It did, with this revision.
+pub(super) enum WriteOutcome {
+    /// The write committed with this revision.
     Written(u64),
-    /// Another write came first: nothing was changed.
-    Outrun,
+    /// A concurrent write committed first; nothing was changed.
+    Conflict,
 }
 
-/// The dashboard called `id`, with its revision.
+/// Returns the dashboard `id` with its revision.
 pub(super) fn get(engine: &Engine, id: &str) -> Result<Option<Versioned<Dashboard>>> {
     let stored = engine.documents().get::<StoredDashboard<Vec<StoredWidget>>>(COLLECTION, id)?;
     Ok(stored.map(|found| {
@@ -55,7 +57,7 @@ pub(super) fn get(engine: &Engine, id: &str) -> Result<Option<Versioned<Dashboar
     }))
 }
 
-/// All dashboards without their widgets, the newest first.
+/// Returns all dashboards without their widgets, newest first.
 pub(super) fn list(engine: &Engine) -> Result<Vec<Summary>> {
     let stored = engine.documents().list::<StoredDashboard<Vec<IgnoredAny>>>(COLLECTION, "")?;
     let summary = |(id, found): (String, Versioned<StoredDashboard<Vec<IgnoredAny>>>)| Summary {
@@ -66,16 +68,16 @@ pub(super) fn list(engine: &Engine) -> Result<Vec<Summary>> {
         updated_at: TimestampMs(found.value.updated_at_ms),
         widgets_count: found.value.widgets.len(),
     };
-    // Ids sort by creation.
+    // Ids sort by creation time.
     Ok(stored.into_iter().rev().map(summary).collect())
 }
 
-/// How many dashboards there are.
+/// Returns the number of dashboards.
 pub(super) fn count(engine: &Engine) -> Result<usize> {
     Ok(engine.documents().list::<IgnoredAny>(COLLECTION, "")?.len())
 }
 
-/// Stores a new dashboard, and with it the receipt of an idempotent request. Returns its revision.
+/// Stores a new dashboard together with the receipt of an idempotent request. Returns its revision.
 pub(super) fn insert(
     engine: &Engine,
     dashboard: &Dashboard,
@@ -89,8 +91,8 @@ pub(super) fn insert(
     transaction.commit()
 }
 
-/// Stores a dashboard in place of its revision `before`.
-pub(super) fn replace(engine: &Engine, dashboard: &Dashboard, before: u64) -> Result<Outcome> {
+/// Replaces the revision `before` of a dashboard.
+pub(super) fn replace(engine: &Engine, dashboard: &Dashboard, before: u64) -> Result<WriteOutcome> {
     let mut transaction = engine.documents().begin();
     let expected = Expect::Revision(before);
     transaction.put(COLLECTION, &dashboard.id, &stored(dashboard), expected)?;
@@ -98,16 +100,16 @@ pub(super) fn replace(engine: &Engine, dashboard: &Dashboard, before: u64) -> Re
 }
 
 /// Deletes the revision `before` of a dashboard.
-pub(super) fn delete(engine: &Engine, id: &str, before: u64) -> Result<Outcome> {
+pub(super) fn delete(engine: &Engine, id: &str, before: u64) -> Result<WriteOutcome> {
     let mut transaction = engine.documents().begin();
     transaction.delete(COLLECTION, id, Expect::Revision(before));
     outcome(transaction.commit())
 }
 
-fn outcome(committed: Result<u64>) -> Result<Outcome> {
+fn outcome(committed: Result<u64>) -> Result<WriteOutcome> {
     match committed {
-        Ok(revision) => Ok(Outcome::Written(revision)),
-        Err(Error::Refused(Refusal::Conflict)) => Ok(Outcome::Outrun),
+        Ok(revision) => Ok(WriteOutcome::Written(revision)),
+        Err(Error::Refused(Refusal::Conflict)) => Ok(WriteOutcome::Conflict),
         Err(error) => Err(error),
     }
 }

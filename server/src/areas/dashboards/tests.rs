@@ -11,9 +11,9 @@ use crate::platform::self_metrics::{RequestCounts, RouteCount, SelfMetrics};
 
 const PATH: &str = "/api/v1/dashboards";
 
-fn make(house: &House) -> String {
-    let made = house.post(PATH, &json!({"name": "n"})).data(201);
-    format!("{PATH}/{}", made["id"].as_str().unwrap())
+fn create_dashboard(house: &House) -> String {
+    let created = house.post(PATH, &json!({"name": "n"})).data(201);
+    format!("{PATH}/{}", created["id"].as_str().unwrap())
 }
 
 fn patch(house: &House, path: &str, body: &Value) -> Answer {
@@ -29,15 +29,15 @@ fn widget(house: &House, dashboard: &str, change: &Value) -> Answer {
 }
 
 #[test]
-fn a_dashboard_is_made_changed_and_deleted() {
+fn a_dashboard_is_created_changed_and_deleted() {
     let house = House::open();
-    let made = house.post(PATH, &json!({"name": "n", "description": "d"})).data(201);
+    let created = house.post(PATH, &json!({"name": "n", "description": "d"})).data(201);
     let now = "2026-01-02T03:04:05.678Z";
     let expected = json!({
-        "id": made["id"], "name": "n", "description": "d", "created_at": now, "updated_at": now, "widgets": []
+        "id": created["id"], "name": "n", "description": "d", "created_at": now, "updated_at": now, "widgets": []
     });
-    assert_eq!(made, expected);
-    let path = format!("{PATH}/{}", made["id"].as_str().unwrap());
+    assert_eq!(created, expected);
+    let path = format!("{PATH}/{}", created["id"].as_str().unwrap());
     assert_eq!(house.get(&path).data(200), expected);
     let changed = patch(&house, &path, &json!({"name": "o", "description": null})).data(200);
     assert_eq!((&changed["name"], &changed["description"]), (&json!("o"), &Value::Null));
@@ -45,15 +45,15 @@ fn a_dashboard_is_made_changed_and_deleted() {
     let list = house.get(PATH).body;
     assert_eq!(list["data"][0]["widgets_count"], 0);
     assert_eq!(list["meta"], json!({"total": 1, "limit": 100, "offset": 0}));
-    assert_eq!(house.delete(&path).data(200), json!({"id": made["id"], "deleted": true}));
+    assert_eq!(house.delete(&path).data(200), json!({"id": created["id"], "deleted": true}));
     house.get(&path).refused(404, "dashboard_not_found", "");
 }
 
 #[test]
-fn a_widget_that_cannot_be_is_refused() {
+fn invalid_widgets_are_refused() {
     let house = House::open();
     house.post("/api/v1/metrics", &json!({"name": "m", "type": "gauge", "value": 1})).data(201);
-    let path = make(&house);
+    let path = create_dashboard(&house);
     for (change, code, field) in [
         (json!({"type": null}), "missing_field", "type"),
         (json!({"type": "gauge"}), "invalid_widget_type", "type"),
@@ -99,7 +99,7 @@ fn a_widget_that_cannot_be_is_refused() {
     }
 }
 
-/// Fails unless a widget with this change is refused so.
+/// Checks that a widget with this change is refused with this code and field.
 #[track_caller]
 fn refused(house: &House, dashboard: &str, change: &Value, code: &str, field: &str) {
     let answer = widget(house, dashboard, change);
@@ -108,10 +108,10 @@ fn refused(house: &House, dashboard: &str, change: &Value, code: &str, field: &s
 }
 
 #[test]
-fn options_that_cannot_be_are_refused() {
+fn invalid_options_are_refused() {
     let house = House::open();
     house.post("/api/v1/metrics", &json!({"name": "m", "type": "gauge", "value": 1})).data(201);
-    let path = make(&house);
+    let path = create_dashboard(&house);
     for (change, code, field) in [
         (json!({"options": {"time_range": "1y"}}), "invalid_field", "options.time_range"),
         (json!({"options": {"limit": 3}}), "invalid_field", "options.limit"),
@@ -163,9 +163,9 @@ fn options_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn a_place_off_the_grid_is_refused() {
+fn a_position_outside_the_grid_is_refused() {
     let house = House::open();
-    let path = make(&house);
+    let path = create_dashboard(&house);
     for (x, y, width, height, field) in [
         (0_u32, 0_u32, 0_u32, 1_u32, "width"),
         (0, 0, 13, 1, "width"),
@@ -184,24 +184,24 @@ fn a_place_off_the_grid_is_refused() {
 }
 
 #[test]
-fn a_lying_if_match_changes_nothing() {
+fn a_wrong_if_match_changes_nothing() {
     let house = House::open();
-    let path = make(&house);
+    let path = create_dashboard(&house);
     let id = widget(&house, &path, &json!({})).data(201)["id"].as_str().unwrap().to_owned();
     let before = house.get(&path);
     let etag = before.headers["etag"].to_str().unwrap().to_owned();
     let one = format!("{path}/widgets/{id}");
     let layout =
         json!({"widgets": [{"id": id, "x": 1, "y": 1, "width": 1, "height": 1}]}).to_string();
-    for lie in ["\"1\"", "W/\"7\"", "nonsense", "\"\""] {
+    for wrong in ["\"1\"", "W/\"7\"", "nonsense", "\"\""] {
         for (method, path, body) in [
-            (Method::PATCH, &path, r#"{"name": "lie"}"#),
+            (Method::PATCH, &path, r#"{"name": "wrong"}"#),
             (Method::PATCH, &format!("{path}/layout"), layout.as_str()),
-            (Method::PATCH, &one, r#"{"title": "lie"}"#),
+            (Method::PATCH, &one, r#"{"title": "wrong"}"#),
             (Method::DELETE, &one, ""),
             (Method::DELETE, &path, ""),
         ] {
-            let answer = house.call(method, path, &[("if-match", lie)], body);
+            let answer = house.call(method, path, &[("if-match", wrong)], body);
             answer.refused(412, "precondition_failed", "");
         }
     }
@@ -215,9 +215,9 @@ fn a_lying_if_match_changes_nothing() {
 }
 
 #[test]
-fn what_is_shown_is_not_called_unchanged_when_only_the_values_changed() {
+fn the_etag_changes_with_the_values_of_the_widgets() {
     let house = House::open();
-    let path = make(&house);
+    let path = create_dashboard(&house);
     widget(&house, &path, &json!({})).data(201);
     let first = house.get(&path);
     let etag = first.headers["etag"].to_str().unwrap();
@@ -227,8 +227,8 @@ fn what_is_shown_is_not_called_unchanged_when_only_the_values_changed() {
     assert_eq!(again().data(200)["widgets"][0]["value"], 7);
 }
 
-/// One minute of a server's life, in its own metrics.
-fn live(engine: &Engine) {
+/// Writes one minute of a server's own metrics.
+fn write_self_metrics(engine: &Engine) {
     static BOUNDS_US: [u64; 2] = [1_000, 10_000];
     let route = |method, path| RouteCount {
         method,
@@ -249,17 +249,17 @@ fn live(engine: &Engine) {
 }
 
 #[test]
-fn the_first_dashboard_shows_the_server_s_own_metrics() {
+fn the_default_dashboard_shows_the_server_s_own_metrics() {
     let house = House::open();
     let app = Arc::clone(house.app());
-    live(app.engine());
+    write_self_metrics(app.engine());
     super::make_first(&app).unwrap();
     super::make_first(&app).unwrap();
     let list = house.get(PATH).data(200);
     assert_eq!(list.as_array().map(Vec::len), Some(1), "{list}");
     let path = format!("{PATH}/{}", list[0]["id"].as_str().unwrap());
-    let shown = house.get(&path).data(200);
-    let widgets = shown["widgets"].as_array().unwrap();
+    let dashboard = house.get(&path).data(200);
+    let widgets = dashboard["widgets"].as_array().unwrap();
     assert!((12..=16).contains(&widgets.len()), "{} widgets", widgets.len());
     for widget in widgets {
         let values = ["value", "series", "groups", "items", "rows", "cells"];
@@ -267,13 +267,13 @@ fn the_first_dashboard_shows_the_server_s_own_metrics() {
         let is_empty = found.is_null()
             || found.as_array().is_some_and(Vec::is_empty)
             || found.as_object().is_some_and(serde_json::Map::is_empty);
-        assert!(!is_empty, "the names are those that the server writes: {widget}");
+        assert!(!is_empty, "the server writes the metric of each widget: {widget}");
     }
     let kinds: std::collections::BTreeSet<&str> =
         widgets.iter().filter_map(|widget| widget["type"].as_str()).collect();
-    assert_eq!(kinds.len(), 6, "every type is shown: {kinds:?}");
-    let places = widgets.iter().map(|widget| &widget["position"]);
-    let cells: Vec<(u64, u64)> = places
+    assert_eq!(kinds.len(), 6, "every type occurs: {kinds:?}");
+    let positions = widgets.iter().map(|widget| &widget["position"]);
+    let cells: Vec<(u64, u64)> = positions
         .flat_map(|at| {
             let n = |name: &str| at[name].as_u64().unwrap();
             let (x, y, width, height) = (n("x"), n("y"), n("width"), n("height"));
@@ -281,11 +281,11 @@ fn the_first_dashboard_shows_the_server_s_own_metrics() {
         })
         .collect();
     let distinct: std::collections::BTreeSet<&(u64, u64)> = cells.iter().collect();
-    assert_eq!(distinct.len(), cells.len(), "no widget lies on another");
+    assert_eq!(distinct.len(), cells.len(), "no widgets overlap");
 }
 
 #[test]
-fn a_widget_that_fails_stands_among_those_that_do_not() {
+fn a_failing_widget_does_not_affect_the_others() {
     let house = House::with(Options { query_points: 50, ..Options::default() });
     let points: Vec<Value> = (0..100)
         .map(|i| {
@@ -294,12 +294,12 @@ fn a_widget_that_fails_stands_among_those_that_do_not() {
         .chain([json!({"name": "m", "type": "gauge", "value": 5})])
         .collect();
     house.post("/api/v1/metrics/batch", &json!({ "metrics": points })).data(200);
-    let path = make(&house);
+    let path = create_dashboard(&house);
     widget(&house, &path, &json!({})).data(201);
     widget(&house, &path, &json!({"query": {"metric": "many"}})).data(201);
     widget(&house, &path, &json!({"query": {"metric": "none"}})).data(201);
-    let shown = house.get(&path).data(200);
-    let widgets = &shown["widgets"];
+    let dashboard = house.get(&path).data(200);
+    let widgets = &dashboard["widgets"];
     assert_eq!(widgets[0]["value"], 5);
     assert_eq!(widgets[1]["error"]["code"], "invalid_range", "{}", widgets[1]);
     assert!(widgets[1]["error"]["message"].is_string() && widgets[1].get("value").is_none());
@@ -307,7 +307,7 @@ fn a_widget_that_fails_stands_among_those_that_do_not() {
     assert!(widgets[2].get("error").is_none());
 }
 
-/// Stores orders of two shops, a minute apart, the newest a minute ago.
+/// Stores orders of two shops, one minute apart, the newest one minute ago.
 fn orders(house: &House) {
     let engine = house.app().engine();
     let mut batch = engine.event_batch();
@@ -328,17 +328,17 @@ fn orders(house: &House) {
         };
         batch.push(&event).unwrap();
     }
-    let (tell, told) = std::sync::mpsc::channel();
+    let (send_outcome, outcome_of_write) = std::sync::mpsc::channel();
     let write = Write { events: Some(batch), ..Write::default() };
-    engine.submit(write, move |outcome| tell.send(outcome).unwrap());
-    told.recv().unwrap().unwrap();
+    engine.submit(write, move |outcome| send_outcome.send(outcome).unwrap());
+    outcome_of_write.recv().unwrap().unwrap();
 }
 
 #[test]
-fn events_are_shown_by_groups_of_several_texts() {
+fn events_are_grouped_by_several_keys() {
     let house = House::open();
     orders(&house);
-    let path = make(&house);
+    let path = create_dashboard(&house);
     let query =
         json!({"event": "order.paid", "aggregation": "sum", "group_by": "tags.shop,user_id"});
     let table = json!({"columns": ["shop", "user_id", "sum"], "sort": {"field": "sum"}});
@@ -347,24 +347,24 @@ fn events_are_shown_by_groups_of_several_texts() {
         widget(&house, &path, &change).data(201);
     }
     let span = "from=2026-01-02T00:00Z&to=2026-01-03T00:00Z";
-    let shown = house.get(&format!("{path}?{span}")).data(200);
+    let dashboard = house.get(&format!("{path}?{span}")).data(200);
     let item = |label: &str, value: u32| json!({"label": label, "value": value});
     assert_eq!(
-        shown["widgets"][0]["items"],
+        dashboard["widgets"][0]["items"],
         json!([item("b,bob", 30), item("a,ann", 10), item("b,ann", 5), item("a,bob", 2)])
     );
     let row = |shop: &str, user: &str, sum: u32| json!({"shop": shop, "user_id": user, "sum": sum});
     assert_eq!(
-        shown["widgets"][1]["rows"],
+        dashboard["widgets"][1]["rows"],
         json!([row("b", "bob", 30), row("a", "ann", 10), row("b", "ann", 5), row("a", "bob", 2)])
     );
 }
 
 #[test]
-fn events_are_shown_by_every_type() {
+fn every_widget_type_can_show_events() {
     let house = House::open();
     orders(&house);
-    let path = make(&house);
+    let path = create_dashboard(&house);
     let by_shop = json!({"event": "order.paid", "aggregation": "sum", "group_by": "tags.shop"});
     let table =
         json!({"columns": ["shop", "sum", "count", "unique_users"], "sort": {"field": "sum"}});
@@ -394,8 +394,8 @@ fn events_are_shown_by_every_type() {
         widget(&house, &path, &change).data(201);
     }
     let span = "from=2026-01-02T00:00Z&to=2026-01-03T00:00Z";
-    let shown = house.get(&format!("{path}?{span}")).data(200);
-    let widgets = &shown["widgets"];
+    let dashboard = house.get(&format!("{path}?{span}")).data(200);
+    let widgets = &dashboard["widgets"];
     assert_eq!((&widgets[0]["value"], &widgets[0]["previous_value"]), (&json!(4), &json!(0)));
     assert_eq!(widgets[1]["value"], 11.75);
     assert_eq!(widgets[2]["value"], 3);

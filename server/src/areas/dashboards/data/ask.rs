@@ -1,4 +1,5 @@
-//! One question, put to whoever knows: the metrics area or the events of the engine. The answers look alike.
+//! Runs the query of a widget, against the metrics area or the engine's events, and returns the
+//! groups in one form.
 
 use telltale_engine::{
     Aggregation, Error, EventAggregation, EventFilter, EventQuery, EventSummary, Interval,
@@ -7,71 +8,72 @@ use telltale_engine::{
 
 use crate::app::App;
 use crate::areas::dashboards::error::DashboardsError;
-use crate::areas::dashboards::plan::{Measure, Plan, Source};
+use crate::areas::dashboards::plan::{Measure, QueryPlan, QuerySource};
 use crate::areas::metrics::{self, MetricsError};
 use crate::platform::telemetry::buckets::Width;
 use crate::platform::telemetry::question::label;
 
-/// What was found of one group.
+/// The values of one group.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Group {
-    /// The value of every key of the groups; none without.
+    /// The value of each grouping key; empty without grouping.
     pub(super) keys: Vec<String>,
-    /// The keys as one text.
+    /// The keys joined into one string.
     pub(super) label: String,
-    /// The starts of the buckets that hold anything; with one bucket for all its start means nothing.
+    /// The start times of the buckets that contain data. With a single bucket, its start is
+    /// meaningless.
     pub(super) starts: Vec<TimestampMs>,
-    /// One column per measure asked for, each as long as `starts`.
+    /// One column per queried measure, each as long as `starts`.
     pub(super) columns: Vec<Vec<Option<f64>>>,
 }
 
-/// Which buckets are asked for.
+/// The buckets of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Buckets {
-    /// One for the whole range.
+    /// One bucket for the whole range.
     One,
-    /// Many of this width.
+    /// Buckets of this width.
     Of(Width),
 }
 
-/// A bucket that holds every time that can be written, and whole buckets of every rollup.
+/// A bucket width that covers every representable time and is a multiple of every rollup's buckets.
 const WHOLE_MS: i64 = 4_000_000 * 86_400_000;
 
 impl Group {
-    /// The number of the only bucket in a column.
+    /// Returns the value of a column in a query with a single bucket.
     pub(super) fn whole(&self, column: usize) -> Option<f64> {
         self.columns.get(column)?.first().copied().flatten()
     }
 }
 
-/// Asks for `measures` of what is planned. A metric that does not exist has no groups.
-pub(super) fn ask(
+/// Queries `measures` of the planned source. A metric that does not exist has no groups.
+pub(super) fn run_query(
     app: &App,
-    plan: &Plan,
+    plan: &QueryPlan,
     range: TimeRange,
     buckets: Buckets,
     measures: &[Measure],
 ) -> Result<Vec<Group>, DashboardsError> {
-    // Nothing is older than 1970, and the one bucket begins there.
+    // No data is older than 1970, where the single bucket starts.
     let range = TimeRange { start: range.start.max(TimestampMs(0)), end: range.end };
     if range.is_empty() {
         return Ok(Vec::new());
     }
     match plan.source {
-        Source::Metric { kind: None, .. } => Ok(Vec::new()),
-        Source::Metric { .. } => ask_metric(app, plan, range, buckets, measures),
-        Source::Event { .. } => ask_events(app, plan, range, buckets, measures),
+        QuerySource::Metric { kind: None, .. } => Ok(Vec::new()),
+        QuerySource::Metric { .. } => query_metric(app, plan, range, buckets, measures),
+        QuerySource::Event { .. } => query_events(app, plan, range, buckets, measures),
     }
 }
 
-fn ask_metric(
+fn query_metric(
     app: &App,
-    plan: &Plan,
+    plan: &QueryPlan,
     range: TimeRange,
     buckets: Buckets,
     measures: &[Measure],
 ) -> Result<Vec<Group>, DashboardsError> {
-    let Source::Metric { name, group_by, .. } = &plan.source else { return Ok(Vec::new()) };
+    let QuerySource::Metric { name, group_by, .. } = &plan.source else { return Ok(Vec::new()) };
     let interval = match buckets {
         Buckets::One => Interval::from_ms(WHOLE_MS).unwrap_or(Interval::DAY),
         Buckets::Of(width) => width.interval(),
@@ -80,13 +82,13 @@ fn ask_metric(
         metric: name.clone(),
         range,
         interval,
-        aggregations: measures.iter().filter_map(|measure| measure.of_metric()).collect(),
+        aggregations: measures.iter().filter_map(|measure| measure.metric_aggregation()).collect(),
         filters: plan.filters.clone(),
         group_by: group_by.clone(),
     };
     let found = match metrics::ask(app, &query) {
         Ok(found) => found,
-        // Deleted since the plan was made.
+        // The metric was deleted after the plan was made.
         Err(MetricsError::Engine(Error::Refused(Refusal::MetricNotFound(_)))) => {
             return Ok(Vec::new());
         }
@@ -101,14 +103,14 @@ fn ask_metric(
     Ok(found.groups.into_iter().map(group).collect())
 }
 
-fn ask_events(
+fn query_events(
     app: &App,
-    plan: &Plan,
+    plan: &QueryPlan,
     range: TimeRange,
     buckets: Buckets,
     measures: &[Measure],
 ) -> Result<Vec<Group>, DashboardsError> {
-    let Source::Event { name, field, group_by } = &plan.source else { return Ok(Vec::new()) };
+    let QuerySource::Event { name, field, group_by } = &plan.source else { return Ok(Vec::new()) };
     let filter = EventFilter { range, name: name.clone(), user: None, tags: plan.filters.clone() };
     let query = EventQuery {
         filter,
@@ -119,7 +121,7 @@ fn ask_events(
         group_by: group_by.clone(),
         field: field.clone(),
         distinct: None,
-        aggregations: measures.iter().filter_map(|measure| measure.of_events()).collect(),
+        aggregations: measures.iter().filter_map(|measure| measure.event_aggregation()).collect(),
     };
     let found = app.engine().query_events(&query)?;
     let group = |keys: Vec<String>, label: String, summary: EventSummary| match buckets {
@@ -142,14 +144,14 @@ fn ask_events(
 }
 
 impl Measure {
-    fn of_metric(self) -> Option<Aggregation> {
+    fn metric_aggregation(self) -> Option<Aggregation> {
         match self {
             Self::Metric(aggregation) => Some(aggregation),
             Self::Event(_) => None,
         }
     }
 
-    fn of_events(self) -> Option<EventAggregation> {
+    fn event_aggregation(self) -> Option<EventAggregation> {
         match self {
             Self::Event(aggregation) => Some(aggregation),
             Self::Metric(_) => None,

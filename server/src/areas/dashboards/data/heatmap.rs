@@ -1,14 +1,14 @@
-//! Hours of the day against days of the week, from buckets of an hour in UTC.
+//! Heatmaps: hours of the day against days of the week, computed from one-hour buckets in UTC.
 //!
-//! A cell stands for all hours of the range that fall into it. How their numbers become one:
+//! A cell combines all hours of the range that have its coordinates:
 //!
-//! | aggregation | becomes |
+//! | aggregation | value of the cell |
 //! |---|---|
 //! | sum, and the count of values or events | the sum |
-//! | min, max | the smallest, the largest |
-//! | last | that of the latest hour |
-//! | avg of a distribution or of events | the sum of all values by their count |
-//! | avg of a gauge, rate, percentiles, distinct counts | the mean of the hours that hold anything |
+//! | min, max | the minimum, the maximum |
+//! | last | the value of the latest hour |
+//! | avg of a distribution or of events | the sum of all values divided by their count |
+//! | avg of a gauge, rate, percentiles, distinct counts | the mean of the hours that contain data |
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use telltale_engine::{Aggregation, EventAggregation, MetricType, TimestampMs};
 
 use super::ask::Group;
 use crate::areas::dashboards::options::Axis;
-use crate::areas::dashboards::plan::{Measure, Plan, Source};
+use crate::areas::dashboards::plan::{Measure, QueryPlan, QuerySource};
 
 /// A cell of a heatmap.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -28,7 +28,7 @@ pub(in crate::areas::dashboards) struct Cell {
 
 const HOUR_MS: i64 = 3_600_000;
 
-/// How the hours of a cell become one number.
+/// How the hours of a cell are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fold {
     Sum,
@@ -36,15 +36,15 @@ pub(super) enum Fold {
     Max,
     Last,
     Mean,
-    /// The sum of the first column by the sum of the second.
+    /// The sum of the first column divided by the sum of the second.
     Ratio,
 }
 
-/// What is asked of every hour, and how a cell comes of it.
-pub(super) fn columns(plan: &Plan) -> (Vec<Measure>, Fold) {
+/// Returns the measures to query for every hour, and how to combine them into cells.
+pub(super) fn columns(plan: &QueryPlan) -> (Vec<Measure>, Fold) {
     let kind = match plan.source {
-        Source::Metric { kind, .. } => kind,
-        Source::Event { .. } => None,
+        QuerySource::Metric { kind, .. } => kind,
+        QuerySource::Event { .. } => None,
     };
     let fold = match (plan.measure, kind) {
         (Measure::Metric(Aggregation::Avg), Some(MetricType::Distribution)) => {
@@ -70,25 +70,25 @@ pub(super) fn columns(plan: &Plan) -> (Vec<Measure>, Fold) {
     (vec![plan.measure], fold)
 }
 
-/// The cells that hold anything, row by row.
+/// Returns the cells that contain data, in row order.
 pub(super) fn cells(group: Option<&Group>, fold: Fold, (x, y): (Axis, Axis)) -> Vec<Cell> {
-    let mut sums: BTreeMap<(u32, u32), Gathered> = BTreeMap::new();
+    let mut sums: BTreeMap<(u32, u32), CellAccumulator> = BTreeMap::new();
     let Some(group) = group else { return Vec::new() };
     for (row, start) in group.starts.iter().enumerate() {
         let number = |column: usize| group.columns.get(column)?.get(row).copied().flatten();
         let Some(first) = number(0) else { continue };
-        let place = (coordinate(y, *start), coordinate(x, *start));
-        sums.entry(place).or_default().add(first, number(1));
+        let coordinates = (coordinate(y, *start), coordinate(x, *start));
+        sums.entry(coordinates).or_default().add(first, number(1));
     }
-    let cell = |((y, x), gathered): ((u32, u32), Gathered)| {
-        Some(Cell { x, y, value: gathered.value(fold)? })
+    let cell = |((y, x), accumulator): ((u32, u32), CellAccumulator)| {
+        Some(Cell { x, y, value: accumulator.value(fold)? })
     };
     sums.into_iter().filter_map(cell).collect()
 }
 
-/// What the hours of a cell add up to, in whatever way will be asked for.
+/// The combined hours of a cell, sufficient for every [`Fold`].
 #[derive(Clone, Copy, Debug)]
-struct Gathered {
+struct CellAccumulator {
     hours: u32,
     sum: f64,
     weight: f64,
@@ -97,15 +97,15 @@ struct Gathered {
     last: f64,
 }
 
-impl Default for Gathered {
+impl Default for CellAccumulator {
     fn default() -> Self {
         let (min, max) = (f64::INFINITY, f64::NEG_INFINITY);
         Self { hours: 0, sum: 0.0, weight: 0.0, min, max, last: 0.0 }
     }
 }
 
-impl Gathered {
-    /// Hours come in the order of time.
+impl CellAccumulator {
+    /// Adds an hour; hours must be added in time order.
     fn add(&mut self, value: f64, weight: Option<f64>) {
         self.hours += 1;
         self.sum += value;
@@ -127,15 +127,15 @@ impl Gathered {
     }
 }
 
-/// Where an hour lies on an axis.
+/// Returns the coordinate of an hour on an axis.
 fn coordinate(axis: Axis, start: TimestampMs) -> u32 {
     let hours = start.0.div_euclid(HOUR_MS);
-    let place = match axis {
+    let index = match axis {
         Axis::HourOfDay => hours.rem_euclid(24),
-        // 1970-01-01 was a Thursday, the fourth day.
+        // 1970-01-01 was a Thursday, the fourth day of the week.
         Axis::DayOfWeek => (hours.div_euclid(24) + 3).rem_euclid(7) + 1,
     };
-    u32::try_from(place).unwrap_or(0)
+    u32::try_from(index).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn an_hour_lies_at_its_hour_and_weekday() {
+    fn coordinates_are_the_hour_and_the_weekday_in_utc() {
         for (start, hour, day) in [
             ("1970-01-01T00:00Z", 0, 4),
             ("2024-03-03T23:00Z", 23, 7),
@@ -170,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn hours_of_a_cell_become_one_number() {
+    fn each_fold_combines_the_hours_of_a_cell() {
         let group = group(&[
             ("2024-03-04T05:00Z", 6.0, 1.0),
             ("2024-03-05T05:00Z", 9.0, 9.0),

@@ -1,4 +1,5 @@
-//! The values of widgets: asked for, brought into the form of their type, all of a dashboard at once.
+//! The values of widgets: queried, converted to the form of the widget type, for all widgets of a
+//! dashboard concurrently.
 
 mod ask;
 mod heatmap;
@@ -6,5 +7,5 @@ mod render;
 mod shape;
 
 pub(super) use heatmap::Cell;
-pub(super) use render::{Rendered, RenderedWidgets, Span, render};
-pub(super) use shape::{Data, Item, Point, Text};
+pub(super) use render::{Rendered, RenderedWidgets, RequestedRange, render};
+pub(super) use shape::{Data, Item, Point, TableValue};

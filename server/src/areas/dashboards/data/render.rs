@@ -1,8 +1,10 @@
-//! All widgets of a dashboard at once, off the threads that serve connections, each within a budget of time.
+//! Computes all widgets of a dashboard concurrently, off the connection threads, each within
+//! a timeout.
 //!
-//! Only so many questions are computed at once in the whole server; the wait for a place counts. A widget that
-//! fails, panics or is late has an error, and the others do not notice. One that is late is computed to its end
-//! in the background, because the engine cannot be stopped half-way, and keeps its place until then.
+//! The number of concurrent queries is limited server-wide; waiting for a permit counts towards the
+//! timeout. A widget that fails, panics or times out gets an error without affecting the others. A
+//! widget that times out is still computed to its end in the background, because the engine cannot
+//! cancel a query, and holds its permit until then.
 
 use std::future::Future;
 use std::sync::Arc;
@@ -20,42 +22,42 @@ use crate::http::{ApiError, ApiResult, ErrorCode, Query};
 use crate::platform::telemetry::question::InvalidQuestion;
 use crate::platform::time::Moment;
 
-/// What became of a widget.
+/// The values of a widget, or its error.
 pub(in crate::areas::dashboards) type Rendered = Result<Data, ApiError>;
 
-/// What became of widgets, and the memory that their values count as until the answer is written.
+/// The results of widgets, with the memory reserved for their values until the response is written.
 #[derive(Debug, Default)]
 pub(in crate::areas::dashboards) struct RenderedWidgets {
     pub(in crate::areas::dashboards) widgets: Vec<Rendered>,
     pub(in crate::areas::dashboards) memory: Vec<MemoryShare>,
 }
 
-/// The range that the caller wants in place of the widgets' own.
+/// The range requested by the caller, which replaces the widgets' own ranges.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::areas::dashboards) struct Span {
+pub(in crate::areas::dashboards) struct RequestedRange {
     from: Option<TimestampMs>,
     to: Option<TimestampMs>,
     now: TimestampMs,
 }
 
-impl Span {
-    /// The range that each widget has itself, up to now.
+impl RequestedRange {
+    /// Uses each widget's own range, up to now.
     pub(in crate::areas::dashboards) fn own(now: TimestampMs) -> Self {
         Self { from: None, to: None, now }
     }
 
-    /// Reads `from` and `to`. A date is the whole day, as everywhere.
+    /// Parses `from` and `to`. A date as `to` includes the whole day, as in every route.
     pub(in crate::areas::dashboards) fn read(query: &Query, now: TimestampMs) -> ApiResult<Self> {
         let from = query.moment("from", now)?.map(Moment::start);
         let to = query.moment("to", now)?.map(Moment::end);
-        let span = Self { from, to, now };
-        if span.from.is_some_and(|from| from >= span.end()) {
+        let requested = Self { from, to, now };
+        if requested.from.is_some_and(|from| from >= requested.end()) {
             return Err(InvalidQuestion::RangeEmpty.into());
         }
-        Ok(span)
+        Ok(requested)
     }
 
-    /// The range of a widget with these options.
+    /// Returns the range of a widget with these options.
     pub(in crate::areas::dashboards) fn range(
         &self,
         options: &WidgetOptions,
@@ -68,19 +70,20 @@ impl Span {
         Ok(TimeRange { start, end: self.end() })
     }
 
-    /// This millisecond is part of what lies up to now.
+    /// Returns the exclusive end of the range; without `to`, the current millisecond is included.
     fn end(&self) -> TimestampMs {
         self.to.unwrap_or(TimestampMs(self.now.0 + 1))
     }
 }
 
-/// Computes what the widgets show, in their order.
+/// Computes the values of the widgets, in the same order.
 pub(in crate::areas::dashboards) async fn render<'a>(
     app: &Arc<App>,
     widgets: impl IntoIterator<Item = &'a Widget>,
-    span: Span,
+    requested: RequestedRange,
 ) -> RenderedWidgets {
-    let all = join_all(widgets.into_iter().map(|widget| one(app, widget, span))).await;
+    let all =
+        join_all(widgets.into_iter().map(|widget| render_widget(app, widget, requested))).await;
     let mut rendered = RenderedWidgets::default();
     for outcome in all {
         rendered.widgets.push(outcome.map(|(data, memory)| {
@@ -91,36 +94,43 @@ pub(in crate::areas::dashboards) async fn render<'a>(
     rendered
 }
 
-async fn one(app: &Arc<App>, widget: &Widget, span: Span) -> ApiResult<(Data, MemoryShare)> {
-    let range = span.range(&widget.definition.options)?;
+async fn render_widget(
+    app: &Arc<App>,
+    widget: &Widget,
+    requested: RequestedRange,
+) -> ApiResult<(Data, MemoryShare)> {
+    let range = requested.range(&widget.definition.options)?;
     let definition = widget.definition.clone();
     let work = app.query(move |app| -> Result<_, DashboardsError> {
         let data = compute(app, &definition, range)?;
         let mut memory = app.engine().memory().share(MemoryOwner::Answers);
-        // The others are still to come, and the answer waits for all of them.
+        // Reserved until the response is written, which waits for all widgets.
         memory.grow(data.bytes() as u64).map_err(Error::from)?;
         Ok((data, memory))
     });
-    let rendered = within(app.widget_timeout(), work).await;
+    let rendered = with_timeout(app.widget_timeout(), work).await;
     if let Err(error) = &rendered
         && let Some(cause) = error.cause()
     {
-        // Where the server is full, the answer says so: that is no fault.
+        // Overload is reported in the response; it is not a server fault.
         if error.code() == ErrorCode::Overloaded {
-            tracing::debug!(widget = widget.id, cause, "a widget was refused");
+            tracing::debug!(widget = widget.id, cause, "widget rejected");
         } else {
-            tracing::error!(widget = widget.id, cause, "a widget failed");
+            tracing::error!(widget = widget.id, cause, "widget failed");
         }
     }
     rendered
 }
 
-/// What `work` answers, when it does so in time.
-async fn within<T>(budget: Duration, work: impl Future<Output = ApiResult<T>>) -> ApiResult<T> {
-    match tokio::time::timeout(budget, work).await {
+/// Returns the output of `work`, or an error after `timeout`.
+async fn with_timeout<T>(
+    timeout: Duration,
+    work: impl Future<Output = ApiResult<T>>,
+) -> ApiResult<T> {
+    match tokio::time::timeout(timeout, work).await {
         Ok(outcome) => outcome,
         Err(_) => {
-            let ms = budget.as_millis();
+            let ms = timeout.as_millis();
             let message = format!("the widget was not computed within {ms} ms");
             Err(ApiError::new(ErrorCode::Unavailable, message))
         }
@@ -134,38 +144,38 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn a_widget_that_never_ends_delays_the_others_by_its_budget_and_no_more() {
-        let budget = Duration::from_millis(5_000);
+    async fn a_widget_that_never_completes_delays_the_others_by_its_timeout_at_most() {
+        let timeout = Duration::from_millis(5_000);
         let works: Vec<std::pin::Pin<Box<dyn Future<Output = ApiResult<u8>>>>> =
             vec![Box::pin(ready(Ok(1))), Box::pin(pending()), Box::pin(ready(Ok(3)))];
-        let all = join_all(works.into_iter().map(|work| within(budget, work)));
-        let answers = tokio::time::timeout(budget + Duration::from_millis(1), all).await.unwrap();
-        let codes: Vec<Result<u8, &str>> = answers
+        let all = join_all(works.into_iter().map(|work| with_timeout(timeout, work)));
+        let outcomes = tokio::time::timeout(timeout + Duration::from_millis(1), all).await.unwrap();
+        let codes: Vec<Result<u8, &str>> = outcomes
             .into_iter()
-            .map(|answer| answer.map_err(|error| error.code().as_str()))
+            .map(|outcome| outcome.map_err(|error| error.code().as_str()))
             .collect();
         assert_eq!(codes, [Ok(1), Err("unavailable"), Ok(3)]);
     }
 
     #[test]
-    fn the_caller_s_range_goes_before_the_widget_s() {
+    fn the_requested_range_replaces_the_widget_s_own() {
         let now = TimestampMs(100 * 86_400_000);
         let read = |text: &str| {
-            let span = Span::read(&Query::parse(text).unwrap(), now)?;
-            let range = span.range(&WidgetOptions::default())?;
+            let requested = RequestedRange::read(&Query::parse(text).unwrap(), now)?;
+            let range = requested.range(&WidgetOptions::default())?;
             Ok((range.start.0, range.end.0))
         };
         let day = 86_400_000;
         let ok = |range: (i64, i64)| -> Result<(i64, i64), &str> { Ok(range) };
-        let told = |text: &str| read(text).map_err(|error: ApiError| error.code().as_str());
-        assert_eq!(told(""), ok((99 * day, 100 * day + 1)));
-        assert_eq!(told("from=1970-02-01"), ok((31 * day, 100 * day + 1)));
-        assert_eq!(told("to=1970-02-01"), ok((31 * day, 32 * day)));
-        assert_eq!(told("from=1970-01-02&to=1970-01-03"), ok((day, 3 * day)));
-        assert_eq!(told("from=1970-01-03&to=1970-01-02"), Err("invalid_range"));
-        assert_eq!(told("from=1970-01-03&to=1970-01-03"), ok((2 * day, 3 * day)));
-        assert_eq!(told("from=1971-01-01"), Err("invalid_range"));
-        assert_eq!(told("from=soon"), Err("invalid_timestamp"));
-        assert_eq!(told("to="), Err("invalid_timestamp"));
+        let range_of = |text: &str| read(text).map_err(|error: ApiError| error.code().as_str());
+        assert_eq!(range_of(""), ok((99 * day, 100 * day + 1)));
+        assert_eq!(range_of("from=1970-02-01"), ok((31 * day, 100 * day + 1)));
+        assert_eq!(range_of("to=1970-02-01"), ok((31 * day, 32 * day)));
+        assert_eq!(range_of("from=1970-01-02&to=1970-01-03"), ok((day, 3 * day)));
+        assert_eq!(range_of("from=1970-01-03&to=1970-01-02"), Err("invalid_range"));
+        assert_eq!(range_of("from=1970-01-03&to=1970-01-03"), ok((2 * day, 3 * day)));
+        assert_eq!(range_of("from=1971-01-01"), Err("invalid_range"));
+        assert_eq!(range_of("from=soon"), Err("invalid_timestamp"));
+        assert_eq!(range_of("to="), Err("invalid_timestamp"));
     }
 }

@@ -1,56 +1,58 @@
-//! The values of one widget, in the form of its type. Blocks while the question is answered.
+//! Computes the values of one widget in the form of its type. Blocks while its queries run.
 
 use std::cmp::Ordering;
 
 use telltale_engine::{TimeRange, TimestampMs};
 
-use super::ask::{Buckets, Group, ask};
+use super::ask::{Buckets, Group, run_query};
 use super::heatmap::{self, Cell};
 use crate::app::App;
 use crate::areas::dashboards::definition::{Definition, WidgetType};
 use crate::areas::dashboards::error::DashboardsError;
 use crate::areas::dashboards::options::{Order, WidgetOptions};
-use crate::areas::dashboards::plan::{Column, Measure, Plan};
+use crate::areas::dashboards::plan::{Column, Measure, QueryPlan};
 use crate::areas::metrics;
 use crate::limits;
 use crate::platform::telemetry::buckets::Width;
 
-/// What a widget shows.
+/// The values of a widget.
 #[derive(Clone, Debug, PartialEq)]
 pub(in crate::areas::dashboards) enum Data {
-    /// One number; none where there is nothing.
+    /// A single number; `None` if there is no data.
     Number(Option<f64>),
-    /// One number, and the one before it.
+    /// A single number and that of the previous period.
     Compared { value: Option<f64>, previous: Option<f64> },
-    /// A line.
+    /// A single line.
     Series(Vec<Point>),
-    /// A line for every group, by label.
+    /// A line for each group, by label.
     Groups(Vec<(String, Vec<Point>)>),
-    /// Labels with numbers, the largest first.
+    /// Labelled numbers, in descending order.
     Items(Vec<Item>),
     /// Rows, each with all columns by name.
-    Rows(Vec<Vec<(String, Text)>>),
-    /// The cells of a heatmap that hold anything.
+    Rows(Vec<Vec<(String, TableValue)>>),
+    /// The cells of a heatmap that contain data.
     Cells(Vec<Cell>),
 }
 
 impl Data {
-    /// Bytes in memory, about, with those of the form in which it is written as JSON.
+    /// Returns the approximate size in memory, in bytes, and again as much for the JSON
+    /// written from it.
     pub(super) fn bytes(&self) -> usize {
-        let text = |text: &String| size_of::<String>() + text.len();
+        let string_bytes = |string: &String| size_of::<String>() + string.len();
         let heap: usize = match self {
             Self::Number(_) | Self::Compared { .. } => 0,
             Self::Series(points) => size_of_val(points.as_slice()),
-            Self::Groups(groups) => {
-                groups.iter().map(|(label, points)| text(label) + size_of_val(&points[..])).sum()
-            }
+            Self::Groups(groups) => groups
+                .iter()
+                .map(|(label, points)| string_bytes(label) + size_of_val(&points[..]))
+                .sum(),
             Self::Items(items) => {
                 items.iter().map(|item| size_of::<Item>() + item.label.len()).sum()
             }
             Self::Rows(rows) => {
-                let cell = |(name, cell): &(String, Text)| {
-                    let word = if let Text::Word(word) = cell { word.len() } else { 0 };
-                    text(name) + size_of::<Text>() + word
+                let cell = |(name, cell): &(String, TableValue)| {
+                    let word = if let TableValue::String(word) = cell { word.len() } else { 0 };
+                    string_bytes(name) + size_of::<TableValue>() + word
                 };
                 rows.iter().flatten().map(cell).sum()
             }
@@ -60,7 +62,7 @@ impl Data {
     }
 }
 
-/// A number of a line.
+/// A point of a line.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::areas::dashboards) struct Point {
     pub(in crate::areas::dashboards) start: TimestampMs,
@@ -74,16 +76,16 @@ pub(in crate::areas::dashboards) struct Item {
     pub(in crate::areas::dashboards) value: f64,
 }
 
-/// What stands in a row under a column.
+/// A value in a table.
 #[derive(Clone, Debug, PartialEq)]
-pub(in crate::areas::dashboards) enum Text {
+pub(in crate::areas::dashboards) enum TableValue {
     /// A key or a label.
-    Word(String),
-    /// A number; none where there is nothing.
+    String(String),
+    /// A number; `None` if there is no data.
     Number(Option<f64>),
 }
 
-/// Computes what a widget shows of `range`.
+/// Computes the values of a widget over `range`.
 pub(super) fn compute(
     app: &App,
     definition: &Definition,
@@ -91,24 +93,25 @@ pub(super) fn compute(
 ) -> Result<Data, DashboardsError> {
     let (query, options) = (&definition.query, &definition.options);
     let kind = query.metric.as_deref().and_then(|name| metrics::kind_of(app, name));
-    // The metric may have come, or come anew as another type, since the widget was checked.
-    let plan = Plan::new(query, kind)?;
+    // Since the widget was validated, its metric may have been created, or recreated with another
+    // type.
+    let plan = QueryPlan::new(query, kind)?;
     match definition.r#type {
         WidgetType::Number => number(app, &plan, options, range),
         WidgetType::Graph => graph(app, &plan, range),
         WidgetType::Bar | WidgetType::Pie => {
-            let groups = ask(app, &plan, range, Buckets::One, &[plan.measure])?;
+            let groups = run_query(app, &plan, range, Buckets::One, &[plan.measure])?;
             Ok(Data::Items(items(groups, options.items_max())))
         }
         WidgetType::Table => table(app, &plan, options, range),
         WidgetType::Heatmap => {
             if Width::Hour.buckets(range) > limits::QUERY_BUCKETS_MAX {
                 let max = limits::QUERY_BUCKETS_MAX;
-                let message = format!("the range has more than {max} hours");
+                let message = format!("the range must not have more than {max} hours");
                 return Err(DashboardsError::Unanswerable(message));
             }
             let (measures, fold) = heatmap::columns(&plan);
-            let groups = ask(app, &plan, range, Buckets::Of(Width::Hour), &measures)?;
+            let groups = run_query(app, &plan, range, Buckets::Of(Width::Hour), &measures)?;
             Ok(Data::Cells(heatmap::cells(groups.first(), fold, options.axes())))
         }
     }
@@ -116,12 +119,12 @@ pub(super) fn compute(
 
 fn number(
     app: &App,
-    plan: &Plan,
+    plan: &QueryPlan,
     options: &WidgetOptions,
     range: TimeRange,
 ) -> Result<Data, DashboardsError> {
     let whole = |range| -> Result<Option<f64>, DashboardsError> {
-        let groups = ask(app, plan, range, Buckets::One, &[plan.measure])?;
+        let groups = run_query(app, plan, range, Buckets::One, &[plan.measure])?;
         Ok(groups.first().and_then(|group| group.whole(0)))
     };
     let value = whole(range)?;
@@ -133,13 +136,13 @@ fn number(
     Ok(Data::Compared { value, previous })
 }
 
-fn graph(app: &App, plan: &Plan, range: TimeRange) -> Result<Data, DashboardsError> {
+fn graph(app: &App, plan: &QueryPlan, range: TimeRange) -> Result<Data, DashboardsError> {
     let width = plan.width(range)?;
-    let groups = ask(app, plan, range, Buckets::Of(width), &[plan.measure])?;
+    let groups = run_query(app, plan, range, Buckets::Of(width), &[plan.measure])?;
     let points: usize = groups.iter().map(|group| group.starts.len()).sum();
     let max = limits::WIDGET_POINTS_MAX;
     if points > max {
-        let message = format!("the graph has {points} points over all groups, more than {max}");
+        let message = format!("the graph has {points} points over all groups; the limit is {max}");
         return Err(DashboardsError::Unanswerable(message));
     }
     if plan.group_names.is_empty() {
@@ -148,14 +151,14 @@ fn graph(app: &App, plan: &Plan, range: TimeRange) -> Result<Data, DashboardsErr
     Ok(Data::Groups(groups.iter().map(|group| (group.label.clone(), line(group))).collect()))
 }
 
-/// The buckets of a group that have a number.
+/// Returns the buckets of a group that have a value.
 fn line(group: &Group) -> Vec<Point> {
     let values = group.columns.first().map_or(&[] as &[Option<f64>], Vec::as_slice);
     let points = group.starts.iter().zip(values);
     points.filter_map(|(start, value)| Some(Point { start: *start, value: (*value)? })).collect()
 }
 
-/// The groups that have a number, the largest first, equal ones by label.
+/// Returns the groups that have a value, in descending order of value, then by label.
 fn items(groups: Vec<Group>, max: usize) -> Vec<Item> {
     let item = |group: Group| group.whole(0).map(|value| Item { label: group.label, value });
     let mut items: Vec<Item> = groups.into_iter().filter_map(item).collect();
@@ -166,7 +169,7 @@ fn items(groups: Vec<Group>, max: usize) -> Vec<Item> {
 
 fn table(
     app: &App,
-    plan: &Plan,
+    plan: &QueryPlan,
     options: &WidgetOptions,
     range: TimeRange,
 ) -> Result<Data, DashboardsError> {
@@ -184,38 +187,40 @@ fn table(
     if measures.is_empty() {
         measures.push(plan.measure);
     }
-    let mut groups = ask(app, plan, range, Buckets::One, &measures)?;
+    let mut groups = run_query(app, plan, range, Buckets::One, &measures)?;
     groups.sort_by(|a, b| {
-        let (a_text, b_text) = (text(a, order, &measures), text(b, order, &measures));
-        compare(&a_text, &b_text, direction).then_with(|| a.keys.cmp(&b.keys))
+        let (a_value, b_value) =
+            (table_value(a, order, &measures), table_value(b, order, &measures));
+        compare(&a_value, &b_value, direction).then_with(|| a.keys.cmp(&b.keys))
     });
     groups.truncate(options.items_max());
     let row = |group: &Group| {
-        let named =
-            |(name, column): &(String, Column)| (name.clone(), text(group, *column, &measures));
+        let named = |(name, column): &(String, Column)| {
+            (name.clone(), table_value(group, *column, &measures))
+        };
         columns.iter().map(named).collect()
     };
     Ok(Data::Rows(groups.iter().map(row).collect()))
 }
 
-/// What a group has in a column.
-fn text(group: &Group, column: Column, measures: &[Measure]) -> Text {
+/// Returns the value of a group in a column.
+fn table_value(group: &Group, column: Column, measures: &[Measure]) -> TableValue {
     match column {
-        Column::Key(i) => Text::Word(group.keys.get(i).cloned().unwrap_or_default()),
-        Column::Label => Text::Word(group.label.clone()),
+        Column::Key(i) => TableValue::String(group.keys.get(i).cloned().unwrap_or_default()),
+        Column::Label => TableValue::String(group.label.clone()),
         Column::Measure(measure) => {
-            let column = measures.iter().position(|asked| *asked == measure);
-            Text::Number(column.and_then(|column| group.whole(column)))
+            let column = measures.iter().position(|queried| *queried == measure);
+            TableValue::Number(column.and_then(|column| group.whole(column)))
         }
     }
 }
 
-/// The order of two texts of one column; what has no number comes last, whichever way.
-fn compare(a: &Text, b: &Text, direction: Order) -> Ordering {
+/// Compares two values of one column. Missing numbers sort last in either direction.
+fn compare(a: &TableValue, b: &TableValue, direction: Order) -> Ordering {
     let ascending = match (a, b) {
-        (Text::Number(Some(a)), Text::Number(Some(b))) => a.total_cmp(b),
-        (Text::Number(a), Text::Number(b)) => return b.is_some().cmp(&a.is_some()),
-        (Text::Word(a), Text::Word(b)) => a.cmp(b),
+        (TableValue::Number(Some(a)), TableValue::Number(Some(b))) => a.total_cmp(b),
+        (TableValue::Number(a), TableValue::Number(b)) => return b.is_some().cmp(&a.is_some()),
+        (TableValue::String(a), TableValue::String(b)) => a.cmp(b),
         _ => Ordering::Equal,
     };
     match direction {
@@ -238,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn items_are_the_largest_first_and_only_so_many() {
+    fn items_are_in_descending_order_and_limited() {
         let groups = [("c", Some(2.0)), ("a", Some(-1.0)), ("b", Some(2.0)), ("d", None)];
         let groups: Vec<Group> = groups.iter().map(|(l, v)| group(l, *v)).collect();
         let labels = |max| -> Vec<String> {
@@ -250,9 +255,12 @@ mod tests {
     }
 
     #[test]
-    fn rows_without_a_number_come_last_whichever_way() {
-        let (one, two, none) =
-            (Text::Number(Some(1.0)), Text::Number(Some(2.0)), Text::Number(None));
+    fn rows_without_a_number_sort_last_in_both_directions() {
+        let (one, two, none) = (
+            TableValue::Number(Some(1.0)),
+            TableValue::Number(Some(2.0)),
+            TableValue::Number(None),
+        );
         for (direction, smaller) in [(Order::Asc, Ordering::Less), (Order::Desc, Ordering::Greater)]
         {
             assert_eq!(compare(&one, &two, direction), smaller);
@@ -260,12 +268,12 @@ mod tests {
             assert_eq!(compare(&none, &one, direction), Ordering::Greater);
             assert_eq!(compare(&none, &none, direction), Ordering::Equal);
         }
-        let (a, b) = (Text::Word("a".to_owned()), Text::Word("b".to_owned()));
+        let (a, b) = (TableValue::String("a".to_owned()), TableValue::String("b".to_owned()));
         assert_eq!(compare(&a, &b, Order::Desc), Ordering::Greater);
     }
 
     #[test]
-    fn a_line_has_the_buckets_that_have_a_number() {
+    fn a_line_contains_only_buckets_with_a_value() {
         let mut group = group("a", Some(1.0));
         group.starts = [0, 1, 2].map(TimestampMs).to_vec();
         group.columns = vec![vec![Some(1.0), None, Some(3.0)]];

@@ -1,4 +1,4 @@
-//! What the area answers: the model as JSON.
+//! Response bodies: the model as JSON.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -9,7 +9,7 @@ use serde_json::json;
 use telltale_engine::TimeRange;
 
 use super::requests::EXPORT_VERSION;
-use crate::areas::dashboards::data::{Cell, Data, Item, Point, Rendered, Text};
+use crate::areas::dashboards::data::{Cell, Data, Item, Point, Rendered, TableValue};
 use crate::areas::dashboards::definition::{Definition, WidgetType};
 use crate::areas::dashboards::model::{Dashboard, Summary, Widget};
 use crate::http::{ApiError, Paging};
@@ -40,7 +40,7 @@ pub(in crate::areas::dashboards) struct DashboardView {
     widgets: Vec<WidgetView>,
 }
 
-/// A widget; in a dashboard that is read, with what it shows.
+/// A widget; includes its values when its dashboard is read.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Widget")]
 pub(in crate::areas::dashboards) struct WidgetView {
@@ -52,13 +52,13 @@ pub(in crate::areas::dashboards) struct WidgetView {
     data: Option<DataView>,
 }
 
-/// What a widget shows.
+/// The values of a widget over a range.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "WidgetShown")]
 pub(in crate::areas::dashboards) struct WidgetDataView {
     id: String,
     r#type: WidgetType,
-    /// The beginning of the range, inclusive.
+    /// The start of the range, inclusive.
     from: IsoTime,
     /// The end of the range, exclusive.
     to: IsoTime,
@@ -66,11 +66,11 @@ pub(in crate::areas::dashboards) struct WidgetDataView {
     data: DataView,
 }
 
-/// The values of a widget, by its type; `error` in place of them when it cannot be computed.
+/// The values of a widget, depending on its type; or `error` if they cannot be computed.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
 enum DataView {
-    /// number, with `comparison`. The change is null when there is nothing to compare with, or 0.
+    /// number, with `comparison`. `change_percent` is null if the previous value is missing or 0.
     Compared { value: Option<Plain>, previous_value: Option<Plain>, change_percent: Option<Plain> },
     /// number
     Number { value: Option<Plain> },
@@ -88,7 +88,7 @@ enum DataView {
     Failed { error: Failure },
 }
 
-/// A number of a graph.
+/// A point of a graph.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "WidgetPoint")]
 struct PointView {
@@ -113,7 +113,7 @@ struct CellView {
     value: Plain,
 }
 
-/// Why a widget has no values.
+/// The error of a widget.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "WidgetFailure")]
 struct Failure {
@@ -121,11 +121,11 @@ struct Failure {
     message: String,
 }
 
-/// A row of a table: what stands under each column, by its name.
+/// A row of a table: the value of each column, by name.
 #[derive(Debug)]
-struct Row(Vec<(String, Text)>);
+struct Row(Vec<(String, TableValue)>);
 
-/// A dashboard to be imported elsewhere, or again.
+/// A dashboard for import.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "DashboardExport")]
 pub(in crate::areas::dashboards) struct ExportView {
@@ -149,12 +149,12 @@ impl From<Summary> for SummaryView {
 }
 
 impl DashboardView {
-    /// The dashboard, its widgets without values.
+    /// Converts a dashboard, without the values of its widgets.
     pub(in crate::areas::dashboards) fn plain(dashboard: &Dashboard) -> Self {
         Self::with(dashboard, dashboard.widgets.iter().map(|_| None))
     }
 
-    /// The dashboard, each widget with what became of it.
+    /// Converts a dashboard, with the result of each widget.
     pub(in crate::areas::dashboards) fn rendered(
         dashboard: &Dashboard,
         rendered: Vec<Rendered>,
@@ -174,7 +174,7 @@ impl DashboardView {
         }
     }
 
-    /// The widgets of a dashboard, without values.
+    /// Converts the widgets of a dashboard, without values.
     pub(in crate::areas::dashboards) fn widgets(dashboard: &Dashboard) -> Vec<WidgetView> {
         Self::plain(dashboard).widgets
     }
@@ -198,7 +198,7 @@ impl From<&Widget> for WidgetView {
 }
 
 impl WidgetDataView {
-    /// What became of `widget` over a range.
+    /// Converts the result of `widget` over a range.
     pub(in crate::areas::dashboards) fn new(
         widget: &Widget,
         range: TimeRange,
@@ -272,13 +272,13 @@ fn line(points: Vec<Point>) -> Vec<PointView> {
     points.into_iter().map(view).collect()
 }
 
-/// How much larger `value` is than `previous`, in percent of it.
+/// Returns the change from `previous` to `value` as a percentage of `previous`.
 fn change_percent(value: Option<f64>, previous: Option<f64>) -> Option<f64> {
     let (value, previous) = (value?, previous?);
     (previous != 0.0).then(|| (value - previous) / previous.abs() * 100.0)
 }
 
-/// One page of the list.
+/// Returns one page of the list.
 pub(in crate::areas::dashboards) fn page(
     all: Vec<Summary>,
     paging: Paging,
@@ -290,20 +290,21 @@ pub(in crate::areas::dashboards) fn page(
 
 impl Serialize for Row {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_map(self.0.iter().map(|(name, text)| (name, text)))
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
 }
 
-impl Serialize for Text {
+impl Serialize for TableValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Self::Word(word) => serializer.serialize_str(word),
+            Self::String(word) => serializer.serialize_str(word),
             Self::Number(number) => number.map(Plain).serialize(serializer),
         }
     }
 }
 
-/// One object with all that there may be: clients in typed languages have a type of each alternative otherwise.
+/// A single object with all properties as optional, because generated clients in typed languages
+/// would otherwise get one type per alternative.
 impl JsonSchema for DataView {
     fn schema_name() -> Cow<'static, str> {
         "WidgetValues".into()
@@ -337,7 +338,7 @@ impl JsonSchema for Row {
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
         json_schema!({
             "type": "object",
-            "description": "What stands under each column, by its name.",
+            "description": "The value of each column, by name.",
             "additionalProperties": { "type": ["string", "number", "null"] }
         })
     }
@@ -348,7 +349,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_change_is_told_in_percent_of_what_was() {
+    fn the_change_is_a_percentage_of_the_previous_value() {
         for (value, previous, expected) in [
             (Some(150.0), Some(100.0), Some(50.0)),
             (Some(50.0), Some(100.0), Some(-50.0)),

@@ -1,4 +1,4 @@
-//! The JSON of the area: requests in, answers out. What both share is [`super::definition`].
+//! The JSON of the area: request and response bodies. [`super::definition`] belongs to both.
 
 mod answers;
 mod requests;

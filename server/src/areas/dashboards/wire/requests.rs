@@ -1,7 +1,7 @@
-//! What the area is sent: bodies of requests, and the way to the model.
+//! Request bodies, and their conversion to the model.
 //!
-//! Whatever is wrong with the form of a widget's question is a wrong question (`invalid_query`), not a field of the
-//! wrong form, so questions arrive as the text of any JSON and are read here.
+//! Any error in the form of a widget's query must be reported as `invalid_query`, so queries are
+//! received as raw JSON and parsed here.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
@@ -9,17 +9,19 @@ use serde_json::value::RawValue;
 
 use crate::areas::dashboards::definition::{Definition, Position, WidgetQuery, WidgetType};
 use crate::areas::dashboards::error::Invalid;
-use crate::areas::dashboards::model::{self, Change, Draft, Move, UnplacedWidget, WidgetChange};
+use crate::areas::dashboards::model::{
+    self, DashboardChange, DashboardDraft, Move, WidgetChange, WidgetDraft,
+};
 use crate::areas::dashboards::options::WidgetOptions;
 use crate::limits;
 use crate::platform::bounded::AtMost;
 use crate::platform::json::{read_fitting, whole_or_null, whole_u32};
 use crate::platform::patterns;
 
-/// The version of exports that is written and read.
+/// The version of the export format.
 pub(super) const EXPORT_VERSION: u32 = 1;
 
-/// What a new dashboard shall be.
+/// A new dashboard.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::areas::dashboards) struct DashboardInput {
@@ -29,20 +31,20 @@ pub(in crate::areas::dashboards) struct DashboardInput {
     description: Option<String>,
 }
 
-/// What shall change of a dashboard; absent fields stay.
+/// A change of a dashboard; absent fields are unchanged.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::areas::dashboards) struct DashboardPatch {
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "String", length(max = limits::DASHBOARD_NAME_CHARS_MAX), regex(pattern = patterns::LINE))]
     name: Option<Option<String>>,
-    /// `null` clears it.
-    #[serde(default, deserialize_with = "given")]
+    /// `null` removes it.
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<String>", length(max = limits::DASHBOARD_DESCRIPTION_CHARS_MAX))]
     description: Option<Option<String>>,
 }
 
-/// What a new widget shall be.
+/// A new widget.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::areas::dashboards) struct WidgetInput {
@@ -50,34 +52,35 @@ pub(in crate::areas::dashboards) struct WidgetInput {
     r#type: Option<Box<RawValue>>,
     #[schemars(required, length(min = 1, max = limits::DASHBOARD_NAME_CHARS_MAX), regex(pattern = patterns::NOT_BLANK))]
     title: Option<String>,
-    /// The start of the next free row, 4 columns and 3 rows, when absent.
+    /// Defaults to the start of the next free row, 4 columns wide and 3 rows high.
     position: Option<Position>,
     #[schemars(with = "WidgetQuery")]
     query: Option<Box<RawValue>>,
     options: Option<WidgetOptions>,
 }
 
-/// What shall change of a widget; absent fields stay, `query` and `options` are replaced whole.
+/// A change of a widget; absent fields are unchanged, `query` and `options` are replaced as a
+/// whole.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(in crate::areas::dashboards) struct WidgetPatch {
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "String", length(min = 1, max = limits::DASHBOARD_NAME_CHARS_MAX), regex(pattern = patterns::NOT_BLANK))]
     title: Option<Option<String>>,
-    /// `null` puts the widget into the next free row.
-    #[serde(default, deserialize_with = "given")]
+    /// `null` moves the widget to the next free row.
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<Position>")]
     position: Option<Option<Position>>,
-    #[serde(default, deserialize_with = "given")]
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "WidgetQuery")]
     query: Option<Option<Box<RawValue>>>,
-    /// `null` clears all of them.
-    #[serde(default, deserialize_with = "given")]
+    /// `null` removes all options.
+    #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<WidgetOptions>")]
     options: Option<Option<WidgetOptions>>,
 }
 
-/// Where widgets shall lie; those that are not named stay.
+/// New positions of widgets; those not listed stay in place.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "DashboardLayoutInput")]
@@ -86,7 +89,7 @@ pub(in crate::areas::dashboards) struct LayoutInput {
     widgets: AtMost<MoveInput, { limits::WIDGETS_MAX }>,
 }
 
-/// Where one widget shall lie.
+/// The new position of a widget.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "WidgetMoveInput")]
@@ -106,46 +109,46 @@ struct MoveInput {
     height: u32,
 }
 
-/// What a copy shall be called.
+/// The name of a copy.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "DashboardCopyInput")]
 pub(in crate::areas::dashboards) struct CopyInput {
-    /// The name of the original and `(copy)` when absent.
+    /// Defaults to the name of the original followed by `(copy)`.
     #[schemars(length(max = limits::DASHBOARD_NAME_CHARS_MAX), regex(pattern = patterns::LINE))]
     name: Option<String>,
 }
 
-/// A dashboard as it was exported; the answer of the export with its `data` will do as well.
+/// An exported dashboard; the response body of the export with its `data` is accepted as well.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "DashboardImportInput")]
 pub(in crate::areas::dashboards) struct ImportInput {
-    /// 1, which is also meant when absent.
+    /// Must be 1; defaults to 1.
     #[schemars(range(min = EXPORT_VERSION, max = EXPORT_VERSION))]
     #[serde(default, deserialize_with = "whole_or_null")]
     version: Option<u32>,
-    /// Required, unless there is `data`.
+    /// Required, unless `data` is given.
     #[schemars(length(max = limits::DASHBOARD_NAME_CHARS_MAX), regex(pattern = patterns::LINE))]
     name: Option<String>,
     #[schemars(length(max = limits::DASHBOARD_DESCRIPTION_CHARS_MAX))]
     description: Option<String>,
     #[schemars(length(max = limits::WIDGETS_MAX))]
     widgets: Option<AtMost<WidgetInput, { limits::WIDGETS_MAX }>>,
-    /// All of the above, instead of them.
+    /// An object with the fields above, instead of them.
     data: Option<Box<Self>>,
 }
 
-/// Tells `null` from an absent field.
-fn given<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+/// Deserializes a field so that `null` differs from an absent field.
+fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     deserializer: D,
 ) -> Result<Option<T>, D::Error> {
     T::deserialize(deserializer).map(Some)
 }
 
 impl DashboardInput {
-    pub(in crate::areas::dashboards) fn into_draft(self) -> Result<Draft, Invalid> {
-        Ok(Draft {
+    pub(in crate::areas::dashboards) fn into_draft(self) -> Result<DashboardDraft, Invalid> {
+        Ok(DashboardDraft {
             name: model::name(self.name)?,
             description: model::description(self.description)?,
             widgets: Vec::new(),
@@ -154,8 +157,8 @@ impl DashboardInput {
 }
 
 impl DashboardPatch {
-    pub(in crate::areas::dashboards) fn into_change(self) -> Result<Change, Invalid> {
-        Ok(Change {
+    pub(in crate::areas::dashboards) fn into_change(self) -> Result<DashboardChange, Invalid> {
+        Ok(DashboardChange {
             name: self.name.map(model::name).transpose()?,
             description: self.description.map(model::description).transpose()?,
         })
@@ -163,24 +166,25 @@ impl DashboardPatch {
 }
 
 impl WidgetInput {
-    /// The widget, of which type, title and question are there; the rest is checked with the metric at hand.
-    pub(in crate::areas::dashboards) fn into_sketch(self) -> Result<UnplacedWidget, Invalid> {
+    /// Checks that type, title and query are present and converts them; the remaining rules need
+    /// the metric's type.
+    pub(in crate::areas::dashboards) fn into_widget_draft(self) -> Result<WidgetDraft, Invalid> {
         let kind = self.r#type.ok_or_else(|| Invalid::missing("type"))?;
-        // What is no text is no type either.
+        // A value that is not a string is not a type either.
         let kind = serde_json::from_str::<String>(kind.get()).unwrap_or_default();
         let kind = WidgetType::parse(&kind)?;
         let title = required_title(self.title)?;
         let query = required_query(self.query)?;
-        // A place that is replaced before anybody sees it.
-        let anywhere = Position { x: 0, y: 0, width: 1, height: 1 };
+        // Replaced by the default position before the widget is stored.
+        let unplaced = Position { x: 0, y: 0, width: 1, height: 1 };
         let definition = Definition {
             r#type: kind,
             title,
-            position: self.position.unwrap_or(anywhere),
+            position: self.position.unwrap_or(unplaced),
             query,
             options: self.options.unwrap_or_default(),
         };
-        Ok(UnplacedWidget { definition, is_placed: self.position.is_some() })
+        Ok(WidgetDraft { definition, is_placed: self.position.is_some() })
     }
 }
 
@@ -220,7 +224,7 @@ impl CopyInput {
 }
 
 impl ImportInput {
-    pub(in crate::areas::dashboards) fn into_draft(self) -> Result<Draft, Invalid> {
+    pub(in crate::areas::dashboards) fn into_draft(self) -> Result<DashboardDraft, Invalid> {
         let Self { version, name, description, widgets, data } = self;
         if let Some(inner) = data {
             if name.is_some() || version.is_some() || description.is_some() || widgets.is_some() {
@@ -240,9 +244,9 @@ impl ImportInput {
         let mut widgets = Vec::with_capacity(inputs.len());
         for (i, input) in inputs.into_iter().enumerate() {
             let outer = format!("widgets[{i}]");
-            widgets.push(input.into_sketch().map_err(|invalid| invalid.within(&outer))?);
+            widgets.push(input.into_widget_draft().map_err(|invalid| invalid.within(&outer))?);
         }
-        Ok(Draft { name, description, widgets })
+        Ok(DashboardDraft { name, description, widgets })
     }
 }
 
@@ -259,7 +263,7 @@ fn too_many_widgets() -> Invalid {
     Invalid::field("widgets", format!("must have at most {max} widgets"))
 }
 
-/// A widget's question; whatever is wrong with its form, it is a wrong question.
+/// Parses a widget's query; any error in its form is an invalid query.
 fn required_query(sent: Option<Box<RawValue>>) -> Result<WidgetQuery, Invalid> {
     let sent = sent.ok_or_else(|| Invalid::missing("query"))?;
     if !sent.get().starts_with('{') {
