@@ -1,4 +1,4 @@
-//! The arguments of a job: JSON that is passed on as it was sent.
+//! The arguments of a job: a JSON object that is returned exactly as it was sent.
 
 use std::borrow::Cow;
 
@@ -10,21 +10,21 @@ use serde_json::value::RawValue;
 use crate::jobs::InvalidJob;
 use crate::limits;
 
-/// Arguments in an answer.
+/// The arguments in a response.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Arguments(pub(super) Box<str>);
 
 impl Arguments {
-    /// Checks what was sent: an object. What is absent is an empty one.
+    /// Checks that `sent` is an object within the size limit; if absent, returns an empty object.
     pub(super) fn read(sent: Option<&RawValue>) -> Result<Box<str>, InvalidJob> {
-        let text = sent.map_or("{}", |raw| raw.get().trim());
-        if !text.starts_with('{') {
+        let json = sent.map_or("{}", |raw| raw.get().trim());
+        if !json.starts_with('{') {
             return Err(InvalidJob::ArgumentsForm);
         }
-        if text.len() > limits::JOB_ARGUMENTS_BYTES_MAX {
+        if json.len() > limits::JOB_ARGUMENTS_BYTES_MAX {
             return Err(InvalidJob::ArgumentsSize);
         }
-        Ok(text.into())
+        Ok(json.into())
     }
 }
 
@@ -45,7 +45,7 @@ impl JsonSchema for Arguments {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "object", "description": "As they were sent." })
+        json_schema!({ "type": "object", "description": "The arguments as sent." })
     }
 }
 
@@ -53,12 +53,12 @@ impl JsonSchema for Arguments {
 mod tests {
     use super::*;
 
-    fn read(text: &str) -> Result<Box<str>, InvalidJob> {
-        Arguments::read(Some(serde_json::from_str::<&RawValue>(text).unwrap()))
+    fn read(json: &str) -> Result<Box<str>, InvalidJob> {
+        Arguments::read(Some(serde_json::from_str::<&RawValue>(json).unwrap()))
     }
 
     #[test]
-    fn arguments_are_kept_as_they_were_sent() {
+    fn arguments_are_returned_as_sent() {
         let sent = r#"{"z":1.10, "a":123456789012345678901234567890}"#;
         let kept = read(sent).unwrap();
         assert_eq!(serde_json::to_string(&Arguments(kept)).unwrap(), sent);
@@ -66,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn other_forms_and_sizes_are_refused() {
+    fn arguments_that_are_not_an_object_or_too_large_are_refused() {
         for other in ["1", "\"a\"", "true", "[]", "[1, 2]", "[{}]"] {
             assert_eq!(read(other), Err(InvalidJob::ArgumentsForm), "{other}");
         }

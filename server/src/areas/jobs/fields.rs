@@ -1,42 +1,45 @@
-//! Refusals of single fields, and the routes that programs call as often as they like.
+//! Parameters and field errors shared by the resources, and constructors of unlimited-rate routes.
 
 use crate::http::{
     ApiError, ApiResult, ErrorCode, Form, Handle, LimitClass, Param, Query, Route, Scope,
 };
 use crate::jobs::{QueueName, Whose};
 
-/// The parameter that shows the server's own work.
-pub(super) const INTERNAL: Param =
-    Param::query("internal", "Those of the server's own work too; not when absent.")
-        .form(Form::Flag);
+/// The parameter that includes the server's own jobs, queues and workers.
+pub(super) const INTERNAL: Param = Param::query(
+    "internal",
+    "Whether to include the server's own jobs, queues and workers; defaults to false.",
+)
+.form(Form::Flag);
 
 /// Reads [`INTERNAL`].
-pub(super) fn whose(query: &Query) -> ApiResult<Whose> {
+pub(super) fn queue_owner(query: &Query) -> ApiResult<Whose> {
     Ok(if query.flag("internal")? == Some(true) { Whose::All } else { Whose::Users })
 }
 
-/// The name of a queue in a path, of which users may change what is there.
-pub(super) fn users_queue(name: &str) -> ApiResult<String> {
+/// Returns the name of a queue in a path, unless it is reserved for the server.
+pub(super) fn user_queue(name: &str) -> ApiResult<String> {
     QueueName::check_users(name).map_err(|rule| ApiError::from(rule).field("name"))?;
     Ok(name.to_owned())
 }
 
-/// A required field is absent.
+/// Returns the error of a missing required field.
 pub(super) fn missing(field: &'static str) -> ApiError {
     ApiError::new(ErrorCode::MissingField, format!("{field} is required")).field(field)
 }
 
-/// A field breaks a rule; the message names it.
+/// Returns the error of an invalid field; `message` contains the field's name.
 pub(super) fn invalid(field: &'static str, message: String) -> ApiError {
     ApiError::new(ErrorCode::InvalidField, message).field(field)
 }
 
-/// A route of programs that enqueue jobs.
-pub(super) const fn enqueueing(path: &'static str, handler: &'static dyn Handle) -> Route {
+/// Returns a route for programs that enqueue jobs.
+pub(super) const fn enqueue_route(path: &'static str, handler: &'static dyn Handle) -> Route {
     Route::post(path, handler).scope(Scope::Ingest).private().limit(LimitClass::Unlimited)
 }
 
-/// A route of the worker protocol, by which the jobs that wait become fewer.
-pub(super) const fn working(path: &'static str, handler: &'static dyn Handle) -> Route {
+/// Returns a route of the worker protocol, which reduces the number of waiting jobs and is
+/// therefore served even when memory is short.
+pub(super) const fn worker_route(path: &'static str, handler: &'static dyn Handle) -> Route {
     Route::post(path, handler).scope(Scope::Work).limit(LimitClass::Unlimited).drains()
 }

@@ -1,9 +1,10 @@
-//! Jobs over HTTP: enqueueing and the protocol of workers, queues, workers, and the dead jobs.
+//! Jobs over HTTP: enqueueing, the worker protocol, queues, workers and dead jobs.
 //!
-//! What jobs are and what happens to them is `jobs`; here are only the forms in which they are asked about. Each
-//! resource has a room of its own: what it reads and answers (`wire.rs`), and its routes. Programs that enqueue need a key with the
-//! scope `ingest`, those that work one with `work`; whoever changes what others do needs `write`. Queues and workers of the server's own
-//! work are shown to those who ask for them, and used by the server alone.
+//! The state and rules of jobs are in `jobs`; this area only defines their HTTP
+//! interface. Each resource has a folder with its request and response bodies (`wire.rs`) and its
+//! routes. Enqueueing requires an API key with the scope `ingest`, the worker protocol `work`,
+//! administration `write`. The server's own queues and workers are listed only on request and
+//! cannot be used by clients.
 
 mod arguments;
 mod dead_jobs;

@@ -1,4 +1,4 @@
-//! The area through its routes, with a clock that is moved by hand.
+//! The area through its routes, with a manual clock.
 
 use http::Method;
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use telltale_engine::TimestampMs;
 
 use crate::areas::testing::{House, NOW};
 
-/// The body of a success with this status.
+/// Checks the status of a response and returns its body.
 #[track_caller]
 fn ok(answer: crate::areas::testing::Answer, status: u16) -> Value {
     assert_eq!(answer.status.as_u16(), status, "{}", answer.body);
@@ -35,48 +35,48 @@ fn fetch(house: &House, worker: &str) -> Vec<Value> {
     fetched["jobs"].as_array().cloned().unwrap_or_default()
 }
 
-fn pass(house: &House, ms: i64) {
+fn advance_clock(house: &House, ms: i64) {
     let clock = house.app().clock();
     clock.set(TimestampMs(clock.now().0 + ms));
 }
 
 #[test]
-fn a_lease_ends_to_the_second_and_can_be_extended() {
+fn a_lease_expires_exactly_on_time_and_can_be_extended() {
     let house = House::open();
     let worker = register(&house);
     enqueue(&house, &json!({"timeout_seconds": 10}));
     let held = fetch(&house, &worker).remove(0);
     assert_eq!(held["expires_at"], "2026-01-02T03:04:15.678Z");
     let path = format!("/api/v1/jobs/{}", held["job_id"].as_str().unwrap_or_default());
-    pass(&house, 9_000);
+    advance_clock(&house, 9_000);
     let token = held["reservation_token"].clone();
     let body = json!({"reservation_token": token, "seconds": 20});
     let kept = ok(house.post(&format!("{path}/extend"), &body), 200);
     assert_eq!(kept["expires_at"], "2026-01-02T03:04:34.678Z");
-    pass(&house, 19_999);
+    advance_clock(&house, 19_999);
     assert_eq!(ok(house.get(&path), 200)["status"], "running");
-    pass(&house, 1);
-    let shown = ok(house.get(&path), 200);
-    assert_eq!((&shown["status"], &shown["attempts"]), (&json!("ready"), &json!(1)));
-    assert_eq!(shown["failures"][0]["error_class"], "ReservationExpired");
+    advance_clock(&house, 1);
+    let view = ok(house.get(&path), 200);
+    assert_eq!((&view["status"], &view["attempts"]), (&json!("ready"), &json!(1)));
+    assert_eq!(view["failures"][0]["error_class"], "ReservationExpired");
     house.post(&format!("{path}/ack"), &body).refused(409, "reservation_lost", "");
-    let heard = ok(house.post(&format!("{worker}/heartbeat"), &json!({})), 200);
-    assert_eq!(heard, json!({"status": "active", "lost_jobs": [held["job_id"]]}));
-    let heard = ok(house.post(&format!("{worker}/heartbeat"), &json!({})), 200);
-    assert_eq!(heard["lost_jobs"], json!([]), "told once");
+    let heartbeat = ok(house.post(&format!("{worker}/heartbeat"), &json!({})), 200);
+    assert_eq!(heartbeat, json!({"status": "active", "lost_jobs": [held["job_id"]]}));
+    let heartbeat = ok(house.post(&format!("{worker}/heartbeat"), &json!({})), 200);
+    assert_eq!(heartbeat["lost_jobs"], json!([]), "reported once");
 }
 
 #[test]
-fn a_worker_is_gone_after_a_minute_of_silence_and_not_before() {
+fn a_worker_is_removed_after_a_minute_without_heartbeat() {
     let house = House::open();
     let worker = register(&house);
     enqueue(&house, &json!({}));
     let held = fetch(&house, &worker).remove(0);
-    pass(&house, 60_000);
+    advance_clock(&house, 60_000);
     ok(house.post(&format!("{worker}/heartbeat"), &json!({})), 200);
-    pass(&house, 60_000);
+    advance_clock(&house, 60_000);
     assert_eq!(ok(house.get(&worker), 200)["current_jobs"][0]["run_time_seconds"], 120);
-    pass(&house, 1);
+    advance_clock(&house, 1);
     house.get(&worker).refused(404, "worker_not_found", "");
     let other = register(&house);
     let again = fetch(&house, &other).remove(0);
@@ -87,16 +87,16 @@ fn a_worker_is_gone_after_a_minute_of_silence_and_not_before() {
 fn a_queue_is_degraded_when_its_oldest_job_waits_for_more_than_five_minutes() {
     let house = House::open();
     enqueue(&house, &json!({}));
-    pass(&house, 300_000);
-    let shown = ok(house.get("/api/v1/queues/default"), 200);
-    assert_eq!((&shown["status"], &shown["latency_seconds"]), (&json!("healthy"), &json!(300)));
-    pass(&house, 500);
-    let shown = ok(house.get("/api/v1/queues/default"), 200);
-    assert_eq!((&shown["status"], &shown["latency_seconds"]), (&json!("degraded"), &json!(300.5)));
+    advance_clock(&house, 300_000);
+    let view = ok(house.get("/api/v1/queues/default"), 200);
+    assert_eq!((&view["status"], &view["latency_seconds"]), (&json!("healthy"), &json!(300)));
+    advance_clock(&house, 500);
+    let view = ok(house.get("/api/v1/queues/default"), 200);
+    assert_eq!((&view["status"], &view["latency_seconds"]), (&json!("degraded"), &json!(300.5)));
 }
 
 #[test]
-fn finished_jobs_are_forgotten_in_the_end() {
+fn finished_jobs_are_removed_after_their_retention() {
     let house = House::open();
     let worker = register(&house);
     enqueue(&house, &json!({}));
@@ -104,16 +104,16 @@ fn finished_jobs_are_forgotten_in_the_end() {
     let path = format!("/api/v1/jobs/{}", held["job_id"].as_str().unwrap_or_default());
     let body = json!({"reservation_token": held["reservation_token"]});
     ok(house.post(&format!("{path}/ack"), &body), 200);
-    pass(&house, 3_600_000);
+    advance_clock(&house, 3_600_000);
     ok(house.post(&format!("{path}/ack"), &body), 200);
     assert_eq!(ok(house.get(&path), 200)["finished_at"], "2026-01-02T03:04:05.678Z");
-    pass(&house, 1);
+    advance_clock(&house, 1);
     house.get(&path).refused(404, "job_not_found", "");
     house.post(&format!("{path}/ack"), &body).refused(404, "job_not_found", "");
 }
 
 #[test]
-fn dead_jobs_are_trimmed_when_they_are_too_old() {
+fn expired_dead_jobs_are_trimmed() {
     let house = House::open();
     let worker = register(&house);
     enqueue(&house, &json!({"max_attempts": 1}));
@@ -126,31 +126,31 @@ fn dead_jobs_are_trimmed_when_they_are_too_old() {
         runtime.block_on(super::trim_dead(house.app().jobs())).unwrap();
         ok(house.get("/api/v1/dead-jobs"), 200)["total"].clone()
     };
-    pass(&house, 180 * 86_400_000);
+    advance_clock(&house, 180 * 86_400_000);
     assert_eq!(trim(), 1);
-    pass(&house, 1);
+    advance_clock(&house, 1);
     assert_eq!(trim(), 0);
 }
 
 #[test]
-fn a_queue_that_nobody_needs_vanishes_after_a_day() {
+fn an_unused_queue_is_removed_after_a_day() {
     let house = House::open();
     let day_ms = 86_400_000;
     enqueue(&house, &json!({"queue": "old", "run_at": "2026-02-01T00:00:00Z"}));
-    pass(&house, day_ms + 1);
+    advance_clock(&house, day_ms + 1);
     ok(house.get("/api/v1/queues/old"), 200);
     ok(house.delete("/api/v1/queues/old/jobs?confirm=true"), 200);
     ok(house.get("/api/v1/queues/old"), 200);
-    pass(&house, day_ms - 1);
+    advance_clock(&house, day_ms - 1);
     ok(house.get("/api/v1/queues/old"), 200);
-    pass(&house, 1);
+    advance_clock(&house, 1);
     house.get("/api/v1/queues/old").refused(404, "queue_not_found", "");
     enqueue(&house, &json!({"queue": "old"}));
     assert_eq!(ok(house.get("/api/v1/queues/old"), 200)["size"], 1);
 }
 
 #[test]
-fn a_repeated_request_is_answered_and_does_nothing_twice() {
+fn a_repeated_enqueue_gets_the_same_response_and_adds_no_jobs() {
     let house = House::open();
     let body = json!({"class_name": "Mail"});
     let first = ok(house.post_once("/api/v1/jobs", "key", &body), 201);
@@ -165,7 +165,7 @@ fn a_repeated_request_is_answered_and_does_nothing_twice() {
 }
 
 #[test]
-fn a_deletion_may_be_confirmed_where_proxies_drop_bodies() {
+fn a_purge_can_be_confirmed_in_the_query_string() {
     let house = House::open();
     enqueue(&house, &json!({"run_at": "2027-01-01T00:00:00Z"}));
     let path = "/api/v1/queues/default/jobs";

@@ -1,22 +1,22 @@
-//! What the service does for the jobs themselves, as jobs.
+//! Maintenance of the jobs themselves, run as jobs of the server.
 
 use serde::{Deserialize, Serialize};
 
 use crate::jobs::Jobs;
 use crate::jobs::work::{WorkError, WorkKind};
 
-/// Forgets dead jobs that died too long ago.
+/// Deletes dead jobs whose retention has passed.
 pub const TRIM_DEAD: WorkKind<TrimDead> = WorkKind::new("telltale.jobs.trim_dead", "telltale");
 
-/// All that died too long ago: there is nothing to say about them.
+/// The arguments of [`TRIM_DEAD`]; it has none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TrimDead {}
 
-/// Does [`TRIM_DEAD`].
+/// Runs [`TRIM_DEAD`].
 pub async fn trim_dead(jobs: &Jobs) -> Result<(), WorkError> {
-    let forgotten = jobs.trim_dead().await?;
-    if forgotten > 0 {
-        tracing::info!(forgotten, "dead jobs were kept long enough");
+    let deleted = jobs.trim_dead().await?;
+    if deleted > 0 {
+        tracing::info!(deleted, "deleted expired dead jobs");
     }
     Ok(())
 }

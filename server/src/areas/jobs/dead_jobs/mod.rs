@@ -1,4 +1,4 @@
-//! Dead jobs: searched, brought back, forgotten, counted.
+//! Dead jobs: list, retry, delete, analytics.
 
 mod routes;
 mod wire;

@@ -1,4 +1,4 @@
-//! The routes of dead jobs, and what each does.
+//! The HTTP routes of dead jobs.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use super::wire::{
     filter,
 };
 use crate::app::App;
-use crate::areas::jobs::fields::{INTERNAL, whose};
+use crate::areas::jobs::fields::{INTERNAL, queue_owner};
 use crate::areas::jobs::period::period;
 use crate::http::{
     ApiResult, BodyKind, Deleted, Doc, ErrorCode, Form, Param, Request, Resource, Response, Route,
@@ -64,7 +64,7 @@ async fn delete_all(app: Arc<App>, req: Request) -> ApiResult<Response> {
 async fn analytics(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let allowed = [Period::Day, Period::Week, Period::Month];
     let period = period(req.query(), &allowed, Period::Week)?;
-    let whose = whose(req.query())?;
+    let whose = queue_owner(req.query())?;
     let deaths = app.query(move |app| app.jobs().history().deaths(period, whose)).await?;
     Response::ok(&Analytics::new(period, deaths))
 }
@@ -72,35 +72,36 @@ async fn analytics(app: Arc<App>, req: Request) -> ApiResult<Response> {
 const TAG: &str = "Dead jobs";
 const NO_DEAD_JOB: ErrorCode = ErrorCode::Missing(Resource::DeadJob);
 
-const LIST: Doc = Doc::new(TAG, "List dead jobs, the last to die first")
+const LIST: Doc = Doc::new(TAG, "List dead jobs, last died first")
     .parameters(&[
-        Param::query("class_name", "Only of this class."),
-        Param::query("error_class", "Only with this class of error."),
-        Param::query("queue", "Only of this queue."),
-        Param::query("since", "Only those that died at this time or later.").form(Form::Time),
+        Param::query("class_name", "Only jobs of this class."),
+        Param::query("error_class", "Only jobs with this error class."),
+        Param::query("queue", "Only jobs of this queue."),
+        Param::query("since", "Only jobs that died at or after this time.").form(Form::Time),
         Param::query(
             "per_page",
-            "Jobs of a page; 50 when absent, a larger number is taken as 500.",
+            "The number of jobs per page; defaults to 50, and is limited to 500.",
         )
         .form(Form::Integer(1)),
-        Param::query("limit", "The same as `per_page`.").form(Form::Integer(1)),
-        Param::query("page", "Which page, from 1; 1 when absent.").form(Form::Integer(1)),
+        Param::query("limit", "Same as `per_page`.").form(Form::Integer(1)),
+        Param::query("page", "The page number, from 1; defaults to 1.").form(Form::Integer(1)),
         INTERNAL,
     ])
     .ok::<DeadList>()
     .errors(&[ErrorCode::InvalidParameter, ErrorCode::InvalidTimestamp]);
 
-const GET: Doc =
-    Doc::new(TAG, "Get a dead job with its story").ok::<DeadView>().errors(&[NO_DEAD_JOB]);
+const GET: Doc = Doc::new(TAG, "Get a dead job with its failure history")
+    .ok::<DeadView>()
+    .errors(&[NO_DEAD_JOB]);
 
-const RETRY: Doc = Doc::new(TAG, "Try a dead job again")
-    .about("It becomes a new job with a new id, and is no dead job any more: both or neither. It keeps its unique key; while another job that is \
-         not finished has that, it is refused with `conflict`.")
+const RETRY: Doc = Doc::new(TAG, "Retry a dead job")
+    .about("The dead job is replaced by a new job with a new id, atomically. The new job keeps the unique key; while \
+         another unfinished job has the same key, the request is refused with `conflict`.")
     .ok::<Retried>()
     .errors(&[NO_DEAD_JOB, ErrorCode::Conflict]);
 
-const RETRY_ALL: Doc = Doc::new(TAG, "Try dead jobs again")
-    .about("By ids or by filter, never both. Ids of no dead job are counted as `failed`, and so are jobs whose unique key another one has. Jobs that die meanwhile are not touched.")
+const RETRY_ALL: Doc = Doc::new(TAG, "Retry dead jobs")
+    .about("Select the jobs by ids or by filter, not both. Ids that are not dead jobs, and jobs whose unique key is in use, are counted as `failed`. Jobs that die during the request are not included.")
     .parameters(&[INTERNAL])
     .request::<SelectionInput>(r#"{"filter": {"queue": "mails"}}"#)
     .ok::<RetriedAll>()
@@ -113,9 +114,9 @@ const RETRY_ALL: Doc = Doc::new(TAG, "Try dead jobs again")
 const DELETE: Doc = Doc::new(TAG, "Delete a dead job").ok::<Deleted>().errors(&[NO_DEAD_JOB]);
 
 const DELETE_ALL: Doc = Doc::new(TAG, "Delete dead jobs")
-    .about("By ids or by filter, never both, and only with `confirm`. Ids of no dead job are passed over.")
+    .about("Select the jobs by ids or by filter, not both; requires `confirm`. Ids that are not dead jobs are ignored.")
     .parameters(&[
-        Param::query("confirm", "In place of the field of the body.").form(Form::Flag),
+        Param::query("confirm", "Instead of the field in the body.").form(Form::Flag),
         INTERNAL,
     ])
     .optional_request::<SelectionInput>(r#"{"filter": {"queue": "mails"}, "confirm": true}"#)
@@ -126,10 +127,10 @@ const DELETE_ALL: Doc = Doc::new(TAG, "Delete dead jobs")
         ErrorCode::InvalidTimestamp,
     ]);
 
-const ANALYTICS: Doc = Doc::new(TAG, "Count the jobs that died")
-    .about("Of whole days in UTC, of which today is the last: 1, 7 or 30. Jobs that were retried or deleted since count too.")
+const ANALYTICS: Doc = Doc::new(TAG, "Get analytics of dead jobs")
+    .about("Counts the jobs that died on the last 1, 7 or 30 days, whole days in UTC including today. Jobs that were retried or deleted since are included.")
     .parameters(&[
-        Param::query("period", "`week` when absent.").form(Form::OneOf(&["day", "week", "month"])),
+        Param::query("period", "Defaults to `week`.").form(Form::OneOf(&["day", "week", "month"])),
         INTERNAL,
     ])
     .ok::<Analytics>()

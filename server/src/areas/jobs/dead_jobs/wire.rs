@@ -1,11 +1,11 @@
-//! Dead jobs as JSON.
+//! Request and response bodies of dead jobs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use telltale_engine::TimestampMs;
 
 use crate::areas::jobs::arguments::Arguments;
-use crate::areas::jobs::fields::whose;
+use crate::areas::jobs::fields::queue_owner;
 use crate::http::{ApiError, ApiResult, ErrorCode, Query};
 use crate::jobs::{
     DeadDetail, DeadFilter, DeadJob, DeadPage, Deaths, FailureReport, JobId, PastFailure, Period,
@@ -18,21 +18,21 @@ use crate::platform::plural::count;
 use crate::platform::telemetry::question;
 use crate::platform::time::{self, IsoTime};
 
-/// A page of dead jobs, the last to die first.
+/// A page of dead jobs, last died first.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "DeadJobList")]
 pub(super) struct DeadList {
     dead_jobs: Vec<DeadSummary>,
-    /// How many fit in all.
+    /// The number of matching jobs on all pages.
     total: usize,
     pagination: Pagination,
 }
 
-/// Which page it is.
+/// The position of a page.
 #[derive(Clone, Copy, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "DeadJobPagination")]
 pub(super) struct Pagination {
-    /// From 1.
+    /// The page number, from 1.
     page: usize,
     per_page: usize,
 }
@@ -42,7 +42,7 @@ pub(super) struct Pagination {
 #[schemars(rename = "DeadJobSummary")]
 pub(super) struct DeadSummary {
     id: String,
-    /// The job that it was.
+    /// The id of the job before it died.
     job_id: String,
     class_name: String,
     queue: String,
@@ -54,15 +54,15 @@ pub(super) struct DeadSummary {
     died_at: IsoTime,
 }
 
-/// A dead job with its story.
+/// A dead job with its failure history.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "DeadJob")]
 pub(super) struct DeadView {
     #[serde(flatten)]
     summary: DeadSummary,
-    /// Of the last failure.
+    /// The backtrace of the last failure.
     backtrace: Vec<String>,
-    /// The newest 25 failures, the oldest of them first.
+    /// The newest 25 failures, oldest first.
     retry_history: Vec<RetryView>,
     original_enqueued_at: IsoTime,
 }
@@ -73,11 +73,11 @@ pub(super) struct DeadView {
 struct RetryView {
     attempt: u16,
     failed_at: IsoTime,
-    /// Its class and its message.
+    /// The error class and message.
     error: String,
 }
 
-/// A dead job that is tried again.
+/// The result of retrying a dead job.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "RetriedDeadJob")]
 pub(super) struct Retried {
@@ -87,7 +87,7 @@ pub(super) struct Retried {
     message: &'static str,
 }
 
-/// Dead jobs that are tried again.
+/// The result of retrying several dead jobs.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "RetriedDeadJobs")]
 pub(super) struct RetriedAll {
@@ -96,7 +96,7 @@ pub(super) struct RetriedAll {
     message: String,
 }
 
-/// Dead jobs that are forgotten.
+/// The result of deleting dead jobs.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "DeletedDeadJobs")]
 pub(super) struct DeletedAll {
@@ -104,21 +104,21 @@ pub(super) struct DeletedAll {
     message: String,
 }
 
-/// Which dead jobs shall be changed: by id, or by what they have in common.
+/// A selection of dead jobs, by id or by filter.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "DeadJobSelectionInput")]
 pub(super) struct SelectionInput {
-    /// Ids of dead jobs, or of the jobs they were.
+    /// Ids of dead jobs, or their job ids.
     #[schemars(length(min = 1, max = limits::DEAD_IDS_MAX))]
     job_ids: Option<AtMost<String, { limits::DEAD_IDS_MAX }>>,
-    /// Instead of ids.
+    /// A filter, instead of ids.
     filter: Option<FilterInput>,
-    /// Must be true for a deletion, here or in the query string.
+    /// Must be true to delete jobs, here or in the query string.
     confirm: Option<bool>,
 }
 
-/// What dead jobs have in common: all that is given.
+/// A filter of dead jobs; all given conditions must match.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "DeadJobFilter")]
@@ -126,40 +126,40 @@ struct FilterInput {
     class_name: Option<String>,
     error_class: Option<String>,
     queue: Option<String>,
-    /// That died before this time, in any form that query parameters take.
+    /// Only jobs that died before this time, in any format that query parameters accept.
     #[serde(default)]
     #[schemars(schema_with = "patterns::optional_time_or_date")]
     older_than: Option<String>,
 }
 
-/// Deaths of a period.
+/// The dead jobs of a period.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "DeadJobAnalytics")]
 pub(super) struct Analytics {
     period: &'static str,
-    /// Jobs that died, those included that were retried or deleted since.
+    /// The number of jobs that died, including those retried or deleted since.
     total_dead: u64,
     by_class: Vec<ClassDeaths>,
     by_error: Vec<ErrorDeaths>,
-    /// Every day of the period.
+    /// One entry for every day of the period.
     timeline: Vec<DayDeaths>,
 }
 
-/// Deaths of one class.
+/// The dead jobs of one class.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ClassDeaths {
     class_name: String,
     count: u64,
 }
 
-/// Deaths by one class of error.
+/// The dead jobs with one error class.
 #[derive(Debug, Serialize, JsonSchema)]
 struct ErrorDeaths {
     error_class: String,
     count: u64,
 }
 
-/// Deaths of one day in UTC.
+/// The dead jobs of one day in UTC.
 #[derive(Debug, Serialize, JsonSchema)]
 struct DayDeaths {
     /// `YYYY-MM-DD`.
@@ -168,18 +168,18 @@ struct DayDeaths {
 }
 
 impl Pagination {
-    /// Reads `page`, from 1, and `per_page`, which may be called `limit`.
+    /// Reads `page`, from 1, and `per_page` or its alias `limit`.
     pub(super) fn read(query: &Query) -> ApiResult<Self> {
         let per_page = query.limit("per_page", limits::DEAD_PAGE_MAX)?;
         let limit = query.limit("limit", limits::DEAD_PAGE_MAX)?;
         if per_page.zip(limit).is_some_and(|(per_page, limit)| per_page != limit) {
             return Err(ApiError::parameter(
                 "per_page",
-                "must be equal to limit where both are given",
+                "must be equal to limit if both are given",
             ));
         }
         let per_page = per_page.or(limit).unwrap_or(limits::DEAD_PAGE_DEFAULT);
-        // However far, a page beyond the last one is empty.
+        // A page beyond the last one is empty, so any page number is valid.
         let page = query.limit("page", usize::MAX)?.unwrap_or(1);
         Ok(Self { page, per_page })
     }
@@ -193,59 +193,61 @@ impl Pagination {
     }
 }
 
-/// Reads which dead jobs a list shall show.
+/// Reads the filter of a list from the query string.
 pub(super) fn filter(query: &Query, now: TimestampMs) -> ApiResult<DeadFilter> {
-    let text = |key| Ok::<_, ApiError>(query.one(key)?.map(str::to_owned));
+    let owned = |key| Ok::<_, ApiError>(query.one(key)?.map(str::to_owned));
     Ok(DeadFilter {
-        class: text("class_name")?,
-        error_class: text("error_class")?,
-        queue: text("queue")?,
+        class: owned("class_name")?,
+        error_class: owned("error_class")?,
+        queue: owned("queue")?,
         since: query.moment("since", now)?.map(time::Moment::start),
         older_than: None,
-        whose: whose(query)?,
+        whose: queue_owner(query)?,
     })
 }
 
 impl SelectionInput {
-    /// Which dead jobs are meant.
+    /// Validates the selection.
     pub(super) fn into_selection(self, query: &Query, now: TimestampMs) -> ApiResult<Selection> {
-        let whose = whose(query)?;
+        let whose = queue_owner(query)?;
         match (self.job_ids, self.filter) {
-            (Some(_), Some(_)) => Err(refused(
+            (Some(_), Some(_)) => Err(field_error(
                 ErrorCode::InvalidField,
                 "filter must not be given together with job_ids",
                 "filter",
             )),
-            (None, None) => {
-                Err(refused(ErrorCode::MissingField, "job_ids or filter is required", "job_ids"))
-            }
+            (None, None) => Err(field_error(
+                ErrorCode::MissingField,
+                "job_ids or filter is required",
+                "job_ids",
+            )),
             (Some(ids), None) => {
                 let ids = ids.all().ok().filter(|ids| !ids.is_empty());
                 ids.map(|ids| Selection::Ids(ids, whose)).ok_or_else(|| {
                     let max = limits::DEAD_IDS_MAX;
                     let message = format!("job_ids must have 1 to {max} ids of dead jobs");
-                    refused(ErrorCode::InvalidField, message, "job_ids")
+                    field_error(ErrorCode::InvalidField, message, "job_ids")
                 })
             }
             (None, Some(filter)) => filter.into_selection(whose, now),
         }
     }
 
-    /// Refuses unless the caller says that they mean it.
+    /// Fails unless `confirm` is true in the body or in the query string.
     pub(super) fn check_confirmed(&self, query: &Query) -> ApiResult<()> {
-        let asked = query.flag("confirm")?;
-        if self.confirm == Some(true) || asked == Some(true) {
+        let confirm = query.flag("confirm")?;
+        if self.confirm == Some(true) || confirm == Some(true) {
             return Ok(());
         }
         let message = "confirm must be true: the jobs are deleted for good";
-        Err(refused(ErrorCode::MissingField, message, "confirm"))
+        Err(field_error(ErrorCode::MissingField, message, "confirm"))
     }
 }
 
 impl FilterInput {
     fn into_selection(self, whose: Whose, now: TimestampMs) -> ApiResult<Selection> {
         let older_than = self.older_than.as_deref();
-        let older_than = older_than.map(|text| question::moment("filter.older_than", text, now));
+        let older_than = older_than.map(|time| question::moment("filter.older_than", time, now));
         let filter = DeadFilter {
             class: self.class_name,
             error_class: self.error_class,
@@ -256,8 +258,8 @@ impl FilterInput {
         };
         if filter.is_empty() {
             let message =
-                "filter must have at least one field: without one it would mean all dead jobs";
-            return Err(refused(ErrorCode::InvalidField, message, "filter"));
+                "filter must have at least one field: an empty filter would select all dead jobs";
+            return Err(field_error(ErrorCode::InvalidField, message, "filter"));
         }
         Ok(Selection::Filter(DeadFilter { whose, ..filter }))
     }
@@ -326,7 +328,7 @@ impl Retried {
             dead_job_id: dead.id.to_string(),
             new_job_id: new.to_string(),
             queue: dead.queue.to_string(),
-            message: "The job was enqueued again as a new one, with all its attempts before it",
+            message: "The job was enqueued again as a new job, with its full number of attempts",
         }
     }
 }
@@ -337,7 +339,7 @@ impl RetriedAll {
         let mut message = format!("{} {were} enqueued again", count(retried, "job"));
         if failed > 0 {
             message.push_str(&format!(
-                "; {failed} could not be: not a dead job, not readable, or its unique_key is in use"
+                "; {failed} could not be: not a dead job, unreadable, or its unique_key is in use"
             ));
         }
         Self { retried, failed, message }
@@ -369,7 +371,7 @@ impl Analytics {
     }
 }
 
-fn refused(
+fn field_error(
     code: ErrorCode,
     message: impl Into<std::borrow::Cow<'static, str>>,
     field: &'static str,

@@ -1,4 +1,4 @@
-//! Queues: listed, looked at now and in the past, paused, resumed, purged.
+//! Queues: list, state, history, pause, resume, delete, purge.
 
 mod routes;
 mod wire;

@@ -1,4 +1,4 @@
-//! The routes of queues, and what each does.
+//! The HTTP routes of queues.
 
 use std::sync::Arc;
 
@@ -6,14 +6,14 @@ use super::wire::{
     Paused, PurgeInput, Purged, QueueDetail, QueueHistory, QueueList, QueueSummary, Resumed,
 };
 use crate::app::App;
-use crate::areas::jobs::fields::{INTERNAL, users_queue, whose};
+use crate::areas::jobs::fields::{INTERNAL, queue_owner, user_queue};
 use crate::areas::jobs::period::{period, resolution};
 use crate::http::{
     ApiResult, BodyKind, Deleted, Doc, ErrorCode, Form, PAGING, Param, Request, Resource, Response,
     Route,
 };
-use crate::jobs::Period;
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
+use crate::jobs::Period;
 
 /// The routes of queues.
 pub static ROUTES: &[Route] = &[
@@ -28,11 +28,11 @@ pub static ROUTES: &[Route] = &[
 
 async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let paging = req.query().paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
-    let whose = whose(req.query())?;
+    let whose = queue_owner(req.query())?;
     let page = app.jobs().queue_page(whose, paging.offset, paging.limit).await?;
-    let mut lately = app.query(|app| app.jobs().history().throughput()).await?;
+    let mut throughputs = app.query(|app| app.jobs().history().throughput()).await?;
     let summary = |queue: crate::jobs::QueueView| {
-        let throughput = lately.remove(&*queue.name).unwrap_or_default();
+        let throughput = throughputs.remove(&*queue.name).unwrap_or_default();
         QueueSummary::new(queue, throughput)
     };
     let queues = page.queues.into_iter().map(summary).collect();
@@ -44,8 +44,8 @@ async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let queue = app.jobs().queue(name.clone()).await?;
     let past = app.query(move |app| {
         let history = app.jobs().history();
-        let lately = history.throughput()?.remove(&name).unwrap_or_default();
-        Ok::<_, telltale_engine::Error>((lately, history.today(&name)?))
+        let throughput = history.throughput()?.remove(&name).unwrap_or_default();
+        Ok::<_, telltale_engine::Error>((throughput, history.today(&name)?))
     });
     let (throughput, today) = past.await?;
     Response::ok(&QueueDetail::new(queue, throughput, today))
@@ -56,35 +56,35 @@ async fn history(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let period = period(req.query(), &allowed, Period::Hour)?;
     let resolution = resolution(req.query(), period)?;
     let name = req.param("name").to_owned();
-    let asked = name.clone();
+    let queue_name = name.clone();
     let now = app.jobs().queue(name.clone()).await?;
-    let found = app.query(move |app| app.jobs().history().queue(&asked, period, resolution));
-    let mut found = found.await?;
-    found.last_mut().into_iter().for_each(|moment| moment.look_now(&now));
-    Response::ok(&QueueHistory::new(name, period, resolution, found))
+    let moments = app.query(move |app| app.jobs().history().queue(&queue_name, period, resolution));
+    let mut moments = moments.await?;
+    moments.last_mut().into_iter().for_each(|moment| moment.look_now(&now));
+    Response::ok(&QueueHistory::new(name, period, resolution, moments))
 }
 
 async fn pause(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let name = users_queue(req.param("name"))?;
+    let name = user_queue(req.param("name"))?;
     let since = app.jobs().pause(name.clone()).await?;
     Response::ok(&Paused::new(name, since))
 }
 
 async fn resume(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let name = users_queue(req.param("name"))?;
+    let name = user_queue(req.param("name"))?;
     let since = app.jobs().resume(name.clone()).await?;
     Response::ok(&Resumed::new(name, since))
 }
 
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let name = users_queue(req.param("name"))?;
+    let name = user_queue(req.param("name"))?;
     app.jobs().delete_queue(name.clone()).await?;
     Response::ok(&Deleted::new(name))
 }
 
 async fn purge(app: Arc<App>, req: Request) -> ApiResult<Response> {
     req.json_or_default::<PurgeInput>()?.check(req.query())?;
-    let name = users_queue(req.param("name"))?;
+    let name = user_queue(req.param("name"))?;
     let deleted = app.jobs().purge(name.clone()).await?;
     Response::ok(&Purged::new(name, deleted))
 }
@@ -93,24 +93,24 @@ const TAG: &str = "Queues";
 const NO_QUEUE: ErrorCode = ErrorCode::Missing(Resource::Queue);
 
 const LIST: Doc = Doc::new(TAG, "List queues, by name")
-    .about("A queue is there from the first job or worker on that names it, until it has been empty for long: without jobs, finished and \
-         dead ones included, without workers, and not paused.")
+    .about("A queue exists from the first job or worker that names it until it has been unused for a day: without jobs, including finished \
+         and dead ones, without workers, and not paused.")
     .parameters(&[PAGING[0], PAGING[1], INTERNAL])
     .ok::<QueueList>()
     .errors(&[ErrorCode::InvalidParameter]);
 
-const GET: Doc = Doc::new(TAG, "Get a queue with what happened in it today")
-    .about("Today is the day in UTC. Attempts that failed are among those that were processed.")
+const GET: Doc = Doc::new(TAG, "Get a queue with today's statistics")
+    .about("Today is the current day in UTC. Failed attempts count as processed.")
     .ok::<QueueDetail>()
     .errors(&[NO_QUEUE]);
 
 const HISTORY: Doc = Doc::new(TAG, "Get the history of a queue")
-    .about("Every bucket of the period; the last one is still filling.")
+    .about("One entry for every bucket of the period; the last one is incomplete.")
     .parameters(&[
-        Param::query("period", "`hour` when absent.").form(Form::OneOf(&["hour", "day", "week"])),
+        Param::query("period", "Defaults to `hour`.").form(Form::OneOf(&["hour", "day", "week"])),
         Param::query(
             "resolution",
-            "`minute` for an hour, `5min` for a day, `hour` for a week when absent.",
+            "Defaults to `minute` for an hour, `5min` for a day, `hour` for a week.",
         )
         .form(Form::OneOf(&["minute", "5min", "hour"])),
     ])
@@ -118,7 +118,7 @@ const HISTORY: Doc = Doc::new(TAG, "Get the history of a queue")
     .errors(&[NO_QUEUE, ErrorCode::InvalidParameter]);
 
 const PAUSE: Doc = Doc::new(TAG, "Pause a queue")
-    .about("It takes jobs and hands out none, over restarts too. Jobs under way go on. Pausing a paused queue changes nothing.")
+    .about("A paused queue accepts jobs but hands none out, until it is resumed, also across restarts. Running jobs continue. Pausing a paused queue has no effect.")
     .ok::<Paused>()
     .errors(&[NO_QUEUE, ErrorCode::ReservedName]);
 
@@ -129,15 +129,17 @@ const RESUME: Doc = Doc::new(TAG, "Resume a queue").ok::<Resumed>().errors(&[
 ]);
 
 const DELETE: Doc = Doc::new(TAG, "Delete an empty queue")
-    .about("One in which no job waits or runs; else it is `invalid_state`. Its dead jobs stay. The queue is there again from the next job or worker on \
-         that names it.")
+    .about("The queue must have no waiting or running jobs, or the response is `invalid_state`. Its dead jobs are kept. The queue is created again \
+         by the next job or worker that names it.")
     .ok::<Deleted>()
     .errors(&[NO_QUEUE, ErrorCode::ReservedName, ErrorCode::InvalidState])
     .ext();
 
-const PURGE: Doc = Doc::new(TAG, "Delete the jobs of a queue that wait")
-    .about("Those that are ready, scheduled or waiting to be tried again; jobs under way are not touched.")
-    .parameters(&[Param::query("confirm", "In place of the body, which some proxies drop.").form(Form::Flag)])
+const PURGE: Doc = Doc::new(TAG, "Delete the waiting jobs of a queue")
+    .about("Deletes jobs that are ready, scheduled or retrying, but not running ones.")
+    .parameters(&[
+        Param::query("confirm", "Instead of the body, which some proxies drop.").form(Form::Flag)
+    ])
     .optional_request::<PurgeInput>(r#"{"confirm": true}"#)
     .ok::<Purged>()
     .errors(&[NO_QUEUE, ErrorCode::ReservedName, ErrorCode::MissingField]);

@@ -1,4 +1,4 @@
-//! Queues as JSON.
+//! Request and response bodies of queues.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -14,7 +14,7 @@ use crate::platform::time::IsoTime;
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct QueueList {
     pub(super) queues: Vec<QueueSummary>,
-    /// How many there are in all.
+    /// The number of queues on all pages.
     pub(super) total: usize,
 }
 
@@ -22,25 +22,25 @@ pub(super) struct QueueList {
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct QueueSummary {
     name: String,
-    /// Jobs that could run now.
+    /// The number of jobs that are ready.
     size: usize,
-    /// How long the oldest of them has waited.
+    /// How long the oldest of them has waited, in seconds.
     latency_seconds: Plain,
-    /// `paused`, `degraded` when the oldest job has waited too long, else `healthy`.
+    /// `paused`; `degraded` if the oldest job has waited too long; otherwise `healthy`.
     status: &'static str,
     throughput: Throughput,
-    /// Active workers that work it.
+    /// The number of active workers that serve the queue.
     workers: usize,
-    /// Jobs whose time has not come.
+    /// The number of jobs that are scheduled for later.
     scheduled: usize,
-    /// Jobs that wait for their next attempt.
+    /// The number of jobs that wait for their next attempt.
     retrying: usize,
-    /// Jobs that workers hold.
+    /// The number of jobs that workers hold.
     running: usize,
     paused_at: Option<IsoTime>,
 }
 
-/// Attempts that ended lately.
+/// The number of attempts that ended recently.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "QueueThroughput")]
 struct Throughput {
@@ -48,29 +48,29 @@ struct Throughput {
     per_hour: u64,
 }
 
-/// A queue with what happened in it today.
+/// A queue with today's statistics.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct QueueDetail {
     #[serde(flatten)]
     summary: QueueSummary,
     stats: QueueStats,
-    /// The classes of which most attempts ended today.
+    /// The classes with the most attempts that ended today.
     top_job_classes: Vec<ClassCount>,
 }
 
-/// What happened in a queue since midnight in UTC.
+/// The statistics of a queue since midnight in UTC.
 #[derive(Debug, Serialize, JsonSchema)]
 struct QueueStats {
-    /// Attempts that ended, those that failed included.
+    /// The number of attempts that ended, including failed ones.
     processed_today: u64,
     failed_today: u64,
-    /// Failed attempts among all, from 0 to 1.
+    /// The fraction of failed attempts, from 0 to 1.
     failure_rate: Plain,
-    /// Of attempts that succeeded.
+    /// The average duration of successful attempts, in milliseconds.
     avg_job_duration_ms: u64,
 }
 
-/// How many attempts of a class ended.
+/// The number of attempts of a class that ended.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "QueueClassCount")]
 struct ClassCount {
@@ -87,41 +87,41 @@ pub(super) struct QueueHistory {
     metrics: Vec<QueuePoint>,
 }
 
-/// A queue in one bucket of its history.
+/// One bucket of a queue's history.
 #[derive(Debug, Serialize, JsonSchema)]
 struct QueuePoint {
     /// The start of the bucket.
     timestamp: IsoTime,
-    /// Jobs that waited at its end; null when the server was down.
+    /// The number of waiting jobs at its end; null if the server was down.
     size: Option<Plain>,
-    /// Seconds that the oldest had waited at its end; null when the server was down.
+    /// How long the oldest job had waited at its end, in seconds; null if the server was down.
     latency: Option<Plain>,
-    /// Attempts that ended.
+    /// The number of attempts that ended.
     throughput: u64,
     failures: u64,
 }
 
-/// A queue that was paused.
+/// A paused queue.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "PausedQueue")]
 pub(super) struct Paused {
     queue: String,
-    /// `paused`.
+    /// Always `paused`.
     status: &'static str,
     paused_at: IsoTime,
 }
 
-/// A queue that was resumed.
+/// A resumed queue.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ResumedQueue")]
 pub(super) struct Resumed {
     queue: String,
-    /// `active`.
+    /// Always `active`.
     status: &'static str,
     resumed_at: IsoTime,
 }
 
-/// That jobs shall really be deleted.
+/// The confirmation of a purge.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "QueuePurgeInput")]
@@ -130,7 +130,7 @@ pub(super) struct PurgeInput {
     confirm: Option<bool>,
 }
 
-/// A queue whose waiting jobs were deleted.
+/// The result of a purge.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "PurgedQueue")]
 pub(super) struct Purged {
@@ -219,10 +219,10 @@ impl Resumed {
 }
 
 impl PurgeInput {
-    /// Refuses unless the caller says that they mean it.
+    /// Fails unless `confirm` is true in the body or in the query string.
     pub(super) fn check(self, query: &Query) -> ApiResult<()> {
-        let asked = query.flag("confirm")?;
-        if self.confirm == Some(true) || asked == Some(true) {
+        let confirm = query.flag("confirm")?;
+        if self.confirm == Some(true) || confirm == Some(true) {
             return Ok(());
         }
         let message = "confirm must be true: the jobs are deleted for good";

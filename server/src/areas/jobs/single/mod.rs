@@ -1,4 +1,5 @@
-//! Single jobs: enqueued, looked at, deleted; finished, failed and kept by whoever holds them.
+//! Single jobs: enqueue, get, list, run, delete; acknowledge, fail and extend for the worker that
+//! holds one.
 
 mod routes;
 mod wire;

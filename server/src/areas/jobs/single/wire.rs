@@ -1,4 +1,4 @@
-//! Jobs as JSON.
+//! Request and response bodies of jobs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,7 +6,7 @@ use serde_json::value::RawValue;
 use telltale_engine::TimestampMs;
 
 use crate::areas::jobs::arguments::Arguments;
-use crate::areas::jobs::fields::{invalid, missing, whose};
+use crate::areas::jobs::fields::{invalid, missing, queue_owner};
 use crate::http::{ApiError, ErrorCode, Query};
 use crate::jobs::{
     ClassName, Enqueued, Failed, FailureReport, InvalidJob, JobDetail, JobFilter, JobId, JobPage,
@@ -18,45 +18,46 @@ use crate::platform::json::{read_fitting, whole_or_null};
 use crate::platform::patterns;
 use crate::platform::time::{self, IsoTime};
 
-/// A job to be enqueued. Fields that are not named here are ignored.
+/// A job to be enqueued. Unknown fields are ignored.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct JobInput {
-    /// What kind of job it is.
+    /// The class of the job, which determines what the worker runs.
     #[schemars(required, length(max = limits::JOB_CLASS_CHARS_MAX), regex(pattern = patterns::LINE))]
     class_name: Option<String>,
-    /// Where it waits; `default` when absent.
+    /// The queue; defaults to `default`.
     #[schemars(length(max = limits::QUEUE_NAME_CHARS_MAX), regex(pattern = patterns::QUEUE))]
     queue: Option<String>,
-    /// What it is to be done with: an object of at most 64 KiB; an empty one when absent.
+    /// The arguments: an object of at most 64 KiB; defaults to an empty object.
     #[schemars(with = "Option<Arguments>")]
     arguments: Option<Box<RawValue>>,
-    /// When it may begin; at once when absent or past.
+    /// The earliest time to run; if absent or past, the job is ready at once.
     #[serde(default)]
     #[schemars(schema_with = "patterns::optional_time")]
     run_at: Option<String>,
-    /// How often it is tried, from 1 to 1000; 25 when absent.
+    /// The maximum number of attempts, from 1 to 1000; defaults to 25.
     #[schemars(range(min = 1, max = limits::JOB_ATTEMPTS_MAX))]
     #[serde(default, deserialize_with = "whole_or_null")]
     max_attempts: Option<i64>,
-    /// Of all jobs that are not finished only one has this key.
+    /// A key that no two unfinished jobs may share.
     #[schemars(length(min = 1, max = limits::UNIQUE_KEY_CHARS_MAX))]
     unique_key: Option<String>,
-    /// Seconds that a worker may hold it, from 1 to 86400; as the server is configured when absent.
+    /// How long a worker may hold the job, in seconds, from 1 to 86400; defaults to the server's
+    /// setting.
     #[schemars(range(min = 1, max = limits::JOB_TIMEOUT_SECONDS_MAX))]
     #[serde(default, deserialize_with = "whole_or_null")]
     timeout_seconds: Option<i64>,
 }
 
-/// Jobs to be enqueued together.
+/// Jobs to be enqueued atomically.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "JobBatchInput")]
 pub(super) struct BatchInput {
-    /// At most 1000.
+    /// At most 1000 jobs.
     #[schemars(with = "Vec<JobInput>", length(max = limits::JOB_BATCH_MAX))]
     jobs: AtMost<Box<RawValue>, { limits::JOB_BATCH_MAX }>,
 }
 
-/// A job that was enqueued.
+/// An enqueued job.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "EnqueuedJob")]
 pub(super) struct EnqueuedView {
@@ -66,15 +67,15 @@ pub(super) struct EnqueuedView {
     status: &'static str,
 }
 
-/// What became of a batch.
+/// The result of a batch.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 #[schemars(rename = "JobBatchAnswer")]
 pub(super) struct BatchView {
     accepted: usize,
     rejected: usize,
-    /// The ids in the order of the batch; null for a job that was rejected.
+    /// The job ids in the order of the batch; null for a rejected job.
     job_ids: Vec<Option<String>>,
-    /// The first 50 rejected jobs; absent when there are none.
+    /// The first 50 rejected jobs; absent if there are none.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     errors: Vec<RejectedJob>,
 }
@@ -87,25 +88,25 @@ struct RejectedJob {
     message: String,
 }
 
-/// A page of jobs that wait or run, the last to be enqueued first.
+/// A page of waiting and running jobs, last enqueued first.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "JobList")]
 pub(super) struct JobListView {
     jobs: Vec<JobSummary>,
-    /// Where the next page begins; absent after the last.
+    /// The cursor of the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
-/// A job with what failed of it.
+/// A job with its failures.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Job")]
 pub(super) struct JobView {
     #[serde(flatten)]
     summary: JobSummary,
-    /// What it is as a dead job.
+    /// The id of the dead job, if the job is dead.
     dead_job_id: Option<String>,
-    /// Its newest failures, the oldest first.
+    /// The newest failures, oldest first.
     failures: Vec<FailureView>,
 }
 
@@ -118,17 +119,17 @@ pub(super) struct JobSummary {
     arguments: Arguments,
     /// `ready`, `scheduled`, `running`, `retrying`, `completed` or `dead`.
     status: &'static str,
-    /// Attempts begun.
+    /// The number of attempts started.
     attempts: u16,
     max_attempts: u16,
     enqueued_at: IsoTime,
-    /// When it may run, while that has not come.
+    /// When the job is due; null unless it is scheduled or retrying.
     run_at: Option<IsoTime>,
     started_at: Option<IsoTime>,
     finished_at: Option<IsoTime>,
-    /// Who holds it.
+    /// The worker that holds the job.
     worker_id: Option<String>,
-    /// When it is taken away from its holder.
+    /// When the reservation expires.
     expires_at: Option<IsoTime>,
 }
 
@@ -142,23 +143,23 @@ struct FailureView {
     error_message: String,
 }
 
-/// What proves that a worker holds a job.
+/// The proof that a worker holds a job.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "JobTokenInput")]
 pub(super) struct TokenInput {
-    /// As the fetch answered it.
+    /// The token returned by the fetch.
     #[schemars(required)]
     reservation_token: Option<String>,
 }
 
-/// How an attempt failed.
+/// A failed attempt, as reported by the worker.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "JobFailInput")]
 pub(super) struct FailInput {
-    /// As the fetch answered it.
+    /// The token returned by the fetch.
     #[schemars(required)]
     reservation_token: Option<String>,
-    /// At most 100 characters; what is longer is cut, here and below.
+    /// At most 100 characters; longer values are truncated, as are those below.
     error_class: Option<String>,
     /// At most 10000 characters.
     error_message: Option<String>,
@@ -166,40 +167,40 @@ pub(super) struct FailInput {
     backtrace: Option<AtMost<String, { limits::BACKTRACE_LINES_MAX }>>,
 }
 
-/// How much longer a job is held.
+/// An extension of a reservation.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[schemars(rename = "JobExtendInput")]
 pub(super) struct ExtendInput {
-    /// As the fetch answered it.
+    /// The token returned by the fetch.
     #[schemars(required)]
     reservation_token: Option<String>,
-    /// Seconds from now, from 1 to 86400.
+    /// The new duration of the reservation from now, in seconds, from 1 to 86400.
     #[schemars(required, range(min = 1, max = limits::JOB_TIMEOUT_SECONDS_MAX))]
     #[serde(deserialize_with = "whole_or_null")]
     seconds: Option<i64>,
 }
 
-/// A job that was finished.
+/// A finished job.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AckedJob")]
 pub(super) struct AckedView {
     job_id: String,
-    /// `completed`.
+    /// Always `completed`.
     status: &'static str,
 }
 
-/// What becomes of a job that failed.
+/// The state of a job after a failed attempt.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "FailedJob")]
 pub(super) struct FailedView {
     job_id: String,
     /// `retrying` or `dead`.
     status: &'static str,
-    /// When it is tried again; null for a dead one.
+    /// When the job is retried; null if it is dead.
     next_run_at: Option<IsoTime>,
 }
 
-/// Until when a job is held.
+/// The new expiry of a reservation.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ExtendedJob")]
 pub(super) struct ExtendedView {
@@ -208,7 +209,7 @@ pub(super) struct ExtendedView {
 }
 
 impl JobInput {
-    /// The job, when all of it keeps the rules.
+    /// Validates the job.
     pub(super) fn into_job(self) -> Result<NewJob, ApiError> {
         let class = self.class_name.filter(|class| !class.is_empty());
         let class = class.ok_or_else(|| missing("class_name"))?;
@@ -227,15 +228,15 @@ impl JobInput {
 }
 
 impl BatchInput {
-    /// The jobs that are good, and for each of all why it is not.
-    pub(super) fn sort(self) -> Result<(Vec<NewJob>, Vec<Option<ApiError>>), ApiError> {
+    /// Returns the valid jobs and, for each job of the batch, its error if it is invalid.
+    pub(super) fn parse(self) -> Result<(Vec<NewJob>, Vec<Option<ApiError>>), ApiError> {
         let jobs = self.jobs.all().map_err(|sent| {
             let max = limits::JOB_BATCH_MAX;
             let message = format!("a batch may have at most {max} jobs; this one has {sent}");
             ApiError::new(ErrorCode::BatchTooLarge, message).field("jobs")
         })?;
         let read = |raw: Box<RawValue>| {
-            // A list would be read as the fields in their order.
+            // An array would be deserialized as the fields in their order.
             if !raw.get().starts_with('{') {
                 return Err(ApiError::new(ErrorCode::InvalidParameter, "a job must be an object"));
             }
@@ -245,17 +246,17 @@ impl BatchInput {
             })?;
             input.into_job()
         };
-        let (mut good, mut refused) = (Vec::with_capacity(jobs.len()), Vec::new());
+        let (mut valid, mut rejected) = (Vec::with_capacity(jobs.len()), Vec::new());
         for raw in jobs {
             match read(raw) {
                 Ok(job) => {
-                    good.push(job);
-                    refused.push(None);
+                    valid.push(job);
+                    rejected.push(None);
                 }
-                Err(error) => refused.push(Some(error)),
+                Err(error) => rejected.push(Some(error)),
             }
         }
-        Ok((good, refused))
+        Ok((valid, rejected))
     }
 }
 
@@ -270,13 +271,14 @@ impl From<Enqueued> for EnqueuedView {
 }
 
 impl BatchView {
-    /// What became of each job: those that were not refused have an outcome each, in their order.
+    /// Combines the results of all jobs. `outcomes` contains those of the jobs without an error in
+    /// `rejected`, in order.
     pub(super) fn new(
-        refused: Vec<Option<ApiError>>,
+        rejected: Vec<Option<ApiError>>,
         outcomes: Vec<Result<Enqueued, JobsError>>,
     ) -> Self {
         let (mut view, mut outcomes) = (Self::default(), outcomes.into_iter());
-        for refusal in refused {
+        for refusal in rejected {
             let outcome = match refusal {
                 Some(error) => Some(Err(error)),
                 None => outcomes.next().map(|outcome| Ok::<_, ApiError>(outcome?.id)),
@@ -378,9 +380,9 @@ impl FailInput {
 impl ExtendInput {
     pub(super) fn into_seconds(self, job: JobId) -> Result<(Option<u64>, u32), ApiError> {
         let token = token(job, self.reservation_token)?;
-        let asked = self.seconds.ok_or_else(|| missing("seconds"))?;
+        let seconds_sent = self.seconds.ok_or_else(|| missing("seconds"))?;
         let seconds =
-            seconds(asked).map_err(|rule| invalid("seconds", format!("seconds {rule}")))?;
+            seconds(seconds_sent).map_err(|rule| invalid("seconds", format!("seconds {rule}")))?;
         Ok((token, seconds))
     }
 }
@@ -407,7 +409,7 @@ impl ExtendedView {
     }
 }
 
-/// Reads which jobs a list shall show.
+/// Reads the filter of a list from the query string.
 pub(super) fn filter(query: &Query) -> Result<JobFilter, ApiError> {
     let text = |key| Ok::<_, ApiError>(query.one(key)?.map(str::to_owned));
     let status = query.one("status")?.map(|text| {
@@ -423,27 +425,31 @@ pub(super) fn filter(query: &Query) -> Result<JobFilter, ApiError> {
             format_args!("must have at most {max} characters"),
         ));
     }
-    let standing =
-        JobStanding { queue: text("queue")?, status: status.transpose()?, whose: whose(query)? };
+    let standing = JobStanding {
+        queue: text("queue")?,
+        status: status.transpose()?,
+        whose: queue_owner(query)?,
+    };
     Ok(JobFilter { standing, class: text("class_name")?, search })
 }
 
-/// Reads where a list goes on.
+/// Reads the cursor from which a list continues.
 pub(super) fn cursor(query: &Query) -> Result<Option<JobId>, ApiError> {
     let read = |text| {
-        let refused =
-            || ApiError::parameter("cursor", "must be a cursor from the answer of a list");
-        JobId::parse(text).ok_or_else(refused)
+        let rejected =
+            || ApiError::parameter("cursor", "must be the next_cursor of a previous page");
+        JobId::parse(text).ok_or_else(rejected)
     };
     query.one("cursor")?.map(read).transpose()
 }
 
-/// The id in a path.
+/// Parses the id in a path.
 pub(super) fn job_id(text: &str) -> Result<JobId, JobsError> {
     JobId::parse(text).ok_or_else(|| JobsError::JobNotFound(text.to_owned()))
 }
 
-/// A token that is given but not one of the job's is somebody's who does not hold it.
+/// Parses a reservation token. A token that is malformed or of another job is `None`, which no
+/// holder has.
 fn token(job: JobId, text: Option<String>) -> Result<Option<u64>, ApiError> {
     let text = text.ok_or_else(|| missing("reservation_token"))?;
     Ok(job.token_in(&text))

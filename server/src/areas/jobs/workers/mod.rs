@@ -1,4 +1,4 @@
-//! Workers: registered, heard of, given jobs, told to quiet and to stop; listed, and looked at in the past.
+//! Workers: register, heartbeat, fetch, quiet, stop, deregister; list, state, history.
 
 mod routes;
 mod wire;

@@ -1,4 +1,4 @@
-//! Workers as JSON.
+//! Request and response bodies of workers.
 
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
@@ -17,81 +17,81 @@ use crate::platform::json::{Plain, whole_or_null};
 use crate::platform::patterns;
 use crate::platform::time::IsoTime;
 
-/// A worker that wants to be known.
+/// A worker to be registered.
 #[derive(Debug, Deserialize, JsonSchema)]
 pub(super) struct WorkerInput {
-    /// Where it runs.
+    /// The host on which it runs.
     #[schemars(required, length(min = 1, max = limits::HOSTNAME_CHARS_MAX))]
     hostname: Option<String>,
     #[schemars(range(max = u32::MAX))]
     #[serde(default, deserialize_with = "whole_or_null")]
     pid: Option<u32>,
-    /// What it works, the most urgent first.
+    /// The queues it serves, the most urgent first.
     #[schemars(schema_with = "queues_schema", required)]
     queues: Option<AtMost<String, { limits::WORKER_QUEUES_MAX }>>,
-    /// Jobs that it does at once; 1 when absent.
+    /// The number of jobs it runs concurrently; defaults to 1.
     #[schemars(range(min = 1, max = limits::WORKER_CONCURRENCY_MAX))]
     #[serde(default, deserialize_with = "whole_or_null")]
     concurrency: Option<i64>,
 }
 
-/// A worker that is known now.
+/// A registered worker.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "RegisteredWorker")]
 pub(super) struct RegisteredView {
     id: String,
-    /// How often it should be heard of.
+    /// The interval of heartbeats, in seconds.
     heartbeat_seconds: Plain,
-    /// How long jobs are reserved that do not say.
+    /// The duration of reservations of jobs without `timeout_seconds`, in seconds.
     lease_seconds: Plain,
 }
 
-/// How a worker is doing.
+/// The vitals of a worker.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[schemars(rename = "WorkerVitalsInput")]
 pub(super) struct VitalsInput {
     #[schemars(range(max = u32::MAX))]
     #[serde(default, deserialize_with = "whole_or_null")]
     busy_threads: Option<u32>,
-    /// From 0 to 1000000000.
+    /// In megabytes, from 0 to 1000000000.
     #[schemars(range(min = 0, max = limits::WORKER_VITAL_MAX))]
     memory_mb: Option<f64>,
-    /// From 0 to 1000000000.
+    /// In percent, from 0 to 1000000000.
     #[schemars(range(min = 0, max = limits::WORKER_VITAL_MAX))]
     cpu_percent: Option<f64>,
 }
 
-/// What a worker hears back.
+/// The response to a heartbeat.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "HeardWorker")]
-pub(super) struct HeardView {
-    /// `active`, `quiet` or `stopping`: what the worker is to obey.
+pub(super) struct HeartbeatView {
+    /// The status the worker must comply with: `active`, `quiet` or `stopping`.
     status: &'static str,
-    /// Jobs that it lost since it was last heard of: to finish them is of no use.
+    /// The jobs whose reservation it lost since its last contact; finishing them has no effect.
     lost_jobs: Vec<String>,
 }
 
-/// How many jobs a worker wants.
+/// The parameters of a fetch.
 #[derive(Debug, Default, Deserialize, JsonSchema)]
 #[schemars(rename = "JobFetchInput")]
 pub(super) struct FetchInput {
-    /// Jobs at most, from 1 to 100; 1 when absent.
+    /// The maximum number of jobs, from 1 to 100; defaults to 1.
     #[schemars(range(min = 1, max = limits::JOB_FETCH_MAX))]
     #[serde(default, deserialize_with = "whole_or_null")]
     limit: Option<i64>,
-    /// How long to wait for the first, up to 30; not at all when absent.
+    /// How long to wait for the first job, in seconds, up to 30; defaults to 0.
     #[schemars(range(min = 0, max = limits::JOB_WAIT_SECONDS_MAX))]
     wait_seconds: Option<f64>,
 }
 
-/// Jobs that a worker holds now.
+/// The fetched jobs, which the worker now holds.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "FetchedJobs")]
 pub(super) struct Fetched {
     jobs: Vec<HoldingView>,
 }
 
-/// A job that a worker holds now.
+/// A fetched job, which the worker now holds.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "FetchedJob")]
 struct HoldingView {
@@ -99,11 +99,11 @@ struct HoldingView {
     class_name: String,
     queue: String,
     arguments: Arguments,
-    /// Which attempt this is, from 1.
+    /// The number of this attempt, from 1.
     attempt: u16,
-    /// What proves that the worker holds the job.
+    /// The token that proves that the worker holds the job.
     reservation_token: String,
-    /// When the job is taken away.
+    /// When the reservation expires.
     expires_at: IsoTime,
 }
 
@@ -114,7 +114,7 @@ pub(super) struct WorkerList {
     summary: Threads,
 }
 
-/// The threads of all workers.
+/// The thread counts of all workers.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 #[schemars(rename = "WorkerThreads")]
 struct Threads {
@@ -137,16 +137,16 @@ pub(super) struct WorkerSummary {
     busy_threads: u32,
     started_at: IsoTime,
     last_heartbeat: IsoTime,
-    /// Attempts that it ended, those that failed included.
+    /// The number of attempts that it ended, including failed ones.
     processed_count: u64,
     failed_count: u64,
-    /// Null until it says so.
+    /// Null until reported in a heartbeat.
     memory_mb: Option<Plain>,
-    /// Null until it says so.
+    /// Null until reported in a heartbeat.
     cpu_percent: Option<Plain>,
 }
 
-/// A worker with what it holds.
+/// A worker with its current jobs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct WorkerDetail {
     #[serde(flatten)]
@@ -164,16 +164,16 @@ struct CurrentJob {
     run_time_seconds: Plain,
 }
 
-/// A worker that was told something.
+/// A worker whose status was changed.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ToldWorker")]
-pub(super) struct Told {
+pub(super) struct StatusView {
     id: String,
     status: &'static str,
     message: &'static str,
 }
 
-/// Workers that were told something.
+/// Workers whose status was changed.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "QuietedWorkers")]
 pub(super) struct QuietedAll {
@@ -181,7 +181,7 @@ pub(super) struct QuietedAll {
     message: String,
 }
 
-/// Workers of the past.
+/// The history of all workers.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct WorkerHistory {
     period: &'static str,
@@ -189,13 +189,13 @@ pub(super) struct WorkerHistory {
     timeline: Vec<WorkerPoint>,
 }
 
-/// A period as a whole.
+/// The statistics of a period.
 #[derive(Debug, Serialize, JsonSchema)]
 struct WorkerStats {
     avg_workers: Plain,
     max_workers: Plain,
     min_workers: Plain,
-    /// Share of threads that worked, from 0 to 1.
+    /// The fraction of busy threads, from 0 to 1.
     avg_utilization: Plain,
     total_processed: u64,
     total_failed: u64,
@@ -207,11 +207,11 @@ struct WorkerStats {
 #[derive(Debug, Serialize, JsonSchema)]
 struct WorkerPoint {
     timestamp: IsoTime,
-    /// On average; null when the server was down.
+    /// The average number of workers; null if the server was down.
     workers: Option<Plain>,
-    /// From 0 to 1; null when the server was down.
+    /// The fraction of busy threads, from 0 to 1; null if the server was down.
     utilization: Option<Plain>,
-    /// Attempts that ended.
+    /// The number of attempts that ended.
     throughput: u64,
 }
 
@@ -275,17 +275,17 @@ impl VitalsInput {
     }
 }
 
-impl From<Heard> for HeardView {
-    fn from(heard: Heard) -> Self {
+impl From<Heard> for HeartbeatView {
+    fn from(heartbeat: Heard) -> Self {
         Self {
-            status: heard.status.as_str(),
-            lost_jobs: heard.lost.iter().map(ToString::to_string).collect(),
+            status: heartbeat.status.as_str(),
+            lost_jobs: heartbeat.lost.iter().map(ToString::to_string).collect(),
         }
     }
 }
 
 impl FetchInput {
-    /// How many, and how long to wait.
+    /// Returns the maximum number of jobs, and how long to wait.
     pub(super) fn read(self) -> ApiResult<(u32, std::time::Duration)> {
         let max = limits::JOB_FETCH_MAX;
         let limit = u32::try_from(self.limit.unwrap_or(1)).ok();
@@ -364,10 +364,10 @@ impl WorkerDetail {
     }
 }
 
-impl Told {
+impl StatusView {
     pub(super) fn new(id: WorkerId, status: WorkerStatus) -> Self {
         let message = match status {
-            WorkerStatus::Active => "The worker may do anything",
+            WorkerStatus::Active => "The worker accepts jobs",
             WorkerStatus::Quiet => "The worker finishes its current jobs and accepts no new ones",
             WorkerStatus::Stopping => "The worker stops after its current jobs finish",
         };
@@ -419,7 +419,7 @@ fn vital(field: &'static str, value: Option<f64>) -> ApiResult<Option<f64>> {
     Ok(value)
 }
 
-/// The id in a path.
+/// Parses the id in a path.
 pub(super) fn worker_id(text: &str) -> Result<WorkerId, JobsError> {
     WorkerId::parse(text).ok_or_else(|| JobsError::WorkerNotFound(text.to_owned()))
 }
