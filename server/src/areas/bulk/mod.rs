@@ -23,6 +23,6 @@ pub use influx::{
 };
 pub use otlp::{Encoding, OtlpError, ROUTES as OTLP_ROUTES, resolve_export};
 pub use remote_write::{
-    ROUTES as REMOTE_WRITE_ROUTES, Version, WriteError, WrittenCounts,
+    Families, ROUTES as REMOTE_WRITE_ROUTES, Version, WriteError, WrittenCounts,
     resolve_write as resolve_remote_write,
 };

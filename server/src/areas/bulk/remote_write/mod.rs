@@ -7,6 +7,7 @@
 //! status on which agents do not retry.
 
 mod error;
+mod families;
 mod histogram;
 mod kind;
 mod labels;
@@ -18,6 +19,7 @@ mod symbols;
 mod version;
 
 pub use error::WriteError;
+pub use families::Families;
 pub use request::{WrittenCounts, resolve_write};
 pub use routes::ROUTES;
 pub use version::Version;

@@ -3,11 +3,11 @@
 
 use super::Version;
 use super::error::WriteError;
+use super::families::FamilyKind;
 use super::kind::family_kind;
 use super::labels::{Labels, read_label};
 use super::symbols::{Refs, Symbols};
 use crate::areas::bulk::protobuf::{Fields, Malformed, Value, varint};
-use crate::platform::families::FamilyKind;
 
 /// The tag byte of field 1 with a length: a label in version 1, the references in version 2.
 const FIRST_FIELD: u8 = 0x0a;

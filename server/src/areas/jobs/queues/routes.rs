@@ -12,8 +12,8 @@ use crate::http::{
     ApiResult, BodyKind, Deleted, Doc, ErrorCode, Form, PAGING, Param, Request, Resource, Response,
     Route,
 };
-use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 use crate::jobs::Period;
+use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 
 /// The routes of queues.
 pub static ROUTES: &[Route] = &[

@@ -10,8 +10,8 @@ use telltale_engine::{
 };
 use telltale_tests::remote_write::{RequestV2, TimeSeries, WriteRequest};
 
+use super::super::families::Families;
 use crate::areas::bulk::remote_write::{Version, WriteError, WrittenCounts, resolve_write};
-use crate::platform::families::Families;
 
 /// 2026-01-02T03:04:00Z, the time at which requests arrive.
 pub(super) const NOW: TimestampMs = TimestampMs(1_767_323_040_000);

@@ -7,9 +7,9 @@ use telltale_tests::remote_write::{
     labels, sample, series,
 };
 
+use super::super::families::{Families, FamilyKind};
 use super::bench::{Fixture, MINUTE, NOW, T0};
 use crate::areas::bulk::remote_write::Version;
-use crate::platform::families::{Families, FamilyKind};
 
 const STALE: f64 = f64::from_bits(0x7ff0_0000_0000_0002);
 const GAUGE: &[(&str, &str)] = &[("__name__", "up"), ("host", "a"), ("zone", "")];
