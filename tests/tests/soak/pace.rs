@@ -139,11 +139,11 @@ impl Run {
     }
 
     fn lock_schedules(&self) -> MutexGuard<'_, BTreeMap<&'static str, ScheduleCounts>> {
-        self.schedules.lock_failed().unwrap_or_else(PoisonError::into_inner)
+        self.schedules.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn lock_failed(&self) -> MutexGuard<'_, bool> {
-        self.has_failed.lock_failed().unwrap_or_else(PoisonError::into_inner)
+        self.has_failed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
