@@ -8,7 +8,7 @@ use telltale_engine::Engine;
 use telltale_server::app::App;
 use telltale_server::areas;
 use telltale_server::http::{self, Listener, Server, Settings};
-use telltale_server::platform::keys::KeyText;
+use telltale_server::platform::keys::KeyString;
 use telltale_server::platform::quota::{Quota, Quotas};
 use telltale_server::platform::ticks::Ticks;
 use tokio::sync::oneshot;
@@ -47,7 +47,7 @@ impl House {
                 let app = App::new(engine, clock.clone(), ticks.clone(), &settings);
                 let server = Server::new(settings, clock, ticks, areas::routes());
                 let (Ok(app), Ok(server)) = (app, server) else { panic!("no server") };
-                let Ok(key) = KEY.parse::<KeyText>() else { panic!("the key is malformed") };
+                let Ok(key) = KEY.parse::<KeyString>() else { panic!("the key is malformed") };
                 assert!(app.keys().first_start(Some(key)).is_ok(), "the key is stored");
                 assert!(server.open(app).is_ok(), "the server is new");
                 let Ok(listener) = Listener::tcp(([127, 0, 0, 1], 0).into()) else {

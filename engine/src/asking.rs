@@ -2,7 +2,7 @@
 //! memory in use.
 //!
 //! A client may disconnect or exceed its time limit. The caller of the engine represents it by a
-//! [`Waiting`] and runs queries within its scope; query execution checks it between units of work
+//! [`Cancellation`] and runs queries within its scope; query execution checks it between units of work
 //! and stops early with an error.
 
 use std::cell::RefCell;
@@ -14,16 +14,16 @@ use parking_lot::Mutex;
 
 use crate::clock::Clock;
 use crate::error::{Error, Refusal, Result};
-use crate::memory::{AnswerMemory, Memory, MemoryOwner, MemoryShare};
+use crate::memory::{Memory, MemoryOwner, MemoryShare, ResultMemory};
 
 thread_local! {
     /// The client on whose behalf this thread runs queries.
-    static WAITING: RefCell<Option<Waiting>> = const { RefCell::new(None) };
+    static WAITING: RefCell<Option<Cancellation>> = const { RefCell::new(None) };
 }
 
 /// A client that waits for a response until a deadline. Clones share their state.
 #[derive(Clone, Debug)]
-pub struct Waiting(Arc<ClientWait>);
+pub struct Cancellation(Arc<ClientWait>);
 
 #[derive(Debug)]
 struct ClientWait {
@@ -33,7 +33,7 @@ struct ClientWait {
     until: Duration,
 }
 
-impl Waiting {
+impl Cancellation {
     /// Returns a client that waits for `patience` from now.
     pub fn new(clock: Clock, patience: Duration) -> Self {
         let until = clock.steady().saturating_add(patience);
@@ -41,7 +41,7 @@ impl Waiting {
     }
 
     /// Records that the client has disconnected; its queries fail at the next check.
-    pub fn hang_up(&self) {
+    pub fn cancel(&self) {
         self.0.disconnected.store(true, Ordering::Relaxed);
     }
 
@@ -70,7 +70,7 @@ impl Waiting {
 }
 
 /// Restores the previous client of the thread, also when the scope panics.
-struct RestoreOnDrop(Option<Waiting>);
+struct RestoreOnDrop(Option<Cancellation>);
 
 impl Drop for RestoreOnDrop {
     fn drop(&mut self) {
@@ -80,8 +80,8 @@ impl Drop for RestoreOnDrop {
 
 /// A query in progress.
 #[derive(Debug)]
-pub(crate) struct Asking {
-    waiting: Option<Waiting>,
+pub(crate) struct QueryInProgress {
+    waiting: Option<Cancellation>,
     taken: Mutex<QueryMemory>,
     bytes_max: u64,
 }
@@ -94,22 +94,22 @@ struct QueryMemory {
     of_result: u64,
 }
 
-impl Asking {
+impl QueryInProgress {
     /// Starts a query on this thread that may take up to `bytes_max` bytes of the memory account.
     pub(crate) fn begin(memory: &Memory, bytes_max: usize) -> Self {
-        Self::of(Waiting::current(), memory, bytes_max)
+        Self::of(Cancellation::current(), memory, bytes_max)
     }
 
     /// Like [`Self::begin`], for a client given by the caller, as when the query runs on another
     /// thread.
-    pub(crate) fn of(waiting: Option<Waiting>, memory: &Memory, bytes_max: usize) -> Self {
+    pub(crate) fn of(waiting: Option<Cancellation>, memory: &Memory, bytes_max: usize) -> Self {
         let taken = QueryMemory { share: memory.share(MemoryOwner::Queries), of_result: 0 };
         Self { waiting, taken: Mutex::new(taken), bytes_max: bytes_max as u64 }
     }
 
     /// Fails if the client has disconnected or the deadline has passed.
     pub(crate) fn check(&self) -> Result<()> {
-        self.waiting.as_ref().map_or(Ok(()), Waiting::check)
+        self.waiting.as_ref().map_or(Ok(()), Cancellation::check)
     }
 
     /// Takes memory until the query ends. Fails with [`Refusal::Range`] if the query would exceed
@@ -119,7 +119,7 @@ impl Asking {
     }
 
     /// Like [`Self::take`], for memory that the result keeps.
-    pub(crate) fn take_for_answer(&self, bytes: usize) -> Result<()> {
+    pub(crate) fn take_for_result(&self, bytes: usize) -> Result<()> {
         self.take_and_keep(bytes, bytes)
     }
 
@@ -138,27 +138,27 @@ impl Asking {
     }
 
     /// Takes memory like [`Self::take`], until the returned guard is dropped.
-    pub(crate) fn borrow(&self, bytes: usize) -> Result<BorrowedMemory<'_>> {
+    pub(crate) fn borrow(&self, bytes: usize) -> Result<TransientMemory<'_>> {
         self.take(bytes)?;
-        Ok(BorrowedMemory { asking: self, bytes: bytes as u64 })
+        Ok(TransientMemory { asking: self, bytes: bytes as u64 })
     }
 
     /// Ends the query and returns the memory that the result keeps. The rest is released.
-    pub(crate) fn into_memory(self) -> AnswerMemory {
+    pub(crate) fn into_memory(self) -> ResultMemory {
         let QueryMemory { mut share, of_result } = self.taken.into_inner();
         share.shrink_to(of_result);
-        AnswerMemory::from(share)
+        ResultMemory::from(share)
     }
 }
 
 /// Transient memory of a query, released when dropped.
 #[derive(Debug)]
-pub(crate) struct BorrowedMemory<'a> {
-    asking: &'a Asking,
+pub(crate) struct TransientMemory<'a> {
+    asking: &'a QueryInProgress,
     bytes: u64,
 }
 
-impl Drop for BorrowedMemory<'_> {
+impl Drop for TransientMemory<'_> {
     fn drop(&mut self) {
         let share = &mut self.asking.taken.lock().share;
         share.shrink_to(share.bytes().saturating_sub(self.bytes));
@@ -173,13 +173,13 @@ mod tests {
     #[test]
     fn a_query_stops_when_its_client_disconnects_or_its_deadline_passes() {
         let clock = Clock::manual(TimestampMs(0));
-        let start = || Asking::begin(&Memory::unlimited(), 10);
-        let patient = Waiting::new(clock.clone(), Duration::from_secs(60));
+        let start = || QueryInProgress::begin(&Memory::unlimited(), 10);
+        let patient = Cancellation::new(clock.clone(), Duration::from_secs(60));
         let query = patient.scope(start);
         query.check().unwrap();
         clock.pass(Duration::from_secs(60));
         assert!(matches!(query.check(), Err(Error::Overloaded(_))));
-        let gone = Waiting::new(clock.clone(), Duration::from_secs(60));
+        let gone = Cancellation::new(clock.clone(), Duration::from_secs(60));
         let (outer, inner) = gone.scope(|| {
             let inner = patient.scope(start);
             (start(), inner)
@@ -188,7 +188,7 @@ mod tests {
             outer.check().is_ok() && inner.check().is_err(),
             "nested scopes have their own client"
         );
-        gone.hang_up();
+        gone.cancel();
         assert!(outer.check().is_err());
         clock.pass(Duration::from_secs(3_600));
         start().check().unwrap();
@@ -197,14 +197,14 @@ mod tests {
     #[test]
     fn a_query_takes_no_more_than_its_limit_and_than_the_account_has_left() {
         let memory = Memory::new(800);
-        let first = Asking::begin(&memory, 600);
+        let first = QueryInProgress::begin(&memory, 600);
         first.take(600).unwrap();
         assert!(matches!(first.take(1), Err(Error::Refused(Refusal::Range(_)))));
-        let second = Asking::begin(&memory, 600);
+        let second = QueryInProgress::begin(&memory, 600);
         assert!(matches!(second.take(200), Err(Error::MemoryFull(_))));
         drop(first);
         second.take(200).unwrap();
-        second.take_for_answer(30).unwrap();
+        second.take_for_result(30).unwrap();
         second.take_and_keep(20, 5).unwrap();
         let borrowed = second.borrow(300).unwrap();
         assert!(matches!(second.borrow(51), Err(Error::Refused(Refusal::Range(_)))));

@@ -5,7 +5,7 @@
 use std::path::Path;
 use std::sync::{Arc, mpsc};
 
-use crate::asking::Waiting;
+use crate::asking::Cancellation;
 use crate::directory;
 use crate::documents::{Documents, Receipt};
 use crate::engine_inner::EngineInner;
@@ -17,12 +17,12 @@ use crate::metrics::{
     self, BatchBuilder, BatchNames, DefinitionFilter, DefinitionPage, MetricDefinition,
 };
 use crate::model::{
-    Event, EventAnswer, EventBatch, EventFilter, EventListQuery, EventPage, EventQuery, Lsn,
+    Event, EventBatch, EventFilter, EventListQuery, EventPage, EventQuery, EventQueryResult, Lsn,
     MetricQuery, MetricType, PointBatch, QueryResult,
 };
 use crate::options::Options;
 use crate::records::Records;
-use crate::reports::{DeleteReport, ExpireReport, MergeReport, VerifyReport};
+use crate::reports::{CompactionReport, DeleteReport, ExpireReport, VerifyReport};
 use crate::startup;
 use crate::stats::EngineStats;
 use crate::telemetry::SealReport;
@@ -76,7 +76,7 @@ impl Engine {
     /// the same in the background within seconds; call this where the caller cannot proceed without
     /// the data.
     pub fn heal(&self) -> Result<bool> {
-        self.inner.store.heal_suspects()
+        self.inner.store.repair_suspect_tables()
     }
 
     /// Returns an empty batch builder for samples given by metric name and tags. Rejects
@@ -150,7 +150,7 @@ impl Engine {
 
     /// Executes an aggregation query over events. Blocking and CPU-bound: do not call on an async
     /// reactor thread.
-    pub fn query_events(&self, query: &EventQuery) -> Result<EventAnswer> {
+    pub fn query_events(&self, query: &EventQuery) -> Result<EventQueryResult> {
         self.inner.telemetry.events.query(query)
     }
 
@@ -180,7 +180,7 @@ impl Engine {
     /// Executes a query over one metric. Blocking and CPU-bound: do not call on an async reactor
     /// thread.
     pub fn query(&self, query: &MetricQuery) -> Result<QueryResult> {
-        metrics::query(&self.inner.telemetry.metrics, Waiting::current(), query)
+        metrics::query(&self.inner.telemetry.metrics, Cancellation::current(), query)
     }
 
     /// Executes several queries, each with the result of [`Self::query`], and passes the results to
@@ -250,7 +250,7 @@ impl Engine {
 
     /// Compacts all blocks to their final form, regardless of age, and reclaims the disk space of
     /// the blocks they replace.
-    pub fn merge(&self) -> Result<MergeReport> {
+    pub fn merge(&self) -> Result<CompactionReport> {
         self.inner.worker.merge()
     }
 
@@ -351,7 +351,7 @@ impl Engine {
     /// every ten minutes. With [`crate::Maintenance::Manual`] only a seal does, so an engine
     /// restarted before its first seal trusts any clock. Not synced: a power loss may lose the
     /// value.
-    pub fn note_time(&self) -> Result<()> {
+    pub fn persist_trusted_time(&self) -> Result<()> {
         self.inner.trusted.persist()
     }
 

@@ -13,7 +13,7 @@ use crate::log::{Committer, Segments};
 use crate::maintenance::MaintenanceWorker;
 use crate::records::Records;
 use crate::storage::Store;
-use crate::telemetry::{Alarm, Telemetry};
+use crate::telemetry::{MaintenanceState, Telemetry};
 use crate::trusted_time::TrustedClock;
 
 /// The parts of an open engine.
@@ -28,7 +28,7 @@ pub(crate) struct EngineInner {
     pub(crate) segments: Segments,
     pub(crate) committer: Arc<Committer>,
     pub(crate) worker: Arc<MaintenanceWorker>,
-    pub(crate) alarm: Arc<Alarm>,
+    pub(crate) alarm: Arc<MaintenanceState>,
     /// What was found damaged and no operator has seen yet.
     pub(crate) damage: Arc<DamageList>,
     pub(crate) threads: Mutex<Vec<JoinHandle<()>>>,

@@ -16,8 +16,8 @@ pub fn log_record(bytes: &[u8]) {
     let again = encode_write(&points, &EventRows::default(), None);
     let again = Record::decode(&again).ok().map(|record| record.points);
     assert_eq!(again.as_ref(), Some(&points), "samples do not survive a round trip");
-    if let Some(readings) = points.take_readings() {
-        metrics::compare_readings(readings);
+    if let Some(readings) = points.take_cumulative() {
+        metrics::compare_cumulative(readings);
     }
 }
 
@@ -37,7 +37,7 @@ pub fn db_log(bytes: &[u8]) {
 /// added here, since a random checksum would never match.
 pub fn baselines(bytes: &[u8]) {
     let Some((kind, payload)) = bytes.split_first() else { return };
-    metrics::read_baselines(kind % 2 == 0, payload);
+    metrics::read_last_values(kind % 2 == 0, payload);
 }
 
 /// Decodes one block; the first byte selects its kind. The frame is added here, since a random

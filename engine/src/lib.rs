@@ -66,20 +66,20 @@ mod storage;
 mod telemetry;
 mod trusted_time;
 
-pub use asking::Waiting;
+pub use asking::Cancellation;
 pub use clock::Clock;
 pub use documents::{Collection, Documents, Expect, Receipt, Transaction, Versioned};
 pub use engine::{Engine, Write, Written};
 pub use error::{Error, Refusal, Result};
 pub use maintenance::BackupReport;
-pub use memory::{AnswerMemory, Memory, MemoryFull, MemoryOwner, MemoryShare};
+pub use memory::{Memory, MemoryFull, MemoryOwner, MemoryShare, ResultMemory};
 pub use metrics::{
     BatchBuilder, DefinitionFilter, DefinitionPage, MetricDefinition, SeriesKeyHash,
 };
 pub use model::*;
 pub use options::{Durability, Maintenance, Options, Retention, TIERS, TierRetention};
 pub use records::{RecordBatch, Records, Table};
-pub use reports::{DeleteReport, ExpireReport, MergeReport, VerifyReport};
+pub use reports::{CompactionReport, DeleteReport, ExpireReport, VerifyReport};
 pub use sketch::Distinct;
 pub use stats::EngineStats;
 pub use storage::{Direction, KeyRange};

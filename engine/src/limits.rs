@@ -26,12 +26,12 @@ pub const BLOCK_ROWS_MAX: usize = 2 * BLOCK_ROWS_FULL;
 pub const EVENT_BLOCK_ROWS_MAX: usize = 1 << 16;
 /// Bytes of the strings of a block's events, every occurrence counted: the memory that compacting a
 /// block takes, however well it compresses. A block that reaches the limit is closed.
-pub const EVENT_BLOCK_TEXT_BYTES_MAX: usize = 64 << 20;
+pub const EVENT_BLOCK_STRING_BYTES_MAX: usize = 64 << 20;
 /// Distinct tag keys of a block of events: the header lists them all, and listing an event reads
 /// the columns of all of them. A block that would exceed the limit is closed.
 pub const EVENT_BLOCK_TAG_KEYS_MAX: usize = 1 << 11;
 /// Bytes of all strings of one event, at four bytes per character: name, user, tags and properties.
-pub const EVENT_TEXT_BYTES_MAX: usize = 4 * (NAME_CHARS_MAX + USER_CHARS_MAX)
+pub const EVENT_STRING_BYTES_MAX: usize = 4 * (NAME_CHARS_MAX + USER_CHARS_MAX)
     + 4 * TAGS_MAX * (TAG_KEY_CHARS_MAX + TAG_VALUE_CHARS_MAX)
     + PROPERTIES_BYTES_MAX;
 /// Events in memory above which the head is sealed, whatever their bytes: queries scan the head row
@@ -40,7 +40,7 @@ pub const EVENT_HEAD_ROWS_MAX: u64 = 1 << 20;
 /// Distinct strings of a column of a block of events, such as a tag, up to which the header lists
 /// them with their counts, and their rows are kept as bitmaps in memory. A column with more has a
 /// paged dictionary.
-pub const EVENT_FEW_TEXTS_MAX: usize = 256;
+pub const EVENT_LISTED_STRINGS_MAX: usize = 256;
 /// Property shapes of a block of events that are stored as columns.
 pub const EVENT_SHAPES_MAX: usize = 256;
 /// Rows above which a property shape is stored as columns; in small blocks one row in a hundred
@@ -78,7 +78,7 @@ pub const DOCUMENT_BYTES_MAX: usize = 16 << 20;
 pub const DOCUMENT_NESTING_MAX: usize = 120;
 /// Bytes of the response in a receipt. Longer responses are not worth keeping for a repeated
 /// request.
-pub const RECEIPT_ANSWER_BYTES_MAX: usize = 1 << 20;
+pub const RECEIPT_RESPONSE_BYTES_MAX: usize = 1 << 20;
 /// Milliseconds from the creation of a receipt to its expiry, at least. Repeated requests are
 /// recognised within a day, and two receipts with one id that expire less than this apart belong to
 /// the same request.
@@ -90,7 +90,7 @@ pub const RECORD_VALUE_BYTES_MAX: usize = 4 << 20;
 /// One part in this many of the memory limit is not available to stores that grow with the data. It
 /// remains for bodies, queries, results, connections and a compaction when all stores have reached
 /// their limit.
-pub const MEMORY_KEPT_FROM_DATA: u64 = 4;
+pub const MEMORY_RESERVED_FROM_DATA: u64 = 4;
 /// Bytes of memory that a metric takes in addition to what is measured, approximately: descriptions
 /// of its blocks, statistics, and entries of hash tables.
 pub const METRIC_UNMEASURED_BYTES: usize = 512;

@@ -32,7 +32,7 @@ pub struct Options {
     /// blocks in progress take a part of it that does not shrink: values below 64 MiB slow
     /// compaction down and save little. Smaller values also lead to smaller blocks of events with
     /// long strings.
-    pub merge_bytes: usize,
+    pub compaction_bytes: usize,
     /// Raw samples plus rollup cells that one query may read.
     pub query_points: u64,
     /// Buckets per series that one query may return.
@@ -76,7 +76,7 @@ impl Default for Options {
             cache_bytes: 256 << 20,
             event_cache_bytes: 512 << 20,
             query_bytes: 512 << 20,
-            merge_bytes: 128 << 20,
+            compaction_bytes: 128 << 20,
             query_points: 2_000_000_000,
             query_buckets: 50_000,
             query_groups: 100_000,
@@ -115,7 +115,7 @@ pub enum Maintenance {
     /// A maintenance thread of the engine.
     Background,
     /// Only the caller, by [`crate::Engine::seal`], [`crate::Engine::merge`],
-    /// [`crate::Engine::expire`] and [`crate::Engine::note_time`].
+    /// [`crate::Engine::expire`] and [`crate::Engine::persist_trusted_time`].
     Manual,
 }
 

@@ -9,7 +9,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Runs `work`; a panic is logged and returned as an error message that starts with `what`.
-pub(crate) fn caught<T>(what: &'static str, work: impl FnOnce() -> T) -> Result<T, String> {
+pub(crate) fn catch_panic<T>(what: &'static str, work: impl FnOnce() -> T) -> Result<T, String> {
     catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let message = message(payload.as_ref());
         // The panic hook of the process reports the location and the stack.
@@ -31,10 +31,10 @@ mod tests {
 
     #[test]
     fn the_message_of_a_panic_is_returned() {
-        assert_eq!(caught("work", || 7), Ok(7));
-        let (literal, number) = (caught::<()>("work", || panic!("message")), 2);
+        assert_eq!(catch_panic("work", || 7), Ok(7));
+        let (literal, number) = (catch_panic::<()>("work", || panic!("message")), 2);
         assert_eq!(literal, Err("work panicked: message".to_owned()));
-        let formatted = caught::<()>("work", || panic!("{number}"));
+        let formatted = catch_panic::<()>("work", || panic!("{number}"));
         assert_eq!(formatted, Err("work panicked: 2".to_owned()));
     }
 }

@@ -5,7 +5,7 @@ use crate::trusted_time::ClockDeviation;
 
 /// The result of a compaction.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct MergeReport {
+pub struct CompactionReport {
     /// Compacted groups of blocks: windows of metrics, or adjacent blocks of a day of events.
     pub windows: u64,
     /// Blocks read.
@@ -18,7 +18,7 @@ pub struct MergeReport {
     pub bytes_written: u64,
 }
 
-impl std::ops::AddAssign for MergeReport {
+impl std::ops::AddAssign for CompactionReport {
     fn add_assign(&mut self, other: Self) {
         self.windows += other.windows;
         self.blocks_read += other.blocks_read;
@@ -72,20 +72,20 @@ pub struct VerifyReport {
 
 /// How much to compact in one step.
 #[derive(Clone, Copy)]
-pub(crate) struct MergeBudget<'b> {
+pub(crate) struct CompactionBudget<'b> {
     pub(crate) windows: usize,
     /// Returns whether there is time for another window.
     pub(crate) has_time: &'b dyn Fn() -> bool,
 }
 
-impl MergeBudget<'_> {
+impl CompactionBudget<'_> {
     /// No limit.
     pub(crate) const ALL: Self = Self { windows: usize::MAX, has_time: &|| true };
 }
 
 /// Which windows to compact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Eagerness {
+pub(crate) enum CompactionScope {
     /// Windows whose time has passed.
     Over,
     /// All windows, including those still being written.

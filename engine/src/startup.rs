@@ -23,12 +23,12 @@ use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::log::{Committer, FileOps, Segments};
 use crate::maintenance::{DueTimes, EngineHoldings, MaintenanceWorker, ResourceMonitor};
-use crate::metrics::{Opened, load};
+use crate::metrics::{OpenedMetrics, load};
 use crate::options::{Maintenance, Options};
 use crate::records::Records;
 use crate::replay::replay;
 use crate::storage::Store;
-use crate::telemetry::Alarm;
+use crate::telemetry::MaintenanceState;
 use crate::telemetry::{self, HeadSink, Telemetry};
 use crate::trusted_time::TrustedClock;
 
@@ -43,9 +43,9 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
     ballast.release();
     let damage = Arc::new(DamageList::open(dir, options.clock.clone()));
     let store = Arc::new(Store::open(&dir.join(DB_DIR), options.cache_bytes, options.threads)?);
-    store.tell_damage_to(Arc::clone(&damage));
+    store.report_damage_to(Arc::clone(&damage));
     let pool = Arc::new(query_threads(options.threads)?);
-    let Opened { metrics, dropped, mut damaged } =
+    let OpenedMetrics { metrics, dropped, mut damaged } =
         load::open(Arc::clone(&store), options.clone(), Arc::clone(&pool))?;
     let events = Events::open(Arc::clone(&store), options.clone(), pool, &mut damaged)?;
     let newest = metrics.newest_time().max(events.newest_time());
@@ -53,7 +53,7 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
     let trusted = Arc::new(TrustedClock::open(clock, Arc::clone(&store), grace, newest)?);
     let documents = Arc::new(Documents::open(Arc::clone(&store), Arc::clone(&trusted))?);
     let records = Records::new(Arc::clone(&store), Arc::clone(&documents));
-    store.heal_suspects()?;
+    store.repair_suspect_tables()?;
     // Tables that the open itself wrote get checksum and parity files before anything can damage
     // them.
     if let Err(error) = store.tend() {
@@ -65,7 +65,7 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
     damaged.extend(replayed.damaged);
     damaged.into_iter().for_each(|line| damage.add(Finding::Lost(line)));
     let telemetry = Arc::new(telemetry);
-    let alarm = Arc::new(Alarm::default());
+    let alarm = Arc::new(MaintenanceState::default());
     let sink = HeadSink {
         telemetry: Arc::clone(&telemetry),
         alarm: Arc::clone(&alarm),

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 
 use crate::engine_inner::EngineInner;
-use crate::memory::MergeMemory;
+use crate::memory::CompactionMemory;
 use crate::storage::{disk_free, disk_used};
 
 /// Sizes and counts. Counters start at zero when the engine is opened.
@@ -27,7 +27,7 @@ pub struct EngineStats {
     pub points_written: u64,
     /// Cumulative samples ignored since the engine was opened because they were not later than the
     /// previous sample of their series, for example in a batch that was sent again.
-    pub readings_late: u64,
+    pub late_samples: u64,
     /// Samples in memory.
     pub points_head: u64,
     /// Bytes of the samples and events in memory.
@@ -61,9 +61,9 @@ pub struct EngineStats {
     /// Compacted windows.
     pub merges: u64,
     /// Windows that wait for compaction, as of the last pass.
-    pub merges_waiting: u64,
+    pub compactions_waiting: u64,
     /// Bytes of memory that the current compaction holds, approximately.
-    pub merge_bytes: u64,
+    pub compaction_bytes: u64,
     /// The largest number of bytes that a compaction has held since the engine was opened.
     pub merge_bytes_peak: u64,
     /// Milliseconds by which the wall clock is ahead of the trusted time, negative when it is
@@ -80,7 +80,7 @@ impl EngineStats {
         let catalog = inner.telemetry.metrics.view().catalog();
         let events = inner.telemetry.events.sizes();
         let counters = &inner.telemetry.metrics.counters;
-        let merges = [&counters.merge_memory, &inner.telemetry.events.merge_memory];
+        let merges = [&counters.compaction_memory, &inner.telemetry.events.compaction_memory];
         let series_bytes = registry_bytes + inner.telemetry.metrics.series_bytes();
         // Figures that cannot be read are reported as zero: monitoring must not fail with the disk.
         let figures = inner.store.figures().unwrap_or_default();
@@ -93,7 +93,7 @@ impl EngineStats {
             event_blocks: events.blocks,
             event_block_bytes: events.block_bytes,
             points_written: counters.points.load(Ordering::Relaxed),
-            readings_late: counters.readings_late.load(Ordering::Relaxed),
+            late_samples: counters.late_samples.load(Ordering::Relaxed),
             points_head: head.points,
             head_bytes: head.bytes as u64 + events.head_bytes,
             registry_bytes: series_bytes as u64,
@@ -110,9 +110,10 @@ impl EngineStats {
             damage: inner.damage.len() as u64,
             seals: counters.seals.load(Ordering::Relaxed),
             merges: counters.merges.load(Ordering::Relaxed),
-            merges_waiting: counters.merges_waiting.load(Ordering::Relaxed),
-            merge_bytes: merges.map(MergeMemory::current).iter().sum::<usize>() as u64,
-            merge_bytes_peak: merges.map(MergeMemory::peak).into_iter().max().unwrap_or(0) as u64,
+            compactions_waiting: counters.compactions_waiting.load(Ordering::Relaxed),
+            compaction_bytes: merges.map(CompactionMemory::current).iter().sum::<usize>() as u64,
+            merge_bytes_peak: merges.map(CompactionMemory::peak).into_iter().max().unwrap_or(0)
+                as u64,
             clock_ahead_ms: inner.trusted.read().deviation.map_or(0, |d| d.ahead_ms),
             read_only: inner.alarm.trouble().is_some(),
         }

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use telltale_engine::{Clock, Engine, TimestampMs, Waiting, Write, Written};
+use telltale_engine::{Cancellation, Clock, Engine, TimestampMs, Write, Written};
 use tokio::sync::{Semaphore, oneshot};
 
 use crate::areas::bulk::Families;
@@ -203,7 +203,7 @@ impl App {
     {
         let slots = Arc::clone(&self.query_slots);
         let slot = slots.acquire_owned().await.map_err(ApiError::internal)?;
-        let waiting = Waiting::new(self.clock.clone(), self.query_timeout);
+        let waiting = Cancellation::new(self.clock.clone(), self.query_timeout);
         let until = self.clock.steady().saturating_add(self.query_timeout);
         let _cancel = CancelOnDrop(waiting.clone());
         let outcome = self.blocking(move |app| {
@@ -242,10 +242,10 @@ impl App {
 
 /// Cancels the queries of a client when dropped.
 #[derive(Debug)]
-struct CancelOnDrop(Waiting);
+struct CancelOnDrop(Cancellation);
 
 impl Drop for CancelOnDrop {
     fn drop(&mut self) {
-        self.0.hang_up();
+        self.0.cancel();
     }
 }

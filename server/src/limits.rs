@@ -14,7 +14,7 @@ pub const IDEMPOTENCY_KEPT_MS: i64 = 24 * 60 * 60 * 1_000;
 /// Bytes of a response that is kept for a repeated request: the limit of the engine minus space for
 /// the headers.
 pub const IDEMPOTENT_BODY_BYTES_MAX: usize =
-    telltale_engine::limits::RECEIPT_ANSWER_BYTES_MAX - (64 << 10);
+    telltale_engine::limits::RECEIPT_RESPONSE_BYTES_MAX - (64 << 10);
 /// Items per page if the request has no `limit`. Part of the HTTP contract.
 pub const PAGE_LIMIT_DEFAULT: usize = 100;
 /// Items per page at most. Part of the HTTP contract.
@@ -112,7 +112,7 @@ pub const BULK_WRITE_BUCKETS_PER_POINT: usize = 4;
 /// few enough for recursion.
 pub const OTLP_VALUE_DEPTH_MAX: usize = 16;
 /// Reasons that an OTLP response lists: what fits in a log line of an agent.
-pub const OTLP_REASONS_TOLD_MAX: usize = 5;
+pub const OTLP_REASONS_LISTED_MAX: usize = 5;
 /// Items of one batch. Part of the HTTP contract.
 pub const BATCH_ITEMS_MAX: usize = 500;
 /// Rejected items of a batch that are listed individually. Part of the HTTP contract.
@@ -132,7 +132,7 @@ pub const QUERY_FILTERS_MAX: usize = telltale_engine::limits::TAGS_MAX;
 /// Metrics of one multi-metric query: more than a dashboard shows together.
 pub const QUERY_METRICS_MAX: usize = 50;
 /// Data points of one response over all groups, including filled ones: some 130 MB of JSON.
-pub const ANSWER_POINTS_MAX: u64 = 2_000_000;
+pub const RESPONSE_POINTS_MAX: u64 = 2_000_000;
 /// Dashboards in total: listing them reads every one.
 pub const DASHBOARDS_MAX: usize = 10_000;
 /// Widgets of one dashboard: far more than a screen shows, few enough to compute at once.
@@ -237,7 +237,7 @@ pub const BACKTRACE_LINE_CHARS_MAX: usize = 1_000;
 pub const WORKERS_MAX: usize = 10_000;
 /// Milliseconds after which the last heartbeat and the vitals of a worker are stored if nothing
 /// else changed: otherwise every heartbeat would cost a disk sync.
-pub const WORKER_HEARD_STORED_MS: u64 = 60_000;
+pub const WORKER_HEARTBEAT_STORED_MS: u64 = 60_000;
 /// Megabytes of memory, and percent of a processor, that a worker may report: more than any has,
 /// and small enough that the values of all workers can be added.
 pub const WORKER_VITAL_MAX: f64 = 1e9;
@@ -248,17 +248,17 @@ pub const WORKER_CONCURRENCY_MAX: u32 = 10_000;
 /// Characters of a host name.
 pub const HOSTNAME_CHARS_MAX: usize = 255;
 /// Lost jobs that one heartbeat response reports to a worker.
-pub const WORKER_LOST_TOLD_MAX: usize = 1_000;
+pub const WORKER_LOST_REPORTED_MAX: usize = 1_000;
 /// Queued commands of the job ledger; further ones are shed.
 pub const LEDGER_QUEUE_MAX: usize = 8_192;
 /// Commands that share one sync: more only increase latency.
-pub const LEDGER_ROUND_COMMANDS_MAX: usize = 2_048;
+pub const LEDGER_CYCLE_COMMANDS_MAX: usize = 2_048;
 /// Bytes of changes after which the ledger writes a batch, even if more commands are queued.
-pub const LEDGER_ROUND_BYTES_MAX: usize = 8 << 20;
+pub const LEDGER_CYCLE_BYTES_MAX: usize = 8 << 20;
 /// Timers that fire in one batch of the ledger, and jobs that one step of a bulk change modifies.
 pub const LEDGER_STEP_JOBS_MAX: usize = 5_000;
 /// Jobs that one step of a bulk change inspects.
-pub const LEDGER_STEP_LOOKS_MAX: usize = 100_000;
+pub const LEDGER_STEP_INSPECTED_MAX: usize = 100_000;
 /// Jobs that one step of a bulk change looks up by id, which is slower than a scan.
 pub const LEDGER_STEP_LOOKUPS_MAX: usize = 20_000;
 /// Ids of one bulk change of dead jobs.
@@ -275,7 +275,7 @@ pub const JOB_FAILURE_BYTES_MAX: usize =
 pub const JOB_PAGE_READ_BYTES: usize = 2 << 20;
 /// Jobs that a request for a page of waiting or running jobs inspects: a fraction of a second of
 /// work. If more would have to be inspected, the page ends early.
-pub const JOB_LIST_LOOKS_MAX: usize = 200_000;
+pub const JOB_LIST_INSPECTED_MAX: usize = 200_000;
 /// Jobs that such a request reads from disk, unless the page is larger.
 pub const JOB_LIST_READS_MAX: usize = 2_000;
 /// Jobs that one step of such a request finds and reads.
@@ -285,7 +285,7 @@ pub const JOB_LIST_BYTES_MAX: usize = 8 << 20;
 /// Characters of a search string for jobs: the longest class name.
 pub const JOB_SEARCH_CHARS_MAX: usize = 200;
 /// Classes of jobs, and of errors, that histories distinguish; further ones are counted as `other`.
-pub const JOB_CLASSES_TOLD_MAX: usize = 1_000;
+pub const JOB_CLASSES_DISTINCT_MAX: usize = 1_000;
 /// Durations per class and queue added to histories at once; further ones are only counted.
 pub const JOB_DURATIONS_KEPT_MAX: usize = 1_000;
 /// Classes that the detail of a queue lists.
@@ -307,7 +307,7 @@ pub const ENVELOPE_HEADER_BYTES_MAX: usize = 8 << 10;
 pub const ENVELOPE_BYTES_MAX: usize = 200 << 20;
 /// Seconds for which SDKs are told not to send items of unsupported kinds. Afterwards they try
 /// again with the next event.
-pub const ENVELOPE_UNTAKEN_SECONDS: u32 = 60 * 60;
+pub const ENVELOPE_UNSUPPORTED_SECONDS: u32 = 60 * 60;
 /// Items of an envelope: the limit of Sentry, and the most that SDKs send.
 pub const ENVELOPE_ITEMS_MAX: usize = 100;
 /// Characters of a message and of the value of an exception, as in Sentry.
@@ -335,16 +335,16 @@ pub const ERROR_TITLE_CHARS_MAX: usize = 200;
 /// most of the memory of a group.
 pub const ERROR_SEARCH_CHARS_MAX: usize = 2_000;
 /// The same while the strings of groups use all the memory that they may.
-pub const ERROR_SEARCH_CHARS_CROWDED: usize = 300;
+pub const ERROR_SEARCH_CHARS_REDUCED: usize = 300;
 /// Bytes of title and message that every group may have, included in [`ERROR_GROUP_BYTES`].
-pub const ERROR_SHORT_TEXT_BYTES: usize = 512;
+pub const ERROR_SHORT_STRING_BYTES: usize = 512;
 /// Bytes of longer strings per possible group; they form a budget that all groups share.
-pub const ERROR_LONG_TEXT_BYTES: usize = 256;
+pub const ERROR_LONG_STRING_BYTES: usize = 256;
 /// Tags of an occurrence that lists of errors can be filtered by; an event has 32 tags, some of
 /// which the server uses itself.
 pub const ERROR_TAGS_INDEXED_MAX: usize = 24;
 /// Groups per event query when errors are filtered by their occurrences.
-pub const ERRORS_ASKED_TOGETHER: usize = 256;
+pub const ERROR_GROUPS_PER_QUERY: usize = 256;
 /// Milliseconds that an SDK's clock may be ahead; later occurrences get the time of receipt.
 pub const ERROR_AHEAD_MS_MAX: i64 = 60 * 1_000;
 /// Milliseconds that an occurrence may be in the past; an earlier one gets the time of its receipt.
@@ -360,7 +360,7 @@ pub const ERRORS_NAMED_MAX: usize = 1_000;
 pub const ERRORS_MERGED_MAX: usize = 1_000;
 /// Bytes of occurrences that are deferred while their groups are merged or deleted, approximately;
 /// beyond that, occurrences of these groups are refused.
-pub const ERRORS_HELD_BACK_BYTES_MAX: usize = 8 << 20;
+pub const ERRORS_DEFERRED_BYTES_MAX: usize = 8 << 20;
 /// Characters of a note, a reason or an assignee.
 pub const ERROR_NOTE_CHARS_MAX: usize = 1_000;
 /// Milliseconds that an ignore may last: ten years, practically for ever.
@@ -370,7 +370,7 @@ pub const ERRORS_STORE_SECONDS: u64 = 1;
 /// Seconds between checks for groups whose events are to be deleted.
 pub const ERRORS_DELETE_SECONDS: u64 = 2;
 /// Seconds between checks whether there are too many groups.
-pub const ERRORS_ROOM_SECONDS: u64 = 2;
+pub const ERRORS_LIMIT_SECONDS: u64 = 2;
 /// Milliseconds for which a group counts as new when the sources of new groups are ranked: a day.
 pub const ERROR_FLOOD_MS: i64 = 24 * 60 * 60 * 1_000;
 /// Seconds between removals of expired error data.
@@ -392,11 +392,11 @@ pub const CONNECTIONS_UNACCEPTED_MAX: u32 = 4_096;
 pub const CONNECTIONS_MIN: usize = 16;
 /// Connections of unauthenticated clients, at least, if their share is not set: small machines have
 /// as many clients at once.
-pub const STRANGER_CONNECTIONS_MIN: usize = 16;
+pub const UNAUTHENTICATED_CONNECTIONS_MIN: usize = 16;
 /// Milliseconds for which an unauthenticated connection is not closed in favour of another one from
 /// its address, from the first check of its socket: enough to send a request with a key. If more
 /// connect within this time than are allowed, the rest is refused.
-pub const STRANGER_EVICTION_AGE_MS: u64 = 50;
+pub const UNAUTHENTICATED_EVICTION_AGE_MS: u64 = 50;
 /// Connections that were closed in favour of others and have not ended yet, at most: beyond that
 /// the listener waits, so that they do not accumulate uncounted files and memory. Each ends at its
 /// next turn.
@@ -411,17 +411,17 @@ pub const DRAINING_REQUESTS: usize = 64;
 /// are small.
 pub const DRAINING_BODY_BYTES: usize = 1 << 20;
 /// Bytes of a response below which it is not counted in the memory account.
-pub const ANSWER_BYTES_COUNTED: u64 = 1 << 10;
+pub const RESPONSE_BYTES_COUNTED: u64 = 1 << 10;
 /// Bytes of a body that are handed to the connection at a time, which is the granularity at which
 /// the progress of a client is measured. Smaller if a client need not receive two such pieces per
 /// period.
-pub const ANSWER_PIECE_BYTES: usize = 16 << 10;
+pub const RESPONSE_PIECE_BYTES: usize = 16 << 10;
 /// The minimum of the above: smaller pieces cost more than they reveal.
-pub const ANSWER_PIECE_BYTES_MIN: usize = 256;
+pub const RESPONSE_PIECE_BYTES_MIN: usize = 256;
 /// Bytes of a response above which it is compressed in steps, so that it does not delay others.
-pub const PACKED_AT_ONCE_BYTES_MAX: usize = 128 << 10;
+pub const COMPRESS_UNTHROTTLED_BYTES_MAX: usize = 128 << 10;
 /// Such responses that are compressed at the same time: each has an encoder.
-pub const PACKED_TOGETHER: usize = 4;
+pub const COMPRESSIONS_AT_ONCE: usize = 4;
 /// Concurrent requests of one HTTP/2 connection, at most.
 pub const HTTP2_STREAMS_MAX: u32 = 100;
 /// Bytes that a client may send before they are read, on an HTTP/2 connection and on each stream.
@@ -466,14 +466,14 @@ pub const HTTP2_STRANGER_REQUESTS_BURST: u64 = 4 * HTTP2_STREAMS_MAX as u64;
 pub const HTTP2_STRANGER_REQUESTS_PER_SECOND: u64 = 200;
 /// Responses of any length that an unauthenticated connection may leave unread: as many as it may
 /// request at once.
-pub const STRANGER_UNREAD_MAX: usize = HTTP2_STREAMS_MAX as usize;
+pub const UNAUTHENTICATED_UNREAD_MAX: usize = HTTP2_STREAMS_MAX as usize;
 
 /// Addresses whose requests without a key are counted individually; others share one counter.
-pub const STRANGER_ADDRESSES_MAX: usize = 4_096;
+pub const UNAUTHENTICATED_ADDRESSES_MAX: usize = 4_096;
 /// Seconds of their rate for which such requests may arrive in a burst.
-pub const STRANGER_REQUESTS_BURST_SECONDS: u32 = 2;
+pub const UNAUTHENTICATED_REQUESTS_BURST_SECONDS: u32 = 2;
 /// Log lines per second about refused requests without a key. The rest are counted.
-pub const STRANGER_LINES_PER_SECOND: u64 = 10;
+pub const REFUSAL_LOG_LINES_PER_SECOND: u64 = 10;
 
 /// Bytes of memory of an open connection without its read buffer, approximately.
 pub const CONNECTION_BYTES: u64 = 16 << 10;
@@ -493,4 +493,4 @@ pub const ERROR_GROUP_BYTES: u64 = 1 << 10;
 pub const ERROR_MERGED_BYTES: usize = 160;
 
 /// Milliseconds between updates of the memory account with the sizes of areas and of the process.
-pub const MEMORY_LOOK_MS: u64 = 100;
+pub const MEMORY_MEASURE_MS: u64 = 100;

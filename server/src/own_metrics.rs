@@ -11,7 +11,7 @@ use crate::jobs::HISTORY_METRICS;
 use crate::platform::self_metrics::HEALTH_METRICS;
 
 /// Creates the metrics of the server. Must be called at start, before anything is written. Blocks.
-pub(crate) fn make_own_metrics(engine: &Engine) -> Result<()> {
+pub(crate) fn create_own_metrics(engine: &Engine) -> Result<()> {
     for (name, kind) in all() {
         if let Some(other) = engine.metric_type(name).filter(|is| is != kind) {
             tracing::warn!(
@@ -57,8 +57,8 @@ mod tests {
     #[test]
     fn all_own_names_are_reserved_and_known_from_the_start() {
         let (_dir, engine) = open();
-        make_own_metrics(&engine).unwrap();
-        make_own_metrics(&engine).unwrap();
+        create_own_metrics(&engine).unwrap();
+        create_own_metrics(&engine).unwrap();
         for (name, kind) in all() {
             assert!(name.starts_with(RESERVED_PREFIX), "{name}");
             assert_eq!(engine.metric_type(name), Some(*kind), "{name}");
@@ -71,7 +71,7 @@ mod tests {
         write(&engine, "telltale.jobs.failed", MetricType::Gauge);
         write(&engine, "telltale.jobs.processed", MetricType::Counter);
         write(&engine, "telltale.mine", MetricType::Gauge);
-        make_own_metrics(&engine).unwrap();
+        create_own_metrics(&engine).unwrap();
         assert_eq!(engine.metric_type("telltale.jobs.failed"), Some(MetricType::Counter));
         assert!(engine.metric("telltale.jobs.failed").unwrap().is_none(), "its points are deleted");
         assert!(engine.metric("telltale.jobs.processed").unwrap().is_some());

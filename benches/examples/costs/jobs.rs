@@ -189,9 +189,11 @@ impl WaitingJobs {
     }
 
     fn expire_finished(open: &mut OpenJobs) {
-        let kept_ms = open.jobs().settings().finished_keep_ms.unsigned_abs();
+        let retention_ms = open.jobs().settings().finished_keep_ms.unsigned_abs();
         let last = open.held.last().map(|(id, _)| *id).unwrap();
-        open.pass(Duration::from_millis(kept_ms + 1), async |jobs| jobs.job(last).await.is_err());
+        open.pass(Duration::from_millis(retention_ms + 1), async |jobs| {
+            jobs.job(last).await.is_err()
+        });
     }
 }
 

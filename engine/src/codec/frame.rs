@@ -41,9 +41,9 @@ pub(crate) enum FrameKind {
     /// The catalog entry of a block of events.
     EventCatalogEntry = 10,
     /// The last cumulative values of a page of counters.
-    CounterBaselines = 11,
+    CounterLastValues = 11,
     /// The last cumulative values of a page of histograms.
-    HistogramBaselines = 12,
+    HistogramLastValues = 12,
     /// A time page, shared by blocks.
     Times = 13,
     /// For a page of series, the last day each has data of.

@@ -85,7 +85,7 @@ impl Documents {
             }
         };
         let gap =
-            self.store.read_around_damage(Keyspace::Documents, &range, Caching::Keep, visit)?;
+            self.store.read_skipping_damage(Keyspace::Documents, &range, Caching::Keep, visit)?;
         if let Some(gap) = gap {
             let after = gap.after.map_or_else(String::new, |key| display_name(&key));
             self.remember_damage(format!("{}: the part after {after:?}", collection.0));
@@ -141,7 +141,7 @@ impl Documents {
         };
         let (keyspace, caching) = (Keyspace::Receipts, Caching::Bypass);
         // Unreadable parts are reported where they are repaired.
-        self.store.read_around_damage(keyspace, &all, caching, visit)?;
+        self.store.read_skipping_damage(keyspace, &all, caching, visit)?;
         Ok(deleted? + self.delete_expired(expired, now)?)
     }
 
@@ -158,7 +158,7 @@ impl Documents {
             }
         };
         let gap =
-            self.store.read_around_damage(Keyspace::Documents, &all, Caching::Bypass, visit)?;
+            self.store.read_skipping_damage(Keyspace::Documents, &all, Caching::Bypass, visit)?;
         damaged.extend(gap.map(|gap| gap.error.to_string()));
 
         let visit = |key: Box<[u8]>, stored: Box<[u8]>| {
@@ -167,7 +167,7 @@ impl Documents {
             damaged.extend(read_receipt(&key, &stored).err().map(|error| error.to_string()));
         };
         let gap =
-            self.store.read_around_damage(Keyspace::Receipts, &all, Caching::Bypass, visit)?;
+            self.store.read_skipping_damage(Keyspace::Receipts, &all, Caching::Bypass, visit)?;
         damaged.extend(gap.map(|gap| gap.error.to_string()));
         seen.damaged = damaged;
         Ok(seen)

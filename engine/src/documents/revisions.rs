@@ -28,7 +28,7 @@ fn after_stored(store: &Store) -> Result<u64> {
             next = next.max(revision.saturating_add(1));
         }
     };
-    store.read_around_damage(Keyspace::Documents, &KeyRange::all(), Caching::Bypass, visit)?;
+    store.read_skipping_damage(Keyspace::Documents, &KeyRange::all(), Caching::Bypass, visit)?;
     Ok(next)
 }
 

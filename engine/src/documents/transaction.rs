@@ -82,9 +82,9 @@ impl<'a> Transaction<'a> {
     /// Stores `receipt` with the changes. Expects that no unexpired receipt has its id: of two
     /// concurrent requests with one id, one commit succeeds; the other fails with
     /// [`Refusal::Conflict`] and can then read the receipt of the first. Fails if the response is
-    /// longer than [`limits::RECEIPT_ANSWER_BYTES_MAX`].
+    /// longer than [`limits::RECEIPT_RESPONSE_BYTES_MAX`].
     pub fn receipt(&mut self, receipt: Receipt) -> Result<()> {
-        if receipt.answer.len() > limits::RECEIPT_ANSWER_BYTES_MAX {
+        if receipt.answer.len() > limits::RECEIPT_RESPONSE_BYTES_MAX {
             let message =
                 format!("the response in a receipt is too large: {} bytes", receipt.answer.len());
             return Err(Error::Storage(message));

@@ -13,8 +13,8 @@ use super::{CodedColumn, EventSource, NO_CODE, Numbers, RowSet, StringCounts, St
 use crate::error::Result;
 use crate::fingerprint::fingerprint;
 use crate::model::{
-    Event, EventField, EventGroupBy, EventId, EventRows, NameFilter, TagCondition, TagFilter,
-    TextId,
+    Event, EventField, EventGroupBy, EventId, EventRows, NameFilter, StringId, TagCondition,
+    TagFilter,
 };
 use crate::sketch::hash_member;
 
@@ -59,17 +59,17 @@ impl Chunk {
     /// Returns the rows whose string in `column` is wanted.
     fn rows_with(
         &self,
-        column: impl Fn(usize) -> Option<TextId>,
+        column: impl Fn(usize) -> Option<StringId>,
         wanted: &mut StringMatcher<'_>,
     ) -> RowSet {
         self.rows_where(|row| column(row).is_some_and(|text| wanted.has(text)))
     }
 
-    fn name(&self, row: usize) -> Option<TextId> {
+    fn name(&self, row: usize) -> Option<StringId> {
         self.rows.names().get(row).copied()
     }
 
-    fn user(&self, row: usize) -> Option<TextId> {
+    fn user(&self, row: usize) -> Option<StringId> {
         self.rows.users().get(row).copied().flatten()
     }
 
@@ -90,7 +90,7 @@ impl Chunk {
         }
     }
 
-    fn coded(&self, column: impl Fn(usize) -> Option<TextId>) -> (Vec<&str>, Vec<u32>) {
+    fn coded(&self, column: impl Fn(usize) -> Option<StringId>) -> (Vec<&str>, Vec<u32>) {
         let (mut strings, mut codes) = (Vec::new(), Vec::with_capacity(self.order.len()));
         let mut code_of = vec![NO_CODE; self.rows.texts().len()];
         for row in self.order.iter() {
@@ -136,7 +136,7 @@ impl<'a> StringMatcher<'a> {
         Self { rows, known: vec![None; rows.texts().len()], wanted }
     }
 
-    fn has(&mut self, text: TextId) -> bool {
+    fn has(&mut self, text: StringId) -> bool {
         let Self { rows, known, wanted } = self;
         let evaluate = || wanted(rows.texts().text(text));
         known.get_mut(text.0 as usize).is_some_and(|known| *known.get_or_insert_with(evaluate))
@@ -172,7 +172,7 @@ impl EventSource for Chunk {
                 let wanted = |name: &str| name.starts_with(prefix.as_str());
                 self.rows_with(|row| self.name(row), &mut StringMatcher::new(&self.rows, &wanted))
             }
-            NameFilter::PrefixBut { prefix, but } => {
+            NameFilter::PrefixExcept { prefix, but } => {
                 let starts = |name: &str, text: &String| name.starts_with(text.as_str());
                 let wanted = |name: &str| starts(name, prefix) && !starts(name, but);
                 self.rows_with(|row| self.name(row), &mut StringMatcher::new(&self.rows, &wanted))

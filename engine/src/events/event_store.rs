@@ -14,13 +14,13 @@ use super::keys;
 use super::query::{self, QueryContext, QueryLimits};
 use super::source::ClosedSource;
 use super::view::{EventSizes, View};
-use crate::asking::Asking;
+use crate::asking::QueryInProgress;
 use crate::error::{Error, Result};
-use crate::memory::AnswerMemory;
-use crate::memory::MergeMemory;
+use crate::memory::CompactionMemory;
+use crate::memory::ResultMemory;
 use crate::model::{
-    Event, EventAnswer, EventBatch, EventFilter, EventListQuery, EventPage, EventQuery, EventRows,
-    TimeRange, TimestampMs,
+    Event, EventBatch, EventFilter, EventListQuery, EventPage, EventQuery, EventQueryResult,
+    EventRows, TimeRange, TimestampMs,
 };
 use crate::options::Options;
 use crate::storage::{Batch, Keyspace, Pinned, Store, Sync};
@@ -45,7 +45,7 @@ pub(crate) struct Events {
     /// The number of the next event.
     pub(super) numbers: Arc<AtomicU64>,
     /// Memory in use by a running compaction or rewrite.
-    pub(crate) merge_memory: MergeMemory,
+    pub(crate) compaction_memory: CompactionMemory,
     written: AtomicU64,
 }
 
@@ -70,7 +70,7 @@ impl Events {
             irreducible: RwLock::default(),
             sequence: AtomicU64::new(sequence),
             numbers: Arc::new(AtomicU64::new(number)),
-            merge_memory: MergeMemory::default(),
+            compaction_memory: CompactionMemory::default(),
             written: AtomicU64::new(0),
         }
     }
@@ -141,7 +141,7 @@ impl Events {
     }
 
     /// Evaluates an aggregation query.
-    pub(crate) fn query(&self, query: &EventQuery) -> Result<EventAnswer> {
+    pub(crate) fn query(&self, query: &EventQuery) -> Result<EventQueryResult> {
         self.run_query(
             query.filter.range,
             |sources, context| query::aggregate(sources, query, context),
@@ -173,9 +173,9 @@ impl Events {
         &self,
         range: TimeRange,
         run: impl FnOnce(&[Box<dyn ClosedSource + '_>], &QueryContext<'_>) -> Result<A>,
-        finish: impl FnOnce(&mut A, u64, AnswerMemory),
+        finish: impl FnOnce(&mut A, u64, ResultMemory),
     ) -> Result<A> {
-        let asking = Asking::begin(&self.options.memory, self.options.query_bytes);
+        let asking = QueryInProgress::begin(&self.options.memory, self.options.query_bytes);
         let snapshot = self.view.snapshot(range);
         let (wanted, quarantined): (Vec<_>, Vec<_>) =
             snapshot.blocks.iter().partition(|info| !self.is_quarantined(&info.key));

@@ -36,10 +36,10 @@ impl Events {
     ) -> Result<Self> {
         let before = damaged.len();
         let mut catalog = read_catalog(&store, damaged)?;
-        if damaged.len() > before || store.lost_entries_of(Keyspace::EventCatalog)? {
+        if damaged.len() > before || store.has_lost_entries(Keyspace::EventCatalog)? {
             recover_unlisted(&store, &mut catalog)?;
             if !store.is_read_only() {
-                store.found_entries_of(Keyspace::EventCatalog)?;
+                store.clear_lost_entries(Keyspace::EventCatalog)?;
             }
         }
         let next = |key: &EventBlockKey| key.sequence + 1;
@@ -75,7 +75,7 @@ fn read_catalog(store: &Store, damaged: &mut Vec<String>) -> Result<CatalogConte
         }
     };
     let all = KeyRange::all();
-    let gap = store.read_around_damage(Keyspace::EventCatalog, &all, Caching::Bypass, visit)?;
+    let gap = store.read_skipping_damage(Keyspace::EventCatalog, &all, Caching::Bypass, visit)?;
     if let Some(gap) = gap {
         damaged.push(format!("event catalog: {}", gap.error));
     }
@@ -96,7 +96,7 @@ fn recover_unlisted(store: &Store, catalog: &mut CatalogContents) -> Result<()> 
         }
     };
     let all = KeyRange::all();
-    store.read_around_damage(Keyspace::EventBlocks, &all, Caching::Bypass, visit)?;
+    store.read_skipping_damage(Keyspace::EventBlocks, &all, Caching::Bypass, visit)?;
     // The recovered entries are written back, so that later starts do not depend on this scan.
     let mut batch = Batch::new();
     for (key, info) in found {
@@ -106,6 +106,6 @@ fn recover_unlisted(store: &Store, catalog: &mut CatalogContents) -> Result<()> 
     if store.is_read_only() {
         return Ok(());
     }
-    store.heal_suspects()?;
+    store.repair_suspect_tables()?;
     store.write(batch, Sync::Yes)
 }

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use super::block::EventBlockInfo;
-use crate::limits::{EVENT_BLOCK_ROWS_MAX, EVENT_BLOCK_TEXT_BYTES_MAX, EVENT_TEXT_BYTES_MAX};
+use crate::limits::{EVENT_BLOCK_ROWS_MAX, EVENT_BLOCK_STRING_BYTES_MAX, EVENT_STRING_BYTES_MAX};
 
 /// Maximum number of blocks that one compaction reads; bounds its memory.
 const COMPACTION_BLOCKS_MAX: usize = 16;
@@ -17,7 +17,7 @@ pub(super) const COMPACTION_BLOCKS_MIN: usize = 8;
 pub(super) const COMPACTION_MEMORY_FACTOR: usize = 2;
 /// A block with at least this many string bytes was closed because of its strings: no single event
 /// has more than the difference.
-const FULL_STRING_BYTES: usize = EVENT_BLOCK_TEXT_BYTES_MAX - EVENT_TEXT_BYTES_MAX;
+const FULL_STRING_BYTES: usize = EVENT_BLOCK_STRING_BYTES_MAX - EVENT_STRING_BYTES_MAX;
 
 /// Bounds on the string bytes of a compaction.
 #[derive(Clone, Copy, Debug)]
@@ -29,9 +29,9 @@ pub(super) struct StringBounds {
 }
 
 impl StringBounds {
-    /// Returns the bounds for compactions that use at most `merge_bytes` bytes of memory.
-    pub(super) fn of(merge_bytes: usize) -> Self {
-        let read_max = merge_bytes / COMPACTION_MEMORY_FACTOR;
+    /// Returns the bounds for compactions that use at most `compaction_bytes` bytes of memory.
+    pub(super) fn of(compaction_bytes: usize) -> Self {
+        let read_max = compaction_bytes / COMPACTION_MEMORY_FACTOR;
         // Two blocks that are not full fit into one compaction.
         Self { read_max, full: FULL_STRING_BYTES.min(read_max / 2) }
     }
@@ -103,15 +103,15 @@ mod tests {
 
     fn chosen(blocks: &[Arc<EventBlockInfo>], blocks_min: usize) -> Option<Vec<u64>> {
         // Bounds for compactions that read four blocks full of strings.
-        chosen_of(blocks, blocks_min, COMPACTION_MEMORY_FACTOR * 4 * EVENT_BLOCK_TEXT_BYTES_MAX)
+        chosen_of(blocks, blocks_min, COMPACTION_MEMORY_FACTOR * 4 * EVENT_BLOCK_STRING_BYTES_MAX)
     }
 
     fn chosen_of(
         blocks: &[Arc<EventBlockInfo>],
         blocks_min: usize,
-        merge_bytes: usize,
+        compaction_bytes: usize,
     ) -> Option<Vec<u64>> {
-        let group = select_group(blocks, blocks_min, StringBounds::of(merge_bytes));
+        let group = select_group(blocks, blocks_min, StringBounds::of(compaction_bytes));
         group.map(|group| group.iter().map(|info| info.key.sequence).collect())
     }
 
@@ -148,7 +148,7 @@ mod tests {
             of_strings(2, 9, 6),
         ];
         assert_eq!(chosen(&mixed, 2), None);
-        let half = EVENT_BLOCK_TEXT_BYTES_MAX / 2;
+        let half = EVENT_BLOCK_STRING_BYTES_MAX / 2;
         let halves: Vec<_> = (0..12).map(|i| of_strings(i, 10, half)).collect();
         assert_eq!(chosen(&halves, 2), Some((0..8).collect()));
     }

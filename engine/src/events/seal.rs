@@ -12,7 +12,7 @@ use super::keys;
 use super::load::{NUMBER_KEY, SEQUENCE_KEY};
 use crate::codec::integers::Effort;
 use crate::error::{Error, Result};
-use crate::limits::{EVENT_BLOCK_ROWS_MAX, EVENT_BLOCK_TAG_KEYS_MAX, EVENT_BLOCK_TEXT_BYTES_MAX};
+use crate::limits::{EVENT_BLOCK_ROWS_MAX, EVENT_BLOCK_STRING_BYTES_MAX, EVENT_BLOCK_TAG_KEYS_MAX};
 use crate::model::{EventId, EventRows, Interval};
 use crate::storage::{Batch, Keyspace};
 
@@ -127,9 +127,9 @@ fn block_rows(pieces: &[&EventRows], rows: &[SortedRow]) -> usize {
     let fits = |row: &&SortedRow| {
         let (piece, at) = row.origin;
         let rows = pieces.get(piece as usize);
-        string_bytes += rows.map_or(0, |rows| rows.text_bytes(at as usize));
+        string_bytes += rows.map_or(0, |rows| rows.string_bytes(at as usize));
         keys.add(row);
-        string_bytes <= EVENT_BLOCK_TEXT_BYTES_MAX && keys.keys.len() <= EVENT_BLOCK_TAG_KEYS_MAX
+        string_bytes <= EVENT_BLOCK_STRING_BYTES_MAX && keys.keys.len() <= EVENT_BLOCK_TAG_KEYS_MAX
     };
     rows.iter().take(EVENT_BLOCK_ROWS_MAX).take_while(fits).count().max(1)
 }

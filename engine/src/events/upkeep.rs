@@ -21,18 +21,18 @@ use super::source::RowSet;
 use crate::codec::integers::Effort;
 use crate::error::{Error, Result};
 use crate::model::{EventFilter, EventRows, Interval, TimestampMs};
-use crate::reports::{DeleteReport, Eagerness, ExpireReport, MergeReport, VerifyReport};
+use crate::reports::{CompactionReport, CompactionScope, DeleteReport, ExpireReport, VerifyReport};
 use crate::storage::{Batch, KeyRange, Keyspace, Sync};
 
 impl Events {
     /// Compacts up to `windows_max` groups of blocks and returns what was done. The report is empty
     /// if there is nothing to compact.
-    pub(crate) fn merge_blocks(
+    pub(crate) fn compact_blocks(
         &self,
-        eagerness: Eagerness,
+        eagerness: CompactionScope,
         windows_max: usize,
-    ) -> Result<MergeReport> {
-        let mut report = MergeReport::default();
+    ) -> Result<CompactionReport> {
+        let mut report = CompactionReport::default();
         let (mut failed, mut failure) = (BTreeSet::new(), None);
         // One day at a time: scanning all blocks for each group would be quadratic in their number.
         for day in self.view.days_of_blocks() {
@@ -57,7 +57,7 @@ impl Events {
     fn next_group(
         &self,
         day: u32,
-        eagerness: Eagerness,
+        eagerness: CompactionScope,
         excluded: &BTreeSet<EventBlockKey>,
     ) -> Option<Vec<Arc<EventBlockInfo>>> {
         let mut blocks = self.view.blocks_of(day);
@@ -67,13 +67,20 @@ impl Events {
             !left_out && !self.is_quarantined(&info.key)
         });
         blocks.sort_unstable_by_key(|info| (info.first_time, info.key));
-        let is_over = day < day_of(self.now().0);
-        let blocks_min =
-            if eagerness == Eagerness::All || is_over { 2 } else { COMPACTION_BLOCKS_MIN };
-        select_group(&blocks, blocks_min, StringBounds::of(self.options.merge_bytes))
+        let is_window_over = day < day_of(self.now().0);
+        let blocks_min = if eagerness == CompactionScope::All || is_window_over {
+            2
+        } else {
+            COMPACTION_BLOCKS_MIN
+        };
+        select_group(&blocks, blocks_min, StringBounds::of(self.options.compaction_bytes))
     }
 
-    fn compact_group(&self, group: &[Arc<EventBlockInfo>], report: &mut MergeReport) -> Result<()> {
+    fn compact_group(
+        &self,
+        group: &[Arc<EventBlockInfo>],
+        report: &mut CompactionReport,
+    ) -> Result<()> {
         let string_bytes: usize = group.iter().map(|info| info.string_bytes as usize).sum();
         self.rewriting(string_bytes, || self.compact_rows(group, report))
     }
@@ -81,13 +88,17 @@ impl Events {
     /// Runs `work`, which rewrites blocks with `string_bytes` bytes of strings, and accounts for
     /// its memory.
     fn rewriting<T>(&self, string_bytes: usize, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        self.merge_memory.set(string_bytes.saturating_mul(COMPACTION_MEMORY_FACTOR));
+        self.compaction_memory.set(string_bytes.saturating_mul(COMPACTION_MEMORY_FACTOR));
         let outcome = work();
-        self.merge_memory.set(0);
+        self.compaction_memory.set(0);
         outcome
     }
 
-    fn compact_rows(&self, group: &[Arc<EventBlockInfo>], report: &mut MergeReport) -> Result<()> {
+    fn compact_rows(
+        &self,
+        group: &[Arc<EventBlockInfo>],
+        report: &mut CompactionReport,
+    ) -> Result<()> {
         let mut rows: Vec<EventRows> = Vec::with_capacity(group.len());
         for info in group {
             let read = self.read_block(&info.key).and_then(|bytes| {
@@ -355,7 +366,7 @@ mod tests {
             let keys: BTreeSet<_> = (0..read.len()).flat_map(|row| read.tags(row)).collect();
             assert_eq!(keys.len(), EVENT_BLOCK_TAG_KEYS_MAX);
         }
-        let report = events.merge_blocks(Eagerness::All, usize::MAX).unwrap();
+        let report = events.compact_blocks(CompactionScope::All, usize::MAX).unwrap();
         assert_eq!((report.windows, engine.stats().event_blocks), (0, 3));
         assert!(engine.verify().unwrap().damaged.is_empty());
     }
@@ -388,7 +399,7 @@ mod tests {
         write(&["a", "b", "c"]);
         engine.seal().unwrap();
         sabotage::set(Sabotage::All);
-        let merged = events.merge_blocks(Eagerness::All, usize::MAX);
+        let merged = events.compact_blocks(CompactionScope::All, usize::MAX);
         assert!(matches!(merged, Err(Error::Encoder(_))));
         let range = TimeRange::new(0, i64::MAX);
         let name = NameFilter::Exactly("a".into());
@@ -396,7 +407,10 @@ mod tests {
         assert!(matches!(events.delete_rows(&filter, || ()), Err(Error::Encoder(_))));
         assert_eq!(sizes(), (2, 5));
         sabotage::set(Sabotage::None);
-        assert_eq!(events.merge_blocks(Eagerness::All, usize::MAX).unwrap().blocks_written, 1);
+        assert_eq!(
+            events.compact_blocks(CompactionScope::All, usize::MAX).unwrap().blocks_written,
+            1
+        );
         assert_eq!(events.delete_rows(&filter, || ()).unwrap().events, 2);
         assert_eq!(sizes(), (1, 3));
         assert!(engine.verify().unwrap().damaged.is_empty());
@@ -423,7 +437,7 @@ mod tests {
         let range = TimeRange::new(0, i64::MAX);
         let name = NameFilter::Exactly("a".into());
         let filter = EventFilter { range, name, user: None, tags: Vec::new() };
-        let merge = || assert!(events.merge_blocks(Eagerness::All, usize::MAX).is_ok());
+        let merge = || assert!(events.compact_blocks(CompactionScope::All, usize::MAX).is_ok());
         let report = events.delete_rows(&filter, merge).unwrap();
         // One was deleted from its own block, the other five from the block that theirs were
         // compacted into.

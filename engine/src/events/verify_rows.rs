@@ -18,7 +18,7 @@ pub(crate) fn verify_rows(store: &Store, report: &mut VerifyReport) -> Result<()
         }
     };
     let all = KeyRange::all();
-    let gap = store.read_around_damage(Keyspace::EventCatalog, &all, Caching::Bypass, visit)?;
+    let gap = store.read_skipping_damage(Keyspace::EventCatalog, &all, Caching::Bypass, visit)?;
     report.damaged.extend(gap.map(|gap| format!("event catalog: {}", gap.error)));
     check_listed(store, report)
 }
@@ -38,7 +38,7 @@ fn check_listed(store: &Store, report: &mut VerifyReport) -> Result<()> {
     let visit = |key: Box<[u8]>, _| found.push(key);
     // Unreadable rows here are damaged blocks, which `verify_blocks` reads one by one.
     let all = KeyRange::all();
-    store.read_around_damage(Keyspace::EventBlocks, &all, Caching::Bypass, visit)?;
+    store.read_skipping_damage(Keyspace::EventBlocks, &all, Caching::Bypass, visit)?;
     for stored in found {
         let key = match EventBlockKey::decode(&stored) {
             Ok(key) => key,

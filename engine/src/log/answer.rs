@@ -2,7 +2,7 @@
 
 use crate::error::{Error, Result};
 use crate::model::Lsn;
-use crate::panics::caught;
+use crate::panics::catch_panic;
 
 /// Called once with the position of a record, or why there is none.
 pub(super) type Done = Box<dyn FnOnce(Result<Lsn>) + Send>;
@@ -23,7 +23,7 @@ impl WriteResponse {
         if let Some(done) = self.0.take() {
             // It may be called while another panic unwinds. A panic of the writer's callback is
             // only logged.
-            let _called = caught("the callback of a write", || done(outcome));
+            let _called = catch_panic("the callback of a write", || done(outcome));
         }
     }
 }

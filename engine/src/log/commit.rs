@@ -36,7 +36,7 @@ use crate::documents::Receipt;
 use crate::error::{Error, Refusal, Result};
 use crate::model::{EventRows, Lsn, MetricId, PointBatch};
 use crate::options::Durability;
-use crate::panics::caught;
+use crate::panics::catch_panic;
 
 /// Maximum bytes queued; above it writes are refused as overloaded.
 const QUEUE_BYTES_MAX: usize = 64 << 20;
@@ -89,7 +89,7 @@ pub(crate) trait Sink: Send + 'static {
     /// Reports a failed write.
     fn failed(&mut self, error: &Error);
     /// Reports that acknowledged records of the log may never reach the disk.
-    fn doubtful(&mut self);
+    fn durability_in_doubt(&mut self);
     /// Reports that the committing thread has panicked: nothing is written any more.
     fn died(&mut self, reason: &str);
 }
@@ -280,7 +280,7 @@ impl<S: Sink> Worker<S> {
     /// Works until it is stopped or panics. After a panic, queued writes are refused, and so are
     /// later ones.
     fn run(mut self) {
-        let Err(panic) = caught("the committing thread", || self.work()) else { return };
+        let Err(panic) = catch_panic("the committing thread", || self.work()) else { return };
         let reason = format!("{panic}; nothing is written before the next start");
         let waiting = {
             let mut queue = self.shared.queue.lock();
@@ -289,7 +289,7 @@ impl<S: Sink> Worker<S> {
             std::mem::take(&mut queue.commands)
         };
         // Before any response, so that a client that then queries the reason gets it.
-        let _reported = caught("reporting a panic", || self.sink.died(&reason));
+        let _reported = catch_panic("reporting a panic", || self.sink.died(&reason));
         for command in waiting {
             let (Command::Write(Queued { response, .. }) | Command::Rotate(response)) = command;
             response.send(Err(Error::Unavailable(reason.clone())));
@@ -418,7 +418,7 @@ impl<S: Sink> Worker<S> {
     /// abandoned segment.
     fn report_doubtful(&mut self) {
         if self.writer.is_abandoned() && self.durability != Durability::Sync {
-            self.sink.doubtful();
+            self.sink.durability_in_doubt();
         }
     }
 
@@ -477,7 +477,7 @@ fn sync_every(shared: &Shared, period: Duration, ops: &FileOps) {
         if let Some(file) = unsynced.take() {
             // The lock is not held during the sync: writers continue.
             let synced =
-                MutexGuard::unlocked(&mut unsynced, || caught("syncing", || ops.sync(&file)));
+                MutexGuard::unlocked(&mut unsynced, || catch_panic("syncing", || ops.sync(&file)));
             let failure = match synced {
                 Ok(synced) => synced.err().map(|error| error.to_string()),
                 Err(panic) => Some(panic),

@@ -43,7 +43,7 @@ impl Sink for Recorder {
     fn failed(&mut self, error: &Error) {
         self.failed.lock().push(error.to_string());
     }
-    fn doubtful(&mut self) {
+    fn durability_in_doubt(&mut self) {
         *self.doubts.lock() += 1;
     }
     fn died(&mut self, reason: &str) {

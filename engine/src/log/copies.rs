@@ -90,7 +90,7 @@ impl GroupLayout {
 impl DefinitionCopies {
     /// Starts with `defined_once`, of which the log has only one copy, in an earlier segment.
     pub(super) fn new(defined_once: Definitions) -> Self {
-        Self { string_bytes: defined_once.text_bytes(), pending: defined_once, sector: None }
+        Self { string_bytes: defined_once.string_bytes(), pending: defined_once, sector: None }
     }
 
     /// Returns the records around the `writes` of a group at `position`, which need `definitions`.
@@ -132,7 +132,7 @@ impl DefinitionCopies {
             self.clear();
         }
         if let Some(sector) = layout.deferred_in {
-            self.string_bytes += definitions.text_bytes();
+            self.string_bytes += definitions.string_bytes();
             self.pending.append(definitions);
             self.sector = Some(sector);
         }

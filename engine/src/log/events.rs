@@ -15,7 +15,7 @@
 use crate::codec::bytes::{Reader, put_bytes, put_signed, put_varint};
 use crate::codec::{CodecError, CodecResult};
 use crate::limits;
-use crate::model::{EventId, EventRow, EventRows, TextId, TimestampMs};
+use crate::model::{EventId, EventRow, EventRows, StringId, TimestampMs};
 
 const HAS_USER: u8 = 1;
 const HAS_VALUE: u8 = 2;
@@ -67,7 +67,7 @@ pub(super) fn decode(reader: &mut Reader<'_>) -> CodecResult<EventRows> {
         }
     }
     let string_id = |reader: &mut Reader<'_>| match u32::try_from(reader.varint()?) {
-        Ok(id) if (id as usize) < strings => Ok(TextId(id)),
+        Ok(id) if (id as usize) < strings => Ok(StringId(id)),
         _ => Err(CodecError::new("an event refers to an unknown string")),
     };
     let (mut received, mut number, mut time) = (0i64, 0u64, 0i64);

@@ -24,8 +24,8 @@ use crate::codec::bytes::{Reader, put_signed, put_varint};
 use crate::codec::{CodecError, CodecResult};
 use crate::limits::{HISTOGRAM_BUCKETS_MAX, HISTOGRAM_SPAN_MAX};
 use crate::model::{
-    Buckets, CounterReadings, Histogram, HistogramReading, SeriesId, Span, StartTime, Temporality,
-    TimestampMs,
+    Buckets, CumulativeCounters, CumulativeHistogram, Histogram, SeriesId, Span, StartTime,
+    Temporality, TimestampMs,
 };
 
 const HAS_SUM: u8 = 1;
@@ -38,7 +38,7 @@ const UNKNOWN: u8 = 0;
 const AT: u8 = 1;
 const AT_AND_COUNTS: u8 = 2;
 
-pub(super) fn encode_counters(readings: &CounterReadings, out: &mut Vec<u8>) {
+pub(super) fn encode_counters(readings: &CumulativeCounters, out: &mut Vec<u8>) {
     out.reserve(16 + readings.len() * 11);
     put_varint(out, readings.len() as u64);
     let mut previous = 0;
@@ -75,7 +75,7 @@ fn put_start_time(out: &mut Vec<u8>, start_time: StartTime, near: TimestampMs) -
     }
 }
 
-pub(super) fn encode_histograms(readings: &[HistogramReading], out: &mut Vec<u8>) {
+pub(super) fn encode_histograms(readings: &[CumulativeHistogram], out: &mut Vec<u8>) {
     put_varint(out, readings.len() as u64);
     let (mut series, mut time) = (0, 0i64);
     let mut bounds: &[f64] = &[];
@@ -128,7 +128,7 @@ fn put_bounds(out: &mut Vec<u8>, bounds: &[f64], before: &[f64]) {
 
 pub(super) fn decode_counters(
     reader: &mut Reader<'_>,
-    into: &mut CounterReadings,
+    into: &mut CumulativeCounters,
 ) -> CodecResult<()> {
     // Every sample takes at least ten bytes.
     let n = reader.count("cumulative samples", reader.rest().len() / 10)?;
@@ -178,7 +178,7 @@ fn take_start_time(reader: &mut Reader<'_>, near: TimestampMs) -> CodecResult<St
 
 pub(super) fn decode_histograms(
     reader: &mut Reader<'_>,
-    into: &mut Vec<HistogramReading>,
+    into: &mut Vec<CumulativeHistogram>,
 ) -> CodecResult<()> {
     let (mut series, mut time) = (0i64, 0i64);
     let mut bounds = Vec::new();
@@ -212,7 +212,7 @@ pub(super) fn decode_histograms(
         let count = buckets.counts().fold(0u64, |sum, n| sum.saturating_add(n));
         let histogram = Histogram::new(count, sum, min, max, buckets)
             .map_err(|error| CodecError::new(error.to_string()))?;
-        into.push(HistogramReading { series, time, temporality, histogram });
+        into.push(CumulativeHistogram { series, time, temporality, histogram });
     }
     Ok(())
 }
@@ -264,14 +264,14 @@ mod tests {
     fn cumulative_samples_have_golden_bytes() {
         let at = |start, counts| StartTime::At { start: TimestampMs(start), counts };
         let mut batch = PointBatch::default();
-        batch.push_reading(SeriesId(5), TimestampMs(1000), 1.5, StartTime::Unknown);
-        batch.push_reading(SeriesId(6), TimestampMs(1000), 2.0, at(900, true));
+        batch.push_cumulative(SeriesId(5), TimestampMs(1000), 1.5, StartTime::Unknown);
+        batch.push_cumulative(SeriesId(6), TimestampMs(1000), 2.0, at(900, true));
         let buckets =
             |counts: &[u64]| Buckets::Explicit { bounds: vec![1.0], counts: counts.to_vec() };
         let first = Histogram::new(3, Some(2.5), None, None, buckets(&[1, 2])).unwrap();
         batch.push_histogram(SeriesId(7), TimestampMs(1000), first);
         let second = Histogram::new(4, None, Some(0.5), Some(1.5), buckets(&[1, 3])).unwrap();
-        batch.push_histogram_reading(SeriesId(7), TimestampMs(1001), second, at(900, false));
+        batch.push_cumulative_histogram(SeriesId(7), TimestampMs(1001), second, at(900, false));
         let span = |offset, counts: &[u64]| Span { offset, counts: counts.to_vec() };
         let exponential = Buckets::Exponential {
             scale: 3,
@@ -281,7 +281,7 @@ mod tests {
             negative: span(0, &[]),
         };
         let third = Histogram::new(3, None, None, None, exponential).unwrap();
-        batch.push_histogram_reading(SeriesId(8), TimestampMs(1001), third, StartTime::Unknown);
+        batch.push_cumulative_histogram(SeriesId(8), TimestampMs(1001), third, StartTime::Unknown);
         let golden = "01 06 1d 02 0a 02 d0 0f 00 02 01 00 01 02 88 0e 00 00 00 00 00 00 f8 3f \
                       00 00 00 00 00 00 00 40 07 46 03 01 0e d0 0f 00 00 00 00 00 00 04 40 02 \
                       00 00 00 00 00 00 f0 3f 01 02 16 00 02 01 c9 01 00 00 00 00 00 00 e0 3f \
@@ -391,7 +391,7 @@ mod tests {
             let mut batch = PointBatch::default();
             batch.push_number(MetricType::Gauge, SeriesId(1), TimestampMs(1), 1.0);
             for (series, time, total, start) in counters {
-                batch.push_reading(SeriesId(series), TimestampMs(time), total, start);
+                batch.push_cumulative(SeriesId(series), TimestampMs(time), total, start);
             }
             for (series, time, buckets, extreme, start) in histograms {
                 let count = buckets.counts().sum();
@@ -399,7 +399,7 @@ mod tests {
                 let (series, time) = (SeriesId(series), TimestampMs(time));
                 match start {
                     None => batch.push_histogram(series, time, histogram),
-                    Some(start) => batch.push_histogram_reading(series, time, histogram, start),
+                    Some(start) => batch.push_cumulative_histogram(series, time, histogram, start),
                 }
             }
             prop_assert_eq!(round_trip(&batch), batch);
@@ -407,7 +407,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_an_error_or_cumulative_samples(bytes in prop::collection::vec(any::<u8>(), 0..100)) {
-            let _outcome = decode_counters(&mut Reader::new(&bytes), &mut CounterReadings::default());
+            let _outcome = decode_counters(&mut Reader::new(&bytes), &mut CumulativeCounters::default());
             let _outcome = decode_histograms(&mut Reader::new(&bytes), &mut Vec::new());
         }
     }

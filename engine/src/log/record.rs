@@ -25,8 +25,8 @@ use crate::codec::{CodecError, CodecResult};
 use crate::documents::Receipt;
 use crate::limits;
 use crate::model::{
-    Columns, EventRows, MetricId, MetricName, MetricType, PointBatch, Readings, SeriesId, Tags,
-    TimestampMs,
+    Columns, CumulativeSamples, EventRows, MetricId, MetricName, MetricType, PointBatch, SeriesId,
+    Tags, TimestampMs,
 };
 
 const VERSION: u8 = 1;
@@ -51,7 +51,7 @@ pub(crate) struct MetricDefined {
 
 impl MetricDefined {
     /// Returns the bytes of its name.
-    pub(crate) fn text_bytes(&self) -> usize {
+    pub(crate) fn string_bytes(&self) -> usize {
         self.name.as_str().len()
     }
 }
@@ -66,7 +66,7 @@ pub(crate) struct SeriesDefined {
 
 impl SeriesDefined {
     /// Returns the bytes of its tags.
-    pub(crate) fn text_bytes(&self) -> usize {
+    pub(crate) fn string_bytes(&self) -> usize {
         let strings: usize = self.tags.iter().map(|(key, value)| key.len() + value.len()).sum();
         strings + self.tags.len() * 2 * size_of::<Box<str>>()
     }
@@ -85,9 +85,9 @@ impl Definitions {
     }
 
     /// Returns the bytes of all names and tags.
-    pub(crate) fn text_bytes(&self) -> usize {
-        let metrics = self.metrics.iter().map(MetricDefined::text_bytes);
-        metrics.chain(self.series.iter().map(SeriesDefined::text_bytes)).sum()
+    pub(crate) fn string_bytes(&self) -> usize {
+        let metrics = self.metrics.iter().map(MetricDefined::string_bytes);
+        metrics.chain(self.series.iter().map(SeriesDefined::string_bytes)).sum()
     }
 
     /// Returns the bytes in memory besides names and tags.
@@ -129,11 +129,11 @@ impl Record {
                 POINTS => decode_points(&mut body, &mut record.points)?,
                 DROPPED => record.dropped.push(MetricId(id(&mut body)?)),
                 CUMULATIVE_COUNTERS => {
-                    let counters = &mut record.points.readings_mut().counters;
+                    let counters = &mut record.points.cumulative_mut().counters;
                     readings::decode_counters(&mut body, counters)?;
                 }
                 HISTOGRAMS => {
-                    let histograms = &mut record.points.readings_mut().histograms;
+                    let histograms = &mut record.points.cumulative_mut().histograms;
                     readings::decode_histograms(&mut body, histograms)?;
                 }
                 EVENTS => record.events.append(&events::decode(&mut body)?),
@@ -283,7 +283,7 @@ fn encode_points(batch: &PointBatch) -> Vec<u8> {
     out
 }
 
-fn encode_readings(readings: &Readings, out: &mut Vec<u8>) {
+fn encode_readings(readings: &CumulativeSamples, out: &mut Vec<u8>) {
     let mut body = Vec::new();
     if readings.counters.len() > 0 {
         readings::encode_counters(&readings.counters, &mut body);

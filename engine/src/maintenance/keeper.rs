@@ -18,12 +18,14 @@ use parking_lot::{Mutex, MutexGuard};
 use crate::documents::Documents;
 use crate::error::{Error, Result};
 use crate::log::{Committer, Segments};
-use crate::metrics::registry::Marked;
+use crate::metrics::registry::RetirementProgress;
 use crate::model::{EventFilter, TimestampMs};
 use crate::options::Maintenance;
-use crate::panics::caught;
-use crate::reports::{DeleteReport, Eagerness, ExpireReport, MergeBudget, MergeReport, Pace};
-use crate::telemetry::{Alarm, Part};
+use crate::panics::catch_panic;
+use crate::reports::{
+    CompactionBudget, CompactionReport, CompactionScope, DeleteReport, ExpireReport, Pace,
+};
+use crate::telemetry::{MaintenanceState, Part};
 use crate::telemetry::{SealReport, Telemetry};
 use crate::trusted_time::TrustedClock;
 
@@ -61,7 +63,7 @@ pub(crate) struct MaintenanceWorker {
     pub(crate) documents: Arc<Documents>,
     pub(crate) committer: Arc<Committer>,
     pub(crate) segments: Segments,
-    pub(crate) alarm: Arc<Alarm>,
+    pub(crate) alarm: Arc<MaintenanceState>,
     pub(crate) trusted: Arc<TrustedClock>,
     /// Held during a step: one step runs at a time.
     pub(crate) turn: Mutex<DueTimes>,
@@ -92,14 +94,14 @@ impl MaintenanceWorker {
         let mut rest = PASS_PERIOD;
         while let Some(seal_requested) = self.alarm.wait(rest) {
             // Steps catch their own panics: this is one between steps.
-            match caught("the maintenance thread", || self.run_pass(seal_requested)) {
+            match catch_panic("the maintenance thread", || self.run_pass(seal_requested)) {
                 Ok(wanted) => rest = wanted,
                 Err(reason) => self.alarm.fail(Part::Seal, reason),
             }
         }
     }
 
-    /// Performs all due background work. Failures are recorded in the [`Alarm`]; the next pass
+    /// Performs all due background work. Failures are recorded in the [`MaintenanceState`]; the next pass
     /// tries again. Returns the time until the next pass.
     fn run_pass(&self, seal_requested: bool) -> Duration {
         // Every second, so that a wrong clock is detected before data expires by it.
@@ -131,8 +133,8 @@ impl MaintenanceWorker {
                 let planned = *planned.get_or_init(spent);
                 spent().saturating_sub(planned) < MERGE_TIME && !self.alarm.is_seal_requested()
             };
-            let budget = MergeBudget { windows: WINDOWS_PER_PASS, has_time: &has_time };
-            let merged = self.merge_step(Eagerness::Over, budget, EVENT_GROUPS_PER_PASS);
+            let budget = CompactionBudget { windows: WINDOWS_PER_PASS, has_time: &has_time };
+            let merged = self.merge_step(CompactionScope::Over, budget, EVENT_GROUPS_PER_PASS);
             let busy = merged.as_ref().is_ok_and(|report| report.windows > 0);
             due.merge = if busy { now } else { now + MERGE_PERIOD };
             if busy {
@@ -142,7 +144,7 @@ impl MaintenanceWorker {
         }
         if in_background && now >= due.expire {
             failure = failure.or(self.expire_step(&mut due).err());
-            let waits = self.telemetry.metrics.registry().marked() == Marked::InUse;
+            let waits = self.telemetry.metrics.registry().marked() == RetirementProgress::InUse;
             due.expire = now + if waits { RETIRE_PERIOD } else { EXPIRE_PERIOD };
         }
         if in_background {
@@ -197,9 +199,9 @@ impl MaintenanceWorker {
     }
 
     /// Compacts all blocks to their final form and deletes files that are no longer needed.
-    pub(crate) fn merge(&self) -> Result<MergeReport> {
+    pub(crate) fn merge(&self) -> Result<CompactionReport> {
         let _turn = self.turn.lock();
-        let report = self.merge_step(Eagerness::All, MergeBudget::ALL, usize::MAX)?;
+        let report = self.merge_step(CompactionScope::All, CompactionBudget::ALL, usize::MAX)?;
         self.collect_garbage(Pace::Whole)?;
         self.telemetry.settle_disk()?;
         while self.join_step()? > 0 {}
@@ -208,15 +210,15 @@ impl MaintenanceWorker {
 
     fn merge_step(
         &self,
-        eagerness: Eagerness,
-        budget: MergeBudget<'_>,
+        eagerness: CompactionScope,
+        budget: CompactionBudget<'_>,
         event_groups: usize,
-    ) -> Result<MergeReport> {
+    ) -> Result<CompactionReport> {
         let Telemetry { metrics, events, .. } = &*self.telemetry;
         let expiry = self.trusted.read().expiry;
         self.run_step(Part::Upkeep, || {
-            let mut report = metrics.merge_windows(eagerness, budget, expiry)?;
-            report += events.merge_blocks(eagerness, event_groups)?;
+            let mut report = metrics.compact_windows(eagerness, budget, expiry)?;
+            report += events.compact_blocks(eagerness, event_groups)?;
             Ok(report)
         })
     }
@@ -278,7 +280,7 @@ impl MaintenanceWorker {
     fn retire_step(&self, expiry: TimestampMs, due: &mut DueTimes) -> Result<()> {
         let metrics = &self.telemetry.metrics;
         let marked = self.run_step(Part::Upkeep, || Ok(metrics.mark_series(expiry)))?;
-        if marked != Marked::Quiet && !metrics.registry().has_left() {
+        if marked != RetirementProgress::Quiet && !metrics.registry().has_removed_series() {
             return Ok(());
         }
         if self.telemetry.is_frozen() {
@@ -301,7 +303,7 @@ impl MaintenanceWorker {
         if let Some(reason) = self.alarm.disabled(part) {
             return Err(Error::Unavailable(reason));
         }
-        let done = caught(part.name(), || {
+        let done = catch_panic(part.name(), || {
             #[cfg(test)]
             self.alarm.panic_if_injected(part);
             step()
@@ -456,7 +458,7 @@ mod tests {
             let clock = Clock::manual(START);
             let engine = open(dir.path(), &clock, Maintenance::Manual);
             if is_stored {
-                engine.note_time().unwrap();
+                engine.persist_trusted_time().unwrap();
             }
             drop(engine);
             clock.jump(TimestampMs(START.0 + days * 86_400_000));
@@ -567,7 +569,7 @@ mod tests {
         let clock = Clock::manual(START);
         let engine = open(dir.path(), &clock, Maintenance::Manual);
         engine.inner().alarm.inject(Part::Log);
-        engine.inner().alarm.ask_for_seal();
+        engine.inner().alarm.request_seal();
         while engine.failure().is_none() {
             std::thread::yield_now();
         }

@@ -22,7 +22,7 @@ pub(crate) fn verify(
     let store = telemetry.store();
     verify_meta(store, &mut report)?;
     telemetry.metrics.verify_blocks(&mut report)?;
-    telemetry.metrics.verify_readings(&mut report)?;
+    telemetry.metrics.verify_last_values(&mut report)?;
     metrics::verify_rows(store, &mut report)?;
     telemetry.events.verify_blocks(&mut report)?;
     events::verify_rows(store, &mut report)?;
@@ -52,7 +52,7 @@ fn verify_meta(store: &Store, report: &mut VerifyReport) -> Result<()> {
         }
     };
     let all = KeyRange::all();
-    let gap = store.read_around_damage(Keyspace::Meta, &all, Caching::Bypass, visit)?;
+    let gap = store.read_skipping_damage(Keyspace::Meta, &all, Caching::Bypass, visit)?;
     report.damaged.extend(gap.map(|gap| format!("meta: {}", gap.error)));
     Ok(())
 }

@@ -9,9 +9,9 @@ use crate::ballast::Ballast;
 use crate::limits::METRIC_UNMEASURED_BYTES;
 use crate::log::Committer;
 use crate::memory::{Memory, MemoryOwner};
-use crate::panics::caught;
+use crate::panics::catch_panic;
 use crate::storage::Store;
-use crate::telemetry::Alarm;
+use crate::telemetry::MaintenanceState;
 use crate::telemetry::Telemetry;
 
 /// The period of passes.
@@ -28,7 +28,7 @@ const BLOCK_BYTES: u64 = 256;
 #[derive(Debug)]
 pub(crate) struct ResourceMonitor {
     pub(crate) store: Arc<Store>,
-    pub(crate) alarm: Arc<Alarm>,
+    pub(crate) alarm: Arc<MaintenanceState>,
     pub(crate) ballast: Ballast,
     pub(crate) holdings: EngineHoldings,
 }
@@ -46,16 +46,19 @@ impl ResourceMonitor {
         let (mut pass, mut guards_at) = (0, 0);
         while self.alarm.pause(PASS_PERIOD) {
             if pass >= guards_at {
-                let guarded = caught("writing checksum files of tables", || self.store.guard_new());
+                let guarded = catch_panic("writing checksum files of tables", || {
+                    self.store.guard_new_tables()
+                });
                 guards_at = match guarded {
                     Ok(Ok(())) => pass,
                     _ => pass + GUARD_RETRY_PASSES,
                 };
             }
-            let _done = caught("updating the ballast file", || self.ballast.update());
-            let _done = caught("updating the memory account", || self.holdings.update_account());
+            let _done = catch_panic("updating the ballast file", || self.ballast.update());
+            let _done =
+                catch_panic("updating the memory account", || self.holdings.update_account());
             if pass % SLOW_CHECK_PASSES == 0 {
-                let stopped = caught("checking the database", || self.store.recover());
+                let stopped = catch_panic("checking the database", || self.store.recover());
                 let failed = |error: crate::Error| Some(error.to_string());
                 self.alarm.set_database_stopped(
                     stopped.map_or_else(Some, |why| why.unwrap_or_else(failed)),
@@ -86,14 +89,14 @@ impl EngineHoldings {
         memory.hold(MemoryOwner::Caches, caches as u64);
         let blocks = telemetry.metrics.view().catalog().blocks() + events.blocks;
         memory.hold(MemoryOwner::Catalog, blocks * BLOCK_BYTES);
-        let merging = telemetry.metrics.counters.merge_memory.current()
-            + telemetry.events.merge_memory.current();
+        let merging = telemetry.metrics.counters.compaction_memory.current()
+            + telemetry.events.compaction_memory.current();
         memory.hold(MemoryOwner::Merges, merging as u64);
         let registry = telemetry.metrics.registry();
         let (metrics, _, bytes) = registry.size();
         let bytes = bytes + telemetry.metrics.series_bytes() + metrics * METRIC_UNMEASURED_BYTES;
         memory.hold(MemoryOwner::Registry, bytes as u64);
         // New series may use this much until the next pass.
-        registry.set_room(memory.room_for_data());
+        registry.set_memory_left(memory.bytes_left_for_data());
     }
 }

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 
 use super::owner::MemoryOwner;
 use super::share::MemoryShare;
-use crate::limits::MEMORY_KEPT_FROM_DATA;
+use crate::limits::MEMORY_RESERVED_FROM_DATA;
 
 /// One part in this many of the limit is not available to queries and their results.
 const KEPT_FROM_QUERIES: u64 = 8;
@@ -102,7 +102,7 @@ impl Memory {
         self.slot(owner).load(Ordering::Relaxed)
     }
 
-    /// Sets the size up to which a store may grow. [`Self::room_for_data`] subtracts it even while
+    /// Sets the size up to which a store may grow. [`Self::bytes_left_for_data`] subtracts it even while
     /// the store is smaller.
     pub fn plan(&self, owner: MemoryOwner, bytes: u64) {
         self.0.planned[owner as usize].store(bytes, Ordering::Relaxed);
@@ -111,12 +111,13 @@ impl Memory {
     /// Returns the bytes by which stores that grow with the data may still grow: three quarters of
     /// the limit minus the actual or planned size of all stores, whichever is larger. The rest is
     /// for requests, and for stores that are temporarily larger.
-    pub fn room_for_data(&self) -> u64 {
+    pub fn bytes_left_for_data(&self) -> u64 {
         let limit = self.limit();
         let stores = MemoryOwner::ALL.into_iter().filter(|owner| owner.is_store());
         let planned = |owner: MemoryOwner| self.0.planned[owner as usize].load(Ordering::Relaxed);
         let held = stores.map(|owner| self.held_by(owner).max(planned(owner)));
-        (limit - limit / MEMORY_KEPT_FROM_DATA).saturating_sub(held.fold(0, u64::saturating_add))
+        (limit - limit / MEMORY_RESERVED_FROM_DATA)
+            .saturating_sub(held.fold(0, u64::saturating_add))
     }
 
     /// Sets the bytes of a store, replacing the previous value. Each owner must be updated by one
@@ -161,18 +162,22 @@ impl Memory {
     }
 
     /// Takes transient memory for a request that shrinks a store, like
-    /// [`MemoryShare::grow_to_drain`].
-    pub fn take_to_drain(&self, owner: MemoryOwner, bytes: u64) -> Result<MemoryShare, MemoryFull> {
+    /// [`MemoryShare::grow_from_reserve`].
+    pub fn take_from_reserve(
+        &self,
+        owner: MemoryOwner,
+        bytes: u64,
+    ) -> Result<MemoryShare, MemoryFull> {
         let mut share = self.share(owner);
-        share.grow_to_drain(bytes)?;
+        share.grow_from_reserve(bytes)?;
         Ok(share)
     }
 
     /// Takes transient memory even beyond the limit: for results that must be reported because the
     /// work is already done.
-    pub fn take_anyway(&self, owner: MemoryOwner, bytes: u64) -> MemoryShare {
+    pub fn take_unchecked(&self, owner: MemoryOwner, bytes: u64) -> MemoryShare {
         let mut share = self.share(owner);
-        share.grow_anyway(bytes);
+        share.grow_unchecked(bytes);
         share
     }
 

@@ -5,28 +5,28 @@ use super::share::MemoryShare;
 /// The memory of a query result, counted until the result is dropped. A clone counts nothing. All
 /// values compare equal, so results with equal content are equal.
 #[derive(Debug, Default)]
-pub struct AnswerMemory(Option<MemoryShare>);
+pub struct ResultMemory(Option<MemoryShare>);
 
-impl AnswerMemory {
+impl ResultMemory {
     /// Returns the counted bytes.
     pub fn bytes(&self) -> u64 {
         self.0.as_ref().map_or(0, MemoryShare::bytes)
     }
 }
 
-impl Clone for AnswerMemory {
+impl Clone for ResultMemory {
     fn clone(&self) -> Self {
         Self::default()
     }
 }
 
-impl PartialEq for AnswerMemory {
+impl PartialEq for ResultMemory {
     fn eq(&self, _: &Self) -> bool {
         true
     }
 }
 
-impl From<MemoryShare> for AnswerMemory {
+impl From<MemoryShare> for ResultMemory {
     fn from(share: MemoryShare) -> Self {
         Self(Some(share))
     }

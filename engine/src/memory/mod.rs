@@ -18,14 +18,14 @@
 
 mod account;
 mod answer;
-mod merge_memory;
+mod compaction_memory;
 mod owner;
 mod share;
 #[cfg(test)]
 mod tests;
 
 pub use account::{Memory, MemoryFull};
-pub use answer::AnswerMemory;
-pub(crate) use merge_memory::MergeMemory;
+pub use answer::ResultMemory;
+pub(crate) use compaction_memory::CompactionMemory;
 pub use owner::MemoryOwner;
 pub use share::MemoryShare;

@@ -47,7 +47,7 @@ impl MemoryShare {
 
     /// Takes more bytes for a request that shrinks a store: within the full limit, or else from the
     /// reserve above it. Fails and changes nothing if the reserve does not have enough left either.
-    pub fn grow_to_drain(&mut self, bytes: u64) -> Result<(), MemoryFull> {
+    pub fn grow_from_reserve(&mut self, bytes: u64) -> Result<(), MemoryFull> {
         self.account.measure_before(bytes);
         if let Err(full) = self.account.add(self.owner, bytes, self.account.limit()) {
             if !self.account.add_from_reserve(self.owner, bytes) {
@@ -60,7 +60,7 @@ impl MemoryShare {
     }
 
     /// Takes more bytes even beyond the limit.
-    pub fn grow_anyway(&mut self, bytes: u64) {
+    pub fn grow_unchecked(&mut self, bytes: u64) {
         self.account.add_anyway(self.owner, bytes);
         self.bytes += bytes;
     }

@@ -14,7 +14,7 @@ fn allocations_beyond_the_limit_are_refused_and_released_memory_can_be_taken_aga
     assert_eq!((refused.held, refused.limit), (800, 1_000));
     body.grow(200).unwrap();
     assert!(body.grow(1).is_err());
-    assert_eq!(memory.room_for_data(), 450, "bodies do not count");
+    assert_eq!(memory.bytes_left_for_data(), 450, "bodies do not count");
     assert_eq!((body.bytes(), memory.held()), (700, 1_000), "a refusal takes nothing");
     body.shrink_to(100);
     assert_eq!((memory.held_by(MemoryOwner::Bodies), memory.held()), (100, 400));
@@ -60,7 +60,7 @@ fn large_allocations_measure_the_process_first() {
     process.store(12_000, Ordering::Relaxed);
     let body = memory.take(MemoryOwner::Bodies, 99).unwrap();
     assert_eq!((measurements.load(Ordering::Relaxed), memory.held()), (1, 99));
-    let refused = memory.take_to_drain(MemoryOwner::Bodies, 7_000).unwrap_err();
+    let refused = memory.take_from_reserve(MemoryOwner::Bodies, 7_000).unwrap_err();
     assert_eq!((measurements.load(Ordering::Relaxed), refused.held), (2, 99 + 6_400));
     drop(body);
 }
@@ -71,7 +71,7 @@ fn uncounted_memory_leaves_space_for_requests_beside_full_stores() {
     let memory = Memory::new(256 * MIB);
     memory.hold(MemoryOwner::Registry, 92 * MIB);
     memory.hold(MemoryOwner::Heads, 100 * MIB);
-    assert_eq!(memory.room_for_data(), 0, "stores are full");
+    assert_eq!(memory.bytes_left_for_data(), 0, "stores are full");
     memory.hold_process(u64::MAX);
     assert_eq!(memory.held_by(MemoryOwner::Uncounted), 32 * MIB);
     drop(memory.take(MemoryOwner::Queries, 16 * MIB).unwrap());
@@ -92,7 +92,7 @@ fn a_part_of_the_limit_is_not_available_to_queries() {
     let _query = memory.take(MemoryOwner::Queries, 700).unwrap();
     assert!(memory.take(MemoryOwner::Answers, 1).is_err());
     memory.take(MemoryOwner::Bodies, 100).unwrap();
-    drop(memory.take_anyway(MemoryOwner::Answers, 1_000));
+    drop(memory.take_unchecked(MemoryOwner::Answers, 1_000));
     assert_eq!(memory.held(), 700);
 }
 
@@ -124,20 +124,20 @@ fn nothing_more_can_be_taken_while_stores_exceed_the_limit() {
 fn requests_that_shrink_stores_have_a_reserve() {
     let memory = Memory::new(1_600);
     memory.hold(MemoryOwner::Jobs, 1_590);
-    let _body = memory.take_to_drain(MemoryOwner::Bodies, 10).unwrap();
-    let mut fetch = memory.take_to_drain(MemoryOwner::Answers, 60).unwrap();
-    fetch.grow_to_drain(40).unwrap();
+    let _body = memory.take_from_reserve(MemoryOwner::Bodies, 10).unwrap();
+    let mut fetch = memory.take_from_reserve(MemoryOwner::Answers, 60).unwrap();
+    fetch.grow_from_reserve(40).unwrap();
     assert_eq!(memory.held(), 1_700);
-    memory.take_to_drain(MemoryOwner::Answers, 1).unwrap_err();
+    memory.take_from_reserve(MemoryOwner::Answers, 1).unwrap_err();
     memory.take(MemoryOwner::Bodies, 1).unwrap_err();
     fetch.shrink_to(70);
-    let other = memory.take_to_drain(MemoryOwner::Answers, 30).unwrap();
+    let other = memory.take_from_reserve(MemoryOwner::Answers, 30).unwrap();
     assert_eq!((fetch.bytes(), memory.held()), (70, 1_700));
     drop((fetch, other));
     memory.hold(MemoryOwner::Jobs, 0);
     assert_eq!(memory.held(), 10, "the jobs are done");
     memory.hold(MemoryOwner::Jobs, 1_600);
-    memory.take_to_drain(MemoryOwner::Answers, 100).unwrap();
+    memory.take_from_reserve(MemoryOwner::Answers, 100).unwrap();
 }
 
 #[test]
@@ -146,24 +146,24 @@ fn data_leaves_space_for_the_planned_size_of_stores() {
     memory.plan(MemoryOwner::Jobs, 300);
     memory.hold(MemoryOwner::Jobs, 10);
     memory.hold(MemoryOwner::Errors, 50);
-    assert_eq!(memory.room_for_data(), 400);
+    assert_eq!(memory.bytes_left_for_data(), 400);
     memory.hold(MemoryOwner::Jobs, 320);
-    assert_eq!(memory.room_for_data(), 380, "more than planned");
+    assert_eq!(memory.bytes_left_for_data(), 380, "more than planned");
     memory.plan(MemoryOwner::Errors, u64::MAX);
-    assert_eq!(memory.room_for_data(), 0);
+    assert_eq!(memory.bytes_left_for_data(), 0);
 }
 
 #[test]
 fn stores_may_exceed_the_limit() {
     let memory = Memory::new(100);
     memory.hold(MemoryOwner::Registry, 500);
-    assert_eq!(memory.room_for_data(), 0);
+    assert_eq!(memory.bytes_left_for_data(), 0);
     assert!(memory.take(MemoryOwner::Merges, 1).is_err());
     memory.hold(MemoryOwner::Registry, 74);
     memory.hold(MemoryOwner::Connections, 20);
-    assert_eq!(memory.room_for_data(), 1, "transient memory does not count");
+    assert_eq!(memory.bytes_left_for_data(), 1, "transient memory does not count");
     memory.hold(MemoryOwner::Caches, 1);
-    assert_eq!(memory.room_for_data(), 0);
+    assert_eq!(memory.bytes_left_for_data(), 0);
 }
 
 #[test]

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use hashbrown::{HashMap, HashSet};
 use rpds::{HashTrieMapSync, RedBlackTreeMapSync};
 
-use super::block::{BlockInfo, BlockKey, Coverage, Tier, UnitId};
+use super::block::{BlockInfo, BlockKey, CompactedSetId, Coverage, Tier};
 use super::times::TimePageGroup;
 use crate::model::{MetricId, TimeRange};
 
@@ -84,7 +84,7 @@ pub(crate) struct Cluster {
 /// The blocks that one compaction wrote: samples and their rollups.
 #[derive(Debug)]
 pub(crate) struct CompactedSet {
-    pub(crate) id: UnitId,
+    pub(crate) id: CompactedSetId,
     pub(crate) window: TimeRange,
     pub(crate) blocks: Vec<BlockInfo>,
 }
@@ -293,7 +293,7 @@ pub(super) mod tests {
         BlockInfo {
             key: BlockKey { tier, day: 0, metric: MetricId(1), sequence },
             kind: MetricType::Gauge,
-            unit: unit.map(UnitId),
+            unit: unit.map(CompactedSetId),
             order: WriteOrder(sequence),
             window: TimeRange::new(start, start + len),
             first_series: 0,
@@ -315,7 +315,7 @@ pub(super) mod tests {
             ..block(u64::from(rows), Some(1), tier, 0, 20)
         };
         let set = |blocks: Vec<BlockInfo>| CompactedSet {
-            id: UnitId(1),
+            id: CompactedSetId(1),
             window: TimeRange::new(0, 20),
             blocks,
         };
@@ -344,11 +344,13 @@ pub(super) mod tests {
         ];
         let catalog = Catalog::default().changed(&blocks, &HashSet::new());
         assert_eq!((catalog.blocks(), catalog.bytes()), (5, 5000));
-        let mut page_groups: Vec<_> =
-            catalog.page_groups().map(|(s, bytes)| (s.window.start.0, s.of_unit, bytes)).collect();
+        let mut page_groups: Vec<_> = catalog
+            .page_groups()
+            .map(|(s, bytes)| (s.window.start.0, s.of_compacted_set, bytes))
+            .collect();
         page_groups.sort_unstable();
         // The rollup block refers to no time pages.
-        let of_window = |start, of_unit| (start, of_unit, 1000);
+        let of_window = |start, of_compacted_set| (start, of_compacted_set, 1000);
         assert_eq!(
             page_groups,
             [of_window(0, true), of_window(20, true), of_window(25, false), of_window(60, false)]

@@ -100,7 +100,7 @@ impl<'a> BatchBuilder<'a> {
     /// The first sample of a series stores nothing, unless `start_time` makes it count. A lower
     /// value, or a start time after the previous sample, is a counter reset: the whole value is the
     /// increase. A sample that is not newer than the previous one is dropped and counted in
-    /// [`crate::EngineStats::readings_late`].
+    /// [`crate::EngineStats::late_samples`].
     pub fn reading(
         &mut self,
         series: SeriesId,
@@ -108,20 +108,20 @@ impl<'a> BatchBuilder<'a> {
         value: f64,
         start_time: StartTime,
     ) {
-        self.points.push_reading(series, time, value + 0.0, self.checked_start_time(start_time));
+        self.points.push_cumulative(series, time, value + 0.0, self.checked_start_time(start_time));
     }
 
     /// Adds a delta histogram to a distribution: the values observed since the previous histogram,
     /// counted in buckets.
     pub fn histogram(&mut self, series: SeriesId, time: TimestampMs, histogram: &Histogram) {
-        self.buckets += histogram.buckets().spelled_out();
+        self.buckets += histogram.buckets().buckets_in_memory();
         self.points.push_histogram(series, time, histogram.clone());
     }
 
     /// Adds a sample of a cumulative histogram to a distribution. The stored value is the increase
     /// since the previous sample, by the rules of [`Self::reading`]. A lower bucket count or
     /// different bounds are a counter reset; a change of the scale of exponential buckets is not.
-    pub fn histogram_reading(
+    pub fn cumulative_histogram(
         &mut self,
         series: SeriesId,
         time: TimestampMs,
@@ -129,8 +129,8 @@ impl<'a> BatchBuilder<'a> {
         start_time: StartTime,
     ) {
         let start_time = self.checked_start_time(start_time);
-        self.buckets += histogram.buckets().spelled_out();
-        self.points.push_histogram_reading(series, time, histogram, start_time);
+        self.buckets += histogram.buckets().buckets_in_memory();
+        self.points.push_cumulative_histogram(series, time, histogram, start_time);
     }
 
     /// Returns `start_time` with `counts` cleared when the stream started no later than the newest
@@ -202,12 +202,12 @@ impl Metrics {
     /// samples.
     pub(crate) fn add(&self, mut points: PointBatch) {
         let mut cells = Vec::new();
-        if let Some(readings) = points.take_readings() {
+        if let Some(readings) = points.take_cumulative() {
             let counters = points.of_mut(MetricType::Counter);
             let mut baselines = self.baselines.lock();
             let increases =
                 self.view.with_known(|known| baselines.compare(readings, known, counters));
-            self.counters.readings_late.fetch_add(increases.late, Ordering::Relaxed);
+            self.counters.late_samples.fetch_add(increases.late, Ordering::Relaxed);
             cells = increases.cells;
         }
         let added = points.len() + cells.len();

@@ -27,7 +27,7 @@ const TIMES_CACHE_SHARE: usize = 8;
 
 /// The metrics of a store, before the write-ahead log is replayed.
 #[derive(Debug)]
-pub(crate) struct Opened {
+pub(crate) struct OpenedMetrics {
     pub(crate) metrics: Metrics,
     /// The ids of dropped metrics.
     pub(crate) dropped: RoaringBitmap,
@@ -40,7 +40,7 @@ pub(crate) fn open(
     store: Arc<Store>,
     options: Options,
     pool: Arc<rayon::ThreadPool>,
-) -> Result<Opened> {
+) -> Result<OpenedMetrics> {
     let registry = Registry::new(CardinalityLimits {
         per_metric: options.series_per_metric,
         tag_keys: options.tag_keys_per_metric,
@@ -48,18 +48,18 @@ pub(crate) fn open(
     });
     let loaded = load(&store, &registry)?;
     let mut damaged = loaded.damaged.clone();
-    let is_registry_whole = damaged.is_empty() && !store.lost_entries_of(Keyspace::Registry)?;
+    let is_registry_whole = damaged.is_empty() && !store.has_lost_entries(Keyspace::Registry)?;
     let before = damaged.len();
     let mut blocks = read_catalog(&store, &mut damaged)?;
-    let is_catalog_whole = damaged.len() == before && !store.lost_entries_of(Keyspace::Catalog)?;
+    let is_catalog_whole = damaged.len() == before && !store.has_lost_entries(Keyspace::Catalog)?;
     let mut garbage = read_keys(&store, Keyspace::Garbage, &mut damaged)?;
     if is_catalog_whole {
         keep_cataloged(&store, &blocks, &mut garbage)?;
     }
     let quarantined = read_keys(&store, Keyspace::Quarantine, &mut damaged)?;
-    if damaged.len() > before || store.lost_entries_of(Keyspace::Catalog)? {
+    if damaged.len() > before || store.has_lost_entries(Keyspace::Catalog)? {
         recover_uncataloged(&store, &garbage, &mut blocks)?;
-        store.found_entries_of(Keyspace::Catalog)?;
+        store.clear_lost_entries(Keyspace::Catalog)?;
     }
     let stored = store.number(SEQUENCE_KEY)?.unwrap_or(1);
     let past = |key: &BlockKey| key.sequence + 1;
@@ -88,7 +88,7 @@ pub(crate) fn open(
     metrics.remove(&orphans.iter().map(|info| info.key).collect::<Vec<_>>())?;
     metrics.release_readable_blocks()?;
     let dropped = loaded.dropped.iter().map(|metric| metric.0).collect();
-    Ok(Opened { metrics, dropped, damaged })
+    Ok(OpenedMetrics { metrics, dropped, damaged })
 }
 
 impl Metrics {
@@ -122,10 +122,10 @@ impl Metrics {
         }
         let mut batch = Batch::new();
         let pages = self.registry.stage_last_days(&mut batch)?;
-        self.store.heal_suspects()?;
+        self.store.repair_suspect_tables()?;
         self.store.write(batch, Sync::Yes)?;
         self.registry.last_days_written(&pages);
-        self.store.found_entries_of(Keyspace::Registry)
+        self.store.clear_lost_entries(Keyspace::Registry)
     }
 }
 
@@ -154,7 +154,7 @@ fn read_catalog(store: &Store, damaged: &mut Vec<String>) -> Result<HashMap<Bloc
         Err(error) => damaged.push(format!("catalog entry {key:02x?}: {error}")),
     };
     let gap =
-        store.read_around_damage(Keyspace::Catalog, &KeyRange::all(), Caching::Bypass, visit)?;
+        store.read_skipping_damage(Keyspace::Catalog, &KeyRange::all(), Caching::Bypass, visit)?;
     if let Some(gap) = gap {
         damaged.push(format!("catalog: {}", gap.error));
     }
@@ -194,14 +194,14 @@ fn recover_uncataloged(
             found.push(info);
         }
     };
-    store.read_around_damage(Keyspace::Blocks, &KeyRange::all(), Caching::Bypass, visit)?;
+    store.read_skipping_damage(Keyspace::Blocks, &KeyRange::all(), Caching::Bypass, visit)?;
     // Written back, so that the next start finds them in the catalog even if the damage gets worse.
     let mut batch = Batch::new();
     for info in found {
         batch.put(Keyspace::Catalog, &info.key.encode(), info.to_catalog_entry());
         blocks.insert(info.key, info);
     }
-    store.heal_suspects()?;
+    store.repair_suspect_tables()?;
     store.write(batch, Sync::Yes)
 }
 
@@ -244,7 +244,7 @@ fn read_keys(
         Ok(key) => keys.push(key),
         Err(error) => unread.push(format!("{} {key:02x?}: {error}", keyspace.name())),
     };
-    let gap = store.read_around_damage(keyspace, &KeyRange::all(), Caching::Bypass, visit)?;
+    let gap = store.read_skipping_damage(keyspace, &KeyRange::all(), Caching::Bypass, visit)?;
     damaged.extend(unread);
     damaged.extend(gap.map(|gap| format!("{}: {}", keyspace.name(), gap.error)));
     Ok(keys)

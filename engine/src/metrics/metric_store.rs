@@ -8,12 +8,12 @@ use hashbrown::HashSet;
 use parking_lot::{Mutex, RwLock};
 
 use super::block::{self, BlockInfo, BlockKey, PointBlock, Tier};
-use super::readings::Baselines;
+use super::readings::LastValues;
 use super::registry::Registry;
 use super::times::TimePages;
 use super::view::View;
 use crate::error::{Error, Result};
-use crate::memory::MergeMemory;
+use crate::memory::CompactionMemory;
 use crate::model::{MetricId, MetricType, TimestampMs};
 use crate::options::Options;
 use crate::storage::{Batch, Keyspace, Pinned, Store, Sync};
@@ -32,7 +32,7 @@ pub(crate) struct Metrics {
     pub(super) sequence: AtomicU64,
     /// The last cumulative value of every series. Changed only by the thread that applies log
     /// records.
-    pub(super) baselines: Mutex<Baselines>,
+    pub(super) baselines: Mutex<LastValues>,
     /// Dropped metrics whose drop record is in the log and not yet sealed, each with the blocks to
     /// be removed.
     pub(super) dropped: Mutex<Vec<(MetricId, Vec<BlockKey>)>>,
@@ -47,12 +47,12 @@ pub(crate) struct Metrics {
 pub(crate) struct Counters {
     pub(crate) points: AtomicU64,
     /// Cumulative samples dropped because they were not newer than the last one of their series.
-    pub(crate) readings_late: AtomicU64,
+    pub(crate) late_samples: AtomicU64,
     pub(crate) seals: AtomicU64,
     pub(crate) merges: AtomicU64,
     /// Windows waiting for compaction, as of the last compaction pass.
-    pub(crate) merges_waiting: AtomicU64,
-    pub(crate) merge_memory: MergeMemory,
+    pub(crate) compactions_waiting: AtomicU64,
+    pub(crate) compaction_memory: CompactionMemory,
 }
 
 impl Metrics {

@@ -26,10 +26,10 @@ mod writer;
 pub use definitions::{DefinitionFilter, DefinitionPage, MetricDefinition};
 pub use ingest::BatchBuilder;
 pub(crate) use ingest::BatchNames;
-pub(crate) use load::Opened;
+pub(crate) use load::OpenedMetrics;
 pub(crate) use metric_store::Metrics;
 pub(crate) use query::{query, query_all};
 #[cfg(fuzzing)]
-pub(crate) use readings::{compare as compare_readings, read_page as read_baselines};
+pub(crate) use readings::{compare as compare_cumulative, read_page as read_last_values};
 pub use registry::SeriesKeyHash;
 pub(crate) use upkeep::{FrozenMetrics, verify_rows};

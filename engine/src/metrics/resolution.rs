@@ -72,14 +72,14 @@ pub(crate) fn stretches<'u>(
 
 #[cfg(test)]
 mod tests {
-    use super::super::block::UnitId;
+    use super::super::block::CompactedSetId;
     use super::super::catalog::tests::block;
     use super::*;
 
     fn block_set(id: u64, tiers: &[Tier], start: i64, len: i64) -> CompactedSet {
         let blocks: Vec<_> =
             tiers.iter().map(|tier| block(id, Some(id), *tier, start, len)).collect();
-        CompactedSet { id: UnitId(id), window: TimeRange::new(start, start + len), blocks }
+        CompactedSet { id: CompactedSetId(id), window: TimeRange::new(start, start + len), blocks }
     }
 
     fn check(sets: &[CompactedSet], neighbours: Neighbours, expected: &[(i64, i64, Tier)]) {

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use super::block::{BlockInfo, BlockKey};
 use super::registry::StagedRows;
-use super::view::Replaced;
+use super::view::ReplacedPoints;
 use super::writer::NewBlock;
 use super::{Metrics, load};
 use crate::error::Result;
@@ -15,7 +15,7 @@ use crate::storage::{Batch, Keyspace, Sync};
 pub(crate) struct StagedBlocks {
     pub(super) infos: Vec<BlockInfo>,
     /// Points in no block because later ones replaced them.
-    pub(super) replaced: Replaced,
+    pub(super) replaced: ReplacedPoints,
     /// The staged registry rows; a compaction has none.
     pub(super) registry: StagedRows,
 }
@@ -44,7 +44,7 @@ impl Metrics {
         }
         let sequence = self.sequence.load(Ordering::Relaxed);
         batch.put(Keyspace::Meta, load::SEQUENCE_KEY, sequence.to_le_bytes().to_vec());
-        StagedBlocks { infos, replaced: Replaced::default(), registry: StagedRows::default() }
+        StagedBlocks { infos, replaced: ReplacedPoints::default(), registry: StagedRows::default() }
     }
 
     /// Removes blocks that were never in a view.

@@ -23,7 +23,7 @@ use super::times::TimePageGroup;
 use crate::model::{MetricId, PointBatch, SeriesId, TimeRange};
 
 /// The number of points replaced by later ones, by metric; metrics without any are absent.
-pub(crate) type Replaced = HashMap<MetricId, u64>;
+pub(crate) type ReplacedPoints = HashMap<MetricId, u64>;
 
 /// The samples in memory and on disk.
 #[derive(Debug, Default)]
@@ -149,7 +149,7 @@ impl View {
 
     /// Removes a metric: its samples in the active head, and its blocks, which are returned.
     /// Samples that are being sealed are left out when the seal completes. The blocks stay
-    /// reachable until [`Self::drops_written`], because the catalog on disk contains them.
+    /// reachable until [`Self::confirm_drops`], because the catalog on disk contains them.
     pub(crate) fn drop_metric(&self, metric: MetricId, series: &RoaringBitmap) -> Vec<BlockKey> {
         let mut state = self.state.write();
         for id in series {
@@ -167,7 +167,7 @@ impl View {
     }
 
     /// Records that the catalog on disk contains no blocks of these metrics any more.
-    pub(crate) fn drops_written(&self, metrics: &HashSet<MetricId>) {
+    pub(crate) fn confirm_drops(&self, metrics: &HashSet<MetricId>) {
         if metrics.is_empty() {
             return;
         }
@@ -196,7 +196,7 @@ impl View {
 
     /// Replaces the head being sealed by its blocks, which have all of its samples except those
     /// that were replaced. Returns the blocks of metrics that were dropped in the meantime.
-    pub(crate) fn sealed(&self, blocks: &[BlockInfo], replaced: &Replaced) -> Vec<BlockKey> {
+    pub(crate) fn sealed(&self, blocks: &[BlockInfo], replaced: &ReplacedPoints) -> Vec<BlockKey> {
         let mut state = self.state.write();
         let dropped = std::mem::take(&mut state.dropped);
         if let Some(head) = state.sealing.take() {
@@ -278,7 +278,7 @@ impl View {
 
     /// Returns whether these readers have finished, and metrics dropped before them are dropped on
     /// disk.
-    pub(crate) fn are_gone(&self, readers: ReaderMark) -> bool {
+    pub(crate) fn have_ended(&self, readers: ReaderMark) -> bool {
         let retired = self.retired.lock();
         let held = readers.0.saturating_sub(retired.removed) as usize;
         retired.catalogs.iter().take(held).all(RetiredCatalog::is_free)

@@ -10,7 +10,7 @@ pub(crate) const SHORT_WINDOW_MS: i64 = 2 * 3_600_000;
 pub(crate) const GRACE_MS: i64 = 15 * 60_000;
 
 /// Reports whether a window is over: only late points are still expected for it.
-pub(crate) fn is_over(window_end: TimestampMs, now: TimestampMs) -> bool {
+pub(crate) fn is_window_over(window_end: TimestampMs, now: TimestampMs) -> bool {
     window_end.0.saturating_add(GRACE_MS) <= now.0
 }
 
@@ -18,7 +18,7 @@ pub(crate) fn is_over(window_end: TimestampMs, now: TimestampMs) -> bool {
 pub(crate) fn window_of(time: TimestampMs, now: TimestampMs) -> TimeRange {
     let day = time.floor_to(Interval::DAY);
     let end_of_day = TimestampMs(day.0 + Interval::DAY.ms());
-    if is_over(end_of_day, now) {
+    if is_window_over(end_of_day, now) {
         return TimeRange { start: day, end: end_of_day };
     }
     let start = time.0 - time.0.rem_euclid(SHORT_WINDOW_MS);
@@ -26,7 +26,7 @@ pub(crate) fn window_of(time: TimestampMs, now: TimestampMs) -> TimeRange {
 }
 
 /// Returns the retention of a tier in milliseconds.
-pub(crate) fn kept_ms(retention: &TierRetention, tier: Tier) -> i64 {
+pub(crate) fn retention_ms(retention: &TierRetention, tier: Tier) -> i64 {
     let kept = match tier {
         Tier::Raw => retention.raw,
         Tier::Minute => retention.minute,

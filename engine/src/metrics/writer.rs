@@ -3,8 +3,8 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::block::{BlockBuilder, BlockInfo, BlockKey, Coverage, Tier, UnitId, WriteOrder};
-use super::times::TimesWriter;
+use super::block::{BlockBuilder, BlockInfo, BlockKey, CompactedSetId, Coverage, Tier, WriteOrder};
+use super::times::TimePageWriter;
 use crate::codec::integers::Effort;
 use crate::codec::verified::encode_verified;
 use crate::codec::{CodecError, CodecResult};
@@ -22,13 +22,13 @@ pub(crate) struct NewBlock {
 pub(crate) struct BlockOrigin<'s> {
     pub(crate) metric: MetricId,
     pub(crate) kind: MetricType,
-    pub(crate) unit: Option<UnitId>,
+    pub(crate) unit: Option<CompactedSetId>,
     pub(crate) order: WriteOrder,
     pub(crate) effort: Effort,
     /// The source of the sequence numbers in block keys.
     pub(crate) sequence: &'s AtomicU64,
     /// The writer for the time pages that blocks of several metrics share.
-    pub(crate) times: &'s TimesWriter<'s>,
+    pub(crate) times: &'s TimePageWriter<'s>,
 }
 
 /// Writes the blocks of one tier and window. Series come in ascending order, each in any number of
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn blocks_with_the_maximum_number_of_rows_are_readable() {
         let sequence = AtomicU64::new(1);
-        let times = TimesWriter::new(&sequence);
+        let times = TimePageWriter::new(&sequence);
         let origin = BlockOrigin {
             metric: MetricId(1),
             kind: MetricType::Gauge,

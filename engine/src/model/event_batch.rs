@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{
-    Event, EventId, Interner, InvalidName, InvalidTags, MetricName, NewEvent, Tags, TextId,
+    Event, EventId, InvalidName, InvalidTags, MetricName, NewEvent, StringId, StringInterner, Tags,
     TimestampMs,
 };
 use crate::limits;
@@ -78,17 +78,17 @@ impl EventBatch {
 /// Columns of events in the order they were pushed. A row is identified by its position.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct EventRows {
-    texts: Interner,
+    texts: StringInterner,
     ids: Vec<EventId>,
     times: Vec<i64>,
-    names: Vec<TextId>,
-    users: Vec<Option<TextId>>,
+    names: Vec<StringId>,
+    users: Vec<Option<StringId>>,
     /// NaN where the event has no value; stored values are finite.
     values: Vec<f64>,
     /// The end of each row's part of `tags`.
     tag_ends: Vec<u32>,
     /// Keys and values, sorted by key within a row.
-    tags: Vec<(TextId, TextId)>,
+    tags: Vec<(StringId, StringId)>,
     /// The end of each row's part of `properties`.
     property_ends: Vec<u32>,
     /// The concatenated JSON of all rows; an empty string means no properties.
@@ -100,18 +100,18 @@ pub(crate) struct EventRows {
 pub(crate) struct EventRow<'a> {
     pub(crate) id: EventId,
     pub(crate) time: i64,
-    pub(crate) name: TextId,
-    pub(crate) user: Option<TextId>,
+    pub(crate) name: StringId,
+    pub(crate) user: Option<StringId>,
     pub(crate) value: Option<f64>,
     /// Sorted by the string of the key.
-    pub(crate) tags: &'a [(TextId, TextId)],
+    pub(crate) tags: &'a [(StringId, StringId)],
     /// Canonical JSON; empty if the event has no properties.
     pub(crate) properties: &'a str,
 }
 
 impl EventRows {
     /// Interns a string for [`Self::push_row`].
-    pub(crate) fn intern(&mut self, text: &str) -> TextId {
+    pub(crate) fn intern(&mut self, text: &str) -> StringId {
         self.texts.intern(text)
     }
 
@@ -147,8 +147,8 @@ impl EventRows {
         &mut self,
         id: EventId,
         time: i64,
-        name: TextId,
-        user: Option<TextId>,
+        name: StringId,
+        user: Option<StringId>,
         value: Option<f64>,
     ) {
         self.ids.push(id);
@@ -164,8 +164,8 @@ impl EventRows {
     /// Appends all rows of `other`.
     pub(crate) fn append(&mut self, other: &Self) {
         let Self { texts, tags, .. } = self;
-        let new_ids: Vec<TextId> = other.texts.iter().map(|text| texts.intern(text)).collect();
-        let remapped = |id: TextId| new_ids.get(id.0 as usize).copied().unwrap_or(id);
+        let new_ids: Vec<StringId> = other.texts.iter().map(|text| texts.intern(text)).collect();
+        let remapped = |id: StringId| new_ids.get(id.0 as usize).copied().unwrap_or(id);
         let (tags_before, text_before) = (tags.len() as u32, self.properties.len() as u32);
         tags.extend(other.tags.iter().map(|(key, value)| (remapped(*key), remapped(*value))));
         self.ids.extend_from_slice(&other.ids);
@@ -186,7 +186,7 @@ impl EventRows {
         for at in (0..self.len()).filter(|at| keep(*at)) {
             let Some(row) = self.row(at) else { continue };
             let Self { texts, .. } = &mut kept;
-            let mut remapped = |id: TextId| texts.intern(self.texts.text(id));
+            let mut remapped = |id: StringId| texts.intern(self.texts.text(id));
             tags.clear();
             tags.extend(row.tags.iter().map(|(key, value)| (remapped(*key), remapped(*value))));
             let (name, user) = (remapped(row.name), row.user.map(&mut remapped));
@@ -201,7 +201,7 @@ impl EventRows {
     }
 
     /// Returns the interned strings: names, users, tag keys and tag values.
-    pub(crate) fn texts(&self) -> &Interner {
+    pub(crate) fn texts(&self) -> &StringInterner {
         &self.texts
     }
 
@@ -216,12 +216,12 @@ impl EventRows {
     }
 
     /// Returns the names of all rows.
-    pub(crate) fn names(&self) -> &[TextId] {
+    pub(crate) fn names(&self) -> &[StringId] {
         &self.names
     }
 
     /// Returns the users of all rows.
-    pub(crate) fn users(&self) -> &[Option<TextId>] {
+    pub(crate) fn users(&self) -> &[Option<StringId>] {
         &self.users
     }
 
@@ -231,7 +231,7 @@ impl EventRows {
     }
 
     /// Returns the tags of a row, sorted by the string of the key.
-    pub(crate) fn tags(&self, row: usize) -> &[(TextId, TextId)] {
+    pub(crate) fn tags(&self, row: usize) -> &[(StringId, StringId)] {
         self.tags.get(span(&self.tag_ends, row)).unwrap_or_default()
     }
 
@@ -241,15 +241,15 @@ impl EventRows {
     }
 
     /// Returns the bytes of all strings of a row, including strings shared with other rows.
-    pub(crate) fn text_bytes(&self, row: usize) -> usize {
-        let text = |id: &TextId| self.texts.text(*id).len();
+    pub(crate) fn string_bytes(&self, row: usize) -> usize {
+        let text = |id: &StringId| self.texts.text(*id).len();
         let tags = self.tags(row).iter().map(|(key, value)| text(key) + text(value)).sum::<usize>();
         let user = self.users.get(row).and_then(Option::as_ref).map_or(0, text);
         self.names.get(row).map_or(0, text) + user + tags + self.properties(row).len()
     }
 
     /// Returns the value of a tag of a row.
-    pub(crate) fn tag(&self, row: usize, key: TextId) -> Option<TextId> {
+    pub(crate) fn tag(&self, row: usize, key: StringId) -> Option<StringId> {
         self.tags(row).iter().find_map(|(k, v)| (*k == key).then_some(*v))
     }
 
@@ -269,7 +269,7 @@ impl EventRows {
 
     /// Returns a row with its strings resolved.
     pub(crate) fn event(&self, row: usize) -> Option<Event> {
-        let text = |id: TextId| self.texts.text(id).to_owned();
+        let text = |id: StringId| self.texts.text(id).to_owned();
         let EventRow { id, time, name, user, value, tags, properties } = self.row(row)?;
         Some(Event {
             id,

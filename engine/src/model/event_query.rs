@@ -1,7 +1,7 @@
 //! Queries over events and their results: plain data.
 
 use super::{Event, EventId, Interval, TagFilter, TimeRange, TimestampMs};
-use crate::memory::AnswerMemory;
+use crate::memory::ResultMemory;
 
 /// A condition on the names of events.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -14,7 +14,7 @@ pub enum NameFilter {
     /// Names with this prefix.
     Prefix(String),
     /// Names with one prefix, except those with another prefix.
-    PrefixBut {
+    PrefixExcept {
         /// The prefix that names must have.
         prefix: String,
         /// The prefix that names must not have.
@@ -59,7 +59,7 @@ pub struct EventPage {
     /// The cost of the query.
     pub stats: EventQueryStats,
     /// The memory of the result.
-    pub memory: AnswerMemory,
+    pub memory: ResultMemory,
 }
 
 /// The field of an event by whose value results are grouped, or whose distinct values are counted.
@@ -146,7 +146,7 @@ pub struct EventQuery {
 
 /// The result of an [`EventQuery`].
 #[derive(Clone, Debug, PartialEq)]
-pub struct EventAnswer {
+pub struct EventQueryResult {
     /// The summary of all matching events.
     pub all: EventSummary,
     /// The groups, sorted by key. A key has one string per field of `group_by`; empty without
@@ -155,7 +155,7 @@ pub struct EventAnswer {
     /// The cost of the query.
     pub stats: EventQueryStats,
     /// The memory of the result.
-    pub memory: AnswerMemory,
+    pub memory: ResultMemory,
 }
 
 /// The aggregated values of one group.

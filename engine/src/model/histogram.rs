@@ -151,7 +151,7 @@ impl Histogram {
 
 impl Buckets {
     /// Returns the number of buckets in memory: all but the zero bucket, including empty ones.
-    pub fn spelled_out(&self) -> usize {
+    pub fn buckets_in_memory(&self) -> usize {
         match self {
             Self::Explicit { counts, .. } => counts.len(),
             Self::Exponential { positive, negative, .. } => {

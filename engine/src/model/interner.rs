@@ -4,26 +4,26 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The id of a string in an [`Interner`].
+/// The id of a string in an [`StringInterner`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct TextId(pub(crate) u32);
+pub(crate) struct StringId(pub(crate) u32);
 
 /// Distinct strings, concatenated in one buffer and found by hash or id.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Interner {
+pub(crate) struct StringInterner {
     buffer: String,
     /// The end of each string; it starts at the end of the previous one.
     ends: Vec<usize>,
     by_hash: HashTable<u32>,
 }
 
-impl Interner {
-    pub(crate) fn get(&self, text: &str) -> Option<TextId> {
+impl StringInterner {
+    pub(crate) fn get(&self, text: &str) -> Option<StringId> {
         let hash = xxh3_64(text.as_bytes());
-        self.by_hash.find(hash, |id| self.text(TextId(*id)) == text).map(|id| TextId(*id))
+        self.by_hash.find(hash, |id| self.text(StringId(*id)) == text).map(|id| StringId(*id))
     }
 
-    pub(crate) fn intern(&mut self, text: &str) -> TextId {
+    pub(crate) fn intern(&mut self, text: &str) -> StringId {
         let Self { buffer, ends, by_hash } = self;
         let id = ends.len() as u32;
         let entry = by_hash.entry(
@@ -32,15 +32,15 @@ impl Interner {
             |id| xxh3_64(text_at(buffer, ends, *id).as_bytes()),
         );
         match entry {
-            Entry::Occupied(known) => return TextId(*known.get()),
+            Entry::Occupied(known) => return StringId(*known.get()),
             Entry::Vacant(vacant) => drop(vacant.insert(id)),
         }
         buffer.push_str(text);
         ends.push(buffer.len());
-        TextId(id)
+        StringId(id)
     }
 
-    pub(crate) fn text(&self, id: TextId) -> &str {
+    pub(crate) fn text(&self, id: StringId) -> &str {
         text_at(&self.buffer, &self.ends, id.0)
     }
 
@@ -73,13 +73,13 @@ mod tests {
 
     #[test]
     fn equal_strings_get_one_id() {
-        let mut interner = Interner::default();
+        let mut interner = StringInterner::default();
         let strings = ["host", "", "a", "größe", "host", "a"];
         let ids: Vec<u32> = strings.iter().map(|t| interner.intern(t).0).collect();
         assert_eq!(ids, [0, 1, 2, 3, 0, 2]);
         for (string, id) in strings.iter().zip(ids) {
-            assert_eq!(interner.text(TextId(id)), *string);
-            assert_eq!(interner.get(string), Some(TextId(id)));
+            assert_eq!(interner.text(StringId(id)), *string);
+            assert_eq!(interner.get(string), Some(StringId(id)));
         }
         assert_eq!(interner.get("unknown"), None);
     }

@@ -23,22 +23,22 @@ pub use event::{Event, EventId, NewEvent};
 pub use event_batch::{EventBatch, InvalidEvent};
 pub(crate) use event_batch::{EventRow, EventRows};
 pub use event_query::{
-    EventAggregation, EventAnswer, EventField, EventFilter, EventGroupBy, EventListQuery,
-    EventPage, EventQuery, EventQueryStats, EventSummary, NameFilter,
+    EventAggregation, EventField, EventFilter, EventGroupBy, EventListQuery, EventPage, EventQuery,
+    EventQueryResult, EventQueryStats, EventSummary, NameFilter,
 };
 pub use histogram::{Buckets, Histogram, InvalidHistogram, Span};
 pub(crate) use hold::SeriesHold;
 pub use ids::{Lsn, MetricId, SeriesId};
-pub(crate) use interner::{Interner, TextId};
+pub(crate) use interner::{StringId, StringInterner};
 pub use metric::{InvalidName, MetricName, MetricType};
 pub use point::{Columns, PointBatch};
-pub(crate) use properties::float_text;
+pub(crate) use properties::float_to_string;
 pub use properties::{InvalidProperties, Properties, PropertiesWriter};
 pub use query::{
     Aggregation, CoarseRange, Group, MetricQuery, QueryResult, QueryStats, TagCondition, TagFilter,
     TagValues,
 };
 pub use reading::StartTime;
-pub(crate) use reading::{CounterReadings, HistogramReading, Readings, Temporality};
+pub(crate) use reading::{CumulativeCounters, CumulativeHistogram, CumulativeSamples, Temporality};
 pub use tags::{InvalidTags, Tags};
 pub use time::{Interval, TimeRange, TimestampMs};

@@ -1,7 +1,7 @@
 //! A columnar batch of samples: passed from the parser to the write-ahead log and the head.
 
 use super::{
-    Histogram, HistogramReading, MetricType, Readings, SeriesHold, SeriesId, StartTime,
+    CumulativeHistogram, CumulativeSamples, Histogram, MetricType, SeriesHold, SeriesId, StartTime,
     Temporality, TimestampMs,
 };
 
@@ -51,7 +51,7 @@ impl Columns {
 pub struct PointBatch {
     columns: [Columns; 4],
     /// `None` in most batches.
-    readings: Option<Box<Readings>>,
+    readings: Option<Box<CumulativeSamples>>,
     /// Keeps the series in the registry.
     hold: SeriesHold,
 }
@@ -99,7 +99,7 @@ impl PointBatch {
 
     /// Appends a cumulative sample of a counter; `value` must be finite. See
     /// [`crate::BatchBuilder::reading`].
-    pub fn push_reading(
+    pub fn push_cumulative(
         &mut self,
         series: SeriesId,
         time: TimestampMs,
@@ -107,19 +107,19 @@ impl PointBatch {
         start: StartTime,
     ) {
         debug_assert!(value.is_finite(), "values are finite");
-        self.readings_mut().counters.push(series, time, value, start);
+        self.cumulative_mut().counters.push(series, time, value, start);
     }
 
     /// Appends a histogram of the values since the previous histogram of the series. See
     /// [`crate::BatchBuilder::histogram`].
     pub fn push_histogram(&mut self, series: SeriesId, time: TimestampMs, histogram: Histogram) {
         let temporality = Temporality::Delta;
-        let reading = HistogramReading { series, time, temporality, histogram };
-        self.readings_mut().histograms.push(reading);
+        let reading = CumulativeHistogram { series, time, temporality, histogram };
+        self.cumulative_mut().histograms.push(reading);
     }
 
-    /// Appends a cumulative histogram. See [`crate::BatchBuilder::histogram_reading`].
-    pub fn push_histogram_reading(
+    /// Appends a cumulative histogram. See [`crate::BatchBuilder::cumulative_histogram`].
+    pub fn push_cumulative_histogram(
         &mut self,
         series: SeriesId,
         time: TimestampMs,
@@ -127,14 +127,14 @@ impl PointBatch {
         start: StartTime,
     ) {
         let temporality = Temporality::Cumulative(start);
-        let reading = HistogramReading { series, time, temporality, histogram };
-        self.readings_mut().histograms.push(reading);
+        let reading = CumulativeHistogram { series, time, temporality, histogram };
+        self.cumulative_mut().histograms.push(reading);
     }
 
     /// Iterates over the series of all samples, with repetitions.
     pub(crate) fn series(&self) -> impl Iterator<Item = SeriesId> {
         let of_points = self.columns.iter().flat_map(|columns| &columns.series);
-        let of_readings = self.readings().into_iter().flat_map(Readings::series);
+        let of_readings = self.readings().into_iter().flat_map(CumulativeSamples::series);
         of_points.copied().chain(of_readings)
     }
 
@@ -152,7 +152,7 @@ impl PointBatch {
     /// Returns the bytes in memory, approximately.
     pub fn bytes(&self) -> usize {
         let points: usize = self.columns.iter().map(Columns::len).sum();
-        points * POINT_BYTES + self.readings().map_or(0, Readings::bytes)
+        points * POINT_BYTES + self.readings().map_or(0, CumulativeSamples::bytes)
     }
 
     /// Removes all samples and keeps the allocated memory of the columns.
@@ -166,16 +166,16 @@ impl PointBatch {
         self.hold = hold;
     }
 
-    pub(crate) fn readings(&self) -> Option<&Readings> {
+    pub(crate) fn readings(&self) -> Option<&CumulativeSamples> {
         self.readings.as_deref()
     }
 
-    pub(crate) fn readings_mut(&mut self) -> &mut Readings {
+    pub(crate) fn cumulative_mut(&mut self) -> &mut CumulativeSamples {
         self.readings.get_or_insert_default()
     }
 
     /// Removes and returns the cumulative samples and histograms.
-    pub(crate) fn take_readings(&mut self) -> Option<Readings> {
+    pub(crate) fn take_cumulative(&mut self) -> Option<CumulativeSamples> {
         self.readings.take().map(|readings| *readings)
     }
 }

@@ -367,7 +367,7 @@ fn escape(out: &mut String, character: &str) {
 }
 
 /// Returns the shortest representation of a double.
-pub(crate) fn float_text(value: f64) -> String {
+pub(crate) fn float_to_string(value: f64) -> String {
     ryu::Buffer::new().format_finite(value).to_owned()
 }
 

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use super::{Interval, MetricName, MetricType, TimeRange, TimestampMs};
-use crate::memory::AnswerMemory;
+use crate::memory::ResultMemory;
 
 /// An aggregation: one number per bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -210,7 +210,7 @@ pub struct QueryResult {
     /// The cost of the query.
     pub stats: QueryStats,
     /// The memory of the result.
-    pub memory: AnswerMemory,
+    pub memory: ResultMemory,
 }
 
 /// A part of the range that is covered only by cells of one width, because finer data has expired.

@@ -30,14 +30,14 @@ pub(crate) enum Temporality {
 
 /// The cumulative samples and histograms of one write.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Readings {
-    pub(crate) counters: CounterReadings,
-    pub(crate) histograms: Vec<HistogramReading>,
+pub(crate) struct CumulativeSamples {
+    pub(crate) counters: CumulativeCounters,
+    pub(crate) histograms: Vec<CumulativeHistogram>,
 }
 
 /// Cumulative samples of counters, one column per field.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct CounterReadings {
+pub(crate) struct CumulativeCounters {
     pub(crate) series: Vec<SeriesId>,
     pub(crate) times: Vec<i64>,
     /// The cumulative values; finite.
@@ -49,14 +49,14 @@ pub(crate) struct CounterReadings {
 
 /// A histogram of a series at a time.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct HistogramReading {
+pub(crate) struct CumulativeHistogram {
     pub(crate) series: SeriesId,
     pub(crate) time: TimestampMs,
     pub(crate) temporality: Temporality,
     pub(crate) histogram: Histogram,
 }
 
-impl Readings {
+impl CumulativeSamples {
     /// Iterates over the series of all samples.
     pub(crate) fn series(&self) -> impl Iterator<Item = SeriesId> {
         let of_histograms = self.histograms.iter().map(|histogram| histogram.series);
@@ -70,13 +70,13 @@ impl Readings {
     /// Returns the bytes in memory, approximately.
     pub(crate) fn bytes(&self) -> usize {
         let buckets: usize = self.histograms.iter().map(|h| h.histogram.buckets().bytes()).sum();
-        let fixed = self.histograms.len() * size_of::<HistogramReading>();
+        let fixed = self.histograms.len() * size_of::<CumulativeHistogram>();
         let starts = self.counters.begins.len() * size_of::<(StartTime, usize)>();
         self.counters.len() * POINT_BYTES + starts + fixed + buckets
     }
 }
 
-impl CounterReadings {
+impl CumulativeCounters {
     pub(crate) fn len(&self) -> usize {
         self.series.len()
     }

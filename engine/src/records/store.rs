@@ -74,7 +74,7 @@ impl Records {
             visit(key.split_first().map_or(&[], |(_, key)| key), &value);
         };
         let gap =
-            self.store.read_around_damage(Keyspace::Records, &range, Caching::Bypass, visit)?;
+            self.store.read_skipping_damage(Keyspace::Records, &range, Caching::Bypass, visit)?;
         Ok(gap.map(|gap| format!("records of {}: {}", table.name(), gap.error)))
     }
 
@@ -101,7 +101,8 @@ impl Records {
             verified.bytes += (key.len() + value.len()) as u64;
         };
         let all = KeyRange::all();
-        let gap = self.store.read_around_damage(Keyspace::Records, &all, Caching::Bypass, visit)?;
+        let gap =
+            self.store.read_skipping_damage(Keyspace::Records, &all, Caching::Bypass, visit)?;
         verified.damaged = gap.map(|gap| format!("records: {}", gap.error));
         Ok(verified)
     }

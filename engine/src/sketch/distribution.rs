@@ -94,7 +94,7 @@ impl Distribution {
 
     /// Adds finite values, each with its number of occurrences, and their reported sum. Does
     /// nothing when there are no values.
-    pub(crate) fn add_told(&mut self, values: &[(f64, u64)], sum: &ExactSum) {
+    pub(crate) fn add_with_sum(&mut self, values: &[(f64, u64)], sum: &ExactSum) {
         let values = values.iter().filter(|(_, n)| *n > 0);
         if values.clone().next().is_none() {
             return;

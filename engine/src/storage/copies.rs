@@ -60,7 +60,7 @@ impl Store {
             )));
         }
         if batch.len() > 0 {
-            self.heal_suspects()?;
+            self.repair_suspect_tables()?;
             self.write(batch, Sync::Yes)?;
         }
         Ok(())
@@ -77,18 +77,18 @@ impl Store {
             let key = key.get(skip..).unwrap_or_default();
             entries.insert(key.into(), value);
         };
-        let gap = self.read_around_damage(keyspace, range, Caching::Bypass, visit)?;
+        let gap = self.read_skipping_damage(keyspace, range, Caching::Bypass, visit)?;
         Ok((entries, gap.is_some()))
     }
 
     /// Returns whether entries of a keyspace were lost and what they referred to has not been
     /// searched for yet.
-    pub(crate) fn lost_entries_of(&self, keyspace: Keyspace) -> Result<bool> {
+    pub(crate) fn has_lost_entries(&self, keyspace: Keyspace) -> Result<bool> {
         self.get(Keyspace::Meta, &lost_key(keyspace)).map(|lost| lost.is_some())
     }
 
     /// Records that what the lost entries of a keyspace referred to has been searched for.
-    pub(crate) fn found_entries_of(&self, keyspace: Keyspace) -> Result<()> {
+    pub(crate) fn clear_lost_entries(&self, keyspace: Keyspace) -> Result<()> {
         let mut batch = Batch::new();
         batch.delete(Keyspace::Meta, &lost_key(keyspace));
         self.write(batch, Sync::No)

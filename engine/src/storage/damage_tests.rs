@@ -53,7 +53,7 @@ fn a_flipped_byte_in_a_table_damages_only_its_part() {
     let mut seen = Vec::new();
     let range = KeyRange::between(&[10], &[90]);
     let gap = store
-        .read_around_damage(Keyspace::Documents, &range, Caching::Bypass, |key, _| {
+        .read_skipping_damage(Keyspace::Documents, &range, Caching::Bypass, |key, _| {
             seen.push(key[0])
         })
         .unwrap()
@@ -73,7 +73,7 @@ fn reading_around_damage_without_damage_reads_everything_once() {
     let mut seen = Vec::new();
     let all = KeyRange::all();
     let gap = store
-        .read_around_damage(Keyspace::Catalog, &all, Caching::Keep, |key, _| seen.push(key[0]))
+        .read_skipping_damage(Keyspace::Catalog, &all, Caching::Keep, |key, _| seen.push(key[0]))
         .unwrap();
     assert!(gap.is_none());
     assert_eq!(seen, (0..10).collect::<Vec<_>>());
@@ -148,7 +148,9 @@ fn a_flipped_byte_in_a_guarded_table_loses_nothing() {
     let mut seen = Vec::new();
     let all = KeyRange::all();
     let gap = store
-        .read_around_damage(Keyspace::Documents, &all, Caching::Bypass, |key, _| seen.push(key[0]))
+        .read_skipping_damage(Keyspace::Documents, &all, Caching::Bypass, |key, _| {
+            seen.push(key[0])
+        })
         .unwrap();
     assert!(gap.is_none(), "{gap:?}");
     assert_eq!(seen, (0..100).collect::<Vec<_>>());

@@ -122,11 +122,11 @@ fn a_new_table_is_guarded_at_the_next_check() {
     store.tend().unwrap();
     let guards = || super::guard::Guards::new(dir.path()).guarded().len();
     let before = guards();
-    store.guard_new().unwrap();
+    store.guard_new_tables().unwrap();
     assert_eq!(guards(), before);
     put(&store, Keyspace::Documents, &[1], &noise(1, 5_000));
     store.flush_keyspace(Keyspace::Documents).unwrap();
-    store.guard_new().unwrap();
+    store.guard_new_tables().unwrap();
     assert_eq!(guards(), before + 1);
 }
 

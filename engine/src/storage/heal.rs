@@ -76,7 +76,7 @@ impl Store {
     /// damaged ones.
     ///
     /// Returns whether there was anything to repair, in which case failed reads may be retried.
-    pub(crate) fn heal_suspects(&self) -> Result<bool> {
+    pub(crate) fn repair_suspect_tables(&self) -> Result<bool> {
         let any = !self.read_only && self.findings.has_suspects();
         if any {
             self.repair_damage()?;
@@ -87,7 +87,7 @@ impl Store {
     /// Creates guards of new tables, if the manifest has grown and so there may be any. Called
     /// often: the first damage to a table without a guard is permanent, because the inputs of that
     /// table are deleted.
-    pub(crate) fn guard_new(&self) -> Result<()> {
+    pub(crate) fn guard_new_tables(&self) -> Result<()> {
         let bytes = self.guards.manifest_bytes().map_err(|e| io_failure("guarding tables", e))?;
         if self.repair_state.lock().manifest_bytes == bytes {
             return Ok(());

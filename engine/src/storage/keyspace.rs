@@ -24,7 +24,7 @@ pub(crate) enum Keyspace {
     EventBlocks,
     /// Last cumulative values, one compressed page per group of adjacent series. Written by seals,
     /// all read at open.
-    Baselines,
+    LastValues,
     /// Keys of unreferenced blocks. Their bytes are deleted once no reader needs them.
     Garbage,
     /// Keys of blocks that were found damaged, with the reason.
@@ -49,7 +49,7 @@ impl Keyspace {
         Self::Times,
         Self::EventCatalog,
         Self::EventBlocks,
-        Self::Baselines,
+        Self::LastValues,
         Self::Garbage,
         Self::Quarantine,
         Self::Receipts,
@@ -68,7 +68,7 @@ impl Keyspace {
             Self::Times => "times",
             Self::EventCatalog => "event_catalog",
             Self::EventBlocks => "event_blocks",
-            Self::Baselines => "baselines",
+            Self::LastValues => "baselines",
             Self::Garbage => "garbage",
             Self::Quarantine => "quarantine",
             Self::Receipts => "receipts",

@@ -143,7 +143,7 @@ impl Iterator for Scan<'_> {
     }
 }
 
-/// A damaged part of a range, found by [`super::Store::read_around_damage`].
+/// A damaged part of a range, found by [`super::Store::read_skipping_damage`].
 #[derive(Debug)]
 pub(crate) struct Gap {
     /// The last readable key before the damage, or `None` when the damage starts with the range.
@@ -156,7 +156,7 @@ pub(crate) struct Gap {
 /// the last. One damaged part thus costs the entries in it and the one after it, whose older
 /// versions RocksDB searches in the damaged part when iterating backward. With two damaged parts,
 /// everything between them is lost as well.
-pub(super) fn read_around_damage<'a>(
+pub(super) fn read_skipping_damage<'a>(
     scan: impl Fn(&KeyRange, Direction) -> Scan<'a>,
     range: &KeyRange,
     mut visit: impl FnMut(Box<[u8]>, Box<[u8]>),

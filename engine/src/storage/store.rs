@@ -25,7 +25,7 @@ use super::keyspace::Keyspace;
 use super::open;
 use super::range::KeyRange;
 use super::recover::Recovery;
-use super::scan::{Caching, Direction, Gap, Scan, read_around_damage};
+use super::scan::{Caching, Direction, Gap, Scan, read_skipping_damage};
 use super::tuning::Shared;
 use crate::damage::DamageList;
 use crate::error::{Error, Result};
@@ -55,7 +55,7 @@ impl Store {
     /// may use `cache_bytes` of memory for tables and memtables, and `threads` for background work.
     ///
     /// Damaged files are repaired or skipped as far as possible; the findings are reported by
-    /// [`Self::tell_damage_to`]. Fails with [`Error::Open`] when another process has the database
+    /// [`Self::report_damage_to`]. Fails with [`Error::Open`] when another process has the database
     /// open or a newer version wrote it.
     pub(crate) fn open(dir: &Path, cache_bytes: usize, threads: usize) -> Result<Self> {
         let findings = Arc::new(Findings::default());
@@ -176,14 +176,14 @@ impl Store {
 
     /// Visits all readable entries of `range` in ascending order and returns what is wrong with the
     /// rest. For readers that prefer most of the entries to none.
-    pub(crate) fn read_around_damage(
+    pub(crate) fn read_skipping_damage(
         &self,
         keyspace: Keyspace,
         range: &KeyRange,
         caching: Caching,
         visit: impl FnMut(Box<[u8]>, Box<[u8]>),
     ) -> Result<Option<Gap>> {
-        read_around_damage(
+        read_skipping_damage(
             |range, direction| self.scan(keyspace, range, direction, caching),
             range,
             visit,
@@ -231,7 +231,7 @@ impl Store {
     }
 
     /// Reports all damage found so far, and later damage, to `list`.
-    pub(crate) fn tell_damage_to(&self, list: Arc<DamageList>) {
+    pub(crate) fn report_damage_to(&self, list: Arc<DamageList>) {
         self.findings.report_to(list);
     }
 

@@ -22,7 +22,7 @@ pub(super) fn damage_of(store: &Store) -> Vec<String> {
     let elsewhere = tempfile::tempdir().unwrap();
     let list = crate::damage::DamageList::open(elsewhere.path(), crate::Clock::system());
     let list = std::sync::Arc::new(list);
-    store.tell_damage_to(std::sync::Arc::clone(&list));
+    store.report_damage_to(std::sync::Arc::clone(&list));
     list.lines()
 }
 

@@ -214,7 +214,7 @@ fn shape(keyspace: Keyspace) -> Shape {
         }
         // Values of a few KB, frequently overwritten: tables of the upper levels are small and soon
         // compacted away.
-        Keyspace::Baselines => Shape {
+        Keyspace::LastValues => Shape {
             memtable_part: 16,
             table_bytes: 8 << 20,
             page_bytes: 4 * KIB,

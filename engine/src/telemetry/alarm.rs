@@ -8,7 +8,7 @@ use parking_lot::{Condvar, Mutex};
 /// Shared between writers, the maintenance threads and callers that ask for the state of the
 /// engine.
 #[derive(Debug, Default)]
-pub(crate) struct Alarm {
+pub(crate) struct MaintenanceState {
     state: Mutex<AlarmState>,
     /// A seal was requested, or the threads must stop.
     wanted: Condvar,
@@ -58,16 +58,16 @@ struct AlarmState {
     maintenance_failure: Option<String>,
 }
 
-impl Alarm {
+impl MaintenanceState {
     /// Requests a seal.
-    pub(crate) fn ask_for_seal(&self) {
+    pub(crate) fn request_seal(&self) {
         self.state.lock().seal = true;
         self.wanted.notify_one();
     }
 
     /// Waits until `has_room` returns true, at most `longest`, and requests seals meanwhile. Fails
     /// with the reason if seals fail, or with `None` if they are only too slow.
-    pub(crate) fn wait_for_room(
+    pub(crate) fn wait_for_space(
         &self,
         longest: Duration,
         has_room: impl Fn() -> bool,
@@ -185,7 +185,7 @@ impl AlarmState {
 }
 
 #[cfg(test)]
-impl Alarm {
+impl MaintenanceState {
     /// Makes the next step of a part panic.
     pub(crate) fn inject(&self, part: Part) {
         self.state.lock().injected = Some(part);

@@ -9,7 +9,7 @@ mod telemetry_store;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use alarm::{Alarm, Part};
+pub(crate) use alarm::{MaintenanceState, Part};
 pub use seal::SealReport;
 pub(crate) use seal::sealed;
 pub(crate) use sink::HeadSink;

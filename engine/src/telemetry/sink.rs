@@ -10,7 +10,7 @@ use crate::documents::Receipt;
 use crate::error::{Error, Refusal, Result};
 use crate::log::{Admission, Applied, Definitions, Sink};
 use crate::model::Lsn;
-use crate::telemetry::{Alarm, Part};
+use crate::telemetry::{MaintenanceState, Part};
 
 /// How long a write waits for a seal to free memory before it is refused as overloaded.
 const SEAL_WAIT: Duration = Duration::from_secs(10);
@@ -18,7 +18,7 @@ const SEAL_WAIT: Duration = Duration::from_secs(10);
 /// The [`Sink`] that applies durable records.
 pub(crate) struct HeadSink {
     pub(crate) telemetry: Arc<Telemetry>,
-    pub(crate) alarm: Arc<Alarm>,
+    pub(crate) alarm: Arc<MaintenanceState>,
     /// Measures the free disk space, some of which must be kept free.
     pub(crate) ballast: Ballast,
 }
@@ -50,14 +50,14 @@ impl Sink for HeadSink {
             return Ok(Admission::Go);
         }
         // The other half of the memory becomes available once the frozen state is sealed.
-        let outcome = self.alarm.wait_for_room(SEAL_WAIT, || !self.telemetry.is_frozen());
+        let outcome = self.alarm.wait_for_space(SEAL_WAIT, || !self.telemetry.is_frozen());
         outcome.map_err(|reason| match reason {
             Some(failure) => Error::Unavailable(failure),
             None => Error::Overloaded(
                 "memory for new data is full until the next seal completes".into(),
             ),
         })?;
-        self.alarm.ask_for_seal();
+        self.alarm.request_seal();
         Ok(Admission::AfterRotation)
     }
 
@@ -84,7 +84,7 @@ impl Sink for HeadSink {
         self.telemetry.apply(applied);
         self.alarm.set_read_only(None);
         if self.telemetry.is_full() {
-            self.alarm.ask_for_seal();
+            self.alarm.request_seal();
         }
     }
 
@@ -94,9 +94,9 @@ impl Sink for HeadSink {
         }
     }
 
-    fn doubtful(&mut self) {
+    fn durability_in_doubt(&mut self) {
         // The heads still contain those records: a seal writes them to the database with a sync.
-        self.alarm.ask_for_seal();
+        self.alarm.request_seal();
     }
 
     fn died(&mut self, reason: &str) {

@@ -78,7 +78,7 @@ fn add_cumulative_samples(batch: &mut BatchBuilder<'_>, id: u64, time: Timestamp
         Histogram::new(count, Some(count as f64), None, None, buckets).unwrap()
     };
     let series = batch.series("read histogram", MetricType::Distribution, &tags).unwrap();
-    batch.histogram_reading(series, time, histogram(total), start_time);
+    batch.cumulative_histogram(series, time, histogram(total), start_time);
     let series = batch.series("histogram", MetricType::Distribution, &tags).unwrap();
     batch.histogram(series, time, &histogram(VALUES));
 }

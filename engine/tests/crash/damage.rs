@@ -264,7 +264,7 @@ fn write_cumulative_noise(engine: &Engine, round: u64) {
         let buckets = Buckets::Explicit { bounds, counts };
         let histogram = Histogram::new(total, None, None, None, buckets).unwrap();
         let time = TimestampMs(START + round as i64 * BATCH_MS);
-        batch.histogram_reading(series, time, histogram, start_time);
+        batch.cumulative_histogram(series, time, histogram, start_time);
     }
     let points = batch.finish();
     engine.write(points).unwrap();

@@ -47,7 +47,7 @@ struct History {
     kept_days: [u64; 5],
     rollup_points_min: u64,
     /// Memory limit of a compaction: a tiny one splits it into pieces of a few rows.
-    merge_bytes: usize,
+    compaction_bytes: usize,
     steps: Vec<Step>,
 }
 
@@ -94,7 +94,7 @@ impl Harness {
             cache_bytes: 8 << 20,
             disk_free_bytes: 0,
             rollup_points_min: history.rollup_points_min,
-            merge_bytes: history.merge_bytes,
+            compaction_bytes: history.compaction_bytes,
             retention: Retention { default, by_prefix: Vec::new() },
             threads: 2,
             ..Options::default()
@@ -208,9 +208,9 @@ impl Harness {
         for (kind, samples) in &mut self.samples {
             // Distributions and sets have no raw samples, only minutes.
             let numbers = matches!(kind, MetricType::Gauge | MetricType::Counter);
-            let kept_ms = if numbers { rest.max(minute) } else { rest };
+            let retention_ms = if numbers { rest.max(minute) } else { rest };
             samples.retain(|kept| {
-                kept.state == SampleState::Head || now - end_of_day(kept.point.time) < kept_ms
+                kept.state == SampleState::Head || now - end_of_day(kept.point.time) < retention_ms
             });
         }
         if self.engine().stats().points_head == 0 {
@@ -408,12 +408,12 @@ fn histories() -> impl Strategy<Value = History> {
         [0, 0, 0, 0, 12],
     ]);
     let rollups = prop::sample::select(vec![1, 4, 60]);
-    let merge_bytes = prop::sample::select(vec![2_000, 20_000, 128 << 20]);
-    (kept_days, rollups, merge_bytes, prop::collection::vec(step, 15..45)).prop_map(
-        |(kept_days, rollup_points_min, merge_bytes, steps)| History {
+    let compaction_bytes = prop::sample::select(vec![2_000, 20_000, 128 << 20]);
+    (kept_days, rollups, compaction_bytes, prop::collection::vec(step, 15..45)).prop_map(
+        |(kept_days, rollup_points_min, compaction_bytes, steps)| History {
             kept_days,
             rollup_points_min,
-            merge_bytes,
+            compaction_bytes,
             steps,
         },
     )

@@ -42,7 +42,7 @@ impl ListedEvent {
             NameFilter::Any => true,
             NameFilter::Exactly(name) => self.event.name == *name,
             NameFilter::Prefix(prefix) => self.event.name.starts_with(prefix.as_str()),
-            NameFilter::PrefixBut { prefix, but } => {
+            NameFilter::PrefixExcept { prefix, but } => {
                 let name = &self.event.name;
                 name.starts_with(prefix.as_str()) && !name.starts_with(but.as_str())
             }

@@ -192,7 +192,7 @@ impl Harness {
             }
             seen.iter().for_each(|value| process.values.add(*value));
             let counted = process.values.clone();
-            batch.histogram_reading(series, TimestampMs(time), counted.histogram(), start_time);
+            batch.cumulative_histogram(series, TimestampMs(time), counted.histogram(), start_time);
             let before = last.histogram.clone();
             match classify(before.clone(), time, start_time, |before| counted.delta_since(before)) {
                 Verdict::Late => self.late += 1,
@@ -338,7 +338,7 @@ fn deltas_equal_those_of_a_list_of_cumulative_samples() {
             harness.step(step);
         }
         if !restarted {
-            assert_eq!(harness.engine.stats().readings_late, harness.late);
+            assert_eq!(harness.engine.stats().late_samples, harness.late);
         }
         harness.check_query(40 * DAY, DAY, true);
     });

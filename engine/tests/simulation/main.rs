@@ -31,7 +31,7 @@ mod write;
 
 use driver::Driver;
 use telltale_simulation::{
-    Call, Driver as _, Effect, Fault, FileKind, live_through_histories, trace,
+    Call, Driver as _, Effect, Fault, FileKind, run_histories_with_report, trace,
 };
 
 const MINUTE: i64 = 60_000;
@@ -42,7 +42,7 @@ const START: i64 = 20_000 * DAY;
 
 #[test]
 fn random_histories_match_the_model() {
-    live_through_histories::<Driver>();
+    run_histories_with_report::<Driver>();
 }
 
 #[test]

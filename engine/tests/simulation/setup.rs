@@ -16,7 +16,7 @@ pub(crate) struct Setup {
     pub(crate) rollup_points_min: u64,
     pub(crate) head_bytes: usize,
     /// A tiny limit makes a compaction write its blocks one by one.
-    pub(crate) merge_bytes: usize,
+    pub(crate) compaction_bytes: usize,
 }
 
 const fn days(n: u64) -> Duration {
@@ -47,7 +47,7 @@ impl Setup {
             event_days: 2 + random.range(0..20),
             rollup_points_min: *random.pick(&[1, 1, 4, 60]),
             head_bytes: *random.pick(&[32 << 20, 32 << 20, 1 << 20, 64 << 10]),
-            merge_bytes: *random.pick(&[4 << 10, 64 << 10, 128 << 20]),
+            compaction_bytes: *random.pick(&[4 << 10, 64 << 10, 128 << 20]),
         }
     }
 
@@ -57,7 +57,7 @@ impl Setup {
             durability: self.durability,
             clock: clock.clone(),
             head_bytes: self.head_bytes,
-            merge_bytes: self.merge_bytes,
+            compaction_bytes: self.compaction_bytes,
             cache_bytes: 8 << 20,
             event_cache_bytes: 4 << 20,
             disk_free_bytes: 0,

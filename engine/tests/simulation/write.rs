@@ -92,7 +92,7 @@ fn points(engine: &Engine, write: &SubmittedWrite) -> Outcome<PointBatch> {
             Payload::Delta(counted) => batch.histogram(series, time, &counted.histogram()),
             Payload::Cumulative(counted, start_time) => {
                 let start_time: StartTime = *start_time;
-                batch.histogram_reading(series, time, counted.histogram(), start_time);
+                batch.cumulative_histogram(series, time, counted.histogram(), start_time);
             }
             Payload::Dense(bounds) => batch.histogram(series, time, &dense(bounds)),
         }

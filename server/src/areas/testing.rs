@@ -18,7 +18,7 @@ use crate::platform::ticks::Ticks;
 pub(super) const NOW: TimestampMs = TimestampMs(1_767_323_045_678);
 
 /// A server, its engine and its runtime, used by one test.
-pub(super) struct House {
+pub(super) struct TestServer {
     pub(super) dir: tempfile::TempDir,
     app: Arc<App>,
     server: Arc<Server>,
@@ -34,7 +34,7 @@ pub(super) struct Answer {
     pub(super) body: Value,
 }
 
-impl House {
+impl TestServer {
     pub(super) fn open() -> Self {
         Self::with(Options::default())
     }

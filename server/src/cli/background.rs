@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::areas::jobs::{TRIM_DEAD, TrimDead, trim_dead};
 use crate::http::{LATENCY_BOUNDS_US, RouteCounts, Server, Telemetry};
 use crate::jobs::JobsError;
-use crate::jobs::work::Workshop;
+use crate::jobs::work::WorkerPool;
 use crate::limits;
 use crate::platform::self_metrics::{RequestCounts, RouteCount, SelfMetrics};
 use crate::platform::sweeps::{self, Sweep};
@@ -27,7 +27,7 @@ pub(super) async fn run_sweeps(
     ending: watch::Receiver<bool>,
 ) {
     app.engine().memory().measure_with(measure_process);
-    let memory_pause = Duration::from_millis(limits::MEMORY_LOOK_MS);
+    let memory_pause = Duration::from_millis(limits::MEMORY_MEASURE_MS);
     let most = sweeps::run(sweeps(&server, &app), PAUSE, clock.clone(), ending.clone());
     let memory = sweeps::run(vec![memory_sweep(server, app)], memory_pause, clock, ending);
     tokio::join!(most, memory);
@@ -54,7 +54,7 @@ fn sweeps(server: &Arc<Server>, app: &Arc<App>) -> Vec<Sweep> {
     let [counted_errors, deleted, crowded, aged] = [(), (), (), ()].map(|()| Arc::clone(app));
     let store = Duration::from_secs(limits::ERRORS_STORE_SECONDS);
     let delete = Duration::from_secs(limits::ERRORS_DELETE_SECONDS);
-    let room = Duration::from_secs(limits::ERRORS_ROOM_SECONDS);
+    let room = Duration::from_secs(limits::ERRORS_LIMIT_SECONDS);
     let trim = Duration::from_secs(limits::ERRORS_TRIM_SECONDS);
     vec![
         Sweep::new("self_metrics", Duration::from_secs(10), move |now| health.write(now)),
@@ -65,7 +65,7 @@ fn sweeps(server: &Arc<Server>, app: &Arc<App>) -> Vec<Sweep> {
             sampled.jobs().sample(now).map_err(JobsError::into_engine)
         }),
         Sweep::new("jobs_trim_dead", Duration::from_secs(3_600), move |_| {
-            let handed_in = TRIM_DEAD.hand_in_once(trimmed.jobs(), &TrimDead {}, TRIM_DEAD.class);
+            let handed_in = TRIM_DEAD.enqueue_once(trimmed.jobs(), &TrimDead {}, TRIM_DEAD.class);
             handed_in.map(drop).map_err(JobsError::into_engine)
         }),
         Sweep::new("key_use", key_use, move |_| keyed.keys().store_last_used()),
@@ -78,9 +78,9 @@ fn sweeps(server: &Arc<Server>, app: &Arc<App>) -> Vec<Sweep> {
 
 /// Returns the work that this process runs as jobs, and how many jobs of each queue run
 /// concurrently.
-pub(super) fn workshop(app: &Arc<App>) -> Workshop {
+pub(super) fn workshop(app: &Arc<App>) -> WorkerPool {
     let jobs = Arc::clone(app.jobs());
-    Workshop::new().queue(TRIM_DEAD.queue, 2).on(&TRIM_DEAD, move |TrimDead {}| {
+    WorkerPool::new().queue(TRIM_DEAD.queue, 2).on(&TRIM_DEAD, move |TrimDead {}| {
         let jobs = Arc::clone(&jobs);
         async move { trim_dead(&jobs).await }
     })

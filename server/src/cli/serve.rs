@@ -27,10 +27,10 @@ use super::wiring;
 use crate::app::App;
 use crate::areas;
 use crate::http::{self, Listener, Server};
-use crate::own_metrics::make_own_metrics;
+use crate::own_metrics::create_own_metrics;
 use crate::platform::config::{Config, Environment};
 use crate::platform::control::SOCKET_NAME;
-use crate::platform::keys::{FirstStart, KeyText};
+use crate::platform::keys::{FirstStart, KeyString};
 use crate::platform::ticks::Ticks;
 use crate::platform::{logging, panics, process};
 
@@ -41,7 +41,7 @@ const FAILURE_CHECK_PERIOD: Duration = Duration::from_secs(1);
 /// Serves until a signal arrives or the engine fails permanently. In the latter case the process
 /// exits with an error, so that its supervisor restarts it.
 pub(super) fn run(config: &Config, environment: &Environment) -> Result<(), CliError> {
-    let admin_key = environment.admin_key().map(str::parse::<KeyText>).transpose();
+    let admin_key = environment.admin_key().map(str::parse::<KeyString>).transpose();
     let admin_key = admin_key
         .map_err(|rule| CliError::Usage(format!("TELLTALE_ADMIN_KEY is malformed: {rule}")))?;
     let _logging = logging::start(&config.log)
@@ -57,7 +57,7 @@ pub(super) fn run(config: &Config, environment: &Environment) -> Result<(), CliE
     outcome
 }
 
-async fn serve(config: &Config, admin_key: Option<KeyText>) -> Result<(), CliError> {
+async fn serve(config: &Config, admin_key: Option<KeyString>) -> Result<(), CliError> {
     let ticks = Ticks::system();
     let clock = Clock::system();
     let mut signals = Signals::listen()?;
@@ -165,7 +165,7 @@ fn open(
     clock: Clock,
     ticks: Ticks,
     server: &Server,
-    admin_key: Option<KeyText>,
+    admin_key: Option<KeyString>,
 ) -> Result<Arc<App>, CliError> {
     let engine = Engine::open(
         &config.server.data,
@@ -174,7 +174,7 @@ fn open(
     let keys_failed = |error| CliError::failed("cannot read the keys", error);
     let app = App::new(engine, clock, ticks, server.settings())
         .map_err(|error| CliError::failed("cannot read the keys, jobs and errors", error))?;
-    if let Err(error) = make_own_metrics(app.engine()) {
+    if let Err(error) = create_own_metrics(app.engine()) {
         // A full disk must not prevent reads; the next start tries again.
         tracing::error!(%error, "the server's own metrics were not created");
     }
@@ -263,7 +263,7 @@ struct Signals {
     terminate: Signal,
     interrupt: Signal,
     /// `None` if SIGHUP is ignored.
-    hang_up: Option<Signal>,
+    cancel: Option<Signal>,
 }
 
 impl Signals {
@@ -274,7 +274,7 @@ impl Signals {
         Ok(Self {
             terminate: listen(SignalKind::terminate())?,
             interrupt: listen(SignalKind::interrupt())?,
-            hang_up: if process::ignores_hang_ups() {
+            cancel: if process::ignores_hang_ups() {
                 None
             } else {
                 Some(listen(SignalKind::hangup())?)
@@ -284,8 +284,8 @@ impl Signals {
 
     /// Returns the name of the next signal.
     async fn next(&mut self) -> &'static str {
-        let hang_up = async {
-            match &mut self.hang_up {
+        let cancel = async {
+            match &mut self.cancel {
                 Some(signal) => signal.recv().await,
                 None => pending().await,
             }
@@ -293,7 +293,7 @@ impl Signals {
         tokio::select! {
             _ = self.terminate.recv() => "SIGTERM",
             _ = self.interrupt.recv() => "SIGINT",
-            _ = hang_up => "SIGHUP",
+            _ = cancel => "SIGHUP",
         }
     }
 

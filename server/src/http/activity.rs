@@ -178,7 +178,7 @@ impl Activity {
     /// Returns the time until the next timeout, or the timeout that has passed.
     pub(super) fn time_left(&self) -> Result<Duration, Overdue> {
         let is_unauthenticated = !self.shown_key.load(Ordering::Relaxed);
-        if is_unauthenticated && self.pace.unsent() > limits::STRANGER_UNREAD_MAX {
+        if is_unauthenticated && self.pace.unsent() > limits::UNAUTHENTICATED_UNREAD_MAX {
             return Err(Overdue::Reading);
         }
         let pace = self.pace.check(self.ticks.elapsed()).map_err(|TooSlow| Overdue::Reading)?;

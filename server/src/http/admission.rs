@@ -221,7 +221,7 @@ impl HeldResources {
         let mut share = self.share.lock();
         let grown = match self.purpose {
             Purpose::Any => share.grow(bytes as u64),
-            Purpose::Drain => share.grow_to_drain(bytes as u64),
+            Purpose::Drain => share.grow_from_reserve(bytes as u64),
         };
         grown.map_err(|full| overloaded(MEMORY_FULL).caused_by(full))
     }

@@ -2,13 +2,13 @@
 //!
 //! A body that stalls or arrives too slowly is refused with `request_timeout`, one over its limit
 //! with `payload_too_large` as soon as that is known; for a compressed body, during decompression.
-//! For a route with a [`Sifting`], unused parts are dropped on arrival: the kept bytes have the
+//! For a route with a [`BodyFiltering`], unused parts are dropped on arrival: the kept bytes have the
 //! limit of the route, and the received bytes a separate limit. Once a body uses the memory
 //! reserve, the rest of it must arrive within [`limits::RESERVE_BODY_MS`]. The bytes are owned and
 //! not shared, so that parsers can work in place.
 //!
 //! Supported encodings: gzip and zstd (decoded by the outer layer) and deflate (decoded here) for
-//! every route, and a [`Packing`] (decoded here) for routes that declare one.
+//! every route, and a [`BodyEncoding`] (decoded here) for routes that declare one.
 
 use std::pin::Pin;
 use std::time::Duration;
@@ -22,7 +22,7 @@ use tokio::time::timeout;
 
 use super::admission::Reservation;
 use super::error::{ApiError, ApiResult, ErrorCode};
-use super::route::{BodyKind, Packing, Route, Sieve, Sifting};
+use super::route::{BodyEncoding, BodyFilter, BodyFiltering, BodyKind, Route};
 use super::settings::Settings;
 use super::{inflate, snappy};
 use crate::limits;
@@ -50,8 +50,8 @@ enum PendingEncoding {
 #[derive(Debug)]
 pub(super) struct BodyLimits {
     bytes_max: usize,
-    packing: Option<Packing>,
-    sifting: Option<Sifting>,
+    packing: Option<BodyEncoding>,
+    sifting: Option<BodyFiltering>,
     idle: Duration,
     total: Duration,
 }
@@ -63,7 +63,7 @@ struct Received<'r> {
     announced: usize,
     /// Bytes received, including dropped ones.
     received_bytes: usize,
-    sieve: Option<Box<dyn Sieve>>,
+    sieve: Option<Box<dyn BodyFilter>>,
     reservation: &'r Reservation,
 }
 
@@ -137,18 +137,18 @@ impl BodyLimits {
         let named = parts.extensions.get::<EncodingNamed>().is_some();
         let encoding = parts.headers.get(CONTENT_ENCODING).map(HeaderValue::as_bytes);
         match (encoding, self.packing) {
-            (None, Some(Packing::Snappy)) if !named => Ok(Some(PendingEncoding::Snappy)),
+            (None, Some(BodyEncoding::Snappy)) if !named => Ok(Some(PendingEncoding::Snappy)),
             (None | Some(b"identity"), _) => Ok(None),
             (Some(b"deflate"), _) => Ok(Some(PendingEncoding::Deflate)),
-            (Some(b"snappy"), Some(Packing::Snappy)) => Ok(Some(PendingEncoding::Snappy)),
-            (Some(b"br"), Some(Packing::Brotli)) => Ok(Some(PendingEncoding::Brotli)),
+            (Some(b"snappy"), Some(BodyEncoding::Snappy)) => Ok(Some(PendingEncoding::Snappy)),
+            (Some(b"br"), Some(BodyEncoding::Brotli)) => Ok(Some(PendingEncoding::Brotli)),
             (Some(_), packing) => {
                 let message = match packing {
                     None => "Content-Encoding must be gzip, zstd, deflate or identity",
-                    Some(Packing::Snappy) => {
+                    Some(BodyEncoding::Snappy) => {
                         "Content-Encoding must be snappy, gzip, zstd, deflate or identity"
                     }
-                    Some(Packing::Brotli) => {
+                    Some(BodyEncoding::Brotli) => {
                         "Content-Encoding must be br, gzip, zstd, deflate or identity"
                     }
                 };

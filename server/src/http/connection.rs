@@ -92,7 +92,7 @@ pub(super) async fn serve<S, L>(
                     Overdue::Headers => activity.expire(malformed::too_slow(&server)),
                     Overdue::Idle => connection.as_mut().graceful_shutdown(),
                     Overdue::Reading => {
-                        server.telemetry.cut_slow();
+                        server.telemetry.closed_slow();
                         return;
                     }
                     Overdue::ClientGone => {
@@ -115,7 +115,7 @@ pub(super) async fn serve<S, L>(
         }
     };
     if activity.is_flooding() {
-        server.telemetry.cut_flooding();
+        server.telemetry.closed_flooding();
     }
     if let Err(error) = ended {
         tracing::debug!(cause = %error, "a connection failed");

@@ -210,7 +210,7 @@ impl SlotHandle {
 /// Returns the limits that follow from the settings.
 fn limits_of(settings: &Settings) -> ConnectionLimits {
     let connections = settings.connections_max.max(1);
-    let half = |whole: usize| (whole / 2).max(limits::STRANGER_CONNECTIONS_MIN);
+    let half = |whole: usize| (whole / 2).max(limits::UNAUTHENTICATED_CONNECTIONS_MIN);
     let unauthenticated = settings.stranger_connections_max.unwrap_or_else(|| half(connections));
     let unauthenticated = unauthenticated.clamp(1, connections);
     let per_address =
@@ -220,7 +220,7 @@ fn limits_of(settings: &Settings) -> ConnectionLimits {
         unauthenticated,
         unauthenticated_per_address: per_address.clamp(1, unauthenticated),
         closing: limits::CONNECTIONS_CLOSING_MAX,
-        eviction_age: Duration::from_millis(limits::STRANGER_EVICTION_AGE_MS),
+        eviction_age: Duration::from_millis(limits::UNAUTHENTICATED_EVICTION_AGE_MS),
     }
 }
 

@@ -10,7 +10,7 @@ use crate::limits;
 use crate::platform::json::InvalidJson;
 use crate::platform::keys::{InvalidKey, KeyError};
 use crate::platform::telemetry::batch::InvalidBatch;
-use crate::platform::telemetry::question::InvalidQuestion;
+use crate::platform::telemetry::question::InvalidQueryParams;
 
 impl From<Error> for ApiError {
     fn from(error: Error) -> Self {
@@ -76,7 +76,7 @@ impl From<InvalidJson> for ApiError {
             InvalidJson::Empty
             | InvalidJson::Malformed(_)
             | InvalidJson::NotAnObject
-            | InvalidJson::KeyTwice(_)
+            | InvalidJson::DuplicateKey(_)
             | InvalidJson::TooDeep(_) => ErrorCode::InvalidJson,
         };
         Self::new(code, invalid.to_string())
@@ -98,16 +98,16 @@ impl From<InvalidBatch> for ApiError {
     }
 }
 
-impl From<InvalidQuestion> for ApiError {
-    fn from(invalid: InvalidQuestion) -> Self {
+impl From<InvalidQueryParams> for ApiError {
+    fn from(invalid: InvalidQueryParams) -> Self {
         let message = invalid.to_string();
         let (code, field) = match invalid {
-            InvalidQuestion::Time(field) => (ErrorCode::InvalidTimestamp, field.into()),
-            InvalidQuestion::RangeEmpty
-            | InvalidQuestion::RangeTooLong(_)
-            | InvalidQuestion::AnswerTooLong(_) => (ErrorCode::InvalidRange, "from".into()),
-            InvalidQuestion::Interval => (ErrorCode::InvalidInterval, "interval".into()),
-            InvalidQuestion::Parameter { field, .. } => (ErrorCode::InvalidParameter, field),
+            InvalidQueryParams::Time(field) => (ErrorCode::InvalidTimestamp, field.into()),
+            InvalidQueryParams::RangeEmpty
+            | InvalidQueryParams::TooManyBuckets(_)
+            | InvalidQueryParams::TooManyPoints(_) => (ErrorCode::InvalidRange, "from".into()),
+            InvalidQueryParams::Interval => (ErrorCode::InvalidInterval, "interval".into()),
+            InvalidQueryParams::Parameter { field, .. } => (ErrorCode::InvalidParameter, field),
         };
         Self::new(code, message).field(field)
     }
@@ -267,11 +267,11 @@ mod tests {
             InvalidBatch::TooLong { key: "metrics", items: 501 },
         ];
         let queries = [
-            InvalidQuestion::Time("from"),
-            InvalidQuestion::RangeEmpty,
-            InvalidQuestion::RangeTooLong(50_001),
-            InvalidQuestion::AnswerTooLong(1_000_001),
-            InvalidQuestion::Interval,
+            InvalidQueryParams::Time("from"),
+            InvalidQueryParams::RangeEmpty,
+            InvalidQueryParams::TooManyBuckets(50_001),
+            InvalidQueryParams::TooManyPoints(1_000_001),
+            InvalidQueryParams::Interval,
         ];
         let keys = [
             InvalidKey::NameMissing,
@@ -284,7 +284,7 @@ mod tests {
             InvalidJson::Empty,
             InvalidJson::Malformed("a value is expected at line 1, column 2".to_owned()),
             InvalidJson::NotAnObject,
-            InvalidJson::KeyTwice(name()),
+            InvalidJson::DuplicateKey(name()),
             InvalidJson::TooDeep(127),
             InvalidJson::TooManyValues,
         ];

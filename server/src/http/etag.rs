@@ -23,7 +23,7 @@ pub fn etag_of(revision: u64) -> HeaderValue {
 
 /// Returns the entity tag of a response that contains more than the document:
 /// `"7.0123456789abcdef"`.
-pub fn etag_of_answer(revision: u64, body: &[u8]) -> HeaderValue {
+pub fn etag_of_response(revision: u64, body: &[u8]) -> HeaderValue {
     // Quotes, digits and a dot are always a valid header.
     HeaderValue::try_from(format!("\"{revision}.{:016x}\"", xxh3_64(body)))
         .unwrap_or_else(|_| HeaderValue::from_static("\"\""))
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn responses_of_one_revision_with_different_bytes_have_different_tags() {
-        let (one, other) = (etag_of_answer(7, b"1"), etag_of_answer(7, b"2"));
+        let (one, other) = (etag_of_response(7, b"1"), etag_of_response(7, b"2"));
         assert_ne!(one, other);
         for tag in [one, other] {
             assert!(is_known(&[tag.to_str().unwrap().to_owned()], Some(&tag)));

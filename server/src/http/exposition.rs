@@ -92,7 +92,7 @@ impl Scrape {
             encoder,
             "http_connections_cut",
             "Connections closed because the client read its response too slowly",
-            total.cut_slow,
+            total.closed_slow,
         )?;
         counter(
             encoder,
@@ -104,7 +104,7 @@ impl Scrape {
             encoder,
             "http_connections_flooding",
             "HTTP/2 connections closed because the client sent too many frames besides its requests",
-            total.cut_flooding,
+            total.closed_flooding,
         )
     }
 
@@ -282,9 +282,14 @@ impl Scrape {
             encoder,
             "merges_waiting",
             "Time windows of metrics waiting for compaction",
-            stats.merges_waiting,
+            stats.compactions_waiting,
         )?;
-        gauge(encoder, "merge_bytes", "Memory of the compaction in progress", stats.merge_bytes)?;
+        gauge(
+            encoder,
+            "merge_bytes",
+            "Memory of the compaction in progress",
+            stats.compaction_bytes,
+        )?;
         gauge(
             encoder,
             "merge_bytes_peak",

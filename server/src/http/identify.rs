@@ -82,7 +82,7 @@ pub(super) fn charge(
 
 /// Fails if the caller was refused a single call and has not waited since. Counts nothing.
 pub(super) fn refuse_exhausted(route: &Route, identity: &Identity) -> Result<(), OverQuota> {
-    match identity.known_refusal(route.limit) {
+    match identity.pending_refusal(route.limit) {
         Some((usage, wait)) => Err(over_quota(route, usage, wait)),
         None => Ok(()),
     }

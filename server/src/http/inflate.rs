@@ -13,7 +13,7 @@ use flate2::read::{DeflateDecoder, ZlibDecoder};
 use super::admission::Reservation;
 use super::body::{broken, too_large};
 use super::error::{ApiError, ApiResult};
-use super::route::Sifting;
+use super::route::BodyFiltering;
 use crate::limits::INFLATE_INLINE_BYTES_MAX;
 
 /// Initial capacity of the output, and size of the read buffer while filtering, in bytes.
@@ -27,7 +27,7 @@ pub(super) type Decode = fn(&[u8], &mut Output) -> Result<Vec<u8>, Failure>;
 pub(super) struct Output {
     bytes_max: usize,
     /// The filter of the body, with the limit on the length before filtering.
-    sifting: Option<Sifting>,
+    sifting: Option<BodyFiltering>,
     /// The bytes reserved so far.
     reserved: usize,
     reservation: Reservation,
@@ -50,12 +50,12 @@ pub(super) async fn decode(
     encoded: Vec<u8>,
     decode: Decode,
     bytes_max: usize,
-    sifting: Option<Sifting>,
+    sifting: Option<BodyFiltering>,
     reservation: &Reservation,
 ) -> ApiResult<Vec<u8>> {
     let inline_max = bytes_max.min(INFLATE_INLINE_BYTES_MAX);
     let mut output = Output::new(inline_max, reservation);
-    output.sifting = sifting.map(|sifting| Sifting { bytes_max: inline_max, ..sifting });
+    output.sifting = sifting.map(|sifting| BodyFiltering { bytes_max: inline_max, ..sifting });
     let outcome = match decode(&encoded, &mut output) {
         Err(Failure::TooLong) if inline_max < bytes_max || sifting.is_some() => {
             output.bytes_max = bytes_max;
@@ -100,7 +100,11 @@ impl Output {
     }
 
     /// Reads everything and keeps what the filter keeps.
-    fn filter_into(&mut self, sifting: Sifting, mut reader: impl Read) -> Result<Vec<u8>, Failure> {
+    fn filter_into(
+        &mut self,
+        sifting: BodyFiltering,
+        mut reader: impl Read,
+    ) -> Result<Vec<u8>, Failure> {
         let (mut sieve, mut kept, mut received) = ((sifting.make)(), Vec::new(), 0_usize);
         let mut buffer = vec![0; FIRST_CAPACITY];
         loop {

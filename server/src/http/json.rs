@@ -22,7 +22,7 @@ use telltale_engine::{Memory, MemoryFull, MemoryOwner, MemoryShare};
 
 use super::error::{ApiError, ApiResult, ErrorCode};
 use crate::limits;
-use crate::platform::json::{BrokenRule, InvalidJson, Misfit, invalid_syntax, read_fitting};
+use crate::platform::json::{BrokenRule, InvalidJson, TypeMismatch, invalid_syntax, read_typed};
 
 /// Fails if a content type is given that is not `application/json`.
 pub(super) fn check_content_type(headers: &HeaderMap) -> ApiResult<()> {
@@ -37,7 +37,7 @@ pub(super) fn check_content_type(headers: &HeaderMap) -> ApiResult<()> {
 /// Parses the body as a `T`. Fails if it is not a JSON object or does not fit.
 pub(super) fn object<'a, T: Deserialize<'a>>(body: &'a [u8], memory: &Memory) -> ApiResult<T> {
     check_form(body, memory)?;
-    Ok(read_fitting(body)?)
+    Ok(read_typed(body)?)
 }
 
 /// Fails if the body is not a JSON object, has a duplicate key or is nested deeper than the parser
@@ -58,8 +58,8 @@ fn check_form(body: &[u8], memory: &Memory) -> Result<(), InvalidJson> {
     })
 }
 
-impl From<Misfit> for ApiError {
-    fn from(misfit: Misfit) -> Self {
+impl From<TypeMismatch> for ApiError {
+    fn from(misfit: TypeMismatch) -> Self {
         let code = match &misfit.rule {
             BrokenRule::Required if misfit.field == "name" => ErrorCode::MissingName,
             BrokenRule::Required if misfit.field.ends_with(".name") => ErrorCode::MissingName,
@@ -162,7 +162,7 @@ impl<'de> Visitor<'de> for FormVisitor<'_> {
         while let Some(key) = map.next_key::<String>()? {
             if keys.seen.contains(&key) {
                 let shown = key.chars().take(limits::PARAMETER_NAME_SHOWN_CHARS_MAX).collect();
-                self.check.refuse(InvalidJson::KeyTwice(shown));
+                self.check.refuse(InvalidJson::DuplicateKey(shown));
                 return Err(A::Error::custom("duplicate key"));
             }
             keys.insert(key).map_err(A::Error::custom)?;

@@ -1,6 +1,6 @@
 //! Refusals outside the pipeline, as HTTP/1 bytes: of clients whose headers were too slow, and in
 //! place of hyper's own refusals. Anyone can cause them at any rate, so the log lines about them
-//! are limited by [`super::stranger_lines`].
+//! are limited by [`super::refusal_log_limit`].
 //!
 //! Input that is not valid HTTP never becomes a request. hyper responds to it with headers only
 //! (status 400, 414 or 431) and closes the connection. [`super::activity::ObservedSocket`]

@@ -35,6 +35,7 @@ mod listener;
 mod malformed;
 mod parts;
 mod pipeline;
+mod refusal_log_limit;
 mod router;
 mod serve;
 mod server;
@@ -42,7 +43,6 @@ mod settings;
 mod snappy;
 mod socket;
 mod stack;
-mod stranger_lines;
 mod strangers;
 mod trail;
 
@@ -56,17 +56,17 @@ mod telemetry;
 pub use batch::{BatchAnswer, BulkOutcome, BulkPlace};
 pub use doc::{Answer, BodyDoc, Doc, Form, Link, PAGING, Param, Place, SchemaOf, Twin};
 pub use error::{ApiError, ApiResult, Details, ErrorCode, Resource};
-pub use etag::{etag_of, etag_of_answer};
+pub use etag::{etag_of, etag_of_response};
 pub use identify::SENTRY_LIMITS;
 pub use listener::{ControlListener, Listener};
-pub use parts::{Parts, unreadable_part};
+pub use parts::{Parts, invalid_part_receipt};
 pub use pipeline::Origin;
 pub use query::{Paging, Query};
 pub use request::Request;
 pub use response::{Data, Deleted, Meta, Page, Response};
 pub use route::{
-    Access, BodyKind, DsnIn, Handle, Handler, HandlerFuture, HangUp, LimitClass, Method, Packing,
-    QueryRule, Route, Scope, Sieve, Sifting,
+    Access, BodyEncoding, BodyFilter, BodyFiltering, BodyKind, DsnIn, Handle, Handler,
+    HandlerFuture, LimitClass, Method, OnDisconnect, QueryRule, Route, Scope,
 };
 pub use router::InvalidRoute;
 pub use serve::serve;

@@ -52,7 +52,7 @@ impl Pace {
         let period = settings.answer_pace_period;
         let required = (settings.answer_pace as f64 * period.as_secs_f64()) as u64;
         let piece = usize::try_from(required / 2).unwrap_or(usize::MAX);
-        let piece = piece.clamp(limits::ANSWER_PIECE_BYTES_MIN, limits::ANSWER_PIECE_BYTES);
+        let piece = piece.clamp(limits::RESPONSE_PIECE_BYTES_MIN, limits::RESPONSE_PIECE_BYTES);
         Self {
             // A client that reads nothing is too slow at any minimum rate.
             floor: required.saturating_sub(piece as u64).max(1),
@@ -171,7 +171,7 @@ mod tests {
 
     use super::*;
 
-    const PIECE: usize = limits::ANSWER_PIECE_BYTES;
+    const PIECE: usize = limits::RESPONSE_PIECE_BYTES;
 
     /// A minimum rate in bytes per second, measured in periods of ten seconds.
     fn pace(bytes: u64) -> Arc<Pace> {

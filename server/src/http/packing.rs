@@ -20,7 +20,7 @@ use tokio::task::yield_now;
 
 use super::response::held_bytes;
 use super::stack::Compressing;
-use crate::limits::{PACKED_AT_ONCE_BYTES_MAX, PACKED_TOGETHER};
+use crate::limits::{COMPRESS_UNTHROTTLED_BYTES_MAX, COMPRESSIONS_AT_ONCE};
 
 /// Number of frames of a long response after which the task yields.
 const FRAMES_PER_TURN: usize = 16;
@@ -62,7 +62,7 @@ impl StaticBytes {
 
 impl Default for ResponseCompressor {
     fn default() -> Self {
-        Self { permits: Semaphore::new(PACKED_TOGETHER), static_bodies: Mutex::default() }
+        Self { permits: Semaphore::new(COMPRESSIONS_AT_ONCE), static_bodies: Mutex::default() }
     }
 }
 
@@ -114,7 +114,7 @@ impl ResponseCompressor {
 
     /// Returns the compressed bytes; `None` if the encoder fails.
     async fn read_all(&self, mut body: Compressing, plain_bytes: usize) -> Option<Vec<u8>> {
-        let is_long = plain_bytes > PACKED_AT_ONCE_BYTES_MAX;
+        let is_long = plain_bytes > COMPRESS_UNTHROTTLED_BYTES_MAX;
         // The semaphore is never closed.
         let _permit = if is_long { Some(self.permits.acquire().await.ok()?) } else { None };
         let (mut compressed, mut frames) = (Vec::new(), 0);

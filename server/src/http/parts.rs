@@ -62,7 +62,7 @@ impl Parts {
 
     /// Takes the position up to which the body has been processed, as the handler encoded it;
     /// `None` if no part is stored.
-    pub fn take_reached(&mut self) -> Option<Vec<u8>> {
+    pub fn take_position(&mut self) -> Option<Vec<u8>> {
         self.reached.take()
     }
 
@@ -84,6 +84,6 @@ impl Parts {
 }
 
 /// Returns the error of a repeated request whose stored position cannot be decoded.
-pub fn unreadable_part(cause: impl std::fmt::Display) -> ApiError {
+pub fn invalid_part_receipt(cause: impl std::fmt::Display) -> ApiError {
     ApiError::internal(format_args!("the receipt of a part is unreadable: {cause}"))
 }

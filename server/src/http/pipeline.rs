@@ -26,7 +26,7 @@ use super::identify::OverQuota;
 use super::query::Query;
 use super::request::Request;
 use super::response::Response;
-use super::route::{Access, BodyKind, Handler, HangUp, Method, Route};
+use super::route::{Access, BodyKind, Handler, Method, OnDisconnect, Route};
 use super::router::Found;
 use super::server::Server;
 use super::strangers::AddressPermit;
@@ -139,7 +139,7 @@ where
     };
     match route.method {
         Method::Get => run(work(request)).await,
-        Method::Post if route.hang_up == HangUp::Drops => run(work(request)).await,
+        Method::Post if route.cancel == OnDisconnect::Drops => run(work(request)).await,
         Method::Post => run_idempotent(server, app, work, request, &parts.uri).await,
         Method::Put | Method::Patch | Method::Delete => run_to_completion(work(request)).await,
     }

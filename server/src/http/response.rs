@@ -12,7 +12,7 @@ use telltale_engine::{Memory, MemoryOwner, MemoryShare};
 use super::admission::{MEMORY_FULL, overloaded};
 use super::error::{ApiError, ApiResult, Details, ErrorCode};
 use crate::limits;
-use crate::platform::json::{CountedText, NoJson};
+use crate::platform::json::{ChargedJson, JsonWriteError};
 
 /// A response, not yet compressed.
 #[derive(Clone, Debug)]
@@ -134,10 +134,10 @@ impl Response {
         body: &T,
         memory: &Memory,
     ) -> ApiResult<Self> {
-        let mut text = CountedText::new(memory);
+        let mut text = ChargedJson::new(memory);
         text.append(body).map_err(|failure| match failure {
-            NoJson::MemoryFull(full) => overloaded(MEMORY_FULL).caused_by(full),
-            NoJson::Invalid(error) => ApiError::internal(error),
+            JsonWriteError::MemoryFull(full) => overloaded(MEMORY_FULL).caused_by(full),
+            JsonWriteError::Invalid(error) => ApiError::internal(error),
         })?;
         Ok(Self { status, ..Self::counted(text) })
     }
@@ -150,7 +150,7 @@ impl Response {
     }
 
     /// Returns a response with status 200 and a JSON string whose memory is reserved already.
-    pub fn counted(text: CountedText) -> Self {
+    pub fn counted(text: ChargedJson) -> Self {
         let (bytes, share) = text.into_parts();
         let body = held_bytes(bytes.into(), share);
         Self {
@@ -169,7 +169,7 @@ impl Response {
     /// Sends the response even if its memory cannot be reserved, because it reports a completed
     /// change: a client that is told that a write failed sends it again.
     #[must_use]
-    pub fn never_refused(mut self) -> Self {
+    pub fn exempt_from_memory_limit(mut self) -> Self {
         if matches!(self.accounting, MemoryAccounting::Reserve | MemoryAccounting::ReserveDraining)
         {
             self.accounting = MemoryAccounting::Force;
@@ -180,7 +180,7 @@ impl Response {
     /// Lets the response use the memory reserve, for small responses that free memory of a store:
     /// jobs fetched by a worker.
     #[must_use]
-    pub fn that_drains(mut self) -> Self {
+    pub fn may_use_reserve(mut self) -> Self {
         if self.accounting == MemoryAccounting::Reserve {
             self.accounting = MemoryAccounting::ReserveDraining;
         }
@@ -204,15 +204,15 @@ impl Response {
     /// built from, which is dropped when the response is sent.
     pub fn held_by(mut self, mut share: MemoryShare) -> ApiResult<Self> {
         let bytes = self.body.len() as u64;
-        if bytes < limits::ANSWER_BYTES_COUNTED {
+        if bytes < limits::RESPONSE_BYTES_COUNTED {
             return Ok(self);
         }
         let missing = bytes.saturating_sub(share.bytes());
         let grown = match self.accounting {
             MemoryAccounting::Reserve => share.grow(missing),
-            MemoryAccounting::ReserveDraining => share.grow_to_drain(missing),
+            MemoryAccounting::ReserveDraining => share.grow_from_reserve(missing),
             MemoryAccounting::Force => {
-                share.grow_anyway(missing);
+                share.grow_unchecked(missing);
                 Ok(())
             }
             MemoryAccounting::Counted | MemoryAccounting::Static => return Ok(self),
@@ -305,9 +305,9 @@ mod tests {
     fn a_response_takes_over_the_memory_of_its_source_data() {
         let memory = Memory::new(1 << 20);
         memory.hold(MemoryOwner::Jobs, 1 << 20);
-        let answer = || Response::ok(&"x".repeat(50 << 10)).unwrap().that_drains();
+        let answer = || Response::ok(&"x".repeat(50 << 10)).unwrap().may_use_reserve();
         // The reserve is 64 KiB.
-        let mut jobs = memory.take_to_drain(MemoryOwner::Answers, 40 << 10).unwrap();
+        let mut jobs = memory.take_from_reserve(MemoryOwner::Answers, 40 << 10).unwrap();
         assert_eq!(answer().held(&memory).unwrap_err().code(), ErrorCode::Overloaded);
         let sent = answer().held_by(jobs.take_all()).unwrap();
         assert_eq!((jobs.bytes(), jobs.of_reserve()), (0, 0));
@@ -316,6 +316,6 @@ mod tests {
         assert_eq!(memory.held_by(MemoryOwner::Answers), sent.body().len() as u64);
         drop(sent);
         assert_eq!(memory.held(), 1 << 20);
-        memory.take_to_drain(MemoryOwner::Answers, 64 << 10).unwrap();
+        memory.take_from_reserve(MemoryOwner::Answers, 64 << 10).unwrap();
     }
 }

@@ -39,22 +39,22 @@ pub struct Route {
     pub limit: LimitClass,
     /// Determines from the body how many calls a request counts as; `None` counts one call per
     /// request.
-    pub charges: Option<Charges>,
+    pub charges: Option<CallCount>,
     /// The query parameters that are accepted.
     pub query: QueryRule,
     /// How the body is read before the handler runs.
     pub body: BodyKind,
     /// A content encoding accepted in addition to those that every route accepts.
-    pub packing: Option<Packing>,
+    pub packing: Option<BodyEncoding>,
     /// A filter that drops parts of the body while it is received; `None` keeps the whole body.
-    pub sifting: Option<Sifting>,
+    pub sifting: Option<BodyFiltering>,
     /// Whether public keys are refused even if they have the scope.
     pub is_private: bool,
     /// Whether calls free memory of a store, and may therefore use the reserve beyond
     /// `memory.limit`.
     pub drains: bool,
     /// What happens to the handler when the client disconnects.
-    pub hang_up: HangUp,
+    pub cancel: OnDisconnect,
     /// Whether the route allows cross-origin requests (CORS), including preflight requests.
     pub cors: bool,
     /// The function that handles requests.
@@ -125,7 +125,7 @@ impl Route {
             sifting: None,
             is_private: false,
             drains: false,
-            hang_up: HangUp::GoesOn,
+            cancel: OnDisconnect::GoesOn,
             cors: false,
             handler,
             doc: Doc::EMPTY,
@@ -180,7 +180,7 @@ impl Route {
     /// Sets the function that determines from the body how many calls a request counts as, possibly
     /// none.
     #[must_use]
-    pub const fn charges(mut self, charges: Charges) -> Self {
+    pub const fn charges(mut self, charges: CallCount) -> Self {
         self.charges = Some(charges);
         self
     }
@@ -201,14 +201,14 @@ impl Route {
 
     /// Accepts a content encoding in addition to those that every route accepts.
     #[must_use]
-    pub const fn packing(mut self, packing: Packing) -> Self {
+    pub const fn packing(mut self, packing: BodyEncoding) -> Self {
         self.packing = Some(packing);
         self
     }
 
     /// Sets a filter that drops unused parts of the body while it is received.
     #[must_use]
-    pub const fn sifting(mut self, sifting: Sifting) -> Self {
+    pub const fn sifting(mut self, sifting: BodyFiltering) -> Self {
         self.sifting = Some(sifting);
         self
     }
@@ -217,7 +217,7 @@ impl Route {
     /// handler is dropped when the client disconnects. Such a route ignores idempotency keys.
     #[must_use]
     pub const fn waits(mut self) -> Self {
-        self.hang_up = HangUp::Drops;
+        self.cancel = OnDisconnect::Drops;
         self
     }
 
@@ -281,11 +281,11 @@ impl Method {
 }
 
 /// Returns the number of calls that a body counts as.
-pub(super) type Charges = fn(&[u8]) -> u32;
+pub(super) type CallCount = fn(&[u8]) -> u32;
 
 /// Filters a body while it is received and keeps the parts that its route reads. A trait because
 /// bodies are read here, whereas the protocols are defined in the areas.
-pub trait Sieve: Send {
+pub trait BodyFilter: Send {
     /// Consumes the next bytes. Appends to `kept` those that are kept, including bytes held back by
     /// earlier calls.
     fn push(&mut self, data: &[u8], kept: &mut Vec<u8>) -> ApiResult<()>;
@@ -296,9 +296,9 @@ pub trait Sieve: Send {
 
 /// How a body is filtered while it is received.
 #[derive(Clone, Copy, Debug)]
-pub struct Sifting {
+pub struct BodyFiltering {
     /// Creates the filter of one body.
-    pub make: fn() -> Box<dyn Sieve>,
+    pub make: fn() -> Box<dyn BodyFilter>,
     /// Maximum length of the decompressed body in bytes, dropped parts included.
     pub bytes_max: usize,
 }
@@ -342,7 +342,7 @@ pub enum BodyKind {
 
 /// What happens to a handler with side effects when its client disconnects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum HangUp {
+pub enum OnDisconnect {
     /// It runs to completion.
     GoesOn,
     /// It is dropped and undoes what it has started.
@@ -351,7 +351,7 @@ pub enum HangUp {
 
 /// A content encoding that only some routes accept, because a protocol of agents requires it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Packing {
+pub enum BodyEncoding {
     /// Snappy block format. Also assumed if a request names no encoding, as early Prometheus agents
     /// do.
     Snappy,

@@ -162,7 +162,7 @@ impl AddressRates {
             interval,
             burst: interval
                 .saturating_mul(per_second)
-                .saturating_mul(limits::STRANGER_REQUESTS_BURST_SECONDS),
+                .saturating_mul(limits::UNAUTHENTICATED_REQUESTS_BURST_SECONDS),
             due_at: HashMap::new(),
             others_due_at: Duration::ZERO,
             swept_at: Duration::ZERO,
@@ -171,12 +171,12 @@ impl AddressRates {
 
     /// Counts a request, or returns how long it has to wait. A refused request is not counted.
     fn count(&mut self, address: IpAddr, now: Duration) -> Result<(), Duration> {
-        let is_full = self.due_at.len() >= limits::STRANGER_ADDRESSES_MAX;
+        let is_full = self.due_at.len() >= limits::UNAUTHENTICATED_ADDRESSES_MAX;
         if is_full && now.saturating_sub(self.swept_at) >= Duration::from_secs(1) {
             self.swept_at = now;
             self.due_at.retain(|_, due_at| *due_at > now);
         }
-        let can_track = self.due_at.len() < limits::STRANGER_ADDRESSES_MAX;
+        let can_track = self.due_at.len() < limits::UNAUTHENTICATED_ADDRESSES_MAX;
         let due_at = match self.due_at.get_mut(&address) {
             Some(due_at) => due_at,
             None if can_track => self.due_at.entry(address).or_insert(now),
@@ -196,7 +196,7 @@ impl AddressRates {
 impl AddressRates {
     /// Returns how long the next request of an address has to wait, if it has to.
     fn wait(&self, address: IpAddr, now: Duration) -> Option<Duration> {
-        let is_full = self.due_at.len() >= limits::STRANGER_ADDRESSES_MAX;
+        let is_full = self.due_at.len() >= limits::UNAUTHENTICATED_ADDRESSES_MAX;
         let due_at = match self.due_at.get(&address) {
             Some(due_at) => *due_at,
             None if is_full => self.others_due_at,
@@ -314,7 +314,7 @@ mod tests {
     fn memory_is_bounded_regardless_of_the_number_of_addresses() {
         let clients = with_rate(1);
         let address = |n: usize| IpAddr::V4(std::net::Ipv4Addr::from_bits(n as u32));
-        for n in 0..limits::STRANGER_ADDRESSES_MAX {
+        for n in 0..limits::UNAUTHENTICATED_ADDRESSES_MAX {
             clients.count(address(n), Duration::ZERO).unwrap();
         }
         // All other addresses share one rate.

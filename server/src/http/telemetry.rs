@@ -32,12 +32,12 @@ pub struct Telemetry {
     routes: Vec<RouteCounts>,
     connections: AtomicU64,
     evicted: AtomicU64,
-    cut_flooding: AtomicU64,
+    closed_flooding: AtomicU64,
     buffers: Buffers,
     body_bytes: AtomicU64,
     refused_quota: AtomicU64,
     refused_load: AtomicU64,
-    cut_slow: AtomicU64,
+    closed_slow: AtomicU64,
 }
 
 /// The counts of one route.
@@ -75,11 +75,11 @@ pub struct Snapshot {
     /// Requests shed because the server was overloaded.
     pub refused_load: u64,
     /// Connections closed because the client read its response too slowly.
-    pub cut_slow: u64,
+    pub closed_slow: u64,
     /// Unauthenticated connections closed in favour of new ones.
     pub evicted: u64,
     /// HTTP/2 connections closed because of too many frames besides requests.
-    pub cut_flooding: u64,
+    pub closed_flooding: u64,
 }
 
 impl Telemetry {
@@ -89,12 +89,12 @@ impl Telemetry {
             routes: known.chain([RouteCounts::new("-", "-")]).collect(),
             connections: AtomicU64::new(0),
             evicted: AtomicU64::new(0),
-            cut_flooding: AtomicU64::new(0),
+            closed_flooding: AtomicU64::new(0),
             buffers: Buffers::default(),
             body_bytes: AtomicU64::new(0),
             refused_quota: AtomicU64::new(0),
             refused_load: AtomicU64::new(0),
-            cut_slow: AtomicU64::new(0),
+            closed_slow: AtomicU64::new(0),
         }
     }
 
@@ -122,8 +122,8 @@ impl Telemetry {
     }
 
     /// Counts a connection closed because the client read responses too slowly.
-    pub(super) fn cut_slow(&self) {
-        self.cut_slow.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn closed_slow(&self) {
+        self.closed_slow.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts an unauthenticated connection closed in favour of a new one.
@@ -132,8 +132,8 @@ impl Telemetry {
     }
 
     /// Counts a connection closed because of too many frames besides requests.
-    pub(super) fn cut_flooding(&self) {
-        self.cut_flooding.fetch_add(1, Ordering::Relaxed);
+    pub(super) fn closed_flooding(&self) {
+        self.closed_flooding.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Counts a connection as open until the returned value is dropped.
@@ -165,9 +165,9 @@ impl Telemetry {
             connections: self.connections.load(Ordering::Relaxed),
             refused_quota: self.refused_quota.load(Ordering::Relaxed),
             refused_load: self.refused_load.load(Ordering::Relaxed),
-            cut_slow: self.cut_slow.load(Ordering::Relaxed),
+            closed_slow: self.closed_slow.load(Ordering::Relaxed),
             evicted: self.evicted.load(Ordering::Relaxed),
-            cut_flooding: self.cut_flooding.load(Ordering::Relaxed),
+            closed_flooding: self.closed_flooding.load(Ordering::Relaxed),
             ..Snapshot::default()
         };
         for route in &self.routes {

@@ -72,7 +72,8 @@ impl RequestRecord {
     ) -> http::Response<Bytes> {
         let outcome = outcome.and_then(|response| {
             let response = self.unless_not_modified(response);
-            let response = if self.method.is_safe() { response } else { response.never_refused() };
+            let response =
+                if self.method.is_safe() { response } else { response.exempt_from_memory_limit() };
             response.held(&server.settings.memory)
         });
         let (mut response, error) = match outcome {

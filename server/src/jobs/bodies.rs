@@ -6,7 +6,7 @@
 
 use telltale_engine::{Error, Memory, MemoryFull, MemoryOwner, MemoryShare};
 
-use super::model::Holding;
+use super::model::HeldJob;
 use super::names::ClassName;
 use super::state::Grant;
 use super::stored::{self, StoredBody};
@@ -24,7 +24,7 @@ pub(super) fn reserve_memory(
     let bytes = bodies.iter().map(bytes_of).sum();
     memory.take(MemoryOwner::Answers, bytes).map(|share| (bodies.len(), share)).or_else(|_full| {
         let (count, bytes) = first_few(bodies);
-        Ok((count, memory.take_to_drain(MemoryOwner::Answers, bytes)?))
+        Ok((count, memory.take_from_reserve(MemoryOwner::Answers, bytes)?))
     })
 }
 
@@ -46,11 +46,11 @@ fn first_few(bodies: &[ReadBody]) -> (usize, u64) {
 }
 
 /// Returns the job with its body, or why the body could not be read.
-pub(super) fn held_job(grant: &Grant, body: ReadBody) -> Result<Holding, String> {
+pub(super) fn held_job(grant: &Grant, body: ReadBody) -> Result<HeldJob, String> {
     let body = body.map_err(|error| error.to_string())?;
     let body = body.ok_or_else(|| "its record is missing".to_owned())?;
     let body = stored::decode::<StoredBody<'_>>(&body).map_err(|damage| damage.to_string())?;
-    Ok(Holding {
+    Ok(HeldJob {
         id: grant.id,
         class: ClassName::stored(body.class),
         queue: grant.queue.clone(),

@@ -33,10 +33,10 @@ fn users_cannot_act_for_the_workers_of_the_server() {
     let runtime = &fixture.runtime;
     let own = runtime.block_on(fixture.jobs.register(about(&["telltale"]))).unwrap().id;
     let id = fixture.enqueue_own();
-    let users = || fixture.jobs.for_users();
+    let users = || fixture.jobs.for_clients();
     let fetched = runtime.block_on(users().fetch(own, 1, Duration::ZERO));
     assert!(matches!(fetched, Err(JobsError::OwnWorker)), "{fetched:?}");
-    let vitals = Vitals::default();
+    let vitals = WorkerUsage::default();
     for refused in [
         runtime.block_on(users().heartbeat(own, vitals)).map(drop),
         runtime.block_on(users().restrict(own, WorkerStatus::Quiet)).map(drop),
@@ -72,15 +72,15 @@ fn pages_exclude_the_server_unless_all_is_requested() {
         assert_eq!(page.total, page.queues.len());
         page.queues.iter().map(|queue| queue.name.to_string()).collect()
     };
-    assert_eq!(names(Whose::Users), ["default"]);
-    assert_eq!(names(Whose::All), ["default", "telltale"]);
+    assert_eq!(names(QueueOwner::Users), ["default"]);
+    assert_eq!(names(QueueOwner::All), ["default", "telltale"]);
     let page = |whose, offset, limit| {
         runtime.block_on(fixture.jobs.worker_page(whose, offset, limit)).unwrap()
     };
-    let of_users = page(Whose::Users, 0, 10);
+    let of_users = page(QueueOwner::Users, 0, 10);
     assert_eq!((of_users.total, of_users.threads, of_users.busy_threads), (1, 1, 0));
     assert!(of_users.workers.iter().map(|worker| worker.id).eq([users]));
-    let second = page(Whose::All, 1, 10);
+    let second = page(QueueOwner::All, 1, 10);
     assert_eq!((second.total, second.threads, second.workers.len()), (2, 2, 1));
 }
 
@@ -88,7 +88,7 @@ fn pages_exclude_the_server_unless_all_is_requested() {
 fn busy_threads_never_exceed_the_concurrency() {
     let fixture = Fixture::open();
     let worker = fixture.register();
-    let vitals = Vitals { busy_threads: Some(7), ..Vitals::default() };
+    let vitals = WorkerUsage { busy_threads: Some(7), ..WorkerUsage::default() };
     fixture.runtime.block_on(fixture.jobs.heartbeat(worker, vitals)).unwrap();
     let shown = fixture.runtime.block_on(fixture.jobs.worker(worker)).unwrap();
     assert_eq!(shown.vitals.busy_threads, Some(1));
@@ -136,11 +136,11 @@ fn dead_jobs_of_the_server_are_found_only_if_all_is_requested() {
         let filter = DeadFilter { whose, ..DeadFilter::default() };
         runtime.block_on(fixture.jobs.dead_jobs(filter, 0, 10)).unwrap().total
     };
-    assert_eq!((total(Whose::Users), total(Whose::All)), (0, 1));
+    assert_eq!((total(QueueOwner::Users), total(QueueOwner::All)), (0, 1));
     let retry = |whose| {
         let named = Selection::Ids(vec![id.to_string()], whose);
         runtime.block_on(fixture.jobs.retry_all(named)).unwrap()
     };
-    assert_eq!(retry(Whose::Users), (0, 1));
-    assert_eq!(retry(Whose::All), (1, 0));
+    assert_eq!(retry(QueueOwner::Users), (0, 1));
+    assert_eq!(retry(QueueOwner::All), (1, 0));
 }

@@ -36,7 +36,7 @@ use super::pace::{Due, Pace};
 use super::settings::JobsSettings;
 use super::state::{Cycle, Grant, Now, State};
 use super::stored;
-use super::waiting::{FetchReply, Granted, ReturnedJobs, Waiter, Waiters};
+use super::waiting::{FetchReply, GrantedJobs, ReturnedJobs, Waiter, Waiters};
 use crate::limits;
 use crate::platform::ids::Ids;
 use crate::platform::ticks::Ticks;
@@ -273,7 +273,7 @@ impl Ledger {
         replies: &mut Replies,
     ) -> Taken {
         let mut first = Some(first);
-        for commands in 0..limits::LEDGER_ROUND_COMMANDS_MAX {
+        for commands in 0..limits::LEDGER_CYCLE_COMMANDS_MAX {
             // Receives a command only if it still fits into this cycle: received commands are
             // applied.
             let next = first.take().or_else(|| self.commands.try_recv().ok());
@@ -295,11 +295,11 @@ impl Ledger {
                     return Taken { commands, all: false, stop: true };
                 }
             }
-            if cycle.batch.bytes() >= limits::LEDGER_ROUND_BYTES_MAX {
+            if cycle.batch.bytes() >= limits::LEDGER_CYCLE_BYTES_MAX {
                 return Taken { commands: commands + 1, all: false, stop: false };
             }
         }
-        Taken { commands: limits::LEDGER_ROUND_COMMANDS_MAX, all: false, stop: false }
+        Taken { commands: limits::LEDGER_CYCLE_COMMANDS_MAX, all: false, stop: false }
     }
 
     #[expect(clippy::too_many_arguments, reason = "a command's parts, and the cycle it belongs to")]
@@ -420,7 +420,7 @@ impl Ledger {
 
     /// Returns the jobs with their bodies. Jobs that do not fit into memory go back to their
     /// queues.
-    fn read_bodies(&mut self, mut granted: Vec<Grant>) -> Result<Granted, JobsError> {
+    fn read_bodies(&mut self, mut granted: Vec<Grant>) -> Result<GrantedJobs, JobsError> {
         let keys: Vec<[u8; 16]> = granted.iter().map(|grant| grant.id.key()).collect();
         let read = self.engine.records().get_many(stored::BODIES, &keys);
         let reserved = bodies::reserve_memory(self.engine.memory(), &read);
@@ -442,7 +442,7 @@ impl Ledger {
                 Err(reason) => self.unreadable.push((grant.id, grant.token, reason)),
             }
         }
-        Ok(Granted::new(jobs, share, &self.returns))
+        Ok(GrantedJobs::new(jobs, share, &self.returns))
     }
 
     /// Takes the state, or loads it from disk if there is none.

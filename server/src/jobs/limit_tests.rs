@@ -107,7 +107,7 @@ fn a_dead_job_cannot_be_retried_into_a_full_queue_and_stays_dead() {
     let blocks = fixture.enqueue("Work");
     let full = fixture.runtime.block_on(fixture.jobs.retry(dies.to_string()));
     assert!(matches!(&full, Err(JobsError::QueueFull { .. })), "{full:?}");
-    let all = Selection::Ids(vec![dies.to_string()], Whose::Users);
+    let all = Selection::Ids(vec![dies.to_string()], QueueOwner::Users);
     assert_eq!(fixture.runtime.block_on(fixture.jobs.retry_all(all)).unwrap(), (0, 1));
     assert_eq!(fixture.status(dies), JobStatus::Dead);
     fixture.runtime.block_on(fixture.jobs.delete(blocks)).unwrap();
@@ -211,7 +211,7 @@ fn workers_can_fetch_while_memory_is_full() {
         fetched.extend(some);
     }
     assert_eq!(fetched, ids);
-    let reserve = memory.take_to_drain(MemoryOwner::Answers, 8 << 20).unwrap();
+    let reserve = memory.take_from_reserve(MemoryOwner::Answers, 8 << 20).unwrap();
     fixture.try_enqueue(job("Work")).unwrap();
     let refused = fixture.runtime.block_on(fixture.jobs.fetch(worker, 1, Duration::ZERO));
     assert!(matches!(refused, Err(JobsError::Engine(_))), "{refused:?}");

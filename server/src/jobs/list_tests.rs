@@ -31,7 +31,8 @@ impl Fixture {
 }
 
 fn in_queue(queue: &str, status: Option<JobStatus>) -> JobFilter {
-    let standing = JobStanding { queue: Some(queue.to_owned()), status, whose: Whose::Users };
+    let standing =
+        JobStateFilter { queue: Some(queue.to_owned()), status, whose: QueueOwner::Users };
     JobFilter { standing, ..JobFilter::default() }
 }
 
@@ -124,7 +125,7 @@ fn ends_of_all_kinds(fixture: &Fixture) {
             fixture.runtime.block_on(fixture.jobs.run_now(held.id)).unwrap();
         }
     }
-    let vitals = Vitals { memory_mb: Some(1.0), ..Vitals::default() };
+    let vitals = WorkerUsage { memory_mb: Some(1.0), ..WorkerUsage::default() };
     fixture.runtime.block_on(fixture.jobs.heartbeat(worker, vitals)).unwrap();
     fixture.jobs.sample(fixture.clock.now()).unwrap();
 }
@@ -152,6 +153,6 @@ fn a_clients_metric_of_another_type_does_not_fail_history_queries() {
     fixture.engine.write(batch.finish()).unwrap();
     let history = fixture.jobs.history();
     assert_eq!(history.today("default").unwrap().failed, 0);
-    assert_eq!(history.workers(Period::Hour, Whose::Users).unwrap().totals.failed, 0);
+    assert_eq!(history.workers(Period::Hour, QueueOwner::Users).unwrap().totals.failed, 0);
     assert!(history.queue("default", Period::Hour, Resolution::Minute).is_ok());
 }

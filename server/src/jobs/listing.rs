@@ -2,13 +2,13 @@
 
 use telltale_engine::MemoryShare;
 
-use super::model::{JobDetail, JobId, JobStatus, Whose};
+use super::model::{JobDetail, JobId, JobStatus, QueueOwner};
 
 /// Selects unfinished jobs that match all given conditions.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct JobFilter {
     /// The conditions that need no reads from disk.
-    pub standing: JobStanding,
+    pub standing: JobStateFilter,
     /// Jobs of this class.
     pub class: Option<String>,
     /// Jobs whose class or arguments contain this string, ignoring case.
@@ -17,13 +17,13 @@ pub struct JobFilter {
 
 /// The conditions on the in-memory state of jobs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct JobStanding {
+pub struct JobStateFilter {
     /// Jobs in this queue.
     pub queue: Option<String>,
     /// Jobs with this status: ready, scheduled, retrying or running.
     pub status: Option<JobStatus>,
     /// Whose queues to include.
-    pub whose: Whose,
+    pub whose: QueueOwner,
 }
 
 /// A page of jobs, the newest first. It may have fewer jobs than requested although more follow,
@@ -60,7 +60,7 @@ impl JobFilter {
 
 impl JobStatus {
     /// Parses the status of an unfinished job; `waiting` is an alias of `ready`.
-    pub fn parse_standing(text: &str) -> Option<Self> {
+    pub fn parse_unfinished(text: &str) -> Option<Self> {
         match text {
             "waiting" | "ready" => Some(Self::Ready),
             "scheduled" => Some(Self::Scheduled),

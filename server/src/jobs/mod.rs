@@ -38,18 +38,19 @@ mod waiting;
 mod waiting_fetches;
 pub mod work;
 
-pub use desk::{Drafted, Granted, Jobs, UsersDesk};
+pub use desk::{ClientJobs, Drafted, GrantedJobs, Jobs};
 pub use error::{InvalidJob, JobsError};
 pub use figures::LedgerFigures;
 pub use history::{
-    DeathCounts, Deaths, HISTORY_METRICS, History, Period, QueueMoment, QueueThroughput,
-    QueueToday, Resolution, WorkerMoment, WorkerTotals, WorkersPast,
+    DeathCounts, Deaths, HISTORY_METRICS, History, Period, QueueBucket, QueueThroughput,
+    QueueToday, Resolution, WorkerBucket, WorkerTotals, WorkersPast,
 };
-pub use listing::{JobFilter, JobPage, JobStanding};
+pub use listing::{JobFilter, JobPage, JobStateFilter};
 pub use model::{
-    DeadDetail, DeadFilter, DeadId, DeadJob, DeadPage, Enqueued, Failed, FailureReport, Heard,
-    Holding, JobDetail, JobId, JobStatus, NewJob, NewWorker, PastFailure, QueuePage, QueueView,
-    Registered, Selection, Vitals, Whose, WorkerId, WorkerPage, WorkerStatus, WorkerView,
+    DeadDetail, DeadFilter, DeadId, DeadJob, DeadPage, Enqueued, Failed, FailureReport,
+    HeartbeatReply, HeldJob, JobDetail, JobId, JobStatus, NewJob, NewWorker, PastFailure,
+    QueueOwner, QueuePage, QueueView, Registered, Selection, WorkerId, WorkerPage, WorkerStatus,
+    WorkerUsage, WorkerView,
 };
 pub use names::{ClassName, QueueName, UniqueKey};
 pub use settings::JobsSettings;

@@ -143,7 +143,7 @@ pub struct Enqueued {
 
 /// A job held by a worker.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Holding {
+pub struct HeldJob {
     /// The job.
     pub id: JobId,
     /// Its class.
@@ -295,7 +295,7 @@ pub struct Registered {
 
 /// The resource usage that a worker reports.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Vitals {
+pub struct WorkerUsage {
     /// Busy threads.
     pub busy_threads: Option<u32>,
     /// Memory in megabytes.
@@ -306,7 +306,7 @@ pub struct Vitals {
 
 /// The response to a heartbeat.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Heard {
+pub struct HeartbeatReply {
     /// What the worker may do.
     pub status: WorkerStatus,
     /// Jobs that it lost since its last heartbeat.
@@ -323,7 +323,7 @@ pub struct WorkerView {
     /// What it may do.
     pub status: WorkerStatus,
     /// Its reported usage; if it reports no busy threads, the number of jobs it holds.
-    pub vitals: Vitals,
+    pub vitals: WorkerUsage,
     /// When it registered.
     pub started_at: TimestampMs,
     /// Its last heartbeat.
@@ -395,7 +395,7 @@ pub struct DeadDetail {
 
 /// Whose queues, workers and dead jobs to include.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Whose {
+pub enum QueueOwner {
     /// Those of clients.
     #[default]
     Users,
@@ -439,10 +439,10 @@ pub struct DeadFilter {
     /// Jobs that died before this time.
     pub older_than: Option<TimestampMs>,
     /// Whose queues to include.
-    pub whose: Whose,
+    pub whose: QueueOwner,
 }
 
-impl Whose {
+impl QueueOwner {
     /// Returns whether the queue is included.
     pub(super) fn fits(self, queue: &QueueName) -> bool {
         self == Self::All || !queue.is_own()
@@ -471,7 +471,7 @@ impl DeadFilter {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Selection {
     /// These ids, of dead jobs or of the original jobs, if their queues are included.
-    Ids(Vec<String>, Whose),
+    Ids(Vec<String>, QueueOwner),
     /// Those that the filter selects.
     Filter(DeadFilter),
 }

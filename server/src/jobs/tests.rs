@@ -91,7 +91,7 @@ impl Fixture {
         self.runtime.block_on(self.jobs.register(about)).unwrap().id
     }
 
-    pub(super) fn fetch(&self, worker: WorkerId) -> Vec<Holding> {
+    pub(super) fn fetch(&self, worker: WorkerId) -> Vec<HeldJob> {
         self.runtime.block_on(self.jobs.fetch(worker, 100, Duration::ZERO)).unwrap().keep()
     }
 
@@ -241,7 +241,7 @@ fn a_wall_clock_jump_expires_no_job_and_no_worker() {
     for jump_ms in [86_400_000, -3 * 86_400_000] {
         fixture.clock.set(TimestampMs(fixture.clock.now().0 + jump_ms));
         assert_eq!(fixture.status(id), JobStatus::Running, "after {jump_ms}");
-        fixture.runtime.block_on(fixture.jobs.heartbeat(worker, Vitals::default())).unwrap();
+        fixture.runtime.block_on(fixture.jobs.heartbeat(worker, WorkerUsage::default())).unwrap();
     }
     fixture.runtime.block_on(fixture.jobs.ack(id, Some(held.token))).unwrap();
     assert_eq!(fixture.status(id), JobStatus::Completed);
@@ -301,7 +301,7 @@ fn ended_attempts_are_in_the_history() {
         moments.last().map(|moment| (moment.size, moment.throughput, moment.failures)),
         Some((Some(0.0), 3, 1))
     );
-    let past = history.workers(Period::Hour, Whose::Users).unwrap();
+    let past = history.workers(Period::Hour, QueueOwner::Users).unwrap();
     assert_eq!((past.totals.max_workers, past.totals.processed, past.totals.failed), (1.0, 3, 1));
     assert!(fixture.jobs.write_history(fixture.clock.now()).is_ok(), "nothing is written twice");
     assert_eq!(fixture.jobs.history().today("default").unwrap().processed, 3);
@@ -427,7 +427,7 @@ fn commands_sent_during_a_stall_are_applied_before_anything_expires() {
         fixture.pass(61_000);
         // Another full cycle precedes these commands.
         let mut filling = Box::pin(jobs.enqueue_all(fixture.full_cycle(), |_| ((), None)));
-        let mut beating = Box::pin(jobs.heartbeat(speaks, Vitals::default()));
+        let mut beating = Box::pin(jobs.heartbeat(speaks, WorkerUsage::default()));
         let mut acking = Box::pin(jobs.ack(id, Some(held.token)));
         assert!((&mut filling).now_or_never().is_none());
         assert!((&mut beating).now_or_never().is_none());
@@ -438,7 +438,7 @@ fn commands_sent_during_a_stall_are_applied_before_anything_expires() {
         // A worker that got no response for a minute has another minute.
         for _ in 0..60 {
             fixture.pass(1_000);
-            jobs.heartbeat(speaks, Vitals::default()).await.unwrap();
+            jobs.heartbeat(speaks, WorkerUsage::default()).await.unwrap();
             assert!(jobs.worker(silent).await.is_ok());
         }
         fixture.pass(1_000);
@@ -505,7 +505,7 @@ impl Fixture {
         self.runtime.block_on(self.jobs.enqueue(drafted, None)).map(|enqueued| enqueued.id)
     }
 
-    pub(super) fn fail(&self, held: &Holding) -> Failed {
+    pub(super) fn fail(&self, held: &HeldJob) -> Failed {
         let report = FailureReport::new("Odd", "as planned", Vec::new());
         self.runtime.block_on(self.jobs.fail(held.id, Some(held.token), report)).unwrap()
     }

@@ -10,19 +10,19 @@ use tokio::sync::oneshot;
 
 use super::error::JobsError;
 use super::ledger::Command;
-use super::model::{Holding, JobId, WorkerId};
+use super::model::{HeldJob, JobId, WorkerId};
 
 /// Up to this number, waiting fetches are not checked for disconnected callers.
 const PRUNE_AT_MIN: usize = 64;
 
 /// The channel for the result of a fetch.
-pub(super) type FetchReply = oneshot::Sender<Result<Granted, JobsError>>;
+pub(super) type FetchReply = oneshot::Sender<Result<GrantedJobs, JobsError>>;
 
 /// Granted jobs. If dropped before [`Self::keep`], because the caller has disconnected, they return
 /// to the front of their queues without counting.
 #[derive(Debug)]
-pub struct Granted {
-    jobs: Vec<Holding>,
+pub struct GrantedJobs {
+    jobs: Vec<HeldJob>,
     returns: Arc<ReturnedJobs>,
     /// The memory charged for the bodies of the jobs.
     share: MemoryShare,
@@ -54,13 +54,13 @@ pub(super) struct Waiters {
     prune_at: usize,
 }
 
-impl Granted {
-    pub(super) fn new(jobs: Vec<Holding>, share: MemoryShare, returns: &Arc<ReturnedJobs>) -> Self {
+impl GrantedJobs {
+    pub(super) fn new(jobs: Vec<HeldJob>, share: MemoryShare, returns: &Arc<ReturnedJobs>) -> Self {
         Self { jobs, returns: Arc::clone(returns), share }
     }
 
     /// Returns the jobs, which the caller now holds.
-    pub fn keep(mut self) -> Vec<Holding> {
+    pub fn keep(mut self) -> Vec<HeldJob> {
         std::mem::take(&mut self.jobs)
     }
 
@@ -70,12 +70,12 @@ impl Granted {
     }
 
     /// Returns the jobs for inspection.
-    pub fn jobs(&self) -> &[Holding] {
+    pub fn jobs(&self) -> &[HeldJob] {
         &self.jobs
     }
 }
 
-impl Drop for Granted {
+impl Drop for GrantedJobs {
     fn drop(&mut self) {
         if !self.jobs.is_empty() {
             self.returns.add(self.jobs.drain(..).map(|job| (job.id, job.token)));
@@ -196,7 +196,7 @@ mod tests {
         waiters: &mut Waiters,
         worker: u128,
         queues: &[u32],
-    ) -> oneshot::Receiver<Result<Granted, JobsError>> {
+    ) -> oneshot::Receiver<Result<GrantedJobs, JobsError>> {
         let (reply, answer) = oneshot::channel();
         waiters.add(WorkerId(worker), queues.into(), 1, reply);
         answer

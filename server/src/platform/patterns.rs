@@ -16,7 +16,7 @@ pub const QUEUE: &str = "^[A-Za-z0-9_.:-]+$";
 /// A duration such as `30m`, `24h`, `7d` or `2w`.
 pub const SPAN: &str = "^[1-9][0-9]{0,2}[mhdw]$";
 /// The same, or `forever`.
-pub const SPAN_OR_FOREVER: &str = "^(forever|[1-9][0-9]{0,2}[mhdw])$";
+pub const DURATION_OR_FOREVER: &str = "^(forever|[1-9][0-9]{0,2}[mhdw])$";
 /// The id of a job.
 pub const JOB_ID: &str = "^job_[0-7][0-9A-HJKMNP-TV-Z]{25}$";
 

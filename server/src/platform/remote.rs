@@ -4,7 +4,7 @@
 use http::HeaderValue;
 use http::uri::{Scheme, Uri};
 
-use super::keys::KeyText;
+use super::keys::KeyString;
 
 /// The port of addresses that name none.
 const PORT_DEFAULT: u16 = 80;
@@ -50,7 +50,7 @@ impl Remote {
         if uri.scheme() != Some(&Scheme::HTTP) || uri.query().is_some() {
             return Err(InvalidRemote::Address);
         }
-        let key: KeyText = key.unwrap_or("").parse().map_err(|_| InvalidRemote::Key)?;
+        let key: KeyString = key.unwrap_or("").parse().map_err(|_| InvalidRemote::Key)?;
         let authorization = HeaderValue::try_from(format!("Bearer {}", key.reveal()));
         let mut authorization = authorization.map_err(|_| InvalidRemote::Key)?;
         authorization.set_sensitive(true);

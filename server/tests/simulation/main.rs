@@ -14,7 +14,7 @@ mod setup;
 mod steps;
 
 use driver::Driver;
-use telltale_simulation::{live_through_histories, trace};
+use telltale_simulation::{run_histories_with_report, trace};
 
 const MINUTE: i64 = 60_000;
 const HOUR: i64 = 60 * MINUTE;
@@ -25,7 +25,7 @@ const START: i64 = 20_000 * DAY;
 
 #[test]
 fn histories_hold() {
-    live_through_histories::<Driver>();
+    run_histories_with_report::<Driver>();
 }
 
 #[test]

@@ -41,7 +41,7 @@ impl Setup {
         let engine = Engine::open(&disk.root().join(DATA), options)?;
         // A server records the time when it starts. With manual maintenance nothing else does so
         // before the first seal, and the next start would trust any clock.
-        engine.note_time()?;
+        engine.persist_trusted_time()?;
         Ok(engine)
     }
 

@@ -13,7 +13,7 @@
 //!                           power loss and decay
 //! ```
 //!
-//! On top of it, [`live_through_histories`] runs histories generated from seeds: a [`Driver`] has a
+//! On top of it, [`run_histories_with_report`] runs histories generated from seeds: a [`Driver`] has a
 //! program on a disk and a naive model of it, executes the steps of a [`History`], and compares the
 //! two. A failing history is shrunk and printed with its seed.
 //!
@@ -47,5 +47,5 @@ pub use faults::{Call, Effect, Errno, Fault, FileKind};
 pub use history::{Crash, Driver, History, HistoryOf};
 pub use image::Loss;
 pub use random::Random;
-pub use run::{live_through_histories, trace};
+pub use run::{run_histories_with_report, trace};
 pub use state::Decay;

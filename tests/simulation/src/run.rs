@@ -54,7 +54,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 /// Runs the history of the seed in the environment, or as many histories as the time allows.
 ///
 /// # Panics If histories fail, after they were printed.
-pub fn live_through_histories<D: Driver>() {
+pub fn run_histories_with_report<D: Driver>() {
     std::panic::set_hook(Box::new(|panic| {
         let location = panic.location().map(ToString::to_string).unwrap_or_default();
         let message = panic.payload_as_str().unwrap_or("no message");

@@ -155,7 +155,7 @@ fn documents_over_a_limit_are_refused_before_they_are_stored() {
     let not_json: BTreeMap<(u8, u8), u8> = BTreeMap::from([((1, 2), 3)]);
     transaction.put(RULES, "not_json", &not_json, Expect::Any).unwrap_err();
     let mut too_long = receipt(1, 9_999);
-    too_long.answer = vec![0; limits::RECEIPT_ANSWER_BYTES_MAX + 1];
+    too_long.answer = vec![0; limits::RECEIPT_RESPONSE_BYTES_MAX + 1];
     transaction.receipt(too_long).unwrap_err();
     transaction.commit().unwrap();
     let listed = documents.list::<Value>(RULES, "").unwrap();

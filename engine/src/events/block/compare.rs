@@ -9,7 +9,7 @@ use super::rows::{StringReader, ValueReader};
 use crate::codec::verified::expect_same;
 use crate::codec::{CodecError, CodecResult};
 use crate::error::Result;
-use crate::model::{EventRows, TextId};
+use crate::model::{EventRows, StringId};
 
 /// Decodes a block and compares it with `rows`, each given by its piece in `sources` and its
 /// position there. Fails if anything differs.
@@ -32,7 +32,7 @@ struct Comparison<'a> {
 }
 
 /// For each code, the string of a source that it was last found equal to.
-type Known = Vec<Option<(u32, TextId)>>;
+type Known = Vec<Option<(u32, StringId)>>;
 
 impl<'a> Comparison<'a> {
     fn run(&self) -> Result<()> {
@@ -67,7 +67,7 @@ impl<'a> Comparison<'a> {
     fn single_valued(
         &self,
         column: u32,
-        of: impl Fn(&EventRows, usize) -> Option<TextId>,
+        of: impl Fn(&EventRows, usize) -> Option<StringId>,
         what: &str,
     ) -> Result<()> {
         let codes = self.parts.codes(column)?;
@@ -89,7 +89,7 @@ impl<'a> Comparison<'a> {
         reader: &mut StringReader<'_>,
         known: &mut Known,
         code: u32,
-        (source, id): (u32, TextId),
+        (source, id): (u32, StringId),
     ) -> Result<bool> {
         let Some(slot) = known.get_mut(code as usize) else { return Ok(false) };
         if *slot == Some((source, id)) {

@@ -71,7 +71,7 @@ fn encode_input(input: &InputRows<'_>, effort: Effort) -> CodecResult<Vec<u8>> {
     let strings: Vec<&str> =
         order.iter().map(|row| input.row(*row).map_or("", |(s, i)| s.properties(i))).collect();
     properties::encode(&strings, effort, &mut encoder.packer, &mut encoder.sections)?;
-    let string_bytes: usize = input.each(EventRows::text_bytes).into_iter().sum();
+    let string_bytes: usize = input.each(EventRows::string_bytes).into_iter().sum();
     let string_bytes = u32::try_from(string_bytes);
     let extent = Extent {
         rows: input.rows.len() as u32,

@@ -11,7 +11,7 @@ use super::parts::Parts;
 use super::properties::PropertyReader;
 use super::ranks::RankedBits;
 use crate::error::Result;
-use crate::model::{Event, EventId, EventRow, EventRows, TextId, TimestampMs};
+use crate::model::{Event, EventId, EventRow, EventRows, StringId, TimestampMs};
 
 /// Reads rows of one block. Holds all pages that it has read: open it for many rows, then drop it.
 pub(super) struct RowReader<'p> {
@@ -101,8 +101,8 @@ impl<'p> RowReader<'p> {
     fn tags_of_rows(
         &mut self,
         rows: &mut EventRows,
-        names: &mut [Option<TextId>],
-        users: &mut [Option<TextId>],
+        names: &mut [Option<StringId>],
+        users: &mut [Option<StringId>],
     ) -> Result<RowTags> {
         let mut tags = RowTags::with_capacity_for(
             self.parts.rows(),
@@ -110,7 +110,7 @@ impl<'p> RowReader<'p> {
         );
         for (number, column) in (0..).zip(&mut self.columns) {
             let key = rows.intern(&column.column.key);
-            let mut known: Vec<Option<TextId>> = vec![None; column.column.strings() + 1];
+            let mut known: Vec<Option<StringId>> = vec![None; column.column.strings() + 1];
             let mut cells = Vec::new();
             column.codes.each(|row, code| cells.push((row, code)));
             for (row, code) in cells {
@@ -134,7 +134,7 @@ impl<'p> RowReader<'p> {
     }
 }
 
-fn set(of_rows: &mut [Option<TextId>], row: u32, text: TextId) {
+fn set(of_rows: &mut [Option<StringId>], row: u32, text: StringId) {
     if let Some(slot) = of_rows.get_mut(row as usize) {
         *slot = Some(text);
     }
@@ -146,7 +146,7 @@ struct RowTags {
     starts: Vec<u32>,
     /// Index of the next tag to be added to each row.
     next: Vec<u32>,
-    tags: Vec<(TextId, TextId)>,
+    tags: Vec<(StringId, StringId)>,
 }
 
 impl RowTags {
@@ -168,12 +168,12 @@ impl RowTags {
             before += *start;
             *start = before;
         }
-        let none = (TextId(0), TextId(0));
+        let none = (StringId(0), StringId(0));
         Self { next: starts.clone(), starts, tags: vec![none; before as usize] }
     }
 
     /// Adds a tag to a row, after those added before.
-    fn push(&mut self, row: u32, tag: (TextId, TextId)) {
+    fn push(&mut self, row: u32, tag: (StringId, StringId)) {
         let Some(next) = self.next.get_mut(row as usize) else { return };
         if let Some(slot) = self.tags.get_mut(*next as usize) {
             *slot = tag;
@@ -181,7 +181,7 @@ impl RowTags {
         *next += 1;
     }
 
-    fn of(&self, row: usize) -> &[(TextId, TextId)] {
+    fn of(&self, row: usize) -> &[(StringId, StringId)] {
         let span = match self.starts.get(row..row + 2) {
             Some(&[from, to]) => from as usize..to as usize,
             _ => 0..0,
@@ -228,9 +228,9 @@ impl<'p> StringReader<'p> {
     fn interned(
         &mut self,
         code: u32,
-        known: &mut [Option<TextId>],
+        known: &mut [Option<StringId>],
         rows: &mut EventRows,
-    ) -> Result<TextId> {
+    ) -> Result<StringId> {
         if let Some(Some(id)) = known.get(code as usize) {
             return Ok(*id);
         }

@@ -51,7 +51,7 @@ impl EventSource for EventBlock<'_> {
             NameFilter::Any => Ok(RowSet::All),
             NameFilter::Exactly(name) => self.with_strings(NAME, std::slice::from_ref(name)),
             NameFilter::Prefix(prefix) => self.with_prefix(NAME, prefix),
-            NameFilter::PrefixBut { prefix, but } => {
+            NameFilter::PrefixExcept { prefix, but } => {
                 let codes = self.codes_of_prefix_but(NAME, prefix, but)?;
                 let all = prefix.is_empty() && codes.len() == 1;
                 if all { Ok(RowSet::All) } else { self.with_codes(NAME, codes) }
@@ -69,7 +69,9 @@ impl EventSource for EventBlock<'_> {
             NameFilter::Any => return Ok(rows),
             NameFilter::Exactly(name) => self.codes_of(NAME, &[name])?,
             NameFilter::Prefix(prefix) => vec![self.codes_of_prefix(NAME, prefix)?],
-            NameFilter::PrefixBut { prefix, but } => self.codes_of_prefix_but(NAME, prefix, but)?,
+            NameFilter::PrefixExcept { prefix, but } => {
+                self.codes_of_prefix_but(NAME, prefix, but)?
+            }
         };
         let codes = self.parts.codes(NAME)?;
         let named = some.iter().filter(|row| {

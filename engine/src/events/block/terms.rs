@@ -4,15 +4,15 @@
 use std::borrow::Cow;
 
 use super::header::{Column, ColumnStrings};
-use crate::limits::EVENT_FEW_TEXTS_MAX;
-use crate::model::{EventRows, Interner, TextId};
+use crate::limits::EVENT_LISTED_STRINGS_MAX;
+use crate::model::{EventRows, StringId, StringInterner};
 
 const UNKNOWN: u32 = u32::MAX;
 
 /// Numbers for strings, common to all sources.
 pub(super) struct Terms<'a> {
     sources: &'a [&'a EventRows],
-    strings: Cow<'a, Interner>,
+    strings: Cow<'a, StringInterner>,
     /// The number of each string of each source, once assigned; empty if there is only one source.
     known: Vec<Vec<u32>>,
 }
@@ -23,14 +23,18 @@ impl<'a> Terms<'a> {
             [only] => Self { sources, strings: Cow::Borrowed(only.texts()), known: Vec::new() },
             _ => {
                 let known = sources.iter().map(|rows| vec![UNKNOWN; rows.texts().len()]);
-                Self { sources, strings: Cow::Owned(Interner::default()), known: known.collect() }
+                Self {
+                    sources,
+                    strings: Cow::Owned(StringInterner::default()),
+                    known: known.collect(),
+                }
             }
         }
     }
 
     /// Returns the number of a string of a source.
     #[inline]
-    pub(super) fn number(&mut self, source: u32, id: TextId) -> u32 {
+    pub(super) fn number(&mut self, source: u32, id: StringId) -> u32 {
         let slot =
             self.known.get_mut(source as usize).and_then(|known| known.get_mut(id.0 as usize));
         let Some(slot) = slot else { return id.0 };
@@ -43,7 +47,7 @@ impl<'a> Terms<'a> {
 
     /// Returns the string of a number.
     pub(super) fn text(&self, number: u32) -> &str {
-        self.strings.text(TextId(number))
+        self.strings.text(StringId(number))
     }
 
     /// Returns the number of strings.
@@ -102,7 +106,7 @@ impl Ranks {
         }
         sorted.iter().for_each(|number| self.set(*number, UNKNOWN));
         let strings: Vec<&str> = sorted.iter().map(|number| terms.text(*number)).collect();
-        let column_strings = if strings.len() <= EVENT_FEW_TEXTS_MAX {
+        let column_strings = if strings.len() <= EVENT_LISTED_STRINGS_MAX {
             ColumnStrings::Few(strings.iter().map(|t| Box::from(*t)).zip(counts).collect())
         } else {
             ColumnStrings::Many { strings: strings.len() as u32, rows: cells.len() as u32 }

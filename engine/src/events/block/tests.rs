@@ -315,7 +315,7 @@ fn check_groups(events: &[Event], block: &EventBlock<'_>, by: &EventGroupBy) {
         }
     }
     assert!(groups.strings.iter().map(|t| &**t).eq(expected.keys()), "distinct strings, sorted");
-    assert_eq!(groups.rows.is_some(), expected.len() <= crate::limits::EVENT_FEW_TEXTS_MAX);
+    assert_eq!(groups.rows.is_some(), expected.len() <= crate::limits::EVENT_LISTED_STRINGS_MAX);
     let counts = block.counts(by).unwrap();
     assert_eq!(counts.is_some(), groups.rows.is_some());
     for (bitmap, rows) in groups.rows.iter().flatten().zip(expected.values()) {

@@ -8,9 +8,9 @@ use super::gather::{Accumulator, Budget};
 use super::read::read;
 use crate::error::{Error, Refusal, Result};
 use crate::limits;
-use crate::memory::AnswerMemory;
+use crate::memory::ResultMemory;
 use crate::model::{
-    EventAnswer, EventGroupBy, EventQuery, EventQueryStats, EventSummary, Interval, TimeRange,
+    EventGroupBy, EventQuery, EventQueryResult, EventQueryStats, EventSummary, Interval, TimeRange,
 };
 
 /// Approximate bytes of one bucket of a group in an answer, where it is the only bucket of its
@@ -24,7 +24,7 @@ pub(crate) fn aggregate(
     sources: &[Box<dyn ClosedSource + '_>],
     query: &EventQuery,
     context: &QueryContext<'_>,
-) -> Result<EventAnswer> {
+) -> Result<EventQueryResult> {
     check(query, context)?;
     let running = RunningQuery::new(sources, context);
     let overlapping = running.overlapping(query.filter.range);
@@ -46,9 +46,9 @@ pub(crate) fn aggregate(
     };
     let (slots, strings) = accumulator.size();
     let of_slot = SLOT_ANSWER_BYTES + COLUMN_ANSWER_BYTES * query.aggregations.len();
-    context.asking.take_for_answer(slots * of_slot + strings)?;
+    context.asking.take_for_result(slots * of_slot + strings)?;
     let (all, groups) = assemble(query, accumulator);
-    Ok(EventAnswer { all, groups, stats, memory: AnswerMemory::default() })
+    Ok(EventQueryResult { all, groups, stats, memory: ResultMemory::default() })
 }
 
 fn check(query: &EventQuery, context: &QueryContext<'_>) -> Result<()> {

@@ -3,7 +3,7 @@
 use super::cell::Cell;
 use super::gather::{Accumulator, Slot};
 use super::several::parts;
-use crate::model::{EventQuery, EventSummary, TextId, TimestampMs};
+use crate::model::{EventQuery, EventSummary, StringId, TimestampMs};
 
 /// Returns the summary of all matching events, and those of the groups.
 pub(super) fn assemble(
@@ -30,7 +30,7 @@ pub(super) fn assemble(
 fn merged(slots: &[Slot]) -> Slot {
     let mut cell = Cell::default();
     slots.iter().for_each(|slot| cell.merge(&slot.cell));
-    Slot { group: TextId(0), start: slots.first().map_or(0, |slot| slot.start), cell }
+    Slot { group: StringId(0), start: slots.first().map_or(0, |slot| slot.start), cell }
 }
 
 /// Evaluates the buckets of a group, ascending, and all of them together.

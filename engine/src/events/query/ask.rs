@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use rayon::prelude::*;
 
 use super::super::source::{ClosedSource, OpenSource};
-use crate::asking::Asking;
+use crate::asking::QueryInProgress;
 use crate::error::{Error, Refusal, Result};
 use crate::model::TimeRange;
 
@@ -27,7 +27,7 @@ pub(crate) struct QueryContext<'a> {
     /// Limits on the answer.
     pub(crate) limits: QueryLimits,
     /// Cancellation of the query, and the memory that it has taken.
-    pub(crate) asking: &'a Asking,
+    pub(crate) asking: &'a QueryInProgress,
     /// Called with the index of every corrupt source and the error.
     pub(crate) damaged: &'a (dyn Fn(usize, &Error) + Sync),
 }

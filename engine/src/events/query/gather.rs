@@ -13,7 +13,7 @@ use super::select::Segment;
 use super::tally::Tally;
 use crate::error::{Refusal, Result};
 use crate::limits;
-use crate::model::{Interner, TextId};
+use crate::model::{StringId, StringInterner};
 
 /// Approximate bytes of a cell with its entry in the index.
 const SLOT_BYTES: usize = size_of::<Slot>() + size_of::<((u32, i64), usize)>() * 2;
@@ -28,7 +28,7 @@ pub(super) struct Budget<'c> {
 /// A cell with its group and bucket.
 #[derive(Debug)]
 pub(super) struct Slot {
-    pub(super) group: TextId,
+    pub(super) group: StringId,
     /// The start of the bucket, in milliseconds.
     pub(super) start: i64,
     pub(super) cell: Cell,
@@ -39,7 +39,7 @@ pub(super) struct Slot {
 pub(super) struct Accumulator<'b> {
     budget: &'b Budget<'b>,
     wanted: Wanted,
-    pub(super) groups: Interner,
+    pub(super) groups: StringInterner,
     /// Numbers of the strings whose distinct count is wanted.
     strings: Numbering,
     pub(super) slots: Vec<Slot>,
@@ -67,7 +67,7 @@ impl<'b> Accumulator<'b> {
         Self {
             budget,
             wanted,
-            groups: Interner::default(),
+            groups: StringInterner::default(),
             strings: Numbering::default(),
             slots: Vec::new(),
             index: HashMap::new(),
@@ -177,7 +177,7 @@ impl<'b> Accumulator<'b> {
     }
 
     /// Returns the group with this key. Fails if there are too many groups.
-    fn group(&mut self, key: &str) -> Result<TextId> {
+    fn group(&mut self, key: &str) -> Result<StringId> {
         let group = self.groups.intern(key);
         let max = self.budget.context.limits.groups_max;
         if self.groups.len() > max {
@@ -186,7 +186,7 @@ impl<'b> Accumulator<'b> {
         Ok(group)
     }
 
-    fn slot(&mut self, group: TextId, start: i64) -> usize {
+    fn slot(&mut self, group: StringId, start: i64) -> usize {
         let Self { slots, index, .. } = self;
         *index.entry((group.0, start)).or_insert_with(|| {
             slots.push(Slot { group, start, cell: Cell::default() });
@@ -222,7 +222,7 @@ impl<'b> Accumulator<'b> {
         for mut worker in workers {
             worker.settle_numbers()?;
             merged.matched += worker.matched;
-            let groups: Vec<TextId> =
+            let groups: Vec<StringId> =
                 worker.groups.iter().map(|key| merged.group(key)).collect::<Result<_>>()?;
             let before = merged.strings.bytes();
             let strings = merged.strings.merge(&worker.strings);

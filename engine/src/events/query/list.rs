@@ -5,7 +5,7 @@ use super::ask::{QueryContext, RunningQuery, check_range, run_tasks};
 use super::page::{self, SourceMatches};
 use super::select::select;
 use crate::error::Result;
-use crate::memory::AnswerMemory;
+use crate::memory::ResultMemory;
 use crate::model::{Event, EventListQuery, EventPage, EventQueryStats};
 
 /// Lists the events of all sources, blocks and chunks in any order.
@@ -31,7 +31,7 @@ pub(crate) fn list(
     let total = counted.iter().map(|source| source.matched).sum();
     let quarantined = running.quarantined();
     let stats = EventQueryStats { matched: total, sources: overlapping.len() as u64, quarantined };
-    Ok(EventPage { total, events, stats, memory: AnswerMemory::default() })
+    Ok(EventPage { total, events, stats, memory: ResultMemory::default() })
 }
 
 /// Counts the matches of each source.
@@ -79,7 +79,7 @@ fn read(
         let outcome = running.open(*index).and_then(|source| {
             let read = source.events(&positions)?;
             page::check_len(read.len(), positions.len())?;
-            running.context.asking.take_for_answer(read.iter().map(Event::bytes).sum())?;
+            running.context.asking.take_for_result(read.iter().map(Event::bytes).sum())?;
             Ok(read)
         });
         let read = outcome.map_err(|error| page::SourceError { source: *index, error })?;

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use super::super::EventSource;
 use super::ask::{RunningQuery, run_tasks};
 use super::select::{Selected, before, select};
-use crate::asking::BorrowedMemory;
+use crate::asking::TransientMemory;
 use crate::error::{Error, Result};
 use crate::model::{EventId, EventListQuery, TimestampMs};
 
@@ -60,7 +60,7 @@ struct Candidate<'c> {
     /// after the cursor.
     end: u32,
     /// Query memory taken for the fields above.
-    _memory: BorrowedMemory<'c>,
+    _memory: TransientMemory<'c>,
 }
 
 /// Returns the rows of the page, newest first, as index of the source and position.

@@ -9,7 +9,7 @@ use super::cell::{Keep, Wanted};
 use super::page::check_len;
 use super::select::{Segment, Selected, segments, select};
 use super::several::{Combined, combine};
-use crate::asking::BorrowedMemory;
+use crate::asking::TransientMemory;
 use crate::error::Result;
 use crate::model::{EventGroupBy, EventQuery, Interval};
 
@@ -26,7 +26,7 @@ pub(super) struct SourceColumns<'c> {
     /// The grouping column.
     pub(super) codes: Option<Arc<CodedColumn>>,
     /// Query memory taken for the grouping column, until the source is accumulated.
-    _memory: Option<BorrowedMemory<'c>>,
+    _memory: Option<TransientMemory<'c>>,
     /// Number of rows with each code, if that suffices; then `codes` has no rows.
     pub(super) counts: Option<Vec<u32>>,
     pub(super) hashes: Option<Arc<Vec<u64>>>,
@@ -90,7 +90,7 @@ pub(super) fn read<'c>(
 struct Grouped<'c> {
     codes: Option<Arc<CodedColumn>>,
     counts: Option<Vec<u32>>,
-    memory: Option<BorrowedMemory<'c>>,
+    memory: Option<TransientMemory<'c>>,
 }
 
 /// Reads the grouping column: by rows, or only the number of rows of each string where that is

@@ -12,7 +12,7 @@ use super::super::{CodedColumn, EventSource, NO_CODE};
 use super::ask::QueryContext;
 use super::page::check_len;
 use super::select::Selected;
-use crate::asking::BorrowedMemory;
+use crate::asking::TransientMemory;
 use crate::error::{Refusal, Result};
 use crate::limits::GROUP_KEYS_MAX;
 use crate::model::EventGroupBy;
@@ -29,7 +29,7 @@ type Combination = [u32; GROUP_KEYS_MAX];
 pub(super) struct Combined<'c> {
     pub(super) codes: CodedColumn,
     /// Query memory taken for them.
-    pub(super) memory: BorrowedMemory<'c>,
+    pub(super) memory: TransientMemory<'c>,
 }
 
 /// Combines the strings of the selected rows of a source. Fails if there are more combinations than

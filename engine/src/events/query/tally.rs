@@ -9,7 +9,7 @@ use roaring::RoaringBitmap;
 use super::super::{CodedColumn, RowSet};
 use super::read::SourceColumns;
 use super::select::Segment;
-use crate::model::TextId;
+use crate::model::StringId;
 
 /// Number of rows that a scan counts in the time of two rank lookups in a bitmap.
 const ROWS_PER_RANK: u64 = 32;
@@ -31,7 +31,7 @@ pub(super) struct CodeTally {
     /// Number of rows in the segment.
     pub(super) count: u64,
     /// Its group, once looked up.
-    pub(super) group: Option<TextId>,
+    pub(super) group: Option<StringId>,
     /// Index of the slot for the rows of the segment; undefined while the count is 0.
     pub(super) slot: usize,
 }

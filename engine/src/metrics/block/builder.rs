@@ -6,7 +6,7 @@ use super::rows::RowsBuilder;
 use crate::codec::CodecResult;
 use crate::codec::integers::Effort;
 use crate::limits::BLOCK_ROWS_FULL;
-use crate::metrics::times::TimesWriter;
+use crate::metrics::times::TimePageWriter;
 use crate::model::SeriesId;
 
 /// Collects the rows of a block, series by series.
@@ -42,13 +42,13 @@ pub(crate) trait BlockBuilder: Default {
     fn finish(
         &self,
         info: &BlockInfo,
-        times: &TimesWriter<'_>,
+        times: &TimePageWriter<'_>,
         effort: Effort,
     ) -> CodecResult<Vec<u8>>;
 
     /// Decodes `bytes`, which [`Self::finish`] returned, and compares them with the rows added.
     /// Fails when anything differs.
-    fn check(&self, info: &BlockInfo, bytes: &[u8], times: &TimesWriter<'_>) -> CodecResult<()>;
+    fn check(&self, info: &BlockInfo, bytes: &[u8], times: &TimePageWriter<'_>) -> CodecResult<()>;
 }
 
 /// Returns how many of `more` further rows of a series fit into a block that has `rows`.

@@ -28,7 +28,7 @@ use crate::codec::runs::Runs;
 use crate::codec::verified::expect_same;
 use crate::codec::{CodecError, CodecResult};
 pub(crate) use crate::metrics::cell::{NumberCell, units_value};
-use crate::metrics::times::TimesWriter;
+use crate::metrics::times::TimePageWriter;
 use crate::model::{MetricType, SeriesId};
 use crate::sketch::decimal_units_of;
 
@@ -79,7 +79,7 @@ impl BlockBuilder for CellBlockBuilder {
     fn finish(
         &self,
         info: &BlockInfo,
-        times: &TimesWriter<'_>,
+        times: &TimePageWriter<'_>,
         effort: Effort,
     ) -> CodecResult<Vec<u8>> {
         envelope::build(FrameKind::Cells, info, (&self.rows, times), effort, |out| {
@@ -87,7 +87,7 @@ impl BlockBuilder for CellBlockBuilder {
         })
     }
 
-    fn check(&self, info: &BlockInfo, bytes: &[u8], times: &TimesWriter<'_>) -> CodecResult<()> {
+    fn check(&self, info: &BlockInfo, bytes: &[u8], times: &TimePageWriter<'_>) -> CodecResult<()> {
         let (read, mut block) = CellBlock::open(info.key, bytes)?;
         envelope::check(info, (&self.rows, times), (&read, &block.rows))?;
         let built = self.cells.chunks(PAGE_ROWS).zip(self.starts.chunks(PAGE_ROWS));
@@ -463,7 +463,7 @@ mod tests {
                 builder.push(SeriesId(*id), starts, cells);
             }
             let sequence = AtomicU64::new(0);
-            let times = TimesWriter::new(&sequence);
+            let times = TimePageWriter::new(&sequence);
             let plain = builder.finish(&info, &times, Effort::Plain).unwrap();
             builder.check(&info, &plain, &times).unwrap();
             let bytes = builder.finish(&info, &times, Effort::Merge).unwrap();
@@ -496,7 +496,7 @@ mod tests {
         let (starts, cells) = cells(&[(5, 0.25), (7, 1.0 / 3.0), (120, 1e22)], 3);
         builder.push(SeriesId(3), &starts, &cells);
         let mut bytes =
-            builder.finish(&info, &TimesWriter::new(&AtomicU64::new(0)), Effort::Merge).unwrap();
+            builder.finish(&info, &TimePageWriter::new(&AtomicU64::new(0)), Effort::Merge).unwrap();
         assert_eq!(bytes[1], 2);
         bytes[1] = 1;
         crate::codec::frame::close(&mut bytes, 0);
@@ -516,7 +516,7 @@ mod tests {
             builder.push(SeriesId(id), &starts, &cells);
         }
         let bytes =
-            builder.finish(&info, &TimesWriter::new(&AtomicU64::new(0)), Effort::Seal).unwrap();
+            builder.finish(&info, &TimePageWriter::new(&AtomicU64::new(0)), Effort::Seal).unwrap();
         let (_, mut block) = CellBlock::open(info.key, &bytes).unwrap();
         let mut seen = Vec::new();
         let wanted = CellColumn { sum: true, ..CellColumn::default() };

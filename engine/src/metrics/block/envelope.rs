@@ -7,7 +7,7 @@ use crate::codec::bytes::Reader;
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::integers::Effort;
 use crate::codec::verified::expect_same;
-use crate::metrics::times::TimesWriter;
+use crate::metrics::times::TimePageWriter;
 
 /// Returns the current version of a block format.
 pub(super) fn version_of(kind: FrameKind) -> u8 {
@@ -25,7 +25,7 @@ pub(super) fn version_of(kind: FrameKind) -> u8 {
 pub(super) fn build(
     kind: FrameKind,
     info: &BlockInfo,
-    (rows, times): (&RowsBuilder, &TimesWriter<'_>),
+    (rows, times): (&RowsBuilder, &TimePageWriter<'_>),
     effort: Effort,
     columns: impl FnOnce(&mut Vec<u8>) -> CodecResult<()>,
 ) -> CodecResult<Vec<u8>> {
@@ -62,7 +62,7 @@ pub(super) fn open<'a, C>(
 /// from.
 pub(super) fn check(
     info: &BlockInfo,
-    (rows, times): (&RowsBuilder, &TimesWriter<'_>),
+    (rows, times): (&RowsBuilder, &TimePageWriter<'_>),
     (read_info, read_rows): (&BlockInfo, &Rows<'_>),
 ) -> CodecResult<()> {
     expect_same(read_info == info, "block infos")?;

@@ -64,7 +64,7 @@ impl Tier {
 /// The compacted block set that a block belongs to, with its rollups. Blocks of the head belong to
 /// none.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct UnitId(pub(crate) u64);
+pub(crate) struct CompactedSetId(pub(crate) u64);
 
 /// The position in the log that a block extends to. Of two blocks, the higher one has the later
 /// writes.
@@ -128,7 +128,7 @@ pub(crate) struct BlockInfo {
     pub(crate) key: BlockKey,
     pub(crate) kind: MetricType,
     /// The compacted block set that it belongs to, if any.
-    pub(crate) unit: Option<UnitId>,
+    pub(crate) unit: Option<CompactedSetId>,
     pub(crate) order: WriteOrder,
     /// The window that the block was cut to; it contains `first_time` and `last_time`.
     pub(crate) window: TimeRange,
@@ -147,7 +147,7 @@ pub(crate) struct BlockInfo {
 impl BlockInfo {
     /// Returns the group of the time pages that the block refers to.
     pub(crate) fn page_group(&self) -> TimePageGroup {
-        TimePageGroup { window: self.window, of_unit: self.unit.is_some() }
+        TimePageGroup { window: self.window, of_compacted_set: self.unit.is_some() }
     }
 
     /// Returns the time range that the rows cover, including the width of the last cell.
@@ -178,7 +178,7 @@ impl BlockInfo {
             |v: u64| i64::try_from(v).map_err(|_| CodecError::new("duration exceeds 63 bits"));
         let kind = MetricType::from_code(reader.u8()?)
             .ok_or_else(|| CodecError::new("unknown metric type"))?;
-        let unit = Some(reader.varint()?).filter(|u| *u != 0).map(UnitId);
+        let unit = Some(reader.varint()?).filter(|u| *u != 0).map(CompactedSetId);
         let order = WriteOrder(reader.varint()?);
         let start = reader.signed()?;
         let window = TimeRange::new(start, start.saturating_add(length(reader.varint()?)?));
@@ -234,7 +234,7 @@ pub(super) fn sample_info(kind: MetricType, tier: Tier) -> BlockInfo {
     BlockInfo {
         key: BlockKey { tier, day: 20_000, metric: MetricId(7), sequence: 99 },
         kind,
-        unit: Some(UnitId(5)),
+        unit: Some(CompactedSetId(5)),
         order: WriteOrder(1234),
         window: TimeRange::new(1_728_000_000_000, 1_728_007_200_000),
         first_series: 3,

@@ -17,7 +17,7 @@ use crate::codec::frame::FrameKind;
 use crate::codec::integers::{Effort, PAGE_ROWS};
 use crate::codec::runs::Runs;
 use crate::error::Result;
-use crate::metrics::times::{PageNumber, PlaceInPage, TimePage, TimePageGroup, TimesWriter};
+use crate::metrics::times::{PageNumber, TimePage, TimePageGroup, TimePageWriter, TimeVectorRef};
 use crate::model::SeriesId;
 
 /// Collects the samples of a block, series by series.
@@ -47,7 +47,7 @@ impl BlockBuilder for PointBlockBuilder {
     fn finish(
         &self,
         info: &BlockInfo,
-        times: &TimesWriter<'_>,
+        times: &TimePageWriter<'_>,
         effort: Effort,
     ) -> CodecResult<Vec<u8>> {
         envelope::build(FrameKind::Points, info, (&self.rows, times), effort, |out| {
@@ -56,7 +56,7 @@ impl BlockBuilder for PointBlockBuilder {
         })
     }
 
-    fn check(&self, info: &BlockInfo, bytes: &[u8], times: &TimesWriter<'_>) -> CodecResult<()> {
+    fn check(&self, info: &BlockInfo, bytes: &[u8], times: &TimePageWriter<'_>) -> CodecResult<()> {
         let (read, rows, column) =
             envelope::open(FrameKind::Points, info.key, bytes, |_, rows, reader| {
                 FloatColumn::read_exactly(reader, rows.len())
@@ -102,7 +102,7 @@ impl<'a> PointBlock<'a> {
             envelope::open(FrameKind::Points, key, bytes, |_, rows, reader| {
                 FloatColumn::read_exactly(reader, rows.len())
             })?;
-        rows.find_pages(|number| find(info.page_group(), number))?;
+        rows.load_pages(|number| find(info.page_group(), number))?;
         let runs = Runs::new(rows.counts());
         let block = Self {
             rows,
@@ -179,7 +179,7 @@ impl<'a> PointBlock<'a> {
 }
 
 /// Returns the locations in time pages that a block refers to.
-pub(crate) fn shared_times(key: BlockKey, bytes: &[u8]) -> CodecResult<Vec<PlaceInPage>> {
+pub(crate) fn time_page_refs(key: BlockKey, bytes: &[u8]) -> CodecResult<Vec<TimeVectorRef>> {
     let (_, rows, _) = envelope::open(FrameKind::Points, key, bytes, |_, rows, reader| {
         FloatColumn::read_exactly(reader, rows.len())
     })?;
@@ -204,7 +204,7 @@ mod tests {
         }
         let info = sample_info(MetricType::Gauge, Tier::Raw);
         let sequence = AtomicU64::new(3);
-        let times = TimesWriter::new(&sequence);
+        let times = TimePageWriter::new(&sequence);
         let plain = builder.finish(&info, &times, Effort::Plain).unwrap();
         builder.check(&info, &plain, &times).unwrap();
         let bytes = builder.finish(&info, &times, Effort::Seal).unwrap();
@@ -234,7 +234,7 @@ mod tests {
         }
         let info = sample_info(MetricType::Gauge, Tier::Raw);
         let sequence = AtomicU64::new(3);
-        let times = TimesWriter::new(&sequence);
+        let times = TimePageWriter::new(&sequence);
         let blocks = [(); 2].map(|()| builder.finish(&info, &times, Effort::Merge).unwrap());
         assert!(blocks.iter().all(|bytes| bytes.len() < 200), "{}", blocks[0].len());
         let pages = times.pages(Effort::Merge).unwrap();
@@ -254,7 +254,7 @@ mod tests {
         };
         let info = sample_info(MetricType::Gauge, Tier::Raw);
         let sequence = AtomicU64::new(3);
-        let times = TimesWriter::new(&sequence);
+        let times = TimePageWriter::new(&sequence);
         let builder = built(1, &jitter, &values);
         for effort in [Effort::Seal, Effort::Plain] {
             let bytes = builder.finish(&info, &times, effort).unwrap();
@@ -282,9 +282,9 @@ mod tests {
         builder.push(SeriesId(1), &times, &vec![1.0; times.len()]);
         let info = sample_info(MetricType::Gauge, Tier::Raw);
         let sequence = AtomicU64::new(3);
-        let writer = TimesWriter::new(&sequence);
+        let writer = TimePageWriter::new(&sequence);
         let bytes = builder.finish(&info, &writer, Effort::Merge).unwrap();
-        let other = TimesWriter::new(&sequence);
+        let other = TimePageWriter::new(&sequence);
         assert!(builder.check(&info, &bytes, &other).is_err());
         other.place(info.page_group(), &times[1..]);
         assert!(builder.check(&info, &bytes, &other).is_err());
@@ -316,7 +316,7 @@ mod tests {
             builder.push(SeriesId(1), &[1, 2, 3], &[0.5, 1.5, 2.5]);
             let info = sample_info(MetricType::Gauge, Tier::Raw);
             let times = AtomicU64::new(3);
-            let times = TimesWriter::new(&times);
+            let times = TimePageWriter::new(&times);
             let mut bytes = builder.finish(&info, &times, Effort::Seal).unwrap();
             let at = at.index(bytes.len());
             bytes[at] ^= 1 << bit;

@@ -34,7 +34,7 @@ use crate::codec::verified::expect_same;
 use crate::codec::{CodecError, CodecResult};
 use crate::error::Result;
 use crate::limits::BLOCK_ROWS_MAX;
-use crate::metrics::times::{PageNumber, PlaceInPage, TimePage};
+use crate::metrics::times::{PageNumber, TimePage, TimeVectorRef};
 use crate::model::SeriesId;
 
 /// Shorter vectors are stored in the block: sharing them would not save enough to justify the
@@ -166,7 +166,7 @@ impl RowsBuilder {
     pub(crate) fn encode(
         &self,
         effort: Effort,
-        mut share: impl FnMut(&[i64]) -> Option<PlaceInPage>,
+        mut share: impl FnMut(&[i64]) -> Option<TimeVectorRef>,
         out: &mut Vec<u8>,
     ) -> CodecResult<()> {
         put_varint(out, self.series.len() as u64);
@@ -183,7 +183,7 @@ impl RowsBuilder {
             let shared = (vector.len() >= SHARED_ROWS_MIN && !is_regular(vector))
                 .then(|| share(vector))
                 .flatten();
-            let Some(PlaceInPage { page, place }) = shared else {
+            let Some(TimeVectorRef { page, place }) = shared else {
                 locations.push(0);
                 local.push(vector);
                 continue;
@@ -235,7 +235,7 @@ enum VectorLocation {
 #[derive(Debug)]
 struct PageRef {
     number: PageNumber,
-    /// Set by [`Rows::find_pages`].
+    /// Set by [`Rows::load_pages`].
     times: Option<Arc<TimePage>>,
 }
 
@@ -279,7 +279,7 @@ impl<'a> Rows<'a> {
     pub(super) fn check(
         &self,
         written: &RowsBuilder,
-        holds: impl Fn(PlaceInPage, &[i64]) -> CodecResult<bool>,
+        holds: impl Fn(TimeVectorRef, &[i64]) -> CodecResult<bool>,
     ) -> CodecResult<()> {
         expect_same(self.series == written.series, "series")?;
         let counts = self.row_starts.windows(2).map(|w| w[1] - w[0]);
@@ -295,7 +295,7 @@ impl<'a> Rows<'a> {
                 }
                 VectorLocation::Shared { page, place, len } => match self.pages.get(page) {
                     Some(PageRef { number, .. }) if len == vector.len() => {
-                        holds(PlaceInPage { page: *number, place }, vector)?
+                        holds(TimeVectorRef { page: *number, place }, vector)?
                     }
                     _ => false,
                 },
@@ -322,7 +322,7 @@ impl<'a> Rows<'a> {
 
     /// Loads the time pages that the block refers to. Without them, only times stored in the block
     /// can be read.
-    pub(crate) fn find_pages(
+    pub(crate) fn load_pages(
         &mut self,
         mut find: impl FnMut(PageNumber) -> Result<Arc<TimePage>>,
     ) -> Result<()> {
@@ -333,11 +333,11 @@ impl<'a> Rows<'a> {
     }
 
     /// Returns the locations in time pages that the block refers to.
-    pub(super) fn places(&self) -> impl Iterator<Item = PlaceInPage> {
+    pub(super) fn places(&self) -> impl Iterator<Item = TimeVectorRef> {
         self.locations.iter().filter_map(|location| match *location {
             VectorLocation::Local { .. } => None,
             VectorLocation::Shared { page, place, .. } => {
-                Some(PlaceInPage { page: self.pages.get(page)?.number, place })
+                Some(TimeVectorRef { page: self.pages.get(page)?.number, place })
             }
         })
     }

@@ -22,7 +22,7 @@ use crate::codec::frame::FrameKind;
 use crate::codec::integers::Effort;
 use crate::codec::verified::expect_same;
 use crate::codec::{CodecError, CodecResult};
-use crate::metrics::times::TimesWriter;
+use crate::metrics::times::TimePageWriter;
 use crate::model::SeriesId;
 use crate::sketch::Distribution;
 
@@ -137,7 +137,7 @@ impl<S: CellSketch> BlockBuilder for SketchBlockBuilder<S> {
     fn finish(
         &self,
         info: &BlockInfo,
-        times: &TimesWriter<'_>,
+        times: &TimePageWriter<'_>,
         effort: Effort,
     ) -> CodecResult<Vec<u8>> {
         envelope::build(S::FRAME, info, (&self.rows, times), effort, |out| {
@@ -145,7 +145,7 @@ impl<S: CellSketch> BlockBuilder for SketchBlockBuilder<S> {
         })
     }
 
-    fn check(&self, info: &BlockInfo, bytes: &[u8], times: &TimesWriter<'_>) -> CodecResult<()> {
+    fn check(&self, info: &BlockInfo, bytes: &[u8], times: &TimePageWriter<'_>) -> CodecResult<()> {
         let (read, block) = SketchRows::<S>::open(info.key, bytes)?;
         envelope::check(info, (&self.rows, times), (&read, &block.rows))?;
         // The decoded columns are turned into cells, one at a time, and encoded again for the
@@ -269,8 +269,8 @@ mod tests {
         }
         let info = sample_info(kind, Tier::Minute);
         let bytes =
-            builder.finish(&info, &TimesWriter::new(&AtomicU64::new(0)), Effort::Merge).unwrap();
-        builder.check(&info, &bytes, &TimesWriter::new(&AtomicU64::new(0))).unwrap();
+            builder.finish(&info, &TimePageWriter::new(&AtomicU64::new(0)), Effort::Merge).unwrap();
+        builder.check(&info, &bytes, &TimePageWriter::new(&AtomicU64::new(0))).unwrap();
         let (_, mut block) = SketchBlock::<S>::open(info.key, &bytes).unwrap();
         for (i, (_, cells)) in series.iter().enumerate() {
             let mut expected = cells.iter();
@@ -300,7 +300,7 @@ mod tests {
         builder.push(SeriesId(7), &[0, 60_000], &cells);
         let info = sample_info(MetricType::Distribution, Tier::Minute);
         let now =
-            builder.finish(&info, &TimesWriter::new(&AtomicU64::new(0)), Effort::Seal).unwrap();
+            builder.finish(&info, &TimePageWriter::new(&AtomicU64::new(0)), Effort::Seal).unwrap();
         let mut old = Vec::new();
         let mark = frame::begin(&mut old, FrameKind::Distributions, 1);
         old.extend_from_slice(&now[frame::HEADER_BYTES..]);
@@ -336,7 +336,7 @@ mod tests {
             }
             let info = sample_info(kind, Tier::Minute);
             let times = AtomicU64::new(0);
-            let times = TimesWriter::new(&times);
+            let times = TimePageWriter::new(&times);
             let bytes = builder.finish(&info, &times, Effort::Seal).unwrap();
             builder.check(&info, &bytes, &times).unwrap();
             blocks.push(accepted.len());
@@ -371,7 +371,7 @@ mod tests {
         builder.push(SeriesId(1), &starts, &cells);
         let info = sample_info(MetricType::Distribution, Tier::Minute);
         let times = AtomicU64::new(0);
-        let times = TimesWriter::new(&times);
+        let times = TimePageWriter::new(&times);
         let bytes = builder.finish(&info, &times, Effort::Merge).unwrap();
         builder.check(&info, &bytes, &times).unwrap();
     }
@@ -439,12 +439,15 @@ mod tests {
         };
         let info = sample_info(MetricType::Distribution, Tier::Minute);
         let times = AtomicU64::new(0);
-        let times = TimesWriter::new(&times);
+        let times = TimePageWriter::new(&times);
         let builder = built(&cells(|_| {}));
         let bytes = builder.finish(&info, &times, Effort::Seal).unwrap();
         assert!(builder.check(&info, &bytes, &times).is_ok());
-        let changes: [fn(&mut Distribution); 3] =
-            [|c| c.add(1.0), |c| c.add_told(&[(2.0, 1)], &ExactSum::default()), |c| c.add(-1e-9)];
+        let changes: [fn(&mut Distribution); 3] = [
+            |c| c.add(1.0),
+            |c| c.add_with_sum(&[(2.0, 1)], &ExactSum::default()),
+            |c| c.add(-1e-9),
+        ];
         for change in changes {
             assert!(built(&cells(change)).check(&info, &bytes, &times).is_err());
         }
@@ -479,7 +482,7 @@ mod tests {
                 if let Some(reported) = reported {
                     let mut sum = ExactSum::default();
                     sum.add(reported);
-                    distribution.add_told(&[(values[0], 1)], &sum);
+                    distribution.add_with_sum(&[(values[0], 1)], &sum);
                 }
                 distribution
             };

@@ -11,13 +11,13 @@ use std::sync::atomic::Ordering;
 use hashbrown::HashSet;
 
 use super::super::Metrics;
-use super::super::block::{BlockInfo, BlockKey, Coverage, Tier, UnitId, WriteOrder};
+use super::super::block::{BlockInfo, BlockKey, CompactedSetId, Coverage, Tier, WriteOrder};
 use super::super::catalog::{Cluster, CompactedSet};
 use super::super::registry::RegistryRows;
 use super::super::resolution::{Neighbours, Stretch, stretches};
 use super::super::staging::retire;
-use super::super::times::{TimePageGroup, TimesWriter};
-use super::super::window::{is_over, kept_ms};
+use super::super::times::{TimePageGroup, TimePageWriter};
+use super::super::window::{is_window_over, retention_ms};
 use super::super::writer::BlockOrigin;
 use super::consolidate::{Compacted, Rollups, consolidate, fits_window};
 use super::merge_output::CompactionOutput;
@@ -25,7 +25,7 @@ use super::merge_sources::CompactionSources;
 use crate::codec::integers::Effort;
 use crate::error::{Error, Result};
 use crate::model::{Interval, MetricId, MetricType, TimeRange, TimestampMs};
-use crate::reports::{Eagerness, MergeBudget, MergeReport};
+use crate::reports::{CompactionBudget, CompactionReport, CompactionScope};
 use crate::storage::{Batch, Sync};
 
 /// A day with more rows than this stays in two-hour windows, which are large enough.
@@ -58,22 +58,22 @@ impl Metrics {
     /// Compacts as many windows as the budget allows, without tiers that have expired as of
     /// `expiry`. Returns what was done. An encoder error leaves its window unchanged and is
     /// returned after the other windows have been compacted.
-    pub(crate) fn merge_windows(
+    pub(crate) fn compact_windows(
         &self,
-        eagerness: Eagerness,
-        budget: MergeBudget<'_>,
+        eagerness: CompactionScope,
+        budget: CompactionBudget<'_>,
         expiry: TimestampMs,
-    ) -> Result<MergeReport> {
-        let mut report = MergeReport::default();
+    ) -> Result<CompactionReport> {
+        let mut report = CompactionReport::default();
         let mut failure = None;
         let (tasks, mut waiting) = self.compaction_tasks(eagerness, budget.windows, expiry);
-        self.counters.merges_waiting.store(waiting, Ordering::Relaxed);
+        self.counters.compactions_waiting.store(waiting, Ordering::Relaxed);
         for task in tasks {
             if report.windows > 0 && !(budget.has_time)() {
                 break;
             }
             waiting -= 1;
-            self.counters.merges_waiting.store(waiting, Ordering::Relaxed);
+            self.counters.compactions_waiting.store(waiting, Ordering::Relaxed);
             match self.run_task(&task, expiry, &mut report) {
                 Ok(()) => {}
                 // This window stays unchanged; the others are compacted.
@@ -87,7 +87,7 @@ impl Metrics {
     /// Returns up to `windows_max` tasks and the total number of tasks.
     fn compaction_tasks(
         &self,
-        eagerness: Eagerness,
+        eagerness: CompactionScope,
         windows_max: usize,
         expiry: TimestampMs,
     ) -> (Vec<CompactionTask>, u64) {
@@ -115,10 +115,10 @@ impl Metrics {
         &self,
         task: &CompactionTask,
         expiry: TimestampMs,
-        report: &mut MergeReport,
+        report: &mut CompactionReport,
     ) -> Result<()> {
-        let bytes_max = self.options().merge_bytes / OUTPUT_SHARE;
-        let memory = &self.counters.merge_memory;
+        let bytes_max = self.options().compaction_bytes / OUTPUT_SHARE;
+        let memory = &self.counters.compaction_memory;
         let store_and_times = (&*self.store, &self.times);
         let mut output = CompactionOutput::new(store_and_times, &self.sequence, memory, bytes_max);
         let is_damaged = Cell::new(false);
@@ -145,7 +145,7 @@ impl Metrics {
         task: &CompactionTask,
         expiry: TimestampMs,
         is_damaged: &Cell<bool>,
-    ) -> Result<MergeReport> {
+    ) -> Result<CompactionReport> {
         let read = |info: &BlockInfo| match self.checked(info) {
             Err(Error::Corrupt(reason)) => {
                 self.quarantine(&info.key, &reason);
@@ -159,7 +159,7 @@ impl Metrics {
         let mut written = Vec::new();
         let mut replaced = 0;
         for part in &task.parts {
-            let page_group = TimePageGroup { window: part.stretch.window, of_unit: true };
+            let page_group = TimePageGroup { window: part.stretch.window, of_compacted_set: true };
             let times = self.times.writer_of(page_group, &self.sequence)?;
             let sources = part.sources.clone();
             let sources = CompactionSources::new(sources, part.stretch.window, &read, &self.times);
@@ -192,7 +192,7 @@ impl Metrics {
             task.parts.iter().flat_map(|part| &part.sources).copied().collect();
         sources.sort_unstable_by_key(|info| info.key);
         sources.dedup_by_key(|info| info.key);
-        Ok(MergeReport {
+        Ok(CompactionReport {
             windows: task.parts.len() as u64,
             blocks_read: sources.len() as u64,
             blocks_written: infos.len() as u64,
@@ -208,20 +208,20 @@ impl Metrics {
         part: &TaskPart,
         expiry: TimestampMs,
         sources: &CompactionSources<'_>,
-        times: &TimesWriter<'_>,
+        times: &TimePageWriter<'_>,
         output: &mut CompactionOutput<'_>,
     ) -> Result<Compacted> {
         let origin = BlockOrigin {
             metric: task.metric,
             kind: task.kind,
-            unit: Some(UnitId(self.next_sequence().max(1))),
+            unit: Some(CompactedSetId(self.next_sequence().max(1))),
             order: part.sources.iter().map(|b| b.order).max().unwrap_or(WriteOrder(0)),
             effort: Effort::Merge,
             sequence: &self.sequence,
             times,
         };
         let (wanted, rollups) = self.rollups(task.metric, part.stretch.window, expiry);
-        let bytes_max = self.options().merge_bytes / PIECE_SHARE;
+        let bytes_max = self.options().compaction_bytes / PIECE_SHARE;
         consolidate(part.stretch, sources, (&wanted, rollups), origin, (output, bytes_max))
     }
 
@@ -236,12 +236,12 @@ impl Metrics {
         let retention = self.options().retention.of(name.as_ref().map_or("", |n| n.as_str()));
         let day_end = window.start.floor_to(Interval::DAY).0 + Interval::DAY.ms();
         let age = expiry.0.saturating_sub(day_end);
-        let rollups = if kept_ms(&retention, Tier::Raw) <= age {
+        let rollups = if retention_ms(&retention, Tier::Raw) <= age {
             Rollups::InsteadOfPoints
         } else {
             Rollups::BesidePoints { points_per_cell: self.options().rollup_points_min }
         };
-        (Tier::ALL.into_iter().filter(|t| kept_ms(&retention, *t) > age).collect(), rollups)
+        (Tier::ALL.into_iter().filter(|t| retention_ms(&retention, *t) > age).collect(), rollups)
     }
 
     fn checked(&self, info: &BlockInfo) -> Result<crate::storage::Pinned<'_>> {
@@ -257,18 +257,18 @@ fn tasks_of_day(
     metric: MetricId,
     day: TimestampMs,
     clusters: Vec<Cluster>,
-    (now, eagerness): (TimestampMs, Eagerness),
+    (now, eagerness): (TimestampMs, CompactionScope),
     rollups: impl Fn(TimeRange) -> (Vec<Tier>, Rollups),
 ) -> Vec<CompactionTask> {
     let window = TimeRange { start: day, end: TimestampMs(day.0 + Interval::DAY.ms()) };
     let wanted = rollups(window);
     let rows: u64 = clusters.iter().flat_map(Cluster::blocks).map(|b| u64::from(b.rows)).sum();
-    if is_over(window.end, now) && rows <= DAY_ROWS_MAX {
+    if is_window_over(window.end, now) && rows <= DAY_ROWS_MAX {
         return task(metric, window, clusters, Neighbours::Join, &wanted).into_iter().collect();
     }
     clusters
         .into_iter()
-        .filter(|c| eagerness == Eagerness::All || is_over(c.window.end, now))
+        .filter(|c| eagerness == CompactionScope::All || is_window_over(c.window.end, now))
         .filter_map(|c| task(metric, c.window, vec![c], Neighbours::Separate, &wanted))
         .collect()
 }

@@ -19,11 +19,11 @@ use hashbrown::HashSet;
 
 use super::super::block::{BlockInfo, BlockKey};
 use super::super::load::SEQUENCE_KEY;
-use super::super::times::{TimePages, TimesWriter};
+use super::super::times::{TimePageWriter, TimePages};
 use super::super::writer::NewBlock;
 use crate::codec::integers::Effort;
 use crate::error::Result;
-use crate::memory::MergeMemory;
+use crate::memory::CompactionMemory;
 use crate::storage::{Batch, Keyspace, Store, Sync};
 
 /// Collects the blocks of a compaction, in memory and on disk.
@@ -32,7 +32,7 @@ pub(crate) struct CompactionOutput<'m> {
     store: &'m Store,
     pages: &'m TimePages,
     sequence: &'m AtomicU64,
-    memory: &'m MergeMemory,
+    memory: &'m CompactionMemory,
     /// The maximum bytes of finished blocks and pages held in memory.
     bytes_max: usize,
     held: Vec<NewBlock>,
@@ -49,7 +49,7 @@ impl<'m> CompactionOutput<'m> {
     pub(crate) fn new(
         (store, pages): (&'m Store, &'m TimePages),
         sequence: &'m AtomicU64,
-        memory: &'m MergeMemory,
+        memory: &'m CompactionMemory,
         bytes_max: usize,
     ) -> Self {
         let (held, spilled) = (Vec::new(), HashSet::new());
@@ -72,7 +72,7 @@ impl<'m> CompactionOutput<'m> {
     pub(crate) fn take(
         &mut self,
         blocks: Vec<NewBlock>,
-        times: &TimesWriter<'_>,
+        times: &TimePageWriter<'_>,
         working_bytes: usize,
     ) -> Result<()> {
         self.held_bytes += blocks.iter().map(|block| block.bytes.len()).sum::<usize>();
@@ -87,7 +87,7 @@ impl<'m> CompactionOutput<'m> {
 
     /// Reports the memory used by the compaction. Bytes to be written count twice, because a batch
     /// copies them.
-    pub(crate) fn report_memory(&self, times: &TimesWriter<'_>, working_bytes: usize) {
+    pub(crate) fn report_memory(&self, times: &TimePageWriter<'_>, working_bytes: usize) {
         self.memory.set(self.bytes() + times.bytes() + working_bytes);
     }
 
@@ -96,7 +96,11 @@ impl<'m> CompactionOutput<'m> {
     }
 
     /// Stages the last time pages of a part of the compaction.
-    pub(crate) fn finish_part(&mut self, times: &TimesWriter<'_>, batch: &mut Batch) -> Result<()> {
+    pub(crate) fn finish_part(
+        &mut self,
+        times: &TimePageWriter<'_>,
+        batch: &mut Batch,
+    ) -> Result<()> {
         let bytes = self.pages.stage(times.pages(Effort::Merge)?, batch);
         self.page_bytes += bytes;
         self.finished_bytes += 2 * bytes as usize + times.bytes();
@@ -114,7 +118,7 @@ impl<'m> CompactionOutput<'m> {
         self.spilled.iter().copied().collect()
     }
 
-    fn spill(&mut self, times: &TimesWriter<'_>) -> Result<()> {
+    fn spill(&mut self, times: &TimePageWriter<'_>) -> Result<()> {
         let mut batch = Batch::new();
         self.page_bytes += self.pages.stage(times.closed_pages(Effort::Merge)?, &mut batch);
         for NewBlock { info, bytes } in self.held.drain(..) {
@@ -181,12 +185,14 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let store = Arc::new(Store::open(dir.path(), 8 << 20, 1).unwrap());
         let pages = TimePages::open(Arc::clone(&store), 1 << 20, &mut Vec::new()).unwrap();
-        let (sequence, memory) = (AtomicU64::new(1), MergeMemory::default());
+        let (sequence, memory) = (AtomicU64::new(1), CompactionMemory::default());
         let mut output = CompactionOutput::new((&store, &pages), &sequence, &memory, 1 << 20);
         let mut batch = Batch::new();
         for day in 0..3 {
-            let page_group =
-                TimePageGroup { window: TimeRange::new(day * DAY, (day + 1) * DAY), of_unit: true };
+            let page_group = TimePageGroup {
+                window: TimeRange::new(day * DAY, (day + 1) * DAY),
+                of_compacted_set: true,
+            };
             let times = pages.writer_of(page_group, &sequence).unwrap();
             output.report_memory(&times, 0);
             assert!(memory.current() as u64 >= 2 * output.page_bytes(), "after {day} days");

@@ -18,28 +18,28 @@ struct TestEngine {
     dir: tempfile::TempDir,
     clock: Clock,
     engine: Engine,
-    merge_bytes: usize,
+    compaction_bytes: usize,
 }
 
-fn open(dir: &std::path::Path, clock: &Clock, merge_bytes: usize) -> Engine {
+fn open(dir: &std::path::Path, clock: &Clock, compaction_bytes: usize) -> Engine {
     let (maintenance, clock) = (Maintenance::Manual, clock.clone());
-    let options = Options { maintenance, clock, merge_bytes, ..Options::default() };
+    let options = Options { maintenance, clock, compaction_bytes, ..Options::default() };
     Engine::open(dir, Options { rollup_points_min: 4, ..options }).unwrap()
 }
 
 impl TestEngine {
-    fn new(merge_bytes: usize) -> Self {
+    fn new(compaction_bytes: usize) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(TimestampMs(START + DAY / 2));
-        let engine = open(dir.path(), &clock, merge_bytes);
-        Self { dir, clock, engine, merge_bytes }
+        let engine = open(dir.path(), &clock, compaction_bytes);
+        Self { dir, clock, engine, compaction_bytes }
     }
 
     fn reopen(self) -> Self {
-        let Self { dir, clock, engine, merge_bytes } = self;
+        let Self { dir, clock, engine, compaction_bytes } = self;
         drop(engine);
-        let engine = open(dir.path(), &clock, merge_bytes);
-        Self { dir, clock, engine, merge_bytes }
+        let engine = open(dir.path(), &clock, compaction_bytes);
+        Self { dir, clock, engine, compaction_bytes }
     }
 
     fn write(&self, kind: MetricType, points: impl Iterator<Item = (usize, i64, f64)>) {
@@ -109,7 +109,7 @@ impl TestEngine {
             let mut rows = 0;
             let store = &self.engine.inner().store;
             let visit = |_: Box<[u8]>, _: Box<[u8]>| rows += 1;
-            store.read_around_damage(keyspace, &KeyRange::all(), Caching::Bypass, visit).unwrap();
+            store.read_skipping_damage(keyspace, &KeyRange::all(), Caching::Bypass, visit).unwrap();
             rows
         };
         (count(Keyspace::Blocks), count(Keyspace::Catalog))
@@ -142,8 +142,8 @@ type CompactionState = (Vec<Vec<u64>>, Vec<String>, u64);
 
 /// Runs the same history with a given memory limit: the day is compacted, its samples expire, and
 /// late ones are compacted with its cells.
-fn run_history(batches: &[Vec<Sample>], merge_bytes: usize) -> Vec<CompactionState> {
-    let test = TestEngine::new(merge_bytes);
+fn run_history(batches: &[Vec<Sample>], compaction_bytes: usize) -> Vec<CompactionState> {
+    let test = TestEngine::new(compaction_bytes);
     let write = |samples: &[Sample]| {
         for kind in MetricType::ALL {
             let of_kind = samples.iter().filter(|s| s.kind == kind);
@@ -176,9 +176,9 @@ proptest! {
     #[test]
     fn a_compaction_in_pieces_equals_one_in_a_single_piece(
         batches in batches(),
-        merge_bytes in prop::sample::select(vec![800usize, 8_000, 80_000]),
+        compaction_bytes in prop::sample::select(vec![800usize, 8_000, 80_000]),
     ) {
-        let (pieces, whole) = (run_history(&batches, merge_bytes), run_history(&batches, 1 << 30));
+        let (pieces, whole) = (run_history(&batches, compaction_bytes), run_history(&batches, 1 << 30));
         for (step, (pieces, whole)) in pieces.iter().zip(&whole).enumerate() {
             prop_assert!(pieces.0 == whole.0, "results differ after compaction {}", step);
             prop_assert_eq!(&pieces.1, &whole.1, "after compaction {}", step);
@@ -223,7 +223,7 @@ fn compaction_of_wide_histograms_stays_within_its_memory() {
     assert!(all > 3 * bound as u64 / 2);
     assert!(stats.merge_bytes_peak > 8 << 20, "{} bytes reported", stats.merge_bytes_peak);
     assert!(stats.merge_bytes_peak < bound as u64, "{} bytes", stats.merge_bytes_peak);
-    assert_eq!(stats.merge_bytes, 0);
+    assert_eq!(stats.compaction_bytes, 0);
     // A late sample causes the whole day to be read again.
     test.write(MetricType::Distribution, [(7, 5, 1.0)].into_iter());
     test.engine.merge().unwrap();
@@ -297,9 +297,9 @@ fn a_compaction_that_finds_damage_leaves_no_blocks_behind() {
         batch.put(Keyspace::Blocks, &last.key.encode(), bytes);
         metrics.store.write(batch, Sync::No).unwrap();
         test.clock.set(TimestampMs(START + 3 * DAY));
-        let budget = crate::reports::MergeBudget::ALL;
-        let eagerness = crate::reports::Eagerness::All;
-        metrics.merge_windows(eagerness, budget, test.clock.now()).unwrap();
+        let budget = crate::reports::CompactionBudget::ALL;
+        let eagerness = crate::reports::CompactionScope::All;
+        metrics.compact_windows(eagerness, budget, test.clock.now()).unwrap();
         assert!(metrics.is_quarantined(&last.key));
         let test = if collected {
             metrics.collect_garbage(crate::reports::Pace::Whole).unwrap();

@@ -4,9 +4,9 @@
 use super::super::registry::Selection;
 use super::grain::ReadRange;
 use super::slots::Slots;
-use crate::asking::Asking;
+use crate::asking::QueryInProgress;
 use crate::error::{Error, Refusal, Result};
-use crate::memory::AnswerMemory;
+use crate::memory::ResultMemory;
 use crate::model::{
     Group, MetricQuery, MetricType, QueryResult, QueryStats, TimeRange, TimestampMs,
 };
@@ -20,7 +20,7 @@ pub(super) struct QueryContext<'a> {
     pub(super) read_range: &'a ReadRange,
     pub(super) selection: &'a Selection,
     pub(super) slots: Slots,
-    pub(super) asking: &'a Asking,
+    pub(super) asking: &'a QueryInProgress,
 }
 
 impl QueryContext<'_> {
@@ -90,6 +90,6 @@ pub(super) fn assemble(
         coarse: coarse.clone(),
         groups,
         stats,
-        memory: AnswerMemory::default(),
+        memory: ResultMemory::default(),
     }
 }

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use super::grain::ReadRange;
 use super::slots::Slots;
 use super::{answer, numbers, plan, sketches};
-use crate::asking::{Asking, Waiting};
+use crate::asking::{Cancellation, QueryInProgress};
 use crate::error::{Error, Refusal, Result};
 use crate::limits;
 use crate::metrics::Metrics;
@@ -41,7 +41,7 @@ pub(crate) fn query_all<E: From<Error>>(
     queries: &[MetricQuery],
     mut take: impl FnMut(QueryResult) -> Result<(), E>,
 ) -> Result<(), E> {
-    let waiting = Waiting::current();
+    let waiting = Cancellation::current();
     for batch in queries.chunks(metrics.options().threads.max(1)) {
         let results: Vec<Result<QueryResult>> = match batch {
             [single] => vec![query(metrics, waiting.clone(), single)],
@@ -57,7 +57,7 @@ pub(crate) fn query_all<E: From<Error>>(
 /// Executes `query`. Fails early when its client no longer waits for the result.
 pub(crate) fn query(
     metrics: &Metrics,
-    waiting: Option<Waiting>,
+    waiting: Option<Cancellation>,
     query: &MetricQuery,
 ) -> Result<QueryResult> {
     check_groups(&query.group_by)?;
@@ -79,7 +79,7 @@ pub(crate) fn query(
         return Err(Refusal::Range("from must be before to".into()).into());
     }
     let options = metrics.options();
-    let asking = Asking::of(waiting, &options.memory, options.query_bytes);
+    let asking = QueryInProgress::of(waiting, &options.memory, options.query_bytes);
     asking.check()?;
     check_buckets(range, query.interval, options)?;
     let (view, clusters, read_range) = read_view(metrics, (metric, kind), range, query.interval);

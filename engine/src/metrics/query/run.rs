@@ -8,7 +8,7 @@ use rayon::prelude::*;
 
 use super::grain::Part;
 use super::plan::{Plan, Task};
-use crate::asking::Asking;
+use crate::asking::QueryInProgress;
 use crate::error::{Error, Result};
 use crate::metrics::Metrics;
 use crate::metrics::block::{BlockInfo, BlockKey};
@@ -51,7 +51,7 @@ pub(super) struct OverlappingSources<'a> {
 /// accumulators.
 pub(super) fn run<A: Accumulator>(
     metrics: &Metrics,
-    (plan, asking): (&Plan, &Asking),
+    (plan, asking): (&Plan, &QueryInProgress),
     workers: usize,
     new: impl Fn() -> A + Sync,
 ) -> Result<(A, QueryStats)> {

@@ -7,7 +7,7 @@ use super::numbers::selected;
 use super::plan::Plan;
 use super::run::{Accumulator, OverlappingSources, RowsRead, run};
 use super::slots::Slots;
-use crate::asking::Asking;
+use crate::asking::QueryInProgress;
 use crate::codec::CodecError;
 use crate::error::Result;
 use crate::metrics::Metrics;
@@ -62,7 +62,7 @@ fn query_sketches<S: CellSketch>(
 
 struct SketchAccumulator<'a, S> {
     selection: &'a Selection,
-    asking: &'a Asking,
+    asking: &'a QueryInProgress,
     slots: Slots,
     slots_of: Vec<Option<S>>,
     /// The growth of sketches in bytes for which no memory was taken yet.

@@ -7,13 +7,13 @@ use roaring::RoaringBitmap;
 use super::buckets::Counts;
 use super::counter::{LastCounter, increase};
 use super::pages::{Page, Pages};
-use super::rows::ChangedBaselines;
+use super::rows::ChangedLastValues;
 use super::rule::{SampleKind, classify};
 use super::values::{HistogramStats, distribution};
 use crate::metrics::head::NewCell;
 use crate::model::{
-    Columns, CounterReadings, Histogram, HistogramReading, Readings, SeriesId, Temporality,
-    TimestampMs,
+    Columns, CumulativeCounters, CumulativeHistogram, CumulativeSamples, Histogram, SeriesId,
+    Temporality, TimestampMs,
 };
 use crate::sketch::{Distribution, ExactSum};
 
@@ -22,7 +22,7 @@ const HISTOGRAM_BYTES: usize = size_of::<LastHistogram>() + 2 * size_of::<usize>
 
 /// The last cumulative value of every series, which new samples are compared with.
 #[derive(Debug, Default)]
-pub(crate) struct Baselines {
+pub(crate) struct LastValues {
     counters: Pages<LastCounter>,
     histograms: Pages<Arc<LastHistogram>>,
     histogram_bytes: usize,
@@ -47,13 +47,13 @@ pub(crate) struct Increases {
     pub(crate) late: u64,
 }
 
-impl Baselines {
+impl LastValues {
     /// Computes the increases of cumulative samples and records each sample as the last value of
     /// its series. Increases of counters are appended to `points`. Samples of series that are not
     /// `known` are dropped.
     pub(crate) fn compare(
         &mut self,
-        readings: Readings,
+        readings: CumulativeSamples,
         known: impl Fn(SeriesId) -> bool,
         points: &mut Columns,
     ) -> Increases {
@@ -67,7 +67,7 @@ impl Baselines {
 
     fn compare_counters(
         &mut self,
-        readings: &CounterReadings,
+        readings: &CumulativeCounters,
         known: impl Fn(SeriesId) -> bool,
         points: &mut Columns,
         increases: &mut Increases,
@@ -92,8 +92,8 @@ impl Baselines {
         }
     }
 
-    fn compare_histogram(&mut self, reading: HistogramReading, increases: &mut Increases) {
-        let HistogramReading { series, time, temporality, histogram } = reading;
+    fn compare_histogram(&mut self, reading: CumulativeHistogram, increases: &mut Increases) {
+        let CumulativeHistogram { series, time, temporality, histogram } = reading;
         let (sum, stats) = (histogram.sum(), HistogramStats::of(&histogram));
         let kind = match temporality {
             Temporality::Delta => SampleKind::FromZero,
@@ -154,8 +154,8 @@ impl Baselines {
 
     /// Returns what changed since the previous call, to be written together with the records
     /// applied before.
-    pub(crate) fn freeze(&mut self) -> ChangedBaselines {
-        ChangedBaselines {
+    pub(crate) fn freeze(&mut self) -> ChangedLastValues {
+        ChangedLastValues {
             counters: self.counters.take_changed(),
             histograms: self.histograms.take_changed(),
         }

@@ -1,17 +1,17 @@
 //! Entry points of the fuzz targets: cumulative samples and stored pages from arbitrary bytes.
 
-use super::baselines::Baselines;
+use super::baselines::LastValues;
 use super::stored;
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::integers::Effort;
-use crate::model::{Columns, Readings, SeriesId};
+use crate::model::{Columns, CumulativeSamples, SeriesId};
 
 /// The number of series known to the engine under fuzzing.
 const SERIES: u32 = 1 << 16;
 
 /// Applies cumulative samples, and applies them again once all of them are known.
-pub(crate) fn compare(readings: Readings) {
-    let mut baselines = Baselines::default();
+pub(crate) fn compare(readings: CumulativeSamples) {
+    let mut baselines = LastValues::default();
     for again in [readings.clone(), readings] {
         let mut points = Columns::default();
         let known = |series: SeriesId| series.0 < SERIES;
@@ -23,7 +23,7 @@ pub(crate) fn compare(readings: Readings) {
 
 /// Decodes a page. Encoding a decoded page must give bytes that decode and encode to themselves.
 pub(crate) fn read_page(counters: bool, payload: &[u8]) {
-    let kind = if counters { FrameKind::CounterBaselines } else { FrameKind::HistogramBaselines };
+    let kind = if counters { FrameKind::CounterLastValues } else { FrameKind::HistogramLastValues };
     let mut row = Vec::new();
     let mark = frame::begin(&mut row, kind, 1);
     row.extend_from_slice(payload);

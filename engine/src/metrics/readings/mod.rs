@@ -25,8 +25,8 @@ mod stored;
 mod tests;
 mod values;
 
-pub(crate) use baselines::Baselines;
+pub(crate) use baselines::LastValues;
 #[cfg(fuzzing)]
 pub(crate) use fuzzing::{compare, read_page};
 pub(crate) use pages::page_of;
-pub(crate) use rows::{ChangedBaselines, check as check_rows, load};
+pub(crate) use rows::{ChangedLastValues, check as check_rows, load};

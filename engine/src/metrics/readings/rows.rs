@@ -2,8 +2,8 @@
 //! each seal that finds the page changed and loaded when the engine is opened.
 //!
 //! ```text
-//! 'c' page: u32 BE   frame(CounterBaselines), see `stored.rs`
-//! 'h' page: u32 BE   frame(HistogramBaselines)
+//! 'c' page: u32 BE   frame(CounterLastValues), see `stored.rs`
+//! 'h' page: u32 BE   frame(HistogramLastValues)
 //! ```
 //!
 //! A row that cannot be read is reported, and its series lose their last value: their next sample
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use roaring::RoaringBitmap;
 
-use super::baselines::{Baselines, LastHistogram};
+use super::baselines::{LastHistogram, LastValues};
 use super::counter::LastCounter;
 use super::pages::{Changed, PAGE_SERIES, Page, page_of};
 use super::stored;
@@ -33,12 +33,12 @@ type Key = (u8, u32);
 
 /// The pages that a seal has to write.
 #[derive(Debug)]
-pub(crate) struct ChangedBaselines {
+pub(crate) struct ChangedLastValues {
     pub(super) counters: Vec<Changed<LastCounter>>,
     pub(super) histograms: Vec<Changed<Arc<LastHistogram>>>,
 }
 
-impl ChangedBaselines {
+impl ChangedLastValues {
     /// Iterates over the series of the changed pages, which include unchanged neighbours, with the
     /// times of their last values.
     pub(crate) fn times(&self) -> impl Iterator<Item = (SeriesId, TimestampMs)> {
@@ -88,8 +88,8 @@ fn stage_page<T: PartialEq>(
 
 fn put(batch: &mut Batch, key: Key, row: Option<Vec<u8>>) {
     match row {
-        Some(row) => batch.put(Keyspace::Baselines, &encode_key(key), row),
-        None => batch.delete(Keyspace::Baselines, &encode_key(key)),
+        Some(row) => batch.put(Keyspace::LastValues, &encode_key(key), row),
+        None => batch.delete(Keyspace::LastValues, &encode_key(key)),
     }
 }
 
@@ -100,8 +100,8 @@ pub(crate) fn load(
     end: SeriesId,
     pages: &RoaringBitmap,
     damaged: &mut Vec<String>,
-) -> Result<Baselines> {
-    let mut baselines = Baselines::default();
+) -> Result<LastValues> {
+    let mut baselines = LastValues::default();
     let mut seen: Vec<Key> = Vec::new();
     let mut lost: Vec<Key> = Vec::new();
     let gap = read_rows(store, |key, row| match decode_key(key) {
@@ -133,7 +133,7 @@ pub(crate) fn check(store: &Store, report: &mut VerifyReport) -> Result<()> {
     let gap = read_rows(store, |key, row| {
         *bytes += row.len() as u64;
         let checked =
-            decode_key(key).map(|key| (key, restore(&mut Baselines::default(), key, row)));
+            decode_key(key).map(|key| (key, restore(&mut LastValues::default(), key, row)));
         match checked {
             Ok((_, Ok(()))) => {}
             Ok((key, Err(error))) => damaged.push(describe(key, &error)),
@@ -152,14 +152,14 @@ fn read_rows(
 ) -> Result<Option<(Option<Key>, String)>> {
     let visit = |key: Box<[u8]>, row: Box<[u8]>| visit(&key, &row);
     let range = KeyRange::all();
-    let gap = store.read_around_damage(Keyspace::Baselines, &range, Caching::Bypass, visit)?;
+    let gap = store.read_skipping_damage(Keyspace::LastValues, &range, Caching::Bypass, visit)?;
     Ok(gap.map(|gap| {
         let after = gap.after.and_then(|key| decode_key(&key).ok());
         (after, gap.error.to_string())
     }))
 }
 
-fn restore(baselines: &mut Baselines, (kind, number): Key, row: &[u8]) -> CodecResult<()> {
+fn restore(baselines: &mut LastValues, (kind, number): Key, row: &[u8]) -> CodecResult<()> {
     match kind {
         COUNTERS => baselines.restore_counters(number, stored::decode_counters(number, row)?),
         _ => baselines.restore_histograms(number, stored::decode_histograms(number, row)?),

@@ -1,8 +1,8 @@
 //! Encoding of a page of last cumulative values: columns, a few bytes per series.
 //!
 //! ```text
-//! frame(CounterBaselines)   { head │ values: floats }
-//! frame(HistogramBaselines) { head │ flags: integers (1 has a sum, 2 exponential) │ sums: floats
+//! frame(CounterLastValues)   { head │ values: floats }
+//! frame(HistogramLastValues) { head │ flags: integers (1 has a sum, 2 exponential) │ sums: floats
 //!   explicit     bounds lists: varint, each: bounds: varint, each: f64
 //!                list of each histogram: integers │ counts of all: integers
 //!   exponential  scales: integers │ zero thresholds: floats │ zero counts: integers
@@ -45,7 +45,7 @@ pub(super) fn encode_counters(
     effort: Effort,
 ) -> CodecResult<Vec<u8>> {
     let mut out = Vec::new();
-    let mark = frame::begin(&mut out, FrameKind::CounterBaselines, VERSION);
+    let mark = frame::begin(&mut out, FrameKind::CounterLastValues, VERSION);
     put_head(number, page, |last| last.time, effort, &mut out)?;
     let values: Vec<f64> = page.iter(number).map(|(_, last)| last.value).collect();
     put_floats(&values, effort, &mut out)?;
@@ -54,7 +54,7 @@ pub(super) fn encode_counters(
 }
 
 pub(super) fn decode_counters(number: u32, row: &[u8]) -> CodecResult<Page<LastCounter>> {
-    let (_, payload) = frame::open(row, FrameKind::CounterBaselines, VERSION)?;
+    let (_, payload) = frame::open(row, FrameKind::CounterLastValues, VERSION)?;
     let mut reader = Reader::new(payload);
     let (mut page, head) = read_head(&mut reader)?;
     let values = read_floats(&mut reader, head.len())?;
@@ -75,7 +75,7 @@ pub(super) fn encode_histograms(
     effort: Effort,
 ) -> CodecResult<Vec<u8>> {
     let mut out = Vec::new();
-    let mark = frame::begin(&mut out, FrameKind::HistogramBaselines, VERSION);
+    let mark = frame::begin(&mut out, FrameKind::HistogramLastValues, VERSION);
     put_head(number, page, |last| last.time, effort, &mut out)?;
     let mut columns = HistogramColumns::default();
     page.iter(number).for_each(|(_, last)| columns.push(last));
@@ -85,7 +85,7 @@ pub(super) fn encode_histograms(
 }
 
 pub(super) fn decode_histograms(number: u32, row: &[u8]) -> CodecResult<Page<Arc<LastHistogram>>> {
-    let (_, payload) = frame::open(row, FrameKind::HistogramBaselines, VERSION)?;
+    let (_, payload) = frame::open(row, FrameKind::HistogramLastValues, VERSION)?;
     let mut reader = Reader::new(payload);
     let (mut page, head) = read_head(&mut reader)?;
     let columns = HistogramColumns::read(&mut reader, head.len())?;
@@ -513,7 +513,7 @@ mod tests {
 
         #[test]
         fn any_bytes_are_an_error_or_a_page(bytes in prop::collection::vec(any::<u8>(), 0..120)) {
-            for kind in [FrameKind::CounterBaselines, FrameKind::HistogramBaselines] {
+            for kind in [FrameKind::CounterLastValues, FrameKind::HistogramLastValues] {
                 let mut row = Vec::new();
                 let mark = frame::begin(&mut row, kind, VERSION);
                 row.extend_from_slice(&bytes);

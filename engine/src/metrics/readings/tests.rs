@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 
-use super::baselines::Baselines;
+use super::baselines::LastValues;
 use super::stored;
 use crate::codec::integers::Effort;
 use crate::model::{
-    Aggregation, Buckets, Columns, Histogram, HistogramReading, Interval, MetricQuery, MetricType,
-    Readings, SeriesId, StartTime, Temporality, TimeRange, TimestampMs,
+    Aggregation, Buckets, Columns, CumulativeHistogram, CumulativeSamples, Histogram, Interval,
+    MetricQuery, MetricType, SeriesId, StartTime, Temporality, TimeRange, TimestampMs,
 };
 use crate::options::{Maintenance, Options};
 use crate::storage::{Batch, Keyspace, Sync};
@@ -91,13 +91,13 @@ impl Process {
     }
 }
 
-/// [`Baselines`], their rows on disk, and the log records since the last seal.
+/// [`LastValues`], their rows on disk, and the log records since the last seal.
 #[derive(Default)]
 struct SimulatedStore {
-    baselines: Baselines,
+    baselines: LastValues,
     counters: BTreeMap<u32, Vec<u8>>,
     histograms: BTreeMap<u32, Vec<u8>>,
-    log: Vec<Readings>,
+    log: Vec<CumulativeSamples>,
     /// Increases of counter and histogram by series: in blocks, and in memory.
     sealed: BTreeMap<u32, (f64, f64)>,
     head: BTreeMap<u32, (f64, f64)>,
@@ -105,7 +105,7 @@ struct SimulatedStore {
 }
 
 impl SimulatedStore {
-    fn apply(&mut self, readings: Readings) {
+    fn apply(&mut self, readings: CumulativeSamples) {
         let mut points = Columns::default();
         let increases = self.baselines.compare(readings, |_| true, &mut points);
         for (series, bits) in points.series.iter().zip(&points.values) {
@@ -138,7 +138,7 @@ impl SimulatedStore {
 
     fn kill(&mut self) {
         let bytes = self.baselines.bytes();
-        self.baselines = Baselines::default();
+        self.baselines = LastValues::default();
         for (number, row) in &self.counters {
             let page = stored::decode_counters(*number, row).unwrap();
             self.baselines.restore_counters(*number, page);
@@ -181,12 +181,12 @@ proptest! {
                     process.now = process.now.max(time);
                     let start_time = start_time(series, process.start);
                     process.accept(time, start_time);
-                    let mut readings = Readings::default();
+                    let mut readings = CumulativeSamples::default();
                     // Series on different pages.
                     let id = SeriesId(u32::from(series) * 100);
                     let (time, total) = (TimestampMs(time), process.total);
                     readings.counters.push(id, time, f64::from(total), start_time);
-                    readings.histograms.push(HistogramReading {
+                    readings.histograms.push(CumulativeHistogram {
                         series: id,
                         time,
                         temporality: Temporality::Cumulative(start_time),
@@ -243,7 +243,7 @@ impl Opened {
         let series = batch.series("requests", MetricType::Counter, &[("host", host)]).unwrap();
         batch.reading(series, time, f64::from(total), start_time);
         let series = batch.series("latency", MetricType::Distribution, &[("host", host)]).unwrap();
-        batch.histogram_reading(series, time, histogram(total), start_time);
+        batch.cumulative_histogram(series, time, histogram(total), start_time);
         let points = batch.finish();
         self.engine().write(points).unwrap();
     }
@@ -280,7 +280,7 @@ fn cumulative_series_continue_after_a_restart_with_and_without_a_seal() {
     }
     let stats = opened.engine().stats();
     // One counter sample and one histogram sample were repeated since the seal.
-    assert_eq!(stats.readings_late, 2);
+    assert_eq!(stats.late_samples, 2);
     assert!(stats.registry_bytes > 500, "{}", stats.registry_bytes);
 }
 
@@ -296,7 +296,7 @@ fn a_dropped_metric_loses_its_last_values() {
     opened.engine().seal().unwrap();
     let store = &opened.engine().inner().store;
     for kind in [b'c', b'h'] {
-        assert!(store.get(Keyspace::Baselines, &[kind, 0, 0, 0, 0]).unwrap().is_none());
+        assert!(store.get(Keyspace::LastValues, &[kind, 0, 0, 0, 0]).unwrap().is_none());
     }
     assert!(opened.engine().stats().registry_bytes < before);
     opened.read("a", 2, 7);
@@ -313,9 +313,9 @@ fn a_damaged_row_is_reported_and_its_series_lose_their_last_value() {
     for kind in [b'c', b'h'] {
         let store = &opened.engine().inner().store;
         let mut row =
-            store.get(Keyspace::Baselines, &[kind, 0, 0, 0, 0]).unwrap().unwrap().to_vec();
+            store.get(Keyspace::LastValues, &[kind, 0, 0, 0, 0]).unwrap().unwrap().to_vec();
         *row.last_mut().unwrap() ^= 1;
-        batch.put(Keyspace::Baselines, &[kind, 0, 0, 0, 0], row);
+        batch.put(Keyspace::LastValues, &[kind, 0, 0, 0, 0], row);
     }
     opened.engine().inner().store.write(batch, Sync::Yes).unwrap();
     assert_eq!(opened.engine().verify().unwrap().damaged.len(), 2);

@@ -34,7 +34,7 @@ pub(super) fn distribution(counts: &Counts, stats: &HistogramStats) -> Distribut
     place_extremes(&mut values, stats);
     let mut distribution = Distribution::default();
     match &stats.sum {
-        Some(sum) => distribution.add_told(&values, sum),
+        Some(sum) => distribution.add_with_sum(&values, sum),
         None => values.iter().for_each(|(value, n)| distribution.add_n(*value, *n)),
     }
     distribution

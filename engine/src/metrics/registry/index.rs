@@ -15,7 +15,8 @@ use super::strings::Strings;
 use super::table::{SeriesTable, Tag};
 use crate::log::{MetricDefined, SeriesDefined};
 use crate::model::{
-    MetricId, MetricName, MetricType, SeriesId, TagCondition, TagFilter, Tags, TextId, TimestampMs,
+    MetricId, MetricName, MetricType, SeriesId, StringId, TagCondition, TagFilter, Tags,
+    TimestampMs,
 };
 
 /// The number of points of a metric and their time range.
@@ -291,7 +292,7 @@ impl Index {
     /// Returns the definition of a series, `None` when it or its metric does not exist.
     pub(super) fn describe(&self, id: SeriesId) -> Option<SeriesDefined> {
         let (metric, pairs) = self.series.get(id)?;
-        let string = |id: &TextId| self.strings.string(*id);
+        let string = |id: &StringId| self.strings.string(*id);
         let strings: Vec<(&str, &str)> =
             pairs.iter().map(|(k, v)| (string(k), string(v))).collect();
         let Ok(tags) = Tags::new(&strings) else {
@@ -324,21 +325,21 @@ impl Index {
         if keys.is_empty() {
             return Selection { series, group_of: Vec::new(), groups: vec![Vec::new()] };
         }
-        let keys: Vec<Option<TextId>> = keys.iter().map(|key| self.strings.get(key)).collect();
-        let mut groups: HashMap<Vec<Option<TextId>>, u32> = HashMap::new();
+        let keys: Vec<Option<StringId>> = keys.iter().map(|key| self.strings.get(key)).collect();
+        let mut groups: HashMap<Vec<Option<StringId>>, u32> = HashMap::new();
         let mut names = Vec::new();
         let mut group_of = Vec::with_capacity(series.len() as usize);
         for id in &series {
             let tags = self.series.get(SeriesId(id)).map_or(&[][..], |(_, tags)| tags);
             // An empty tag value and a missing tag are the same group.
-            let value = |key: &Option<TextId>| {
+            let value = |key: &Option<StringId>| {
                 key.and_then(|key| tags.iter().find_map(|(k, v)| (*k == key).then_some(*v)))
                     .filter(|v| !self.strings.string(*v).is_empty())
             };
-            let values: Vec<Option<TextId>> = keys.iter().map(value).collect();
+            let values: Vec<Option<StringId>> = keys.iter().map(value).collect();
             let group = *groups.entry(values).or_insert_with_key(|values| {
                 let string =
-                    |v: &Option<TextId>| v.map_or("", |v| self.strings.string(v)).to_owned();
+                    |v: &Option<StringId>| v.map_or("", |v| self.strings.string(v)).to_owned();
                 names.push(values.iter().map(string).collect());
                 names.len() as u32 - 1
             });
@@ -420,7 +421,10 @@ impl Index {
 }
 
 /// Returns those of the series that lack the tag with these values.
-fn without_tag(values: Option<&HashMap<TextId, Posting>>, series: &RoaringBitmap) -> RoaringBitmap {
+fn without_tag(
+    values: Option<&HashMap<StringId, Posting>>,
+    series: &RoaringBitmap,
+) -> RoaringBitmap {
     let mut with_tag = RoaringBitmap::new();
     values.into_iter().flatten().for_each(|(_, posting)| posting.add_to(&mut with_tag));
     series - with_tag

@@ -34,5 +34,5 @@ pub(crate) use index::{MetricEntry, MetricStats, Selection};
 pub(crate) use last_days::day_of;
 pub(crate) use lookup::Lookup;
 pub(crate) use persist::{LoadedRegistry, RegistryRows, StagedRows, check_row, load};
-pub(crate) use retirement::Marked;
+pub(crate) use retirement::RetirementProgress;
 pub(crate) use series::{CardinalityLimits, Registry, Unsealed};

@@ -174,7 +174,7 @@ pub(crate) fn load(store: &Store, registry: &Registry) -> Result<LoadedRegistry>
         }
     };
     let range = KeyRange::all();
-    let gap = store.read_around_damage(Keyspace::Registry, &range, Caching::Bypass, visit)?;
+    let gap = store.read_skipping_damage(Keyspace::Registry, &range, Caching::Bypass, visit)?;
     damaged.extend(gap.map(|gap| format!("registry: {}", gap.error)));
     let next =
         |key| store.number(key).map(|next| u32::try_from(next.unwrap_or(0)).unwrap_or(u32::MAX));

@@ -4,7 +4,7 @@ use hashbrown::HashMap;
 use roaring::RoaringBitmap;
 
 use super::measured_set::MeasuredSet;
-use crate::model::TextId;
+use crate::model::StringId;
 
 /// The series that have one tag value. Most values of a tag such as `host` occur in one series
 /// only.
@@ -72,13 +72,13 @@ impl Posting {
 /// The postings of one metric: key → value → series.
 #[derive(Debug, Default)]
 pub(super) struct Postings {
-    keys: HashMap<TextId, HashMap<TextId, Posting>>,
+    keys: HashMap<StringId, HashMap<StringId, Posting>>,
     /// Bytes of the value maps and of their sets.
     value_bytes: usize,
 }
 
 impl Postings {
-    pub(super) fn insert(&mut self, key: TextId, value: TextId, series: u32) {
+    pub(super) fn insert(&mut self, key: StringId, value: StringId, series: u32) {
         let values = self.keys.entry(key).or_default();
         let map_before = values.allocation_size();
         let posting = values.entry(value).or_insert_with(|| Posting::One(series));
@@ -89,7 +89,7 @@ impl Postings {
     }
 
     /// Removes a series, and the value and the key if no other series has them.
-    pub(super) fn remove(&mut self, key: TextId, value: TextId, series: u32) {
+    pub(super) fn remove(&mut self, key: StringId, value: StringId, series: u32) {
         let Some(values) = self.keys.get_mut(&key) else { return };
         let Some(posting) = values.get_mut(&value) else { return };
         self.value_bytes -= posting.bytes();
@@ -113,11 +113,11 @@ impl Postings {
 
     pub(super) fn keys(
         &self,
-    ) -> impl ExactSizeIterator<Item = (TextId, &HashMap<TextId, Posting>)> {
+    ) -> impl ExactSizeIterator<Item = (StringId, &HashMap<StringId, Posting>)> {
         self.keys.iter().map(|(key, values)| (*key, values))
     }
 
-    pub(super) fn values(&self, key: TextId) -> Option<&HashMap<TextId, Posting>> {
+    pub(super) fn values(&self, key: StringId) -> Option<&HashMap<StringId, Posting>> {
         self.keys.get(&key)
     }
 
@@ -135,7 +135,7 @@ impl Postings {
             Posting::One(_) => 0,
             Posting::Many(set) => size_of::<MeasuredSet>() + super::measured_set::bitmap_bytes(set),
         };
-        let of_values = |values: &HashMap<TextId, Posting>| {
+        let of_values = |values: &HashMap<StringId, Posting>| {
             values.allocation_size() + values.values().map(set).sum::<usize>()
         };
         self.keys.allocation_size() + self.keys.values().map(of_values).sum::<usize>()

@@ -59,7 +59,7 @@ pub(super) struct Grace {
 
 /// The state of a retirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Marked {
+pub(crate) enum RetirementProgress {
     /// No series is marked.
     None,
     /// Batches in progress may still contain marked series.
@@ -138,11 +138,11 @@ impl Registry {
     }
 
     /// Returns the state of the retirement of the marked series.
-    pub(crate) fn marked(&self) -> Marked {
+    pub(crate) fn marked(&self) -> RetirementProgress {
         match &*self.grace.ending.lock() {
-            None => Marked::None,
-            Some(held) if held.strong_count() > 0 => Marked::InUse,
-            Some(_) => Marked::Quiet,
+            None => RetirementProgress::None,
+            Some(held) if held.strong_count() > 0 => RetirementProgress::InUse,
+            Some(_) => RetirementProgress::Quiet,
         }
     }
 
@@ -176,7 +176,7 @@ impl Registry {
     }
 
     /// Reports whether removed series may still be on disk and can be removed from it.
-    pub(crate) fn has_left(&self) -> bool {
+    pub(crate) fn has_removed_series(&self) -> bool {
         !self.changes.lock().removed.is_empty()
     }
 

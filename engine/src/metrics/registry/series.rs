@@ -26,7 +26,7 @@ pub(crate) struct Registry {
     /// Time in milliseconds of the newest cumulative sample whose series has retired.
     pub(super) newest_forgotten: AtomicI64,
     limits: CardinalityLimits,
-    /// Bytes that new metrics and series may still take, as of the last [`Self::set_room`].
+    /// Bytes that new metrics and series may still take, as of the last [`Self::set_memory_left`].
     memory_left: AtomicI64,
 }
 
@@ -131,7 +131,7 @@ impl Registry {
     }
 
     /// Sets how many bytes new metrics and series may take until the next call.
-    pub(crate) fn set_room(&self, bytes: u64) {
+    pub(crate) fn set_memory_left(&self, bytes: u64) {
         self.memory_left.store(i64::try_from(bytes).unwrap_or(i64::MAX), Ordering::Relaxed);
     }
 
@@ -211,7 +211,7 @@ impl Registry {
     /// Puts back definitions that could not be logged, before newer ones.
     pub(crate) fn put_back_unlogged(&self, mut definitions: Definitions) {
         let mut changes = self.changes.lock();
-        changes.unlogged_bytes += definitions.text_bytes();
+        changes.unlogged_bytes += definitions.string_bytes();
         definitions.append(std::mem::take(&mut changes.unlogged));
         changes.unlogged = definitions;
     }
@@ -292,7 +292,7 @@ impl Registry {
         index.define_series(&defined);
         index.aliases.insert(key_hash, (defined.id, kind));
         let series = defined.id;
-        changes.unlogged_bytes += defined.text_bytes();
+        changes.unlogged_bytes += defined.string_bytes();
         changes.unlogged.series.push(defined);
         Ok(series)
     }
@@ -323,7 +323,7 @@ impl Registry {
         index.define_metric(&defined);
         self.memory_left.fetch_sub(NEW_METRIC_BYTES, Ordering::Relaxed);
         let id = defined.id;
-        changes.unlogged_bytes += defined.text_bytes();
+        changes.unlogged_bytes += defined.string_bytes();
         changes.unlogged.metrics.push(defined);
         Ok(id)
     }
@@ -390,7 +390,7 @@ impl Registry {
         let stored = self.stored.lock().walked_bytes();
         let index = self.index.read();
         let changes = self.changes.lock();
-        let strings = changes.unlogged.text_bytes();
+        let strings = changes.unlogged.string_bytes();
         let sets = |of: fn(&MeasuredSet) -> usize| of(&changes.removed) + of(&changes.skipped);
         let changes = changes.bytes() - changes.unlogged_bytes - sets(MeasuredSet::bytes)
             + strings
@@ -453,14 +453,14 @@ mod tests {
     #[test]
     fn new_series_are_refused_once_the_memory_budget_is_used() {
         let registry = registry();
-        registry.set_room((NEW_METRIC_BYTES + NEW_SERIES_BYTES + 1) as u64);
+        registry.set_memory_left((NEW_METRIC_BYTES + NEW_SERIES_BYTES + 1) as u64);
         let mut lookup = registry.lookup();
         lookup.series("cpu", MetricType::Gauge, &[]).unwrap();
         lookup.series("cpu", MetricType::Gauge, &[("i", "1")]).unwrap();
         let full = lookup.series("mem", MetricType::Gauge, &[]);
         assert!(matches!(full, Err(Refusal::CardinalityLimit(_))));
         lookup.series("cpu", MetricType::Gauge, &[("i", "1")]).unwrap();
-        registry.set_room(1);
+        registry.set_memory_left(1);
         lookup.series("mem", MetricType::Gauge, &[]).unwrap();
     }
 

@@ -8,7 +8,7 @@ use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::model::TextId;
+use crate::model::StringId;
 
 /// Strings per page.
 const PAGE_STRINGS: usize = 64;
@@ -34,18 +34,18 @@ struct StringPage {
 }
 
 impl Strings {
-    pub(super) fn get(&self, string: &str) -> Option<TextId> {
+    pub(super) fn get(&self, string: &str) -> Option<StringId> {
         let hash = xxh3_64(string.as_bytes());
         let found = self.by_hash.find(hash, |id| string_at(&self.pages, *id) == string);
-        found.map(|id| TextId(*id))
+        found.map(|id| StringId(*id))
     }
 
-    pub(super) fn string(&self, id: TextId) -> &str {
+    pub(super) fn string(&self, id: StringId) -> &str {
         string_at(&self.pages, id.0)
     }
 
     /// Interns a string, counts one more use and returns its number.
-    pub(super) fn acquire(&mut self, string: &str) -> TextId {
+    pub(super) fn acquire(&mut self, string: &str) -> StringId {
         let Self { pages, free, by_hash, page_bytes } = self;
         let all = (pages.len() * PAGE_STRINGS) as u32;
         let next = match pages.last() {
@@ -80,11 +80,11 @@ impl Strings {
         {
             *uses += 1;
         }
-        TextId(id)
+        StringId(id)
     }
 
     /// Releases one use of a string; the last one removes it.
-    pub(super) fn release(&mut self, id: TextId) {
+    pub(super) fn release(&mut self, id: StringId) {
         let hash = xxh3_64(self.string(id).as_bytes());
         let Some((page, slot)) = page_mut(&mut self.pages, id.0) else { return };
         match page.uses.get_mut(slot) {
@@ -193,7 +193,7 @@ mod tests {
             steps in prop::collection::vec(("[aä]{0,3}[0-9]{0,2}", any::<bool>()), 0..600),
         ) {
             let mut strings = Strings::default();
-            let mut model: BTreeMap<String, (TextId, u32)> = BTreeMap::new();
+            let mut model: BTreeMap<String, (StringId, u32)> = BTreeMap::new();
             for (string, acquired) in steps {
                 if acquired {
                     let id = strings.acquire(&string);

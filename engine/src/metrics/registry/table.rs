@@ -7,10 +7,10 @@
 use hashbrown::HashMap;
 
 use crate::metrics::series_map::{LeafMask, split};
-use crate::model::{MetricId, SeriesId, TextId};
+use crate::model::{MetricId, SeriesId, StringId};
 
 /// A tag of a series: its key and its value.
-pub(super) type Tag = (TextId, TextId);
+pub(super) type Tag = (StringId, StringId);
 
 /// The metric and tags of all series.
 #[derive(Debug, Default)]
@@ -136,7 +136,7 @@ mod tests {
                 let id = SeriesId(series);
                 if added {
                     let tags: Vec<Tag> =
-                        (0..count).map(|n| (TextId(n), TextId(series + n))).collect();
+                        (0..count).map(|n| (StringId(n), StringId(series + n))).collect();
                     let metric = MetricId(count);
                     let is_new = !model.contains_key(&series);
                     prop_assert_eq!(table.insert(id, metric, &tags), is_new);

@@ -14,10 +14,10 @@ mod sweep;
 pub(super) mod vectors;
 mod writer;
 
-pub(crate) use page::{PageNumber, PlaceInPage, TimePage, TimePageGroup};
+pub(crate) use page::{PageNumber, TimePage, TimePageGroup, TimeVectorRef};
 pub(crate) use pages::TimePages;
 pub(crate) use sweep::Sweep;
 pub(crate) use vectors::{Times, TimesCache};
-pub(crate) use writer::TimesWriter;
+pub(crate) use writer::TimePageWriter;
 #[cfg(test)]
 pub(crate) use writer::find_new;

@@ -28,7 +28,7 @@ pub(crate) struct PageNumber(pub(crate) u64);
 
 /// The location of a time vector: the page, and the index of the vector in the page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PlaceInPage {
+pub(crate) struct TimeVectorRef {
     pub(crate) page: PageNumber,
     pub(crate) place: u32,
 }
@@ -39,7 +39,7 @@ pub(crate) struct PlaceInPage {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct TimePageGroup {
     pub(crate) window: TimeRange,
-    pub(crate) of_unit: bool,
+    pub(crate) of_compacted_set: bool,
 }
 
 /// Returns the key of a page.
@@ -50,23 +50,29 @@ pub(super) fn key(page_group: TimePageGroup, number: PageNumber) -> Vec<u8> {
 }
 
 /// Returns the common prefix of the keys of a page group.
-pub(super) fn prefix(TimePageGroup { window, of_unit }: TimePageGroup) -> [u8; 10] {
+pub(super) fn prefix(TimePageGroup { window, of_compacted_set }: TimePageGroup) -> [u8; 10] {
     let mut prefix = [0; 10];
     let (start, rest) = prefix.split_at_mut(8);
     start.copy_from_slice(&window.start.0.to_be_bytes());
     let hours = (window.len_ms() / Interval::HOUR.ms()) as u8;
-    rest.copy_from_slice(&[hours, u8::from(of_unit)]);
+    rest.copy_from_slice(&[hours, u8::from(of_compacted_set)]);
     prefix
 }
 
 /// Parses the page group and the number from a key.
 pub(super) fn parse_key(key: &[u8]) -> Option<(TimePageGroup, PageNumber)> {
     let (start, rest) = key.split_first_chunk()?;
-    let ([hours, of_unit], number) = rest.split_first_chunk()?;
+    let ([hours, of_compacted_set], number) = rest.split_first_chunk()?;
     let start = i64::from_be_bytes(*start);
     let end = start.checked_add(i64::from(*hours) * Interval::HOUR.ms())?;
     let number = PageNumber(u64::from_be_bytes(number.try_into().ok()?));
-    Some((TimePageGroup { window: TimeRange::new(start, end), of_unit: *of_unit == 1 }, number))
+    Some((
+        TimePageGroup {
+            window: TimeRange::new(start, end),
+            of_compacted_set: *of_compacted_set == 1,
+        },
+        number,
+    ))
 }
 
 /// A decoded page.
@@ -166,7 +172,7 @@ mod tests {
         let day = TimeRange::new(86_400_000, 2 * 86_400_000);
         let hours = TimeRange::new(86_400_000, 86_400_000 + 7_200_000);
         let [day, hours] = [(day, true), (hours, false)]
-            .map(|(window, of_unit)| TimePageGroup { window, of_unit });
+            .map(|(window, of_compacted_set)| TimePageGroup { window, of_compacted_set });
         for page_group in [day, hours] {
             let key = key(page_group, PageNumber(7));
             assert_eq!(parse_key(&key), Some((page_group, PageNumber(7))));

@@ -8,9 +8,9 @@ use hashbrown::{HashMap, HashSet};
 use parking_lot::{Mutex, MutexGuard};
 use quick_cache::sync::{Cache, DefaultLifecycle};
 
-use super::page::{PageNumber, PlaceInPage, TimePage, TimePageGroup, key, parse_key, prefix};
+use super::page::{PageNumber, TimePage, TimePageGroup, TimeVectorRef, key, parse_key, prefix};
 use super::sweep::{GroupPages, Sweep, Swept};
-use super::writer::{KNOWN_VECTORS_MAX, KnownVectors, NewPage, TimesWriter, hash};
+use super::writer::{KNOWN_VECTORS_MAX, KnownVectors, NewPage, TimePageWriter, hash};
 use crate::error::{Error, Result};
 use crate::model::MetricId;
 use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store};
@@ -59,7 +59,7 @@ impl TimePages {
             }
         };
         let all = KeyRange::all();
-        let gap = store.read_around_damage(Keyspace::Times, &all, Caching::Bypass, visit)?;
+        let gap = store.read_skipping_damage(Keyspace::Times, &all, Caching::Bypass, visit)?;
         damaged.extend(gap.map(|gap| format!("times: {}", gap.error)));
         let hasher = hashbrown::DefaultHashBuilder::default();
         let items = cache_bytes / PAGE_BYTES + 1;
@@ -92,8 +92,8 @@ impl TimePages {
     }
 
     /// Creates a writer for blocks of any page groups; it uses only new pages.
-    pub(crate) fn writer<'m>(&self, sequence: &'m AtomicU64) -> TimesWriter<'m> {
-        TimesWriter::new(sequence)
+    pub(crate) fn writer<'m>(&self, sequence: &'m AtomicU64) -> TimePageWriter<'m> {
+        TimePageWriter::new(sequence)
     }
 
     /// Creates a writer for blocks of `page_group`; it also uses the vectors in pages on disk.
@@ -101,8 +101,8 @@ impl TimePages {
         &'m self,
         page_group: TimePageGroup,
         sequence: &'m AtomicU64,
-    ) -> Result<TimesWriter<'m>> {
-        let writer = TimesWriter::over(sequence, self);
+    ) -> Result<TimePageWriter<'m>> {
+        let writer = TimePageWriter::over(sequence, self);
         let sparse = self.page_groups.lock().get(&page_group).map(|pages| pages.sparse.clone());
         if let Some(sparse) = sparse {
             let remembered = {
@@ -133,11 +133,11 @@ impl TimePages {
                     if known.len() >= KNOWN_VECTORS_MAX {
                         break;
                     }
-                    known.insert(hash(times), PlaceInPage { page, place });
+                    known.insert(hash(times), TimeVectorRef { page, place });
                 }
             }
         };
-        self.store.read_around_damage(Keyspace::Times, &range, Caching::Bypass, visit)?;
+        self.store.read_skipping_damage(Keyspace::Times, &range, Caching::Bypass, visit)?;
         Ok(known)
     }
 
@@ -161,7 +161,7 @@ impl TimePages {
 
     /// Keeps the vectors of a writer for the next one, once its batch is on disk. Marks the older
     /// pages that its blocks refer to, if a sweep is in progress.
-    pub(crate) fn written(&self, writer: TimesWriter<'_>) {
+    pub(crate) fn written(&self, writer: TimePageWriter<'_>) {
         let mut sweep = self.sweep.lock();
         let mut remembered = self.remembered.lock();
         for (page_group, vectors, reused) in writer.into_known_vectors() {
@@ -251,7 +251,7 @@ impl TimePages {
 
     /// Postpones the next sweep of a page group after a failed one: not all blocks could be read,
     /// so the pages are kept.
-    pub(crate) fn give_up_sweep(&self, page_group: TimePageGroup) {
+    pub(crate) fn postpone_sweep(&self, page_group: TimePageGroup) {
         if let Some(pages) = self.page_groups.lock().get_mut(&page_group) {
             pages.postpone();
         }
@@ -303,7 +303,7 @@ impl TimePages {
             let damage = TimePage::decode(&bytes).err().map(|error| error.to_string());
             visit(&key, bytes.len(), damage);
         };
-        let gap = self.store.read_around_damage(Keyspace::Times, &all, Caching::Bypass, each)?;
+        let gap = self.store.read_skipping_damage(Keyspace::Times, &all, Caching::Bypass, each)?;
         if let Some(gap) = gap {
             visit(gap.after.as_deref().unwrap_or_default(), 0, Some(gap.error.to_string()));
         }
@@ -363,7 +363,7 @@ mod tests {
             .verify(|key, _, damage| {
                 assert_eq!(damage, None);
                 let (page_group, _) = super::parse_key(key).unwrap();
-                *(if page_group.of_unit { &mut compacted } else { &mut of_head }) += 1;
+                *(if page_group.of_compacted_set { &mut compacted } else { &mut of_head }) += 1;
             })
             .unwrap();
         (of_head, compacted)

@@ -24,7 +24,7 @@ use std::collections::BTreeMap;
 use hashbrown::{HashMap, HashSet};
 use roaring::RoaringBitmap;
 
-use super::page::{PageNumber, PlaceInPage, TimePageGroup};
+use super::page::{PageNumber, TimePageGroup, TimeVectorRef};
 use crate::metrics::reader_mark::ReaderMark;
 use crate::model::MetricId;
 
@@ -87,7 +87,7 @@ pub(crate) struct Sweep {
     /// The pages that may be deleted, with the indices of the vectors that blocks refer to.
     used: HashMap<PageNumber, RoaringBitmap>,
     /// The metrics whose blocks were not marked yet.
-    pub(crate) unasked: Vec<MetricId>,
+    pub(crate) unmarked_metrics: Vec<MetricId>,
     /// Set at the end of marking: the readers that may have blocks that were not marked.
     pub(crate) readers: Option<ReaderMark>,
 }
@@ -117,11 +117,11 @@ impl Sweep {
         metrics: Vec<MetricId>,
     ) -> Self {
         let used = pages.pages.keys().map(|page| (*page, RoaringBitmap::new())).collect();
-        Self { page_group, used, unasked: metrics, readers: None }
+        Self { page_group, used, unmarked_metrics: metrics, readers: None }
     }
 
     /// Marks a vector that a block refers to.
-    pub(crate) fn mark(&mut self, place: PlaceInPage) {
+    pub(crate) fn mark(&mut self, place: TimeVectorRef) {
         if let Some(places) = self.used.get_mut(&place.page) {
             places.insert(place.place);
         }

@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use parking_lot::Mutex;
 use roaring::RoaringBitmap;
 
-use super::page::{PageNumber, PlaceInPage, TimePage, TimePageGroup, key};
+use super::page::{PageNumber, TimePage, TimePageGroup, TimeVectorRef, key};
 use super::pages::TimePages;
 use crate::codec::integers::Effort;
 use crate::codec::verified::{encode_verified, expect_same};
@@ -17,10 +17,10 @@ use crate::fingerprint::fingerprinter;
 /// The most known vectors of a page group; further ones are written again when they recur.
 pub(super) const KNOWN_VECTORS_MAX: usize = 1 << 18;
 /// The size of a known vector in bytes, in a hash table that is half full.
-const KNOWN_VECTOR_BYTES: usize = 2 * size_of::<(u128, PlaceInPage)>();
+const KNOWN_VECTOR_BYTES: usize = 2 * size_of::<(u128, TimeVectorRef)>();
 
 /// The locations of the vectors of a page group, by the hash of their times.
-pub(super) type KnownVectors = HashMap<u128, PlaceInPage>;
+pub(super) type KnownVectors = HashMap<u128, TimeVectorRef>;
 
 /// A page that is not on disk yet.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(crate) struct NewPage {
 
 /// Looks up or creates the time pages for the blocks of one seal or compaction.
 #[derive(Debug)]
-pub(crate) struct TimesWriter<'m> {
+pub(crate) struct TimePageWriter<'m> {
     /// The source of page numbers.
     sequence: &'m AtomicU64,
     /// The pages on disk, if the writer uses them.
@@ -48,7 +48,7 @@ struct GroupWriter {
     closed: Vec<(PageNumber, TimePage)>,
 }
 
-impl<'m> TimesWriter<'m> {
+impl<'m> TimePageWriter<'m> {
     /// Creates a writer that knows no vectors.
     pub(crate) fn new(sequence: &'m AtomicU64) -> Self {
         Self { sequence, stored: None, page_groups: Mutex::default() }
@@ -67,7 +67,7 @@ impl<'m> TimesWriter<'m> {
 
     /// Returns the location of these times in the pages of a page group, adding them to a new page
     /// if necessary.
-    pub(crate) fn place(&self, page_group: TimePageGroup, times: &[i64]) -> PlaceInPage {
+    pub(crate) fn place(&self, page_group: TimePageGroup, times: &[i64]) -> TimeVectorRef {
         let hash = hash(times);
         let mut page_groups = self.page_groups.lock();
         let GroupWriter { known, reused, open, closed } =
@@ -79,7 +79,7 @@ impl<'m> TimesWriter<'m> {
         let (page, vectors) = open.get_or_insert_with(|| {
             (PageNumber(self.sequence.fetch_add(1, Ordering::Relaxed)), TimePage::default())
         });
-        let place = PlaceInPage { page: *page, place: vectors.push(times) };
+        let place = TimeVectorRef { page: *page, place: vectors.push(times) };
         if known.len() < KNOWN_VECTORS_MAX {
             known.insert(hash, place);
         }
@@ -93,7 +93,7 @@ impl<'m> TimesWriter<'m> {
     pub(crate) fn holds(
         &self,
         page_group: TimePageGroup,
-        place: PlaceInPage,
+        place: TimeVectorRef,
         times: &[i64],
     ) -> CodecResult<bool> {
         let is_equal = |page: &TimePage| page.vector(place.place) == Some(times);
@@ -195,17 +195,18 @@ mod tests {
     #[test]
     fn equal_vectors_are_stored_once_and_full_pages_are_closed() {
         let sequence = AtomicU64::new(5);
-        let writer = TimesWriter::new(&sequence);
-        let page_group = TimePageGroup { window: TimeRange::new(0, 7_200_000), of_unit: false };
+        let writer = TimePageWriter::new(&sequence);
+        let page_group =
+            TimePageGroup { window: TimeRange::new(0, 7_200_000), of_compacted_set: false };
         let long: Vec<i64> = (0..50_000).map(|i| i * i).collect();
         let first = writer.place(page_group, &long);
-        assert_eq!(first, PlaceInPage { page: PageNumber(5), place: 0 });
+        assert_eq!(first, TimeVectorRef { page: PageNumber(5), place: 0 });
         assert_eq!(writer.place(page_group, &long), first);
         let second = writer.place(page_group, &long[1..]);
-        assert_eq!(second, PlaceInPage { page: PageNumber(5), place: 1 });
+        assert_eq!(second, TimeVectorRef { page: PageNumber(5), place: 1 });
         assert_eq!(writer.place(page_group, &long[2..]).page, PageNumber(6));
         assert_eq!(
-            writer.place(TimePageGroup { of_unit: true, ..page_group }, &long).page,
+            writer.place(TimePageGroup { of_compacted_set: true, ..page_group }, &long).page,
             PageNumber(7)
         );
         assert_eq!(writer.pages(Effort::Seal).unwrap().len(), 3);

@@ -15,7 +15,7 @@ use super::super::Metrics;
 use super::super::block::{BlockInfo, BlockKey, Tier};
 use super::super::catalog::Cluster;
 use super::super::staging::retire;
-use super::super::window::kept_ms;
+use super::super::window::retention_ms;
 use crate::error::Result;
 use crate::model::{Interval, MetricId, MetricType, TimeRange, TimestampMs};
 use crate::options::TierRetention;
@@ -28,12 +28,12 @@ use crate::storage::{Batch, Sync};
 fn kept_where(retention: &TierRetention, kind: MetricType, tier: Tier, present: &[Tier]) -> i64 {
     let next = present.iter().copied().filter(|t| *t > tier).min();
     let own = if tier == Tier::finest(kind) {
-        kept_ms(retention, Tier::Raw)
+        retention_ms(retention, Tier::Raw)
     } else {
-        kept_ms(retention, tier)
+        retention_ms(retention, tier)
     };
     let coarser = Tier::ALL.into_iter().filter(|t| *t > tier && next.is_none_or(|next| *t < next));
-    coarser.map(|t| kept_ms(retention, t)).fold(own, i64::max)
+    coarser.map(|t| retention_ms(retention, t)).fold(own, i64::max)
 }
 
 impl Metrics {

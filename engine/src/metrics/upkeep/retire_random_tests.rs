@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use super::super::registry::Marked;
+use super::super::registry::RetirementProgress;
 use super::retire_tests::memory_dir;
 use crate::metrics::BatchBuilder;
 use crate::model::{
@@ -167,7 +167,7 @@ fn run_history(steps: &[Step], retires: bool) -> (Vec<Vec<String>>, u64) {
                 retired += before - engine.stats().series;
                 if !retires {
                     let marked = engine.inner().telemetry.metrics.registry().marked();
-                    assert_ne!(marked, Marked::Quiet);
+                    assert_ne!(marked, RetirementProgress::Quiet);
                 }
             }
             Step::DeleteMetric(metric) => {

@@ -12,8 +12,8 @@ use roaring::RoaringBitmap;
 use super::super::Metrics;
 use super::super::block::Tier;
 use super::super::catalog::Catalog;
-use super::super::registry::{Marked, day_of};
-use super::super::window::kept_ms;
+use super::super::registry::{RetirementProgress, day_of};
+use super::super::window::retention_ms;
 use crate::error::Result;
 use crate::model::{Interval, MetricId, TimestampMs};
 use crate::options::TierRetention;
@@ -24,7 +24,7 @@ const SERIES_PER_LOCK: usize = 256;
 
 /// Returns the last day that has expired in all tiers, `None` if there is none.
 fn expired_day(retention: &TierRetention, expiry: TimestampMs) -> Option<u32> {
-    let kept = Tier::ALL.into_iter().map(|tier| kept_ms(retention, tier)).fold(0, i64::max);
+    let kept = Tier::ALL.into_iter().map(|tier| retention_ms(retention, tier)).fold(0, i64::max);
     // A day expires when its end is as old as the retention.
     let day = expiry.0.saturating_sub(kept).div_euclid(Interval::DAY.ms()) - 1;
     u32::try_from(day).ok()
@@ -57,8 +57,8 @@ impl EmptyDays<'_> {
 impl Metrics {
     /// Marks the series that have no data as of `expiry`, unless some are marked already. Returns
     /// the state of the marked series.
-    pub(crate) fn mark_series(&self, expiry: TimestampMs) -> Marked {
-        if self.registry.marked() == Marked::None {
+    pub(crate) fn mark_series(&self, expiry: TimestampMs) -> RetirementProgress {
+        if self.registry.marked() == RetirementProgress::None {
             let mut any = false;
             for piece in pieces(&self.series_without_data(expiry, None)) {
                 self.registry.mark_retiring(&piece);
@@ -74,9 +74,13 @@ impl Metrics {
     /// Retires the marked series that still have no data, and removes retired series from disk.
     /// `marked` is the result of [`Self::mark_series`] before everything written by then was
     /// sealed. Returns the number of retired series.
-    pub(crate) fn retire_series(&self, marked: Marked, expiry: TimestampMs) -> Result<u64> {
+    pub(crate) fn retire_series(
+        &self,
+        marked: RetirementProgress,
+        expiry: TimestampMs,
+    ) -> Result<u64> {
         let mut retired = 0;
-        if marked == Marked::Quiet {
+        if marked == RetirementProgress::Quiet {
             let marked = self.registry.all_retiring();
             for piece in pieces(&self.series_without_data(expiry, Some(&marked))) {
                 retired += self.retire_piece(&piece);
@@ -132,7 +136,7 @@ impl Metrics {
 
     /// Removes retired series from disk, one batch for every few segments.
     fn remove_retired_from_disk(&self) -> Result<()> {
-        if !self.registry.has_left() {
+        if !self.registry.has_removed_series() {
             return Ok(());
         }
         let (removed, segments) = self.registry.segments_with_removed();

@@ -7,7 +7,7 @@ use std::sync::atomic::Ordering;
 use super::super::Metrics;
 use super::super::block::{BlockKey, WriteOrder};
 use super::super::head::Head;
-use super::super::readings::ChangedBaselines;
+use super::super::readings::ChangedLastValues;
 use super::super::registry::{RegistryRows, Unsealed};
 use super::super::staging::{StagedBlocks, retire};
 use super::super::writer::BlockOrigin;
@@ -23,7 +23,7 @@ use crate::storage::Batch;
 pub(crate) struct FrozenMetrics {
     head: Option<Arc<Head>>,
     unsealed: Unsealed,
-    baselines: ChangedBaselines,
+    baselines: ChangedLastValues,
     dropped: Vec<(MetricId, Vec<BlockKey>)>,
 }
 
@@ -93,7 +93,7 @@ impl Metrics {
     /// head would be sealed again and its points stored twice.
     pub(crate) fn sealed(&self, frozen: &FrozenMetrics, staged: StagedBlocks) {
         staged.registry.written(&self.registry);
-        self.view.drops_written(&frozen.dropped.iter().map(|(metric, _)| *metric).collect());
+        self.view.confirm_drops(&frozen.dropped.iter().map(|(metric, _)| *metric).collect());
         self.discard(self.view.sealed(&staged.infos, &staged.replaced));
         self.counters.seals.fetch_add(1, Ordering::Relaxed);
     }

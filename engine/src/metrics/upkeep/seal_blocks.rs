@@ -11,7 +11,7 @@ use std::sync::Arc;
 use super::super::block::{BlockBuilder, CellSketch, PointBlockBuilder, SketchBlockBuilder, Tier};
 use super::super::compact::{Source, merge_scan};
 use super::super::head::{CellRun, Head, MetricHead, Run};
-use super::super::view::Replaced;
+use super::super::view::ReplacedPoints;
 use super::super::window::window_of;
 use super::super::writer::{BlockOrigin, BlockWriter, NewBlock};
 use crate::codec::CodecResult;
@@ -23,7 +23,7 @@ use crate::sketch::{Cardinality, Distribution};
 pub(crate) struct SealedHead {
     pub(crate) blocks: Vec<NewBlock>,
     /// The gauge points that are in no block because later ones replaced them.
-    pub(crate) replaced: Replaced,
+    pub(crate) replaced: ReplacedPoints,
 }
 
 /// Encodes all points of a head as blocks. Calls `seen` with each series and the time of its last

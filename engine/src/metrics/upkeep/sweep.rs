@@ -7,7 +7,7 @@
 use hashbrown::HashMap;
 
 use super::super::Metrics;
-use super::super::block::{BlockInfo, Tier, shared_times};
+use super::super::block::{BlockInfo, Tier, time_page_refs};
 use super::super::times::{Sweep, TimePageGroup};
 use crate::error::{Error, Result};
 use crate::model::MetricId;
@@ -56,7 +56,7 @@ impl Metrics {
                     tracing::debug!(%error, "the sweep of unused time pages failed; they are kept");
                     // Regardless of the error: the same block may fail permanently, and other page
                     // groups must not be blocked by it.
-                    self.times.give_up_sweep(sweep.page_group);
+                    self.times.postpone_sweep(sweep.page_group);
                     *current = None;
                     if !matches!(error, Error::Corrupt(_)) {
                         return Err(error);
@@ -70,22 +70,22 @@ impl Metrics {
         let catalog = self.view.catalog();
         let mut blocks_read = 0;
         while blocks_read < BLOCKS_PER_STEP
-            && let Some(metric) = sweep.unasked.last().copied()
+            && let Some(metric) = sweep.unmarked_metrics.last().copied()
         {
             let page_group = sweep.page_group;
             for info in catalog.metric(metric).iter().filter(|b| refers_to(b, page_group)) {
-                let used = shared_times(info.key, &self.read_block(&info.key)?)?;
+                let used = time_page_refs(info.key, &self.read_block(&info.key)?)?;
                 used.into_iter().for_each(|place| sweep.mark(place));
                 blocks_read += 1;
             }
-            sweep.unasked.pop();
+            sweep.unmarked_metrics.pop();
         }
-        if !sweep.unasked.is_empty() {
+        if !sweep.unmarked_metrics.is_empty() {
             return Ok(StepOutcome::More);
         }
         drop(catalog);
         let readers = *sweep.readers.get_or_insert_with(|| self.view.readers());
-        if !self.view.are_gone(readers) {
+        if !self.view.have_ended(readers) {
             return Ok(StepOutcome::Waits);
         }
         let mut batch = Batch::new();

@@ -71,7 +71,7 @@ fn leak(engine: &Engine, copies: u8) {
     let store = &engine.inner().store;
     let mut found = Vec::new();
     let visit = |key: Box<[u8]>, bytes: Box<[u8]>| found.push((key, bytes));
-    store.read_around_damage(Keyspace::Times, &KeyRange::all(), Caching::Bypass, visit).unwrap();
+    store.read_skipping_damage(Keyspace::Times, &KeyRange::all(), Caching::Bypass, visit).unwrap();
     let mut batch = Batch::new();
     for copy in 0..copies {
         for (key, bytes) in &found {

@@ -7,7 +7,7 @@ use crate::reports::VerifyReport;
 
 impl Metrics {
     /// Reads and checks the last cumulative values on disk.
-    pub(crate) fn verify_readings(&self, report: &mut VerifyReport) -> Result<()> {
+    pub(crate) fn verify_last_values(&self, report: &mut VerifyReport) -> Result<()> {
         readings::check_rows(&self.store, report)
     }
 

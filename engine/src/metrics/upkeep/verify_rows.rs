@@ -33,7 +33,7 @@ fn check_rows(
             damaged.push(format!("row {key:02x?} of {}: {error}", keyspace.name()));
         }
     };
-    let gap = store.read_around_damage(keyspace, &KeyRange::all(), Caching::Bypass, visit)?;
+    let gap = store.read_skipping_damage(keyspace, &KeyRange::all(), Caching::Bypass, visit)?;
     report.damaged.extend(gap.map(|gap| format!("{}: {}", keyspace.name(), gap.error)));
     Ok(())
 }
@@ -43,7 +43,7 @@ fn check_listed(store: &Store, report: &mut VerifyReport) -> Result<()> {
     let mut keys = Vec::new();
     let visit = |key: Box<[u8]>, _| keys.push(key);
     // Unreadable ranges are damage to blocks, which are checked one by one elsewhere.
-    store.read_around_damage(Keyspace::Blocks, &KeyRange::all(), Caching::Bypass, visit)?;
+    store.read_skipping_damage(Keyspace::Blocks, &KeyRange::all(), Caching::Bypass, visit)?;
     for key in keys {
         let named = store.get(Keyspace::Catalog, &key).is_ok_and(|row| row.is_some())
             || store.get(Keyspace::Garbage, &key).is_ok_and(|row| row.is_some());

@@ -83,15 +83,15 @@ fn a_reported_sum_replaces_that_of_the_representative_values() {
         reported.add(sum);
         reported
     };
-    distribution.add_told(&[], &reported(7.0));
+    distribution.add_with_sum(&[], &reported(7.0));
     assert_eq!((distribution.count(), distribution.sum().value()), (0, 0.0));
-    distribution.add_told(&[(1.0, 0), (5.5, 3)], &reported(6.3));
+    distribution.add_with_sum(&[(1.0, 0), (5.5, 3)], &reported(6.3));
     assert_eq!((distribution.count(), distribution.sum().value()), (3, 6.3));
     assert_eq!(distribution.avg(), Some(2.1));
     assert_eq!(distribution.quantile(0.5), Some(5.5));
     distribution.add(0.7);
     assert_eq!(distribution.sum().value(), 7.0);
-    distribution.add_told(&[(0.25, 1_000)], &reported(100.0));
+    distribution.add_with_sum(&[(0.25, 1_000)], &reported(100.0));
     assert_eq!((distribution.count(), distribution.sum().value()), (1_004, 107.0));
     assert_eq!((distribution.min(), distribution.max()), (Some(0.25), Some(5.5)));
 }
@@ -100,7 +100,7 @@ fn a_reported_sum_replaces_that_of_the_representative_values() {
 fn saturated_counts_can_be_stored() {
     let mut distribution = Distribution::default();
     for value in [1.0, 2.0, 2.0] {
-        distribution.add_told(&[(value, u64::MAX / 2), (3.0, 9)], &ExactSum::default());
+        distribution.add_with_sum(&[(value, u64::MAX / 2), (3.0, 9)], &ExactSum::default());
     }
     let bytes = encoded(&distribution);
     assert_eq!(distribution.count(), i64::MAX as u64);
@@ -223,7 +223,7 @@ fn mixed(parts: &[(Vec<f64>, Option<f64>)]) -> Distribution {
                 let counted: Vec<(f64, u64)> = values.iter().map(|v| (*v, 1)).collect();
                 let mut sum = ExactSum::default();
                 sum.add(*reported);
-                distribution.add_told(&counted, &sum);
+                distribution.add_with_sum(&counted, &sum);
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use telltale_engine::{BackupReport, Error, MergeReport, SealReport, VerifyReport};
+use telltale_engine::{BackupReport, CompactionReport, Error, SealReport, VerifyReport};
 
 use super::error::AdminError;
 use crate::app::App;
@@ -14,7 +14,7 @@ pub(super) fn seal(app: &App) -> Result<SealReport, AdminError> {
 
 /// Compacts blocks into their final form. Expired data is not dropped here but by its own sweep: an
 /// operator who compacts before a backup does not expect data to be removed.
-pub(super) fn merge(app: &App) -> Result<MergeReport, AdminError> {
+pub(super) fn merge(app: &App) -> Result<CompactionReport, AdminError> {
     Ok(app.engine().merge()?)
 }
 

@@ -3,10 +3,10 @@
 use serde_json::json;
 use telltale_engine::{Engine, Options, TimestampMs};
 
-use crate::areas::testing::House;
+use crate::areas::testing::TestServer;
 
-fn sample_server() -> House {
-    let house = House::open();
+fn sample_server() -> TestServer {
+    let house = TestServer::open();
     for value in 0..10 {
         let input =
             json!({"name": "hits", "type": "counter", "value": value, "tags": {"n": value}});
@@ -54,7 +54,7 @@ fn a_backup_can_be_restored_and_opened() {
 
 #[test]
 fn a_clock_that_is_temporarily_ahead_is_reported_and_keeps_receipts() {
-    let house = House::open();
+    let house = TestServer::open();
     let input = json!({"name": "hits", "type": "counter", "value": 1});
     house.post_once("/api/v1/metrics", "key-1", &input).data(201);
     let check = |sealed: bool| {

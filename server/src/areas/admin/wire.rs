@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use telltale_engine::{BackupReport, MergeReport, SealReport, VerifyReport};
+use telltale_engine::{BackupReport, CompactionReport, SealReport, VerifyReport};
 
 /// The parameters of a backup.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -63,8 +63,8 @@ impl From<SealReport> for Sealed {
     }
 }
 
-impl From<MergeReport> for Merged {
-    fn from(report: MergeReport) -> Self {
+impl From<CompactionReport> for Merged {
+    fn from(report: CompactionReport) -> Self {
         Self {
             windows: report.windows,
             blocks_read: report.blocks_read,

@@ -24,7 +24,9 @@ use serde::{Deserialize, Serialize};
 use telltale_engine::{BatchBuilder, Engine, MemoryOwner, MemoryShare, PointBatch, Write};
 
 use crate::app::App;
-use crate::http::{ApiError, ApiResult, BulkOutcome, Parts, Request, Response, unreadable_part};
+use crate::http::{
+    ApiError, ApiResult, BulkOutcome, Parts, Request, Response, invalid_part_receipt,
+};
 use crate::limits::{
     BULK_INLINE_BYTES_MAX, BULK_STEP_POINTS_MIN, BULK_WRITE_BUCKETS_PER_POINT,
     MEMORY_PER_POINT_BYTE,
@@ -139,7 +141,7 @@ pub(super) async fn store_with_reader<R: BodyReader + Send + 'static>(
 ) -> ApiResult<Response> {
     let mut body = Body { reader, outcome: BulkOutcome::default() };
     let mut parts = req.parts(app).await?;
-    if let Some(stored) = parts.as_mut().and_then(Parts::take_reached) {
+    if let Some(stored) = parts.as_mut().and_then(Parts::take_position) {
         body.resume(&stored)?;
     }
     let size = PartSize::of(app.bulk_write_points_max());
@@ -213,7 +215,7 @@ impl<R: BodyReader> Body<R> {
 
     fn resume(&mut self, stored: &[u8]) -> ApiResult<()> {
         let receipt: PartReceipt<R::Position, BulkOutcome> =
-            serde_json::from_slice(stored).map_err(unreadable_part)?;
+            serde_json::from_slice(stored).map_err(invalid_part_receipt)?;
         self.reader.resume(receipt.reached);
         self.outcome = receipt.outcome;
         Ok(())
@@ -236,7 +238,7 @@ impl<R: BodyReader> Body<R> {
             let more = bytes.saturating_sub(share.bytes());
             match reserve {
                 Reserve::OrRefuse => share.grow(more).map_err(telltale_engine::Error::from)?,
-                Reserve::Unconditionally => share.grow_anyway(more),
+                Reserve::Unconditionally => share.grow_unchecked(more),
             }
             // A reader that pauses with fewer samples than allowed has reached the bucket limit.
             let has_all_buckets =

@@ -9,7 +9,7 @@ use telltale_engine::{
 
 use super::intake::{self, BodyReader, PartSize, Progress};
 use crate::app::App;
-use crate::areas::testing::{Answer, House, NOW};
+use crate::areas::testing::{Answer, NOW, TestServer};
 use crate::http::{
     ApiError, ApiResult, BodyKind, BulkOutcome, BulkPlace, Data, ErrorCode, Request, Response,
     Route, Scope, Settings,
@@ -76,19 +76,19 @@ impl BodyReader for StepReader {
     }
 }
 
-fn house() -> House {
+fn house() -> TestServer {
     let settings = Settings { bulk_write_points_max: PART, ..Settings::default() };
-    House::serving(Options::default(), settings, ROUTES.iter())
+    TestServer::serving(Options::default(), settings, ROUTES.iter())
 }
 
-fn send(house: &House, key: &str, body: &str, panics_at: Option<usize>) -> Answer {
+fn send(house: &TestServer, key: &str, body: &str, panics_at: Option<usize>) -> Answer {
     let panics_at = panics_at.map(|at| at.to_string());
     let mut headers = vec![("idempotency-key", key)];
     headers.extend(panics_at.as_deref().map(|at| ("panics-at", at)));
     house.call(http::Method::POST, "/t/count", &headers, body)
 }
 
-fn stored(house: &House) -> f64 {
+fn stored(house: &TestServer) -> f64 {
     let query = MetricQuery {
         metric: MetricName::new("steps").unwrap(),
         range: TimeRange::new(NOW.0 - 60_000, NOW.0 + 60_000),

@@ -14,7 +14,7 @@ use super::options::WidgetOptions;
 use super::plan::QueryPlan;
 use crate::limits;
 use crate::platform::bounded::FirstMembers;
-use crate::platform::json::whole_u32;
+use crate::platform::json::integer_u32;
 
 /// The definition of a widget.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -46,19 +46,19 @@ pub(super) enum WidgetType {
 pub(super) struct Position {
     /// The number of columns to the left of the widget.
     #[schemars(range(max = limits::GRID_COLUMNS - 1))]
-    #[serde(deserialize_with = "whole_u32")]
+    #[serde(deserialize_with = "integer_u32")]
     pub(super) x: u32,
     /// The number of rows above the widget.
     #[schemars(range(max = limits::GRID_ROWS_MAX - 1))]
-    #[serde(deserialize_with = "whole_u32")]
+    #[serde(deserialize_with = "integer_u32")]
     pub(super) y: u32,
     /// The width in columns.
     #[schemars(range(min = 1, max = limits::GRID_COLUMNS))]
-    #[serde(deserialize_with = "whole_u32")]
+    #[serde(deserialize_with = "integer_u32")]
     pub(super) width: u32,
     /// The height in rows.
     #[schemars(range(min = 1, max = limits::GRID_ROWS_MAX))]
-    #[serde(deserialize_with = "whole_u32")]
+    #[serde(deserialize_with = "integer_u32")]
     pub(super) height: u32,
 }
 

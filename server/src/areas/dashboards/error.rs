@@ -5,7 +5,7 @@ use telltale_engine::Error;
 use crate::areas::metrics::MetricsError;
 use crate::http::{ApiError, ErrorCode, Resource};
 use crate::limits;
-use crate::platform::telemetry::question::InvalidQuestion;
+use crate::platform::telemetry::question::InvalidQueryParams;
 
 /// Why a request of this area failed.
 #[derive(Debug, thiserror::Error)]
@@ -33,7 +33,7 @@ pub enum DashboardsError {
     Invalid(#[from] Invalid),
     /// The requested range is invalid.
     #[error(transparent)]
-    Question(#[from] InvalidQuestion),
+    Question(#[from] InvalidQueryParams),
     /// The query of a widget is valid, but its result would exceed a limit.
     #[error("{0}")]
     Unanswerable(String),

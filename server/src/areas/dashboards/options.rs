@@ -7,7 +7,7 @@ use super::definition::WidgetType;
 use super::error::Invalid;
 use crate::limits;
 use crate::platform::bounded::AtMost;
-use crate::platform::json::whole_or_null;
+use crate::platform::json::integer_or_null;
 use crate::platform::patterns;
 use crate::platform::telemetry::span;
 
@@ -35,7 +35,7 @@ pub(super) struct WidgetOptions {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) show_legend: Option<bool>,
     /// bar, pie, table: the maximum number of items or rows, 1 to 1000; defaults to 10.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole_or_null")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "integer_or_null")]
     #[schemars(range(min = 1, max = limits::WIDGET_ITEMS_MAX))]
     pub(super) limit: Option<u32>,
     /// table: the columns of each row: keys of `group_by` (with or without `tags.`), `label`,
@@ -68,7 +68,7 @@ pub(super) struct Format {
     #[schemars(length(max = limits::WIDGET_FORMAT_CHARS_MAX))]
     suffix: Option<String>,
     /// The number of digits after the decimal point.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "whole_or_null")]
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "integer_or_null")]
     #[schemars(range(max = limits::WIDGET_DECIMALS_MAX))]
     decimals: Option<u8>,
 }

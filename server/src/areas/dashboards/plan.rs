@@ -11,7 +11,7 @@ use super::error::Invalid;
 use super::options::WidgetOptions;
 use crate::areas::{events, metrics};
 use crate::limits;
-use crate::platform::telemetry::buckets::Width;
+use crate::platform::telemetry::buckets::BucketWidth;
 use crate::platform::telemetry::question;
 
 /// The parsed query of a widget.
@@ -20,7 +20,7 @@ pub(super) struct QueryPlan {
     pub(super) source: QuerySource,
     pub(super) filters: Vec<TagFilter>,
     /// The bucket width of a graph; derived from the range if absent.
-    pub(super) interval: Option<Width>,
+    pub(super) interval: Option<BucketWidth>,
     pub(super) measure: Measure,
     /// The label of the only group of an ungrouped query: the name of the metric or events.
     pub(super) label: String,
@@ -87,7 +87,7 @@ impl QueryPlan {
         let interval = match query.interval.as_deref() {
             None => None,
             Some(text) => Some(
-                Width::parse(text)
+                BucketWidth::parse(text)
                     .ok_or_else(|| Invalid::query("interval", "must be one of 1m, 5m, 1h, 1d"))?,
             ),
         };
@@ -121,8 +121,8 @@ impl QueryPlan {
     }
 
     /// Returns the bucket width of a graph over `range`.
-    pub(super) fn width(&self, range: TimeRange) -> Result<Width, Invalid> {
-        let width = self.interval.unwrap_or_else(|| Width::automatic(range));
+    pub(super) fn width(&self, range: TimeRange) -> Result<BucketWidth, Invalid> {
+        let width = self.interval.unwrap_or_else(|| BucketWidth::automatic(range));
         let max = limits::QUERY_BUCKETS_MAX;
         if width.buckets(range) > max {
             let expected = format!("must give at most {max} buckets over the range");
@@ -270,7 +270,7 @@ fn event_source(query: &WidgetQuery, name: &str) -> Result<QuerySource, Invalid>
     let name = events::name(name).map_err(|_| Invalid::query("event", expected()))?;
     let fits = match &name {
         NameFilter::Any => true,
-        NameFilter::Prefix(text) | NameFilter::PrefixBut { prefix: text, .. } => {
+        NameFilter::Prefix(text) | NameFilter::PrefixExcept { prefix: text, .. } => {
             text.chars().count() <= max
         }
         NameFilter::Exactly(text) => MetricName::check(text).is_ok(),
@@ -361,7 +361,7 @@ mod tests {
         assert_eq!(name("order.paid"), NameFilter::Exactly("order.paid".to_owned()));
         assert_eq!(name("order.*"), NameFilter::Prefix("order.".to_owned()));
         let (prefix, but) = (String::new(), "telltale.".to_owned());
-        assert_eq!(name("*"), NameFilter::PrefixBut { prefix, but });
+        assert_eq!(name("*"), NameFilter::PrefixExcept { prefix, but });
         assert_eq!(name("telltale.error"), NameFilter::Exactly("telltale.error".to_owned()));
     }
 

@@ -22,7 +22,7 @@ use super::wire::{
 use crate::app::App;
 use crate::http::{
     ApiResult, Data, Deleted, Doc, ErrorCode, Form, Link, PAGING, Page, Param, Request, Resource,
-    Response, Route, etag_of_answer,
+    Response, Route, etag_of_response,
 };
 use crate::limits::{self, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 
@@ -203,7 +203,7 @@ fn respond<T: Serialize>(status: StatusCode, data: T, revision: u64) -> ApiResul
 }
 
 fn tagged(response: Response, revision: u64) -> Response {
-    let etag = etag_of_answer(revision, response.body());
+    let etag = etag_of_response(revision, response.body());
     response.header(ETAG, etag)
 }
 

@@ -6,21 +6,21 @@ use http::Method;
 use serde_json::{Value, json};
 use telltale_engine::{Engine, NewEvent, Options, Properties, TimestampMs, Write};
 
-use crate::areas::testing::{Answer, House, NOW};
+use crate::areas::testing::{Answer, NOW, TestServer};
 use crate::platform::self_metrics::{RequestCounts, RouteCount, SelfMetrics};
 
 const PATH: &str = "/api/v1/dashboards";
 
-fn create_dashboard(house: &House) -> String {
+fn create_dashboard(house: &TestServer) -> String {
     let created = house.post(PATH, &json!({"name": "n"})).data(201);
     format!("{PATH}/{}", created["id"].as_str().unwrap())
 }
 
-fn patch(house: &House, path: &str, body: &Value) -> Answer {
+fn patch(house: &TestServer, path: &str, body: &Value) -> Answer {
     house.call(Method::PATCH, path, &[], &body.to_string())
 }
 
-fn widget(house: &House, dashboard: &str, change: &Value) -> Answer {
+fn widget(house: &TestServer, dashboard: &str, change: &Value) -> Answer {
     let mut body = json!({"type": "number", "title": "t", "query": {"metric": "m"}});
     if let (Some(body), Some(change)) = (body.as_object_mut(), change.as_object()) {
         body.extend(change.clone());
@@ -30,7 +30,7 @@ fn widget(house: &House, dashboard: &str, change: &Value) -> Answer {
 
 #[test]
 fn a_dashboard_is_created_changed_and_deleted() {
-    let house = House::open();
+    let house = TestServer::open();
     let created = house.post(PATH, &json!({"name": "n", "description": "d"})).data(201);
     let now = "2026-01-02T03:04:05.678Z";
     let expected = json!({
@@ -51,7 +51,7 @@ fn a_dashboard_is_created_changed_and_deleted() {
 
 #[test]
 fn invalid_widgets_are_refused() {
-    let house = House::open();
+    let house = TestServer::open();
     house.post("/api/v1/metrics", &json!({"name": "m", "type": "gauge", "value": 1})).data(201);
     let path = create_dashboard(&house);
     for (change, code, field) in [
@@ -101,7 +101,7 @@ fn invalid_widgets_are_refused() {
 
 /// Checks that a widget with this change is refused with this code and field.
 #[track_caller]
-fn refused(house: &House, dashboard: &str, change: &Value, code: &str, field: &str) {
+fn refused(house: &TestServer, dashboard: &str, change: &Value, code: &str, field: &str) {
     let answer = widget(house, dashboard, change);
     assert_eq!(answer.body["error"]["code"], code, "{change}: {}", answer.body);
     answer.refused(422, code, field);
@@ -109,7 +109,7 @@ fn refused(house: &House, dashboard: &str, change: &Value, code: &str, field: &s
 
 #[test]
 fn invalid_options_are_refused() {
-    let house = House::open();
+    let house = TestServer::open();
     house.post("/api/v1/metrics", &json!({"name": "m", "type": "gauge", "value": 1})).data(201);
     let path = create_dashboard(&house);
     for (change, code, field) in [
@@ -164,7 +164,7 @@ fn invalid_options_are_refused() {
 
 #[test]
 fn a_position_outside_the_grid_is_refused() {
-    let house = House::open();
+    let house = TestServer::open();
     let path = create_dashboard(&house);
     for (x, y, width, height, field) in [
         (0_u32, 0_u32, 0_u32, 1_u32, "width"),
@@ -185,7 +185,7 @@ fn a_position_outside_the_grid_is_refused() {
 
 #[test]
 fn a_wrong_if_match_changes_nothing() {
-    let house = House::open();
+    let house = TestServer::open();
     let path = create_dashboard(&house);
     let id = widget(&house, &path, &json!({})).data(201)["id"].as_str().unwrap().to_owned();
     let before = house.get(&path);
@@ -216,7 +216,7 @@ fn a_wrong_if_match_changes_nothing() {
 
 #[test]
 fn the_etag_changes_with_the_values_of_the_widgets() {
-    let house = House::open();
+    let house = TestServer::open();
     let path = create_dashboard(&house);
     widget(&house, &path, &json!({})).data(201);
     let first = house.get(&path);
@@ -250,7 +250,7 @@ fn write_self_metrics(engine: &Engine) {
 
 #[test]
 fn the_default_dashboard_shows_the_server_s_own_metrics() {
-    let house = House::open();
+    let house = TestServer::open();
     let app = Arc::clone(house.app());
     write_self_metrics(app.engine());
     super::make_first(&app).unwrap();
@@ -286,7 +286,7 @@ fn the_default_dashboard_shows_the_server_s_own_metrics() {
 
 #[test]
 fn a_failing_widget_does_not_affect_the_others() {
-    let house = House::with(Options { query_points: 50, ..Options::default() });
+    let house = TestServer::with(Options { query_points: 50, ..Options::default() });
     let points: Vec<Value> = (0..100)
         .map(|i| {
             json!({"name": "many", "type": "counter", "value": 1, "timestamp": format!("2026-01-02T02:00:{:02}.{:03}Z", i / 10, i % 10)})
@@ -308,7 +308,7 @@ fn a_failing_widget_does_not_affect_the_others() {
 }
 
 /// Stores orders of two shops, one minute apart, the newest one minute ago.
-fn orders(house: &House) {
+fn orders(house: &TestServer) {
     let engine = house.app().engine();
     let mut batch = engine.event_batch();
     for (n, (shop, user, value)) in
@@ -336,7 +336,7 @@ fn orders(house: &House) {
 
 #[test]
 fn events_are_grouped_by_several_keys() {
-    let house = House::open();
+    let house = TestServer::open();
     orders(&house);
     let path = create_dashboard(&house);
     let query =
@@ -362,7 +362,7 @@ fn events_are_grouped_by_several_keys() {
 
 #[test]
 fn every_widget_type_can_show_events() {
-    let house = House::open();
+    let house = TestServer::open();
     orders(&house);
     let path = create_dashboard(&house);
     let by_shop = json!({"event": "order.paid", "aggregation": "sum", "group_by": "tags.shop"});

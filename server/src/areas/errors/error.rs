@@ -6,7 +6,7 @@ use super::sentry::EnvelopeError;
 use crate::http::{ApiError, ErrorCode, Resource};
 use crate::limits;
 use crate::platform::json::InvalidJson;
-use crate::platform::telemetry::question::{InvalidQuestion, TIME_RULE};
+use crate::platform::telemetry::question::{InvalidQueryParams, TIME_RULE};
 
 /// Reasons for which a request of this area fails.
 #[derive(Debug, thiserror::Error)]
@@ -58,7 +58,7 @@ pub enum ErrorsError {
     MergedTooMany,
     /// A query parameter is invalid.
     #[error(transparent)]
-    QueryParams(#[from] InvalidQuestion),
+    QueryParams(#[from] InvalidQueryParams),
     /// A concurrent request with the same occurrence failed to store it.
     #[error("a concurrent request failed to store the same occurrence; try again")]
     NotStored,

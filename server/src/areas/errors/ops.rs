@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use telltale_engine::{
-    Event, EventAggregation, EventAnswer, EventBatch, EventField, EventGroupBy, EventId,
-    EventListQuery, EventPage, EventQuery, Receipt, TimeRange, Write,
+    Event, EventAggregation, EventBatch, EventField, EventGroupBy, EventId, EventListQuery,
+    EventPage, EventQuery, EventQueryResult, Receipt, TimeRange, Write,
 };
 use tokio::sync::oneshot;
 
@@ -18,7 +18,7 @@ use super::query::{self, ErrorFilter, Listing, OccurrenceFilter};
 use crate::app::App;
 use crate::http::{ApiResult, Paging};
 use crate::limits;
-use crate::platform::telemetry::buckets::Width;
+use crate::platform::telemetry::buckets::BucketWidth;
 
 /// Occurrences that have been admitted and are to be stored in one batch.
 #[derive(Debug)]
@@ -135,7 +135,7 @@ fn groups_with_occurrence(
         app.errors().seen_within(groups, wanted.range, by_time);
     // Each block resolves sorted ids faster.
     possible.sort_unstable();
-    for chunk in possible.chunks(limits::ERRORS_ASKED_TOGETHER) {
+    for chunk in possible.chunks(limits::ERROR_GROUPS_PER_QUERY) {
         let names = chunk.iter().map(|(id, _)| id.format()).collect();
         let mut filter = events_of(names, wanted.range);
         filter.tags.extend(wanted.tags.iter().cloned());
@@ -187,8 +187,8 @@ pub(super) fn series(
     app: &App,
     id: &str,
     range: TimeRange,
-    width: Width,
-) -> Result<EventAnswer, ErrorsError> {
+    width: BucketWidth,
+) -> Result<EventQueryResult, ErrorsError> {
     let group = get(app, id)?;
     Ok(app.engine().query_events(&EventQuery {
         filter: events_of(group.event_groups(), range),

@@ -9,8 +9,8 @@ use super::ledger::{GroupFilter, OWN_TAG_PREFIX, SortBy};
 use super::model::{GroupId, GroupStatus, Level};
 use crate::http::{ApiError, ApiResult, Query};
 use crate::limits;
-use crate::platform::telemetry::buckets::Width;
-use crate::platform::telemetry::question::{self, InvalidQuestion};
+use crate::platform::telemetry::buckets::BucketWidth;
+use crate::platform::telemetry::question::{self, InvalidQueryParams};
 use crate::platform::telemetry::span;
 use crate::platform::time::{self, Moment};
 
@@ -58,11 +58,11 @@ pub(super) enum InvalidFilter {
     /// A parameter has an invalid value: its name, and the rule that it violates.
     Wrong(&'static str, Cow<'static, str>),
     /// A parameter that all query routes share is invalid.
-    QueryParams(InvalidQuestion),
+    QueryParams(InvalidQueryParams),
 }
 
-impl From<InvalidQuestion> for InvalidFilter {
-    fn from(invalid: InvalidQuestion) -> Self {
+impl From<InvalidQueryParams> for InvalidFilter {
+    fn from(invalid: InvalidQueryParams) -> Self {
         Self::QueryParams(invalid)
     }
 }
@@ -158,7 +158,7 @@ pub(super) fn listing(query: &Query, now: TimestampMs) -> ApiResult<Listing> {
 }
 
 /// Parses the time range and the bucket width of a series.
-pub(super) fn series(query: &Query, now: TimestampMs) -> ApiResult<(TimeRange, Width)> {
+pub(super) fn series(query: &Query, now: TimestampMs) -> ApiResult<(TimeRange, BucketWidth)> {
     let from = query.moment("from", now)?.map(|moment| moment.start());
     let to = query.moment("to", now)?.map(|moment| moment.end());
     let range = question::range(from, to, limits::EVENT_RANGE_DEFAULT_MS, now)?;

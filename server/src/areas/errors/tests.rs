@@ -5,11 +5,11 @@ use http::Method;
 use serde_json::{Value, json};
 use telltale_engine::TimestampMs;
 
-use crate::areas::testing::{Answer, House, NOW};
+use crate::areas::testing::{Answer, NOW, TestServer};
 
 /// Reports an error and returns its id.
 #[track_caller]
-fn report(house: &House, kind: &str, message: &str) -> String {
+fn report(house: &TestServer, kind: &str, message: &str) -> String {
     let body = json!({"exception": {"type": kind, "message": message}, "user": {"id": "ann"}});
     house.post("/api/v1/errors", &body).data(201)["id"].as_str().unwrap().to_owned()
 }
@@ -26,7 +26,7 @@ fn envelope(event: &Value) -> String {
 
 #[test]
 fn an_error_is_reported_listed_and_shown() {
-    let house = House::open();
+    let house = TestServer::open();
     let body = json!({
         "exception": {"type": "ValueError", "message": "bad 7\nmore", "backtrace": ["app/b.py:12 in load", "app/a.py:3 in main"]},
         "level": "fatal", "user": {"id": 5}, "tags": {"region": "eu"}, "environment": "prod", "release": "1.2",
@@ -56,7 +56,7 @@ fn an_error_is_reported_listed_and_shown() {
 
 #[test]
 fn an_invalid_report_is_refused() {
-    let house = House::open();
+    let house = TestServer::open();
     for (body, status, code, field) in [
         (json!({}), 422, "missing_field", "exception"),
         (json!({"exception": {}}), 422, "missing_field", "exception.type"),
@@ -90,7 +90,7 @@ fn an_invalid_report_is_refused() {
 #[test]
 fn a_reported_time_is_kept() {
     const DAY_MS: i64 = 86_400_000;
-    let house = House::open();
+    let house = TestServer::open();
     for (name, ms) in [("old", -40 * DAY_MS), ("now", 0), ("soon", DAY_MS / 2)] {
         let time = crate::platform::time::format(TimestampMs(NOW.0 + ms));
         house.post("/api/v1/errors", &json!({"message": name, "timestamp": time})).data(201);
@@ -107,7 +107,7 @@ fn a_reported_time_is_kept() {
 
 #[test]
 fn an_exception_without_a_type_is_titled_by_its_message() {
-    let house = House::open();
+    let house = TestServer::open();
     let body = json!({"exception": {"type": "", "message": "went wrong"}});
     house.post("/api/v1/errors", &body).data(201);
     assert_eq!(titles(house.get("/api/v1/errors")), ["went wrong"]);
@@ -117,7 +117,7 @@ fn an_exception_without_a_type_is_titled_by_its_message() {
 
 #[test]
 fn a_repeated_report_is_one_occurrence() {
-    let house = House::open();
+    let house = TestServer::open();
     let body = json!({"message": "m"});
     let first = house.post_once("/api/v1/errors", "key", &body).data(201);
     let again = house.post_once("/api/v1/errors", "key", &body);
@@ -128,7 +128,7 @@ fn a_repeated_report_is_one_occurrence() {
 
 #[test]
 fn lists_are_filtered_sorted_and_paged() {
-    let house = House::open();
+    let house = TestServer::open();
     report(&house, "Alpha", "one");
     house.pass(60_000);
     let beta = report(&house, "Beta", "Two");
@@ -169,7 +169,7 @@ fn lists_are_filtered_sorted_and_paged() {
 
 #[test]
 fn errors_are_filtered_by_fields_of_their_occurrences() {
-    let house = House::open();
+    let house = TestServer::open();
     let hour = |ago: i64| crate::platform::time::format(TimestampMs(NOW.0 - ago * 3_600_000));
     let report = |kind: &str, ago: i64, environment: &str, release: &str, region: &str| {
         let tags = json!({"region": region, "password": "x"});
@@ -239,7 +239,7 @@ fn errors_are_filtered_by_fields_of_their_occurrences() {
 
 #[test]
 fn a_long_message_is_searched_up_to_the_documented_length() {
-    let house = House::open();
+    let house = TestServer::open();
     let message = format!("short\n{}needle{}haystack", "x".repeat(1_500), "x".repeat(600));
     report(&house, "E", &message);
     for (search, found) in [("NEEDLE", 1), ("haystack", 0)] {
@@ -253,7 +253,7 @@ fn a_long_message_is_searched_up_to_the_documented_length() {
 
 #[test]
 fn a_later_arrival_is_a_regression_regardless_of_its_timestamp() {
-    let house = House::open();
+    let house = TestServer::open();
     let id = report(&house, "E", "m");
     house.post(&format!("/api/v1/errors/{id}/resolve"), &json!({})).data(200);
     let long_ago = crate::platform::time::format(TimestampMs(NOW.0 - 3_600_000));
@@ -266,7 +266,7 @@ fn a_later_arrival_is_a_regression_regardless_of_its_timestamp() {
 
 #[test]
 fn errors_change_state_and_regress() {
-    let house = House::open();
+    let house = TestServer::open();
     let id = report(&house, "E", "m");
     let path = |verb: &str| format!("/api/v1/errors/{id}/{verb}");
     let changed = house.post(&path("resolve"), &json!({"note": "fixed"})).data(200);
@@ -307,7 +307,7 @@ fn errors_change_state_and_regress() {
 
 #[test]
 fn invalid_state_changes_are_refused() {
-    let house = House::open();
+    let house = TestServer::open();
     let id = report(&house, "E", "m");
     for (verb, body, code, field) in [
         ("resolve", json!({"note": "x".repeat(2_000)}), "invalid_field", "note"),
@@ -336,7 +336,7 @@ fn invalid_state_changes_are_refused() {
 
 #[test]
 fn a_deleted_error_is_gone_and_recurs_as_a_new_error() {
-    let house = House::open();
+    let house = TestServer::open();
     let id = report(&house, "E", "m");
     let gone = house.delete(&format!("/api/v1/errors/{id}")).data(200);
     assert_eq!(gone, json!({"id": id, "deleted": true}));
@@ -352,7 +352,7 @@ fn a_deleted_error_is_gone_and_recurs_as_a_new_error() {
 
 #[test]
 fn many_errors_are_changed_or_deleted_in_bulk() {
-    let house = House::open();
+    let house = TestServer::open();
     let ids: Vec<String> = ["A", "B", "C"].iter().map(|kind| report(&house, kind, "m")).collect();
     let bulk = |body: Value| house.post("/api/v1/errors/bulk", &body);
     let result =
@@ -380,7 +380,7 @@ fn many_errors_are_changed_or_deleted_in_bulk() {
 
 #[test]
 fn merged_errors_count_past_and_later_occurrences_together() {
-    let house = House::open();
+    let house = TestServer::open();
     let (a, b) = (report(&house, "A", "m"), report(&house, "B", "m"));
     let merged = house.post(&format!("/api/v1/errors/{a}/merge"), &json!({"ids": [b]})).data(200);
     assert_eq!(
@@ -413,7 +413,7 @@ fn merged_errors_count_past_and_later_occurrences_together() {
 
 #[test]
 fn envelopes_and_events_of_sdks_are_stored() {
-    let house = House::open();
+    let house = TestServer::open();
     let id = "9ec79c33ec9942ab8353589fcb2e04dc";
     let event = json!({"event_id": id, "exception": {"values": [{"type": "E", "value": "v"}]}});
     for path in ["/api/1/envelope/", "/api/1/envelope"] {
@@ -441,7 +441,7 @@ fn envelopes_and_events_of_sdks_are_stored() {
 
 #[test]
 fn a_duplicate_event_in_one_envelope_counts_once() {
-    let house = House::open();
+    let house = TestServer::open();
     let item = "{\"type\":\"event\"}\n{\"event_id\":\"9ec79c33ec9942ab8353589fcb2e04dc\",\"message\":\"m\"}\n";
     let answer = house.call(Method::POST, "/api/1/envelope/", &[], &format!("{{}}\n{item}{item}"));
     assert_eq!(answer.status, 200);
@@ -450,7 +450,7 @@ fn a_duplicate_event_in_one_envelope_counts_once() {
 
 #[test]
 fn browsers_may_send_envelopes_from_any_origin() {
-    let house = House::open();
+    let house = TestServer::open();
     let answer = house.call(Method::OPTIONS, "/api/1/envelope/", &[("origin", "https://x")], "");
     assert_eq!(answer.status, 204);
     assert_eq!(answer.headers["access-control-allow-origin"], "*");

@@ -6,7 +6,7 @@ use telltale_engine::{Error, InvalidEvent, InvalidName, InvalidProperties};
 use crate::http::{ApiError, ErrorCode};
 use crate::platform::json::InvalidJson;
 use crate::platform::telemetry::batch::InvalidBatch;
-use crate::platform::telemetry::question::InvalidQuestion;
+use crate::platform::telemetry::question::InvalidQueryParams;
 use crate::platform::time::InvalidTime;
 
 /// The reason for which a request of this area failed.
@@ -26,7 +26,7 @@ pub enum EventsError {
     Input(#[from] InputError),
     /// A query is invalid.
     #[error(transparent)]
-    Query(#[from] InvalidQuestion),
+    Query(#[from] InvalidQueryParams),
     /// The engine failed or refused the request.
     #[error(transparent)]
     Engine(#[from] Error),

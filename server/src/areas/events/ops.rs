@@ -9,7 +9,7 @@ use super::model::Outcome;
 use super::{query, render};
 use crate::app::App;
 use crate::http::{ApiResult, Query};
-use crate::platform::json::{CountedText, Elements, reserve_document};
+use crate::platform::json::{ChargedJson, Elements, reserve_document};
 
 /// Parses a body with one event. Returns the batch to store and the result of `echo` for the event.
 pub fn resolve_one<T>(
@@ -49,14 +49,14 @@ pub fn resolve_items(
 }
 
 /// Returns a page of events as JSON.
-pub(super) fn list(app: &App, parameters: &Query) -> ApiResult<CountedText> {
+pub(super) fn list(app: &App, parameters: &Query) -> ApiResult<ChargedJson> {
     let request = query::list(parameters, app.now())?;
     let page = app.engine().list_events(&request.query)?;
     Ok(render::list(&request, &page, app.engine().memory()).map_err(Error::from)?)
 }
 
 /// Returns the number of events as JSON.
-pub(super) fn count(app: &App, parameters: &Query) -> ApiResult<CountedText> {
+pub(super) fn count(app: &App, parameters: &Query) -> ApiResult<ChargedJson> {
     let query = query::count(parameters, app.now())?;
     let result = app.engine().query_events(&query)?;
     render::count(&query, &result, app.engine().memory())

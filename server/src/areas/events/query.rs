@@ -12,7 +12,7 @@ use telltale_engine::{
 use super::model::{Cursor, ListRequest};
 use crate::http::{ApiResult, Query};
 use crate::limits;
-use crate::platform::telemetry::question::{self, GroupRules, InvalidQuestion, parameter};
+use crate::platform::telemetry::question::{self, GroupRules, InvalidQueryParams, parameter};
 use crate::platform::time::Moment;
 
 /// The aggregations of statistics, in the order of the response.
@@ -111,7 +111,7 @@ fn filter(query: &Query, range: TimeRange) -> ApiResult<EventFilter> {
 /// Parses a name filter: `order.paid` matches this name, `order.*` and `order*` match names by
 /// prefix, `*` matches all. Events of the server itself are matched only if the name begins with
 /// `telltale`.
-pub fn name(text: &str) -> Result<NameFilter, InvalidQuestion> {
+pub fn name(text: &str) -> Result<NameFilter, InvalidQueryParams> {
     match text.strip_suffix('*') {
         Some(prefix) => Ok(names_from(prefix)),
         None if text.is_empty() => {
@@ -124,7 +124,7 @@ pub fn name(text: &str) -> Result<NameFilter, InvalidQuestion> {
 fn names_from(prefix: &str) -> NameFilter {
     let reserved = RESERVED_PREFIX.trim_end_matches('.');
     if reserved.starts_with(prefix) && prefix != reserved {
-        return NameFilter::PrefixBut {
+        return NameFilter::PrefixExcept {
             prefix: prefix.to_owned(),
             but: RESERVED_PREFIX.to_owned(),
         };
@@ -134,7 +134,7 @@ fn names_from(prefix: &str) -> NameFilter {
 
 /// Parses the fields to group by: `tags.<key>`, `user_id` or `name`, or up to four of them joined
 /// with `,`.
-pub fn group_by(list: &str) -> Result<Vec<EventGroupBy>, InvalidQuestion> {
+pub fn group_by(list: &str) -> Result<Vec<EventGroupBy>, InvalidQueryParams> {
     let rules = GroupRules {
         once: "must name each tag or field only once",
         most: "must name at most 4 tags or fields",
@@ -143,7 +143,10 @@ pub fn group_by(list: &str) -> Result<Vec<EventGroupBy>, InvalidQuestion> {
 }
 
 /// Parses the name of a string field of events in a parameter.
-fn string_field(parameter_name: &'static str, text: &str) -> Result<EventGroupBy, InvalidQuestion> {
+fn string_field(
+    parameter_name: &'static str,
+    text: &str,
+) -> Result<EventGroupBy, InvalidQueryParams> {
     match text {
         "name" => Ok(EventGroupBy::Name),
         "user_id" => Ok(EventGroupBy::User),
@@ -156,7 +159,7 @@ fn string_field(parameter_name: &'static str, text: &str) -> Result<EventGroupBy
 
 /// Parses a field: `value`, or a path of keys in the properties: `properties.cart.total`, or
 /// `cart.total` for short.
-pub fn field(text: &str) -> Result<EventField, InvalidQuestion> {
+pub fn field(text: &str) -> Result<EventField, InvalidQueryParams> {
     if text == "value" {
         return Ok(EventField::Value);
     }
@@ -296,7 +299,7 @@ mod tests {
         let prefix = |name: &str| NameFilter::Prefix(name.to_owned());
         let but_own = |name: &str| {
             let (prefix, but) = (name.to_owned(), "telltale.".to_owned());
-            NameFilter::PrefixBut { prefix, but }
+            NameFilter::PrefixExcept { prefix, but }
         };
         let names = [
             ("", but_own("")),

@@ -6,14 +6,14 @@
 //! each. Counts of distinct values are added as `distinct` and `distinct_groups`.
 
 use telltale_engine::{
-    Error, Event, EventAnswer, EventPage, EventQuery, EventSummary, Memory, MemoryFull,
+    Error, Event, EventPage, EventQuery, EventQueryResult, EventSummary, Memory, MemoryFull,
 };
 
 use super::model::{Cursor, ID_PREFIX, ListRequest};
 use crate::http::ApiResult;
 use crate::limits;
-use crate::platform::json::CountedText;
-use crate::platform::telemetry::question::{InvalidQuestion, label};
+use crate::platform::json::ChargedJson;
+use crate::platform::telemetry::question::{InvalidQueryParams, label};
 use crate::platform::{ids, json, time};
 
 /// Approximate bytes of an event without its properties and tags, for reserving memory.
@@ -28,11 +28,11 @@ pub(super) fn list(
     request: &ListRequest,
     page: &EventPage,
     memory: &Memory,
-) -> Result<CountedText, MemoryFull> {
+) -> Result<ChargedJson, MemoryFull> {
     let shown = page.events.get(..request.limit).unwrap_or(&page.events);
     let properties: usize =
         shown.iter().filter_map(|event| event.properties.as_ref().map(String::len)).sum();
-    let mut text = CountedText::new(memory);
+    let mut text = ChargedJson::new(memory);
     let expected = 256 + shown.len() * EVENT_BYTES + properties;
     text.write(expected, |out| write_list(out, request, page, shown))?;
     Ok(text)
@@ -95,19 +95,19 @@ fn write_event(out: &mut Vec<u8>, event: &Event) {
 /// Writes the response to a count.
 pub(super) fn count(
     query: &EventQuery,
-    result: &EventAnswer,
+    result: &EventQueryResult,
     memory: &Memory,
-) -> ApiResult<CountedText> {
+) -> ApiResult<ChargedJson> {
     let points: usize = result.groups.iter().map(|(_, group)| 1 + group.starts.len()).sum();
     let points = points.max(result.all.starts.len());
-    if points as u64 > limits::ANSWER_POINTS_MAX {
-        return Err(InvalidQuestion::AnswerTooLong(points as u64).into());
+    if points as u64 > limits::RESPONSE_POINTS_MAX {
+        return Err(InvalidQueryParams::TooManyPoints(points as u64).into());
     }
     // Each object of groups repeats the keys.
     let objects =
         (1 + usize::from(query.distinct.is_some())) + usize::from(query.interval.is_some());
     let keys: usize = result.groups.iter().map(|(key, _)| label_bytes(key) + GROUP_BYTES).sum();
-    let mut text = CountedText::new(memory);
+    let mut text = ChargedJson::new(memory);
     let expected = 128 + points * POINT_BYTES + objects * keys;
     text.write(expected, |out| write_count(out, query, result)).map_err(Error::from)?;
     Ok(text)
@@ -118,7 +118,7 @@ fn label_bytes(key: &[String]) -> usize {
     key.iter().map(|text| text.len() + 1).sum()
 }
 
-fn write_count(out: &mut Vec<u8>, query: &EventQuery, result: &EventAnswer) {
+fn write_count(out: &mut Vec<u8>, query: &EventQuery, result: &EventQueryResult) {
     let grouped = !query.group_by.is_empty();
     out.extend_from_slice(br#"{"data":{"total":"#);
     write_number(out, result.all.whole.first());
@@ -146,7 +146,11 @@ fn write_count(out: &mut Vec<u8>, query: &EventQuery, result: &EventAnswer) {
 }
 
 /// Writes an object with one member per group.
-fn write_groups(out: &mut Vec<u8>, result: &EventAnswer, write: fn(&mut Vec<u8>, &EventSummary)) {
+fn write_groups(
+    out: &mut Vec<u8>,
+    result: &EventQueryResult,
+    write: fn(&mut Vec<u8>, &EventSummary),
+) {
     out.push(b'{');
     for (i, (key, group)) in result.groups.iter().enumerate() {
         if i > 0 {
@@ -188,13 +192,13 @@ fn write_number(out: &mut Vec<u8>, count: Option<&Option<f64>>) {
 #[cfg(test)]
 mod tests {
     use telltale_engine::{
-        AnswerMemory, EventAggregation, EventField, EventFilter, EventGroupBy, EventId,
-        EventListQuery, EventQueryStats, Interval, NameFilter, TimeRange, TimestampMs,
+        EventAggregation, EventField, EventFilter, EventGroupBy, EventId, EventListQuery,
+        EventQueryStats, Interval, NameFilter, ResultMemory, TimeRange, TimestampMs,
     };
 
     use super::*;
 
-    fn text_of(text: CountedText) -> String {
+    fn text_of(text: ChargedJson) -> String {
         String::from_utf8(text.into_parts().0).unwrap()
     }
 
@@ -222,7 +226,7 @@ mod tests {
             total: 9,
             events,
             stats: EventQueryStats::default(),
-            memory: AnswerMemory::default(),
+            memory: ResultMemory::default(),
         };
         let text =
             text_of(list(&ListRequest { query, limit }, &page, &Memory::unlimited()).unwrap());
@@ -261,7 +265,7 @@ mod tests {
             total: 2,
             events,
             stats: EventQueryStats::default(),
-            memory: AnswerMemory::default(),
+            memory: ResultMemory::default(),
         };
         let text = list(&ListRequest { query, limit: 1 }, &page, &Memory::unlimited());
         let text = text_of(text.unwrap());
@@ -293,11 +297,11 @@ mod tests {
             .unwrap_or_default()
             .into_iter()
             .map(|(key, group)| (vec![key.to_owned()], group));
-        let result = EventAnswer {
+        let result = EventQueryResult {
             all: summary(&[(0, 2.0), (60_000, 1.0)]),
             groups: groups.collect(),
             stats: EventQueryStats::default(),
-            memory: AnswerMemory::default(),
+            memory: ResultMemory::default(),
         };
         let text = text_of(count(&query, &result, &Memory::unlimited()).unwrap());
         assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}");
@@ -332,8 +336,8 @@ mod tests {
             aggregations: vec![EventAggregation::Count],
         };
         let (all, stats) = (EventSummary::default(), EventQueryStats::default());
-        let memory = AnswerMemory::default();
-        let result = EventAnswer { all, groups: Vec::new(), stats, memory };
+        let memory = ResultMemory::default();
+        let result = EventQueryResult { all, groups: Vec::new(), stats, memory };
         let text = text_of(count(&query, &result, &Memory::unlimited()).unwrap());
         assert_eq!(text, r#"{"data":{"total":0,"series":[]}}"#);
     }

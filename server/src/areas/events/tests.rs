@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::areas::testing::House;
+use crate::areas::testing::TestServer;
 
 /// A time in the hour before [`crate::areas::testing::NOW`].
 fn at(minute: u32) -> String {
@@ -17,8 +17,8 @@ fn event(name: &str, minute: u32, user: &str, value: f64, region: &str) -> Value
 }
 
 /// Returns a server with three orders and a visit, sent in arbitrary order.
-fn sample_server() -> House {
-    let house = House::open();
+fn sample_server() -> TestServer {
+    let house = TestServer::open();
     let events = json!({"events": [
         event("order.paid", 12, "ann", 2.0, "eu"),
         event("order.paid", 10, "bob", 1.0, "us"),
@@ -36,7 +36,7 @@ fn names(list: &Value) -> Vec<&str> {
 
 #[test]
 fn a_tracked_event_is_returned() {
-    let house = House::open();
+    let house = TestServer::open();
     let input =
         json!({"name": "order.paid", "user_id": 7, "value": 49.5, "tags": {"region": "eu"}});
     let mut data = house.post("/api/v1/events", &input).data(201);
@@ -58,7 +58,7 @@ fn a_tracked_event_is_returned() {
 
 #[test]
 fn a_batch_reports_its_invalid_items() {
-    let house = House::open();
+    let house = TestServer::open();
     let body = json!({"events": [{"name": "a"}, {"name": "a", "properties": []}, {"name": "a", "user_id": ""}]});
     let data = house.post("/api/v1/events/batch", &body).data(200);
     assert_eq!((&data["accepted"], &data["rejected"]), (&json!(1), &json!(2)));
@@ -74,7 +74,7 @@ fn a_batch_reports_its_invalid_items() {
 
 #[test]
 fn a_repeated_request_has_the_same_id() {
-    let house = House::open();
+    let house = TestServer::open();
     let body = json!({"name": "a"});
     let first = house.post_once("/api/v1/events", "k", &body);
     let again = house.post_once("/api/v1/events", "k", &body);

@@ -3,7 +3,7 @@
 use crate::http::{
     ApiError, ApiResult, ErrorCode, Form, Handle, LimitClass, Param, Query, Route, Scope,
 };
-use crate::jobs::{QueueName, Whose};
+use crate::jobs::{QueueName, QueueOwner};
 
 /// The parameter that includes the server's own jobs, queues and workers.
 pub(super) const INTERNAL: Param = Param::query(
@@ -13,8 +13,8 @@ pub(super) const INTERNAL: Param = Param::query(
 .form(Form::Flag);
 
 /// Reads [`INTERNAL`].
-pub(super) fn queue_owner(query: &Query) -> ApiResult<Whose> {
-    Ok(if query.flag("internal")? == Some(true) { Whose::All } else { Whose::Users })
+pub(super) fn queue_owner(query: &Query) -> ApiResult<QueueOwner> {
+    Ok(if query.flag("internal")? == Some(true) { QueueOwner::All } else { QueueOwner::Users })
 }
 
 /// Returns the name of a queue in a path, unless it is reserved for the server.

@@ -4,7 +4,7 @@ use http::Method;
 use serde_json::{Value, json};
 use telltale_engine::TimestampMs;
 
-use crate::areas::testing::{House, NOW};
+use crate::areas::testing::{NOW, TestServer};
 
 /// Checks the status of a response and returns its body.
 #[track_caller]
@@ -14,7 +14,7 @@ fn ok(answer: crate::areas::testing::Answer, status: u16) -> Value {
 }
 
 #[track_caller]
-fn enqueue(house: &House, more: &Value) -> Value {
+fn enqueue(house: &TestServer, more: &Value) -> Value {
     let mut body = json!({"class_name": "Mail"});
     for (key, value) in more.as_object().into_iter().flatten() {
         body[key] = value.clone();
@@ -23,26 +23,26 @@ fn enqueue(house: &House, more: &Value) -> Value {
 }
 
 #[track_caller]
-fn register(house: &House) -> String {
+fn register(house: &TestServer) -> String {
     let about = json!({"hostname": "web-1", "queues": ["default"]});
     let worker = ok(house.post("/api/v1/workers", &about), 201);
     format!("/api/v1/workers/{}", worker["id"].as_str().unwrap_or_default())
 }
 
 #[track_caller]
-fn fetch(house: &House, worker: &str) -> Vec<Value> {
+fn fetch(house: &TestServer, worker: &str) -> Vec<Value> {
     let fetched = ok(house.post(&format!("{worker}/fetch"), &json!({"limit": 10})), 200);
     fetched["jobs"].as_array().cloned().unwrap_or_default()
 }
 
-fn advance_clock(house: &House, ms: i64) {
+fn advance_clock(house: &TestServer, ms: i64) {
     let clock = house.app().clock();
     clock.set(TimestampMs(clock.now().0 + ms));
 }
 
 #[test]
 fn a_lease_expires_exactly_on_time_and_can_be_extended() {
-    let house = House::open();
+    let house = TestServer::open();
     let worker = register(&house);
     enqueue(&house, &json!({"timeout_seconds": 10}));
     let held = fetch(&house, &worker).remove(0);
@@ -68,7 +68,7 @@ fn a_lease_expires_exactly_on_time_and_can_be_extended() {
 
 #[test]
 fn a_worker_is_removed_after_a_minute_without_heartbeat() {
-    let house = House::open();
+    let house = TestServer::open();
     let worker = register(&house);
     enqueue(&house, &json!({}));
     let held = fetch(&house, &worker).remove(0);
@@ -85,7 +85,7 @@ fn a_worker_is_removed_after_a_minute_without_heartbeat() {
 
 #[test]
 fn a_queue_is_degraded_when_its_oldest_job_waits_for_more_than_five_minutes() {
-    let house = House::open();
+    let house = TestServer::open();
     enqueue(&house, &json!({}));
     advance_clock(&house, 300_000);
     let view = ok(house.get("/api/v1/queues/default"), 200);
@@ -97,7 +97,7 @@ fn a_queue_is_degraded_when_its_oldest_job_waits_for_more_than_five_minutes() {
 
 #[test]
 fn finished_jobs_are_removed_after_their_retention() {
-    let house = House::open();
+    let house = TestServer::open();
     let worker = register(&house);
     enqueue(&house, &json!({}));
     let held = fetch(&house, &worker).remove(0);
@@ -114,7 +114,7 @@ fn finished_jobs_are_removed_after_their_retention() {
 
 #[test]
 fn expired_dead_jobs_are_trimmed() {
-    let house = House::open();
+    let house = TestServer::open();
     let worker = register(&house);
     enqueue(&house, &json!({"max_attempts": 1}));
     let held = fetch(&house, &worker).remove(0);
@@ -134,7 +134,7 @@ fn expired_dead_jobs_are_trimmed() {
 
 #[test]
 fn an_unused_queue_is_removed_after_a_day() {
-    let house = House::open();
+    let house = TestServer::open();
     let day_ms = 86_400_000;
     enqueue(&house, &json!({"queue": "old", "run_at": "2026-02-01T00:00:00Z"}));
     advance_clock(&house, day_ms + 1);
@@ -151,7 +151,7 @@ fn an_unused_queue_is_removed_after_a_day() {
 
 #[test]
 fn a_repeated_enqueue_gets_the_same_response_and_adds_no_jobs() {
-    let house = House::open();
+    let house = TestServer::open();
     let body = json!({"class_name": "Mail"});
     let first = ok(house.post_once("/api/v1/jobs", "key", &body), 201);
     let again = house.post_once("/api/v1/jobs", "key", &body);
@@ -166,7 +166,7 @@ fn a_repeated_enqueue_gets_the_same_response_and_adds_no_jobs() {
 
 #[test]
 fn a_purge_can_be_confirmed_in_the_query_string() {
-    let house = House::open();
+    let house = TestServer::open();
     enqueue(&house, &json!({"run_at": "2027-01-01T00:00:00Z"}));
     let path = "/api/v1/queues/default/jobs";
     house.delete(path).refused(422, "missing_field", "confirm");

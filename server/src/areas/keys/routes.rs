@@ -8,7 +8,7 @@ use super::wire::{Key, KeyInput, NewKeyAnswer};
 use crate::app::App;
 use crate::http::{
     ApiError, ApiResult, Data, Deleted, Doc, ErrorCode, Link, PAGING, Page, Request, Resource,
-    Response, Route, Scope, etag_of, etag_of_answer,
+    Response, Route, Scope, etag_of, etag_of_response,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 
@@ -57,7 +57,7 @@ async fn revoke(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 fn with_etag(response: Response, revision: u64) -> Response {
-    let etag = etag_of_answer(revision, response.body());
+    let etag = etag_of_response(revision, response.body());
     response.header(ETAG, etag)
 }
 

@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::areas::testing::{Answer, House};
+use crate::areas::testing::{Answer, TestServer};
 
-fn create(house: &House, change: &Value) -> Answer {
+fn create(house: &TestServer, change: &Value) -> Answer {
     let mut body = json!({"name": "n", "user": "a@example.com", "scopes": ["read"]});
     if let (Some(body), Some(change)) = (body.as_object_mut(), change.as_object()) {
         body.extend(change.clone());
@@ -14,7 +14,7 @@ fn create(house: &House, change: &Value) -> Answer {
 
 #[test]
 fn a_key_is_created_listed_and_revoked() {
-    let house = House::open();
+    let house = TestServer::open();
     let limits = json!({"batch": "unlimited", "query": 6000});
     let mut created =
         create(&house, &json!({"scopes": ["read", "ingest"], "limits": limits})).data(201);
@@ -41,7 +41,7 @@ fn a_key_is_created_listed_and_revoked() {
 
 #[test]
 fn a_secret_is_returned_only_once() {
-    let house = House::open();
+    let house = TestServer::open();
     let body = json!({"name": "n", "user": "a@example.com", "scopes": ["admin"]});
     let first = house.post_once("/api/v1/keys", "k", &body).data(201);
     let again = house.post_once("/api/v1/keys", "k", &body).data(201);
@@ -51,7 +51,7 @@ fn a_secret_is_returned_only_once() {
 
 #[test]
 fn an_invalid_key_is_refused() {
-    let house = House::open();
+    let house = TestServer::open();
     for (change, code, field) in [
         (json!({"name": null}), "missing_name", "name"),
         (json!({"name": ""}), "missing_name", "name"),

@@ -6,7 +6,7 @@ use crate::http::{ApiError, ErrorCode, Resource};
 use crate::limits;
 use crate::platform::json::InvalidJson;
 use crate::platform::telemetry::batch::InvalidBatch;
-use crate::platform::telemetry::question::InvalidQuestion;
+use crate::platform::telemetry::question::InvalidQueryParams;
 use crate::platform::time::InvalidTime;
 
 /// The reason for which a request of this area failed.
@@ -93,7 +93,7 @@ pub enum Field {
 pub enum QueryError {
     /// The range, the interval, a tag filter or another parameter is invalid.
     #[error(transparent)]
-    Parameter(#[from] InvalidQuestion),
+    Parameter(#[from] InvalidQueryParams),
     /// The aggregation is not supported by metrics of this type.
     #[error("aggregation must be one of {all} for type {0}", all = aggregations_of(*.0))]
     Aggregation(MetricType),

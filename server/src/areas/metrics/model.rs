@@ -4,7 +4,7 @@ use telltale_engine::{MetricQuery, MetricType, TimestampMs};
 
 use super::error::InputError;
 use crate::platform::telemetry::batch;
-use crate::platform::telemetry::buckets::Width;
+use crate::platform::telemetry::buckets::BucketWidth;
 
 /// A sample that was parsed and validated except for the engine's rules: name, tags and type are
 /// not checked yet.
@@ -40,7 +40,7 @@ pub(super) struct ParsedQuery {
     /// The engine query.
     pub(super) query: MetricQuery,
     /// The width of the buckets.
-    pub(super) width: Width,
+    pub(super) width: BucketWidth,
     /// The value of buckets without samples.
     pub(super) fill: Fill,
 }

@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::http::{ApiError, ApiResult, Query};
 use crate::limits;
 use crate::platform::json::{
-    CountedText, Elements, reserve_document, reserve_document_unconditionally,
+    ChargedJson, Elements, reserve_document, reserve_document_unconditionally,
 };
 
 /// Parses a body with one sample. Returns the batch to store and the result of `echo` for the
@@ -178,7 +178,7 @@ pub fn ask(app: &App, query: &MetricQuery) -> Result<QueryResult, MetricsError> 
 }
 
 /// Runs a query and returns the response as JSON.
-pub(super) fn query_one(app: &App, name: &str, parameters: &Query) -> ApiResult<CountedText> {
+pub(super) fn query_one(app: &App, name: &str, parameters: &Query) -> ApiResult<ChargedJson> {
     let parsed = parse_query(app, name, parameters)?;
     let result = app.engine().query(&parsed.query)?;
     render::response(&parsed, &result, app.engine().memory())
@@ -186,7 +186,7 @@ pub(super) fn query_one(app: &App, name: &str, parameters: &Query) -> ApiResult<
 
 /// Runs a query of several metrics and returns the response as JSON, in the order in which they are
 /// named.
-pub(super) fn query_several(app: &App, parameters: &Query) -> ApiResult<CountedText> {
+pub(super) fn query_several(app: &App, parameters: &Query) -> ApiResult<ChargedJson> {
     let names: Vec<&str> = parameters.all("metric").collect();
     if names.is_empty() || names.len() > limits::QUERY_METRICS_MAX {
         let max = limits::QUERY_METRICS_MAX;

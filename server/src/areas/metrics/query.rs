@@ -9,7 +9,7 @@ use super::error::QueryError;
 use super::model::{Fill, ParsedQuery};
 use crate::http::{ApiResult, Query};
 use crate::limits;
-use crate::platform::telemetry::question::{self, GroupRules, InvalidQuestion, parameter};
+use crate::platform::telemetry::question::{self, GroupRules, InvalidQueryParams, parameter};
 use crate::platform::time::Moment;
 
 /// Parses the query of a metric of type `kind`.
@@ -58,7 +58,7 @@ fn aggregations(list: Option<&str>, kind: MetricType) -> Result<Vec<Aggregation>
 }
 
 /// Parses the tag keys in `tags.<key>`, or in up to four of these joined with `,`.
-pub fn group_keys(list: &str) -> Result<Vec<String>, InvalidQuestion> {
+pub fn group_keys(list: &str) -> Result<Vec<String>, InvalidQueryParams> {
     let rules =
         GroupRules { once: "must name each tag only once", most: "must name at most 4 tags" };
     question::group_by(list, rules, |item| {

@@ -14,9 +14,9 @@ use telltale_engine::{
 use super::model::{Fill, ParsedQuery};
 use crate::http::ApiResult;
 use crate::limits;
-use crate::platform::json::{self, CountedText};
-use crate::platform::telemetry::buckets::Width;
-use crate::platform::telemetry::question::{InvalidQuestion, label};
+use crate::platform::json::{self, ChargedJson};
+use crate::platform::telemetry::buckets::BucketWidth;
+use crate::platform::telemetry::question::{InvalidQueryParams, label};
 use crate::platform::time;
 
 /// Approximate bytes of a point with one number, for reserving memory.
@@ -27,7 +27,7 @@ pub(super) fn response(
     parsed: &ParsedQuery,
     result: &QueryResult,
     memory: &Memory,
-) -> ApiResult<CountedText> {
+) -> ApiResult<ChargedJson> {
     let mut out = ResponseWriter::begin(memory, b"{\"data\":")?;
     out.add(parsed, result)?;
     out.end(b"}")
@@ -36,7 +36,7 @@ pub(super) fn response(
 /// Writes one or several results, limited in total to the points that one result may have.
 #[derive(Debug)]
 pub(super) struct ResponseWriter {
-    out: CountedText,
+    out: ChargedJson,
     points: u64,
 }
 
@@ -47,7 +47,7 @@ impl ResponseWriter {
     }
 
     fn begin(memory: &Memory, opening: &[u8]) -> ApiResult<Self> {
-        let mut writer = Self { out: CountedText::new(memory), points: 0 };
+        let mut writer = Self { out: ChargedJson::new(memory), points: 0 };
         writer.write(opening.len(), |out| out.extend_from_slice(opening))?;
         Ok(writer)
     }
@@ -65,11 +65,11 @@ impl ResponseWriter {
     }
 
     /// Finishes the list and returns it as JSON.
-    pub(super) fn into_text(self) -> ApiResult<CountedText> {
+    pub(super) fn into_text(self) -> ApiResult<ChargedJson> {
         self.end(b"]}")
     }
 
-    fn end(mut self, closing: &[u8]) -> ApiResult<CountedText> {
+    fn end(mut self, closing: &[u8]) -> ApiResult<ChargedJson> {
         self.write(closing.len(), |out| out.extend_from_slice(closing))?;
         Ok(self.out)
     }
@@ -77,8 +77,8 @@ impl ResponseWriter {
     fn add(&mut self, parsed: &ParsedQuery, result: &QueryResult) -> ApiResult<()> {
         let points = points(parsed, result);
         self.points = self.points.saturating_add(points);
-        if self.points > limits::ANSWER_POINTS_MAX {
-            return Err(InvalidQuestion::AnswerTooLong(self.points).into());
+        if self.points > limits::RESPONSE_POINTS_MAX {
+            return Err(InvalidQueryParams::TooManyPoints(self.points).into());
         }
         let per_point = POINT_BYTES + 24 * (parsed.query.aggregations.len() - 1);
         let bytes = usize::try_from(points).unwrap_or(0).saturating_mul(per_point);
@@ -132,7 +132,7 @@ fn write_resolution(out: &mut Vec<u8>, parsed: &ParsedQuery, coarse: &[CoarseRan
         out.extend_from_slice(br#"","to":""#);
         time::write(out, part.range.end);
         out.extend_from_slice(br#"","interval":"#);
-        json::string(out, Width::of(part.width).map_or("", Width::as_str));
+        json::string(out, BucketWidth::of(part.width).map_or("", BucketWidth::as_str));
         out.push(b'}');
     }
     out.extend_from_slice(b"]}");
@@ -248,7 +248,7 @@ impl<'r> PointListWriter<'r> {
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use telltale_engine::{AnswerMemory, MetricName, MetricQuery, MetricType, QueryStats};
+    use telltale_engine::{MetricName, MetricQuery, MetricType, QueryStats, ResultMemory};
 
     use super::*;
     use crate::http::ApiError;
@@ -256,7 +256,7 @@ mod tests {
     const MINUTE: i64 = 60_000;
 
     fn parsed(aggregations: &[Aggregation], group_by: &[&str], fill: Fill) -> ParsedQuery {
-        let width = Width::Minute;
+        let width = BucketWidth::Minute;
         let query = MetricQuery {
             metric: MetricName::new("a \"b\"").unwrap(),
             range: TimeRange::new(30_000, 5 * MINUTE),
@@ -286,7 +286,7 @@ mod tests {
             coarse: Vec::new(),
             groups,
             stats: QueryStats::default(),
-            memory: AnswerMemory::default(),
+            memory: ResultMemory::default(),
         };
         let written = response(parsed, &result, &Memory::unlimited()).unwrap().into_parts().0;
         // Timestamps would make long lines; the minute alone identifies them.
@@ -380,7 +380,7 @@ mod tests {
             coarse: vec![CoarseRange { range: minutes(0, 5), width: Interval::FIVE_MINUTES }],
             groups: vec![group(&[], &[(0, &[1.0]), (6, &[2.0])], 1)],
             stats: QueryStats::default(),
-            memory: AnswerMemory::default(),
+            memory: ResultMemory::default(),
         };
         let written = response(&parsed, &result, &Memory::unlimited()).unwrap().into_parts().0;
         let text = String::from_utf8(written).unwrap();
@@ -401,10 +401,10 @@ mod tests {
             coarse: Vec::new(),
             groups,
             stats: QueryStats::default(),
-            memory: AnswerMemory::default(),
+            memory: ResultMemory::default(),
         };
         let refused = response(&parsed, &result, &Memory::unlimited()).unwrap_err();
-        let expected = ApiError::from(InvalidQuestion::AnswerTooLong(5_000_000));
+        let expected = ApiError::from(InvalidQueryParams::TooManyPoints(5_000_000));
         assert_eq!((refused.code(), refused.message()), (expected.code(), expected.message()));
     }
 
@@ -426,7 +426,7 @@ mod tests {
                 coarse: Vec::new(),
                 groups: vec![points],
                 stats: QueryStats::default(),
-            memory: AnswerMemory::default(),
+            memory: ResultMemory::default(),
             };
             let written = response(&parsed, &result, &Memory::unlimited()).unwrap().into_parts().0;
             let read: serde_json::Value = serde_json::from_slice(&written).unwrap();

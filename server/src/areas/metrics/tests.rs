@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use telltale_engine::Options;
 
-use crate::areas::testing::House;
+use crate::areas::testing::TestServer;
 
 /// A time in the hour before [`crate::areas::testing::NOW`].
 fn at(minute: u32) -> String {
@@ -15,8 +15,8 @@ fn point(name: &str, kind: &str, value: impl Into<Value>, minute: u32, tags: &Va
 }
 
 /// Returns a server with a metric of each type and a few series.
-fn sample_server() -> House {
-    let house = House::open();
+fn sample_server() -> TestServer {
+    let house = TestServer::open();
     let (a, b) = (json!({"host": "a", "dc": 1}), json!({"host": "b"}));
     let points = json!({"metrics": [
         point("cpu", "gauge", 1, 10, &a),
@@ -37,7 +37,7 @@ fn sample_server() -> House {
 
 #[test]
 fn a_tracked_sample_is_returned() {
-    let house = House::open();
+    let house = TestServer::open();
     for (kind, value) in [
         ("gauge", json!(21.5)),
         ("counter", json!(-3)),
@@ -59,7 +59,7 @@ fn a_tracked_sample_is_returned() {
 
 #[test]
 fn a_batch_reports_its_invalid_items() {
-    let house = House::open();
+    let house = TestServer::open();
     let body = json!({"metrics": [
         {"name": "a", "type": "gauge", "value": 1},
         {"name": "a", "type": "gauge"},
@@ -89,7 +89,7 @@ fn a_batch_reports_its_invalid_items() {
 
 #[test]
 fn series_over_the_limit_are_refused() {
-    let house = House::with(Options { series_per_metric: 2, ..Options::default() });
+    let house = TestServer::with(Options { series_per_metric: 2, ..Options::default() });
     let track = |host: u32| {
         let input = json!({"name": "a", "type": "gauge", "value": 1, "tags": {"host": host}});
         house.post("/api/v1/metrics", &input)
@@ -102,7 +102,7 @@ fn series_over_the_limit_are_refused() {
 
 #[test]
 fn a_repeated_request_stores_nothing_twice() {
-    let house = House::open();
+    let house = TestServer::open();
     let body = json!({"metrics": [point("hits", "counter", 2, 10, &json!({}))]});
     let first = house.post_once("/api/v1/metrics/batch", "k", &body);
     let again = house.post_once("/api/v1/metrics/batch", "k", &body);
@@ -204,7 +204,7 @@ fn a_deleted_metric_is_not_found() {
 
 #[test]
 fn names_with_special_characters_are_encoded_in_paths() {
-    let house = House::open();
+    let house = TestServer::open();
     for name in ["a/b", "a%2Fb", "batch", "..", "query?x#y", "\u{202e}é\"\\"] {
         let input = json!({"name": name, "type": "gauge", "value": 1});
         house.post("/api/v1/metrics", &input).data(201);

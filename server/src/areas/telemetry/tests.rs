@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::areas::testing::House;
+use crate::areas::testing::TestServer;
 
 const PATH: &str = "/api/v1/telemetry/batch";
 
@@ -10,13 +10,13 @@ fn counter(value: u32) -> Value {
     json!({"name": "hits", "type": "counter", "value": value, "timestamp": "2026-01-02T03:00:00Z"})
 }
 
-fn hits(house: &House) -> Value {
+fn hits(house: &TestServer) -> Value {
     house.get("/api/v1/metrics/hits/query?interval=1h").data(200)["series"][0]["value"].clone()
 }
 
 #[test]
 fn both_lists_are_stored_and_reported() {
-    let house = House::open();
+    let house = TestServer::open();
     let body = json!({
         "events": [{"name": "a"}, {"name": "b"}, {"name": "c", "tags": {"k": 1}}],
         "metrics": [7, counter(3), counter(4)]
@@ -41,7 +41,7 @@ fn both_lists_are_stored_and_reported() {
 
 #[test]
 fn either_list_may_be_absent() {
-    let house = House::open();
+    let house = TestServer::open();
     for (body, events, metrics) in [
         (json!({}), 0, 0),
         (json!({"events": null, "metrics": null}), 0, 0),
@@ -57,7 +57,7 @@ fn either_list_may_be_absent() {
 
 #[test]
 fn an_invalid_combined_batch_stores_nothing() {
-    let house = House::open();
+    let house = TestServer::open();
     let long = json!({"events": vec![json!({"name": "a"}); 250], "metrics": vec![counter(1); 251]});
     house.post(PATH, &long).refused(413, "batch_too_large", "");
     house.post(PATH, &json!([])).refused(400, "invalid_json", "");
@@ -69,7 +69,7 @@ fn an_invalid_combined_batch_stores_nothing() {
 
 #[test]
 fn a_repeated_batch_is_stored_once() {
-    let house = House::open();
+    let house = TestServer::open();
     let body = json!({"events": [{"name": "a"}], "metrics": [counter(2)]});
     let first = house.post_once(PATH, "k", &body);
     let again = house.post_once(PATH, "k", &body);

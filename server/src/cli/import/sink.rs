@@ -127,11 +127,11 @@ impl ImportSink {
 
     /// Returns whether a chunk sent `age_ms` ago is still recognised by its name.
     pub(super) fn remembers(&self, age_ms: i64) -> bool {
-        let kept_ms = match self.way() {
+        let retention_ms = match self.way() {
             StoreVia::Server => IDEMPOTENCY_KEPT_MS,
             StoreVia::Engine => RECEIPT_KEPT_MS,
         };
-        age_ms < kept_ms - RECEIPT_MARGIN_MS
+        age_ms < retention_ms - RECEIPT_MARGIN_MS
     }
 
     /// Starts a chunk.

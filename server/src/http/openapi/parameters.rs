@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::http::doc::{Form, Param, Place};
 use crate::http::known_parameters::family;
-use crate::http::route::{HangUp, Method, Route};
+use crate::http::route::{Method, OnDisconnect, Route};
 use crate::limits;
 
 /// An example of each form of time values in query parameters.
@@ -54,7 +54,7 @@ pub(super) fn parameters(route: &Route) -> Vec<Value> {
 
 /// Returns whether the route honours `Idempotency-Key`.
 pub(super) fn is_idempotent(route: &Route) -> bool {
-    route.method == Method::Post && route.hang_up == HangUp::GoesOn
+    route.method == Method::Post && route.cancel == OnDisconnect::GoesOn
 }
 
 /// Returns whether the route honours `If-Match`.

@@ -36,7 +36,7 @@ static ROUTES: &[Route] = &[
         .scope(Scope::Ingest)
         .limit(LimitClass::Batch)
         .body(BodyKind::Batch),
-    Route::post("/t/snappy", &text).body(BodyKind::Bulk).packing(Packing::Snappy),
+    Route::post("/t/snappy", &text).body(BodyKind::Bulk).packing(BodyEncoding::Snappy),
     Route::patch("/t/tagged", &change),
 ];
 

@@ -275,7 +275,7 @@ async fn a_slow_body_that_uses_the_memory_reserve_times_out_sooner() {
     memory.hold(MemoryOwner::Jobs, 64 << 20);
     let answer = send().await.expect("the reserve is for others as well");
     Answer::of(answer).await.refused(408, "request_timeout");
-    memory.take_to_drain(MemoryOwner::Bodies, 4 << 20).expect("all of the reserve is there");
+    memory.take_from_reserve(MemoryOwner::Bodies, 4 << 20).expect("all of the reserve is there");
     bench.post("/t/drain", "{}").await.ok();
     bench.post("/t/body", "{}").await.refused(503, "overloaded");
 }

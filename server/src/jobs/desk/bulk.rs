@@ -7,7 +7,7 @@ use telltale_engine::MemoryShare;
 
 use super::open::Jobs;
 use crate::jobs::error::JobsError;
-use crate::jobs::model::{DeadFilter, DeadId, DeadJob, JobId, Selection, Whose};
+use crate::jobs::model::{DeadFilter, DeadId, DeadJob, JobId, QueueOwner, Selection};
 use crate::jobs::state::{DeadRetry, PurgeCursor};
 use crate::limits;
 
@@ -99,7 +99,7 @@ impl Jobs {
         let now = self.engine.trusted_time().expiry;
         let oldest_ms = now.0.saturating_sub(self.settings.dead_keep_ms);
         let older_than = Some(telltale_engine::TimestampMs(oldest_ms));
-        let whose = Whose::All;
+        let whose = QueueOwner::All;
         self.forget_fitting(DeadFilter { older_than, whose, ..DeadFilter::default() }).await
     }
 

@@ -36,7 +36,7 @@ impl Jobs {
             next: Some(below.unwrap_or(JobId(u128::MAX))),
         };
         let mut budget = Budget {
-            inspected: limits::JOB_LIST_LOOKS_MAX,
+            inspected: limits::JOB_LIST_INSPECTED_MAX,
             reads: limits::JOB_LIST_READS_MAX.max(limit),
             bytes: limits::JOB_LIST_BYTES_MAX,
         };

@@ -11,9 +11,9 @@ mod users;
 mod verbs;
 
 pub use open::Jobs;
-pub use users::UsersDesk;
+pub use users::ClientJobs;
 pub use verbs::Drafted;
 
-pub use super::waiting::Granted;
+pub use super::waiting::GrantedJobs;
 
 use super::state::{Cycle, State};

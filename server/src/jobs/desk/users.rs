@@ -11,23 +11,29 @@ use super::open::Jobs;
 use super::{Cycle, State};
 use crate::jobs::error::JobsError;
 use crate::jobs::ledger::FetchCaller;
-use crate::jobs::model::{Failed, FailureReport, Heard, JobId, Vitals, WorkerId, WorkerStatus};
-use crate::jobs::waiting::Granted;
+use crate::jobs::model::{
+    Failed, FailureReport, HeartbeatReply, JobId, WorkerId, WorkerStatus, WorkerUsage,
+};
+use crate::jobs::waiting::GrantedJobs;
 
 /// The worker protocol for clients.
 #[derive(Clone, Copy, Debug)]
-pub struct UsersDesk<'a>(&'a Jobs);
+pub struct ClientJobs<'a>(&'a Jobs);
 
 impl Jobs {
     /// Returns the worker protocol for clients.
-    pub fn for_users(&self) -> UsersDesk<'_> {
-        UsersDesk(self)
+    pub fn for_clients(&self) -> ClientJobs<'_> {
+        ClientJobs(self)
     }
 }
 
-impl UsersDesk<'_> {
+impl ClientJobs<'_> {
     /// [`Jobs::heartbeat`]
-    pub async fn heartbeat(self, id: WorkerId, vitals: Vitals) -> Result<Heard, JobsError> {
+    pub async fn heartbeat(
+        self,
+        id: WorkerId,
+        vitals: WorkerUsage,
+    ) -> Result<HeartbeatReply, JobsError> {
         self.change_worker(id, move |state, cycle| state.heartbeat(id, vitals, cycle)).await
     }
 
@@ -47,7 +53,7 @@ impl UsersDesk<'_> {
         worker: WorkerId,
         limit: u32,
         wait: Duration,
-    ) -> Result<Granted, JobsError> {
+    ) -> Result<GrantedJobs, JobsError> {
         self.0.fetch_for(FetchCaller::User, worker, limit, wait).await
     }
 

@@ -10,11 +10,12 @@ use super::open::{Jobs, no_response};
 use crate::jobs::error::JobsError;
 use crate::jobs::ledger::{Command, FetchCaller};
 use crate::jobs::model::{
-    Enqueued, Failed, FailureReport, Heard, JobId, JobStatus, NewJob, NewWorker, QueuePage,
-    QueueView, Registered, Vitals, Whose, WorkerId, WorkerPage, WorkerStatus, WorkerView,
+    Enqueued, Failed, FailureReport, HeartbeatReply, JobId, JobStatus, NewJob, NewWorker,
+    QueueOwner, QueuePage, QueueView, Registered, WorkerId, WorkerPage, WorkerStatus, WorkerUsage,
+    WorkerView,
 };
 use crate::jobs::state::Draft;
-use crate::jobs::waiting::Granted;
+use crate::jobs::waiting::GrantedJobs;
 
 /// A job that has an id and is not enqueued yet, so that its response can be built first.
 #[derive(Clone, Debug)]
@@ -142,7 +143,11 @@ impl Jobs {
     }
 
     /// Records a heartbeat of a worker.
-    pub async fn heartbeat(&self, id: WorkerId, vitals: Vitals) -> Result<Heard, JobsError> {
+    pub async fn heartbeat(
+        &self,
+        id: WorkerId,
+        vitals: WorkerUsage,
+    ) -> Result<HeartbeatReply, JobsError> {
         self.change(move |state, cycle| state.heartbeat(id, vitals, cycle)).await
     }
 
@@ -158,7 +163,7 @@ impl Jobs {
         worker: WorkerId,
         limit: u32,
         wait: Duration,
-    ) -> Result<Granted, JobsError> {
+    ) -> Result<GrantedJobs, JobsError> {
         self.fetch_for(FetchCaller::Server, worker, limit, wait).await
     }
 
@@ -169,7 +174,7 @@ impl Jobs {
         worker: WorkerId,
         limit: u32,
         wait: Duration,
-    ) -> Result<Granted, JobsError> {
+    ) -> Result<GrantedJobs, JobsError> {
         let (reply, answer) = oneshot::channel();
         let waits = !wait.is_zero();
         self.send(Command::Fetch { caller, worker, limit, wait: waits, reply })?;
@@ -190,8 +195,8 @@ impl Jobs {
         caller: FetchCaller,
         worker: WorkerId,
         limit: u32,
-        answer: oneshot::Receiver<Result<Granted, JobsError>>,
-    ) -> Result<Granted, JobsError> {
+        answer: oneshot::Receiver<Result<GrantedJobs, JobsError>>,
+    ) -> Result<GrantedJobs, JobsError> {
         drop(answer);
         let (reply, answer) = oneshot::channel();
         self.send(Command::Fetch { caller, worker, limit, wait: false, reply })?;
@@ -220,7 +225,7 @@ impl Jobs {
     /// Returns a page of the workers, newest first, and totals of all workers.
     pub async fn worker_page(
         &self,
-        whose: Whose,
+        whose: QueueOwner,
         offset: usize,
         limit: usize,
     ) -> Result<WorkerPage, JobsError> {
@@ -240,7 +245,7 @@ impl Jobs {
     /// Returns a page of the queues, ordered by name.
     pub async fn queue_page(
         &self,
-        whose: Whose,
+        whose: QueueOwner,
         offset: usize,
         limit: usize,
     ) -> Result<QueuePage, JobsError> {

@@ -8,7 +8,7 @@ use telltale_engine::{
 };
 
 use super::metrics::{self, WorkerGauges};
-use crate::jobs::model::{QueueView, Whose, WorkerPage};
+use crate::jobs::model::{QueueOwner, QueueView, WorkerPage};
 use crate::jobs::names::is_own;
 use crate::limits;
 
@@ -45,7 +45,7 @@ pub enum Resolution {
 
 /// A queue in one bucket of its history.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct QueueMoment {
+pub struct QueueBucket {
     /// The start of the bucket.
     pub start: TimestampMs,
     /// Ready jobs at its end; `None` if it was not sampled.
@@ -67,18 +67,18 @@ pub struct QueueThroughput {
     pub per_hour: u64,
 }
 
-impl QueueMoment {
+impl QueueBucket {
     /// Fills in the current state of the queue if the current bucket was not sampled yet.
-    pub fn look_now(&mut self, queue: &QueueView) {
+    pub fn fill_current(&mut self, queue: &QueueView) {
         let latency_seconds = queue.latency_ms as f64 / 1_000.0;
         self.size = self.size.or(Some(queue.ready as f64));
         self.latency_seconds = self.latency_seconds.or(Some(latency_seconds));
     }
 }
 
-impl WorkerMoment {
+impl WorkerBucket {
     /// Fills in the current state of the workers if the current bucket was not sampled yet.
-    pub fn look_now(&mut self, workers: &WorkerPage) {
+    pub fn fill_current(&mut self, workers: &WorkerPage) {
         let utilization = share(workers.busy_threads as f64, workers.threads as f64);
         self.workers = self.workers.or(Some(workers.total as f64));
         self.utilization = self.utilization.or(Some(utilization));
@@ -121,7 +121,7 @@ pub struct WorkerTotals {
 
 /// Workers in one bucket of a period.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WorkerMoment {
+pub struct WorkerBucket {
     /// The start of the bucket.
     pub start: TimestampMs,
     /// Mean number of workers; `None` if they were not sampled.
@@ -138,7 +138,7 @@ pub struct WorkersPast {
     /// Statistics of the whole period.
     pub totals: WorkerTotals,
     /// The buckets of the period.
-    pub timeline: Vec<WorkerMoment>,
+    pub timeline: Vec<WorkerBucket>,
 }
 
 /// Counts by name, the highest first.
@@ -223,7 +223,7 @@ impl History<'_> {
         queue: &str,
         period: Period,
         resolution: Resolution,
-    ) -> Result<Vec<QueueMoment>> {
+    ) -> Result<Vec<QueueBucket>> {
         let width = resolution.interval();
         let range = self.back(period, width);
         let read = |metric, aggregation| {
@@ -235,12 +235,12 @@ impl History<'_> {
             (read(metrics::PROCESSED, Aggregation::Sum)?, read(metrics::FAILED, Aggregation::Sum)?);
         // Workers are sampled each time, so a bucket with workers and without the queue means that
         // it was empty or did not exist.
-        let workers = WorkerGauges::of(Whose::Users).workers;
+        let workers = WorkerGauges::of(QueueOwner::Users).workers;
         let samples = self.buckets(workers, SeriesOf::All, range, width, Aggregation::Last)?;
         let sampled = |values: &Buckets, start: TimestampMs| {
             values.get(&start).copied().or_else(|| samples.contains_key(&start).then_some(0.0))
         };
-        let moment = |start: TimestampMs| QueueMoment {
+        let moment = |start: TimestampMs| QueueBucket {
             start,
             size: sampled(&size, start),
             latency_seconds: sampled(&latency, start),
@@ -285,7 +285,7 @@ impl History<'_> {
     }
 
     /// Returns the history of the workers.
-    pub fn workers(&self, period: Period, whose: Whose) -> Result<WorkersPast> {
+    pub fn workers(&self, period: Period, whose: QueueOwner) -> Result<WorkersPast> {
         let width = match period {
             Period::Hour => Interval::MINUTE,
             Period::Day => Interval::FIVE_MINUTES,
@@ -295,9 +295,9 @@ impl History<'_> {
         let names = WorkerGauges::of(whose);
         let avg = |metric| self.buckets(metric, SeriesOf::All, range, width, Aggregation::Avg);
         let (workers, threads, busy) = (avg(names.workers)?, avg(names.threads)?, avg(names.busy)?);
-        let of = SeriesOf::Whose(whose);
+        let of = SeriesOf::QueueOwner(whose);
         let ended = self.buckets(metrics::PROCESSED, of, range, width, Aggregation::Sum)?;
-        let moment = |start: TimestampMs| WorkerMoment {
+        let moment = |start: TimestampMs| WorkerBucket {
             start,
             workers: workers.get(&start).copied(),
             utilization: threads.get(&start).map(|all| {
@@ -310,14 +310,14 @@ impl History<'_> {
         Ok(WorkersPast { totals: self.worker_totals(range, whose)?, timeline })
     }
 
-    fn worker_totals(&self, range: TimeRange, whose: Whose) -> Result<WorkerTotals> {
+    fn worker_totals(&self, range: TimeRange, whose: QueueOwner) -> Result<WorkerTotals> {
         let names = WorkerGauges::of(whose);
         let total = |metric, of, aggregation| -> Result<f64> {
             Ok(self.total(metric, of, range, aggregation)?.unwrap_or(0.0))
         };
         let gauge = |metric, aggregation| total(metric, SeriesOf::All, aggregation);
         let count = |metric| -> Result<u64> {
-            Ok(whole(Some(&total(metric, SeriesOf::Whose(whose), Aggregation::Sum)?)))
+            Ok(whole(Some(&total(metric, SeriesOf::QueueOwner(whose), Aggregation::Sum)?)))
         };
         let (threads, busy) =
             (gauge(names.threads, Aggregation::Avg)?, gauge(names.busy, Aggregation::Avg)?);
@@ -334,8 +334,8 @@ impl History<'_> {
     }
 
     /// Returns the deaths in a period of whole days that ends today.
-    pub fn deaths(&self, period: Period, whose: Whose) -> Result<Deaths> {
-        let of = SeriesOf::Whose(whose);
+    pub fn deaths(&self, period: Period, whose: QueueOwner) -> Result<Deaths> {
+        let of = SeriesOf::QueueOwner(whose);
         let range = self.back(period, Interval::DAY);
         let days = self.buckets(metrics::DIED, of, range, Interval::DAY, Aggregation::Sum)?;
         let by_class = self.counts(metrics::DIED, of, range, metrics::CLASS)?;
@@ -427,9 +427,9 @@ impl History<'_> {
         group_by: &[&str],
     ) -> Result<Vec<Group>> {
         let condition = match of {
-            SeriesOf::All | SeriesOf::Whose(Whose::All) => None,
+            SeriesOf::All | SeriesOf::QueueOwner(QueueOwner::All) => None,
             SeriesOf::Queue(queue) => Some(TagCondition::AnyOf(vec![queue.to_owned()].into())),
-            SeriesOf::Whose(Whose::Users) => {
+            SeriesOf::QueueOwner(QueueOwner::Users) => {
                 let own = self.own_queues(metric)?;
                 (!own.is_empty()).then_some(TagCondition::NoneOf(own.into()))
             }
@@ -464,7 +464,7 @@ enum SeriesOf<'a> {
     /// Those of one queue.
     Queue(&'a str),
     /// Those of the queues of clients, or of all.
-    Whose(Whose),
+    QueueOwner(QueueOwner),
 }
 
 /// Returns the starts of the buckets of a range, ascending.

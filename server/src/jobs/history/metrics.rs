@@ -2,7 +2,7 @@
 
 use telltale_engine::MetricType::{self, Counter, Distribution, Gauge};
 
-use crate::jobs::model::Whose;
+use crate::jobs::model::QueueOwner;
 
 /// All of them, with their types.
 pub const HISTORY_METRICS: &[(&str, MetricType)] = &[
@@ -72,10 +72,10 @@ const ALL: WorkerGauges = WorkerGauges {
 };
 
 impl WorkerGauges {
-    pub(super) const fn of(whose: Whose) -> &'static Self {
+    pub(super) const fn of(whose: QueueOwner) -> &'static Self {
         match whose {
-            Whose::Users => &USERS,
-            Whose::All => &ALL,
+            QueueOwner::Users => &USERS,
+            QueueOwner::All => &ALL,
         }
     }
 }

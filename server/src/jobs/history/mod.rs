@@ -9,8 +9,8 @@ mod seen;
 mod write;
 
 pub use ask::{
-    DeathCounts, Deaths, History, Period, QueueMoment, QueueThroughput, QueueToday, Resolution,
-    WorkerMoment, WorkerTotals, WorkersPast,
+    DeathCounts, Deaths, History, Period, QueueBucket, QueueThroughput, QueueToday, Resolution,
+    WorkerBucket, WorkerTotals, WorkersPast,
 };
 pub use metrics::HISTORY_METRICS;
 pub(super) use seen::HistoryCounts;

@@ -7,7 +7,7 @@ use telltale_engine::{BatchBuilder, Engine, MetricType, Refusal, Result, Timesta
 
 use super::metrics::{self, WorkerGauges};
 use super::seen::HistoryCounts;
-use crate::jobs::model::{QueueView, Whose, WorkerView};
+use crate::jobs::model::{QueueOwner, QueueView, WorkerView};
 use crate::jobs::names::ClassName;
 use crate::limits;
 
@@ -67,7 +67,7 @@ pub(in crate::jobs) fn sample(
         points.gauge(metrics::SIZE, &tags, queue.ready as f64)?;
         points.gauge(metrics::LATENCY, &tags, queue.latency_ms as f64 / 1_000.0)?;
     }
-    for whose in [Whose::Users, Whose::All] {
+    for whose in [QueueOwner::Users, QueueOwner::All] {
         let meant = |worker: &&WorkerView| worker.about.queues.iter().all(|q| whose.fits(q));
         let workers: Vec<&WorkerView> = workers.iter().filter(meant).collect();
         points.workers(WorkerGauges::of(whose), &workers)?;
@@ -148,7 +148,7 @@ fn known<'a>(known: &mut HashSet<ClassName>, class: &'a ClassName) -> &'a str {
     if known.contains(class) {
         return class;
     }
-    if known.len() >= limits::JOB_CLASSES_TOLD_MAX {
+    if known.len() >= limits::JOB_CLASSES_DISTINCT_MAX {
         return metrics::OTHER;
     }
     known.insert(class.clone());
@@ -162,7 +162,7 @@ mod tests {
     #[test]
     fn classes_beyond_the_limit_share_one_tag_value() {
         let mut known = KnownClasses::default();
-        for n in 0..limits::JOB_CLASSES_TOLD_MAX {
+        for n in 0..limits::JOB_CLASSES_DISTINCT_MAX {
             let class = ClassName::new(&format!("c{n}")).unwrap();
             assert_eq!(known.class(&class), &*class);
         }

@@ -10,7 +10,7 @@ use super::job::Job;
 use super::machine::State;
 use super::round::Cycle;
 use crate::jobs::error::JobsError;
-use crate::jobs::model::{DeadFilter, DeadId, DeadJob, JobId, JobStatus, NewJob, Whose};
+use crate::jobs::model::{DeadFilter, DeadId, DeadJob, JobId, JobStatus, NewJob, QueueOwner};
 use crate::jobs::names::{ClassName, UniqueKey};
 use crate::jobs::stored::{self, StoredDead, StoredDeadUnique};
 use crate::limits;
@@ -166,7 +166,7 @@ impl State {
     ) -> (Vec<DeadJob>, Option<DeadId>) {
         let mut chosen = Vec::new();
         for (inspected, (id, entry)) in self.dead.all.range(from..to).enumerate() {
-            if inspected == limits::LEDGER_STEP_LOOKS_MAX
+            if inspected == limits::LEDGER_STEP_INSPECTED_MAX
                 || chosen.len() == limits::LEDGER_STEP_JOBS_MAX
             {
                 return (chosen, Some(*id));
@@ -198,7 +198,7 @@ impl State {
     pub(in crate::jobs) fn dead_named(
         &self,
         ids: &[String],
-        whose: Whose,
+        whose: QueueOwner,
     ) -> (Vec<DeadJob>, usize) {
         let named = ids.iter().filter_map(|id| self.dead_job(id).ok());
         let mut found: Vec<DeadJob> = named.filter(|dead| whose.fits(&dead.queue)).collect();

@@ -7,7 +7,7 @@ use super::job::Job;
 use super::machine::State;
 use super::queues::waits;
 use super::show::JobView;
-use crate::jobs::listing::JobStanding;
+use crate::jobs::listing::JobStateFilter;
 use crate::jobs::model::{JobId, JobStatus};
 use crate::limits;
 
@@ -23,7 +23,7 @@ pub(in crate::jobs) struct JobStep {
 
 /// The wanted jobs, with the number of their queue.
 struct Wanted<'a> {
-    standing: &'a JobStanding,
+    standing: &'a JobStateFilter,
     queue: Option<u32>,
 }
 
@@ -31,7 +31,7 @@ impl State {
     /// Returns up to `max` of the wanted jobs with ids less than `below`.
     pub(in crate::jobs) fn jobs_step(
         &self,
-        standing: &JobStanding,
+        standing: &JobStateFilter,
         below: JobId,
         max: usize,
     ) -> JobStep {

@@ -6,7 +6,7 @@ use super::machine::State;
 use super::round::Cycle;
 use super::vacancies::UnusedQueues;
 use crate::jobs::error::JobsError;
-use crate::jobs::model::{JobId, JobStatus, Whose};
+use crate::jobs::model::{JobId, JobStatus, QueueOwner};
 use crate::jobs::names::QueueName;
 use crate::jobs::stored::{self, StoredQueue, StoredQueueDeleted};
 use crate::limits;
@@ -66,7 +66,7 @@ impl Queue {
     }
 
     /// Returns whether lists include it.
-    pub(super) fn is_shown_to(&self, whose: Whose) -> bool {
+    pub(super) fn is_shown_to(&self, whose: QueueOwner) -> bool {
         !self.is_deleted && whose.fits(&self.name)
     }
 

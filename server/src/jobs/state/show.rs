@@ -8,8 +8,8 @@ use super::queues::Queue;
 use super::workers::Worker;
 use crate::jobs::error::JobsError;
 use crate::jobs::model::{
-    DeadId, JobId, JobStatus, QueuePage, QueueView, Vitals, Whose, WorkerId, WorkerPage,
-    WorkerStatus, WorkerView,
+    DeadId, JobId, JobStatus, QueueOwner, QueuePage, QueueView, WorkerId, WorkerPage, WorkerStatus,
+    WorkerUsage, WorkerView,
 };
 use crate::jobs::names::{ClassName, QueueName};
 
@@ -61,13 +61,13 @@ impl State {
 
     /// Returns all queues, ordered by name.
     pub(in crate::jobs) fn queue_views(&self, now: TimestampMs) -> Vec<QueueView> {
-        self.queue_page(Whose::All, 0, usize::MAX, now).queues
+        self.queue_page(QueueOwner::All, 0, usize::MAX, now).queues
     }
 
     /// Returns a page of the queues, ordered by name.
     pub(in crate::jobs) fn queue_page(
         &self,
-        whose: Whose,
+        whose: QueueOwner,
         offset: usize,
         limit: usize,
         now: TimestampMs,
@@ -125,19 +125,19 @@ impl State {
 
     /// Returns all workers, newest first.
     pub(in crate::jobs) fn worker_views(&self) -> Vec<WorkerView> {
-        self.worker_page(Whose::All, 0, usize::MAX).workers
+        self.worker_page(QueueOwner::All, 0, usize::MAX).workers
     }
 
     /// Returns a page of the workers, newest first, and totals of all workers.
     pub(in crate::jobs) fn worker_page(
         &self,
-        whose: Whose,
+        whose: QueueOwner,
         offset: usize,
         limit: usize,
     ) -> WorkerPage {
         let mut page = WorkerPage::default();
         let all = self.workers.iter().rev();
-        for (id, worker) in all.filter(|(_, worker)| whose == Whose::All || !worker.is_own()) {
+        for (id, worker) in all.filter(|(_, worker)| whose == QueueOwner::All || !worker.is_own()) {
             if page.total >= offset && page.workers.len() < limit {
                 page.workers.push(self.worker_view(*id, worker));
             }
@@ -165,7 +165,7 @@ impl State {
             id,
             about: worker.about.clone(),
             status: worker.status,
-            vitals: Vitals { busy_threads: Some(worker.busy_threads()), ..worker.vitals },
+            vitals: WorkerUsage { busy_threads: Some(worker.busy_threads()), ..worker.vitals },
             started_at: TimestampMs(worker.started_ms),
             last_heartbeat: TimestampMs(worker.heard_ms),
             processed: worker.processed,

@@ -6,7 +6,9 @@ use std::sync::Arc;
 use super::machine::State;
 use super::round::Cycle;
 use crate::jobs::error::JobsError;
-use crate::jobs::model::{Heard, JobId, NewWorker, Registered, Vitals, WorkerId, WorkerStatus};
+use crate::jobs::model::{
+    HeartbeatReply, JobId, NewWorker, Registered, WorkerId, WorkerStatus, WorkerUsage,
+};
 use crate::jobs::names::QueueName;
 use crate::jobs::stored::{self, StoredWorker};
 use crate::limits;
@@ -18,7 +20,7 @@ pub(super) struct Worker {
     /// The numbers of its queues, in order of priority.
     pub(super) queues: Arc<[u32]>,
     pub(super) status: WorkerStatus,
-    pub(super) vitals: Vitals,
+    pub(super) vitals: WorkerUsage,
     pub(super) started_ms: i64,
     pub(super) heard_ms: i64,
     /// When it is considered dead unless it sends a heartbeat, on the monotonic clock.
@@ -48,7 +50,7 @@ impl Worker {
                 1 => WorkerStatus::Quiet,
                 _ => WorkerStatus::Stopping,
             },
-            vitals: Vitals {
+            vitals: WorkerUsage {
                 busy_threads: stored.busy_threads,
                 memory_mb: stored.memory_mb,
                 cpu_percent: stored.cpu_percent,
@@ -65,7 +67,7 @@ impl Worker {
     }
 
     /// Returns whether its record must be written. Resource usage and times differ at every
-    /// heartbeat; on disk they may lag by [`limits::WORKER_HEARD_STORED_MS`]. A value that was
+    /// heartbeat; on disk they may lag by [`limits::WORKER_HEARTBEAT_STORED_MS`]. A value that was
     /// never stored before is written at once.
     fn must_be_stored(&self) -> bool {
         let (now, stored) = (self.to_stored(), &self.stored);
@@ -77,7 +79,7 @@ impl Worker {
             cpu_percent: stored.cpu_percent.and(now.cpu_percent),
             ..stored.clone()
         };
-        apart_ms >= limits::WORKER_HEARD_STORED_MS || now != as_stored
+        apart_ms >= limits::WORKER_HEARTBEAT_STORED_MS || now != as_stored
     }
 
     /// Returns the number of busy threads: as reported, otherwise the number of held jobs, and at
@@ -93,7 +95,7 @@ impl Worker {
     }
 
     pub(super) fn report_lost(&mut self, id: JobId) {
-        if self.lost.len() < limits::WORKER_LOST_TOLD_MAX {
+        if self.lost.len() < limits::WORKER_LOST_REPORTED_MAX {
             self.lost.push(id);
         }
     }
@@ -157,18 +159,19 @@ impl State {
     pub(in crate::jobs) fn heartbeat(
         &mut self,
         id: WorkerId,
-        vitals: Vitals,
+        vitals: WorkerUsage,
         cycle: &mut Cycle,
-    ) -> Result<Heard, JobsError> {
+    ) -> Result<HeartbeatReply, JobsError> {
         self.restart_silence(id, cycle);
         let worker = self.worker_mut(id)?;
         worker.heard_ms = cycle.wall_ms();
-        worker.vitals = Vitals {
+        worker.vitals = WorkerUsage {
             busy_threads: vitals.busy_threads,
             memory_mb: vitals.memory_mb.or(worker.vitals.memory_mb),
             cpu_percent: vitals.cpu_percent.or(worker.vitals.cpu_percent),
         };
-        let heard = Heard { status: worker.status, lost: std::mem::take(&mut worker.lost) };
+        let heard =
+            HeartbeatReply { status: worker.status, lost: std::mem::take(&mut worker.lost) };
         if worker.must_be_stored() {
             self.store_worker(id, cycle);
         }

@@ -58,13 +58,13 @@ impl<T: Serialize + DeserializeOwned> WorkKind<T> {
     }
 
     /// Enqueues an item. Durable when this returns.
-    pub async fn hand_in(&self, jobs: &Jobs, item: &T) -> Result<Enqueued, JobsError> {
+    pub async fn enqueue_work(&self, jobs: &Jobs, item: &T) -> Result<Enqueued, JobsError> {
         let job = self.job(item, None, None)?;
         jobs.enqueue(jobs.draft(job), None).await
     }
 
     /// Enqueues an item to be executed at a time.
-    pub async fn hand_in_for(
+    pub async fn enqueue_at(
         &self,
         jobs: &Jobs,
         item: &T,
@@ -75,7 +75,7 @@ impl<T: Serialize + DeserializeOwned> WorkKind<T> {
     }
 
     /// Enqueues an item unless an unfinished one has the same key. Returns whether it did. Blocks.
-    pub fn hand_in_once(&self, jobs: &Jobs, item: &T, key: &str) -> Result<bool, JobsError> {
+    pub fn enqueue_once(&self, jobs: &Jobs, item: &T, key: &str) -> Result<bool, JobsError> {
         let job = self.job(item, None, Some(UniqueKey::new(key)?))?;
         match jobs.enqueue_blocking(jobs.draft(job)) {
             Ok(_) => Ok(true),

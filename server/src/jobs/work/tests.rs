@@ -12,7 +12,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::kind::SPARE_SECONDS;
 use super::*;
-use crate::jobs::{DeadFilter, JobStatus, Jobs, JobsSettings, Whose, WorkerStatus};
+use crate::jobs::{DeadFilter, JobStatus, Jobs, JobsSettings, QueueOwner, WorkerStatus};
 use crate::platform::ids::Ids;
 use crate::platform::ticks::Ticks;
 
@@ -53,7 +53,7 @@ impl House {
         let jobs = Arc::new(jobs.unwrap());
         let (begin, begun) = mpsc::unbounded_channel();
         let (tell, done) = mpsc::unbounded_channel();
-        let workshop = Workshop::new().queue("telltale", 2);
+        let workshop = WorkerPool::new().queue("telltale", 2);
         let workshop = workshop.on(&SHORT, |_| std::future::pending());
         let workshop = workshop.on(&NOTES, move |note: Note| {
             begin.send(note.text.clone()).unwrap();
@@ -75,9 +75,9 @@ impl House {
         Self { _dir: dir, jobs, runtime, begun, done, end, workshop }
     }
 
-    fn hand_in(&self, text: &str) -> crate::jobs::JobId {
+    fn enqueue_work(&self, text: &str) -> crate::jobs::JobId {
         let note = Note { text: text.to_owned() };
-        self.runtime.block_on(NOTES.hand_in(&self.jobs, &note)).unwrap().id
+        self.runtime.block_on(NOTES.enqueue_work(&self.jobs, &note)).unwrap().id
     }
 
     /// Ends the workshop and waits for its end.
@@ -91,7 +91,7 @@ impl House {
     fn dead(&self, count: usize) -> Vec<String> {
         self.runtime.block_on(async {
             loop {
-                let filter = DeadFilter { whose: Whose::All, ..DeadFilter::default() };
+                let filter = DeadFilter { whose: QueueOwner::All, ..DeadFilter::default() };
                 let page = self.jobs.dead_jobs(filter, 0, 10).await.unwrap();
                 if page.total == count {
                     return page
@@ -110,14 +110,14 @@ impl House {
 fn items_are_executed_and_failures_become_dead_jobs() {
     let (_open, gate) = watch::channel(true);
     let mut house = House::open(gate);
-    let id = house.hand_in("one");
+    let id = house.enqueue_work("one");
     assert_eq!(house.done.blocking_recv().as_deref(), Some("one"));
-    house.hand_in("fail");
+    house.enqueue_work("fail");
     assert_eq!(house.dead(1), ["Planned"]);
-    house.hand_in("panic");
+    house.enqueue_work("panic");
     assert_eq!(house.dead(2), ["Planned", "Panic"]);
     let note = Note { text: String::new() };
-    house.runtime.block_on(OTHER.hand_in(&house.jobs, &note)).unwrap();
+    house.runtime.block_on(OTHER.enqueue_work(&house.jobs, &note)).unwrap();
     assert_eq!(house.dead(3), ["Planned", "Panic", "UnknownClass"]);
     house.end();
     assert_eq!(house.runtime.block_on(house.jobs.job(id)).unwrap().0.status, JobStatus::Completed);
@@ -131,7 +131,7 @@ fn an_item_with_a_key_is_enqueued_once() {
     let note = Note { text: "once".to_owned() };
     let results = Mutex::new(Vec::new());
     for _ in 0..3 {
-        results.lock().push(NOTES.hand_in_once(&house.jobs, &note, "key").unwrap());
+        results.lock().push(NOTES.enqueue_once(&house.jobs, &note, "key").unwrap());
     }
     assert_eq!(results.into_inner(), [true, false, false]);
     open.send_replace(true);
@@ -144,7 +144,7 @@ fn an_item_with_a_key_is_enqueued_once() {
 fn running_items_finish_before_the_end() {
     let (open, gate) = watch::channel(false);
     let mut house = House::open(gate);
-    let id = house.hand_in("slow");
+    let id = house.enqueue_work("slow");
     assert_eq!(house.begun.blocking_recv().as_deref(), Some("slow"));
     house.end.send_replace(true);
     open.send_replace(true);
@@ -156,14 +156,14 @@ fn running_items_finish_before_the_end() {
 fn the_workshop_is_listed_as_a_worker_and_can_be_stopped() {
     let (_open, gate) = watch::channel(true);
     let mut house = House::open(gate);
-    house.hand_in("one");
+    house.enqueue_work("one");
     assert_eq!(house.done.blocking_recv().as_deref(), Some("one"));
     let worker = house.runtime.block_on(house.jobs.workers()).unwrap().remove(0);
     assert_eq!(worker.about.pid, Some(std::process::id()));
     assert_eq!(worker.about.concurrency, 2);
     assert!(!worker.about.hostname.is_empty());
     house.runtime.block_on(house.jobs.restrict(worker.id, WorkerStatus::Stopping)).unwrap();
-    let id = house.hand_in("two");
+    let id = house.enqueue_work("two");
     assert_eq!(house.runtime.block_on(house.jobs.job(id)).unwrap().0.status, JobStatus::Ready);
     house.end();
     assert!(house.done.try_recv().is_err(), "it started nothing more");
@@ -175,7 +175,7 @@ fn an_item_times_out_before_its_lease_ends() {
     let mut house = House::open(gate);
     let note = Note { text: String::new() };
     let ticks = Ticks::system();
-    house.runtime.block_on(SHORT.hand_in(&house.jobs, &note)).unwrap();
+    house.runtime.block_on(SHORT.enqueue_work(&house.jobs, &note)).unwrap();
     assert_eq!(house.dead(1), ["TimedOut"]);
     let took = ticks.elapsed();
     let held = Duration::from_secs((SHORT.timeout_seconds + SPARE_SECONDS).into());
@@ -189,7 +189,7 @@ fn a_stopping_worker_sends_heartbeats_until_its_items_are_done_or_the_server_end
     let (open, gate) = watch::channel(false);
     let settings = JobsSettings { worker_silence_ms: 1_000, ..JobsSettings::default() };
     let mut house = House::with(gate, settings, Duration::ZERO);
-    let (slow, stuck) = (house.hand_in("slow"), house.hand_in("stuck"));
+    let (slow, stuck) = (house.enqueue_work("slow"), house.enqueue_work("stuck"));
     assert!(house.begun.blocking_recv().is_some());
     assert!(house.begun.blocking_recv().is_some(), "both");
     let worker = house.runtime.block_on(house.jobs.workers()).unwrap().remove(0).id;

@@ -14,8 +14,8 @@ use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
 use super::kind::{SPARE_SECONDS, WorkError};
 use super::workshop::Handler;
 use crate::jobs::{
-    Heard, Holding, InvalidJob, Jobs, JobsError, NewWorker, QueueName, Registered, Vitals,
-    WorkerId, WorkerStatus,
+    HeartbeatReply, HeldJob, InvalidJob, Jobs, JobsError, NewWorker, QueueName, Registered,
+    WorkerId, WorkerStatus, WorkerUsage,
 };
 use crate::platform::process::{self, CpuMeter};
 
@@ -128,9 +128,13 @@ impl Worker {
         }
     }
 
-    async fn send_heartbeat(&mut self, id: WorkerId, running: usize) -> Result<Heard, JobsError> {
+    async fn send_heartbeat(
+        &mut self,
+        id: WorkerId,
+        running: usize,
+    ) -> Result<HeartbeatReply, JobsError> {
         let memory = process::resident_bytes().map(|bytes| bytes as f64 / f64::from(1 << 20));
-        let vitals = Vitals {
+        let vitals = WorkerUsage {
             busy_threads: u32::try_from(running).ok(),
             memory_mb: memory,
             cpu_percent: self.meter.percent(self.jobs.uptime()),
@@ -138,7 +142,7 @@ impl Worker {
         self.jobs.heartbeat(id, vitals).await
     }
 
-    fn begin(&self, held: Vec<Holding>, running: &mut JoinSet<()>) {
+    fn begin(&self, held: Vec<HeldJob>, running: &mut JoinSet<()>) {
         for job in held {
             let (jobs, handlers) = (Arc::clone(&self.jobs), Arc::clone(&self.handlers));
             running.spawn(async move { work(&jobs, &handlers, job).await });
@@ -182,7 +186,7 @@ async fn ended(ending: &mut watch::Receiver<bool>) {
 }
 
 /// Executes a job and reports the result. The report fails if the lease was lost meanwhile.
-async fn work(jobs: &Jobs, handlers: &HashMap<&'static str, Handler>, job: Holding) {
+async fn work(jobs: &Jobs, handlers: &HashMap<&'static str, Handler>, job: HeldJob) {
     let outcome = attempt(handlers, &job).await;
     let heard = match &outcome {
         Ok(()) => jobs.ack(job.id, Some(job.token)).await,
@@ -198,7 +202,7 @@ async fn work(jobs: &Jobs, handlers: &HashMap<&'static str, Handler>, job: Holdi
 
 async fn attempt(
     handlers: &HashMap<&'static str, Handler>,
-    job: &Holding,
+    job: &HeldJob,
 ) -> Result<(), WorkError> {
     let Some(handler) = handlers.get(&*job.class) else {
         let message = format!("no handler for {} in this process", job.class);

@@ -29,14 +29,14 @@ pub(super) struct Handler {
 
 /// The handlers of all kinds of internal work.
 #[derive(Default)]
-pub struct Workshop {
+pub struct WorkerPool {
     /// By class.
     handlers: HashMap<&'static str, Handler>,
     /// Concurrency, by queue.
     queues: BTreeMap<&'static str, u32>,
 }
 
-impl Workshop {
+impl WorkerPool {
     /// Returns a workshop without handlers.
     pub fn new() -> Self {
         Self::default()
@@ -114,7 +114,7 @@ async fn keep_working(
     }
 }
 
-impl fmt::Debug for Workshop {
+impl fmt::Debug for WorkerPool {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Workshop")
             .field("classes", &self.handlers.keys())

@@ -104,7 +104,7 @@ impl Config {
             cache_bytes: bytes(plan.cache),
             event_cache_bytes: bytes(plan.event_cache),
             query_bytes: bytes(plan.query),
-            merge_bytes: bytes(plan.merge),
+            compaction_bytes: bytes(plan.merge),
             query_points: metrics.query_points,
             query_buckets: metrics.query_buckets,
             query_groups: usize::try_from(self.events.query_groups).unwrap_or(usize::MAX),

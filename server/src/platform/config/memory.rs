@@ -22,7 +22,7 @@
 //! clients send headers of the maximum size without completing them. Idle connections take a fifth
 //! of that.
 
-use telltale_engine::limits::MEMORY_KEPT_FROM_DATA;
+use telltale_engine::limits::MEMORY_RESERVED_FROM_DATA;
 
 use super::auto::Auto;
 use super::error::{ConfigError, Origin};
@@ -142,7 +142,7 @@ impl MemoryPlan {
     pub(super) fn check(&self, origin: Origin) -> Result<(), ConfigError> {
         let (limit, stores) = (self.limit, self.stores());
         let beside_program = (limit - limit / REQUESTS_SHARE).saturating_sub(PROGRAM_BYTES);
-        let most = beside_program.min(limit - limit / MEMORY_KEPT_FROM_DATA);
+        let most = beside_program.min(limit - limit / MEMORY_RESERVED_FROM_DATA);
         if stores <= most {
             return Ok(());
         }

@@ -64,8 +64,12 @@ fn every_setting_has_a_valid_default_that_equals_the_one_of_the_engine() {
     // Compares the parts that depend on the machine with those of a large one.
     let plan = MemoryPlan::of(&loaded.config, 64 << 30);
     let parts = [plan.head, plan.cache, plan.query, plan.merge];
-    let engine =
-        [defaults.head_bytes, defaults.cache_bytes, defaults.query_bytes, defaults.merge_bytes];
+    let engine = [
+        defaults.head_bytes,
+        defaults.cache_bytes,
+        defaults.query_bytes,
+        defaults.compaction_bytes,
+    ];
     assert_eq!(parts, engine.map(|bytes| bytes as u64));
     let engine = telltale_engine::Options {
         clock: ours.clock.clone(),
@@ -74,7 +78,7 @@ fn every_setting_has_a_valid_default_that_equals_the_one_of_the_engine() {
         cache_bytes: ours.cache_bytes,
         event_cache_bytes: ours.event_cache_bytes,
         query_bytes: ours.query_bytes,
-        merge_bytes: ours.merge_bytes,
+        compaction_bytes: ours.compaction_bytes,
         ..defaults
     };
     assert_eq!(format!("{ours:?}"), format!("{engine:?}"));
@@ -173,12 +177,12 @@ fn full_stores_leave_a_quarter_to_bodies_queries_and_responses() {
         memory.hold(MemoryOwner::Heads, 2 * plan.head);
         memory.hold(MemoryOwner::Caches, plan.cache + plan.cache / 8 + plan.event_cache);
         // The registry takes all memory that it may before jobs and errors take any.
-        let of_data = memory.room_for_data();
+        let of_data = memory.bytes_left_for_data();
         assert!(of_data >= plan.limit / 16, "{limit_mib} MiB: {of_data}");
         memory.hold(MemoryOwner::Registry, of_data);
         memory.hold(MemoryOwner::Jobs, plan.jobs_waiting);
         memory.hold(MemoryOwner::Errors, plan.errors());
-        assert_eq!(memory.room_for_data(), 0);
+        assert_eq!(memory.bytes_left_for_data(), 0);
         memory.hold(MemoryOwner::Merges, plan.merge);
         let left = plan.limit / 4 - plan.merge;
         assert!(plan.merge <= plan.limit / 16, "{plan:?}");

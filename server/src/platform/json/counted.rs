@@ -8,12 +8,12 @@ use telltale_engine::{Memory, MemoryFull, MemoryOwner, MemoryShare};
 
 /// A JSON buffer with its memory charge.
 #[derive(Debug)]
-pub struct CountedText {
+pub struct ChargedJson {
     bytes: Vec<u8>,
     share: MemoryShare,
 }
 
-impl CountedText {
+impl ChargedJson {
     /// Returns an empty buffer.
     pub fn new(memory: &Memory) -> Self {
         Self { bytes: Vec::new(), share: memory.share(MemoryOwner::Answers) }
@@ -36,12 +36,12 @@ impl CountedText {
 
     /// Appends the JSON of a value. Fails if there is no memory for it; bytes written until then
     /// remain.
-    pub fn append<T: Serialize>(&mut self, value: &T) -> Result<(), NoJson> {
+    pub fn append<T: Serialize>(&mut self, value: &T) -> Result<(), JsonWriteError> {
         let mut pieces = Pieces { text: self, full: None };
         let written = serde_json::to_writer(&mut pieces, value);
         match pieces.full {
-            Some(full) => Err(NoJson::MemoryFull(full)),
-            None => written.map_err(NoJson::Invalid),
+            Some(full) => Err(JsonWriteError::MemoryFull(full)),
+            None => written.map_err(JsonWriteError::Invalid),
         }
     }
 
@@ -63,13 +63,13 @@ impl CountedText {
     fn settle(&mut self) {
         let capacity = self.bytes.capacity() as u64;
         self.share.shrink_to(capacity);
-        self.share.grow_anyway(capacity - self.share.bytes());
+        self.share.grow_unchecked(capacity - self.share.bytes());
     }
 }
 
 /// Why a value could not be written as JSON.
 #[derive(Debug)]
-pub enum NoJson {
+pub enum JsonWriteError {
     /// There is no memory for it.
     MemoryFull(MemoryFull),
     /// It has no JSON representation.
@@ -81,7 +81,7 @@ const PIECE_BYTES_MIN: usize = 4 << 10;
 
 /// A writer that appends to the buffer, which grows by half each time.
 struct Pieces<'t> {
-    text: &'t mut CountedText,
+    text: &'t mut ChargedJson,
     full: Option<MemoryFull>,
 }
 
@@ -112,13 +112,13 @@ mod tests {
     #[test]
     fn a_value_is_charged_while_it_is_written() {
         let memory = Memory::new(100_000);
-        let mut text = CountedText::new(&memory);
+        let mut text = ChargedJson::new(&memory);
         let value: Vec<u32> = (0..8_000).collect();
         text.append(&value).unwrap();
         assert_eq!(text.bytes(), serde_json::to_vec(&value).unwrap());
         assert_eq!(memory.held(), text.bytes.capacity() as u64);
         let large = vec![value; 10];
-        assert!(matches!(text.append(&large), Err(NoJson::MemoryFull(_))));
+        assert!(matches!(text.append(&large), Err(JsonWriteError::MemoryFull(_))));
         assert!(memory.held() <= memory.limit());
         drop(text);
         assert_eq!(memory.held(), 0);
@@ -127,7 +127,7 @@ mod tests {
     #[test]
     fn bytes_are_charged_before_they_are_written_until_they_are_dropped() {
         let memory = Memory::new(1_000_000);
-        let mut text = CountedText::new(&memory);
+        let mut text = ChargedJson::new(&memory);
         let held = text.write(1_000, |out| {
             out.extend_from_slice(b"abc");
             memory.held()

@@ -22,7 +22,7 @@ pub fn reserve_document(body: &[u8], memory: &Memory) -> Result<Option<MemorySha
 /// Reserves memory for the document of a part of a body even if memory is full: the other parts are
 /// or will be stored, and this one must not be lost.
 pub fn reserve_document_unconditionally(part: &[u8], memory: &Memory) -> Option<MemoryShare> {
-    bytes_of(part).map(|bytes| memory.take_anyway(MemoryOwner::Bodies, bytes))
+    bytes_of(part).map(|bytes| memory.take_unchecked(MemoryOwner::Bodies, bytes))
 }
 
 /// Returns whether a document may have more than [`limits::JSON_VALUES_MAX`] values.

@@ -11,13 +11,13 @@ use std::fmt;
 use serde::Deserialize;
 use serde_path_to_error::{Path, Segment};
 
-use super::syntax::without_place;
+use super::syntax::without_position;
 use crate::limits;
 use crate::platform::nearest::nearest;
 
 /// A mismatch: where, and what is wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Misfit {
+pub struct TypeMismatch {
     /// The field, as in `points[3].value`; empty for the value as a whole.
     pub field: String,
     /// The broken rule.
@@ -38,15 +38,15 @@ pub enum BrokenRule {
 }
 
 /// Reads a JSON value as a `T`. Fails with the first mismatch.
-pub fn read_fitting<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, Misfit> {
+pub fn read_typed<'a, T: Deserialize<'a>>(json: &'a [u8]) -> Result<T, TypeMismatch> {
     let mut reader = serde_json::Deserializer::from_slice(json);
-    serde_path_to_error::deserialize(&mut reader).map_err(|error| Misfit::of(&error))
+    serde_path_to_error::deserialize(&mut reader).map_err(|error| TypeMismatch::of(&error))
 }
 
-impl Misfit {
+impl TypeMismatch {
     fn of(error: &serde_path_to_error::Error<serde_json::Error>) -> Self {
         let text = error.inner().to_string();
-        let reason = without_place(&text);
+        let reason = without_position(&text);
         let path = error.path();
         if let Some(name) = reason.strip_prefix("missing field `").and_then(|r| r.strip_suffix('`'))
         {
@@ -77,11 +77,11 @@ impl Misfit {
     /// whole is wrong.
     pub fn sentence(&self, whole: &str) -> String {
         let field = if self.field.is_empty() { whole } else { &self.field };
-        format!("{field} {}", self.rule_of_field())
+        format!("{field} {}", self.rule_message())
     }
 
     /// Returns the rule as it follows the name of the field.
-    pub fn rule_of_field(&self) -> String {
+    pub fn rule_message(&self) -> String {
         let BrokenRule::Unknown(known) = &self.rule else { return self.rule.to_string() };
         let name = self.field.rsplit('.').next().unwrap_or_default().to_lowercase();
         match nearest(&name, known.iter().map(String::as_str)) {
@@ -170,7 +170,7 @@ mod tests {
 
     use super::*;
     use crate::platform::bounded::AtMost;
-    use crate::platform::json::whole_u32;
+    use crate::platform::json::integer_u32;
 
     #[derive(Debug, Deserialize)]
     #[serde(deny_unknown_fields)]
@@ -197,7 +197,7 @@ mod tests {
     #[serde(deny_unknown_fields)]
     #[expect(dead_code, reason = "only parsed, never used")]
     struct Part {
-        #[serde(deserialize_with = "whole_u32")]
+        #[serde(deserialize_with = "integer_u32")]
         width: u32,
         part: Option<Box<Self>>,
     }
@@ -271,7 +271,7 @@ mod tests {
             (r#""flag":true"#, "name is required"),
         ] {
             let body = format!("{{{rest}}}");
-            let Err(misfit) = read_fitting::<Thing>(body.as_bytes()) else {
+            let Err(misfit) = read_typed::<Thing>(body.as_bytes()) else {
                 panic!("{body} fits");
             };
             assert_eq!(misfit.sentence("the body"), expected, "{body}");
@@ -281,7 +281,7 @@ mod tests {
     #[test]
     fn a_mismatch_of_the_whole_value_has_the_subject_of_the_caller() {
         for text in ["7", "\"a\"", "null", "true"] {
-            let misfit = read_fitting::<Thing>(text.as_bytes()).unwrap_err();
+            let misfit = read_typed::<Thing>(text.as_bytes()).unwrap_err();
             assert_eq!(misfit.sentence("a thing"), "a thing must be an object", "{text}");
         }
     }
@@ -297,7 +297,7 @@ mod tests {
     #[test]
     fn long_names_are_truncated() {
         let body = format!("{{\"name\":\"a\",\"{}\":1}}", "x".repeat(5_000));
-        let misfit = read_fitting::<Thing>(body.as_bytes()).unwrap_err();
+        let misfit = read_typed::<Thing>(body.as_bytes()).unwrap_err();
         assert_eq!(misfit.field, "x".repeat(limits::PARAMETER_NAME_SHOWN_CHARS_MAX));
     }
 }

@@ -1,6 +1,6 @@
 //! Fast JSON for the telemetry routes: bodies are parsed in place and borrowed, responses are
 //! written directly as bytes. Configuration routes use `serde_json`, and from this module only the
-//! messages for invalid bodies ([`read_fitting`], [`invalid_syntax`]).
+//! messages for invalid bodies ([`read_typed`], [`invalid_syntax`]).
 
 mod counted;
 mod document_memory;
@@ -12,13 +12,13 @@ mod syntax;
 mod whole;
 mod write;
 
-pub use counted::{CountedText, NoJson};
+pub use counted::{ChargedJson, JsonWriteError};
 pub use document_memory::{
     has_too_many_values, reserve_document, reserve_document_unconditionally,
 };
-pub use misfit::{BrokenRule, Misfit, read_fitting};
+pub use misfit::{BrokenRule, TypeMismatch, read_typed};
 pub use plain::{Cursor, Scalar};
 pub use read::{Elements, InvalidJson, Json, Members, Number, Value, with_document};
-pub use syntax::{invalid_syntax, without_place};
-pub use whole::{whole_or_null, whole_u32};
+pub use syntax::{invalid_syntax, without_position};
+pub use whole::{integer_or_null, integer_u32};
 pub use write::{Plain, number, string, unsigned};

@@ -35,7 +35,7 @@ pub enum InvalidJson {
     NotAnObject,
     /// An object in the body has a duplicate key.
     #[error("the body has the key {0:?} twice in one object")]
-    KeyTwice(String),
+    DuplicateKey(String),
     /// The body is nested deeper than this many levels.
     #[error("the body must not be nested more than {0} levels deep")]
     TooDeep(usize),

@@ -6,7 +6,7 @@ use crate::limits;
 /// Converts an error of the parser.
 pub fn invalid_syntax(error: &serde_json::Error) -> InvalidJson {
     let text = error.to_string();
-    let reason = without_place(&text);
+    let reason = without_position(&text);
     if reason == "recursion limit exceeded" {
         return InvalidJson::TooDeep(limits::JSON_OBJECT_DEPTH_MAX);
     }
@@ -19,7 +19,7 @@ pub fn invalid_syntax(error: &serde_json::Error) -> InvalidJson {
 }
 
 /// Returns a parser's message without line and column.
-pub fn without_place(message: &str) -> &str {
+pub fn without_position(message: &str) -> &str {
     message.rsplit_once(" at line ").map_or(message, |(reason, _)| reason)
 }
 

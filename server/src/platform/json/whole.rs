@@ -7,13 +7,13 @@ use std::marker::PhantomData;
 use serde::de::{Deserializer, Error, Unexpected, Visitor};
 
 /// Reads an integer from 0, such as `4`, `4.0` or `4e0`. For `deserialize_with`.
-pub fn whole_u32<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
+pub fn integer_u32<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u32, D::Error> {
     deserializer.deserialize_any(Whole(PhantomData))
 }
 
 /// Reads an integer of type `N` in any of these notations, or `null`. For optional fields, together
 /// with `default`.
-pub fn whole_or_null<'de, D, N>(deserializer: D) -> Result<Option<N>, D::Error>
+pub fn integer_or_null<'de, D, N>(deserializer: D) -> Result<Option<N>, D::Error>
 where
     D: Deserializer<'de>,
     N: TryFrom<i64>,
@@ -80,7 +80,7 @@ mod tests {
 
     #[derive(Deserialize)]
     struct Body {
-        #[serde(deserialize_with = "super::whole_u32")]
+        #[serde(deserialize_with = "super::integer_u32")]
         n: u32,
     }
 

@@ -21,7 +21,7 @@ pub struct DsnKey {
 
 /// The error for a request with different keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Disagreement;
+pub struct ConflictingKeys;
 
 impl DsnKey {
     /// Returns the key in the headers and the query string of a request. Fails if they contain
@@ -29,7 +29,7 @@ impl DsnKey {
     pub fn in_head<'q>(
         headers: &HeaderMap,
         query: impl Iterator<Item = (&'q str, &'q str)>,
-    ) -> Result<Option<Self>, Disagreement> {
+    ) -> Result<Option<Self>, ConflictingKeys> {
         let values = headers.get_all(SENTRY_AUTH).iter().chain(headers.get_all(AUTHORIZATION));
         let in_headers = values.filter_map(|value| Self::in_header(value.to_str().ok()?));
         let (mut id, mut secret) = ("", "");
@@ -43,7 +43,7 @@ impl DsnKey {
         let in_query = Self::of(id.to_owned(), secret.to_owned());
         in_headers.chain(in_query).try_fold(None, |known: Option<Self>, found| match known {
             None => Ok(Some(found)),
-            Some(known) => known.and(found).map(Some).ok_or(Disagreement),
+            Some(known) => known.and(found).map(Some).ok_or(ConflictingKeys),
         })
     }
 
@@ -164,10 +164,10 @@ mod tests {
         assert_eq!(found(&[header], &both), Ok("a b".into()));
         let empty = [("sentry_key", "a"), ("sentry_secret", "")];
         assert_eq!(found(&[], &empty), Ok("a -".into()));
-        assert_eq!(found(&[header], &[("sentry_key", "b")]), Err(Disagreement));
+        assert_eq!(found(&[header], &[("sentry_key", "b")]), Err(ConflictingKeys));
         assert_eq!(
             found(&[header, ("authorization", "Sentry sentry_key=c")], &[]),
-            Err(Disagreement)
+            Err(ConflictingKeys)
         );
         assert_eq!(found(&[("authorization", "Bearer tt_a_b")], &[]), Ok("-".into()));
     }

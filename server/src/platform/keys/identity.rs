@@ -92,7 +92,7 @@ impl Identity {
 
     /// Returns the state of the caller's quota and how long to wait, if an earlier refusal shows
     /// that not even one call is allowed now. Counts nothing.
-    pub(crate) fn known_refusal(&self, class: LimitClass) -> Option<(Usage, Duration)> {
+    pub(crate) fn pending_refusal(&self, class: LimitClass) -> Option<(Usage, Duration)> {
         match self {
             Self::Anonymous | Self::Local => None,
             Self::Key(live) => live.throttle.known_refusal(class),

@@ -12,11 +12,11 @@ mod service;
 mod stored;
 mod text;
 
-pub use dsn::{Disagreement, DsnKey};
+pub use dsn::{ConflictingKeys, DsnKey};
 pub use identity::Identity;
 pub use key::{ApiKey, InvalidKey, NewKey, Scope, Scopes};
 pub use service::{FirstStart, IssuedKey, KeyError, Keys, LiveKey, UnstoredKey};
-pub use text::{KeyText, MalformedKey};
+pub use text::{KeyString, MalformedKey};
 
 #[cfg(test)]
 mod tests;

@@ -14,7 +14,7 @@ use super::authorization::presented_key;
 use super::dsn::DsnKey;
 use super::key::{ApiKey, InvalidKey, NewKey, Scope};
 use super::stored::{COLLECTION, StoredKey, StoredUse, USES};
-use super::text::{KeyText, SecretHash};
+use super::text::{KeyString, SecretHash};
 use crate::limits;
 use crate::platform::quota::{KeyLimits, Quotas};
 use crate::platform::throttle::Throttle;
@@ -58,7 +58,7 @@ pub struct IssuedKey {
     /// The key.
     pub key: ApiKey,
     /// The whole key, secret included.
-    pub text: KeyText,
+    pub text: KeyString,
 }
 
 /// A new key that is not stored, and not valid yet.
@@ -132,7 +132,7 @@ impl Keys {
 
     /// Creates an admin key if there are no keys: `given`, or a generated one. Fails as
     /// [`Self::create`] does.
-    pub fn first_start(&self, given: Option<KeyText>) -> Result<FirstStart, KeyError> {
+    pub fn first_start(&self, given: Option<KeyString>) -> Result<FirstStart, KeyError> {
         if !self.live.read().is_empty() {
             return Ok(FirstStart::NotFirst);
         }
@@ -158,7 +158,7 @@ impl Keys {
     /// or if the system provides no randomness.
     pub fn issue(&self, new: NewKey) -> Result<UnstoredKey, KeyError> {
         new.check()?;
-        Ok(self.draft(new, KeyText::generate()?))
+        Ok(self.draft(new, KeyString::generate()?))
     }
 
     /// Stores a key together with the receipt of its request; both are durable when this returns.
@@ -216,7 +216,7 @@ impl Keys {
     /// Returns the valid key in an `Authorization` header, if any. The result does not reveal what
     /// is wrong with the header. The secret is compared in constant time.
     pub fn authenticate(&self, authorization: &str) -> Option<Arc<LiveKey>> {
-        let text: KeyText = presented_key(authorization)?.parse().ok()?;
+        let text: KeyString = presented_key(authorization)?.parse().ok()?;
         let presented = text.secret_hash();
         let live = self.live.read().get(text.id()).map(Arc::clone);
         let stored = live.as_ref().map_or([0; 32], |live| live.secret);
@@ -272,7 +272,7 @@ impl Keys {
         Ok(())
     }
 
-    fn draft(&self, new: NewKey, text: KeyText) -> UnstoredKey {
+    fn draft(&self, new: NewKey, text: KeyString) -> UnstoredKey {
         let key = ApiKey {
             id: text.id().to_owned(),
             name: new.name,

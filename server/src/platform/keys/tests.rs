@@ -32,7 +32,7 @@ fn new_key(scopes: &[Scope]) -> NewKey {
     }
 }
 
-fn bearer(text: &KeyText) -> String {
+fn bearer(text: &KeyString) -> String {
     format!("Bearer {}", text.reveal())
 }
 
@@ -211,7 +211,7 @@ fn invalid_parameters_of_new_keys_are_rejected() {
 
 #[test]
 fn a_key_has_exactly_one_form() {
-    let key: KeyText = GIVEN.parse().unwrap();
+    let key: KeyString = GIVEN.parse().unwrap();
     assert_eq!((key.id(), key.reveal().as_str()), ("admin123", GIVEN));
     assert_eq!(format!("{key:?}"), "tt_admin123_…");
     let secret = "s".repeat(43);
@@ -229,14 +229,14 @@ fn a_key_has_exactly_one_form() {
         ("tt__".to_owned(), false),
         (String::new(), false),
     ] {
-        assert_eq!(text.parse::<KeyText>().is_ok(), fits, "{text:?}");
+        assert_eq!(text.parse::<KeyString>().is_ok(), fits, "{text:?}");
     }
 }
 
 #[test]
 fn generated_keys_are_well_formed_and_differ() {
-    let one = KeyText::generate().unwrap();
-    let other = KeyText::generate().unwrap();
+    let one = KeyString::generate().unwrap();
+    let other = KeyString::generate().unwrap();
     assert_eq!(one.reveal().parse(), Ok(one.clone()));
     assert_ne!(one.reveal(), other.reveal());
 }

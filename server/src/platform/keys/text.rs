@@ -19,7 +19,7 @@ pub(super) type SecretHash = [u8; 32];
 
 /// A whole key. Never stored or logged: its debug form hides the secret.
 #[derive(Clone, PartialEq, Eq)]
-pub struct KeyText {
+pub struct KeyString {
     id: String,
     secret: String,
 }
@@ -33,7 +33,7 @@ pub struct KeyText {
 )]
 pub struct MalformedKey;
 
-impl KeyText {
+impl KeyString {
     /// Generates an unpredictable key.
     pub(super) fn generate() -> std::io::Result<Self> {
         Ok(Self {
@@ -63,7 +63,7 @@ pub(super) fn hash_of(secret: &str) -> SecretHash {
     Sha256::digest(secret.as_bytes()).into()
 }
 
-impl FromStr for KeyText {
+impl FromStr for KeyString {
     type Err = MalformedKey;
 
     fn from_str(text: &str) -> Result<Self, MalformedKey> {
@@ -78,7 +78,7 @@ impl FromStr for KeyText {
     }
 }
 
-impl fmt::Debug for KeyText {
+impl fmt::Debug for KeyString {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "tt_{}_…", self.id)
     }

@@ -7,7 +7,7 @@ use crate::limits;
 
 /// A named bucket width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Width {
+pub enum BucketWidth {
     /// `1m`
     Minute,
     /// `5m`
@@ -18,7 +18,7 @@ pub enum Width {
     Day,
 }
 
-impl Width {
+impl BucketWidth {
     /// All widths, from the finest.
     pub const ALL: [Self; 4] = [Self::Minute, Self::FiveMinutes, Self::Hour, Self::Day];
 
@@ -81,17 +81,21 @@ mod tests {
     #[test]
     fn the_finest_width_with_few_enough_buckets_is_chosen() {
         for (start, end, expected) in [
-            (0, MINUTE, Width::Minute),
-            (0, 1_500 * MINUTE, Width::Minute),
+            (0, MINUTE, BucketWidth::Minute),
+            (0, 1_500 * MINUTE, BucketWidth::Minute),
             // One bucket more, because the range cuts the first and the last one.
-            (1, 1_500 * MINUTE + 1, Width::FiveMinutes),
-            (0, 7_500 * MINUTE, Width::FiveMinutes),
-            (0, 7_501 * MINUTE, Width::Hour),
-            (0, 62 * DAY, Width::Hour),
-            (0, 63 * DAY, Width::Day),
-            (0, 100_000 * DAY, Width::Day),
+            (1, 1_500 * MINUTE + 1, BucketWidth::FiveMinutes),
+            (0, 7_500 * MINUTE, BucketWidth::FiveMinutes),
+            (0, 7_501 * MINUTE, BucketWidth::Hour),
+            (0, 62 * DAY, BucketWidth::Hour),
+            (0, 63 * DAY, BucketWidth::Day),
+            (0, 100_000 * DAY, BucketWidth::Day),
         ] {
-            assert_eq!(Width::automatic(TimeRange::new(start, end)), expected, "{start}..{end}");
+            assert_eq!(
+                BucketWidth::automatic(TimeRange::new(start, end)),
+                expected,
+                "{start}..{end}"
+            );
         }
     }
 
@@ -108,7 +112,7 @@ mod tests {
             (i64::MIN, i64::MAX, u64::try_from(i64::MAX / MINUTE).map_or(0, |n| 2 * n + 2)),
         ] {
             assert_eq!(
-                Width::Minute.buckets(TimeRange::new(start, end)),
+                BucketWidth::Minute.buckets(TimeRange::new(start, end)),
                 expected,
                 "{start}..{end}"
             );

@@ -10,12 +10,12 @@ use telltale_engine::limits::GROUP_KEYS_MAX;
 use telltale_engine::{TagCondition, TagFilter, TimeRange, TimestampMs};
 
 use super::super::time::{self, Moment};
-use super::buckets::Width;
+use super::buckets::BucketWidth;
 use crate::limits;
 
 /// Why query parameters are rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum InvalidQuestion {
+pub enum InvalidQueryParams {
     /// `from` or `to` is not a valid time.
     #[error("{0} {TIME_RULE}")]
     Time(&'static str),
@@ -24,10 +24,10 @@ pub enum InvalidQuestion {
     RangeEmpty,
     /// The range has too many buckets: this many.
     #[error("the range has {0} buckets of this interval; the limit is {max}", max = limits::QUERY_BUCKETS_MAX)]
-    RangeTooLong(u64),
+    TooManyBuckets(u64),
     /// The response would have too many points: this many.
-    #[error("the response has {0} points over all groups; the limit is {max}", max = limits::ANSWER_POINTS_MAX)]
-    AnswerTooLong(u64),
+    #[error("the response has {0} points over all groups; the limit is {max}", max = limits::RESPONSE_POINTS_MAX)]
+    TooManyPoints(u64),
     /// The interval is unknown.
     #[error("interval must be one of 1m, 5m, 1h, 1d")]
     Interval,
@@ -68,8 +68,8 @@ pub fn moment(
     field: &'static str,
     text: &str,
     now: TimestampMs,
-) -> Result<Moment, InvalidQuestion> {
-    time::parse_moment(text, now).ok_or(InvalidQuestion::Time(field))
+) -> Result<Moment, InvalidQueryParams> {
+    time::parse_moment(text, now).ok_or(InvalidQueryParams::Time(field))
 }
 
 /// Returns the half-open range from `start` (default: `default_ms` before the end) to `end`
@@ -79,22 +79,22 @@ pub fn range(
     end: Option<TimestampMs>,
     default_ms: i64,
     now: TimestampMs,
-) -> Result<TimeRange, InvalidQuestion> {
+) -> Result<TimeRange, InvalidQueryParams> {
     let start = start.unwrap_or_else(|| TimestampMs(end.unwrap_or(now).0 - default_ms));
     let range = TimeRange { start, end: end.unwrap_or(TimestampMs(now.0 + 1)) };
-    if range.is_empty() { Err(InvalidQuestion::RangeEmpty) } else { Ok(range) }
+    if range.is_empty() { Err(InvalidQueryParams::RangeEmpty) } else { Ok(range) }
 }
 
 /// Returns the bucket width named `text`, or a suitable one for the range. Fails if the range has
 /// too many buckets.
-pub fn width(text: Option<&str>, range: TimeRange) -> Result<Width, InvalidQuestion> {
+pub fn width(text: Option<&str>, range: TimeRange) -> Result<BucketWidth, InvalidQueryParams> {
     let width = match text {
-        Some(text) => Width::parse(text).ok_or(InvalidQuestion::Interval)?,
-        None => Width::automatic(range),
+        Some(text) => BucketWidth::parse(text).ok_or(InvalidQueryParams::Interval)?,
+        None => BucketWidth::automatic(range),
     };
     let buckets = width.buckets(range);
     if buckets > limits::QUERY_BUCKETS_MAX {
-        return Err(InvalidQuestion::RangeTooLong(buckets));
+        return Err(InvalidQueryParams::TooManyBuckets(buckets));
     }
     Ok(width)
 }
@@ -112,8 +112,8 @@ pub struct GroupRules {
 pub fn group_by<T: PartialEq>(
     list: &str,
     rules: GroupRules,
-    read: impl Fn(&str) -> Result<T, InvalidQuestion>,
-) -> Result<Vec<T>, InvalidQuestion> {
+    read: impl Fn(&str) -> Result<T, InvalidQueryParams>,
+) -> Result<Vec<T>, InvalidQueryParams> {
     let mut all = Vec::new();
     for item in list.split(',') {
         // A space may follow the comma; trailing spaces are part of the key.
@@ -132,7 +132,7 @@ pub fn group_by<T: PartialEq>(
 /// Returns the conditions of `tags[key]=text` parameters, given as pairs of key and text.
 pub fn tag_filters<'q>(
     pairs: impl Iterator<Item = (&'q str, &'q str)>,
-) -> Result<Vec<TagFilter>, InvalidQuestion> {
+) -> Result<Vec<TagFilter>, InvalidQueryParams> {
     let mut filters = Vec::new();
     for (key, text) in pairs {
         if filters.len() == limits::QUERY_FILTERS_MAX {
@@ -203,8 +203,8 @@ fn values_of(list: &str) -> Vec<ListedValue> {
 }
 
 /// Returns the error for a parameter that is not valid, and what was expected.
-pub fn parameter(field: impl fmt::Display, expected: &'static str) -> InvalidQuestion {
-    InvalidQuestion::Parameter { field: field.to_string(), expected }
+pub fn parameter(field: impl fmt::Display, expected: &'static str) -> InvalidQueryParams {
+    InvalidQueryParams::Parameter { field: field.to_string(), expected }
 }
 
 #[cfg(test)]

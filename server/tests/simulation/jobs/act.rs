@@ -5,8 +5,8 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use telltale_engine::{Receipt, TimestampMs};
 use telltale_server::jobs::{
-    ClassName, Drafted, Enqueued, FailureReport, Granted, JobId, JobStatus, JobsError, NewWorker,
-    Vitals, WorkerId,
+    ClassName, Drafted, Enqueued, FailureReport, GrantedJobs, JobId, JobStatus, JobsError,
+    NewWorker, WorkerId, WorkerUsage,
 };
 use telltale_simulation::{Driver as _, Outcome, fail};
 
@@ -157,14 +157,14 @@ impl Driver {
                     return fail("the reply for a new job differs from its draft", new.name);
                 }
                 self.holds_alone(new)?;
-                self.jobs.enqueued(Some(id), new, &[JobState::Waiting], now);
+                self.jobs.enqueued(Some(id), new, &[JobState::Cancellation], now);
             }
             Reply::Refused(JobsError::NotUnique(holder)) => {
                 self.may_be_held(new, holder)?;
             }
             Reply::Refused(error) => return fail("a new job was refused", error),
             Reply::Unknown => {
-                self.jobs.enqueued(Some(id), new, &[JobState::Absent, JobState::Waiting], now);
+                self.jobs.enqueued(Some(id), new, &[JobState::Absent, JobState::Cancellation], now);
             }
         }
         Ok(())
@@ -214,7 +214,7 @@ impl Driver {
             let is_lost = matches!(reply, Reply::Unknown);
             if is_lost && new.unique.is_some_and(|key| self.jobs.holders_of(key).next().is_some()) {
                 let now = self.now();
-                self.jobs.enqueued(Some(id), new, &[JobState::Absent, JobState::Waiting], now);
+                self.jobs.enqueued(Some(id), new, &[JobState::Absent, JobState::Cancellation], now);
                 continue;
             }
             let before = self.jobs.jobs.len();
@@ -231,14 +231,14 @@ impl Driver {
         let outcome = self.runtime.block_on(self.service().jobs().delete(self.id_of(at)));
         let reply = self.classify("a job could not be deleted", outcome)?;
         let job = &mut self.jobs.jobs[at];
-        let gone = |state| (state == JobState::Waiting).then_some(JobState::Absent);
+        let gone = |state| (state == JobState::Cancellation).then_some(JobState::Absent);
         let may = match &reply {
-            Reply::Accepted(()) => job.may(|state| state == JobState::Waiting),
+            Reply::Accepted(()) => job.may(|state| state == JobState::Cancellation),
             Reply::Refused(JobsError::NotDeletable(status)) => job.may(|state| match state {
                 JobState::Held(_) => *status == JobStatus::Running.as_str(),
                 JobState::Done(_) => *status == JobStatus::Completed.as_str(),
                 JobState::Dead => *status == JobStatus::Dead.as_str(),
-                JobState::Absent | JobState::Waiting => false,
+                JobState::Absent | JobState::Cancellation => false,
             }),
             Reply::Refused(JobsError::JobNotFound(_)) => job.may(|state| state == JobState::Absent),
             Reply::Refused(_) => false,
@@ -279,7 +279,7 @@ impl Driver {
 
     fn heartbeat(&mut self, pick: u64) -> Outcome {
         let Some(worker) = self.pick_worker(pick) else { return Ok(()) };
-        let vitals = Vitals { busy_threads: Some(pick as u32 % 5), ..Vitals::default() };
+        let vitals = WorkerUsage { busy_threads: Some(pick as u32 % 5), ..WorkerUsage::default() };
         let outcome = self.runtime.block_on(self.service().jobs().heartbeat(worker, vitals));
         match self.classify("a heartbeat failed", outcome)? {
             Reply::Accepted(_) => self.jobs.heartbeat_received(worker, self.now()),
@@ -321,7 +321,7 @@ impl Driver {
         &mut self,
         worker: WorkerId,
         limit: u32,
-        outcome: Result<Granted, JobsError>,
+        outcome: Result<GrantedJobs, JobsError>,
     ) -> Outcome<usize> {
         let now = self.now();
         match self.classify("jobs could not be fetched", outcome)? {
@@ -458,7 +458,7 @@ impl Driver {
                 if (is_dead && most < max) || (!is_dead && least >= max) {
                     return fail("a job died too early or too late", details(job));
                 }
-                job.states = vec![if is_dead { JobState::Dead } else { JobState::Waiting }];
+                job.states = vec![if is_dead { JobState::Dead } else { JobState::Cancellation }];
                 job.retry = failed.next_run_at.map(|at| Retry::new(at.0 - now.wall, now));
                 Ok(())
             }
@@ -469,7 +469,7 @@ impl Driver {
             Reply::Unknown => {
                 if job.may(|state| state.is_held_with(token)) {
                     job.retry = None;
-                    job.add(JobState::Waiting);
+                    job.add(JobState::Cancellation);
                     job.may_fail();
                 }
                 Ok(())

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use telltale_engine::TimestampMs;
-use telltale_server::jobs::{JobsError, Vitals};
+use telltale_server::jobs::{JobsError, WorkerUsage};
 use telltale_simulation::{Outcome, fail};
 
 use super::act::Reply;
@@ -23,15 +23,16 @@ impl Driver {
     pub(super) fn purge(&mut self, queue: usize) -> Outcome {
         let outcome = self.runtime.block_on(self.service().jobs().purge(QUEUES[queue].to_owned()));
         let reply = self.classify("a queue could not be purged", outcome)?;
-        let waiting = |state| (state == JobState::Waiting).then_some(JobState::Absent);
+        let waiting = |state| (state == JobState::Cancellation).then_some(JobState::Absent);
         let its = self.jobs.jobs.iter_mut().filter(|job| job.new.queue == queue);
         match reply {
             Reply::Accepted(count) => {
                 let (mut least, mut most) = (0, 0);
                 for job in its {
-                    least += usize::from(job.must(|state| state == JobState::Waiting));
-                    most += usize::from(job.may(|state| state == JobState::Waiting));
-                    job.batch = job.batch.filter(|_| !job.may(|state| state == JobState::Waiting));
+                    least += usize::from(job.must(|state| state == JobState::Cancellation));
+                    most += usize::from(job.may(|state| state == JobState::Cancellation));
+                    job.batch =
+                        job.batch.filter(|_| !job.may(|state| state == JobState::Cancellation));
                     job.turn(waiting);
                 }
                 if (least..=most).contains(&count) {
@@ -142,7 +143,7 @@ impl Driver {
         let outcome = self.runtime.block_on(self.service().jobs().enqueue_all(Vec::new(), slow));
         let is_certain = matches!(self.classify("a cycle failed", outcome)?, Reply::Accepted(()));
         if let Some(worker) = worker.filter(|_| is_certain && ms > LATE_MS) {
-            let heartbeat = self.service().jobs().heartbeat(worker, Vitals::default());
+            let heartbeat = self.service().jobs().heartbeat(worker, WorkerUsage::default());
             let outcome = self.runtime.block_on(heartbeat);
             match self.classify("a heartbeat failed", outcome)? {
                 Reply::Accepted(_) => self.jobs.heartbeat_received(worker, self.now()),

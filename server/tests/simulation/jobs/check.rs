@@ -44,7 +44,7 @@ impl Driver {
         let job = &mut self.jobs.jobs[at];
         let fits = |state: &JobState| match (detail, state) {
             (None, state) => *state == JobState::Absent,
-            (Some(detail), JobState::Waiting) => matches!(
+            (Some(detail), JobState::Cancellation) => matches!(
                 detail.status,
                 JobStatus::Ready | JobStatus::Scheduled | JobStatus::Retrying
             ),
@@ -86,7 +86,7 @@ impl Driver {
         for at in 0..self.jobs.jobs.len() {
             let Some(was) = self.jobs.jobs[at].was.take() else { continue };
             let is_back = self.jobs.jobs[was].must(|state| state == JobState::Absent);
-            let state = if is_back { JobState::Waiting } else { JobState::Absent };
+            let state = if is_back { JobState::Cancellation } else { JobState::Absent };
             self.jobs.jobs[at].states = vec![state];
         }
     }
@@ -150,7 +150,7 @@ impl Driver {
                 );
             }
             let its = || self.jobs.jobs.iter().filter(|job| job.new.queue == queue);
-            let waits = |state| state == JobState::Waiting;
+            let waits = |state| state == JobState::Cancellation;
             let least = its().filter(|job| job.must(waits)).count();
             let most = its().filter(|job| job.may(waits)).count();
             let waiting = view.ready + view.scheduled + view.retrying;
@@ -240,7 +240,7 @@ fn check_timers(job: &Job, detail: &JobDetail, now: Now) -> Outcome {
 fn has_lease_over(state: JobState, now: Now) -> bool {
     match state {
         JobState::Held(hold) => hold.lease.must_be_over(now),
-        JobState::Absent | JobState::Waiting | JobState::Done(_) | JobState::Dead => true,
+        JobState::Absent | JobState::Cancellation | JobState::Done(_) | JobState::Dead => true,
     }
 }
 

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 
-use telltale_server::jobs::{Holding, JobId, QueueName, UniqueKey, WorkerId};
+use telltale_server::jobs::{HeldJob, JobId, QueueName, UniqueKey, WorkerId};
 use telltale_simulation::{Outcome, fail};
 
 use super::due::{Lease, Retry};
@@ -26,7 +26,7 @@ pub(crate) enum JobState {
     /// It never existed, or was deleted.
     Absent,
     /// Ready, scheduled, or to be retried.
-    Waiting,
+    Cancellation,
     Held(Hold),
     /// Finished with this token.
     Done(u64),
@@ -119,7 +119,7 @@ impl JobState {
     }
 
     pub(crate) fn is_unfinished(self) -> bool {
-        matches!(self, Self::Waiting | Self::Held(_))
+        matches!(self, Self::Cancellation | Self::Held(_))
     }
 }
 
@@ -187,7 +187,7 @@ impl Job {
 
     /// Returns whether it is certainly waiting at its position in the queue.
     fn waits_in_order(&self) -> bool {
-        self.in_order && self.must(|state| state == JobState::Waiting)
+        self.in_order && self.must(|state| state == JobState::Cancellation)
     }
 }
 
@@ -214,7 +214,7 @@ impl Model {
             job.is_due |= now.wall >= job.not_before;
             job.retry.iter_mut().for_each(|retry| retry.pass(now));
             let mut lost = false;
-            let waits = job.may(|state| state == JobState::Waiting);
+            let waits = job.may(|state| state == JobState::Cancellation);
             for state in &mut job.states {
                 let JobState::Held(hold) = state else { continue };
                 let worker = self.workers.get(&hold.worker);
@@ -227,7 +227,7 @@ impl Model {
                 }
             }
             if lost {
-                job.add(JobState::Waiting);
+                job.add(JobState::Cancellation);
                 job.may_fail();
             }
         }
@@ -267,7 +267,7 @@ impl Model {
         states: &[JobState],
         now: Now,
     ) -> &mut Job {
-        let is_known = states == [JobState::Waiting];
+        let is_known = states == [JobState::Cancellation];
         self.made[new.queue] |= is_known;
         self.jobs.push(Job {
             id,
@@ -331,7 +331,7 @@ impl Model {
         self.workers.remove(&id);
         for job in &mut self.jobs {
             job.turn(|state| match state {
-                JobState::Held(hold) if hold.worker == id => Some(JobState::Waiting),
+                JobState::Held(hold) if hold.worker == id => Some(JobState::Cancellation),
                 _ => None,
             });
         }
@@ -360,13 +360,13 @@ impl Model {
             let job = &mut self.jobs[at];
             if queues.contains(&job.new.queue) {
                 job.in_order = false;
-                job.may_turn(|state| (state == JobState::Waiting).then_some(hold));
+                job.may_turn(|state| (state == JobState::Cancellation).then_some(hold));
             }
         }
     }
 
     /// Records the grant of a job.
-    pub(crate) fn granted(&mut self, worker: WorkerId, held: &Holding, now: Now) -> Outcome {
+    pub(crate) fn granted(&mut self, worker: WorkerId, held: &HeldJob, now: Now) -> Outcome {
         let at = match self.index_of(held.id) {
             Some(at) => at,
             None => self.adopt(held)?,
@@ -389,7 +389,7 @@ impl Model {
     }
 
     /// Finds the model of an unknown job, which must be a retried dead job whose reply was lost.
-    fn adopt(&mut self, held: &Holding) -> Outcome<usize> {
+    fn adopt(&mut self, held: &HeldJob) -> Outcome<usize> {
         let is_it = |job: &Job| job.id.is_none() && *job.new.class() == *held.class;
         let Some(at) = self.jobs.iter().position(is_it) else {
             return fail("an unknown job was granted", format!("{held:?}"));
@@ -398,10 +398,10 @@ impl Model {
         Ok(at)
     }
 
-    fn check_grant(&self, at: usize, worker: WorkerId, held: &Holding, now: Now) -> Outcome {
+    fn check_grant(&self, at: usize, worker: WorkerId, held: &HeldJob, now: Now) -> Outcome {
         let job = &self.jobs[at];
         let details = || format!("{held:?} to {worker:?}; {job:?}");
-        if !job.may(|state| state == JobState::Waiting) {
+        if !job.may(|state| state == JobState::Cancellation) {
             let kind = match job.states[..] {
                 [JobState::Held(_)] => "a job has two holders",
                 [JobState::Done(_)] => "a finished job was granted",
@@ -423,7 +423,7 @@ impl Model {
         if *held.class != *job.new.class() || *held.arguments != *job.new.arguments() {
             return fail("a job was granted with other content", details());
         }
-        let is_certain = job.must(|state| state == JobState::Waiting);
+        let is_certain = job.must(|state| state == JobState::Cancellation);
         let is_early = !job.is_due && now.wall < job.not_before;
         if is_certain && (is_early || job.retry.is_some_and(|retry| retry.must_wait(now))) {
             return fail("a job was granted before its time", details());
@@ -450,7 +450,7 @@ impl Model {
     }
 
     /// Records that a granted job is returned, at once or when its lease ends.
-    pub(crate) fn returned(&mut self, held: &Holding) {
+    pub(crate) fn returned(&mut self, held: &HeldJob) {
         let Some(at) = self.index_of(held.id) else { return };
         let job = &mut self.jobs[at];
         job.tokens.pop();
@@ -487,8 +487,8 @@ impl Model {
     pub(crate) fn retried(&mut self, at: usize, id: Option<JobId>, now: Now) {
         let new = NewJob { in_ms: 0, ..self.jobs[at].new.clone() };
         let states: &[JobState] = match id {
-            Some(_) => &[JobState::Waiting],
-            None => &[JobState::Absent, JobState::Waiting],
+            Some(_) => &[JobState::Cancellation],
+            None => &[JobState::Absent, JobState::Cancellation],
         };
         let was = id.is_none().then_some(at);
         let retried = self.enqueued(id, &new, states, now);

@@ -12,7 +12,7 @@ use crate::events::block::texts::StringPacker;
 use crate::limits::{
     EVENT_PROPERTY_COLUMNS_MAX, EVENT_SHAPE_BYTES_MAX, EVENT_SHAPE_ROWS_MIN, EVENT_SHAPES_MAX,
 };
-use crate::model::{Interner, TextId};
+use crate::model::{StringId, StringInterner};
 
 /// The code of a row without properties.
 pub(super) const NONE: i64 = 0;
@@ -88,7 +88,7 @@ struct SplitRow {
 }
 
 struct SplitRows<'t> {
-    shapes: Interner,
+    shapes: StringInterner,
     rows_of: Vec<u32>,
     rows: Vec<SplitRow>,
     leaves: Vec<Leaf<'t>>,
@@ -97,7 +97,7 @@ struct SplitRows<'t> {
 impl<'t> SplitRows<'t> {
     fn new(strings: &[&'t str]) -> Self {
         let mut split_rows = Self {
-            shapes: Interner::default(),
+            shapes: StringInterner::default(),
             rows_of: Vec::new(),
             rows: Vec::with_capacity(strings.len()),
             leaves: Vec::new(),
@@ -137,7 +137,7 @@ impl<'t> SplitRows<'t> {
             if shapes.len() == EVENT_SHAPES_MAX {
                 break;
             }
-            if shapes.push(self.shapes.text(TextId(id)))
+            if shapes.push(self.shapes.text(StringId(id)))
                 && let Some(code) = codes.get_mut(id as usize)
             {
                 *code = Some(shapes.len() as u32 - 1);
@@ -151,7 +151,7 @@ impl<'t> SplitRows<'t> {
         let mut chosen: Vec<(u32, u32)> =
             codes.iter().zip(0..).filter_map(|(code, id)| Some(((*code)?, id))).collect();
         chosen.sort_unstable();
-        chosen.into_iter().map(|(_, id)| self.shapes.text(TextId(id))).collect()
+        chosen.into_iter().map(|(_, id)| self.shapes.text(StringId(id))).collect()
     }
 }
 
@@ -194,14 +194,14 @@ impl<'t> ColumnBuilder<'t> {
                 floats::encode(column, &Runs::new([column.len()]), effort, &mut out)?;
             }
             Self::Strings(column) => {
-                let mut distinct = Interner::default();
+                let mut distinct = StringInterner::default();
                 let ids: Vec<u32> = column.iter().map(|text| distinct.intern(text).0).collect();
                 if distinct.len() * ROWS_PER_STRING > column.len() {
                     let pages = packer.unsorted(column.iter().copied())?;
                     sections.push(SectionKind::PropertyStrings, number, pages);
                     return Ok(());
                 }
-                let text = |id| distinct.text(TextId(id));
+                let text = |id| distinct.text(StringId(id));
                 let sorted = terms::sort((0..distinct.len() as u32).collect(), text);
                 let pages = packer.sorted(sorted.iter().map(|id| text(*id)))?;
                 sections.push(SectionKind::PropertyStrings, number, pages);

@@ -6,7 +6,7 @@ use super::split::{Leaf, LeafKind};
 use crate::codec::{CodecError, CodecResult};
 use crate::events::block::memory::InMemory;
 use crate::limits::{EVENT_PROPERTY_COLUMNS_MAX, PROPERTIES_NESTING_MAX};
-use crate::model::float_text;
+use crate::model::float_to_string;
 
 /// The key of a column of properties: the leaves of one kind at one path.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -94,7 +94,7 @@ pub(super) fn put_leaf(leaf: Leaf<'_>, out: &mut String) {
         Leaf::Integer(integer) => out.push_str(itoa::Buffer::new().format(integer)),
         // Corrupt columns may contain numbers that JSON cannot represent.
         Leaf::Number(number) if !number.is_finite() => out.push_str("null"),
-        Leaf::Number(number) => out.push_str(&float_text(number)),
+        Leaf::Number(number) => out.push_str(&float_to_string(number)),
         Leaf::String(text) => {
             out.push('"');
             out.push_str(text);

@@ -1,7 +1,7 @@
 //! Splits canonical JSON text into shape and leaves. Accepts any input; text that is not canonical
 //! is refused.
 
-use crate::model::float_text;
+use crate::model::float_to_string;
 
 /// The kind of a leaf. The numbers are part of the stored format: they mark the leaf in its shape.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -190,7 +190,7 @@ impl<'t> Splitter<'t, '_> {
             return Some(Leaf::Number(number));
         }
         let number: f64 = text.parse().ok()?;
-        (number.is_finite() && float_text(number) == text).then_some(Leaf::Number(number))
+        (number.is_finite() && float_to_string(number) == text).then_some(Leaf::Number(number))
     }
 }
 
@@ -248,7 +248,7 @@ mod tests {
             let text = format!("{}{whole}.{fraction}", if negative { "-" } else { "" });
             if let Some(number) = short_decimal(&text) {
                 prop_assert_eq!(number.to_bits(), text.parse::<f64>().unwrap().to_bits());
-                prop_assert_eq!(float_text(number), text);
+                prop_assert_eq!(float_to_string(number), text);
             }
         }
     }

@@ -24,7 +24,7 @@ pub(super) fn matches(event: &Event, filter: &EventFilter) -> bool {
         NameFilter::Any => true,
         NameFilter::Exactly(name) => event.name == *name,
         NameFilter::Prefix(prefix) => event.name.starts_with(prefix.as_str()),
-        NameFilter::PrefixBut { prefix, but } => {
+        NameFilter::PrefixExcept { prefix, but } => {
             event.name.starts_with(prefix.as_str()) && !event.name.starts_with(but.as_str())
         }
     };

@@ -122,7 +122,7 @@ fn filter() -> impl Strategy<Value = EventFilter> {
         1 => select(&["a", "b.y", "none"][..]).prop_map(|n| NameFilter::Exactly(n.into())),
         1 => select(&["", "a", "b.", "c"][..]).prop_map(|n| NameFilter::Prefix(n.into())),
         2 => (select(&["", "a", "b."][..]), select(&["", "a", "b", "b.y", "c"][..])).prop_map(
-            |(prefix, but)| NameFilter::PrefixBut { prefix: prefix.into(), but: but.into() },
+            |(prefix, but)| NameFilter::PrefixExcept { prefix: prefix.into(), but: but.into() },
         ),
     ];
     let user = prop_oneof![4 => Just(None), 1 => select(&["u1", "eu", "none"][..]).prop_map(Some)];

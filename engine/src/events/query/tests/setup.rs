@@ -12,13 +12,13 @@ use super::super::super::{
     Chunk, CodedColumn, EventSource, NO_CODE, Numbers, RowSet, StringCounts, StringHashes,
 };
 use super::super::{QueryContext, QueryLimits, aggregate, list};
-use crate::asking::Asking;
+use crate::asking::QueryInProgress;
 use crate::error::{Error, Result};
 use crate::events::source::ClosedSource;
 use crate::memory::Memory;
 use crate::model::{
-    Event, EventAnswer, EventField, EventFilter, EventGroupBy, EventId, EventListQuery, EventPage,
-    EventQuery, EventRows, NameFilter, NewEvent, Properties, TagFilter, TimeRange,
+    Event, EventField, EventFilter, EventGroupBy, EventId, EventListQuery, EventPage, EventQuery,
+    EventQueryResult, EventRows, NameFilter, NewEvent, Properties, TagFilter, TimeRange,
 };
 
 pub(super) const LIMITS: Limits =
@@ -50,7 +50,7 @@ pub(super) fn run<T: PartialEq + std::fmt::Debug>(
         let reported = Mutex::new(BTreeSet::new());
         let damaged =
             |index: usize, _: &Error| assert!(reported.lock().insert(index), "reported twice");
-        let asking = Asking::begin(&Memory::unlimited(), limits.bytes_max);
+        let asking = QueryInProgress::begin(&Memory::unlimited(), limits.bytes_max);
         let limits = limits.query;
         let answer = query(&QueryContext { pool, limits, asking: &asking, damaged: &damaged });
         (answer, reported.into_inner())
@@ -66,7 +66,7 @@ pub(super) fn page(sources: &Sources, query: &EventListQuery) -> EventPage {
     run(LIMITS, |context| list(sources, query, context)).0.unwrap()
 }
 
-pub(super) fn answer(sources: &Sources, query: &EventQuery) -> EventAnswer {
+pub(super) fn answer(sources: &Sources, query: &EventQuery) -> EventQueryResult {
     run(LIMITS, |context| aggregate(sources, query, context)).0.unwrap()
 }
 

@@ -8,7 +8,7 @@ use super::export::SUMMARIES;
 use super::json::write_varint;
 use super::request::Encoding;
 use crate::http::{ApiResult, BulkOutcome, Response};
-use crate::limits::OTLP_REASONS_TOLD_MAX;
+use crate::limits::OTLP_REASONS_LISTED_MAX;
 
 /// The result of a request.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -71,7 +71,7 @@ fn message(outcome: &BulkOutcome) -> String {
         let mut rejected = format!("{} of {total} data points rejected", outcome.rejected());
         let mut reasons: Vec<&str> = Vec::new();
         for reason in outcome.reasons() {
-            if reasons.len() < OTLP_REASONS_TOLD_MAX && !reasons.contains(&reason) {
+            if reasons.len() < OTLP_REASONS_LISTED_MAX && !reasons.contains(&reason) {
                 reasons.push(reason);
             }
         }

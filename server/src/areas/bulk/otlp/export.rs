@@ -270,7 +270,7 @@ impl<'b> Stream<'_, 'b> {
                 batch.histogram(series, time, &histogram);
             }
             (SampleMapping::Cumulative(_), PointValue::Histogram(Ok(histogram))) => {
-                batch.histogram_reading(series, time, *histogram, start_time);
+                batch.cumulative_histogram(series, time, *histogram, start_time);
             }
             (_, PointValue::Nothing | PointValue::Histogram(Err(_))) => {}
         }

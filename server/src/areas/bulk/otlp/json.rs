@@ -14,7 +14,7 @@ use serde_json::error::Category;
 
 use super::error::OtlpError;
 use super::schema::{Field, Kind, REQUEST};
-use crate::platform::json::{InvalidJson, invalid_syntax, without_place};
+use crate::platform::json::{InvalidJson, invalid_syntax, without_position};
 
 /// The number of bytes in which the length of a message is encoded; enough for 32 GiB.
 const LENGTH_BYTES: usize = 5;
@@ -36,7 +36,7 @@ fn message_of(error: &serde_json::Error) -> String {
         return invalid_syntax(error).to_string();
     }
     let string = error.to_string();
-    let reason = without_place(&string);
+    let reason = without_position(&string);
     // A type error that does not come from `ValueWriter` concerns the outermost value.
     if reason.starts_with("invalid type") {
         return InvalidJson::NotAnObject.to_string();

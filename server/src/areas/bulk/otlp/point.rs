@@ -69,7 +69,7 @@ impl PointValue {
     /// Returns the number of buckets that are held in memory until they are written.
     pub(super) fn buckets(&self) -> usize {
         match self {
-            Self::Histogram(Ok(histogram)) => histogram.buckets().spelled_out(),
+            Self::Histogram(Ok(histogram)) => histogram.buckets().buckets_in_memory(),
             _ => 0,
         }
     }

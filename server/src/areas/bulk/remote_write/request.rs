@@ -438,7 +438,7 @@ impl<'r> PartReader<'r, '_> {
             let (time, histogram) = (measured.time, measured.histogram);
             match measured.start_time {
                 Some(start_time) => {
-                    self.batch.histogram_reading(series, time, histogram, start_time)
+                    self.batch.cumulative_histogram(series, time, histogram, start_time)
                 }
                 None => self.batch.histogram(series, time, &histogram),
             }

@@ -10,7 +10,7 @@ use super::request::{WriteRequest, WrittenCounts};
 use crate::app::App;
 use crate::areas::bulk::intake;
 use crate::http::{
-    ApiError, ApiResult, BodyDoc, BodyKind, BulkOutcome, Doc, LimitClass, Packing, Request,
+    ApiError, ApiResult, BodyDoc, BodyEncoding, BodyKind, BulkOutcome, Doc, LimitClass, Request,
     Response, Route, Scope,
 };
 
@@ -20,7 +20,7 @@ pub static ROUTES: &[Route] = &[Route::post("/api/v1/write", &write)
     .limit(LimitClass::Unlimited)
     .body(BodyKind::Bulk)
     .any_query()
-    .packing(Packing::Snappy)
+    .packing(BodyEncoding::Snappy)
     .doc(WRITE)];
 
 async fn write(app: Arc<App>, mut req: Request) -> ApiResult<Response> {

@@ -10,7 +10,7 @@ use crate::app::App;
 use crate::areas::dashboards::error::DashboardsError;
 use crate::areas::dashboards::plan::{Measure, QueryPlan, QuerySource};
 use crate::areas::metrics::{self, MetricsError};
-use crate::platform::telemetry::buckets::Width;
+use crate::platform::telemetry::buckets::BucketWidth;
 use crate::platform::telemetry::question::label;
 
 /// The values of one group.
@@ -33,7 +33,7 @@ pub(super) enum Buckets {
     /// One bucket for the whole range.
     One,
     /// Buckets of this width.
-    Of(Width),
+    Of(BucketWidth),
 }
 
 /// A bucket width that covers every representable time and is a multiple of every rollup's buckets.

@@ -19,7 +19,7 @@ use crate::areas::dashboards::error::DashboardsError;
 use crate::areas::dashboards::model::Widget;
 use crate::areas::dashboards::options::WidgetOptions;
 use crate::http::{ApiError, ApiResult, ErrorCode, Query};
-use crate::platform::telemetry::question::InvalidQuestion;
+use crate::platform::telemetry::question::InvalidQueryParams;
 use crate::platform::time::Moment;
 
 /// The values of a widget, or its error.
@@ -52,7 +52,7 @@ impl RequestedRange {
         let to = query.moment("to", now)?.map(Moment::end);
         let requested = Self { from, to, now };
         if requested.from.is_some_and(|from| from >= requested.end()) {
-            return Err(InvalidQuestion::RangeEmpty.into());
+            return Err(InvalidQueryParams::RangeEmpty.into());
         }
         Ok(requested)
     }

@@ -13,7 +13,7 @@ use crate::areas::dashboards::options::{Order, WidgetOptions};
 use crate::areas::dashboards::plan::{Column, Measure, QueryPlan};
 use crate::areas::metrics;
 use crate::limits;
-use crate::platform::telemetry::buckets::Width;
+use crate::platform::telemetry::buckets::BucketWidth;
 
 /// The values of a widget.
 #[derive(Clone, Debug, PartialEq)]
@@ -105,13 +105,13 @@ pub(super) fn compute(
         }
         WidgetType::Table => table(app, &plan, options, range),
         WidgetType::Heatmap => {
-            if Width::Hour.buckets(range) > limits::QUERY_BUCKETS_MAX {
+            if BucketWidth::Hour.buckets(range) > limits::QUERY_BUCKETS_MAX {
                 let max = limits::QUERY_BUCKETS_MAX;
                 let message = format!("the range must not have more than {max} hours");
                 return Err(DashboardsError::Unanswerable(message));
             }
             let (measures, fold) = heatmap::columns(&plan);
-            let groups = run_query(app, &plan, range, Buckets::Of(Width::Hour), &measures)?;
+            let groups = run_query(app, &plan, range, Buckets::Of(BucketWidth::Hour), &measures)?;
             Ok(Data::Cells(heatmap::cells(groups.first(), fold, options.axes())))
         }
     }

@@ -15,7 +15,7 @@ use crate::areas::dashboards::model::{
 use crate::areas::dashboards::options::WidgetOptions;
 use crate::limits;
 use crate::platform::bounded::AtMost;
-use crate::platform::json::{read_fitting, whole_or_null, whole_u32};
+use crate::platform::json::{integer_or_null, integer_u32, read_typed};
 use crate::platform::patterns;
 
 /// The version of the export format.
@@ -95,16 +95,16 @@ pub(in crate::areas::dashboards) struct LayoutInput {
 #[schemars(rename = "WidgetMoveInput")]
 struct MoveInput {
     id: String,
-    #[serde(deserialize_with = "whole_u32")]
+    #[serde(deserialize_with = "integer_u32")]
     #[schemars(range(max = limits::GRID_COLUMNS - 1))]
     x: u32,
-    #[serde(deserialize_with = "whole_u32")]
+    #[serde(deserialize_with = "integer_u32")]
     #[schemars(range(max = limits::GRID_ROWS_MAX - 1))]
     y: u32,
-    #[serde(deserialize_with = "whole_u32")]
+    #[serde(deserialize_with = "integer_u32")]
     #[schemars(range(min = 1, max = limits::GRID_COLUMNS))]
     width: u32,
-    #[serde(deserialize_with = "whole_u32")]
+    #[serde(deserialize_with = "integer_u32")]
     #[schemars(range(min = 1, max = limits::GRID_ROWS_MAX))]
     height: u32,
 }
@@ -126,7 +126,7 @@ pub(in crate::areas::dashboards) struct CopyInput {
 pub(in crate::areas::dashboards) struct ImportInput {
     /// Must be 1; defaults to 1.
     #[schemars(range(min = EXPORT_VERSION, max = EXPORT_VERSION))]
-    #[serde(default, deserialize_with = "whole_or_null")]
+    #[serde(default, deserialize_with = "integer_or_null")]
     version: Option<u32>,
     /// Required, unless `data` is given.
     #[schemars(length(max = limits::DASHBOARD_NAME_CHARS_MAX), regex(pattern = patterns::LINE))]
@@ -269,6 +269,6 @@ fn required_query(sent: Option<Box<RawValue>>) -> Result<WidgetQuery, Invalid> {
     if !sent.get().starts_with('{') {
         return Err(Invalid::query("", "must be an object"));
     }
-    read_fitting(sent.get().as_bytes())
-        .map_err(|misfit| Invalid::query(&misfit.field, misfit.rule_of_field()))
+    read_typed(sent.get().as_bytes())
+        .map_err(|misfit| Invalid::query(&misfit.field, misfit.rule_message()))
 }

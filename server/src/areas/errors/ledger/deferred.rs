@@ -18,7 +18,7 @@ use super::admit::OccurrenceOrigin;
 use super::book::LedgerState;
 use super::group::LatestOccurrence;
 use super::read_users::ReadUsers;
-use crate::limits::ERRORS_HELD_BACK_BYTES_MAX;
+use crate::limits::ERRORS_DEFERRED_BYTES_MAX;
 
 /// The groups that are being changed, and their deferred occurrences.
 #[derive(Debug)]
@@ -43,7 +43,7 @@ struct DeferredOccurrence {
 impl Default for DeferredOccurrences {
     fn default() -> Self {
         let (groups, occurrences) = (HashSet::new(), Vec::new());
-        Self { groups, occurrences, bytes: 0, bytes_max: ERRORS_HELD_BACK_BYTES_MAX }
+        Self { groups, occurrences, bytes: 0, bytes_max: ERRORS_DEFERRED_BYTES_MAX }
     }
 }
 

@@ -112,7 +112,7 @@ impl Group {
 
     /// Returns the bytes of the search string beyond those that every group may have.
     pub(super) fn long_bytes(&self) -> usize {
-        self.search_string.len().saturating_sub(limits::ERROR_SHORT_TEXT_BYTES)
+        self.search_string.len().saturating_sub(limits::ERROR_SHORT_STRING_BYTES)
     }
 
     /// Returns the bytes of strings that people entered, and of the groups merged into it.

@@ -80,7 +80,7 @@ pub(in crate::areas::errors) enum SortBy {
 impl Groups {
     /// Returns an empty table for up to `groups_max` groups.
     pub(super) fn new(groups_max: usize) -> Self {
-        let long_bytes_max = groups_max.saturating_mul(limits::ERROR_LONG_TEXT_BYTES);
+        let long_bytes_max = groups_max.saturating_mul(limits::ERROR_LONG_STRING_BYTES);
         Self { long_bytes_max, ..Self::default() }
     }
 
@@ -191,7 +191,7 @@ impl Groups {
         let searched_chars = if self.long_bytes < self.long_bytes_max {
             limits::ERROR_SEARCH_CHARS_MAX
         } else {
-            limits::ERROR_SEARCH_CHARS_CROWDED
+            limits::ERROR_SEARCH_CHARS_REDUCED
         };
         self.changed.insert(id);
         if !self.by_id.contains_key(&id) {

@@ -15,8 +15,8 @@ use crate::areas::errors::ops;
 use crate::areas::errors::prepare::{PreparedOccurrence, format_event_id};
 use crate::areas::errors::wire::SentryAnswer;
 use crate::http::{
-    ApiResult, BodyDoc, BodyKind, Doc, DsnIn, ErrorCode, Form, Handle, LimitClass, Packing, Param,
-    Request, Response, Route, Scope,
+    ApiResult, BodyDoc, BodyEncoding, BodyKind, Doc, DsnIn, ErrorCode, Form, Handle, LimitClass,
+    Param, Request, Response, Route, Scope,
 };
 
 /// The routes of the protocol. SDKs send the trailing slash; proxies and people leave it out.
@@ -39,7 +39,7 @@ const fn route(path: &'static str, handler: &'static dyn Handle, dsn_in: Option<
         .limit(LimitClass::Single)
         .body(BodyKind::Bulk)
         .any_query()
-        .packing(Packing::Brotli)
+        .packing(BodyEncoding::Brotli)
         .cors()
 }
 

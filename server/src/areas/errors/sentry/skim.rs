@@ -10,13 +10,13 @@ use memchr::memchr;
 use super::envelope::{EnvelopeError, item_headers};
 use super::intake::EVENT;
 use crate::areas::errors::error::ErrorsError;
-use crate::http::{ApiResult, Sieve, Sifting};
+use crate::http::{ApiResult, BodyFilter, BodyFiltering};
 use crate::limits;
 use crate::platform::json::with_document;
 
 /// The body filter of envelope routes.
-pub(super) const SIFTING: Sifting =
-    Sifting { make: || Box::new(Skimmer::default()), bytes_max: limits::ENVELOPE_BYTES_MAX };
+pub(super) const SIFTING: BodyFiltering =
+    BodyFiltering { make: || Box::new(Skimmer::default()), bytes_max: limits::ENVELOPE_BYTES_MAX };
 
 /// The replacement of a dropped item. No item is shorter.
 const PLACEHOLDER: &[u8] = b"{\"type\":\"\"}\n\n";
@@ -45,7 +45,7 @@ struct Skimmer {
     line: Vec<u8>,
 }
 
-impl Sieve for Skimmer {
+impl BodyFilter for Skimmer {
     fn push(&mut self, data: &[u8], kept: &mut Vec<u8>) -> ApiResult<()> {
         let mut rest = data;
         while !rest.is_empty() {

@@ -13,7 +13,7 @@ use std::sync::LazyLock;
 use http::HeaderValue;
 
 use crate::http::{Response, SENTRY_LIMITS};
-use crate::limits::ENVELOPE_UNTAKEN_SECONDS;
+use crate::limits::ENVELOPE_UNSUPPORTED_SECONDS;
 
 /// The categories of unsupported items. SDKs ignore categories that they do not know.
 const CATEGORIES: [&str; 15] = [
@@ -37,7 +37,7 @@ const CATEGORIES: [&str; 15] = [
 /// `None` only if a category is not valid in a header.
 static LIMITS: LazyLock<Option<HeaderValue>> = LazyLock::new(|| {
     let categories = CATEGORIES.join(";");
-    let limits = format!("{ENVELOPE_UNTAKEN_SECONDS}:{categories}:organization:not_supported");
+    let limits = format!("{ENVELOPE_UNSUPPORTED_SECONDS}:{categories}:organization:not_supported");
     HeaderValue::from_str(&limits).ok()
 });
 

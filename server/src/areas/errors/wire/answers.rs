@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use telltale_engine::{Event, EventAnswer};
+use telltale_engine::{Event, EventQueryResult};
 
 use super::super::ledger::{GroupView, Ticket};
 use super::super::model::{EVENT_ID_PREFIX, GroupId};
 use crate::platform::ids;
-use crate::platform::telemetry::buckets::Width;
+use crate::platform::telemetry::buckets::BucketWidth;
 use crate::platform::time::IsoTime;
 
 /// An error group as in lists.
@@ -315,7 +315,11 @@ impl FrameProperties {
 }
 
 impl SeriesView {
-    pub(in crate::areas::errors) fn new(id: String, width: Width, answer: &EventAnswer) -> Self {
+    pub(in crate::areas::errors) fn new(
+        id: String,
+        width: BucketWidth,
+        answer: &EventQueryResult,
+    ) -> Self {
         // Counts are integers.
         let count = |number: Option<&Option<f64>>| number.copied().flatten().unwrap_or(0.0) as u64;
         let counts = answer.all.columns.first().into_iter().flatten();

@@ -13,7 +13,7 @@ use super::super::query::{self, FilterParams, InvalidFilter};
 use crate::limits;
 use crate::platform::bounded::AtMost;
 use crate::platform::patterns;
-use crate::platform::telemetry::question::InvalidQuestion;
+use crate::platform::telemetry::question::InvalidQueryParams;
 use crate::platform::telemetry::span;
 
 /// Ids of errors.
@@ -104,7 +104,7 @@ pub(in crate::areas::errors) struct ResolveInput {
 #[schemars(rename = "ErrorIgnoreInput")]
 pub(in crate::areas::errors) struct IgnoreInput {
     /// `forever`, or a duration such as 30m, 24h, 7d or 2w; forever when absent.
-    #[schemars(regex(pattern = patterns::SPAN_OR_FOREVER))]
+    #[schemars(regex(pattern = patterns::DURATION_OR_FOREVER))]
     duration: Option<String>,
     #[schemars(length(max = limits::ERROR_NOTE_CHARS_MAX))]
     reason: Option<String>,
@@ -143,7 +143,7 @@ pub(in crate::areas::errors) struct BulkInput {
     filter: Option<FilterInput>,
     #[schemars(length(max = limits::ERROR_NOTE_CHARS_MAX))]
     note: Option<String>,
-    #[schemars(regex(pattern = patterns::SPAN_OR_FOREVER))]
+    #[schemars(regex(pattern = patterns::DURATION_OR_FOREVER))]
     duration: Option<String>,
     #[schemars(length(max = limits::ERROR_NOTE_CHARS_MAX))]
     reason: Option<String>,
@@ -326,11 +326,11 @@ fn invalid(filter: InvalidFilter) -> ErrorsError {
         InvalidFilter::QueryParams(invalid) => invalid,
     };
     match invalid {
-        InvalidQuestion::Parameter { field, expected } => {
+        InvalidQueryParams::Parameter { field, expected } => {
             ErrorsError::field(in_filter(&field), expected)
         }
-        InvalidQuestion::Time(field) => ErrorsError::FilterTime(in_filter(field)),
-        InvalidQuestion::RangeEmpty => ErrorsError::FilterRange,
+        InvalidQueryParams::Time(field) => ErrorsError::FilterTime(in_filter(field)),
+        InvalidQueryParams::RangeEmpty => ErrorsError::FilterRange,
         other => ErrorsError::QueryParams(other),
     }
 }

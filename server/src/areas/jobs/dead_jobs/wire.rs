@@ -9,7 +9,7 @@ use crate::areas::jobs::fields::queue_owner;
 use crate::http::{ApiError, ApiResult, ErrorCode, Query};
 use crate::jobs::{
     DeadDetail, DeadFilter, DeadJob, DeadPage, Deaths, FailureReport, JobId, PastFailure, Period,
-    Selection, Whose,
+    QueueOwner, Selection,
 };
 use crate::limits;
 use crate::platform::bounded::AtMost;
@@ -245,7 +245,7 @@ impl SelectionInput {
 }
 
 impl FilterInput {
-    fn into_selection(self, whose: Whose, now: TimestampMs) -> ApiResult<Selection> {
+    fn into_selection(self, whose: QueueOwner, now: TimestampMs) -> ApiResult<Selection> {
         let older_than = self.older_than.as_deref();
         let older_than = older_than.map(|time| question::moment("filter.older_than", time, now));
         let filter = DeadFilter {
@@ -254,7 +254,7 @@ impl FilterInput {
             queue: self.queue,
             since: None,
             older_than: older_than.transpose()?.map(time::Moment::start),
-            whose: Whose::Users,
+            whose: QueueOwner::Users,
         };
         if filter.is_empty() {
             let message =

@@ -60,7 +60,7 @@ async fn history(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let now = app.jobs().queue(name.clone()).await?;
     let moments = app.query(move |app| app.jobs().history().queue(&queue_name, period, resolution));
     let mut moments = moments.await?;
-    moments.last_mut().into_iter().for_each(|moment| moment.look_now(&now));
+    moments.last_mut().into_iter().for_each(|moment| moment.fill_current(&now));
     Response::ok(&QueueHistory::new(name, period, resolution, moments))
 }
 

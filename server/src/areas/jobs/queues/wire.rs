@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use telltale_engine::TimestampMs;
 
 use crate::http::{ApiError, ApiResult, ErrorCode, Query};
-use crate::jobs::{Period, QueueMoment, QueueThroughput, QueueToday, QueueView, Resolution};
+use crate::jobs::{Period, QueueBucket, QueueThroughput, QueueToday, QueueView, Resolution};
 use crate::platform::json::Plain;
 use crate::platform::plural::count;
 use crate::platform::time::IsoTime;
@@ -188,9 +188,9 @@ impl QueueHistory {
         queue: String,
         period: Period,
         resolution: Resolution,
-        moments: Vec<QueueMoment>,
+        moments: Vec<QueueBucket>,
     ) -> Self {
-        let point = |moment: QueueMoment| QueuePoint {
+        let point = |moment: QueueBucket| QueuePoint {
             timestamp: IsoTime(moment.start),
             size: moment.size.map(Plain),
             latency: moment.latency_seconds.map(Plain),

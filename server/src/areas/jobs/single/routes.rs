@@ -71,13 +71,13 @@ async fn run(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id = job_id(req.param("id"))?;
     app.jobs().run_now(id).await?;
     let (job, memory) = app.jobs().job(id).await?;
-    Response::ok(&JobView::from(job))?.never_refused().held_by(memory)
+    Response::ok(&JobView::from(job))?.exempt_from_memory_limit().held_by(memory)
 }
 
 async fn ack(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let input = req.json::<TokenInput>()?;
     let id = job_id(req.param("id"))?;
-    app.jobs().for_users().ack(id, input.token(id)?).await?;
+    app.jobs().for_clients().ack(id, input.token(id)?).await?;
     Response::ok(&AckedView::new(id))
 }
 
@@ -85,7 +85,7 @@ async fn fail(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let input = req.json::<FailInput>()?;
     let id = job_id(req.param("id"))?;
     let (token, report) = input.into_report(id)?;
-    let failed = app.jobs().for_users().fail(id, token, report).await?;
+    let failed = app.jobs().for_clients().fail(id, token, report).await?;
     Response::ok(&FailedView::new(id, failed))
 }
 
@@ -93,7 +93,7 @@ async fn extend(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let input = req.json::<ExtendInput>()?;
     let id = job_id(req.param("id"))?;
     let (token, seconds) = input.into_seconds(id)?;
-    let expires_at = app.jobs().for_users().extend(id, token, seconds).await?;
+    let expires_at = app.jobs().for_clients().extend(id, token, seconds).await?;
     Response::ok(&ExtendedView::new(id, expires_at))
 }
 

@@ -10,11 +10,11 @@ use crate::areas::jobs::fields::{invalid, missing, queue_owner};
 use crate::http::{ApiError, ErrorCode, Query};
 use crate::jobs::{
     ClassName, Enqueued, Failed, FailureReport, InvalidJob, JobDetail, JobFilter, JobId, JobPage,
-    JobStanding, JobStatus, JobsError, NewJob, PastFailure, QueueName, UniqueKey,
+    JobStateFilter, JobStatus, JobsError, NewJob, PastFailure, QueueName, UniqueKey,
 };
 use crate::limits;
 use crate::platform::bounded::AtMost;
-use crate::platform::json::{read_fitting, whole_or_null};
+use crate::platform::json::{integer_or_null, read_typed};
 use crate::platform::patterns;
 use crate::platform::time::{self, IsoTime};
 
@@ -36,7 +36,7 @@ pub(super) struct JobInput {
     run_at: Option<String>,
     /// The maximum number of attempts, from 1 to 1000; defaults to 25.
     #[schemars(range(min = 1, max = limits::JOB_ATTEMPTS_MAX))]
-    #[serde(default, deserialize_with = "whole_or_null")]
+    #[serde(default, deserialize_with = "integer_or_null")]
     max_attempts: Option<i64>,
     /// A key that no two unfinished jobs may share.
     #[schemars(length(min = 1, max = limits::UNIQUE_KEY_CHARS_MAX))]
@@ -44,7 +44,7 @@ pub(super) struct JobInput {
     /// How long a worker may hold the job, in seconds, from 1 to 86400; defaults to the server's
     /// setting.
     #[schemars(range(min = 1, max = limits::JOB_TIMEOUT_SECONDS_MAX))]
-    #[serde(default, deserialize_with = "whole_or_null")]
+    #[serde(default, deserialize_with = "integer_or_null")]
     timeout_seconds: Option<i64>,
 }
 
@@ -176,7 +176,7 @@ pub(super) struct ExtendInput {
     reservation_token: Option<String>,
     /// The new duration of the reservation from now, in seconds, from 1 to 86400.
     #[schemars(required, range(min = 1, max = limits::JOB_TIMEOUT_SECONDS_MAX))]
-    #[serde(deserialize_with = "whole_or_null")]
+    #[serde(deserialize_with = "integer_or_null")]
     seconds: Option<i64>,
 }
 
@@ -240,7 +240,7 @@ impl BatchInput {
             if !raw.get().starts_with('{') {
                 return Err(ApiError::new(ErrorCode::InvalidParameter, "a job must be an object"));
             }
-            let input = read_fitting::<JobInput>(raw.get().as_bytes());
+            let input = read_typed::<JobInput>(raw.get().as_bytes());
             let input = input.map_err(|misfit| {
                 ApiError::new(ErrorCode::InvalidParameter, misfit.sentence("a job"))
             })?;
@@ -413,7 +413,7 @@ impl ExtendedView {
 pub(super) fn filter(query: &Query) -> Result<JobFilter, ApiError> {
     let text = |key| Ok::<_, ApiError>(query.one(key)?.map(str::to_owned));
     let status = query.one("status")?.map(|text| {
-        JobStatus::parse_standing(text).ok_or_else(|| {
+        JobStatus::parse_unfinished(text).ok_or_else(|| {
             ApiError::parameter("status", "must be one of waiting, scheduled, retrying, running")
         })
     });
@@ -425,7 +425,7 @@ pub(super) fn filter(query: &Query) -> Result<JobFilter, ApiError> {
             format_args!("must have at most {max} characters"),
         ));
     }
-    let standing = JobStanding {
+    let standing = JobStateFilter {
         queue: text("queue")?,
         status: status.transpose()?,
         whose: queue_owner(query)?,

@@ -52,7 +52,7 @@ async fn stats(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let whose = queue_owner(req.query())?;
     let now = app.jobs().worker_page(whose, 0, 0).await?;
     let mut past = app.query(move |app| app.jobs().history().workers(period, whose)).await?;
-    past.timeline.last_mut().into_iter().for_each(|moment| moment.look_now(&now));
+    past.timeline.last_mut().into_iter().for_each(|moment| moment.fill_current(&now));
     Response::ok(&WorkerHistory::new(period, past))
 }
 
@@ -63,7 +63,7 @@ async fn register(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 async fn heartbeat(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let vitals = req.json_or_default::<VitalsInput>()?.into_vitals()?;
-    let state = app.jobs().for_users().heartbeat(worker_id(req.param("id"))?, vitals).await?;
+    let state = app.jobs().for_clients().heartbeat(worker_id(req.param("id"))?, vitals).await?;
     Response::ok(&HeartbeatView::from(state))
 }
 
@@ -73,10 +73,10 @@ async fn fetch(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let may_wait = !wait.is_zero();
     let permit = may_wait.then(|| app.jobs().permit_wait(req.identity().key_id())).flatten();
     let mut granted = match permit {
-        Some(_permit) => req.wait(app.jobs().for_users().fetch(worker, limit, wait)).await??,
-        None => app.jobs().for_users().fetch(worker, limit, Duration::ZERO).await?,
+        Some(_permit) => req.wait(app.jobs().for_clients().fetch(worker, limit, wait)).await??,
+        None => app.jobs().for_clients().fetch(worker, limit, Duration::ZERO).await?,
     };
-    let response = Response::ok(&Fetched::new(granted.jobs()))?.that_drains();
+    let response = Response::ok(&Fetched::new(granted.jobs()))?.may_use_reserve();
     // The response takes over the memory of the jobs, so that it is counted once. If the response
     // cannot reserve the rest, the jobs are returned to their queues.
     let response = response.held_by(granted.take_memory())?;
@@ -87,7 +87,7 @@ async fn fetch(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
 
 async fn deregister(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id = worker_id(req.param("id"))?;
-    app.jobs().for_users().deregister(id).await?;
+    app.jobs().for_clients().deregister(id).await?;
     Response::ok(&Deleted::new(id.to_string()))
 }
 
@@ -95,7 +95,7 @@ async fn quiet(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id = worker_id(req.param("id"))?;
     Response::ok(&StatusView::new(
         id,
-        app.jobs().for_users().restrict(id, WorkerStatus::Quiet).await?,
+        app.jobs().for_clients().restrict(id, WorkerStatus::Quiet).await?,
     ))
 }
 
@@ -103,7 +103,7 @@ async fn stop(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id = worker_id(req.param("id"))?;
     Response::ok(&StatusView::new(
         id,
-        app.jobs().for_users().restrict(id, WorkerStatus::Stopping).await?,
+        app.jobs().for_clients().restrict(id, WorkerStatus::Stopping).await?,
     ))
 }
 

@@ -8,12 +8,12 @@ use crate::areas::jobs::arguments::Arguments;
 use crate::areas::jobs::fields::{invalid, missing};
 use crate::http::ApiResult;
 use crate::jobs::{
-    Heard, Holding, InvalidJob, JobsError, NewWorker, Period, QueueName, Registered, Vitals,
-    WorkerId, WorkerMoment, WorkerPage, WorkerStatus, WorkerView, WorkersPast,
+    HeartbeatReply, HeldJob, InvalidJob, JobsError, NewWorker, Period, QueueName, Registered,
+    WorkerBucket, WorkerId, WorkerPage, WorkerStatus, WorkerUsage, WorkerView, WorkersPast,
 };
 use crate::limits;
 use crate::platform::bounded::AtMost;
-use crate::platform::json::{Plain, whole_or_null};
+use crate::platform::json::{Plain, integer_or_null};
 use crate::platform::patterns;
 use crate::platform::time::IsoTime;
 
@@ -24,14 +24,14 @@ pub(super) struct WorkerInput {
     #[schemars(required, length(min = 1, max = limits::HOSTNAME_CHARS_MAX))]
     hostname: Option<String>,
     #[schemars(range(max = u32::MAX))]
-    #[serde(default, deserialize_with = "whole_or_null")]
+    #[serde(default, deserialize_with = "integer_or_null")]
     pid: Option<u32>,
     /// The queues it serves, the most urgent first.
     #[schemars(schema_with = "queues_schema", required)]
     queues: Option<AtMost<String, { limits::WORKER_QUEUES_MAX }>>,
     /// The number of jobs it runs concurrently; defaults to 1.
     #[schemars(range(min = 1, max = limits::WORKER_CONCURRENCY_MAX))]
-    #[serde(default, deserialize_with = "whole_or_null")]
+    #[serde(default, deserialize_with = "integer_or_null")]
     concurrency: Option<i64>,
 }
 
@@ -51,7 +51,7 @@ pub(super) struct RegisteredView {
 #[schemars(rename = "WorkerVitalsInput")]
 pub(super) struct VitalsInput {
     #[schemars(range(max = u32::MAX))]
-    #[serde(default, deserialize_with = "whole_or_null")]
+    #[serde(default, deserialize_with = "integer_or_null")]
     busy_threads: Option<u32>,
     /// In megabytes, from 0 to 1000000000.
     #[schemars(range(min = 0, max = limits::WORKER_VITAL_MAX))]
@@ -77,7 +77,7 @@ pub(super) struct HeartbeatView {
 pub(super) struct FetchInput {
     /// The maximum number of jobs, from 1 to 100; defaults to 1.
     #[schemars(range(min = 1, max = limits::JOB_FETCH_MAX))]
-    #[serde(default, deserialize_with = "whole_or_null")]
+    #[serde(default, deserialize_with = "integer_or_null")]
     limit: Option<i64>,
     /// How long to wait for the first job, in seconds, up to 30; defaults to 0.
     #[schemars(range(min = 0, max = limits::JOB_WAIT_SECONDS_MAX))]
@@ -266,8 +266,8 @@ impl From<Registered> for RegisteredView {
 }
 
 impl VitalsInput {
-    pub(super) fn into_vitals(self) -> ApiResult<Vitals> {
-        Ok(Vitals {
+    pub(super) fn into_vitals(self) -> ApiResult<WorkerUsage> {
+        Ok(WorkerUsage {
             busy_threads: self.busy_threads,
             memory_mb: vital("memory_mb", self.memory_mb)?,
             cpu_percent: vital("cpu_percent", self.cpu_percent)?,
@@ -275,8 +275,8 @@ impl VitalsInput {
     }
 }
 
-impl From<Heard> for HeartbeatView {
-    fn from(heartbeat: Heard) -> Self {
+impl From<HeartbeatReply> for HeartbeatView {
+    fn from(heartbeat: HeartbeatReply) -> Self {
         Self {
             status: heartbeat.status.as_str(),
             lost_jobs: heartbeat.lost.iter().map(ToString::to_string).collect(),
@@ -304,8 +304,8 @@ impl FetchInput {
 }
 
 impl Fetched {
-    pub(super) fn new(jobs: &[Holding]) -> Self {
-        let view = |job: &Holding| HoldingView {
+    pub(super) fn new(jobs: &[HeldJob]) -> Self {
+        let view = |job: &HeldJob| HoldingView {
             job_id: job.id.to_string(),
             class_name: job.class.to_string(),
             queue: job.queue.to_string(),
@@ -387,7 +387,7 @@ impl QuietedAll {
 
 impl WorkerHistory {
     pub(super) fn new(period: Period, past: WorkersPast) -> Self {
-        let point = |moment: WorkerMoment| WorkerPoint {
+        let point = |moment: WorkerBucket| WorkerPoint {
             timestamp: IsoTime(moment.start),
             workers: moment.workers.map(Plain),
             utilization: moment.utilization.map(Plain),

@@ -15,7 +15,7 @@ use tempfile::TempDir;
 use self::model::{Model, QUEUES};
 use super::*;
 use crate::jobs::model::{
-    FailureReport, JobId, JobStatus, NewJob, NewWorker, Vitals, WorkerId, WorkerStatus,
+    FailureReport, JobId, JobStatus, NewJob, NewWorker, WorkerId, WorkerStatus, WorkerUsage,
 };
 use crate::jobs::names::{ClassName, QueueName, UniqueKey};
 use crate::jobs::settings::JobsSettings;
@@ -243,17 +243,17 @@ fn a_heartbeat_is_stored_when_it_has_new_values_and_otherwise_once_a_minute() {
         pair.state.heartbeat(id, vitals, &mut cycle).unwrap();
         !cycle.batch.is_empty()
     };
-    let vitals = |n: u32| Vitals {
+    let vitals = |n: u32| WorkerUsage {
         busy_threads: Some(n),
         memory_mb: Some(f64::from(n)),
         cpu_percent: Some(f64::from(n) / 2.0),
     };
-    assert!(!is_stored(15_000, Vitals::default()));
+    assert!(!is_stored(15_000, WorkerUsage::default()));
     assert!(is_stored(15_000, vitals(1)), "the first values");
     for n in 2..5 {
         assert!(!is_stored(15_000, vitals(n)), "{n}");
     }
-    assert!(!is_stored(14_999, Vitals::default()));
+    assert!(!is_stored(14_999, WorkerUsage::default()));
     assert!(is_stored(1, vitals(5)), "a minute is over");
     assert!(!is_stored(-59_999, vitals(6)));
     assert!(is_stored(-1, vitals(7)), "the clock was set back");

@@ -101,10 +101,10 @@ impl Pair {
 
     fn heartbeat(&mut self, number: usize) {
         let Some(id) = self.model.choose_worker(number) else { return };
-        self.cycle(|state, cycle| state.heartbeat(id, Vitals::default(), cycle)).unwrap();
+        self.cycle(|state, cycle| state.heartbeat(id, WorkerUsage::default(), cycle)).unwrap();
         self.model.hear(id);
         let nobody =
-            self.cycle(|state, cycle| state.heartbeat(WorkerId(1), Vitals::default(), cycle));
+            self.cycle(|state, cycle| state.heartbeat(WorkerId(1), WorkerUsage::default(), cycle));
         assert!(matches!(nobody, Err(JobsError::WorkerNotFound(_))));
     }
 

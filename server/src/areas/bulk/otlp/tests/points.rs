@@ -70,7 +70,7 @@ fn histograms_become_distributions() {
             if is_delta {
                 batch.histogram(series, THEN, &histogram);
             } else {
-                batch.histogram_reading(series, THEN, histogram, StartTime::Unknown);
+                batch.cumulative_histogram(series, THEN, histogram, StartTime::Unknown);
             }
         }
     };

@@ -30,7 +30,7 @@ impl RefusalLogLimit {
     pub(super) fn admits(&self, now: Duration) -> bool {
         let mut lines = self.0.lock();
         lines.renew(now);
-        if lines.written < limits::STRANGER_LINES_PER_SECOND {
+        if lines.written < limits::REFUSAL_LOG_LINES_PER_SECOND {
             lines.written += 1;
             return true;
         }
@@ -75,7 +75,7 @@ mod tests {
     fn lines_are_limited_per_second_and_suppressed_ones_are_counted() {
         let lines = RefusalLogLimit::default();
         let at = Duration::from_millis;
-        let most = limits::STRANGER_LINES_PER_SECOND;
+        let most = limits::REFUSAL_LOG_LINES_PER_SECOND;
         let written = |ms| (0..most + 5).filter(|_| lines.admits(at(ms))).count() as u64;
         assert_eq!(lines.suppressed(at(2_000)), None);
         assert_eq!(written(2_000), most);

@@ -4,12 +4,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The bytes that compactions of one kind of blocks hold. One compaction runs at a time.
 #[derive(Debug, Default)]
-pub(crate) struct MergeMemory {
+pub(crate) struct CompactionMemory {
     current: AtomicUsize,
     peak: AtomicUsize,
 }
 
-impl MergeMemory {
+impl CompactionMemory {
     /// Sets the bytes that the current compaction holds.
     pub(crate) fn set(&self, bytes: usize) {
         self.current.store(bytes, Ordering::Relaxed);
