@@ -5,7 +5,6 @@
 use std::path::Path;
 use std::sync::{Arc, mpsc};
 
-use crate::asking::Cancellation;
 use crate::directory;
 use crate::documents::{Documents, Receipt};
 use crate::engine_inner::EngineInner;
@@ -21,6 +20,7 @@ use crate::model::{
     MetricQuery, MetricType, PointBatch, QueryResult,
 };
 use crate::options::Options;
+use crate::query_in_progress::Cancellation;
 use crate::records::Records;
 use crate::reports::{CompactionReport, DeleteReport, ExpireReport, VerifyReport};
 use crate::startup;
@@ -316,7 +316,10 @@ impl Engine {
         lines.extend(self.inner.telemetry.events.damage());
         lines.extend(self.inner.documents.damaged());
         lines.extend(
-            self.inner.alarm.maintenance_failure().map(|reason| format!("maintenance: {reason}")),
+            self.inner
+                .maintenance_state
+                .maintenance_failure()
+                .map(|reason| format!("maintenance: {reason}")),
         );
         lines
     }
@@ -333,13 +336,13 @@ impl Engine {
 
     /// Returns the reason why writes are refused, or `None` while they are accepted.
     pub fn trouble(&self) -> Option<String> {
-        self.inner.alarm.trouble()
+        self.inner.maintenance_state.trouble()
     }
 
     /// Returns why nothing can be written until the engine is reopened, or `None`. Set when a
     /// thread of the engine panicked. Acknowledged writes are on disk.
     pub fn failure(&self) -> Option<String> {
-        self.inner.alarm.failure()
+        self.inner.maintenance_state.failure()
     }
 
     /// Returns the time that retention is measured by, and how the wall clock deviates from it.

@@ -28,7 +28,7 @@ pub(crate) struct EngineInner {
     pub(crate) segments: Segments,
     pub(crate) committer: Arc<Committer>,
     pub(crate) worker: Arc<MaintenanceWorker>,
-    pub(crate) alarm: Arc<MaintenanceState>,
+    pub(crate) maintenance_state: Arc<MaintenanceState>,
     /// What was found damaged and no operator has seen yet.
     pub(crate) damage: Arc<DamageList>,
     pub(crate) threads: Mutex<Vec<JoinHandle<()>>>,
@@ -39,7 +39,7 @@ pub(crate) struct EngineInner {
 impl EngineInner {
     /// Ends the threads and waits for them.
     pub(crate) fn stop(&self) {
-        self.alarm.stop();
+        self.maintenance_state.stop();
         for thread in std::mem::take(&mut *self.threads.lock()) {
             // A panic there has been reported by its own thread.
             let _joined = thread.join();

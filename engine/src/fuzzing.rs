@@ -16,8 +16,8 @@ pub fn log_record(bytes: &[u8]) {
     let again = encode_write(&points, &EventRows::default(), None);
     let again = Record::decode(&again).ok().map(|record| record.points);
     assert_eq!(again.as_ref(), Some(&points), "samples do not survive a round trip");
-    if let Some(readings) = points.take_cumulative() {
-        metrics::compare_cumulative(readings);
+    if let Some(cumulative) = points.take_cumulative() {
+        metrics::compare_cumulative(cumulative);
     }
 }
 
@@ -35,7 +35,7 @@ pub fn db_log(bytes: &[u8]) {
 
 /// Decodes the last cumulative values of a page; the first byte selects their kind. The frame is
 /// added here, since a random checksum would never match.
-pub fn baselines(bytes: &[u8]) {
+pub fn last_values(bytes: &[u8]) {
     let Some((kind, payload)) = bytes.split_first() else { return };
     metrics::read_last_values(kind % 2 == 0, payload);
 }

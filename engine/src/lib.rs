@@ -33,7 +33,6 @@
 //! every byte on disk.
 #![warn(missing_docs)]
 
-mod asking;
 mod ballast;
 mod clock;
 mod codec;
@@ -56,6 +55,7 @@ mod metrics;
 mod model;
 mod options;
 mod panics;
+mod query_in_progress;
 mod records;
 mod replay;
 mod reports;
@@ -66,7 +66,6 @@ mod storage;
 mod telemetry;
 mod trusted_time;
 
-pub use asking::Cancellation;
 pub use clock::Clock;
 pub use documents::{Collection, Documents, Expect, Receipt, Transaction, Versioned};
 pub use engine::{Engine, Write, Written};
@@ -78,6 +77,7 @@ pub use metrics::{
 };
 pub use model::*;
 pub use options::{Durability, Maintenance, Options, Retention, TIERS, TierRetention};
+pub use query_in_progress::Cancellation;
 pub use records::{RecordBatch, Records, Table};
 pub use reports::{CompactionReport, DeleteReport, ExpireReport, VerifyReport};
 pub use sketch::Distinct;

@@ -65,10 +65,10 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
     damaged.extend(replayed.damaged);
     damaged.into_iter().for_each(|line| damage.add(Finding::Lost(line)));
     let telemetry = Arc::new(telemetry);
-    let alarm = Arc::new(MaintenanceState::default());
+    let maintenance_state = Arc::new(MaintenanceState::default());
     let sink = HeadSink {
         telemetry: Arc::clone(&telemetry),
-        alarm: Arc::clone(&alarm),
+        maintenance_state: Arc::clone(&maintenance_state),
         ballast: ballast.clone(),
     };
     let begin = (replayed.next, replayed.defined_once);
@@ -80,7 +80,7 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
         documents: Arc::clone(&documents),
         committer: Arc::clone(&committer),
         segments: segments.clone(),
-        alarm: Arc::clone(&alarm),
+        maintenance_state: Arc::clone(&maintenance_state),
         turn: Mutex::new(DueTimes::after_start(trusted.steady())),
         trusted: Arc::clone(&trusted),
     });
@@ -99,7 +99,7 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
         segments,
         committer,
         worker,
-        alarm,
+        maintenance_state,
         damage,
         threads: Mutex::default(),
         _lock: lock,
@@ -117,8 +117,9 @@ fn start_threads(inner: &EngineInner, ballast: Ballast, maintenance: Maintenance
     };
     holdings.update_account();
     if maintenance == Maintenance::Background {
-        let (store, alarm) = (Arc::clone(&inner.store), Arc::clone(&inner.alarm));
-        let monitor = ResourceMonitor { store, alarm, ballast, holdings };
+        let (store, maintenance_state) =
+            (Arc::clone(&inner.store), Arc::clone(&inner.maintenance_state));
+        let monitor = ResourceMonitor { store, maintenance_state, ballast, holdings };
         inner.threads.lock().push(thread("telltale-mon", move || monitor.run())?);
     }
     Ok(())

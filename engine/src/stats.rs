@@ -115,7 +115,7 @@ impl EngineStats {
             merge_bytes_peak: merges.map(CompactionMemory::peak).into_iter().max().unwrap_or(0)
                 as u64,
             clock_ahead_ms: inner.trusted.read().deviation.map_or(0, |d| d.ahead_ms),
-            read_only: inner.alarm.trouble().is_some(),
+            read_only: inner.maintenance_state.trouble().is_some(),
         }
     }
 }

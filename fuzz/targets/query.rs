@@ -3,7 +3,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use telltale_server::http::Query;
-use telltale_server::platform::telemetry::question;
+use telltale_server::platform::telemetry::query_params;
 
 fuzz_target!(|text: &str| {
     if let Ok(query) = Query::parse(text) {

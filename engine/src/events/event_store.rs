@@ -14,7 +14,6 @@ use super::keys;
 use super::query::{self, QueryContext, QueryLimits};
 use super::source::ClosedSource;
 use super::view::{EventSizes, View};
-use crate::asking::QueryInProgress;
 use crate::error::{Error, Result};
 use crate::memory::CompactionMemory;
 use crate::memory::ResultMemory;
@@ -23,6 +22,7 @@ use crate::model::{
     EventRows, TimeRange, TimestampMs,
 };
 use crate::options::Options;
+use crate::query_in_progress::QueryInProgress;
 use crate::storage::{Batch, Keyspace, Pinned, Store, Sync};
 
 /// Upper bound for event numbers; at a billion events a second it is reached after centuries.
@@ -175,7 +175,7 @@ impl Events {
         run: impl FnOnce(&[Box<dyn ClosedSource + '_>], &QueryContext<'_>) -> Result<A>,
         finish: impl FnOnce(&mut A, u64, ResultMemory),
     ) -> Result<A> {
-        let asking = QueryInProgress::begin(&self.options.memory, self.options.query_bytes);
+        let in_progress = QueryInProgress::begin(&self.options.memory, self.options.query_bytes);
         let snapshot = self.view.snapshot(range);
         let (wanted, quarantined): (Vec<_>, Vec<_>) =
             snapshot.blocks.iter().partition(|info| !self.is_quarantined(&info.key));
@@ -201,9 +201,10 @@ impl Events {
             groups_max: self.options.query_groups,
             buckets_max: self.options.query_buckets,
         };
-        let context = QueryContext { pool: &self.pool, limits, asking: &asking, damaged: &damaged };
+        let context =
+            QueryContext { pool: &self.pool, limits, in_progress: &in_progress, damaged: &damaged };
         let mut answer = run(&sources, &context)?;
-        finish(&mut answer, left_out, asking.into_memory());
+        finish(&mut answer, left_out, in_progress.into_memory());
         Ok(answer)
     }
 

@@ -3,11 +3,11 @@
 mod block;
 mod chunk;
 mod closed_block;
+mod compaction_group;
 mod event_store;
 mod head;
 mod keys;
 mod load;
-mod merge_group;
 mod path;
 mod query;
 mod seal;

@@ -11,10 +11,10 @@ use roaring::RoaringBitmap;
 
 use super::Events;
 use super::block::{self, EventBlockInfo, EventBlockKey};
-use super::keys;
-use super::merge_group::{
+use super::compaction_group::{
     COMPACTION_BLOCKS_MIN, COMPACTION_MEMORY_FACTOR, StringBounds, select_group,
 };
+use super::keys;
 use super::query::select;
 use super::seal::day_of;
 use super::source::RowSet;
@@ -29,7 +29,7 @@ impl Events {
     /// if there is nothing to compact.
     pub(crate) fn compact_blocks(
         &self,
-        eagerness: CompactionScope,
+        scope: CompactionScope,
         windows_max: usize,
     ) -> Result<CompactionReport> {
         let mut report = CompactionReport::default();
@@ -37,7 +37,7 @@ impl Events {
         // One day at a time: scanning all blocks for each group would be quadratic in their number.
         for day in self.view.days_of_blocks() {
             while report.windows < windows_max as u64 {
-                let Some(group) = self.next_group(day, eagerness, &failed) else { break };
+                let Some(group) = self.next_group(day, scope, &failed) else { break };
                 match self.compact_group(&group, &mut report) {
                     Ok(()) => {}
                     // These blocks stay as they are; others are still compacted.
@@ -57,7 +57,7 @@ impl Events {
     fn next_group(
         &self,
         day: u32,
-        eagerness: CompactionScope,
+        scope: CompactionScope,
         excluded: &BTreeSet<EventBlockKey>,
     ) -> Option<Vec<Arc<EventBlockInfo>>> {
         let mut blocks = self.view.blocks_of(day);
@@ -68,11 +68,8 @@ impl Events {
         });
         blocks.sort_unstable_by_key(|info| (info.first_time, info.key));
         let is_window_over = day < day_of(self.now().0);
-        let blocks_min = if eagerness == CompactionScope::All || is_window_over {
-            2
-        } else {
-            COMPACTION_BLOCKS_MIN
-        };
+        let blocks_min =
+            if scope == CompactionScope::All || is_window_over { 2 } else { COMPACTION_BLOCKS_MIN };
         select_group(&blocks, blocks_min, StringBounds::of(self.options.compaction_bytes))
     }
 

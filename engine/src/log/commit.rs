@@ -27,10 +27,10 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-use super::answer::{Done, WriteResponse};
-use super::copies::DefinitionCopies;
+use super::definition_copies::DefinitionCopies;
 use super::record::Definitions;
 use super::segment::{PAYLOAD_BYTES_MAX, Segments};
+use super::write_response::{Done, WriteResponse};
 use super::writer::{FileOps, LogWriter};
 use crate::documents::Receipt;
 use crate::error::{Error, Refusal, Result};

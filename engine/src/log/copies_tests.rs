@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use proptest::prelude::*;
 
-use super::copies::DefinitionCopies;
+use super::definition_copies::DefinitionCopies;
 use super::record::{Definitions, Record, SeriesDefined};
 use super::segment::{FRAME_HEADER_BYTES, HEADER_BYTES, LARGE_SECTOR_BYTES};
 use super::writer::LogPosition;

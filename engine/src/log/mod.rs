@@ -6,18 +6,18 @@
 //! database, and there is no second copy of the head in a memtable. Segments whose records a seal
 //! has written to blocks are deleted file by file.
 
-mod answer;
-mod answered;
+mod acknowledged_mark;
 mod commit;
-mod copies;
 #[cfg(test)]
 mod copies_tests;
+mod cumulative_samples;
+mod definition_copies;
 mod events;
 mod read;
-mod readings;
 mod record;
 mod scan;
 mod segment;
+mod write_response;
 mod writer;
 
 #[cfg(test)]

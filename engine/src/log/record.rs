@@ -11,7 +11,7 @@
 //!   3 dropped      metric: varint
 //!   4 receipt      id: u128 │ fingerprint: u64 │ expires at: signed │ response: the rest
 //!   5 events       see `events.rs`
-//!   6 cumulative counters, 7 histograms       see `readings.rs`
+//!   6 cumulative counters, 7 histograms       see `cumulative_samples.rs`
 //!   8 padding      zeros
 //! ```
 //!
@@ -19,7 +19,7 @@
 //! take one byte each. Values are stored uncompressed, because the log is always written but only
 //! read after a crash.
 
-use super::{events, readings};
+use super::{cumulative_samples, events};
 use crate::codec::bytes::{Reader, put_bytes, put_signed, put_varint};
 use crate::codec::{CodecError, CodecResult};
 use crate::documents::Receipt;
@@ -130,11 +130,11 @@ impl Record {
                 DROPPED => record.dropped.push(MetricId(id(&mut body)?)),
                 CUMULATIVE_COUNTERS => {
                     let counters = &mut record.points.cumulative_mut().counters;
-                    readings::decode_counters(&mut body, counters)?;
+                    cumulative_samples::decode_counters(&mut body, counters)?;
                 }
                 HISTOGRAMS => {
                     let histograms = &mut record.points.cumulative_mut().histograms;
-                    readings::decode_histograms(&mut body, histograms)?;
+                    cumulative_samples::decode_histograms(&mut body, histograms)?;
                 }
                 EVENTS => record.events.append(&events::decode(&mut body)?),
                 RECEIPT => record.receipt = Some(decode_receipt(&mut body)?),
@@ -233,8 +233,8 @@ pub(crate) fn encode_write(
     receipt: Option<&Receipt>,
 ) -> Vec<u8> {
     let mut out = encode_points(points);
-    if let Some(readings) = points.readings() {
-        encode_readings(readings, &mut out);
+    if let Some(cumulative) = points.cumulative() {
+        encode_cumulative(cumulative, &mut out);
     }
     if events.len() > 0 {
         let mut body = Vec::new();
@@ -283,16 +283,16 @@ fn encode_points(batch: &PointBatch) -> Vec<u8> {
     out
 }
 
-fn encode_readings(readings: &CumulativeSamples, out: &mut Vec<u8>) {
+fn encode_cumulative(cumulative: &CumulativeSamples, out: &mut Vec<u8>) {
     let mut body = Vec::new();
-    if readings.counters.len() > 0 {
-        readings::encode_counters(&readings.counters, &mut body);
+    if cumulative.counters.len() > 0 {
+        cumulative_samples::encode_counters(&cumulative.counters, &mut body);
         out.push(CUMULATIVE_COUNTERS);
         put_bytes(out, &body);
     }
-    if !readings.histograms.is_empty() {
+    if !cumulative.histograms.is_empty() {
         body.clear();
-        readings::encode_histograms(&readings.histograms, &mut body);
+        cumulative_samples::encode_histograms(&cumulative.histograms, &mut body);
         out.push(HISTOGRAMS);
         put_bytes(out, &body);
     }

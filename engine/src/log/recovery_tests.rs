@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::answered::AcknowledgedMark;
+use super::acknowledged_mark::AcknowledgedMark;
 use super::format_tests::{GOLDEN_1, bytes_of};
 use super::read::{LogRead, read_log};
 use super::scan::{Scanned, SegmentBounds, scan};

@@ -43,7 +43,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::sync::Arc;
 
-use super::answered::AcknowledgedMark;
+use super::acknowledged_mark::AcknowledgedMark;
 use super::segment::{HEADER_BYTES, Salt, Segments, frame_bytes, header, put_frame};
 use crate::error::{Error, Result};
 use crate::model::Lsn;

@@ -121,7 +121,7 @@ fn verification_of_an_open_directory_is_refused() {
 
 #[test]
 fn damage_of_every_kind_is_found() {
-    use Keyspace::{LastValues, Blocks, Catalog, Documents, EventBlocks, EventCatalog};
+    use Keyspace::{Blocks, Catalog, Documents, EventBlocks, EventCatalog, LastValues};
     use Keyspace::{Garbage, Meta, Quarantine, Receipts, Registry, Times};
     let all = [
         Registry,

@@ -6,9 +6,9 @@
 
 mod backup;
 mod inspect;
-mod keeper;
+mod resource_monitor;
 mod verify;
-mod watch;
+mod worker;
 
 #[cfg(test)]
 mod copy_tests;
@@ -16,6 +16,6 @@ mod copy_tests;
 pub use backup::BackupReport;
 pub(crate) use backup::{BackupStage, check_target, restore};
 pub(crate) use inspect::inspect;
-pub(crate) use keeper::{DueTimes, MaintenanceWorker};
+pub(crate) use resource_monitor::{EngineHoldings, ResourceMonitor};
 pub(crate) use verify::verify;
-pub(crate) use watch::{EngineHoldings, ResourceMonitor};
+pub(crate) use worker::{DueTimes, MaintenanceWorker};

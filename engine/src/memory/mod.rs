@@ -17,15 +17,15 @@
 //! last measurement.
 
 mod account;
-mod answer;
 mod compaction_memory;
 mod owner;
+mod result_memory;
 mod share;
 #[cfg(test)]
 mod tests;
 
 pub use account::{Memory, MemoryFull};
-pub use answer::ResultMemory;
 pub(crate) use compaction_memory::CompactionMemory;
 pub use owner::MemoryOwner;
+pub use result_memory::ResultMemory;
 pub use share::MemoryShare;

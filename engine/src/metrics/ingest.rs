@@ -202,11 +202,11 @@ impl Metrics {
     /// samples.
     pub(crate) fn add(&self, mut points: PointBatch) {
         let mut cells = Vec::new();
-        if let Some(readings) = points.take_cumulative() {
+        if let Some(cumulative) = points.take_cumulative() {
             let counters = points.of_mut(MetricType::Counter);
-            let mut baselines = self.baselines.lock();
+            let mut last_values = self.last_values.lock();
             let increases =
-                self.view.with_known(|known| baselines.compare(readings, known, counters));
+                self.view.with_known(|known| last_values.compare(cumulative, known, counters));
             self.counters.late_samples.fetch_add(increases.late, Ordering::Relaxed);
             cells = increases.cells;
         }
@@ -219,7 +219,7 @@ impl Metrics {
     pub(crate) fn drop_metric(&self, metric: MetricId) {
         if let Some(series) = self.registry.drop_metric(metric) {
             let blocks = self.view.drop_metric(metric, &series);
-            self.baselines.lock().forget(&series);
+            self.last_values.lock().forget(&series);
             self.dropped.lock().push((metric, blocks));
         }
     }

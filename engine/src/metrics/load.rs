@@ -10,7 +10,7 @@ use roaring::RoaringBitmap;
 use super::Metrics;
 use super::block::{BlockInfo, BlockKey};
 use super::catalog::Catalog;
-use super::readings;
+use super::cumulative;
 use super::registry::{CardinalityLimits, LoadedRegistry, Registry, day_of, load};
 use super::times::TimePages;
 use super::view::View;
@@ -74,7 +74,7 @@ pub(crate) fn open(
     let view = View::new(catalog, loaded.stats);
     let series = registry.all_series();
     let series_end = registry.next_ids().1;
-    let pages: RoaringBitmap = series.iter().map(|(id, _)| readings::page_of(*id)).collect();
+    let pages: RoaringBitmap = series.iter().map(|(id, _)| cumulative::page_of(*id)).collect();
     view.define(series.into_iter());
     let quarantined = quarantined.into_iter().collect();
     let times_bytes = options.cache_bytes / TIMES_CACHE_SHARE;
@@ -82,7 +82,8 @@ pub(crate) fn open(
     let view_and_times = (view, times);
     let metrics =
         Metrics::new(store, options, pool, registry, view_and_times, quarantined, sequence);
-    *metrics.baselines.lock() = readings::load(&metrics.store, series_end, &pages, &mut damaged)?;
+    *metrics.last_values.lock() =
+        cumulative::load(&metrics.store, series_end, &pages, &mut damaged)?;
     metrics.complete_last_days(is_registry_whole)?;
     metrics.delete_garbage(&garbage)?;
     metrics.remove(&orphans.iter().map(|info| info.key).collect::<Vec<_>>())?;
@@ -104,10 +105,10 @@ impl Metrics {
             catalog.metrics().map(|(metric, _)| (metric, last_of(metric))).collect();
         let last_of = |metric| last.get(&metric).copied().unwrap_or(0);
         self.registry.complete_last_days(!is_registry_whole, last_of);
-        let mut baselines = self.baselines.lock();
+        let mut last_values = self.last_values.lock();
         let mut unknown = RoaringBitmap::new();
         self.view.with_known(|known| {
-            for (series, time) in baselines.times() {
+            for (series, time) in last_values.times() {
                 if known(series) {
                     self.registry.raise_last_day(series, time);
                 } else {
@@ -117,7 +118,7 @@ impl Metrics {
         });
         if is_registry_whole {
             // Series that retired or were deleted just before the process was killed.
-            baselines.forget(&unknown);
+            last_values.forget(&unknown);
             return Ok(());
         }
         let mut batch = Batch::new();

@@ -8,7 +8,7 @@ use hashbrown::HashSet;
 use parking_lot::{Mutex, RwLock};
 
 use super::block::{self, BlockInfo, BlockKey, PointBlock, Tier};
-use super::readings::LastValues;
+use super::cumulative::LastValues;
 use super::registry::Registry;
 use super::times::TimePages;
 use super::view::View;
@@ -32,7 +32,7 @@ pub(crate) struct Metrics {
     pub(super) sequence: AtomicU64,
     /// The last cumulative value of every series. Changed only by the thread that applies log
     /// records.
-    pub(super) baselines: Mutex<LastValues>,
+    pub(super) last_values: Mutex<LastValues>,
     /// Dropped metrics whose drop record is in the log and not yet sealed, each with the blocks to
     /// be removed.
     pub(super) dropped: Mutex<Vec<(MetricId, Vec<BlockKey>)>>,
@@ -76,7 +76,7 @@ impl Metrics {
             pool,
             quarantined: RwLock::new(quarantined),
             sequence: AtomicU64::new(sequence),
-            baselines: Mutex::default(),
+            last_values: Mutex::default(),
             dropped: Mutex::default(),
             unwanted: Mutex::default(),
             counters: Counters::default(),
@@ -140,7 +140,7 @@ impl Metrics {
     /// Returns the bytes of the per-series state outside the registry: the metric of each series
     /// and its last cumulative value.
     pub(crate) fn series_bytes(&self) -> usize {
-        self.baselines.lock().bytes() + self.view.series_bytes()
+        self.last_values.lock().bytes() + self.view.series_bytes()
     }
 
     pub(crate) fn is_quarantined(&self, key: &BlockKey) -> bool {

@@ -5,6 +5,7 @@ pub(crate) mod block;
 mod catalog;
 mod cell;
 mod compact;
+mod cumulative;
 mod definitions;
 mod head;
 mod ingest;
@@ -12,7 +13,6 @@ pub(crate) mod load;
 mod metric_store;
 mod query;
 mod reader_mark;
-mod readings;
 pub(crate) mod registry;
 mod resolution;
 mod series_map;
@@ -23,13 +23,13 @@ mod view;
 pub(crate) mod window;
 mod writer;
 
+#[cfg(fuzzing)]
+pub(crate) use cumulative::{compare as compare_cumulative, read_page as read_last_values};
 pub use definitions::{DefinitionFilter, DefinitionPage, MetricDefinition};
 pub use ingest::BatchBuilder;
 pub(crate) use ingest::BatchNames;
 pub(crate) use load::OpenedMetrics;
 pub(crate) use metric_store::Metrics;
 pub(crate) use query::{query, query_all};
-#[cfg(fuzzing)]
-pub(crate) use readings::{compare as compare_cumulative, read_page as read_last_values};
 pub use registry::SeriesKeyHash;
 pub(crate) use upkeep::{FrozenMetrics, verify_rows};

@@ -4,6 +4,7 @@
 //! External input is converted to these types by constructors that enforce the limits of
 //! [`crate::limits`]; no other module represents a name as a raw `String`.
 
+mod cumulative;
 mod event;
 mod event_batch;
 mod event_query;
@@ -15,10 +16,13 @@ mod metric;
 mod point;
 mod properties;
 mod query;
-mod reading;
 mod tags;
 mod time;
 
+pub use cumulative::StartTime;
+pub(crate) use cumulative::{
+    CumulativeCounters, CumulativeHistogram, CumulativeSamples, Temporality,
+};
 pub use event::{Event, EventId, NewEvent};
 pub use event_batch::{EventBatch, InvalidEvent};
 pub(crate) use event_batch::{EventRow, EventRows};
@@ -38,7 +42,5 @@ pub use query::{
     Aggregation, CoarseRange, Group, MetricQuery, QueryResult, QueryStats, TagCondition, TagFilter,
     TagValues,
 };
-pub use reading::StartTime;
-pub(crate) use reading::{CumulativeCounters, CumulativeHistogram, CumulativeSamples, Temporality};
 pub use tags::{InvalidTags, Tags};
 pub use time::{Interval, TimeRange, TimestampMs};

@@ -51,7 +51,7 @@ impl Columns {
 pub struct PointBatch {
     columns: [Columns; 4],
     /// `None` in most batches.
-    readings: Option<Box<CumulativeSamples>>,
+    cumulative: Option<Box<CumulativeSamples>>,
     /// Keeps the series in the registry.
     hold: SeriesHold,
 }
@@ -134,31 +134,31 @@ impl PointBatch {
     /// Iterates over the series of all samples, with repetitions.
     pub(crate) fn series(&self) -> impl Iterator<Item = SeriesId> {
         let of_points = self.columns.iter().flat_map(|columns| &columns.series);
-        let of_readings = self.readings().into_iter().flat_map(CumulativeSamples::series);
+        let of_readings = self.cumulative().into_iter().flat_map(CumulativeSamples::series);
         of_points.copied().chain(of_readings)
     }
 
     /// Returns the number of samples, cumulative samples and histograms.
     pub fn len(&self) -> usize {
-        let readings = self.readings.as_ref().map_or(0, |readings| readings.len());
-        self.columns.iter().map(Columns::len).sum::<usize>() + readings
+        let cumulative = self.cumulative.as_ref().map_or(0, |cumulative| cumulative.len());
+        self.columns.iter().map(Columns::len).sum::<usize>() + cumulative
     }
 
     /// Returns whether the batch is empty.
     pub fn is_empty(&self) -> bool {
-        self.columns.iter().all(Columns::is_empty) && self.readings.is_none()
+        self.columns.iter().all(Columns::is_empty) && self.cumulative.is_none()
     }
 
     /// Returns the bytes in memory, approximately.
     pub fn bytes(&self) -> usize {
         let points: usize = self.columns.iter().map(Columns::len).sum();
-        points * POINT_BYTES + self.readings().map_or(0, CumulativeSamples::bytes)
+        points * POINT_BYTES + self.cumulative().map_or(0, CumulativeSamples::bytes)
     }
 
     /// Removes all samples and keeps the allocated memory of the columns.
     pub fn clear(&mut self) {
         self.columns.iter_mut().for_each(Columns::clear);
-        self.readings = None;
+        self.cumulative = None;
     }
 
     /// Keeps the series of the batch in the registry until it is written or dropped.
@@ -166,16 +166,16 @@ impl PointBatch {
         self.hold = hold;
     }
 
-    pub(crate) fn readings(&self) -> Option<&CumulativeSamples> {
-        self.readings.as_deref()
+    pub(crate) fn cumulative(&self) -> Option<&CumulativeSamples> {
+        self.cumulative.as_deref()
     }
 
     pub(crate) fn cumulative_mut(&mut self) -> &mut CumulativeSamples {
-        self.readings.get_or_insert_default()
+        self.cumulative.get_or_insert_default()
     }
 
     /// Removes and returns the cumulative samples and histograms.
     pub(crate) fn take_cumulative(&mut self) -> Option<CumulativeSamples> {
-        self.readings.take().map(|readings| *readings)
+        self.cumulative.take().map(|cumulative| *cumulative)
     }
 }

@@ -10,24 +10,24 @@
 
 mod batch;
 mod copies;
+mod database;
 mod disk;
-mod failure;
 mod findings;
 mod guard;
-mod handle;
-mod heal;
-mod held;
 mod journal;
 mod keyspace;
 mod manifest;
+mod online_repair;
 mod open;
+mod pinned;
 mod range;
 mod read_only;
 mod recover;
-mod rescue;
+mod rocksdb_error;
 mod scan;
 mod small_tables;
 mod store;
+mod table_removal;
 mod tuning;
 mod upkeep;
 
@@ -38,18 +38,18 @@ mod full_disk_tests;
 #[cfg(test)]
 mod guard_tests;
 #[cfg(test)]
-mod killed;
+mod kill_copy;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use batch::{Batch, Sync};
 pub(crate) use disk::{disk_free, disk_used};
-pub(crate) use held::Pinned;
 #[cfg(fuzzing)]
 pub(crate) use journal::fuzz::read_damaged as read_damaged_log;
 pub(crate) use keyspace::Keyspace;
 #[cfg(test)]
-pub(crate) use killed::copy_as_killed;
+pub(crate) use kill_copy::copy_as_killed;
+pub(crate) use pinned::Pinned;
 pub use range::KeyRange;
 pub(crate) use scan::Caching;
 pub use scan::Direction;

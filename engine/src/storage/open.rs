@@ -9,7 +9,7 @@
 //! 2. An ordinary open.
 //! 3. Damaged tables and the manifest are repaired from their guards (`guard.rs`).
 //! 4. Tables that prevent the open are removed, and what can be read of them is rewritten
-//!    (`rescue.rs`).
+//!    (`table_removal.rs`).
 //! 5. Log records that RocksDB does not accept are skipped.
 //! 6. RocksDB builds a new manifest from the tables it finds.
 //!
@@ -22,14 +22,14 @@ use std::path::{Path, PathBuf};
 
 use rocksdb::{DB, DEFAULT_COLUMN_FAMILY_NAME};
 
-use super::failure::{failure, io_failure};
+use super::database::Database;
 use super::findings::{Findings, LogReadMode, repaired_table};
 use super::guard::{Guards, Health, current_manifest, manifests};
-use super::handle::Database;
 use super::journal::Journal;
 use super::keyspace::Keyspace;
 use super::manifest;
-use super::rescue;
+use super::rocksdb_error::{failure, io_failure};
+use super::table_removal;
 use super::tuning::{self, Shared, Strictness};
 use crate::damage::Finding;
 use crate::error::{Error, Result};
@@ -95,7 +95,7 @@ fn open_damaged(
             break;
         }
         // If this fails too, the steps below remain.
-        if rescue::remove_tables(dir, shared, findings, &suspects, &aside).is_err() {
+        if table_removal::remove_tables(dir, shared, findings, &suspects, &aside).is_err() {
             break;
         }
         let outcome = try_open(dir, shared, Strictness::Strict, findings);
@@ -114,9 +114,9 @@ fn open_damaged(
     if fs::read_dir(dir.join("lost")).is_ok_and(|mut lost| lost.next().is_some()) {
         // The contents of unreadable tables are unknown; the lists of blocks are rebuilt from the
         // blocks.
-        rescue::note_loss(&db, Keyspace::Catalog)?;
-        rescue::note_loss(&db, Keyspace::EventCatalog)?;
-        rescue::note_loss(&db, Keyspace::Registry)?;
+        table_removal::note_loss(&db, Keyspace::Catalog)?;
+        table_removal::note_loss(&db, Keyspace::EventCatalog)?;
+        table_removal::note_loss(&db, Keyspace::Registry)?;
     }
     Ok(db)
 }

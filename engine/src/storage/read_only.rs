@@ -6,9 +6,9 @@ use std::sync::Arc;
 use parking_lot::{Mutex, RwLock};
 use rocksdb::{DB, DEFAULT_COLUMN_FAMILY_NAME};
 
+use super::database::Database;
 use super::findings::Findings;
 use super::guard::Guards;
-use super::handle::Database;
 use super::journal::Journal;
 use super::keyspace::Keyspace;
 use super::open::{open_failure, stored_keyspaces};

@@ -12,9 +12,9 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::sync::Arc;
 
+use super::database::Database;
 use super::disk::disk_free;
-use super::failure::{io_failure, is_full};
-use super::handle::Database;
+use super::rocksdb_error::{io_failure, is_full};
 use super::store::Store;
 use crate::error::Result;
 

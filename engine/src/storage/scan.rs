@@ -1,9 +1,9 @@
 //! Reading entries in key order.
 
-use super::failure::failure;
-use super::held::HeldIterator;
 use super::keyspace::Keyspace;
+use super::pinned::HeldIterator;
 use super::range::KeyRange;
+use super::rocksdb_error::failure;
 use super::store::Store;
 use crate::error::{Error, Result};
 

@@ -9,10 +9,10 @@
 
 use rocksdb::LiveFile;
 
-use super::failure::failure;
 use super::keyspace::Keyspace;
-use super::rescue::keyspace_of;
+use super::rocksdb_error::failure;
 use super::store::Store;
+use super::table_removal::keyspace_of;
 use super::tuning;
 use crate::error::Result;
 

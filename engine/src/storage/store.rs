@@ -14,17 +14,17 @@ use rocksdb::{
 };
 
 use super::batch::{Batch, Change, Sync, copy_key};
-use super::failure::failure;
+use super::database::Database;
 use super::findings::Findings;
 use super::guard::Guards;
-use super::handle::Database;
-use super::heal::RepairState;
-use super::held::{HeldIterator, Pinned};
 use super::journal::Journal;
 use super::keyspace::Keyspace;
+use super::online_repair::RepairState;
 use super::open;
+use super::pinned::{HeldIterator, Pinned};
 use super::range::KeyRange;
 use super::recover::Recovery;
+use super::rocksdb_error::failure;
 use super::scan::{Caching, Direction, Gap, Scan, read_skipping_damage};
 use super::tuning::Shared;
 use crate::damage::DamageList;

@@ -154,7 +154,7 @@ fn set_durability(options: &mut Options, strictness: Strictness) {
     // Large values in the log are compressed already.
     options.set_wal_compression_type(DBCompressionType::None);
     // Any inconsistency stops writes instead of spreading. Without this, a write after a torn one
-    // would count as durable. `heal.rs` repairs what a damaged table stopped.
+    // would count as durable. `online_repair.rs` repairs what a damaged table stopped.
     options.set_paranoid_checks(strict);
     // A batch is complete after a crash because its log is replayed. Flushing all keyspaces
     // together would only be needed without a log.

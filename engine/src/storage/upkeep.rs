@@ -7,10 +7,10 @@ use rocksdb::checkpoint::Checkpoint;
 use rocksdb::{BottommostLevelCompaction, CompactOptions, FlushOptions, properties};
 
 use super::batch::{Batch, Sync};
-use super::failure::failure;
-use super::handle::Database;
+use super::database::Database;
 use super::keyspace::Keyspace;
 use super::range::{KeyRange, just_below};
+use super::rocksdb_error::failure;
 use super::store::{Store, family};
 use crate::error::{Error, Result};
 

@@ -1,7 +1,7 @@
 //! The write path shared by metrics and events: applies log records to the heads, and seals both
 //! heads to disk together with their position in the log.
 
-mod alarm;
+mod maintenance_state;
 mod receipts;
 mod seal;
 mod sink;
@@ -9,7 +9,7 @@ mod telemetry_store;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use alarm::{MaintenanceState, Part};
+pub(crate) use maintenance_state::{MaintenanceState, Part};
 pub use seal::SealReport;
 pub(crate) use seal::sealed;
 pub(crate) use sink::HeadSink;

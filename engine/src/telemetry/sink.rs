@@ -18,7 +18,7 @@ const SEAL_WAIT: Duration = Duration::from_secs(10);
 /// The [`Sink`] that applies durable records.
 pub(crate) struct HeadSink {
     pub(crate) telemetry: Arc<Telemetry>,
-    pub(crate) alarm: Arc<MaintenanceState>,
+    pub(crate) maintenance_state: Arc<MaintenanceState>,
     /// Measures the free disk space, some of which must be kept free.
     pub(crate) ballast: Ballast,
 }
@@ -50,14 +50,15 @@ impl Sink for HeadSink {
             return Ok(Admission::Go);
         }
         // The other half of the memory becomes available once the frozen state is sealed.
-        let outcome = self.alarm.wait_for_space(SEAL_WAIT, || !self.telemetry.is_frozen());
+        let outcome =
+            self.maintenance_state.wait_for_space(SEAL_WAIT, || !self.telemetry.is_frozen());
         outcome.map_err(|reason| match reason {
             Some(failure) => Error::Unavailable(failure),
             None => Error::Overloaded(
                 "memory for new data is full until the next seal completes".into(),
             ),
         })?;
-        self.alarm.request_seal();
+        self.maintenance_state.request_seal();
         Ok(Admission::AfterRotation)
     }
 
@@ -82,24 +83,24 @@ impl Sink for HeadSink {
 
     fn apply(&mut self, applied: Applied) {
         self.telemetry.apply(applied);
-        self.alarm.set_read_only(None);
+        self.maintenance_state.set_read_only(None);
         if self.telemetry.is_full() {
-            self.alarm.request_seal();
+            self.maintenance_state.request_seal();
         }
     }
 
     fn failed(&mut self, error: &Error) {
         if matches!(error, Error::Unavailable(_) | Error::Io { .. }) {
-            self.alarm.set_read_only(Some(error.to_string()));
+            self.maintenance_state.set_read_only(Some(error.to_string()));
         }
     }
 
     fn durability_in_doubt(&mut self) {
         // The heads still contain those records: a seal writes them to the database with a sync.
-        self.alarm.request_seal();
+        self.maintenance_state.request_seal();
     }
 
     fn died(&mut self, reason: &str) {
-        self.alarm.fail(Part::Log, reason.to_owned());
+        self.maintenance_state.fail(Part::Log, reason.to_owned());
     }
 }

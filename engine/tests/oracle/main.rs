@@ -12,11 +12,11 @@
 
 mod ageing;
 mod counted;
+mod cumulative;
 mod event_list;
 mod event_questions;
 mod events;
 mod points;
-mod readings;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;

@@ -24,7 +24,7 @@ use super::admission::Reservation;
 use super::error::{ApiError, ApiResult, ErrorCode};
 use super::route::{BodyEncoding, BodyFilter, BodyFiltering, BodyKind, Route};
 use super::settings::Settings;
-use super::{inflate, snappy};
+use super::{decode, snappy};
 use crate::limits;
 use crate::platform::keys::Identity;
 use crate::platform::plural::count;
@@ -121,10 +121,10 @@ impl BodyLimits {
             Some(PendingEncoding::Snappy) => {
                 return snappy::decode(bytes, self.bytes_max, reservation).await;
             }
-            Some(PendingEncoding::Deflate) => inflate::deflate,
-            Some(PendingEncoding::Brotli) => inflate::brotli,
+            Some(PendingEncoding::Deflate) => decode::deflate,
+            Some(PendingEncoding::Brotli) => decode::brotli,
         };
-        inflate::decode(bytes, decode, self.bytes_max, self.sifting, reservation).await
+        decode::decode(bytes, decode, self.bytes_max, self.sifting, reservation).await
     }
 
     /// Returns the maximum number of received bytes, before filtering.

@@ -15,8 +15,8 @@ use tokio::sync::Notify;
 
 use super::connection_table::{ConnectionId, ConnectionLimits, ConnectionTable, Refused};
 use super::settings::Settings;
-use super::strangers::network_of;
 use super::telemetry::Telemetry;
+use super::unauthenticated::network_of;
 use crate::limits;
 use crate::platform::ticks::Ticks;
 

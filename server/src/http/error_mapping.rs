@@ -10,7 +10,7 @@ use crate::limits;
 use crate::platform::json::InvalidJson;
 use crate::platform::keys::{InvalidKey, KeyError};
 use crate::platform::telemetry::batch::InvalidBatch;
-use crate::platform::telemetry::question::InvalidQueryParams;
+use crate::platform::telemetry::query_params::InvalidQueryParams;
 
 impl From<Error> for ApiError {
     fn from(error: Error) -> Self {

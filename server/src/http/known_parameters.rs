@@ -5,10 +5,10 @@
 //! A declared `tags[key]` accepts any name of the form `tags[<key>]`. Routes for third-party
 //! protocols ([`QueryRule::Any`]) are not checked.
 
-use super::doc::{Param, Place};
 use super::error::{ApiError, ApiResult};
 use super::query::Query;
 use super::route::{QueryRule, Route};
+use super::route_doc::{Param, Place};
 use crate::limits;
 use crate::platform::nearest::nearest;
 

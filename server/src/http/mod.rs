@@ -5,7 +5,6 @@
 //! defines the order in which a request is processed.
 
 mod batch;
-mod doc;
 mod error;
 mod error_mapping;
 mod etag;
@@ -14,52 +13,53 @@ mod query;
 mod request;
 mod response;
 mod route;
+mod route_doc;
 
 mod activity;
 mod admission;
 mod body;
+mod body_parts;
 mod buffers;
 mod client_end;
 mod connection;
 mod connection_slots;
 mod connection_table;
 mod cors;
+mod decode;
+mod encodings_layer;
 mod frame_budget;
 mod gunzip;
 mod idempotency;
 mod identify;
-mod inflate;
 mod known_parameters;
 mod leftover;
 mod listener;
 mod malformed;
-mod parts;
 mod pipeline;
 mod refusal_log_limit;
+mod request_record;
 mod router;
 mod serve;
 mod server;
 mod settings;
 mod snappy;
 mod socket;
-mod stack;
-mod strangers;
-mod trail;
+mod unauthenticated;
 
 mod exposition;
 mod openapi;
 mod operational;
 mod pace;
-mod packing;
+mod response_compression;
 mod telemetry;
 
 pub use batch::{BatchAnswer, BulkOutcome, BulkPlace};
-pub use doc::{Answer, BodyDoc, Doc, Form, Link, PAGING, Param, Place, SchemaOf, Twin};
+pub use body_parts::{Parts, invalid_part_receipt};
+pub use encodings_layer::Body;
 pub use error::{ApiError, ApiResult, Details, ErrorCode, Resource};
 pub use etag::{etag_of, etag_of_response};
 pub use identify::SENTRY_LIMITS;
 pub use listener::{ControlListener, Listener};
-pub use parts::{Parts, invalid_part_receipt};
 pub use pipeline::Origin;
 pub use query::{Paging, Query};
 pub use request::Request;
@@ -68,11 +68,11 @@ pub use route::{
     Access, BodyEncoding, BodyFilter, BodyFiltering, BodyKind, DsnIn, Handle, Handler,
     HandlerFuture, LimitClass, Method, OnDisconnect, QueryRule, Route, Scope,
 };
+pub use route_doc::{Answer, BodyDoc, Doc, Form, Link, PAGING, Param, Place, SchemaOf, Twin};
 pub use router::InvalidRoute;
 pub use serve::serve;
 pub use server::{Server, SetupError};
 pub use settings::{ErrorSettings, OtlpAttributes, Settings};
-pub use stack::Body;
 pub use telemetry::{LATENCY_BOUNDS_US, RouteCounts, Snapshot, Telemetry};
 
 #[cfg(test)]

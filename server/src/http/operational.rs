@@ -9,11 +9,11 @@ use http::{HeaderValue, StatusCode};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::doc::Doc;
 use super::error::{ApiError, ApiResult, ErrorCode};
 use super::exposition;
 use super::response::Response;
 use super::route::{HandlerFuture, Route};
+use super::route_doc::Doc;
 use super::server::Server;
 use crate::limits;
 

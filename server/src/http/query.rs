@@ -12,7 +12,7 @@ use telltale_engine::TimestampMs;
 use super::error::{ApiError, ApiResult, ErrorCode};
 use super::response::Meta;
 use crate::limits;
-use crate::platform::telemetry::question;
+use crate::platform::telemetry::query_params;
 use crate::platform::time::Moment;
 
 /// The decoded pairs of a query string.
@@ -81,7 +81,7 @@ impl Query {
 
     /// Returns the value of `key` as a time, in any of the forms of query parameters.
     pub fn moment(&self, key: &'static str, now: TimestampMs) -> ApiResult<Option<Moment>> {
-        Ok(self.one(key)?.map(|text| question::moment(key, text, now)).transpose()?)
+        Ok(self.one(key)?.map(|text| query_params::moment(key, text, now)).transpose()?)
     }
 
     /// Returns `limit` and `offset`. Reduces a limit over `max` to `max`; fails for one below 1.

@@ -8,10 +8,10 @@ use serde::de::DeserializeOwned;
 use telltale_engine::Receipt;
 
 use super::admission::Reservation;
+use super::body_parts::Parts;
 use super::client_end::ClientEnd;
 use super::error::ApiResult;
 use super::idempotency::Ticket;
-use super::parts::Parts;
 use super::query::Query;
 use super::response::Response;
 use super::route::Method;

@@ -16,10 +16,10 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use super::doc::Doc;
 use super::error::ApiResult;
 use super::request::Request;
 use super::response::Response;
+use super::route_doc::Doc;
 use super::server::Server;
 use crate::app::App;
 use crate::platform::keys::Identity;

@@ -22,7 +22,6 @@
 //! `history` writes metrics of what happened and queries them.
 
 mod bodies;
-mod desk;
 mod error;
 mod figures;
 mod history;
@@ -31,6 +30,7 @@ mod listing;
 mod model;
 mod names;
 mod pace;
+mod service;
 mod settings;
 mod state;
 mod stored;
@@ -38,7 +38,6 @@ mod waiting;
 mod waiting_fetches;
 pub mod work;
 
-pub use desk::{ClientJobs, Drafted, GrantedJobs, Jobs};
 pub use error::{InvalidJob, JobsError};
 pub use figures::LedgerFigures;
 pub use history::{
@@ -53,6 +52,7 @@ pub use model::{
     WorkerUsage, WorkerView,
 };
 pub use names::{ClassName, QueueName, UniqueKey};
+pub use service::{ClientJobs, Drafted, GrantedJobs, Jobs};
 pub use settings::JobsSettings;
 pub use waiting_fetches::WaitPermit;
 

@@ -48,7 +48,7 @@
 //! the codes on first use and kept in the cache.
 //!
 //! A *shape* is the canonical text of properties without its scalar values: see [`properties`].
-//! *String pages*: see [`texts`].
+//! *String pages*: see [`string_pages`].
 
 mod cache;
 mod clusters;
@@ -59,16 +59,16 @@ mod encode;
 mod header;
 mod ids;
 mod info;
+mod interning;
 mod memory;
 mod open;
-mod pages;
+mod page_readers;
 mod parts;
 mod properties;
 mod ranks;
 mod rows;
 mod source;
-mod terms;
-mod texts;
+mod string_pages;
 
 #[cfg(test)]
 mod size_tests;

@@ -13,7 +13,7 @@ use super::ids::{self, Ids};
 use super::info::{EventBlockKey, Extent};
 use super::memory::InMemory;
 use super::ranks::{RankedBits, decode_runs};
-use super::texts::{StringIndex, StringPage};
+use super::string_pages::{StringIndex, StringPage};
 use crate::codec::bytes::Reader;
 use crate::codec::floats::{FloatColumn, FloatPage};
 use crate::codec::integers::IntegerColumn;

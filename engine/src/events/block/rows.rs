@@ -6,7 +6,7 @@ use super::clusters::Clusters;
 use super::codes::ColumnCodes;
 use super::header::{Column, ColumnStrings, FIRST_TAG, NAME, SectionKind, USER};
 use super::ids::Ids;
-use super::pages::{NumberPages, StringPages};
+use super::page_readers::{NumberPages, StringPages};
 use super::parts::Parts;
 use super::properties::PropertyReader;
 use super::ranks::RankedBits;

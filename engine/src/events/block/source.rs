@@ -9,7 +9,7 @@ use super::cache::Part;
 use super::header::{ColumnStrings, NAME, SectionKind, USER};
 use super::memory::InMemory;
 use super::open::EventBlock;
-use super::pages::StringPages;
+use super::page_readers::StringPages;
 use super::properties::PropertyReader;
 use super::rows::{RowReader, ValueReader};
 use crate::error::Result;

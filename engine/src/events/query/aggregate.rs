@@ -1,11 +1,11 @@
 //! Aggregation queries: validates the query, reads source by source, and merges the results.
 
 use super::super::source::ClosedSource;
+use super::accumulator::{Accumulator, Budget};
 use super::answer::assemble;
-use super::ask::{QueryContext, RunningQuery, check_range, run_tasks};
 use super::cell::Wanted;
-use super::gather::{Accumulator, Budget};
-use super::read::read;
+use super::query_context::{QueryContext, RunningQuery, check_range, run_tasks};
+use super::source_columns::read;
 use crate::error::{Error, Refusal, Result};
 use crate::limits;
 use crate::memory::ResultMemory;
@@ -46,7 +46,7 @@ pub(crate) fn aggregate(
     };
     let (slots, strings) = accumulator.size();
     let of_slot = SLOT_ANSWER_BYTES + COLUMN_ANSWER_BYTES * query.aggregations.len();
-    context.asking.take_for_result(slots * of_slot + strings)?;
+    context.in_progress.take_for_result(slots * of_slot + strings)?;
     let (all, groups) = assemble(query, accumulator);
     Ok(EventQueryResult { all, groups, stats, memory: ResultMemory::default() })
 }

@@ -1,8 +1,8 @@
 //! Builds the answer from cells: groups ordered by key, each with its non-empty buckets.
 
+use super::accumulator::{Accumulator, Slot};
 use super::cell::Cell;
-use super::gather::{Accumulator, Slot};
-use super::several::parts;
+use super::group_keys::parts;
 use crate::model::{EventQuery, EventSummary, StringId, TimestampMs};
 
 /// Returns the summary of all matching events, and those of the groups.

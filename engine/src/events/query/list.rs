@@ -1,8 +1,8 @@
 //! A page of events: counts the matches of every source, but reads rows only of the page.
 
 use super::super::source::ClosedSource;
-use super::ask::{QueryContext, RunningQuery, check_range, run_tasks};
 use super::page::{self, SourceMatches};
+use super::query_context::{QueryContext, RunningQuery, check_range, run_tasks};
 use super::select::select;
 use crate::error::Result;
 use crate::memory::ResultMemory;
@@ -79,7 +79,7 @@ fn read(
         let outcome = running.open(*index).and_then(|source| {
             let read = source.events(&positions)?;
             page::check_len(read.len(), positions.len())?;
-            running.context.asking.take_for_result(read.iter().map(Event::bytes).sum())?;
+            running.context.in_progress.take_for_result(read.iter().map(Event::bytes).sum())?;
             Ok(read)
         });
         let read = outcome.map_err(|error| page::SourceError { source: *index, error })?;

@@ -11,24 +11,24 @@
 //! order-independent, so answers depend neither on the number of threads nor on the distribution of
 //! events over sources. A corrupt source is left out as a whole, reported and counted.
 
+mod accumulator;
 mod aggregate;
 mod answer;
-mod ask;
 mod cell;
 mod distinct;
-mod gather;
+mod group_keys;
 mod list;
 mod page;
-mod read;
+mod query_context;
 mod select;
-mod several;
 mod since;
+mod source_columns;
 mod tally;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use aggregate::aggregate;
-pub(crate) use ask::{QueryContext, QueryLimits};
 pub(crate) use list::list;
+pub(crate) use query_context::{QueryContext, QueryLimits};
 pub(crate) use select::select;
 pub(crate) use since::since;

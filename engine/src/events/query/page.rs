@@ -23,11 +23,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::super::EventSource;
-use super::ask::{RunningQuery, run_tasks};
+use super::query_context::{RunningQuery, run_tasks};
 use super::select::{Selected, before, select};
-use crate::asking::TransientMemory;
 use crate::error::{Error, Result};
 use crate::model::{EventId, EventListQuery, TimestampMs};
+use crate::query_in_progress::TransientMemory;
 
 /// Maximum number of ids of a source read at once: the length of the longest page.
 const STEP_ROWS_MAX: usize = 1_000;
@@ -148,7 +148,7 @@ fn open_candidates<'c>(
                 None => selected.span.end,
             };
             let bytes = selected.bytes() + size_of_val(times.as_slice());
-            let _memory = running.context.asking.borrow(bytes)?;
+            let _memory = running.context.in_progress.borrow(bytes)?;
             Ok(Candidate { index, selected, times, end, _memory })
         });
         candidates.push(outcome.map_err(|error| SourceError { source: index, error })?);

@@ -2,7 +2,7 @@
 
 use super::super::EventSource;
 use super::super::source::ClosedSource;
-use super::ask::{QueryContext, RunningQuery, check_range};
+use super::query_context::{QueryContext, RunningQuery, check_range};
 use super::select::select;
 use crate::error::Result;
 use crate::model::{Event, EventFilter};

@@ -7,8 +7,8 @@ use std::ops::Range;
 use roaring::RoaringBitmap;
 
 use super::super::{CodedColumn, RowSet};
-use super::read::SourceColumns;
 use super::select::Segment;
+use super::source_columns::SourceColumns;
 use crate::model::StringId;
 
 /// Number of rows that a scan counts in the time of two rank lookups in a bitmap.

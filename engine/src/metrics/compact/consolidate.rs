@@ -18,11 +18,11 @@ use super::super::block::{
 use super::super::cell::NumberCell;
 use super::super::resolution::Stretch;
 use super::super::writer::{BlockOrigin, BlockWriter, NewBlock};
-use super::merge_output::CompactionOutput;
-use super::merge_pieces::{CompactionPiece, CompactionPieces};
 use super::merge_scan::merge_scan;
-use super::merge_sources::{CellRows, CompactionSources, PieceRead};
+use super::output::CompactionOutput;
+use super::pieces::{CompactionPiece, CompactionPieces};
 use super::rollups::{Cell, RollupWriter, SketchRollups};
+use super::sources::{CellRows, CompactionSources, PieceRead};
 use crate::error::Result;
 use crate::model::{Interval, MetricType, SeriesId, TimeRange, TimestampMs};
 use crate::sketch::{Cardinality, Distribution};

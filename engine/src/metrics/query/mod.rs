@@ -11,13 +11,13 @@
 //! without rollups from samples. The result is the same for each: a cell is the aggregate of its
 //! samples, and sums do not depend on the order.
 
-mod answer;
-mod ask;
-mod grain;
+mod execute;
 mod numbers;
 mod plan;
+mod read_range;
+mod result;
 mod run;
 mod sketches;
 mod slots;
 
-pub(crate) use ask::{query, query_all};
+pub(crate) use execute::{query, query_all};

@@ -1,10 +1,10 @@
 //! Aggregation of gauges and counters: dense columns with one entry per group and bucket, only for
 //! the requested aggregations.
 
-use super::answer::{self, QueryContext};
-use super::ask::{columns_for, group_of};
-use super::grain::Part;
+use super::execute::{columns_for, group_of};
 use super::plan::Plan;
+use super::read_range::Part;
+use super::result::{self, QueryContext};
 use super::run::{Accumulator, OverlappingSources, RowsRead, run};
 use super::slots::Slots;
 use crate::codec::CodecError;
@@ -32,9 +32,9 @@ pub(super) fn execute(
     let wanted = columns_for(&context.query.aggregations);
     let workers = context.workers(NumberAccumulator::slot_bytes(wanted), metrics.options())?;
     let new = || NumberAccumulator::new(metrics.times(), context, wanted);
-    let (numbers, stats) = run(metrics, (plan, context.asking), workers, new)?;
+    let (numbers, stats) = run(metrics, (plan, context.in_progress), workers, new)?;
     let slots = context.slots;
-    Ok(answer::assemble(context, stats, |group, bucket| {
+    Ok(result::assemble(context, stats, |group, bucket| {
         let slot = slots.slot(group, bucket);
         (numbers.counts.get(slot).copied().unwrap_or(0) > 0).then(|| {
             let value = |a: &Aggregation| numbers.value(*a, slot, context.seconds(bucket));

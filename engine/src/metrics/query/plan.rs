@@ -8,7 +8,7 @@ use super::super::head::{CellRun, Run};
 use super::super::registry::Selection;
 use super::super::resolution::{Neighbours, stretches};
 use super::super::view::MetricView;
-use super::grain::{Part, ReadRange};
+use super::read_range::{Part, ReadRange};
 use crate::metrics::Metrics;
 use crate::model::{MetricType, TimeRange};
 

@@ -6,14 +6,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use parking_lot::Mutex;
 use rayon::prelude::*;
 
-use super::grain::Part;
 use super::plan::{Plan, Task};
-use crate::asking::QueryInProgress;
+use super::read_range::Part;
 use crate::error::{Error, Result};
 use crate::metrics::Metrics;
 use crate::metrics::block::{BlockInfo, BlockKey};
 use crate::metrics::head::{CellRun, Run};
 use crate::model::QueryStats;
+use crate::query_in_progress::QueryInProgress;
 
 /// The aggregation state of a worker.
 pub(super) trait Accumulator: Send {
@@ -51,7 +51,7 @@ pub(super) struct OverlappingSources<'a> {
 /// accumulators.
 pub(super) fn run<A: Accumulator>(
     metrics: &Metrics,
-    (plan, asking): (&Plan, &QueryInProgress),
+    (plan, in_progress): (&Plan, &QueryInProgress),
     workers: usize,
     new: impl Fn() -> A + Sync,
 ) -> Result<(A, QueryStats)> {
@@ -60,7 +60,7 @@ pub(super) fn run<A: Accumulator>(
     let work = || -> Result<A> {
         let mut accumulator = new();
         while let Some(task) = plan.tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
-            asking.check()?;
+            in_progress.check()?;
             let read = run_task(metrics, task, &mut accumulator)?;
             let mut stats = stats.lock();
             stats.points += read.points;

@@ -1,13 +1,12 @@
 //! Aggregation of distributions and sets: one sketch per group and bucket that is not empty.
 
-use super::answer::{self, QueryContext};
-use super::ask::group_of;
-use super::grain::Part;
+use super::execute::group_of;
 use super::numbers::selected;
 use super::plan::Plan;
+use super::read_range::Part;
+use super::result::{self, QueryContext};
 use super::run::{Accumulator, OverlappingSources, RowsRead, run};
 use super::slots::Slots;
-use crate::asking::QueryInProgress;
 use crate::codec::CodecError;
 use crate::error::Result;
 use crate::metrics::Metrics;
@@ -15,6 +14,7 @@ use crate::metrics::block::{BlockInfo, CellSketch, SketchBlock};
 use crate::metrics::head::{CellRun, Run};
 use crate::metrics::registry::Selection;
 use crate::model::{Aggregation, Interval, QueryResult, TimestampMs};
+use crate::query_in_progress::QueryInProgress;
 use crate::sketch::{Cardinality, Distribution};
 
 /// Executes the query of a distribution.
@@ -53,8 +53,8 @@ fn query_sketches<S: CellSketch>(
 ) -> Result<QueryResult> {
     let workers = context.workers(size_of::<Option<S>>(), metrics.options())?;
     let new = || SketchAccumulator::<S>::new(context);
-    let (sketches, stats) = run(metrics, (plan, context.asking), workers, new)?;
-    Ok(answer::assemble(context, stats, |group, bucket| {
+    let (sketches, stats) = run(metrics, (plan, context.in_progress), workers, new)?;
+    Ok(result::assemble(context, stats, |group, bucket| {
         let sketch = sketches.slots_of.get(context.slots.slot(group, bucket))?.as_ref()?;
         Some(context.query.aggregations.iter().map(|a| value(sketch, *a)).collect())
     }))
@@ -62,7 +62,7 @@ fn query_sketches<S: CellSketch>(
 
 struct SketchAccumulator<'a, S> {
     selection: &'a Selection,
-    asking: &'a QueryInProgress,
+    in_progress: &'a QueryInProgress,
     slots: Slots,
     slots_of: Vec<Option<S>>,
     /// The growth of sketches in bytes for which no memory was taken yet.
@@ -71,8 +71,8 @@ struct SketchAccumulator<'a, S> {
 
 impl<'a, S: CellSketch> SketchAccumulator<'a, S> {
     fn new(context: &'a QueryContext<'a>) -> Self {
-        let QueryContext { selection, slots, asking, .. } = *context;
-        Self { selection, asking, slots, slots_of: vec![None; slots.len()], grown: 0 }
+        let QueryContext { selection, slots, in_progress, .. } = *context;
+        Self { selection, in_progress, slots, slots_of: vec![None; slots.len()], grown: 0 }
     }
 
     /// Applies `add` to the sketch of a group and time, and records its growth in memory.
@@ -93,7 +93,7 @@ impl<'a, S: CellSketch> SketchAccumulator<'a, S> {
 
     /// Takes query memory for the growth of sketches.
     fn take_growth(&mut self) -> Result<()> {
-        self.asking.take(std::mem::take(&mut self.grown))
+        self.in_progress.take(std::mem::take(&mut self.grown))
     }
 }
 

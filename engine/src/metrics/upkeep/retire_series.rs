@@ -96,11 +96,11 @@ impl Metrics {
         // one sees the new time. Only for series that are removed: series found meanwhile keep
         // their last cumulative values, which may be as recent as now.
         let retired = self.registry.remove_retiring(series, |retired| {
-            let newest = self.baselines.lock().newest_of(retired);
+            let newest = self.last_values.lock().newest_of(retired);
             newest.into_iter().for_each(|time| self.registry.raise_newest_forgotten(time));
         });
         self.view.forget(&retired);
-        self.baselines.lock().forget(&retired);
+        self.last_values.lock().forget(&retired);
         retired.len()
     }
 

@@ -6,8 +6,8 @@ use std::sync::atomic::Ordering;
 
 use super::super::Metrics;
 use super::super::block::{BlockKey, WriteOrder};
+use super::super::cumulative::ChangedLastValues;
 use super::super::head::Head;
-use super::super::readings::ChangedLastValues;
 use super::super::registry::{RegistryRows, Unsealed};
 use super::super::staging::{StagedBlocks, retire};
 use super::super::writer::BlockOrigin;
@@ -23,7 +23,7 @@ use crate::storage::Batch;
 pub(crate) struct FrozenMetrics {
     head: Option<Arc<Head>>,
     unsealed: Unsealed,
-    baselines: ChangedLastValues,
+    last_values: ChangedLastValues,
     dropped: Vec<(MetricId, Vec<BlockKey>)>,
 }
 
@@ -40,7 +40,7 @@ impl Metrics {
         FrozenMetrics {
             head: self.view.freeze(),
             unsealed: self.registry.take_unsealed(),
-            baselines: self.baselines.lock().freeze(),
+            last_values: self.last_values.lock().freeze(),
             dropped: std::mem::take(&mut self.dropped.lock()),
         }
     }
@@ -71,7 +71,7 @@ impl Metrics {
             Some(head) => seal_head(head, self.now(), origin, seen)?,
             None => SealedHead::default(),
         };
-        frozen.baselines.times().for_each(|(series, time)| seen(series, time));
+        frozen.last_values.times().for_each(|(series, time)| seen(series, time));
         // New series without points: their first points may still be in flight.
         self.registry.note_new_series(&frozen.unsealed.series, self.now());
         self.times.stage(times.pages(Effort::Seal)?, batch);
@@ -81,7 +81,7 @@ impl Metrics {
             let replaced_points = replaced.get(&metric).copied().unwrap_or(0);
             rows.stats(metric, self.view.stats_after(metric, head.stats.without(replaced_points)));
         }
-        frozen.baselines.stage(batch)?;
+        frozen.last_values.stage(batch)?;
         for (metric, blocks) in &frozen.dropped {
             RegistryRows(batch).drop_metric(*metric);
             blocks.iter().for_each(|key| retire(batch, key));

@@ -1,14 +1,14 @@
 //! Verification of all blocks and last cumulative values, and release of blocks from quarantine.
 
 use super::super::Metrics;
-use super::super::{block, readings};
+use super::super::{block, cumulative};
 use crate::error::{Error, Result};
 use crate::reports::VerifyReport;
 
 impl Metrics {
     /// Reads and checks the last cumulative values on disk.
     pub(crate) fn verify_last_values(&self, report: &mut VerifyReport) -> Result<()> {
-        readings::check_rows(&self.store, report)
+        cumulative::check_rows(&self.store, report)
     }
 
     /// Reads and decodes every block and compares it with its catalog entry. Corrupt blocks are

@@ -8,10 +8,10 @@ use tempfile::TempDir;
 
 use super::super::tests::{damage_of, get, open, open_with_findings, put};
 use super::super::{Keyspace, Store};
-use super::alive::NeededLogs;
 use super::format::{HEADER_BYTES, put_record};
 use super::mark::Mark;
-use super::mend::{Loss, Plan, plan};
+use super::needed_logs::NeededLogs;
+use super::repair::{Loss, Plan, plan};
 use super::survey::Survey;
 use super::tests::{ROWS, batch, log_of, put_unsynced, records};
 

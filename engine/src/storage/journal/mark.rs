@@ -12,7 +12,7 @@
 //!
 //! The file is not synced, since that would double the cost of a write. It survives the end of the
 //! process, but after a power loss it may be an older version. So each batch is also stamped with
-//! the mark (`batch.rs`): the stamp is part of the log and is synced with the next write. The
+//! the mark (`logged_batch.rs`): the stamp is part of the log and is synced with the next write. The
 //! largest of all stored and stamped marks counts.
 //!
 //! # Why it is a lower bound
@@ -39,7 +39,7 @@ use xxhash_rust::xxh3::xxh3_64;
 use super::super::batch::Sync;
 use super::super::findings::Findings;
 use super::super::guard::GUARDS_DIR;
-use super::batch::stamp;
+use super::logged_batch::stamp;
 use crate::damage::Finding;
 use crate::dir_sync::sync_dir;
 

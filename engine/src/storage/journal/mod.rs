@@ -39,13 +39,13 @@
 //! compaction are in the batch that retires the old ones, and jobs are what their records contain;
 //! all of it is read again.
 
-mod alive;
-mod batch;
 mod format;
 #[cfg(fuzzing)]
 pub(crate) mod fuzz;
+mod logged_batch;
 mod mark;
-mod mend;
+mod needed_logs;
+mod repair;
 mod survey;
 
 #[cfg(test)]

@@ -10,9 +10,9 @@ use std::fs;
 use std::io;
 use std::ops::Range;
 
-use super::alive::LogFile;
-use super::batch::{LoggedBatch, hint};
 use super::format::{HEADER_BYTES, LogItem, LogReader};
+use super::logged_batch::{LoggedBatch, hint};
+use super::needed_logs::LogFile;
 
 /// A position in the logs: the index of the log, and the offset in it.
 pub(super) type LogPosition = (usize, usize);

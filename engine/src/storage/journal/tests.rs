@@ -9,11 +9,11 @@ use tempfile::TempDir;
 
 use super::super::tests::{get, noise, open, open_with_findings, put};
 use super::super::{Batch, Keyspace, Store, Sync, copy_as_killed};
-use super::alive::NeededLogs;
-use super::batch::{LoggedBatch, stamp};
 use super::format::{Foreign, HEADER_BYTES, LogItem, LogReader, put_record};
+use super::logged_batch::{LoggedBatch, stamp};
 use super::mark::{Journal, Mark};
-use super::mend::{Loss, Plan, plan};
+use super::needed_logs::NeededLogs;
+use super::repair::{Loss, Plan, plan};
 use super::survey::{Survey, SurveyError};
 
 /// A keyspace whose memtable holds everything that a test writes.

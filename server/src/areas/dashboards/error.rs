@@ -5,7 +5,7 @@ use telltale_engine::Error;
 use crate::areas::metrics::MetricsError;
 use crate::http::{ApiError, ErrorCode, Resource};
 use crate::limits;
-use crate::platform::telemetry::question::InvalidQueryParams;
+use crate::platform::telemetry::query_params::InvalidQueryParams;
 
 /// Why a request of this area failed.
 #[derive(Debug, thiserror::Error)]

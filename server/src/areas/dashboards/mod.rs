@@ -11,9 +11,9 @@
 //! with one default dashboard of its own metrics.
 
 mod data;
+mod default_dashboard;
 mod definition;
 mod error;
-mod first;
 mod model;
 mod ops;
 mod options;
@@ -22,8 +22,8 @@ mod routes;
 mod store;
 mod wire;
 
+pub use default_dashboard::make_first;
 pub use error::DashboardsError;
-pub use first::make_first;
 pub use routes::ROUTES;
 
 #[cfg(test)]

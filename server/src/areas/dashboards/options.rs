@@ -9,7 +9,7 @@ use crate::limits;
 use crate::platform::bounded::AtMost;
 use crate::platform::json::integer_or_null;
 use crate::platform::patterns;
-use crate::platform::telemetry::span;
+use crate::platform::telemetry::duration;
 
 /// The options of a widget. All are optional; each applies only to some types.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -35,7 +35,11 @@ pub(super) struct WidgetOptions {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) show_legend: Option<bool>,
     /// bar, pie, table: the maximum number of items or rows, 1 to 1000; defaults to 10.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "integer_or_null")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "integer_or_null"
+    )]
     #[schemars(range(min = 1, max = limits::WIDGET_ITEMS_MAX))]
     pub(super) limit: Option<u32>,
     /// table: the columns of each row: keys of `group_by` (with or without `tags.`), `label`,
@@ -68,7 +72,11 @@ pub(super) struct Format {
     #[schemars(length(max = limits::WIDGET_FORMAT_CHARS_MAX))]
     suffix: Option<String>,
     /// The number of digits after the decimal point.
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "integer_or_null")]
+    #[serde(
+        default,
+        skip_serializing_if = "Option::is_none",
+        deserialize_with = "integer_or_null"
+    )]
     #[schemars(range(max = limits::WIDGET_DECIMALS_MAX))]
     decimals: Option<u8>,
 }
@@ -188,7 +196,7 @@ impl WidgetOptions {
     /// Returns the length of the range that the widget covers, in milliseconds.
     pub(super) fn range_ms(&self) -> Result<i64, Invalid> {
         let Some(text) = &self.time_range else { return Ok(limits::WIDGET_RANGE_DEFAULT_MS) };
-        span::parse(text, limits::WIDGET_RANGE_MS_MAX).ok_or_else(|| {
+        duration::parse(text, limits::WIDGET_RANGE_MS_MAX).ok_or_else(|| {
             let days = limits::WIDGET_RANGE_MS_MAX / DAY_MS;
             let expected =
                 format!("must be a duration in m, h, d or w such as 24h, and at most {days}d");
@@ -262,7 +270,7 @@ mod tests {
             ("9223372036854775807w", None),
         ] {
             assert_eq!(
-                span::parse(text, limits::WIDGET_RANGE_MS_MAX),
+                duration::parse(text, limits::WIDGET_RANGE_MS_MAX),
                 minutes.map(|m: i64| m * 60_000),
                 "{text:?}"
             );

@@ -12,7 +12,7 @@ use super::options::WidgetOptions;
 use crate::areas::{events, metrics};
 use crate::limits;
 use crate::platform::telemetry::buckets::BucketWidth;
-use crate::platform::telemetry::question;
+use crate::platform::telemetry::query_params;
 
 /// The parsed query of a widget.
 #[derive(Clone, Debug, PartialEq)]
@@ -294,8 +294,8 @@ fn event_source(query: &WidgetQuery, name: &str) -> Result<QuerySource, Invalid>
 fn filters(query: &WidgetQuery) -> Result<Vec<TagFilter>, Invalid> {
     let tags = query.tags.iter().flatten();
     tags.map(|(key, text)| {
-        let condition = question::tag_condition(text)
-            .ok_or_else(|| Invalid::query(&format!("tags.{key}"), question::STAR_RULE))?;
+        let condition = query_params::tag_condition(text)
+            .ok_or_else(|| Invalid::query(&format!("tags.{key}"), query_params::STAR_RULE))?;
         Ok(TagFilter { key: key.clone(), condition })
     })
     .collect()

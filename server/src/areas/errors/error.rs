@@ -6,7 +6,7 @@ use super::sentry::EnvelopeError;
 use crate::http::{ApiError, ErrorCode, Resource};
 use crate::limits;
 use crate::platform::json::InvalidJson;
-use crate::platform::telemetry::question::{InvalidQueryParams, TIME_RULE};
+use crate::platform::telemetry::query_params::{InvalidQueryParams, TIME_RULE};
 
 /// Reasons for which a request of this area fails.
 #[derive(Debug, thiserror::Error)]

@@ -10,8 +10,8 @@ use super::model::{GroupId, GroupStatus, Level};
 use crate::http::{ApiError, ApiResult, Query};
 use crate::limits;
 use crate::platform::telemetry::buckets::BucketWidth;
-use crate::platform::telemetry::question::{self, InvalidQueryParams};
-use crate::platform::telemetry::span;
+use crate::platform::telemetry::duration;
+use crate::platform::telemetry::query_params::{self, InvalidQueryParams};
 use crate::platform::time::{self, Moment};
 
 /// A request for a page of groups.
@@ -96,31 +96,31 @@ impl FilterParams<'_> {
     fn occurrences(&self, now: TimestampMs) -> Result<Option<OccurrenceFilter>, InvalidFilter> {
         let own = |name: &'static str, text: Option<&str>| {
             let condition = text.map(|text| {
-                let wrong = || InvalidFilter::Wrong(name, question::STAR_RULE.into());
-                question::tag_condition(text).ok_or_else(wrong)
+                let wrong = || InvalidFilter::Wrong(name, query_params::STAR_RULE.into());
+                query_params::tag_condition(text).ok_or_else(wrong)
             });
             let filter = |condition| TagFilter { key: name.to_owned(), condition };
             condition.transpose().map(|condition| condition.map(filter))
         };
-        let mut tags = question::tag_filters(self.tags.iter().copied())?;
+        let mut tags = query_params::tag_filters(self.tags.iter().copied())?;
         tags.iter_mut().for_each(|tag| tag.key.insert_str(0, OWN_TAG_PREFIX));
         tags.extend(own("environment", self.environment)?);
         tags.extend(own("release", self.release)?);
         if tags.is_empty() && self.from.is_none() && self.to.is_none() {
             return Ok(None);
         }
-        let from = self.from.map(|text| question::moment("from", text, now)).transpose()?;
-        let to = self.to.map(|text| question::moment("to", text, now)).transpose()?;
+        let from = self.from.map(|text| query_params::moment("from", text, now)).transpose()?;
+        let to = self.to.map(|text| query_params::moment("to", text, now)).transpose()?;
         let start = from.map_or(TimestampMs(0), Moment::start);
         let end = to.map_or(TimestampMs(i64::MAX), Moment::end);
-        let range = question::range(Some(start), Some(end), 0, now)?;
+        let range = query_params::range(Some(start), Some(end), 0, now)?;
         Ok(Some(OccurrenceFilter { range, tags }))
     }
 }
 
 /// Parses a duration before now, or a time.
 fn since(text: &str, now: TimestampMs) -> Option<TimestampMs> {
-    match span::parse(text, i64::MAX) {
+    match duration::parse(text, i64::MAX) {
         Some(ms) => Some(TimestampMs(now.0.saturating_sub(ms))),
         None => time::parse_moment(text, now).map(Moment::start),
     }
@@ -161,8 +161,8 @@ pub(super) fn listing(query: &Query, now: TimestampMs) -> ApiResult<Listing> {
 pub(super) fn series(query: &Query, now: TimestampMs) -> ApiResult<(TimeRange, BucketWidth)> {
     let from = query.moment("from", now)?.map(|moment| moment.start());
     let to = query.moment("to", now)?.map(|moment| moment.end());
-    let range = question::range(from, to, limits::EVENT_RANGE_DEFAULT_MS, now)?;
-    Ok((range, question::width(query.one("interval")?, range)?))
+    let range = query_params::range(from, to, limits::EVENT_RANGE_DEFAULT_MS, now)?;
+    Ok((range, query_params::width(query.one("interval")?, range)?))
 }
 
 /// Parses the id of a group.

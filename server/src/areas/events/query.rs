@@ -12,7 +12,7 @@ use telltale_engine::{
 use super::model::{Cursor, ListRequest};
 use crate::http::{ApiResult, Query};
 use crate::limits;
-use crate::platform::telemetry::question::{self, GroupRules, InvalidQueryParams, parameter};
+use crate::platform::telemetry::query_params::{self, GroupRules, InvalidQueryParams, parameter};
 use crate::platform::time::Moment;
 
 /// The aggregations of statistics, in the order of the response.
@@ -55,7 +55,7 @@ pub(super) fn count(query: &Query, now: TimestampMs) -> ApiResult<EventQuery> {
     let distinct = query.one("distinct")?.map(|text| string_field("distinct", text)).transpose()?;
     let interval = match (query.one("interval")?, group_by.as_slice()) {
         (None, [_, ..]) => None,
-        (text, _) => Some(question::width(text, range)?.interval()),
+        (text, _) => Some(query_params::width(text, range)?.interval()),
     };
     Ok(EventQuery {
         filter: filter(query, range)?,
@@ -88,14 +88,14 @@ fn list_range(query: &Query, now: TimestampMs) -> ApiResult<TimeRange> {
     let start = query.moment("from", now)?.map_or(TimestampMs(0), Moment::start);
     let newest = TimestampMs(now.0 + limits::FUTURE_MS_MAX + 1);
     let end = query.moment("to", now)?.map_or(newest, Moment::end);
-    Ok(question::range(Some(start), Some(end), 0, now)?)
+    Ok(query_params::range(Some(start), Some(end), 0, now)?)
 }
 
 /// Returns the range of a count. Default: the last day.
 fn count_range(query: &Query, now: TimestampMs) -> ApiResult<TimeRange> {
     let start = query.moment("from", now)?.map(Moment::start);
     let end = query.moment("to", now)?.map(Moment::end);
-    Ok(question::range(start, end, limits::EVENT_RANGE_DEFAULT_MS, now)?)
+    Ok(query_params::range(start, end, limits::EVENT_RANGE_DEFAULT_MS, now)?)
 }
 
 fn filter(query: &Query, range: TimeRange) -> ApiResult<EventFilter> {
@@ -104,7 +104,7 @@ fn filter(query: &Query, range: TimeRange) -> ApiResult<EventFilter> {
         Some("") => return Err(parameter("user_id", "must not be empty").into()),
         user => user.map(str::to_owned),
     };
-    let tags = question::tag_filters(query.bracketed("tags"))?;
+    let tags = query_params::tag_filters(query.bracketed("tags"))?;
     Ok(EventFilter { range, name, user, tags })
 }
 
@@ -139,7 +139,7 @@ pub fn group_by(list: &str) -> Result<Vec<EventGroupBy>, InvalidQueryParams> {
         once: "must name each tag or field only once",
         most: "must name at most 4 tags or fields",
     };
-    question::group_by(list, rules, |item| string_field("group_by", item))
+    query_params::group_by(list, rules, |item| string_field("group_by", item))
 }
 
 /// Parses the name of a string field of events in a parameter.

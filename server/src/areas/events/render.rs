@@ -13,7 +13,7 @@ use super::model::{Cursor, ID_PREFIX, ListRequest};
 use crate::http::ApiResult;
 use crate::limits;
 use crate::platform::json::ChargedJson;
-use crate::platform::telemetry::question::{InvalidQueryParams, label};
+use crate::platform::telemetry::query_params::{InvalidQueryParams, label};
 use crate::platform::{ids, json, time};
 
 /// Approximate bytes of an event without its properties and tags, for reserving memory.

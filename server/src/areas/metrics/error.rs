@@ -6,7 +6,7 @@ use crate::http::{ApiError, ErrorCode, Resource};
 use crate::limits;
 use crate::platform::json::InvalidJson;
 use crate::platform::telemetry::batch::InvalidBatch;
-use crate::platform::telemetry::question::InvalidQueryParams;
+use crate::platform::telemetry::query_params::InvalidQueryParams;
 use crate::platform::time::InvalidTime;
 
 /// The reason for which a request of this area failed.

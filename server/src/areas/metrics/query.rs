@@ -9,7 +9,7 @@ use super::error::QueryError;
 use super::model::{Fill, ParsedQuery};
 use crate::http::{ApiResult, Query};
 use crate::limits;
-use crate::platform::telemetry::question::{self, GroupRules, InvalidQueryParams, parameter};
+use crate::platform::telemetry::query_params::{self, GroupRules, InvalidQueryParams, parameter};
 use crate::platform::time::Moment;
 
 /// Parses the query of a metric of type `kind`.
@@ -21,8 +21,8 @@ pub(super) fn read(
 ) -> ApiResult<ParsedQuery> {
     let from = query.moment("from", now)?.map(Moment::start);
     let to = query.moment("to", now)?.map(Moment::end);
-    let range = question::range(from, to, limits::QUERY_RANGE_DEFAULT_MS, now)?;
-    let width = question::width(query.one("interval")?, range)?;
+    let range = query_params::range(from, to, limits::QUERY_RANGE_DEFAULT_MS, now)?;
+    let width = query_params::width(query.one("interval")?, range)?;
     let aggregations = aggregations(query.one("aggregation")?, kind)?;
     let group_by = match query.one("group_by")? {
         None => Vec::new(),
@@ -33,7 +33,7 @@ pub(super) fn read(
         Some(text) => Fill::parse(text)
             .ok_or_else(|| parameter("fill", "must be one of none, null, zero, previous"))?,
     };
-    let filters = question::tag_filters(query.bracketed("tags"))?;
+    let filters = query_params::tag_filters(query.bracketed("tags"))?;
     let query =
         MetricQuery { metric, range, interval: width.interval(), aggregations, filters, group_by };
     Ok(ParsedQuery { query, width, fill })
@@ -61,7 +61,7 @@ fn aggregations(list: Option<&str>, kind: MetricType) -> Result<Vec<Aggregation>
 pub fn group_keys(list: &str) -> Result<Vec<String>, InvalidQueryParams> {
     let rules =
         GroupRules { once: "must name each tag only once", most: "must name at most 4 tags" };
-    question::group_by(list, rules, |item| {
+    query_params::group_by(list, rules, |item| {
         let key = item.strip_prefix("tags.").filter(|key| !key.is_empty());
         key.map(str::to_owned).ok_or_else(|| {
             parameter("group_by", "must be tags.<key>, or up to 4 of these separated by commas")

@@ -16,7 +16,7 @@ use crate::http::ApiResult;
 use crate::limits;
 use crate::platform::json::{self, ChargedJson};
 use crate::platform::telemetry::buckets::BucketWidth;
-use crate::platform::telemetry::question::{InvalidQueryParams, label};
+use crate::platform::telemetry::query_params::{InvalidQueryParams, label};
 use crate::platform::time;
 
 /// Approximate bytes of a point with one number, for reserving memory.

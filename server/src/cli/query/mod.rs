@@ -1,9 +1,9 @@
 //! `telltale query`: queries a metric through the HTTP API and prints the result as a table,
 //! sparklines or JSON.
 
-mod answer;
-mod ask;
+mod response;
+mod run;
 mod show;
 mod sparkline;
 
-pub(super) use ask::run;
+pub(super) use run::run;

@@ -1,7 +1,7 @@
 //! Renders a query result as text: one row per bucket, or one sparkline per group with its
 //! smallest, largest and last value.
 
-use super::answer::{QueryResponse, ResponseGroup};
+use super::response::{QueryResponse, ResponseGroup};
 use super::sparkline;
 use crate::cli::args::Show;
 use crate::cli::table::{Align, Table};

@@ -5,8 +5,8 @@ use serde_json::{Value, json};
 use super::parameters::parameters;
 use super::responses::responses;
 use super::schemas::Schemas;
-use crate::http::doc::BodyDoc;
 use crate::http::route::{Access, LimitClass, Method, QueryRule, Route};
+use crate::http::route_doc::BodyDoc;
 use crate::http::settings::Settings;
 use crate::platform::quota::Quota;
 

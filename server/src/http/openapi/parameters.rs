@@ -2,9 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::http::doc::{Form, Param, Place};
 use crate::http::known_parameters::family;
 use crate::http::route::{Method, OnDisconnect, Route};
+use crate::http::route_doc::{Form, Param, Place};
 use crate::limits;
 
 /// An example of each form of time values in query parameters.

@@ -11,9 +11,9 @@ use super::operation::operation_id;
 use super::parameters::{is_conditional, is_idempotent};
 use super::schemas::Schemas;
 use crate::http::batch::BulkOutcome;
-use crate::http::doc::Link;
 use crate::http::error::ErrorCode;
 use crate::http::route::{Access, BodyKind, Handler, Method, Route};
+use crate::http::route_doc::Link;
 
 /// The body of every error response.
 #[derive(Debug, Serialize, JsonSchema)]

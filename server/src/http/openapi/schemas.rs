@@ -8,7 +8,7 @@ use schemars::SchemaGenerator;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use crate::http::doc::SchemaOf;
+use crate::http::route_doc::SchemaOf;
 
 /// The path of response schemas, and of all schemas in the finished document.
 const RESPONSES_PATH: &str = "/components/schemas";

@@ -3,15 +3,15 @@
 //!
 //! Histories are not the ledger: counts of the last second before a crash may be missing.
 
-mod ask;
+mod counts;
 mod metrics;
-mod seen;
+mod query;
 mod write;
 
-pub use ask::{
+pub(super) use counts::HistoryCounts;
+pub use metrics::HISTORY_METRICS;
+pub use query::{
     DeathCounts, Deaths, History, Period, QueueBucket, QueueThroughput, QueueToday, Resolution,
     WorkerBucket, WorkerTotals, WorkersPast,
 };
-pub use metrics::HISTORY_METRICS;
-pub(super) use seen::HistoryCounts;
 pub(super) use write::{HistoryRecorder, sample};

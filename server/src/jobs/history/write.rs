@@ -5,8 +5,8 @@ use std::collections::HashSet;
 use parking_lot::Mutex;
 use telltale_engine::{BatchBuilder, Engine, MetricType, Refusal, Result, TimestampMs};
 
+use super::counts::HistoryCounts;
 use super::metrics::{self, WorkerGauges};
-use super::seen::HistoryCounts;
 use crate::jobs::model::{QueueOwner, QueueView, WorkerView};
 use crate::jobs::names::ClassName;
 use crate::limits;

@@ -5,10 +5,10 @@ use std::ops::RangeInclusive;
 
 use telltale_engine::TimestampMs;
 
+use super::cycle::Cycle;
 use super::enqueue::Draft;
 use super::job::Job;
 use super::machine::State;
-use super::round::Cycle;
 use crate::jobs::error::JobsError;
 use crate::jobs::model::{DeadFilter, DeadId, DeadJob, JobId, JobStatus, NewJob, QueueOwner};
 use crate::jobs::names::{ClassName, UniqueKey};

@@ -1,9 +1,9 @@
 //! New jobs, and deleted jobs.
 
+use super::cycle::Cycle;
 use super::job::Job;
 use super::machine::State;
 use super::queues::{Queue, waits};
-use super::round::Cycle;
 use crate::jobs::error::JobsError;
 use crate::jobs::model::{JobId, JobStatus, NewJob};
 use crate::jobs::stored::{self, StoredBody};

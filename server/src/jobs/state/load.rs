@@ -12,11 +12,11 @@ use std::sync::Arc;
 
 use telltale_engine::{Engine, Records, Result, Table, TimestampMs};
 
+use super::cycle::Now;
 use super::dead::DeadEntry;
 use super::job::{Hold, Job};
 use super::machine::State;
 use super::queues::Queue;
-use super::round::Now;
 use super::workers::Worker;
 use crate::jobs::model::{DeadId, DeadJob, JobId, JobStatus, NewWorker, WorkerId};
 use crate::jobs::names::{ClassName, QueueName};

@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::Arc;
 
+use super::cycle::Cycle;
 use super::dead::DeadJobs;
 use super::job::{Hold, Job};
 use super::queues::Queues;
-use super::round::Cycle;
 use super::timers::Timers;
 use super::workers::Worker;
 use crate::jobs::model::{JobId, JobStatus, WorkerId};

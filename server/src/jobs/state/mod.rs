@@ -13,31 +13,31 @@
 //! the monotonic clock, so that a jump of the wall clock neither expires nor delays anything. Only
 //! scheduled starts are wall clock times.
 
+mod cycle;
 mod dead;
 mod enqueue;
-mod holding;
 mod job;
+mod leases;
 mod list;
 mod load;
 mod machine;
 mod purge;
 mod queues;
-mod round;
 mod show;
 mod sweep;
 mod timers;
-mod vacancies;
+mod unused_queues;
 mod workers;
 
 #[cfg(test)]
 pub(super) mod tests;
 
+pub(super) use cycle::{Cycle, Now};
 pub(super) use dead::DeadRetry;
 pub(super) use enqueue::Draft;
-pub(super) use holding::Grant;
+pub(super) use leases::Grant;
 pub(super) use list::JobStep;
 pub(super) use load::Loaded;
 pub(super) use machine::State;
 pub(super) use purge::PurgeCursor;
-pub(super) use round::{Cycle, Now};
 pub(super) use show::JobView;

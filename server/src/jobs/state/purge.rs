@@ -5,10 +5,10 @@
 //! that becomes ready meanwhile joins the order of its queue, where it is found later. Jobs that
 //! were enqueued after the beginning are skipped.
 
+use super::cycle::Cycle;
 use super::job::Job;
 use super::machine::State;
 use super::queues::waits;
-use super::round::Cycle;
 use crate::jobs::error::JobsError;
 use crate::jobs::model::{JobId, JobStatus};
 use crate::limits;

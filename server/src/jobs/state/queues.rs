@@ -2,9 +2,9 @@
 
 use std::collections::{HashMap, VecDeque};
 
+use super::cycle::Cycle;
 use super::machine::State;
-use super::round::Cycle;
-use super::vacancies::UnusedQueues;
+use super::unused_queues::UnusedQueues;
 use crate::jobs::error::JobsError;
 use crate::jobs::model::{JobId, JobStatus, QueueOwner};
 use crate::jobs::names::QueueName;

@@ -1,8 +1,8 @@
 //! Timers and expiry. Bounded: what does not fit into one cycle is left for the next one, which
 //! follows at once.
 
+use super::cycle::Cycle;
 use super::machine::State;
-use super::round::Cycle;
 use crate::jobs::model::{JobId, JobStatus};
 use crate::limits;
 

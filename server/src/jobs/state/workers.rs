@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::cycle::Cycle;
 use super::machine::State;
-use super::round::Cycle;
 use crate::jobs::error::JobsError;
 use crate::jobs::model::{
     HeartbeatReply, JobId, NewWorker, Registered, WorkerId, WorkerStatus, WorkerUsage,

@@ -9,10 +9,10 @@
 
 mod kind;
 mod worker;
-mod workshop;
+mod worker_pool;
 
 pub use kind::{WorkError, WorkKind};
-pub use workshop::WorkerPool;
+pub use worker_pool::WorkerPool;
 
 #[cfg(test)]
 mod tests;

@@ -12,7 +12,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
 
 use super::kind::{SPARE_SECONDS, WorkError};
-use super::workshop::Handler;
+use super::worker_pool::Handler;
 use crate::jobs::{
     HeartbeatReply, HeldJob, InvalidJob, Jobs, JobsError, NewWorker, QueueName, Registered,
     WorkerId, WorkerStatus, WorkerUsage,

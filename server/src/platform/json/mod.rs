@@ -4,21 +4,21 @@
 
 mod counted;
 mod document_memory;
-mod misfit;
+mod integer;
+mod mismatch;
 mod number;
 mod plain;
 mod read;
 mod syntax;
-mod whole;
 mod write;
 
 pub use counted::{ChargedJson, JsonWriteError};
 pub use document_memory::{
     has_too_many_values, reserve_document, reserve_document_unconditionally,
 };
-pub use misfit::{BrokenRule, TypeMismatch, read_typed};
+pub use integer::{integer_or_null, integer_u32};
+pub use mismatch::{BrokenRule, TypeMismatch, read_typed};
 pub use plain::{Cursor, Scalar};
 pub use read::{Elements, InvalidJson, Json, Members, Number, Value, with_document};
 pub use syntax::{invalid_syntax, without_position};
-pub use whole::{integer_or_null, integer_u32};
 pub use write::{Plain, number, string, unsigned};

@@ -8,15 +8,15 @@ mod authorization;
 mod dsn;
 mod identity;
 mod key;
+mod key_string;
 mod service;
 mod stored;
-mod text;
 
 pub use dsn::{ConflictingKeys, DsnKey};
 pub use identity::Identity;
 pub use key::{ApiKey, InvalidKey, NewKey, Scope, Scopes};
+pub use key_string::{KeyString, MalformedKey};
 pub use service::{FirstStart, IssuedKey, KeyError, Keys, LiveKey, UnstoredKey};
-pub use text::{KeyString, MalformedKey};
 
 #[cfg(test)]
 mod tests;

@@ -13,8 +13,8 @@ use tokio::sync::Notify;
 use super::authorization::presented_key;
 use super::dsn::DsnKey;
 use super::key::{ApiKey, InvalidKey, NewKey, Scope};
+use super::key_string::{KeyString, SecretHash};
 use super::stored::{COLLECTION, StoredKey, StoredUse, USES};
-use super::text::{KeyString, SecretHash};
 use crate::limits;
 use crate::platform::quota::{KeyLimits, Quotas};
 use crate::platform::throttle::Throttle;
@@ -242,7 +242,7 @@ impl Keys {
     /// Returns whether a DSN contains this key, and its secret if any.
     pub fn is_of(&self, live: &LiveKey, dsn: &DsnKey) -> bool {
         let secret_fits = dsn.secret.as_deref().is_none_or(|secret| {
-            let presented = super::text::hash_of(secret);
+            let presented = super::key_string::hash_of(secret);
             bool::from(presented.ct_eq(&live.secret))
         });
         live.key.id == dsn.id && secret_fits

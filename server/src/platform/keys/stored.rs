@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use telltale_engine::{Collection, TimestampMs};
 
 use super::key::{ApiKey, Scope};
-use super::text::SecretHash;
+use super::key_string::SecretHash;
 use crate::platform::quota::{KeyLimits, LimitClass};
 
 pub(super) const COLLECTION: Collection = Collection("api_keys");

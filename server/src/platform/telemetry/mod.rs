@@ -2,5 +2,5 @@
 
 pub mod batch;
 pub mod buckets;
-pub mod question;
-pub mod span;
+pub mod duration;
+pub mod query_params;

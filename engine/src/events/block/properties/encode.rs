@@ -7,8 +7,8 @@ use crate::codec::floats;
 use crate::codec::integers::{self, Effort};
 use crate::codec::runs::Runs;
 use crate::events::block::header::{SectionKind, Sections};
-use crate::events::block::terms;
-use crate::events::block::texts::StringPacker;
+use crate::events::block::interning;
+use crate::events::block::string_pages::StringPacker;
 use crate::limits::{
     EVENT_PROPERTY_COLUMNS_MAX, EVENT_SHAPE_BYTES_MAX, EVENT_SHAPE_ROWS_MIN, EVENT_SHAPES_MAX,
 };
@@ -202,7 +202,7 @@ impl<'t> ColumnBuilder<'t> {
                     return Ok(());
                 }
                 let text = |id| distinct.text(StringId(id));
-                let sorted = terms::sort((0..distinct.len() as u32).collect(), text);
+                let sorted = interning::sort((0..distinct.len() as u32).collect(), text);
                 let pages = packer.sorted(sorted.iter().map(|id| text(*id)))?;
                 sections.push(SectionKind::PropertyStrings, number, pages);
                 let mut ranks = vec![0i64; sorted.len()];

@@ -11,7 +11,7 @@ use crate::events::block::cache::Part;
 use crate::events::block::clusters::Clusters;
 use crate::events::block::header::SectionKind;
 use crate::events::block::memory::InMemory;
-use crate::events::block::pages::{NumberPages, StringPages};
+use crate::events::block::page_readers::{NumberPages, StringPages};
 use crate::events::block::parts::Parts;
 use crate::events::block::ranks::RankedBits;
 

@@ -12,7 +12,6 @@ use super::super::super::{
     Chunk, CodedColumn, EventSource, NO_CODE, Numbers, RowSet, StringCounts, StringHashes,
 };
 use super::super::{QueryContext, QueryLimits, aggregate, list};
-use crate::asking::QueryInProgress;
 use crate::error::{Error, Result};
 use crate::events::source::ClosedSource;
 use crate::memory::Memory;
@@ -20,6 +19,7 @@ use crate::model::{
     Event, EventField, EventFilter, EventGroupBy, EventId, EventListQuery, EventPage, EventQuery,
     EventQueryResult, EventRows, NameFilter, NewEvent, Properties, TagFilter, TimeRange,
 };
+use crate::query_in_progress::QueryInProgress;
 
 pub(super) const LIMITS: Limits =
     Limits { query: QueryLimits { groups_max: 1_000, buckets_max: 10_000 }, bytes_max: 64 << 20 };
@@ -50,9 +50,10 @@ pub(super) fn run<T: PartialEq + std::fmt::Debug>(
         let reported = Mutex::new(BTreeSet::new());
         let damaged =
             |index: usize, _: &Error| assert!(reported.lock().insert(index), "reported twice");
-        let asking = QueryInProgress::begin(&Memory::unlimited(), limits.bytes_max);
+        let in_progress = QueryInProgress::begin(&Memory::unlimited(), limits.bytes_max);
         let limits = limits.query;
-        let answer = query(&QueryContext { pool, limits, asking: &asking, damaged: &damaged });
+        let answer =
+            query(&QueryContext { pool, limits, in_progress: &in_progress, damaged: &damaged });
         (answer, reported.into_inner())
     });
     let (first, second) = (answers.next().unwrap(), answers.next().unwrap());

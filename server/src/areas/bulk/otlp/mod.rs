@@ -6,13 +6,13 @@
 //! rejected by itself. A known series is found by the bytes of its resource, scope, name and
 //! attributes; tags are built only for new series.
 
-mod answer;
 mod attributes;
 mod error;
 mod export;
 mod json;
 mod point;
 mod request;
+mod response;
 mod routes;
 mod schema;
 

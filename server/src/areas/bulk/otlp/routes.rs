@@ -4,9 +4,9 @@ use std::sync::Arc;
 
 use schemars::{Schema, SchemaGenerator, json_schema};
 
-use super::answer::{ExportResponse, respond};
 use super::export::{Export, Rules};
 use super::request::Encoding;
+use super::response::{ExportResponse, respond};
 use crate::app::App;
 use crate::areas::bulk::intake;
 use crate::http::{

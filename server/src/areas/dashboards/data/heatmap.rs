@@ -14,7 +14,7 @@ use std::collections::BTreeMap;
 
 use telltale_engine::{Aggregation, EventAggregation, MetricType, TimestampMs};
 
-use super::ask::Group;
+use super::run_query::Group;
 use crate::areas::dashboards::options::Axis;
 use crate::areas::dashboards::plan::{Measure, QueryPlan, QuerySource};
 

@@ -1,9 +1,9 @@
 //! The values of widgets: queried, converted to the form of the widget type, for all widgets of a
 //! dashboard concurrently.
 
-mod ask;
 mod heatmap;
 mod render;
+mod run_query;
 mod shape;
 
 pub(super) use heatmap::Cell;

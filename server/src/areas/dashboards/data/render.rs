@@ -19,7 +19,7 @@ use crate::areas::dashboards::error::DashboardsError;
 use crate::areas::dashboards::model::Widget;
 use crate::areas::dashboards::options::WidgetOptions;
 use crate::http::{ApiError, ApiResult, ErrorCode, Query};
-use crate::platform::telemetry::question::InvalidQueryParams;
+use crate::platform::telemetry::query_params::InvalidQueryParams;
 use crate::platform::time::Moment;
 
 /// The values of a widget, or its error.

@@ -4,8 +4,8 @@ use std::cmp::Ordering;
 
 use telltale_engine::{TimeRange, TimestampMs};
 
-use super::ask::{Buckets, Group, run_query};
 use super::heatmap::{self, Cell};
+use super::run_query::{Buckets, Group, run_query};
 use crate::app::App;
 use crate::areas::dashboards::definition::{Definition, WidgetType};
 use crate::areas::dashboards::error::DashboardsError;

@@ -1,11 +1,11 @@
 //! The JSON of requests and responses of the area.
 
-mod answers;
 mod requests;
+mod responses;
 
-pub(super) use answers::{
-    BulkView, Detail, EventView, GroupItem, GroupStateView, Reported, SentryAnswer, SeriesView,
-};
 pub(super) use requests::{
     AssignInput, BulkInput, EmptyInput, IgnoreInput, MergeInput, ReportInput, ResolveInput,
+};
+pub(super) use responses::{
+    BulkView, Detail, EventView, GroupItem, GroupStateView, Reported, SentryAnswer, SeriesView,
 };

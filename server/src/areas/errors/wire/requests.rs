@@ -13,8 +13,8 @@ use super::super::query::{self, FilterParams, InvalidFilter};
 use crate::limits;
 use crate::platform::bounded::AtMost;
 use crate::platform::patterns;
-use crate::platform::telemetry::question::InvalidQueryParams;
-use crate::platform::telemetry::span;
+use crate::platform::telemetry::duration;
+use crate::platform::telemetry::query_params::InvalidQueryParams;
 
 /// Ids of errors.
 type Ids = AtMost<String, { limits::ERRORS_NAMED_MAX }>;
@@ -367,7 +367,7 @@ fn limited(field: &'static str, text: Option<String>) -> Result<Option<String>, 
 fn duration_ms(text: Option<&str>) -> Result<Option<i64>, ErrorsError> {
     match text {
         None | Some("forever") => Ok(None),
-        Some(text) => match span::parse(text, limits::ERROR_IGNORE_MS_MAX) {
+        Some(text) => match duration::parse(text, limits::ERROR_IGNORE_MS_MAX) {
             Some(ms) => Ok(Some(ms)),
             None => Err(ErrorsError::field(
                 "duration",

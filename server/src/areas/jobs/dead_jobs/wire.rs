@@ -15,7 +15,7 @@ use crate::limits;
 use crate::platform::bounded::AtMost;
 use crate::platform::patterns;
 use crate::platform::plural::count;
-use crate::platform::telemetry::question;
+use crate::platform::telemetry::query_params;
 use crate::platform::time::{self, IsoTime};
 
 /// A page of dead jobs, last died first.
@@ -247,7 +247,8 @@ impl SelectionInput {
 impl FilterInput {
     fn into_selection(self, whose: QueueOwner, now: TimestampMs) -> ApiResult<Selection> {
         let older_than = self.older_than.as_deref();
-        let older_than = older_than.map(|time| question::moment("filter.older_than", time, now));
+        let older_than =
+            older_than.map(|time| query_params::moment("filter.older_than", time, now));
         let filter = DeadFilter {
             class: self.class_name,
             error_class: self.error_class,

@@ -3,7 +3,7 @@
 
 mod model;
 mod purge;
-mod vacancies;
+mod unused_queues;
 mod verbs;
 
 use std::sync::Arc;

@@ -5,8 +5,8 @@ use std::sync::Arc;
 use serde_json::{Value, json};
 use telltale_engine::{BatchBuilder, Buckets, Histogram, MetricType, Span, StartTime, TimestampMs};
 
-use super::super::answer::respond;
 use super::super::export::{Export, Rules, SUMMARIES};
+use super::super::response::respond;
 use super::super::{Encoding, OtlpError};
 use super::messages::*;
 use crate::areas::bulk::intake::{BodyReader, PartSize, Progress, testing};

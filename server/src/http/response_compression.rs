@@ -1,0 +1,131 @@
+//! Compresses responses completely before their first byte is sent.
+//!
+//! An encoder takes a megabyte or more, and sending a response can take long, so no encoder is kept
+//! longer than it works. The compressed bytes count in the memory account until they are sent; if
+//! the account has no capacity for them, the response is sent uncompressed.
+//!
+//! Responses that are the same for all clients (the OpenAPI document and the page that renders it)
+//! are compressed once per encoding, at the first request, and kept for the life of the process.
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use http::HeaderValue;
+use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
+use http_body_util::BodyExt;
+use parking_lot::Mutex;
+use telltale_engine::{Memory, MemoryOwner};
+use tokio::sync::Semaphore;
+use tokio::task::yield_now;
+
+use super::encodings_layer::Compressing;
+use super::response::held_bytes;
+use crate::limits::{COMPRESS_UNTHROTTLED_BYTES_MAX, COMPRESSIONS_AT_ONCE};
+
+/// Number of frames of a long response after which the task yields.
+const FRAMES_PER_TURN: usize = 16;
+
+/// The body of a response before compression.
+#[derive(Clone, Debug)]
+pub(super) struct UncompressedBody {
+    pub(super) bytes: Bytes,
+    /// Whether these bytes are static: they exist for the life of the process.
+    pub(super) is_static: bool,
+}
+
+/// Compresses responses. Limits how many long ones are compressed at a time, since their tasks
+/// yield to others.
+#[derive(Debug)]
+pub(super) struct ResponseCompressor {
+    permits: Semaphore,
+    /// Compressed static bytes.
+    static_bodies: Mutex<HashMap<StaticBytes, Bytes>>,
+}
+
+/// Identifies static bytes in an encoding, by address and length; there are only a few of them.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct StaticBytes {
+    address: usize,
+    len: usize,
+    encoding: Box<[u8]>,
+}
+
+impl StaticBytes {
+    fn new(plain: &Bytes, encoding: &HeaderValue) -> Self {
+        Self {
+            address: plain.as_ptr().addr(),
+            len: plain.len(),
+            encoding: encoding.as_bytes().into(),
+        }
+    }
+}
+
+impl Default for ResponseCompressor {
+    fn default() -> Self {
+        Self { permits: Semaphore::new(COMPRESSIONS_AT_ONCE), static_bodies: Mutex::default() }
+    }
+}
+
+impl ResponseCompressor {
+    /// Reads the compressed body of a response to its end, if it is compressed.
+    pub(super) async fn compress(
+        &self,
+        response: http::Response<Compressing>,
+        memory: &Memory,
+    ) -> http::Response<Bytes> {
+        let (mut head, body) = response.into_parts();
+        let plain = head.extensions.remove::<UncompressedBody>();
+        let (plain, is_static) = plain.map(|p| (p.bytes, p.is_static)).unwrap_or_default();
+        let Some(encoding) = head.headers.get(CONTENT_ENCODING) else {
+            return http::Response::from_parts(head, plain);
+        };
+        let compressed = if is_static {
+            self.compress_static(StaticBytes::new(&plain, encoding), body).await
+        } else {
+            self.read_all(body, plain.len()).await.and_then(|compressed| {
+                let share = memory.take(MemoryOwner::Answers, compressed.len() as u64).ok()?;
+                Some(held_bytes(compressed.into(), share))
+            })
+        };
+        let body = compressed.unwrap_or_else(|| {
+            head.headers.remove(CONTENT_ENCODING);
+            plain
+        });
+        head.headers.insert(CONTENT_LENGTH, body.len().into());
+        http::Response::from_parts(head, body)
+    }
+
+    /// Returns the compressed static bytes; the first caller compresses them.
+    async fn compress_static(&self, plain: StaticBytes, body: Compressing) -> Option<Bytes> {
+        let existing = self.static_bodies.lock().get(&plain).cloned();
+        if existing.is_some() {
+            return existing;
+        }
+        let compressed = Bytes::from(self.read_all(body, plain.len).await?);
+        // Concurrent callers produce the same bytes; those of the first are kept.
+        Some(Bytes::clone(self.static_bodies.lock().entry(plain).or_insert(compressed)))
+    }
+
+    /// Returns the number of compressed static bodies.
+    #[cfg(test)]
+    pub(super) fn static_bodies(&self) -> usize {
+        self.static_bodies.lock().len()
+    }
+
+    /// Returns the compressed bytes; `None` if the encoder fails.
+    async fn read_all(&self, mut body: Compressing, plain_bytes: usize) -> Option<Vec<u8>> {
+        let is_long = plain_bytes > COMPRESS_UNTHROTTLED_BYTES_MAX;
+        // The semaphore is never closed.
+        let _permit = if is_long { Some(self.permits.acquire().await.ok()?) } else { None };
+        let (mut compressed, mut frames) = (Vec::new(), 0);
+        while let Some(frame) = body.frame().await {
+            compressed.extend_from_slice(frame.ok()?.data_ref()?);
+            frames += 1;
+            if is_long && frames % FRAMES_PER_TURN == 0 {
+                yield_now().await;
+            }
+        }
+        compressed.shrink_to_fit();
+        Some(compressed)
+    }
+}
