@@ -12,6 +12,7 @@
 
 mod document;
 mod error;
+mod event_id;
 mod free_form;
 mod grouping;
 mod ledger;

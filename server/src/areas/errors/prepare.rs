@@ -5,6 +5,7 @@ use telltale_engine::limits::TAG_KEY_CHARS_MAX;
 use telltale_engine::{Properties, PropertiesWriter, TimestampMs};
 
 use super::document::{self, EventHeader};
+use super::event_id::format_event_id;
 use super::grouping::hashes_of;
 use super::ledger::OWN_TAG_PREFIX;
 use super::model::{GroupHashes, Level, Sender, SentLevel};
@@ -89,11 +90,6 @@ pub(super) fn prepare(
         },
         properties,
     })
-}
-
-/// Returns an event id in the form that SDKs use: 32 hexadecimal digits.
-pub(super) fn format_event_id(id: u128) -> String {
-    format!("{id:032x}")
 }
 
 /// Returns the tags that errors can be filtered by: those that the engine accepts as tags of an

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use serde::Deserialize;
 use telltale_engine::{Event, Result};
 
+use super::super::event_id::parse_event_id;
 use super::super::model::{GroupHash, GroupId, Sender, SentLevel};
 use super::super::prepare::{GroupSummary, beyond_title};
-use super::super::sentry::parse_event_id;
 use super::super::store::StoredLedger;
 use super::admit::OccurrenceOrigin;
 use super::book::{GROUP_TAG, HASH_TAG, Ledger, all_time, error_events};

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 
 use telltale_engine::TimestampMs;
 
+use super::super::event_id::parse_event_id;
 use super::super::model::SentLevel;
 use super::super::occurrence::{
     Exception, Frame, Occurrence, Section, Tag, User, string_value, truncate,
@@ -47,12 +48,6 @@ pub(in crate::areas::errors) fn read_event(event: Value<'_>) -> Occurrence<'_> {
         read.frames = threads.and_then(only_thread).map(frames).unwrap_or_default();
     }
     read
-}
-
-/// Parses an event id: 32 hexadecimal digits, with or without dashes.
-pub(in crate::areas::errors) fn parse_event_id(id: &str) -> Option<u128> {
-    let digits: String = id.chars().filter(|c| *c != '-').collect();
-    (digits.len() == 32).then(|| u128::from_str_radix(&digits, 16).ok()).flatten()
 }
 
 fn section(name: &str) -> Option<Section> {

@@ -5,9 +5,9 @@ use std::fmt;
 use telltale_engine::{Memory, PropertiesWriter, TimestampMs};
 
 use super::envelope::{Envelope, Item};
-use super::event::parse_event_id;
 use super::repair::with_event;
 use crate::areas::errors::error::ErrorsError;
+use crate::areas::errors::event_id::parse_event_id;
 use crate::areas::errors::model::{GroupHash, Sender};
 use crate::areas::errors::prepare::{Arrival, PreparedOccurrence, prepare};
 use crate::areas::errors::scrub::Scrubber;

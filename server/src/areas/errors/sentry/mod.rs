@@ -10,7 +10,6 @@ mod skim;
 mod untaken;
 
 pub use envelope::EnvelopeError;
-pub(super) use event::parse_event_id;
 pub use intake::examine;
 #[cfg(test)]
 pub(super) use repair::with_event;

@@ -10,9 +10,10 @@ use super::intake::{Intake, calls_of};
 use super::{skim, untaken};
 use crate::app::App;
 use crate::areas::errors::error::ErrorsError;
+use crate::areas::errors::event_id::format_event_id;
 use crate::areas::errors::model::Sender;
 use crate::areas::errors::ops;
-use crate::areas::errors::prepare::{PreparedOccurrence, format_event_id};
+use crate::areas::errors::prepare::PreparedOccurrence;
 use crate::areas::errors::wire::SentryAnswer;
 use crate::http::{
     ApiResult, BodyDoc, BodyEncoding, BodyKind, Doc, DsnIn, ErrorCode, Form, Handle, LimitClass,
