@@ -2,9 +2,11 @@
 
 pub mod app;
 pub mod areas;
+mod background;
 pub mod cli;
 pub mod http;
 pub mod jobs;
 pub mod limits;
 mod own_metrics;
 pub mod platform;
+mod wiring;

@@ -4,11 +4,11 @@
 //! routes: over the control socket or in this process. Only this module writes to standard output.
 
 mod args;
-mod background;
 mod copy;
 mod health;
 mod import;
 mod keys;
+mod load;
 mod manual;
 mod query;
 mod run;
@@ -19,6 +19,5 @@ mod error;
 mod output;
 mod table;
 mod target;
-mod wiring;
 
 pub use run::run;

@@ -11,7 +11,7 @@ use super::args::{Cli, Command};
 use super::error::CliError;
 use super::output::note;
 use super::target::Destination;
-use super::{copy, health, import, keys, manual, query, serve, settings, wiring};
+use super::{copy, health, import, keys, load, manual, query, serve, settings};
 use crate::platform::config::{Config, Directives, Environment, Loaded, Origin};
 use crate::platform::logging;
 
@@ -40,17 +40,17 @@ pub fn run() -> ExitCode {
 fn dispatch(cli: Cli) -> Result<(), CliError> {
     let environment = Environment::of_process()?;
     let common = cli.common;
-    let remote = wiring::remote(&common.remote, &environment, &cli.command)?;
+    let remote = load::remote(&common.remote, &environment, &cli.command)?;
     match cli.command {
         Command::Serve(args) => {
-            let loaded = wiring::load(&common, args.listen.as_deref(), &environment)?;
+            let loaded = load::load_config(&common, args.listen.as_deref(), &environment)?;
             serve::run(&loaded.config, &environment)
         }
         Command::Config(args) => settings::print(&common, &args, &environment),
         Command::Completions { shell } => manual::completions(shell),
         Command::Man { dir } => manual::pages(dir.as_deref()),
         other => {
-            let config = quiet(wiring::load(&common, None, &environment)?);
+            let config = quiet(load::load_config(&common, None, &environment)?);
             command(&Destination { config, remote }, other)
         }
     }

@@ -20,12 +20,11 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
-use super::background;
 use super::error::CliError;
 use super::output::note;
-use super::wiring;
 use crate::app::App;
 use crate::areas;
+use crate::background;
 use crate::http::{self, Listener, Server};
 use crate::own_metrics::create_own_metrics;
 use crate::platform::config::{Config, Environment};
@@ -33,6 +32,7 @@ use crate::platform::control::SOCKET_NAME;
 use crate::platform::keys::{FirstStart, KeyString};
 use crate::platform::ticks::Ticks;
 use crate::platform::{logging, panics, process};
+use crate::wiring;
 
 /// How often the server checks whether the engine has failed permanently. Writers are notified at
 /// once by the engine.

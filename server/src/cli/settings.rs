@@ -3,8 +3,8 @@
 
 use super::args::{Common, ConfigArgs};
 use super::error::CliError;
+use super::load;
 use super::output::out;
-use super::wiring;
 use crate::platform::config::{Environment, reference};
 
 /// Prints the requested form of the settings.
@@ -16,6 +16,6 @@ pub(super) fn print(
     if args.reference {
         return out(&reference());
     }
-    let loaded = wiring::load(common, args.listen.listen.as_deref(), environment)?;
+    let loaded = load::load_config(common, args.listen.listen.as_deref(), environment)?;
     out(&if args.example { loaded.to_example() } else { loaded.to_toml() })
 }

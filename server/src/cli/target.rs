@@ -12,7 +12,6 @@ use serde_json::Value;
 use telltale_engine::{Clock, Engine, Maintenance, Options};
 
 use super::error::CliError;
-use super::wiring;
 use crate::app::App;
 use crate::areas;
 use crate::http::{Origin, Server};
@@ -20,6 +19,7 @@ use crate::platform::config::Config;
 use crate::platform::control::{Answer, Control};
 use crate::platform::remote::Remote;
 use crate::platform::ticks::Ticks;
+use crate::wiring;
 
 /// Where a command is to be executed.
 #[derive(Debug)]

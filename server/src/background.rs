@@ -20,7 +20,7 @@ use crate::platform::{allocator, process};
 const PAUSE: Duration = Duration::from_millis(500);
 
 /// Runs every sweep of the server until `ending` becomes true, then each of them once more.
-pub(super) async fn run_sweeps(
+pub(crate) async fn run_sweeps(
     server: Arc<Server>,
     app: Arc<App>,
     clock: Clock,
@@ -78,7 +78,7 @@ fn sweeps(server: &Arc<Server>, app: &Arc<App>) -> Vec<Sweep> {
 
 /// Returns the work that this process runs as jobs, and how many jobs of each queue run
 /// concurrently.
-pub(super) fn workshop(app: &Arc<App>) -> WorkerPool {
+pub(crate) fn workshop(app: &Arc<App>) -> WorkerPool {
     let jobs = Arc::clone(app.jobs());
     WorkerPool::new().queue(TRIM_DEAD.queue, 2).on(&TRIM_DEAD, move |TrimDead {}| {
         let jobs = Arc::clone(&jobs);
