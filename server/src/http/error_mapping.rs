@@ -5,7 +5,6 @@ use telltale_engine::{Error, InvalidName, Refusal};
 use super::admission::{MEMORY_FULL, overloaded};
 use super::error::{ApiError, ErrorCode, Resource};
 use super::etag::precondition_failed;
-use crate::jobs::{InvalidJob, JobsError};
 use crate::limits;
 use crate::platform::json::InvalidJson;
 use crate::platform::keys::{InvalidKey, KeyError};
@@ -139,62 +138,12 @@ impl From<InvalidKey> for ApiError {
     }
 }
 
-impl From<JobsError> for ApiError {
-    fn from(error: JobsError) -> Self {
-        let message = error.to_string();
-        match error {
-            JobsError::QueueNotFound(name) => Self::missing(Resource::Queue, &name),
-            JobsError::JobNotFound(id) => Self::missing(Resource::Job, &id),
-            JobsError::WorkerNotFound(id) => Self::missing(Resource::Worker, &id),
-            JobsError::DeadJobNotFound(id) => Self::missing(Resource::DeadJob, &id),
-            JobsError::ReservationLost => Self::new(ErrorCode::ReservationLost, message),
-            JobsError::NotUnique(holder) => {
-                Self::new(ErrorCode::Conflict, message).field("unique_key").id(holder.to_string())
-            }
-            JobsError::NotPaused
-            | JobsError::NotDeletable(_)
-            | JobsError::NotRunnable(_)
-            | JobsError::QueueNotEmpty
-            | JobsError::OwnWorker => Self::new(ErrorCode::InvalidState, message),
-            JobsError::TooManyQueues | JobsError::TooManyWorkers => {
-                Self::new(ErrorCode::Conflict, message)
-            }
-            JobsError::Invalid(invalid) => invalid.into(),
-            JobsError::QueueFull { .. }
-            | JobsError::TooManyJobs { .. }
-            | JobsError::TooManyJobBytes { .. } => Self::new(ErrorCode::Overloaded, message)
-                .retry_after(limits::JOBS_FULL_RETRY_SECONDS),
-            JobsError::TooManyWaiting | JobsError::Overloaded => {
-                Self::new(ErrorCode::Overloaded, message)
-                    .retry_after(limits::OVERLOADED_RETRY_SECONDS)
-            }
-            JobsError::Unavailable(why) | JobsError::Failed(why) => Self::new(
-                ErrorCode::Unavailable,
-                "jobs cannot be changed at the moment; try again later",
-            )
-            .retry_after(limits::UNAVAILABLE_RETRY_SECONDS)
-            .caused_by(why),
-            JobsError::Engine(error) => error.into(),
-        }
-    }
-}
-
-impl From<InvalidJob> for ApiError {
-    fn from(invalid: InvalidJob) -> Self {
-        let field = invalid.field();
-        let code = match invalid {
-            InvalidJob::QueueReserved | InvalidJob::QueuesReserved => ErrorCode::ReservedName,
-            _ => ErrorCode::InvalidField,
-        };
-        Self::new(code, format!("{field} {invalid}")).field(field)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use telltale_engine::{InvalidTags, Memory, MemoryOwner, MetricType};
 
     use super::*;
+    use crate::jobs::{InvalidJob, JobsError};
 
     /// Returns every message produced here, with the numbers 1 and 2 where it contains a number.
     fn messages() -> Vec<String> {

@@ -2,10 +2,13 @@
 //! and fails when one breaks a rule. Each rule is a function from a source file to violations, and
 //! is itself tested with a file that breaks it and one that keeps it.
 
-mod house;
+mod cycles;
+mod dependencies;
+mod files;
+mod language;
 mod source;
-mod walls;
 
+use cycles::Folders;
 use source::{SourceFile, source_files};
 
 /// Fails when a file of the tree breaks a rule.
@@ -26,33 +29,33 @@ fn check_rule(rule: fn(&SourceFile) -> Vec<String>, path: &str, bad: &str, good:
 
 #[test]
 fn every_file_starts_with_module_docs() {
-    check_tree(house::starts_with_module_docs);
-    let rule = house::starts_with_module_docs;
+    check_tree(files::starts_with_module_docs);
+    let rule = files::starts_with_module_docs;
     check_rule(rule, "engine/src/a.rs", "use std::fmt;\n", "//! Owns a.\nuse std::fmt;\n");
 }
 
 #[test]
 fn files_do_not_exceed_their_line_limit() {
-    check_tree(house::has_few_lines);
+    check_tree(files::has_few_lines);
     let line = "const A: u8 = 0;\n";
-    check_rule(house::has_few_lines, "engine/src/a.rs", &line.repeat(501), &line.repeat(500));
+    check_rule(files::has_few_lines, "engine/src/a.rs", &line.repeat(501), &line.repeat(500));
     let tested = format!("{}#[cfg(test)]\nmod tests {{\n{}}}\n", line.repeat(499), line.repeat(90));
-    check_rule(house::has_few_lines, "engine/src/a.rs", &line.repeat(501), &tested);
-    check_rule(house::has_few_lines, "tests/tests/api/a.rs", &line.repeat(601), &line.repeat(600));
+    check_rule(files::has_few_lines, "engine/src/a.rs", &line.repeat(501), &tested);
+    check_rule(files::has_few_lines, "tests/tests/api/a.rs", &line.repeat(601), &line.repeat(600));
 }
 
 #[test]
 fn handlers_do_not_exceed_their_line_limit() {
-    check_tree(house::handlers_are_short);
+    check_tree(files::handlers_are_short);
     let handler = |lines| format!("async fn list() {{\n{}}}\n", "    a();\n".repeat(lines));
     let path = "server/src/areas/metrics/routes.rs";
-    check_rule(house::handlers_are_short, path, &handler(19), &handler(18));
+    check_rule(files::handlers_are_short, path, &handler(19), &handler(18));
 }
 
 #[test]
 fn mod_and_lib_files_contain_no_logic() {
-    check_tree(house::module_lists_have_no_logic);
-    let rule = house::module_lists_have_no_logic;
+    check_tree(files::module_lists_have_no_logic);
+    let rule = files::module_lists_have_no_logic;
     check_rule(
         rule,
         "engine/src/codec/mod.rs",
@@ -69,8 +72,8 @@ fn mod_and_lib_files_contain_no_logic() {
 
 #[test]
 fn no_file_has_a_generic_name() {
-    check_tree(house::names_are_specific);
-    let violations = |path| house::names_are_specific(&SourceFile::new(path, "//! Owns all.\n"));
+    check_tree(files::names_are_specific);
+    let violations = |path| files::names_are_specific(&SourceFile::new(path, "//! Owns all.\n"));
     assert_eq!(violations("engine/src/utils.rs").len(), 1);
     assert_eq!(violations("engine/src/common/mod.rs").len(), 1);
     assert_eq!(violations("engine/src/codec/mod.rs").len(), 0);
@@ -78,8 +81,8 @@ fn no_file_has_a_generic_name() {
 
 #[test]
 fn no_task_is_left_open_and_every_ignored_test_has_a_reason() {
-    check_tree(house::has_no_open_tasks);
-    let rule = house::has_no_open_tasks;
+    check_tree(files::has_no_open_tasks);
+    let rule = files::has_no_open_tasks;
     check_rule(rule, "engine/src/a.rs", concat!("// TO", "DO: more\n"), "// All of it.\n");
     check_rule(
         rule,
@@ -97,7 +100,7 @@ fn no_task_is_left_open_and_every_ignored_test_has_a_reason() {
 
 #[test]
 fn dependencies_point_one_way() {
-    check_tree(walls::dependency_violations);
+    check_tree(dependencies::dependency_violations);
     for (path, bad, good) in [
         ("engine/src/metrics/a.rs", "use rocksdb::DB;\n", "use crate::storage::Store;\n"),
         ("server/src/http/a.rs", "fn f() { rocksdb::DB::open(); }\n", "use hyper::body::Body;\n"),
@@ -131,19 +134,38 @@ fn dependencies_point_one_way() {
             "#[cfg(test)]\nmod tests {\n    use serde::Serialize;\n}\n",
         ),
     ] {
-        check_rule(walls::dependency_violations, path, bad, good);
+        check_rule(dependencies::dependency_violations, path, bad, good);
     }
 }
 
 #[test]
+fn folders_do_not_import_each_other_in_circles() {
+    let sources = source_files();
+    for root in ["engine/src/", "server/src/", "benches/compare/src/", "tests/simulation/src/"] {
+        let circles = Folders::of(&sources, root).circles(&sources);
+        assert!(circles.is_empty(), "\n{root}\n{}\n", circles.join("\n"));
+    }
+}
+
+#[test]
+fn comments_fit_a_screen_and_phrases_are_standard() {
+    check_tree(language::comments_fit);
+    let rule = language::comments_fit;
+    check_rule(rule, "engine/src/a.rs", &format!("// {}\n", "a".repeat(98)), "// a\n");
+    check_tree(language::phrases_are_standard);
+    let bad = concat!("/// A loss is to", "ld.\n");
+    check_rule(language::phrases_are_standard, "engine/src/a.rs", bad, "/// A loss is reported.\n");
+}
+
+#[test]
 fn every_dependency_is_used() {
-    let unused = house::unused_dependencies(&source_files());
+    let unused = files::unused_dependencies(&source_files());
     assert!(unused.is_empty(), "\n{}\n", unused.join("\n"));
 }
 
 #[test]
 fn no_file_contains_a_path_of_a_developers_machine() {
-    let lines = house::machine_paths();
+    let lines = files::machine_paths();
     assert!(lines.is_empty(), "\n{}\n", lines.join("\n"));
 }
 

@@ -80,7 +80,7 @@ impl SourceFile {
     }
 
     /// Returns the module path of the file within its crate: `areas::metrics::ops`.
-    fn module(&self) -> Vec<String> {
+    pub(crate) fn module(&self) -> Vec<String> {
         let inside = self.path.split_once("/src/").map_or(self.path.as_str(), |(_, rest)| rest);
         let mut parts: Vec<String> = inside.split('/').map(str::to_owned).collect();
         match parts.pop().as_deref() {
@@ -102,6 +102,35 @@ impl SourceFile {
             }
         }
         paths.iter().map(|path| self.resolve(path)).collect()
+    }
+
+    /// Returns whether the file only lists modules and re-exports.
+    pub(crate) fn is_table_of_contents(&self) -> bool {
+        matches!(self.file_name(), "mod.rs" | "lib.rs")
+    }
+
+    /// Returns the names that a table of contents re-exports, each with its path from the root of the
+    /// crate.
+    pub(crate) fn exports(&self) -> Vec<(String, Vec<String>)> {
+        if !self.is_table_of_contents() {
+            return Vec::new();
+        }
+        let code = without_comments_and_strings(&self.without_tests());
+        let mut paths = Vec::new();
+        for statement in code.split(';').filter(|statement| statement.contains("pub")) {
+            if let Some(at) = statement.find("use ").filter(|at| is_use(statement, *at)) {
+                expand("", statement.get(at + 4..).unwrap_or_default(), &mut paths);
+            }
+        }
+        let from_root = |path: &String| {
+            let resolved = self.resolve(path);
+            let parts = resolved.split("::").map(str::to_owned);
+            match resolved.strip_prefix("crate::") {
+                Some(_) => parts.skip(1).collect(),
+                None => self.module().into_iter().chain(parts).collect::<Vec<String>>(),
+            }
+        };
+        paths.iter().map(from_root).filter_map(|path| Some((path.last()?.clone(), path))).collect()
     }
 
     fn resolve(&self, path: &str) -> String {

@@ -8,6 +8,7 @@
 
 mod arguments;
 mod dead_jobs;
+mod error;
 mod fields;
 mod period;
 mod queues;
