@@ -1,5 +1,5 @@
-//! Errors: what an event of an SDK of Sentry costs from its JSON to its group and what is stored of it, and lists over as many
-//! groups as there may be, through HTTP.
+//! Errors: what an event of an SDK of Sentry costs from its JSON to its group and what is stored of
+//! it, and lists over as many groups as there may be, through HTTP.
 //!
 //! `cargo bench -p telltale-benches --bench errors`
 #![allow(clippy::unwrap_used, reason = "a failing bench may panic")]
@@ -19,7 +19,8 @@ const GROUPS: usize = 100_000;
 /// Events of an envelope, as many as it may have.
 const EVENTS: usize = 100;
 
-/// An envelope with one event of some 25 KB, 5 KB packed: 40 frames with their sources and variables, breadcrumbs, headers.
+/// An envelope with one event of some 25 KB, 5 KB packed: 40 frames with their sources and
+/// variables, breadcrumbs, headers.
 fn envelope() -> Vec<u8> {
     let mut frames = String::new();
     for i in 0..40 {

@@ -1,4 +1,5 @@
-//! Events: from JSON to blocks, and the questions of dashboards over five million of them, through HTTP.
+//! Events: from JSON to blocks, and the questions of dashboards over five million of them, through
+//! HTTP.
 //!
 //! `cargo bench -p telltale-benches --bench events`
 #![allow(

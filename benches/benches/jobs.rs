@@ -1,5 +1,5 @@
-//! The ledger of jobs by itself, without HTTP: enqueue, fetch and finish, wake-ups, and the start over a million jobs. Every
-//! change is synced before it is answered.
+//! The ledger of jobs by itself, without HTTP: enqueue, fetch and finish, wake-ups, and the start
+//! over a million jobs. Every change is synced before it is answered.
 //!
 //! `cargo bench -p telltale-benches --bench jobs`
 #![allow(clippy::unwrap_used, reason = "a failing bench may panic")]

@@ -1,10 +1,12 @@
-//! How fast a batch in JSON becomes columns: 500 metric inputs of some 197 bytes, with ISO times and four tags
-//! each, the way `POST /api/v1/metrics/batch` takes them; and 500 events of some 300 bytes, with four tags and small
-//! properties. One core. Then what agents send in bulk: lines of Influx with ten tags and one field, 200 bytes each; lines of ten
-//! tags and ten fields; and metric inputs a line each. 5 000 lines to a body. And requests of remote-write, 5 000 series of ten
+//! How fast a batch in JSON becomes columns: 500 metric inputs of some 197 bytes, with ISO times
+//! and four tags each, the way `POST /api/v1/metrics/batch` takes them; and 500 events of some 300
+//! bytes, with four tags and small properties. One core. Then what agents send in bulk: lines of
+//! Influx with ten tags and one field, 200 bytes each; lines of ten tags and ten fields; and metric
+//! inputs a line each. 5 000 lines to a body. And requests of remote-write, 5 000 series of ten
 //! labels and one sample each, of which `unpack` is what Snappy takes.
 //!
-//! `columns` is the whole way, texts and series resolved by the engine; `points` and `events` stop before the engine.
+//! `columns` is the whole way, texts and series resolved by the engine; `points` and `events` stop
+//! before the engine.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot be set up must not run")]
 
@@ -71,7 +73,8 @@ fn parse(c: &mut Criterion) {
     group.finish();
 }
 
-/// A batch as an application sends it: twenty names, a user in a hundred, every event at its own time.
+/// A batch as an application sends it: twenty names, a user in a hundred, every event at its own
+/// time.
 fn event_body() -> Vec<u8> {
     let mut text = String::from("{\"events\":[");
     for i in 0..ITEMS {
@@ -115,8 +118,8 @@ fn parse_events(c: &mut Criterion) {
     group.finish();
 }
 
-/// The series of a request as Prometheus sends them: a sample of each of ten metrics of 500 hosts, half of them counters, some
-/// 230 bytes each.
+/// The series of a request as Prometheus sends them: a sample of each of ten metrics of 500 hosts,
+/// half of them counters, some 230 bytes each.
 const SERIES: usize = 5_000;
 
 fn labels(series: usize) -> [(&'static str, String); 10] {

@@ -188,7 +188,8 @@ fn sketches(c: &mut Criterion) {
     group.finish();
 }
 
-/// An answer of 28 800 points in 20 groups: the engine's part, and with the JSON and HTTP around it.
+/// An answer of 28 800 points in 20 groups: the engine's part, and with the JSON and HTTP around
+/// it.
 fn render(c: &mut Criterion) {
     let dir = tempfile::tempdir().unwrap();
     let engine = Engine::open(dir.path(), options()).unwrap();

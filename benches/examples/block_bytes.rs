@@ -1,13 +1,15 @@
-//! Where the bytes and the processor go: data sets through the engine alone, from columns to merged blocks.
+//! Where the bytes and the processor go: data sets through the engine alone, from columns to merged
+//! blocks.
 //!
 //! `cargo run --release -p telltale-benches --example block_bytes [data set] [agents] [hours]`
 //!
-//! | data set | an agent reports every ten seconds |
-//! |---|---|
-//! | `tsbs` | ten metrics of TSBS cpu-only: walks of steps N(0, 1), clamped to 0 and 100, cut to integers |
-//! | `doubles` | the same, not cut |
-//! | `mix` | of twenty metrics ten constants and slow counters, six gauges of two decimals, four of noise; at a time of its own to the millisecond |
-//! | `latencies` | not that often: 46 values of a log-normal latency with three decimals a second, as a distribution |
+//! - `tsbs`: ten metrics of TSBS cpu-only, each a random walk with steps N(0, 1), clamped to 0 and
+//!   100 and truncated to integers; reported every ten seconds.
+//! - `doubles`: the same, not truncated.
+//! - `mix`: twenty metrics, of which ten are constants and slow counters, six gauges with two
+//!   decimals and four noise; each report has a time of its own to the millisecond.
+//! - `latencies`: 46 values a second of a log-normal latency with three decimals, as a
+//!   distribution.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program to be read by people")]
 #![allow(clippy::disallowed_methods, reason = "it measures the process")]
 

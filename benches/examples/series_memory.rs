@@ -1,5 +1,6 @@
-//! Memory of an active series, everything counted: resident bytes of the process before and after a million series with six
-//! tags each have been written, once as they are first met and once more as agents repeat them.
+//! Memory of an active series, everything counted: resident bytes of the process before and after a
+//! million series with six tags each have been written, once as they are first met and once more as
+//! agents repeat them.
 //!
 //! `cargo run --release -p telltale-benches --example series_memory [series]`
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program to be read by people")]

@@ -1,8 +1,10 @@
-//! Memory of the server under steady ingest: the real program with its default settings takes the points of 10 000
-//! series over HTTP, each batch durable before it is acknowledged, and answers a dashboard's question every second. Every
-//! minute a line tells what it has taken and what it holds.
+//! Memory of the server under steady ingest: the real program with its default settings takes the
+//! points of 10 000 series over HTTP, each batch durable before it is acknowledged, and answers a
+//! dashboard's question every second. Every minute a line tells what it has taken and what it
+//! holds.
 //!
-//! `TELLTALE_TEST_BIN=<target>/release/telltale cargo run --release -p telltale-benches --example steady_ingest [minutes] [points per second]`
+//! `TELLTALE_TEST_BIN=<target>/release/telltale cargo run --release -p telltale-benches --example
+//! steady_ingest [minutes] [points per second]`
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program to be read by people")]
 #![allow(clippy::disallowed_methods, reason = "it paces its load by the clock of the machine")]
 
@@ -77,7 +79,8 @@ fn send(client: &Client, agent: usize, rate: usize, end: Instant, taken: &Atomic
     }
 }
 
-/// Asks once a second, until `end`, for the last hour of a metric by zone; the longest that an answer took, in milliseconds.
+/// Asks once a second, until `end`, for the last hour of a metric by zone; the longest that an
+/// answer took, in milliseconds.
 fn ask_until(client: &Client, end: Instant) -> f64 {
     let mut slowest = Duration::ZERO;
     while Instant::now() < end {

@@ -33,7 +33,8 @@ impl Dice {
     }
 }
 
-/// Adds one event: a random user, name, value of two decimals, three tags of 50, 5 and 3 values, small properties.
+/// Adds one event: a random user, name, value of two decimals, three tags of 50, 5 and 3 values,
+/// small properties.
 fn push(batch: &mut EventBatch, dice: &mut Dice, time: TimestampMs) {
     let user = format!("user-{}", dice.below(USERS));
     let name = format!("shop.event-{}", dice.below(NAMES));

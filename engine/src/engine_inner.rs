@@ -1,4 +1,5 @@
-//! What an open engine consists of, shared by the clones of its handle. Dropping it ends the threads.
+//! What an open engine consists of, shared by the clones of its handle. Dropping it ends the
+//! threads.
 
 use std::fs::File;
 use std::path::PathBuf;

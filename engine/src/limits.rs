@@ -16,8 +16,8 @@ pub const PROPERTIES_BYTES_MAX: usize = 64 << 10;
 /// Nesting depth of objects and arrays in an event's properties: the decoder refuses deeper
 /// nesting.
 pub const PROPERTIES_NESTING_MAX: usize = 64;
-/// Rows at which a block of a metric accepts no further series: enough for pco to compress nearly as
-/// well as possible. The rows of one series within a block are limited to this too.
+/// Rows at which a block of a metric accepts no further series: enough for pco to compress nearly
+/// as well as possible. The rows of one series within a block are limited to this too.
 pub const BLOCK_ROWS_FULL: usize = 1 << 16;
 /// The most rows of a block of a metric: one below [`BLOCK_ROWS_FULL`] accepts up to as many of one
 /// more series. Decoders refuse more.

@@ -2,8 +2,8 @@
 //! memory in use.
 //!
 //! A client may disconnect or exceed its time limit. The caller of the engine represents it by a
-//! [`Cancellation`] and runs queries within its scope; query execution checks it between units of work
-//! and stops early with an error.
+//! [`Cancellation`] and runs queries within its scope; query execution checks it between units of
+//! work and stops early with an error.
 
 use std::cell::RefCell;
 use std::sync::Arc;

@@ -79,8 +79,8 @@ pub struct ClockDeviation {
 }
 
 impl TrustedTime {
-    /// Returns the expiry time of something that is stored now and kept for `retention_ms` milliseconds:
-    /// never too early, whichever clock is wrong.
+    /// Returns the expiry time of something that is stored now and kept for `retention_ms`
+    /// milliseconds: never too early, whichever clock is wrong.
     pub fn expires_after(&self, retention_ms: i64) -> TimestampMs {
         let ahead_ms = self.deviation.map_or(0, |deviation| deviation.ahead_ms.max(0));
         let latest = self.believed.0.max(self.expiry.0).saturating_add(ahead_ms);

@@ -121,7 +121,8 @@ fn plain_numbers(value: &Value) -> Value {
     }
 }
 
-/// The value with everything that differs from run to run replaced by its kind: times, keys, ids and versions.
+/// The value with everything that differs from run to run replaced by its kind: times, keys, ids
+/// and versions.
 pub fn masked(value: &Value) -> Value {
     match value {
         Value::String(text) if text.len() == 24 && text.ends_with('Z') && text.contains('T') => {

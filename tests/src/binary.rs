@@ -20,7 +20,8 @@ fn given() -> Option<PathBuf> {
     Some(path)
 }
 
-/// Builds with the selection of packages that `tools/check` uses, so that nothing else is built anew.
+/// Builds with the selection of packages that `tools/check` uses, so that nothing else is built
+/// anew.
 fn build() -> PathBuf {
     let target = target_dir();
     let status = Command::new(env!("CARGO"))

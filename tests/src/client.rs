@@ -9,7 +9,8 @@ use ureq::http;
 use crate::answer::Answer;
 use crate::coverage;
 
-/// Longer than any answer takes on a busy machine; a server that hangs fails the test instead of stopping it.
+/// Longer than any answer takes on a busy machine; a server that hangs fails the test instead of
+/// stopping it.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Sends requests to one server with one key, or without.

@@ -1,5 +1,5 @@
-//! Which routes the tests cover. A test that covers a route says so, and fails when it never called it; the
-//! contract test collects what is said and compares it with the table of routes.
+//! Which routes the tests cover. A test that covers a route says so, and fails when it never called
+//! it; the contract test collects what is said and compares it with the table of routes.
 
 use std::cell::RefCell;
 use std::path::Path;
@@ -24,7 +24,8 @@ pub(crate) fn note(method: &str, path: &str, status: u16) {
     ASKED.with_borrow_mut(|asked| asked.push((method.to_owned(), path.to_owned(), status)));
 }
 
-/// The promise of a test to call a route, made by [`covers!`](crate::covers) and checked when the test ends.
+/// The promise of a test to call a route, made by [`covers!`](crate::covers) and checked when the
+/// test ends.
 #[derive(Debug)]
 pub struct Covered {
     route: &'static str,
@@ -66,7 +67,8 @@ fn matches(route: &str, method: &str, path: &str) -> bool {
         && given.next().is_none()
 }
 
-/// Says that the test which stands around it covers a route: `covers!("POST /api/v1/metrics", Happy);`
+/// Says that the test which stands around it covers a route: `covers!("POST /api/v1/metrics",
+/// Happy);`
 #[macro_export]
 macro_rules! covers {
     ($route:literal, $case:ident) => {

@@ -1,4 +1,5 @@
-//! HTTP/2 without TLS, spoken by curl: the one protocol that the client of the harness does not speak.
+//! HTTP/2 without TLS, spoken by curl: the one protocol that the client of the harness does not
+//! speak.
 
 use std::process::Command;
 

@@ -1,4 +1,5 @@
-//! A small disk of our own that a test can fill: a file system in memory, mounted for as long as it is held.
+//! A small disk of our own that a test can fill: a file system in memory, mounted for as long as it
+//! is held.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -29,8 +30,8 @@ impl SmallDisk {
         self.folder.path()
     }
 
-    /// Fills the disk with a file until only so many bytes are free, and tells which file: space returns when it
-    /// is removed.
+    /// Fills the disk with a file until only so many bytes are free, and tells which file: space
+    /// returns when it is removed.
     #[track_caller]
     pub fn fill(&self, left_bytes: u64) -> PathBuf {
         self.fill_as("ballast", left_bytes)

@@ -39,8 +39,8 @@ pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
 
 /// The bytes of a `GET` request on a stream.
 pub fn get(stream: u32, path: &str, key: Option<&str>) -> Vec<u8> {
-    // From the static table of HPACK: the method `GET` and the scheme `http`; then names from it with values of our own, which are not
-    // to be remembered: the authority, the path and the key.
+    // From the static table of HPACK: the method `GET` and the scheme `http`; then names from it
+    // with values of our own, which are not to be remembered: the authority, the path and the key.
     let mut block = vec![0x82, 0x86];
     literal(&mut block, &[0x01], "a");
     literal(&mut block, &[0x04], path);
@@ -81,7 +81,8 @@ impl Http2 {
         self
     }
 
-    /// Waits until the answer on this stream is complete; `false` when the connection was closed before.
+    /// Waits until the answer on this stream is complete; `false` when the connection was closed
+    /// before.
     #[track_caller]
     pub fn is_answered(&mut self, stream: u32) -> bool {
         self.comes(|frame| {

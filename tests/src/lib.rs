@@ -1,8 +1,8 @@
-//! The harness of the tests from outside: starts the real program on a port and a data directory of its own,
-//! talks to it over HTTP and raw sockets, kills it, and starts it again.
+//! The harness of the tests from outside: starts the real program on a port and a data directory of
+//! its own, talks to it over HTTP and raw sockets, kills it, and starts it again.
 //!
-//! It knows the HTTP contract and the command line, and nothing of what is behind them: neither the engine nor
-//! the server is linked here.
+//! It knows the HTTP contract and the command line, and nothing of what is behind them: neither the
+//! engine nor the server is linked here.
 
 mod answer;
 mod binary;

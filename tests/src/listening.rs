@@ -1,5 +1,5 @@
-//! Small servers of the tests, each on a port of 127.0.0.1 and gone when it is dropped: pages to be scraped, and a way to
-//! a server that moves.
+//! Small servers of the tests, each on a port of 127.0.0.1 and gone when it is dropped: pages to be
+//! scraped, and a way to a server that moves.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -150,7 +150,8 @@ impl Relay {
         self.set(Target::Nowhere);
     }
 
-    /// Carries requests of new connections to `server`, and ends the connection in the place of an answer.
+    /// Carries requests of new connections to `server`, and ends the connection in the place of an
+    /// answer.
     pub fn lose_answers_of(&self, server: SocketAddr) {
         self.set(Target::Mute(server));
     }

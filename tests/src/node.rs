@@ -1,11 +1,13 @@
-//! Programs in Node that stand for the agents of others: run as their users run them, with the packages of npm that they are
-//! made of. The packages are installed once, beside what cargo builds, and found there by the next run.
+//! Programs in Node that stand for the agents of others: run as their users run them, with the
+//! packages of npm that they are made of. The packages are installed once, beside what cargo
+//! builds, and found there by the next run.
 
 use std::process::Command;
 
 use crate::binary::target_dir;
 
-/// Runs a script with packages of npm, `name@version`, and answers what it printed. Fails when the script does.
+/// Runs a script with packages of npm, `name@version`, and answers what it printed. Fails when the
+/// script does.
 #[track_caller]
 pub fn node<'a>(
     packages: &[&str],

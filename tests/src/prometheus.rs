@@ -1,4 +1,5 @@
-//! A real Prometheus, which scrapes a page and writes to a server under test. `tools/setup test` gets the program.
+//! A real Prometheus, which scrapes a page and writes to a server under test. `tools/setup test`
+//! gets the program.
 
 use std::fs::File;
 use std::net::SocketAddr;

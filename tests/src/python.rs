@@ -1,5 +1,6 @@
-//! Programs in Python that stand for the agents of others: run as their users run them, with the packages they are
-//! made of. The packages are installed once, beside what cargo builds, and found there by the next run.
+//! Programs in Python that stand for the agents of others: run as their users run them, with the
+//! packages they are made of. The packages are installed once, beside what cargo builds, and found
+//! there by the next run.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -7,8 +8,8 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use crate::binary::target_dir;
 
-/// Runs a script with these packages of PyPI, each with its version, and answers what it printed. Fails when the
-/// script does.
+/// Runs a script with these packages of PyPI, each with its version, and answers what it printed.
+/// Fails when the script does.
 #[track_caller]
 pub fn python<'a>(
     packages: &[&str],
@@ -77,7 +78,8 @@ fn interpreter(packages: &[&str]) -> PathBuf {
     if interpreter.is_file() {
         return interpreter;
     }
-    // Made under a name of its own and moved into place whole: other tests may be making the same one.
+    // Made under a name of its own and moved into place whole: other tests may be making the same
+    // one.
     let parent = target_dir().join("python");
     let made = std::fs::create_dir_all(&parent)
         .and_then(|()| tempfile::Builder::new().prefix(".new-").tempdir_in(&parent));

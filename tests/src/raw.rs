@@ -1,4 +1,5 @@
-//! A bare connection, for requests that no well-behaved client sends: cut short, slow, or not HTTP at all.
+//! A bare connection, for requests that no well-behaved client sends: cut short, slow, or not HTTP
+//! at all.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};

@@ -1,5 +1,5 @@
-//! The messages of Prometheus remote-write as other programs write them: by a protobuf library, from the published
-//! definitions. And how they are packed.
+//! The messages of Prometheus remote-write as other programs write them: by a protobuf library,
+//! from the published definitions. And how they are packed.
 
 use prost::Message;
 

@@ -1,4 +1,5 @@
-//! A running `telltale serve`: started on a free port and a directory of its own, killed when it is dropped.
+//! A running `telltale serve`: started on a free port and a directory of its own, killed when it is
+//! dropped.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -53,8 +54,8 @@ impl Default for Setup {
 }
 
 impl Setup {
-    /// As shipped, but with no limit on the number of requests and nothing too old to be kept: tests send many
-    /// requests, and points with the times that their story needs.
+    /// As shipped, but with no limit on the number of requests and nothing too old to be kept:
+    /// tests send many requests, and points with the times that their story needs.
     pub fn new() -> Self {
         let mut setup = Self::as_shipped();
         for class in ["batch", "query", "single", "other"] {
@@ -232,7 +233,8 @@ impl Server {
         assert!(sent.is_ok_and(|status| status.success()), "{command} failed");
     }
 
-    /// Kills what still runs, starts it again with the same settings and data, and waits until it is ready.
+    /// Kills what still runs, starts it again with the same settings and data, and waits until it
+    /// is ready.
     #[track_caller]
     pub fn restart(&mut self) {
         self.process.kill();
@@ -354,7 +356,8 @@ impl Process {
     }
 }
 
-/// Collects the log on a thread that ends with the process, and tells the address once the log does.
+/// Collects the log on a thread that ends with the process, and tells the address once the log
+/// does.
 fn follow(stderr: ChildStderr, log: Log) -> Receiver<SocketAddr> {
     let (tell, told) = channel();
     std::thread::spawn(move || {

@@ -11,7 +11,8 @@ pub const HOUR_MS: i64 = 60 * MINUTE_MS;
 /// Milliseconds in a day.
 pub const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// How long [`eventually`] looks before it gives up: far longer than anything takes on a busy machine.
+/// How long [`eventually`] looks before it gives up: far longer than anything takes on a busy
+/// machine.
 const PATIENCE: Duration = Duration::from_secs(120);
 /// How long it rests between two looks.
 const REST: Duration = Duration::from_millis(5);

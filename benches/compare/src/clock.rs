@@ -21,7 +21,8 @@ impl Stopwatch {
     }
 }
 
-/// Waits. Peers tell nobody when they are done with their work in the background, so they are looked at again and again.
+/// Waits. Peers tell nobody when they are done with their work in the background, so they are
+/// looked at again and again.
 #[expect(clippy::disallowed_methods, reason = "this is the door")]
 pub(crate) fn pause(seconds: f64) {
     std::thread::sleep(Duration::from_secs_f64(seconds));

@@ -1,4 +1,5 @@
-//! Every part with every peer. A peer that cannot be had, or fails half-way, leaves a row that says why.
+//! Every part with every peer. A peer that cannot be had, or fails half-way, leaves a row that says
+//! why.
 
 use std::process::Command;
 

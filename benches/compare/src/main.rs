@@ -1,5 +1,6 @@
-//! Telltale beside what users would pick instead: the same machine, the same cores, the same points, one peer at a time.
-//! Generates data, runs every part with every peer, keeps what was measured, and writes the tables of `docs/benchmarks`.
+//! Telltale beside what users would pick instead: the same machine, the same cores, the same
+//! points, one peer at a time. Generates data, runs every part with every peer, keeps what was
+//! measured, and writes the tables of `docs/benchmarks`.
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program to be read by people")]
 
 mod ask;

@@ -1,4 +1,5 @@
-//! What the command was told: which parts, which peers, how large, and where things lie. The one reader of the environment.
+//! What the command was told: which parts, which peers, how large, and where things lie. The one
+//! reader of the environment.
 
 use std::path::PathBuf;
 

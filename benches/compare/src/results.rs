@@ -1,5 +1,5 @@
-//! What was measured: rows, and the files that keep them. Every part of every peer has a file of its own, so that one can be
-//! repeated without the others.
+//! What was measured: rows, and the files that keep them. Every part of every peer has a file of
+//! its own, so that one can be repeated without the others.
 
 use std::path::{Path, PathBuf};
 
@@ -46,7 +46,8 @@ pub(crate) struct Load {
     pub(crate) per_request: usize,
     pub(crate) points: u64,
     pub(crate) seconds: f64,
-    /// Seconds of all cores that the server spent until the last answer; until it had flushed; until it had merged.
+    /// Seconds of all cores that the server spent until the last answer; until it had flushed;
+    /// until it had merged.
     pub(crate) cpu_ack: f64,
     pub(crate) cpu_flush: Option<f64>,
     pub(crate) cpu_merge: Option<f64>,

@@ -1,4 +1,5 @@
-//! A peer that runs: started on a free port, asked, weighed by what the kernel says of its process, and stopped.
+//! A peer that runs: started on a free port, asked, weighed by what the kernel says of its process,
+//! and stopped.
 
 use std::fs::File;
 use std::net::{SocketAddr, TcpListener};

@@ -1,8 +1,10 @@
-//! What a case of the sweep is: something that grows, and the operations whose cost is measured at each size.
+//! What a case of the sweep is: something that grows, and the operations whose cost is measured at
+//! each size.
 
 use std::path::Path;
 
-/// Something that grows. A case is opened, grown and operated on once for each size, always on an empty directory.
+/// Something that grows. A case is opened, grown and operated on once for each size, always on an
+/// empty directory.
 pub(crate) trait Case: Sized {
     /// An open database or service, with what the operations of the case hand on to each other.
     type Open;

@@ -1,4 +1,5 @@
-//! The CPU time of this process: what other programs do meanwhile, and waiting for the disk, do not count.
+//! The CPU time of this process: what other programs do meanwhile, and waiting for the disk, do not
+//! count.
 
 use rustix::time::{ClockId, clock_gettime};
 

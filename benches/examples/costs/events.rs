@@ -1,4 +1,5 @@
-//! Events: what many events, names, users, tags, properties, blocks and days of them cost the engine.
+//! Events: what many events, names, users, tags, properties, blocks and days of them cost the
+//! engine.
 
 use std::path::Path;
 
@@ -152,7 +153,8 @@ impl Growing {
         }
     }
 
-    /// Deletes a tenth: by their names one by one where names or tag values tell them apart, else by the one they share.
+    /// Deletes a tenth: by their names one by one where names or tag values tell them apart, else
+    /// by the one they share.
     fn delete(self, engine: &Engine, size: usize) {
         let each = |prefix: &str| {
             (0..size).step_by(DELETED).map(|n| format!("{prefix}-{n}")).collect::<Vec<_>>()

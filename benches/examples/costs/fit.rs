@@ -2,9 +2,11 @@
 
 use std::fmt;
 
-/// The largest exponent that passes: sorting, and caches that no longer hold what they held, cost more than linear growth.
+/// The largest exponent that passes: sorting, and caches that no longer hold what they held, cost
+/// more than linear growth.
 pub(crate) const EXPONENT_MAX: f64 = 1.2;
-/// Seconds of CPU at the largest size below which nothing is said: nobody waits for them, and other threads take as much.
+/// Seconds of CPU at the largest size below which nothing is said: nobody waits for them, and other
+/// threads take as much.
 pub(crate) const SECONDS_MIN: f64 = 0.1;
 /// Seconds of CPU at the smaller size below which a time is noise.
 const NOISE_SECONDS: f64 = 0.002;
@@ -21,9 +23,10 @@ pub(crate) enum Growth {
 }
 
 impl Growth {
-    /// The growth of these times, each after its size, over all sizes but the smallest: what the operation takes there is what it takes
-    /// anyway, and would hide the growth. Sizes ascend. All powers of ten count alike, so that one in which a cache of the
-    /// processor ends weighs no more than the others; what grows with a square is far above the limit in any two of them.
+    /// The growth of these times, each after its size, over all sizes but the smallest: what the
+    /// operation takes there is what it takes anyway, and would hide the growth. Sizes ascend. All
+    /// powers of ten count alike, so that one in which a cache of the processor ends weighs no more
+    /// than the others; what grows with a square is far above the limit in any two of them.
     pub(crate) fn of(times: &[(usize, f64)]) -> Self {
         let [(_, fixed), less, .., more] = times else { return Self::Noise };
         Self::between((less.0, less.1 - fixed), (more.0, more.1 - fixed))
@@ -71,7 +74,8 @@ impl fmt::Display for Growth {
 mod tests {
     use super::*;
 
-    /// Times that grow with this power of the size and take one second at a hundred thousand, on top of what the operation takes anyway.
+    /// Times that grow with this power of the size and take one second at a hundred thousand, on
+    /// top of what the operation takes anyway.
     fn times(power: f64, fixed: f64) -> [(usize, f64); 4] {
         [1_000, 10_000, 100_000, 1_000_000]
             .map(|size| (size, fixed + (size as f64 / 100_000.0).powf(power)))

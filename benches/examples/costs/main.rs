@@ -1,12 +1,13 @@
-//! A sweep of costs: the CPU time of each operation over powers of ten of what an installation may have much of. The exponent of
-//! its growth over all of them is printed, and that over the last one; the former fails the program when it is above 1.2, since then
-//! something grows with a square.
-//! A map of as many entries is measured first, for comparison: where the caches of the processor end, it grows faster than n·log n.
+//! A sweep of costs: the CPU time of each operation over powers of ten of what an installation may
+//! have much of. The exponent of its growth over all of them is printed, and that over the last
+//! one; the former fails the program when it is above 1.2, since then something grows with a
+//! square. A map of as many entries is measured first, for comparison: where the caches of the
+//! processor end, it grows faster than n·log n.
 //!
 //! `cargo run --release -p telltale-benches --example costs [largest size] [dimension]...`
 //!
-//! The largest size is 100 000 unless it is given; 1 000 000 is the full sweep. Without names of dimensions all of them are swept.
-//! Data goes to the directory of temporary files (`TMPDIR`).
+//! The largest size is 100 000 unless it is given; 1 000 000 is the full sweep. Without names of
+//! dimensions all of them are swept. Data goes to the directory of temporary files (`TMPDIR`).
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program to be read by people")]
 
 mod case;

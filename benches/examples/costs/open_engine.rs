@@ -1,4 +1,5 @@
-//! An engine that is closed and opened again between operations, with limits that forbid nothing and data that is kept for ever.
+//! An engine that is closed and opened again between operations, with limits that forbid nothing
+//! and data that is kept for ever.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;

@@ -1,5 +1,6 @@
-//! What n·log n costs on this machine: a map of as many entries is filled and read. Where the caches of the processor end, its time
-//! for each entry grows several times faster than the logarithm, and so does that of whatever else looks things up.
+//! What n·log n costs on this machine: a map of as many entries is filled and read. Where the
+//! caches of the processor end, its time for each entry grows several times faster than the
+//! logarithm, and so does that of whatever else looks things up.
 
 use std::collections::BTreeMap;
 

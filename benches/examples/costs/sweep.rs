@@ -11,8 +11,8 @@ use crate::reference;
 pub(crate) const SIZE_MIN: usize = 1_000;
 /// Sizes at which a case is measured: the largest, and so many powers of ten below it.
 const SIZES: usize = 4;
-/// Sizes so many powers of ten below the largest are measured so often, since what other threads do is more beside them; the least
-/// time counts.
+/// Sizes so many powers of ten below the largest are measured so often, since what other threads do
+/// is more beside them; the least time counts.
 const ROUNDS_BELOW: usize = 2;
 const ROUNDS: usize = 3;
 
@@ -62,7 +62,8 @@ impl Sweep {
         }
         let mut rows = measure(case, largest);
         if rows.iter().any(|row| row.growth().is_steep()) {
-            // Another program may have emptied the caches of the processor: what is steep is so twice.
+            // Another program may have emptied the caches of the processor: what is steep is so
+            // twice.
             for (row, again) in rows.iter_mut().zip(measure(case, largest)) {
                 for ((_, seconds), (_, less)) in row.times.iter_mut().zip(again.times) {
                     *seconds = seconds.min(less);

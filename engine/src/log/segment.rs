@@ -10,8 +10,8 @@
 //!                     low half of the salted xxh3-64 of all before: u32 │ payload
 //! ```
 //!
-//! `record.rs` describes the contents of records, `definition_copies.rs` the positions of second copies of
-//! definitions.
+//! `record.rs` describes the contents of records, `definition_copies.rs` the positions of second
+//! copies of definitions.
 //!
 //! *salt*: a random number that no client knows, the seed of the checksums of frames. It prevents
 //! clients from sending data that passes for a frame when a reader searches for the next one after
@@ -23,7 +23,8 @@
 //! *acknowledged*: the last record whose write had been acknowledged when these bytes were written:
 //! it was synced before, or passed to the operating system where [`crate::Durability`] requires no
 //! more. In a frame it covers its own segment; earlier segments are only covered as far as by the
-//! header. For the newest segment the file `ANSWERED` has the number too, see `acknowledged_mark.rs`.
+//! header. For the newest segment the file `ANSWERED` has the number too, see
+//! `acknowledged_mark.rs`.
 //!
 //! *zero sectors*: the number of sectors of [`SECTOR_BYTES`] containing a part of the payload in
 //! which that part is all zeros. A write that was not synced loses whole sectors, in any order, and

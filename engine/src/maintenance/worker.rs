@@ -101,8 +101,8 @@ impl MaintenanceWorker {
         }
     }
 
-    /// Performs all due background work. Failures are recorded in the [`MaintenanceState`]; the next pass
-    /// tries again. Returns the time until the next pass.
+    /// Performs all due background work. Failures are recorded in the [`MaintenanceState`]; the
+    /// next pass tries again. Returns the time until the next pass.
     fn run_pass(&self, seal_requested: bool) -> Duration {
         // Every second, so that a wrong clock is detected before data expires by it.
         self.trusted.read();

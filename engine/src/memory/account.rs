@@ -102,8 +102,8 @@ impl Memory {
         self.slot(owner).load(Ordering::Relaxed)
     }
 
-    /// Sets the size up to which a store may grow. [`Self::bytes_left_for_data`] subtracts it even while
-    /// the store is smaller.
+    /// Sets the size up to which a store may grow. [`Self::bytes_left_for_data`] subtracts it even
+    /// while the store is smaller.
     pub fn plan(&self, owner: MemoryOwner, bytes: u64) {
         self.0.planned[owner as usize].store(bytes, Ordering::Relaxed);
     }

@@ -1,4 +1,5 @@
-//! Blocks on their way into an atomic batch: new ones with their catalog entries, old ones out of the catalog.
+//! Blocks on their way into an atomic batch: new ones with their catalog entries, old ones out of
+//! the catalog.
 
 use std::sync::atomic::Ordering;
 

@@ -43,8 +43,8 @@ impl RecordBatch {
     }
 
     /// Stores `receipt` with the changes, so that a repeated request is not applied twice. A
-    /// response over [`limits::RECEIPT_RESPONSE_BYTES_MAX`] is not worth keeping, and its receipt is
-    /// left out.
+    /// response over [`limits::RECEIPT_RESPONSE_BYTES_MAX`] is not worth keeping, and its receipt
+    /// is left out.
     pub fn receipt(&mut self, receipt: &Receipt) {
         if receipt.answer.len() <= limits::RECEIPT_RESPONSE_BYTES_MAX {
             receipt.stage(&mut self.batch);

@@ -2,8 +2,8 @@
 //!
 //! A body that stalls or arrives too slowly is refused with `request_timeout`, one over its limit
 //! with `payload_too_large` as soon as that is known; for a compressed body, during decompression.
-//! For a route with a [`BodyFiltering`], unused parts are dropped on arrival: the kept bytes have the
-//! limit of the route, and the received bytes a separate limit. Once a body uses the memory
+//! For a route with a [`BodyFiltering`], unused parts are dropped on arrival: the kept bytes have
+//! the limit of the route, and the received bytes a separate limit. Once a body uses the memory
 //! reserve, the rest of it must arrive within [`limits::RESERVE_BODY_MS`]. The bytes are owned and
 //! not shared, so that parsers can work in place.
 //!

@@ -7,8 +7,8 @@
 //! handler never runs twice. Only success responses are stored, and those that a handler stores
 //! itself, such as a partial failure of which some items were stored; after any other failure, a
 //! repeated request runs again. A body stored in several writes has a receipt for each
-//! ([`super::body_parts`]). Routes that wait for something only their caller can use, such as fetching
-//! jobs, ignore the header ([`super::route::OnDisconnect::Drops`]) and do not document it.
+//! ([`super::body_parts`]). Routes that wait for something only their caller can use, such as
+//! fetching jobs, ignore the header ([`super::route::OnDisconnect::Drops`]) and do not document it.
 
 use std::collections::HashSet;
 use std::sync::Arc;

@@ -13,9 +13,9 @@
 //!                           power loss and decay
 //! ```
 //!
-//! On top of it, [`run_histories_with_report`] runs histories generated from seeds: a [`Driver`] has a
-//! program on a disk and a naive model of it, executes the steps of a [`History`], and compares the
-//! two. A failing history is shrunk and printed with its seed.
+//! On top of it, [`run_histories_with_report`] runs histories generated from seeds: a [`Driver`]
+//! has a program on a disk and a naive model of it, executes the steps of a [`History`], and
+//! compares the two. A failing history is shrunk and printed with its seed.
 //!
 //! A process cannot kill a part of itself, so a crash stops the disk: from then on every call that
 //! would change it fails, on all threads. The test drops the program under test and continues with

@@ -1,5 +1,5 @@
-//! A worker of jobs: a process of its own that can be killed at any moment. It does what the arguments of its jobs say, and tells
-//! line by line what became of them.
+//! A worker of jobs: a process of its own that can be killed at any moment. It does what the
+//! arguments of its jobs say, and tells line by line what became of them.
 //!
 //! ```text
 //! jobs-worker <file with the address of the server> <queue,queue,…>
@@ -11,7 +11,8 @@
 //! left                            it was told to stop, and has left
 //! ```
 //!
-//! Arguments: `hold` is a file that the job waits for to be there, `fail` the class of an error to fail with.
+//! Arguments: `hold` is a file that the job waits for to be there, `fail` the class of an error to
+//! fail with.
 
 use std::error::Error;
 use std::io::{Write, stdout};

@@ -80,7 +80,8 @@ fn broken_compression_is_a_broken_body() {
         let answer = post_as(&client, MANY, encoding, trailing);
         assert!(matches!(answer.status, 200 | 400), "{encoding}: {}", answer.summary());
     }
-    // `deflate` without the zlib wrapper is what some old clients send; it is read or refused, never misread.
+    // `deflate` without the zlib wrapper is what some old clients send; it is read or refused,
+    // never misread.
     let answer = post_as(&client, MANY, "deflate", raw_deflate(&body));
     assert!(matches!(answer.status, 200 | 400), "{}", answer.summary());
 }

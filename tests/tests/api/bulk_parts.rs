@@ -1,4 +1,5 @@
-//! Bodies of agents that are stored in several writes: a kill among them, and the request sent again.
+//! Bodies of agents that are stored in several writes: a kill among them, and the request sent
+//! again.
 
 use std::fmt::Write as _;
 
@@ -220,7 +221,8 @@ fn data_points_of_otlp_are_stored_once() {
     Door { path: "/v1/metrics", headers: &headers, body, other, status: 200 }.counts_once();
 }
 
-/// With the parts as large as they are by default, and a sum that a single repeated part would change.
+/// With the parts as large as they are by default, and a sum that a single repeated part would
+/// change.
 #[test]
 fn a_body_of_more_than_a_million_points_is_stored_once() {
     const MANY: usize = 1_100_000;

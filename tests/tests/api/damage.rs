@@ -1,4 +1,5 @@
-//! Files that the disk has changed: the server starts, answers what is left, and says what is not, everywhere.
+//! Files that the disk has changed: the server starts, answers what is left, and says what is not,
+//! everywhere.
 #![expect(clippy::unwrap_used, reason = "a failing test may panic")]
 
 use std::fs;

@@ -1,4 +1,5 @@
-//! Dashboards and their widgets: made, changed, laid out, deleted; what is refused; changes at the same time.
+//! Dashboards and their widgets: made, changed, laid out, deleted; what is refused; changes at the
+//! same time.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
-//! What widgets show: every type with its options, and the same numbers as direct queries of the same range.
+//! What widgets show: every type with its options, and the same numbers as direct queries of the
+//! same range.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +10,8 @@ use crate::dashboards::{add, make, patch, widget};
 use crate::keys::text;
 use crate::points::{T0, ask, pairs, point, send};
 
-/// Two days of a gauge, a counter, a distribution and a set on three hosts, by the quarter of an hour.
+/// Two days of a gauge, a counter, a distribution and a set on three hosts, by the quarter of an
+/// hour.
 #[track_caller]
 fn story(client: &Client) {
     let mut points = Vec::new();
@@ -331,7 +333,8 @@ fn a_widget_that_fails_carries_its_error_and_the_others_answer() {
 
 #[test]
 fn a_widget_that_has_no_time_is_late_and_nothing_else_suffers() {
-    // Twenty widgets, each the percentiles of 20 000 points in 200 groups: no machine does all of them in a millisecond.
+    // Twenty widgets, each the percentiles of 20 000 points in 200 groups: no machine does all of
+    // them in a millisecond.
     let server = Setup::new().set("dashboards.widget_timeout_ms", "1").start();
     let client = server.client();
     let points: Vec<Value> = (0..20_000)

@@ -42,8 +42,8 @@ fn stored_batches(client: &Client, writer: usize) -> u64 {
     points / BATCH_POINTS
 }
 
-/// Lets writers run until the server is killed among their writes; `sent[w]` counts the batches of writer `w`
-/// that were acknowledged.
+/// Lets writers run until the server is killed among their writes; `sent[w]` counts the batches of
+/// writer `w` that were acknowledged.
 fn write_until_killed(
     server: &mut Server,
     acknowledged: &[AtomicU64],
@@ -82,8 +82,8 @@ fn sum(counts: &[AtomicU64]) -> u64 {
     counts.iter().map(|count| count.load(Ordering::Relaxed)).sum()
 }
 
-/// Kills and restarts again and again. Every acknowledged batch is there once; of each writer at most the one
-/// batch that was under way is there besides, and counts as acknowledged from then on.
+/// Kills and restarts again and again. Every acknowledged batch is there once; of each writer at
+/// most the one batch that was under way is there besides, and counts as acknowledged from then on.
 fn survives_kills(setup: Setup, meanwhile: impl Fn(&Client)) {
     let mut server = setup.start();
     let acknowledged: Vec<AtomicU64> = (0..WRITERS).map(|_| AtomicU64::new(0)).collect();
@@ -249,7 +249,8 @@ fn an_interrupt_stops_as_a_termination_does() {
     assert_eq!(server.terminate_already_asked().code(), Some(0));
 }
 
-/// Whether this process, and so the server that it starts, was started to ignore hang-ups, as under `nohup`.
+/// Whether this process, and so the server that it starts, was started to ignore hang-ups, as under
+/// `nohup`.
 fn ignores_hang_ups() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

@@ -1,4 +1,5 @@
-//! What a public DSN may not do: send more than its quota, hide the errors of others, or leave secrets behind.
+//! What a public DSN may not do: send more than its quota, hide the errors of others, or leave
+//! secrets behind.
 
 use serde_json::{Value, json};
 use telltale_tests::{Answer, Client, Server, Setup, eventually};

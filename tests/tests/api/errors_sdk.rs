@@ -10,7 +10,8 @@ const SDK: &str = "sentry-sdk==2.75.0";
 const BROTLI: &str = "brotli==1.2.1";
 const NODE_SDK: &str = "@sentry/node@10.78.0";
 
-/// Runs a step with the SDK, whose bodies are packed as the packages allow, and answers how they were.
+/// Runs a step with the SDK, whose bodies are packed as the packages allow, and answers how they
+/// were.
 #[track_caller]
 fn run(packages: &[&str], dsn: &str, step: &str, padding: &str) -> String {
     python(packages, SCRIPT, [dsn, step, padding]).trim().to_owned()

@@ -1,4 +1,5 @@
-//! What SDKs of Sentry send, byte by byte: keys, packings, damage, limits, and that an answer means kept.
+//! What SDKs of Sentry send, byte by byte: keys, packings, damage, limits, and that an answer means
+//! kept.
 
 use std::io::Write;
 

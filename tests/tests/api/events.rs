@@ -7,8 +7,8 @@ use telltale_tests::{Answer, Client, DAY_MS, iso, now_ms};
 
 use crate::points::BATCH_MAX;
 
-/// The midnight in UTC before the last one, in milliseconds: a whole day that is over, and so young that events of
-/// it are kept. The same for as long as the tests run.
+/// The midnight in UTC before the last one, in milliseconds: a whole day that is over, and so young
+/// that events of it are kept. The same for as long as the tests run.
 pub(crate) fn yesterday() -> i64 {
     static FIRST: OnceLock<i64> = OnceLock::new();
     *FIRST.get_or_init(|| {

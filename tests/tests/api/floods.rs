@@ -1,4 +1,5 @@
-//! Clients without a key that connect, or send what costs nothing to send, as often as they can: others do not notice.
+//! Clients without a key that connect, or send what costs nothing to send, as often as they can:
+//! others do not notice.
 
 use std::io;
 use std::net::{Ipv4Addr, TcpStream};
@@ -49,7 +50,8 @@ fn with_key(verb: &str, path: &str) -> String {
     format!("{verb} {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {ADMIN_KEY}\r\n")
 }
 
-/// Asks on this connection, and waits for the answer for much less time than half-open requests last.
+/// Asks on this connection, and waits for the answer for much less time than half-open requests
+/// last.
 #[track_caller]
 fn is_answered_at_once(wire: &mut Wire) {
     wire.send(with_key("GET", "/api/v1/dashboards") + "\r\n");
@@ -151,7 +153,8 @@ fn a_connection_with_a_key_is_not_closed_for_strangers() {
     }
 }
 
-/// Floods of frames that are no requests, by what they are called. Within HTTP/2 all of them are allowed.
+/// Floods of frames that are no requests, by what they are called. Within HTTP/2 all of them are
+/// allowed.
 fn floods() -> [(&'static str, Vec<u8>); 5] {
     [
         ("settings", frame(SETTINGS, 0, 0, &[]).repeat(5_000)),
@@ -278,7 +281,8 @@ fn mistakes_without_a_key_have_a_rate_whatever_they_are() {
     }
 }
 
-/// Asks 500 times for what is refused with this code: the log has few lines about that, and one that counts the others.
+/// Asks 500 times for what is refused with this code: the log has few lines about that, and one
+/// that counts the others.
 #[track_caller]
 fn writes_few_lines(server: &Server, code: &str, mut ask: impl FnMut()) {
     let watch = Stopwatch::start();
@@ -415,7 +419,8 @@ fn slow_bodies_with_a_public_key_take_no_places_of_others() {
 fn a_keyed_upload_in_small_frames_is_no_flood() {
     let server = Server::start();
     let mut known = Http2::begin(server.wire());
-    // More small frames than a stranger may send beside requests, and not more than h2 takes of any client.
+    // More small frames than a stranger may send beside requests, and not more than h2 takes of any
+    // client.
     let body = format!("{}{{}}", " ".repeat(208 * 100 - 2));
     let pieces = body.as_bytes().chunks(100).enumerate();
     let data: Vec<u8> =

@@ -1,4 +1,5 @@
-//! Clients that send a request, end their side of the connection and wait for the answer, as `nc -N` does; and clients that are gone.
+//! Clients that send a request, end their side of the connection and wait for the answer, as `nc
+//! -N` does; and clients that are gone.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! What `telltale import` reads: packed files, marks of spreadsheets, standard input; and what it says of files that it misreads.
+//! What `telltale import` reads: packed files, marks of spreadsheets, standard input; and what it
+//! says of files that it misreads.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};

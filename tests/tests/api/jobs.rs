@@ -1,4 +1,5 @@
-//! Single jobs: enqueued alone and together, looked at, deleted, finished, failed, kept; what is refused.
+//! Single jobs: enqueued alone and together, looked at, deleted, finished, failed, kept; what is
+//! refused.
 
 use serde_json::{Value, json};
 use telltale_tests::{Client, Server, Setup, covers, eventually, iso, now_ms};

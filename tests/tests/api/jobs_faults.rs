@@ -1,4 +1,5 @@
-//! Real workers and a real server that are killed at any moment: no job is lost, and none is finished twice.
+//! Real workers and a real server that are killed at any moment: no job is lost, and none is
+//! finished twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
@@ -234,8 +235,8 @@ fn twenty_workers_lose_none_of_ten_thousand_jobs_however_often_they_and_the_serv
 fn fill(client: &Client) -> Vec<String> {
     let mut ids = Vec::new();
     for batch in 0..JOBS_ALL / 1_000 {
-        // A job whose answer was on its way when the server was killed comes back when its time is up: its worker lives on and
-        // knows nothing of it.
+        // A job whose answer was on its way when the server was killed comes back when its time is
+        // up: its worker lives on and knows nothing of it.
         let job = |n: usize| {
             let queue = QUEUES[n % 3];
             json!({"class_name": "Work", "queue": queue, "arguments": {"n": n}, "timeout_seconds": 10})

@@ -1,5 +1,5 @@
-//! The server's own work: its queue and its worker are no user's, are in lists and sums for those who ask for them, and go on whatever
-//! users do.
+//! The server's own work: its queue and its worker are no user's, are in lists and sums for those
+//! who ask for them, and go on whatever users do.
 
 use serde_json::{Value, json};
 use telltale_tests::{Client, Server, eventually};

@@ -1,4 +1,5 @@
-//! Fetches that wait: they take no places from others, have limits of their own, and end with their key, their caller or the server.
+//! Fetches that wait: they take no places from others, have limits of their own, and end with their
+//! key, their caller or the server.
 
 use std::time::Duration;
 

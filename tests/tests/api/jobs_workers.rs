@@ -1,4 +1,5 @@
-//! Workers: registered, heard of, given jobs as they come, quieted and stopped; lost when they are silent.
+//! Workers: registered, heard of, given jobs as they come, quieted and stopped; lost when they are
+//! silent.
 
 use std::time::Duration;
 

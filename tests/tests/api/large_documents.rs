@@ -1,4 +1,5 @@
-//! Bodies whose documents take many times their bytes in memory: refused or counted before they are made.
+//! Bodies whose documents take many times their bytes in memory: refused or counted before they are
+//! made.
 
 use std::thread;
 

@@ -1,4 +1,5 @@
-//! The stream that the log goes to is somebody else's: closed, or never read, it costs lines and nothing else.
+//! The stream that the log goes to is somebody else's: closed, or never read, it costs lines and
+//! nothing else.
 
 use serde_json::json;
 use telltale_tests::{LogReader, Server, Setup, eventually};

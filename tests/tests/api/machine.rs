@@ -1,4 +1,5 @@
-//! What the machine does to the server: no more files for it, no time for it. It lives, says what is wrong, and goes on by itself.
+//! What the machine does to the server: no more files for it, no time for it. It lives, says what
+//! is wrong, and goes on by itself.
 
 use std::process::Command;
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! What users are promised over HTTP and on the command line, shown on the real program.
 //!
-//! Each test has a server of its own. A test that shows what a route does, or what it refuses, says so with
-//! `covers!`, and the contract test sees to it that no route is left out.
+//! Each test has a server of its own. A test that shows what a route does, or what it refuses, says
+//! so with `covers!`, and the contract test sees to it that no route is left out.
 
 mod admin;
 mod auth;

@@ -1,4 +1,5 @@
-//! Memory has a limit, whoever asks for it: past it work is refused, and nothing is held for those who do not take it.
+//! Memory has a limit, whoever asks for it: past it work is refused, and nothing is held for those
+//! who do not take it.
 
 use serde_json::{Value, json};
 use telltale_tests::{ADMIN_KEY, Client, MINUTE_MS, Server, Setup, Wire, eventually, folder, iso};
@@ -26,7 +27,8 @@ fn answers(client: &Client) -> u64 {
     held_by(client, "answers")
 }
 
-/// Points of so many series, a minute apart, whose query is an answer of `series` × `minutes` × some 60 bytes.
+/// Points of so many series, a minute apart, whose query is an answer of `series` × `minutes` ×
+/// some 60 bytes.
 fn fill(client: &Client, series: usize, minutes: i64) {
     let line = |s: usize, m: i64| format!("load,s={s} value=1 {}\n", T0 + m * MINUTE_MS);
     for s in 0..series {

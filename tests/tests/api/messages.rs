@@ -1,5 +1,6 @@
-//! The text of every refusal, as whoever sent the request reads it. The table in `tables/messages.txt` is meant to be read
-//! aloud: what is not plain English, names no field or tells of the inside of the server is a mistake in it.
+//! The text of every refusal, as whoever sent the request reads it. The table in
+//! `tables/messages.txt` is meant to be read aloud: what is not plain English, names no field or
+//! tells of the inside of the server is a mistake in it.
 
 use std::fmt::Write;
 

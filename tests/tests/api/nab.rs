@@ -207,7 +207,8 @@ fn many_files_in_one_metric_answer_grouped_and_together() {
     together(&client, &series, &everything);
 }
 
-/// Over all sensors at once: the average weighs every point alike, the extremes are those of any sensor.
+/// Over all sensors at once: the average weighs every point alike, the extremes are those of any
+/// sensor.
 fn together(client: &Client, series: &[(String, Rows)], everything: &Rows) {
     let mut expected: BTreeMap<i64, Bucket> = BTreeMap::new();
     for (_, rows) in series {

@@ -1,4 +1,5 @@
-//! The OpenAPI document tells the truth: its examples succeed, its links lead to what was made, its schemas have names.
+//! The OpenAPI document tells the truth: its examples succeed, its links lead to what was made, its
+//! schemas have names.
 
 use std::collections::BTreeMap;
 

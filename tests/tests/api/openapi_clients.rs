@@ -1,8 +1,8 @@
-//! The OpenAPI document as programs of others read it: Schemathesis, which asks everything that it promises, and generators of
-//! clients in two languages.
+//! The OpenAPI document as programs of others read it: Schemathesis, which asks everything that it
+//! promises, and generators of clients in two languages.
 //!
-//! `TELLTALE_CONTRACT_SECONDS` says how long Schemathesis goes on; without it, it takes one round of few cases.
-//! `make contract SECONDS=600` is that on the debug build.
+//! `TELLTALE_CONTRACT_SECONDS` says how long Schemathesis goes on; without it, it takes one round
+//! of few cases. `make contract SECONDS=600` is that on the debug build.
 
 use std::path::Path;
 

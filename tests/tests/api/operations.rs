@@ -1,4 +1,5 @@
-//! What operators look at: health, readiness, Prometheus text, the OpenAPI document and its page, the log.
+//! What operators look at: health, readiness, Prometheus text, the OpenAPI document and its page,
+//! the log.
 
 use serde_json::Value;
 use telltale_tests::{HOUR_MS, Server, Setup, covers, eventually, iso, now_ms};

@@ -71,7 +71,8 @@ fn the_sdk_of_opentelemetry_exports_to_us() {
         tags.as_array().into_iter().flatten().filter_map(|tag| tag["key"].as_str()).collect();
     // The SDK gives each instance an id of its own.
     assert_eq!(keys, ["code", "host.name", "route", "service.instance.id", "service.name"]);
-    // The same in JSON, whose streams began before this server did: only what came between two requests counts.
+    // The same in JSON, whose streams began before this server did: only what came between two
+    // requests counts.
     assert_eq!(last(&client, "json.cumulative.up_down"), Some(29.0 + 32.0));
     assert_eq!(sum(&client, "json.cumulative.counter"), 32.0);
     for instrument in ["histogram", "exponential"] {

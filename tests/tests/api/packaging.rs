@@ -1,4 +1,5 @@
-//! How the program is installed: the Debian package with its service, the container, completions and manual pages.
+//! How the program is installed: the Debian package with its service, the container, completions
+//! and manual pages.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -146,7 +147,8 @@ fn the_package_has_the_program_its_service_and_its_pages() {
     service_starts_what_is_installed(&package, &program);
 }
 
-/// The unit starts the program with settings that are in the package and that keep the data where the unit lets it write.
+/// The unit starts the program with settings that are in the package and that keep the data where
+/// the unit lets it write.
 #[track_caller]
 fn service_starts_what_is_installed(package: &Package, program: &Path) {
     let unit = read(package.unpacked("usr/lib/systemd/system/telltale.service"));
@@ -216,7 +218,8 @@ fn the_container_is_built_from_what_there_is() {
     for (word, _) in &instructions {
         assert!(known.contains(&word.as_str()), "{word}");
     }
-    // It compiles with our version of Rust, on the Debian that it runs on: an older one would lack symbols of the C library.
+    // It compiles with our version of Rust, on the Debian that it runs on: an older one would lack
+    // symbols of the C library.
     let toolchain = file("rust-toolchain.toml");
     let version = toolchain.split('"').nth(1).unwrap_or("?");
     let [build, runtime] = all("FROM")[..] else { panic!("two stages") };

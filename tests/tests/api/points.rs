@@ -3,7 +3,8 @@
 use serde_json::{Value, json};
 use telltale_tests::{Answer, Client, iso};
 
-/// 2024-03-05T00:00:00Z, a midnight in UTC, in milliseconds: the time around which the tests tell their stories.
+/// 2024-03-05T00:00:00Z, a midnight in UTC, in milliseconds: the time around which the tests tell
+/// their stories.
 pub(crate) const T0: i64 = 1_709_596_800_000;
 
 /// The most items that one batch may have.

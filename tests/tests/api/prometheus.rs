@@ -1,4 +1,5 @@
-//! A real Prometheus writes to the server: what it scraped is there, once, whatever restarts in between.
+//! A real Prometheus writes to the server: what it scraped is there, once, whatever restarts in
+//! between.
 
 use prost::Message;
 use telltale_tests::{
@@ -55,7 +56,8 @@ fn grows_to(client: &Client, name: &str, expected: f64) {
     });
 }
 
-/// Shows a gauge that nothing else has shown, and waits until it has arrived: so has what was shown before.
+/// Shows a gauge that nothing else has shown, and waits until it has arrived: so has what was shown
+/// before.
 #[track_caller]
 fn catches_up(client: &Client, page: &ScrapedPage, jobs: u32, depth: f64) {
     page.show(shown(jobs, depth));
@@ -69,7 +71,8 @@ fn catches_up(client: &Client, page: &ScrapedPage, jobs: u32, depth: f64) {
 
 fn is_scraped_again(page: &ScrapedPage) {
     let before = page.scrapes();
-    // The scrape that is under way may have begun before, and Prometheus may give up on one when the machine is busy.
+    // The scrape that is under way may have begun before, and Prometheus may give up on one when
+    // the machine is busy.
     eventually("some more scrapes", || (page.scrapes() >= before + 4).then_some(()));
 }
 
@@ -135,7 +138,8 @@ fn resets_and_restarts_lose_and_double_nothing() {
     relay.lead_to(server.address());
     grows_to(&server.client(), "jobs_total", 34.0);
 
-    // What was stored is sent again when its answer is lost: the same request, until one is answered.
+    // What was stored is sent again when its answer is lost: the same request, until one is
+    // answered.
     relay.lead_nowhere();
     server.kill9();
     page.show(shown(9, 3.0));
@@ -164,7 +168,8 @@ fn resets_and_restarts_lose_and_double_nothing() {
     assert_eq!(grown(&server.client(), "latency_seconds_count"), 43.0);
 }
 
-/// The parts of the exposition that has native histograms: what a program shows that speaks protobuf.
+/// The parts of the exposition that has native histograms: what a program shows that speaks
+/// protobuf.
 #[derive(Clone, PartialEq, Message)]
 struct MetricFamily {
     #[prost(string, tag = "1")]
@@ -222,7 +227,8 @@ fn native_histograms_become_distributions() {
     let relay = Relay::to(server.address());
     let page = ScrapedPage::new(PROTOBUF, native(10));
     let _prometheus = Prometheus::start(page.address(), relay.address());
-    // What was there before anybody looked is no value of ours: only that Prometheus sends is to be seen.
+    // What was there before anybody looked is no value of ours: only that Prometheus sends is to be
+    // seen.
     eventually("the first scrape", || exists(&server.client(), "up").then_some(()));
     is_scraped_again(&page);
     let count = |client: &Client| {

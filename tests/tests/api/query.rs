@@ -1,4 +1,5 @@
-//! Questions about gauges and counters: `GET /api/v1/metrics/{name}/query`, and of several at once: `GET /api/v1/query`.
+//! Questions about gauges and counters: `GET /api/v1/metrics/{name}/query`, and of several at once:
+//! `GET /api/v1/query`.
 
 use serde_json::{Value, json};
 use telltale_tests::{
@@ -9,7 +10,8 @@ use crate::points::{T0, ask, encoded, gauge, pairs, point, send};
 
 const FIVE_MINUTES_MS: i64 = 5 * MINUTE_MS;
 
-/// Three hosts within two hours: `a` and `b` in the first minutes, `c`, which has no region, an hour later.
+/// Three hosts within two hours: `a` and `b` in the first minutes, `c`, which has no region, an
+/// hour later.
 fn story() -> (Server, Client) {
     let server = Server::start();
     let client = server.client();

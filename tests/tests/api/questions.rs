@@ -1,4 +1,5 @@
-//! What questions about metrics, events and dashboards have in common: how times and conditions on tags are written.
+//! What questions about metrics, events and dashboards have in common: how times and conditions on
+//! tags are written.
 
 use serde_json::{Value, json};
 use telltale_tests::{Client, DAY_MS, HOUR_MS, Server, iso, now_ms};

@@ -1,5 +1,5 @@
-//! The tour of the README and the guides work as printed: every block of commands runs, in order, on a real server, and
-//! responds with what is printed below it.
+//! The tour of the README and the guides work as printed: every block of commands runs, in order,
+//! on a real server, and responds with what is printed below it.
 
 use std::process::Command;
 
@@ -60,8 +60,9 @@ fn run(server: &Server, text: &str) -> String {
     said
 }
 
-/// Runs the blocks of commands in order, each with the functions that the ones before define, and compares what they respond with
-/// the block of JSON that follows, if one does. A response with an error is a failure where it is not printed.
+/// Runs the blocks of commands in order, each with the functions that the ones before define, and
+/// compares what they respond with the block of JSON that follows, if one does. A response with an
+/// error is a failure where it is not printed.
 #[track_caller]
 fn works(page: &str, commands_min: usize) {
     let blocks = blocks(page);

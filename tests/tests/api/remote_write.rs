@@ -1,4 +1,5 @@
-//! Prometheus remote-write over HTTP, both versions: what is stored, what is refused, and what agents are told.
+//! Prometheus remote-write over HTTP, both versions: what is stored, what is refused, and what
+//! agents are told.
 
 use serde_json::{Value, json};
 use telltale_tests::remote_write::{

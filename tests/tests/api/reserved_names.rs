@@ -1,5 +1,5 @@
-//! Names that belong to the server: `telltale.` before metrics and events, `telltale` before queues. Whatever door they come by, they
-//! are refused, and what stands beside them is stored.
+//! Names that belong to the server: `telltale.` before metrics and events, `telltale` before
+//! queues. Whatever door they come by, they are refused, and what stands beside them is stored.
 
 use serde_json::{Value, json};
 use telltale_tests::remote_write::{TimeSeries, WriteRequest, packed, series};

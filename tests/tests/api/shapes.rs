@@ -1,4 +1,5 @@
-//! The shape of every answer, as it was agreed: a change to one shows here, as a change of a snapshot.
+//! The shape of every answer, as it was agreed: a change to one shows here, as a change of a
+//! snapshot.
 
 use insta::assert_json_snapshot;
 use serde_json::{Value, json};

@@ -56,7 +56,8 @@ fn equal_values_all_count() {
     assert_eq!(one(&client, "d", "p50"), 2.0);
 }
 
-/// Sends `values` over an hour, and sees that the percentiles lie within a hundredth of the exact ones.
+/// Sends `values` over an hour, and sees that the percentiles lie within a hundredth of the exact
+/// ones.
 #[track_caller]
 fn percentiles_are_close(client: &Client, name: &str, mut values: Vec<f64>) {
     let step = HOUR_MS / i64::try_from(values.len()).unwrap_or(1);

@@ -19,7 +19,8 @@ impl Folders {
     /// Returns the folders of a crate whose sources begin with `root`, such as `engine/src/`.
     pub(crate) fn of(sources: &[SourceFile], root: &str) -> Self {
         let mut folders = Self { files: BTreeMap::new(), exports: BTreeMap::new() };
-        for (index, source) in sources.iter().enumerate().filter(|(_, s)| s.path.starts_with(root)) {
+        for (index, source) in sources.iter().enumerate().filter(|(_, s)| s.path.starts_with(root))
+        {
             folders.files.insert(source.module(), index);
             for (name, path) in source.exports() {
                 let mut exported = source.module();
@@ -73,9 +74,9 @@ impl Folders {
         };
         // Re-exports of re-exports end after a few steps.
         for _ in 0..8 {
-            let known = (0..=named.len()).rev().find(|n| {
-                named.get(..*n).is_some_and(|module| self.files.contains_key(module))
-            })?;
+            let known = (0..=named.len())
+                .rev()
+                .find(|n| named.get(..*n).is_some_and(|module| self.files.contains_key(module)))?;
             let export = named.get(..=known).and_then(|exported| self.exports.get(exported));
             match export {
                 Some(path) if *path != named => {
@@ -100,8 +101,11 @@ fn circles_in(parent: &[String], imports: &BTreeMap<String, BTreeSet<String>>) -
         }
         reached
     };
-    let circular: Vec<&str> =
-        imports.keys().filter(|folder| reach(folder).contains(folder)).map(String::as_str).collect();
+    let circular: Vec<&str> = imports
+        .keys()
+        .filter(|folder| reach(folder).contains(folder))
+        .map(String::as_str)
+        .collect();
     if circular.is_empty() {
         return Vec::new();
     }

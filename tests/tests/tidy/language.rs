@@ -5,8 +5,8 @@ use crate::source::SourceFile;
 /// Columns of a line that is a comment. Lines with a URL may be longer.
 const COMMENT_COLUMNS_MAX: usize = 100;
 
-/// Phrases that a reader who does not know the project has to guess, and what to write instead. Split
-/// so that this file does not contain them.
+/// Phrases that a reader who does not know the project has to guess, and what to write instead.
+/// Split so that this file does not contain them.
 const PHRASES: [(&str, &str); 14] = [
     (concat!("is to", "ld"), "is reported"),
     (concat!("are to", "ld"), "are reported"),

@@ -109,8 +109,8 @@ impl SourceFile {
         matches!(self.file_name(), "mod.rs" | "lib.rs")
     }
 
-    /// Returns the names that a table of contents re-exports, each with its path from the root of the
-    /// crate.
+    /// Returns the names that a table of contents re-exports, each with its path from the root of
+    /// the crate.
     pub(crate) fn exports(&self) -> Vec<(String, Vec<String>)> {
         if !self.is_table_of_contents() {
             return Vec::new();

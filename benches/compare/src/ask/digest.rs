@@ -1,4 +1,5 @@
-//! An answer boiled down to how many numbers it has and their sum, so that answers in different shapes can be compared.
+//! An answer boiled down to how many numbers it has and their sum, so that answers in different
+//! shapes can be compared.
 
 use serde_json::Value;
 

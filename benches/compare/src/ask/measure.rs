@@ -69,7 +69,8 @@ pub(crate) fn measure(
     }))
 }
 
-/// Questions about single series over two connections at once: how many in a second, and the time of each, sorted.
+/// Questions about single series over two connections at once: how many in a second, and the time
+/// of each, sorted.
 pub(crate) fn throughput(
     peer: &dyn Peer,
     server: &Server,

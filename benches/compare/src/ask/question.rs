@@ -1,4 +1,5 @@
-//! The nine questions, in no peer's language. `q1` to `q4` are asked of the cpu sets, `q5` of latencies, the others of events.
+//! The nine questions, in no peer's language. `q1` to `q4` are asked of the cpu sets, `q5` of
+//! latencies, the others of events.
 
 use crate::data::{HOUR_MS, LATENCY, T0_MS, USERS};
 

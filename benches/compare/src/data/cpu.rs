@@ -1,5 +1,6 @@
-//! The cpu-only set of the Time Series Benchmark Suite: ten metrics of each host every ten seconds, random walks between
-//! 0 and 100. As integers, as the suite sends them, or as the full doubles behind them.
+//! The cpu-only set of the Time Series Benchmark Suite: ten metrics of each host every ten seconds,
+//! random walks between 0 and 100. As integers, as the suite sends them, or as the full doubles
+//! behind them.
 
 use super::point::{Kind, Numbers, Point, Series, Source, T0_MS};
 use super::random::Random;

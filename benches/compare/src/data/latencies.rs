@@ -1,4 +1,5 @@
-//! Times that requests took: log-normal, in milliseconds with three decimals, of 200 endpoints over six hours.
+//! Times that requests took: log-normal, in milliseconds with three decimals, of 200 endpoints over
+//! six hours.
 
 use super::point::{HOUR_MS, Kind, Numbers, Point, Series, Source, T0_MS};
 use super::random::Random;

@@ -1,6 +1,7 @@
-//! What agents of a production send, more or less: of a hundred metrics of each agent a quarter never changes, a quarter
-//! counts slowly, 30 walk in hundredths and 20 are noise in hundredths. An agent reads all its metrics at one time, which
-//! comes a few milliseconds late and never twice the same.
+//! What agents of a production send, more or less: of a hundred metrics of each agent a quarter
+//! never changes, a quarter counts slowly, 30 walk in hundredths and 20 are noise in hundredths. An
+//! agent reads all its metrics at one time, which comes a few milliseconds late and never twice the
+//! same.
 
 use super::point::{Kind, Numbers, Point, Series, Source, T0_MS};
 use super::random::Random;

@@ -1,4 +1,5 @@
-//! What every set of metrics is made of: series, points of them, and a source that hands them out in order of sending.
+//! What every set of metrics is made of: series, points of them, and a source that hands them out
+//! in order of sending.
 
 /// The first instant of all sets, 2024-01-01T00:00:00Z.
 pub(crate) const T0_MS: i64 = 1_704_067_200_000;

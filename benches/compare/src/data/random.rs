@@ -1,4 +1,5 @@
-//! The one source of chance: a counter mixed by SplitMix64, so that the same seed gives the same data everywhere.
+//! The one source of chance: a counter mixed by SplitMix64, so that the same seed gives the same
+//! data everywhere.
 
 /// A stream of numbers that follows from its seed alone.
 pub(crate) struct Random {

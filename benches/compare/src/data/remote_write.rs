@@ -1,5 +1,6 @@
-//! Remote-write 1.0 bodies: a sample to a series, every label told with it, as Prometheus sends fresh samples. Series are
-//! split over two shards and bodies of the shards take turns, so that each of two connections keeps a series in order.
+//! Remote-write 1.0 bodies: a sample to a series, every label told with it, as Prometheus sends
+//! fresh samples. Series are split over two shards and bodies of the shards take turns, so that
+//! each of two connections keeps a series in order.
 //!
 //! The file is `length: u32 LE · samples: u32 LE · snappy block`, again and again.
 

@@ -1,4 +1,5 @@
-//! The sets by name: what each is made of, how large it is, and where its files lie. A file is made once and kept.
+//! The sets by name: what each is made of, how large it is, and where its files lie. A file is made
+//! once and kept.
 
 use std::path::{Path, PathBuf};
 
@@ -139,7 +140,8 @@ mod tests {
         (points.len(), points.iter().map(|point| point.value).sum())
     }
 
-    /// Figures of other days are compared with figures of today: the data behind a name must not change unnoticed.
+    /// Figures of other days are compared with figures of today: the data behind a name must not
+    /// change unnoticed.
     #[test]
     fn a_set_is_the_same_every_time() {
         for (set, sum) in [

@@ -1,4 +1,5 @@
-//! Writes the points of a source in any number of formats at once. A file has its name only when it is whole.
+//! Writes the points of a source in any number of formats at once. A file has its name only when it
+//! is whole.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -216,8 +217,8 @@ impl Writer for Json {
     }
 }
 
-/// Times in milliseconds (`time.i64`), numbers of series (`series.u32`) and values (`value.f64`), and what the series are
-/// (`series.tsv`, in the order of their numbers).
+/// Times in milliseconds (`time.i64`), numbers of series (`series.u32`) and values (`value.f64`),
+/// and what the series are (`series.tsv`, in the order of their numbers).
 struct Columns {
     times: Draft,
     series: Draft,

@@ -55,8 +55,8 @@ pub(crate) fn lines(path: &Path, per_request: usize, points_per_line: u64) -> Ou
     Ok(batches)
 }
 
-/// Requests that the file itself delimits, each with its number of points. Bodies are read too, so that they come from memory
-/// when they are sent.
+/// Requests that the file itself delimits, each with its number of points. Bodies are read too, so
+/// that they come from memory when they are sent.
 pub(crate) fn frames(path: &Path) -> Outcome<Vec<Batch>> {
     let file = File::open(path)?;
     let end = file.metadata()?.len();

@@ -1,5 +1,5 @@
-//! HTTP/1.1 over one connection that is kept open. It knows just enough of HTTP to be cheap: the client shares the
-//! processor with the server that it measures.
+//! HTTP/1.1 over one connection that is kept open. It knows just enough of HTTP to be cheap: the
+//! client shares the processor with the server that it measures.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};

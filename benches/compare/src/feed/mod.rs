@@ -1,4 +1,5 @@
-//! The client: a keep-alive connection, requests cut from files before the clock starts, and a sender that times them.
+//! The client: a keep-alive connection, requests cut from files before the clock starts, and a
+//! sender that times them.
 
 mod batches;
 mod connection;

@@ -1,4 +1,5 @@
-//! Sends the requests of a file over keep-alive connections, each as soon as the one before it was answered, and times them.
+//! Sends the requests of a file over keep-alive connections, each as soon as the one before it was
+//! answered, and times them.
 
 use std::fs::File;
 use std::net::SocketAddr;
@@ -34,8 +35,8 @@ struct Done {
     refusal: Option<String>,
 }
 
-/// Sends every batch of the file at `path`. `head` is the request line and the headers, each with its line end, but for the
-/// length of the body.
+/// Sends every batch of the file at `path`. `head` is the request line and the headers, each with
+/// its line end, but for the length of the body.
 pub(crate) fn send(
     address: SocketAddr,
     head: &str,

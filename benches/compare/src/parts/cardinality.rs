@@ -1,4 +1,5 @@
-//! The same number of points in more and more series. The first point of each series is measured apart from the others.
+//! The same number of points in more and more series. The first point of each series is measured
+//! apart from the others.
 
 use super::house::{Context, House, Until};
 use super::kept::{cargo, weigh};

@@ -1,4 +1,5 @@
-//! Events: loaded, weighed and asked; then their users once more as a set metric, for peers that have such.
+//! Events: loaded, weighed and asked; then their users once more as a set metric, for peers that
+//! have such.
 
 use super::house::{Cargo, Context, House, Until};
 use super::kept::{ask, keep};

@@ -1,4 +1,5 @@
-//! A server of a peer at work: made on an empty folder, loaded, brought to its final form, stopped and started again.
+//! A server of a peer at work: made on an empty folder, loaded, brought to its final form, stopped
+//! and started again.
 
 use std::path::{Path, PathBuf};
 
@@ -99,7 +100,8 @@ impl<'a> House<'a> {
         Ok(connection.exchange(request.as_bytes())?.status != 404)
     }
 
-    /// Sends it all, and waits until it is flushed, or merged too where the peer can do that while it serves.
+    /// Sends it all, and waits until it is flushed, or merged too where the peer can do that while
+    /// it serves.
     pub(crate) fn load(&mut self, cargo: &Cargo<'_>, until: Until) -> Outcome<Load> {
         let mut load = self.send(cargo)?;
         let before = self.server.cpu_seconds()? - load.cpu_ack;
@@ -139,7 +141,8 @@ impl<'a> House<'a> {
         Ok(told(cargo, format, &sent, self.server.cpu_seconds()? - cpu))
     }
 
-    /// Brings its files to their final form and gives what that cost; where that needs a mode of its own, it is in it then.
+    /// Brings its files to their final form and gives what that cost; where that needs a mode of
+    /// its own, it is in it then.
     pub(crate) fn merge(&mut self) -> Outcome<f64> {
         let before = self.server.cpu_seconds()?;
         if self.peer.merge(&mut self.server)?.is_some() {

@@ -1,4 +1,5 @@
-//! What is done with a set once it is in: count, ask before the merge, merge, weigh, ask again, stop and start.
+//! What is done with a set once it is in: count, ask before the merge, merge, weigh, ask again,
+//! stop and start.
 
 use rustix::process::Signal;
 
@@ -115,7 +116,8 @@ fn is_whole(house: &mut House<'_>, shape: Shape) -> Outcome<bool> {
     Ok(house.peer.digest(&question, &bodies)?.numbers == WHOLE)
 }
 
-/// A set of metrics in requests of 5 000, or of 500 items where that is all that a request may carry.
+/// A set of metrics in requests of 5 000, or of 500 items where that is all that a request may
+/// carry.
 pub(crate) fn cargo<'a>(
     name: &'a str,
     set: crate::data::Set,

@@ -1,5 +1,5 @@
-//! Late points: the second of two days, on time and with a tenth of its points stamped a day earlier, between points that are
-//! on disk in their final form by then.
+//! Late points: the second of two days, on time and with a tenth of its points stamped a day
+//! earlier, between points that are on disk in their final form by then.
 
 use super::house::{Context, House, Until};
 use super::kept::{cargo, weigh};

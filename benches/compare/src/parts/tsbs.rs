@@ -1,4 +1,5 @@
-//! The cpu sets: every format and size of request, then one load that is weighed, asked, stopped, and one that is killed.
+//! The cpu sets: every format and size of request, then one load that is weighed, asked, stopped,
+//! and one that is killed.
 
 use rustix::process::Signal;
 

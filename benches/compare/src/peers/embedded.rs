@@ -1,5 +1,5 @@
-//! ClickHouse and DuckDB as engines in a process of Python: `embedded.py` beside this crate loads and asks them, and writes
-//! the rows that servers give.
+//! ClickHouse and DuckDB as engines in a process of Python: `embedded.py` beside this crate loads
+//! and asks them, and writes the rows that servers give.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};

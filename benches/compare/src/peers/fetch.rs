@@ -1,5 +1,5 @@
-//! Where peers come from: the environment, the PATH, packages of Debian that are unpacked and not installed, and packages of
-//! Python in an environment of their own.
+//! Where peers come from: the environment, the PATH, packages of Debian that are unpacked and not
+//! installed, and packages of Python in an environment of their own.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -1,4 +1,5 @@
-//! Who is compared: servers that speak HTTP, each in a file of its own, and engines that live in a process of Python.
+//! Who is compared: servers that speak HTTP, each in a file of its own, and engines that live in a
+//! process of Python.
 
 mod embedded;
 mod fetch;

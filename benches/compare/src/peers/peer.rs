@@ -58,7 +58,8 @@ pub(crate) trait Peer: Sync {
     /// Moves to disk what is in memory.
     fn flush(&self, server: &mut Server) -> Outcome<()>;
 
-    /// Brings what is on disk to its final form; nothing when that needs a start in [`Mode::Merge`].
+    /// Brings what is on disk to its final form; nothing when that needs a start in
+    /// [`Mode::Merge`].
     fn merge(&self, server: &mut Server) -> Outcome<Option<()>>;
 
     /// Whether it is another peer once more but for when it acknowledges.
@@ -66,7 +67,8 @@ pub(crate) trait Peer: Sync {
         false
     }
 
-    /// The folder of its data directory that is weighed, and why not all of it; everything where nothing is said.
+    /// The folder of its data directory that is weighed, and why not all of it; everything where
+    /// nothing is said.
     fn weighed(&self) -> Option<(&'static str, &'static str)> {
         None
     }

@@ -1,4 +1,5 @@
-//! Telltale: the release that was just built, with the limits on requests and the expiry of old points out of the way.
+//! Telltale: the release that was just built, with the limits on requests and the expiry of old
+//! points out of the way.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};

@@ -1,5 +1,5 @@
-//! VictoriaMetrics, single node, as its documentation says for Influx lines; the limits on queries are lifted, and its cache
-//! of answers is passed by, as dashboards that move with the time do.
+//! VictoriaMetrics, single node, as its documentation says for Influx lines; the limits on queries
+//! are lifted, and its cache of answers is passed by, as dashboards that move with the time do.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -134,7 +134,8 @@ fn metric_query(question: &MetricQuestion) -> Option<String> {
         Some(key) => format!("avg by ({key}) ({buckets})"),
         None => buckets,
     };
-    // A bucket is what lies in (t - step, t], so that t a millisecond early holds exactly [t - step, t).
+    // A bucket is what lies in (t - step, t], so that t a millisecond early holds exactly [t -
+    // step, t).
     let seconds = |ms: i64| format!("{}.{:03}", (ms - 1) / 1_000, (ms - 1) % 1_000);
     let fields = [
         ("query", expression.as_str()),

@@ -1,5 +1,5 @@
-//! Bars as SVG: groups of one bar a peer, from a linear or a logarithmic scale. Nothing but shapes and text, so that they show
-//! wherever Markdown does.
+//! Bars as SVG: groups of one bar a peer, from a linear or a logarithmic scale. Nothing but shapes
+//! and text, so that they show wherever Markdown does.
 
 use super::markdown::number;
 

@@ -1,4 +1,5 @@
-//! The tables and charts of what was measured, in `docs/benchmarks` of the tree that this program was built from.
+//! The tables and charts of what was measured, in `docs/benchmarks` of the tree that this program
+//! was built from.
 
 mod chart;
 mod document;

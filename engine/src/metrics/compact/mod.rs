@@ -1,8 +1,9 @@
-//! Compaction: blocks of a window become one compacted block set, the same rows once with their rollups.
+//! Compaction: blocks of a window become one compacted block set, the same rows once with their
+//! rollups.
 //!
-//! [`compaction`] chooses windows and replaces blocks, [`consolidate`] makes the new ones in bounded pieces
-//! ([`pieces`], [`sources`], [`output`], [`rollups`]), and [`merge_scan`] brings rows of several
-//! sources into one order, also for seals and queries.
+//! [`compaction`] chooses windows and replaces blocks, [`consolidate`] makes the new ones in
+//! bounded pieces ([`pieces`], [`sources`], [`output`], [`rollups`]), and [`merge_scan`] brings
+//! rows of several sources into one order, also for seals and queries.
 
 mod compaction;
 mod consolidate;

@@ -12,8 +12,8 @@
 //!
 //! The file is not synced, since that would double the cost of a write. It survives the end of the
 //! process, but after a power loss it may be an older version. So each batch is also stamped with
-//! the mark (`logged_batch.rs`): the stamp is part of the log and is synced with the next write. The
-//! largest of all stored and stamped marks counts.
+//! the mark (`logged_batch.rs`): the stamp is part of the log and is synced with the next write.
+//! The largest of all stored and stamped marks counts.
 //!
 //! # Why it is a lower bound
 //!

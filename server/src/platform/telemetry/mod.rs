@@ -1,4 +1,5 @@
-//! What requests about metrics and events have in common: lists of items, time ranges, bucket widths and durations.
+//! What requests about metrics and events have in common: lists of items, time ranges, bucket
+//! widths and durations.
 
 pub mod batch;
 pub mod buckets;
