@@ -305,7 +305,7 @@ pub const ENVELOPE_HEADER_BYTES_MAX: usize = 8 << 10;
 /// Bytes of a decompressed envelope, including attachments and other items that are discarded as
 /// they are received: the limit of Sentry. The part that is kept has at most `bodies.bulk`.
 pub const ENVELOPE_BYTES_MAX: usize = 200 << 20;
-/// Seconds for which SDKs are told not to send items of unsupported kinds. Afterwards they try
+/// Seconds for which SDKs are asked not to send items of unsupported kinds. Afterwards they try
 /// again with the next event.
 pub const ENVELOPE_UNSUPPORTED_SECONDS: u32 = 60 * 60;
 /// Items of an envelope: the limit of Sentry, and the most that SDKs send.

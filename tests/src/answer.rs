@@ -73,7 +73,7 @@ impl Answer {
         assert!(self.header("x-request-id").is_some(), "no X-Request-Id in {told}");
         assert_eq!(self.header("content-type"), Some("application/json"), "{told}");
         let body = self.json();
-        assert_eq!(body.as_object().map(|o| o.len()), Some(1), "only an error is told: {told}");
+        assert_eq!(body.as_object().map(|o| o.len()), Some(1), "only an error is reported: {told}");
         let error = body["error"].clone();
         assert_eq!(error["code"], code, "{told}");
         let message = error["message"].as_str().unwrap_or_default();

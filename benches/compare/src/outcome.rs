@@ -1,5 +1,5 @@
-//! How this program fails: with a sentence. A peer that fails is told in the table and the run goes
-//! on.
+//! How this program fails: with a sentence. A peer that fails is reported in the table and the run
+//! goes on.
 
 use std::error::Error;
 

@@ -176,7 +176,7 @@ async fn answer(
     response
 }
 
-/// Waits until the server is told to stop.
+/// Waits for the order to stop the server.
 pub(super) async fn stop_requested(stopping: &mut watch::Receiver<bool>) {
     // An error means that the sender is gone, which also means stop.
     drop(stopping.wait_for(|stop| *stop).await);

@@ -167,7 +167,7 @@ impl Response {
     }
 
     /// Sends the response even if its memory cannot be reserved, because it reports a completed
-    /// change: a client that is told that a write failed sends it again.
+    /// change: a client that receives an error for a write sends it again.
     #[must_use]
     pub fn exempt_from_memory_limit(mut self) -> Self {
         if matches!(self.accounting, MemoryAccounting::Reserve | MemoryAccounting::ReserveDraining)

@@ -63,7 +63,7 @@ impl Worker {
         tell(&format!("worker {}", self.id))
     }
 
-    /// Says that it is alive. Answers whether it may go on.
+    /// Sends a heartbeat. Returns whether the worker may continue.
     fn beat(&mut self) -> Result<bool, Box<dyn Error>> {
         let path = format!("/api/v1/workers/{}/heartbeat", self.id);
         let answer = self.send("POST", &path, &json!({"busy_threads": 0}))?;

@@ -205,14 +205,14 @@ fn a_partial_write_says_how_much_was_lost() {
         "partial write: 3 of 500 lines rejected; line 7: the timestamp must be an integer";
     assert!(error["message"].as_str().is_some_and(|m| m.starts_with(message)), "{error}");
     assert_eq!(points_of(&client, "a"), 497);
-    // Strings alone are no error, and are told beside one.
+    // Strings alone are no error, and are reported beside one.
     let mixed = format!("b s=\"x\",value=1 {T0}000000\nb t=\"y\"\nb value=");
     let details = partial(&write_to(&client, PATH, mixed));
     same(&details["skipped"], &json!({"string_fields": 2}));
     same(&json!([details["accepted"], details["rejected"]]), &json!([2, 1]));
     written(&client, PATH, "c s=\"x\",t=\"y\"");
     client.get("/api/v1/metrics/c.s").refused(404, "metric_not_found");
-    // Of many bad lines the first fifty are told.
+    // Of many bad lines the first fifty are reported.
     let details = partial(&write_to(&client, PATH, "x\n".repeat(60)));
     assert_eq!((&details["accepted"], &details["rejected"]), (&json!(0), &json!(60)));
     let lines: Vec<u64> = details["errors"]

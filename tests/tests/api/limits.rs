@@ -1,4 +1,4 @@
-//! How many requests a key may send, and what it is told.
+//! How many requests a key may send, and the responses beyond the limit.
 
 use serde_json::json;
 use telltale_tests::{Answer, Client, Setup};

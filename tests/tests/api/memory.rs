@@ -1,5 +1,5 @@
-//! Memory has a limit, whoever asks for it: past it work is refused, and nothing is held for those
-//! who do not take it.
+//! Memory has a limit, whichever client uses it: past it work is refused, and nothing is held for
+//! those who do not take it.
 
 use serde_json::{Value, json};
 use telltale_tests::{ADMIN_KEY, Client, MINUTE_MS, Server, Setup, Wire, eventually, folder, iso};

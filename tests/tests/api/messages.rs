@@ -57,11 +57,11 @@ fn rows() -> Vec<Row<'static>> {
             let headers = std::mem::take(&mut headers);
             rows.push(Row { headers, method, path, body: parts.next(), told });
         } else {
-            assert!(request.is_none(), "nothing is told of {request:?}");
+            assert!(request.is_none(), "nothing is reported of {request:?}");
             request = Some(line);
         }
     }
-    assert!(request.is_none(), "nothing is told of {request:?}");
+    assert!(request.is_none(), "nothing is reported of {request:?}");
     rows
 }
 

@@ -1,5 +1,5 @@
 //! Prometheus remote-write over HTTP, both versions: what is stored, what is refused, and what
-//! agents are told.
+//! agents are reported.
 
 use serde_json::{Value, json};
 use telltale_tests::remote_write::{

@@ -1,4 +1,4 @@
-//! Settings: flags over the environment over the file over the defaults, and typos are told.
+//! Settings: flags over the environment over the file over the defaults, and typos are reported.
 
 use std::process::{Command, Output, Stdio};
 

@@ -12,7 +12,7 @@ use super::connection::Connection;
 use crate::clock::Stopwatch;
 use crate::outcome::Outcome;
 
-/// As many as the cores of the machine that the figures are told for.
+/// As many as the cores of the machine that the figures are reported for.
 const CONNECTIONS: usize = 2;
 
 /// A load, over.

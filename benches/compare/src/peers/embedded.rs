@@ -39,7 +39,7 @@ impl Engine {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()?;
-        let told = child.stdout.take().ok_or("nothing is told")?;
+        let told = child.stdout.take().ok_or("nothing is reported")?;
         for line in BufReader::new(told).lines() {
             cell.add(serde_json::from_str(&line?)?)?;
         }

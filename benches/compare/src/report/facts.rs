@@ -1,5 +1,5 @@
-//! What was measured, looked up by part and peer. Repeated loads are told by the median of each of
-//! their numbers.
+//! What was measured, looked up by part and peer. Repeated loads are reported by the median of each
+//! of their numbers.
 
 use crate::contest::{PEERS, is_asked};
 use crate::outcome::Outcome;

@@ -22,7 +22,7 @@ impl SeenKey {
     }
 }
 
-/// What is known of an event id.
+/// The facts about an event id.
 #[derive(Debug)]
 pub(super) enum SeenStatus {
     /// The id is new, and recorded as in flight.

@@ -65,17 +65,15 @@ fn dsn_in_envelope(body: &[u8]) -> Option<String> {
     Envelope::open(body).ok().and_then(|envelope| envelope.dsn)
 }
 
+/// The events of a body, and the id to respond with.
+type ParsedBody = (Vec<PreparedOccurrence>, Option<u128>);
+
 /// Parses a body and stores its events.
 async fn ingest(
     app: Arc<App>,
     origin: (Sender, u64),
     body: Vec<u8>,
-    read: impl FnOnce(
-        &mut Intake<'_>,
-        &[u8],
-    ) -> Result<(Vec<PreparedOccurrence>, Option<u128>), ErrorsError>
-    + Send
-    + 'static,
+    read: impl FnOnce(&mut Intake<'_>, &[u8]) -> Result<ParsedBody, ErrorsError> + Send + 'static,
 ) -> ApiResult<Response> {
     let admit = move |app: &App| {
         let new_id = || app.new_number();
