@@ -45,7 +45,7 @@ pub(crate) struct Hold {
     may_be_lost: bool,
 }
 
-/// the facts about a job.
+/// The facts about a job.
 #[derive(Clone, Debug)]
 pub(crate) struct Job {
     /// `None` for a retried dead job whose reply was lost.
