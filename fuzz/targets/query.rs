@@ -11,7 +11,7 @@ fuzz_target!(|text: &str| {
         drop(query.one("from"));
         let tags = query.bracketed("tags").count();
         assert!(tags <= query.iter().count(), "a condition is a parameter");
-        if let Ok(filters) = question::tag_filters(query.bracketed("tags")) {
+        if let Ok(filters) = query_params::tag_filters(query.bracketed("tags")) {
             assert_eq!(filters.len(), tags, "each parameter is a condition");
         }
     }

@@ -6,8 +6,8 @@ use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
 use telltale_engine::{Engine, Maintenance, Options, TimestampMs};
-use telltale_server::areas::bulk::{Version, resolve_remote_write};
 use telltale_server::areas::bulk::Families;
+use telltale_server::areas::bulk::{Version, resolve_remote_write};
 
 /// 2026-01-02T03:04:05Z.
 const NOW: TimestampMs = TimestampMs(1_767_323_045_000);
