@@ -109,14 +109,14 @@ fn pack(values: &[i64], min: i64, width: usize, out: &mut Vec<u8>) {
     bits.finish(out);
 }
 
-fn unpack(bytes: &[u8], min: i64, width: usize, skip: usize, rows: usize, out: &mut Vec<i64>) {
+fn unpack(bytes: &[u8], min: i64, width: usize, skip: usize, out: &mut [i64]) {
     let mask = u64::MAX >> (64 - width);
     let first_bit = skip * width;
     let mut source = bytes.get(first_bit / 8..).unwrap_or_default().iter();
     let mut pending = 0u128;
     let mut bits = 0;
     let mut drop_bits = first_bit % 8;
-    for _ in 0..rows {
+    for row in out {
         while bits < width + drop_bits {
             pending |= u128::from(source.next().copied().unwrap_or(0)) << bits;
             bits += 8;
@@ -124,7 +124,7 @@ fn unpack(bytes: &[u8], min: i64, width: usize, skip: usize, rows: usize, out: &
         pending >>= drop_bits;
         bits -= drop_bits;
         drop_bits = 0;
-        out.push(min.wrapping_add((pending as u64 & mask) as i64));
+        *row = min.wrapping_add((pending as u64 & mask) as i64);
         pending >>= width;
         bits -= width;
     }
@@ -191,37 +191,36 @@ impl<'a> IntegerColumn<'a> {
 
     /// Decodes page `page` into `out`, replacing its contents.
     pub(crate) fn page(&self, page: usize, out: &mut Vec<i64>) -> CodecResult<()> {
-        out.clear();
         let skip = page * PAGE_ROWS;
-        let rows = self.rows.saturating_sub(skip).min(PAGE_ROWS);
-        self.append(page, skip, rows, out)
+        // Not cleared first: rows that are overwritten need no zeros.
+        out.resize(self.rows.saturating_sub(skip).min(PAGE_ROWS), 0);
+        self.fill(page, skip, out)
     }
 
     /// Decodes all rows into `out`, replacing its contents.
     pub(crate) fn all(&self, out: &mut Vec<i64>) -> CodecResult<()> {
-        out.clear();
-        out.reserve(self.rows);
-        for page in 0..self.rows.div_ceil(PAGE_ROWS) {
-            let skip = page * PAGE_ROWS;
-            self.append(page, skip, (self.rows - skip).min(PAGE_ROWS), out)?;
+        out.resize(self.rows, 0);
+        for (page, rows) in out.chunks_mut(PAGE_ROWS).enumerate() {
+            self.fill(page, page * PAGE_ROWS, rows)?;
         }
         Ok(())
     }
 
-    fn append(&self, page: usize, skip: usize, rows: usize, out: &mut Vec<i64>) -> CodecResult<()> {
+    /// Decodes rows of page `page`, which begins with row `skip` of the column, until `out` is
+    /// full.
+    fn fill(&self, page: usize, skip: usize, out: &mut [i64]) -> CodecResult<()> {
         match &self.body {
-            Body::Constant(value) => out.resize(out.len() + rows, *value),
-            Body::Packed { min, width, bytes } => unpack(bytes, *min, *width, skip, rows, out),
+            Body::Constant(value) => out.fill(*value),
+            Body::Packed { min, width, bytes } => unpack(bytes, *min, *width, skip, out),
             Body::Pco { chunk, pages } => {
                 let Some(bytes) = pages.get(page) else {
                     return Err(CodecError::new(format!("page {page} does not exist")));
                 };
-                let start = out.len();
-                out.resize(start + rows, 0);
+                let rows = out.len();
                 let mut scratch = DecompressorScratch::default();
                 let mut decompressor =
                     chunk.page_decompressor_with_scratch(*bytes, rows, &mut scratch)?;
-                let progress = decompressor.read(out.get_mut(start..).unwrap_or_default())?;
+                let progress = decompressor.read(out)?;
                 if progress.n_processed != rows {
                     return Err(CodecError::new(format!("page {page} has too few rows")));
                 }

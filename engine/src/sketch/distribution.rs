@@ -72,6 +72,14 @@ impl Distribution {
     /// The most buckets of a distribution, for both signs together.
     pub(crate) const BUCKETS_MAX: usize = 2 * histogram::BUCKETS as usize;
 
+    /// Creates the distribution of these finite values, at most [`EXACT_VALUES_MAX`].
+    pub(crate) fn of_exact(values: &[f64]) -> Self {
+        let body = Body::Exact(Vec::with_capacity(values.len()));
+        let mut distribution = Self { body, ..Self::default() };
+        values.iter().for_each(|value| distribution.add(*value));
+        distribution
+    }
+
     /// Adds one value, which must be finite.
     #[inline]
     pub(crate) fn add(&mut self, value: f64) {

@@ -279,9 +279,7 @@ impl<'a> CellCursor<'a> {
         if count < 0 {
             return self.with_known_sum(values);
         }
-        let mut distribution = Distribution::default();
-        values.iter().for_each(|v| distribution.add(*v));
-        Ok(distribution)
+        Ok(Distribution::of_exact(values))
     }
 
     /// Reads the values of the next cell, which stores `n` values exactly.

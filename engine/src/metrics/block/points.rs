@@ -173,6 +173,7 @@ impl<'a> PointBlock<'a> {
     ) -> CodecResult<()> {
         self.read(index, range.0, range.1, |piece| {
             times.extend((0..piece.rows.len()).map(|i| piece.times.at(piece.first + i)));
+            values.reserve(piece.rows.len());
             values.extend(piece.rows.clone().filter_map(|row| piece.page.value(row)));
         })
     }

@@ -32,6 +32,12 @@ pub(crate) struct PointRows {
 }
 
 impl PointRows {
+    /// Creates an empty list with space for so many points.
+    pub(crate) fn with_capacity(points: usize) -> Self {
+        let (times, values) = (Vec::with_capacity(points), Vec::with_capacity(points));
+        Self { times, values, ..Self::default() }
+    }
+
     /// Adds a series with a higher id than those before it. `append` appends its times and values.
     pub(crate) fn push(
         &mut self,

@@ -137,7 +137,8 @@ impl<'m> CompactionSources<'m> {
             })?;
             let (from, to) = self.times(info, piece);
             self.note_open(info, PAGE_ROWS * size_of::<f64>());
-            let mut rows = PointRows::default();
+            let points_max = bytes_max.saturating_sub(bytes) / size_of::<(i64, f64)>();
+            let mut rows = PointRows::with_capacity(points_max.min(info.rows as usize));
             for index in indices(block.series(), piece) {
                 let series = block.series().get(index).copied().unwrap_or_default();
                 rows.push(series, |times, values| block.append(index, (from, to), times, values))?;
