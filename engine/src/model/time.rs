@@ -80,6 +80,9 @@ impl Interval {
     pub const HOUR: Self = Self(3_600_000);
     /// One day.
     pub const DAY: Self = Self(86_400_000);
+    /// A width that covers every valid time, in a single bucket that consists of whole buckets of
+    /// every other width.
+    pub const WHOLE: Self = Self(4_000_000 * Self::DAY.0);
 
     /// Returns a width of `ms` milliseconds, or `None` unless `ms` is positive.
     pub fn from_ms(ms: i64) -> Option<Self> {

@@ -9,7 +9,7 @@ use telltale_engine::{Error, Memory, MemoryFull, MemoryOwner, MemoryShare};
 use super::model::HeldJob;
 use super::names::ClassName;
 use super::state::Grant;
-use super::stored::{self, StoredBody};
+use super::stored;
 use crate::limits::JOB_FETCH_RESERVED_BYTES_MAX;
 
 /// The result of reading the body of a job.
@@ -47,9 +47,7 @@ fn first_few(bodies: &[ReadBody]) -> (usize, u64) {
 
 /// Returns the job with its body, or why the body could not be read.
 pub(super) fn held_job(grant: &Grant, body: ReadBody) -> Result<HeldJob, String> {
-    let body = body.map_err(|error| error.to_string())?;
-    let body = body.ok_or_else(|| "its record is missing".to_owned())?;
-    let body = stored::decode::<StoredBody<'_>>(&body).map_err(|damage| damage.to_string())?;
+    let body = stored::decode_body(&body)?;
     Ok(HeldJob {
         id: grant.id,
         class: ClassName::stored(body.class),

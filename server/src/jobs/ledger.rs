@@ -453,7 +453,7 @@ impl Ledger {
         match State::load(&self.engine, self.settings, Arc::clone(&self.ids), self.seed, now) {
             Ok(loaded) => {
                 self.is_reloaded = true;
-                Some(loaded.state)
+                Some(loaded.into_state())
             }
             Err(error) => {
                 tracing::error!(%error, "cannot load jobs");

@@ -12,9 +12,6 @@ use crate::jobs::model::{QueueOwner, QueueView, WorkerPage};
 use crate::jobs::names::is_own;
 use crate::limits;
 
-/// The width of a bucket that covers every valid time and consists of whole buckets of every
-/// rollup.
-const WHOLE_MS: i64 = 4_000_000 * 86_400_000;
 const MINUTE_MS: i64 = 60_000;
 const HOUR_MS: i64 = 60 * MINUTE_MS;
 const DAY_MS: i64 = 24 * HOUR_MS;
@@ -301,6 +298,7 @@ impl History<'_> {
             start,
             workers: workers.get(&start).copied(),
             utilization: threads.get(&start).map(|all| {
+                // Written together with the threads.
                 let busy = busy.get(&start).copied().unwrap_or(0.0);
                 share(busy, *all)
             }),
@@ -368,7 +366,9 @@ impl History<'_> {
         let groups = self.query(metric, of, range, width, aggregation, &[])?;
         let mut buckets = Buckets::new();
         for group in groups {
-            let column = group.columns.into_iter().next().unwrap_or_default();
+            let Some(column) = group.columns.into_iter().next() else {
+                unreachable!("one aggregation was queried, but {metric} has no column")
+            };
             buckets.extend(group.starts.into_iter().zip(column));
         }
         Ok(buckets)
@@ -382,8 +382,7 @@ impl History<'_> {
         range: TimeRange,
         aggregation: Aggregation,
     ) -> Result<Option<f64>> {
-        let width = Interval::from_ms(WHOLE_MS).unwrap_or(Interval::DAY);
-        Ok(self.buckets(metric, of, range, width, aggregation)?.into_values().next())
+        Ok(self.buckets(metric, of, range, Interval::WHOLE, aggregation)?.into_values().next())
     }
 
     /// Returns the counts of a whole range by a tag, the highest first.
@@ -394,11 +393,14 @@ impl History<'_> {
         range: TimeRange,
         tag: &str,
     ) -> Result<Vec<(String, u64)>> {
-        let width = Interval::from_ms(WHOLE_MS).unwrap_or(Interval::DAY);
-        let groups = self.query(metric, of, range, width, Aggregation::Sum, &[tag])?;
+        let groups =
+            self.query(metric, of, range, Interval::WHOLE, Aggregation::Sum, &[tag])?;
         let count = |group: Group| {
-            let key = group.key.into_iter().next().unwrap_or_default();
-            (key, whole(group.columns.first().and_then(|column| column.first())))
+            let count = whole(group.columns.first().and_then(|column| column.first()));
+            match <[String; 1]>::try_from(group.key) {
+                Ok([key]) => (key, count),
+                Err(key) => unreachable!("grouped by one tag, but the key is {key:?}"),
+            }
         };
         let mut counts: Vec<_> = groups.into_iter().map(count).collect();
         counts.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));

@@ -15,7 +15,7 @@ use crate::jobs::history::{self, History, HistoryRecorder};
 use crate::jobs::ledger::{Change, Command, Ledger, Query};
 use crate::jobs::pace::Pace;
 use crate::jobs::settings::JobsSettings;
-use crate::jobs::state::{Cycle, Loaded, State};
+use crate::jobs::state::{Cycle, State};
 use crate::jobs::waiting::{ReturnedJobs, Waiters};
 use crate::jobs::waiting_fetches::{WaitPermit, WaitingFetches};
 use crate::limits;
@@ -54,11 +54,8 @@ impl Jobs {
         let seed = random::bytes().map_err(|error| JobsError::Failed(error.to_string()))?;
         let seed = u64::from_le_bytes(seed);
         let now = Ledger::now(&engine, &clock, &ticks);
-        let Loaded { mut state, damaged } =
-            State::load(&engine, settings, Arc::clone(&ids), seed, now)?;
-        for line in &damaged {
-            tracing::error!(damaged = line, "skipped a corrupt record of jobs");
-        }
+        let mut state =
+            State::load(&engine, settings, Arc::clone(&ids), seed, now)?.into_state();
         // Bulk operations end at the id that is next when they start.
         ids.continue_after(state.greatest_id());
         let figures = Arc::new(LedgerFigures::default());

@@ -26,6 +26,8 @@ pub(super) struct DeadJobs {
 #[derive(Clone, Debug)]
 pub(super) struct DeadEntry {
     pub(super) dead: DeadJob,
+    /// The number of its queue.
+    pub(super) queue: u32,
     pub(super) max_attempts: u16,
     pub(super) timeout_seconds: u32,
     /// The hash of its unique key, which another job may have now.
@@ -123,8 +125,8 @@ impl State {
         let record = stored::encode_with(&record, key.as_ref());
         cycle.batch.put(stored::DEAD, &dead.id.key(), record);
         cycle.counts.died(&dead.queue, &dead.class, &dead.error_class);
-        let (max_attempts, timeout_seconds) = (job.max_attempts, job.timeout_seconds);
-        self.dead.insert(DeadEntry { dead, max_attempts, timeout_seconds, unique });
+        let Job { queue, max_attempts, timeout_seconds, .. } = job;
+        self.dead.insert(DeadEntry { dead, queue, max_attempts, timeout_seconds, unique });
         while self.dead.all.len() > self.settings.dead_max {
             let Some(oldest) = self.dead.all.keys().next().copied() else { break };
             self.forget(oldest, cycle);
@@ -134,9 +136,7 @@ impl State {
     /// Deletes a dead job and everything stored of it. Returns whether it existed.
     pub(in crate::jobs) fn forget(&mut self, id: DeadId, cycle: &mut Cycle) -> bool {
         let Some(entry) = self.dead.remove(id) else { return false };
-        if let Some(number) = self.queues.by_name.get(&entry.dead.queue) {
-            self.queues.count(*number, JobStatus::Dead, -1);
-        }
+        self.queues.count(entry.queue, JobStatus::Dead, -1);
         cycle.batch.delete(stored::DEAD, &id.key());
         Self::erase(entry.dead.job, entry.dead.attempts, cycle);
         true
@@ -244,7 +244,7 @@ impl State {
         cycle: &mut Cycle,
     ) -> Result<Option<DeadJob>, JobsError> {
         let Some(entry) = self.dead.get(retry.dead) else { return Ok(None) };
-        let DeadEntry { dead, max_attempts, timeout_seconds, unique } = entry.clone();
+        let DeadEntry { dead, max_attempts, timeout_seconds, unique, .. } = entry.clone();
         let job = NewJob {
             class: retry.class,
             queue: dead.queue.clone(),

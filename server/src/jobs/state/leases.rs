@@ -144,8 +144,7 @@ impl State {
             let same = token == Some(*done_with);
             return if same { Ok(()) } else { Err(JobsError::ReservationLost) };
         }
-        let mut job = self.held_by(id, token)?;
-        let Some(hold) = self.release_hold(id, job) else { return Err(JobsError::ReservationLost) };
+        let (mut job, hold) = self.take_held(id, token)?;
         let ran_ms = cycle.wall_ms().saturating_sub(job.at_ms).max(0);
         self.release_key(id, &mut job);
         (job.status, job.at_ms) = (JobStatus::Completed, cycle.wall_ms());
@@ -170,8 +169,7 @@ impl State {
         report: FailureReport,
         cycle: &mut Cycle,
     ) -> Result<Failed, JobsError> {
-        let job = self.held_by(id, token)?;
-        let Some(hold) = self.release_hold(id, job) else { return Err(JobsError::ReservationLost) };
+        let (job, hold) = self.take_held(id, token)?;
         let Some(job) = self.count_failure(id, job, &hold, report, cycle) else {
             return Ok(Failed { status: JobStatus::Dead, next_run_at: None });
         };
@@ -189,23 +187,23 @@ impl State {
         seconds: u32,
         cycle: &mut Cycle,
     ) -> Result<TimestampMs, JobsError> {
-        let job = self.held_by(id, token)?;
-        let Some(hold) = self.holds.get_mut(&id) else { return Err(JobsError::ReservationLost) };
+        let (job, hold) = self.held_by(id, token)?;
+        let (job, mut hold) = (*job, hold.clone());
         self.timers.end_lease(hold.ends_steady_ms, id);
         let more_ms = i64::from(seconds) * 1_000;
         hold.ends_steady_ms = cycle.now.steady_ms.saturating_add(more_ms);
         hold.ends_wall_ms = cycle.wall_ms().saturating_add(more_ms);
         self.timers.begin_lease(hold.ends_steady_ms, id);
-        let hold = hold.clone();
         self.store_held(id, job, &hold, cycle);
-        Ok(TimestampMs(hold.ends_wall_ms))
+        let ends_at = TimestampMs(hold.ends_wall_ms);
+        self.holds.insert(id, hold);
+        Ok(ends_at)
     }
 
     /// Returns a job to its queue as if it had never been granted. Without effect if the token is
     /// no longer that of the holder.
     pub(in crate::jobs) fn return_job(&mut self, id: JobId, token: u64, cycle: &mut Cycle) {
-        let Ok(job) = self.held_by(id, Some(token)) else { return };
-        if self.release_hold(id, job).is_some() {
+        if let Ok((job, _)) = self.take_held(id, Some(token)) {
             self.make_ready_first(id, job, cycle);
         }
     }
@@ -213,8 +211,7 @@ impl State {
     /// Takes a job from its holder. The attempt counts: the job returns to the front of its queue,
     /// or becomes dead.
     pub(super) fn lose(&mut self, id: JobId, error_class: &str, message: &str, cycle: &mut Cycle) {
-        let Some(job) = self.jobs.get(&id).copied() else { return };
-        let Some(hold) = self.release_hold(id, job) else { return };
+        let (job, hold) = self.release_hold(id);
         if let Some(worker) = self.workers.get_mut(&hold.worker) {
             worker.report_lost(id);
         }
@@ -224,7 +221,8 @@ impl State {
         }
     }
 
-    /// Makes a job whose body cannot be read dead at once, with the reason.
+    /// Makes a job whose body cannot be read dead at once, with the reason. Without effect if the
+    /// token is no longer that of the holder.
     pub(in crate::jobs) fn fail_unreadable(
         &mut self,
         id: JobId,
@@ -232,18 +230,23 @@ impl State {
         reason: &str,
         cycle: &mut Cycle,
     ) {
-        let Ok(mut job) = self.held_by(id, Some(token)) else { return };
-        let Some(hold) = self.release_hold(id, job) else { return };
+        let Ok((mut job, hold)) = self.take_held(id, Some(token)) else { return };
         job.max_attempts = job.failures.saturating_add(1);
         let report = FailureReport::new("Unreadable", reason, Vec::new());
         self.count_failure(id, job, &hold, report, cycle);
     }
 
+    /// Takes the job that is held with this token from its holder.
+    fn take_held(&mut self, id: JobId, token: Option<u64>) -> Result<(Job, Hold), JobsError> {
+        self.held_by(id, token)?;
+        Ok(self.release_hold(id))
+    }
+
     /// Returns the job that is held with this token.
-    fn held_by(&self, id: JobId, token: Option<u64>) -> Result<Job, JobsError> {
+    fn held_by(&self, id: JobId, token: Option<u64>) -> Result<(&Job, &Hold), JobsError> {
         let dead = || self.dead.of_job(id).is_some();
         match (self.jobs.get(&id), self.holds.get(&id)) {
-            (Some(job), Some(hold)) if token == Some(hold.token) => Ok(*job),
+            (Some(job), Some(hold)) if token == Some(hold.token) => Ok((job, hold)),
             (None, _) if !dead() => Err(JobsError::JobNotFound(id.to_string())),
             _ => Err(JobsError::ReservationLost),
         }

@@ -22,7 +22,7 @@ use crate::jobs::model::{DeadId, DeadJob, JobId, JobStatus, NewWorker, WorkerId}
 use crate::jobs::names::{ClassName, QueueName};
 use crate::jobs::settings::JobsSettings;
 use crate::jobs::stored::{
-    self, Damage, StoredBody, StoredDead, StoredDeadUnique, StoredJob, StoredQueue,
+    self, Damage, StoredDead, StoredDeadUnique, StoredJob, StoredQueue,
     StoredQueueDeleted, StoredStatus, StoredWorker,
 };
 use crate::limits;
@@ -80,7 +80,7 @@ impl State {
         loaded.each(records, stored::DEAD, dead, Self::load_dead)?;
         loaded.state.set_orders(orders, now);
         loaded.state.free_numbers();
-        loaded.state.read_classes(records);
+        loaded.read_classes(records);
         Ok(loaded)
     }
 
@@ -208,7 +208,8 @@ impl State {
         };
         let (max_attempts, timeout_seconds) = (stored.max_attempts, stored.timeout_seconds);
         let unique = unique.map(|unique| unique.key);
-        self.dead.insert(DeadEntry { dead, max_attempts, timeout_seconds, unique });
+        let queue = stored.queue;
+        self.dead.insert(DeadEntry { dead, queue, max_attempts, timeout_seconds, unique });
         Some(())
     }
 
@@ -236,22 +237,30 @@ impl State {
         let free: Vec<u32> = (0..end).filter(|number| self.queues.get(*number).is_none()).collect();
         self.queues.unused.set_free(free.into_iter());
     }
-
-    /// Reads the classes of the held jobs. One that cannot be read stays unknown.
-    fn read_classes(&mut self, records: &Records) {
-        let ids: Vec<JobId> = self.holds.keys().copied().collect();
-        let keys: Vec<[u8; 16]> = ids.iter().map(|id| id.key()).collect();
-        for (id, body) in ids.into_iter().zip(records.get_many(stored::BODIES, &keys)) {
-            let Ok(Some(body)) = body else { continue };
-            let Ok(body) = stored::decode::<StoredBody<'_>>(&body) else { continue };
-            if let Some(hold) = self.holds.get_mut(&id) {
-                hold.class = Some(ClassName::stored(body.class));
-            }
-        }
-    }
 }
 
 impl Loaded {
+    /// Logs the records that could not be read, and returns the state.
+    pub(in crate::jobs) fn into_state(self) -> State {
+        for line in &self.damaged {
+            tracing::error!(damaged = line, "skipped a corrupt record of jobs");
+        }
+        self.state
+    }
+
+    /// Reads the classes of the held jobs. One that cannot be read stays unknown and is reported.
+    fn read_classes(&mut self, records: &Records) {
+        let Self { state, damaged } = self;
+        let holds: Vec<(&JobId, &mut Hold)> = state.holds.iter_mut().collect();
+        let keys: Vec<[u8; 16]> = holds.iter().map(|(id, _)| id.key()).collect();
+        for ((id, hold), body) in holds.into_iter().zip(records.get_many(stored::BODIES, &keys)) {
+            match stored::decode_body(&body) {
+                Ok(body) => hold.class = Some(ClassName::stored(body.class)),
+                Err(why) => damaged.push(format!("{} {id}: {why}", stored::BODIES.name())),
+            }
+        }
+    }
+
     /// Passes every record of a table to `take`; those that it rejects are damaged.
     fn each<T>(
         &mut self,

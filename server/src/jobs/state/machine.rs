@@ -160,14 +160,21 @@ impl State {
     }
 
     /// Takes a running job from its holder.
-    pub(super) fn release_hold(&mut self, id: JobId, job: Job) -> Option<Hold> {
-        let hold = self.holds.remove(&id)?;
+    ///
+    /// # Panics
+    /// If the job is not held: timers and workers refer only to held jobs.
+    pub(super) fn release_hold(&mut self, id: JobId) -> (Job, Hold) {
+        let (job, hold) = match (self.jobs.get(&id), self.holds.remove(&id)) {
+            (Some(job), Some(hold)) => (*job, hold),
+            (job, hold) => unreachable!("job {id} is not held: {job:?}, {hold:?}"),
+        };
         self.timers.end_lease(hold.ends_steady_ms, id);
         self.queues.count(job.queue, JobStatus::Running, -1);
+        // The record of the worker may have been damaged.
         if let Some(worker) = self.workers.get_mut(&hold.worker) {
             worker.held.remove(&id);
         }
-        Some(hold)
+        (job, hold)
     }
 
     /// Releases the unique key of a job.

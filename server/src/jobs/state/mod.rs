@@ -37,7 +37,6 @@ pub(super) use dead::DeadRetry;
 pub(super) use enqueue::Draft;
 pub(super) use leases::Grant;
 pub(super) use list::JobStep;
-pub(super) use load::Loaded;
 pub(super) use machine::State;
 pub(super) use purge::PurgeCursor;
 pub(super) use show::JobView;

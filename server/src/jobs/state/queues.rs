@@ -212,9 +212,9 @@ impl Queues {
             JobStatus::Dead => &mut queue.dead,
             JobStatus::Ready => return,
         };
-        *count = count.saturating_add_signed(change);
+        *count = changed(*count, change);
         if matches!(status, JobStatus::Scheduled | JobStatus::Retrying) {
-            self.waiting = self.waiting.saturating_add_signed(change);
+            self.waiting = changed(self.waiting, change);
         }
     }
 }
@@ -354,6 +354,17 @@ impl State {
         let deleted = queue.is_deleted.then_some(StoredQueueDeleted { is_deleted: true });
         let record = stored::encode_with(&stored, deleted.as_ref());
         cycle.batch.put(stored::QUEUES, &number.to_be_bytes(), record);
+    }
+}
+
+/// Returns a changed count of jobs.
+///
+/// # Panics
+/// If it falls below zero: every job that leaves a status was counted when it entered it.
+fn changed(count: usize, change: isize) -> usize {
+    match count.checked_add_signed(change) {
+        Some(count) => count,
+        None => unreachable!("more jobs left a status than entered it: {count} {change}"),
     }
 }
 

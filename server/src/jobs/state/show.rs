@@ -156,10 +156,12 @@ impl State {
     }
 
     fn worker_view(&self, id: WorkerId, worker: &Worker) -> WorkerView {
-        let current = worker.held.iter().filter_map(|job_id| {
-            let hold = self.holds.get(job_id)?;
+        let current = worker.held.iter().map(|job_id| {
+            let (Some(job), Some(hold)) = (self.jobs.get(job_id), self.holds.get(job_id)) else {
+                unreachable!("worker {id} refers to job {job_id}, which is not held")
+            };
             let class = hold.class.clone().unwrap_or_else(|| ClassName::stored("unknown"));
-            Some((*job_id, class, TimestampMs(self.jobs.get(job_id)?.at_ms)))
+            (*job_id, class, TimestampMs(job.at_ms))
         });
         WorkerView {
             id,

@@ -64,11 +64,12 @@ impl State {
     }
 
     fn make_due_ready(&mut self, id: JobId, cycle: &mut Cycle) {
-        let Some(job) = self.jobs.get(&id).copied() else { return };
-        if matches!(job.status, JobStatus::Scheduled | JobStatus::Retrying) {
-            self.queues.count(job.queue, job.status, -1);
-            self.make_ready(id, job, cycle);
-        }
+        let job = match self.jobs.get(&id) {
+            Some(job) if matches!(job.status, JobStatus::Scheduled | JobStatus::Retrying) => *job,
+            other => unreachable!("only jobs that wait have a timer, but {id} is {other:?}"),
+        };
+        self.queues.count(job.queue, job.status, -1);
+        self.make_ready(id, job, cycle);
     }
 
     /// Deletes finished jobs that are too old or too many.
@@ -81,11 +82,11 @@ impl State {
             }
             self.finished.order.pop_front();
             self.finished.tokens.remove(&id);
-            let job = self.jobs.remove(&id);
-            if let Some(job) = job {
-                self.queues.count(job.queue, JobStatus::Completed, -1);
-            }
-            Self::erase(id, job.map_or(0, |job| job.failures), cycle);
+            let Some(job) = self.jobs.remove(&id) else {
+                unreachable!("finished job {id} was removed before its time")
+            };
+            self.queues.count(job.queue, JobStatus::Completed, -1);
+            Self::erase(id, job.failures, cycle);
             *steps -= 1;
         }
     }

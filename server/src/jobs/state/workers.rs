@@ -254,17 +254,18 @@ impl State {
     ) -> Result<(), JobsError> {
         let held = self.remove_worker(id, cycle)?;
         for job_id in held.into_iter().rev() {
-            let Some(job) = self.jobs.get(&job_id).copied() else { continue };
-            if self.release_hold(job_id, job).is_some() {
-                self.make_ready_first(job_id, job, cycle);
-            }
+            let (job, _) = self.release_hold(job_id);
+            self.make_ready_first(job_id, job, cycle);
         }
         Ok(())
     }
 
     /// Removes a worker without heartbeats. The jobs it holds are lost.
     pub(super) fn lose_worker(&mut self, id: WorkerId, cycle: &mut Cycle) {
-        let Ok(held) = self.remove_worker(id, cycle) else { return };
+        let held = match self.remove_worker(id, cycle) {
+            Ok(held) => held,
+            Err(error) => unreachable!("only registered workers have a timer: {error}"),
+        };
         for job in held.into_iter().rev() {
             self.lose(job, "WorkerLost", "the worker sent no heartbeat for too long", cycle);
         }
@@ -311,7 +312,10 @@ impl State {
     fn leave_queues(&mut self, queues: &[u32]) {
         for number in queues {
             let queue = self.queues.of_mut(*number);
-            queue.workers = queue.workers.saturating_sub(1);
+            let Some(left) = queue.workers.checked_sub(1) else {
+                unreachable!("queue {number} counts fewer workers than are registered for it")
+            };
+            queue.workers = left;
         }
     }
 

@@ -23,7 +23,8 @@ mod tests;
 
 pub(super) use records::{
     Damage, StoredBody, StoredDead, StoredDeadUnique, StoredFailure, StoredJob, StoredQueue,
-    StoredQueueDeleted, StoredStatus, StoredWorker, decode, decode_with, encode, encode_with,
+    StoredQueueDeleted, StoredStatus, StoredWorker, decode, decode_body, decode_with, encode,
+    encode_with,
 };
 pub(super) use tables::{
     BODIES, DEAD, FAILURES, META, QUEUES, STATES, TOKENS_KEY, WORKERS, failure_key,

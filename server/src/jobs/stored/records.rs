@@ -2,6 +2,7 @@
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use telltale_engine::Error;
 
 /// The version of every value, and the only one that is read.
 const VERSION: u8 = 1;
@@ -165,6 +166,17 @@ pub(in crate::jobs) fn decode_with<T: DeserializeOwned, U: DeserializeOwned>(
             Ok((record, more.map_err(content)?))
         }
         other => Err(Damage::Version(other.map(|(version, _)| *version))),
+    }
+}
+
+/// Decodes the body of a job as it was read, or returns why it cannot be.
+pub(in crate::jobs) fn decode_body(
+    read: &Result<Option<Vec<u8>>, Error>,
+) -> Result<StoredBody<'_>, String> {
+    match read {
+        Ok(Some(stored)) => decode(stored).map_err(|damage| damage.to_string()),
+        Ok(None) => Err("its record is missing".to_owned()),
+        Err(error) => Err(error.to_string()),
     }
 }
 

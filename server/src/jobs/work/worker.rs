@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use futures_util::FutureExt;
 use tokio::sync::watch;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
 
 use super::kind::{SPARE_SECONDS, WorkError};
@@ -63,12 +63,13 @@ impl Worker {
         let mut beats = interval(beat);
         beats.set_missed_tick_behavior(MissedTickBehavior::Delay);
         while registered.status != WorkerStatus::Stopping {
-            let free = self.concurrency.saturating_sub(u32::try_from(running.len()).unwrap_or(0));
+            let busy = u32::try_from(running.len()).unwrap_or(u32::MAX);
+            let free = self.concurrency.saturating_sub(busy);
             let may_fetch = free > 0 && registered.status == WorkerStatus::Active;
             tokio::select! {
                 () = ended(&mut ending) => break,
                 _ = beats.tick() => registered = self.beat(registered, running.len()).await,
-                Some(_) = running.join_next(), if !running.is_empty() => {}
+                Some(ended) = running.join_next(), if !running.is_empty() => log_panic(ended),
                 fetched = self.jobs.fetch(registered.id, free, WAIT), if may_fetch => match fetched {
                     // No jobs for long, or none allowed: the heartbeat reports the status.
                     Ok(granted) if granted.jobs().is_empty() => {
@@ -122,9 +123,16 @@ impl Worker {
             Ok(heard) => RegisteredWorker { status: heard.status, ..registered },
             Err(JobsError::WorkerNotFound(_)) => match self.register().await {
                 Ok(known) => RegisteredWorker { id: known.id, status: WorkerStatus::Active },
-                Err(_) => registered,
+                Err(error) => {
+                    tracing::warn!(%error, queue = self.queue, "an internal worker cannot register");
+                    registered
+                }
             },
-            Err(_) => registered,
+            // The next heartbeat tries again.
+            Err(error) => {
+                tracing::debug!(%error, queue = self.queue, "an internal worker cannot send a heartbeat");
+                registered
+            }
         }
     }
 
@@ -166,7 +174,7 @@ impl Worker {
         while !running.is_empty() {
             tokio::select! {
                 () = &mut out_of_time => break,
-                Some(_) = running.join_next() => {}
+                Some(ended) = running.join_next() => log_panic(ended),
                 // Without heartbeats its running jobs would be lost.
                 _ = beats.tick() => if let Err(error) = self.send_heartbeat(id, running.len()).await {
                     tracing::debug!(%error, queue = self.queue, "an internal worker cannot send a heartbeat");
@@ -177,6 +185,13 @@ impl Worker {
         if let Err(error) = self.jobs.deregister(id).await {
             tracing::debug!(%error, queue = self.queue, "an internal worker was already removed");
         }
+    }
+}
+
+/// Logs the panic of a job outside its handler, whose own panics are caught.
+fn log_panic(ended: Result<(), JoinError>) {
+    if let Err(error) = ended {
+        tracing::error!(%error, "an internal worker did not end a job, whose lease will expire");
     }
 }
 
@@ -209,7 +224,7 @@ async fn attempt(
         return Err(WorkError::new("UnknownClass", message));
     };
     // By the length of the lease, because the wall clock may have changed since the grant.
-    let held = Duration::from_millis(u64::try_from(job.lease_ms).unwrap_or(0));
+    let held = Duration::from_millis(job.lease_ms.unsigned_abs());
     // Other clients may enqueue such jobs with leases that have no spare time.
     let may_take = handler.timeout.min(held.saturating_sub(SPARE).max(held / 2));
     let doing = AssertUnwindSafe((handler.begin)(&job.arguments)).catch_unwind();

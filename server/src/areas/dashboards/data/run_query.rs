@@ -36,9 +36,6 @@ pub(super) enum Buckets {
     Of(BucketWidth),
 }
 
-/// A bucket width that covers every representable time and is a multiple of every rollup's buckets.
-const WHOLE_MS: i64 = 4_000_000 * 86_400_000;
-
 impl Group {
     /// Returns the value of a column in a query with a single bucket.
     pub(super) fn whole(&self, column: usize) -> Option<f64> {
@@ -75,7 +72,7 @@ fn query_metric(
 ) -> Result<Vec<Group>, DashboardsError> {
     let QuerySource::Metric { name, group_by, .. } = &plan.source else { return Ok(Vec::new()) };
     let interval = match buckets {
-        Buckets::One => Interval::from_ms(WHOLE_MS).unwrap_or(Interval::DAY),
+        Buckets::One => Interval::WHOLE,
         Buckets::Of(width) => width.interval(),
     };
     let query = MetricQuery {

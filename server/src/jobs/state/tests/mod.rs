@@ -1,6 +1,7 @@
 //! Tests the state machine with random histories against a slow model, and against the state
 //! reloaded from disk.
 
+mod damage;
 mod model;
 mod purge;
 mod unused_queues;

@@ -17,7 +17,7 @@ impl Pair {
         self.cycle(|_, _| ());
     }
 
-    fn enqueue_in(&mut self, queue: &str) -> JobId {
+    pub(super) fn enqueue_in(&mut self, queue: &str) -> JobId {
         let id = JobId(self.ids.next_number());
         let job = NewJob {
             class: ClassName::new("A").unwrap(),
@@ -33,7 +33,7 @@ impl Pair {
         id
     }
 
-    fn hire(&mut self, queues: &[&str]) -> WorkerId {
+    pub(super) fn hire(&mut self, queues: &[&str]) -> WorkerId {
         self.try_register(queues).unwrap()
     }
 
@@ -47,11 +47,11 @@ impl Pair {
         Ok(self.cycle(|state, cycle| state.register(about, cycle))?.id)
     }
 
-    fn leave(&mut self, worker: WorkerId) {
+    pub(super) fn leave(&mut self, worker: WorkerId) {
         self.cycle(|state, cycle| state.deregister(worker, cycle)).unwrap();
     }
 
-    fn take(&mut self, worker: WorkerId) -> (JobId, u64) {
+    pub(super) fn take(&mut self, worker: WorkerId) -> (JobId, u64) {
         let grants = self.cycle(|state, cycle| state.reserve(worker, 1, cycle)).unwrap();
         let grant = grants.first().unwrap();
         (grant.id, grant.token)
