@@ -39,13 +39,14 @@ pub(super) trait BodyReader: Sized {
     type Position: Serialize + DeserializeOwned;
 
     /// Parses until the batch has reached the size `part`, or the body ends, and counts the outcome
-    /// of each line or item. One part may take several calls, each with a larger `part`.
+    /// of each line or item. One part may take several calls, each with a larger `part`. An error
+    /// fails the request, so that no rest of a body is taken for its end.
     fn read_part(
         &mut self,
         batch: &mut BatchBuilder<'_>,
         part: PartSize,
         outcome: &mut BulkOutcome,
-    ) -> Progress;
+    ) -> Result<Progress, LostPosition>;
 
     /// Returns the position up to which the body is parsed.
     fn position(&self) -> Self::Position;
@@ -57,8 +58,25 @@ pub(super) trait BodyReader: Sized {
     /// Parses the whole body into one batch.
     fn read_whole(mut self, engine: &Engine) -> (PointBatch, BulkOutcome) {
         let (mut batch, mut outcome) = (engine.batch(), BulkOutcome::default());
-        while self.read_part(&mut batch, PartSize::WHOLE, &mut outcome) == Progress::Paused {}
-        (batch.finish(), outcome)
+        loop {
+            match self.read_part(&mut batch, PartSize::WHOLE, &mut outcome) {
+                Ok(Progress::Paused) => {}
+                Ok(Progress::Ended) => return (batch.finish(), outcome),
+                Err(lost) => unreachable!("a new reader is at the start of its body: {lost}"),
+            }
+        }
+    }
+}
+
+/// A position is not in the body, or the body cannot be parsed from there, although it was
+/// validated before its first part was stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the body cannot be parsed from the position that its previous part reached")]
+pub(super) struct LostPosition;
+
+impl From<LostPosition> for ApiError {
+    fn from(lost: LostPosition) -> Self {
+        Self::internal(lost)
     }
 }
 
@@ -233,7 +251,7 @@ impl<R: BodyReader> Body<R> {
         let mut share = engine.memory().share(MemoryOwner::Bodies);
         let mut progress = Progress::Paused;
         for step in size.steps() {
-            progress = self.reader.read_part(&mut batch, step, &mut self.outcome);
+            progress = self.reader.read_part(&mut batch, step, &mut self.outcome)?;
             let bytes = (batch.bytes() * MEMORY_PER_POINT_BYTE) as u64;
             let more = bytes.saturating_sub(share.bytes());
             match reserve {
@@ -336,6 +354,19 @@ pub(super) mod testing {
             assert_eq!(points.iter().map(PointBatch::len).sum::<usize>(), all.len());
             assert_eq!(outcome, whole);
         }
+    }
+
+    /// Checks that a reader fails if it resumes from a stored position that is not one of its body.
+    #[track_caller]
+    pub(in crate::areas::bulk) fn check_lost<R: BodyReader>(
+        engine: &Engine,
+        mut reader: R,
+        position: serde_json::Value,
+    ) {
+        reader.resume(serde_json::from_value(position.clone()).unwrap());
+        let (mut batch, mut outcome) = (engine.batch(), BulkOutcome::default());
+        let progress = reader.read_part(&mut batch, PartSize::WHOLE, &mut outcome);
+        assert_eq!(progress, Err(LostPosition), "{position}");
     }
 
     fn parts<R: BodyReader>(

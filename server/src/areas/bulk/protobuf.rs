@@ -4,10 +4,19 @@
 //!
 //! Groups are deprecated and treated as malformed.
 
+use super::intake::LostPosition;
+
 /// The bytes are not a valid protobuf message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the body is not a valid protobuf message of the type that Content-Type names")]
 pub struct Malformed;
+
+impl From<Malformed> for LostPosition {
+    /// Converts the error of a body that was validated, and from which a part is then read.
+    fn from(_: Malformed) -> Self {
+        Self
+    }
+}
 
 /// An iterator over the remaining fields of a message. It ends after the first error.
 #[derive(Clone, Copy, Debug, Default)]
@@ -166,7 +175,7 @@ fn long_varint(rest: &mut &[u8]) -> Result<u64, Malformed> {
     for (at, byte) in rest.iter().take(VARINT_BYTES_MAX).enumerate() {
         number |= u64::from(byte & 0x7f) << (7 * at);
         if *byte < 0x80 {
-            *rest = rest.get(at + 1..).unwrap_or_default();
+            *rest = rest.get(at + 1..).ok_or(Malformed)?;
             // Only one bit of the tenth byte belongs to a 64-bit number.
             return if at == VARINT_BYTES_MAX - 1 && *byte > 1 {
                 Err(Malformed)

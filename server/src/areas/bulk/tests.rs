@@ -7,7 +7,7 @@ use telltale_engine::{
     Aggregation, BatchBuilder, Interval, MetricName, MetricQuery, MetricType, Options, TimeRange,
 };
 
-use super::intake::{self, BodyReader, PartSize, Progress};
+use super::intake::{self, BodyReader, LostPosition, PartSize, Progress};
 use crate::app::App;
 use crate::areas::testing::{Answer, NOW, TestServer};
 use crate::http::{
@@ -48,11 +48,11 @@ impl BodyReader for StepReader {
         batch: &mut BatchBuilder<'_>,
         part: PartSize,
         outcome: &mut BulkOutcome,
-    ) -> Progress {
+    ) -> Result<Progress, LostPosition> {
         let series = batch.series("steps", MetricType::Counter, &[]).unwrap();
         while batch.len() < part.points_max {
             if self.at == self.steps {
-                return Progress::Ended;
+                return Ok(Progress::Ended);
             }
             assert!(self.panics_at != Some(self.at), "simulated crash");
             if (self.is_refused)(self.at) {
@@ -64,7 +64,7 @@ impl BodyReader for StepReader {
             }
             self.at += 1;
         }
-        Progress::Paused
+        Ok(Progress::Paused)
     }
 
     fn position(&self) -> usize {

@@ -6,7 +6,7 @@
 use serde::{Deserialize, Serialize};
 use telltale_engine::{BatchBuilder, Engine, Memory, PointBatch, TimestampMs};
 
-use crate::areas::bulk::intake::{BodyReader, PartSize, Progress};
+use crate::areas::bulk::intake::{BodyReader, LostPosition, PartSize, Progress};
 use crate::areas::metrics;
 use crate::http::{ApiError, BulkOutcome, BulkPlace, ErrorCode};
 use crate::limits::BULK_LINE_BYTES_MAX;
@@ -49,15 +49,15 @@ impl<B: AsRef<[u8]>> BodyReader for Lines<B> {
         batch: &mut BatchBuilder<'_>,
         part: PartSize,
         outcome: &mut BulkOutcome,
-    ) -> Progress {
+    ) -> Result<Progress, LostPosition> {
         let (body, mut reader) = (self.body.as_ref(), metrics::Reader::new(self.now, &self.memory));
         while batch.len() < part.points_max {
-            let rest = body.get(self.at..).unwrap_or_default();
+            let rest = body.get(self.at..).ok_or(LostPosition)?;
             if rest.is_empty() {
-                return Progress::Ended;
+                return Ok(Progress::Ended);
             }
             let end = memchr::memchr(b'\n', rest);
-            let line = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+            let (line, _) = rest.split_at(end.unwrap_or(rest.len()));
             self.at += line.len() + usize::from(end.is_some());
             self.lines += 1;
             if line.trim_ascii().is_empty() {
@@ -70,7 +70,7 @@ impl<B: AsRef<[u8]>> BodyReader for Lines<B> {
                 Err(error) => outcome.reject(place, error),
             }
         }
-        Progress::Paused
+        Ok(Progress::Paused)
     }
 
     fn position(&self) -> Position {
@@ -114,10 +114,11 @@ fn of_line(error: ApiError) -> ApiError {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::json;
     use telltale_engine::{Maintenance, Options};
 
     use super::*;
-    use crate::areas::bulk::intake::testing::check_resumes;
+    use crate::areas::bulk::intake::testing::{check_lost, check_resumes};
 
     #[test]
     fn a_repeated_request_resumes_in_the_middle_of_a_body() {
@@ -131,5 +132,7 @@ mod tests {
         check_resumes(&engine, |attempt| {
             Lines::new(&body, TimestampMs(1_000 + attempt as i64), engine.memory())
         });
+        let position = json!({"at": body.len() + 1, "lines": 1, "items": 1, "now_ms": 1});
+        check_lost(&engine, Lines::new(&body, TimestampMs(1_000), engine.memory()), position);
     }
 }

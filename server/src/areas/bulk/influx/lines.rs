@@ -9,7 +9,7 @@ use super::error::LineError;
 use super::line::{Field, Line, Scanner};
 use super::series::Series;
 use super::timestamp::{Precision, Times};
-use crate::areas::bulk::intake::{BodyReader, PartSize, Progress};
+use crate::areas::bulk::intake::{BodyReader, LostPosition, PartSize, Progress};
 use crate::areas::metrics::{Measured, Point};
 use crate::http::{BulkOutcome, BulkPlace};
 
@@ -48,8 +48,12 @@ impl<B: AsRef<[u8]>> BodyReader for Lines<B> {
         batch: &mut BatchBuilder<'_>,
         part: PartSize,
         outcome: &mut BulkOutcome,
-    ) -> Progress {
-        let mut scanner = Scanner::new(self.body.as_ref(), self.position);
+    ) -> Result<Progress, LostPosition> {
+        let body = self.body.as_ref();
+        if self.position.0 > body.len() {
+            return Err(LostPosition);
+        }
+        let mut scanner = Scanner::new(body, self.position);
         let (mut fields, mut series) = (Vec::new(), Vec::new());
         let mut progress = Progress::Paused;
         while batch.len() < part.points_max {
@@ -64,7 +68,7 @@ impl<B: AsRef<[u8]>> BodyReader for Lines<B> {
             record(outcome, number, added);
         }
         self.position = scanner.position();
-        progress
+        Ok(progress)
     }
 
     fn position(&self) -> Position {

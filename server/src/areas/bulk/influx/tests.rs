@@ -9,7 +9,7 @@ use super::lines::Lines;
 use super::number::{boolean, number};
 use super::series::{Series, field_key};
 use super::{Precision, read_lines, resolve_lines};
-use crate::areas::bulk::intake::testing::check_resumes;
+use crate::areas::bulk::intake::testing::{check_lost, check_resumes};
 use crate::areas::metrics::Measured;
 use crate::http::BulkOutcome;
 
@@ -488,6 +488,8 @@ fn a_repeated_request_resumes_in_the_middle_of_a_body() {
         check_resumes(&engine, |attempt| {
             Lines::new(body, precision, TimestampMs(NOW.0 + 60_000 * attempt as i64))
         });
+        let position = json!({"at": body.len() + 1, "lines": 1, "now_ms": 1});
+        check_lost(&engine, Lines::new(body, precision, NOW), position);
     }
 }
 

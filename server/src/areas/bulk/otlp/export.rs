@@ -20,8 +20,7 @@ use super::attributes::{self, Tag};
 use super::error::OtlpError;
 use super::point::{Point, PointValue};
 use super::request::{self, Encoding, Metric, MetricForm, Temporality};
-use crate::areas::bulk::intake::{BodyReader, PartSize, Progress};
-use crate::areas::bulk::protobuf::Malformed;
+use crate::areas::bulk::intake::{BodyReader, LostPosition, PartSize, Progress};
 use crate::http::{ApiError, BulkOutcome, BulkPlace, OtlpAttributes};
 use crate::limits;
 use crate::platform::time::InvalidTime;
@@ -69,10 +68,10 @@ impl<B: AsRef<[u8]>> Export<B> {
         batch: &mut BatchBuilder<'_>,
         part: PartSize,
         outcome: &mut BulkOutcome,
-    ) -> Result<Progress, Malformed> {
+    ) -> Result<Progress, LostPosition> {
         let body = self.body.as_ref();
         let (start, mut index) = self.before;
-        for resource in request::resources(body.get(start..).unwrap_or_default()) {
+        for resource in request::resources(body.get(start..).ok_or(LostPosition)?) {
             let resource = resource?;
             let resource_hash = SeriesKeyHash::of(PROTOCOL).with(resource.resource.rest());
             let resource_tags = attributes::of_resource(resource.resource, &self.rules.chosen);
@@ -108,7 +107,8 @@ impl<B: AsRef<[u8]>> Export<B> {
             }
             self.before = (body.len() - resource.bytes_after, index);
         }
-        Ok(Progress::Ended)
+        // The stored position may be that of another body.
+        if index < self.seen { Err(LostPosition) } else { Ok(Progress::Ended) }
     }
 }
 
@@ -128,9 +128,8 @@ impl<B: AsRef<[u8]>> BodyReader for Export<B> {
         batch: &mut BatchBuilder<'_>,
         part: PartSize,
         outcome: &mut BulkOutcome,
-    ) -> Progress {
-        // The request was validated to its end; a malformed rest could not be parsed anyway.
-        self.add_to(batch, part, outcome).unwrap_or(Progress::Ended)
+    ) -> Result<Progress, LostPosition> {
+        self.add_to(batch, part, outcome)
     }
 
     fn position(&self) -> Position {
@@ -156,12 +155,9 @@ pub fn resolve_export(
     now: TimestampMs,
     chosen: &Arc<OtlpAttributes>,
 ) -> Result<(PointBatch, BulkOutcome), OtlpError> {
-    let (mut batch, mut outcome) = (engine.batch(), BulkOutcome::default());
     let rules = Rules { now, process_start: now, chosen: Arc::clone(chosen) };
     let request = encoding.open(body.to_vec())?;
-    let mut export = Export::new(request, rules);
-    while export.add_to(&mut batch, PartSize::WHOLE, &mut outcome)? == Progress::Paused {}
-    Ok((batch.finish(), outcome))
+    Ok(Export::new(request, rules).read_whole(engine))
 }
 
 impl Rules {

@@ -1,4 +1,5 @@
-//! The type of a new metric: from metadata, or else from the suffix of its name.
+//! The type of a new metric: from metadata, or else from the suffix of its name; and the form of
+//! the values of each type.
 
 use telltale_engine::MetricType;
 
@@ -6,6 +7,24 @@ use super::families::{Families, FamilyKind};
 
 /// The suffixes of cumulative metrics in the naming conventions of Prometheus.
 const CUMULATIVE: [&str; 4] = ["_total", "_count", "_sum", "_bucket"];
+
+/// The form of a series' values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ValueForm {
+    Samples,
+    Histograms,
+}
+
+impl ValueForm {
+    /// Returns whether metrics of this type have values of this form.
+    #[inline]
+    pub(super) fn of(self, kind: MetricType) -> bool {
+        match self {
+            Self::Samples => matches!(kind, MetricType::Counter | MetricType::Gauge),
+            Self::Histograms => kind == MetricType::Distribution,
+        }
+    }
+}
 
 /// Returns the type of a new numeric metric. `declared` is the metadata in the request itself,
 /// which takes precedence over the metadata in `families` from earlier requests.

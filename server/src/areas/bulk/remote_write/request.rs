@@ -16,12 +16,12 @@ use super::Version;
 use super::error::WriteError;
 use super::families::Families;
 use super::histogram;
-use super::kind::{family_kind, kind_of};
+use super::kind::{ValueForm, family_kind, kind_of};
 use super::sample::{Sample, Times, start_time};
 use super::series::{Item, Series};
 use super::symbols::Symbols;
-use crate::areas::bulk::intake::{BodyReader, PartSize, Progress};
-use crate::areas::bulk::protobuf::Fields;
+use crate::areas::bulk::intake::{BodyReader, LostPosition, PartSize, Progress};
+use crate::areas::bulk::protobuf::{Fields, Malformed};
 use crate::http::{BulkOutcome, BulkPlace};
 
 /// A reader of a request.
@@ -86,13 +86,6 @@ struct OpenSeries {
     values: Range<usize>,
 }
 
-/// The form of a series' values.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ValueForm {
-    Samples,
-    Histograms,
-}
-
 impl<B: AsRef<[u8]>> WriteRequest<B> {
     pub(super) fn new(body: B, version: Version, now: TimestampMs, families: Families) -> Self {
         Self {
@@ -120,13 +113,13 @@ impl<B: AsRef<[u8]>> WriteRequest<B> {
         batch: &mut BatchBuilder<'_>,
         part: PartSize,
         outcome: &mut BulkOutcome,
-    ) -> Progress {
+    ) -> Result<Progress, LostPosition> {
         let scanned = self.cursor.take();
         if scanned.is_none()
             && let Err(refused) = self.scan()
         {
             self.refused = Some(refused);
-            return Progress::Ended;
+            return Ok(Progress::Ended);
         }
         let mut cursor = scanned.unwrap_or_default();
         let mut reader = PartReader {
@@ -142,15 +135,15 @@ impl<B: AsRef<[u8]>> WriteRequest<B> {
             outcome,
         };
         if let Some(position) = self.resume_from.take() {
-            reader.resume(&mut cursor, &position);
+            reader.resume(&mut cursor, &position)?;
         } else if let Some(open) = cursor.open.take() {
             // A series without samples may have been retired since the previous part was written.
             let resolved_bytes = reader.symbols.resolved_bytes();
-            reader.reopen(&mut cursor, (open.message, open.values.start), resolved_bytes);
+            reader.reopen(&mut cursor, (open.message, open.values.start), resolved_bytes)?;
         }
-        let progress = reader.read_part(&mut cursor);
+        let progress = reader.read_part(&mut cursor)?;
         self.cursor = Some(cursor);
-        progress
+        Ok(progress)
     }
 
     /// Scans the body: checks that it is a valid message, and collects symbols and metadata, which
@@ -198,7 +191,7 @@ impl<B: AsRef<[u8]>> BodyReader for WriteRequest<B> {
         batch: &mut BatchBuilder<'_>,
         part: PartSize,
         outcome: &mut BulkOutcome,
-    ) -> Progress {
+    ) -> Result<Progress, LostPosition> {
         self.read(batch, part, outcome)
     }
 
@@ -238,83 +231,93 @@ struct PartReader<'r, 'e> {
 
 impl<'r> PartReader<'r, '_> {
     /// Resumes at the position of another reader and looks up the series it was in.
-    fn resume(&mut self, cursor: &mut Cursor, position: &Position) {
+    fn resume(&mut self, cursor: &mut Cursor, position: &Position) -> Result<(), LostPosition> {
         let Position { at, series, open, resolved_bytes, written, .. } = *position;
         *self.written = written;
         *cursor = Cursor { at, series, open: None };
         match open {
             Some(open) => self.reopen(cursor, open, resolved_bytes),
-            None => self.symbols.resume(resolved_bytes),
+            None => {
+                self.symbols.resume(resolved_bytes);
+                Ok(())
+            }
         }
     }
 
     /// Looks up again the series in which a part ended. `message` is the byte offset of its
     /// message, `next` that of its next unread field.
-    fn reopen(&mut self, cursor: &mut Cursor, (message, next): (usize, usize), resolved: usize) {
-        if let Some(bytes) = self.body.get(message..cursor.at) {
-            cursor.open = self.open_series(bytes, cursor, Some(next));
-        }
+    fn reopen(
+        &mut self,
+        cursor: &mut Cursor,
+        (message, next): (usize, usize),
+        resolved: usize,
+    ) -> Result<(), LostPosition> {
+        let bytes = self.body.get(message..cursor.at).ok_or(LostPosition)?;
+        cursor.open = self.open_series(bytes, cursor, Some(next))?;
         self.symbols.resume(resolved);
+        Ok(())
     }
 
-    fn read_part(&mut self, cursor: &mut Cursor) -> Progress {
-        let mut fields = Fields::of(self.body.get(cursor.at..).unwrap_or_default());
+    fn read_part(&mut self, cursor: &mut Cursor) -> Result<Progress, LostPosition> {
+        let mut fields = Fields::of(self.body.get(cursor.at..).ok_or(LostPosition)?);
         loop {
             if let Some(mut open) = cursor.open.take()
-                && !self.read_values(&mut open, cursor)
+                && !self.read_values(&mut open, cursor)?
             {
                 cursor.open = Some(open);
-                return Progress::Paused;
+                return Ok(Progress::Paused);
             }
             if self.is_full() {
-                return Progress::Paused;
+                return Ok(Progress::Paused);
             }
-            // The body was scanned, so an error here can only mean its end.
-            let Some(Ok((number, value))) = fields.next() else { return Progress::Ended };
+            let Some(field) = fields.next() else { return Ok(Progress::Ended) };
+            let (number, value) = field?;
             cursor.at = self.body.len() - fields.rest().len();
-            if let (true, Ok(message)) = (number == self.version.series_field(), value.bytes()) {
+            if number == self.version.series_field() {
                 cursor.series += 1;
-                cursor.open = self.open_series(message, cursor, None);
+                cursor.open = self.open_series(value.bytes()?, cursor, None)?;
             }
         }
     }
 
     /// Looks up the series of a message that ends at the cursor. `next` is the byte offset of the
-    /// first unread field, if the fields before it are already read. Returns `None` if the series
-    /// has nothing left to read.
+    /// first unread field, if the fields before it are already read. Returns no series if it has
+    /// nothing left to read.
     fn open_series(
         &mut self,
         message: &'r [u8],
         cursor: &Cursor,
         next: Option<usize>,
-    ) -> Option<OpenSeries> {
+    ) -> Result<Option<OpenSeries>, LostPosition> {
         let series = match Series::of(self.version, message) {
             Ok(series) => series,
+            // A malformed series has no values, so no part ends in one.
+            Err(_) if next.is_some() => return Err(LostPosition),
             Err(malformed) => {
                 self.reject(cursor, 1, malformed);
-                return None;
+                return Ok(None);
             }
         };
         let form = if series.samples > 0 { ValueForm::Samples } else { ValueForm::Histograms };
         let start = next.unwrap_or(cursor.at - series.values.len());
         let items = match next {
             None => series.samples + series.histograms,
-            Some(next) => self.items(self.body.get(next..cursor.at).unwrap_or_default()),
+            Some(next) => self.items(self.body.get(next..cursor.at).ok_or(LostPosition)?),
         };
         if items == 0 {
-            return None;
+            return Ok(None);
         }
         match self.find(&series, form) {
-            Ok(found) => Some(OpenSeries {
+            Ok(found) => Ok(Some(OpenSeries {
                 message: cursor.at - message.len(),
                 found,
                 form,
                 start_ms: series.start_ms,
                 values: start..cursor.at,
-            }),
+            })),
             Err(error) => {
                 self.reject(cursor, items, error);
-                None
+                Ok(None)
             }
         }
     }
@@ -366,13 +369,14 @@ impl<'r> PartReader<'r, '_> {
         Ok(Some((found, kind)))
     }
 
-    /// Returns the number of values in these fields of a series.
+    /// Returns the number of values in these fields of a valid series.
     fn items(&self, fields: &[u8]) -> usize {
         let items = Fields::of(fields).flatten();
         let items = items.map(|(number, value)| Item::of(self.version, number, value));
         items.filter(|item| matches!(item, Ok(Some(_)))).count()
     }
 
+    /// Returns whether a valid series has a value that can be stored.
     fn has_storable(&self, series: &Series<'_>) -> bool {
         let items = Fields::of(series.values).flatten();
         let items =
@@ -390,10 +394,14 @@ impl<'r> PartReader<'r, '_> {
 
     /// Reads the values of a series until the batch is full. Returns whether all of them are read.
     #[inline]
-    fn read_values(&mut self, open: &mut OpenSeries, cursor: &Cursor) -> bool {
-        let mut fields = Fields::of(self.body.get(open.values.clone()).unwrap_or_default());
+    fn read_values(
+        &mut self,
+        open: &mut OpenSeries,
+        cursor: &Cursor,
+    ) -> Result<bool, LostPosition> {
+        let mut fields = Fields::of(self.body.get(open.values.clone()).ok_or(LostPosition)?);
         while !self.is_full() {
-            let Some(field) = fields.next() else { return true };
+            let Some(field) = fields.next() else { return Ok(true) };
             let item = field.and_then(|(number, value)| Item::of(self.version, number, value));
             let taken = match (item, open.form) {
                 (Ok(None), _) => continue,
@@ -412,7 +420,7 @@ impl<'r> PartReader<'r, '_> {
             }
         }
         open.values.start = open.values.end - fields.rest().len();
-        false
+        Ok(false)
     }
 
     #[inline]
@@ -461,17 +469,6 @@ impl<'r> PartReader<'r, '_> {
     }
 }
 
-impl ValueForm {
-    /// Returns whether metrics of this type have values of this form.
-    #[inline]
-    fn of(self, kind: MetricType) -> bool {
-        match self {
-            Self::Samples => matches!(kind, MetricType::Counter | MetricType::Gauge),
-            Self::Histograms => kind == MetricType::Distribution,
-        }
-    }
-}
-
 /// Resolves a whole body to samples, finding or creating their series, and returns the outcome of
 /// its values.
 pub fn resolve_write(
@@ -483,6 +480,6 @@ pub fn resolve_write(
 ) -> Result<(PointBatch, BulkOutcome, WrittenCounts), WriteError> {
     let (mut batch, mut outcome) = (engine.batch(), BulkOutcome::default());
     let mut request = WriteRequest::new(body, version, now, families.clone());
-    request.read(&mut batch, PartSize::WHOLE, &mut outcome);
+    request.read(&mut batch, PartSize::WHOLE, &mut outcome).map_err(|_lost| Malformed)?;
     Ok((batch.finish(), outcome, request.end()?))
 }

@@ -67,7 +67,7 @@ impl Symbols {
     fn symbol_bytes<'b>(&self, body: &'b [u8], at: u64) -> Result<&'b [u8], WriteError> {
         let range = usize::try_from(at).ok().and_then(|at| self.ranges.get(at));
         let (start, end) = *range.ok_or(WriteError::NoSymbol(at))?;
-        Ok(body.get(start as usize..end as usize).unwrap_or_default())
+        Ok(body.get(start as usize..end as usize).ok_or(Malformed)?)
     }
 }
 

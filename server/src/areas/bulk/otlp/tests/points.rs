@@ -310,7 +310,7 @@ fn a_large_request_is_stored_in_parts() {
     loop {
         let mut batch = fixture.engine.batch();
         let progress =
-            BodyReader::read_part(&mut export, &mut batch, PartSize::of(4), &mut outcome);
+            BodyReader::read_part(&mut export, &mut batch, PartSize::of(4), &mut outcome).unwrap();
         sizes.push(batch.len());
         if progress == Progress::Ended {
             break;
@@ -402,4 +402,18 @@ fn responses_have_the_encoding_of_the_request() {
         serde_json::from_slice::<Value>(respond(Encoding::Json, &summaries).unwrap().body())
             .unwrap();
     assert_eq!(outcome["partialSuccess"]["rejectedDataPoints"], "0");
+}
+
+#[test]
+fn a_request_that_cannot_be_parsed_to_its_end_fails_instead_of_ending() {
+    let fixture = Fixture::open();
+    let rules = || Rules { now: NOW, process_start: NOW, chosen: Arc::clone(&fixture.chosen) };
+    let body = request([gauge(untagged().double("asDouble", 4, 1.0))]).wire;
+    let beyond = json!({"seen": 2, "now_ms": 1, "began_ms": 1});
+    testing::check_lost(&fixture.engine, Export::new(&body, rules()), beyond);
+    // Validation rejects such a body before the first part.
+    let cut = [&body[..], &body[..body.len() - 1]].concat();
+    assert!(Encoding::Protobuf.open(cut.clone()).is_err());
+    let start = json!({"seen": 0, "now_ms": 1, "began_ms": 1});
+    testing::check_lost(&fixture.engine, Export::new(cut, rules()), start);
 }

@@ -1,6 +1,7 @@
 //! Samples in both versions: names, tags, types, timestamps, and what is rejected.
 
 use prost::Message;
+use serde_json::json;
 use telltale_engine::{MetricType, Options, TimestampMs};
 use telltale_tests::remote_write::{
     BucketSpan, Exemplar, Histogram, Metadata, MetricMetadata, RequestV2, TimeSeries, WriteRequest,
@@ -404,7 +405,8 @@ fn a_large_request_is_stored_in_parts() {
         let (mut outcome, mut points) = (BulkOutcome::default(), 0);
         loop {
             let mut batch = fixture.engine.batch();
-            let progress = request.read(&mut batch, PartSize::of(points_max), &mut outcome);
+            let progress =
+                request.read(&mut batch, PartSize::of(points_max), &mut outcome).unwrap();
             points += batch.len();
             match progress {
                 Progress::Paused => assert_eq!(batch.len(), points_max),
@@ -412,6 +414,32 @@ fn a_large_request_is_stored_in_parts() {
             }
         }
         assert_eq!((outcome.accepted(), outcome.rejected(), points), (15, 0, 15));
+    }
+}
+
+#[test]
+fn a_position_that_is_not_in_the_body_fails_the_request() {
+    use crate::areas::bulk::intake::testing::check_lost;
+    use crate::areas::bulk::remote_write::request::WriteRequest as RequestReader;
+
+    let fixture = Fixture::new();
+    let timeseries = vec![series(GAUGE, &[(T0, 1.0), (T0 + MINUTE, 2.0)])];
+    let body = WriteRequest { timeseries, metadata: Vec::new() }.encode_to_vec();
+    let end = body.len();
+    for (at, open) in [
+        (end + 1, json!(null)),
+        // In the middle of a field.
+        (end - 1, json!(null)),
+        (end, json!([end + 1, end + 1])),
+        (end, json!([2, end + 1])),
+        (end, json!([3, end])),
+    ] {
+        let written = json!({"samples": 0, "histograms": 0});
+        let position = json!({
+            "at": at, "series": 1, "open": open, "resolved_bytes": 0, "written": written, "now_ms": 1,
+        });
+        let reader = RequestReader::new(&body, Version::V1, NOW, fixture.families.clone());
+        check_lost(&fixture.engine, reader, position);
     }
 }
 
