@@ -131,7 +131,7 @@ impl<'w> FreeForm<'w> {
     fn string(&mut self, text: &str) {
         let whole = truncate(text, self.chars_max);
         let scrubbed = self.scrubber.scrub_query(whole);
-        let fits = truncate(&scrubbed, self.bytes_left.max(1));
+        let fits = truncate_bytes(&scrubbed, self.bytes_left.max(1));
         self.writer.string(fits);
         self.spend(fits.len());
     }
@@ -139,6 +139,12 @@ impl<'w> FreeForm<'w> {
     fn spend(&mut self, bytes: usize) {
         self.bytes_left = self.bytes_left.saturating_sub(bytes);
     }
+}
+
+/// Returns the longest beginning of a string that has at most `bytes_max` bytes.
+fn truncate_bytes(text: &str, bytes_max: usize) -> &str {
+    let (fits, _) = text.split_at(text.floor_char_boundary(bytes_max));
+    fits
 }
 
 /// Returns the key and the redacted value if the list is a pair of a secret key and its value, the
@@ -158,6 +164,27 @@ fn unquoted(text: &str) -> &str {
         match inner.strip_prefix(['"', '\'']) {
             Some(inner) => rest = inner.trim_start(),
             None => return rest,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_budget_is_counted_in_bytes() {
+        let scrubber = Scrubber::new(&[]);
+        for (letter, kept) in [("e", 96), ("é", 96), ("€", 96), ("𝄞", 96)] {
+            let list = format!("[\"{}\", 1]", letter.repeat(200));
+            let mut writer = PropertiesWriter::default();
+            with_document(list.as_bytes(), |list| {
+                // The list and its first element cost four bytes each.
+                FreeForm::new(&mut writer, &scrubber, 1_000, 104).value(list, 1);
+            })
+            .unwrap();
+            let expected = format!("[\"{}\"]", letter.repeat(kept / letter.len()));
+            assert_eq!(writer.written().unwrap().as_str(), expected, "{letter}");
         }
     }
 }

@@ -93,6 +93,7 @@ pub(super) async fn store(
         }
     }
     for stored in in_flight {
+        // A request that ended without an outcome has not stored it either.
         if !stored.await.unwrap_or(false) {
             return Err(ErrorsError::NotStored.into());
         }
@@ -147,9 +148,13 @@ fn groups_with_occurrence(
             distinct: None,
             aggregations: vec![EventAggregation::Count],
         })?;
-        for id in answer.groups.iter().filter_map(|(names, _)| GroupId::parse(names.first()?)) {
-            let owner = chunk.binary_search_by_key(&id, |(of, _)| *of);
-            found.extend(owner.ok().and_then(|at| chunk.get(at)).map(|(_, group)| *group));
+        for (names, _) in &answer.groups {
+            let id = names.first().and_then(|name| GroupId::parse(name));
+            let owner = id.and_then(|id| chunk.binary_search_by_key(&id, |(of, _)| *of).ok());
+            let Some((_, group)) = owner.and_then(|at| chunk.get(at)) else {
+                unreachable!("the query returned {names:?}, which its filter excludes")
+            };
+            found.insert(*group);
         }
     }
     Ok(found)

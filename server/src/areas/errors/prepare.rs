@@ -42,6 +42,14 @@ pub(super) struct GroupSummary {
     pub(super) level: Level,
 }
 
+impl GroupSummary {
+    /// Returns the summary of an occurrence whose event cannot be read.
+    pub(super) fn unreadable() -> Self {
+        let level = SentLevel::default().level();
+        Self { title: "(unreadable)".to_owned(), message: String::new(), level }
+    }
+}
+
 /// The context in which an occurrence arrived.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Arrival {

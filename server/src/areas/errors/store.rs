@@ -143,7 +143,10 @@ impl LedgerStore {
             }
         })?;
         damaged.extend(gap);
-        let gap = records.read_all(DOOMED, |key, _| stored.doomed.extend(id_of(key).ok()))?;
+        let gap = records.read_all(DOOMED, |key, _| match id_of(key) {
+            Ok(id) => stored.doomed.push(id),
+            Err(error) => damaged.push(format!("deletion of error group {key:02x?}: {error}")),
+        })?;
         damaged.extend(gap);
         stored.damaged = damaged;
         Ok(stored)
@@ -241,6 +244,7 @@ fn id_of(key: &[u8]) -> Result<GroupId> {
     Ok(GroupId(u128::from_be_bytes(bytes)))
 }
 
+/// Returns the generation of a time; before 1970 it is the first one.
 fn generation(now: TimestampMs) -> u32 {
     u32::try_from(now.0.div_euclid(GENERATION_MS)).unwrap_or(0)
 }

@@ -393,8 +393,7 @@ impl History<'_> {
         range: TimeRange,
         tag: &str,
     ) -> Result<Vec<(String, u64)>> {
-        let groups =
-            self.query(metric, of, range, Interval::WHOLE, Aggregation::Sum, &[tag])?;
+        let groups = self.query(metric, of, range, Interval::WHOLE, Aggregation::Sum, &[tag])?;
         let count = |group: Group| {
             let count = whole(group.columns.first().and_then(|column| column.first()));
             match <[String; 1]>::try_from(group.key) {

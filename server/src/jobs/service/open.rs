@@ -54,8 +54,7 @@ impl Jobs {
         let seed = random::bytes().map_err(|error| JobsError::Failed(error.to_string()))?;
         let seed = u64::from_le_bytes(seed);
         let now = Ledger::now(&engine, &clock, &ticks);
-        let mut state =
-            State::load(&engine, settings, Arc::clone(&ids), seed, now)?.into_state();
+        let mut state = State::load(&engine, settings, Arc::clone(&ids), seed, now)?.into_state();
         // Bulk operations end at the id that is next when they start.
         ids.continue_after(state.greatest_id());
         let figures = Arc::new(LedgerFigures::default());

@@ -22,8 +22,8 @@ use crate::jobs::model::{DeadId, DeadJob, JobId, JobStatus, NewWorker, WorkerId}
 use crate::jobs::names::{ClassName, QueueName};
 use crate::jobs::settings::JobsSettings;
 use crate::jobs::stored::{
-    self, Damage, StoredDead, StoredDeadUnique, StoredJob, StoredQueue,
-    StoredQueueDeleted, StoredStatus, StoredWorker,
+    self, Damage, StoredDead, StoredDeadUnique, StoredJob, StoredQueue, StoredQueueDeleted,
+    StoredStatus, StoredWorker,
 };
 use crate::limits;
 use crate::platform::ids::Ids;

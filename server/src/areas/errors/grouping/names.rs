@@ -4,9 +4,7 @@
 use std::borrow::Cow;
 use std::sync::LazyLock;
 
-use regex_automata::meta::Regex;
-
-use super::replaced::replaced;
+use super::replaced::Replacements;
 
 /// Patterns and their replacements. Part of version 2 of the rules.
 const PATTERNS: [(&str, &str); 24] = [
@@ -51,16 +49,11 @@ const PATTERNS: [(&str, &str); 24] = [
     (r"\b0x[0-9A-Fa-f]{4,}", "0x"),
 ];
 
-/// `None` only if a pattern does not compile, which a test checks.
-static REGEX: LazyLock<Option<Regex>> =
-    LazyLock::new(|| Regex::new_many(&PATTERNS.map(|(pattern, _)| pattern)).ok());
+static REPLACEMENTS: LazyLock<Replacements> = LazyLock::new(|| Replacements::new(&PATTERNS));
 
 /// Returns the name without generated parts.
 pub(super) fn stable(name: &str) -> Cow<'_, str> {
-    let Some(regex) = REGEX.as_ref() else { return Cow::Borrowed(name) };
-    replaced(name, regex, |pattern, _, out| {
-        out.push_str(PATTERNS.get(pattern).map_or("", |(_, instead)| *instead));
-    })
+    REPLACEMENTS.replace(name, |replacement, _, out| out.push_str(replacement))
 }
 
 /// Returns the name of a function without generated parts; empty for an anonymous function.
@@ -111,11 +104,6 @@ fn without_closures(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_patterns_compile() {
-        assert!(REGEX.is_some());
-    }
 
     #[test]
     fn generated_parts_are_removed_from_names() {

@@ -5,23 +5,48 @@ use std::borrow::Cow;
 
 use regex_automata::meta::Regex;
 
-/// Returns the string with each match replaced by what `write` appends. `write` gets the index of
-/// the pattern, the match and the output.
-pub(super) fn replaced<'t>(
-    text: &'t str,
-    patterns: &Regex,
-    mut write: impl FnMut(usize, &str, &mut String),
-) -> Cow<'t, str> {
-    let (mut out, mut done) = (String::new(), 0);
-    for found in patterns.find_iter(text) {
-        out.push_str(text.get(done..found.start()).unwrap_or_default());
-        let matched = text.get(found.range()).unwrap_or_default();
-        write(found.pattern().as_usize(), matched, &mut out);
-        done = found.end();
+/// Patterns with their replacements.
+#[derive(Debug)]
+pub(super) struct Replacements {
+    patterns: Regex,
+    replacements: Vec<&'static str>,
+}
+
+impl Replacements {
+    /// Compiles pairs of a pattern and its replacement.
+    ///
+    /// # Panics
+    /// If a pattern is invalid. Patterns are constants, and tests compile all of them; messages
+    /// without replacements would be grouped differently.
+    pub(super) fn new(pairs: &[(&str, &'static str)]) -> Self {
+        let (patterns, replacements): (Vec<&str>, Vec<&str>) = pairs.iter().copied().unzip();
+        match Regex::new_many(&patterns) {
+            Ok(patterns) => Self { patterns, replacements },
+            Err(error) => unreachable!("the patterns are constants that compile: {error}"),
+        }
     }
-    if done == 0 {
-        return Cow::Borrowed(text);
+
+    /// Returns the string with each match replaced by what `write` appends. `write` gets the
+    /// replacement of the pattern, the match and the output.
+    pub(super) fn replace<'t>(
+        &self,
+        text: &'t str,
+        mut write: impl FnMut(&'static str, &str, &mut String),
+    ) -> Cow<'t, str> {
+        let (mut out, mut done) = (String::new(), 0);
+        for found in self.patterns.find_iter(text) {
+            let Some(replacement) = self.replacements.get(found.pattern().as_usize()) else {
+                unreachable!("every pattern has a replacement")
+            };
+            // Matches of text begin and end between characters.
+            out.push_str(text.get(done..found.start()).unwrap_or_default());
+            write(replacement, text.get(found.range()).unwrap_or_default(), &mut out);
+            done = found.end();
+        }
+        if done == 0 {
+            return Cow::Borrowed(text);
+        }
+        out.push_str(text.get(done..).unwrap_or_default());
+        Cow::Owned(out)
     }
-    out.push_str(text.get(done..).unwrap_or_default());
-    Cow::Owned(out)
 }

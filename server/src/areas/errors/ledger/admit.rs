@@ -216,8 +216,11 @@ impl LedgerState {
             self.deferred.add(origin, latest, summary, user);
             return;
         }
-        let is_new = self.groups.get(id).is_none();
-        let users = user.and_then(|user| self.users.add(read, id, is_new, user));
+        if self.groups.get(id).is_none() {
+            // A new group has no set on disk.
+            read.insert(id, Ok(None));
+        }
+        let users = user.and_then(|user| self.users.add(read, id, user));
         let new_group = || Group::new(origin.hash, origin.sender, latest, summary);
         self.groups.count(id, new_group, (latest, summary), users);
     }

@@ -50,7 +50,9 @@ impl LedgerState {
         let closed_at = if self.numbers.is_idle() { closed_at } else { 0 };
         let groups = self.groups.take_changed();
         for id in &groups {
-            let Some(group) = self.groups.get(*id) else { continue };
+            let Some(group) = self.groups.get(*id) else {
+                unreachable!("a removed group is not listed as changed: {}", id.format())
+            };
             changes.put_group(*id, group);
             // An occurrence may have changed it.
             if let Some(group_state) = &group.state {

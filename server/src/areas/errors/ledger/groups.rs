@@ -21,7 +21,8 @@ pub(super) struct Groups {
     /// Group ids reserved for hashes that have no durable occurrence yet, with the number of their
     /// occurrences in flight.
     pending: HashMap<GroupHash, (GroupId, u32)>,
-    /// Stored states of groups that are still to be rebuilt from their events.
+    /// Stored states of groups that are still to be rebuilt from their events; empty once the
+    /// ledger is loaded.
     pending_states: HashMap<GroupId, GroupState>,
     /// Groups that differ from their records on disk.
     changed: HashSet<GroupId>,
@@ -113,8 +114,8 @@ impl Groups {
         let group = self.by_id.get_mut(&id)?;
         let (long_bytes, state_bytes) = (group.long_bytes(), group.state_bytes());
         let outcome = change(group);
-        self.long_bytes = self.long_bytes.saturating_sub(long_bytes) + group.long_bytes();
-        self.state_bytes = self.state_bytes.saturating_sub(state_bytes) + group.state_bytes();
+        self.long_bytes = self.long_bytes + group.long_bytes() - long_bytes;
+        self.state_bytes = self.state_bytes + group.state_bytes() - state_bytes;
         Some(outcome)
     }
 
@@ -179,6 +180,11 @@ impl Groups {
         self.pending_states = group_states;
     }
 
+    /// Drops the states of groups that were not rebuilt, and returns their number.
+    pub(super) fn drop_pending_states(&mut self) -> usize {
+        std::mem::take(&mut self.pending_states).len()
+    }
+
     /// Counts an occurrence in a group, which `new_group` creates if it does not exist. `users` is
     /// the new number of users, if known.
     pub(super) fn count(
@@ -233,8 +239,8 @@ impl Groups {
     }
 
     fn subtract_bytes(&mut self, removed: &Group) {
-        self.long_bytes = self.long_bytes.saturating_sub(removed.long_bytes());
-        self.state_bytes = self.state_bytes.saturating_sub(removed.state_bytes());
+        self.long_bytes -= removed.long_bytes();
+        self.state_bytes -= removed.state_bytes();
     }
 
     /// Marks groups as different from their records on disk.

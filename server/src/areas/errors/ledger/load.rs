@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use serde::Deserialize;
-use telltale_engine::{Event, Result};
+use telltale_engine::{Event, EventId, Result};
 
 use super::super::event_id::parse_event_id;
 use super::super::model::{GroupHash, GroupId, Sender, SentLevel};
@@ -16,13 +16,10 @@ use super::numbers::{EventNumbers, Mark};
 use super::seen::SeenKey;
 
 /// The properties of an occurrence that its group is rebuilt from.
-#[derive(Debug, Default, Deserialize)]
+#[derive(Debug, Deserialize)]
 struct SummaryProperties {
-    #[serde(default)]
     project: u64,
-    #[serde(default)]
     event_id: String,
-    #[serde(default)]
     title: String,
     #[serde(default)]
     message: String,
@@ -33,6 +30,39 @@ struct SummaryProperties {
 #[derive(Debug, Deserialize)]
 struct SummaryException {
     value: Option<String>,
+}
+
+/// What came of counting the events that the mark did not include.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Recount {
+    /// Events that were counted.
+    pub(super) counted: u64,
+    /// Counted events of which only the group is known.
+    pub(super) unreadable: u64,
+    /// Events whose group is unknown, which were not counted.
+    pub(super) ungrouped: u64,
+    /// Corrupt blocks, whose events were not counted.
+    pub(super) corrupt_blocks: u64,
+    /// The first unreadable or ungrouped event, and the reason.
+    pub(super) example: Option<(EventId, String)>,
+}
+
+impl Recount {
+    fn log(&self) {
+        let Self { counted, unreadable, ungrouped, corrupt_blocks, example } = self;
+        if *counted > 0 {
+            tracing::info!(counted, "counted error events that the stored mark did not include");
+        }
+        if unreadable + ungrouped + corrupt_blocks > 0 {
+            tracing::error!(
+                unreadable,
+                ungrouped,
+                corrupt_blocks,
+                ?example,
+                "error events that the stored mark did not include are damaged"
+            );
+        }
+    }
 }
 
 impl Ledger {
@@ -65,45 +95,48 @@ impl Ledger {
             state.stored = stored;
         }
         // `take_event_number` above took one.
-        let has_more = closed_at == 0 || next_number > closed_at.saturating_add(1);
-        if has_more { self.count_missing(&mark) } else { Ok(()) }
-    }
-
-    /// Counts the events that the mark does not include.
-    fn count_missing(&self, mark: &Mark) -> Result<()> {
-        let filter = error_events(all_time());
-        let mut counted = 0_u64;
-        let left_out =
-            self.engine.events_since(&filter, mark.through.saturating_add(1), |event| {
-                if !mark.counts(event.id.number()) && self.count_event(&event) {
-                    counted += 1;
-                }
-            })?;
-        if counted > 0 || left_out > 0 {
-            tracing::info!(
-                counted,
-                left_out,
-                "counted error events that the stored mark did not include"
-            );
+        if closed_at == 0 || next_number > closed_at.saturating_add(1) {
+            self.count_missing(&mark)?.log();
+        }
+        let count = self.state.write().groups.drop_pending_states();
+        if count > 0 {
+            tracing::warn!(count, "ignored the states of error groups that cannot be rebuilt");
         }
         Ok(())
     }
 
-    /// Counts an event. Returns whether its tags identify its group, as those of all events written
-    /// by this area do.
-    fn count_event(&self, event: &Event) -> bool {
-        let tag = |key: &str| event.tags.iter().find(|(k, _)| k == key).map(|(_, v)| v.as_str());
-        let group = tag(GROUP_TAG).and_then(GroupId::parse);
-        let hash = tag(HASH_TAG).and_then(GroupHash::parse);
-        let (Some(group), Some(hash)) = (group, hash) else { return false };
-        let properties =
-            event.properties.as_deref().and_then(|text| serde_json::from_str(text).ok());
-        let SummaryProperties { project, event_id, title, message, exceptions } =
-            properties.unwrap_or_default();
-        let message =
-            exceptions.into_iter().next_back().and_then(|raised| raised.value).unwrap_or(message);
-        let level = tag("level").and_then(SentLevel::parse).unwrap_or_default().level();
-        let summary = GroupSummary { message: beyond_title(&message, &title), title, level };
+    /// Counts the events that the mark does not include.
+    pub(super) fn count_missing(&self, mark: &Mark) -> Result<Recount> {
+        let filter = error_events(all_time());
+        let mut recount = Recount::default();
+        let corrupt_blocks =
+            self.engine.events_since(&filter, mark.through.saturating_add(1), |event| {
+                if !mark.counts(event.id.number()) {
+                    self.count_event(&event, &mut recount);
+                }
+            })?;
+        Ok(Recount { corrupt_blocks, ..recount })
+    }
+
+    /// Counts an event. Its tags and properties were written by this area; one that cannot be read
+    /// is counted if its group is known.
+    fn count_event(&self, event: &Event, recount: &mut Recount) {
+        let group = tag(event, GROUP_TAG).and_then(GroupId::parse);
+        let hash = tag(event, HASH_TAG).and_then(GroupHash::parse);
+        let (Some(group), Some(hash)) = (group, hash) else {
+            recount.ungrouped += 1;
+            recount.example.get_or_insert_with(|| (event.id, "its group is unknown".to_owned()));
+            return;
+        };
+        let (seen, summary) = match read_occurrence(event) {
+            Ok((seen, summary)) => (Some(seen), summary),
+            Err(why) => {
+                recount.unreadable += 1;
+                recount.example.get_or_insert((event.id, why));
+                (None, GroupSummary::unreadable())
+            }
+        };
+        recount.counted += 1;
         let latest = LatestOccurrence { time: event.time, event: event.id };
         let user = event.user.as_deref();
         let (mut state, mut read) =
@@ -111,9 +144,26 @@ impl Ledger {
         let origin = OccurrenceOrigin { group, hash, sender: Sender::UNKNOWN };
         state.count(&mut read, origin, latest, &summary, user);
         state.numbers.count(event.id.number());
-        if let Some(event_id) = parse_event_id(&event_id) {
-            state.seen.finish(SeenKey::new(project, event_id), true);
+        if let Some(seen) = seen {
+            state.seen.finish(seen, true);
         }
-        true
     }
+}
+
+fn tag<'e>(event: &'e Event, key: &str) -> Option<&'e str> {
+    event.tags.iter().find(|(k, _)| k == key).map(|(_, value)| value.as_str())
+}
+
+/// Returns the event id and the summary of an occurrence as it was admitted, or why its event
+/// cannot be read.
+fn read_occurrence(event: &Event) -> std::result::Result<(SeenKey, GroupSummary), String> {
+    let properties = event.properties.as_deref().ok_or("it has no properties")?;
+    let SummaryProperties { project, event_id, title, message, exceptions } =
+        serde_json::from_str(properties).map_err(|error| error.to_string())?;
+    let event_id = parse_event_id(&event_id).ok_or("its event id is unreadable")?;
+    let level = tag(event, "level").and_then(SentLevel::parse).ok_or("its level is unreadable")?;
+    let message =
+        exceptions.into_iter().next_back().and_then(|raised| raised.value).unwrap_or(message);
+    let message = beyond_title(&message, &title);
+    Ok((SeenKey::new(project, event_id), GroupSummary { title, message, level: level.level() }))
 }

@@ -75,6 +75,7 @@ impl Groups {
             }
         }
         let all: usize = senders.values().map(|of| of.groups.len()).sum();
+        // Without senders there is nothing to evict.
         let share = all.checked_div(senders.len()).unwrap_or(0);
         let above = senders.into_values().filter(|of| of.groups.len() >= share);
         let flooding = above.max_by_key(|of| (of.recent, of.groups.len()));

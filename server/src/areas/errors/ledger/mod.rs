@@ -48,6 +48,8 @@ mod deferred_tests;
 #[cfg(test)]
 mod earlier_rules_tests;
 #[cfg(test)]
+mod load_tests;
+#[cfg(test)]
 mod room_tests;
 #[cfg(test)]
 mod tests;

@@ -72,6 +72,7 @@ impl SeenIds {
         if stored {
             self.stored.insert(key);
         }
+        // At a start, ids are stored without having been in flight.
         for waiting in self.in_flight.remove(&key).unwrap_or_default() {
             // A receiver may be gone.
             let _disconnected = waiting.send(stored);

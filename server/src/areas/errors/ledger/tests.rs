@@ -144,7 +144,7 @@ fn ledger(engine: &Engine, clock: &Clock, settings: &ErrorSettings) -> Ledger {
     Ledger::open(engine.clone(), clock.clone(), ids, settings).unwrap()
 }
 
-fn write(engine: &Engine, batch: EventBatch) {
+pub(super) fn write(engine: &Engine, batch: EventBatch) {
     let (sender, receiver) = std::sync::mpsc::channel();
     engine.submit(Write { events: Some(batch), ..Write::default() }, move |outcome| {
         sender.send(outcome).unwrap();

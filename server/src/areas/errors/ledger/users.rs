@@ -4,7 +4,7 @@
 
 use std::collections::HashMap;
 
-use telltale_engine::{Distinct, Error, Result};
+use telltale_engine::{Distinct, Result};
 
 use super::super::model::GroupId;
 use super::read_users::ReadUsers;
@@ -55,19 +55,11 @@ impl UserSets {
     }
 
     /// Adds a user to the set of a group; returns the number of users, or `None` if the set on disk
-    /// could not be read. Takes the set from `read` if it is not in memory and the group is not
-    /// new.
-    pub(super) fn add(
-        &mut self,
-        read: &mut ReadUsers,
-        group: GroupId,
-        is_new: bool,
-        user: &str,
-    ) -> Option<u64> {
+    /// could not be read. Takes the set from `read` if it is not in memory.
+    pub(super) fn add(&mut self, read: &mut ReadUsers, group: GroupId, user: &str) -> Option<u64> {
         let bytes_before = self.bytes_of(group);
         let cached = self.sets.entry(group).or_insert_with(|| {
-            let unread = || Err(Error::Corrupt("the set was not read".to_owned()));
-            let read = if is_new { Ok(None) } else { read.remove(&group).unwrap_or_else(unread) };
+            let read = take_read(read, group);
             let is_partial = read.is_err();
             let set = read.unwrap_or_else(|error| {
                 let group = group.format();
@@ -90,7 +82,7 @@ impl UserSets {
         if let Some(cached) = in_memory.filter(|cached| !cached.is_partial) {
             return Ok(cached.set.clone());
         }
-        let mut all = read.remove(&group).transpose()?.flatten().unwrap_or_default();
+        let mut all = take_read(read, group)?.unwrap_or_default();
         if let Some(cached) = in_memory {
             all.merge(&cached.set);
         }
@@ -116,7 +108,7 @@ impl UserSets {
         })
     }
 
-    /// Marks sets as changed after a failed write.
+    /// Marks sets as changed after a failed write, except those of groups that were removed since.
     pub(super) fn mark_changed(&mut self, groups: &[GroupId]) {
         for group in groups {
             if let Some(cached) = self.sets.get_mut(group) {
@@ -138,5 +130,16 @@ impl UserSets {
             }
             is_kept
         });
+    }
+}
+
+/// Takes a set that was read from disk.
+///
+/// # Panics
+/// If the set was not read: all that are needed are read before the lock is taken.
+fn take_read(read: &mut ReadUsers, group: GroupId) -> Result<Option<Distinct>> {
+    match read.remove(&group) {
+        Some(set) => set,
+        None => unreachable!("the users of error group {} were not read", group.format()),
     }
 }

@@ -29,6 +29,15 @@ fn users_are_read_from_disk_before_the_ledger_is_locked() {
 }
 
 #[test]
+fn a_user_counts_if_the_group_was_created_by_an_occurrence_without_a_user_of_the_same_request() {
+    let fixture = Fixture::new(ErrorSettings::default());
+    let tickets = [(None, 1), (Some("ann"), 2), (Some("bob"), 3)]
+        .map(|(user, event_id)| fixture.stored(&fixture.prepared("E", user, event_id)).unwrap());
+    assert!(fixture.ledger.count_in_memory(&tickets));
+    assert_eq!((fixture.only().occurrences, fixture.only().users), (3, 2));
+}
+
+#[test]
 fn a_merge_reads_the_user_sets_of_idle_groups() {
     let mut fixture = Fixture::new(ErrorSettings::default());
     let (a, b) = (fixture.report("A", Some("ann")), fixture.report("B", Some("bob")));

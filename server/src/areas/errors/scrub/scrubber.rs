@@ -31,9 +31,13 @@ impl Scrubber {
         let words = words.iter().map(String::as_str).filter(|word| !word.is_empty());
         let (short, long): (Vec<&str>, Vec<&str>) =
             words.partition(|word| word.len() <= SHORT_WORD_BYTES);
-        let finder = AhoCorasick::builder().ascii_case_insensitive(true).build(&long);
+        let finder = match AhoCorasick::builder().ascii_case_insensitive(true).build(&long) {
+            Ok(finder) => finder,
+            // Nothing may be stored unredacted.
+            Err(error) => unreachable!("the words of a configuration are few enough: {error}"),
+        };
         Self {
-            words: finder.ok().filter(|_| !long.is_empty()),
+            words: (!long.is_empty()).then_some(finder),
             short_words: short.into_iter().map(str::to_owned).collect(),
         }
     }

@@ -34,17 +34,16 @@ const CATEGORIES: [&str; 15] = [
     "trace_metric",
 ];
 
-/// `None` only if a category is not valid in a header.
-static LIMITS: LazyLock<Option<HeaderValue>> = LazyLock::new(|| {
+static LIMITS: LazyLock<HeaderValue> = LazyLock::new(|| {
     let categories = CATEGORIES.join(";");
     let limits = format!("{ENVELOPE_UNSUPPORTED_SECONDS}:{categories}:organization:not_supported");
-    HeaderValue::from_str(&limits).ok()
+    match HeaderValue::from_str(&limits) {
+        Ok(limits) => limits,
+        Err(error) => unreachable!("the categories are words: {error}"),
+    }
 });
 
 /// Adds the header with the unsupported categories to a response.
 pub(super) fn with_rate_limits(response: Response) -> Response {
-    match LIMITS.as_ref() {
-        Some(limits) => response.header(SENTRY_LIMITS, limits.clone()),
-        None => response,
-    }
+    response.header(SENTRY_LIMITS, LIMITS.clone())
 }

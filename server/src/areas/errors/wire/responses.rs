@@ -231,7 +231,7 @@ impl Detail {
             merged_into,
         };
         if let Some(event) = latest {
-            let properties = OccurrenceProperties::of(&event);
+            let (properties, _) = read_properties(&event);
             detail.culprit.clone_from(&properties.culprit);
             detail.platform.clone_from(&properties.platform);
             detail.exception = Some(properties.exception());
@@ -243,8 +243,7 @@ impl Detail {
 
 impl From<Event> for EventView {
     fn from(event: Event) -> Self {
-        let details = event.properties.as_deref().and_then(|text| serde_json::from_str(text).ok());
-        let properties = OccurrenceProperties::of(&event);
+        let (properties, details) = read_properties(&event);
         Self::new(event, properties, details)
     }
 }
@@ -280,13 +279,25 @@ fn with_id(user: Option<Value>, key: Option<&str>) -> Option<Value> {
     Some(user)
 }
 
-impl OccurrenceProperties {
-    fn of(event: &Event) -> Self {
-        let properties =
-            event.properties.as_deref().and_then(|text| serde_json::from_str(text).ok());
-        properties.unwrap_or_default()
-    }
+/// Returns the stored properties of an occurrence, and all of them as JSON. If they cannot be read,
+/// this is logged, and the response contains only what the event's own fields and tags tell.
+fn read_properties(event: &Event) -> (OccurrenceProperties, Option<Value>) {
+    let log_unreadable = |why: &dyn std::fmt::Display| {
+        let id = ids::prefixed(EVENT_ID_PREFIX, event.id.0);
+        tracing::error!(event = id, %why, "the properties of an error event cannot be read");
+    };
+    let Some(text) = event.properties.as_deref() else {
+        log_unreadable(&"there are none");
+        return (OccurrenceProperties::default(), None);
+    };
+    let details: Option<Value> =
+        serde_json::from_str(text).inspect_err(|error| log_unreadable(error)).ok();
+    let properties = details.as_ref().map(OccurrenceProperties::deserialize).transpose();
+    let properties = properties.inspect_err(|error| log_unreadable(error)).ok().flatten();
+    (properties.unwrap_or_default(), details)
+}
 
+impl OccurrenceProperties {
     fn exception(&self) -> ExceptionView {
         let backtrace =
             |frames: &[FrameProperties]| frames.iter().rev().map(FrameProperties::line).collect();
@@ -320,9 +331,14 @@ impl SeriesView {
         width: BucketWidth,
         answer: &EventQueryResult,
     ) -> Self {
-        // Counts are integers.
-        let count = |number: Option<&Option<f64>>| number.copied().flatten().unwrap_or(0.0) as u64;
-        let counts = answer.all.columns.first().into_iter().flatten();
+        let count = |number: Option<&Option<f64>>| match number {
+            // Counts are integers.
+            Some(Some(count)) => *count as u64,
+            other => unreachable!("events were counted, but the result is {other:?}"),
+        };
+        let Some(counts) = answer.all.columns.first() else {
+            unreachable!("one aggregation was queried, but there is no column")
+        };
         let points = answer.all.starts.iter().zip(counts);
         Self {
             id,
