@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use parking_lot::Mutex;
 use telltale_engine::{Cancellation, Clock, Engine, TimestampMs, Write, Written};
 use tokio::sync::{Semaphore, oneshot};
 
@@ -29,6 +30,7 @@ pub struct App {
     jobs: Arc<Jobs>,
     errors: Ledger,
     families: Families,
+    dashboard_inserts: Mutex<()>,
     query_slots: Arc<Semaphore>,
     query_timeout: Duration,
     widget_timeout: Duration,
@@ -104,6 +106,7 @@ impl App {
             jobs: Arc::new(jobs),
             errors,
             families: Families::default(),
+            dashboard_inserts: Mutex::new(()),
         }))
     }
 
@@ -131,6 +134,12 @@ impl App {
     /// Returns the metric families that agents have described.
     pub fn families(&self) -> &Families {
         &self.families
+    }
+
+    /// Returns the lock under which dashboards are counted and created, so that concurrent requests
+    /// do not exceed their limit together.
+    pub fn dashboard_inserts(&self) -> &Mutex<()> {
+        &self.dashboard_inserts
     }
 
     /// Returns the clock.

@@ -71,6 +71,7 @@ pub(super) fn insert(
     dashboard: Dashboard,
     receipt: Option<Receipt>,
 ) -> Result<Versioned<Dashboard>, DashboardsError> {
+    let _insert_guard = app.dashboard_inserts().lock();
     if store::count(app.engine())? >= limits::DASHBOARDS_MAX {
         return Err(DashboardsError::TooMany);
     }

@@ -4,9 +4,16 @@ use std::sync::Arc;
 
 use http::Method;
 use serde_json::{Value, json};
-use telltale_engine::{Engine, NewEvent, Options, Properties, TimestampMs, Write};
+use telltale_engine::{
+    Collection, Engine, Expect, Memory, MemoryOwner, NewEvent, Options, Properties, TimestampMs,
+    Write,
+};
 
+use super::error::DashboardsError;
+use super::model::DashboardDraft;
+use super::ops;
 use crate::areas::testing::{Answer, NOW, TestServer};
+use crate::limits::DASHBOARDS_MAX;
 use crate::platform::self_metrics::{RequestCounts, RouteCount, SelfMetrics};
 
 const PATH: &str = "/api/v1/dashboards";
@@ -305,6 +312,54 @@ fn a_failing_widget_does_not_affect_the_others() {
     assert!(widgets[1]["error"]["message"].is_string() && widgets[1].get("value").is_none());
     assert_eq!(widgets[2]["value"], Value::Null);
     assert!(widgets[2].get("error").is_none());
+}
+
+#[test]
+fn a_write_is_answered_without_values_if_memory_is_full() {
+    let memory = Memory::new(1 << 30);
+    let house = TestServer::with(Options { memory: memory.clone(), ..Options::default() });
+    house.post("/api/v1/metrics", &json!({"name": "m", "type": "gauge", "value": 5})).data(201);
+    let path = create_dashboard(&house);
+    widget(&house, &path, &json!({})).data(201);
+    let others = memory.take(MemoryOwner::Merges, memory.limit() - memory.held()).unwrap();
+    house.get(&path).refused(503, "overloaded", "");
+    let changed = patch(&house, &path, &json!({"name": "o"})).data(200);
+    let copy = house.post(&format!("{path}/duplicate"), &json!({})).data(201);
+    assert_eq!((&changed["name"], &copy["name"]), (&json!("o"), &json!("o (copy)")));
+    for widget in [&changed["widgets"][0], &copy["widgets"][0]] {
+        assert_eq!(widget["title"], "t");
+        assert!(widget.get("value").is_none() && widget.get("error").is_none(), "{widget}");
+    }
+    drop(others);
+    assert_eq!(house.get(&path).data(200)["widgets"][0]["value"], 5);
+}
+
+#[test]
+fn concurrent_requests_do_not_exceed_the_limit_of_dashboards_together() {
+    let house = TestServer::open();
+    let app = house.app();
+    let mut transaction = app.engine().documents().begin();
+    let stored = json!({"name": "n", "created_at_ms": 0, "updated_at_ms": 0, "widgets": []});
+    for n in 1..DASHBOARDS_MAX {
+        let id = format!("dash_{n}");
+        transaction.put(Collection("dashboards"), &id, &stored, Expect::Absent).unwrap();
+    }
+    transaction.commit().unwrap();
+    let insert = || {
+        let (name, description) = ("n".to_owned(), None);
+        let draft = DashboardDraft { name, description, widgets: Vec::new() };
+        let dashboard = ops::build(app, draft).unwrap();
+        match ops::insert(app, dashboard, None) {
+            Ok(_) => 1,
+            Err(DashboardsError::TooMany) => 0,
+            Err(error) => panic!("{error}"),
+        }
+    };
+    let inserted: usize = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|_| scope.spawn(insert)).collect();
+        threads.into_iter().map(|thread| thread.join().unwrap()).sum()
+    });
+    assert_eq!(inserted, 1);
 }
 
 /// Stores orders of two shops, one minute apart, the newest one minute ago.

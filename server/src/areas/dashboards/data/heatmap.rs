@@ -75,10 +75,12 @@ pub(super) fn cells(group: Option<&Group>, fold: Fold, (x, y): (Axis, Axis)) -> 
     let mut sums: BTreeMap<(u32, u32), CellAccumulator> = BTreeMap::new();
     let Some(group) = group else { return Vec::new() };
     for (row, start) in group.starts.iter().enumerate() {
-        let number = |column: usize| group.columns.get(column)?.get(row).copied().flatten();
+        let number = |column: usize| group.column(column).get(row).copied().flatten();
         let Some(first) = number(0) else { continue };
+        // Without a count, the hour has no values to weigh.
+        let weight = if fold == Fold::Ratio { number(1).unwrap_or(0.0) } else { 0.0 };
         let coordinates = (coordinate(y, *start), coordinate(x, *start));
-        sums.entry(coordinates).or_default().add(first, number(1));
+        sums.entry(coordinates).or_default().add(first, weight);
     }
     let cell = |((y, x), accumulator): ((u32, u32), CellAccumulator)| {
         Some(Cell { x, y, value: accumulator.value(fold)? })
@@ -106,10 +108,10 @@ impl Default for CellAccumulator {
 
 impl CellAccumulator {
     /// Adds an hour; hours must be added in time order.
-    fn add(&mut self, value: f64, weight: Option<f64>) {
+    fn add(&mut self, value: f64, weight: f64) {
         self.hours += 1;
         self.sum += value;
-        self.weight += weight.unwrap_or(0.0);
+        self.weight += weight;
         self.min = self.min.min(value);
         self.max = self.max.max(value);
         self.last = value;
@@ -135,7 +137,10 @@ fn coordinate(axis: Axis, start: TimestampMs) -> u32 {
         // 1970-01-01 was a Thursday, the fourth day of the week.
         Axis::DayOfWeek => (hours.div_euclid(24) + 3).rem_euclid(7) + 1,
     };
-    u32::try_from(index).unwrap_or(0)
+    match u32::try_from(index) {
+        Ok(index) => index,
+        Err(error) => unreachable!("an hour is 0 to 23, a day 1 to 7: {error}"),
+    }
 }
 
 #[cfg(test)]

@@ -141,7 +141,12 @@ async fn with_timeout<T>(
 mod tests {
     use std::future::{pending, ready};
 
+    use serde_json::json;
+    use telltale_engine::Memory;
+
     use super::*;
+    use crate::areas::dashboards::ops;
+    use crate::areas::testing::TestServer;
 
     #[tokio::test(start_paused = true)]
     async fn a_widget_that_never_completes_delays_the_others_by_its_timeout_at_most() {
@@ -155,6 +160,35 @@ mod tests {
             .map(|outcome| outcome.map_err(|error| error.code().as_str()))
             .collect();
         assert_eq!(codes, [Ok(1), Err("unavailable"), Ok(3)]);
+    }
+
+    #[test]
+    fn the_values_of_a_widget_are_reserved_until_the_response_is_written() {
+        let memory = Memory::new(1 << 30);
+        let options = telltale_engine::Options { memory: memory.clone(), ..Default::default() };
+        let house = TestServer::with(options);
+        house.post("/api/v1/metrics", &json!({"name": "m", "type": "gauge", "value": 1})).data(201);
+        let query = json!({"metric": "m", "interval": "1h"});
+        let definition = json!({"type": "graph", "title": "t", "query": query});
+        let dashboard = json!({"version": 1, "name": "n", "widgets": [definition]});
+        let created = house.post("/api/v1/dashboards/import", &dashboard).data(201);
+        let found = ops::get(house.app(), created["id"].as_str().unwrap()).unwrap().value;
+        let runtime = tokio::runtime::Runtime::new().unwrap();
+        let requested = RequestedRange::own(house.app().now());
+        let render = || runtime.block_on(render(house.app(), &found.widgets, requested));
+        let held = || memory.held_by(MemoryOwner::Answers);
+        let before = held();
+        let rendered = render();
+        let [Ok(data)] = rendered.widgets.as_slice() else { panic!("{rendered:?}") };
+        assert!(matches!(data, Data::Series(points) if points.len() == 1), "{data:?}");
+        assert_eq!(held() - before, data.bytes() as u64);
+        drop(rendered);
+        assert_eq!(held(), before);
+        let _others = memory.take(MemoryOwner::Merges, memory.limit() - memory.held()).unwrap();
+        let RenderedWidgets { widgets, memory: reserved } = render();
+        let codes: Vec<Option<ErrorCode>> =
+            widgets.iter().map(|outcome| outcome.as_ref().err().map(ApiError::code)).collect();
+        assert_eq!((codes, reserved.len()), (vec![Some(ErrorCode::Overloaded)], 0));
     }
 
     #[test]

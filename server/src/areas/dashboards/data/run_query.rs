@@ -37,9 +37,20 @@ pub(super) enum Buckets {
 }
 
 impl Group {
-    /// Returns the value of a column in a query with a single bucket.
+    /// Returns the values of a queried measure.
+    ///
+    /// # Panics
+    /// If there are none: every queried measure has a column.
+    pub(super) fn column(&self, column: usize) -> &[Option<f64>] {
+        match self.columns.get(column) {
+            Some(values) => values,
+            None => unreachable!("measure {column} was not queried"),
+        }
+    }
+
+    /// Returns the value of a column in a query with a single bucket; `None` without data.
     pub(super) fn whole(&self, column: usize) -> Option<f64> {
-        self.columns.get(column)?.first().copied().flatten()
+        self.column(column).first().copied().flatten()
     }
 }
 
@@ -56,34 +67,47 @@ pub(super) fn run_query(
     if range.is_empty() {
         return Ok(Vec::new());
     }
-    match plan.source {
+    match &plan.source {
         QuerySource::Metric { kind: None, .. } => Ok(Vec::new()),
-        QuerySource::Metric { .. } => query_metric(app, plan, range, buckets, measures),
-        QuerySource::Event { .. } => query_events(app, plan, range, buckets, measures),
+        QuerySource::Metric { name, group_by, .. } => {
+            let query = MetricQuery {
+                metric: name.clone(),
+                range,
+                interval: match buckets {
+                    Buckets::One => Interval::WHOLE,
+                    Buckets::Of(width) => width.interval(),
+                },
+                aggregations: measures.iter().map(Measure::metric_aggregation).collect(),
+                filters: plan.filters.clone(),
+                group_by: group_by.clone(),
+            };
+            query_metric(app, plan, &query)
+        }
+        QuerySource::Event { name, field, group_by } => {
+            let filter =
+                EventFilter { range, name: name.clone(), user: None, tags: plan.filters.clone() };
+            let query = EventQuery {
+                filter,
+                interval: match buckets {
+                    Buckets::One => None,
+                    Buckets::Of(width) => Some(width.interval()),
+                },
+                group_by: group_by.clone(),
+                field: field.clone(),
+                distinct: None,
+                aggregations: measures.iter().map(Measure::event_aggregation).collect(),
+            };
+            query_events(app, plan, &query)
+        }
     }
 }
 
 fn query_metric(
     app: &App,
     plan: &QueryPlan,
-    range: TimeRange,
-    buckets: Buckets,
-    measures: &[Measure],
+    query: &MetricQuery,
 ) -> Result<Vec<Group>, DashboardsError> {
-    let QuerySource::Metric { name, group_by, .. } = &plan.source else { return Ok(Vec::new()) };
-    let interval = match buckets {
-        Buckets::One => Interval::WHOLE,
-        Buckets::Of(width) => width.interval(),
-    };
-    let query = MetricQuery {
-        metric: name.clone(),
-        range,
-        interval,
-        aggregations: measures.iter().filter_map(|measure| measure.metric_aggregation()).collect(),
-        filters: plan.filters.clone(),
-        group_by: group_by.clone(),
-    };
-    let found = match metrics::ask(app, &query) {
+    let found = match metrics::ask(app, query) {
         Ok(found) => found,
         // The metric was deleted after the plan was made.
         Err(MetricsError::Engine(Error::Refused(Refusal::MetricNotFound(_)))) => {
@@ -103,34 +127,19 @@ fn query_metric(
 fn query_events(
     app: &App,
     plan: &QueryPlan,
-    range: TimeRange,
-    buckets: Buckets,
-    measures: &[Measure],
+    query: &EventQuery,
 ) -> Result<Vec<Group>, DashboardsError> {
-    let QuerySource::Event { name, field, group_by } = &plan.source else { return Ok(Vec::new()) };
-    let filter = EventFilter { range, name: name.clone(), user: None, tags: plan.filters.clone() };
-    let query = EventQuery {
-        filter,
-        interval: match buckets {
-            Buckets::One => None,
-            Buckets::Of(width) => Some(width.interval()),
-        },
-        group_by: group_by.clone(),
-        field: field.clone(),
-        distinct: None,
-        aggregations: measures.iter().filter_map(|measure| measure.event_aggregation()).collect(),
-    };
-    let found = app.engine().query_events(&query)?;
-    let group = |keys: Vec<String>, label: String, summary: EventSummary| match buckets {
-        Buckets::One => Group {
+    let found = app.engine().query_events(query)?;
+    let group = |keys: Vec<String>, label: String, summary: EventSummary| match query.interval {
+        None => Group {
             keys,
             label,
-            starts: vec![range.start],
+            starts: vec![query.filter.range.start],
             columns: summary.whole.into_iter().map(|value| vec![value]).collect(),
         },
-        Buckets::Of(_) => Group { keys, label, starts: summary.starts, columns: summary.columns },
+        Some(_) => Group { keys, label, starts: summary.starts, columns: summary.columns },
     };
-    if group_by.is_empty() {
+    if query.group_by.is_empty() {
         return Ok(vec![group(Vec::new(), plan.label.clone(), found.all)]);
     }
     let labelled = |(key, summary): (Vec<String>, EventSummary)| {
@@ -141,17 +150,17 @@ fn query_events(
 }
 
 impl Measure {
-    fn metric_aggregation(self) -> Option<Aggregation> {
+    fn metric_aggregation(&self) -> Aggregation {
         match self {
-            Self::Metric(aggregation) => Some(aggregation),
-            Self::Event(_) => None,
+            Self::Metric(aggregation) => *aggregation,
+            Self::Event(_) => unreachable!("the plan of a metric has measures of metrics"),
         }
     }
 
-    fn event_aggregation(self) -> Option<EventAggregation> {
+    fn event_aggregation(&self) -> EventAggregation {
         match self {
-            Self::Event(aggregation) => Some(aggregation),
-            Self::Metric(_) => None,
+            Self::Event(aggregation) => *aggregation,
+            Self::Metric(_) => unreachable!("the plan of events has measures of events"),
         }
     }
 }

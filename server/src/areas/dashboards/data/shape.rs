@@ -153,8 +153,7 @@ fn graph(app: &App, plan: &QueryPlan, range: TimeRange) -> Result<Data, Dashboar
 
 /// Returns the buckets of a group that have a value.
 fn line(group: &Group) -> Vec<Point> {
-    let values = group.columns.first().map_or(&[] as &[Option<f64>], Vec::as_slice);
-    let points = group.starts.iter().zip(values);
+    let points = group.starts.iter().zip(group.column(0));
     points.filter_map(|(start, value)| Some(Point { start: *start, value: (*value)? })).collect()
 }
 
@@ -206,11 +205,16 @@ fn table(
 /// Returns the value of a group in a column.
 fn table_value(group: &Group, column: Column, measures: &[Measure]) -> TableValue {
     match column {
-        Column::Key(i) => TableValue::String(group.keys.get(i).cloned().unwrap_or_default()),
+        Column::Key(i) => match group.keys.get(i) {
+            Some(key) => TableValue::String(key.clone()),
+            None => unreachable!("key {i} is not one of the plan's: {:?}", group.keys),
+        },
         Column::Label => TableValue::String(group.label.clone()),
         Column::Measure(measure) => {
-            let column = measures.iter().position(|queried| *queried == measure);
-            TableValue::Number(column.and_then(|column| group.whole(column)))
+            let Some(column) = measures.iter().position(|queried| *queried == measure) else {
+                unreachable!("the measure of every column is queried, but {measure:?} is not")
+            };
+            TableValue::Number(group.whole(column))
         }
     }
 }
@@ -221,7 +225,7 @@ fn compare(a: &TableValue, b: &TableValue, direction: Order) -> Ordering {
         (TableValue::Number(Some(a)), TableValue::Number(Some(b))) => a.total_cmp(b),
         (TableValue::Number(a), TableValue::Number(b)) => return b.is_some().cmp(&a.is_some()),
         (TableValue::String(a), TableValue::String(b)) => a.cmp(b),
-        _ => Ordering::Equal,
+        _ => unreachable!("values of one column have one type, but these are {a:?} and {b:?}"),
     };
     match direction {
         Order::Asc => ascending,
@@ -270,6 +274,32 @@ mod tests {
         }
         let (a, b) = (TableValue::String("a".to_owned()), TableValue::String("b".to_owned()));
         assert_eq!(compare(&a, &b, Order::Desc), Ordering::Greater);
+    }
+
+    #[test]
+    fn the_size_of_values_includes_strings_and_as_much_for_the_json() {
+        let point = Point { start: TimestampMs(0), value: 1.0 };
+        let cell = Cell { x: 1, y: 1, value: 1.0 };
+        let item = Item { label: "item".to_owned(), value: 1.0 };
+        let row = vec![
+            ("name".to_owned(), TableValue::String("cell".to_owned())),
+            ("n".to_owned(), TableValue::Number(None)),
+        ];
+        let (string, table_value) = (size_of::<String>(), size_of::<TableValue>());
+        for (data, heap) in [
+            (Data::Number(Some(1.0)), 0),
+            (Data::Compared { value: None, previous: None }, 0),
+            (Data::Series(vec![point; 3]), 3 * size_of::<Point>()),
+            (
+                Data::Groups(vec![("a".to_owned(), vec![point; 2]), ("bc".to_owned(), vec![])]),
+                2 * string + 3 + 2 * size_of::<Point>(),
+            ),
+            (Data::Items(vec![item; 2]), 2 * (size_of::<Item>() + 4)),
+            (Data::Rows(vec![row; 2]), 2 * (2 * (string + table_value) + 4 + 4 + 1)),
+            (Data::Cells(vec![cell; 5]), 5 * size_of::<Cell>()),
+        ] {
+            assert_eq!(data.bytes(), 2 * (size_of::<Data>() + heap), "{data:?}");
+        }
     }
 
     #[test]
