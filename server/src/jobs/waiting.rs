@@ -137,7 +137,7 @@ impl Waiters {
     pub(super) fn take_first(&mut self, queue: u32) -> Option<Waiter> {
         loop {
             let number = *self.by_queue.get(&queue)?.first()?;
-            let waiter = self.remove(number)?;
+            let waiter = self.remove(number);
             if !waiter.reply.is_closed() {
                 return Some(waiter);
             }
@@ -148,7 +148,7 @@ impl Waiters {
     pub(super) fn take_by_worker(&mut self, worker: WorkerId) -> impl Iterator<Item = Waiter> {
         let its = self.all.iter().filter(|(_, waiter)| waiter.worker == worker);
         let its: Vec<u64> = its.map(|(number, _)| *number).collect();
-        its.into_iter().filter_map(|number| self.remove(number))
+        its.into_iter().map(|number| self.remove(number))
     }
 
     /// Removes disconnected fetches.
@@ -174,8 +174,14 @@ impl Waiters {
         std::mem::take(&mut self.all).into_values()
     }
 
-    fn remove(&mut self, number: u64) -> Option<Waiter> {
-        let waiter = self.all.remove(&number)?;
+    /// Removes a fetch and its entries in the index.
+    ///
+    /// # Panics
+    /// If it does not wait: the index contains only fetches that wait.
+    fn remove(&mut self, number: u64) -> Waiter {
+        let Some(waiter) = self.all.remove(&number) else {
+            unreachable!("fetch {number} does not wait, but is in the index of a queue")
+        };
         for queue in waiter.queues.iter() {
             if let Some(waiting) = self.by_queue.get_mut(queue) {
                 waiting.remove(&number);
@@ -184,7 +190,7 @@ impl Waiters {
                 }
             }
         }
-        Some(waiter)
+        waiter
     }
 }
 

@@ -164,7 +164,9 @@ fn write_groups(
 }
 
 fn write_series(out: &mut Vec<u8>, summary: &EventSummary) {
-    let counts = summary.columns.first().map_or(&[] as &[Option<f64>], Vec::as_slice);
+    let Some(counts) = summary.columns.first() else {
+        unreachable!("a query with buckets has a column of counts")
+    };
     let distinct = summary.columns.get(1);
     out.push(b'[');
     for (i, (start, count)) in summary.starts.iter().zip(counts).enumerate() {
@@ -184,9 +186,12 @@ fn write_series(out: &mut Vec<u8>, summary: &EventSummary) {
     out.push(b']');
 }
 
-/// Writes a count; 0 if it is absent.
+/// Writes a count.
 fn write_number(out: &mut Vec<u8>, count: Option<&Option<f64>>) {
-    json::number(out, count.copied().flatten().unwrap_or(0.0));
+    match count {
+        Some(Some(count)) => json::number(out, *count),
+        other => unreachable!("a count was queried, but the result is {other:?}"),
+    }
 }
 
 #[cfg(test)]

@@ -69,19 +69,23 @@ impl Tracked {
 
 impl Stats {
     /// Builds the statistics from numbers in the order of [`super::query::STATISTICS`].
+    ///
+    /// # Panics
+    /// If there are others: each aggregation of a query has a number, and a count is never absent.
     pub(super) fn new(numbers: &[Option<f64>]) -> Self {
-        let number = |at: usize| numbers.get(at).copied().flatten();
-        let count = number(0).unwrap_or(0.0) as u64;
-        let plain = |at: usize| number(at).filter(|_| count > 0).map(Plain);
+        let [Some(count), sum, avg, min, max, p50, p95, p99] = *numbers else {
+            unreachable!("the numbers are not those of the statistics: {numbers:?}")
+        };
+        let plain = |number: Option<f64>| number.filter(|_| count > 0.0).map(Plain);
         Self {
-            count,
-            sum: plain(1),
-            avg: plain(2),
-            min: plain(3),
-            max: plain(4),
-            p50: plain(5),
-            p95: plain(6),
-            p99: plain(7),
+            count: count as u64,
+            sum: plain(sum),
+            avg: plain(avg),
+            min: plain(min),
+            max: plain(max),
+            p50: plain(p50),
+            p95: plain(p95),
+            p99: plain(p99),
         }
     }
 }

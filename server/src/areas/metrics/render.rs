@@ -81,7 +81,7 @@ impl ResponseWriter {
             return Err(InvalidQueryParams::TooManyPoints(self.points).into());
         }
         let per_point = POINT_BYTES + 24 * (parsed.query.aggregations.len() - 1);
-        let bytes = usize::try_from(points).unwrap_or(0).saturating_mul(per_point);
+        let bytes = usize::try_from(points).unwrap_or(usize::MAX).saturating_mul(per_point);
         let keys = result.groups.iter().flat_map(|group| &group.key);
         let keys: usize = keys.map(|value| value.len() + 4).sum();
         self.write(256 + bytes + keys, |out| write(out, parsed, result))

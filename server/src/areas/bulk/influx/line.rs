@@ -10,6 +10,8 @@
 //! whatever it contains. After an error, parsing resumes after the next line break. A line break
 //! within a string belongs to the string; if a string is not terminated anywhere in the body, only
 //! the line on which it starts is rejected.
+//!
+//! Slices are taken at positions that were found in the same bytes, so they always exist.
 
 use super::error::LineError;
 use super::number::{boolean, ends, number};

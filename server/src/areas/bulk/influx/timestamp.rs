@@ -81,6 +81,7 @@ pub(super) struct Times {
 impl Times {
     pub(super) fn new(precision: Precision, now: TimestampMs) -> Self {
         let latest = now.0.saturating_add(limits::FUTURE_MS_MAX);
+        // With a clock before 1970, only the epoch itself is not in the future.
         Self { precision, now, latest_ms: u64::try_from(latest).unwrap_or(0) }
     }
 

@@ -167,7 +167,8 @@ impl<B: AsRef<[u8]>> WriteRequest<B> {
     }
 }
 
-/// Records the metric metadata of version 1 for a family.
+/// Records the metric metadata of version 1 for a family. Metadata with an unknown type or an
+/// invalid name is ignored: no sample can refer to it.
 fn record_metadata(families: &Families, metadata: &[u8]) -> Result<(), WriteError> {
     let (mut kind, mut name): (_, &[u8]) = (None, &[]);
     for field in Fields::of(metadata) {

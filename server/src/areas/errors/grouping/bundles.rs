@@ -2,6 +2,9 @@
 //!
 //! A hash is distinguished from words by its length, by alternating letters and digits, and by runs
 //! of letters without a vowel.
+//!
+//! Slices are taken at positions that were found in the same string, between characters, so they
+//! always exist.
 
 /// Extensions of files that bundlers write.
 const BUNDLED: [&str; 10] =

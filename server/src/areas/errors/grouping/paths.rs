@@ -9,6 +9,8 @@
 //!    program's own directory, and its last directories remain.
 //! 4. Directories that are versions, commits, build ids or dates are removed, and so are the hashes
 //!    of bundles.
+//!
+//! Slices are taken at positions that were found in the same path, so they always exist.
 
 use super::bundles;
 

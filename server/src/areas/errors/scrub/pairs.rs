@@ -4,6 +4,9 @@
 //! A value in quotes or brackets, or directly after `=`, is redacted whatever it is. After a colon
 //! or a blank, prose may follow ("invalid token: expected a number"), so only values that look
 //! random are redacted.
+//!
+//! Slices are taken at positions that were found in the same string, between characters, so they
+//! always exist.
 
 use std::ops::Range;
 

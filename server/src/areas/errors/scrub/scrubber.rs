@@ -3,6 +3,9 @@
 //! A key is secret if it contains one of the configured words, ignoring case. A word of up to four
 //! letters must be a whole word of the key, so that `auth` matches `X-Auth` and `authHeader`, but
 //! not `author`.
+//!
+//! Slices are taken at positions that were found in the same string, between characters, so they
+//! always exist.
 
 use std::borrow::Cow;
 use std::ops::Range;

@@ -1,4 +1,6 @@
 //! Repairs events whose JSON is slightly invalid: old JavaScript engines write lone surrogates.
+//!
+//! Slices are taken at positions that were found in the same bytes, so they always exist.
 
 use std::borrow::Cow;
 

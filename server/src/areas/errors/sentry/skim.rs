@@ -4,6 +4,8 @@
 //! Such an item is replaced by one with an empty type and payload, so that the parser still counts
 //! it. Invalid envelopes are passed on unchanged, for the parser to reject; only errors that the
 //! parser can no longer see are reported here.
+//!
+//! Slices are taken at positions that were found in the same bytes, so they always exist.
 
 use memchr::memchr;
 

@@ -277,6 +277,8 @@ impl DeadList {
 }
 
 impl DeadSummary {
+    /// Builds the summary of a dead job from its last failure; `None` if that cannot be read, which
+    /// was logged.
     fn new(job: DeadDetail, last: Option<&FailureReport>) -> Self {
         let dead = job.dead;
         Self {

@@ -339,6 +339,7 @@ impl From<WorkerView> for WorkerSummary {
             status: worker.status.as_str(),
             queues: worker.about.queues.iter().map(ToString::to_string).collect(),
             concurrency: worker.about.concurrency,
+            // A view always contains them.
             busy_threads: worker.vitals.busy_threads.unwrap_or(0),
             started_at: IsoTime(worker.started_at),
             last_heartbeat: IsoTime(worker.last_heartbeat),

@@ -8,6 +8,8 @@
 //! 3. The stack of the only thread.
 //! 4. The parameterised message, preferably its template.
 //! 5. The transaction.
+//!
+//! A field that was not sent, or had another type, is hashed as an empty string.
 
 use std::cell::LazyCell;
 
