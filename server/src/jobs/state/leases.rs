@@ -43,8 +43,8 @@ impl State {
         let mut granted = Vec::new();
         for queue in queues.iter() {
             while granted.len() < limit as usize {
-                let Some(id) = self.pop_ready(*queue) else { break };
-                granted.extend(self.grant(id, worker, cycle));
+                let Some((id, job)) = self.pop_ready(*queue) else { break };
+                granted.push(self.grant(id, job, worker, cycle));
             }
         }
         Ok(granted)
@@ -75,8 +75,7 @@ impl State {
         }
     }
 
-    fn grant(&mut self, id: JobId, worker: WorkerId, cycle: &mut Cycle) -> Option<Grant> {
-        let mut job = self.jobs.get(&id).copied()?;
+    fn grant(&mut self, id: JobId, mut job: Job, worker: WorkerId, cycle: &mut Cycle) -> Grant {
         let lease_ms = match job.timeout_seconds {
             0 => self.settings.lease_ms,
             seconds => i64::from(seconds) * 1_000,
@@ -100,7 +99,7 @@ impl State {
         self.store_held(id, job, &hold, cycle);
         self.hold(id, job, hold);
         self.jobs.insert(id, job);
-        Some(grant)
+        grant
     }
 
     /// Records a job as held.

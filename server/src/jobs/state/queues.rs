@@ -3,6 +3,7 @@
 use std::collections::{HashMap, VecDeque};
 
 use super::cycle::Cycle;
+use super::job::Job;
 use super::machine::State;
 use super::unused_queues::UnusedQueues;
 use crate::jobs::error::JobsError;
@@ -270,17 +271,23 @@ impl State {
     }
 
     /// Takes the next job from a queue, unless it is paused.
-    pub(super) fn pop_ready(&mut self, number: u32) -> Option<JobId> {
+    pub(super) fn pop_ready(&mut self, number: u32) -> Option<(JobId, Job)> {
         let queue = self.queues.of_mut(number);
         if queue.paused_ms.is_some() {
             return None;
         }
         while let Some(id) = queue.order.pop_front() {
-            if self.jobs.get(&id).is_some_and(|job| job.status == JobStatus::Ready) {
-                queue.ready -= 1;
-                self.queues.waiting -= 1;
-                return Some(id);
+            if let Some(job) = self.jobs.get(&id).filter(|job| job.status == JobStatus::Ready) {
+                queue.ready = changed(queue.ready, -1);
+                self.queues.waiting = changed(self.queues.waiting, -1);
+                return Some((id, *job));
             }
+        }
+        if queue.ready > 0 {
+            unreachable!(
+                "queue {number} counts {} ready jobs, but its order has none",
+                queue.ready
+            );
         }
         None
     }
@@ -291,9 +298,9 @@ impl State {
         let stays = |other: &JobId| {
             *other != id && self.jobs.get(other).is_some_and(|job| job.status == JobStatus::Ready)
         };
-        self.queues.waiting -= 1;
+        self.queues.waiting = changed(self.queues.waiting, -1);
         let queue = self.queues.of_mut(number);
-        queue.ready -= 1;
+        queue.ready = changed(queue.ready, -1);
         if queue.ready == 0 {
             queue.order = VecDeque::new();
             return;
@@ -336,12 +343,7 @@ impl State {
     }
 
     /// Deletes a waiting job and everything stored of it.
-    pub(super) fn remove_waiting(
-        &mut self,
-        id: JobId,
-        mut job: super::job::Job,
-        cycle: &mut Cycle,
-    ) {
+    pub(super) fn remove_waiting(&mut self, id: JobId, mut job: Job, cycle: &mut Cycle) {
         self.cancel_wait(id, job);
         self.release_key(id, &mut job);
         self.jobs.remove(&id);

@@ -280,7 +280,7 @@ fn with_id(user: Option<Value>, key: Option<&str>) -> Option<Value> {
 }
 
 /// Returns the stored properties of an occurrence, and all of them as JSON. If they cannot be read,
-/// this is logged, and the response contains only what the event's own fields and tags tell.
+/// this is logged, and the response contains only the fields and tags of the event.
 fn read_properties(event: &Event) -> (OccurrenceProperties, Option<Value>) {
     let log_unreadable = |why: &dyn std::fmt::Display| {
         let id = ids::prefixed(EVENT_ID_PREFIX, event.id.0);
