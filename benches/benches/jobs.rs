@@ -157,7 +157,7 @@ fn start(c: &mut Criterion) {
     group.bench_function("start over a million jobs that wait", |b| {
         b.iter(|| {
             let ledger = ledger_of(engine.clone(), JobsSettings::default());
-            let queue = runtime.block_on(ledger.queue("default".to_owned())).unwrap();
+            let queue = runtime.block_on(ledger.queue(QueueName::new("default").unwrap())).unwrap();
             assert_eq!(queue.ready, count);
             ledger
         });

@@ -15,10 +15,13 @@ use crate::areas::bulk::Families;
 use crate::areas::errors::Ledger;
 use crate::http::{ApiError, ApiResult, ErrorCode, OtlpAttributes, Settings};
 use crate::jobs::{Jobs, JobsError};
-use crate::limits::{BULK_WRITE_POINTS_MAX, OVERLOADED_RETRY_SECONDS};
+use crate::limits::{BULK_WRITE_POINTS_MAX, JSON_SCRATCH_BYTES_MAX, OVERLOADED_RETRY_SECONDS};
 use crate::platform::ids::Ids;
 use crate::platform::keys::{KeyError, Keys};
 use crate::platform::ticks::Ticks;
+
+/// The result of work that an [`App`] runs: the error is the one to respond with.
+pub type AppResult<T> = ApiResult<T>;
 
 /// The open service.
 #[derive(Debug)]
@@ -185,7 +188,7 @@ impl App {
 
     /// Writes samples and events, together with the receipt of an idempotent request. Returns once
     /// they are durable as configured.
-    pub async fn write(&self, write: Write) -> ApiResult<Written> {
+    pub async fn write(&self, write: Write) -> AppResult<Written> {
         let (done, outcome) = oneshot::channel();
         self.engine.submit(write, move |result| {
             // The receiver is gone if the client has disconnected; the data is stored anyway.
@@ -205,7 +208,7 @@ impl App {
     pub async fn query<T, E>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> Result<T, E> + Send + 'static,
-    ) -> ApiResult<T>
+    ) -> AppResult<T>
     where
         T: Send + 'static,
         E: Into<ApiError> + Send + 'static,
@@ -232,11 +235,29 @@ impl App {
         })
     }
 
+    /// Parses the body of a request: at once if it is short, otherwise outside the threads that
+    /// serve connections.
+    pub async fn parse<T, E>(
+        self: &Arc<Self>,
+        body: Vec<u8>,
+        work: impl FnOnce(&Self, &[u8]) -> Result<T, E> + Send + 'static,
+    ) -> AppResult<T>
+    where
+        T: Send + 'static,
+        E: Into<ApiError> + Send + 'static,
+    {
+        if body.len() <= JSON_SCRATCH_BYTES_MAX {
+            work(self, &body).map_err(Into::into)
+        } else {
+            self.blocking(move |app| work(app, &body)).await
+        }
+    }
+
     /// Runs short work that may wait for the disk, such as a change of documents.
     pub async fn blocking<T, E>(
         self: &Arc<Self>,
         work: impl FnOnce(&Self) -> Result<T, E> + Send + 'static,
-    ) -> ApiResult<T>
+    ) -> AppResult<T>
     where
         T: Send + 'static,
         E: Into<ApiError> + Send + 'static,

@@ -232,7 +232,7 @@ impl Case for WaitingJobs {
             }),
             Operation::<Self>::new("delete each of half", |_, open, _| Self::delete_each(open)),
             Operation::<Self>::new("purge half", |_, open, size| {
-                let purged = open.wait(open.jobs().purge(QUEUE.to_owned())).unwrap();
+                let purged = open.wait(open.jobs().purge(QueueName::new(QUEUE).unwrap())).unwrap();
                 assert_eq!(purged, size / 2);
             }),
         ]
@@ -255,7 +255,7 @@ impl ScheduledJobs {
 
     fn become_due(open: &mut OpenJobs, size: usize) {
         open.pass(Duration::from_millis(size as u64 + 1), async |jobs| {
-            jobs.queue(QUEUE.to_owned()).await.unwrap().scheduled == 0
+            jobs.queue(QueueName::new(QUEUE).unwrap()).await.unwrap().scheduled == 0
         });
     }
 }
@@ -278,7 +278,7 @@ impl Case for ScheduledJobs {
             Operation::<Self>::new("start", |_, open, _| open.start()),
             Operation::<Self>::new("become due", |_, open, size| Self::become_due(open, size)),
             Operation::<Self>::new("purge", |_, open, size| {
-                let purged = open.wait(open.jobs().purge(QUEUE.to_owned())).unwrap();
+                let purged = open.wait(open.jobs().purge(QueueName::new(QUEUE).unwrap())).unwrap();
                 assert_eq!(purged, size);
             }),
         ]

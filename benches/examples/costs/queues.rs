@@ -42,7 +42,7 @@ impl Queues {
 
     fn purge_each(open: &mut OpenJobs, queues: usize) {
         open.each(0..queues, |jobs, n| async move {
-            let purged = jobs.purge(name(n)).await?;
+            let purged = jobs.purge(QueueName::new(&name(n)).unwrap()).await?;
             assert_eq!(purged, JOBS);
             Ok(())
         });

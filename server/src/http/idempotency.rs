@@ -262,10 +262,12 @@ fn take_part<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::http::Success;
 
     #[test]
     fn a_response_is_stored_completely() {
-        let response = Response::bytes(StatusCode::CREATED, "application/json", "{\"id\":1}")
+        let response = Response::json(Success::Created, &serde_json::json!({"id": 1}))
+            .unwrap()
             .header(http::header::ETAG, HeaderValue::from_static("\"7\""));
         let stored = encode(&response);
         let read = decode(&stored).unwrap();

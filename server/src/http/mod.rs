@@ -50,6 +50,7 @@ mod exposition;
 mod openapi;
 mod operational;
 mod pace;
+mod path_param;
 mod response_compression;
 mod telemetry;
 
@@ -60,10 +61,11 @@ pub use error::{ApiError, ApiResult, Details, ErrorCode, Resource};
 pub use etag::{etag_of, etag_of_response};
 pub use identify::SENTRY_LIMITS;
 pub use listener::{ControlListener, Listener};
+pub use path_param::PathParam;
 pub use pipeline::Origin;
 pub use query::{Paging, Query};
 pub use request::Request;
-pub use response::{Data, Deleted, Meta, Page, Response};
+pub use response::{Data, Deleted, Meta, Page, Response, Success};
 pub use route::{
     Access, BodyEncoding, BodyFilter, BodyFiltering, BodyKind, DsnIn, Handle, Handler,
     HandlerFuture, LimitClass, Method, OnDisconnect, QueryRule, Route, Scope,

@@ -4,8 +4,8 @@
 use std::sync::Arc;
 
 use bytes::Bytes;
+use http::HeaderValue;
 use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY};
-use http::{HeaderValue, StatusCode};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -154,13 +154,13 @@ fn metrics(server: Arc<Server>) -> HandlerFuture {
         let text = exposition::render(&server, engine)?;
         let media = "application/openmetrics-text; version=1.0.0; charset=utf-8";
         // The metrics that show what uses the memory must be available when it is full.
-        Ok(Response::bytes(StatusCode::OK, media, text).exempt_from_memory_limit())
+        Ok(Response::bytes(media, text).exempt_from_memory_limit())
     })
 }
 
 fn openapi(server: Arc<Server>) -> HandlerFuture {
     let document = Bytes::clone(&server.openapi);
-    now(Ok(Response::bytes(StatusCode::OK, "application/json", document).of_static_bytes()))
+    now(Ok(Response::bytes("application/json", document).of_static_bytes()))
 }
 
 fn page(_: Arc<Server>) -> HandlerFuture {
@@ -181,7 +181,7 @@ fn now(answer: ApiResult<Response>) -> HandlerFuture {
 }
 
 fn asset(media: &'static str, text: &'static str) -> Response {
-    Response::bytes(StatusCode::OK, media, Bytes::from_static(text.as_bytes()))
+    Response::bytes(media, Bytes::from_static(text.as_bytes()))
         .of_static_bytes()
         .header(CONTENT_SECURITY_POLICY, HeaderValue::from_static(PAGE_POLICY))
         .header(CACHE_CONTROL, HeaderValue::from_static("no-cache"))

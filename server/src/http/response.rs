@@ -99,20 +99,24 @@ impl Deleted {
     }
 }
 
+/// What the status of a successful response says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Success {
+    /// 200: the request was carried out.
+    Ok,
+    /// 201: the request created a resource.
+    Created,
+}
+
 impl Response {
     /// Returns a response with status 200 and this JSON body.
     pub fn ok<T: Serialize>(body: &T) -> ApiResult<Self> {
-        Self::json(StatusCode::OK, body)
+        Self::json(Success::Ok, body)
     }
 
     /// Returns a response with status 201 and this JSON body.
     pub fn created<T: Serialize>(body: &T) -> ApiResult<Self> {
-        Self::json(StatusCode::CREATED, body)
-    }
-
-    /// Returns a response with status 202 and this JSON body.
-    pub fn accepted<T: Serialize>(body: &T) -> ApiResult<Self> {
-        Self::json(StatusCode::ACCEPTED, body)
+        Self::json(Success::Created, body)
     }
 
     /// Returns a response with status 204 and no body.
@@ -121,16 +125,16 @@ impl Response {
         Self { status, headers, body: Bytes::new(), accounting: MemoryAccounting::Counted }
     }
 
-    /// Returns a response with this status and JSON body.
-    pub fn json<T: Serialize>(status: StatusCode, body: &T) -> ApiResult<Self> {
+    /// Returns a response with this JSON body.
+    pub fn json<T: Serialize>(success: Success, body: &T) -> ApiResult<Self> {
         let bytes = serde_json::to_vec(body).map_err(ApiError::internal)?;
-        Ok(Self::bytes(status, "application/json", bytes))
+        Ok(Self::bytes("application/json", bytes).with(success))
     }
 
-    /// Returns a response with this status and JSON body, which may be large: its memory is
-    /// reserved while it is serialised.
+    /// Returns a response with this JSON body, which may be large: its memory is reserved while it
+    /// is serialised.
     pub fn counted_json<T: Serialize>(
-        status: StatusCode,
+        success: Success,
         body: &T,
         memory: &Memory,
     ) -> ApiResult<Self> {
@@ -139,24 +143,30 @@ impl Response {
             JsonWriteError::MemoryFull(full) => overloaded(MEMORY_FULL).caused_by(full),
             JsonWriteError::Invalid(error) => ApiError::internal(error),
         })?;
-        Ok(Self { status, ..Self::counted(text) })
+        Ok(Self::counted(text).with(success))
     }
 
-    /// Returns a response with this status, content type and body.
-    pub fn bytes(status: StatusCode, media: &'static str, body: impl Into<Bytes>) -> Self {
+    /// Returns a response with status 200 and a body of this content type.
+    pub fn bytes(media: &'static str, body: impl Into<Bytes>) -> Self {
         let mut headers = HeaderMap::with_capacity(8);
         headers.insert(CONTENT_TYPE, HeaderValue::from_static(media));
-        Self { status, headers, body: body.into(), accounting: MemoryAccounting::Reserve }
+        let (status, accounting) = (StatusCode::OK, MemoryAccounting::Reserve);
+        Self { status, headers, body: body.into(), accounting }
     }
 
     /// Returns a response with status 200 and a JSON string whose memory is reserved already.
     pub fn counted(text: ChargedJson) -> Self {
         let (bytes, share) = text.into_parts();
         let body = held_bytes(bytes.into(), share);
-        Self {
-            accounting: MemoryAccounting::Counted,
-            ..Self::bytes(StatusCode::OK, "application/json", body)
-        }
+        Self { accounting: MemoryAccounting::Counted, ..Self::bytes("application/json", body) }
+    }
+
+    fn with(self, success: Success) -> Self {
+        let status = match success {
+            Success::Ok => StatusCode::OK,
+            Success::Created => StatusCode::CREATED,
+        };
+        Self { status, ..self }
     }
 
     /// Adds a header, replacing one of the same name.
@@ -279,7 +289,8 @@ impl From<&ApiError> for Response {
         // Serialising strings and numbers cannot fail; an empty body would still carry the right
         // status.
         let body = serde_json::to_vec(&Body { error: inner }).unwrap_or_default();
-        let mut response = Self::bytes(error.code().status(), "application/json", body)
+        let body = Self::bytes("application/json", body);
+        let mut response = Self { status: error.code().status(), ..body }
             .header(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         for (name, value) in error.headers() {
             response = response.header(name.clone(), value.clone());

@@ -103,12 +103,12 @@ fn changes_by_users_to_the_queues_of_the_server_end_at_a_start() {
         runtime.block_on(fixture.jobs.register(about(&["telltale", "default"]))).unwrap().id;
     runtime.block_on(fixture.jobs.restrict(own, WorkerStatus::Quiet)).unwrap();
     let id = fixture.enqueue_own();
-    let paused = runtime.block_on(fixture.jobs.pause("telltale".to_owned()));
+    let paused = runtime.block_on(fixture.jobs.pause(QueueName::stored("telltale")));
     assert!(paused.is_ok(), "{paused:?}");
     let of_user = fixture.enqueue("A");
     fixture.jobs.close();
     let again = open(&fixture.engine, &fixture.clock, Ticks::system());
-    let shown = runtime.block_on(again.queue("telltale".to_owned())).unwrap();
+    let shown = runtime.block_on(again.queue(QueueName::stored("telltale"))).unwrap();
     assert_eq!((shown.paused_at, shown.ready), (None, 1));
     // The worker of a user still works the user's queue.
     let fetched = runtime.block_on(again.fetch(mixed, 10, Duration::ZERO)).unwrap().keep();

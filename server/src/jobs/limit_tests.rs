@@ -105,13 +105,13 @@ fn a_dead_job_cannot_be_retried_into_a_full_queue_and_stays_dead() {
     let dies = fixture.try_enqueue(NewJob { max_attempts: 1, ..job("Work") }).unwrap();
     assert_eq!(fixture.fail(&fixture.fetch(worker)[0]).status, JobStatus::Dead);
     let blocks = fixture.enqueue("Work");
-    let full = fixture.runtime.block_on(fixture.jobs.retry(dies.to_string()));
+    let full = fixture.runtime.block_on(fixture.jobs.retry(DeadJobId::Job(dies)));
     assert!(matches!(&full, Err(JobsError::QueueFull { .. })), "{full:?}");
     let all = Selection::Ids(vec![dies.to_string()], QueueOwner::Users);
     assert_eq!(fixture.runtime.block_on(fixture.jobs.retry_all(all)).unwrap(), (0, 1));
     assert_eq!(fixture.status(dies), JobStatus::Dead);
     fixture.runtime.block_on(fixture.jobs.delete(blocks)).unwrap();
-    fixture.runtime.block_on(fixture.jobs.retry(dies.to_string())).unwrap();
+    fixture.runtime.block_on(fixture.jobs.retry(DeadJobId::Job(dies))).unwrap();
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn a_purge_includes_jobs_whose_ids_were_generated_while_the_clock_was_ahead() {
     fixture.clock.jump(NOW);
     fixture.jobs.close();
     let again = open(&fixture.engine, &fixture.clock, Ticks::system());
-    assert_eq!(fixture.runtime.block_on(again.purge("default".to_owned())).unwrap(), 1);
+    assert_eq!(fixture.runtime.block_on(again.purge(QueueName::stored("default"))).unwrap(), 1);
 }
 
 #[test]

@@ -18,7 +18,7 @@
 //! This module knows nothing of HTTP, nor of what the jobs do.
 //!
 //! `state` is the in-memory state machine, without threads and disk; `stored` is its format on
-//! disk; `ledger` runs it in cycles, timed by `pace`; `desk` is the interface for callers;
+//! disk; `ledger` runs it in cycles, timed by `pace`; `service` is the interface for callers;
 //! `history` writes metrics of what happened and queries them.
 
 mod bodies;
@@ -46,7 +46,7 @@ pub use history::{
 };
 pub use listing::{JobFilter, JobPage, JobStateFilter};
 pub use model::{
-    DeadDetail, DeadFilter, DeadId, DeadJob, DeadPage, Enqueued, Failed, FailureReport,
+    DeadDetail, DeadFilter, DeadId, DeadJob, DeadJobId, DeadPage, Enqueued, Failed, FailureReport,
     HeartbeatReply, HeldJob, JobDetail, JobId, JobStatus, NewJob, NewWorker, PastFailure,
     QueueOwner, QueuePage, QueueView, Registered, Selection, WorkerId, WorkerPage, WorkerStatus,
     WorkerUsage, WorkerView,

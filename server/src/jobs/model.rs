@@ -59,6 +59,31 @@ id! {
     DeadId, "dead_"
 }
 
+/// The id by which a client names a dead job: its own, or the one that it had as a job.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum DeadJobId {
+    /// Its own id.
+    Dead(DeadId),
+    /// Its id as a job.
+    Job(JobId),
+}
+
+impl DeadJobId {
+    /// Parses the displayed form of either id.
+    pub fn parse(text: &str) -> Option<Self> {
+        DeadId::parse(text).map(Self::Dead).or_else(|| JobId::parse(text).map(Self::Job))
+    }
+}
+
+impl fmt::Display for DeadJobId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Dead(id) => id.fmt(f),
+            Self::Job(id) => id.fmt(f),
+        }
+    }
+}
+
 impl JobId {
     /// Returns the creation time of the id, which is part of it.
     pub(super) fn made_at(self) -> TimestampMs {

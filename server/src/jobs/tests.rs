@@ -228,7 +228,7 @@ fn a_job_that_cannot_be_read_dies_with_the_reason() {
     let dead = &page.jobs[0];
     assert_eq!((dead.dead.job, &*dead.dead.error_class), (bad, "Unreadable"));
     assert_eq!((&*dead.arguments, dead.enqueued_at), ("{}", NOW));
-    let retried = fixture.runtime.block_on(fixture.jobs.retry(dead.dead.id.to_string()));
+    let retried = fixture.runtime.block_on(fixture.jobs.retry(DeadJobId::Dead(dead.dead.id)));
     assert!(matches!(retried, Err(JobsError::Failed(_))), "there is no body to retry with");
 }
 
@@ -254,8 +254,11 @@ fn a_purge_takes_as_many_steps_as_needed() {
     let drafted = (0..many).map(|_| fixture.jobs.draft(job("A"))).collect();
     let answer = |taken: Vec<_>| (taken.iter().all(Result::is_ok), None);
     assert!(fixture.runtime.block_on(fixture.jobs.enqueue_all(drafted, answer)).unwrap());
-    assert_eq!(fixture.runtime.block_on(fixture.jobs.purge("default".to_owned())).unwrap(), many);
-    let queue = fixture.runtime.block_on(fixture.jobs.queue("default".to_owned())).unwrap();
+    assert_eq!(
+        fixture.runtime.block_on(fixture.jobs.purge(QueueName::stored("default"))).unwrap(),
+        many
+    );
+    let queue = fixture.runtime.block_on(fixture.jobs.queue(QueueName::stored("default"))).unwrap();
     assert_eq!(queue.ready, 0);
 }
 
@@ -342,7 +345,7 @@ fn after_a_failed_write_queries_are_answered_and_returned_jobs_are_kept() {
         // following cycle returns the job.
         let go_on = fixture.block_ledger(fixture.full_cycle(), granted);
         let mut failing = Box::pin(jobs.enqueue(jobs.draft(too_large()), None));
-        let mut looking = Box::pin(jobs.queue("default".to_owned()));
+        let mut looking = Box::pin(jobs.queue(QueueName::stored("default")));
         assert!((&mut failing).now_or_never().is_none());
         assert!((&mut looking).now_or_never().is_none());
         drop(go_on);
@@ -382,7 +385,7 @@ fn an_unreadable_job_dies_with_its_reason_even_if_writes_fail_meanwhile() {
         assert!(matches!(failing.await, Err(JobsError::Failed(_))));
         let again = jobs.enqueue(jobs.draft(too_large()), None).await;
         assert!(matches!(again, Err(JobsError::Failed(_))), "while the ledger backs off");
-        assert_eq!(jobs.queue("default".to_owned()).await.unwrap().running, 1);
+        assert_eq!(jobs.queue(QueueName::stored("default")).await.unwrap().running, 1);
         fixture.pass(1_000);
         jobs.queues().await.unwrap();
         let page = jobs.dead_jobs(DeadFilter::default(), 0, 10).await.unwrap();
@@ -466,7 +469,7 @@ fn a_receipt_and_its_jobs_are_written_together_or_not_at_all() {
     assert!(fixture.engine.receipt(7).unwrap().is_some());
     assert!(matches!(enqueue(vec![job("A"), too_large()], 8), Err(JobsError::Failed(_))));
     assert!(fixture.engine.receipt(8).unwrap().is_none());
-    let queue = fixture.runtime.block_on(fixture.jobs.queue("default".to_owned())).unwrap();
+    let queue = fixture.runtime.block_on(fixture.jobs.queue(QueueName::stored("default"))).unwrap();
     assert_eq!(queue.ready, 2);
 }
 
@@ -481,10 +484,10 @@ fn a_dead_job_that_another_request_retries_meanwhile_is_not_found() {
         let held = jobs.fetch(worker, 1, Duration::ZERO).await.unwrap().keep().remove(0);
         let report = FailureReport::new("Boom", "", Vec::new());
         jobs.fail(id, Some(held.token), report).await.unwrap();
-        let dead = jobs.job(id).await.unwrap().0.dead_id.unwrap().to_string();
+        let dead = jobs.job(id).await.unwrap().0.dead_id.map(DeadJobId::Dead).unwrap();
         let go_on = fixture.block_ledger(Vec::new(), ());
-        let mut second = Box::pin(jobs.retry(dead.clone()));
-        let mut shown = Box::pin(jobs.dead_job(dead.clone()));
+        let mut second = Box::pin(jobs.retry(dead));
+        let mut shown = Box::pin(jobs.dead_job(dead));
         assert!((&mut second).now_or_never().is_none());
         let mut listed = Box::pin(jobs.dead_jobs(DeadFilter::default(), 0, 10));
         assert!((&mut shown).now_or_never().is_none());

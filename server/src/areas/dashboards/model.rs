@@ -4,16 +4,26 @@
 use std::collections::HashSet;
 
 use telltale_engine::TimestampMs;
+/// A document with its revision.
+pub(super) use telltale_engine::Versioned;
 
 use super::definition::{Definition, Position, WidgetQuery};
 use super::error::{DashboardsError, Invalid, Rule};
 use super::options::WidgetOptions;
 use crate::limits;
 
+/// The id of a dashboard.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct DashboardId(String);
+
+/// The id of a widget.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct WidgetId(String);
+
 /// A dashboard.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Dashboard {
-    pub(super) id: String,
+    pub(super) id: DashboardId,
     pub(super) name: String,
     pub(super) description: Option<String>,
     pub(super) created_at: TimestampMs,
@@ -26,7 +36,7 @@ pub(super) struct Dashboard {
 /// A dashboard in a list.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Summary {
-    pub(super) id: String,
+    pub(super) id: DashboardId,
     pub(super) name: String,
     pub(super) description: Option<String>,
     pub(super) created_at: TimestampMs,
@@ -37,7 +47,7 @@ pub(super) struct Summary {
 /// A widget of a dashboard.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Widget {
-    pub(super) id: String,
+    pub(super) id: WidgetId,
     pub(super) created_at: TimestampMs,
     pub(super) definition: Definition,
 }
@@ -79,27 +89,56 @@ pub(super) struct WidgetChange {
 /// A new position for the widget `id`.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct Move {
-    pub(super) id: String,
+    pub(super) id: WidgetId,
     pub(super) position: Position,
 }
 
+macro_rules! text_id {
+    ($Id:ident, $prefix:literal) => {
+        impl $Id {
+            /// The prefix of new ids.
+            pub(super) const PREFIX: &'static str = $prefix;
+
+            /// Returns the id as text.
+            pub(super) fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl From<String> for $Id {
+            fn from(text: String) -> Self {
+                Self(text)
+            }
+        }
+
+        impl From<$Id> for String {
+            fn from(id: $Id) -> Self {
+                id.0
+            }
+        }
+    };
+}
+
+text_id!(DashboardId, "dash_");
+text_id!(WidgetId, "widget_");
+
 impl Dashboard {
     /// Returns the widget `id`.
-    pub(super) fn widget(&self, id: &str) -> Result<&Widget, DashboardsError> {
-        let found = self.widgets.iter().find(|widget| widget.id == id);
-        found.ok_or_else(|| DashboardsError::WidgetNotFound(id.to_owned()))
+    pub(super) fn widget(&self, id: &WidgetId) -> Result<&Widget, DashboardsError> {
+        let found = self.widgets.iter().find(|widget| widget.id == *id);
+        found.ok_or_else(|| DashboardsError::WidgetNotFound(id.as_str().to_owned()))
     }
 
     /// Returns the widget `id` for modification.
-    pub(super) fn widget_mut(&mut self, id: &str) -> Result<&mut Widget, DashboardsError> {
-        let found = self.widgets.iter_mut().find(|widget| widget.id == id);
-        found.ok_or_else(|| DashboardsError::WidgetNotFound(id.to_owned()))
+    pub(super) fn widget_mut(&mut self, id: &WidgetId) -> Result<&mut Widget, DashboardsError> {
+        let found = self.widgets.iter_mut().find(|widget| widget.id == *id);
+        found.ok_or_else(|| DashboardsError::WidgetNotFound(id.as_str().to_owned()))
     }
 
     /// Adds a widget; one without a position is placed below all others.
     pub(super) fn add(
         &mut self,
-        id: String,
+        id: WidgetId,
         created_at: TimestampMs,
         widget_draft: WidgetDraft,
     ) -> Result<(), DashboardsError> {
@@ -117,10 +156,10 @@ impl Dashboard {
     /// Changes the widget `id` and returns its new definition.
     pub(super) fn change_widget(
         &mut self,
-        id: &str,
+        id: &WidgetId,
         change: WidgetChange,
     ) -> Result<&Definition, DashboardsError> {
-        let others = self.widgets.iter().filter(|widget| widget.id != id);
+        let others = self.widgets.iter().filter(|widget| widget.id != *id);
         let free = next_position(others);
         let definition = &mut self.widget_mut(id)?.definition;
         if let Some(title) = change.title {
@@ -139,9 +178,9 @@ impl Dashboard {
     }
 
     /// Removes the widget `id`.
-    pub(super) fn remove(&mut self, id: &str) -> Result<(), DashboardsError> {
+    pub(super) fn remove(&mut self, id: &WidgetId) -> Result<(), DashboardsError> {
         self.widget(id)?;
-        self.widgets.retain(|widget| widget.id != id);
+        self.widgets.retain(|widget| widget.id != *id);
         Ok(())
     }
 
@@ -229,7 +268,7 @@ mod tests {
     fn dashboard(positions: &[Option<Position>]) -> Dashboard {
         let zero = TimestampMs(0);
         let mut dashboard = Dashboard {
-            id: "d".to_owned(),
+            id: DashboardId("d".to_owned()),
             name: "n".to_owned(),
             description: None,
             created_at: zero,
@@ -237,7 +276,7 @@ mod tests {
             widgets: Vec::new(),
         };
         for (i, position) in positions.iter().enumerate() {
-            dashboard.add(format!("w{i}"), zero, widget_draft(*position)).unwrap();
+            dashboard.add(WidgetId(format!("w{i}")), zero, widget_draft(*position)).unwrap();
         }
         dashboard
     }
@@ -258,7 +297,7 @@ mod tests {
     fn a_cleared_position_is_the_default_below_the_others() {
         let mut dashboard = dashboard(&[None, None]);
         let change = WidgetChange { position: Some(None), ..WidgetChange::default() };
-        dashboard.change_widget("w0", change).unwrap();
+        dashboard.change_widget(&WidgetId("w0".to_owned()), change).unwrap();
         assert_eq!(positions(&dashboard), [(0, 6, 4, 3), (0, 3, 4, 3)]);
     }
 
@@ -267,7 +306,7 @@ mod tests {
         let mut dashboard = dashboard(&[None, None]);
         let before = dashboard.clone();
         let to = |id: &str, y| Move {
-            id: id.to_owned(),
+            id: WidgetId(id.to_owned()),
             position: Position { x: 0, y, width: 12, height: 1 },
         };
         let error = dashboard.arrange(&[to("w0", 7), to("w9", 8)]).unwrap_err();
@@ -281,7 +320,7 @@ mod tests {
     #[test]
     fn the_number_of_widgets_is_limited() {
         let mut dashboard = dashboard(&vec![None; limits::WIDGETS_MAX]);
-        let more = dashboard.add("more".to_owned(), TimestampMs(0), widget_draft(None));
+        let more = dashboard.add(WidgetId("more".to_owned()), TimestampMs(0), widget_draft(None));
         assert!(matches!(more, Err(DashboardsError::TooManyWidgets)));
     }
 }

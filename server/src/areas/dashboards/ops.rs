@@ -4,20 +4,18 @@
 //! revision has not changed; on conflict it starts over with the current revision. No change is
 //! lost, and the caller's `If-Match` holds at the moment of the write.
 
-use telltale_engine::{Receipt, TimestampMs, Versioned};
+use telltale_engine::{Receipt, TimestampMs};
 
 use super::definition::Definition;
 use super::error::{DashboardsError, Invalid};
 use super::model::{
-    Dashboard, DashboardChange, DashboardDraft, Move, Summary, WidgetChange, WidgetDraft,
+    Dashboard, DashboardChange, DashboardDraft, DashboardId, Move, Summary, Versioned,
+    WidgetChange, WidgetDraft, WidgetId,
 };
 use super::store::{self, WriteOutcome};
 use crate::app::App;
 use crate::areas::metrics;
 use crate::limits;
-
-const DASHBOARD_PREFIX: &str = "dash_";
-const WIDGET_PREFIX: &str = "widget_";
 
 /// Returns all dashboards, newest first.
 pub(super) fn list(app: &App) -> Result<Vec<Summary>, DashboardsError> {
@@ -25,15 +23,15 @@ pub(super) fn list(app: &App) -> Result<Vec<Summary>, DashboardsError> {
 }
 
 /// Returns one dashboard with its revision.
-pub(super) fn get(app: &App, id: &str) -> Result<Versioned<Dashboard>, DashboardsError> {
-    store::get(app.engine(), id)?.ok_or_else(|| DashboardsError::NotFound(id.to_owned()))
+pub(super) fn get(app: &App, id: &DashboardId) -> Result<Versioned<Dashboard>, DashboardsError> {
+    store::get(app.engine(), id)?.ok_or_else(|| DashboardsError::NotFound(id.as_str().to_owned()))
 }
 
 /// Builds a dashboard from a draft, without storing it.
 pub(super) fn build(app: &App, draft: DashboardDraft) -> Result<Dashboard, DashboardsError> {
     let now = app.now();
     let mut dashboard = Dashboard {
-        id: app.new_id(DASHBOARD_PREFIX),
+        id: app.new_id(DashboardId::PREFIX).into(),
         name: draft.name,
         description: draft.description,
         created_at: now,
@@ -43,7 +41,7 @@ pub(super) fn build(app: &App, draft: DashboardDraft) -> Result<Dashboard, Dashb
     for (i, widget_draft) in draft.widgets.into_iter().enumerate() {
         let outer = format!("widgets[{i}]");
         check(app, &widget_draft.definition).map_err(|invalid| invalid.within(&outer))?;
-        dashboard.add(app.new_id(WIDGET_PREFIX), now, widget_draft)?;
+        dashboard.add(app.new_id(WidgetId::PREFIX).into(), now, widget_draft)?;
     }
     Ok(dashboard)
 }
@@ -51,7 +49,7 @@ pub(super) fn build(app: &App, draft: DashboardDraft) -> Result<Dashboard, Dashb
 /// Builds a copy of a dashboard, named `name` or after the original, without storing it.
 pub(super) fn copy(
     app: &App,
-    id: &str,
+    id: &DashboardId,
     name: Option<String>,
 ) -> Result<Dashboard, DashboardsError> {
     let original = get(app, id)?.value;
@@ -83,7 +81,7 @@ pub(super) fn insert(
 /// `If-Match`; likewise in the functions below.
 pub(super) fn update(
     app: &App,
-    id: &str,
+    id: &DashboardId,
     change: &DashboardChange,
     fits: impl Fn(u64) -> bool,
 ) -> Result<Versioned<Dashboard>, DashboardsError> {
@@ -101,7 +99,7 @@ pub(super) fn update(
 /// Deletes a dashboard with its widgets.
 pub(super) fn delete(
     app: &App,
-    id: &str,
+    id: &DashboardId,
     fits: impl Fn(u64) -> bool,
 ) -> Result<(), DashboardsError> {
     for _ in 0..limits::DASHBOARD_TRIES_MAX {
@@ -119,14 +117,14 @@ pub(super) fn delete(
 /// Adds a widget. Returns its id and the dashboard.
 pub(super) fn add_widget(
     app: &App,
-    id: &str,
+    id: &DashboardId,
     widget_draft: &WidgetDraft,
     fits: impl Fn(u64) -> bool,
-) -> Result<(String, Versioned<Dashboard>), DashboardsError> {
+) -> Result<(WidgetId, Versioned<Dashboard>), DashboardsError> {
     // An unknown dashboard is reported before an invalid widget.
     get(app, id)?;
     check(app, &widget_draft.definition)?;
-    let widget_id = app.new_id(WIDGET_PREFIX);
+    let widget_id = WidgetId::from(app.new_id(WidgetId::PREFIX));
     let written = rewrite(app, id, fits, |dashboard, now| {
         dashboard.add(widget_id.clone(), now, widget_draft.clone())
     })?;
@@ -136,8 +134,8 @@ pub(super) fn add_widget(
 /// Changes a widget and validates the result.
 pub(super) fn update_widget(
     app: &App,
-    id: &str,
-    widget_id: &str,
+    id: &DashboardId,
+    widget_id: &WidgetId,
     change: &WidgetChange,
     fits: impl Fn(u64) -> bool,
 ) -> Result<Versioned<Dashboard>, DashboardsError> {
@@ -150,8 +148,8 @@ pub(super) fn update_widget(
 /// Removes a widget.
 pub(super) fn delete_widget(
     app: &App,
-    id: &str,
-    widget_id: &str,
+    id: &DashboardId,
+    widget_id: &WidgetId,
     fits: impl Fn(u64) -> bool,
 ) -> Result<(), DashboardsError> {
     rewrite(app, id, fits, |dashboard, _| dashboard.remove(widget_id)).map(drop)
@@ -160,7 +158,7 @@ pub(super) fn delete_widget(
 /// Moves widgets atomically.
 pub(super) fn arrange(
     app: &App,
-    id: &str,
+    id: &DashboardId,
     moves: &[Move],
     fits: impl Fn(u64) -> bool,
 ) -> Result<Versioned<Dashboard>, DashboardsError> {
@@ -174,7 +172,7 @@ pub(super) fn any_exists(app: &App) -> Result<bool, DashboardsError> {
 
 fn rewrite(
     app: &App,
-    id: &str,
+    id: &DashboardId,
     fits: impl Fn(u64) -> bool,
     change: impl Fn(&mut Dashboard, TimestampMs) -> Result<(), DashboardsError>,
 ) -> Result<Versioned<Dashboard>, DashboardsError> {

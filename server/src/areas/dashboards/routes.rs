@@ -6,14 +6,12 @@
 
 use std::sync::Arc;
 
-use http::StatusCode;
 use http::header::ETAG;
 use serde::Serialize;
-use telltale_engine::Versioned;
 
 use super::data::{RenderedWidgets, RequestedRange, render};
 use super::error::DashboardsError;
-use super::model::Dashboard;
+use super::model::{Dashboard, DashboardId, Versioned, WidgetId};
 use super::ops;
 use super::wire::{
     CopyInput, DashboardInput, DashboardPatch, DashboardView, ExportView, ImportInput, LayoutInput,
@@ -22,7 +20,7 @@ use super::wire::{
 use crate::app::App;
 use crate::http::{
     ApiResult, Data, Deleted, Doc, ErrorCode, Form, Link, PAGING, Page, Param, Request, Resource,
-    Response, Route, etag_of_response,
+    Response, Route, Success, etag_of_response,
 };
 use crate::limits::{self, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 
@@ -64,83 +62,86 @@ async fn import(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 async fn duplicate(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let name = req.json_or_default::<CopyInput>()?.into_name()?;
-    let id = req.param("id").to_owned();
+    let id: DashboardId = req.path("id")?;
     let dashboard = app.blocking(move |app| ops::copy(app, &id, name)).await?;
     created(&app, &req, dashboard).await
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let requested = RequestedRange::read(req.query(), app.now())?;
-    let found = app.blocking(move |app| ops::get(app, req.param("id"))).await?;
-    respond_with_values(&app, StatusCode::OK, &found, requested).await
+    let id: DashboardId = req.path("id")?;
+    let found = app.blocking(move |app| ops::get(app, &id)).await?;
+    respond_with_values(&app, Success::Ok, &found, requested).await
 }
 
 async fn update(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let change = req.json::<DashboardPatch>()?.into_change()?;
-    let work = move |app: &App| ops::update(app, req.param("id"), &change, |now| fits(&req, now));
+    let id: DashboardId = req.path("id")?;
+    let work = move |app: &App| ops::update(app, &id, &change, |now| fits(&req, now));
     let written = app.blocking(work).await?;
-    respond_after_write(&app, StatusCode::OK, &written).await
+    respond_after_write(&app, Success::Ok, &written).await
 }
 
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let deleted = Deleted::new(req.param("id"));
-    app.blocking(move |app| ops::delete(app, req.param("id"), |now| fits(&req, now))).await?;
+    let id: DashboardId = req.path("id")?;
+    let deleted = Deleted::new(id.as_str());
+    app.blocking(move |app| ops::delete(app, &id, |now| fits(&req, now))).await?;
     Response::ok(&Data { data: deleted })
 }
 
 async fn export(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let found = app.blocking(move |app| ops::get(app, req.param("id"))).await?;
-    respond(StatusCode::OK, ExportView::from(found.value), found.revision)
+    let id: DashboardId = req.path("id")?;
+    let found = app.blocking(move |app| ops::get(app, &id)).await?;
+    respond(Success::Ok, ExportView::from(found.value), found.revision)
 }
 
 async fn arrange(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let moves = req.json::<LayoutInput>()?.into_moves()?;
-    let work = move |app: &App| ops::arrange(app, req.param("id"), &moves, |now| fits(&req, now));
+    let id: DashboardId = req.path("id")?;
+    let work = move |app: &App| ops::arrange(app, &id, &moves, |now| fits(&req, now));
     let written = app.blocking(work).await?;
-    respond(StatusCode::OK, DashboardView::widgets(&written.value), written.revision)
+    respond(Success::Ok, DashboardView::widgets(&written.value), written.revision)
 }
 
 async fn add_widget(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let widget_draft = req.json::<WidgetInput>()?.into_widget_draft()?;
-    let work = move |app: &App| {
-        ops::add_widget(app, req.param("id"), &widget_draft, |now| fits(&req, now))
-    };
-    let (id, written) = app.blocking(work).await?;
-    respond(StatusCode::CREATED, WidgetView::from(written.value.widget(&id)?), written.revision)
+    let id: DashboardId = req.path("id")?;
+    let work = move |app: &App| ops::add_widget(app, &id, &widget_draft, |now| fits(&req, now));
+    let (widget_id, written) = app.blocking(work).await?;
+    respond(Success::Created, WidgetView::from(written.value.widget(&widget_id)?), written.revision)
 }
 
 async fn update_widget(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let change = req.json::<WidgetPatch>()?.into_change()?;
-    let widget_id = req.param("widget_id").to_owned();
-    let id = widget_id.clone();
-    let work = move |app: &App| {
-        ops::update_widget(app, req.param("id"), &id, &change, |now| fits(&req, now))
-    };
+    let (id, widget_id): (DashboardId, WidgetId) = (req.path("id")?, req.path("widget_id")?);
+    let changed_id = widget_id.clone();
+    let work =
+        move |app: &App| ops::update_widget(app, &id, &changed_id, &change, |now| fits(&req, now));
     let written = app.blocking(work).await?;
-    respond(StatusCode::OK, WidgetView::from(written.value.widget(&widget_id)?), written.revision)
+    respond(Success::Ok, WidgetView::from(written.value.widget(&widget_id)?), written.revision)
 }
 
 async fn delete_widget(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let deleted = Deleted::new(req.param("widget_id"));
-    let work = move |app: &App| {
-        ops::delete_widget(app, req.param("id"), req.param("widget_id"), |now| fits(&req, now))
-    };
+    let (id, widget_id): (DashboardId, WidgetId) = (req.path("id")?, req.path("widget_id")?);
+    let deleted = Deleted::new(widget_id.as_str());
+    let work = move |app: &App| ops::delete_widget(app, &id, &widget_id, |now| fits(&req, now));
     app.blocking(work).await?;
     Response::ok(&Data { data: deleted })
 }
 
 async fn widget_data(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let requested = RequestedRange::read(req.query(), app.now())?;
-    let widget_id = req.param("widget_id").to_owned();
-    let found = app.blocking(move |app| ops::get(app, req.param("id"))).await?;
+    let widget_id: WidgetId = req.path("widget_id")?;
+    let id: DashboardId = req.path("id")?;
+    let found = app.blocking(move |app| ops::get(app, &id)).await?;
     let widget = found.value.widget(&widget_id)?;
     let range = requested.range(&widget.definition.options)?;
     let RenderedWidgets { mut widgets, memory: _memory } = render(&app, [widget], requested).await;
     let Some(rendered) = widgets.pop() else {
-        return Err(DashboardsError::WidgetNotFound(widget_id).into());
+        return Err(DashboardsError::WidgetNotFound(widget_id.into()).into());
     };
     let data = WidgetDataView::new(widget, range, rendered);
-    respond_accounted(&app, StatusCode::OK, data, found.revision)
+    respond_accounted(&app, Success::Ok, data, found.revision)
 }
 
 /// Returns whether the caller's `If-Match` allows a change of this revision.
@@ -156,19 +157,19 @@ async fn created(app: &Arc<App>, req: &Request, dashboard: Dashboard) -> ApiResu
     let is_kept = repeated.body().len() <= limits::IDEMPOTENT_BODY_BYTES_MAX;
     let receipt = if is_kept { req.receipt(&repeated) } else { None };
     let stored = app.blocking(move |app| ops::insert(app, dashboard, receipt)).await?;
-    respond_after_write(app, StatusCode::CREATED, &stored).await
+    respond_after_write(app, Success::Created, &stored).await
 }
 
 /// Responds with a dashboard after a write, including the values of its widgets, or without them if
 /// memory is short.
 async fn respond_after_write(
     app: &Arc<App>,
-    status: StatusCode,
+    success: Success,
     stored: &Versioned<Dashboard>,
 ) -> ApiResult<Response> {
-    match respond_with_values(app, status, stored, RequestedRange::own(app.now())).await {
+    match respond_with_values(app, success, stored, RequestedRange::own(app.now())).await {
         Err(refused) if refused.code() == ErrorCode::Overloaded => {
-            respond(status, DashboardView::plain(&stored.value), stored.revision)
+            respond(success, DashboardView::plain(&stored.value), stored.revision)
         }
         response => response,
     }
@@ -177,29 +178,29 @@ async fn respond_after_write(
 /// Responds with a dashboard, including the values of its widgets.
 async fn respond_with_values(
     app: &Arc<App>,
-    status: StatusCode,
+    success: Success,
     found: &Versioned<Dashboard>,
     requested: RequestedRange,
 ) -> ApiResult<Response> {
     let RenderedWidgets { widgets, memory: _memory } =
         render(app, &found.value.widgets, requested).await;
     let data = DashboardView::rendered(&found.value, widgets);
-    respond_accounted(app, status, data, found.revision)
+    respond_accounted(app, success, data, found.revision)
 }
 
 /// Responds with values, whose JSON may be large and is accounted for.
 fn respond_accounted<T: Serialize>(
     app: &App,
-    status: StatusCode,
+    success: Success,
     data: T,
     revision: u64,
 ) -> ApiResult<Response> {
-    let response = Response::counted_json(status, &Data { data }, app.engine().memory())?;
+    let response = Response::counted_json(success, &Data { data }, app.engine().memory())?;
     Ok(tagged(response, revision))
 }
 
-fn respond<T: Serialize>(status: StatusCode, data: T, revision: u64) -> ApiResult<Response> {
-    Ok(tagged(Response::json(status, &Data { data })?, revision))
+fn respond<T: Serialize>(success: Success, data: T, revision: u64) -> ApiResult<Response> {
+    Ok(tagged(Response::json(success, &Data { data })?, revision))
 }
 
 fn tagged(response: Response, revision: u64) -> Response {

@@ -16,7 +16,7 @@ use telltale_engine::{
 };
 
 use super::definition::Definition;
-use super::model::{Dashboard, Summary, Widget};
+use super::model::{Dashboard, DashboardId, Summary, Widget};
 
 const COLLECTION: Collection = Collection("dashboards");
 
@@ -49,10 +49,11 @@ pub(super) enum WriteOutcome {
 }
 
 /// Returns the dashboard `id` with its revision.
-pub(super) fn get(engine: &Engine, id: &str) -> Result<Option<Versioned<Dashboard>>> {
-    let stored = engine.documents().get::<StoredDashboard<Vec<StoredWidget>>>(COLLECTION, id)?;
+pub(super) fn get(engine: &Engine, id: &DashboardId) -> Result<Option<Versioned<Dashboard>>> {
+    let stored =
+        engine.documents().get::<StoredDashboard<Vec<StoredWidget>>>(COLLECTION, id.as_str())?;
     Ok(stored.map(|found| {
-        let value = found.value.into_dashboard(id.to_owned());
+        let value = found.value.into_dashboard(id.clone());
         Versioned { value, revision: found.revision }
     }))
 }
@@ -61,7 +62,7 @@ pub(super) fn get(engine: &Engine, id: &str) -> Result<Option<Versioned<Dashboar
 pub(super) fn list(engine: &Engine) -> Result<Vec<Summary>> {
     let stored = engine.documents().list::<StoredDashboard<Vec<IgnoredAny>>>(COLLECTION, "")?;
     let summary = |(id, found): (String, Versioned<StoredDashboard<Vec<IgnoredAny>>>)| Summary {
-        id,
+        id: id.into(),
         name: found.value.name,
         description: found.value.description,
         created_at: TimestampMs(found.value.created_at_ms),
@@ -84,7 +85,7 @@ pub(super) fn insert(
     receipt: Option<Receipt>,
 ) -> Result<u64> {
     let mut transaction = engine.documents().begin();
-    transaction.put(COLLECTION, &dashboard.id, &stored(dashboard), Expect::Absent)?;
+    transaction.put(COLLECTION, dashboard.id.as_str(), &stored(dashboard), Expect::Absent)?;
     if let Some(receipt) = receipt {
         transaction.receipt(receipt)?;
     }
@@ -95,14 +96,14 @@ pub(super) fn insert(
 pub(super) fn replace(engine: &Engine, dashboard: &Dashboard, before: u64) -> Result<WriteOutcome> {
     let mut transaction = engine.documents().begin();
     let expected = Expect::Revision(before);
-    transaction.put(COLLECTION, &dashboard.id, &stored(dashboard), expected)?;
+    transaction.put(COLLECTION, dashboard.id.as_str(), &stored(dashboard), expected)?;
     outcome(transaction.commit())
 }
 
 /// Deletes the revision `before` of a dashboard.
-pub(super) fn delete(engine: &Engine, id: &str, before: u64) -> Result<WriteOutcome> {
+pub(super) fn delete(engine: &Engine, id: &DashboardId, before: u64) -> Result<WriteOutcome> {
     let mut transaction = engine.documents().begin();
-    transaction.delete(COLLECTION, id, Expect::Revision(before));
+    transaction.delete(COLLECTION, id.as_str(), Expect::Revision(before));
     outcome(transaction.commit())
 }
 
@@ -115,9 +116,9 @@ fn outcome(committed: Result<u64>) -> Result<WriteOutcome> {
 }
 
 impl StoredDashboard<Vec<StoredWidget>> {
-    fn into_dashboard(self, id: String) -> Dashboard {
+    fn into_dashboard(self, id: DashboardId) -> Dashboard {
         let widget = |stored: StoredWidget| Widget {
-            id: stored.id,
+            id: stored.id.into(),
             created_at: TimestampMs(stored.created_at_ms),
             definition: stored.definition,
         };
@@ -134,7 +135,7 @@ impl StoredDashboard<Vec<StoredWidget>> {
 
 fn stored(dashboard: &Dashboard) -> StoredDashboard<Vec<StoredWidget>> {
     let widget = |widget: &Widget| StoredWidget {
-        id: widget.id.clone(),
+        id: widget.id.clone().into(),
         created_at_ms: widget.created_at.0,
         definition: widget.definition.clone(),
     };

@@ -14,9 +14,8 @@ use super::error::ErrorsError;
 use super::ledger::{Admission, GROUP_TAG, GroupFilter, GroupView, SeenWithin, Ticket, events_of};
 use super::model::{GroupId, StateChange};
 use super::prepare::PreparedOccurrence;
-use super::query::{self, ErrorFilter, Listing, OccurrenceFilter};
-use crate::app::App;
-use crate::http::{ApiResult, Paging};
+use super::query::{ErrorFilter, Listing, OccurrenceFilter};
+use crate::app::{App, AppResult};
 use crate::limits;
 use crate::platform::telemetry::buckets::BucketWidth;
 
@@ -72,7 +71,7 @@ pub(super) async fn store(
     app: &Arc<App>,
     admitted: Admitted,
     receipt: Option<Receipt>,
-) -> ApiResult<()> {
+) -> AppResult<()> {
     let Admitted { batch, tickets, in_flight } = admitted;
     if !tickets.is_empty() || receipt.is_some() {
         let write = Write { events: Some(batch), receipt, ..Write::default() };
@@ -106,7 +105,7 @@ pub(super) async fn list(
     app: &Arc<App>,
     listing: Listing,
     page: (usize, usize),
-) -> ApiResult<(Vec<GroupView>, usize)> {
+) -> AppResult<(Vec<GroupView>, usize)> {
     let Listing { filter, sort } = listing;
     let filter = resolve_filter(app, filter).await?;
     app.blocking(move |app| Ok::<_, ErrorsError>(app.errors().list(&filter, sort, page))).await
@@ -114,7 +113,7 @@ pub(super) async fn list(
 
 /// Restricts the group filter to groups with a matching occurrence. Takes a query permit, as other
 /// queries do.
-async fn resolve_filter(app: &Arc<App>, filter: ErrorFilter) -> ApiResult<GroupFilter> {
+async fn resolve_filter(app: &Arc<App>, filter: ErrorFilter) -> AppResult<GroupFilter> {
     let ErrorFilter { mut groups, occurrences } = filter;
     let Some(occurrences) = occurrences else { return Ok(groups) };
     let narrow = move |app: &App| {
@@ -161,7 +160,7 @@ fn groups_with_occurrence(
 }
 
 /// Returns a group, and its newest occurrence if it has not expired.
-pub(super) fn detail(app: &App, id: &str) -> Result<(GroupView, Option<Event>), ErrorsError> {
+pub(super) fn detail(app: &App, id: GroupId) -> Result<(GroupView, Option<Event>), ErrorsError> {
     let group = get(app, id)?;
     let latest = group.latest;
     let moment = TimeRange::new(latest.time.0, latest.time.0.saturating_add(1));
@@ -177,20 +176,24 @@ pub(super) fn detail(app: &App, id: &str) -> Result<(GroupView, Option<Event>), 
 }
 
 /// Returns a page of the occurrences of a group, newest first.
-pub(super) fn events(app: &App, id: &str, paging: Paging) -> Result<EventPage, ErrorsError> {
+pub(super) fn events(
+    app: &App,
+    id: GroupId,
+    (offset, limit): (usize, usize),
+) -> Result<EventPage, ErrorsError> {
     let group = get(app, id)?;
     Ok(app.engine().list_events(&EventListQuery {
         filter: events_of(group.event_groups(), TimeRange::new(0, i64::MAX)),
         after: None,
-        offset: paging.offset as u64,
-        limit: paging.limit,
+        offset: offset as u64,
+        limit,
     })?)
 }
 
 /// Returns the number of occurrences of a group in each bucket.
 pub(super) fn series(
     app: &App,
-    id: &str,
+    id: GroupId,
     range: TimeRange,
     width: BucketWidth,
 ) -> Result<EventQueryResult, ErrorsError> {
@@ -208,22 +211,22 @@ pub(super) fn series(
 /// Applies a state change to a group, or to the group that it was merged into.
 pub(super) fn apply_change(
     app: &App,
-    id: &str,
+    id: GroupId,
     change: &StateChange,
 ) -> Result<GroupView, ErrorsError> {
-    let (changed, _) = app.errors().apply_change(&[query::group(id)?], change)?;
-    changed.into_iter().next().ok_or_else(|| ErrorsError::NotFound(id.to_owned()))
+    let (changed, _) = app.errors().apply_change(&[id], change)?;
+    changed.into_iter().next().ok_or_else(|| ErrorsError::NotFound(id.format()))
 }
 
 /// Merges other groups into one.
-pub(super) fn merge(app: &App, id: &str, others: &[GroupId]) -> Result<GroupView, ErrorsError> {
-    app.errors().merge(query::group(id)?, others)
+pub(super) fn merge(app: &App, id: GroupId, others: &[GroupId]) -> Result<GroupView, ErrorsError> {
+    app.errors().merge(id, others)
 }
 
 /// Deletes a group.
-pub(super) fn delete(app: &App, id: &str) -> Result<(), ErrorsError> {
-    let deleted = app.errors().delete(&[query::group(id)?])?;
-    if deleted.is_empty() { Err(ErrorsError::NotFound(id.to_owned())) } else { Ok(()) }
+pub(super) fn delete(app: &App, id: GroupId) -> Result<(), ErrorsError> {
+    let deleted = app.errors().delete(&[id])?;
+    if deleted.is_empty() { Err(ErrorsError::NotFound(id.format())) } else { Ok(()) }
 }
 
 /// Applies a bulk action; returns how many groups matched and how many of them changed.
@@ -231,7 +234,7 @@ pub(super) async fn apply_bulk(
     app: &Arc<App>,
     selection: BulkSelection,
     action: BulkAction,
-) -> ApiResult<(usize, usize)> {
+) -> AppResult<(usize, usize)> {
     let ids = match selection {
         BulkSelection::Named(ids) => ids,
         BulkSelection::Matching(filter) => {
@@ -253,7 +256,6 @@ pub(super) async fn apply_bulk(
     app.blocking(act).await
 }
 
-fn get(app: &App, id: &str) -> Result<GroupView, ErrorsError> {
-    let found = GroupId::parse(id).and_then(|group| app.errors().get(group));
-    found.ok_or_else(|| ErrorsError::NotFound(id.to_owned()))
+fn get(app: &App, id: GroupId) -> Result<GroupView, ErrorsError> {
+    app.errors().get(id).ok_or_else(|| ErrorsError::NotFound(id.format()))
 }

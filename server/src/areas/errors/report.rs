@@ -3,14 +3,28 @@
 
 use std::borrow::Cow;
 
-use telltale_engine::TimestampMs;
+use telltale_engine::{PropertiesWriter, TimestampMs};
 
 use super::error::ErrorsError;
 use super::model::SentLevel;
 use super::occurrence::{Exception, Frame, Occurrence, Tag, User, string_value, truncate};
+use super::ops::{self, Admitted};
+use super::prepare::{Arrival, prepare};
+use crate::app::App;
 use crate::limits;
-use crate::platform::json::{InvalidJson, Json, Members, Value, with_document};
+use crate::platform::json::{InvalidJson, Json, Members, Value, reserve_document, with_document};
 use crate::platform::time;
+
+/// Parses a body and assigns its occurrence to a group. Blocks.
+pub(super) fn admit(app: &App, body: &[u8], arrival: Arrival) -> Result<Admitted, ErrorsError> {
+    let mut writer = PropertiesWriter::default();
+    let reserved = reserve_document(body, app.engine().memory())?;
+    let prepared = read(body, arrival.now, |occurrence| {
+        prepare(&occurrence, arrival, app.errors().scrubber(), &mut writer)
+    })?;
+    drop(reserved);
+    ops::admit(app, prepared.as_slice())
+}
 
 /// Parses a body and passes its occurrence to `use_occurrence`.
 pub(super) fn read<R>(

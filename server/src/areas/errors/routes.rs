@@ -2,11 +2,9 @@
 
 use std::sync::Arc;
 
-use telltale_engine::PropertiesWriter;
-
-use super::model::{Sender, StateChange};
+use super::model::{GroupId, Sender, StateChange};
 use super::ops;
-use super::prepare::{Arrival, prepare};
+use super::prepare::Arrival;
 use super::wire::{
     AssignInput, BulkInput, BulkView, Detail, EmptyInput, EventView, GroupItem, GroupStateView,
     IgnoreInput, MergeInput, ReportInput, Reported, ResolveInput, SeriesView,
@@ -20,7 +18,6 @@ use crate::http::{
 use crate::limits::{
     ERROR_SEARCH_CHARS_MAX, ERRORS_PAGE_DEFAULT, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX,
 };
-use crate::platform::json::reserve_document;
 
 /// The routes of the area.
 pub static ROUTES: &[Route] = &[
@@ -54,16 +51,7 @@ async fn report_error(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let body = req.take_json_body()?;
     let sender = Sender::of(req.identity().key_id());
     let arrival = Arrival { sender, project: 0, event_id: app.new_number(), now: app.now() };
-    let admit = move |app: &App| {
-        let mut writer = PropertiesWriter::default();
-        let reserved = reserve_document(&body, app.engine().memory())?;
-        let prepared = report::read(&body, arrival.now, |occurrence| {
-            prepare(&occurrence, arrival, app.errors().scrubber(), &mut writer)
-        })?;
-        drop(reserved);
-        ops::admit(app, prepared.as_slice())
-    };
-    let admitted = app.blocking(admit).await?;
+    let admitted = app.blocking(move |app| report::admit(app, &body, arrival)).await?;
     let reported =
         admitted.tickets.first().map(Reported::from).ok_or(ErrorsError::EventTooLarge)?;
     let response = Response::created(&Data { data: reported })?;
@@ -72,44 +60,49 @@ async fn report_error(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let id = req.param("id").to_owned();
-    let (group, latest) = app.query(move |app| ops::detail(app, req.param("id"))).await?;
-    Response::ok(&Data { data: Detail::new(&id, group, latest) })
+    let id: GroupId = req.path("id")?;
+    let (group, latest) = app.query(move |app| ops::detail(app, id)).await?;
+    Response::ok(&Data { data: Detail::new(id, group, latest) })
 }
 
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let deleted = Deleted::new(req.param("id"));
-    app.blocking(move |app| ops::delete(app, req.param("id"))).await?;
-    Response::ok(&Data { data: deleted })
+    let id: GroupId = req.path("id")?;
+    app.blocking(move |app| ops::delete(app, id)).await?;
+    Response::ok(&Data { data: Deleted::new(id.format()) })
 }
 
 async fn resolve(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let change = req.json_or_default::<ResolveInput>()?.into_change()?;
-    let changed = app.blocking(move |app| ops::apply_change(app, req.param("id"), &change)).await?;
+    let id: GroupId = req.path("id")?;
+    let changed = app.blocking(move |app| ops::apply_change(app, id, &change)).await?;
     Response::ok(&Data { data: GroupStateView::from(changed) })
 }
 
 async fn ignore(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let change = req.json_or_default::<IgnoreInput>()?.into_change()?;
-    let changed = app.blocking(move |app| ops::apply_change(app, req.param("id"), &change)).await?;
+    let id: GroupId = req.path("id")?;
+    let changed = app.blocking(move |app| ops::apply_change(app, id, &change)).await?;
     Response::ok(&Data { data: GroupStateView::from(changed) })
 }
 
 async fn unresolve(app: Arc<App>, req: Request) -> ApiResult<Response> {
     req.json_or_default::<EmptyInput>()?;
-    let work = move |app: &App| ops::apply_change(app, req.param("id"), &StateChange::Unresolve);
+    let id: GroupId = req.path("id")?;
+    let work = move |app: &App| ops::apply_change(app, id, &StateChange::Unresolve);
     Response::ok(&Data { data: GroupStateView::from(app.blocking(work).await?) })
 }
 
 async fn assign(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let change = req.json::<AssignInput>()?.into_change()?;
-    let changed = app.blocking(move |app| ops::apply_change(app, req.param("id"), &change)).await?;
+    let id: GroupId = req.path("id")?;
+    let changed = app.blocking(move |app| ops::apply_change(app, id, &change)).await?;
     Response::ok(&Data { data: GroupStateView::from(changed) })
 }
 
 async fn merge(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let others = req.json::<MergeInput>()?.into_ids()?;
-    let merged = app.blocking(move |app| ops::merge(app, req.param("id"), &others)).await?;
+    let id: GroupId = req.path("id")?;
+    let merged = app.blocking(move |app| ops::merge(app, id, &others)).await?;
     Response::ok(&Data { data: GroupStateView::from(merged) })
 }
 
@@ -121,7 +114,8 @@ async fn bulk(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 async fn events(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let paging = req.query().paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
-    let page = app.query(move |app| ops::events(app, req.param("id"), paging)).await?;
+    let (id, within): (GroupId, _) = (req.path("id")?, (paging.offset, paging.limit));
+    let page = app.query(move |app| ops::events(app, id, within)).await?;
     let total = usize::try_from(page.total).unwrap_or(usize::MAX);
     let data = page.events.into_iter().map(EventView::from).collect();
     Response::ok(&Page { data, meta: paging.meta(total) })
@@ -129,8 +123,8 @@ async fn events(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 async fn series(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let (range, width) = query::series(req.query(), app.now())?;
-    let id = req.param("id").to_owned();
-    let answer = app.query(move |app| ops::series(app, req.param("id"), range, width)).await?;
+    let id: GroupId = req.path("id")?;
+    let answer = app.query(move |app| ops::series(app, id, range, width)).await?;
     Response::ok(&Data { data: SeriesView::new(id, width, &answer) })
 }
 

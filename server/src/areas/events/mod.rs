@@ -11,6 +11,7 @@ mod model;
 mod ops;
 mod query;
 mod render;
+mod respond;
 mod routes;
 mod wire;
 

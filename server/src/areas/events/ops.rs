@@ -1,15 +1,12 @@
-//! The operations of the area, between HTTP and the engine. Those that query the engine block and
-//! may take long.
+//! The operations of the area, between HTTP and the engine.
 
-use telltale_engine::{Engine, Error, EventBatch, EventId, NewEvent, TimestampMs};
+use telltale_engine::{Engine, EventBatch, EventId, NewEvent, Receipt, TimestampMs, Write};
 
 use super::error::EventsError;
 use super::ingest::{read_batch, read_items, read_one};
 use super::model::Outcome;
-use super::{query, render};
-use crate::app::App;
-use crate::http::{ApiResult, Query};
-use crate::platform::json::{ChargedJson, Elements, reserve_document};
+use crate::app::{App, AppResult};
+use crate::platform::json::{Elements, reserve_document};
 
 /// Parses a body with one event. Returns the batch to store and the result of `echo` for the event.
 pub fn resolve_one<T>(
@@ -48,22 +45,12 @@ pub fn resolve_items(
     (batch, outcome)
 }
 
-/// Returns a page of events as JSON.
-pub(super) fn list(app: &App, parameters: &Query) -> ApiResult<ChargedJson> {
-    let request = query::list(parameters, app.now())?;
-    let page = app.engine().list_events(&request.query)?;
-    Ok(render::list(&request, &page, app.engine().memory()).map_err(Error::from)?)
-}
-
-/// Returns the number of events as JSON.
-pub(super) fn count(app: &App, parameters: &Query) -> ApiResult<ChargedJson> {
-    let query = query::count(parameters, app.now())?;
-    let result = app.engine().query_events(&query)?;
-    render::count(&query, &result, app.engine().memory())
-}
-
-/// Returns statistics of a number of events, in the order of [`query::STATISTICS`].
-pub(super) fn stats(app: &App, parameters: &Query) -> ApiResult<Vec<Option<f64>>> {
-    let query = query::stats(parameters, app.now())?;
-    Ok(app.engine().query_events(&query)?.all.whole)
+/// Stores events together with the receipt of an idempotent request. Returns when they are durable
+/// as configured.
+pub(super) async fn store(
+    app: &App,
+    events: EventBatch,
+    receipt: Option<Receipt>,
+) -> AppResult<()> {
+    app.write(Write { events: Some(events), receipt, ..Write::default() }).await.map(drop)
 }

@@ -2,16 +2,13 @@
 
 use std::sync::Arc;
 
-use telltale_engine::Write;
-
-use super::ops;
 use super::wire::{BatchInput, CountAnswer, EventInput, ListAnswer, Stats, Tracked};
+use super::{ops, respond};
 use crate::app::App;
 use crate::http::{
     ApiResult, BatchAnswer, BodyKind, Data, Doc, ErrorCode, Form, LimitClass, PAGING, Param,
     Request, Response, Route, Scope,
 };
-use crate::limits::JSON_SCRATCH_BYTES_MAX;
 
 /// The routes of the area.
 pub static ROUTES: &[Route] = &[
@@ -31,37 +28,34 @@ async fn track(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let (events, tracked) = ops::resolve_one(app.engine(), app.now(), &body, Tracked::new)?;
     let response = Response::created(&Data { data: tracked })?;
     let receipt = req.receipt(&response);
-    app.write(Write { events: Some(events), receipt, ..Write::default() }).await?;
+    ops::store(&app, events, receipt).await?;
     Ok(response)
 }
 
 async fn track_batch(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let body = req.take_json_body()?;
-    let (events, outcome) = if body.len() <= JSON_SCRATCH_BYTES_MAX {
-        ops::resolve_batch(app.engine(), app.now(), &body)?
-    } else {
-        app.blocking(move |app| ops::resolve_batch(app.engine(), app.now(), &body)).await?
-    };
+    let work = |app: &App, body: &[u8]| ops::resolve_batch(app.engine(), app.now(), body);
+    let (events, outcome) = app.parse(body, work).await?;
     let response = Response::ok(&Data { data: BatchAnswer::from(outcome) })?;
     let receipt = req.receipt(&response);
     if !events.is_empty() || receipt.is_some() {
-        app.write(Write { events: Some(events), receipt, ..Write::default() }).await?;
+        ops::store(&app, events, receipt).await?;
     }
     Ok(response)
 }
 
 async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let response = app.query(move |app| ops::list(app, req.query())).await?;
+    let response = app.query(move |app| respond::list(app, req.query())).await?;
     Ok(Response::counted(response))
 }
 
 async fn count(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let response = app.query(move |app| ops::count(app, req.query())).await?;
+    let response = app.query(move |app| respond::count(app, req.query())).await?;
     Ok(Response::counted(response))
 }
 
 async fn stats(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let numbers = app.query(move |app| ops::stats(app, req.query())).await?;
+    let numbers = app.query(move |app| respond::stats(app, req.query())).await?;
     Response::ok(&Data { data: Stats::new(&numbers) })
 }
 

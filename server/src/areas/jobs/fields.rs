@@ -1,7 +1,8 @@
 //! Parameters and field errors shared by the resources, and constructors of unlimited-rate routes.
 
 use crate::http::{
-    ApiError, ApiResult, ErrorCode, Form, Handle, LimitClass, Param, Query, Route, Scope,
+    ApiError, ApiResult, ErrorCode, Form, Handle, LimitClass, Param, PathParam, Query, Request,
+    Resource, Route, Scope,
 };
 use crate::jobs::{QueueName, QueueOwner};
 
@@ -17,10 +18,19 @@ pub(super) fn queue_owner(query: &Query) -> ApiResult<QueueOwner> {
     Ok(if query.flag("internal")? == Some(true) { QueueOwner::All } else { QueueOwner::Users })
 }
 
-/// Returns the name of a queue in a path, unless it is reserved for the server.
-pub(super) fn user_queue(name: &str) -> ApiResult<String> {
-    QueueName::check_users(name).map_err(|rule| ApiError::from(rule).field("name"))?;
-    Ok(name.to_owned())
+impl PathParam for QueueName {
+    const RESOURCE: Resource = Resource::Queue;
+
+    fn from_path(text: &str) -> Option<Self> {
+        Self::own(text).ok()
+    }
+}
+
+/// Returns the queue in the path of a request, unless it is reserved for the server.
+pub(super) fn user_queue(req: &Request) -> ApiResult<QueueName> {
+    let reserved = QueueName::check_users(req.param("name"));
+    reserved.map_err(|rule| ApiError::from(rule).field("name"))?;
+    req.path("name")
 }
 
 /// Returns the error of a missing required field.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use http::header::ETAG;
 
-use super::wire::{Key, KeyInput, NewKeyAnswer};
+use super::wire::{Key, KeyId, KeyInput, NewKeyAnswer};
 use crate::app::App;
 use crate::http::{
     ApiError, ApiResult, Data, Deleted, Doc, ErrorCode, Link, PAGING, Page, Request, Resource,
@@ -30,8 +30,8 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let id = req.param("id");
-    let key = app.keys().get(id).ok_or_else(|| ApiError::missing(Resource::Key, id))?;
+    let KeyId(id) = req.path("id")?;
+    let key = app.keys().get(&id).ok_or_else(|| ApiError::missing(Resource::Key, &id))?;
     let revision = key.revision;
     Ok(with_etag(Response::ok(&Data { data: Key::from(key) })?, revision))
 }
@@ -49,9 +49,9 @@ async fn create(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 async fn revoke(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let work = move |app: &App| {
-        app.keys().revoke(req.param("id"), |revision| req.check_if_match(revision).is_ok())
-    };
+    let KeyId(id) = req.path("id")?;
+    let work =
+        move |app: &App| app.keys().revoke(&id, |revision| req.check_if_match(revision).is_ok());
     let key = app.blocking(work).await?;
     Response::ok(&Data { data: Deleted::new(key.id) })
 }

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Deserialize, Serialize};
 
-use crate::http::{ApiError, ApiResult, ErrorCode};
+use crate::http::{ApiError, ApiResult, ErrorCode, PathParam, Resource};
 use crate::limits;
 use crate::platform::keys::{ApiKey, IssuedKey, NewKey, Scope, Scopes};
 use crate::platform::patterns;
@@ -187,4 +187,16 @@ fn limits(inputs: &BTreeMap<String, QuotaInput>) -> ApiResult<KeyLimits> {
         limits.set(class, quota);
     }
     Ok(limits)
+}
+
+/// The id of a key in a path.
+#[derive(Debug)]
+pub(super) struct KeyId(pub(super) String);
+
+impl PathParam for KeyId {
+    const RESOURCE: Resource = Resource::Key;
+
+    fn from_path(text: &str) -> Option<Self> {
+        Some(Self(text.to_owned()))
+    }
 }

@@ -10,6 +10,7 @@ mod model;
 mod ops;
 mod query;
 mod render;
+mod respond;
 mod routes;
 mod wire;
 

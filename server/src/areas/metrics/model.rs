@@ -1,5 +1,7 @@
 //! The types of the area: a received sample, the outcome of a batch, and a parsed query.
 
+/// The name of a metric: the rules of names are those of the engine.
+pub(super) use telltale_engine::MetricName;
 use telltale_engine::{MetricQuery, MetricType, TimestampMs};
 
 use super::error::InputError;

@@ -2,21 +2,15 @@
 //! parse a body of one sample or a short batch; even these may register new series in the engine.
 
 use telltale_engine::{
-    BatchBuilder, DefinitionFilter, DefinitionPage, Engine, MetricDefinition, MetricName,
-    MetricQuery, MetricType, PointBatch, QueryResult, Refusal, SeriesId, TimestampMs,
+    BatchBuilder, DefinitionFilter, DefinitionPage, Engine, MetricDefinition, MetricQuery,
+    MetricType, PointBatch, QueryResult, Receipt, Refusal, SeriesId, TimestampMs, Write,
 };
 
 use super::error::MetricsError;
 use super::ingest::{Item, Reader, read_batch, read_items, read_one};
-use super::model::{Measured, Outcome, ParsedQuery, Point};
-use super::render::ResponseWriter;
-use super::{query, render};
-use crate::app::App;
-use crate::http::{ApiError, ApiResult, Query};
-use crate::limits;
-use crate::platform::json::{
-    ChargedJson, Elements, reserve_document, reserve_document_unconditionally,
-};
+use super::model::{Measured, MetricName, Outcome, Point};
+use crate::app::{App, AppResult};
+use crate::platform::json::{Elements, reserve_document, reserve_document_unconditionally};
 
 /// Parses a body with one sample. Returns the batch to store and the result of `echo` for the
 /// sample.
@@ -137,34 +131,44 @@ fn add(
     }
 }
 
+/// Stores samples together with the receipt of an idempotent request. Returns when they are
+/// durable as configured.
+pub(super) async fn store(
+    app: &App,
+    points: PointBatch,
+    receipt: Option<Receipt>,
+) -> AppResult<()> {
+    app.write(Write { points, receipt, events: None }).await.map(drop)
+}
+
 /// Returns the definitions that match the filter.
 pub(super) fn list(app: &App, filter: &DefinitionFilter) -> DefinitionPage {
     app.engine().metrics(filter)
 }
 
 /// Returns the definition of a metric.
-pub(super) fn definition(app: &App, name: &str) -> Result<MetricDefinition, MetricsError> {
-    app.engine().metric(name)?.ok_or_else(|| MetricsError::NotFound(name.to_owned()))
+pub(super) fn definition(app: &App, name: &MetricName) -> Result<MetricDefinition, MetricsError> {
+    app.engine().metric(name.as_str())?.ok_or_else(|| MetricsError::NotFound(name.to_string()))
 }
 
 /// Returns the tag keys of a metric, sorted, each with the number of its values.
-pub(super) fn tag_keys(app: &App, name: &str) -> Result<Vec<(String, u64)>, MetricsError> {
-    Ok(app.engine().tag_keys(name)?)
+pub(super) fn tag_keys(app: &App, name: &MetricName) -> Result<Vec<(String, u64)>, MetricsError> {
+    Ok(app.engine().tag_keys(name.as_str())?)
 }
 
 /// Returns the values of a tag of a metric, sorted, each with the number of its series; empty if no
 /// series has the tag.
 pub(super) fn tag_values(
     app: &App,
-    name: &str,
+    name: &MetricName,
     key: &str,
 ) -> Result<Vec<(String, u64)>, MetricsError> {
-    Ok(app.engine().tag_values(name, key)?)
+    Ok(app.engine().tag_values(name.as_str(), key)?)
 }
 
 /// Deletes a metric, its series and its samples.
-pub(super) fn delete(app: &App, name: &str) -> Result<(), MetricsError> {
-    Ok(app.engine().delete_metric(name)?)
+pub(super) fn delete(app: &App, name: &MetricName) -> Result<(), MetricsError> {
+    Ok(app.engine().delete_metric(name.as_str())?)
 }
 
 /// Returns the type of a metric; `None` if there is no metric of this name.
@@ -175,41 +179,4 @@ pub fn kind_of(app: &App, name: &str) -> Option<MetricType> {
 /// Runs a query of another area.
 pub fn ask(app: &App, query: &MetricQuery) -> Result<QueryResult, MetricsError> {
     Ok(app.engine().query(query)?)
-}
-
-/// Runs a query and returns the response as JSON.
-pub(super) fn query_one(app: &App, name: &str, parameters: &Query) -> ApiResult<ChargedJson> {
-    let parsed = parse_query(app, name, parameters)?;
-    let result = app.engine().query(&parsed.query)?;
-    render::response(&parsed, &result, app.engine().memory())
-}
-
-/// Runs a query of several metrics and returns the response as JSON, in the order in which they are
-/// named.
-pub(super) fn query_several(app: &App, parameters: &Query) -> ApiResult<ChargedJson> {
-    let names: Vec<&str> = parameters.all("metric").collect();
-    if names.is_empty() || names.len() > limits::QUERY_METRICS_MAX {
-        let max = limits::QUERY_METRICS_MAX;
-        return Err(ApiError::parameter("metric", format_args!("must be given 1 to {max} times")));
-    }
-    let parsed_queries: Vec<ParsedQuery> = names
-        .into_iter()
-        .map(|name| parse_query(app, name, parameters))
-        .collect::<ApiResult<_>>()?;
-    let queries: Vec<MetricQuery> = parsed_queries.iter().map(|one| one.query.clone()).collect();
-    let mut response = ResponseWriter::list(app.engine().memory())?;
-    let mut parsed_iter = parsed_queries.iter();
-    app.engine().query_all(&queries, |result| -> ApiResult<()> {
-        parsed_iter.next().map_or(Ok(()), |parsed| response.push(parsed, &result))
-    })?;
-    response.into_text()
-}
-
-/// Parses the query of a metric from the query parameters.
-fn parse_query(app: &App, name: &str, parameters: &Query) -> ApiResult<ParsedQuery> {
-    let not_found = || MetricsError::NotFound(name.to_owned());
-    let kind = app.engine().metric_type(name).ok_or_else(not_found)?;
-    // A string that is not a valid name cannot be the name of a metric.
-    let metric = MetricName::new(name).map_err(|_| not_found())?;
-    query::read(metric, kind, parameters, app.now())
 }

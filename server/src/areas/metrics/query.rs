@@ -3,14 +3,26 @@
 //!
 //! A duplicate parameter is refused. A `to` that is a date means the end of that day.
 
-use telltale_engine::{Aggregation, MetricName, MetricQuery, MetricType, TimestampMs};
+use telltale_engine::{
+    Aggregation, DefinitionFilter, MetricName, MetricQuery, MetricType, TimestampMs,
+};
 
 use super::error::QueryError;
 use super::model::{Fill, ParsedQuery};
-use crate::http::{ApiResult, Query};
+use crate::http::{ApiResult, Paging, Query};
 use crate::limits;
 use crate::platform::telemetry::query_params::{self, GroupRules, InvalidQueryParams, parameter};
 use crate::platform::time::Moment;
+
+/// Parses the filter of a list of definitions.
+pub(super) fn definitions(query: &Query, paging: Paging) -> ApiResult<DefinitionFilter> {
+    let kind = match query.one("type")? {
+        None => None,
+        Some(text) => Some(MetricType::parse(text).ok_or(QueryError::Type)?),
+    };
+    let prefix = query.one("prefix")?.map(str::to_owned);
+    Ok(DefinitionFilter { prefix, kind, offset: paging.offset, limit: paging.limit })
+}
 
 /// Parses the query of a metric of type `kind`.
 pub(super) fn read(

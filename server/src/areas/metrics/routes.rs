@@ -2,22 +2,18 @@
 
 use std::sync::Arc;
 
-use telltale_engine::{DefinitionFilter, MetricType, Write};
-
-use super::error::QueryError;
-use super::ops;
+use super::model::MetricName;
 use super::wire::{
     BatchInput, DeletedMetric, Metric, MetricDetail, MetricInput, QueryAnswer, TagKey, TagValue,
     Tracked, page,
 };
+use super::{ops, query as parameters, respond};
 use crate::app::App;
 use crate::http::{
     ApiResult, BatchAnswer, BodyKind, Data, Doc, ErrorCode, Form, LimitClass, Link, PAGING, Page,
     Param, Request, Resource, Response, Route, Scope,
 };
-use crate::limits::{
-    JSON_SCRATCH_BYTES_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, QUERY_METRICS_MAX,
-};
+use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, QUERY_METRICS_MAX};
 
 /// The routes of the area.
 pub static ROUTES: &[Route] = &[
@@ -45,70 +41,65 @@ async fn track(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
         ops::resolve_one(app.engine(), app.now(), &body, |point| Tracked::from(point))?;
     let response = Response::created(&Data { data: tracked })?;
     let receipt = req.receipt(&response);
-    app.write(Write { points, receipt, events: None }).await?;
+    ops::store(&app, points, receipt).await?;
     Ok(response)
 }
 
 async fn track_batch(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let body = req.take_json_body()?;
-    let (points, outcome) = if body.len() <= JSON_SCRATCH_BYTES_MAX {
-        ops::resolve_batch(app.engine(), app.now(), &body)?
-    } else {
-        app.blocking(move |app| ops::resolve_batch(app.engine(), app.now(), &body)).await?
-    };
+    let work = |app: &App, body: &[u8]| ops::resolve_batch(app.engine(), app.now(), body);
+    let (points, outcome) = app.parse(body, work).await?;
     let response = Response::ok(&Data { data: BatchAnswer::from(outcome) })?;
     let receipt = req.receipt(&response);
     if !points.is_empty() || receipt.is_some() {
-        app.write(Write { points, receipt, events: None }).await?;
+        ops::store(&app, points, receipt).await?;
     }
     Ok(response)
 }
 
 async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let paging = req.query().paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
-    let kind = match req.query().one("type")? {
-        None => None,
-        Some(text) => Some(MetricType::parse(text).ok_or(QueryError::Type)?),
-    };
-    let prefix = req.query().one("prefix")?.map(str::to_owned);
-    let filter = DefinitionFilter { prefix, kind, offset: paging.offset, limit: paging.limit };
+    let filter = parameters::definitions(req.query(), paging)?;
     let found = app.blocking(move |app| ApiResult::Ok(ops::list(app, &filter))).await?;
     let data: Vec<Metric> = found.definitions.into_iter().map(Metric::from).collect();
     Response::ok(&Page { data, meta: paging.meta(found.total) })
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let metric = app.query(move |app| ops::definition(app, req.param("name"))).await?;
+    let name: MetricName = req.path("name")?;
+    let metric = app.query(move |app| ops::definition(app, &name)).await?;
     Response::ok(&Data { data: MetricDetail::from(metric) })
 }
 
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let deleted = DeletedMetric::new(req.param("name"));
-    app.blocking(move |app| ops::delete(app, req.param("name"))).await?;
+    let name: MetricName = req.path("name")?;
+    let deleted = DeletedMetric::new(&name);
+    app.blocking(move |app| ops::delete(app, &name)).await?;
     Response::ok(&Data { data: deleted })
 }
 
 async fn query(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let response =
-        app.query(move |app| ops::query_one(app, req.param("name"), req.query())).await?;
+    let name: MetricName = req.path("name")?;
+    let response = app.query(move |app| respond::one(app, name, req.query())).await?;
     Ok(Response::counted(response))
 }
 
 async fn query_several(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let response = app.query(move |app| ops::query_several(app, req.query())).await?;
+    let response = app.query(move |app| respond::several(app, req.query())).await?;
     Ok(Response::counted(response))
 }
 
 async fn tags(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let paging = req.query().paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
-    let keys = app.blocking(move |app| ops::tag_keys(app, req.param("name"))).await?;
+    let name: MetricName = req.path("name")?;
+    let keys = app.blocking(move |app| ops::tag_keys(app, &name)).await?;
     Response::ok(&page::<_, TagKey>(keys, paging))
 }
 
 async fn tag_values(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let paging = req.query().paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
-    let values =
-        app.blocking(move |app| ops::tag_values(app, req.param("name"), req.param("key"))).await?;
+    let name: MetricName = req.path("name")?;
+    let values = app.blocking(move |app| ops::tag_values(app, &name, req.param("key"))).await?;
     Response::ok(&page::<_, TagValue>(values, paging))
 }
 

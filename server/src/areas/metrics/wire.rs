@@ -8,8 +8,8 @@ use serde::Serialize;
 use serde_json::{Value, json};
 use telltale_engine::{MetricDefinition, MetricType, limits};
 
-use super::model::{Measured, Point};
-use crate::http::Paging;
+use super::model::{Measured, MetricName, Point};
+use crate::http::{Paging, PathParam, Resource};
 use crate::limits::{BATCH_ITEMS_MAX, MEMBER_CHARS_MAX};
 use crate::platform::json::Plain;
 use crate::platform::patterns;
@@ -143,8 +143,16 @@ impl From<(String, u64)> for TagValue {
 
 impl DeletedMetric {
     /// Returns the response for the deleted metric `name`.
-    pub(super) fn new(name: &str) -> Self {
-        Self { id: name.to_owned(), name: name.to_owned(), deleted: true }
+    pub(super) fn new(name: &MetricName) -> Self {
+        Self { id: name.to_string(), name: name.to_string(), deleted: true }
+    }
+}
+
+impl PathParam for MetricName {
+    const RESOURCE: Resource = Resource::Metric;
+
+    fn from_path(text: &str) -> Option<Self> {
+        Self::new(text).ok()
     }
 }
 

@@ -8,7 +8,6 @@ use crate::app::App;
 use crate::http::{
     ApiResult, BodyKind, Data, Doc, ErrorCode, LimitClass, Request, Response, Route, Scope,
 };
-use crate::limits::JSON_SCRATCH_BYTES_MAX;
 
 /// The routes of the area.
 pub static ROUTES: &[Route] = &[Route::post("/api/v1/telemetry/batch", &track)
@@ -19,11 +18,8 @@ pub static ROUTES: &[Route] = &[Route::post("/api/v1/telemetry/batch", &track)
 
 async fn track(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let body = req.take_json_body()?;
-    let (mut write, outcomes) = if body.len() <= JSON_SCRATCH_BYTES_MAX {
-        ops::resolve(app.engine(), app.now(), &body)?
-    } else {
-        app.blocking(move |app| ops::resolve(app.engine(), app.now(), &body)).await?
-    };
+    let work = |app: &App, body: &[u8]| ops::resolve(app.engine(), app.now(), body);
+    let (mut write, outcomes) = app.parse(body, work).await?;
     let any_accepted = outcomes.any_accepted();
     let response = Response::ok(&Data { data: CombinedAnswer::from(outcomes) })?;
     write.receipt = req.receipt(&response);

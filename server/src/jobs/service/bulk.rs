@@ -7,13 +7,14 @@ use telltale_engine::MemoryShare;
 
 use super::open::Jobs;
 use crate::jobs::error::JobsError;
-use crate::jobs::model::{DeadFilter, DeadId, DeadJob, JobId, QueueOwner, Selection};
+use crate::jobs::model::{DeadFilter, DeadId, DeadJob, DeadJobId, JobId, QueueOwner, Selection};
+use crate::jobs::names::QueueName;
 use crate::jobs::state::{DeadRetry, PurgeCursor};
 use crate::limits;
 
 impl Jobs {
     /// Removes all waiting jobs of a queue. Returns their number.
-    pub async fn purge(&self, name: String) -> Result<usize, JobsError> {
+    pub async fn purge(&self, name: QueueName) -> Result<usize, JobsError> {
         let end = JobId(self.ids.next_number());
         let (mut from, mut removed) = (PurgeCursor::START, 0);
         loop {
@@ -31,17 +32,17 @@ impl Jobs {
     }
 
     /// Retries a dead job as a new job. Returns the dead job and the id of the new one.
-    pub async fn retry(&self, id: String) -> Result<(DeadJob, JobId), JobsError> {
-        let dead = self.find_dead(id.clone()).await?;
+    pub async fn retry(&self, id: DeadJobId) -> Result<(DeadJob, JobId), JobsError> {
+        let dead = self.find_dead(id).await?;
         let (mut dead_retries, _memory) = self.dead_retries(vec![dead]).await?;
         let Some(retry) = dead_retries.pop() else {
             // Another request may have retried or deleted it meanwhile.
-            self.find_dead(id.clone()).await?;
+            self.find_dead(id).await?;
             return Err(JobsError::Failed(format!("dead job {id} cannot be read")));
         };
         let new = retry.new;
         let retried = self.change(move |state, cycle| state.retry_dead(retry, cycle)).await?;
-        Ok((retried.ok_or(JobsError::DeadJobNotFound(id))?, new))
+        Ok((retried.ok_or(JobsError::DeadJobNotFound(id.to_string()))?, new))
     }
 
     /// Retries dead jobs as new jobs. Returns how many were retried, and how many could not be.
@@ -71,9 +72,9 @@ impl Jobs {
     }
 
     /// Deletes a dead job.
-    pub async fn forget(&self, id: String) -> Result<DeadId, JobsError> {
+    pub async fn forget(&self, id: DeadJobId) -> Result<DeadId, JobsError> {
         self.change(move |state, cycle| {
-            let dead = state.dead_job(&id)?;
+            let dead = state.dead_job(id)?;
             state.forget(dead.id, cycle);
             Ok(dead.id)
         })

@@ -14,6 +14,7 @@ use crate::jobs::model::{
     QueueOwner, QueuePage, QueueView, Registered, WorkerId, WorkerPage, WorkerStatus, WorkerUsage,
     WorkerView,
 };
+use crate::jobs::names::QueueName;
 use crate::jobs::state::Draft;
 use crate::jobs::waiting::GrantedJobs;
 
@@ -253,22 +254,22 @@ impl Jobs {
     }
 
     /// Returns a queue.
-    pub async fn queue(&self, name: String) -> Result<QueueView, JobsError> {
+    pub async fn queue(&self, name: QueueName) -> Result<QueueView, JobsError> {
         self.query(move |state, now| state.queue(&name, now)).await
     }
 
     /// Deletes a queue without waiting and running jobs.
-    pub async fn delete_queue(&self, name: String) -> Result<(), JobsError> {
+    pub async fn delete_queue(&self, name: QueueName) -> Result<(), JobsError> {
         self.change(move |state, cycle| state.delete_queue(&name, cycle)).await
     }
 
     /// Pauses a queue. Returns when it was paused.
-    pub async fn pause(&self, name: String) -> Result<TimestampMs, JobsError> {
+    pub async fn pause(&self, name: QueueName) -> Result<TimestampMs, JobsError> {
         self.change(move |state, cycle| state.pause(&name, cycle).map(TimestampMs)).await
     }
 
     /// Resumes a queue. Returns when it was resumed.
-    pub async fn resume(&self, name: String) -> Result<TimestampMs, JobsError> {
+    pub async fn resume(&self, name: QueueName) -> Result<TimestampMs, JobsError> {
         self.change(move |state, cycle| state.resume(&name, cycle).map(TimestampMs)).await
     }
 

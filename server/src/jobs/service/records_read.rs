@@ -8,7 +8,8 @@ use super::open::Jobs;
 use crate::jobs::error::JobsError;
 use crate::jobs::listing::JobFilter;
 use crate::jobs::model::{
-    DeadDetail, DeadFilter, DeadId, DeadJob, DeadPage, FailureReport, JobDetail, JobId, PastFailure,
+    DeadDetail, DeadFilter, DeadId, DeadJob, DeadJobId, DeadPage, FailureReport, JobDetail, JobId,
+    PastFailure,
 };
 use crate::jobs::names::ClassName;
 use crate::jobs::state::JobView;
@@ -47,8 +48,8 @@ impl Jobs {
     }
 
     /// Returns the details of a dead job, and the memory charged for them.
-    pub async fn dead_job(&self, id: String) -> Result<(DeadDetail, MemoryShare), JobsError> {
-        let dead = self.find_dead(id.clone()).await?;
+    pub async fn dead_job(&self, id: DeadJobId) -> Result<(DeadDetail, MemoryShare), JobsError> {
+        let dead = self.find_dead(id).await?;
         let (job, attempts) = (dead.job, dead.attempts);
         let memory = self.engine.memory().share(MemoryOwner::Answers);
         let read = self.blocking(move |engine| read_detail(engine, job, attempts, memory));
@@ -61,8 +62,8 @@ impl Jobs {
     }
 
     /// Returns the in-memory part of a dead job.
-    pub(super) async fn find_dead(&self, id: String) -> Result<DeadJob, JobsError> {
-        self.query(move |state, _| state.dead_job(&id)).await
+    pub(super) async fn find_dead(&self, id: DeadJobId) -> Result<DeadJob, JobsError> {
+        self.query(move |state, _| state.dead_job(id)).await
     }
 
     /// Returns a page of matching dead jobs, the latest death first, each with its last failure

@@ -10,7 +10,9 @@ use super::enqueue::Draft;
 use super::job::Job;
 use super::machine::State;
 use crate::jobs::error::JobsError;
-use crate::jobs::model::{DeadFilter, DeadId, DeadJob, JobId, JobStatus, NewJob, QueueOwner};
+use crate::jobs::model::{
+    DeadFilter, DeadId, DeadJob, DeadJobId, JobId, JobStatus, NewJob, QueueOwner,
+};
 use crate::jobs::names::{ClassName, UniqueKey};
 use crate::jobs::stored::{self, StoredDead, StoredDeadUnique};
 use crate::limits;
@@ -179,14 +181,13 @@ impl State {
     }
 
     /// Returns the dead job with this id, its own or that of the original job.
-    pub(in crate::jobs) fn dead_job(&self, id: &str) -> Result<DeadJob, JobsError> {
-        let by_job = || self.dead.of_job(JobId::parse(id)?);
-        let found = match DeadId::parse(id) {
-            Some(id) => self.dead.get(id),
-            None => by_job(),
+    pub(in crate::jobs) fn dead_job(&self, id: DeadJobId) -> Result<DeadJob, JobsError> {
+        let found = match id {
+            DeadJobId::Dead(id) => self.dead.get(id),
+            DeadJobId::Job(id) => self.dead.of_job(id),
         };
         let found = found.map(|entry| entry.dead.clone());
-        found.ok_or_else(|| JobsError::DeadJobNotFound(id.to_owned()))
+        found.ok_or_else(|| JobsError::DeadJobNotFound(id.to_string()))
     }
 
     /// Returns whether the dead job exists.
@@ -200,7 +201,7 @@ impl State {
         ids: &[String],
         whose: QueueOwner,
     ) -> (Vec<DeadJob>, usize) {
-        let named = ids.iter().filter_map(|id| self.dead_job(id).ok());
+        let named = ids.iter().filter_map(|id| self.dead_job(DeadJobId::parse(id)?).ok());
         let mut found: Vec<DeadJob> = named.filter(|dead| whose.fits(&dead.queue)).collect();
         let unknown = ids.len() - found.len();
         found.sort_by_key(|dead| dead.id);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use telltale_engine::TimestampMs;
-use telltale_server::jobs::{JobsError, WorkerUsage};
+use telltale_server::jobs::{DeadJobId, JobsError, QueueName, WorkerUsage};
 use telltale_simulation::{Outcome, fail};
 
 use super::act::Reply;
@@ -21,7 +21,7 @@ impl Driver {
     }
 
     pub(super) fn purge(&mut self, queue: usize) -> Outcome {
-        let outcome = self.runtime.block_on(self.service().jobs().purge(QUEUES[queue].to_owned()));
+        let outcome = self.runtime.block_on(self.service().jobs().purge(queue_name(queue)));
         let reply = self.classify("a queue could not be purged", outcome)?;
         let waiting = |state| (state == JobState::Cancellation).then_some(JobState::Absent);
         let its = self.jobs.jobs.iter_mut().filter(|job| job.new.queue == queue);
@@ -54,7 +54,7 @@ impl Driver {
     }
 
     pub(super) fn pause(&mut self, queue: usize) -> Outcome {
-        let outcome = self.runtime.block_on(self.service().jobs().pause(QUEUES[queue].to_owned()));
+        let outcome = self.runtime.block_on(self.service().jobs().pause(queue_name(queue)));
         match self.classify("a queue could not be paused", outcome)? {
             Reply::Accepted(_) => {
                 self.jobs.paused[queue] = Paused { may_be: true, may_not_be: false }
@@ -67,7 +67,7 @@ impl Driver {
     }
 
     pub(super) fn resume(&mut self, queue: usize) -> Outcome {
-        let outcome = self.runtime.block_on(self.service().jobs().resume(QUEUES[queue].to_owned()));
+        let outcome = self.runtime.block_on(self.service().jobs().resume(queue_name(queue)));
         let paused = &self.jobs.paused[queue];
         match self.classify("a queue could not be resumed", outcome)? {
             Reply::Accepted(_) if !paused.may_be => {
@@ -90,7 +90,7 @@ impl Driver {
     pub(super) fn retry_dead(&mut self, pick: u64) -> Outcome {
         let is_dead = |job: &Job| job.must(|state| state == JobState::Dead);
         let Some(at) = self.pick_job(pick, is_dead) else { return Ok(()) };
-        let retried = self.service().jobs().retry(self.id_of(at).to_string());
+        let retried = self.service().jobs().retry(DeadJobId::Job(self.id_of(at)));
         let outcome = self.runtime.block_on(retried);
         match self.classify("a dead job could not be retried", outcome)? {
             Reply::Accepted((_, new)) => {
@@ -109,7 +109,7 @@ impl Driver {
     pub(super) fn delete_dead(&mut self, pick: u64) -> Outcome {
         let is_dead = |job: &Job| job.must(|state| state == JobState::Dead);
         let Some(at) = self.pick_job(pick, is_dead) else { return Ok(()) };
-        let deleted = self.service().jobs().forget(self.id_of(at).to_string());
+        let deleted = self.service().jobs().forget(DeadJobId::Job(self.id_of(at)));
         let outcome = self.runtime.block_on(deleted);
         match self.classify("a dead job could not be deleted", outcome)? {
             Reply::Accepted(_) => self.jobs.jobs[at].remove(true),
@@ -161,4 +161,8 @@ impl Driver {
         let sampled = jobs.sample(now);
         self.classify("the history of jobs could not be written", written.and(sampled)).map(|_| ())
     }
+}
+
+fn queue_name(queue: usize) -> QueueName {
+    QueueName::new(QUEUES[queue]).unwrap()
 }

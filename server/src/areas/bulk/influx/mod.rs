@@ -12,6 +12,7 @@ mod number;
 mod routes;
 mod series;
 mod timestamp;
+mod wire;
 
 pub use error::LineError;
 pub use lines::{read_lines, resolve_lines};

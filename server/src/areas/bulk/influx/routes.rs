@@ -4,11 +4,11 @@
 use std::sync::Arc;
 
 use http::{HeaderName, HeaderValue};
-use schemars::{JsonSchema, SchemaGenerator};
-use serde::Serialize;
+use schemars::SchemaGenerator;
 
 use super::lines::Lines;
 use super::timestamp::Precision;
+use super::wire::Health;
 use crate::app::App;
 use crate::areas::bulk::intake;
 use crate::http::{
@@ -86,17 +86,6 @@ fn precision(
 /// The header from which clients read the server's version.
 const VERSION_HEADER: HeaderName = HeaderName::from_static("x-influxdb-version");
 const VERSION: &str = concat!("telltale-", env!("CARGO_PKG_VERSION"));
-
-/// The health of the server.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "InfluxHealth")]
-struct Health {
-    name: &'static str,
-    message: &'static str,
-    /// Always `pass`: a server that cannot serve requests does not respond at all.
-    status: &'static str,
-    version: &'static str,
-}
 
 const TAG: &str = "Bulk protocols";
 

@@ -1,6 +1,5 @@
 //! Responses: `ExportMetricsServiceResponse` in the encoding of the request.
 
-use http::StatusCode;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -44,7 +43,7 @@ pub(super) fn respond(encoding: Encoding, outcome: &BulkOutcome) -> ApiResult<Re
         Encoding::Protobuf if message.is_empty() => Vec::new(),
         Encoding::Protobuf => wire(outcome.rejected() as u64, &message),
     };
-    Ok(Response::bytes(StatusCode::OK, encoding.media(), body))
+    Ok(Response::bytes(encoding.media(), body))
 }
 
 fn wire(rejected: u64, message: &str) -> Vec<u8> {

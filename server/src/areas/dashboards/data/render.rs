@@ -114,9 +114,9 @@ async fn render_widget(
     {
         // Overload is reported in the response; it is not a server fault.
         if error.code() == ErrorCode::Overloaded {
-            tracing::debug!(widget = widget.id, cause, "widget rejected");
+            tracing::debug!(widget = widget.id.as_str(), cause, "widget rejected");
         } else {
-            tracing::error!(widget = widget.id, cause, "widget failed");
+            tracing::error!(widget = widget.id.as_str(), cause, "widget failed");
         }
     }
     rendered
@@ -172,7 +172,8 @@ mod tests {
         let definition = json!({"type": "graph", "title": "t", "query": query});
         let dashboard = json!({"version": 1, "name": "n", "widgets": [definition]});
         let created = house.post("/api/v1/dashboards/import", &dashboard).data(201);
-        let found = ops::get(house.app(), created["id"].as_str().unwrap()).unwrap().value;
+        let id = created["id"].as_str().unwrap().to_owned().into();
+        let found = ops::get(house.app(), &id).unwrap().value;
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let requested = RequestedRange::own(house.app().now());
         let render = || runtime.block_on(render(house.app(), &found.widgets, requested));

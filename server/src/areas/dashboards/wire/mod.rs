@@ -1,5 +1,6 @@
 //! The JSON of the area: request and response bodies. [`super::definition`] belongs to both.
 
+mod ids;
 mod requests;
 mod responses;
 

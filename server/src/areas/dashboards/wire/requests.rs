@@ -210,7 +210,7 @@ impl LayoutInput {
                 field: invalid.field.replace("position", &format!("widgets[{i}]")),
                 ..invalid
             })?;
-            moves.push(Move { id, position });
+            moves.push(Move { id: id.into(), position });
         }
         model::check_moves(&moves)?;
         Ok(moves)

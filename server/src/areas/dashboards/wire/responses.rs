@@ -138,7 +138,7 @@ pub(in crate::areas::dashboards) struct ExportView {
 impl From<Summary> for SummaryView {
     fn from(summary: Summary) -> Self {
         Self {
-            id: summary.id,
+            id: summary.id.into(),
             name: summary.name,
             description: summary.description,
             created_at: IsoTime(summary.created_at),
@@ -165,7 +165,7 @@ impl DashboardView {
     fn with(dashboard: &Dashboard, data: impl Iterator<Item = Option<DataView>>) -> Self {
         let widgets = dashboard.widgets.iter().zip(data);
         Self {
-            id: dashboard.id.clone(),
+            id: dashboard.id.clone().into(),
             name: dashboard.name.clone(),
             description: dashboard.description.clone(),
             created_at: IsoTime(dashboard.created_at),
@@ -183,7 +183,7 @@ impl DashboardView {
 impl WidgetView {
     fn new(widget: &Widget, data: Option<DataView>) -> Self {
         Self {
-            id: widget.id.clone(),
+            id: widget.id.clone().into(),
             definition: widget.definition.clone(),
             created_at: IsoTime(widget.created_at),
             data,
@@ -205,7 +205,7 @@ impl WidgetDataView {
         rendered: Rendered,
     ) -> Self {
         Self {
-            id: widget.id.clone(),
+            id: widget.id.clone().into(),
             r#type: widget.definition.r#type,
             from: IsoTime(range.start),
             to: IsoTime(range.end),

@@ -1,5 +1,6 @@
 //! The JSON of requests and responses of the area.
 
+mod ids;
 mod requests;
 mod responses;
 

@@ -211,15 +211,13 @@ impl From<GroupView> for GroupStateView {
 }
 
 impl Detail {
-    /// Builds the detail of a group; `requested_id` may be that of a group merged into it.
+    /// Builds the detail of a group; `requested` may be a group that was merged into it.
     pub(in crate::areas::errors) fn new(
-        requested_id: &str,
+        requested: GroupId,
         group: GroupView,
         latest: Option<Event>,
     ) -> Self {
-        let id = group.id.format();
-        let merged_into =
-            GroupId::parse(requested_id).filter(|requested| *requested != group.id).map(|_| id);
+        let merged_into = (requested != group.id).then(|| group.id.format());
         let merged = group.state.members.iter().map(|id| id.format()).collect();
         let mut detail = Self {
             group: group.into(),
@@ -327,7 +325,7 @@ impl FrameProperties {
 
 impl SeriesView {
     pub(in crate::areas::errors) fn new(
-        id: String,
+        id: GroupId,
         width: BucketWidth,
         answer: &EventQueryResult,
     ) -> Self {
@@ -341,7 +339,7 @@ impl SeriesView {
         };
         let points = answer.all.starts.iter().zip(counts);
         Self {
-            id,
+            id: id.format(),
             interval: width.as_str(),
             total: count(answer.all.whole.first()),
             series: points

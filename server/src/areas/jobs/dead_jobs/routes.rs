@@ -34,12 +34,12 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let (dead, memory) = app.jobs().dead_job(req.param("id").to_owned()).await?;
+    let (dead, memory) = app.jobs().dead_job(req.path("id")?).await?;
     Response::ok(&DeadView::from(dead))?.held_by(memory)
 }
 
 async fn retry(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let (dead, new) = app.jobs().retry(req.param("id").to_owned()).await?;
+    let (dead, new) = app.jobs().retry(req.path("id")?).await?;
     Response::ok(&Retried::new(&dead, new))
 }
 
@@ -50,7 +50,7 @@ async fn retry_all(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let id = app.jobs().forget(req.param("id").to_owned()).await?;
+    let id = app.jobs().forget(req.path("id")?).await?;
     Response::ok(&Deleted::new(id.to_string()))
 }
 

@@ -6,10 +6,10 @@ use telltale_engine::TimestampMs;
 
 use crate::areas::jobs::arguments::Arguments;
 use crate::areas::jobs::fields::queue_owner;
-use crate::http::{ApiError, ApiResult, ErrorCode, Query};
+use crate::http::{ApiError, ApiResult, ErrorCode, PathParam, Query, Resource};
 use crate::jobs::{
-    DeadDetail, DeadFilter, DeadJob, DeadPage, Deaths, FailureReport, JobId, PastFailure, Period,
-    QueueOwner, Selection,
+    DeadDetail, DeadFilter, DeadJob, DeadJobId, DeadPage, Deaths, FailureReport, JobId,
+    PastFailure, Period, QueueOwner, Selection,
 };
 use crate::limits;
 use crate::platform::bounded::AtMost;
@@ -380,4 +380,12 @@ fn field_error(
     field: &'static str,
 ) -> ApiError {
     ApiError::new(code, message).field(field)
+}
+
+impl PathParam for DeadJobId {
+    const RESOURCE: Resource = Resource::DeadJob;
+
+    fn from_path(text: &str) -> Option<Self> {
+        Self::parse(text)
+    }
 }

@@ -12,7 +12,7 @@ use crate::http::{
     ApiResult, BodyKind, Deleted, Doc, ErrorCode, Form, PAGING, Param, Request, Resource, Response,
     Route,
 };
-use crate::jobs::Period;
+use crate::jobs::{JobsError, Period, QueueName};
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 
 /// The routes of queues.
@@ -40,12 +40,12 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let name = req.param("name").to_owned();
+    let name: QueueName = req.path("name")?;
     let queue = app.jobs().queue(name.clone()).await?;
     let past = app.query(move |app| {
         let history = app.jobs().history();
-        let throughput = history.throughput()?.remove(&name).unwrap_or_default();
-        Ok::<_, telltale_engine::Error>((throughput, history.today(&name)?))
+        let throughput = history.throughput()?.remove(&*name).unwrap_or_default();
+        Ok::<_, JobsError>((throughput, history.today(&name)?))
     });
     let (throughput, today) = past.await?;
     Response::ok(&QueueDetail::new(queue, throughput, today))
@@ -55,38 +55,38 @@ async fn history(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let allowed = [Period::Hour, Period::Day, Period::Week];
     let period = period(req.query(), &allowed, Period::Hour)?;
     let resolution = resolution(req.query(), period)?;
-    let name = req.param("name").to_owned();
+    let name: QueueName = req.path("name")?;
     let queue_name = name.clone();
     let now = app.jobs().queue(name.clone()).await?;
     let moments = app.query(move |app| app.jobs().history().queue(&queue_name, period, resolution));
     let mut moments = moments.await?;
     moments.last_mut().into_iter().for_each(|moment| moment.fill_current(&now));
-    Response::ok(&QueueHistory::new(name, period, resolution, moments))
+    Response::ok(&QueueHistory::new(&name, period, resolution, moments))
 }
 
 async fn pause(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let name = user_queue(req.param("name"))?;
+    let name = user_queue(&req)?;
     let since = app.jobs().pause(name.clone()).await?;
-    Response::ok(&Paused::new(name, since))
+    Response::ok(&Paused::new(&name, since))
 }
 
 async fn resume(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let name = user_queue(req.param("name"))?;
+    let name = user_queue(&req)?;
     let since = app.jobs().resume(name.clone()).await?;
-    Response::ok(&Resumed::new(name, since))
+    Response::ok(&Resumed::new(&name, since))
 }
 
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let name = user_queue(req.param("name"))?;
+    let name = user_queue(&req)?;
     app.jobs().delete_queue(name.clone()).await?;
-    Response::ok(&Deleted::new(name))
+    Response::ok(&Deleted::new(name.to_string()))
 }
 
 async fn purge(app: Arc<App>, req: Request) -> ApiResult<Response> {
     req.json_or_default::<PurgeInput>()?.check(req.query())?;
-    let name = user_queue(req.param("name"))?;
+    let name = user_queue(&req)?;
     let deleted = app.jobs().purge(name.clone()).await?;
-    Response::ok(&Purged::new(name, deleted))
+    Response::ok(&Purged::new(&name, deleted))
 }
 
 const TAG: &str = "Queues";

@@ -5,7 +5,9 @@ use serde::{Deserialize, Serialize};
 use telltale_engine::TimestampMs;
 
 use crate::http::{ApiError, ApiResult, ErrorCode, Query};
-use crate::jobs::{Period, QueueBucket, QueueThroughput, QueueToday, QueueView, Resolution};
+use crate::jobs::{
+    Period, QueueBucket, QueueName, QueueThroughput, QueueToday, QueueView, Resolution,
+};
 use crate::platform::json::Plain;
 use crate::platform::plural::count;
 use crate::platform::time::IsoTime;
@@ -185,7 +187,7 @@ impl QueueDetail {
 
 impl QueueHistory {
     pub(super) fn new(
-        queue: String,
+        queue: &QueueName,
         period: Period,
         resolution: Resolution,
         moments: Vec<QueueBucket>,
@@ -198,7 +200,7 @@ impl QueueHistory {
             failures: moment.failures,
         };
         Self {
-            queue,
+            queue: queue.to_string(),
             period: period.as_str(),
             resolution: resolution.as_str(),
             metrics: moments.into_iter().map(point).collect(),
@@ -207,14 +209,14 @@ impl QueueHistory {
 }
 
 impl Paused {
-    pub(super) fn new(queue: String, paused_at: TimestampMs) -> Self {
-        Self { queue, status: "paused", paused_at: IsoTime(paused_at) }
+    pub(super) fn new(queue: &QueueName, paused_at: TimestampMs) -> Self {
+        Self { queue: queue.to_string(), status: "paused", paused_at: IsoTime(paused_at) }
     }
 }
 
 impl Resumed {
-    pub(super) fn new(queue: String, resumed_at: TimestampMs) -> Self {
-        Self { queue, status: "active", resumed_at: IsoTime(resumed_at) }
+    pub(super) fn new(queue: &QueueName, resumed_at: TimestampMs) -> Self {
+        Self { queue: queue.to_string(), status: "active", resumed_at: IsoTime(resumed_at) }
     }
 }
 
@@ -231,10 +233,10 @@ impl PurgeInput {
 }
 
 impl Purged {
-    pub(super) fn new(queue: String, jobs_deleted: usize) -> Self {
+    pub(super) fn new(queue: &QueueName, jobs_deleted: usize) -> Self {
         let were = if jobs_deleted == 1 { "was" } else { "were" };
         let jobs = count(jobs_deleted, "waiting job");
         let message = format!("{jobs} {were} deleted; running jobs were not");
-        Self { queue, jobs_deleted, message }
+        Self { queue: queue.to_string(), jobs_deleted, message }
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::wire::{
     AckedView, BatchInput, BatchView, EnqueuedView, ExtendInput, ExtendedView, FailInput,
-    FailedView, JobInput, JobListView, JobView, TokenInput, cursor, filter, job_id,
+    FailedView, JobInput, JobListView, JobView, TokenInput, cursor, filter,
 };
 use crate::app::App;
 use crate::areas::jobs::fields::{INTERNAL, enqueue_route, worker_route};
@@ -12,6 +12,7 @@ use crate::http::{
     ApiResult, BodyKind, Deleted, Doc, ErrorCode, Form, Link, PAGING, Param, Request, Resource,
     Response, Route,
 };
+use crate::jobs::JobId;
 use crate::limits::{JOB_SEARCH_CHARS_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 use crate::platform::patterns;
 
@@ -57,18 +58,18 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let (job, memory) = app.jobs().job(job_id(req.param("id"))?).await?;
+    let (job, memory) = app.jobs().job(req.path("id")?).await?;
     Response::ok(&JobView::from(job))?.held_by(memory)
 }
 
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let id = job_id(req.param("id"))?;
+    let id: JobId = req.path("id")?;
     app.jobs().delete(id).await?;
     Response::ok(&Deleted::new(id.to_string()))
 }
 
 async fn run(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let id = job_id(req.param("id"))?;
+    let id: JobId = req.path("id")?;
     app.jobs().run_now(id).await?;
     let (job, memory) = app.jobs().job(id).await?;
     Response::ok(&JobView::from(job))?.exempt_from_memory_limit().held_by(memory)
@@ -76,14 +77,14 @@ async fn run(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 async fn ack(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let input = req.json::<TokenInput>()?;
-    let id = job_id(req.param("id"))?;
+    let id: JobId = req.path("id")?;
     app.jobs().for_clients().ack(id, input.token(id)?).await?;
     Response::ok(&AckedView::new(id))
 }
 
 async fn fail(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let input = req.json::<FailInput>()?;
-    let id = job_id(req.param("id"))?;
+    let id: JobId = req.path("id")?;
     let (token, report) = input.into_report(id)?;
     let failed = app.jobs().for_clients().fail(id, token, report).await?;
     Response::ok(&FailedView::new(id, failed))
@@ -91,7 +92,7 @@ async fn fail(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 async fn extend(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let input = req.json::<ExtendInput>()?;
-    let id = job_id(req.param("id"))?;
+    let id: JobId = req.path("id")?;
     let (token, seconds) = input.into_seconds(id)?;
     let expires_at = app.jobs().for_clients().extend(id, token, seconds).await?;
     Response::ok(&ExtendedView::new(id, expires_at))

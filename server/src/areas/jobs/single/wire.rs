@@ -7,7 +7,7 @@ use telltale_engine::TimestampMs;
 
 use crate::areas::jobs::arguments::Arguments;
 use crate::areas::jobs::fields::{invalid, missing, queue_owner};
-use crate::http::{ApiError, ErrorCode, Query};
+use crate::http::{ApiError, ErrorCode, PathParam, Query, Resource};
 use crate::jobs::{
     ClassName, Enqueued, Failed, FailureReport, InvalidJob, JobDetail, JobFilter, JobId, JobPage,
     JobStateFilter, JobStatus, JobsError, NewJob, PastFailure, QueueName, UniqueKey,
@@ -443,9 +443,12 @@ pub(super) fn cursor(query: &Query) -> Result<Option<JobId>, ApiError> {
     query.one("cursor")?.map(read).transpose()
 }
 
-/// Parses the id in a path.
-pub(super) fn job_id(text: &str) -> Result<JobId, JobsError> {
-    JobId::parse(text).ok_or_else(|| JobsError::JobNotFound(text.to_owned()))
+impl PathParam for JobId {
+    const RESOURCE: Resource = Resource::Job;
+
+    fn from_path(text: &str) -> Option<Self> {
+        Self::parse(text)
+    }
 }
 
 /// Parses a reservation token. A token that is malformed or of another job is `None`, which no

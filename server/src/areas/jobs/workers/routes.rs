@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use super::wire::{
     FetchInput, Fetched, HeartbeatView, QuietedAll, RegisteredView, StatusView, VitalsInput,
-    WorkerDetail, WorkerHistory, WorkerInput, WorkerList, worker_id,
+    WorkerDetail, WorkerHistory, WorkerInput, WorkerList,
 };
 use crate::app::App;
 use crate::areas::jobs::fields::{INTERNAL, queue_owner, worker_route};
@@ -14,7 +14,7 @@ use crate::http::{
     ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, Link, PAGING, Param, Request, Resource,
     Response, Route, Scope,
 };
-use crate::jobs::{Period, WorkerStatus};
+use crate::jobs::{Period, WorkerId, WorkerStatus};
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 
 /// The routes of workers.
@@ -42,7 +42,7 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let worker = app.jobs().worker(worker_id(req.param("id"))?).await?;
+    let worker = app.jobs().worker(req.path("id")?).await?;
     Response::ok(&WorkerDetail::new(worker, app.now()))
 }
 
@@ -63,13 +63,13 @@ async fn register(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 async fn heartbeat(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let vitals = req.json_or_default::<VitalsInput>()?.into_vitals()?;
-    let state = app.jobs().for_clients().heartbeat(worker_id(req.param("id"))?, vitals).await?;
+    let state = app.jobs().for_clients().heartbeat(req.path("id")?, vitals).await?;
     Response::ok(&HeartbeatView::from(state))
 }
 
 async fn fetch(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let (limit, wait) = req.json_or_default::<FetchInput>()?.read()?;
-    let worker = worker_id(req.param("id"))?;
+    let worker: WorkerId = req.path("id")?;
     let may_wait = !wait.is_zero();
     let permit = may_wait.then(|| app.jobs().permit_wait(req.identity().key_id())).flatten();
     let mut granted = match permit {
@@ -86,13 +86,13 @@ async fn fetch(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
 }
 
 async fn deregister(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let id = worker_id(req.param("id"))?;
+    let id: WorkerId = req.path("id")?;
     app.jobs().for_clients().deregister(id).await?;
     Response::ok(&Deleted::new(id.to_string()))
 }
 
 async fn quiet(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let id = worker_id(req.param("id"))?;
+    let id: WorkerId = req.path("id")?;
     Response::ok(&StatusView::new(
         id,
         app.jobs().for_clients().restrict(id, WorkerStatus::Quiet).await?,
@@ -100,7 +100,7 @@ async fn quiet(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 async fn stop(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let id = worker_id(req.param("id"))?;
+    let id: WorkerId = req.path("id")?;
     Response::ok(&StatusView::new(
         id,
         app.jobs().for_clients().restrict(id, WorkerStatus::Stopping).await?,

@@ -6,10 +6,10 @@ use telltale_engine::TimestampMs;
 
 use crate::areas::jobs::arguments::Arguments;
 use crate::areas::jobs::fields::{invalid, missing};
-use crate::http::ApiResult;
+use crate::http::{ApiResult, PathParam, Resource};
 use crate::jobs::{
-    HeartbeatReply, HeldJob, InvalidJob, JobsError, NewWorker, Period, QueueName, Registered,
-    WorkerBucket, WorkerId, WorkerPage, WorkerStatus, WorkerUsage, WorkerView, WorkersPast,
+    HeartbeatReply, HeldJob, InvalidJob, NewWorker, Period, QueueName, Registered, WorkerBucket,
+    WorkerId, WorkerPage, WorkerStatus, WorkerUsage, WorkerView, WorkersPast,
 };
 use crate::limits;
 use crate::platform::bounded::AtMost;
@@ -420,7 +420,10 @@ fn vital(field: &'static str, value: Option<f64>) -> ApiResult<Option<f64>> {
     Ok(value)
 }
 
-/// Parses the id in a path.
-pub(super) fn worker_id(text: &str) -> Result<WorkerId, JobsError> {
-    WorkerId::parse(text).ok_or_else(|| JobsError::WorkerNotFound(text.to_owned()))
+impl PathParam for WorkerId {
+    const RESOURCE: Resource = Resource::Worker;
+
+    fn from_path(text: &str) -> Option<Self> {
+        Self::parse(text)
+    }
 }
