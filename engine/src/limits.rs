@@ -105,3 +105,18 @@ pub const DATABASE_FILES_OPEN_MAX: usize = 512;
 pub const DAMAGE_FOUND_MAX: usize = 1_000;
 /// Corrupt documents whose names are remembered until the next start.
 pub const DAMAGED_NAMES_MAX: usize = 1_000;
+/// The minimum size of unreferenced pages, in bytes, that justifies a sweep.
+pub(crate) const TIME_PAGES_UNUSED_BYTES_MIN: u64 = 64 << 10;
+/// The most known vectors of a page group; further ones are written again when they recur.
+pub(crate) const TIME_VECTORS_KNOWN_MAX: usize = 1 << 18;
+/// The most entries of a block, so that it takes a few megabytes in memory. No cell has more.
+pub(crate) const BLOCK_ENTRIES_MAX: usize = 1 << 17;
+/// Maximum number of series in a segment; more are split into several, which bounds the memory of
+/// encoding and decoding.
+pub(crate) const SEGMENT_SERIES_MAX: usize = 1 << 13;
+/// For a day that is not over, the minimum number of blocks in a compaction. It must at least halve
+/// their number.
+pub(crate) const EVENT_COMPACTION_BLOCKS_MIN: usize = 8;
+/// Maximum ranges whose disk space is reclaimed at a time: each takes a table and a compaction of
+/// its own.
+pub(crate) const RANGES_RECLAIMED_MAX: usize = 16;

@@ -8,9 +8,6 @@ use crate::limits::{EVENT_BLOCK_ROWS_MAX, EVENT_BLOCK_STRING_BYTES_MAX, EVENT_ST
 
 /// Maximum number of blocks that one compaction reads; bounds its memory.
 const COMPACTION_BLOCKS_MAX: usize = 16;
-/// For a day that is not over, the minimum number of blocks in a compaction. It must at least halve
-/// their number.
-pub(super) const COMPACTION_BLOCKS_MIN: usize = 8;
 
 /// Memory of a compaction, as a multiple of the string bytes that it reads: the decoded rows and
 /// the new block.
@@ -88,6 +85,7 @@ fn overlaps(group: &[Arc<EventBlockInfo>]) -> bool {
 mod tests {
     use super::super::block::EventBlockKey;
     use super::*;
+    use crate::limits::EVENT_COMPACTION_BLOCKS_MIN;
 
     fn block(sequence: u64, rows: u32, first: i64, last: i64) -> Arc<EventBlockInfo> {
         let key = EventBlockKey { day: 0, sequence };
@@ -172,7 +170,7 @@ mod tests {
     fn the_current_day_is_compacted_once_it_has_enough_blocks() {
         let blocks: Vec<_> =
             (0..9).map(|i| block(i, 100, i as i64 * 10, i as i64 * 10 + 9)).collect();
-        assert_eq!(chosen(&blocks[..7], COMPACTION_BLOCKS_MIN), None);
-        assert_eq!(chosen(&blocks, COMPACTION_BLOCKS_MIN), Some((0..9).collect()));
+        assert_eq!(chosen(&blocks[..7], EVENT_COMPACTION_BLOCKS_MIN), None);
+        assert_eq!(chosen(&blocks, EVENT_COMPACTION_BLOCKS_MIN), Some((0..9).collect()));
     }
 }

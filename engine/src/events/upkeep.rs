@@ -11,15 +11,14 @@ use roaring::RoaringBitmap;
 
 use super::Events;
 use super::block::{self, EventBlockInfo, EventBlockKey};
-use super::compaction_group::{
-    COMPACTION_BLOCKS_MIN, COMPACTION_MEMORY_FACTOR, StringBounds, select_group,
-};
+use super::compaction_group::{COMPACTION_MEMORY_FACTOR, StringBounds, select_group};
 use super::keys;
 use super::query::select;
 use super::seal::day_of;
 use super::source::RowSet;
 use crate::codec::integers::Effort;
 use crate::error::{Error, Result};
+use crate::limits;
 use crate::model::{EventFilter, EventRows, Interval, TimestampMs};
 use crate::reports::{CompactionReport, CompactionScope, DeleteReport, ExpireReport, VerifyReport};
 use crate::storage::{Batch, KeyRange, Keyspace, Sync};
@@ -68,8 +67,11 @@ impl Events {
         });
         blocks.sort_unstable_by_key(|info| (info.first_time, info.key));
         let is_window_over = day < day_of(self.now().0);
-        let blocks_min =
-            if scope == CompactionScope::All || is_window_over { 2 } else { COMPACTION_BLOCKS_MIN };
+        let blocks_min = if scope == CompactionScope::All || is_window_over {
+            2
+        } else {
+            limits::EVENT_COMPACTION_BLOCKS_MIN
+        };
         select_group(&blocks, blocks_min, StringBounds::of(self.options.compaction_bytes))
     }
 

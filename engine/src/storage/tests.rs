@@ -7,9 +7,9 @@ use std::path::Path;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
-use super::upkeep::RANGES_RECLAIMED_MAX;
 use super::*;
 use crate::error::Error;
+use crate::limits::RANGES_RECLAIMED_MAX;
 
 const CACHE_BYTES: usize = 16 << 20;
 

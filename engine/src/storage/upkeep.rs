@@ -13,10 +13,7 @@ use super::range::{KeyRange, just_below};
 use super::rocksdb_error::failure;
 use super::store::{Store, family};
 use crate::error::{Error, Result};
-
-/// Maximum ranges whose disk space is reclaimed at a time: each takes a table and a compaction of
-/// its own.
-pub(super) const RANGES_RECLAIMED_MAX: usize = 16;
+use crate::limits;
 
 /// Sizes of parts of the database, in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -83,9 +80,9 @@ impl Store {
     }
 
     /// Frees the disk space of ranges whose keys have been deleted: that of the first
-    /// [`RANGES_RECLAIMED_MAX`] before it returns, that of the others in later compactions.
+    /// [`limits::RANGES_RECLAIMED_MAX`] before it returns, that of the others in later compactions.
     pub(crate) fn reclaim(&self, keyspace: Keyspace, ranges: &[KeyRange]) -> Result<()> {
-        for range in ranges.iter().take(RANGES_RECLAIMED_MAX) {
+        for range in ranges.iter().take(limits::RANGES_RECLAIMED_MAX) {
             if let Some(to) = &range.to {
                 self.delete_range_now(keyspace, &range.from, to)?;
             }

@@ -3,7 +3,7 @@
 
 use crate::source::SourceFile;
 
-/// Crates that only some files may use.
+/// Crates, or items of crates, that only some files may use.
 struct CrateRule {
     crates: &'static [&'static str],
     /// Prefixes of the paths of the files that may use them.
@@ -34,6 +34,11 @@ const CRATE_RULES: &[CrateRule] = &[
         ],
         allowed_in: &["server/", "tests/", "benches/", "fuzz/"],
         reason: "the engine is a library without a runtime, HTTP or a command line",
+    },
+    CrateRule {
+        crates: &["http::StatusCode"],
+        allowed_in: &["server/src/http/", "server/src/cli/", "server/src/platform/control.rs"],
+        reason: "the http folder maps error codes to statuses; clients read them",
     },
     CrateRule {
         crates: &["clap", "clap_complete", "clap_mangen", "indicatif"],
@@ -120,7 +125,51 @@ const AREA_FILE_RULES: &[(&str, &[&str], &str)] = &[
     ),
     ("error.rs", &["serde", "serde_json"], "the http folder writes errors to responses"),
     ("store.rs", &["crate::http"], "a store does not depend on HTTP"),
+    (
+        "ops.rs",
+        &["serde", "serde_json", "crate::http"],
+        "operations depend on neither JSON nor HTTP: the handler parses and responds",
+    ),
+    ("routes.rs", &["telltale_engine", "serde"], "a handler names types of the area only"),
 ];
+
+/// Files of areas and jobs that derive serde's traits although they are not the wire form: what
+/// they derive them for is stored, or sent by something else than a handler.
+const STORED_FORMS: &[&str] = &[
+    "server/src/areas/bulk/import/lines.rs",
+    "server/src/areas/bulk/influx/lines.rs",
+    "server/src/areas/bulk/intake.rs",
+    "server/src/areas/bulk/otlp/export.rs",
+    "server/src/areas/bulk/remote_write/request.rs",
+    "server/src/areas/dashboards/definition.rs",
+    "server/src/areas/dashboards/options.rs",
+    "server/src/areas/errors/ledger/load.rs",
+    "server/src/areas/jobs/upkeep.rs",
+];
+
+/// Returns a message for a file of an area or of the jobs that serialises anything but the wire
+/// form and stored forms.
+pub(crate) fn serialises_elsewhere(source: &SourceFile) -> Vec<String> {
+    let is_listed = STORED_FORMS.contains(&source.path.as_str());
+    let is_form = source.path.contains("/wire/")
+        || source.path.contains("/stored/")
+        || matches!(source.file_name(), "wire.rs" | "store.rs" | "response.rs");
+    let in_scope = ["server/src/areas/", "server/src/jobs/"];
+    let in_scope = in_scope.iter().any(|folder| source.path.starts_with(folder));
+    if !in_scope || is_form || is_listed || source.is_test() {
+        return Vec::new();
+    }
+    let text = source.without_tests();
+    let derives = |line: &&str| {
+        line.starts_with("#[derive(")
+            && ["Serialize", "Deserialize"].iter().any(|t| line.contains(t))
+    };
+    let found = text.lines().map(str::trim_start).find(derives);
+    found
+        .map(|line| format!("{}: only wire and stored forms are serialised: {line}", source.path))
+        .into_iter()
+        .collect()
+}
 
 /// Returns a message for every path that the file must not use.
 pub(crate) fn dependency_violations(source: &SourceFile) -> Vec<String> {
@@ -144,10 +193,9 @@ pub(crate) fn dependency_violations(source: &SourceFile) -> Vec<String> {
 }
 
 fn crate_violation(source: &SourceFile, path: &str) -> Option<&'static str> {
-    let krate = path.split("::").next()?;
     CRATE_RULES
         .iter()
-        .filter(|rule| rule.crates.contains(&krate))
+        .filter(|rule| rule.crates.iter().any(|krate| is_within(path, krate)))
         .find(|rule| !rule.allowed_in.iter().any(|prefix| source.path.starts_with(prefix)))
         .map(|rule| rule.reason)
 }

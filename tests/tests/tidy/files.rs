@@ -79,6 +79,38 @@ pub(crate) fn module_lists_have_no_logic(source: &SourceFile) -> Vec<String> {
     })
 }
 
+/// Files with constants that other files use and that end like a limit, but are none: they are
+/// part of a format or of an algorithm, and nobody could change them.
+const FORMAT_CONSTANTS: &[&str] = &[
+    "engine/src/codec/decimals.rs",
+    "engine/src/log/segment.rs",
+    "engine/src/sketch/cardinality.rs",
+    "engine/src/sketch/distribution.rs",
+    "engine/src/sketch/histogram.rs",
+    "engine/src/sketch/registers.rs",
+    "engine/src/sketch/sum.rs",
+    "server/src/platform/decimal.rs",
+];
+
+pub(crate) fn limits_are_in_one_file(source: &SourceFile) -> Vec<String> {
+    let is_exempt = source.is_test()
+        || source.file_name() == "limits.rs"
+        || FORMAT_CONSTANTS.contains(&source.path.as_str())
+        || !(source.path.starts_with("engine/src/") || source.path.starts_with("server/src/"));
+    if is_exempt {
+        return Vec::new();
+    }
+    let text = source.without_tests();
+    let is_limit = |line: &&str| {
+        let Some((visibility, rest)) = line.split_once("const ") else { return false };
+        let name = rest.split(':').next().unwrap_or_default();
+        visibility.starts_with("pub")
+            && ["_MAX", "_MIN", "_LIMIT"].iter().any(|end| name.ends_with(end))
+    };
+    let found = text.lines().map(str::trim_start).filter(is_limit);
+    found.map(|line| format!("{}: belongs in limits.rs: {line}", source.path)).collect()
+}
+
 pub(crate) fn names_are_specific(source: &SourceFile) -> Vec<String> {
     let mut parts = source.path.split('/').map(|part| part.trim_end_matches(".rs"));
     let is_generic = parts.any(|part| GENERIC_NAMES.contains(&part));

@@ -133,9 +133,36 @@ fn dependencies_point_one_way() {
             "use serde::Serialize;\n",
             "#[cfg(test)]\nmod tests {\n    use serde::Serialize;\n}\n",
         ),
+        (
+            "server/src/areas/metrics/ops.rs",
+            "use crate::http::Query;\n",
+            "use super::query::definitions;\n",
+        ),
+        (
+            "server/src/areas/metrics/routes.rs",
+            "use telltale_engine::Write;\n",
+            "use crate::http::Route;\n",
+        ),
+        ("server/src/areas/metrics/wire.rs", "use http::StatusCode;\n", "use http::HeaderMap;\n"),
     ] {
         check_rule(dependencies::dependency_violations, path, bad, good);
     }
+}
+
+#[test]
+fn only_wire_and_stored_forms_of_areas_are_serialised() {
+    check_tree(dependencies::serialises_elsewhere);
+    let (bad, good) = ("#[derive(Debug, Serialize)]\nstruct A;\n", "#[derive(Debug)]\nstruct A;\n");
+    check_rule(dependencies::serialises_elsewhere, "server/src/areas/a/model.rs", bad, good);
+    let wire = SourceFile::new("server/src/areas/a/wire.rs", bad);
+    assert!(dependencies::serialises_elsewhere(&wire).is_empty());
+}
+
+#[test]
+fn limits_that_several_files_use_are_in_one_file() {
+    check_tree(files::limits_are_in_one_file);
+    let (bad, good) = ("pub(super) const ROWS_MAX: usize = 9;\n", "const ROWS_MAX: usize = 9;\n");
+    check_rule(files::limits_are_in_one_file, "engine/src/events/a.rs", bad, good);
 }
 
 #[test]

@@ -15,7 +15,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::sketches::{BLOCK_ENTRIES_MAX, CellSketch};
+use super::sketches::CellSketch;
 use crate::codec::bytes::Reader;
 use crate::codec::floats::{self, FloatColumn};
 use crate::codec::frame::FrameKind;
@@ -23,7 +23,7 @@ use crate::codec::integers::{self, Effort, IntegerColumn};
 use crate::codec::runs::Runs;
 use crate::codec::verified::same_bits;
 use crate::codec::{CodecError, CodecResult};
-use crate::limits::EXACT_VALUES_MAX;
+use crate::limits::{BLOCK_ENTRIES_MAX, EXACT_VALUES_MAX};
 use crate::sketch::{Distribution, Entries, ExactSum, Parts};
 
 /// The number of entries that the first versions assumed for a cell with buckets, whatever its

@@ -22,12 +22,10 @@ use crate::codec::frame::FrameKind;
 use crate::codec::integers::Effort;
 use crate::codec::verified::expect_same;
 use crate::codec::{CodecError, CodecResult};
+use crate::limits::BLOCK_ENTRIES_MAX;
 use crate::metrics::times::TimePageWriter;
 use crate::model::SeriesId;
 use crate::sketch::Distribution;
-
-/// The most entries of a block, so that it takes a few megabytes in memory. No cell has more.
-pub(super) const BLOCK_ENTRIES_MAX: usize = 1 << 17;
 
 /// A mergeable summary: the content of a cell of one metric type.
 pub(crate) trait CellSketch: Clone + Default + Send + Sync + 'static {

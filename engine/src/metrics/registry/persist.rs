@@ -15,12 +15,13 @@ use roaring::RoaringBitmap;
 
 use super::index::MetricStats;
 use super::last_days;
-use super::segment::{SEGMENT_SERIES_MAX, read_segment, segment_row};
+use super::segment::{read_segment, segment_row};
 use super::series::{Registry, Unsealed};
 use crate::codec::bytes::{Reader, put_bytes, put_signed, put_varint};
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::{CodecError, CodecResult};
 use crate::error::Result;
+use crate::limits;
 use crate::log::{Definitions, MetricDefined};
 use crate::model::{MetricId, MetricName, MetricType, SeriesId, TimestampMs};
 use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store};
@@ -87,7 +88,7 @@ impl RegistryRows<'_> {
         series: &[SeriesId],
     ) -> Result<Vec<RoaringBitmap>> {
         let mut segments = Vec::new();
-        for series in series.chunks(SEGMENT_SERIES_MAX) {
+        for series in series.chunks(limits::SEGMENT_SERIES_MAX) {
             let series = registry.describe_series(series);
             let Some(first) = series.first() else { continue };
             self.0.put(Keyspace::Registry, &segment_key(first.id.0), segment_row(&series)?);

@@ -21,9 +21,9 @@ use roaring::RoaringBitmap;
 use super::last_days::{LastDays, day_of};
 use super::measured_set::bitmap_bytes;
 use super::persist::{RegistryRows, segment_key};
-use super::segment::SEGMENT_SERIES_MAX;
 use super::series::Registry;
 use crate::error::Result;
+use crate::limits;
 use crate::model::{MetricId, SeriesHold, SeriesId, TimestampMs};
 use crate::storage::{Batch, Keyspace};
 
@@ -209,7 +209,7 @@ impl Registry {
                 taken += 1;
                 continue;
             };
-            let fits = staying.len() + series.len() <= SEGMENT_SERIES_MAX as u64;
+            let fits = staying.len() + series.len() <= limits::SEGMENT_SERIES_MAX as u64;
             if taken > 0 && !(fits && taken < SEGMENTS_PER_BATCH) {
                 break;
             }

@@ -22,10 +22,7 @@ use crate::log::SeriesDefined;
 use crate::model::{MetricId, SeriesId, Tags};
 
 const VERSION: u8 = 1;
-/// Maximum number of series in a segment; more are split into several, which bounds the memory of
-/// encoding and decoding.
-pub(super) const SEGMENT_SERIES_MAX: usize = 1 << 13;
-const STRINGS_MAX: usize = SEGMENT_SERIES_MAX * limits::TAGS_MAX * 2;
+const STRINGS_MAX: usize = limits::SEGMENT_SERIES_MAX * limits::TAGS_MAX * 2;
 
 /// Encodes series as a row, after checking that it decodes to them.
 pub(super) fn segment_row(series: &[SeriesDefined]) -> CodecResult<Vec<u8>> {
@@ -77,7 +74,7 @@ pub(super) fn read_segment(row: &[u8]) -> CodecResult<Vec<SeriesDefined>> {
     let strings = (0..reader.count("strings", STRINGS_MAX)?)
         .map(|_| reader.text())
         .collect::<CodecResult<Vec<_>>>()?;
-    let count = reader.count("series", SEGMENT_SERIES_MAX)?;
+    let count = reader.count("series", limits::SEGMENT_SERIES_MAX)?;
     let mut columns: [Vec<i64>; 5] = Default::default();
     for (i, column) in columns.iter_mut().enumerate() {
         let rows_max = if i < 3 { count } else { count * limits::TAGS_MAX };
@@ -139,7 +136,7 @@ mod tests {
             let row = segment_row(&series).and_then(|row| read_segment(&row));
             row.map(|read| read.len()).ok()
         };
-        assert_eq!(read(SEGMENT_SERIES_MAX), Some(SEGMENT_SERIES_MAX));
-        assert_eq!(read(SEGMENT_SERIES_MAX + 1), None);
+        assert_eq!(read(limits::SEGMENT_SERIES_MAX), Some(limits::SEGMENT_SERIES_MAX));
+        assert_eq!(read(limits::SEGMENT_SERIES_MAX + 1), None);
     }
 }

@@ -10,8 +10,9 @@ use quick_cache::sync::{Cache, DefaultLifecycle};
 
 use super::page::{PageNumber, TimePage, TimePageGroup, TimeVectorRef, key, parse_key, prefix};
 use super::sweep::{GroupPages, Sweep, Swept};
-use super::writer::{KNOWN_VECTORS_MAX, KnownVectors, NewPage, TimePageWriter, hash};
+use super::writer::{KnownVectors, NewPage, TimePageWriter, hash};
 use crate::error::{Error, Result};
+use crate::limits;
 use crate::model::MetricId;
 use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store};
 
@@ -130,7 +131,7 @@ impl TimePages {
         let visit = |key: Box<[u8]>, bytes: Box<[u8]>| {
             if let (Some((_, page)), Ok(vectors)) = (parse_key(&key), TimePage::decode(&bytes)) {
                 for (place, times) in vectors.vectors() {
-                    if known.len() >= KNOWN_VECTORS_MAX {
+                    if known.len() >= limits::TIME_VECTORS_KNOWN_MAX {
                         break;
                     }
                     known.insert(hash(times), TimeVectorRef { page, place });

@@ -25,11 +25,9 @@ use hashbrown::{HashMap, HashSet};
 use roaring::RoaringBitmap;
 
 use super::page::{PageNumber, TimePageGroup, TimeVectorRef};
+use crate::limits;
 use crate::metrics::reader_mark::ReaderMark;
 use crate::model::MetricId;
-
-/// The minimum size of unreferenced pages, in bytes, that justifies a sweep.
-pub(super) const UNUSED_BYTES_MIN: u64 = 64 << 10;
 
 /// The pages of a page group.
 #[derive(Debug, Default)]
@@ -64,14 +62,15 @@ impl GroupPages {
     /// limit is the size of the blocks that refer to them: unreferenced pages then take at most as
     /// much space as the data, and reading few blocks is cheap.
     pub(super) fn excess(&self, block_bytes: u64) -> Option<u64> {
-        let bytes_max = self.bytes_max.unwrap_or(block_bytes.max(UNUSED_BYTES_MIN));
+        let bytes_max =
+            self.bytes_max.unwrap_or(block_bytes.max(limits::TIME_PAGES_UNUSED_BYTES_MIN));
         self.bytes.checked_sub(bytes_max).filter(|excess| *excess > 0)
     }
 
     /// Sets the limit for the next sweep, after one that found `used_bytes` in use: due when as
     /// much again was written.
     pub(super) fn swept(&mut self, used_bytes: u64) {
-        self.bytes_max = Some(self.bytes + used_bytes.max(UNUSED_BYTES_MIN));
+        self.bytes_max = Some(self.bytes + used_bytes.max(limits::TIME_PAGES_UNUSED_BYTES_MIN));
     }
 
     /// Postpones the next sweep after a failed one, until the group has doubled in size.

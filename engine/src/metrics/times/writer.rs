@@ -13,9 +13,8 @@ use crate::codec::integers::Effort;
 use crate::codec::verified::{encode_verified, expect_same};
 use crate::codec::{CodecError, CodecResult};
 use crate::fingerprint::fingerprinter;
+use crate::limits;
 
-/// The most known vectors of a page group; further ones are written again when they recur.
-pub(super) const KNOWN_VECTORS_MAX: usize = 1 << 18;
 /// The size of a known vector in bytes, in a hash table that is half full.
 const KNOWN_VECTOR_BYTES: usize = 2 * size_of::<(u128, TimeVectorRef)>();
 
@@ -80,7 +79,7 @@ impl<'m> TimePageWriter<'m> {
             (PageNumber(self.sequence.fetch_add(1, Ordering::Relaxed)), TimePage::default())
         });
         let place = TimeVectorRef { page: *page, place: vectors.push(times) };
-        if known.len() < KNOWN_VECTORS_MAX {
+        if known.len() < limits::TIME_VECTORS_KNOWN_MAX {
             known.insert(hash, place);
         }
         if vectors.is_full() {
