@@ -28,7 +28,7 @@ const FILE: &str = "DAMAGE";
 pub(crate) enum Finding {
     /// Something that was stored cannot be read any more.
     Lost(String),
-    /// A damaged file was repaired: nothing is lost, but the disk is unreliable.
+    /// A damaged file was repaired, or will be: nothing is lost, but the disk is unreliable.
     Mended(String),
 }
 

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
+use super::guard::ManifestCopy;
 use crate::damage::{DamageList, Finding};
 
 /// Findings of one store, and what RocksDB has complained about.
@@ -52,6 +53,21 @@ impl Findings {
             self.complaints.fetch_add(1, Ordering::Relaxed);
             self.suspects.lock().extend(tables_named(message));
         }
+    }
+
+    /// Reports damage to the manifest of the open database. RocksDB does not read it again, so only
+    /// the next open can repair it.
+    pub(super) fn note_manifest(&self, outcome: ManifestCopy) {
+        let damage = match outcome {
+            ManifestCopy::Updated | ManifestCopy::Kept => return,
+            ManifestCopy::Differs => {
+                "the database's manifest was damaged while it was open; its copy is kept, and the next start repairs it"
+            }
+            ManifestCopy::Unnamed => {
+                "the database's file CURRENT was damaged while it was open; the next start repairs it"
+            }
+        };
+        self.report(Finding::Mended(damage.to_owned()));
     }
 
     pub(super) fn set_log_read_mode(&self, mode: LogReadMode) {

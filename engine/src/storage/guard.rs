@@ -52,6 +52,20 @@ pub(super) enum Health {
     BeyondRepair(usize),
 }
 
+/// What [`Guards::copy_manifest`] did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[must_use]
+pub(super) enum ManifestCopy {
+    /// The copy is that of the manifest as it is now.
+    Updated,
+    /// The manifest has not grown, or it is unknown how much of it is on disk.
+    Kept,
+    /// The manifest is damaged: it does not start with its copy, which is kept.
+    Differs,
+    /// `CURRENT` is damaged or missing: it names no manifest.
+    Unnamed,
+}
+
 /// The guard of one table, as stored on disk.
 #[derive(Debug, PartialEq, Eq)]
 struct Guard {
@@ -80,11 +94,11 @@ impl Guards {
     }
 
     /// Returns the numbers of the tables that have a guard.
-    pub(super) fn guarded(&self) -> Vec<u64> {
-        let Ok(entries) = fs::read_dir(self.db.join(GUARDS_DIR)) else { return Vec::new() };
-        let names = entries.flatten().map(|entry| PathBuf::from(entry.file_name()));
-        let guards = names.filter(|name| name.extension().is_some_and(|e| e == "guard"));
-        guards.filter_map(|name| name.file_stem()?.to_str()?.parse().ok()).collect()
+    pub(super) fn guarded(&self) -> io::Result<Vec<u64>> {
+        let paths = paths_in(&self.db.join(GUARDS_DIR))?;
+        let guards = paths.iter().filter(|path| path.extension().is_some_and(|e| e == "guard"));
+        // Other names are not those of guards.
+        Ok(guards.filter_map(|path| path.file_stem()?.to_str()?.parse().ok()).collect())
     }
 
     /// Creates the guard of a table. Returns the size of the table in bytes.
@@ -107,7 +121,7 @@ impl Guards {
     pub(super) fn copy_to(&self, other: &Path) -> io::Result<()> {
         let target = Self::new(other);
         fs::create_dir_all(other.join(GUARDS_DIR))?;
-        for number in self.guarded().into_iter().filter(|number| target.table(*number).exists()) {
+        for number in self.guarded()?.into_iter().filter(|number| target.table(*number).exists()) {
             match fs::copy(self.guard(number), target.guard(number)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
                 _ => {}
@@ -117,20 +131,28 @@ impl Guards {
     }
 
     /// Removes guards that are damaged themselves. Returns the numbers of their tables.
-    pub(super) fn remove_damaged(&self) -> Vec<u64> {
-        let damaged = |number: &u64| match fs::read(self.guard(*number)) {
+    pub(super) fn remove_damaged(&self) -> io::Result<Vec<u64>> {
+        let is_damaged = |number: &u64| match fs::read(self.guard(*number)) {
             Ok(bytes) => Guard::decode(&bytes).is_none(),
-            Err(_) => false,
+            // It protects nothing either.
+            Err(error) => {
+                tracing::warn!(%error, number, "the guard of a table cannot be read");
+                true
+            }
         };
-        let damaged: Vec<u64> = self.guarded().into_iter().filter(damaged).collect();
+        let damaged: Vec<u64> = self.guarded()?.into_iter().filter(is_damaged).collect();
         damaged.iter().for_each(|number| self.remove(*number));
-        damaged
+        Ok(damaged)
     }
 
     /// Removes the guard of a deleted table.
     pub(super) fn remove(&self, number: u64) {
-        // A guard that cannot be removed is removed at the next call.
-        let _removed = fs::remove_file(self.guard(number));
+        // A guard that cannot be removed is removed after the next start.
+        if let Err(error) = fs::remove_file(self.guard(number))
+            && error.kind() != io::ErrorKind::NotFound
+        {
+            tracing::warn!(%error, number, "the guard of a deleted table cannot be removed");
+        }
     }
 
     /// Compares a table with its guard.
@@ -188,22 +210,32 @@ impl Guards {
         Ok(guard.compare(&bytes))
     }
 
-    /// Returns the length of the manifest in bytes, zero if there is none.
+    /// Returns the length of the manifest in bytes, zero if there is none: then
+    /// [`Self::copy_manifest`] says so.
     pub(super) fn manifest_bytes(&self) -> io::Result<u64> {
         current_manifest(&self.db).map_or(Ok(0), |path| Ok(fs::metadata(path)?.len()))
     }
 
     /// Copies the manifest if it grew since the last copy. `is_in_force` is called after its bytes
     /// were read and synced: after a failed sync it is unknown which of them are on disk, and a
-    /// copy with more bytes than the manifest would indicate damage where there is none.
-    pub(super) fn copy_manifest(&self, is_in_force: impl FnOnce() -> bool) -> io::Result<()> {
-        let Some(manifest) = current_manifest(&self.db) else { return Ok(()) };
-        let Some(name) = manifest.file_name() else { return Ok(()) };
+    /// copy with more bytes than the manifest would indicate damage where there is none. The
+    /// database must be open.
+    pub(super) fn copy_manifest(
+        &self,
+        is_in_force: impl FnOnce() -> bool,
+    ) -> io::Result<ManifestCopy> {
+        // The second time because RocksDB may just have replaced and deleted a manifest.
+        let named = current_manifest(&self.db).or_else(|| current_manifest(&self.db));
+        let Some(manifest) = named else { return Ok(ManifestCopy::Unnamed) };
+        let Some(name) = manifest.file_name() else {
+            unreachable!("the path of a manifest ends in the name that it was found by")
+        };
         let folder = self.db.join(GUARDS_DIR);
         let copy = folder.join(name);
         let bytes = fs::metadata(&manifest)?.len();
+        // A copy whose length cannot be read is compared below.
         if fs::metadata(&copy).is_ok_and(|copied| copied.len() == bytes + TAIL_BYTES) {
-            return Ok(());
+            return Ok(ManifestCopy::Kept);
         }
         if !folder.exists() {
             fs::create_dir_all(&folder)?;
@@ -212,13 +244,14 @@ impl Guards {
         let mut content = fs::read(&manifest)?;
         // The manifest is append-only: if it differs from the copy it is damaged, and the copy is
         // needed to repair it.
-        let earlier = fs::read(&copy).ok().and_then(whole_copy);
-        if earlier.is_some_and(|earlier| !content.starts_with(&earlier)) {
-            return Ok(());
+        if let Some(earlier) = read_copy(&copy)
+            && !content.starts_with(&earlier)
+        {
+            return Ok(ManifestCopy::Differs);
         }
         File::open(&manifest)?.sync_data()?;
         if !is_in_force() {
-            return Ok(());
+            return Ok(ManifestCopy::Kept);
         }
         content.extend_from_slice(&xxh3_64(&content).to_le_bytes());
         let new = folder.join("MANIFEST.new");
@@ -229,36 +262,37 @@ impl Guards {
         file.sync_all()?;
         fs::rename(new, &copy)?;
         File::open(&folder)?.sync_all()?;
-        for entry in fs::read_dir(&folder)?.flatten() {
+        for entry in fs::read_dir(&folder)? {
+            let entry = entry?;
             let other = entry.file_name();
             if other != *name && other.to_string_lossy().starts_with("MANIFEST-") {
                 fs::remove_file(entry.path())?;
             }
         }
-        Ok(())
+        Ok(ManifestCopy::Updated)
     }
 
     /// Returns the length of the copy of the current manifest, or `None` if there is no valid copy.
     pub(super) fn copied_bytes(&self) -> Option<usize> {
         let manifest = current_manifest(&self.db)?;
         let copy = self.db.join(GUARDS_DIR).join(manifest.file_name()?);
-        fs::read(copy).ok().and_then(whole_copy).map(|copy| copy.len())
+        read_copy(&copy).map(|copy| copy.len())
     }
 
     /// Restores the manifest from its copy, keeping what was appended since. Returns whether
     /// anything changed.
     pub(super) fn repair_manifest(&self) -> io::Result<bool> {
-        let Ok(entries) = fs::read_dir(self.db.join(GUARDS_DIR)) else { return Ok(false) };
-        for entry in entries.flatten() {
-            let name = entry.file_name();
+        for path in paths_in(&self.db.join(GUARDS_DIR))? {
+            let Some(name) = path.file_name() else { continue };
             if !name.to_string_lossy().starts_with("MANIFEST-") {
                 continue;
             }
-            let Some(copy) = whole_copy(fs::read(entry.path())?) else { continue };
-            let manifest = self.db.join(&name);
+            let Some(copy) = read_copy(&path) else { continue };
+            let manifest = self.db.join(name);
+            // One that is missing or cannot be read at all is restored as well.
             let now = fs::read(&manifest).unwrap_or_default();
             let same = now.get(..copy.len()).is_some_and(|head| head == copy.as_slice());
-            let newest = manifests(&self.db).into_iter().max();
+            let newest = manifests(&self.db)?.into_iter().max();
             // A newer manifest starts with everything that the older ones contain.
             if same || newest.is_some_and(|newest| newest > manifest) {
                 continue;
@@ -275,6 +309,19 @@ impl Guards {
 /// Length of the checksum that ends the copy of a manifest.
 const TAIL_BYTES: u64 = 8;
 
+/// Reads the copy of a manifest. Returns `None` if there is none or it is damaged: its owner then
+/// does without it or writes a new one.
+fn read_copy(path: &Path) -> Option<Vec<u8>> {
+    let why = match fs::read(path).map(whole_copy) {
+        Ok(Some(copy)) => return Some(copy),
+        Ok(None) => "its checksum is wrong".to_owned(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        Err(error) => error.to_string(),
+    };
+    tracing::warn!(why, path = %path.display(), "the copy of the database's manifest is damaged");
+    None
+}
+
 /// Returns the manifest in a copy, or `None` if the copy is damaged.
 fn whole_copy(mut copy: Vec<u8>) -> Option<Vec<u8>> {
     let (content, sum) = copy.split_last_chunk::<{ TAIL_BYTES as usize }>()?;
@@ -283,24 +330,41 @@ fn whole_copy(mut copy: Vec<u8>) -> Option<Vec<u8>> {
     Some(copy)
 }
 
-/// Returns the manifests in the directory of a database.
-pub(super) fn manifests(db: &Path) -> Vec<PathBuf> {
-    let Ok(entries) = fs::read_dir(db) else { return Vec::new() };
-    let paths = entries.flatten().map(|entry| entry.path());
-    let numbered = |path: &PathBuf| {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned());
-        name.as_deref()
-            .and_then(|name| name.strip_prefix("MANIFEST-"))
-            .is_some_and(|number| number.parse::<u64>().is_ok())
-    };
-    paths.filter(numbered).collect()
+/// Returns the paths of the files in a directory, none if it does not exist.
+pub(super) fn paths_in(dir: &Path) -> io::Result<Vec<PathBuf>> {
+    match fs::read_dir(dir) {
+        Ok(entries) => entries.map(|entry| entry.map(|entry| entry.path())).collect(),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
 }
 
-/// Returns the manifest that `CURRENT` names, if that file exists.
+/// Returns the manifests in the directory of a database.
+pub(super) fn manifests(db: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut paths = paths_in(db)?;
+    paths.retain(|path| manifest_number(path).is_some());
+    Ok(paths)
+}
+
+/// Returns the number in the name of a manifest, or `None` if the name is not that of one.
+pub(super) fn manifest_number(path: &Path) -> Option<u64> {
+    path.file_name()?.to_str()?.strip_prefix("MANIFEST-")?.parse().ok()
+}
+
+/// Returns the manifest that `CURRENT` names, or `None` if that file or the manifest is missing or
+/// damaged: an open then repairs it.
 pub(super) fn current_manifest(db: &Path) -> Option<PathBuf> {
-    let current = fs::read_to_string(db.join("CURRENT")).ok()?;
+    let current = match fs::read(db.join("CURRENT")) {
+        Ok(current) => String::from_utf8(current).ok()?,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return None,
+        Err(error) => {
+            tracing::warn!(%error, "the database's file CURRENT cannot be read");
+            return None;
+        }
+    };
     let path = db.join(current.strip_suffix('\n')?);
-    manifests(db).into_iter().find(|manifest| *manifest == path)
+    let is_inside = path.parent() == Some(db) && path.exists();
+    (is_inside && manifest_number(&path).is_some()).then_some(path)
 }
 
 impl Guard {

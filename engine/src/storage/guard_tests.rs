@@ -106,7 +106,7 @@ fn a_table_without_a_guard_is_read_before_it_gets_one() {
     let store = open(dir.path());
     store.tend().unwrap();
     let number = table.file_stem().unwrap().to_str().unwrap().parse().unwrap();
-    let guarded = super::guard::Guards::new(dir.path()).guarded();
+    let guarded = super::guard::Guards::new(dir.path()).guarded().unwrap();
     assert!(!guarded.contains(&number) && !guarded.is_empty(), "{guarded:?}");
     store.tend().unwrap();
     // The table was removed, and its readable rows are in another one.
@@ -120,7 +120,7 @@ fn a_new_table_is_guarded_at_the_next_check() {
     let dir = TempDir::new().unwrap();
     let store = open(dir.path());
     store.tend().unwrap();
-    let guards = || super::guard::Guards::new(dir.path()).guarded().len();
+    let guards = || super::guard::Guards::new(dir.path()).guarded().unwrap().len();
     let before = guards();
     store.guard_new_tables().unwrap();
     assert_eq!(guards(), before);
@@ -145,6 +145,8 @@ fn a_damaged_manifest_does_not_overwrite_its_copy() {
     store.flush().unwrap();
     let copy = dir.path().join("guards").join(manifest.file_name().unwrap());
     assert!(fs::read(&copy).unwrap().starts_with(&whole));
+    let damage = damage_of(&store);
+    assert!(damage.iter().any(|line| line.contains("manifest was damaged")), "{damage:?}");
     let killed = TempDir::new().unwrap();
     let killed = killed.path().join("db");
     copy_as_killed(dir.path(), &killed);
@@ -152,6 +154,17 @@ fn a_damaged_manifest_does_not_overwrite_its_copy() {
     for (key, value) in [([1], b"one"), ([2], b"two")] {
         assert_eq!(get(&store, Keyspace::Documents, &key).as_deref(), Some(value.as_slice()));
     }
+}
+
+#[test]
+fn damage_to_the_file_current_of_an_open_database_is_reported() {
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path());
+    store.tend().unwrap();
+    fs::write(dir.path().join("CURRENT"), "MANIFEST-\u{fffd}\n").unwrap();
+    store.tend().unwrap();
+    let damage = damage_of(&store);
+    assert!(damage.iter().any(|line| line.contains("CURRENT was damaged")), "{damage:?}");
 }
 
 #[test]

@@ -103,17 +103,19 @@ impl Store {
     fn guard_tables(&self, bytes_max: u64) -> Result<()> {
         let mut repair_state = self.repair_state.lock();
         if repair_state.guarded.is_none() {
-            for number in self.guards.remove_damaged() {
+            let listing = |error| io_failure("listing the guards of tables", error);
+            for number in self.guards.remove_damaged().map_err(listing)? {
                 tracing::warn!(number, "the guard of a table was damaged and is removed");
             }
-            let guarded: BTreeSet<u64> = self.guards.guarded().into_iter().collect();
+            let guarded = self.guards.guarded().map_err(listing)?;
+            let guarded: BTreeSet<u64> = guarded.into_iter().collect();
             repair_state.unread = self.live_tables()?.difference(&guarded).copied().collect();
             repair_state.guarded = Some(guarded);
         }
         let manifest_bytes = self.guards.manifest_bytes();
         let manifest_bytes = manifest_bytes.map_err(|e| io_failure("guarding tables", e))?;
         let files = self.db()?.live_files().map_err(|error| failure("tables", error))?;
-        let live: BTreeSet<u64> = files.iter().filter_map(number_of).collect();
+        let live: BTreeSet<u64> = files.iter().map(number_of).collect();
         let RepairState { guarded, unread, .. } = &mut *repair_state;
         let guarded = guarded.get_or_insert_default();
         for gone in guarded.difference(&live).copied().collect::<Vec<_>>() {
@@ -146,17 +148,20 @@ impl Store {
         }
         let db = self.db()?;
         let copied = self.guards.copy_manifest(|| db.background_error().is_none());
-        copied.map_err(|error| io_failure("copying the manifest", error))
+        let copied = copied.map_err(|error| io_failure("copying the manifest", error))?;
+        self.findings.note_manifest(copied);
+        Ok(())
     }
 
     /// Reads all entries in the range of a table, and returns whether that succeeded. Tables that
     /// make it fail, this one or others, become suspects.
     fn read_table(&self, files: &[LiveFile], number: u64) -> Result<bool> {
-        let Some(file) = files.iter().find(|file| number_of(file) == Some(number)) else {
-            return Ok(false);
+        let Some(file) = files.iter().find(|file| number_of(file) == number) else {
+            unreachable!("table {number} is one of the listed files")
         };
         let db = self.db()?;
         let (Some(keyspace), Some(mut raw)) = (keyspace_of(file), rows_of(&db, file)) else {
+            // A table without keys.
             return Ok(true);
         };
         raw.seek_to_first();
@@ -175,7 +180,7 @@ impl Store {
 
     fn live_tables(&self) -> Result<BTreeSet<u64>> {
         let files = self.db()?.live_files().map_err(|error| failure("tables", error))?;
-        Ok(files.iter().filter_map(number_of).collect())
+        Ok(files.iter().map(number_of).collect())
     }
 
     /// Repairs the tables named by the error of a read. Returns whether the read should be retried.

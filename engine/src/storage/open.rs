@@ -24,7 +24,7 @@ use rocksdb::{DB, DEFAULT_COLUMN_FAMILY_NAME};
 
 use super::database::Database;
 use super::findings::{Findings, LogReadMode, repaired_table};
-use super::guard::{Guards, Health, current_manifest, manifests};
+use super::guard::{Guards, Health, current_manifest, manifest_number, manifests, paths_in};
 use super::journal::Journal;
 use super::keyspace::Keyspace;
 use super::manifest;
@@ -52,8 +52,11 @@ pub(super) fn open(
     let db = open_damaged(dir, shared, guards, journal, findings)?;
     journal.opened(&db, findings);
     // Each open creates a new manifest: until it is copied, damage to it cannot be repaired.
-    if let Err(error) = guards.copy_manifest(|| db.background_error().is_none()) {
-        tracing::warn!(%error, "the manifest of the database was not copied; the next check tries again");
+    match guards.copy_manifest(|| db.background_error().is_none()) {
+        Ok(outcome) => findings.note_manifest(outcome),
+        Err(error) => {
+            tracing::warn!(%error, "the manifest of the database was not copied; the next check tries again");
+        }
     }
     Ok(db)
 }
@@ -72,8 +75,8 @@ fn open_damaged(
     }
     repair_current_file(dir, guards, findings)
         .and_then(|()| repair_manifest(dir, guards, journal, findings))
+        .and_then(|()| repair_table_ends(guards, findings))
         .map_err(|error| opening(dir, error))?;
-    repair_table_ends(guards, findings);
     let repair_log =
         || journal.repair(findings, || set_aside(dir)).map_err(|error| opening(dir, error));
     let log_was_read = repair_log()?;
@@ -95,23 +98,31 @@ fn open_damaged(
             break;
         }
         // If this fails too, the steps below remain.
-        if table_removal::remove_tables(dir, shared, findings, &suspects, &aside).is_err() {
+        let removed = table_removal::remove_tables(dir, shared, findings, &suspects, &aside);
+        if let Err(error) = removed {
+            tracing::error!(%error, "damaged tables cannot be removed");
             break;
         }
         let outcome = try_open(dir, shared, Strictness::Strict, findings);
         let Err(Error::Corrupt(_)) = outcome else { return outcome };
     }
-    if let Ok(salvaged) = salvage(dir, shared, findings) {
-        drop(salvaged);
-        findings.report(Finding::Lost(format!(
-            "a part of the database, which could only be opened without it: {why}"
-        )));
-        let outcome = try_open(dir, shared, Strictness::Strict, findings);
-        let Err(Error::Corrupt(_)) = outcome else { return outcome };
+    match salvage(dir, shared, findings) {
+        Ok(salvaged) => {
+            drop(salvaged);
+            findings.report(Finding::Lost(format!(
+                "a part of the database, which could only be opened without it: {why}"
+            )));
+            let outcome = try_open(dir, shared, Strictness::Strict, findings);
+            let Err(Error::Corrupt(_)) = outcome else { return outcome };
+        }
+        Err(error) => {
+            tracing::error!(%error, "the database cannot be opened without its damaged parts");
+        }
     }
     rebuild_manifest(dir, shared, journal, findings)?;
     let db = try_open(dir, shared, Strictness::Strict, findings)?;
-    if fs::read_dir(dir.join("lost")).is_ok_and(|mut lost| lost.next().is_some()) {
+    let lost = paths_in(&dir.join("lost")).map_err(|error| opening(dir, error))?;
+    if !lost.is_empty() {
         // The contents of unreadable tables are unknown; the lists of blocks are rebuilt from the
         // blocks.
         table_removal::note_loss(&db, Keyspace::Catalog)?;
@@ -153,15 +164,14 @@ pub(super) fn try_open(
 /// Removes all of RocksDB's options files except the newest. They are never read, and the second
 /// one that RocksDB keeps would be a tenth of a small database.
 fn remove_old_options(dir: &Path) {
-    let Ok(entries) = fs::read_dir(dir) else { return };
     let number = |path: &PathBuf| -> Option<u64> {
         path.file_name()?.to_str()?.strip_prefix("OPTIONS-")?.parse().ok()
     };
-    let mut all: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    // Files that cannot be listed or removed are removed at a later open.
+    let Ok(mut all) = paths_in(dir) else { return };
     all.retain(|path| number(path).is_some());
     let newest = all.iter().max_by_key(|path| number(path)).cloned();
     for old in all.iter().filter(|path| Some(*path) != newest.as_ref()) {
-        // A file that cannot be removed is removed at a later open.
         let _removed = fs::remove_file(old);
     }
 }
@@ -169,16 +179,18 @@ fn remove_old_options(dir: &Path) {
 /// Makes `CURRENT` name the newest manifest if it is damaged or missing. Without that line the
 /// manifest is not found, and a new database would be created over the old one.
 fn repair_current_file(dir: &Path, guards: &Guards, findings: &Findings) -> io::Result<()> {
-    if current_manifest(dir).is_some() || !has_tables_or_logs(dir) {
+    if current_manifest(dir).is_some() || !has_tables_or_logs(dir)? {
         return Ok(());
     }
     let repaired = guards.repair_manifest()?;
-    let number = |path: &PathBuf| path.to_string_lossy().rsplit('-').next()?.parse::<u64>().ok();
-    let Some(newest) = manifests(dir).into_iter().max_by_key(number) else {
+    let newest = manifests(dir)?.into_iter().max_by_key(|path| manifest_number(path));
+    let Some(newest) = newest else {
         // Step 6 builds one; until then any content keeps RocksDB from creating a new database.
         return fs::write(dir.join("CURRENT"), "MANIFEST-000000\n");
     };
-    let name = newest.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let Some(name) = newest.file_name().map(|name| name.to_string_lossy().into_owned()) else {
+        unreachable!("the path of a manifest ends in the name that it was found by")
+    };
     let new = dir.join("CURRENT.dbtmp");
     fs::write(&new, format!("{name}\n"))?;
     fs::File::open(&new)?.sync_all()?;
@@ -211,19 +223,27 @@ fn repair_manifest(
     Ok(())
 }
 
-fn has_tables_or_logs(dir: &Path) -> bool {
-    let Ok(entries) = fs::read_dir(dir) else { return false };
-    let mut paths = entries.flatten().map(|entry| entry.path());
-    !manifests(dir).is_empty()
-        || paths.any(|path| path.extension().is_some_and(|e| e == "sst" || e == "log"))
+fn has_tables_or_logs(dir: &Path) -> io::Result<bool> {
+    let is_part = |path: &PathBuf| {
+        manifest_number(path).is_some()
+            || path.extension().is_some_and(|e| e == "sst" || e == "log")
+    };
+    Ok(paths_in(dir)?.iter().any(is_part))
 }
 
 /// Repairs tables with damaged ends: an open may succeed with them, but reads would lack rows.
-fn repair_table_ends(guards: &Guards, findings: &Findings) {
-    for number in guards.guarded() {
-        // The guard of a deleted table, or a torn guard, proves nothing.
-        if guards.has_whole_end(number).unwrap_or(true) {
-            continue;
+fn repair_table_ends(guards: &Guards, findings: &Findings) -> io::Result<()> {
+    for number in guards.guarded()? {
+        match guards.has_whole_end(number) {
+            Ok(true) => continue,
+            Ok(false) => {}
+            // The guard of a deleted table, or a torn guard, proves nothing.
+            Err(error) => {
+                if !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::UnexpectedEof) {
+                    tracing::warn!(%error, number, "the end of a table cannot be checked");
+                }
+                continue;
+            }
         }
         match guards.repair(number) {
             Ok(Health::Repairable(sectors)) => findings.report(repaired_table(number, sectors)),
@@ -231,6 +251,7 @@ fn repair_table_ends(guards: &Guards, findings: &Findings) {
             Err(error) => tracing::error!(%error, number, "a damaged table cannot be repaired"),
         }
     }
+    Ok(())
 }
 
 /// Repairs the manifest and the tables that RocksDB complained about, or all tables if it named
@@ -242,7 +263,7 @@ fn repair_suspects(guards: &Guards, findings: &Findings) -> io::Result<bool> {
     }
     let mut suspects: Vec<u64> = findings.take_suspects().into_iter().collect();
     if suspects.is_empty() && !changed {
-        suspects = guards.guarded();
+        suspects = guards.guarded()?;
     }
     for number in suspects {
         match guards.repair(number) {
@@ -261,7 +282,9 @@ fn repair_suspects(guards: &Guards, findings: &Findings) -> io::Result<bool> {
 
 /// Copies the files that the next steps may change to a new directory beside the database.
 pub(super) fn set_aside(dir: &Path) -> io::Result<PathBuf> {
-    let name = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let Some(name) = dir.file_name().map(|name| name.to_string_lossy().into_owned()) else {
+        return Err(io::Error::other("the path of the database has no last part"));
+    };
     let aside = (1_u32..)
         .map(|n| dir.with_file_name(format!("{name}.damaged-{n}")))
         .find(|path| !path.exists())

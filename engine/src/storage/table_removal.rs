@@ -8,6 +8,7 @@ use std::path::Path;
 
 use rocksdb::{DB, DBRawIterator, FlushOptions, LiveFile, ReadOptions, WriteBatch, WriteOptions};
 
+use super::batch::copy_key;
 use super::copies::lost_key;
 use super::findings::{Findings, repaired_table};
 use super::guard::{Guards, Health};
@@ -51,15 +52,18 @@ pub(super) fn remove_tables(
     let files = db.live_files().map_err(|error| failure("tables", error))?;
     let mut listed = Vec::new();
     for file in files {
-        let Some(number) = number_of(&file).filter(|number| tables.contains(number)) else {
+        let number = number_of(&file);
+        if !tables.contains(&number) {
             continue;
-        };
+        }
         let saved = save_range(&db, &file)?;
         findings.report(Finding::Lost(describe(&file, number, saved, aside)));
         if let Some(keyspace) = keyspace_of(&file) {
             note_loss(&db, keyspace)?;
         }
-        let level = u64::try_from(file.level).unwrap_or_default();
+        let Ok(level) = u64::try_from(file.level) else {
+            unreachable!("RocksDB numbers its levels from 0, not {}", file.level)
+        };
         listed.push(ListedTable { number, level, family: file.column_family_name });
     }
     drop(db);
@@ -154,10 +158,16 @@ pub(super) fn rows_of<'d>(db: &'d DB, file: &LiveFile) -> Option<DBRawIterator<'
 /// Records durably that a keyspace lost entries, so that the next start searches for what they
 /// referred to.
 pub(super) fn note_loss(db: &DB, keyspace: Keyspace) -> Result<()> {
+    const VALUE: [u8; 8] = [1; 8];
+    let key = lost_key(keyspace);
+    let mut batch = WriteBatch::default();
+    batch.put_cf(family(db, Keyspace::Meta), &key, VALUE);
+    if let Some(prefix) = Keyspace::Meta.copied_as() {
+        batch.put_cf(family(db, Keyspace::Copies), copy_key(prefix, &key), VALUE);
+    }
     let mut options = WriteOptions::default();
     options.set_sync(true);
-    db.put_cf_opt(family(db, Keyspace::Meta), lost_key(keyspace), [1; 8], &options)
-        .map_err(|error| failure("recording a loss", error))
+    db.write_opt(batch, &options).map_err(|error| failure("recording a loss", error))
 }
 
 fn describe(file: &LiveFile, number: u64, saved: Option<usize>, aside: &Path) -> String {
@@ -181,10 +191,19 @@ fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// Returns the keyspace of a table, or `None` for the default one, which is always empty.
 pub(super) fn keyspace_of(file: &LiveFile) -> Option<Keyspace> {
     Keyspace::ALL.into_iter().find(|keyspace| keyspace.name() == file.column_family_name)
 }
 
-pub(super) fn number_of(file: &LiveFile) -> Option<u64> {
-    file.name.trim_start_matches('/').strip_suffix(".sst")?.parse().ok()
+/// Returns the number of a table.
+///
+/// # Panics
+/// Panics if the file is not named like a table: it would stay without a guard, unnoticed.
+pub(super) fn number_of(file: &LiveFile) -> u64 {
+    let number = file.name.trim_start_matches('/').strip_suffix(".sst");
+    let Some(number) = number.and_then(|number| number.parse().ok()) else {
+        unreachable!("RocksDB names its tables by number, not {:?}", file.name)
+    };
+    number
 }
