@@ -299,3 +299,62 @@ fn an_edit_torn_by_a_power_loss_is_not_damage() {
     let found = keys(&store, Keyspace::Documents, &KeyRange::all(), Direction::Forward);
     assert_eq!(found.len(), 101);
 }
+
+/// Changes an entry of `Meta` or its copy, but not both.
+fn change_one(store: &Store, keyspace: Keyspace, key: &[u8], value: Option<&[u8]>) {
+    let db = store.db().unwrap();
+    let family = super::store::family(&db, keyspace);
+    match value {
+        Some(value) => db.put_cf(family, key, value).unwrap(),
+        None => db.delete_cf(family, key).unwrap(),
+    }
+}
+
+#[test]
+fn every_difference_between_meta_and_its_copy_is_reported_and_mended() {
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path());
+    for n in 0..4_u8 {
+        put(&store, Keyspace::Meta, &[n], &7_u64.to_le_bytes());
+    }
+    assert_eq!(store.compare_copies().unwrap(), [""; 0]);
+    change_one(&store, Keyspace::Meta, &[0], None);
+    change_one(&store, Keyspace::Copies, b"m\x01", None);
+    change_one(&store, Keyspace::Copies, b"m\x02", Some(&6_u64.to_le_bytes()));
+    let expected = [
+        "meta: 1 entries are only in the copy",
+        "meta: 1 entries are not in the copy",
+        "meta: 1 entries differ from their copies",
+    ];
+    assert_eq!(store.compare_copies().unwrap(), expected);
+    drop(store);
+    let (store, findings) = open_with_findings(dir.path());
+    assert!(findings.iter().any(|line| line.contains("(1 entries, 2 copies)")), "{findings:?}");
+    assert_eq!(store.compare_copies().unwrap(), [""; 0]);
+    for n in 0..4_u8 {
+        assert_eq!(get(&store, Keyspace::Meta, &[n]), Some(7_u64.to_le_bytes().to_vec()));
+    }
+}
+
+#[test]
+fn only_a_different_value_is_mended_too() {
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path());
+    put(&store, Keyspace::Meta, b"n", &7_u64.to_le_bytes());
+    change_one(&store, Keyspace::Meta, b"n", Some(&6_u64.to_le_bytes()));
+    drop(store);
+    let (store, findings) = open_with_findings(dir.path());
+    assert!(findings.iter().any(|line| line.contains("(0 entries, 1 copies)")), "{findings:?}");
+    assert_eq!(get(&store, Keyspace::Meta, b"n"), Some(7_u64.to_le_bytes().to_vec()));
+}
+
+#[test]
+fn a_noted_loss_is_in_the_copy_too() {
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path());
+    super::table_removal::note_loss(&store.db().unwrap(), Keyspace::Catalog).unwrap();
+    assert!(store.has_lost_entries(Keyspace::Catalog).unwrap());
+    assert_eq!(store.compare_copies().unwrap(), [""; 0]);
+    store.clear_lost_entries(Keyspace::Catalog).unwrap();
+    assert!(!store.has_lost_entries(Keyspace::Catalog).unwrap());
+}

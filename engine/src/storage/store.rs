@@ -27,7 +27,7 @@ use super::recover::Recovery;
 use super::rocksdb_error::failure;
 use super::scan::{Caching, Direction, Gap, Scan, read_skipping_damage};
 use super::tuning::Shared;
-use crate::damage::DamageList;
+use crate::damage::{DamageList, Finding};
 use crate::error::{Error, Result};
 
 /// The format version that this version of the program writes, and the newest that it reads. Stored
@@ -100,7 +100,14 @@ impl Store {
         }
     }
 
-    fn get_once(&self, keyspace: Keyspace, key: &[u8]) -> Result<Option<Pinned<'_>>> {
+    /// Returns whether the database has a keyspace. It lacks one only if a version of the program
+    /// wrote it that did not know the keyspace, and it is open for reading only.
+    pub(super) fn has_keyspace(&self, keyspace: Keyspace) -> Result<bool> {
+        Ok(self.db()?.cf_handle(keyspace.name()).is_some())
+    }
+
+    /// Returns the value under `key` without repairs and without its copy.
+    pub(super) fn get_once(&self, keyspace: Keyspace, key: &[u8]) -> Result<Option<Pinned<'_>>> {
         let db = self.db()?;
         let found = db.get_pinned_cf(family(&db, keyspace), key);
         let found = found.map_err(|error| read_failure(keyspace, error))?;
@@ -230,6 +237,11 @@ impl Store {
         Ok(())
     }
 
+    /// Reports that data which was read from the database is lost.
+    pub(crate) fn report_loss(&self, what: String) {
+        self.findings.report(Finding::Lost(what));
+    }
+
     /// Reports all damage found so far, and later damage, to `list`.
     pub(crate) fn report_damage_to(&self, list: Arc<DamageList>) {
         self.findings.report_to(list);
@@ -276,7 +288,7 @@ impl fmt::Debug for Store {
 }
 
 pub(super) fn family(db: &DB, keyspace: Keyspace) -> &ColumnFamily {
-    // In a read-only database a keyspace may be missing: the default one is always empty.
+    // A keyspace may be missing, see [`Store::has_keyspace`]: the default one is always empty.
     let family = db.cf_handle(keyspace.name());
     match family.or_else(|| db.cf_handle(DEFAULT_COLUMN_FAMILY_NAME)) {
         Some(family) => family,
