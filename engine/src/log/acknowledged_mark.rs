@@ -17,6 +17,7 @@
 //! they were acknowledged.
 
 use std::fs::{self, File, OpenOptions};
+use std::io::ErrorKind;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
@@ -78,12 +79,67 @@ fn slot(acknowledged: Lsn) -> [u8; SLOT_BYTES] {
     out
 }
 
-/// Returns the mark in a directory of segments, or the number before all records if there is no
-/// intact slot.
-pub(super) fn read(dir: &Path) -> Lsn {
-    let Ok(bytes) = fs::read(dir.join(NAME)) else { return Lsn::default() };
-    let slots = SLOTS.iter().filter_map(|at| read_slot(bytes.get(*at as usize..)?));
-    slots.max().unwrap_or_default()
+/// The mark as read from disk.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct StoredMark {
+    /// The number before all records if there is no intact slot.
+    pub(super) acknowledged: Lsn,
+    /// Why the mark is unknown although it was written, in one line.
+    pub(super) damaged: Option<String>,
+}
+
+/// Returns the mark in a directory of segments.
+pub(super) fn read(dir: &Path) -> StoredMark {
+    let path = dir.join(NAME);
+    let lost = |why: &str| StoredMark {
+        acknowledged: Lsn::default(),
+        damaged: Some(format!(
+            "{}: {why}; records lost at the end of the log may go unnoticed",
+            path.display()
+        )),
+    };
+    let bytes = match fs::read(&path) {
+        Ok(bytes) => bytes,
+        // Written by an older version, or a log without records.
+        Err(error) if error.kind() == ErrorKind::NotFound => return StoredMark::default(),
+        Err(error) => return lost(&error.to_string()),
+    };
+    let slots = SLOTS.map(|at| Slot::read(bytes.get(at as usize..).unwrap_or_default()));
+    let intact = slots.iter().filter_map(|slot| match slot {
+        Slot::Intact(lsn) => Some(*lsn),
+        Slot::Unwritten | Slot::Damaged => None,
+    });
+    let is_damaged = slots.contains(&Slot::Damaged);
+    match intact.max() {
+        Some(acknowledged) => {
+            if is_damaged {
+                tracing::warn!(path = %path.display(), "one of the two marks of acknowledged records is damaged");
+            }
+            StoredMark { acknowledged, damaged: None }
+        }
+        None if is_damaged => lost("the mark of acknowledged records is damaged"),
+        None => StoredMark::default(),
+    }
+}
+
+/// One place of the mark in the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Slot {
+    /// Zeros, or beyond the end of the file. The file is never synced, so that is all that a power
+    /// loss may leave of a new one.
+    Unwritten,
+    Intact(Lsn),
+    Damaged,
+}
+
+impl Slot {
+    fn read(bytes: &[u8]) -> Self {
+        let bytes = bytes.get(..SLOT_BYTES).unwrap_or(bytes);
+        if bytes.iter().all(|byte| *byte == 0) {
+            return Self::Unwritten;
+        }
+        read_slot(bytes).map_or(Self::Damaged, Self::Intact)
+    }
 }
 
 fn read_slot(bytes: &[u8]) -> Option<Lsn> {
@@ -102,25 +158,48 @@ mod tests {
     #[test]
     fn the_mark_survives_damage_of_either_slot() {
         let dir = tempfile::tempdir().unwrap();
-        assert_eq!(read(dir.path()), Lsn(0), "there is no mark");
+        let acknowledged = || read(dir.path()).acknowledged;
+        assert_eq!(read(dir.path()), StoredMark::default(), "there is no mark");
         let mut mark = AcknowledgedMark::open(dir.path());
-        assert_eq!(read(dir.path()), Lsn(0), "no mark was set");
+        assert_eq!(read(dir.path()), StoredMark::default(), "no mark was set");
         mark.set(Lsn(7));
         AcknowledgedMark::open(dir.path()).set(Lsn(300));
         let path = dir.path().join(NAME);
         let intact = fs::read(&path).unwrap();
-        assert_eq!(read(dir.path()), Lsn(300));
+        assert_eq!(acknowledged(), Lsn(300));
         for at in 0..intact.len() {
             let mut damaged = intact.clone();
             damaged[at] ^= 0x10;
             fs::write(&path, &damaged).unwrap();
-            assert_eq!(read(dir.path()), Lsn(300), "flipped at {at}");
+            assert_eq!(acknowledged(), Lsn(300), "flipped at {at}");
             fs::write(&path, &intact[..at]).unwrap();
             let expected = if at < SLOT_BYTES { Lsn(0) } else { Lsn(300) };
-            assert_eq!(read(dir.path()), expected, "cut at {at}");
+            assert_eq!(acknowledged(), expected, "cut at {at}");
         }
-        fs::write(&path, vec![0; intact.len()]).unwrap();
-        assert_eq!(read(dir.path()), Lsn(0));
+    }
+
+    #[test]
+    fn a_lost_mark_is_damage_and_one_never_written_is_not() {
+        let dir = tempfile::tempdir().unwrap();
+        AcknowledgedMark::open(dir.path()).set(Lsn(7));
+        let path = dir.path().join(NAME);
+        let intact = fs::read(&path).unwrap();
+        let is_damaged = || read(dir.path()).damaged.is_some();
+        assert!(!is_damaged());
+        for unwritten in [vec![], vec![0; intact.len()]] {
+            fs::write(&path, unwritten).unwrap();
+            assert_eq!(read(dir.path()), StoredMark::default());
+        }
+        let mut both = intact.clone();
+        SLOTS.iter().for_each(|at| both[*at as usize + 9] ^= 1);
+        for damaged in [both, intact[..SLOT_BYTES - 1].to_vec(), b"other".to_vec()] {
+            fs::write(&path, damaged).unwrap();
+            assert!(is_damaged());
+        }
+        // A directory cannot be read as a file.
+        fs::remove_file(&path).unwrap();
+        fs::create_dir(&path).unwrap();
+        assert!(is_damaged());
     }
 
     #[test]
@@ -132,7 +211,7 @@ mod tests {
             let mut bytes = fs::read(&path).unwrap();
             bytes[at as usize] ^= 1;
             fs::write(&path, bytes).unwrap();
-            let left = read(dir.path());
+            let left = read(dir.path()).acknowledged;
             let mut bytes = fs::read(&path).unwrap();
             bytes[at as usize] ^= 1;
             fs::write(&path, bytes).unwrap();
@@ -140,7 +219,7 @@ mod tests {
         };
         for lsn in 1..=9 {
             mark.set(Lsn(lsn));
-            assert_eq!(read(dir.path()), Lsn(lsn));
+            assert_eq!(read(dir.path()).acknowledged, Lsn(lsn));
             let mut left = SLOTS.map(without);
             left.sort();
             assert_eq!(left, [Lsn(lsn.saturating_sub(1).max(1)), Lsn(lsn)]);

@@ -168,6 +168,7 @@ fn padding_before(offset: u64, bytes: u64) -> Option<Vec<u8>> {
 
 /// Returns padding after which a frame starts in the next sector.
 fn padding_to_next(offset: u64) -> Vec<u8> {
+    // Where less than a frame is left, an empty one ends in the next sector.
     encode_padding(to_next(offset).saturating_sub(PADDING_FRAME_BYTES) as usize)
 }
 

@@ -30,7 +30,10 @@ pub(super) fn encode(rows: &EventRows, out: &mut Vec<u8>) {
     rows.texts().iter().for_each(|string| put_bytes(out, string.as_bytes()));
     put_varint(out, rows.len() as u64);
     let (mut received, mut number, mut time) = (0i64, 0u64, 0i64);
-    for row in (0..rows.len()).filter_map(|row| rows.row(row)) {
+    for index in 0..rows.len() {
+        let Some(row) = rows.row(index) else {
+            unreachable!("there are {} rows, and {index} is below", rows.len())
+        };
         let has = row.user.map_or(0, |_| HAS_USER)
             | row.value.map_or(0, |_| HAS_VALUE)
             | if row.properties.is_empty() { 0 } else { HAS_PROPERTIES };

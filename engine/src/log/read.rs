@@ -31,7 +31,8 @@ pub(crate) fn read_log(
 ) -> Result<LogRead> {
     let mut read = LogRead { next: sealed.next(), ..LogRead::default() };
     let (mut end, mut deleted) = (Lsn(1), false);
-    let Listing { segments, acknowledged: marked } = listing;
+    let Listing { segments, acknowledged: marked, damaged } = listing;
+    read.damaged.extend(damaged.clone());
     for (index, (first, path)) in segments.iter().enumerate() {
         let acknowledged = acknowledged_before(path)?;
         // Unacknowledged numbers between two segments belong to a failed write.

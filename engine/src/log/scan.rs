@@ -81,7 +81,9 @@ pub(crate) fn scan_bytes(
     bounds: SegmentBounds,
     mut sink: impl FnMut(Lsn, &[u8]) -> Result<()>,
 ) -> Result<Scanned> {
-    let first = first_lsn(path).unwrap_or_default();
+    let Some(first) = first_lsn(path) else {
+        unreachable!("segments are found by their names, {} is none", path.display())
+    };
     let header = header_of(file, first);
     let mut segment = SegmentReader {
         path,

@@ -63,6 +63,7 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_64_with_seed};
 
+use super::acknowledged_mark::StoredMark;
 use crate::codec::bytes::Reader;
 use crate::error::{Error, Result};
 use crate::model::Lsn;
@@ -230,7 +231,7 @@ pub(super) fn put_frame(
     out.extend_from_slice(&acknowledged.0.to_le_bytes());
     out.extend_from_slice(&salt.sum(payload).to_le_bytes());
     out.extend_from_slice(&zero_sectors(payload, payload_offset).to_le_bytes());
-    let sum = salt.sum(out.get(start..).unwrap_or_default()) as u32;
+    let sum = salt.sum(&out[start..]) as u32;
     out.extend_from_slice(&sum.to_le_bytes());
     out.extend_from_slice(payload);
 }
@@ -379,6 +380,8 @@ pub(crate) struct Listing {
     pub(crate) segments: Vec<(Lsn, PathBuf)>,
     /// The last acknowledged record, or an earlier one.
     pub(super) acknowledged: Lsn,
+    /// Why the number of the last acknowledged record is unknown, if it should be known.
+    pub(super) damaged: Option<String>,
 }
 
 /// The directory of segments.
@@ -404,8 +407,8 @@ impl Segments {
     /// Returns the segments that exist now, and how far the log is acknowledged.
     pub(crate) fn look(&self) -> Result<Listing> {
         // Read before the segments are listed, so that they contain every record it covers.
-        let acknowledged = super::acknowledged_mark::read(&self.dir);
-        Ok(Listing { segments: self.list()?, acknowledged })
+        let StoredMark { acknowledged, damaged } = super::acknowledged_mark::read(&self.dir);
+        Ok(Listing { segments: self.list()?, acknowledged, damaged })
     }
 
     /// Returns all segments with their first records, oldest first.
@@ -465,10 +468,17 @@ impl Segments {
         written.map_err(|source| failed("writing", path, source))
     }
 
-    /// Returns the total bytes of all segments.
+    /// Returns the total bytes of all segments. One that a seal deletes meanwhile counts as zero.
     pub(crate) fn bytes(&self) -> Result<u64> {
-        let all = self.list()?;
-        Ok(all.iter().filter_map(|(_, path)| fs::metadata(path).ok()).map(|m| m.len()).sum())
+        let mut bytes = 0;
+        for (_, path) in self.list()? {
+            match fs::metadata(&path) {
+                Ok(metadata) => bytes += metadata.len(),
+                Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
+                Err(source) => return Err(failed("reading the size of", &path, source)),
+            }
+        }
+        Ok(bytes)
     }
 }
 

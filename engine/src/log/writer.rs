@@ -189,7 +189,8 @@ impl LogWriter {
     /// Reverts a failed write. If that fails too, the segment is abandoned.
     fn undo(&mut self) {
         let cut = self.ops.cut(&self.file, self.length).and_then(|()| self.ops.sync(&self.file));
-        if cut.is_err() {
+        if let Err(error) = cut {
+            tracing::warn!(%error, "a failed write to the log cannot be cut off; the next write starts a new segment");
             self.abandon();
         }
     }
