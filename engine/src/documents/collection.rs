@@ -45,7 +45,7 @@ impl Collection {
             name = self.0
         );
         let mut key = Vec::with_capacity(1 + name.len() + id.len());
-        key.extend(u8::try_from(name.len()));
+        key.push(name.len() as u8);
         key.extend_from_slice(name);
         key.extend_from_slice(id.as_bytes());
         key

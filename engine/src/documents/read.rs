@@ -117,8 +117,9 @@ impl Documents {
         self.damaged.lock().iter().cloned().collect()
     }
 
-    /// Deletes the receipts that have expired at `now`, and corrupt ones. Returns the number of
-    /// deleted receipts.
+    /// Deletes the receipts that have expired at `now`, and corrupt ones: a request with the id of
+    /// such a receipt would fail for ever. Corrupt receipts are reported as lost. Returns the number
+    /// of deleted receipts.
     ///
     /// Must be called by the thread that seals: receipts of writes reach the disk there, so no
     /// receipt can be stored under an expired id between the check and the deletion.
@@ -129,12 +130,12 @@ impl Documents {
         let mut deleted = Ok(0);
         let mut expired = Vec::new();
         let visit = |key: Box<[u8]>, stored: Box<[u8]>| {
+            // After a failure the rest waits for the next call.
+            let Ok(before) = &deleted else { return };
             if is_expired(&key, &stored, now) {
                 expired.push(key);
             }
-            if expired.len() == STEP
-                && let Ok(before) = &deleted
-            {
+            if expired.len() == STEP {
                 let now_deleted = self.delete_expired(mem::take(&mut expired), now);
                 deleted = now_deleted.map(|count| before + count);
             }
@@ -223,11 +224,24 @@ impl Documents {
         let slots = keys.iter().map(|key| (Keyspace::Receipts, key.clone())).collect();
         let _claim = self.claims.claim(slots);
         let mut batch = Batch::new();
+        let mut corrupt: Vec<Error> = Vec::new();
         let stored = self.store.multi_get(Keyspace::Receipts, &keys);
         for (key, stored) in keys.iter().zip(stored) {
-            if stored?.is_some_and(|stored| is_expired(key, &stored, now)) {
-                batch.delete(Keyspace::Receipts, key);
+            let Some(stored) = stored? else { continue };
+            match read_receipt(key, &stored) {
+                Ok(receipt) if !receipt.is_expired(now) => continue,
+                Ok(_) => {}
+                Err(error) => corrupt.push(error),
             }
+            batch.delete(Keyspace::Receipts, key);
+        }
+        if let Some(first) = corrupt.first() {
+            // Before the evidence is gone.
+            let (count, s) = (corrupt.len(), if corrupt.len() == 1 { "" } else { "s" });
+            self.store.report_loss(format!(
+                "{count} receipt{s} of idempotent requests cannot be read and were deleted: a repeated request is applied \
+                 again; the first: {first}"
+            ));
         }
         let deleted = batch.len() as u64;
         // Not synced: if a power loss brings a receipt back, it is still expired.
@@ -242,6 +256,7 @@ fn read_receipt(key: &[u8], stored: &[u8]) -> Result<Receipt> {
     Receipt::decode(u128::from_be_bytes(id), stored)
 }
 
+/// Returns whether a receipt may be deleted: it has expired or is corrupt.
 fn is_expired(key: &[u8], stored: &[u8], now: TimestampMs) -> bool {
     read_receipt(key, stored).map_or(true, |receipt| receipt.is_expired(now))
 }

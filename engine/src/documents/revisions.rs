@@ -19,16 +19,27 @@ const LEASE_REVISIONS: u64 = 1_024;
 /// The first revision of a new database; 0 can mean "none".
 const FIRST: u64 = 1;
 
-/// Returns the first revision after those of all stored documents. Needed only if the lease of a
-/// database with documents was lost.
+/// Returns the first revision after those of all stored documents. If there are any, the lease of
+/// the database was lost, which is reported: revisions of deleted or corrupt documents may recur.
 fn after_stored(store: &Store) -> Result<u64> {
-    let mut next = FIRST;
+    let (mut next, mut documents) = (FIRST, 0_u64);
     let visit = |key: Box<[u8]>, stored: Box<[u8]>| {
+        documents += 1;
         if let Ok((revision, _)) = collection::decode(&key, &stored) {
             next = next.max(revision.saturating_add(1));
         }
     };
-    store.read_skipping_damage(Keyspace::Documents, &KeyRange::all(), Caching::Bypass, visit)?;
+    let gap = store.read_skipping_damage(
+        Keyspace::Documents,
+        &KeyRange::all(),
+        Caching::Bypass,
+        visit,
+    )?;
+    if documents > 0 || gap.is_some() {
+        store.report_loss(format!(
+            "the revision counter of documents; it continues at {next}, after the largest revision of {documents} stored documents"
+        ));
+    }
     Ok(next)
 }
 

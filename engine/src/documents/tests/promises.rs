@@ -1,6 +1,7 @@
 //! Tests with one caller at a time: documents, expectations, corruption, receipts, encoding.
 
 use super::setup::*;
+use crate::damage::DamageList;
 use crate::storage::copy_as_killed;
 
 #[test]
@@ -290,7 +291,13 @@ fn expiry_deletes_only_expired_and_unreadable_receipts() {
     put_raw(&documents, Keyspace::Receipts, b"short key", Vec::new());
     assert_eq!(documents.verify().unwrap().damaged.len(), 2);
 
+    let list = tempfile::tempdir().unwrap();
+    let list = Arc::new(DamageList::open(list.path(), Clock::system()));
+    documents.store.report_damage_to(Arc::clone(&list));
     assert_eq!(documents.expire_receipts(TimestampMs(3_099)).unwrap(), 2_102);
+    let lines = list.lines();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].starts_with("lost: 2 receipts of idempotent requests"), "{lines:?}");
     let seen = documents.verify().unwrap();
     assert_eq!((seen.receipts, seen.damaged.len()), (400, 0));
     assert!(documents.receipt(2_099).unwrap().is_none());
