@@ -59,6 +59,34 @@ pub(super) struct Mark {
     pub(super) base: u64,
 }
 
+/// The file of the mark, as read.
+#[derive(Debug)]
+pub(super) enum StoredMark {
+    /// There is none, or nothing was written to it: a copy of a database has none.
+    Unwritten,
+    Intact(Mark),
+    /// Why it cannot be read.
+    Damaged(String),
+}
+
+impl StoredMark {
+    pub(super) fn intact(&self) -> Option<Mark> {
+        match self {
+            Self::Intact(mark) => Some(*mark),
+            Self::Unwritten | Self::Damaged(_) => None,
+        }
+    }
+
+    /// Returns what the damage to the mark means, if it is damaged.
+    pub(super) fn damage(&self) -> Option<String> {
+        let Self::Damaged(why) = self else { return None };
+        Some(format!(
+            "how far the database's log was acknowledged, {GUARDS_DIR}/{FILE}: {why}; entries lost at the end of the log may go \
+             unnoticed"
+        ))
+    }
+}
+
 /// The log of one database, and how far it is acknowledged.
 #[derive(Debug)]
 pub(in super::super) struct Journal {
@@ -142,16 +170,22 @@ impl Journal {
         PendingWrite { journal: self, sync, published, unsynced_started, alone }
     }
 
-    /// Returns the mark on disk.
+    /// Returns the mark on disk, if it can be read. Damage to it is reported by [`Self::opened`].
     pub(super) fn stored(&self) -> Option<Mark> {
+        self.read_mark().intact()
+    }
+
+    /// Reads the mark on disk.
+    pub(super) fn read_mark(&self) -> StoredMark {
         match fs::read(self.path()) {
-            Ok(bytes) => read_mark(&bytes),
-            Err(error) => {
-                if error.kind() != io::ErrorKind::NotFound {
-                    tracing::warn!(%error, "cannot read how far the database's log was acknowledged");
-                }
-                None
-            }
+            Ok(bytes) => match read_mark(&bytes) {
+                Some(mark) => StoredMark::Intact(mark),
+                // What a power loss may leave of a file that was created and not yet synced.
+                None if bytes.iter().all(|byte| *byte == 0) => StoredMark::Unwritten,
+                None => StoredMark::Damaged("both of its slots are damaged".to_owned()),
+            },
+            Err(error) if error.kind() == io::ErrorKind::NotFound => StoredMark::Unwritten,
+            Err(error) => StoredMark::Damaged(error.to_string()),
         }
     }
 
@@ -159,11 +193,14 @@ impl Journal {
     /// acknowledged entries that it lacks, unless they were reported already.
     pub(in super::super) fn opened(&self, db: &DB, findings: &Findings) {
         let now = db.latest_sequence_number();
-        let stored = self.stored();
+        let stored = self.read_mark();
+        if let Some(damage) = stored.damage() {
+            findings.report(Finding::Lost(damage));
+        }
         self.forget_published();
         let mut mark_file = self.mark_file.lock();
         let reported = std::mem::take(&mut mark_file.end_loss_reported);
-        let lost = stored.map_or(0, |mark| mark.acknowledged.saturating_sub(now));
+        let lost = stored.intact().map_or(0, |mark| mark.acknowledged.saturating_sub(now));
         if lost > 0 && !reported {
             findings.report(Finding::Lost(format!(
                 "{lost} entries at the end of the database's log (sequence numbers {} to {}): recently written documents, records \
@@ -270,13 +307,11 @@ impl MarkFile {
 
 fn slot(mark: Mark) -> [u8; SLOT_BYTES] {
     let mut slot = [0; SLOT_BYTES];
+    let (body, sum) = slot.split_at_mut(SLOT_BYTES - 8);
     let numbers = [u64::from_le_bytes(*MAGIC), mark.acknowledged, mark.base];
-    let (words, _) = slot.as_chunks_mut::<8>();
+    let (words, _) = body.as_chunks_mut::<8>();
     words.iter_mut().zip(numbers).for_each(|(bytes, number)| *bytes = number.to_le_bytes());
-    let sum = slot.split_last_chunk::<8>().map_or(0, |(rest, _)| xxh3_64(rest));
-    if let Some(bytes) = slot.last_chunk_mut::<8>() {
-        *bytes = sum.to_le_bytes();
-    }
+    sum.copy_from_slice(&xxh3_64(body).to_le_bytes());
     slot
 }
 

@@ -97,8 +97,7 @@ impl Journal {
             }
         }
         for loss in &plan.losses {
-            let log = logs.get(loss.log).map_or(0, |log| log.number);
-            findings.report(Finding::Lost(describe(*loss, log)));
+            findings.report(Finding::Lost(describe(*loss, number_of(logs, loss.log))));
         }
         if survey.unpublished.is_some() {
             tracing::warn!(
@@ -117,12 +116,17 @@ impl Journal {
         Ok(true)
     }
 
-    /// Adds one line to `damaged` per damaged part of the logs. Changes nothing.
+    /// Adds one line to `damaged` per damaged part of the logs and of the mark. Changes nothing.
     pub(in super::super) fn check(&self, damaged: &mut Vec<String>) -> io::Result<()> {
+        let mut is_manifest_readable = true;
         for _ in 0..CHECKS_MAX {
             // Before the logs are listed: what was acknowledged by then is in them.
-            let mark = self.stored();
-            let Some(needed) = NeededLogs::of(&self.db)? else { return Ok(()) };
+            let stored = self.read_mark();
+            // The end of the manifest may just be written.
+            let needed = NeededLogs::of(&self.db)?;
+            is_manifest_readable = needed.is_some();
+            let Some(needed) = needed else { continue };
+            let mark = stored.intact();
             let survey = match Survey::of(&needed.logs, lacks_first(mark, &needed), None) {
                 Ok(survey) => survey,
                 // A log that is no longer needed.
@@ -131,7 +135,8 @@ impl Journal {
                 Err(SurveyError::UnknownRecords) => return damaged_parts(&needed.logs, damaged),
             };
             let mark = effective_mark(mark, &survey, &needed);
-            let number = |log: usize| needed.logs.get(log).map_or(0, |log| log.number);
+            damaged.extend(stored.damage());
+            let number = |log: usize| number_of(&needed.logs, log);
             for loss in plan(&survey, mark, needed.logs.len()).losses {
                 damaged.push(describe(loss, number(loss.log)));
             }
@@ -140,8 +145,23 @@ impl Journal {
             }
             return Ok(());
         }
+        if !is_manifest_readable {
+            damaged.push(
+                "the manifest of the database is damaged; its logs cannot be checked without it"
+                    .to_owned(),
+            );
+            return Ok(());
+        }
         Err(io::Error::other("logs of the database were deleted faster than they could be read"))
     }
+}
+
+/// Returns the number of the surveyed log at `index`.
+fn number_of(logs: &[LogFile], index: usize) -> u64 {
+    let Some(log) = logs.get(index) else {
+        unreachable!("damage lies in one of the {} logs, not in the log {index}", logs.len())
+    };
+    log.number
 }
 
 /// Adds one line to `damaged` per damaged part of logs that only RocksDB can interpret.
@@ -232,7 +252,8 @@ fn describe(loss: Loss, log: u64) -> String {
     match last {
         Some(last) => {
             let most = if at_most { "at most " } else { "" };
-            let entries = last.saturating_sub(first) + 1;
+            assert!(first <= last, "a loss of the entries {first} to {last} is not planned");
+            let entries = last - first + 1;
             format!(
                 "{most}{entries} entries of the database's log (sequence numbers {first} to {last}, file {log:06}.log): {what}"
             )
