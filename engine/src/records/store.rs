@@ -59,7 +59,7 @@ impl Records {
     ) -> impl Iterator<Item = Result<(Vec<u8>, Box<[u8]>)>> {
         let range = table.range(range);
         let scan = self.store.scan(Keyspace::Records, &range, direction, Caching::Keep);
-        scan.map(|entry| entry.map(|(key, value)| (own_key(key), value)))
+        scan.map(|entry| entry.map(|(key, value)| (into_own_key(key), value)))
     }
 
     /// Visits every readable record of `table` in ascending order, and returns what is wrong with
@@ -71,7 +71,7 @@ impl Records {
     ) -> Result<Option<String>> {
         let range = table.range(&KeyRange::all());
         let visit = |key: Box<[u8]>, value: Box<[u8]>| {
-            visit(key.split_first().map_or(&[], |(_, key)| key), &value);
+            visit(own_key(&key), &value);
         };
         let gap =
             self.store.read_skipping_damage(Keyspace::Records, &range, Caching::Bypass, visit)?;
@@ -109,8 +109,16 @@ impl Records {
 }
 
 /// Returns the owner's key in a stored key.
-fn own_key(stored: Box<[u8]>) -> Vec<u8> {
+fn own_key(stored: &[u8]) -> &[u8] {
+    let Some((_table, key)) = stored.split_first() else {
+        unreachable!("every key of a table starts with its id")
+    };
+    key
+}
+
+/// Does the same as [`own_key`] without a copy.
+fn into_own_key(stored: Box<[u8]>) -> Vec<u8> {
     let mut key = stored.into_vec();
-    key.drain(..1.min(key.len()));
+    let _table = key.remove(0);
     key
 }

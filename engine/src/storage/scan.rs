@@ -68,7 +68,7 @@ impl<'a> Scan<'a> {
     fn step(&mut self) -> Option<Result<Entry>> {
         let Some(held) = &mut self.raw else {
             self.state = ScanState::Over;
-            return Some(Err(Error::Storage("the database is not open".to_owned())));
+            return Some(Err(not_open()));
         };
         let raw = held.raw();
         match (self.state, self.direction) {
@@ -88,7 +88,8 @@ impl<'a> Scan<'a> {
         if self.state == ScanState::Before {
             return self.step();
         }
-        let raw = self.raw.as_mut()?.raw();
+        let Some(held) = &mut self.raw else { return Some(Err(not_open())) };
+        let raw = held.raw();
         match self.direction {
             Direction::Forward => raw.seek(&self.last),
             Direction::Backward => raw.seek_for_prev(&self.last),
@@ -104,7 +105,8 @@ impl<'a> Scan<'a> {
     }
 
     fn read_entry(&mut self) -> Option<Result<Entry>> {
-        let raw = self.raw.as_mut()?.raw();
+        let Some(held) = &mut self.raw else { return Some(Err(not_open())) };
+        let raw = held.raw();
         if let Some((key, value)) = raw.item() {
             self.last.clear();
             self.last.extend_from_slice(key);
@@ -115,6 +117,10 @@ impl<'a> Scan<'a> {
         let context = format!("scan of {}", self.keyspace.name());
         raw.status().err().map(|error| Err(failure(&context, error)))
     }
+}
+
+fn not_open() -> Error {
+    Error::Storage("the database is not open".to_owned())
 }
 
 /// Maximum tables repaired during one step of a scan, each of which may be damaged.
@@ -196,4 +202,24 @@ fn read_back_to_damage(
     }
     entries.into_iter().rev().for_each(|(key, value)| visit(key, value));
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::batch::{Batch, Sync};
+    use super::*;
+
+    #[test]
+    fn a_scan_that_continues_in_a_closed_database_fails() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path(), 16 << 20, 2).unwrap();
+        let mut batch = Batch::new();
+        [1, 2].iter().for_each(|key| batch.put(Keyspace::Documents, &[*key], Vec::new()));
+        store.write(batch, Sync::No).unwrap();
+        let all = KeyRange::all();
+        let mut scan = store.scan(Keyspace::Documents, &all, Direction::Forward, Caching::Keep);
+        assert!(matches!(scan.next(), Some(Ok(_))));
+        store.close();
+        assert!(matches!(scan.step_again(), Some(Err(Error::Storage(_)))));
+    }
 }

@@ -90,7 +90,7 @@ impl Shared {
             cache.clone(),
         );
         // At least two: one flushes and never waits for the other, which compacts.
-        let threads = i32::try_from(threads.clamp(2, 8)).unwrap_or(2);
+        let threads = threads.clamp(2, 8) as i32;
         Self { cache, memtables, findings, threads }
     }
 }

@@ -202,13 +202,18 @@ impl Store {
 
     pub(super) fn background_errors(&self) -> Result<u64> {
         // Counted for the whole database, under the default column family.
-        let count = self.db()?.property_int_value(properties::BACKGROUND_ERRORS);
-        Ok(count.map_err(|error| failure("properties", error))?.unwrap_or(0))
+        known(self.db()?.property_int_value(properties::BACKGROUND_ERRORS))
     }
 
     fn property(&self, keyspace: Keyspace, name: &properties::PropName) -> Result<u64> {
         let db = self.db()?;
-        let value = db.property_int_value_cf(family(&db, keyspace), name);
-        Ok(value.map_err(|error| failure("properties", error))?.unwrap_or(0))
+        known(db.property_int_value_cf(family(&db, keyspace), name))
     }
+}
+
+/// Returns the value of a property of the database. A property that RocksDB does not know is an
+/// error: zero would mean that there are no errors or no tables.
+fn known(value: Result<Option<u64>, rocksdb::Error>) -> Result<u64> {
+    let value = value.map_err(|error| failure("properties", error))?;
+    value.ok_or_else(|| Error::Storage("a property is unknown to RocksDB".to_owned()))
 }
