@@ -358,3 +358,35 @@ fn a_noted_loss_is_in_the_copy_too() {
     store.clear_lost_entries(Keyspace::Catalog).unwrap();
     assert!(!store.has_lost_entries(Keyspace::Catalog).unwrap());
 }
+
+#[test]
+fn a_lost_mark_of_the_log_is_reported() {
+    let dir = TempDir::new().unwrap();
+    drop(open(dir.path()));
+    let mark = dir.path().join("guards/ACKNOWLEDGED");
+    fs::write(&mark, [1; 32]).unwrap();
+    let (store, findings) = open_with_findings(dir.path());
+    assert!(findings.iter().any(|line| line.contains("guards/ACKNOWLEDGED")), "{findings:?}");
+    let mut damaged = Vec::new();
+    store.verify_files(&mut damaged).unwrap();
+    assert_eq!(damaged, [""; 0], "the open has written it again");
+    fs::write(&mark, [1; 32]).unwrap();
+    store.verify_files(&mut damaged).unwrap();
+    assert!(damaged.iter().any(|line| line.contains("guards/ACKNOWLEDGED")), "{damaged:?}");
+}
+
+#[test]
+fn a_verification_finds_a_damaged_manifest() {
+    let dir = TempDir::new().unwrap();
+    let store = open(dir.path());
+    let manifest = super::guard::current_manifest(dir.path()).unwrap();
+    let mut bytes = fs::read(&manifest).unwrap();
+    bytes[40] ^= 1;
+    fs::write(&manifest, bytes).unwrap();
+    let mut damaged = Vec::new();
+    store.verify_files(&mut damaged).unwrap();
+    assert!(
+        damaged.iter().any(|line| line.contains("manifest of the database is damaged")),
+        "{damaged:?}"
+    );
+}
