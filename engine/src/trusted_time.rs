@@ -42,7 +42,7 @@ use crate::codec::bytes::{Reader, put_signed, put_varint};
 use crate::codec::frame::{self, FrameKind};
 use crate::error::Result;
 use crate::model::TimestampMs;
-use crate::storage::{Batch, Keyspace, Store, Sync};
+use crate::storage::{Batch, Fact, Store, Sync, ValueOf, keyspaces};
 
 /// Milliseconds that the wall clock may differ from the line and still be followed at once: covers
 /// NTP steps and leap seconds.
@@ -52,8 +52,6 @@ const SLACK_MS: i64 = 60_000;
 const DRIFT_PARTS: i64 = 100;
 /// Milliseconds by which a clock that has jumped may move and still count as keeping its new time.
 const JUMP_TOLERANCE_MS: i64 = 10_000;
-/// The key of [`ClockMark`] in [`Keyspace::Meta`].
-const MARK_KEY: &[u8] = b"clock";
 /// The version of [`ClockMark`] that is written, and the newest that can be read.
 const MARK_VERSION: u8 = 1;
 
@@ -119,7 +117,7 @@ impl TrustedClock {
         grace: Duration,
         newest: Option<TimestampMs>,
     ) -> Result<Self> {
-        let stored = store.get(Keyspace::Meta, MARK_KEY)?;
+        let stored = store.get(keyspaces::Meta, &Fact::Clock)?;
         let mark = stored.and_then(|bytes| match ClockMark::decode(&bytes) {
             Ok(mark) => Some(mark),
             Err(error) => {
@@ -136,7 +134,7 @@ impl TrustedClock {
     /// Checks a stored value of the keyspace `meta` if it is a [`ClockMark`]. Returns whether it
     /// is.
     pub(crate) fn check_stored(key: &[u8], value: &[u8]) -> CodecResult<bool> {
-        if key != MARK_KEY {
+        if !Fact::Clock.is_stored_under(key) {
             return Ok(false);
         }
         ClockMark::decode(value).map(|_| true)
@@ -174,7 +172,7 @@ impl TrustedClock {
             judge.mark()
         };
         let mut batch = Batch::new();
-        batch.put(Keyspace::Meta, MARK_KEY, mark.encode());
+        batch.put(keyspaces::Meta, &Fact::Clock, mark);
         self.store.write(batch, Sync::No)
     }
 }
@@ -202,6 +200,13 @@ struct ClockMark {
     wall_ms: i64,
     /// For how long a clock that is ahead had kept its new time; 0 otherwise.
     stable_ms: i64,
+}
+
+/// The value of [`Fact::Clock`].
+impl ValueOf<keyspaces::Meta> for ClockMark {
+    fn into_bytes(self) -> Vec<u8> {
+        self.encode()
+    }
 }
 
 impl ClockMark {

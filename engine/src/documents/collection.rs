@@ -8,10 +8,13 @@
 //! The length prefix keeps the keys of collections apart: no key of `a` is a prefix of a key of
 //! `ab`.
 
+use std::ops::Deref;
+
 use serde::de::DeserializeOwned;
 
 use super::frame::{self, FrameDamage};
 use crate::error::Error;
+use crate::storage::{KeyOf, ValueOf, keyspaces};
 
 /// The name of a collection: 1 to 32 of `a-z` and `_`. Part of the disk format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -36,7 +39,7 @@ impl Collection {
     /// # Panics
     /// Panics if the name is invalid: names are constants, and an invalid one would be stored on
     /// disk permanently.
-    pub(super) fn key(self, id: &str) -> Vec<u8> {
+    pub(super) fn key(self, id: &str) -> DocumentKey {
         let name = self.0.as_bytes();
         assert!(
             (1..=Self::NAME_BYTES_MAX).contains(&name.len())
@@ -48,7 +51,32 @@ impl Collection {
         key.push(name.len() as u8);
         key.extend_from_slice(name);
         key.extend_from_slice(id.as_bytes());
-        key
+        DocumentKey(key)
+    }
+}
+
+/// The key of a document.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct DocumentKey(Vec<u8>);
+
+impl Deref for DocumentKey {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl KeyOf<keyspaces::Documents> for DocumentKey {
+    fn encoded(&self) -> impl AsRef<[u8]> {
+        &self.0
+    }
+}
+
+/// An encoded document.
+impl ValueOf<keyspaces::Documents> for Vec<u8> {
+    fn into_bytes(self) -> Vec<u8> {
+        self
     }
 }
 

@@ -8,14 +8,14 @@ use parking_lot::Mutex;
 use serde::de::{DeserializeOwned, IgnoredAny};
 
 use super::claims::{Claim, Claims};
-use super::collection::{self, Collection, Versioned, display_name};
-use super::receipt::Receipt;
+use super::collection::{self, Collection, DocumentKey, Versioned, display_name};
+use super::receipt::{Receipt, StoredReceiptKey};
 use super::revisions::Revisions;
 use super::transaction::{Expect, Transaction};
 use crate::error::{Error, Refusal, Result};
 use crate::limits;
 use crate::model::TimestampMs;
-use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store, Sync};
+use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store, Sync, keyspaces};
 use crate::trusted_time::TrustedClock;
 
 /// The document store of an engine. May be used from any thread; calls block.
@@ -107,7 +107,7 @@ impl Documents {
 
     /// Claims the exclusive right to write these receipts, or returns `None` if `ids` is empty.
     pub(crate) fn claim_receipts(&self, ids: &[u128]) -> Option<Claim<'_>> {
-        let slot = |id: &u128| (Keyspace::Receipts, Receipt::key(*id).into());
+        let slot = |id: &u128| (Keyspace::Receipts, Receipt::key(*id).as_ref().into());
         (!ids.is_empty()).then(|| self.claims.claim(ids.iter().map(slot).collect()))
     }
 
@@ -133,7 +133,7 @@ impl Documents {
             // After a failure the rest waits for the next call.
             let Ok(before) = &deleted else { return };
             if is_expired(&key, &stored, now) {
-                expired.push(key);
+                expired.push(StoredReceiptKey(key));
             }
             if expired.len() == STEP {
                 let now_deleted = self.delete_expired(mem::take(&mut expired), now);
@@ -176,7 +176,7 @@ impl Documents {
 
     /// Fails with [`Refusal::Conflict`] unless the stored document under `key` is as expected. The
     /// caller must hold a claim on the key.
-    pub(super) fn check(&self, key: &[u8], expect: Expect) -> Result<()> {
+    pub(super) fn check(&self, key: &DocumentKey, expect: Expect) -> Result<()> {
         let holds = match expect {
             Expect::Any => true,
             Expect::Absent => self.read(key)?.is_none(),
@@ -210,8 +210,8 @@ impl Documents {
         }
     }
 
-    fn read(&self, key: &[u8]) -> Result<Option<crate::storage::Pinned<'_>>> {
-        self.store.get(Keyspace::Documents, key).map_err(|error| match error {
+    fn read(&self, key: &DocumentKey) -> Result<Option<crate::storage::Pinned<'_>>> {
+        self.store.get(keyspaces::Documents, key).map_err(|error| match error {
             Error::Corrupt(why) => {
                 self.remember_damage(display_name(key));
                 Error::Corrupt(format!("document {}: {why}", display_name(key)))
@@ -220,20 +220,20 @@ impl Documents {
         })
     }
 
-    fn delete_expired(&self, keys: Vec<Box<[u8]>>, now: TimestampMs) -> Result<u64> {
-        let slots = keys.iter().map(|key| (Keyspace::Receipts, key.clone())).collect();
+    fn delete_expired(&self, keys: Vec<StoredReceiptKey>, now: TimestampMs) -> Result<u64> {
+        let slots = keys.iter().map(|key| (Keyspace::Receipts, key.0.clone())).collect();
         let _claim = self.claims.claim(slots);
         let mut batch = Batch::new();
         let mut corrupt: Vec<Error> = Vec::new();
-        let stored = self.store.multi_get(Keyspace::Receipts, &keys);
+        let stored = self.store.multi_get(keyspaces::Receipts, &keys);
         for (key, stored) in keys.iter().zip(stored) {
             let Some(stored) = stored? else { continue };
-            match read_receipt(key, &stored) {
+            match read_receipt(&key.0, &stored) {
                 Ok(receipt) if !receipt.is_expired(now) => continue,
                 Ok(_) => {}
                 Err(error) => corrupt.push(error),
             }
-            batch.delete(Keyspace::Receipts, key);
+            batch.delete(keyspaces::Receipts, key);
         }
         if let Some(first) = corrupt.first() {
             // Before the evidence is gone.

@@ -8,11 +8,9 @@
 use parking_lot::Mutex;
 
 use super::collection;
-use crate::error::{Error, Result};
-use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store, Sync};
+use crate::error::Result;
+use crate::storage::{Batch, Caching, Fact, KeyRange, Keyspace, Store, Sync, keyspaces};
 
-/// The key in [`Keyspace::Meta`] of the end of the lease: eight bytes, little-endian.
-const LEASE_KEY: &[u8] = b"documents.revision";
 /// Revisions per lease: a restart skips at most this many, and there is one extra write per this
 /// many commits.
 const LEASE_REVISIONS: u64 = 1_024;
@@ -56,11 +54,9 @@ struct Lease {
 impl Revisions {
     /// Continues after every revision that `store` may contain.
     pub(super) fn open(store: &Store) -> Result<Self> {
-        let end = match store.get(Keyspace::Meta, LEASE_KEY)? {
+        let end = match store.number(Fact::DocumentRevision)? {
             None => after_stored(store)?,
-            Some(stored) => <[u8; 8]>::try_from(&*stored)
-                .map(u64::from_le_bytes)
-                .map_err(|_| Error::Corrupt("revision counter is not eight bytes".to_owned()))?,
+            Some(end) => end,
         };
         Ok(Self(Mutex::new(Lease { next: end, end })))
     }
@@ -71,7 +67,7 @@ impl Revisions {
         if lease.next == lease.end {
             let end = lease.end + LEASE_REVISIONS;
             let mut batch = Batch::new();
-            batch.put(Keyspace::Meta, LEASE_KEY, end.to_le_bytes().to_vec());
+            batch.put(keyspaces::Meta, &Fact::DocumentRevision, end);
             store.write(batch, Sync::No)?;
             lease.end = end;
         }

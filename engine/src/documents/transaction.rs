@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use serde::Serialize;
 
 use super::claims::Slot;
-use super::collection::{self, Collection, display_name};
+use super::collection::{self, Collection, DocumentKey, display_name};
 use super::read::Documents;
 use super::receipt::Receipt;
 use crate::error::{Error, Refusal, Result};
 use crate::limits;
-use crate::storage::{Batch, Keyspace, Sync};
+use crate::storage::{Batch, Keyspace, Sync, keyspaces};
 
 /// The state that a change expects; otherwise the whole transaction fails with
 /// [`Refusal::Conflict`].
@@ -36,7 +36,7 @@ pub struct Transaction<'a> {
 /// A document to be written, or to be deleted if there is no JSON.
 #[derive(Debug)]
 struct Change {
-    key: Vec<u8>,
+    key: DocumentKey,
     json: Option<Vec<u8>>,
     expect: Expect,
 }
@@ -118,23 +118,23 @@ impl<'a> Transaction<'a> {
             match json {
                 Some(json) => {
                     let stored = collection::encode(key, revision, json);
-                    batch.put(Keyspace::Documents, key, stored);
+                    batch.put(keyspaces::Documents, key, stored);
                 }
-                None => batch.delete(Keyspace::Documents, key),
+                None => batch.delete(keyspaces::Documents, key),
             }
         }
         receipts.iter().for_each(|receipt| receipt.stage(&mut batch));
         documents.store.write(batch, Sync::Yes)?;
         drop(claim);
-        documents.forget_damage(changes.iter().map(|change| change.key.as_slice()));
+        documents.forget_damage(changes.iter().map(|change| &*change.key));
         Ok(revision)
     }
 }
 
 fn slots(changes: &[Change], receipts: &[Receipt]) -> BTreeSet<Slot> {
-    let documents =
-        changes.iter().map(|change| (Keyspace::Documents, change.key.as_slice().into()));
-    let receipts = receipts.iter().map(|r| (Keyspace::Receipts, Receipt::key(r.id).into()));
+    let documents = changes.iter().map(|change| (Keyspace::Documents, (*change.key).into()));
+    let receipts =
+        receipts.iter().map(|r| (Keyspace::Receipts, Receipt::key(r.id).as_ref().into()));
     documents.chain(receipts).collect()
 }
 

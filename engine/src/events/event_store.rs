@@ -10,7 +10,7 @@ use parking_lot::RwLock;
 use super::Chunk;
 use super::block::{EventBlock, EventBlockInfo, EventBlockKey, PartsCache};
 use super::closed_block::ClosedBlock;
-use super::keys;
+use super::keys::CatalogEntry;
 use super::query::{self, QueryContext, QueryLimits};
 use super::source::ClosedSource;
 use super::view::{EventSizes, View};
@@ -23,7 +23,7 @@ use crate::model::{
 };
 use crate::options::Options;
 use crate::query_in_progress::QueryInProgress;
-use crate::storage::{Batch, Keyspace, Pinned, Store, Sync};
+use crate::storage::{Batch, Pinned, Store, Sync, keyspaces};
 
 /// Upper bound for event numbers; at a billion events a second it is reached after centuries.
 const NUMBERS_MAX: u64 = 1 << 63;
@@ -216,7 +216,7 @@ impl Events {
 
     /// Reads the bytes of a block. Fails with [`Error::Corrupt`] if the store does not have them.
     pub(super) fn read_block(&self, key: &EventBlockKey) -> Result<Pinned<'_>> {
-        let found = self.store.get(Keyspace::EventBlocks, &key.encode())?;
+        let found = self.store.get(keyspaces::EventBlocks, key)?;
         found.ok_or_else(|| {
             Error::Corrupt(format!("event block {key:?} is in the catalog but not on disk"))
         })
@@ -243,7 +243,7 @@ impl Events {
             "event block is corrupt and quarantined: queries no longer read it"
         );
         let mut batch = Batch::new();
-        batch.put(Keyspace::EventCatalog, &keys::quarantine(key), reason.as_bytes().to_vec());
+        batch.put(keyspaces::EventCatalog, &CatalogEntry::Quarantine(*key), reason);
         // If this write fails, the corruption is detected again after the next start.
         let _written = self.store.write(batch, Sync::No);
     }
@@ -252,7 +252,7 @@ impl Events {
     pub(crate) fn damage(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for key in self.quarantined.read().iter() {
-            let reason = self.store.get(Keyspace::EventCatalog, &keys::quarantine(key));
+            let reason = self.store.get(keyspaces::EventCatalog, &CatalogEntry::Quarantine(*key));
             let reason = match &reason {
                 Ok(Some(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
                 _ => "corrupt".to_owned(),

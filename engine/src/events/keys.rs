@@ -1,8 +1,8 @@
-//! Keys of [`crate::storage::Keyspace::EventCatalog`]: the kind of the entry (u8), then the block
-//! key.
+//! Keys of [`keyspaces::EventCatalog`]: the kind of the entry (u8), then the block key.
 
-use super::block::EventBlockKey;
+use super::block::{EventBlockInfo, EventBlockKey};
 use crate::codec::{CodecError, CodecResult};
+use crate::storage::{KeyOf, ValueOf, keyspaces};
 
 const BLOCK: u8 = 0;
 const GARBAGE: u8 = 1;
@@ -19,23 +19,57 @@ pub(super) enum CatalogEntry {
     Quarantine(EventBlockKey),
 }
 
-fn key(kind: u8, block: &EventBlockKey) -> [u8; 1 + EventBlockKey::BYTES] {
-    let mut out = [kind; 1 + EventBlockKey::BYTES];
-    let (_, rest) = out.split_at_mut(1);
-    rest.copy_from_slice(&block.encode());
-    out
+impl CatalogEntry {
+    pub(super) fn encode(&self) -> [u8; 1 + EventBlockKey::BYTES] {
+        let (kind, block) = match self {
+            Self::Block(block) => (BLOCK, block),
+            Self::Garbage(block) => (GARBAGE, block),
+            Self::Quarantine(block) => (QUARANTINE, block),
+        };
+        let mut out = [kind; 1 + EventBlockKey::BYTES];
+        let (_, rest) = out.split_at_mut(1);
+        rest.copy_from_slice(&block.encode());
+        out
+    }
 }
 
-pub(super) fn block(block: &EventBlockKey) -> [u8; 13] {
-    key(BLOCK, block)
+impl KeyOf<keyspaces::EventCatalog> for CatalogEntry {
+    fn encoded(&self) -> impl AsRef<[u8]> {
+        self.encode()
+    }
 }
 
-pub(super) fn garbage(block: &EventBlockKey) -> [u8; 13] {
-    key(GARBAGE, block)
+impl ValueOf<keyspaces::EventCatalog> for EventBlockInfo {
+    fn into_bytes(self) -> Vec<u8> {
+        self.to_catalog_entry()
+    }
 }
 
-pub(super) fn quarantine(block: &EventBlockKey) -> [u8; 13] {
-    key(QUARANTINE, block)
+/// The value of garbage.
+impl ValueOf<keyspaces::EventCatalog> for () {
+    fn into_bytes(self) -> Vec<u8> {
+        Vec::new()
+    }
+}
+
+/// The reason of a quarantine.
+impl ValueOf<keyspaces::EventCatalog> for &str {
+    fn into_bytes(self) -> Vec<u8> {
+        self.as_bytes().to_vec()
+    }
+}
+
+impl KeyOf<keyspaces::EventBlocks> for EventBlockKey {
+    fn encoded(&self) -> impl AsRef<[u8]> {
+        self.encode()
+    }
+}
+
+/// An encoded block.
+impl ValueOf<keyspaces::EventBlocks> for Vec<u8> {
+    fn into_bytes(self) -> Vec<u8> {
+        self
+    }
 }
 
 /// Decodes a catalog key.
@@ -56,13 +90,13 @@ mod tests {
     fn a_catalog_key_is_the_kind_of_the_entry_and_the_key_of_its_block() {
         let key = EventBlockKey { day: 0x0102, sequence: 3 };
         let bytes = |kind| [kind, 0, 0, 1, 2, 0, 0, 0, 0, 0, 0, 0, 3];
-        for (kind, encoded, entry) in [
-            (0, block(&key), CatalogEntry::Block(key)),
-            (1, garbage(&key), CatalogEntry::Garbage(key)),
-            (2, quarantine(&key), CatalogEntry::Quarantine(key)),
+        for (kind, entry) in [
+            (0, CatalogEntry::Block(key)),
+            (1, CatalogEntry::Garbage(key)),
+            (2, CatalogEntry::Quarantine(key)),
         ] {
-            assert_eq!(encoded, bytes(kind));
-            assert_eq!(read(&encoded), Ok(entry));
+            assert_eq!(entry.encode(), bytes(kind));
+            assert_eq!(read(&entry.encode()), Ok(entry));
         }
         assert!(read(&bytes(3)).is_err() && read(&bytes(0)[..12]).is_err() && read(&[]).is_err());
     }

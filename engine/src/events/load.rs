@@ -9,12 +9,7 @@ use super::keys::{self, CatalogEntry};
 use super::view::View;
 use crate::error::Result;
 use crate::options::Options;
-use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store, Sync};
-
-/// The next sequence number of a block: u64, little-endian.
-pub(super) const SEQUENCE_KEY: &[u8] = b"event_sequence";
-/// The next number of an event: u64, little-endian.
-pub(super) const NUMBER_KEY: &[u8] = b"event_number";
+use crate::storage::{Batch, Caching, Fact, KeyRange, Keyspace, Store, Sync, keyspaces};
 
 /// The decoded catalog.
 #[derive(Default)]
@@ -44,8 +39,8 @@ impl Events {
         }
         let next = |key: &EventBlockKey| key.sequence + 1;
         let used = catalog.blocks.keys().chain(&catalog.garbage).map(next).max().unwrap_or(1);
-        let sequence = store.number(SEQUENCE_KEY)?.unwrap_or(1).max(used);
-        let number = store.number(NUMBER_KEY)?.unwrap_or(1);
+        let sequence = store.number(Fact::EventSequence)?.unwrap_or(1).max(used);
+        let number = store.number(Fact::EventNumber)?.unwrap_or(1);
         let view = View::new(catalog.blocks.into_values());
         let events = Self::new(store, options, pool, view, catalog.quarantined, (sequence, number));
         if events.store.is_read_only() {
@@ -100,7 +95,7 @@ fn recover_unlisted(store: &Store, catalog: &mut CatalogContents) -> Result<()> 
     // The recovered entries are written back, so that later starts do not depend on this scan.
     let mut batch = Batch::new();
     for (key, info) in found {
-        batch.put(Keyspace::EventCatalog, &keys::block(&key), info.to_catalog_entry());
+        batch.put(keyspaces::EventCatalog, &CatalogEntry::Block(key), info);
         catalog.blocks.insert(key, info);
     }
     if store.is_read_only() {

@@ -8,13 +8,12 @@ use hashbrown::HashSet;
 use super::Events;
 use super::block::{self, EventBlockInfo, EventBlockKey};
 use super::head::HeadRows;
-use super::keys;
-use super::load::{NUMBER_KEY, SEQUENCE_KEY};
+use super::keys::CatalogEntry;
 use crate::codec::integers::Effort;
 use crate::error::{Error, Result};
 use crate::limits::{EVENT_BLOCK_ROWS_MAX, EVENT_BLOCK_STRING_BYTES_MAX, EVENT_BLOCK_TAG_KEYS_MAX};
 use crate::model::{EventId, EventRows, Interval};
-use crate::storage::{Batch, Keyspace};
+use crate::storage::{Batch, Fact, keyspaces};
 
 /// The events that the log contains up to a position and that are not in blocks yet.
 #[derive(Debug)]
@@ -63,7 +62,7 @@ impl Events {
     ) -> Result<StagedEvents> {
         let pieces: Vec<&EventRows> = frozen.head.pieces().collect();
         let staged = self.stage(&pieces, Effort::Seal, batch)?;
-        batch.put(Keyspace::Meta, NUMBER_KEY, frozen.number.to_le_bytes().to_vec());
+        batch.put(keyspaces::Meta, &Fact::EventNumber, frozen.number);
         Ok(staged)
     }
 
@@ -100,13 +99,13 @@ impl Events {
                     );
                     return Err(Error::Encoder(reason));
                 }
-                batch.put(Keyspace::EventCatalog, &keys::block(&key), entry);
-                batch.put(Keyspace::EventBlocks, &key.encode(), bytes);
+                batch.put(keyspaces::EventCatalog, &CatalogEntry::Block(key), info);
+                batch.put(keyspaces::EventBlocks, &key, bytes);
                 staged.infos.push(info);
             }
         }
         let sequence = self.sequence.load(Ordering::Relaxed);
-        batch.put(Keyspace::Meta, SEQUENCE_KEY, sequence.to_le_bytes().to_vec());
+        batch.put(keyspaces::Meta, &Fact::EventSequence, sequence);
         Ok(staged)
     }
 }

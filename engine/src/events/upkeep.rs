@@ -12,7 +12,7 @@ use roaring::RoaringBitmap;
 use super::Events;
 use super::block::{self, EventBlockInfo, EventBlockKey};
 use super::compaction_group::{COMPACTION_MEMORY_FACTOR, StringBounds, select_group};
-use super::keys;
+use super::keys::CatalogEntry;
 use super::query::select;
 use super::seal::day_of;
 use super::source::RowSet;
@@ -21,7 +21,7 @@ use crate::error::{Error, Result};
 use crate::limits;
 use crate::model::{EventFilter, EventRows, Interval, TimestampMs};
 use crate::reports::{CompactionReport, CompactionScope, DeleteReport, ExpireReport, VerifyReport};
-use crate::storage::{Batch, KeyRange, Keyspace, Sync};
+use crate::storage::{Batch, KeyRange, Keyspace, Sync, keyspaces};
 
 impl Events {
     /// Compacts up to `windows_max` groups of blocks and returns what was done. The report is empty
@@ -246,9 +246,9 @@ impl Events {
         self.store.flush_blocks()?;
         let mut batch = Batch::new();
         for key in garbage {
-            batch.delete(Keyspace::EventBlocks, &key.encode());
-            batch.delete(Keyspace::EventCatalog, &keys::garbage(key));
-            batch.delete(Keyspace::EventCatalog, &keys::quarantine(key));
+            batch.delete(keyspaces::EventBlocks, key);
+            batch.delete(keyspaces::EventCatalog, &CatalogEntry::Garbage(*key));
+            batch.delete(keyspaces::EventCatalog, &CatalogEntry::Quarantine(*key));
         }
         self.store.write(batch, Sync::No)?;
         self.view.deleted(garbage);
@@ -284,8 +284,8 @@ impl Events {
 
 /// Marks a block as garbage in the catalog; its bytes stay until no reader holds it.
 fn retire(batch: &mut Batch, key: &EventBlockKey) {
-    batch.delete(Keyspace::EventCatalog, &keys::block(key));
-    batch.put(Keyspace::EventCatalog, &keys::garbage(key), Vec::new());
+    batch.delete(keyspaces::EventCatalog, &CatalogEntry::Block(*key));
+    batch.put(keyspaces::EventCatalog, &CatalogEntry::Garbage(*key), ());
 }
 
 #[cfg(test)]

@@ -5,7 +5,7 @@ use super::keys::{self, CatalogEntry};
 use crate::codec::CodecResult;
 use crate::error::Result;
 use crate::reports::VerifyReport;
-use crate::storage::{Caching, KeyRange, Keyspace, Store};
+use crate::storage::{Caching, KeyRange, Keyspace, Store, keyspaces};
 
 /// Reads and checks every entry of the catalog, and reports stored blocks that it does not list.
 /// The store may be written to meanwhile.
@@ -47,13 +47,13 @@ fn check_listed(store: &Store, report: &mut VerifyReport) -> Result<()> {
                 continue;
             }
         };
-        let names = [keys::block(&key), keys::garbage(&key)];
+        let names = [CatalogEntry::Block(key), CatalogEntry::Garbage(key)];
         let named = names
             .iter()
-            .any(|name| store.get(Keyspace::EventCatalog, name).is_ok_and(|row| row.is_some()));
+            .any(|name| store.get(keyspaces::EventCatalog, name).is_ok_and(|row| row.is_some()));
         // A block and its entries are written and deleted in one batch each: a block without an
         // entry has lost it.
-        if !named && store.get(Keyspace::EventBlocks, &stored)?.is_some() {
+        if !named && store.get(keyspaces::EventBlocks, &key)?.is_some() {
             report.damaged.push(format!("event block {key:?} is not in the catalog"));
         }
     }

@@ -17,10 +17,7 @@ use super::view::View;
 use crate::error::Result;
 use crate::model::{MetricId, SeriesId};
 use crate::options::Options;
-use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store, Sync};
-
-/// Key of the next sequence number: u64, little-endian.
-pub(super) const SEQUENCE_KEY: &[u8] = b"sequence";
+use crate::storage::{Batch, Caching, Fact, KeyRange, Keyspace, Store, Sync, keyspaces};
 
 /// The size of the cache for decoded time pages is `Options::cache_bytes` divided by this.
 const TIMES_CACHE_SHARE: usize = 8;
@@ -61,7 +58,7 @@ pub(crate) fn open(
         recover_uncataloged(&store, &garbage, &mut blocks)?;
         store.clear_lost_entries(Keyspace::Catalog)?;
     }
-    let stored = store.number(SEQUENCE_KEY)?.unwrap_or(1);
+    let stored = store.number(Fact::Sequence)?.unwrap_or(1);
     let past = |key: &BlockKey| key.sequence + 1;
     let sequence = blocks.keys().chain(&garbage).map(past).fold(stored.max(1), u64::max);
     reserve_ids(&registry, &loaded, &blocks, &garbage);
@@ -172,7 +169,7 @@ fn keep_cataloged(
     let mut batch = Batch::new();
     for key in garbage.extract_if(.., |key| blocks.contains_key(key)) {
         tracing::warn!(?key, "a block in the catalog was also on the garbage list; it is kept");
-        batch.delete(Keyspace::Garbage, &key.encode());
+        batch.delete(keyspaces::Garbage, &key);
     }
     if batch.len() > 0 { store.write(batch, Sync::No) } else { Ok(()) }
 }
@@ -199,7 +196,7 @@ fn recover_uncataloged(
     // Written back, so that the next start finds them in the catalog even if the damage gets worse.
     let mut batch = Batch::new();
     for info in found {
-        batch.put(Keyspace::Catalog, &info.key.encode(), info.to_catalog_entry());
+        batch.put(keyspaces::Catalog, &info.key, info);
         blocks.insert(info.key, info);
     }
     store.repair_suspect_tables()?;

@@ -16,7 +16,7 @@ use crate::error::{Error, Result};
 use crate::memory::CompactionMemory;
 use crate::model::{MetricId, MetricType, TimestampMs};
 use crate::options::Options;
-use crate::storage::{Batch, Keyspace, Pinned, Store, Sync};
+use crate::storage::{Batch, Pinned, Store, Sync, keyspaces};
 
 /// The metric storage of one engine.
 #[derive(Debug)]
@@ -120,7 +120,7 @@ impl Metrics {
 
     /// Reads the bytes of a block. Fails with [`Error::Corrupt`] when the block is missing.
     pub(crate) fn read_block(&self, key: &BlockKey) -> Result<Pinned<'_>> {
-        let found = self.store.get(Keyspace::Blocks, &key.encode())?;
+        let found = self.store.get(keyspaces::Blocks, key)?;
         found.ok_or_else(|| Error::Corrupt(format!("{key:?} is in the catalog but not on disk")))
     }
 
@@ -160,7 +160,7 @@ impl Metrics {
         }
         tracing::error!(?key, reason, "quarantined a corrupt block; it is no longer read");
         let mut batch = Batch::new();
-        batch.put(Keyspace::Quarantine, &key.encode(), reason.as_bytes().to_vec());
+        batch.put(keyspaces::Quarantine, key, reason);
         // If this write fails, the block is found corrupt again after the next start.
         let _written = self.store.write(batch, Sync::No);
     }
@@ -168,7 +168,7 @@ impl Metrics {
     /// Removes a block that is readable from quarantine.
     pub(super) fn release(&self, key: &BlockKey) -> Result<()> {
         let mut batch = Batch::new();
-        batch.delete(Keyspace::Quarantine, &key.encode());
+        batch.delete(keyspaces::Quarantine, key);
         self.store.write(batch, Sync::No)?;
         self.quarantined.write().remove(key);
         Ok(())
@@ -178,7 +178,7 @@ impl Metrics {
     pub(crate) fn damage(&self) -> Vec<String> {
         let mut lines: Vec<String> = Vec::new();
         for key in self.quarantined.read().iter() {
-            let reason = self.store.get(Keyspace::Quarantine, &key.encode());
+            let reason = self.store.get(keyspaces::Quarantine, key);
             let reason = match &reason {
                 Ok(Some(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
                 _ => "corrupt".to_owned(),

@@ -3,13 +3,13 @@
 
 use std::sync::atomic::Ordering;
 
+use super::Metrics;
 use super::block::{BlockInfo, BlockKey};
 use super::registry::StagedRows;
 use super::view::ReplacedPoints;
 use super::writer::NewBlock;
-use super::{Metrics, load};
 use crate::error::Result;
-use crate::storage::{Batch, Keyspace, Sync};
+use crate::storage::{Batch, Fact, Sync, keyspaces};
 
 /// Blocks and registry rows staged in a batch.
 #[derive(Debug)]
@@ -38,13 +38,12 @@ impl Metrics {
     pub(super) fn stage(&self, blocks: Vec<NewBlock>, batch: &mut Batch) -> StagedBlocks {
         let mut infos = Vec::with_capacity(blocks.len());
         for NewBlock { info, bytes } in blocks {
-            let key = info.key.encode();
-            batch.put(Keyspace::Catalog, &key, info.to_catalog_entry());
-            batch.put(Keyspace::Blocks, &key, bytes);
+            batch.put(keyspaces::Catalog, &info.key, info);
+            batch.put(keyspaces::Blocks, &info.key, bytes);
             infos.push(info);
         }
         let sequence = self.sequence.load(Ordering::Relaxed);
-        batch.put(Keyspace::Meta, load::SEQUENCE_KEY, sequence.to_le_bytes().to_vec());
+        batch.put(keyspaces::Meta, &Fact::Sequence, sequence);
         StagedBlocks { infos, replaced: ReplacedPoints::default(), registry: StagedRows::default() }
     }
 
@@ -55,8 +54,8 @@ impl Metrics {
         }
         let mut batch = Batch::new();
         for key in keys {
-            batch.delete(Keyspace::Catalog, &key.encode());
-            batch.delete(Keyspace::Blocks, &key.encode());
+            batch.delete(keyspaces::Catalog, key);
+            batch.delete(keyspaces::Blocks, key);
         }
         self.store.write(batch, Sync::No)
     }
@@ -65,6 +64,6 @@ impl Metrics {
 /// Stages the removal of a block from the catalog. Its bytes are kept as garbage until no reader
 /// needs them.
 pub(super) fn retire(batch: &mut Batch, key: &BlockKey) {
-    batch.delete(Keyspace::Catalog, &key.encode());
-    batch.put(Keyspace::Garbage, &key.encode(), Vec::new());
+    batch.delete(keyspaces::Catalog, key);
+    batch.put(keyspaces::Garbage, key, ());
 }

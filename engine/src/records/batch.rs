@@ -4,11 +4,12 @@ use super::table::Table;
 use crate::documents::Receipt;
 use crate::error::{Error, Result};
 use crate::limits;
-use crate::storage::{Batch, KeyRange, Keyspace};
+use crate::storage::{Batch, KeyRange, Keyspace, keyspaces};
 
 /// Changes to any tables, applied by [`super::Records::write`] in the order they were added. Plain
 /// data: it can be filled on any thread. Dropping it without a write has no effect.
 #[derive(Debug, Default)]
+#[must_use = "the changes of a batch are lost unless it is written"]
 pub struct RecordBatch {
     batch: Batch,
     /// The ids of receipts that are stored with the changes.
@@ -29,12 +30,12 @@ impl RecordBatch {
         if value.len() > limits::RECORD_VALUE_BYTES_MAX {
             self.too_large.get_or_insert((table, value.len()));
         }
-        self.batch.put(Keyspace::Records, &table.key(key), value);
+        self.batch.put(keyspaces::Records, &table.key(key), value);
     }
 
     /// Deletes `key`, if it exists.
     pub fn delete(&mut self, table: Table, key: &[u8]) {
-        self.batch.delete(Keyspace::Records, &table.key(key));
+        self.batch.delete(keyspaces::Records, &table.key(key));
     }
 
     /// Deletes every key of `range`. The cost does not depend on the number of keys.

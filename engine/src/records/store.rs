@@ -6,7 +6,7 @@ use super::batch::RecordBatch;
 use super::table::Table;
 use crate::documents::Documents;
 use crate::error::Result;
-use crate::storage::{Caching, Direction, KeyRange, Keyspace, Store, Sync};
+use crate::storage::{Caching, Direction, KeyRange, Keyspace, Store, Sync, keyspaces};
 
 /// The records of one database. Can be used from any thread; calls block.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Records {
 
     /// Returns the value under `key`.
     pub fn get(&self, table: Table, key: &[u8]) -> Result<Option<Vec<u8>>> {
-        let found = self.store.get(Keyspace::Records, &table.key(key))?;
+        let found = self.store.get(keyspaces::Records, &table.key(key))?;
         Ok(found.map(|value| value.to_vec()))
     }
 
@@ -45,7 +45,7 @@ impl Records {
         keys: &[K],
     ) -> Vec<Result<Option<Vec<u8>>>> {
         let keys: Vec<_> = keys.iter().map(|key| table.key(key.as_ref())).collect();
-        let found = self.store.multi_get(Keyspace::Records, &keys);
+        let found = self.store.multi_get(keyspaces::Records, &keys);
         found.into_iter().map(|value| Ok(value?.map(|value| value.to_vec()))).collect()
     }
 

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::limits;
-use crate::storage::KeyRange;
+use crate::storage::{KeyOf, KeyRange, ValueOf, keyspaces};
 
 /// A table of records. Its id and meaning are part of the disk format: `docs/FORMAT.md` lists all
 /// tables.
@@ -32,20 +32,43 @@ impl Table {
     ///
     /// # Panics If the key is longer than [`limits::RECORD_KEY_BYTES_MAX`]: owners build their keys
     /// from ids and hashes, and check what clients send.
-    pub(super) fn key(self, key: &[u8]) -> Vec<u8> {
+    pub(super) fn key(self, key: &[u8]) -> RecordKey {
         assert!(
             key.len() <= limits::RECORD_KEY_BYTES_MAX,
             "a key of {} bytes for the table {}",
             key.len(),
             self.name
         );
-        [&[self.id], key].concat()
+        RecordKey([&[self.id], key].concat())
     }
 
     /// Returns the stored keys of `range`. A range without an end ends with the table.
     pub(super) fn range(self, range: &KeyRange) -> KeyRange {
-        let to = range.to.as_deref().map_or_else(|| vec![self.id + 1], |to| self.key(to));
-        KeyRange { from: self.key(&range.from), to: Some(to) }
+        let to = range.to.as_deref().map_or_else(|| vec![self.id + 1], |to| self.key(to).0);
+        KeyRange { from: self.key(&range.from).0, to: Some(to) }
+    }
+}
+
+/// The stored key of a record.
+#[derive(Debug)]
+pub(super) struct RecordKey(Vec<u8>);
+
+impl AsRef<[u8]> for RecordKey {
+    fn as_ref(&self) -> &[u8] {
+        &self.0
+    }
+}
+
+impl KeyOf<keyspaces::Records> for RecordKey {
+    fn encoded(&self) -> impl AsRef<[u8]> {
+        &self.0
+    }
+}
+
+/// A value as its owner encoded it.
+impl ValueOf<keyspaces::Records> for Vec<u8> {
+    fn into_bytes(self) -> Vec<u8> {
+        self
     }
 }
 

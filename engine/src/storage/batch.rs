@@ -2,11 +2,13 @@
 
 use super::keyspace::Keyspace;
 use super::range::KeyRange;
+use super::schema::{KeyOf, Schema, ValueOf};
 
 /// Changes to any keyspaces, applied by [`super::Store::write`] in the order they were added. A
 /// change to a keyspace with a second copy is added for the copy too. Plain data: a batch can be
 /// filled on any thread without an open database.
 #[derive(Debug, Default)]
+#[must_use = "the changes of a batch are lost unless it is written"]
 pub(crate) struct Batch {
     changes: Vec<Change>,
     bytes: usize,
@@ -43,18 +45,32 @@ impl Batch {
     }
 
     /// Stores `value` under `key`, replacing any earlier value.
-    pub(crate) fn put(&mut self, keyspace: Keyspace, key: &[u8], value: Vec<u8>) {
+    pub(crate) fn put<S: Schema>(
+        &mut self,
+        keyspace: S,
+        key: &(impl KeyOf<S> + ?Sized),
+        value: impl ValueOf<S>,
+    ) {
+        self.put_bytes(keyspace.keyspace(), key.encoded().as_ref(), value.into_bytes());
+    }
+
+    /// Does the same as [`Self::put`] for the bytes of an entry that is moved.
+    pub(super) fn put_bytes(&mut self, keyspace: Keyspace, key: &[u8], value: Vec<u8>) {
         if let Some(prefix) = keyspace.copied_as() {
-            self.put(Keyspace::Copies, &copy_key(prefix, key), value.clone());
+            self.put_bytes(Keyspace::Copies, &copy_key(prefix, key), value.clone());
         }
         self.bytes += Self::CHANGE_BYTES + key.len() + value.len();
         self.changes.push(Change::Put { keyspace, key: key.into(), value });
     }
 
     /// Deletes `key`, if it exists.
-    pub(crate) fn delete(&mut self, keyspace: Keyspace, key: &[u8]) {
+    pub(crate) fn delete<S: Schema>(&mut self, keyspace: S, key: &(impl KeyOf<S> + ?Sized)) {
+        self.delete_bytes(keyspace.keyspace(), key.encoded().as_ref());
+    }
+
+    fn delete_bytes(&mut self, keyspace: Keyspace, key: &[u8]) {
         if let Some(prefix) = keyspace.copied_as() {
-            self.delete(Keyspace::Copies, &copy_key(prefix, key));
+            self.delete_bytes(Keyspace::Copies, &copy_key(prefix, key));
         }
         self.bytes += Self::CHANGE_BYTES + key.len();
         self.changes.push(Change::Delete { keyspace, key: key.into() });

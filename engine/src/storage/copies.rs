@@ -8,9 +8,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::batch::{Batch, Sync, copy_key};
+use super::fact::Fact;
 use super::keyspace::Keyspace;
 use super::range::KeyRange;
 use super::scan::Caching;
+use super::schema::keyspaces;
 use super::store::Store;
 use crate::damage::Finding;
 use crate::error::{Error, Result};
@@ -42,7 +44,7 @@ impl Store {
         for (key, value) in &second {
             if !first.contains_key(key) {
                 lacking += 1;
-                batch.put(keyspace, key, value.to_vec());
+                batch.put_bytes(keyspace, key, value.to_vec());
             }
         }
         for (key, value) in &mut first {
@@ -58,7 +60,7 @@ impl Store {
             // visible. The numbers in `Meta` only grow.
             let newer = |copy: &[u8]| keyspace == Keyspace::Meta && number(copy) > number(value);
             let kept = copy.filter(|copy| newer(copy)).unwrap_or_else(|| value.clone());
-            batch.put(keyspace, key, kept.into_vec());
+            batch.put_bytes(keyspace, key, kept.into_vec());
         }
         let lost = damaged || copy_damaged || lacking > 0 || different > 0;
         if lost || (has_copies && uncopied > 0) {
@@ -95,13 +97,13 @@ impl Store {
     /// Returns whether entries of a keyspace were lost and what they referred to has not been
     /// searched for yet.
     pub(crate) fn has_lost_entries(&self, keyspace: Keyspace) -> Result<bool> {
-        self.get(Keyspace::Meta, &lost_key(keyspace)).map(|lost| lost.is_some())
+        self.get(keyspaces::Meta, &Fact::Lost(keyspace)).map(|lost| lost.is_some())
     }
 
     /// Records that what the lost entries of a keyspace referred to has been searched for.
     pub(crate) fn clear_lost_entries(&self, keyspace: Keyspace) -> Result<()> {
         let mut batch = Batch::new();
-        batch.delete(Keyspace::Meta, &lost_key(keyspace));
+        batch.delete(keyspaces::Meta, &Fact::Lost(keyspace));
         self.write(batch, Sync::No)
     }
 
@@ -188,12 +190,6 @@ impl Differences {
         let found = kinds.into_iter().filter(|(count, _)| *count > 0);
         found.map(move |(count, what)| format!("{}: {count} {what}", keyspace.name()))
     }
-}
-
-/// Returns the key in `Meta` that marks a keyspace as having lost entries: an index is rebuilt from
-/// what it indexes.
-pub(super) fn lost_key(keyspace: Keyspace) -> Vec<u8> {
-    [b"lost.", keyspace.name().as_bytes()].concat()
 }
 
 /// Decodes a little-endian number of any width up to eight bytes.

@@ -6,12 +6,14 @@
 //! never other bytes.
 //!
 //! This module does not know what any key or value means: their layouts belong to the modules that
-//! write them and are documented in `docs/FORMAT.md`.
+//! write them and are documented in `docs/FORMAT.md`. `schema.rs` lists their types, so that those
+//! of one keyspace cannot be passed to another.
 
 mod batch;
 mod copies;
 mod database;
 mod disk;
+mod fact;
 mod findings;
 mod guard;
 mod journal;
@@ -25,6 +27,7 @@ mod read_only;
 mod recover;
 mod rocksdb_error;
 mod scan;
+mod schema;
 mod small_tables;
 mod store;
 mod table_removal;
@@ -44,6 +47,7 @@ mod tests;
 
 pub(crate) use batch::{Batch, Sync};
 pub(crate) use disk::{disk_free, disk_used};
+pub(crate) use fact::Fact;
 #[cfg(fuzzing)]
 pub(crate) use journal::fuzz::read_damaged as read_damaged_log;
 pub(crate) use keyspace::Keyspace;
@@ -53,4 +57,5 @@ pub(crate) use pinned::Pinned;
 pub use range::KeyRange;
 pub(crate) use scan::Caching;
 pub use scan::Direction;
+pub(crate) use schema::{KeyOf, ValueOf, keyspaces};
 pub(crate) use store::Store;

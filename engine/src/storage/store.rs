@@ -15,6 +15,7 @@ use rocksdb::{
 
 use super::batch::{Batch, Change, Sync, copy_key};
 use super::database::Database;
+use super::fact::Fact;
 use super::findings::Findings;
 use super::guard::Guards;
 use super::journal::Journal;
@@ -26,15 +27,14 @@ use super::range::KeyRange;
 use super::recover::Recovery;
 use super::rocksdb_error::failure;
 use super::scan::{Caching, Direction, Gap, Scan, read_skipping_damage};
+use super::schema::{KeyOf, Schema, keyspaces};
 use super::tuning::Shared;
 use crate::damage::{DamageList, Finding};
 use crate::error::{Error, Result};
 
 /// The format version that this version of the program writes, and the newest that it reads. Stored
-/// under `format` in [`Keyspace::Meta`]: four bytes, little-endian.
+/// as [`Fact::Format`].
 pub(crate) const FORMAT_VERSION: u32 = 3;
-
-const FORMAT_KEY: &[u8] = b"format";
 
 /// The open database. All methods can be called from any thread.
 pub(crate) struct Store {
@@ -85,7 +85,15 @@ impl Store {
     }
 
     /// Returns the value under `key`.
-    pub(crate) fn get(&self, keyspace: Keyspace, key: &[u8]) -> Result<Option<Pinned<'_>>> {
+    pub(crate) fn get<S: Schema>(
+        &self,
+        keyspace: S,
+        key: &(impl KeyOf<S> + ?Sized),
+    ) -> Result<Option<Pinned<'_>>> {
+        self.get_bytes(keyspace.keyspace(), key.encoded().as_ref())
+    }
+
+    fn get_bytes(&self, keyspace: Keyspace, key: &[u8]) -> Result<Option<Pinned<'_>>> {
         let mut found = self.get_once(keyspace, key);
         if let Err(error @ Error::Corrupt(_)) = &found
             && self.repair_after(error)
@@ -114,21 +122,22 @@ impl Store {
         Ok(found.map(|slice| Pinned::hold(&db, slice)))
     }
 
-    /// Returns the number under `key` of [`Keyspace::Meta`]: u64, little-endian.
-    pub(crate) fn number(&self, key: &[u8]) -> Result<Option<u64>> {
-        let Some(stored) = self.get(Keyspace::Meta, key)? else { return Ok(None) };
+    /// Returns the number that is stored as `fact`: u64.
+    pub(crate) fn number(&self, fact: Fact) -> Result<Option<u64>> {
+        let Some(stored) = self.get(keyspaces::Meta, &fact)? else { return Ok(None) };
         let bytes = <[u8; 8]>::try_from(&*stored);
-        let number = bytes.map_err(|_| Error::Corrupt(format!("{key:?} is not eight bytes")))?;
+        let number = bytes.map_err(|_| Error::Corrupt(format!("{fact:?} is not eight bytes")))?;
         Ok(Some(u64::from_le_bytes(number)))
     }
 
     /// Returns the values under `keys`, in the same order, each with its own result. Keys in
     /// ascending order are read together, table by table, without sorting.
-    pub(crate) fn multi_get<K: AsRef<[u8]>>(
+    pub(crate) fn multi_get<S: Schema, K: KeyOf<S> + AsRef<[u8]>>(
         &self,
-        keyspace: Keyspace,
+        keyspace: S,
         keys: &[K],
     ) -> Vec<Result<Option<Pinned<'_>>>> {
+        let keyspace = keyspace.keyspace();
         let db = match self.db() {
             Ok(db) => db,
             Err(error) => {
@@ -145,7 +154,7 @@ impl Store {
                 Err(error) => match read_failure(keyspace, error) {
                     // Read separately, so that its table is repaired and one damaged value does not
                     // fail the others.
-                    Error::Corrupt(_) => self.get(keyspace, key.as_ref()),
+                    Error::Corrupt(_) => self.get_bytes(keyspace, key.as_ref()),
                     other => Err(other),
                 },
             })
@@ -262,13 +271,13 @@ impl Store {
             return Ok(());
         }
         let mut batch = Batch::new();
-        batch.put(Keyspace::Meta, FORMAT_KEY, FORMAT_VERSION.to_le_bytes().to_vec());
+        batch.put(keyspaces::Meta, &Fact::Format, FORMAT_VERSION);
         self.write(batch, Sync::Yes)
     }
 
     /// Returns the stored format version. Fails if it is newer than this version of the program.
     pub(super) fn check_format_read(&self, dir: &Path) -> Result<Option<u32>> {
-        let stored = self.get(Keyspace::Meta, FORMAT_KEY)?.map(|bytes| bytes.to_vec());
+        let stored = self.get(keyspaces::Meta, &Fact::Format)?.map(|bytes| bytes.to_vec());
         let Some(stored) = stored else { return Ok(None) };
         let Ok(version) = <[u8; 4]>::try_from(stored).map(u32::from_le_bytes) else {
             return Err(Error::Corrupt("format version is not four bytes".to_owned()));

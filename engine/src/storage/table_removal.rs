@@ -9,7 +9,7 @@ use std::path::Path;
 use rocksdb::{DB, DBRawIterator, FlushOptions, LiveFile, ReadOptions, WriteBatch, WriteOptions};
 
 use super::batch::copy_key;
-use super::copies::lost_key;
+use super::fact::Fact;
 use super::findings::{Findings, repaired_table};
 use super::guard::{Guards, Health};
 use super::keyspace::Keyspace;
@@ -159,7 +159,7 @@ pub(super) fn rows_of<'d>(db: &'d DB, file: &LiveFile) -> Option<DBRawIterator<'
 /// referred to.
 pub(super) fn note_loss(db: &DB, keyspace: Keyspace) -> Result<()> {
     const VALUE: [u8; 8] = [1; 8];
-    let key = lost_key(keyspace);
+    let key = Fact::Lost(keyspace).name();
     let mut batch = WriteBatch::default();
     batch.put_cf(family(db, Keyspace::Meta), &key, VALUE);
     if let Some(prefix) = Keyspace::Meta.copied_as() {

@@ -9,10 +9,7 @@ use crate::error::Result;
 use crate::events::FrozenEvents;
 use crate::metrics::FrozenMetrics;
 use crate::model::Lsn;
-use crate::storage::{Batch, Keyspace, Store, Sync};
-
-/// Key of the last log record that is in blocks: u64, little-endian.
-const SEALED_KEY: &[u8] = b"sealed";
+use crate::storage::{Batch, Fact, Store, Sync, keyspaces};
 
 /// The result of a seal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -48,7 +45,7 @@ pub(crate) struct FrozenTelemetry {
 
 /// Reads the last log record that is in the blocks of a store.
 pub(crate) fn sealed(store: &Store) -> Result<Lsn> {
-    store.number(SEALED_KEY).map(|number| Lsn(number.unwrap_or(0)))
+    store.number(Fact::Sealed).map(|number| Lsn(number.unwrap_or(0)))
 }
 
 impl Telemetry {
@@ -92,7 +89,7 @@ impl Telemetry {
             bytes: metrics.bytes() + events.bytes(),
         };
         frozen.receipts.values().for_each(|receipt| receipt.stage(&mut batch));
-        batch.put(Keyspace::Meta, SEALED_KEY, frozen.boundary.0.to_le_bytes().to_vec());
+        batch.put(keyspaces::Meta, &Fact::Sealed, frozen.boundary.0);
         self.store.write(batch, Sync::Yes)?;
         // Infallible from here on: the frozen state is on disk and would be stored twice if it were
         // sealed again.

@@ -287,7 +287,7 @@ fn expiry_deletes_only_expired_and_unreadable_receipts() {
         receipt(id, 1_000 + i64::try_from(id).unwrap()).stage(&mut batch);
     }
     documents.store.write(batch, Sync::No).unwrap();
-    put_raw(&documents, Keyspace::Receipts, &Receipt::key(9_000), b"\x01garbage".to_vec());
+    put_raw(&documents, Keyspace::Receipts, Receipt::key(9_000).as_ref(), b"\x01garbage".to_vec());
     put_raw(&documents, Keyspace::Receipts, b"short key", Vec::new());
     assert_eq!(documents.verify().unwrap().damaged.len(), 2);
 
@@ -335,7 +335,7 @@ fn verify_counts_everything_and_names_corrupt_entries() {
 #[test]
 fn the_bytes_of_a_document() {
     let key = RULES.key("a1");
-    assert_eq!(key, b"\x05rulesa1");
+    assert_eq!(*key, *b"\x05rulesa1");
     let stored = collection::encode(&key, 0x0102_0304, br#"{"n":7}"#);
     let golden = [
         &[1][..],
@@ -355,7 +355,10 @@ fn the_bytes_of_a_receipt() {
         answer: b"ok".to_vec(),
         expires_at: TimestampMs(0x0605_0403),
     };
-    assert_eq!(Receipt::key(receipt.id), [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 15, 14, 13, 12]);
+    assert_eq!(
+        Receipt::key(receipt.id).as_ref(),
+        [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 15, 14, 13, 12]
+    );
     let golden = [
         &[1][..],
         &GOLDEN_RECEIPT_CHECKSUM.to_le_bytes(),

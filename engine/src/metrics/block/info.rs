@@ -16,6 +16,7 @@ use crate::codec::frame::{self, FrameKind};
 use crate::codec::{CodecError, CodecResult};
 use crate::metrics::times::TimePageGroup;
 use crate::model::{Interval, MetricId, MetricType, TimeRange, TimestampMs};
+use crate::storage::{KeyOf, ValueOf, keyspaces};
 
 /// The version of catalog entries. Version 1 has the same fields and does not record coverage.
 const ENTRY_VERSION: u8 = 2;
@@ -119,6 +120,56 @@ impl BlockKey {
             })
         })();
         parts.ok_or_else(|| CodecError::new(format!("{bytes:02x?} is not a block key")))
+    }
+}
+
+impl KeyOf<keyspaces::Catalog> for BlockKey {
+    fn encoded(&self) -> impl AsRef<[u8]> {
+        self.encode()
+    }
+}
+
+impl KeyOf<keyspaces::Blocks> for BlockKey {
+    fn encoded(&self) -> impl AsRef<[u8]> {
+        self.encode()
+    }
+}
+
+impl KeyOf<keyspaces::Garbage> for BlockKey {
+    fn encoded(&self) -> impl AsRef<[u8]> {
+        self.encode()
+    }
+}
+
+impl KeyOf<keyspaces::Quarantine> for BlockKey {
+    fn encoded(&self) -> impl AsRef<[u8]> {
+        self.encode()
+    }
+}
+
+impl ValueOf<keyspaces::Catalog> for BlockInfo {
+    fn into_bytes(self) -> Vec<u8> {
+        self.to_catalog_entry()
+    }
+}
+
+/// An encoded block.
+impl ValueOf<keyspaces::Blocks> for Vec<u8> {
+    fn into_bytes(self) -> Vec<u8> {
+        self
+    }
+}
+
+impl ValueOf<keyspaces::Garbage> for () {
+    fn into_bytes(self) -> Vec<u8> {
+        Vec::new()
+    }
+}
+
+/// The reason.
+impl ValueOf<keyspaces::Quarantine> for &str {
+    fn into_bytes(self) -> Vec<u8> {
+        self.as_bytes().to_vec()
     }
 }
 

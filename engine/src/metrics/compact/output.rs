@@ -18,13 +18,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hashbrown::HashSet;
 
 use super::super::block::{BlockInfo, BlockKey};
-use super::super::load::SEQUENCE_KEY;
 use super::super::times::{TimePageWriter, TimePages};
 use super::super::writer::NewBlock;
 use crate::codec::integers::Effort;
 use crate::error::Result;
 use crate::memory::CompactionMemory;
-use crate::storage::{Batch, Keyspace, Store, Sync};
+use crate::storage::{Batch, Fact, Store, Sync, keyspaces};
 
 /// Collects the blocks of a compaction, in memory and on disk.
 #[derive(Debug)]
@@ -122,9 +121,8 @@ impl<'m> CompactionOutput<'m> {
         let mut batch = Batch::new();
         self.page_bytes += self.pages.stage(times.closed_pages(Effort::Merge)?, &mut batch);
         for NewBlock { info, bytes } in self.held.drain(..) {
-            let key = info.key.encode();
-            batch.put(Keyspace::Blocks, &key, bytes);
-            batch.put(Keyspace::Garbage, &key, Vec::new());
+            batch.put(keyspaces::Blocks, &info.key, bytes);
+            batch.put(keyspaces::Garbage, &info.key, ());
             self.spilled.insert(info.key);
         }
         self.held_bytes = 0;
@@ -140,19 +138,18 @@ impl<'m> CompactionOutput<'m> {
         }
         let mut unwanted = self.spilled.clone();
         for info in kept {
-            let key = info.key.encode();
-            batch.put(Keyspace::Catalog, &key, info.to_catalog_entry());
+            batch.put(keyspaces::Catalog, &info.key, *info);
             if unwanted.remove(&info.key) {
-                batch.delete(Keyspace::Garbage, &key);
+                batch.delete(keyspaces::Garbage, &info.key);
             }
         }
         let kept: HashSet<BlockKey> = kept.iter().map(|info| info.key).collect();
         for NewBlock { info, bytes } in self.held.drain(..).filter(|b| kept.contains(&b.info.key)) {
-            batch.put(Keyspace::Blocks, &info.key.encode(), bytes);
+            batch.put(keyspaces::Blocks, &info.key, bytes);
         }
         for key in unwanted {
-            batch.delete(Keyspace::Blocks, &key.encode());
-            batch.delete(Keyspace::Garbage, &key.encode());
+            batch.delete(keyspaces::Blocks, &key);
+            batch.delete(keyspaces::Garbage, &key);
         }
         self.stage_sequence(batch);
         Ok(())
@@ -160,7 +157,7 @@ impl<'m> CompactionOutput<'m> {
 
     fn stage_sequence(&self, batch: &mut Batch) {
         let sequence = self.sequence.load(Ordering::Relaxed);
-        batch.put(Keyspace::Meta, SEQUENCE_KEY, sequence.to_le_bytes().to_vec());
+        batch.put(keyspaces::Meta, &Fact::Sequence, sequence);
     }
 }
 

@@ -23,13 +23,17 @@ use crate::codec::{CodecError, CodecResult};
 use crate::error::Result;
 use crate::model::{SeriesId, TimestampMs};
 use crate::reports::VerifyReport;
-use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store};
+use crate::storage::{Batch, Caching, KeyOf, KeyRange, Keyspace, Store, ValueOf, keyspaces};
 
 const COUNTERS: u8 = b'c';
 const HISTOGRAMS: u8 = b'h';
 
-/// The kind of a row and the number of its page.
-type Key = (u8, u32);
+/// The key of a row: its kind and the number of its page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct LastValuesKey {
+    kind: u8,
+    number: u32,
+}
 
 /// The pages that a seal has to write.
 #[derive(Debug)]
@@ -55,11 +59,13 @@ impl ChangedLastValues {
     pub(crate) fn stage(&self, batch: &mut Batch) -> Result<()> {
         for (number, page) in &self.counters {
             let (encode, decode) = (stored::encode_counters, stored::decode_counters);
-            stage_page(batch, (COUNTERS, *number), page.as_deref(), encode, decode)?;
+            let key = LastValuesKey { kind: COUNTERS, number: *number };
+            stage_page(batch, key, page.as_deref(), encode, decode)?;
         }
         for (number, page) in &self.histograms {
             let (encode, decode) = (stored::encode_histograms, stored::decode_histograms);
-            stage_page(batch, (HISTOGRAMS, *number), page.as_deref(), encode, decode)?;
+            let key = LastValuesKey { kind: HISTOGRAMS, number: *number };
+            stage_page(batch, key, page.as_deref(), encode, decode)?;
         }
         Ok(())
     }
@@ -68,12 +74,12 @@ impl ChangedLastValues {
 /// Stages the row of a page in a batch, after checking that it decodes to the page.
 fn stage_page<T: PartialEq>(
     batch: &mut Batch,
-    key: Key,
+    key: LastValuesKey,
     page: Option<&Page<T>>,
     encode: impl Fn(u32, &Page<T>, Effort) -> CodecResult<Vec<u8>>,
     decode: impl Fn(u32, &[u8]) -> CodecResult<Page<T>>,
 ) -> Result<()> {
-    let (_, number) = key;
+    let LastValuesKey { number, .. } = key;
     let encoded = |page| {
         encode_verified(
             Effort::Seal,
@@ -86,10 +92,10 @@ fn stage_page<T: PartialEq>(
     Ok(())
 }
 
-fn put(batch: &mut Batch, key: Key, row: Option<Vec<u8>>) {
+fn put(batch: &mut Batch, key: LastValuesKey, row: Option<Vec<u8>>) {
     match row {
-        Some(row) => batch.put(Keyspace::LastValues, &encode_key(key), row),
-        None => batch.delete(Keyspace::LastValues, &encode_key(key)),
+        Some(row) => batch.put(keyspaces::LastValues, &key, row),
+        None => batch.delete(keyspaces::LastValues, &key),
     }
 }
 
@@ -102,8 +108,8 @@ pub(crate) fn load(
     damaged: &mut Vec<String>,
 ) -> Result<LastValues> {
     let mut last_values = LastValues::default();
-    let mut seen: Vec<Key> = Vec::new();
-    let mut lost: Vec<Key> = Vec::new();
+    let mut seen: Vec<LastValuesKey> = Vec::new();
+    let mut lost: Vec<LastValuesKey> = Vec::new();
     let gap = read_rows(store, |key, row| match decode_key(key) {
         Ok(key) => {
             seen.push(key);
@@ -118,7 +124,7 @@ pub(crate) fn load(
         damaged.push(format!("last cumulative values: {error}"));
         lost.extend(keys_between(after, &seen, pages));
     }
-    for (kind, number) in lost {
+    for LastValuesKey { kind, number } in lost {
         match kind {
             COUNTERS => last_values.lose_counters(number, end),
             _ => last_values.lose_histograms(number, end),
@@ -149,7 +155,7 @@ pub(crate) fn check(store: &Store, report: &mut VerifyReport) -> Result<()> {
 fn read_rows(
     store: &Store,
     mut visit: impl FnMut(&[u8], &[u8]),
-) -> Result<Option<(Option<Key>, String)>> {
+) -> Result<Option<(Option<LastValuesKey>, String)>> {
     let visit = |key: Box<[u8]>, row: Box<[u8]>| visit(&key, &row);
     let range = KeyRange::all();
     let gap = store.read_skipping_damage(Keyspace::LastValues, &range, Caching::Bypass, visit)?;
@@ -159,7 +165,8 @@ fn read_rows(
     }))
 }
 
-fn restore(last_values: &mut LastValues, (kind, number): Key, row: &[u8]) -> CodecResult<()> {
+fn restore(last_values: &mut LastValues, key: LastValuesKey, row: &[u8]) -> CodecResult<()> {
+    let LastValuesKey { kind, number } = key;
     match kind {
         COUNTERS => last_values.restore_counters(number, stored::decode_counters(number, row)?),
         _ => last_values.restore_histograms(number, stored::decode_histograms(number, row)?),
@@ -168,32 +175,45 @@ fn restore(last_values: &mut LastValues, (kind, number): Key, row: &[u8]) -> Cod
 }
 
 /// Returns the keys of the rows of `pages` between `after` and the next key in `seen`.
-fn keys_between(after: Option<Key>, seen: &[Key], pages: &RoaringBitmap) -> Vec<Key> {
+fn keys_between(
+    after: Option<LastValuesKey>,
+    seen: &[LastValuesKey],
+    pages: &RoaringBitmap,
+) -> Vec<LastValuesKey> {
     let next = seen.iter().copied().filter(|key| after.is_none_or(|after| *key > after)).min();
-    let all =
-        [COUNTERS, HISTOGRAMS].into_iter().flat_map(|kind| pages.iter().map(move |n| (kind, n)));
+    let pages_of = |kind| pages.iter().map(move |number| LastValuesKey { kind, number });
+    let all = [COUNTERS, HISTOGRAMS].into_iter().flat_map(pages_of);
     all.filter(|key| after.is_none_or(|after| *key > after) && next.is_none_or(|next| *key < next))
         .collect()
 }
 
-fn describe(key: Key, error: &CodecError) -> String {
+fn describe(key: LastValuesKey, error: &CodecError) -> String {
     format!("{}: {error}", series_of(key))
 }
 
 /// Describes the contents of a row.
-fn series_of((kind, number): Key) -> String {
+fn series_of(LastValuesKey { kind, number }: LastValuesKey) -> String {
     let of = if kind == COUNTERS { "counters" } else { "histograms" };
     let first = number.saturating_mul(PAGE_SERIES);
     let last = first.saturating_add(PAGE_SERIES - 1);
     format!("last cumulative values of {of}, series {first} to {last}")
 }
 
-fn encode_key((kind, number): Key) -> [u8; 5] {
-    let [a, b, c, d] = number.to_be_bytes();
-    [kind, a, b, c, d]
+impl KeyOf<keyspaces::LastValues> for LastValuesKey {
+    fn encoded(&self) -> impl AsRef<[u8]> {
+        let [a, b, c, d] = self.number.to_be_bytes();
+        [self.kind, a, b, c, d]
+    }
 }
 
-fn decode_key(key: &[u8]) -> CodecResult<Key> {
+/// An encoded page.
+impl ValueOf<keyspaces::LastValues> for Vec<u8> {
+    fn into_bytes(self) -> Vec<u8> {
+        self
+    }
+}
+
+fn decode_key(key: &[u8]) -> CodecResult<LastValuesKey> {
     match key {
         [kind @ (COUNTERS | HISTOGRAMS), number @ ..] => {
             let number = number.try_into().map(u32::from_be_bytes);
@@ -201,7 +221,7 @@ fn decode_key(key: &[u8]) -> CodecResult<Key> {
             if number > page_of(SeriesId(u32::MAX)) {
                 return Err(CodecError::new("page number exceeds the series id range"));
             }
-            Ok((*kind, number))
+            Ok(LastValuesKey { kind: *kind, number })
         }
         _ => Err(CodecError::new("unknown row kind")),
     }

@@ -16,7 +16,7 @@
 use roaring::RoaringBitmap;
 
 use super::measured_set::MeasuredSet;
-use super::persist::key;
+use super::persist::RegistryKey;
 use crate::codec::bytes::{Reader, put_signed, put_varint};
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::integers::{self, Effort, IntegerColumn};
@@ -25,13 +25,11 @@ use crate::codec::{CodecError, CodecResult};
 use crate::error::Result;
 use crate::metrics::series_map::SeriesMap;
 use crate::model::{Interval, SeriesId, TimestampMs};
-use crate::storage::{Batch, Keyspace};
+use crate::storage::{Batch, keyspaces};
 
 const VERSION: u8 = 1;
 /// Series per page.
 const PAGE_SERIES: u32 = 1 << 8;
-/// First byte of the keys of pages.
-pub(super) const KEY: u8 = b'u';
 
 /// Returns the day of a time, in days since the epoch, clamped to the range of `u32`.
 pub(crate) fn day_of(time: TimestampMs) -> u32 {
@@ -95,9 +93,9 @@ impl LastDays {
             let first = SeriesId(page * PAGE_SERIES);
             let rows: Vec<(SeriesId, u32)> = self.days.range(first, PAGE_SERIES).collect();
             if rows.is_empty() {
-                batch.delete(Keyspace::Registry, &key(KEY, page));
+                batch.delete(keyspaces::Registry, &RegistryKey::LastDays(page));
             } else {
-                batch.put(Keyspace::Registry, &key(KEY, page), row(&rows)?);
+                batch.put(keyspaces::Registry, &RegistryKey::LastDays(page), row(&rows)?);
             }
         }
         Ok(pages)

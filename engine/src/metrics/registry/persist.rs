@@ -24,16 +24,57 @@ use crate::error::Result;
 use crate::limits;
 use crate::log::{Definitions, MetricDefined};
 use crate::model::{MetricId, MetricName, MetricType, SeriesId, TimestampMs};
-use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store};
+use crate::storage::{Batch, Caching, Fact, KeyOf, KeyRange, Keyspace, Store, ValueOf, keyspaces};
 
 const VERSION: u8 = 1;
-/// The next ids, as of the last seal that wrote new definitions: u64, little-endian. They ensure
-/// that ids are never reused, whatever else is lost.
-const NEXT_METRIC_KEY: &[u8] = b"next_metric";
-const NEXT_SERIES_KEY: &[u8] = b"next_series";
-/// Time in milliseconds of the newest cumulative sample that was forgotten because its series
-/// retired: u64, little-endian.
-const FORGOTTEN_KEY: &[u8] = b"readings_forgotten";
+
+/// The key of a row of the registry: its kind, then a number. Rows are read in the order of these
+/// kinds: dropped metrics, metrics, segments, statistics, last days.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RegistryKey {
+    /// A metric that was dropped.
+    Dropped(MetricId),
+    Metric(MetricId),
+    /// The segment whose first series this is.
+    Segment(SeriesId),
+    /// The statistics of a metric.
+    Stats(MetricId),
+    /// A page of last days, by its number.
+    LastDays(u32),
+}
+
+impl RegistryKey {
+    const DROPPED: u8 = b'd';
+    const METRIC: u8 = b'm';
+    const SEGMENT: u8 = b's';
+    const STATS: u8 = b't';
+    const LAST_DAYS: u8 = b'u';
+
+    pub(super) fn encode(self) -> [u8; 5] {
+        let (kind, number) = match self {
+            Self::Dropped(metric) => (Self::DROPPED, metric.0),
+            Self::Metric(metric) => (Self::METRIC, metric.0),
+            Self::Segment(first) => (Self::SEGMENT, first.0),
+            Self::Stats(metric) => (Self::STATS, metric.0),
+            Self::LastDays(page) => (Self::LAST_DAYS, page),
+        };
+        let [a, b, c, d] = number.to_be_bytes();
+        [kind, a, b, c, d]
+    }
+}
+
+impl KeyOf<keyspaces::Registry> for RegistryKey {
+    fn encoded(&self) -> impl AsRef<[u8]> {
+        self.encode()
+    }
+}
+
+/// An encoded row.
+impl ValueOf<keyspaces::Registry> for Vec<u8> {
+    fn into_bytes(self) -> Vec<u8> {
+        self
+    }
+}
 
 /// The registry rows staged by a seal.
 #[derive(Debug, Default)]
@@ -68,7 +109,7 @@ impl RegistryRows<'_> {
                 out.push(metric.kind.code());
                 put_bytes(out, metric.name.as_str().as_bytes());
             });
-            self.0.put(Keyspace::Registry, &key(b'm', metric.id.0), row);
+            self.0.put(keyspaces::Registry, &RegistryKey::Metric(metric.id), row);
         }
         let mut series = unsealed.series.clone();
         series.sort_unstable();
@@ -91,7 +132,8 @@ impl RegistryRows<'_> {
         for series in series.chunks(limits::SEGMENT_SERIES_MAX) {
             let series = registry.describe_series(series);
             let Some(first) = series.first() else { continue };
-            self.0.put(Keyspace::Registry, &segment_key(first.id.0), segment_row(&series)?);
+            let key = RegistryKey::Segment(first.id);
+            self.0.put(keyspaces::Registry, &key, segment_row(&series)?);
             segments.push(series.iter().map(|series| series.id.0).collect());
         }
         Ok(segments)
@@ -100,15 +142,14 @@ impl RegistryRows<'_> {
     /// Stages the next ids.
     pub(super) fn next_ids(&mut self, registry: &Registry) {
         let (metric, series) = registry.next_ids();
-        for (key, next) in [(NEXT_METRIC_KEY, metric.0), (NEXT_SERIES_KEY, series.0)] {
-            self.0.put(Keyspace::Meta, key, u64::from(next).to_le_bytes().to_vec());
-        }
+        self.0.put(keyspaces::Meta, &Fact::NextMetric, u64::from(metric.0));
+        self.0.put(keyspaces::Meta, &Fact::NextSeries, u64::from(series.0));
     }
 
     /// Stages the time of the newest forgotten cumulative sample, if there is one.
     pub(super) fn newest_forgotten(&mut self, time: TimestampMs) {
         if let Ok(time) = u64::try_from(time.0) {
-            self.0.put(Keyspace::Meta, FORGOTTEN_KEY, time.to_le_bytes().to_vec());
+            self.0.put(keyspaces::Meta, &Fact::NewestForgotten, time);
         }
     }
 
@@ -118,13 +159,13 @@ impl RegistryRows<'_> {
             put_signed(out, stats.last.0);
             put_varint(out, stats.points);
         });
-        self.0.put(Keyspace::Registry, &key(b't', metric.0), row);
+        self.0.put(keyspaces::Registry, &RegistryKey::Stats(metric), row);
     }
 
     pub(crate) fn drop_metric(&mut self, metric: MetricId) {
-        self.0.delete(Keyspace::Registry, &key(b'm', metric.0));
-        self.0.delete(Keyspace::Registry, &key(b't', metric.0));
-        self.0.put(Keyspace::Registry, &key(b'd', metric.0), Vec::new());
+        self.0.delete(keyspaces::Registry, &RegistryKey::Metric(metric));
+        self.0.delete(keyspaces::Registry, &RegistryKey::Stats(metric));
+        self.0.put(keyspaces::Registry, &RegistryKey::Dropped(metric), Vec::new());
     }
 }
 
@@ -147,10 +188,10 @@ pub(crate) fn load(store: &Store, registry: &Registry) -> Result<LoadedRegistry>
     // Rows arrive in key order: dropped metrics, metrics, series, stats, last days.
     let visit = |key: Box<[u8]>, row: Box<[u8]>| {
         let outcome = match key.split_first() {
-            Some((b'm', id)) => read_metric(id, &row).map(|metric| {
+            Some((&RegistryKey::METRIC, id)) => read_metric(id, &row).map(|metric| {
                 registry.restore(&Definitions { metrics: vec![metric], series: Vec::new() });
             }),
-            Some((b's', id)) => metric_id(id).and_then(|MetricId(first)| {
+            Some((&RegistryKey::SEGMENT, id)) => metric_id(id).and_then(|MetricId(first)| {
                 let series = read_segment(&row)?;
                 let all = series.iter().map(|series| series.id.0).collect();
                 // The metric may have been deleted after the segment was written.
@@ -159,13 +200,13 @@ pub(crate) fn load(store: &Store, registry: &Registry) -> Result<LoadedRegistry>
                 registry.restore(&Definitions { metrics: Vec::new(), series });
                 Ok(())
             }),
-            Some((b't', id)) => read_stats(id, &row).map(|(metric, row)| {
+            Some((&RegistryKey::STATS, id)) => read_stats(id, &row).map(|(metric, row)| {
                 stats.insert(metric, row);
             }),
-            Some((&last_days::KEY, _)) => {
+            Some((&RegistryKey::LAST_DAYS, _)) => {
                 last_days::read_row(&row).map(|days| registry.restore_last_days(days))
             }
-            Some((b'd', id)) => metric_id(id).map(|id| {
+            Some((&RegistryKey::DROPPED, id)) => metric_id(id).map(|id| {
                 dropped.insert(id);
             }),
             _ => Err(CodecError::new("unknown row kind")),
@@ -178,12 +219,12 @@ pub(crate) fn load(store: &Store, registry: &Registry) -> Result<LoadedRegistry>
     let gap = store.read_skipping_damage(Keyspace::Registry, &range, Caching::Bypass, visit)?;
     damaged.extend(gap.map(|gap| format!("registry: {}", gap.error)));
     let next =
-        |key| store.number(key).map(|next| u32::try_from(next.unwrap_or(0)).unwrap_or(u32::MAX));
+        |fact| store.number(fact).map(|next| u32::try_from(next.unwrap_or(0)).unwrap_or(u32::MAX));
     let past_dropped =
         dropped.iter().map(|id: &MetricId| id.0.saturating_add(1)).max().unwrap_or(0);
-    let next_metric = next(NEXT_METRIC_KEY)?.max(past_dropped);
-    registry.reserve(MetricId(next_metric), SeriesId(next(NEXT_SERIES_KEY)?));
-    if let Some(time) = store.number(FORGOTTEN_KEY)? {
+    let next_metric = next(Fact::NextMetric)?.max(past_dropped);
+    registry.reserve(MetricId(next_metric), SeriesId(next(Fact::NextSeries)?));
+    if let Some(time) = store.number(Fact::NewestForgotten)? {
         registry.raise_newest_forgotten(TimestampMs(i64::try_from(time).unwrap_or(i64::MAX)));
     }
     // Damage can make the deleted row of a dropped metric reappear.
@@ -196,24 +237,13 @@ pub(crate) fn load(store: &Store, registry: &Registry) -> Result<LoadedRegistry>
 /// Checks that a row can be decoded, for verification.
 pub(crate) fn check_row(key: &[u8], row: &[u8]) -> CodecResult<()> {
     match key.split_first() {
-        Some((b'm', id)) => read_metric(id, row).map(drop),
-        Some((b's', _)) => read_segment(row).map(drop),
-        Some((b't', id)) => read_stats(id, row).map(drop),
-        Some((&last_days::KEY, _)) => last_days::read_row(row).map(drop),
-        Some((b'd', id)) => metric_id(id).map(drop),
+        Some((&RegistryKey::METRIC, id)) => read_metric(id, row).map(drop),
+        Some((&RegistryKey::SEGMENT, _)) => read_segment(row).map(drop),
+        Some((&RegistryKey::STATS, id)) => read_stats(id, row).map(drop),
+        Some((&RegistryKey::LAST_DAYS, _)) => last_days::read_row(row).map(drop),
+        Some((&RegistryKey::DROPPED, id)) => metric_id(id).map(drop),
         _ => Err(CodecError::new("unknown row kind")),
     }
-}
-
-/// Returns the key of a row of this kind and number.
-pub(super) fn key(kind: u8, id: u32) -> [u8; 5] {
-    let [a, b, c, d] = id.to_be_bytes();
-    [kind, a, b, c, d]
-}
-
-/// Returns the key of the segment whose first series is `first`.
-pub(super) fn segment_key(first: u32) -> [u8; 5] {
-    key(b's', first)
 }
 
 fn framed(kind: FrameKind, payload: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {

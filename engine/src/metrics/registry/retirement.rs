@@ -20,12 +20,12 @@ use roaring::RoaringBitmap;
 
 use super::last_days::{LastDays, day_of};
 use super::measured_set::bitmap_bytes;
-use super::persist::{RegistryRows, segment_key};
+use super::persist::{RegistryKey, RegistryRows};
 use super::series::Registry;
 use crate::error::Result;
 use crate::limits;
 use crate::model::{MetricId, SeriesHold, SeriesId, TimestampMs};
-use crate::storage::{Batch, Keyspace};
+use crate::storage::{Batch, keyspaces};
 
 /// Alias slots swept under one lock.
 const SLOTS_PER_LOCK: u64 = 1 << 14;
@@ -219,7 +219,7 @@ impl Registry {
             // unknown because of damage.
             if self.knows_all(&stay) {
                 staying |= stay;
-                batch.delete(Keyspace::Registry, &segment_key(*key));
+                batch.delete(keyspaces::Registry, &RegistryKey::Segment(SeriesId(*key)));
                 removal.removed.push(*key);
             }
         }

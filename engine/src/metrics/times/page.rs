@@ -14,6 +14,7 @@ use crate::codec::integers::{self, Effort, IntegerColumn};
 use crate::codec::{CodecError, CodecResult};
 use crate::limits::BLOCK_ROWS_MAX;
 use crate::model::{Interval, TimeRange};
+use crate::storage::{KeyOf, ValueOf, keyspaces};
 
 const VERSION: u8 = 1;
 /// The number of times at which a page is closed: enough for pco to compress well, and half a
@@ -42,11 +43,34 @@ pub(crate) struct TimePageGroup {
     pub(crate) of_compacted_set: bool,
 }
 
-/// Returns the key of a page.
-pub(super) fn key(page_group: TimePageGroup, number: PageNumber) -> Vec<u8> {
-    let mut key = prefix(page_group).to_vec();
-    key.extend_from_slice(&number.0.to_be_bytes());
-    key
+/// The key of a page.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct TimePageKey {
+    pub(super) page_group: TimePageGroup,
+    pub(super) number: PageNumber,
+}
+
+impl TimePageKey {
+    pub(super) fn encode(&self) -> [u8; 18] {
+        let mut key = [0; 18];
+        let (group, number) = key.split_at_mut(10);
+        group.copy_from_slice(&prefix(self.page_group));
+        number.copy_from_slice(&self.number.0.to_be_bytes());
+        key
+    }
+}
+
+impl KeyOf<keyspaces::Times> for TimePageKey {
+    fn encoded(&self) -> impl AsRef<[u8]> {
+        self.encode()
+    }
+}
+
+/// An encoded page.
+impl ValueOf<keyspaces::Times> for Vec<u8> {
+    fn into_bytes(self) -> Vec<u8> {
+        self
+    }
 }
 
 /// Returns the common prefix of the keys of a page group.
@@ -174,11 +198,13 @@ mod tests {
         let [day, hours] = [(day, true), (hours, false)]
             .map(|(window, of_compacted_set)| TimePageGroup { window, of_compacted_set });
         for page_group in [day, hours] {
-            let key = key(page_group, PageNumber(7));
+            let key = TimePageKey { page_group, number: PageNumber(7) }.encode();
             assert_eq!(parse_key(&key), Some((page_group, PageNumber(7))));
             assert!(key.starts_with(&prefix(page_group)));
         }
-        assert!(key(hours, PageNumber(9)) < key(day, PageNumber(1)));
+        let key =
+            |page_group, number| TimePageKey { page_group, number: PageNumber(number) }.encode();
+        assert!(key(hours, 9) < key(day, 1));
         assert_eq!(parse_key(b"short"), None);
     }
 

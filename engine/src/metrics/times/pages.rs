@@ -8,13 +8,15 @@ use hashbrown::{HashMap, HashSet};
 use parking_lot::{Mutex, MutexGuard};
 use quick_cache::sync::{Cache, DefaultLifecycle};
 
-use super::page::{PageNumber, TimePage, TimePageGroup, TimeVectorRef, key, parse_key, prefix};
+use super::page::{
+    PageNumber, TimePage, TimePageGroup, TimePageKey, TimeVectorRef, parse_key, prefix,
+};
 use super::sweep::{GroupPages, Sweep, Swept};
 use super::writer::{KnownVectors, NewPage, TimePageWriter, hash};
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::model::MetricId;
-use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store};
+use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store, keyspaces};
 
 /// The number of page groups whose vectors stay in memory for the next compaction. During a
 /// backlog, the windows repeat for every metric.
@@ -85,7 +87,7 @@ impl TimePages {
         if let Some(page) = self.decoded.get(&number) {
             return Ok(page);
         }
-        let bytes = self.store.get(Keyspace::Times, &key(page_group, number))?;
+        let bytes = self.store.get(keyspaces::Times, &TimePageKey { page_group, number })?;
         let missing = || Error::Corrupt(format!("time page {} is missing", number.0));
         let page = Arc::new(TimePage::decode(&bytes.ok_or_else(missing)?)?);
         self.decoded.insert(number, Arc::clone(&page));
@@ -148,11 +150,10 @@ impl TimePages {
         let mut page_groups = self.page_groups.lock();
         let mut bytes = 0;
         for NewPage { key, bytes: page } in pages {
-            if let Some((page_group, number)) = parse_key(&key) {
-                page_groups.entry(page_group).or_default().add(number, page.len() as u64);
-            }
+            let TimePageKey { page_group, number } = key;
+            page_groups.entry(page_group).or_default().add(number, page.len() as u64);
             bytes += page.len() as u64;
-            batch.put(Keyspace::Times, &key, page);
+            batch.put(keyspaces::Times, &key, page);
         }
         if bytes > 0 {
             self.has_new.store(true, Ordering::Relaxed);
@@ -283,7 +284,8 @@ impl TimePages {
         }
         for number in &unused {
             self.decoded.remove(number);
-            batch.delete(Keyspace::Times, &key(sweep.page_group, *number));
+            let page_group = sweep.page_group;
+            batch.delete(keyspaces::Times, &TimePageKey { page_group, number: *number });
         }
         Ok(Swept { page_group: sweep.page_group, unused, sparse, used_bytes })
     }

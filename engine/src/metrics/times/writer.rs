@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 use parking_lot::Mutex;
 use roaring::RoaringBitmap;
 
-use super::page::{PageNumber, TimePage, TimePageGroup, TimeVectorRef, key};
+use super::page::{PageNumber, TimePage, TimePageGroup, TimePageKey, TimeVectorRef};
 use super::pages::TimePages;
 use crate::codec::integers::Effort;
 use crate::codec::verified::{encode_verified, expect_same};
@@ -24,7 +24,7 @@ pub(super) type KnownVectors = HashMap<u128, TimeVectorRef>;
 /// A page that is not on disk yet.
 #[derive(Debug)]
 pub(crate) struct NewPage {
-    pub(crate) key: Vec<u8>,
+    pub(crate) key: TimePageKey,
     pub(crate) bytes: Vec<u8>,
 }
 
@@ -128,7 +128,7 @@ impl<'m> TimePageWriter<'m> {
                     |bytes| expect_same(TimePage::decode(bytes)? == page, "times"),
                     || format!("new time page {}", number.0),
                 )?;
-                pages.push(NewPage { key: key(*page_group, number), bytes });
+                pages.push(NewPage { key: TimePageKey { page_group: *page_group, number }, bytes });
             }
         }
         Ok(pages)
@@ -181,7 +181,7 @@ pub(crate) fn find_new(
     page_group: TimePageGroup,
     number: PageNumber,
 ) -> crate::error::Result<std::sync::Arc<TimePage>> {
-    let found = pages.iter().find(|page| page.key == key(page_group, number));
+    let found = pages.iter().find(|page| page.key == TimePageKey { page_group, number });
     let missing = || crate::codec::CodecError::new("page not found");
     Ok(TimePage::decode(&found.ok_or_else(missing)?.bytes)?.into())
 }

@@ -7,7 +7,7 @@ use super::super::Metrics;
 use super::super::block::{BlockKey, Tier};
 use crate::error::Result;
 use crate::reports::Pace;
-use crate::storage::{Batch, KeyRange, Keyspace, Sync};
+use crate::storage::{Batch, KeyRange, Keyspace, Sync, keyspaces};
 
 impl Metrics {
     /// Deletes unreachable blocks and returns their number, then sweeps unused time pages, one step
@@ -71,9 +71,9 @@ impl Metrics {
         self.store.flush_blocks()?;
         let mut batch = Batch::new();
         for key in keys {
-            batch.delete(Keyspace::Blocks, &key.encode());
-            batch.delete(Keyspace::Garbage, &key.encode());
-            batch.delete(Keyspace::Quarantine, &key.encode());
+            batch.delete(keyspaces::Blocks, key);
+            batch.delete(keyspaces::Garbage, key);
+            batch.delete(keyspaces::Quarantine, key);
         }
         self.store.write(batch, Sync::No)?;
         let used = self.view.days();

@@ -7,7 +7,7 @@ use crate::error::Result;
 use crate::metrics::block::{BlockInfo, BlockKey};
 use crate::metrics::registry;
 use crate::reports::VerifyReport;
-use crate::storage::{Caching, KeyRange, Keyspace, Store};
+use crate::storage::{Caching, KeyRange, Keyspace, Store, keyspaces};
 
 /// Reads and checks every row. The store may be written to meanwhile.
 pub(crate) fn verify_rows(store: &Store, report: &mut VerifyReport) -> Result<()> {
@@ -44,16 +44,20 @@ fn check_listed(store: &Store, report: &mut VerifyReport) -> Result<()> {
     let visit = |key: Box<[u8]>, _| keys.push(key);
     // Unreadable ranges are damage to blocks, which are checked one by one elsewhere.
     store.read_skipping_damage(Keyspace::Blocks, &KeyRange::all(), Caching::Bypass, visit)?;
-    for key in keys {
-        let named = store.get(Keyspace::Catalog, &key).is_ok_and(|row| row.is_some())
-            || store.get(Keyspace::Garbage, &key).is_ok_and(|row| row.is_some());
+    for stored in keys {
+        let key = match BlockKey::decode(&stored) {
+            Ok(key) => key,
+            Err(error) => {
+                report.damaged.push(format!("block {stored:02x?}: {error}"));
+                continue;
+            }
+        };
+        let named = store.get(keyspaces::Catalog, &key).is_ok_and(|row| row.is_some())
+            || store.get(keyspaces::Garbage, &key).is_ok_and(|row| row.is_some());
         // A block is written and deleted in one batch with its entry, so a block that still exists
         // without one has lost it.
-        if !named && store.get(Keyspace::Blocks, &key)?.is_some() {
-            report.damaged.push(match BlockKey::decode(&key) {
-                Ok(key) => format!("block {key:?} is not in the catalog"),
-                Err(error) => format!("block {key:02x?}: {error}"),
-            });
+        if !named && store.get(keyspaces::Blocks, &key)?.is_some() {
+            report.damaged.push(format!("block {key:?} is not in the catalog"));
         }
     }
     Ok(())
