@@ -21,6 +21,7 @@ pub mod remote;
 pub mod self_metrics;
 pub(crate) mod socket_path;
 pub mod sweeps;
+pub mod tables;
 pub mod telemetry;
 pub mod throttle;
 pub mod ticks;

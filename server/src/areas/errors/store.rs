@@ -27,13 +27,14 @@ use telltale_engine::{
 use super::ledger::{Group, LatestOccurrence, Mark, SeenKey};
 use super::model::{GroupHash, GroupId, GroupState, GroupStatus, Level, Sender};
 use crate::limits::ERROR_ID_DAYS;
+use crate::platform::tables::RecordTable;
 
-const MARK: Table = Table::new(32, "errors_mark");
-const GROUPS: Table = Table::new(33, "errors_groups");
-const GROUP_STATES: Table = Table::new(34, "errors_courses");
-const USERS: Table = Table::new(35, "errors_users");
-const SEEN: Table = Table::new(36, "errors_seen");
-const DOOMED: Table = Table::new(37, "errors_doomed");
+const MARK: Table = RecordTable::ErrorsMark.table();
+const GROUPS: Table = RecordTable::ErrorGroups.table();
+const GROUP_STATES: Table = RecordTable::ErrorGroupStates.table();
+const USERS: Table = RecordTable::ErrorUsers.table();
+const SEEN: Table = RecordTable::ErrorsSeen.table();
+const DOOMED: Table = RecordTable::ErrorsDoomed.table();
 
 /// The version of all records except groups.
 const VERSION: u8 = 1;

@@ -3,21 +3,22 @@
 use telltale_engine::Table;
 
 use crate::jobs::model::JobId;
+use crate::platform::tables::RecordTable;
 
 /// Values that concern all jobs.
-pub(in crate::jobs) const META: Table = Table::new(1, "jobs_meta");
+pub(in crate::jobs) const META: Table = RecordTable::JobsMeta.table();
 /// Status and timer of jobs that are not dead.
-pub(in crate::jobs) const STATES: Table = Table::new(2, "jobs_state");
+pub(in crate::jobs) const STATES: Table = RecordTable::JobStates.table();
 /// Bodies of jobs.
-pub(in crate::jobs) const BODIES: Table = Table::new(3, "jobs_body");
+pub(in crate::jobs) const BODIES: Table = RecordTable::JobBodies.table();
 /// Failures of attempts.
-pub(in crate::jobs) const FAILURES: Table = Table::new(4, "jobs_failure");
+pub(in crate::jobs) const FAILURES: Table = RecordTable::JobFailures.table();
 /// Queues by number.
-pub(in crate::jobs) const QUEUES: Table = Table::new(5, "jobs_queue");
+pub(in crate::jobs) const QUEUES: Table = RecordTable::JobQueues.table();
 /// Workers.
-pub(in crate::jobs) const WORKERS: Table = Table::new(6, "jobs_worker");
+pub(in crate::jobs) const WORKERS: Table = RecordTable::JobWorkers.table();
 /// Dead jobs.
-pub(in crate::jobs) const DEAD: Table = Table::new(7, "jobs_dead");
+pub(in crate::jobs) const DEAD: Table = RecordTable::DeadJobs.table();
 
 /// The key in [`META`] of the end of the reserved tokens.
 pub(in crate::jobs) const TOKENS_KEY: &[u8] = b"tokens";

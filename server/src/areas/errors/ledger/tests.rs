@@ -17,12 +17,13 @@ use super::book::{all_time, events_of};
 use super::{Admission, GroupFilter, GroupView, Ledger, SortBy, Ticket};
 use crate::http::ErrorSettings;
 use crate::platform::ids::Ids;
+use crate::platform::tables::RecordTable;
 
 const START: TimestampMs = TimestampMs(1_767_323_045_678);
 
-const MARK: Table = Table::new(32, "errors_mark");
-const GROUPS: Table = Table::new(33, "errors_groups");
-const USERS: Table = Table::new(35, "errors_users");
+const MARK: Table = RecordTable::ErrorsMark.table();
+const GROUPS: Table = RecordTable::ErrorGroups.table();
+const USERS: Table = RecordTable::ErrorUsers.table();
 
 pub(super) struct Fixture {
     dir: tempfile::TempDir,

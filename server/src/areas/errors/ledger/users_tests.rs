@@ -4,8 +4,9 @@ use telltale_engine::Table;
 
 use super::tests::Fixture;
 use crate::http::ErrorSettings;
+use crate::platform::tables::RecordTable;
 
-const USERS: Table = Table::new(35, "errors_users");
+const USERS: Table = RecordTable::ErrorUsers.table();
 
 #[test]
 fn users_are_read_from_disk_before_the_ledger_is_locked() {

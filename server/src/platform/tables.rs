@@ -1,0 +1,90 @@
+//! The tables of records of this program, all in one place: no two of them share an id.
+
+use telltale_engine::Table;
+
+/// A table of records. Its owner documents its keys and values; `docs/FORMAT.md` lists them.
+///
+/// The numbers are ids on disk. Persisted: never renumber, never reuse.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u8)]
+pub enum RecordTable {
+    /// Values that concern all jobs.
+    JobsMeta = 1,
+    /// Status and timer of jobs that are not dead.
+    JobStates = 2,
+    /// Bodies of jobs.
+    JobBodies = 3,
+    /// Failures of attempts.
+    JobFailures = 4,
+    /// Queues by number.
+    JobQueues = 5,
+    /// Workers.
+    JobWorkers = 6,
+    /// Dead jobs.
+    DeadJobs = 7,
+    /// Which events are counted in error groups.
+    ErrorsMark = 32,
+    /// Counts and strings of error groups, as of the mark.
+    ErrorGroups = 33,
+    /// The states that people gave to error groups.
+    ErrorGroupStates = 34,
+    /// The users of error groups.
+    ErrorUsers = 35,
+    /// Ids of events with occurrences.
+    ErrorsSeen = 36,
+    /// Error groups whose events are being deleted.
+    ErrorsDoomed = 37,
+}
+
+impl RecordTable {
+    /// Returns the table for calls of the engine.
+    pub const fn table(self) -> Table {
+        Table::new(self as u8, self.name())
+    }
+
+    /// Returns the name for messages and documentation.
+    const fn name(self) -> &'static str {
+        match self {
+            Self::JobsMeta => "jobs_meta",
+            Self::JobStates => "jobs_state",
+            Self::JobBodies => "jobs_body",
+            Self::JobFailures => "jobs_failure",
+            Self::JobQueues => "jobs_queue",
+            Self::JobWorkers => "jobs_worker",
+            Self::DeadJobs => "jobs_dead",
+            Self::ErrorsMark => "errors_mark",
+            Self::ErrorGroups => "errors_groups",
+            Self::ErrorGroupStates => "errors_courses",
+            Self::ErrorUsers => "errors_users",
+            Self::ErrorsSeen => "errors_seen",
+            Self::ErrorsDoomed => "errors_doomed",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tables_have_golden_ids_and_names() {
+        let golden = [
+            (RecordTable::JobsMeta, 1, "jobs_meta"),
+            (RecordTable::JobStates, 2, "jobs_state"),
+            (RecordTable::JobBodies, 3, "jobs_body"),
+            (RecordTable::JobFailures, 4, "jobs_failure"),
+            (RecordTable::JobQueues, 5, "jobs_queue"),
+            (RecordTable::JobWorkers, 6, "jobs_worker"),
+            (RecordTable::DeadJobs, 7, "jobs_dead"),
+            (RecordTable::ErrorsMark, 32, "errors_mark"),
+            (RecordTable::ErrorGroups, 33, "errors_groups"),
+            (RecordTable::ErrorGroupStates, 34, "errors_courses"),
+            (RecordTable::ErrorUsers, 35, "errors_users"),
+            (RecordTable::ErrorsSeen, 36, "errors_seen"),
+            (RecordTable::ErrorsDoomed, 37, "errors_doomed"),
+        ];
+        for (table, id, name) in golden {
+            assert_eq!(table.table(), Table::new(id, name));
+        }
+    }
+}
