@@ -377,6 +377,28 @@ fn missing_and_truncated_segments_are_reported() {
     assert_eq!(damaged(Lsn(4)).len(), 1);
 }
 
+#[test]
+fn a_damaged_mark_is_reported_and_the_log_is_read_without_it() {
+    let mut log = Log::new();
+    log.write(&[b"first".to_vec()]);
+    fs::write(log.dir.path().join("ANSWERED"), [1; 24]).unwrap();
+    let read = read(log.dir.path(), Lsn(0)).1;
+    assert_eq!((read.records, read.next, read.damaged.len()), (1, Lsn(2), 1), "{read:?}");
+    assert!(read.damaged[0].contains("ANSWERED"), "{read:?}");
+}
+
+#[test]
+fn the_size_of_an_unreadable_segment_is_an_error_and_that_of_a_deleted_one_zero() {
+    let dir = TempDir::new().unwrap();
+    let segments = Segments::new(dir.path().to_owned());
+    let path = |first: u64| dir.path().join(format!("{first:020}.log"));
+    fs::write(path(1), [0; 7]).unwrap();
+    std::os::unix::fs::symlink("nowhere", path(2)).unwrap();
+    assert_eq!(segments.bytes().unwrap(), 7);
+    std::os::unix::fs::symlink(path(3), path(3)).unwrap();
+    assert!(segments.bytes().is_err());
+}
+
 /// Payloads of all kinds: short and long, noise, and zeros that fill sectors.
 fn payload() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![

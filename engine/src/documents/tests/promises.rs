@@ -306,6 +306,25 @@ fn expiry_deletes_only_expired_and_unreadable_receipts() {
 }
 
 #[test]
+fn a_lost_revision_counter_is_reported() {
+    let dir = TempDir::new().unwrap();
+    let documents = open(dir.path());
+    let revision = put(&documents, "a", &rule("a", 1), Expect::Any).unwrap();
+    let mut batch = Batch::new();
+    batch.delete(Keyspace::Meta, b"documents.revision");
+    documents.store.write(batch, Sync::Yes).unwrap();
+    drop(documents);
+    let documents = open(dir.path());
+    let list = tempfile::tempdir().unwrap();
+    let list = Arc::new(DamageList::open(list.path(), Clock::system()));
+    documents.store.report_damage_to(Arc::clone(&list));
+    let lines = list.lines();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert!(lines[0].starts_with("lost: the revision counter of documents"), "{lines:?}");
+    assert!(put(&documents, "b", &rule("b", 1), Expect::Any).unwrap() > revision);
+}
+
+#[test]
 fn verify_counts_everything_and_names_corrupt_entries() {
     let dir = TempDir::new().unwrap();
     let documents = open(dir.path());
