@@ -58,6 +58,15 @@ impl<'a> BitReader<'a> {
         self.bits -= bits;
         Ok(number as u64)
     }
+
+    /// Fails unless everything was read, but for the zeros that fill the last byte.
+    pub(super) fn finish(self) -> CodecResult<()> {
+        if self.bytes.len() == 0 && self.bits < 8 && self.pending == 0 {
+            Ok(())
+        } else {
+            Err(CodecError::new("packed bits are followed by others"))
+        }
+    }
 }
 
 #[cfg(test)]

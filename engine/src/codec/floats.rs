@@ -375,12 +375,12 @@ impl<'a> FloatColumn<'a> {
                     let bits = unit.low_bits(*high)?;
                     out.floats.push(unit.join(*high, bits, lows.take(bits)?));
                 }
+                lows.finish()?;
             }
         }
         for (row, value) in self.exceptions_of(page) {
-            if let Some(slot) = out.floats.get_mut(row - page * PAGE_ROWS) {
-                *slot = *value;
-            }
+            let slot = out.floats.get_mut(row - page * PAGE_ROWS);
+            *slot.ok_or_else(|| CodecError::new("an exception has no row"))? = *value;
         }
         Ok(())
     }

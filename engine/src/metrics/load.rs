@@ -61,6 +61,10 @@ pub(crate) fn open(
     let stored = store.number(Fact::Sequence)?.unwrap_or(1);
     let past = |key: &BlockKey| key.sequence + 1;
     let sequence = blocks.keys().chain(&garbage).map(past).fold(stored.max(1), u64::max);
+    // Compacted sets and time pages take their numbers from the same sequence: the stored number may
+    // be lost, and a number must not be used again.
+    let sets = blocks.values().filter_map(|info| info.unit).map(|set| set.0 + 1);
+    let sequence = sets.fold(sequence, u64::max);
     reserve_ids(&registry, &loaded, &blocks, &garbage);
     // Blocks of a dropped metric were written while it was being dropped: they are removed. Blocks
     // of an unknown metric are kept: only its registry rows are lost.
@@ -76,6 +80,7 @@ pub(crate) fn open(
     let quarantined = quarantined.into_iter().collect();
     let times_bytes = options.cache_bytes / TIMES_CACHE_SHARE;
     let times = TimePages::open(Arc::clone(&store), times_bytes, &mut damaged)?;
+    let sequence = sequence.max(times.number_after_all());
     let view_and_times = (view, times);
     let metrics =
         Metrics::new(store, options, pool, registry, view_and_times, quarantined, sequence);

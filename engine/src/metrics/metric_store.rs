@@ -161,8 +161,10 @@ impl Metrics {
         tracing::error!(?key, reason, "quarantined a corrupt block; it is no longer read");
         let mut batch = Batch::new();
         batch.put(keyspaces::Quarantine, key, reason);
-        // If this write fails, the block is found corrupt again after the next start.
-        let _written = self.store.write(batch, Sync::No);
+        if let Err(error) = self.store.write(batch, Sync::No) {
+            // It is found again when it is read after the next start.
+            tracing::error!(?key, %error, "cannot store that a block is quarantined");
+        }
     }
 
     /// Removes a block that is readable from quarantine.

@@ -106,10 +106,11 @@ impl<'s, B: BlockBuilder> BlockWriter<'s, B> {
         };
         let BlockOrigin { metric, kind, unit, order, effort, sequence, times } = self.origin;
         let day = self.window.start.floor_to(Interval::DAY).0 / Interval::DAY.ms();
+        let no_key = |_| CodecError::encoder(format!("no block key has the day {day}"));
         let mut info = BlockInfo {
             key: BlockKey {
                 tier: self.tier,
-                day: u32::try_from(day).unwrap_or_default(),
+                day: u32::try_from(day).map_err(no_key)?,
                 metric,
                 sequence: sequence.fetch_add(1, Ordering::Relaxed),
             },

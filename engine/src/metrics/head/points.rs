@@ -128,9 +128,12 @@ impl MetricHead {
         let (Some(series), Some(times), Some(values)) = (
             columns.series.get(rows.clone()),
             columns.times.get(rows.clone()),
-            columns.values.get(rows),
+            columns.values.get(rows.clone()),
         ) else {
-            return;
+            panic!(
+                "rows {rows:?} of a batch were acknowledged and its columns have {} rows: they would be lost",
+                columns.len()
+            );
         };
         let (first, last) =
             times.iter().fold((i64::MAX, i64::MIN), |(lo, hi), t| (lo.min(*t), hi.max(*t)));

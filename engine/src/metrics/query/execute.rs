@@ -167,6 +167,9 @@ pub(super) fn group_of(selection: &Selection, series: u32) -> u32 {
     if selection.group_of.is_empty() {
         return 0;
     }
-    let rank = selection.series.rank(series).saturating_sub(1);
-    selection.group_of.get(rank as usize).copied().unwrap_or_default()
+    let before = selection.series.rank(series).saturating_sub(1);
+    match selection.group_of.get(before as usize) {
+        Some(group) if selection.series.contains(series) => *group,
+        _ => panic!("series {series} is read and not selected: it has no group"),
+    }
 }

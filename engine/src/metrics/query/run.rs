@@ -120,7 +120,9 @@ fn run_task(metrics: &Metrics, task: &Task, into: &mut impl Accumulator) -> Resu
             let read = into.overlapping(&mut sources)?;
             stats.points += read.points;
             stats.blocks += sources.blocks.len() as u64;
-            Ok(stats)
+            // Every share reads all blocks; they count once.
+            let counted_elsewhere = QueryStats { blocks: 0, quarantined: 0, ..stats };
+            Ok(if share == 0 { stats } else { counted_elsewhere })
         }
     }
 }

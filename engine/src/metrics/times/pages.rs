@@ -78,6 +78,13 @@ impl TimePages {
         })
     }
 
+    /// Returns a number greater than that of every page.
+    pub(crate) fn number_after_all(&self) -> u64 {
+        let page_groups = self.page_groups.lock();
+        let last = page_groups.values().filter_map(GroupPages::last).max();
+        last.map_or(0, |page| page.0 + 1)
+    }
+
     /// Returns a page of a page group. Fails with [`Error::Corrupt`] when it is missing or corrupt.
     pub(crate) fn find(
         &self,

@@ -48,6 +48,11 @@ impl GroupPages {
         self.bytes -= self.pages.insert(page, bytes).unwrap_or(0);
     }
 
+    /// Returns the highest number of a page.
+    pub(super) fn last(&self) -> Option<PageNumber> {
+        self.pages.keys().next_back().copied()
+    }
+
     pub(super) fn remove(&mut self, page: PageNumber) {
         self.bytes -= self.pages.remove(&page).unwrap_or(0);
         self.sparse.remove(&page);
