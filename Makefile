@@ -27,6 +27,7 @@ RUNS ?= 2
 CURVE ?=
 SIZE ?= 100000
 DIMENSIONS ?=
+CHECKS ?=
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -86,5 +87,5 @@ contract: ## Test the server against its OpenAPI document with Schemathesis for 
 	@tools/setup test
 	@tools/contract "$(SECONDS)"
 
-deny: ## Check licenses and sources of the dependencies (needs cargo-deny)
-	cargo deny --workspace check bans licenses sources
+deny: ## Check licenses, bans and sources of the dependencies (CHECKS=all for advisories too)
+	@tools/deny $(CHECKS)
