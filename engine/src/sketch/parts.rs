@@ -89,7 +89,7 @@ pub(super) fn check_moments(parts: &Parts<'_>, values: &[f64]) -> SketchResult<(
     Ok(())
 }
 
-/// Checks that bucket columns could have been returned by [`Distribution::parts`]. Returns the
+/// Checks that bucket columns could have been returned by `Distribution::parts`. Returns the
 /// number of negative buckets.
 pub(super) fn check_buckets(
     parts: &Parts<'_>,

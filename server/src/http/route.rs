@@ -1,7 +1,7 @@
 //! Route definitions. One table entry per endpoint determines its routing, access control, limits
 //! and OpenAPI documentation.
 //!
-//! ```ignore
+//! ```text
 //! const LIST: Doc = Doc::new("Metrics", "List metrics").ok::<Page<Metric>>();
 //!
 //! pub static ROUTES: &[Route] = &[

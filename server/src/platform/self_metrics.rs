@@ -2,7 +2,7 @@
 //! `telltale.`.
 //!
 //! Counters are written as increases since the last write, so that a restart is no dip. The server
-//! keeps latencies as counts per bucket; they are converted back to at most [`OBSERVATIONS_MAX`]
+//! keeps latencies as counts per bucket; they are converted back to at most `OBSERVATIONS_MAX`
 //! observations per route and write, which preserve the shares of the buckets and approximate the
 //! mean. The points count as ingested like all others.
 

@@ -14,10 +14,8 @@
 //! pages: varint, each: page number: varint
 //! unless pages is 0: location of each vector: integers, 0 in the block, n in the nth page
 //!                   index in its page of each vector in a page: integers
-//! the vectors in the block, see `vectors`
+//! the vectors in the block, see `times::vectors`
 //! ```
-//!
-//! [`vectors`]: super::vectors
 
 use std::sync::Arc;
 

@@ -2,7 +2,7 @@
 //! rollups.
 //!
 //! [`compaction`] chooses windows and replaces blocks, [`consolidate`] makes the new ones in
-//! bounded pieces ([`pieces`], [`sources`], [`output`], [`rollups`]), and [`merge_scan`] brings
+//! bounded pieces ([`pieces`], [`sources`], [`output`], [`rollups`]), and [`mod@merge_scan`] brings
 //! rows of several sources into one order, also for seals and queries.
 
 mod compaction;

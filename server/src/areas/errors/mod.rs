@@ -6,7 +6,7 @@
 //! of the state changes that people made (`ledger`), so after a crash they are rebuilt from both,
 //! and no event counts twice. Lists of occurrences and occurrences over time are engine queries.
 //!
-//! Both protocols produce an [`occurrence`](occurrence::Occurrence) that borrows from the body.
+//! Both protocols produce an `Occurrence` that borrows from the body.
 //! From there on the path is the same: the occurrence is scrubbed and written as the properties of
 //! its event (`document`), and its group is determined (`grouping`).
 

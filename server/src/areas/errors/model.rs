@@ -195,7 +195,7 @@ impl GroupStatus {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct GroupState {
     /// The status as of the last change; an ignore that has expired since is still
-    /// [`Status::Ignored`] here. See [`Self::status`].
+    /// [`GroupStatus::Ignored`] here. See [`Self::status`].
     pub(super) stored_status: GroupStatus,
     /// The event number taken by the last state change, 0 if there was none. Events with smaller
     /// numbers arrived before it and do not reopen the group.
