@@ -74,3 +74,4 @@ mod shapes;
 mod sketches;
 mod strangers;
 mod telemetry;
+mod upgrade;
