@@ -1,9 +1,9 @@
-"""ClickHouse (chdb) and DuckDB as engines in a process: loads them, asks them, and prints the rows that servers give.
+"""ClickHouse (chdb) and DuckDB as embedded engines: loads and queries them, and prints rows like those of servers.
 
 usage: embedded.py clickhouse|duckdb PART small|full FOLDER SCRATCH
 
-FOLDER holds the columns of the set (or events.tsv), SCRATCH what the engine writes. Loads, queries and restarts run in
-processes of their own, so that memory and processor time are those of one thing.
+FOLDER contains the columns of the set (or events.tsv), SCRATCH the files of the engine. Loads, queries and restarts run in
+processes of their own, so that memory and CPU time are measured separately.
 """
 import datetime
 import importlib.metadata
@@ -23,13 +23,13 @@ import pyarrow.csv
 
 T0_S = 1704067200  # 2024-01-01T00:00:00Z
 FIVE = ["usage_user", "usage_system", "usage_idle", "usage_nice", "usage_iowait"]
-# A load that takes longer is told by what is in by then.
+# A longer load is cut off, and its rate is computed from the points loaded by then.
 LOAD_SECONDS_MAX = {500: 8, 5_000: 8, 50_000: 120, 200_000: 600}
 TIMES_MAX, TIMES_MIN, QUERY_SECONDS, PATIENCE_SECONDS = 200, 5, 3, 20
 EVENT_COLUMNS = ["id", "name", "ts", "user_id", "value", "country", "plan", "version", "props"]
 
 
-def tell(row, **fields):
+def report(row, **fields):
     print(json.dumps({"row": row, **fields}), flush=True)
 
 
@@ -54,7 +54,7 @@ def sort_key(part, folder):
 
 
 class ClickHouse:
-    """MergeTree, sorted by series and time; codecs as its documentation advises for time series."""
+    """MergeTree, sorted by series and time; codecs as documented for time series."""
 
     durability = "in a part on disk, not synced"
     approximate_percentiles = "quantilesTDigest(0.5, 0.95, 0.99)(value)"
@@ -82,11 +82,11 @@ class ClickHouse:
     def run(self, sql):
         return self.session.query(sql, "JSONCompact")
 
-    def answer(self, sql):
+    def response(self, sql):
         return self.run(sql).bytes()
 
     def rows(self, sql):
-        return json.loads(self.answer(sql))["data"]
+        return json.loads(self.response(sql))["data"]
 
     @staticmethod
     def body(table):
@@ -101,7 +101,7 @@ class ClickHouse:
             stream.finish()
 
     def merge(self, part, folder):
-        """Merged parts stay beside the one they became for minutes; that one is counted."""
+        """Only the active part counts: merged parts are deleted minutes later."""
         self.run("OPTIMIZE TABLE t FINAL")
         size = self.rows("SELECT sum(bytes_on_disk) FROM system.parts WHERE active AND table = 't'")[0][0]
         return int(size), "the active part of the table"
@@ -119,8 +119,8 @@ class ClickHouse:
 
 
 class DuckDb:
-    """One table with its defaults, rewritten in order of series and time at the end, which is what its documentation advises
-    for questions about few of many series."""
+    """One table with its defaults, rewritten in order of series and time at the end, as documented for queries of few among
+    many series."""
 
     durability = "in the log, synced to disk"
     approximate_percentiles = "approx_quantile(value, [0.5, 0.95, 0.99])"
@@ -150,7 +150,7 @@ class DuckDb:
     def rows(self, sql):
         return self.run(sql).fetchall()
 
-    answer = rows
+    response = rows
 
     @staticmethod
     def body(table):
@@ -204,7 +204,7 @@ def points(folder, size):
 
 
 def numbered(values):
-    """The different values, and of each its number."""
+    """Returns the number of each value, and the distinct values."""
     known = {}
     numbers = [known.setdefault(value, len(known)) for value in values]
     return pyarrow.array(numbers, pyarrow.int32()), pyarrow.array(list(known))
@@ -224,7 +224,7 @@ def events(folder, size):
 
 
 def load(engine, part, folder, scratch, size, then):
-    """Loads the set, then `merge`s it and tells all, or dies by SIGKILL right behind the last insert."""
+    """Loads the set, then `merge`s it and reports, or ends by SIGKILL immediately after the last insert."""
     shutil.rmtree(scratch, ignore_errors=True)
     db = ENGINES[engine](scratch)
     db.make_table(part, folder)
@@ -243,17 +243,17 @@ def load(engine, part, folder, scratch, size, then):
     memory, cpu_before = memory_peak_mb(), time.process_time()
     size_bytes, counted = db.merge(part, folder)
     stored = int(db.rows("SELECT count(*) FROM t")[0][0])
-    tell("load", set="events" if part == "events" else "", format="rows (Arrow)", per_request=size, points=count, seconds=seconds,
+    report("load", set="events" if part == "events" else "", format="rows (Arrow)", per_request=size, points=count, seconds=seconds,
          cpu_ack=cpu, cpu_flush=None, cpu_merge=cpu + time.process_time() - cpu_before, p50_ms=statistics.median(took_ms),
          p99_ms=sorted(took_ms)[int(len(took_ms) * 0.99)], memory_mb=memory, memory_merge_mb=memory_peak_mb(), refused=0,
          refusal=None, stored=stored)
-    if then == "weigh":
-        tell("disk", points=count, bytes=size_bytes, counted=counted)
+    if then == "measure":
+        report("disk", points=count, bytes=size_bytes, counted=counted)
     db.close()
 
 
-def questions(db, part, hosts, hours):
-    """Of each shape, a maker of the statement that is asked the i-th time."""
+def statements(db, part, hosts, hours):
+    """Returns for each shape a function of the repetition that returns a statement."""
     minute, five, hour = map(db.bucket, ["1 MINUTE", "5 MINUTE", "1 HOUR"])
 
     def within(from_hour, to_hour):
@@ -294,7 +294,7 @@ def questions(db, part, hosts, hours):
 
 
 def digest(rows, shape):
-    """How many numbers there are and their sum; keys and times of buckets are none."""
+    """Returns the count and sum of the numbers, without keys and bucket timestamps."""
     numbers = []
     for row in rows:
         for value in row if shape == "q9" else row[-1:]:
@@ -304,33 +304,33 @@ def digest(rows, shape):
 
 def query(engine, part, hosts, hours, scratch):
     db = ENGINES[engine](scratch)
-    for shape, make in questions(db, part, hosts, hours).items():
+    for shape, make in statements(db, part, hosts, hours).items():
         took_ms, first, cpu, start = [], None, time.process_time(), time.perf_counter()
         while True:
             text, clock = make(len(took_ms)), time.perf_counter()
-            # The answer is whole: JSON of ClickHouse, rows of DuckDB.
-            answer = db.answer(text)
+            # Complete responses: JSON of ClickHouse, rows of DuckDB.
+            response = db.response(text)
             took_ms.append((time.perf_counter() - clock) * 1e3)
             if first is None:
-                first = digest(json.loads(answer)["data"] if engine == "clickhouse" else answer, shape)
+                first = digest(json.loads(response)["data"] if engine == "clickhouse" else response, shape)
             times, seconds = len(took_ms) - 1, time.perf_counter() - start
             if times >= TIMES_MIN and (times >= TIMES_MAX or seconds > QUERY_SECONDS) or seconds > PATIENCE_SECONDS:
                 break
         warm = sorted(took_ms[1:] or took_ms)
-        tell("query", shape=shape, state="final", first_ms=took_ms[0], p50_ms=warm[len(warm) // 2], p99_ms=warm[int(len(warm) * 0.99)],
+        report("query", shape=shape, state="final", first_ms=took_ms[0], p50_ms=warm[len(warm) // 2], p99_ms=warm[int(len(warm) * 0.99)],
              times=len(warm), cpu_ms=(time.process_time() - cpu) * 1e3 / len(took_ms), numbers=first[0], sum=first[1])
     db.close()
 
 
-def reopen(engine, part, hosts, hours, scratch, expected, died):
-    """Opens the files and waits for `q1` of the first hour, which is whole or not."""
+def reopen(engine, part, hosts, hours, scratch, expected, killed):
+    """Opens the files and runs `q1` of the first hour, which is complete or not."""
     clock = time.perf_counter()
     db = ENGINES[engine](scratch)
     ready = time.perf_counter() - clock
-    whole = len(db.rows(questions(db, part, hosts, hours)["q1"](0))) == 60
-    answer = time.perf_counter() - clock
+    whole = len(db.rows(statements(db, part, hosts, hours)["q1"](0))) == 60
+    response = time.perf_counter() - clock
     stored = int(db.rows("SELECT count(*) FROM t")[0][0])
-    tell("restart", signal="SIGKILL" if died else "close", stop_s=0.0, ready_s=ready, answer_s=answer if whole and stored == expected else None,
+    report("restart", signal="SIGKILL" if killed else "close", stop_s=0.0, ready_s=ready, answer_s=response if whole and stored == expected else None,
          points_before=expected, points_after=stored, memory_mb=memory_peak_mb())
     db.close()
 
@@ -338,7 +338,7 @@ def reopen(engine, part, hosts, hours, scratch, expected, died):
 def introduce(engine, scratch):
     db = ENGINES[engine](scratch)
     day = datetime.datetime.now(datetime.timezone.utc).date().isoformat()
-    tell("peer", version=db.version(), durability=db.durability, day=day, load_average=os.getloadavg()[0])
+    report("peer", version=db.version(), durability=db.durability, day=day, load_average=os.getloadavg()[0])
     db.close()
 
 
@@ -358,7 +358,7 @@ def whole_part(engine, part, scale, folder, scratch):
             apart("load", engine, part, folder, scratch, size, "leave")
         apart("load", engine, part, folder, scratch, 50_000, "die")
         apart("reopen", engine, part, hosts, hours, scratch, os.path.getsize(f"{folder}/time.i64") // 8, 1)
-    apart("load", engine, part, folder, scratch, 50_000 if part in ("tsbs-small", "events") else 200_000, "weigh")
+    apart("load", engine, part, folder, scratch, 50_000 if part in ("tsbs-small", "events") else 200_000, "measure")
     apart("query", engine, part, hosts, hours, scratch)
     if part.startswith("tsbs-"):
         apart("reopen", engine, part, hosts, hours, scratch, os.path.getsize(f"{folder}/time.i64") // 8, 0)

@@ -1,13 +1,13 @@
-//! The one door to the clock of the machine.
+//! The only access to the clock of the machine.
 
 use std::time::{Duration, Instant};
 
-/// Runs since it was made.
+/// Time elapsed since its creation.
 #[derive(Clone, Copy)]
 pub(crate) struct Stopwatch(Instant);
 
 impl Stopwatch {
-    #[expect(clippy::disallowed_methods, reason = "this is the door")]
+    #[expect(clippy::disallowed_methods, reason = "the only access to the clock")]
     pub(crate) fn start() -> Self {
         Self(Instant::now())
     }
@@ -21,9 +21,8 @@ impl Stopwatch {
     }
 }
 
-/// Waits. Peers tell nobody when they are done with their work in the background, so they are
-/// looked at again and again.
-#[expect(clippy::disallowed_methods, reason = "this is the door")]
+/// Waits. Peers do not report the end of their background work, so they are polled.
+#[expect(clippy::disallowed_methods, reason = "the only access to the clock")]
 pub(crate) fn pause(seconds: f64) {
     std::thread::sleep(Duration::from_secs_f64(seconds));
 }

@@ -1,5 +1,5 @@
-//! Every part with every peer. A peer that cannot be had, or fails half-way, leaves a row that says
-//! why.
+//! Runs every part with every peer. A peer that is not available, or fails, leaves a row with the
+//! reason.
 
 use std::process::Command;
 
@@ -16,13 +16,13 @@ use crate::results::{Cell, Row};
 pub(crate) const PEERS: [&str; 6] =
     ["telltale", "telltale-interval", "victoria-metrics", "influxdb", "clickhouse", "duckdb"];
 
-/// A peer that is there.
+/// An available peer.
 enum Contestant {
     Server(Box<dyn Peer>),
     Embedded(Engine),
 }
 
-/// Runs what the options ask for.
+/// Runs the parts and peers of the options.
 pub(crate) fn run(context: &Context) -> Outcome<()> {
     let parts = chosen(&context.options.parts, PARTS.iter().collect(), |part| part.name)?;
     let peers = chosen(&context.options.peers, PEERS.to_vec(), |peer| peer)?;
@@ -32,7 +32,7 @@ pub(crate) fn run(context: &Context) -> Outcome<()> {
     }
     for part in parts {
         for (peer, contestant) in &contestants {
-            if is_asked(part, peer) {
+            if runs_with(part, peer) {
                 measure(context, part, peer, contestant)?;
             }
         }
@@ -40,7 +40,7 @@ pub(crate) fn run(context: &Context) -> Outcome<()> {
     Ok(())
 }
 
-/// The chosen ones of all; an unknown name is an error.
+/// Returns the items with these names, or all if there are none; an unknown name is an error.
 fn chosen<T>(names: &[String], all: Vec<T>, name: impl Fn(&T) -> &str) -> Outcome<Vec<T>> {
     for wanted in names {
         if !all.iter().any(|one| name(one) == wanted) {
@@ -52,8 +52,8 @@ fn chosen<T>(names: &[String], all: Vec<T>, name: impl Fn(&T) -> &str) -> Outcom
     Ok(all.into_iter().filter(is_chosen).collect())
 }
 
-/// Another acknowledgement changes loads alone.
-pub(crate) fn is_asked(part: &Part, peer: &str) -> bool {
+/// Returns whether a part runs with a peer. A different acknowledgement only affects loads.
+pub(crate) fn runs_with(part: &Part, peer: &str) -> bool {
     match peer {
         "telltale-interval" => part.name == "tsbs-small",
         "clickhouse" | "duckdb" => part.embedded,
@@ -67,13 +67,13 @@ fn measure(
     peer: &str,
     contestant: &Outcome<Contestant>,
 ) -> Outcome<()> {
-    crate::say(&format!("{} · {peer}", part.name));
+    crate::print_line(&format!("{} · {peer}", part.name));
     let clock = Stopwatch::start();
     let mut cell = Cell::new(&context.results(), part.name, peer)?;
     let set = (part.set)(context.options.scale);
     let done = match contestant {
         Err(error) => Err(format!("not installed: {error}").into()),
-        Ok(Contestant::Server(server)) => introduce(server.as_ref(), &mut cell)
+        Ok(Contestant::Server(server)) => describe(server.as_ref(), &mut cell)
             .and_then(|()| (part.serve)(context, server.as_ref(), set, &mut cell)),
         Ok(Contestant::Embedded(engine)) => {
             let scale = context.options.scale;
@@ -85,11 +85,11 @@ fn measure(
     if let Err(error) = done {
         cell.add(Row::Missing { reason: error.to_string() })?;
     }
-    crate::say(&format!("  {:.0} s", clock.seconds()));
-    cell.keep()
+    crate::print_line(&format!("  {:.0} s", clock.seconds()));
+    cell.save()
 }
 
-fn introduce(peer: &dyn Peer, cell: &mut Cell) -> Outcome<()> {
+fn describe(peer: &dyn Peer, cell: &mut Cell) -> Outcome<()> {
     let load = std::fs::read_to_string("/proc/loadavg")?;
     let load_average = load.split(' ').next().unwrap_or_default().parse()?;
     cell.add(Row::Peer {
@@ -101,8 +101,8 @@ fn introduce(peer: &dyn Peer, cell: &mut Cell) -> Outcome<()> {
 }
 
 fn today() -> Outcome<String> {
-    let told = Command::new("date").args(["-u", "+%F"]).output()?;
-    Ok(String::from_utf8_lossy(&told.stdout).trim().to_owned())
+    let output = Command::new("date").args(["-u", "+%F"]).output()?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
 }
 
 fn contestant(context: &Context, peer: &str) -> Outcome<Contestant> {
@@ -112,8 +112,8 @@ fn contestant(context: &Context, peer: &str) -> Outcome<Contestant> {
         Some(program) if program.is_file() => {
             server(Box::new(Telltale { program: program.clone(), durability }))
         }
-        Some(program) => Err(format!("{} is no file", program.display()).into()),
-        None => Err("TELLTALE_BIN names no program".into()),
+        Some(program) => Err(format!("{} is not a file", program.display()).into()),
+        None => Err("TELLTALE_BIN is not set".into()),
     };
     let debian = |named, package, program| debian_program(&options.home, named, package, program);
     match peer {

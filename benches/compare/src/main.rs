@@ -1,17 +1,18 @@
-//! Telltale beside what users would pick instead: the same machine, the same cores, the same
-//! points, one peer at a time. Generates data, runs every part with every peer, keeps what was
-//! measured, and writes the tables of `docs/benchmarks`.
-#![expect(clippy::print_stdout, clippy::print_stderr, reason = "a program to be read by people")]
+//! Compares Telltale with alternatives on the same machine, cores and points, one peer at a time.
+//! Generates data, runs every part with every peer, saves the measurements, and writes the report
+//! in `docs/benchmarks`.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "its output is for people")]
 
-mod ask;
 mod clock;
 mod contest;
 mod data;
 mod feed;
+mod measure;
 mod options;
 mod outcome;
 mod parts;
 mod peers;
+mod queries;
 mod report;
 mod results;
 mod server;
@@ -40,7 +41,7 @@ fn run() -> Outcome<()> {
     report::write(&context)
 }
 
-/// Tells what goes on.
-fn say(line: &str) {
+/// Prints progress.
+fn print_line(line: &str) {
     println!("{line}");
 }

@@ -1,5 +1,5 @@
-//! What the command was told: which parts, which peers, how large, and where things lie. The one
-//! reader of the environment.
+//! The options of the command and the environment variables: parts, peers, scale and directories.
+//! The only reader of the environment.
 
 use std::path::PathBuf;
 
@@ -7,16 +7,16 @@ use crate::outcome::Outcome;
 
 pub(crate) const USAGE: &str = "usage: compare [--scale small|full] [--parts a,b] [--peers a,b] [--runs N] [--report]
 
-  --scale   how large the sets are (small)
+  --scale   the size of the data sets (small)
   --parts   tsbs-small tsbs-medium doubles mix latencies events late cardinality (all)
   --peers   telltale telltale-interval victoria-metrics influxdb clickhouse duckdb (all)
-  --runs    repetitions of each load of tsbs-small, of which the median counts (2)
-  --report  write the tables of what was measured before, and measure nothing
+  --runs    repetitions of each load of tsbs-small; the median is reported (2)
+  --report  write the report of earlier measurements without measuring
 
-Environment: TELLTALE_BIN and VICTORIA_METRICS_BIN name programs to measure; COMPARE_DIR is where data, peers and results
-are kept (default: telltale/compare in the cache directory of the user).";
+Environment: TELLTALE_BIN and VICTORIA_METRICS_BIN are the paths of programs to measure; COMPARE_DIR is the directory of data,
+peers and results (default: telltale/compare in the cache directory of the user).";
 
-/// How large the sets are.
+/// The size of the data sets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Scale {
     Small,
@@ -31,7 +31,7 @@ impl Scale {
         }
     }
 
-    /// One of two sizes.
+    /// Returns the value of this scale.
     pub(crate) fn pick<T>(self, small: T, full: T) -> T {
         match self {
             Self::Small => small,
@@ -50,7 +50,7 @@ pub(crate) struct Options {
     pub(crate) peers: Vec<String>,
     pub(crate) runs: usize,
     pub(crate) report_only: bool,
-    /// Holds data, peers, logs and results.
+    /// The directory of data, peers, logs and results.
     pub(crate) home: PathBuf,
     pub(crate) telltale: Option<PathBuf>,
     pub(crate) victoria_metrics: Option<PathBuf>,
@@ -108,8 +108,8 @@ fn cache() -> Outcome<PathBuf> {
     }
 }
 
-/// A variable of the environment that says something.
-#[expect(clippy::disallowed_methods, reason = "this is the door")]
+/// Returns an environment variable unless it is empty.
+#[expect(clippy::disallowed_methods, reason = "the only reader of the environment")]
 pub(crate) fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
 }

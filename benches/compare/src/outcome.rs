@@ -1,5 +1,5 @@
-//! How this program fails: with a sentence. A peer that fails is reported in the table and the run
-//! goes on.
+//! The result type of the program: errors are messages. A failure of a peer is part of the report
+//! and does not end the run.
 
 use std::error::Error;
 

@@ -1,5 +1,4 @@
-//! A peer that runs: started on a free port, asked, weighed by what the kernel says of its process,
-//! and stopped.
+//! The process of a peer: started on a free port, queried, measured by `/proc`, and stopped.
 
 use std::fs::File;
 use std::net::{SocketAddr, TcpListener};
@@ -10,17 +9,17 @@ use std::process::{Child, Command, Stdio};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::clock::{Stopwatch, pause};
-use crate::feed::{Answer, Connection};
+use crate::feed::{Connection, Response};
 use crate::options::variable;
 use crate::outcome::Outcome;
 
-/// Ticks of a second in /proc, which Linux shows to programs as 100 on every machine.
+/// Ticks per second in `/proc`, which Linux reports to programs as 100 on every machine.
 const TICKS_PER_SECOND: f64 = 100.0;
-/// A server that is not ready by then is broken.
+/// The limit for a start, after which the server counts as failed.
 const READY_SECONDS_MAX: f64 = 120.0;
-/// A server that still works by then is measured as it is.
+/// How long to wait for an idle server; after that it is measured as it is.
 const SETTLE_SECONDS_MAX: f64 = 60.0;
-/// Of one core; a server below it has nothing left to do.
+/// Share of one core below which a server counts as idle.
 const SETTLED_SHARE: f64 = 0.05;
 
 /// How to start a peer.
@@ -28,9 +27,9 @@ pub(crate) struct Launch {
     pub(crate) program: PathBuf,
     pub(crate) arguments: Vec<String>,
     pub(crate) environment: Vec<(String, String)>,
-    /// A path that is answered with success when the peer serves.
+    /// A path that returns success once the peer is ready.
     pub(crate) ready: &'static str,
-    /// Headers of every request, each with its line end.
+    /// Headers of each request, with line ends.
     pub(crate) headers: String,
 }
 
@@ -41,17 +40,17 @@ pub(crate) struct Server {
     pub(crate) headers: String,
     pub(crate) folder: PathBuf,
     connection: Option<Connection>,
-    /// From the start of the process to the first good answer.
+    /// From the start of the process to the first good response.
     pub(crate) ready_s: f64,
 }
 
-/// An address that nobody listens on.
+/// Returns an unused address.
 pub(crate) fn free_address() -> Outcome<SocketAddr> {
     Ok(TcpListener::bind("127.0.0.1:0")?.local_addr()?)
 }
 
 impl Server {
-    /// Starts it and waits until it serves.
+    /// Starts the process and waits until it is ready.
     pub(crate) fn start(
         launch: Launch,
         address: SocketAddr,
@@ -78,7 +77,7 @@ impl Server {
             connection: None,
             ready_s: 0.0,
         };
-        while !server.get(launch.ready).is_ok_and(|answer| answer.is_good()) {
+        while !server.get(launch.ready).is_ok_and(|response| response.is_success()) {
             if let Some(status) = server.child.try_wait()? {
                 return Err(format!("it ended with {status}; see {}", log.display()).into());
             }
@@ -91,47 +90,47 @@ impl Server {
         Ok(server)
     }
 
-    pub(crate) fn get(&mut self, path: &str) -> Outcome<Answer> {
+    pub(crate) fn get(&mut self, path: &str) -> Outcome<Response> {
         self.request("GET", path)
     }
 
-    pub(crate) fn post(&mut self, path: &str) -> Outcome<Answer> {
+    pub(crate) fn post(&mut self, path: &str) -> Outcome<Response> {
         self.request("POST", path)
     }
 
-    /// The answer of a request that must succeed.
-    pub(crate) fn good(&mut self, method: &str, path: &str) -> Outcome<Vec<u8>> {
-        let answer = self.request(method, path)?;
-        if answer.is_good() {
-            Ok(answer.body)
+    /// Returns the response body of a request that must succeed.
+    pub(crate) fn success_body(&mut self, method: &str, path: &str) -> Outcome<Vec<u8>> {
+        let response = self.request(method, path)?;
+        if response.is_success() {
+            Ok(response.body)
         } else {
-            Err(format!("{method} {path}: {}", answer.summary()).into())
+            Err(format!("{method} {path}: {}", response.summary()).into())
         }
     }
 
-    /// Asks over the connection that is open, and over a new one where that was closed meanwhile.
-    fn request(&mut self, method: &str, path: &str) -> Outcome<Answer> {
+    /// Sends a request over the open connection, or over a new one if that was closed.
+    fn request(&mut self, method: &str, path: &str) -> Outcome<Response> {
         let length = if method == "GET" { "" } else { "Content-Length: 0\r\n" };
         let request = format!(
             "{method} {path} HTTP/1.1\r\nHost: {}\r\n{}{length}\r\n",
             self.address, self.headers
         );
         if let Some(mut connection) = self.connection.take()
-            && let Ok(answer) = connection.exchange(request.as_bytes())
+            && let Ok(response) = connection.exchange(request.as_bytes())
         {
             self.connection = Some(connection);
-            return Ok(answer);
+            return Ok(response);
         }
         let mut connection = Connection::open(self.address)?;
-        let answer = connection.exchange(request.as_bytes())?;
+        let response = connection.exchange(request.as_bytes())?;
         self.connection = Some(connection);
-        Ok(answer)
+        Ok(response)
     }
 
-    /// Seconds of all cores that the process has spent, in its own code and in the kernel for it.
+    /// Returns the CPU seconds of the process so far, user and system.
     pub(crate) fn cpu_seconds(&self) -> Outcome<f64> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        // The name of the program may hold anything, and ends with the last parenthesis.
+        // The program name may contain any character; it ends at the last parenthesis.
         let fields = stat.rsplit_once(')').map(|(_, fields)| fields).unwrap_or_default();
         let mut spent = fields.split_whitespace().skip(11).map(str::parse::<f64>);
         let user = spent.next().ok_or("no user time in /proc")??;
@@ -139,7 +138,7 @@ impl Server {
         Ok((user + system) / TICKS_PER_SECOND)
     }
 
-    /// The most memory that was resident since the start, in MB of 2^20 bytes.
+    /// Returns the peak resident memory since the start, in MB of 2^20 bytes.
     pub(crate) fn memory_peak_mb(&self) -> Outcome<f64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id()))?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -147,7 +146,7 @@ impl Server {
         Ok(kb.parse::<f64>()? / 1024.0)
     }
 
-    /// Waits until it does nothing.
+    /// Waits until the process is idle.
     pub(crate) fn settle(&self) -> Outcome<()> {
         let clock = Stopwatch::start();
         while clock.seconds() < SETTLE_SECONDS_MAX {
@@ -160,7 +159,7 @@ impl Server {
         Ok(())
     }
 
-    /// Tells it to end, and waits until it has; gives the seconds that took.
+    /// Sends a signal and waits until the process has ended. Returns the seconds that took.
     pub(crate) fn stop(&mut self, signal: Signal) -> Outcome<f64> {
         let clock = Stopwatch::start();
         kill_process(self.pid()?, signal)?;
@@ -175,13 +174,13 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // Where it ended already there is nothing to kill.
+        // Both fail if the process has already ended.
         drop(self.child.kill());
         drop(self.child.wait());
     }
 }
 
-/// What the file system has set aside for all files below a folder, as `du` tells it.
+/// Returns the bytes allocated to all files below a directory, as `du` reports them.
 pub(crate) fn allocated_bytes(folder: &Path) -> Outcome<u64> {
     let mut bytes = 0;
     for entry in std::fs::read_dir(folder)? {
@@ -189,7 +188,7 @@ pub(crate) fn allocated_bytes(folder: &Path) -> Outcome<u64> {
         match entry.metadata() {
             Ok(of) if of.is_dir() => bytes += allocated_bytes(&entry.path())?,
             Ok(of) => bytes += of.blocks() * 512,
-            // Files come and go while the server works.
+            // Files appear and disappear while the server runs.
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
             Err(error) => return Err(error.into()),
         }

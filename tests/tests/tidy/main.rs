@@ -168,7 +168,7 @@ fn limits_that_several_files_use_are_in_one_file() {
 #[test]
 fn folders_do_not_import_each_other_in_circles() {
     let sources = source_files();
-    for root in ["engine/src/", "server/src/", "tests/simulation/src/"] {
+    for root in ["engine/src/", "server/src/", "tests/simulation/src/", "benches/compare/src/"] {
         let circles = Folders::of(&sources, root).circles(&sources);
         assert!(circles.is_empty(), "\n{root}\n{}\n", circles.join("\n"));
     }

@@ -1,6 +1,5 @@
 //! The cpu-only set of the Time Series Benchmark Suite: ten metrics of each host every ten seconds,
-//! random walks between 0 and 100. As integers, as the suite sends them, or as the full doubles
-//! behind them.
+//! random walks between 0 and 100. As integers, as the suite sends them, or as untruncated doubles.
 
 use super::point::{Kind, Numbers, Point, Series, Source, T0_MS};
 use super::random::Random;
@@ -31,19 +30,19 @@ const REGIONS: [&str; 9] = [
 const STEP_MS: i64 = 10_000;
 pub(crate) const STEPS_PER_HOUR: usize = 360;
 
-/// Which part of the endless walk of how many hosts.
+/// The hosts and time range of a walk.
 #[derive(Clone, Copy)]
 pub(crate) struct Walk {
     pub(crate) hosts: usize,
     pub(crate) steps: usize,
     pub(crate) numbers: Numbers,
-    /// StartTime this much after the first instant.
+    /// The start, in milliseconds after the first timestamp of all sets.
     pub(crate) from_ms: i64,
-    /// One point in so many comes a day late, at a time between two that were told then.
+    /// One point in this many is one day late, at a time between two points of that day.
     pub(crate) late_one_in: Option<u64>,
 }
 
-/// The walk under way.
+/// The state of a walk.
 pub(crate) struct Cpu {
     walk: Walk,
     series: Vec<Series>,
@@ -61,7 +60,7 @@ impl Cpu {
             METRICS.map(|metric| Series { metric: metric.to_owned(), tags: tags.clone() })
         });
         let series = series.collect();
-        // Another day is another walk of the same hosts: a repetition would compress to nothing.
+        // Another day has other values: a repetition would compress too well.
         let random = if walk.from_ms == 0 { random } else { Random::new(walk.from_ms as u64) };
         Self { walk, series, state, random, step: 0 }
     }
@@ -109,7 +108,7 @@ impl Source for Cpu {
     }
 }
 
-/// A number of a series and a step that looks like chance, so that the walk itself does not change.
+/// Returns a pseudo-random number of a series and a step, without using the generator of the walk.
 fn spread(series: usize, step: usize) -> u64 {
     let mixed = (series as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (step as u64) << 32;
     Random::new(mixed).bits()

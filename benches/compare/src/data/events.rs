@@ -1,5 +1,5 @@
-//! Events of a shop: twenty names, a hundred thousand users of whom few come often, a value, three
-//! tags and a small object, evenly over six hours.
+//! Events of a shop: twenty names, a hundred thousand users of skewed frequency, a value, three
+//! tags and a small object, evenly spread over six hours.
 
 use std::io::Write;
 use std::path::Path;
@@ -36,8 +36,8 @@ const NAMES: [&str; 20] = [
     "error.server",
 ];
 
-/// The files of the set: items of Telltale's JSON batches; items of its batches that tell the users
-/// alone, as a set metric; Influx lines; and a table for the engines that live in a process.
+/// The files of the set: items of Telltale's JSON batches of events; items of its batches of a set
+/// metric with the users; Influx lines; and a table for embedded engines.
 pub(crate) const JSON: &str = "json";
 pub(crate) const USERS_JSON: &str = "users";
 pub(crate) const LINES: &str = "lines";
@@ -55,7 +55,7 @@ struct Event {
     properties: String,
 }
 
-/// Writes `count` events to `folder` in every shape.
+/// Writes `count` events to `folder` in every format.
 pub(crate) fn write_all(count: u64, folder: &Path) -> Outcome<u64> {
     let mut random = Random::new(3);
     let mut json = Draft::new(folder, JSON)?;

@@ -1,24 +1,24 @@
-//! The shapes in which points are sent, and the names of the files that hold them.
+//! The formats in which points are sent, and the names of their files.
 
 use std::fmt;
 
-/// A way to write points down.
+/// A format of points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Format {
-    /// Influx lines of one field.
+    /// Influx lines with one field.
     Lines,
-    /// Influx lines that carry all fields of a host, as the Time Series Benchmark Suite sends them.
+    /// Influx lines with all fields of a host, as the Time Series Benchmark Suite sends them.
     Wide,
-    /// Remote-write 1.0 bodies with so many series of one sample each, compressed, in two shards.
+    /// Remote-write 1.0 bodies with this many series of one sample each, compressed, in two shards.
     RemoteWrite(u32),
-    /// The items of Telltale's JSON batches, a line each.
+    /// Items of Telltale's JSON batches, one per line.
     Json,
-    /// Arrays of times, series and values, for the engines that live in a process.
+    /// Arrays of timestamps, series and values, for embedded engines.
     Columns,
 }
 
 impl Format {
-    /// The file of this format in the folder of a set; of several columns, the last one written.
+    /// Returns the file name of this format; of the columns, that of the last one written.
     pub(crate) fn file(self) -> String {
         match self {
             Self::Lines => "lines".to_owned(),

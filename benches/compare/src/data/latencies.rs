@@ -1,5 +1,5 @@
-//! Times that requests took: log-normal, in milliseconds with three decimals, of 200 endpoints over
-//! six hours.
+//! Request latencies: log-normal, in milliseconds with three decimals, of 200 endpoints over six
+//! hours.
 
 use super::point::{HOUR_MS, Kind, Numbers, Point, Series, Source, T0_MS};
 use super::random::Random;
@@ -8,7 +8,7 @@ pub(crate) const SERIES: usize = 200;
 pub(crate) const HOURS: i64 = 6;
 pub(crate) const METRIC: &str = "request_latency_ms";
 
-/// The requests under way.
+/// The state of the generator.
 pub(crate) struct Latencies {
     series: Vec<Series>,
     /// The logarithm of the median of each endpoint.

@@ -1,34 +1,33 @@
-//! What agents of a production send, more or less: of a hundred metrics of each agent a quarter
-//! never changes, a quarter counts slowly, 30 walk in hundredths and 20 are noise in hundredths. An
-//! agent reads all its metrics at one time, which comes a few milliseconds late and never twice the
-//! same.
+//! A mix as in production: of the hundred metrics of each agent, 25 are constant, 25 are slow
+//! counters, 30 are random walks and 20 are noise, both with two decimals. An agent samples all its
+//! metrics at the same time, with a random delay of a few milliseconds.
 
 use super::point::{Kind, Numbers, Point, Series, Source, T0_MS};
 use super::random::Random;
 
 const STEP_MS: i64 = 10_000;
 const METRICS: usize = 100;
-/// An agent is at most this late.
+/// Maximum delay of an agent.
 const JITTER_MS: usize = 20;
 
-/// How a metric goes on.
+/// How a metric changes.
 #[derive(Clone, Copy)]
 enum Course {
     Constant,
-    /// One more, once in so many readings.
+    /// Incremented by 1, on average once in this many samples.
     Counter {
         one_in: usize,
     },
-    /// Steps of a twentieth, told in hundredths.
+    /// Steps of a standard deviation of 0.05, with two decimals.
     Walk,
-    /// Around a level, with a deviation of a half, told in hundredths.
+    /// Around a level, with a standard deviation of 0.5 and two decimals.
     Noise,
 }
 
-/// The agents at work.
+/// The state of the generator.
 pub(crate) struct Mix {
     series: Vec<Series>,
-    /// Of each series, its course and where it stands, in hundredths.
+    /// The course and current value of each series, the value in hundredths.
     state: Vec<(Course, f64)>,
     random: Random,
     steps_left: usize,

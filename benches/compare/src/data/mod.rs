@@ -1,5 +1,5 @@
-//! The data: made from seeds, the same on every machine, written once in the shapes that agents
-//! send.
+//! The data sets: generated from seeds, identical on every machine, written once in the formats
+//! that agents send.
 
 mod cpu;
 mod events;

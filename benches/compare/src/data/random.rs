@@ -1,7 +1,6 @@
-//! The one source of chance: a counter mixed by SplitMix64, so that the same seed gives the same
-//! data everywhere.
+//! The random number generator: SplitMix64, so that a seed yields the same data everywhere.
 
-/// A stream of numbers that follows from its seed alone.
+/// A deterministic sequence of numbers.
 pub(crate) struct Random {
     state: u64,
     spare: Option<f64>,
@@ -21,7 +20,7 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// From 0 up to, and never, 1.
+    /// Returns a number of at least 0 and below 1.
     pub(crate) fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
@@ -30,18 +29,18 @@ impl Random {
         (self.unit() * n as f64) as usize
     }
 
-    /// One of them, each as likely as the others.
+    /// Returns one of the choices, uniformly.
     pub(crate) fn one_of<T: Copy>(&mut self, choices: &[T]) -> Option<T> {
         choices.get(self.below(choices.len())).copied()
     }
 
-    /// Low numbers more often: the density falls with the square root.
+    /// Returns a number below `n`, low ones more often: the density falls with the square root.
     pub(crate) fn skewed(&mut self, n: usize) -> usize {
         let u = self.unit();
         (u * u * n as f64) as usize
     }
 
-    /// Normally distributed with mean 0 and deviation 1, by the polar method.
+    /// Returns a normally distributed number with mean 0 and deviation 1, by the polar method.
     pub(crate) fn normal(&mut self) -> f64 {
         if let Some(v) = self.spare.take() {
             return v;

@@ -1,15 +1,15 @@
-//! Remote-write 1.0 bodies: a sample to a series, every label told with it, as Prometheus sends
-//! fresh samples. Series are split over two shards and bodies of the shards take turns, so that
-//! each of two connections keeps a series in order.
+//! Remote-write 1.0 bodies: one sample per series with all labels, as Prometheus sends them. Series
+//! are split over two shards, whose bodies alternate, so that each of two connections keeps the
+//! order of a series.
 //!
-//! The file is `length: u32 LE · samples: u32 LE · snappy block`, again and again.
+//! The file is a sequence of `length: u32 LE · samples: u32 LE · snappy block`.
 
 use super::point::{Point, Series};
 use super::write::Draft;
 use crate::outcome::Outcome;
 
 const SHARDS: usize = 2;
-/// Neighbouring series that go to one shard, as those of one host do.
+/// Neighbouring series in the same shard, such as those of one host.
 const SERIES_TOGETHER: usize = 10;
 /// Keys of the fields: number × 8 + wire type.
 const TIME_SERIES: u8 = 0x0a;
@@ -20,10 +20,10 @@ const LABEL_VALUE: u8 = 0x12;
 const SAMPLE_VALUE: u8 = 0x09;
 const SAMPLE_TIME: u8 = 0x10;
 
-/// Bodies on their way to a file.
+/// Writes bodies to a file.
 pub(crate) struct RemoteWrite {
     file: Draft,
-    /// Of each series, its labels as protobuf.
+    /// The labels of each series as protobuf.
     labels: Vec<Vec<u8>>,
     samples_per_body: u32,
     shards: [Body; SHARDS],
@@ -80,7 +80,7 @@ impl RemoteWrite {
     }
 }
 
-/// Labels sorted by name, as the protocol demands.
+/// Encodes the labels, sorted by name as the protocol requires.
 fn labels(series: &Series) -> Vec<u8> {
     let mut labels: Vec<(&str, &str)> =
         series.tags.iter().map(|(key, value)| (*key, value.as_str())).collect();

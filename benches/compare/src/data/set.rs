@@ -1,5 +1,4 @@
-//! The sets by name: what each is made of, how large it is, and where its files lie. A file is made
-//! once and kept.
+//! The data sets: their parameters, sizes and files. A file is generated once and kept.
 
 use std::path::{Path, PathBuf};
 
@@ -11,10 +10,10 @@ use super::point::{DAY_MS, Numbers, Source};
 use super::{events, write};
 use crate::outcome::Outcome;
 
-/// Raised when the same name comes to mean other data.
+/// Incremented when the data behind a name changes.
 const EDITION: u32 = 1;
 
-/// Data that can be made again from what stands here.
+/// A reproducible data set.
 #[derive(Clone, Copy)]
 pub(crate) enum Set {
     Cpu(Walk),
@@ -24,7 +23,7 @@ pub(crate) enum Set {
 }
 
 impl Set {
-    /// Hosts over hours, as the benchmark suite sends them.
+    /// Returns the cpu set of the benchmark suite.
     pub(crate) fn cpu(hosts: usize, hours: usize) -> Self {
         Self::Cpu(Walk {
             hosts,
@@ -35,7 +34,7 @@ impl Set {
         })
     }
 
-    /// The same with full doubles.
+    /// Returns the cpu set with untruncated doubles.
     pub(crate) fn doubles(hosts: usize, hours: usize) -> Self {
         match Self::cpu(hosts, hours) {
             Self::Cpu(walk) => Self::Cpu(Walk { numbers: Numbers::Doubles, ..walk }),
@@ -43,7 +42,7 @@ impl Set {
         }
     }
 
-    /// The day after, of which one point in `late_one_in` comes a day late.
+    /// Returns the cpu set of the next day, of which one point in `late_one_in` is one day late.
     pub(crate) fn next_day(hosts: usize, hours: usize, late_one_in: Option<u64>) -> Self {
         match Self::cpu(hosts, hours) {
             Self::Cpu(walk) => Self::Cpu(Walk { from_ms: DAY_MS, late_one_in, ..walk }),
@@ -51,7 +50,7 @@ impl Set {
         }
     }
 
-    /// So many readings of so many series, beginning `from_step` readings after the first instant.
+    /// Returns a set of `series` series with `steps` points each, from step `from_step`.
     pub(crate) fn series(series: usize, from_step: usize, steps: usize) -> Self {
         Self::Cpu(Walk {
             hosts: series / METRICS.len(),
@@ -71,7 +70,7 @@ impl Set {
         }
     }
 
-    /// The folder of the set in `data`.
+    /// Returns the directory of the set in `data`.
     pub(crate) fn folder(self, data: &Path) -> PathBuf {
         let name = match self {
             Self::Cpu(walk) => {
@@ -87,7 +86,7 @@ impl Set {
         data.join(format!("{name}.{EDITION}"))
     }
 
-    /// Makes what is missing of these formats; events have all of theirs at once. Gives the folder.
+    /// Generates the missing ones of these formats, for events all formats. Returns the directory.
     pub(crate) fn ensure(self, data: &Path, formats: &[Format]) -> Outcome<PathBuf> {
         let folder = self.folder(data);
         std::fs::create_dir_all(&folder)?;
@@ -99,18 +98,20 @@ impl Set {
         if missing.is_empty() {
             return Ok(folder);
         }
-        crate::say(&format!("generating {}: {missing:?}", folder.display()));
+        crate::print_line(&format!("generating {}: {missing:?}", folder.display()));
         let written = match self.source() {
             Some(mut source) => write::write_all(source.as_mut(), &folder, &missing)?,
             None => events::write_all(self.points(), &folder)?,
         };
         if written != self.points() {
-            return Err(format!("{written} points were made of {}", self.points()).into());
+            return Err(
+                format!("{written} points were generated instead of {}", self.points()).into()
+            );
         }
         Ok(folder)
     }
 
-    /// The points; none of events, which are no points.
+    /// Returns the generator of points; `None` for events.
     fn source(self) -> Option<Box<dyn Source>> {
         match self {
             Self::Cpu(walk) => Some(Box::new(Cpu::new(walk))),
@@ -126,8 +127,8 @@ mod tests {
     use super::super::point::Point;
     use super::*;
 
-    /// The points of a set and the sum of their values.
-    fn told(set: Set) -> (usize, f64) {
+    /// Returns the number of points of a set and the sum of their values.
+    fn count_and_sum(set: Set) -> (usize, f64) {
         let mut points: Vec<Point> = Vec::new();
         let mut source = set.source();
         while let Some(source) = &mut source {
@@ -140,10 +141,9 @@ mod tests {
         (points.len(), points.iter().map(|point| point.value).sum())
     }
 
-    /// Figures of other days are compared with figures of today: the data behind a name must not
-    /// change unnoticed.
+    /// Results of different days are compared, so the data behind a name must not change unnoticed.
     #[test]
-    fn a_set_is_the_same_every_time() {
+    fn a_set_is_reproducible() {
         for (set, sum) in [
             (Set::cpu(10, 1), 1778293.0),
             (Set::doubles(10, 1), 1795990.2101072753),
@@ -151,9 +151,9 @@ mod tests {
             (Set::Mix { agents: 2, steps: 50 }, 12651916.12000005),
             (Set::Latencies { steps: 50 }, 809814.6980000006),
         ] {
-            let (points, told) = told(set);
+            let (points, actual) = count_and_sum(set);
             assert_eq!(points as u64, set.points());
-            assert!((told - sum).abs() < 1e-3, "the values sum up to {told}");
+            assert!((actual - sum).abs() < 1e-3, "the sum of the values is {actual}");
         }
     }
 

@@ -1,5 +1,5 @@
-//! Writes the points of a source in any number of formats at once. A file has its name only when it
-//! is whole.
+//! Writes the points of a generator in several formats at once. A file gets its name when it is
+//! complete.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -12,7 +12,7 @@ use crate::outcome::Outcome;
 
 const BUFFER_BYTES: usize = 1 << 20;
 
-/// A file that gets its name when it is whole.
+/// A file that gets its name when it is complete.
 pub(crate) struct Draft {
     file: BufWriter<File>,
     draft: PathBuf,
@@ -37,14 +37,14 @@ impl Draft {
     }
 }
 
-/// One format on its way to disk.
+/// The writer of one format.
 trait Writer {
     fn write(&mut self, points: &[Point]) -> Outcome<()>;
 
     fn finish(self: Box<Self>) -> Outcome<()>;
 }
 
-/// Writes all points of `source` to `folder`, in these formats; says how many there were.
+/// Writes all points of `source` to `folder` in these formats. Returns the number of points.
 pub(crate) fn write_all(
     source: &mut dyn Source,
     folder: &Path,
@@ -94,12 +94,12 @@ impl Writer for RemoteWrite {
     }
 }
 
-/// Influx lines, of one field or of several that share their tags and time.
+/// Influx lines with one field, or with several that share tags and timestamp.
 struct Lines {
     file: Draft,
-    /// Of each series, what stands before its value when it opens a line.
+    /// The text before the value of each series at the start of a line.
     heads: Vec<String>,
-    /// Of each series, what stands before its value within a line.
+    /// The text before the value of each series within a line.
     fields: Vec<String>,
     fields_per_line: usize,
     numbers: Numbers,
@@ -156,7 +156,7 @@ impl Writer for Lines {
     }
 }
 
-/// The items of JSON batches, each with the comma that follows it.
+/// Items of JSON batches, each followed by a comma.
 struct Json {
     file: Draft,
     heads: Vec<String>,
@@ -217,8 +217,8 @@ impl Writer for Json {
     }
 }
 
-/// Times in milliseconds (`time.i64`), numbers of series (`series.u32`) and values (`value.f64`),
-/// and what the series are (`series.tsv`, in the order of their numbers).
+/// Timestamps in milliseconds (`time.i64`), series numbers (`series.u32`), values (`value.f64`) and
+/// the table of series in the order of their numbers (`series.tsv`).
 struct Columns {
     times: Draft,
     series: Draft,

@@ -1,4 +1,4 @@
-//! Cuts a file into requests, before the clock starts.
+//! Splits a file into requests before the measurement starts.
 
 use std::fs::File;
 use std::io::{BufReader, Read};
@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::outcome::Outcome;
 
-/// Where the body of a request lies in its file.
+/// The location of a request body in its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Batch {
     pub(crate) offset: u64,
@@ -14,12 +14,12 @@ pub(crate) struct Batch {
     pub(crate) points: u64,
 }
 
-/// What stands around the lines of a body.
+/// Text around the lines of a body.
 #[derive(Clone, Copy)]
 pub(crate) struct Wrap {
     pub(crate) before: &'static str,
     pub(crate) after: &'static str,
-    /// How many bytes of the last line are left out.
+    /// Bytes at the end of the last line that are left out.
     pub(crate) cut: usize,
 }
 
@@ -27,7 +27,7 @@ impl Wrap {
     pub(crate) const NOTHING: Self = Self { before: "", after: "", cut: 0 };
 }
 
-/// Requests of `per_request` lines with `points_per_line` points each.
+/// Returns requests of `per_request` lines with `points_per_line` points each.
 pub(crate) fn lines(path: &Path, per_request: usize, points_per_line: u64) -> Outcome<Vec<Batch>> {
     let mut file = File::open(path)?;
     let mut buffer = vec![0; 8 << 20];
@@ -55,8 +55,8 @@ pub(crate) fn lines(path: &Path, per_request: usize, points_per_line: u64) -> Ou
     Ok(batches)
 }
 
-/// Requests that the file itself delimits, each with its number of points. Bodies are read too, so
-/// that they come from memory when they are sent.
+/// Returns the requests of a file that contains their lengths and numbers of points. Reads the
+/// bodies too, so that they are in the page cache when they are sent.
 pub(crate) fn frames(path: &Path) -> Outcome<Vec<Batch>> {
     let file = File::open(path)?;
     let end = file.metadata()?.len();
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_cut_in_full_requests_and_a_rest() {
+    fn lines_are_split_into_full_requests_and_a_remainder() {
         let batch = |offset, bytes, points| Batch { offset, bytes, points };
         assert_eq!(
             in_file(b"a\nbb\nccc\nd\ne\n", |path| lines(path, 2, 10)),
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_say_where_they_end() {
+    fn frames_are_delimited_by_their_lengths() {
         let bytes = b"\x02\0\0\0\x07\0\0\0ab\x01\0\0\0\x09\0\0\0c";
         let batch = |offset, bytes, points| Batch { offset, bytes, points };
         assert_eq!(in_file(bytes, frames), [batch(8, 2, 7), batch(18, 1, 9)]);

@@ -1,5 +1,5 @@
-//! HTTP/1.1 over one connection that is kept open. It knows just enough of HTTP to be cheap: the
-//! client shares the processor with the server that it measures.
+//! HTTP/1.1 over one keep-alive connection. Implements as little of HTTP as possible, to use little
+//! CPU: the client shares the cores with the server under test.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use crate::outcome::Outcome;
 
-/// Longer than any answer of a peer takes.
-const ANSWER_SECONDS_MAX: u64 = 900;
+/// Longer than any response of a peer takes.
+const RESPONSE_SECONDS_MAX: u64 = 900;
 
 /// A status and a body.
-pub(crate) struct Answer {
+pub(crate) struct Response {
     pub(crate) status: u16,
     pub(crate) body: Vec<u8>,
 }
@@ -22,12 +22,12 @@ pub(crate) struct Connection {
     line: String,
 }
 
-impl Answer {
-    pub(crate) fn is_good(&self) -> bool {
+impl Response {
+    pub(crate) fn is_success(&self) -> bool {
         (200..300).contains(&self.status)
     }
 
-    /// One line of it, for a message.
+    /// Returns one line for an error message.
     pub(crate) fn summary(&self) -> String {
         let text: String = String::from_utf8_lossy(&self.body).chars().take(200).collect();
         format!("{} {}", self.status, text.trim())
@@ -38,17 +38,17 @@ impl Connection {
     pub(crate) fn open(address: SocketAddr) -> Outcome<Self> {
         let stream = TcpStream::connect(address)?;
         stream.set_nodelay(true)?;
-        stream.set_read_timeout(Some(Duration::from_secs(ANSWER_SECONDS_MAX)))?;
+        stream.set_read_timeout(Some(Duration::from_secs(RESPONSE_SECONDS_MAX)))?;
         Ok(Self { stream: BufReader::with_capacity(1 << 16, stream), line: String::new() })
     }
 
-    /// Sends a whole request as it stands and reads the answer.
-    pub(crate) fn exchange(&mut self, request: &[u8]) -> Outcome<Answer> {
+    /// Sends a complete request and reads the response.
+    pub(crate) fn exchange(&mut self, request: &[u8]) -> Outcome<Response> {
         self.stream.get_mut().write_all(request)?;
-        self.answer()
+        self.response()
     }
 
-    fn answer(&mut self) -> Outcome<Answer> {
+    fn response(&mut self) -> Outcome<Response> {
         self.next_line()?;
         let status = self.line.split(' ').nth(1).and_then(|code| code.parse().ok());
         let status = status.ok_or_else(|| format!("no status in {:?}", self.line))?;
@@ -67,7 +67,7 @@ impl Connection {
         let mut body = Vec::new();
         if !chunked {
             self.read_into(&mut body, length)?;
-            return Ok(Answer { status, body });
+            return Ok(Response { status, body });
         }
         loop {
             self.next_line()?;
@@ -75,7 +75,7 @@ impl Connection {
             self.read_into(&mut body, length)?;
             self.next_line()?;
             if length == 0 {
-                return Ok(Answer { status, body });
+                return Ok(Response { status, body });
             }
         }
     }
@@ -90,7 +90,7 @@ impl Connection {
 
     fn read_into(&mut self, body: &mut Vec<u8>, length: usize) -> Outcome<()> {
         let read = (&mut self.stream).take(length as u64).read_to_end(body)?;
-        if read < length { Err("the answer broke off".into()) } else { Ok(()) }
+        if read < length { Err("the response is incomplete".into()) } else { Ok(()) }
     }
 }
 
@@ -111,14 +111,14 @@ mod tests {
         });
         let mut connection = Connection::open(address).unwrap();
         for _ in 0..2 {
-            let answer = connection.exchange(b"").unwrap();
-            assert_eq!((answer.status, answer.body.as_slice()), (status, body.as_bytes()));
+            let response = connection.exchange(b"").unwrap();
+            assert_eq!((response.status, response.body.as_slice()), (status, body.as_bytes()));
         }
         drop(server.join());
     }
 
     #[test]
-    fn answers_are_read_whole_and_the_connection_is_kept() {
+    fn responses_are_read_completely_and_the_connection_is_reused() {
         check("HTTP/1.1 204 No Content\r\n\r\n", 204, "");
         check("HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc", 200, "abc");
         check(

@@ -1,10 +1,10 @@
-//! The client: a keep-alive connection, requests cut from files before the clock starts, and a
-//! sender that times them.
+//! The client: keep-alive connections, requests prepared from files, and a sender that measures
+//! them.
 
 mod batches;
 mod connection;
 mod send;
 
 pub(crate) use batches::{Wrap, frames, lines};
-pub(crate) use connection::{Answer, Connection};
+pub(crate) use connection::{Connection, Response};
 pub(crate) use send::{Sent, send};

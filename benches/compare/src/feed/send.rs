@@ -1,5 +1,5 @@
-//! Sends the requests of a file over keep-alive connections, each as soon as the one before it was
-//! answered, and times them.
+//! Sends the requests of a file over keep-alive connections, each after the response to the
+//! previous one, and measures their times.
 
 use std::fs::File;
 use std::net::SocketAddr;
@@ -12,22 +12,22 @@ use super::connection::Connection;
 use crate::clock::Stopwatch;
 use crate::outcome::Outcome;
 
-/// As many as the cores of the machine that the figures are reported for.
+/// As many as the reference machine has cores.
 const CONNECTIONS: usize = 2;
 
-/// A load, over.
+/// The result of a load.
 #[derive(Debug, Default)]
 pub(crate) struct Sent {
     pub(crate) points: u64,
     pub(crate) seconds: f64,
-    /// Of each request, sorted.
+    /// The time of each request, sorted.
     pub(crate) took_ms: Vec<f64>,
     /// Requests that were refused, and the first refusal.
     pub(crate) refused: u64,
     pub(crate) refusal: Option<String>,
 }
 
-/// What one connection did.
+/// The result of one connection.
 #[derive(Default)]
 struct Done {
     took_ms: Vec<f64>,
@@ -35,8 +35,8 @@ struct Done {
     refusal: Option<String>,
 }
 
-/// Sends every batch of the file at `path`. `head` is the request line and the headers, each with
-/// its line end, but for the length of the body.
+/// Sends every batch of the file at `path`. `head` is the request line and the headers with line
+/// ends, without the content length.
 pub(crate) fn send(
     address: SocketAddr,
     head: &str,
@@ -56,11 +56,11 @@ pub(crate) fn send(
                 while let Some(batch) = batches.get(next.fetch_add(1, Ordering::Relaxed)) {
                     put_request(&mut request, head, &file, wrap, *batch)?;
                     let clock = Stopwatch::start();
-                    let answer = connection.exchange(&request)?;
+                    let response = connection.exchange(&request)?;
                     done.took_ms.push(clock.ms());
-                    if !answer.is_good() {
+                    if !response.is_success() {
                         done.refused += 1;
-                        done.refusal.get_or_insert_with(|| answer.summary());
+                        done.refusal.get_or_insert_with(|| response.summary());
                     }
                 }
                 Ok(done)
@@ -81,7 +81,7 @@ pub(crate) fn send(
     Ok(sent)
 }
 
-/// Head and body in one piece, so that they are one write.
+/// Builds a request with head and body contiguous, so that it takes one write.
 fn put_request(
     request: &mut Vec<u8>,
     head: &str,

@@ -1,13 +1,13 @@
-//! What is measured: the parts by name, and what each does with a server.
+//! The parts of the comparison by name, and the steps of each.
 
 mod bulk;
 mod cardinality;
 mod events;
-mod house;
-mod kept;
 mod late;
+mod measure_set;
+mod peer_server;
 mod table;
 mod tsbs;
 
-pub(crate) use house::Context;
+pub(crate) use peer_server::Context;
 pub(crate) use table::{PARTS, Part};

@@ -1,6 +1,6 @@
 //! The table of the parts.
 
-use super::house::Context;
+use super::peer_server::Context;
 use super::{bulk, cardinality, events, late, tsbs};
 use crate::data::Set;
 use crate::options::Scale;
@@ -8,14 +8,14 @@ use crate::outcome::Outcome;
 use crate::peers::Peer;
 use crate::results::Cell;
 
-/// A part: its set, and what is done with it.
+/// A part: its data set and its steps.
 pub(crate) struct Part {
     pub(crate) name: &'static str,
-    /// What its set is, for the report.
+    /// The description of its data set in the report.
     pub(crate) about: &'static str,
     pub(crate) set: fn(Scale) -> Set,
     pub(crate) serve: fn(&Context, &dyn Peer, Set, &mut Cell) -> Outcome<()>,
-    /// Whether the engines without a server can take part.
+    /// Whether engines without a server can run it.
     pub(crate) embedded: bool,
 }
 

@@ -1,17 +1,17 @@
-//! The cpu sets: every format and size of request, then one load that is weighed, asked, stopped,
-//! and one that is killed.
+//! The cpu sets: loads in each format and request size, then one load that is measured on disk,
+//! queried and stopped, and one that is killed.
 
 use rustix::process::Signal;
 
-use super::house::{Cargo, Context, House, Until};
-use super::kept::{ask_fast, cargo, keep, restart};
-use crate::ask::Asked;
+use super::measure_set::{measure_set, measure_throughput, restart, workload};
+use super::peer_server::{Context, PeerServer, Until, Workload};
 use crate::data::{Format, Set};
 use crate::outcome::Outcome;
 use crate::peers::{Feed, Peer};
+use crate::queries::QuerySet;
 use crate::results::{Cell, Row};
 
-/// A format, and how many lines, samples or items a request of it has.
+/// A format, and the number of lines, samples or items of a request.
 type Way = (Format, usize);
 
 const WAYS_SMALL: [Way; 6] = [
@@ -22,7 +22,7 @@ const WAYS_SMALL: [Way; 6] = [
     (Format::RemoteWrite(5_000), 5_000),
     (Format::Json, 500),
 ];
-/// What the small scale has no time for.
+/// Additional loads of the full scale.
 const WAYS_MORE: [Way; 4] = [
     (Format::Wide, 5_000),
     (Format::Wide, 50_000),
@@ -31,9 +31,9 @@ const WAYS_MORE: [Way; 4] = [
 ];
 const WAYS_MEDIUM: [Way; 2] = [(Format::Wide, 500), (Format::RemoteWrite(5_000), 5_000)];
 
-/// A thousand series: every way, again and again.
+/// Measures a thousand series: each format and size, repeatedly.
 pub(crate) fn small(context: &Context, peer: &dyn Peer, set: Set, cell: &mut Cell) -> Outcome<()> {
-    // A slow one is not worth the wait.
+    // InfluxDB is so slow that repetitions would take too long.
     let runs = if peer.name() == "influxdb" { 1 } else { context.options.runs };
     let more: &[Way] = context.options.scale.pick(&[], &WAYS_MORE);
     for way in WAYS_SMALL.iter().chain(more) {
@@ -41,29 +41,29 @@ pub(crate) fn small(context: &Context, peer: &dyn Peer, set: Set, cell: &mut Cel
             load(context, peer, set, *way, cell)?;
         }
     }
-    let asked = Asked::Cpu { hosts: 100, hours: 12 };
-    all(context, peer, set, asked, cell)?;
-    let mut house = House::new(context, peer)?;
-    let format = house.format(&[Format::Lines, Format::Json])?;
-    let cargo = cargo("", set, format);
-    let sent = house.send(&cargo)?;
+    let queries = QuerySet::Cpu { hosts: 100, hours: 12 };
+    all(context, peer, set, queries, cell)?;
+    let mut target = PeerServer::new(context, peer)?;
+    let format = target.format(&[Format::Lines, Format::Json])?;
+    let workload = workload("", set, format);
+    let sent = target.send(&workload)?;
     if sent.refused > 0 {
         return Err(sent.refusal.unwrap_or_default().into());
     }
-    restart(&mut house, &cargo, asked, Signal::KILL, cell)?;
-    house.leave()
+    restart(&mut target, &workload, queries, Signal::KILL, cell)?;
+    target.remove()
 }
 
-/// Ten thousand series: once each.
+/// Measures ten thousand series: each format once.
 pub(crate) fn medium(context: &Context, peer: &dyn Peer, set: Set, cell: &mut Cell) -> Outcome<()> {
     for way in WAYS_MEDIUM {
         load(context, peer, set, way, cell)?;
     }
     let hours = context.options.scale.pick(2, 6);
-    all(context, peer, set, Asked::Cpu { hosts: 1_000, hours }, cell)
+    all(context, peer, set, QuerySet::Cpu { hosts: 1_000, hours }, cell)
 }
 
-/// One load into an empty server, where the peer takes the format.
+/// Measures one load into an empty server, if the peer supports the format.
 fn load(
     context: &Context,
     peer: &dyn Peer,
@@ -75,29 +75,35 @@ fn load(
     if peer.write(feed).is_none() {
         return Ok(());
     }
-    let mut house = House::new(context, peer)?;
-    if house.takes(feed)? {
-        let cargo = Cargo { name: "", set, feed, per_request };
-        let mut load = house.load(&cargo, Until::Merged)?;
-        load.stored = Some(peer.count(&mut house.server, feed)?);
+    let mut target = PeerServer::new(context, peer)?;
+    if target.takes(feed)? {
+        let workload = Workload { name: "", set, feed, per_request };
+        let mut load = target.load(&workload, Until::Merged)?;
+        load.stored = Some(peer.count(&mut target.server, feed)?);
         cell.add(Row::Load(load))?;
     } else {
-        let reason = format!("{format}: there is nothing where this would be sent");
+        let reason = format!("{format}: the server has no route for it");
         cell.add(Row::Missing { reason })?;
     }
-    house.leave()
+    target.remove()
 }
 
-/// One load that is weighed and asked.
-fn all(context: &Context, peer: &dyn Peer, set: Set, asked: Asked, cell: &mut Cell) -> Outcome<()> {
+/// Measures one load with its disk space, queries and restart.
+fn all(
+    context: &Context,
+    peer: &dyn Peer,
+    set: Set,
+    queries: QuerySet,
+    cell: &mut Cell,
+) -> Outcome<()> {
     if peer.differs_in_acknowledgement_alone() {
         return Ok(());
     }
-    let mut house = House::new(context, peer)?;
-    let format = house.format(&[Format::Lines, Format::Json])?;
-    let cargo = cargo("", set, format);
-    keep(&mut house, &cargo, Some(asked), cell)?;
-    ask_fast(&house, asked, cell)?;
-    restart(&mut house, &cargo, asked, Signal::TERM, cell)?;
-    house.leave()
+    let mut target = PeerServer::new(context, peer)?;
+    let format = target.format(&[Format::Lines, Format::Json])?;
+    let workload = workload("", set, format);
+    measure_set(&mut target, &workload, Some(queries), cell)?;
+    measure_throughput(&target, queries, cell)?;
+    restart(&mut target, &workload, queries, Signal::TERM, cell)?;
+    target.remove()
 }

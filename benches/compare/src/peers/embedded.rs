@@ -1,5 +1,5 @@
-//! ClickHouse and DuckDB as engines in a process of Python: `embedded.py` beside this crate loads
-//! and asks them, and writes the rows that servers give.
+//! ClickHouse and DuckDB, embedded in a Python process: `embedded.py` of this crate loads and
+//! queries them, and prints rows like those of servers.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use crate::options::Scale;
 use crate::outcome::Outcome;
 use crate::results::Cell;
 
-/// The program, as it stood when this one was built.
+/// The Python program.
 const PROGRAM: &str = include_str!("../../embedded.py");
 
 /// An engine of the Python program.
@@ -19,7 +19,7 @@ pub(crate) struct Engine {
 }
 
 impl Engine {
-    /// Runs one part over the columns in `folder`; its files lie in `scratch` meanwhile.
+    /// Runs one part on the columns in `folder`, with files in `scratch`.
     pub(crate) fn run(
         &self,
         part: &str,
@@ -39,8 +39,8 @@ impl Engine {
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .spawn()?;
-        let told = child.stdout.take().ok_or("nothing is reported")?;
-        for line in BufReader::new(told).lines() {
+        let output = child.stdout.take().ok_or("the output is not piped")?;
+        for line in BufReader::new(output).lines() {
             cell.add(serde_json::from_str(&line?)?)?;
         }
         match child.wait()? {

@@ -1,5 +1,5 @@
-//! Where peers come from: the environment, the PATH, packages of Debian that are unpacked and not
-//! installed, and packages of Python in an environment of their own.
+//! Finds or fetches the peers: from the environment, the PATH, Debian packages that are unpacked
+//! and not installed, and Python packages in a virtual environment.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -7,10 +7,10 @@ use std::process::Command;
 use crate::options::variable;
 use crate::outcome::Outcome;
 
-/// Pinned, so that a run says what it compared with.
+/// Pinned, so that runs are comparable.
 const PYTHON_PACKAGES: [&str; 4] = ["chdb==4.4.0", "duckdb==2.0.0", "numpy", "pyarrow"];
 
-/// A program, and the version of the package that it came in, where it did.
+/// A program, and the name and version of its package, if it came in one.
 #[derive(Clone, Debug)]
 pub(crate) struct Program {
     pub(crate) path: PathBuf,
@@ -18,12 +18,12 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// What it says of its version when it is started with `argument`, else what its package said.
+    /// Returns the version of the package, else what the program prints when run with `argument`.
     pub(crate) fn version(&self, argument: &str) -> Outcome<String> {
-        let told = Command::new(&self.path).arg(argument).output()?;
-        let told = [told.stdout, told.stderr].concat();
-        let told = String::from_utf8_lossy(&told);
-        let line = told.lines().map(str::trim).find(|line| !line.is_empty());
+        let output = Command::new(&self.path).arg(argument).output()?;
+        let output = [output.stdout, output.stderr].concat();
+        let output = String::from_utf8_lossy(&output);
+        let line = output.lines().map(str::trim).find(|line| !line.is_empty());
         Ok(match (&self.package, line) {
             (Some(package), _) => package.clone(),
             (None, line) => line.unwrap_or("of unknown version").to_owned(),
@@ -31,7 +31,8 @@ impl Program {
     }
 }
 
-/// The program of a package: as named, else on the PATH, else unpacked below `home`.
+/// Returns the program of a package: at the given path, else on the PATH, else unpacked below
+/// `home`.
 pub(crate) fn debian_program(
     home: &Path,
     named: Option<&Path>,
@@ -41,7 +42,7 @@ pub(crate) fn debian_program(
     if let Some(path) = named {
         return match path.is_file() {
             true => Ok(Program { path: path.to_owned(), package: None }),
-            false => Err(format!("{} is no file", path.display()).into()),
+            false => Err(format!("{} is not a file", path.display()).into()),
         };
     }
     let path = variable("PATH").unwrap_or_default();
@@ -52,7 +53,7 @@ pub(crate) fn debian_program(
     let path = home.join("peers/unpacked/usr/bin").join(program);
     let packages = home.join("peers").join(package);
     if !path.is_file() {
-        crate::say(&format!("fetching the Debian package {package}"));
+        crate::print_line(&format!("fetching the Debian package {package}"));
         std::fs::create_dir_all(&packages)?;
         run(Command::new("apt-get").args(["download", package]).current_dir(&packages))?;
         let file = downloaded(&packages)?.ok_or("apt-get downloaded nothing")?;
@@ -66,13 +67,13 @@ pub(crate) fn debian_program(
     }
 }
 
-/// The newest package in a folder.
+/// Returns the newest package in a directory.
 fn downloaded(folder: &Path) -> Outcome<Option<PathBuf>> {
     let files = std::fs::read_dir(folder)?.flatten().map(|file| file.path());
     Ok(files.filter(|path| path.extension().is_some_and(|e| e == "deb")).max())
 }
 
-/// The Python that has the embedded engines.
+/// Returns a Python interpreter with the embedded engines, which are installed first if missing.
 pub(crate) fn python(home: &Path) -> Outcome<PathBuf> {
     let folder = home.join("peers/venv");
     let python = folder.join("bin/python");
@@ -81,7 +82,7 @@ pub(crate) fn python(home: &Path) -> Outcome<PathBuf> {
     if std::fs::read_to_string(&complete).is_ok_and(|has| has == wanted) {
         return Ok(python);
     }
-    crate::say(&format!("fetching the Python packages {wanted}"));
+    crate::print_line(&format!("fetching the Python packages {wanted}"));
     run(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
     run(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(PYTHON_PACKAGES))?;
     std::fs::write(complete, wanted)?;
@@ -89,12 +90,12 @@ pub(crate) fn python(home: &Path) -> Outcome<PathBuf> {
 }
 
 fn run(command: &mut Command) -> Outcome<()> {
-    let told = format!("{} {:?}", command.get_program().display(), command.get_args());
-    let done = command.output().map_err(|error| format!("{told} did not start: {error}"))?;
+    let call = format!("{} {:?}", command.get_program().display(), command.get_args());
+    let done = command.output().map_err(|error| format!("{call} did not start: {error}"))?;
     if done.status.success() {
         return Ok(());
     }
     let last = String::from_utf8_lossy(&done.stderr);
     let last = last.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-    Err(format!("{told} failed: {last}").into())
+    Err(format!("{call} failed: {last}").into())
 }

@@ -1,4 +1,4 @@
-//! InfluxDB 1.x with its defaults, but for the limit on series and its log of requests.
+//! InfluxDB 1.x with its defaults, except the limit on series and the request log.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -7,11 +7,11 @@ use serde_json::Value;
 
 use super::fetch::Program;
 use super::peer::{Feed, Mode, Peer, Write};
-use super::text::query;
-use crate::ask::{Aggregate, Digest, EventQuestion, MetricQuestion, Question};
+use super::text::query_string;
 use crate::data::{EVENTS_LINES, Format, HOUR_MS, T0_MS};
 use crate::feed::Wrap;
 use crate::outcome::Outcome;
+use crate::queries::{Aggregate, Digest, EventQuery, MetricQuery, Query};
 use crate::server::{Launch, Server, free_address};
 
 /// The program.
@@ -61,8 +61,9 @@ impl Peer for InfluxDb {
     }
 
     fn prepare(&self, server: &mut Server) -> Outcome<()> {
-        let made = server.post(&format!("/query?{}", query(&[("q", "CREATE DATABASE b")])))?;
-        if made.is_good() { Ok(()) } else { Err(made.summary().into()) }
+        let made =
+            server.post(&format!("/query?{}", query_string(&[("q", "CREATE DATABASE b")])))?;
+        if made.is_success() { Ok(()) } else { Err(made.summary().into()) }
     }
 
     fn write(&self, feed: Feed) -> Option<Write> {
@@ -74,7 +75,7 @@ impl Peer for InfluxDb {
         Some(Write { path: "/write?db=b", headers: "", wrap: Wrap::NOTHING, file })
     }
 
-    /// The log is all there is to flush, and it is synced.
+    /// Nothing to do: each write is synced to the log.
     fn flush(&self, _: &mut Server) -> Outcome<()> {
         Ok(())
     }
@@ -83,7 +84,7 @@ impl Peer for InfluxDb {
         Ok(None)
     }
 
-    fn weighed(&self) -> Option<(&'static str, &'static str)> {
+    fn counted_folder(&self) -> Option<(&'static str, &'static str)> {
         Some((
             "data",
             "its data without its log, which keeps up to 10 MB that are in the data already",
@@ -93,18 +94,18 @@ impl Peer for InfluxDb {
     fn count(&self, server: &mut Server, feed: Feed) -> Outcome<u64> {
         let fields = if feed == Feed::Events { "value" } else { "*" };
         let path = select(&format!("SELECT count({fields}) FROM /.*/"));
-        let digest = digest(&server.good("GET", &path)?)?;
+        let digest = digest(&server.success_body("GET", &path)?)?;
         Ok(digest.sum as u64)
     }
 
-    fn requests(&self, question: &Question) -> Option<Vec<String>> {
-        Some(vec![match question {
-            Question::Metric(question) => metric_query(question),
-            Question::Event(question) => event_query(question),
+    fn requests(&self, query: &Query) -> Option<Vec<String>> {
+        Some(vec![match query {
+            Query::Metric(query) => metric_query(query),
+            Query::Event(query) => event_query(query),
         }])
     }
 
-    fn digest(&self, _: &Question, bodies: &[Vec<u8>]) -> Outcome<Digest> {
+    fn digest(&self, _: &Query, bodies: &[Vec<u8>]) -> Outcome<Digest> {
         let mut sum = Digest::default();
         for body in bodies {
             let digest = digest(body)?;
@@ -115,14 +116,14 @@ impl Peer for InfluxDb {
     }
 }
 
-/// The numbers of an answer, without the times that open every row.
+/// Returns the digest of a response, without the timestamps that begin each row.
 fn digest(body: &[u8]) -> Outcome<Digest> {
-    let answer: Value = serde_json::from_slice(body)?;
-    if let Some(error) = answer["results"][0]["error"].as_str() {
+    let response: Value = serde_json::from_slice(body)?;
+    if let Some(error) = response["results"][0]["error"].as_str() {
         return Err(error.to_owned().into());
     }
     let mut digest = Digest::default();
-    for series in answer["results"][0]["series"].as_array().into_iter().flatten() {
+    for series in response["results"][0]["series"].as_array().into_iter().flatten() {
         for row in series["values"].as_array().into_iter().flatten() {
             let values = row.as_array().into_iter().flatten().skip(1);
             values.filter(|value| value.is_number()).for_each(|value| digest.add_value(value));
@@ -131,37 +132,37 @@ fn digest(body: &[u8]) -> Outcome<Digest> {
     Ok(digest)
 }
 
-fn metric_query(question: &MetricQuestion) -> String {
-    let aggregate = match question.aggregate {
+fn metric_query(query: &MetricQuery) -> String {
+    let aggregate = match query.aggregate {
         Aggregate::Average => "mean(value)",
         Aggregate::Maximum => "max(value)",
         Aggregate::Percentiles => "percentile(value,50),percentile(value,95),percentile(value,99)",
         Aggregate::Distinct => "count(distinct(value))",
     };
-    let host = question.host.as_ref();
+    let host = query.host.as_ref();
     let host = host.map_or(String::new(), |host| format!("hostname='{host}' AND "));
-    let group = question.group_by.map_or(String::new(), |key| format!(",{key}"));
-    let metrics = question.metrics.join(",");
-    let within = within(question.from_ms, question.to_ms);
+    let group = query.group_by.map_or(String::new(), |key| format!(",{key}"));
+    let metrics = query.metrics.join(",");
+    let within = within(query.from_ms, query.to_ms);
     select(&format!(
         "SELECT {aggregate} FROM {metrics} WHERE {host}{within} GROUP BY time({}s){group}",
-        question.step_s
+        query.step_s
     ))
 }
 
-fn event_query(question: &EventQuestion) -> String {
+fn event_query(query: &EventQuery) -> String {
     let within = within(T0_MS, T0_MS + 6 * HOUR_MS);
-    select(&match question {
-        EventQuestion::UsersByHour => {
+    select(&match query {
+        EventQuery::UsersByHour => {
             format!("SELECT count(distinct(user_id)) FROM events WHERE {within} GROUP BY time(1h)")
         }
-        EventQuestion::Newest { prefix, country } => format!(
+        EventQuery::Newest { prefix, country } => format!(
             "SELECT id,user_id,value,props FROM events WHERE \"name\" =~ /^{prefix}/ AND country='{country}' AND {within} ORDER BY time DESC LIMIT 100"
         ),
-        EventQuestion::CountsByCountryAndHour => {
+        EventQuery::CountsByCountryAndHour => {
             format!("SELECT count(value) FROM events WHERE {within} GROUP BY time(1h),country")
         }
-        EventQuestion::Statistics { name } => format!(
+        EventQuery::Statistics { name } => format!(
             "SELECT count(value),sum(value),mean(value),min(value),max(value),percentile(value,50),percentile(value,95),percentile(value,99) FROM events WHERE \"name\"='{name}' AND {within}"
         ),
     })
@@ -172,5 +173,5 @@ fn within(from_ms: i64, to_ms: i64) -> String {
 }
 
 fn select(statement: &str) -> String {
-    format!("/query?{}", query(&[("db", "b"), ("epoch", "s"), ("q", statement)]))
+    format!("/query?{}", query_string(&[("db", "b"), ("epoch", "s"), ("q", statement)]))
 }

@@ -1,5 +1,4 @@
-//! Who is compared: servers that speak HTTP, each in a file of its own, and engines that live in a
-//! process of Python.
+//! The peers: HTTP servers, each in a file of its own, and engines embedded in a Python process.
 
 mod embedded;
 mod fetch;

@@ -1,15 +1,15 @@
-//! What a server must say of itself to be compared.
+//! The interface of a peer with a server.
 
 use std::net::SocketAddr;
 use std::path::Path;
 
-use crate::ask::{Digest, Question};
 use crate::data::Format;
 use crate::feed::Wrap;
 use crate::outcome::Outcome;
+use crate::queries::{Digest, Query};
 use crate::server::{Launch, Server};
 
-/// What is sent.
+/// The kind of data that is sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Feed {
     Metrics(Format),
@@ -18,71 +18,70 @@ pub(crate) enum Feed {
     EventUsers,
 }
 
-/// Where and how a peer takes a feed.
+/// The request with which a peer accepts a feed.
 pub(crate) struct Write {
     pub(crate) path: &'static str,
-    /// Headers that only these requests have, each with its line end.
+    /// Additional headers, with line ends.
     pub(crate) headers: &'static str,
     pub(crate) wrap: Wrap,
-    /// The file of events; those of metrics are named by their format.
+    /// The file name for events; files of metrics are named by their format.
     pub(crate) file: &'static str,
 }
 
-/// What a server is started for.
+/// The mode of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
     Normal,
-    /// To bring its files to their final form, where a peer does that in a mode of its own.
+    /// Merges the files, for peers that do not merge fully while they serve.
     Merge,
 }
 
-/// A server that can be measured.
+/// A peer with a server.
 pub(crate) trait Peer: Sync {
     fn name(&self) -> &'static str;
 
     fn version(&self) -> Outcome<String>;
 
-    /// What has become of a point when its write is acknowledged.
+    /// Describes what an acknowledgement of a write guarantees.
     fn durability(&self) -> &'static str;
 
     fn launch(&self, folder: &Path, address: SocketAddr, mode: Mode) -> Outcome<Launch>;
 
-    /// Makes an empty server ready for points.
+    /// Prepares an empty server for points.
     fn prepare(&self, _server: &mut Server) -> Outcome<()> {
         Ok(())
     }
 
-    /// How it takes a feed; nothing when it does not.
+    /// Returns the request for a feed; `None` if the peer does not support it.
     fn write(&self, feed: Feed) -> Option<Write>;
 
-    /// Moves to disk what is in memory.
+    /// Writes data in memory to disk.
     fn flush(&self, server: &mut Server) -> Outcome<()>;
 
-    /// Brings what is on disk to its final form; nothing when that needs a start in
-    /// [`Mode::Merge`].
+    /// Merges the files; `None` if that requires a start in [`Mode::Merge`].
     fn merge(&self, server: &mut Server) -> Outcome<Option<()>>;
 
-    /// Whether it is another peer once more but for when it acknowledges.
+    /// Returns whether it differs from another peer only in when it acknowledges.
     fn differs_in_acknowledgement_alone(&self) -> bool {
         false
     }
 
-    /// The folder of its data directory that is weighed, and why not all of it; everything where
-    /// nothing is said.
-    fn weighed(&self) -> Option<(&'static str, &'static str)> {
+    /// Returns the subdirectory whose disk space counts, and the reason; `None` if everything
+    /// counts.
+    fn counted_folder(&self) -> Option<(&'static str, &'static str)> {
         None
     }
 
-    /// Whether an answer before the merge takes another way than one after it.
-    fn answers_change_path(&self) -> bool {
+    /// Returns whether queries are executed differently before and after the merge.
+    fn merge_changes_plans(&self) -> bool {
         false
     }
 
-    /// Points or events that it has.
+    /// Returns the number of stored points or events.
     fn count(&self, server: &mut Server, feed: Feed) -> Outcome<u64>;
 
-    /// The paths to get, one after another, for an answer; nothing when the peer cannot be asked.
-    fn requests(&self, question: &Question) -> Option<Vec<String>>;
+    /// Returns the paths to request in order for a query; `None` if the peer does not support it.
+    fn requests(&self, query: &Query) -> Option<Vec<String>>;
 
-    fn digest(&self, question: &Question, bodies: &[Vec<u8>]) -> Outcome<Digest>;
+    fn digest(&self, query: &Query, bodies: &[Vec<u8>]) -> Outcome<Digest>;
 }

@@ -1,5 +1,4 @@
-//! Telltale: the release that was just built, with the limits on requests and the expiry of old
-//! points out of the way.
+//! Telltale: the release build, without request limits and expiry.
 
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -8,18 +7,18 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::peer::{Feed, Mode, Peer, Write};
-use super::text::{escaped, query};
-use crate::ask::{Aggregate, Digest, EventQuestion, MetricQuestion, Question};
+use super::text::{escaped, query_string};
 use crate::data::{EVENTS_JSON, Format, HOUR_MS, T0_MS, USERS_JSON, iso};
 use crate::feed::Wrap;
 use crate::outcome::Outcome;
+use crate::queries::{Aggregate, Digest, EventQuery, MetricQuery, Query};
 use crate::server::{Launch, Server};
 
 const ADMIN_KEY: &str = "tt_compare0_0123456789abcdefghijABCDEFGHIJ0123456789abc";
 const JSON: &str = "Content-Type: application/json\r\n";
 const PROTOBUF: &str = "Content-Type: application/x-protobuf\r\nContent-Encoding: snappy\r\n\
     X-Prometheus-Remote-Write-Version: 0.1.0\r\n";
-/// The comma behind the last item of a batch, and the end of its line.
+/// The comma after the last item of a batch, and its line end.
 const COMMA_AND_END: usize = 2;
 
 /// When a write is acknowledged.
@@ -44,8 +43,8 @@ impl Peer for Telltale {
     }
 
     fn version(&self) -> Outcome<String> {
-        let told = Command::new(&self.program).arg("--version").output()?;
-        Ok(String::from_utf8_lossy(&told.stdout).trim().to_owned())
+        let output = Command::new(&self.program).arg("--version").output()?;
+        Ok(String::from_utf8_lossy(&output.stdout).trim().to_owned())
     }
 
     fn durability(&self) -> &'static str {
@@ -97,19 +96,19 @@ impl Peer for Telltale {
     }
 
     fn flush(&self, server: &mut Server) -> Outcome<()> {
-        server.good("POST", "/api/v1/admin/seal").map(drop)
+        server.success_body("POST", "/api/v1/admin/seal").map(drop)
     }
 
     fn merge(&self, server: &mut Server) -> Outcome<Option<()>> {
-        server.good("POST", "/api/v1/admin/merge").map(|_| Some(()))
+        server.success_body("POST", "/api/v1/admin/merge").map(|_| Some(()))
     }
 
     fn differs_in_acknowledgement_alone(&self) -> bool {
         self.durability == Durability::Interval
     }
 
-    /// Rollups come with the merge.
-    fn answers_change_path(&self) -> bool {
+    /// A merge writes rollups.
+    fn merge_changes_plans(&self) -> bool {
         true
     }
 
@@ -117,56 +116,57 @@ impl Peer for Telltale {
         if feed == Feed::Events {
             let (from, to) = six_hours();
             let path = format!("/api/v1/events/count?from={from}&to={to}&interval=1d");
-            let answer: Value = serde_json::from_slice(&server.good("GET", &path)?)?;
-            return answer["data"]["total"].as_u64().ok_or_else(|| "no total".into());
+            let response: Value = serde_json::from_slice(&server.success_body("GET", &path)?)?;
+            return response["data"]["total"].as_u64().ok_or_else(|| "no total".into());
         }
-        let listed = server.good("GET", "/api/v1/metrics?limit=1000")?;
+        let listed = server.success_body("GET", "/api/v1/metrics?limit=1000")?;
         let listed: Value = serde_json::from_slice(&listed)?;
         let names = listed["data"].as_array().into_iter().flatten();
         let names = names.filter_map(|metric| metric["name"].as_str());
         let mut points = 0;
-        // Of itself it measures a few things, which nobody sent.
+        // Metrics of the server about itself do not count.
         for name in names.filter(|name| !name.starts_with("telltale.")) {
-            let answer = server.good("GET", &format!("/api/v1/metrics/{}", escaped(name)))?;
-            let answer: Value = serde_json::from_slice(&answer)?;
-            points += answer["data"]["data_points"].as_u64().unwrap_or(0);
+            let response =
+                server.success_body("GET", &format!("/api/v1/metrics/{}", escaped(name)))?;
+            let response: Value = serde_json::from_slice(&response)?;
+            points += response["data"]["data_points"].as_u64().unwrap_or(0);
         }
         Ok(points)
     }
 
-    fn requests(&self, question: &Question) -> Option<Vec<String>> {
-        Some(match question {
-            Question::Metric(question) => vec![metric_query(question)],
-            Question::Event(question) => event_queries(question),
+    fn requests(&self, query: &Query) -> Option<Vec<String>> {
+        Some(match query {
+            Query::Metric(query) => vec![metric_query(query)],
+            Query::Event(query) => event_queries(query),
         })
     }
 
-    fn digest(&self, question: &Question, bodies: &[Vec<u8>]) -> Outcome<Digest> {
+    fn digest(&self, query: &Query, bodies: &[Vec<u8>]) -> Outcome<Digest> {
         let mut digest = Digest::default();
         for body in bodies {
-            let answer: Value = serde_json::from_slice(body)?;
-            let data = &answer["data"];
-            match question {
-                Question::Event(EventQuestion::Newest { .. }) => {
+            let response: Value = serde_json::from_slice(body)?;
+            let data = &response["data"];
+            match query {
+                Query::Event(EventQuery::Newest { .. }) => {
                     let events = data.as_array().into_iter().flatten();
                     events.for_each(|event| digest.add_value(&event["value"]));
                 }
-                Question::Event(EventQuestion::UsersByHour) => {
+                Query::Event(EventQuery::UsersByHour) => {
                     let hours = data["series"].as_array().into_iter().flatten();
                     hours.for_each(|hour| digest.add_value(&hour["distinct"]));
                 }
-                Question::Event(EventQuestion::CountsByCountryAndHour) => {
+                Query::Event(EventQuery::CountsByCountryAndHour) => {
                     add_points(&mut digest, &data["series"]);
                 }
-                Question::Event(EventQuestion::Statistics { .. }) => {
+                Query::Event(EventQuery::Statistics { .. }) => {
                     let numbers = data.as_object().into_iter().flatten();
                     numbers.for_each(|(_, number)| digest.add_value(number));
                 }
-                Question::Metric(_) => {
+                Query::Metric(_) => {
                     let several = data.as_array().map_or(std::slice::from_ref(data), Vec::as_slice);
-                    for answer in several {
-                        add_points(&mut digest, &answer["series"]);
-                        add_points(&mut digest, &answer["groups"]);
+                    for response in several {
+                        add_points(&mut digest, &response["series"]);
+                        add_points(&mut digest, &response["groups"]);
                     }
                 }
             }
@@ -175,7 +175,7 @@ impl Peer for Telltale {
     }
 }
 
-/// Adds the numbers of a series, or of every series of an object of them.
+/// Adds the numbers of a series, or of each series of an object.
 fn add_points(digest: &mut Digest, series: &Value) {
     if let Some(groups) = series.as_object() {
         groups.values().for_each(|series| add_points(digest, series));
@@ -186,33 +186,33 @@ fn add_points(digest: &mut Digest, series: &Value) {
     }
 }
 
-fn metric_query(question: &MetricQuestion) -> String {
-    let aggregation = match question.aggregate {
+fn metric_query(query: &MetricQuery) -> String {
+    let aggregation = match query.aggregate {
         Aggregate::Average => "avg",
         Aggregate::Maximum => "max",
         Aggregate::Percentiles => "p50,p95,p99",
         Aggregate::Distinct => "count",
     };
-    let (from, to) = (iso(question.from_ms), iso(question.to_ms));
-    let interval = interval(question.step_s);
+    let (from, to) = (iso(query.from_ms), iso(query.to_ms));
+    let interval = interval(query.step_s);
     let mut fields = vec![
         ("from", from.as_str()),
         ("to", to.as_str()),
         ("aggregation", aggregation),
         ("interval", interval),
     ];
-    let group = question.group_by.map(|key| format!("tags.{key}"));
+    let group = query.group_by.map(|key| format!("tags.{key}"));
     if let Some(group) = &group {
         fields.push(("group_by", group));
     }
-    if let Some(host) = &question.host {
+    if let Some(host) = &query.host {
         fields.push(("tags[hostname]", host));
     }
-    if let [metric] = question.metrics.as_slice() {
-        return format!("/api/v1/metrics/{}/query?{}", escaped(metric), query(&fields));
+    if let [metric] = query.metrics.as_slice() {
+        return format!("/api/v1/metrics/{}/query?{}", escaped(metric), query_string(&fields));
     }
-    fields.extend(question.metrics.iter().map(|metric| ("metric", *metric)));
-    format!("/api/v1/query?{}", query(&fields))
+    fields.extend(query.metrics.iter().map(|metric| ("metric", *metric)));
+    format!("/api/v1/query?{}", query_string(&fields))
 }
 
 fn interval(step_s: i64) -> &'static str {
@@ -223,20 +223,20 @@ fn interval(step_s: i64) -> &'static str {
     }
 }
 
-fn event_queries(question: &EventQuestion) -> Vec<String> {
+fn event_queries(query: &EventQuery) -> Vec<String> {
     let (from, to) = six_hours();
-    match question {
-        // Exact: `unique_users` of widgets is approximate beyond a thousand.
-        EventQuestion::UsersByHour => {
+    match query {
+        // Exact, unlike `unique_users` of widgets, which is approximate above a thousand.
+        EventQuery::UsersByHour => {
             vec![format!("/api/v1/events/count?from={from}&to={to}&interval=1h&distinct=user_id")]
         }
-        EventQuestion::Newest { prefix, country } => vec![format!(
+        EventQuery::Newest { prefix, country } => vec![format!(
             "/api/v1/events?name={prefix}*&from={from}&to={to}&limit=100&tags%5Bcountry%5D={country}"
         )],
-        EventQuestion::CountsByCountryAndHour => vec![format!(
+        EventQuery::CountsByCountryAndHour => vec![format!(
             "/api/v1/events/count?from={from}&to={to}&interval=1h&group_by=tags.country"
         )],
-        EventQuestion::Statistics { name } => {
+        EventQuery::Statistics { name } => {
             vec![format!("/api/v1/events/stats?name={name}&from={from}&to={to}")]
         }
     }

@@ -1,7 +1,7 @@
-//! Texts that requests are made of.
+//! Query strings and percent-encoding.
 
-/// A query string of these fields.
-pub(crate) fn query(fields: &[(&str, &str)]) -> String {
+/// Returns a query string of these fields.
+pub(crate) fn query_string(fields: &[(&str, &str)]) -> String {
     let fields: Vec<String> = fields
         .iter()
         .map(|(name, value)| format!("{}={}", escaped(name), escaped(value)))
@@ -9,7 +9,7 @@ pub(crate) fn query(fields: &[(&str, &str)]) -> String {
     fields.join("&")
 }
 
-/// With everything percent-encoded that is not plainly itself.
+/// Percent-encodes all but unreserved characters.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::new();
     for byte in text.bytes() {

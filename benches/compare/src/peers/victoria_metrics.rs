@@ -1,5 +1,5 @@
-//! VictoriaMetrics, single node, as its documentation says for Influx lines; the limits on queries
-//! are lifted, and its cache of answers is passed by, as dashboards that move with the time do.
+//! VictoriaMetrics, single node, configured for Influx lines as documented, without query limits.
+//! The result cache is bypassed, as by dashboards whose time range moves.
 
 use std::net::SocketAddr;
 use std::path::Path;
@@ -8,17 +8,17 @@ use serde_json::Value;
 
 use super::fetch::Program;
 use super::peer::{Feed, Mode, Peer, Write};
-use super::text::query;
-use crate::ask::{Aggregate, Digest, MetricQuestion, Question};
+use super::text::query_string;
 use crate::clock::pause;
 use crate::data::{Format, HOUR_MS, T0_MS};
 use crate::feed::Wrap;
 use crate::outcome::Outcome;
+use crate::queries::{Aggregate, Digest, MetricQuery, Query};
 use crate::server::{Launch, Server};
 
 const PROTOBUF: &str = "Content-Type: application/x-protobuf\r\nContent-Encoding: snappy\r\n\
     X-Prometheus-Remote-Write-Version: 0.1.0\r\n";
-/// All sets lie within so many hours from the first instant.
+/// All data sets are within this many hours of the first timestamp.
 const ALL_HOURS: i64 = 96;
 
 /// The program.
@@ -70,12 +70,12 @@ impl Peer for VictoriaMetrics {
     }
 
     fn flush(&self, server: &mut Server) -> Outcome<()> {
-        server.good("GET", "/internal/force_flush").map(drop)
+        server.success_body("GET", "/internal/force_flush").map(drop)
     }
 
     fn merge(&self, server: &mut Server) -> Outcome<Option<()>> {
-        server.good("GET", "/internal/force_merge")?;
-        // The answer comes before the work begins.
+        server.success_body("GET", "/internal/force_merge")?;
+        // The response comes before the work begins.
         pause(1.0);
         Ok(Some(()))
     }
@@ -84,25 +84,26 @@ impl Peer for VictoriaMetrics {
         let expression = format!(r#"sum(count_over_time({{__name__!=""}}[{ALL_HOURS}h]))"#);
         let time = ((T0_MS + ALL_HOURS * HOUR_MS) / 1_000 - 1).to_string();
         let fields = [("query", expression.as_str()), ("time", &time), ("nocache", "1")];
-        let answer = server.good("GET", &format!("/api/v1/query?{}", query(&fields)))?;
-        let answer: Value = serde_json::from_slice(&answer)?;
-        let count = answer["data"]["result"][0]["value"][1].as_str();
+        let response =
+            server.success_body("GET", &format!("/api/v1/query?{}", query_string(&fields)))?;
+        let response: Value = serde_json::from_slice(&response)?;
+        let count = response["data"]["result"][0]["value"][1].as_str();
         // Without any point there is no result.
         Ok(count.map_or(Ok(0.0), str::parse::<f64>)? as u64)
     }
 
-    fn requests(&self, question: &Question) -> Option<Vec<String>> {
-        match question {
-            Question::Metric(question) => metric_query(question).map(|path| vec![path]),
-            Question::Event(_) => None,
+    fn requests(&self, query: &Query) -> Option<Vec<String>> {
+        match query {
+            Query::Metric(query) => metric_query(query).map(|path| vec![path]),
+            Query::Event(_) => None,
         }
     }
 
-    fn digest(&self, _: &Question, bodies: &[Vec<u8>]) -> Outcome<Digest> {
+    fn digest(&self, _: &Query, bodies: &[Vec<u8>]) -> Outcome<Digest> {
         let mut digest = Digest::default();
         for body in bodies {
-            let answer: Value = serde_json::from_slice(body)?;
-            for series in answer["data"]["result"].as_array().into_iter().flatten() {
+            let response: Value = serde_json::from_slice(body)?;
+            for series in response["data"]["result"].as_array().into_iter().flatten() {
                 for point in series["values"].as_array().into_iter().flatten() {
                     digest.add_value(&point[1]);
                 }
@@ -112,17 +113,17 @@ impl Peer for VictoriaMetrics {
     }
 }
 
-fn metric_query(question: &MetricQuestion) -> Option<String> {
-    let host = question.host.as_ref().map(|host| format!(r#"hostname="{host}""#));
-    let step_s = question.step_s;
-    let (one, several) = match question.metrics.as_slice() {
+fn metric_query(query: &MetricQuery) -> Option<String> {
+    let host = query.host.as_ref().map(|host| format!(r#"hostname="{host}""#));
+    let step_s = query.step_s;
+    let (one, several) = match query.metrics.as_slice() {
         [one] => (*one, None),
         several => ("", Some(format!(r#"__name__=~"{}""#, several.join("|")))),
     };
     let matchers: Vec<String> = [several.clone(), host].into_iter().flatten().collect();
     let selector = format!("{one}{{{}}}[{step_s}s]", matchers.join(","));
     let names = if several.is_some() { " keep_metric_names" } else { "" };
-    let buckets = match question.aggregate {
+    let buckets = match query.aggregate {
         Aggregate::Average => format!("avg_over_time({selector}){names}"),
         Aggregate::Maximum => format!("max_over_time({selector}){names}"),
         Aggregate::Percentiles => format!(
@@ -130,19 +131,18 @@ fn metric_query(question: &MetricQuestion) -> Option<String> {
         ),
         Aggregate::Distinct => return None,
     };
-    let expression = match question.group_by {
+    let expression = match query.group_by {
         Some(key) => format!("avg by ({key}) ({buckets})"),
         None => buckets,
     };
-    // A bucket is what lies in (t - step, t], so that t a millisecond early holds exactly [t -
-    // step, t).
+    // The bucket of t covers (t - step, t]; with t one millisecond earlier it covers [t - step, t).
     let seconds = |ms: i64| format!("{}.{:03}", (ms - 1) / 1_000, (ms - 1) % 1_000);
     let fields = [
         ("query", expression.as_str()),
-        ("start", &seconds(question.from_ms + step_s * 1_000)),
-        ("end", &seconds(question.to_ms)),
+        ("start", &seconds(query.from_ms + step_s * 1_000)),
+        ("end", &seconds(query.to_ms)),
         ("step", &step_s.to_string()),
         ("nocache", "1"),
     ];
-    Some(format!("/api/v1/query_range?{}", query(&fields)))
+    Some(format!("/api/v1/query_range?{}", query_string(&fields)))
 }

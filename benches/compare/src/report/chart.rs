@@ -1,5 +1,5 @@
-//! Bars as SVG: groups of one bar a peer, from a linear or a logarithmic scale. Nothing but shapes
-//! and text, so that they show wherever Markdown does.
+//! Bar charts as SVG: groups with one bar per peer, on a linear or logarithmic scale. Only shapes
+//! and text, so that every Markdown viewer shows them.
 
 use super::markdown::number;
 
@@ -10,7 +10,7 @@ const BAR_HEIGHT: f64 = 15.0;
 const GROUP_GAP: f64 = 14.0;
 const TOP: f64 = 64.0;
 
-/// Who may have a bar, in the order of the legend.
+/// The names and colours of bars, in the order of the legend.
 const COLOURS: [(&str, &str); 6] = [
     ("telltale raw", "#6fb98f"),
     ("telltale", "#0b6e4f"),
@@ -20,26 +20,26 @@ const COLOURS: [(&str, &str); 6] = [
     ("duckdb", "#8a8a8a"),
 ];
 
-/// How lengths follow from values.
+/// The scale of the bars.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Axis {
     Linear,
     Logarithmic,
 }
 
-/// A bar: whose, and how much.
+/// A bar: peer and value.
 pub(crate) struct Bar {
     pub(crate) peer: &'static str,
     pub(crate) value: f64,
 }
 
-/// Bars that are compared with each other.
+/// A group of bars.
 pub(crate) struct Group {
     pub(crate) label: String,
     pub(crate) bars: Vec<Bar>,
 }
 
-/// The picture; nothing when there is nothing to show.
+/// Draws the chart; `None` if there are no values.
 pub(crate) fn draw(title: &str, axis: Axis, groups: &[Group]) -> Option<String> {
     let values = || groups.iter().flat_map(|group| &group.bars).map(|bar| bar.value);
     let (least, most) = values().fold((f64::MAX, 0.0), |(least, most): (f64, f64), value| {
@@ -52,7 +52,7 @@ pub(crate) fn draw(title: &str, axis: Axis, groups: &[Group]) -> Option<String> 
     let length = |value: f64| match axis {
         Axis::Linear => room * value / most,
         Axis::Logarithmic => {
-            // The least bar still shows.
+            // The shortest bar is still visible.
             let floor = (least * 0.5).log10();
             room * (value.log10() - floor) / (most.log10() - floor)
         }
@@ -121,8 +121,8 @@ mod tests {
             bars: vec![bar("telltale", 1.0), bar("duckdb", 2.0)],
         };
         let drawn = draw("Size", Axis::Linear, &[group]).unwrap_or_default();
-        assert!(drawn.contains("width=\"310.0\""), "half of the room: {drawn}");
-        assert!(drawn.contains("width=\"620.0\""), "all of the room: {drawn}");
+        assert!(drawn.contains("width=\"310.0\""), "half of the width: {drawn}");
+        assert!(drawn.contains("width=\"620.0\""), "the full width: {drawn}");
         assert!(drawn.contains("a &lt; b"), "{drawn}");
         assert!(draw("Nothing", Axis::Logarithmic, &[]).is_none());
     }

@@ -1,4 +1,4 @@
-//! `RESULTS.md` and its pictures.
+//! `RESULTS.md` and its charts.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -14,20 +14,20 @@ use crate::results::Row;
 
 const HOW_TO_READ: &str = "\
 Client and server share the cores; all traffic is on loopback; one peer runs at a time, on the same data. *Best peer* is the best of the
-others: of times and bytes less than 1× is better than it, of rates more than 1×. Servers are fed over two keep-alive connections, each request sent when the one before it is answered; the engines in a process
-(ClickHouse, DuckDB) take Arrow batches without network or text, so their loads are not of the same kind. CPU is what the kernel counts
-for the server, user and system, per million points: until the last answer, until it had flushed and was idle, and until it had merged.
-Medians of the runs. Differences below a fifth mean little.";
+others: Telltale is better with a ratio below 1× for times and bytes, above 1× for rates. Servers receive data over two keep-alive connections,
+each request sent after the response to the previous one; the embedded engines (ClickHouse, DuckDB) are loaded with Arrow batches, without
+network or text, so their loads are not comparable. CPU is the user and system time of the server per million points: until the last
+response, until it had flushed and was idle, and until it had merged. Medians of the runs. Differences below a fifth are not significant.";
 
 const ABOUT_QUERIES: &str = "\
 q1 average of a metric of one host by minute over an hour · q2 maximum of five metrics of one host by hour over all hours ·
 q3 average by host and hour over all hours · q4 average by region and 5 minutes over 6 hours · q5 50th, 95th and 99th percentile of all
 latencies by 5 minutes · q6 distinct users by hour (*approximate*: from a set metric, or a sketch) ·
 q7 newest 100 events by prefix of the name and country · q8 events by country and hour · q9 statistics of one name. First / median / 99th percentile in ms,
-CPU ms in parentheses. *telltale raw* is asked before blocks are merged, when there are no rollups: q1 to q4 then read every point,
-as the peers do; afterwards they read one-minute and one-hour rollups. Distributions are kept as one-minute cells from the start.";
+CPU ms in parentheses. *telltale raw* is measured before blocks are merged, without rollups: q1 to q4 then read every point, as the
+peers do; afterwards they read one-minute and one-hour rollups. Distributions are stored as one-minute cells from the start.";
 
-/// Writes what was measured at the scale of the options.
+/// Writes the report of the measurements at the scale of the options.
 pub(crate) fn write(context: &Context) -> Outcome<()> {
     let facts = Facts::read(context)?;
     let folder = PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/benchmarks"));
@@ -41,7 +41,7 @@ pub(crate) fn write(context: &Context) -> Outcome<()> {
         "make compare".to_owned()
     };
     let mut text = format!(
-        "# Telltale beside its peers\n\nWritten by `{command}`, which repeats it; `benches/compare/README.md` says how fair it is. {}\n\n{HOW_TO_READ}\n\n",
+        "# Telltale and its peers\n\nWritten by `{command}`, which updates it; `benches/compare/README.md` describes the method. {}\n\n{HOW_TO_READ}\n\n",
         machine()?
     );
     for (title, about, body) in [
@@ -51,30 +51,30 @@ pub(crate) fn write(context: &Context) -> Outcome<()> {
         ("Ingest", "", ingest::section(&facts)),
         (
             "Bytes per point",
-            "Allocated to every file of the data directory, after flush and merge.",
+            "Bytes allocated to all files of the data directory, after flush and merge.",
             space::disk(&facts),
         ),
         (
             "Peak memory, MB",
-            "Resident, until the load was flushed; of the engines in a process, with Python and its batches.",
+            "Resident memory until the load was flushed; for embedded engines including Python and its batches.",
             space::memory(&facts),
         ),
         ("Queries", ABOUT_QUERIES, queries::times(&facts)),
         (
             "Queries of single series",
-            "q1 as often as it can be asked over two connections.",
+            "Throughput of q1 over two connections.",
             queries::throughput(&facts),
         ),
         (
             "Restart",
-            "SIGTERM after everything above; SIGKILL right behind the last answer of a load of lines. Whole is an answer to q1 over the last hour. *close*: an engine in a process, opened again after it was closed.",
+            "SIGTERM after all of the above; SIGKILL immediately after the last response of a load of lines. A complete response is one to q1 with all minutes of the last hour. *close*: an embedded engine, closed and opened again.",
             space::restarts(&facts),
         ),
         ("Late points", "", growth::late(&facts)),
         ("Many series", "", growth::cardinality(&facts)),
         (
             "Answers",
-            "How many numbers, and their sum. Percentiles and approximate counts may differ by 2 %.",
+            "The count of the numbers of each result, and their sum. Percentiles and approximate counts may differ by 2 %.",
             queries::answers(&facts),
         ),
         ("Not measured", "", missing(&facts, &context.options.home)),
@@ -86,11 +86,11 @@ pub(crate) fn write(context: &Context) -> Outcome<()> {
     }
     let path = folder.join("RESULTS.md");
     std::fs::write(&path, format!("{}\n", text.trim_end()))?;
-    crate::say(&format!("\n{reached}\nall of it: {}", path.canonicalize()?.display()));
+    crate::print_line(&format!("\n{reached}\nfull report: {}", path.canonicalize()?.display()));
     Ok(())
 }
 
-/// Draws what can be drawn, and gives the Markdown that shows it.
+/// Draws the charts and returns the Markdown that shows them.
 fn pictures(facts: &Facts, folder: &Path) -> Outcome<String> {
     let rivals = || PEERS.into_iter().filter(|peer| *peer != "telltale-interval");
     let group = |label: String, value: &dyn Fn(&str) -> Option<f64>| {
@@ -149,21 +149,21 @@ fn peers(facts: &Facts) -> String {
     let mut table = Table::new(&[
         "peer",
         "version",
-        "what an acknowledgement means",
+        "guarantee of an acknowledgement",
         "day",
         "load of the machine before",
     ]);
     for peer in PEERS {
         let rows = || PARTS.iter().flat_map(|part| facts.rows(part.name, peer));
         let mut loads = Vec::new();
-        let mut told = None;
+        let mut description = None;
         for row in rows() {
             if let Row::Peer { version, durability, day, load_average } = row {
                 loads.push(*load_average);
-                told = Some((version, durability, day));
+                description = Some((version, durability, day));
             }
         }
-        if let Some((version, durability, day)) = told {
+        if let Some((version, durability, day)) = description {
             let most = loads.iter().copied().fold(0.0, f64::max);
             table.row([
                 peer.to_owned(),
@@ -177,7 +177,7 @@ fn peers(facts: &Facts) -> String {
     table.finish()
 }
 
-/// The reasons name no place of this machine.
+/// Lists what was not measured. Paths of this machine are removed from the reasons.
 fn missing(facts: &Facts, home: &Path) -> String {
     let mut text = String::new();
     for part in PARTS {

@@ -1,12 +1,11 @@
-//! What was measured, looked up by part and peer. Repeated loads are reported by the median of each
-//! of their numbers.
+//! The measurements by part and peer. Repeated loads are reported as the median of each number.
 
-use crate::contest::{PEERS, is_asked};
+use crate::contest::{PEERS, runs_with};
 use crate::outcome::Outcome;
 use crate::parts::{Context, PARTS};
-use crate::results::{self, Load, Query, Row};
+use crate::results::{self, Load, QueryResult, Row};
 
-/// Everything that was measured at a scale.
+/// All measurements at one scale.
 pub(crate) struct Facts {
     cells: Vec<Found>,
 }
@@ -21,7 +20,7 @@ impl Facts {
     pub(crate) fn read(context: &Context) -> Outcome<Self> {
         let mut cells = Vec::new();
         for part in PARTS {
-            for peer in PEERS.into_iter().filter(|peer| is_asked(part, peer)) {
+            for peer in PEERS.into_iter().filter(|peer| runs_with(part, peer)) {
                 let rows = results::load(&context.results(), part.name, peer)?;
                 cells.push(Found { part: part.name, peer, rows });
             }
@@ -34,7 +33,7 @@ impl Facts {
         found.map_or(&[], |cell| &cell.rows)
     }
 
-    /// The loads of a part, those of one set, format and size told as one.
+    /// Returns the loads of a part; those with the same set, format and request size are combined.
     pub(crate) fn loads(&self, part: &str, peer: &str) -> Vec<(Load, usize)> {
         let mut groups: Vec<Vec<&Load>> = Vec::new();
         for row in self.rows(part, peer) {
@@ -47,7 +46,7 @@ impl Facts {
         groups.iter().filter_map(|group| Some((median_load(group)?, group.len()))).collect()
     }
 
-    /// The load of a set in a format and size.
+    /// Returns the load of a set in a format and request size.
     pub(crate) fn load(
         &self,
         part: &str,
@@ -61,7 +60,7 @@ impl Facts {
         loads.into_iter().find(is_it)
     }
 
-    /// Bytes of a point on disk; of a part with several sets, of the last one.
+    /// Returns the bytes per point on disk; for a part with several sets, of the last one.
     pub(crate) fn bytes_per_point(&self, part: &str, peer: &str) -> Option<f64> {
         self.rows(part, peer).iter().rev().find_map(|row| match row {
             Row::Disk(disk) => Some(disk.bytes as f64 / disk.points as f64),
@@ -69,14 +68,20 @@ impl Facts {
         })
     }
 
-    pub(crate) fn query(&self, part: &str, peer: &str, shape: &str, state: &str) -> Option<&Query> {
+    pub(crate) fn query(
+        &self,
+        part: &str,
+        peer: &str,
+        shape: &str,
+        state: &str,
+    ) -> Option<&QueryResult> {
         self.rows(part, peer).iter().find_map(|row| match row {
             Row::Query(query) if query.shape == shape && query.state == state => Some(query),
             _ => None,
         })
     }
 
-    /// Questions that a second brings.
+    /// Returns the queries per second.
     pub(crate) fn throughput(&self, part: &str, peer: &str) -> Option<f64> {
         self.rows(part, peer).iter().find_map(|row| match row {
             Row::Throughput { per_second, .. } => Some(*per_second),
@@ -84,34 +89,34 @@ impl Facts {
         })
     }
 
-    /// The least that a peer other than Telltale needs.
+    /// Returns the lowest value of the peers other than Telltale.
     pub(crate) fn least(&self, value: impl Fn(&str) -> Option<f64>) -> Option<f64> {
         rivals().filter_map(value).min_by(f64::total_cmp)
     }
 
-    /// The most that a peer other than Telltale reaches.
+    /// Returns the highest value of the peers other than Telltale.
     pub(crate) fn most(&self, value: impl Fn(&str) -> Option<f64>) -> Option<f64> {
         rivals().filter_map(value).max_by(f64::total_cmp)
     }
 }
 
-/// Everybody but Telltale.
+/// Returns all peers other than Telltale.
 pub(crate) fn rivals() -> impl Iterator<Item = &'static str> {
     PEERS.into_iter().filter(|peer| !peer.starts_with("telltale"))
 }
 
 impl Load {
-    /// Points in a second of the wall clock.
+    /// Returns the points per second of wall-clock time.
     pub(crate) fn per_second(&self) -> f64 {
         self.points as f64 / self.seconds
     }
 
-    /// Seconds of a core for a million points.
+    /// Returns the CPU seconds per million points until the last response.
     pub(crate) fn cpu(&self, seconds: f64) -> f64 {
         seconds / self.points as f64 * 1e6
     }
 
-    /// The same, everything included that was measured.
+    /// Returns the CPU seconds per million points, flush and merge included if they were measured.
     pub(crate) fn cpu_all(&self) -> Option<f64> {
         self.cpu_merge.map(|seconds| self.cpu(seconds))
     }

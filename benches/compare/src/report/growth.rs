@@ -1,11 +1,11 @@
-//! What late points and many series cost.
+//! The cost of late points and of many series.
 
 use super::facts::Facts;
 use super::markdown::{Table, maybe, number};
 use crate::contest::PEERS;
 use crate::results::{Load, Row};
 
-/// Late points: each load, and what is kept of the rate on time.
+/// The table of late points: each load, and its share of the rate of points on time.
 pub(crate) fn late(facts: &Facts) -> String {
     let mut table = Table::new(&[
         "peer",
@@ -35,7 +35,7 @@ pub(crate) fn late(facts: &Facts) -> String {
     table.finish()
 }
 
-/// The same points in more and more series.
+/// The table of the same points in an increasing number of series.
 pub(crate) fn cardinality(facts: &Facts) -> String {
     let mut table = Table::new(&[
         "peer",
@@ -68,7 +68,7 @@ pub(crate) fn cardinality(facts: &Facts) -> String {
     table.finish()
 }
 
-/// Bytes that a load left for each of its points.
+/// Returns the bytes on disk per point of a load.
 fn disk(facts: &Facts, part: &str, peer: &str, set: &str) -> Option<f64> {
     facts.rows(part, peer).iter().find_map(|row| match row {
         Row::Disk(disk) if disk.set == set => Some(disk.bytes as f64 / disk.points as f64),

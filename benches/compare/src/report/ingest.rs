@@ -1,4 +1,4 @@
-//! How fast points go in, and at what cost.
+//! The rate and the cost of ingest.
 
 use super::facts::Facts;
 use super::markdown::{Table, maybe, number, ratio};
@@ -22,7 +22,7 @@ const HEADS: [&str; 13] = [
     "peak MB",
 ];
 
-/// A table for each part.
+/// Returns a table for each part.
 pub(crate) fn section(facts: &Facts) -> String {
     let mut text = String::new();
     for part in PARTS.iter().filter(|part| !["late", "cardinality"].contains(&part.name)) {

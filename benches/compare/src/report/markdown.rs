@@ -1,6 +1,6 @@
-//! Tables of Markdown, and numbers as people read them.
+//! Markdown tables, and formatting of numbers.
 
-/// A table under way.
+/// A table under construction.
 pub(crate) struct Table {
     text: String,
     rows: usize,
@@ -19,7 +19,7 @@ impl Table {
         self.put(cells);
     }
 
-    /// The table, or nothing when it has no rows.
+    /// Returns the table; empty if it has no rows.
     pub(crate) fn finish(self) -> String {
         if self.rows == 0 { String::new() } else { format!("{}\n", self.text) }
     }
@@ -31,7 +31,7 @@ impl Table {
     }
 }
 
-/// With three digits that count.
+/// Formats a number with three significant digits.
 pub(crate) fn number(value: f64) -> String {
     match value.abs() {
         v if v >= 1e6 => format!("{:.2} M", value / 1e6),
@@ -44,12 +44,12 @@ pub(crate) fn number(value: f64) -> String {
     }
 }
 
-/// A number, or a dash where there is none.
+/// Formats a number, or a dash if there is none.
 pub(crate) fn maybe(value: Option<f64>) -> String {
     value.map_or("–".to_owned(), number)
 }
 
-/// How many times the best peer; a dash where there is nothing to compare.
+/// Formats the ratio to the best peer, or a dash if there is none.
 pub(crate) fn ratio(value: Option<f64>, best: Option<f64>) -> String {
     match (value, best) {
         (Some(value), Some(best)) if best > 0.0 => format!("{:.2}×", value / best),

@@ -1,5 +1,4 @@
-//! The tables and charts of what was measured, in `docs/benchmarks` of the tree that this program
-//! was built from.
+//! The report: tables and charts in `docs/benchmarks` of the source tree of this program.
 
 mod chart;
 mod document;

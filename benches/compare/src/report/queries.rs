@@ -1,4 +1,4 @@
-//! How long answers take, and whether they are the same.
+//! Query times, and whether the results agree.
 
 use super::facts::Facts;
 use super::markdown::{Table, number, ratio};
@@ -6,26 +6,26 @@ use crate::contest::PEERS;
 use crate::parts::PARTS;
 use crate::results::Row;
 
-/// Answers of approximate methods may differ by this share, those of exact ones by [`EXACT`].
+/// Results of approximate methods may differ by this share, those of exact ones by [`EXACT`].
 const APPROXIMATE: f64 = 0.02;
 const EXACT: f64 = 1e-6;
 
-/// A question as it is found in the rows of somebody.
+/// A query of a part that some peer was measured with.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Asked {
+struct MeasuredQuery {
     part: &'static str,
     shape: String,
 }
 
-fn asked(facts: &Facts) -> Vec<Asked> {
+fn measured_queries(facts: &Facts) -> Vec<MeasuredQuery> {
     let mut all = Vec::new();
     for part in PARTS {
         for peer in PEERS {
             for row in facts.rows(part.name, peer) {
                 let Row::Query(query) = row else { continue };
-                let asked = Asked { part: part.name, shape: query.shape.clone() };
-                if !all.contains(&asked) {
-                    all.push(asked);
+                let measured = MeasuredQuery { part: part.name, shape: query.shape.clone() };
+                if !all.contains(&measured) {
+                    all.push(measured);
                 }
             }
         }
@@ -42,15 +42,15 @@ fn peers() -> Vec<&'static str> {
     PEERS.into_iter().filter(|peer| *peer != "telltale-interval").collect()
 }
 
-/// Times by question and peer; Telltale's before its merge apart from those after it.
+/// The table of times by query and peer; those of Telltale before and after its merge.
 pub(crate) fn times(facts: &Facts) -> String {
     let mut heads = vec!["set", "query", "telltale raw"];
     heads.extend(peers());
     heads.extend(["raw × best peer", "× best peer"]);
     let mut table = Table::new(&heads);
-    for Asked { part, shape } in asked(facts) {
+    for MeasuredQuery { part, shape } in measured_queries(facts) {
         let found = |peer: &str, state: &str| facts.query(part, peer, &shape, state);
-        let told = |peer: &str, state: &str| {
+        let cell = |peer: &str, state: &str| {
             found(peer, state).map_or("–".to_owned(), |query| {
                 let (first, p50) = (number(query.first_ms), number(query.p50_ms));
                 format!("{first} / {p50} / {} ({})", number(query.p99_ms), number(query.cpu_ms))
@@ -58,8 +58,8 @@ pub(crate) fn times(facts: &Facts) -> String {
         };
         let p50 = |peer: &str, state: &str| found(peer, state).map(|query| query.p50_ms);
         let best = facts.least(|peer| p50(peer, "final"));
-        let mut row = vec![part.to_owned(), shape.clone(), told("telltale", "raw")];
-        row.extend(peers().into_iter().map(|peer| told(peer, "final")));
+        let mut row = vec![part.to_owned(), shape.clone(), cell("telltale", "raw")];
+        row.extend(peers().into_iter().map(|peer| cell(peer, "final")));
         row.push(ratio(p50("telltale", "raw"), best));
         row.push(ratio(p50("telltale", "final"), best));
         table.row(row);
@@ -67,7 +67,7 @@ pub(crate) fn times(facts: &Facts) -> String {
     table.finish()
 }
 
-/// How many questions about single series are answered in a second.
+/// The table of queries of single series per second.
 pub(crate) fn throughput(facts: &Facts) -> String {
     let mut table = Table::new(&["set", "peer", "queries/s", "p50 ms", "p99 ms", "× best peer"]);
     for part in PARTS {
@@ -89,13 +89,13 @@ pub(crate) fn throughput(facts: &Facts) -> String {
     table.finish()
 }
 
-/// How many numbers each answer had and their sum, and whether all agree.
+/// The table of the count and sum of the numbers of each result, and whether all agree.
 pub(crate) fn answers(facts: &Facts) -> String {
     let mut heads = vec!["set", "query"];
     heads.extend(peers());
     heads.push("agree");
     let mut table = Table::new(&heads);
-    for Asked { part, shape } in asked(facts) {
+    for MeasuredQuery { part, shape } in measured_queries(facts) {
         let mut row = vec![part.to_owned(), shape.clone()];
         row.extend(peers().into_iter().map(|peer| {
             let query = facts.query(part, peer, &shape, "final");
@@ -107,28 +107,28 @@ pub(crate) fn answers(facts: &Facts) -> String {
     table.finish()
 }
 
-/// Whether all answers to a question are those of the most exact method that anybody has for it.
+/// Returns whether all results of a query agree with those of the most exact method.
 fn agree(facts: &Facts, part: &str, shape: &str) -> bool {
-    let told = |shape: &str| -> Vec<(u64, f64)> {
+    let digests = |shape: &str| -> Vec<(u64, f64)> {
         let states = |peer| ["final", "raw"].map(|state| facts.query(part, peer, shape, state));
         let all = peers().into_iter().flat_map(states).flatten();
         all.map(|query| (query.numbers, query.sum)).collect()
     };
     let plain = shape.split(' ').next().unwrap_or_default();
     let ways = [format!("{plain} exact"), plain.to_owned(), shape.to_owned()];
-    let exact = ways.iter().find_map(|shape| told(shape).first().copied());
+    let exact = ways.iter().find_map(|shape| digests(shape).first().copied());
     let Some((numbers, sum)) = exact else { return true };
     let tolerance = if is_exact(shape) { EXACT } else { APPROXIMATE };
     let agrees = |(n, s): (u64, f64)| n == numbers && (s - sum).abs() <= tolerance * sum.abs();
-    told(shape).into_iter().all(agrees)
+    digests(shape).into_iter().all(agrees)
 }
 
-/// Whether every peer answers this with the exact numbers.
+/// Returns whether all peers return exact numbers.
 fn is_exact(shape: &str) -> bool {
     matches!(shape, "q1" | "q2" | "q3" | "q4" | "q6" | "q7" | "q8")
 }
 
-/// The median time of a question, in milliseconds.
+/// Returns the median time of a query, in milliseconds.
 pub(crate) fn p50(facts: &Facts, part: &str, peer: &str, shape: &str) -> Option<f64> {
     facts.query(part, peer, shape, "final").map(|query| query.p50_ms)
 }

@@ -1,4 +1,4 @@
-//! Bytes on disk, memory, and what a restart takes.
+//! Disk space, memory, and the duration of restarts.
 
 use super::facts::Facts;
 use super::markdown::{Table, maybe, number, ratio};
@@ -6,11 +6,11 @@ use crate::contest::PEERS;
 use crate::parts::PARTS;
 use crate::results::{Load, Row};
 
-/// Sets that are weighed as a whole.
+/// Parts whose disk space is reported as a whole.
 pub(crate) const WEIGHED: [&str; 6] =
     ["tsbs-small", "tsbs-medium", "doubles", "mix", "latencies", "events"];
 
-/// Bytes of a point, by set and peer, and of whom not everything is counted.
+/// The table of bytes per point by set and peer, and notes on peers of which not all files count.
 pub(crate) fn disk(facts: &Facts) -> String {
     let mut text = by_peer(facts, |facts, part, peer| facts.bytes_per_point(part, peer));
     for peer in PEERS {
@@ -26,12 +26,12 @@ pub(crate) fn disk(facts: &Facts) -> String {
     text
 }
 
-/// The most memory that the load of a set took until it was flushed, by set and peer.
+/// The table of peak memory of a load until its flush, by set and peer.
 pub(crate) fn memory(facts: &Facts) -> String {
     by_peer(facts, |facts, part, peer| {
         let loads = facts.loads(part, peer).into_iter().map(|(load, _)| load);
         let loads: Vec<Load> = loads.filter(|load| load.set != "users as a set").collect();
-        // Of several ways, the one that all servers were kept with.
+        // Of several formats and sizes, the one in which all servers were loaded.
         let kept = loads.iter().rfind(|load| load.format == "lines" && load.per_request == 5_000);
         kept.or_else(|| loads.last()).map(|load| load.memory_mb)
     })
@@ -58,7 +58,7 @@ fn by_peer(facts: &Facts, value: fn(&Facts, &str, &str) -> Option<f64>) -> Strin
     table.finish()
 }
 
-/// Starts after a stop and after a kill.
+/// The table of starts after a stop and after a kill.
 pub(crate) fn restarts(facts: &Facts) -> String {
     let mut table = Table::new(&[
         "set",
@@ -66,7 +66,7 @@ pub(crate) fn restarts(facts: &Facts) -> String {
         "signal",
         "stop s",
         "ready s",
-        "whole answer s",
+        "complete response s",
         "points before",
         "points after",
         "MB",

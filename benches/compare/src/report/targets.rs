@@ -1,4 +1,4 @@
-//! What Telltale means to reach beside its peers, and whether it does.
+//! The performance targets of Telltale, and whether they are met.
 
 use super::facts::Facts;
 use super::markdown::{Table, number, ratio};
@@ -8,25 +8,25 @@ use crate::results::Load;
 
 const US: &str = "telltale";
 
-/// Which side of the bounds is the good one.
+/// Whether lower or higher values meet a target.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Good {
     AtMost,
     AtLeast,
 }
 
-/// What is compared with the bounds.
+/// The value that is compared with the bounds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Bound {
     /// The ratio to the best peer.
     Ratio,
-    /// The number itself.
+    /// The measured number.
     Number,
-    /// The ratio must keep its bound, the number itself reaches the aim.
+    /// The ratio for the required bound, the measured number for the aim.
     RatioThenNumber,
 }
 
-/// A line of the table.
+/// A row of the table.
 struct Target {
     what: String,
     must: f64,
@@ -37,7 +37,7 @@ struct Target {
     best: Option<f64>,
 }
 
-/// The table of all targets.
+/// Returns the table of all targets.
 pub(crate) fn table(facts: &Facts) -> String {
     let mut table = Table::new(&[
         "what",
@@ -132,7 +132,7 @@ fn space(facts: &Facts) -> Vec<Target> {
 }
 
 fn questions(facts: &Facts) -> Vec<Target> {
-    let asked = [
+    let queries = [
         ("tsbs-medium", "q1"),
         ("tsbs-medium", "q2"),
         ("tsbs-medium", "q3"),
@@ -145,7 +145,7 @@ fn questions(facts: &Facts) -> Vec<Target> {
         ("events", "q9"),
     ];
     let mut targets: Vec<Target> = Vec::new();
-    for (part, shape) in asked {
+    for (part, shape) in queries {
         let p50 = |peer: &str| queries::p50(facts, part, peer, shape);
         targets.push(Target {
             what: format!("{shape} of {part}: p50 ms"),
@@ -183,7 +183,7 @@ fn growth(facts: &Facts) -> Vec<Target> {
         let (few, many) = (series(peer, "1000 series")?, series(peer, "1000000 series")?);
         Some(many.cpu(many.cpu_ack) / few.cpu(few.cpu_ack))
     };
-    let kept = |peer: &str| {
+    let rate_share = |peer: &str| {
         let loads = facts.loads("late", peer);
         let rate =
             |set: &str| loads.iter().find(|(l, _)| l.set == set).map(|(l, _)| l.per_second());
@@ -212,8 +212,8 @@ fn growth(facts: &Facts) -> Vec<Target> {
             0.75,
             0.9,
             Good::AtLeast,
-            kept(US),
-            facts.most(kept),
+            rate_share(US),
+            facts.most(rate_share),
         ),
         number(
             "CPU of a point in a million series over that in a thousand",
@@ -229,7 +229,7 @@ fn growth(facts: &Facts) -> Vec<Target> {
 impl Target {
     fn row(&self) -> Vec<String> {
         let sign = if self.good == Good::AtMost { "≤" } else { "≥" };
-        let told = |bound: f64, is_ratio: bool| {
+        let formatted = |bound: f64, is_ratio: bool| {
             let bound = if bound < 1e3 { bound.to_string() } else { number(bound) };
             format!("{sign} {bound}{}", if is_ratio { "×" } else { "" })
         };
@@ -239,8 +239,8 @@ impl Target {
         let maybe = |value: Option<f64>| value.map_or("–".to_owned(), number);
         vec![
             self.what.clone(),
-            told(self.must, self.bound != Bound::Number),
-            told(self.aim, self.bound == Bound::Ratio),
+            formatted(self.must, self.bound != Bound::Number),
+            formatted(self.aim, self.bound == Bound::Ratio),
             maybe(self.us),
             maybe(self.best),
             ratio(self.us, self.best),

@@ -1,5 +1,5 @@
-//! A server of a peer at work: made on an empty folder, loaded, brought to its final form, stopped
-//! and started again.
+//! A server of a peer under test: started on an empty directory, loaded, merged, restarted,
+//! removed.
 
 use std::path::{Path, PathBuf};
 
@@ -13,10 +13,10 @@ use crate::peers::{Feed, Mode, Peer};
 use crate::results::{Load, quantile};
 use crate::server::{Server, free_address};
 
-/// After its start a server in the mode that merges looks for work now and then.
+/// A server started in [`Mode::Merge`] begins to merge within this time.
 const MERGE_BEGINS_SECONDS: f64 = 12.0;
 
-/// What every part needs to know.
+/// The options and directories of a run.
 pub(crate) struct Context {
     pub(crate) options: Options,
 }
@@ -26,7 +26,7 @@ impl Context {
         self.options.home.join("data")
     }
 
-    /// Where peers keep their files while they are measured.
+    /// The directory for data directories of running peers.
     pub(crate) fn scratch(&self) -> PathBuf {
         self.options.home.join("run")
     }
@@ -40,32 +40,32 @@ impl Context {
     }
 }
 
-/// What is sent to a server, in which pieces.
-pub(crate) struct Cargo<'a> {
-    /// How the row is named where a part sends several sets.
+/// A data set, and the requests in which it is sent.
+pub(crate) struct Workload<'a> {
+    /// The name of the row, for parts that send several sets; else empty.
     pub(crate) name: &'a str,
     pub(crate) set: Set,
     pub(crate) feed: Feed,
     pub(crate) per_request: usize,
 }
 
-/// Whether a load is measured up to the final form of the files.
+/// The point up to which a load is measured.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Until {
     Flushed,
     Merged,
 }
 
-/// A running server and whose it is.
-pub(crate) struct House<'a> {
+/// A running server and its peer.
+pub(crate) struct PeerServer<'a> {
     pub(crate) context: &'a Context,
     pub(crate) peer: &'a dyn Peer,
     pub(crate) server: Server,
     log: PathBuf,
 }
 
-impl<'a> House<'a> {
-    /// A server with nothing in it.
+impl<'a> PeerServer<'a> {
+    /// Starts a server on an empty directory.
     pub(crate) fn new(context: &'a Context, peer: &'a dyn Peer) -> Outcome<Self> {
         let folder = context.scratch().join(peer.name());
         if folder.exists() {
@@ -79,7 +79,7 @@ impl<'a> House<'a> {
         Ok(Self { context, peer, server, log })
     }
 
-    /// The first of these formats that the peer takes, as this program of it is.
+    /// Returns the first of these formats that the running version of the peer accepts.
     pub(crate) fn format(&mut self, formats: &[Format]) -> Outcome<Format> {
         for format in formats {
             if self.takes(Feed::Metrics(*format))? {
@@ -89,7 +89,7 @@ impl<'a> House<'a> {
         Err(format!("{} takes none of {formats:?}", self.peer.name()).into())
     }
 
-    /// Whether there is anything where the feed goes.
+    /// Returns whether the server has a route for the feed.
     pub(crate) fn takes(&mut self, feed: Feed) -> Outcome<bool> {
         let Some(write) = self.peer.write(feed) else { return Ok(false) };
         let request = format!(
@@ -100,10 +100,10 @@ impl<'a> House<'a> {
         Ok(connection.exchange(request.as_bytes())?.status != 404)
     }
 
-    /// Sends it all, and waits until it is flushed, or merged too where the peer can do that while
-    /// it serves.
-    pub(crate) fn load(&mut self, cargo: &Cargo<'_>, until: Until) -> Outcome<Load> {
-        let mut load = self.send(cargo)?;
+    /// Sends the workload and waits until it is flushed; with [`Until::Merged`] also until it is
+    /// merged, if the peer can merge while it serves.
+    pub(crate) fn load(&mut self, workload: &Workload<'_>, until: Until) -> Outcome<Load> {
+        let mut load = self.send(workload)?;
         let before = self.server.cpu_seconds()? - load.cpu_ack;
         self.peer.flush(&mut self.server)?;
         self.server.settle()?;
@@ -117,20 +117,20 @@ impl<'a> House<'a> {
         Ok(load)
     }
 
-    /// Sends it all and measures up to the last answer.
-    pub(crate) fn send(&self, cargo: &Cargo<'_>) -> Outcome<Load> {
-        let write = self.peer.write(cargo.feed).ok_or("the peer does not take this")?;
+    /// Sends the workload and measures up to the last response.
+    pub(crate) fn send(&self, workload: &Workload<'_>) -> Outcome<Load> {
+        let write = self.peer.write(workload.feed).ok_or("the peer does not take this")?;
         let json = write.headers.contains("json");
-        let (format, file) = match cargo.feed {
+        let (format, file) = match workload.feed {
             Feed::Metrics(format) => (format, format.file()),
             _ if json => (Format::Json, write.file.to_owned()),
             _ => (Format::Lines, write.file.to_owned()),
         };
-        let path = cargo.set.ensure(&self.context.data(), &[format])?.join(file);
+        let path = workload.set.ensure(&self.context.data(), &[format])?.join(file);
         let batches = match format {
             Format::RemoteWrite(_) => frames(&path)?,
-            Format::Wide => lines(&path, cargo.per_request, 10)?,
-            _ => lines(&path, cargo.per_request, 1)?,
+            Format::Wide => lines(&path, workload.per_request, 10)?,
+            _ => lines(&path, workload.per_request, 1)?,
         };
         let head = format!(
             "POST {} HTTP/1.1\r\nHost: {}\r\n{}{}",
@@ -138,11 +138,11 @@ impl<'a> House<'a> {
         );
         let cpu = self.server.cpu_seconds()?;
         let sent = send(self.server.address, &head, &path, write.wrap, &batches)?;
-        Ok(told(cargo, format, &sent, self.server.cpu_seconds()? - cpu))
+        Ok(load_row(workload, format, &sent, self.server.cpu_seconds()? - cpu))
     }
 
-    /// Brings its files to their final form and gives what that cost; where that needs a mode of
-    /// its own, it is in it then.
+    /// Merges the files and returns the CPU seconds. If the peer merges in a mode of its own only,
+    /// the server is restarted in that mode and stays in it.
     pub(crate) fn merge(&mut self) -> Outcome<f64> {
         let before = self.server.cpu_seconds()?;
         if self.peer.merge(&mut self.server)?.is_some() {
@@ -150,13 +150,14 @@ impl<'a> House<'a> {
             return Ok(self.server.cpu_seconds()? - before);
         }
         self.restart(Signal::TERM, Mode::Merge)?;
-        // There is nothing to see of its work before.
+        // The server is idle until it begins to merge, and would be taken for settled.
         crate::clock::pause(MERGE_BEGINS_SECONDS);
         self.server.settle()?;
         self.server.cpu_seconds()
     }
 
-    /// Stops it and starts it on the same folder; gives the seconds that the stop took.
+    /// Stops the server and starts it on the same directory. Returns the seconds that the stop
+    /// took.
     pub(crate) fn restart(&mut self, signal: Signal, mode: Mode) -> Outcome<f64> {
         let folder = self.server.folder.clone();
         let stop_s = self.server.stop(signal)?;
@@ -164,8 +165,8 @@ impl<'a> House<'a> {
         Ok(stop_s)
     }
 
-    /// Ends it and removes its files.
-    pub(crate) fn leave(mut self) -> Outcome<()> {
+    /// Stops the server and removes its files.
+    pub(crate) fn remove(mut self) -> Outcome<()> {
         let folder = self.server.folder.clone();
         self.server.stop(Signal::TERM)?;
         Ok(std::fs::remove_dir_all(folder)?)
@@ -177,11 +178,11 @@ fn start(peer: &dyn Peer, folder: &Path, log: &Path, mode: Mode) -> Outcome<Serv
     Server::start(peer.launch(folder, address, mode)?, address, folder, log)
 }
 
-fn told(cargo: &Cargo<'_>, format: Format, sent: &Sent, cpu_ack: f64) -> Load {
+fn load_row(workload: &Workload<'_>, format: Format, sent: &Sent, cpu_ack: f64) -> Load {
     Load {
-        set: cargo.name.to_owned(),
+        set: workload.name.to_owned(),
         format: format.to_string(),
-        per_request: cargo.per_request,
+        per_request: workload.per_request,
         points: sent.points,
         seconds: sent.seconds,
         cpu_ack,

@@ -1,26 +1,26 @@
-//! The nine questions, in no peer's language. `q1` to `q4` are asked of the cpu sets, `q5` of
-//! latencies, the others of events.
+//! The nine queries, independent of a query language. `q1` to `q4` query the cpu sets, `q5` the
+//! latencies, the others events.
 
 use crate::data::{HOUR_MS, LATENCY, T0_MS, USERS};
 
 const FIVE: [&str; 5] = ["usage_user", "usage_system", "usage_idle", "usage_nice", "usage_iowait"];
-/// How far the questions about the fleet, latencies and events look.
+/// Hours that queries of all hosts, latencies and events cover.
 const SIX_HOURS: usize = 6;
 
-/// What becomes of the values of a bucket.
+/// The aggregate of the values in a bucket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Aggregate {
     Average,
     Maximum,
     /// The 50th, 95th and 99th percentile of all values pooled.
     Percentiles,
-    /// How many different ones.
+    /// The number of distinct values.
     Distinct,
 }
 
-/// Buckets of values over a half-open range.
+/// Aggregates by bucket over a half-open time range.
 #[derive(Clone, Debug)]
-pub(crate) struct MetricQuestion {
+pub(crate) struct MetricQuery {
     pub(crate) metrics: Vec<&'static str>,
     pub(crate) host: Option<String>,
     pub(crate) group_by: Option<&'static str>,
@@ -30,12 +30,12 @@ pub(crate) struct MetricQuestion {
     pub(crate) to_ms: i64,
 }
 
-/// Questions about all six hours of events.
+/// Queries of all six hours of events.
 #[derive(Clone, Debug)]
-pub(crate) enum EventQuestion {
-    /// How many users were there, by hour?
+pub(crate) enum EventQuery {
+    /// Distinct users by hour.
     UsersByHour,
-    /// The newest hundred whose name begins so, of one country.
+    /// The newest hundred events of one country whose names begin with `prefix`.
     Newest {
         prefix: &'static str,
         country: String,
@@ -47,14 +47,14 @@ pub(crate) enum EventQuestion {
     },
 }
 
-/// A question as it is asked once.
+/// One query with its parameters.
 #[derive(Clone, Debug)]
-pub(crate) enum Question {
-    Metric(MetricQuestion),
-    Event(EventQuestion),
+pub(crate) enum Query {
+    Metric(MetricQuery),
+    Event(EventQuery),
 }
 
-/// One of the nine; hosts and hours differ from one time to the next.
+/// One of the nine queries; hosts and hours vary between repetitions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) name: &'static str,
@@ -62,47 +62,47 @@ pub(crate) struct Shape {
     hours: usize,
 }
 
-/// What is asked of a set.
+/// The queries of a data set.
 #[derive(Clone, Copy)]
-pub(crate) enum Asked {
+pub(crate) enum QuerySet {
     Cpu {
         hosts: usize,
         hours: usize,
     },
     Latencies,
     Events,
-    /// The users of the events, kept as a set metric.
+    /// The users of the events, stored as a set metric.
     EventUsers,
 }
 
-/// The shapes that are asked of a set.
-pub(crate) fn shapes(of: Asked) -> Vec<Shape> {
+/// Returns the shapes of a data set.
+pub(crate) fn shapes(of: QuerySet) -> Vec<Shape> {
     let (names, hosts, hours): (&[&'static str], _, _) = match of {
-        Asked::Cpu { hosts, hours } => (&["q1", "q2", "q3", "q4"], hosts, hours),
-        Asked::Latencies => (&["q5"], 1, SIX_HOURS),
-        Asked::Events => (&["q6", "q7", "q8", "q9"], 1, SIX_HOURS),
-        Asked::EventUsers => (&["q6 approximate"], 1, SIX_HOURS),
+        QuerySet::Cpu { hosts, hours } => (&["q1", "q2", "q3", "q4"], hosts, hours),
+        QuerySet::Latencies => (&["q5"], 1, SIX_HOURS),
+        QuerySet::Events => (&["q6", "q7", "q8", "q9"], 1, SIX_HOURS),
+        QuerySet::EventUsers => (&["q6 approximate"], 1, SIX_HOURS),
     };
     names.iter().map(|name| Shape { name, hosts, hours }).collect()
 }
 
 impl Shape {
-    /// The minutes of the last hour of a host: whole only when nothing was lost.
-    pub(crate) fn last_hour(self) -> Question {
-        match self.question(0) {
-            Question::Metric(question) => {
+    /// Returns a query of the last hour of a host by minute, complete only when no point was lost.
+    pub(crate) fn last_hour(self) -> Query {
+        match self.query(0) {
+            Query::Metric(query) => {
                 let to_ms = T0_MS + self.hours as i64 * HOUR_MS;
-                Question::Metric(MetricQuestion { from_ms: to_ms - HOUR_MS, to_ms, ..question })
+                Query::Metric(MetricQuery { from_ms: to_ms - HOUR_MS, to_ms, ..query })
             }
-            event @ Question::Event(_) => event,
+            event @ Query::Event(_) => event,
         }
     }
 
-    /// The question as it is asked the `time`-th time.
-    pub(crate) fn question(self, time: usize) -> Question {
+    /// Returns the query of repetition `time`.
+    pub(crate) fn query(self, time: usize) -> Query {
         let at = |hours: usize| T0_MS + hours as i64 * HOUR_MS;
         let host = Some(format!("host_{}", time * 7 % self.hosts));
-        let all = MetricQuestion {
+        let all = MetricQuery {
             metrics: vec!["usage_user"],
             host: None,
             group_by: None,
@@ -115,33 +115,33 @@ impl Shape {
             "q1" => {
                 let hour = time % self.hours.min(5);
                 let (from_ms, to_ms) = (at(hour), at(hour + 1));
-                Question::Metric(MetricQuestion { host, step_s: 60, from_ms, to_ms, ..all })
+                Query::Metric(MetricQuery { host, step_s: 60, from_ms, to_ms, ..all })
             }
             "q2" => {
                 let (metrics, aggregate) = (FIVE.to_vec(), Aggregate::Maximum);
-                Question::Metric(MetricQuestion { metrics, host, aggregate, ..all })
+                Query::Metric(MetricQuery { metrics, host, aggregate, ..all })
             }
-            "q3" => Question::Metric(MetricQuestion { group_by: Some("hostname"), ..all }),
+            "q3" => Query::Metric(MetricQuery { group_by: Some("hostname"), ..all }),
             "q4" => {
                 let to_ms = at(self.hours.min(SIX_HOURS));
                 let group_by = Some("region");
-                Question::Metric(MetricQuestion { group_by, step_s: 300, to_ms, ..all })
+                Query::Metric(MetricQuery { group_by, step_s: 300, to_ms, ..all })
             }
             "q5" => {
                 let (metrics, aggregate) = (vec![LATENCY], Aggregate::Percentiles);
-                Question::Metric(MetricQuestion { metrics, aggregate, step_s: 300, ..all })
+                Query::Metric(MetricQuery { metrics, aggregate, step_s: 300, ..all })
             }
-            "q6" => Question::Event(EventQuestion::UsersByHour),
+            "q6" => Query::Event(EventQuery::UsersByHour),
             "q6 approximate" => {
                 let (metrics, aggregate) = (vec![USERS], Aggregate::Distinct);
-                Question::Metric(MetricQuestion { metrics, aggregate, ..all })
+                Query::Metric(MetricQuery { metrics, aggregate, ..all })
             }
-            "q7" => Question::Event(EventQuestion::Newest {
+            "q7" => Query::Event(EventQuery::Newest {
                 prefix: "checkout.",
                 country: format!("C{:02}", time % 10),
             }),
-            "q8" => Question::Event(EventQuestion::CountsByCountryAndHour),
-            _ => Question::Event(EventQuestion::Statistics { name: "checkout.pay" }),
+            "q8" => Query::Event(EventQuery::CountsByCountryAndHour),
+            _ => Query::Event(EventQuery::Statistics { name: "checkout.pay" }),
         }
     }
 }

@@ -1,9 +1,9 @@
-//! An answer boiled down to how many numbers it has and their sum, so that answers in different
-//! shapes can be compared.
+//! A digest of a result, the count and sum of its numbers, which makes results of different peers
+//! comparable.
 
 use serde_json::Value;
 
-/// How many numbers, and their sum.
+/// The count and sum of the numbers of a result.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Digest {
     pub(crate) numbers: u64,
@@ -16,7 +16,7 @@ impl Digest {
         self.sum += number;
     }
 
-    /// Adds a number that may have come as text; anything else is no number.
+    /// Adds a number, or a string that contains one; ignores other values.
     pub(crate) fn add_value(&mut self, value: &Value) {
         let number = match value {
             Value::String(text) => text.parse().ok(),
