@@ -1,4 +1,4 @@
-//! The engine by itself: write, scan, replay, and the dashboard question.
+//! The engine alone: write, scan, replay, and a dashboard query.
 //!
 //! `cargo bench -p telltale-benches --bench engine`
 #![allow(clippy::unwrap_used, reason = "a failing bench may panic")]
@@ -16,7 +16,7 @@ fn open(dir: &Path, options: Options) -> Engine {
     Engine::open(dir, options).unwrap()
 }
 
-/// Log, head and seal together, with everything that runs behind them.
+/// Log, head and seal together, with all background work.
 fn write(c: &mut Criterion) {
     let mut group = c.benchmark_group("write");
     group.sample_size(10);
@@ -67,13 +67,13 @@ fn question(metric: &str, length: i64, interval: Interval, group_by: &[&str]) ->
 
 fn scan(c: &mut Criterion) {
     let dir = tempfile::tempdir().unwrap();
-    // So that minutes of six points are rolled up, too.
+    // So that minutes of six samples are rolled up, too.
     let engine = open(dir.path(), Options { threads: 1, rollup_points_min: 4, ..options() });
     day_of_points(&engine);
     let mut group = c.benchmark_group("query");
     group.sample_size(20);
     group.throughput(Throughput::Elements(8_640_000));
-    // Blocks from the head have no rollups yet: every point is decoded.
+    // Blocks from the head have no rollups yet: every sample is decoded.
     let all = question("cpu", DAY, Interval::HOUR, &[]);
     assert_eq!(engine.query(&all).unwrap().stats.points, 8_640_000);
     group.bench_function("raw scan, decode and average, one core", |b| {
@@ -86,7 +86,7 @@ fn scan(c: &mut Criterion) {
     group.bench_function("1000 series, 24 h at 10 s, avg by 5m and tag, rollups, one core", |b| {
         b.iter(|| black_box(engine.query(&rolled).unwrap()));
     });
-    // A minute less than whole cells: the points of two edges are read as well.
+    // One minute less than whole cells: the samples at both edges are read as well.
     let minutes = question("cpu", DAY, Interval::MINUTE, &["zone"]);
     group.bench_function("the same by minute", |b| {
         b.iter(|| black_box(engine.query(&minutes).unwrap()));
@@ -94,7 +94,7 @@ fn scan(c: &mut Criterion) {
     group.finish();
 }
 
-/// Opening after a kill: everything that was written is in the log.
+/// Opening after a kill: all data is in the log.
 fn replay(c: &mut Criterion) {
     let mut group = c.benchmark_group("restart");
     group.sample_size(10);

@@ -1,5 +1,5 @@
-//! Errors: what an event of an SDK of Sentry costs from its JSON to its group and what is stored of
-//! it, and lists over as many groups as there may be, through HTTP.
+//! Errors: the cost of a Sentry event from its JSON to its group and its stored form, and lists of
+//! the maximum number of groups over HTTP.
 //!
 //! `cargo bench -p telltale-benches --bench errors`
 #![allow(clippy::unwrap_used, reason = "a failing bench may panic")]
@@ -8,18 +8,18 @@ use std::fmt::Write as _;
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use telltale_benches::bench_server::BenchServer;
 use telltale_benches::data::options;
-use telltale_benches::house::House;
 use telltale_engine::Engine;
 use telltale_server::areas::errors::examine;
 use telltale_server::http::ErrorSettings;
 
-/// Groups of the lists.
+/// The number of groups in the lists.
 const GROUPS: usize = 100_000;
-/// Events of an envelope, as many as it may have.
+/// Events of an envelope, the maximum.
 const EVENTS: usize = 100;
 
-/// An envelope with one event of some 25 KB, 5 KB packed: 40 frames with their sources and
+/// Returns an envelope with one event of about 25 KB, 5 KB compressed: 40 frames with sources and
 /// variables, breadcrumbs, headers.
 fn envelope() -> Vec<u8> {
     let mut frames = String::new();
@@ -71,7 +71,7 @@ fn event(c: &mut Criterion) {
     group.finish();
 }
 
-/// An envelope of events that are each an error of its own.
+/// Returns an envelope of events of different errors.
 fn distinct(first: usize) -> String {
     let mut envelope = String::from("{}\n");
     for i in first..first + EVENTS {
@@ -89,16 +89,16 @@ fn distinct(first: usize) -> String {
 fn lists(c: &mut Criterion) {
     let dir = tempfile::tempdir().unwrap();
     let engine = Engine::open(dir.path(), options()).unwrap();
-    let house = House::open(engine);
+    let server = BenchServer::open(engine);
     let agent = ureq::Agent::new_with_defaults();
-    let url = |path: &str| format!("http://{}{path}", house.address);
+    let url = |path: &str| format!("http://{}{path}", server.address);
     for first in (0..GROUPS).step_by(EVENTS) {
         let request = agent.post(url("/api/1/envelope/"));
-        let request = request.header("Authorization", &house.authorization);
+        let request = request.header("Authorization", &server.authorization);
         request.send(distinct(first)).unwrap();
     }
     let ask = |path: &str| {
-        let request = agent.get(url(path)).header("Authorization", &house.authorization);
+        let request = agent.get(url(path)).header("Authorization", &server.authorization);
         request.call().unwrap().body_mut().read_to_string().unwrap()
     };
     let mut group = c.benchmark_group("errors");

@@ -1,5 +1,4 @@
-//! Events: from JSON to blocks, and the questions of dashboards over five million of them, through
-//! HTTP.
+//! Events: from JSON to blocks, and dashboard queries of five million of them over HTTP.
 //!
 //! `cargo bench -p telltale-benches --bench events`
 #![allow(
@@ -11,15 +10,15 @@
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use telltale_benches::bench_server::BenchServer;
 use telltale_benches::data::{START, day_of_points, options};
 use telltale_benches::events::{Dice, EVENTS, day_of_events, json, write};
-use telltale_benches::house::House;
 use telltale_engine::{Engine, TimestampMs};
 use telltale_server::areas::events::resolve_batch;
 
 const DAY: &str = "from=2024-10-04T00:00:00Z&to=2024-10-05T00:00:00Z";
 
-/// Parse, log, head and seal, as `POST /api/v1/events/batch` does them.
+/// Parse, log, head and seal, as in `POST /api/v1/events/batch`.
 fn ingest(c: &mut Criterion) {
     const BATCHES: u64 = 1_000;
     let mut dice = Dice::new(2);
@@ -61,11 +60,11 @@ fn questions(c: &mut Criterion) {
     assert_eq!(stats.events_stored, EVENTS);
     let each = stats.event_block_bytes as f64 / EVENTS as f64;
     println!("an event takes {each:.2} bytes on disk, in {} blocks", stats.event_blocks);
-    let house = House::open(engine);
+    let server = BenchServer::open(engine);
     let agent = ureq::Agent::new_with_defaults();
     let ask = |path: &str| {
-        let url = format!("http://{}/api/v1/{path}", house.address);
-        let request = agent.get(url).header("Authorization", &house.authorization);
+        let url = format!("http://{}/api/v1/{path}", server.address);
+        let request = agent.get(url).header("Authorization", &server.authorization);
         request.call().unwrap().body_mut().read_to_string().unwrap()
     };
     let mut group = c.benchmark_group("events over HTTP");
@@ -97,17 +96,17 @@ fn questions(c: &mut Criterion) {
     group.finish();
 }
 
-/// A dashboard of twelve widgets over a day of 8.6 million points and five million events.
+/// A dashboard of twelve widgets over a day of 8.6 million samples and five million events.
 fn dashboard(c: &mut Criterion) {
     let dir = tempfile::tempdir().unwrap();
     let engine = Engine::open(dir.path(), options()).unwrap();
     day_of_points(&engine);
     day_of_events(&engine);
-    let house = House::open(engine);
+    let server = BenchServer::open(engine);
     let agent = ureq::Agent::new_with_defaults();
     let post = |path: &str, body: &str| {
-        let url = format!("http://{}/api/v1/{path}", house.address);
-        let request = agent.post(url).header("Authorization", &house.authorization);
+        let url = format!("http://{}/api/v1/{path}", server.address);
+        let request = agent.post(url).header("Authorization", &server.authorization);
         let request = request.header("Content-Type", "application/json");
         request.send(body).unwrap().body_mut().read_to_string().unwrap()
     };
@@ -129,9 +128,9 @@ fn dashboard(c: &mut Criterion) {
     ] {
         post(&format!("dashboards/{id}/widgets"), widget);
     }
-    let url = format!("http://{}/api/v1/dashboards/{id}?{DAY}", house.address);
+    let url = format!("http://{}/api/v1/dashboards/{id}?{DAY}", server.address);
     let ask = || {
-        let request = agent.get(&url).header("Authorization", &house.authorization);
+        let request = agent.get(&url).header("Authorization", &server.authorization);
         request.call().unwrap().body_mut().read_to_string().unwrap()
     };
     let answer = ask();

@@ -1,4 +1,4 @@
-//! The dashboard question through HTTP: keep-alive, authentication, middleware and JSON included.
+//! A dashboard query over HTTP: keep-alive, authentication, middleware and JSON included.
 //!
 //! `cargo bench -p telltale-benches --bench http`
 #![allow(clippy::unwrap_used, reason = "a failing bench may panic")]
@@ -6,8 +6,8 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, criterion_group, criterion_main};
+use telltale_benches::bench_server::BenchServer;
 use telltale_benches::data::{day_of_points, options};
-use telltale_benches::house::House;
 use telltale_engine::Engine;
 
 fn dashboard(c: &mut Criterion) {
@@ -15,11 +15,11 @@ fn dashboard(c: &mut Criterion) {
     let engine = Engine::open(dir.path(), options()).unwrap();
     day_of_points(&engine);
     engine.merge().unwrap();
-    let house = House::open(engine);
+    let server = BenchServer::open(engine);
     let agent = ureq::Agent::new_with_defaults();
     let ask = |query: &str| {
-        let url = format!("http://{}/api/v1/metrics/cpu/query?{query}", house.address);
-        let request = agent.get(url).header("Authorization", &house.authorization);
+        let url = format!("http://{}/api/v1/metrics/cpu/query?{query}", server.address);
+        let request = agent.get(url).header("Authorization", &server.authorization);
         request.call().unwrap().body_mut().read_to_string().unwrap()
     };
     let day = "from=2024-10-04&to=2024-10-04";

@@ -1,5 +1,5 @@
-//! The ledger of jobs by itself, without HTTP: enqueue, fetch and finish, wake-ups, and the start
-//! over a million jobs. Every change is synced before it is answered.
+//! The job ledger alone, without HTTP: enqueue, fetch and completion, wake-ups, and a start with a
+//! million jobs. Every change is synced before its response.
 //!
 //! `cargo bench -p telltale-benches --bench jobs`
 #![allow(clippy::unwrap_used, reason = "a failing bench may panic")]
@@ -20,9 +20,9 @@ use telltale_server::platform::ticks::Ticks;
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
-/// Callers that send at the same time.
+/// Concurrent clients.
 const CALLERS: u64 = 64;
-/// Jobs of a batch: as many as the API takes.
+/// Jobs of a batch, the maximum of the API.
 const BATCH: usize = 1_000;
 
 fn open(dir: &Path) -> Arc<Jobs> {
@@ -62,7 +62,7 @@ async fn register(jobs: &Jobs) -> WorkerId {
     jobs.register(about).await.unwrap().id
 }
 
-/// Runs `work` once for each of `count` items, by callers that each wait for their answer.
+/// Runs `work` once for each of `count` items, by clients that each wait for their response.
 async fn by_callers<Work>(jobs: &Arc<Jobs>, count: u64, work: impl Fn(Arc<Jobs>) -> Work)
 where
     Work: Future<Output = ()> + Send + 'static,

@@ -1,12 +1,12 @@
-//! How fast a batch in JSON becomes columns: 500 metric inputs of some 197 bytes, with ISO times
-//! and four tags each, the way `POST /api/v1/metrics/batch` takes them; and 500 events of some 300
-//! bytes, with four tags and small properties. One core. Then what agents send in bulk: lines of
-//! Influx with ten tags and one field, 200 bytes each; lines of ten tags and ten fields; and metric
-//! inputs a line each. 5 000 lines to a body. And requests of remote-write, 5 000 series of ten
-//! labels and one sample each, of which `unpack` is what Snappy takes.
+//! Parsing of bodies into columns on one core: 500 JSON metric inputs of about 197 bytes, with ISO
+//! timestamps and four tags each, as in `POST /api/v1/metrics/batch`; 500 events of about 300
+//! bytes, with four tags and small properties; bulk bodies of 5 000 lines: Influx lines of 200
+//! bytes with ten tags and one field, Influx lines with ten tags and ten fields, and metric inputs
+//! as NDJSON; and remote-write requests of 5 000 series with ten labels and one sample each, where
+//! `unpack` is the decompression.
 //!
-//! `columns` is the whole way, texts and series resolved by the engine; `points` and `events` stop
-//! before the engine.
+//! `columns` includes strings and series resolved by the engine; `points` and `events` end before
+//! the engine.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot be set up must not run")]
 
@@ -22,11 +22,12 @@ use telltale_server::areas::bulk::Version;
 use telltale_server::areas::{bulk, events, metrics};
 use telltale_tests::remote_write::{self, RequestV2, TimeSeriesV2, WriteRequest};
 
-/// 2026-01-02T04:00:00Z, later than all points of the batch.
+/// 2026-01-02T04:00:00Z, later than all samples of the batch.
 const NOW: TimestampMs = TimestampMs(1_767_326_400_000);
 const ITEMS: usize = 500;
 
-/// A batch as an agent sends it: 50 hosts with ten metrics each, every one at its own time.
+/// Returns a batch of an agent: 50 hosts with ten metrics each, every sample with a time of its
+/// own.
 fn body() -> Vec<u8> {
     let kinds = ["gauge", "counter", "distribution"];
     let mut text = String::from("{\"metrics\":[");
@@ -51,7 +52,7 @@ fn parse(c: &mut Criterion) {
     let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
     let engine = Engine::open(&dir.path().join("data"), options).unwrap();
     let body = body();
-    // Agents send the same series again and again: they are known when the clock starts.
+    // Agents send the same series repeatedly: they are known before the measurement.
     let (points, outcome) = metrics::resolve_batch(&engine, NOW, &body).unwrap();
     assert_eq!((outcome.accepted, points.len()), (ITEMS, ITEMS));
     engine.write(points).unwrap();
@@ -73,8 +74,8 @@ fn parse(c: &mut Criterion) {
     group.finish();
 }
 
-/// A batch as an application sends it: twenty names, a user in a hundred, every event at its own
-/// time.
+/// Returns a batch of an application: twenty names, one user per hundred events, every event with a
+/// time of its own.
 fn event_body() -> Vec<u8> {
     let mut text = String::from("{\"events\":[");
     for i in 0..ITEMS {
@@ -118,8 +119,8 @@ fn parse_events(c: &mut Criterion) {
     group.finish();
 }
 
-/// The series of a request as Prometheus sends them: a sample of each of ten metrics of 500 hosts,
-/// half of them counters, some 230 bytes each.
+/// Returns the series of a Prometheus request: one sample of each of ten metrics of 500 hosts, half
+/// of them counters, about 230 bytes each.
 const SERIES: usize = 5_000;
 
 fn labels(series: usize) -> [(&'static str, String); 10] {
@@ -193,7 +194,7 @@ fn parse_remote_write(c: &mut Criterion) {
             b.iter(|| snap::raw::Decoder::new().decompress_vec(black_box(&packed)).unwrap());
         });
     }
-    // What a reader costs that makes a structure of everything, to compare with.
+    // For comparison, a parser that builds a document of everything.
     let body = write_v1(1).encode_to_vec();
     group.bench_function("v1/structures", |b| {
         b.iter(|| WriteRequest::decode(black_box(body.as_slice())).unwrap());
@@ -201,10 +202,10 @@ fn parse_remote_write(c: &mut Criterion) {
     group.finish();
 }
 
-/// Lines of a body in bulk.
+/// Lines of a bulk body.
 const LINES: usize = 5_000;
 
-/// Ten tags, as the agents of a fleet have them.
+/// Returns ten tags, as agents of a fleet have them.
 fn tags(host: usize) -> String {
     format!(
         ",hostname=host_{host:04},region=eu-west-1,datacenter=eu-west-1b,rack=67,os=Ubuntu16.10,arch=x86,team=CHI,\
@@ -212,7 +213,7 @@ fn tags(host: usize) -> String {
     )
 }
 
-/// Lines of some 200 bytes with one field each.
+/// Returns lines of about 200 bytes with one field each.
 fn narrow_lines() -> Vec<u8> {
     let mut text = String::new();
     for i in 0..LINES {
@@ -223,7 +224,7 @@ fn narrow_lines() -> Vec<u8> {
     text.into_bytes()
 }
 
-/// Lines of ten fields each, as the Time Series Benchmark Suite makes them.
+/// Returns lines of ten fields each, as the Time Series Benchmark Suite sends them.
 fn wide_lines() -> Vec<u8> {
     const FIELDS: [&str; 10] = [
         "usage_user",

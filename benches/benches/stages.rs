@@ -1,6 +1,6 @@
-//! The way of a point, stage by stage: resolve, log and head, seal, merge of sketches, answer.
+//! The stages of a sample: resolve, log and head, seal, merge of sketches, response.
 //!
-//! What is read of bodies is in `parse`, decoding and aggregation of points in `engine`.
+//! Parsing is measured in `parse`, decoding and aggregation in `engine`.
 //!
 //! `cargo bench -p telltale-benches --bench stages`
 #![allow(clippy::unwrap_used, reason = "a failing bench may panic")]
@@ -8,8 +8,8 @@
 use std::hint::black_box;
 
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use telltale_benches::bench_server::BenchServer;
 use telltale_benches::data::{DAY, START, fill, options, series};
-use telltale_benches::house::House;
 use telltale_engine::{
     Aggregation, Durability, Engine, Interval, MetricName, MetricQuery, MetricType, Options,
     PointBatch, SeriesId, SeriesKeyHash, TimeRange, TimestampMs,
@@ -17,7 +17,7 @@ use telltale_engine::{
 
 const SERIES: usize = 1_000;
 
-/// From what an agent sent to the id of its series.
+/// From the bytes of a series to its id.
 fn resolve(c: &mut Criterion) {
     let dir = tempfile::tempdir().unwrap();
     let (series_per_metric, series_total) = (usize::MAX, usize::MAX);
@@ -63,7 +63,7 @@ fn resolve(c: &mut Criterion) {
     group.finish();
 }
 
-/// Durable in the log and readable in the head: what a writer waits for.
+/// Durable in the log and readable in the head: the time a writer waits.
 fn log_and_head(c: &mut Criterion) {
     let mut group = c.benchmark_group("log and head");
     for (name, durability, ticks) in [
@@ -140,7 +140,7 @@ fn seal_and_merge(c: &mut Criterion) {
     group.finish();
 }
 
-/// 200 series of latencies, an hour, a value of each every second.
+/// Writes 200 series of latencies for an hour, one value per second each.
 fn latencies(engine: &Engine) -> Vec<SeriesId> {
     let mut batch = engine.batch();
     let ids = (0..200).map(|i| {
@@ -161,7 +161,7 @@ fn latencies(engine: &Engine) -> Vec<SeriesId> {
     ids
 }
 
-/// Percentiles over many series are merged from the sketches of each.
+/// Percentiles over many series are computed from their merged sketches.
 fn sketches(c: &mut Criterion) {
     let dir = tempfile::tempdir().unwrap();
     let engine = Engine::open(dir.path(), Options { threads: 1, ..options() }).unwrap();
@@ -188,8 +188,7 @@ fn sketches(c: &mut Criterion) {
     group.finish();
 }
 
-/// An answer of 28 800 points in 20 groups: the engine's part, and with the JSON and HTTP around
-/// it.
+/// A result of 28 800 values in 20 groups: in the engine alone, and with JSON and HTTP.
 fn render(c: &mut Criterion) {
     let dir = tempfile::tempdir().unwrap();
     let engine = Engine::open(dir.path(), options()).unwrap();
@@ -210,15 +209,15 @@ fn render(c: &mut Criterion) {
     group.bench_function("columns of the engine", |b| {
         b.iter(|| black_box(engine.query(&query).unwrap()));
     });
-    let house = House::open(engine);
+    let server = BenchServer::open(engine);
     let agent = ureq::Agent::new_with_defaults();
     let url = format!(
         "http://{}/api/v1/metrics/cpu/query?from=2024-10-04&to=2024-10-04&interval=1m&group_by=tags.zone",
-        house.address
+        server.address
     );
     group.bench_function("JSON over HTTP", |b| {
         b.iter(|| {
-            let request = agent.get(&url).header("Authorization", &house.authorization);
+            let request = agent.get(&url).header("Authorization", &server.authorization);
             black_box(request.call().unwrap().body_mut().read_to_string().unwrap())
         });
     });

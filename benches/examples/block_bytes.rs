@@ -1,5 +1,4 @@
-//! Where the bytes and the processor go: data sets through the engine alone, from columns to merged
-//! blocks.
+//! Bytes on disk and CPU time by data set, in the engine alone, from columns to compacted blocks.
 //!
 //! `cargo run --release -p telltale-benches --example block_bytes [data set] [agents] [hours]`
 //!
@@ -10,7 +9,7 @@
 //!   decimals and four noise; each report has a time of its own to the millisecond.
 //! - `latencies`: 46 values a second of a log-normal latency with three decimals, as a
 //!   distribution.
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program to be read by people")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "its output is for people")]
 #![allow(clippy::disallowed_methods, reason = "it measures the process")]
 
 use std::path::Path;
@@ -42,7 +41,7 @@ impl Rng {
     }
 }
 
-/// What one metric of an agent does.
+/// How one metric of an agent changes.
 #[derive(Clone, Copy)]
 enum Shape {
     Walk { whole: bool },
@@ -96,7 +95,7 @@ impl Shape {
     }
 }
 
-/// Seconds of processor that this process has used.
+/// Returns the CPU seconds of this process.
 fn cpu() -> f64 {
     let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
     let (_, fields) = stat.rsplit_once(')').unwrap();

@@ -1,14 +1,13 @@
-//! Memory of an active series, everything counted: resident bytes of the process before and after a
-//! million series with six tags each have been written, once as they are first met and once more as
-//! agents repeat them.
+//! Memory per active series: resident bytes of the process before and after a million series with
+//! six tags each are written, first as new series and then repeated.
 //!
 //! `cargo run --release -p telltale-benches --example series_memory [series]`
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program to be read by people")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "its output is for people")]
 
 use telltale_benches::data::{START, options};
 use telltale_engine::{Engine, MetricType, TimestampMs};
 
-/// Ten metrics of every host, as agents send them.
+/// Ten metrics of every host.
 const METRICS: usize = 10;
 
 fn resident() -> u64 {

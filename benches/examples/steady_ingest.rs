@@ -1,11 +1,10 @@
-//! Memory of the server under steady ingest: the real program with its default settings takes the
-//! points of 10 000 series over HTTP, each batch durable before it is acknowledged, and answers a
-//! dashboard's question every second. Every minute a line tells what it has taken and what it
-//! holds.
+//! Memory of the server under steady ingest: the real program with default settings receives
+//! samples of 10 000 series over HTTP, each batch durable before it is acknowledged, and a
+//! dashboard query every second. Prints the samples received and the memory used every minute.
 //!
 //! `TELLTALE_TEST_BIN=<target>/release/telltale cargo run --release -p telltale-benches --example
 //! steady_ingest [minutes] [points per second]`
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program to be read by people")]
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "its output is for people")]
 #![allow(clippy::disallowed_methods, reason = "it paces its load by the clock of the machine")]
 
 use std::fmt::Write as _;
@@ -15,7 +14,7 @@ use std::time::{Duration, Instant};
 use telltale_tests::{Client, Server, Setup, iso, now_ms};
 
 const SERIES: usize = 10_000;
-/// As many as one request may carry.
+/// The maximum of one request.
 const BATCH: usize = 500;
 /// Connections that share the load.
 const AGENTS: usize = 4;
@@ -47,7 +46,7 @@ fn main() {
     });
 }
 
-/// Sends an agent's share of the points in time with the clock, series after series.
+/// Sends the samples of one agent at their rate, series after series.
 fn send(client: &Client, agent: usize, rate: usize, end: Instant, taken: &AtomicU64) {
     let every = Duration::from_secs_f64((BATCH * AGENTS) as f64 / rate as f64);
     let mut next = Instant::now() + every * agent as u32 / AGENTS as u32;
@@ -79,8 +78,8 @@ fn send(client: &Client, agent: usize, rate: usize, end: Instant, taken: &Atomic
     }
 }
 
-/// Asks once a second, until `end`, for the last hour of a metric by zone; the longest that an
-/// answer took, in milliseconds.
+/// Queries the last hour of a metric by zone once a second, until `end`. Returns the longest time
+/// of a query, in milliseconds.
 fn ask_until(client: &Client, end: Instant) -> f64 {
     let mut slowest = Duration::ZERO;
     while Instant::now() < end {
@@ -91,7 +90,7 @@ fn ask_until(client: &Client, end: Instant) -> f64 {
             "/api/v1/metrics/agent.metric_3/query?from={from}&to={to}&aggregation=avg&interval=1m&group_by=tags.zone"
         );
         let answer = client.get(&path);
-        // Nobody has heard of the metric before the first batch is in.
+        // The metric does not exist before the first batch is stored.
         assert!([200, 404].contains(&answer.status), "{answer:?}");
         slowest = slowest.max(asked.elapsed());
         std::thread::sleep(Duration::from_secs(1).saturating_sub(asked.elapsed()));
@@ -109,7 +108,7 @@ fn disk_mb(server: &Server) -> u64 {
     let mut folders = vec![server.data().to_owned()];
     let mut bytes = 0;
     while let Some(folder) = folders.pop() {
-        // Files come and go while the server works.
+        // Files appear and disappear while the server runs.
         for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
             match entry.metadata() {
                 Ok(of) if of.is_dir() => folders.push(entry.path()),

@@ -1,15 +1,16 @@
-//! Series and values that look like those of real agents, the same in every run.
+//! Series and values like those of real agents, the same in every run.
 
 use telltale_engine::{
     Clock, Durability, Engine, Maintenance, MetricType, Options, PointBatch, SeriesId, TimestampMs,
 };
 
-/// When all data begins: the start of a day.
+/// The start of all data: the start of a day.
 pub const START: i64 = 20_000 * DAY;
 /// A day in milliseconds.
 pub const DAY: i64 = 86_400_000;
 
-/// Options of an engine that does its upkeep when told, on a clock two days after [`START`].
+/// Returns options of an engine that seals and compacts only on request, with a clock two days
+/// after [`START`].
 pub fn options() -> Options {
     Options {
         durability: Durability::Interval(std::time::Duration::from_millis(50)),
@@ -19,7 +20,7 @@ pub fn options() -> Options {
     }
 }
 
-/// `count` series of one gauge, each with a host of its own and one of 20 zones.
+/// Creates `count` series of one gauge, each with its own host and one of 20 zones.
 ///
 /// # Panics
 /// When the engine refuses them.
@@ -32,13 +33,13 @@ pub fn series(engine: &Engine, metric: &str, count: usize) -> Vec<SeriesId> {
     ids.collect::<Result<_, _>>().unwrap_or_else(|e| panic!("{e}"))
 }
 
-/// A walk in hundredths.
+/// Returns a value of a random walk with two decimals.
 pub fn value(series: usize, tick: i64) -> f64 {
     let noise = (series as i64 * 7919 + tick * 104_729) % 37;
     ((tick / 7 + noise) % 10_000) as f64 / 100.0
 }
 
-/// One point of every series.
+/// Returns one sample of every series.
 pub fn fill(batch: &mut PointBatch, ids: &[SeriesId], tick: i64, step_ms: i64) {
     let time = TimestampMs(START + tick * step_ms);
     for (i, id) in ids.iter().enumerate() {
@@ -46,7 +47,7 @@ pub fn fill(batch: &mut PointBatch, ids: &[SeriesId], tick: i64, step_ms: i64) {
     }
 }
 
-/// A day of 1 000 series of `cpu` at ten seconds: 8.64 million points, sealed.
+/// Writes and seals a day of 1 000 series of `cpu` at ten seconds: 8.64 million samples.
 ///
 /// # Panics
 /// When the engine refuses them.

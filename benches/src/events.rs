@@ -1,4 +1,4 @@
-//! Events that look like those of a shop, the same in every run.
+//! Events like those of a shop, the same in every run.
 
 use std::fmt::Write as _;
 
@@ -6,24 +6,24 @@ use telltale_engine::{Engine, EventBatch, NewEvent, Properties, TimestampMs, Wri
 
 use crate::data::{DAY, START};
 
-/// Events of [`day_of_events`].
+/// The number of events of [`day_of_events`].
 pub const EVENTS: u64 = 5_000_000;
-/// Names, of which each is as frequent as the others.
+/// The number of names, which are equally frequent.
 pub const NAMES: u64 = 20;
-/// Users, of which each is as frequent as the others.
+/// The number of users, who are equally frequent.
 pub const USERS: u64 = 100_000;
 
-/// Numbers that look like chance (splitmix64).
+/// A pseudo-random number generator (SplitMix64).
 #[derive(Clone, Copy, Debug)]
 pub struct Dice(u64);
 
 impl Dice {
-    /// The dice of this seed.
+    /// Creates a generator with this seed.
     pub fn new(seed: u64) -> Self {
         Self(seed)
     }
 
-    /// A number below `n`.
+    /// Returns a number below `n`.
     pub fn below(&mut self, n: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -33,8 +33,8 @@ impl Dice {
     }
 }
 
-/// Adds one event: a random user, name, value of two decimals, three tags of 50, 5 and 3 values,
-/// small properties.
+/// Adds one event: a random user and name, a value with two decimals, three tags with 50, 5 and 3
+/// values, and small properties.
 fn push(batch: &mut EventBatch, dice: &mut Dice, time: TimestampMs) {
     let user = format!("user-{}", dice.below(USERS));
     let name = format!("shop.event-{}", dice.below(NAMES));
@@ -58,7 +58,7 @@ fn push(batch: &mut EventBatch, dice: &mut Dice, time: TimestampMs) {
     assert!(pushed.is_ok(), "{pushed:?}");
 }
 
-/// Writes a batch and waits until it is in.
+/// Writes a batch and waits until it is durable.
 ///
 /// # Panics
 /// When the engine refuses it.
@@ -71,7 +71,7 @@ pub fn write(engine: &Engine, batch: EventBatch) {
     assert!(matches!(outcome, Ok(Ok(_))), "{outcome:?}");
 }
 
-/// Five million events spread over a day, sealed and merged.
+/// Writes five million events, spread over a day, and seals and compacts them.
 ///
 /// # Panics
 /// When the engine refuses them.
@@ -88,7 +88,8 @@ pub fn day_of_events(engine: &Engine) {
     assert!(engine.seal().is_ok() && engine.merge().is_ok());
 }
 
-/// The body of a batch of `count` events of some 300 bytes each: four tags, small properties.
+/// Returns the body of a batch of `count` events of about 300 bytes each: four tags, small
+/// properties.
 pub fn json(dice: &mut Dice, count: usize) -> Vec<u8> {
     let mut text = String::from("{\"events\":[");
     for i in 0..count {

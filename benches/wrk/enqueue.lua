@@ -1,4 +1,4 @@
--- One job a request.
+-- One job per request.
 wrk.method = "POST"
 wrk.headers["Authorization"] = "Bearer " .. os.getenv("KEY")
 wrk.headers["Content-Type"] = "application/json"

@@ -1,4 +1,4 @@
--- A thousand jobs a request.
+-- A thousand jobs per request.
 wrk.method = "POST"
 wrk.headers["Authorization"] = "Bearer " .. os.getenv("KEY")
 wrk.headers["Content-Type"] = "application/json"

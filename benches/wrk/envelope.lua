@@ -1,4 +1,4 @@
--- The event of an SDK of Sentry in the file ENVELOPE, packed by gzip.
+-- The Sentry envelope in the file ENVELOPE, compressed with gzip.
 local file = io.open(os.getenv("ENVELOPE"), "rb")
 wrk.body = file:read("*a")
 file:close()

@@ -1,2 +1,2 @@
--- One path again and again.
+-- One path, repeatedly.
 wrk.headers["Authorization"] = "Bearer " .. os.getenv("KEY")

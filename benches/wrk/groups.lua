@@ -1,4 +1,4 @@
--- Errors each of a group of its own.
+-- Errors of different groups.
 local headers = { ["Authorization"] = "Bearer " .. os.getenv("KEY"), ["Content-Type"] = "application/json" }
 local form = '{"exception":{"type":"Error%d","message":"cannot reach shard %d","backtrace":["app.py:10 in run"]},'
   .. '"level":"%s","user":{"id":"u%d"},"fingerprint":["g%d"],"environment":"production"}'

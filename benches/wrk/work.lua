@@ -1,4 +1,4 @@
--- Fetches fifty jobs as the worker WORKER, then acknowledges each in a request of its own, and again.
+-- Fetches fifty jobs as the worker WORKER, then acknowledges each in its own request, repeatedly.
 local headers = { ["Authorization"] = "Bearer " .. os.getenv("KEY"), ["Content-Type"] = "application/json" }
 local fetch = "/api/v1/workers/" .. os.getenv("WORKER") .. "/fetch"
 local held, threads = {}, {}

@@ -1,18 +1,18 @@
-//! What a case of the sweep is: something that grows, and the operations whose cost is measured at
-//! each size.
+//! A case of the sweep: something that grows, and the operations whose cost is measured at each
+//! size.
 
 use std::path::Path;
 
 /// Something that grows. A case is opened, grown and operated on once for each size, always on an
 /// empty directory.
 pub(crate) trait Case: Sized {
-    /// An open database or service, with what the operations of the case hand on to each other.
+    /// An open database or service, with data that the operations of the case share.
     type Open;
 
-    /// What grows, as the table names it.
+    /// The name of what grows, in the table.
     fn dimension(&self) -> &'static str;
 
-    /// The largest size that is worth a measurement, where that is not the one asked for.
+    /// The largest size to measure, if it is below the requested one.
     fn limit(&self) -> Option<Limit> {
         None
     }
@@ -20,15 +20,15 @@ pub(crate) trait Case: Sized {
     /// Opens an empty database or service in a directory.
     fn open(&self, dir: &Path) -> Self::Open;
 
-    /// What the operations cost, in this order. The first ones make `size` of what grows.
+    /// The operations, in order. The first ones create `size` of what grows.
     fn operations(&self) -> Vec<Operation<Self>>;
 }
 
-/// Something whose CPU time is measured.
+/// An operation whose CPU time is measured.
 pub(crate) struct Operation<C: Case> {
-    /// As the table names it.
+    /// Its name in the table.
     pub(crate) name: &'static str,
-    /// Does it for a size. Background threads count as well.
+    /// Runs it for a size. Background threads are measured as well.
     pub(crate) act: fn(&C, &mut C::Open, usize),
 }
 
@@ -42,6 +42,6 @@ impl<C: Case> Operation<C> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Limit {
     pub(crate) size: usize,
-    /// Why nobody has more.
+    /// Why larger sizes do not occur.
     pub(crate) reason: &'static str,
 }

@@ -1,4 +1,4 @@
-//! Errors: what many groups of errors cost, over the routes of the server and without sockets.
+//! Errors: the cost of many error groups, through the routes of the server without sockets.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
@@ -18,12 +18,12 @@ use tokio::runtime::{Builder, Runtime};
 use crate::case::{Case, Operation};
 use crate::open_engine::{self, NOW};
 
-/// Occurrences after which what was counted is stored: a server does so each second.
+/// Occurrences after which counts are stored: a server stores them each second.
 const STORED: usize = 10_000;
-/// Groups that are deleted one by one: a page of them.
+/// Groups that are deleted one by one: one page.
 const DELETED: usize = 1_000;
 
-/// Groups of errors, of one occurrence each.
+/// Error groups with one occurrence each.
 #[derive(Debug)]
 pub(crate) struct ErrorGroups;
 
@@ -33,7 +33,7 @@ pub(crate) struct OpenErrors {
     dir: PathBuf,
     runtime: Runtime,
     open: Option<(Arc<App>, Arc<Server>)>,
-    /// Occurrences that were sent, so that each has an id of its own.
+    /// The number of occurrences sent, from which their ids are derived.
     sent: usize,
 }
 
@@ -47,7 +47,7 @@ impl OpenErrors {
 
     fn start(&mut self) {
         let errors = ErrorSettings {
-            // As many as the sweep asks for; the setting's default is a hundred thousand.
+            // As many as the sweep needs; the default of the setting is a hundred thousand.
             groups_max: usize::MAX,
             new_groups_per_hour: u64::MAX,
             ..ErrorSettings::default()
@@ -72,7 +72,7 @@ impl OpenErrors {
         &self.open.as_ref().unwrap().0
     }
 
-    /// Sends a request, and returns the body of the answer.
+    /// Sends a request and returns the body of the response.
     fn call(&self, method: Method, path: &str, body: String) -> String {
         let server = &self.open.as_ref().unwrap().1;
         let body = Full::new(Bytes::from(body));
@@ -112,7 +112,7 @@ impl OpenErrors {
         self.occur(groups, |app| app.errors().store().unwrap());
     }
 
-    /// A process that ends without a word: what was counted last is counted again from the events.
+    /// Closes the service without storing: the last counts are computed again from the events.
     fn kill_and_start(&mut self) {
         self.open = None;
         self.start();
@@ -125,7 +125,7 @@ impl OpenErrors {
         }
     }
 
-    /// Does something to all groups in one request.
+    /// Changes all groups in one request.
     fn all(&self, action: &str) {
         let body = format!("{{\"action\":\"{action}\",\"filter\":{{}},\"confirm\":true}}");
         self.call(Method::POST, "/api/v1/errors/bulk", body);

@@ -1,5 +1,4 @@
-//! Events: what many events, names, users, tags, properties, blocks and days of them cost the
-//! engine.
+//! Events: the cost of many events, names, users, tags, properties, blocks and days in the engine.
 
 use std::path::Path;
 
@@ -15,11 +14,11 @@ use crate::open_engine::{DAYS_MAX, OpenEngine};
 
 /// Events of one batch.
 const BATCH: usize = 10_000;
-/// Events of the batch that the second seal is about.
+/// Events of the batch for the second seal.
 const FEW: usize = 1_000;
-/// Days of the events that lie in many blocks: each seal makes a block of each of them.
+/// Days of the events in many blocks: each seal writes one block per day.
 const DAYS_OF_BLOCKS: usize = 1_000;
-/// One event in so many is deleted.
+/// One event in this many is deleted.
 const DELETED: usize = 10;
 /// The name of the events that are deleted.
 const DELETED_NAME: &str = "deleted";
@@ -45,7 +44,7 @@ pub(crate) enum Growing {
     Days,
 }
 
-/// What tells the events of a case apart.
+/// What distinguishes the events of a case.
 #[derive(Debug, Default)]
 struct Text {
     name: Option<String>,
@@ -120,7 +119,7 @@ impl Growing {
         }
     }
 
-    /// What is asked: the groups are as many as there is of what grows.
+    /// Returns the query: it has as many groups as there is of what grows.
     fn query(self, engine: &Engine) {
         let group_by = match self {
             Self::Names => EventGroupBy::Name,
@@ -145,7 +144,7 @@ impl Growing {
         assert!(!engine.query_events(&query).unwrap().groups.is_empty(), "{query:?}");
     }
 
-    /// Lists the newest events, and those that lie furthest back.
+    /// Lists the newest and the oldest events.
     fn list(engine: &Engine, size: usize) {
         for offset in [0, size.saturating_sub(100) as u64] {
             let query = EventListQuery { filter: all(), after: None, offset, limit: 100 };
@@ -153,8 +152,8 @@ impl Growing {
         }
     }
 
-    /// Deletes a tenth: by their names one by one where names or tag values tell them apart, else
-    /// by the one they share.
+    /// Deletes a tenth of the events: name by name if names or tag values distinguish them, else by
+    /// their common name.
     fn delete(self, engine: &Engine, size: usize) {
         let each = |prefix: &str| {
             (0..size).step_by(DELETED).map(|n| format!("{prefix}-{n}")).collect::<Vec<_>>()
@@ -164,7 +163,7 @@ impl Growing {
                 let condition = TagCondition::AnyOf(each("value").into());
                 EventFilter { tags: vec![TagFilter { key: "page".to_owned(), condition }], ..all() }
             }
-            // Those whose numbers begin with this: of powers of ten a ninth or more.
+            // Those whose numbers begin with this digit: of powers of ten a ninth or more.
             Self::Names => EventFilter { name: NameFilter::Prefix("name-1".to_owned()), ..all() },
             _ => EventFilter { name: NameFilter::Exactly(DELETED_NAME.to_owned()), ..all() },
         };
@@ -216,7 +215,7 @@ impl Case for Growing {
     }
 }
 
-/// All events.
+/// Returns a filter of all events.
 fn all() -> EventFilter {
     let range = TimeRange::new(0, i64::MAX);
     EventFilter { range, name: NameFilter::Any, user: None, tags: Vec::new() }

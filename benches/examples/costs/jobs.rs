@@ -1,4 +1,4 @@
-//! Jobs: what many jobs that wait, are done, dead or scheduled cost their ledger.
+//! Jobs: the cost of many waiting, completed, dead or scheduled jobs in their ledger.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,13 +18,13 @@ use tokio::task::JoinSet;
 use crate::case::{Case, Operation};
 use crate::open_engine::{self, NOW};
 
-/// Requests that wait at the same time: they share a sync.
+/// Concurrent requests, which share a sync.
 const CALLERS: usize = 1_000;
-/// The queue of the cases that have one.
+/// The queue of cases with a single queue.
 const QUEUE: &str = "default";
-/// Pages of a list that are asked for.
+/// Requested pages of a list.
 const PAGES: usize = 10;
-/// More than any size, and far from where sums overflow.
+/// More than any size, without overflow in sums.
 const NO_LIMIT: usize = 1 << 40;
 
 /// The ledger of jobs on an engine, closed and opened again between operations.
@@ -34,9 +34,9 @@ pub(crate) struct OpenJobs {
     runtime: Runtime,
     clock: Clock,
     jobs: Option<(Engine, Arc<Jobs>)>,
-    /// Jobs that were handed out, with their tokens.
+    /// Fetched jobs, with their tokens.
     pub(crate) held: Vec<(JobId, u64)>,
-    /// Jobs that were enqueued last.
+    /// The jobs enqueued last.
     pub(crate) enqueued: Vec<JobId>,
 }
 
@@ -75,12 +75,12 @@ impl OpenJobs {
         &self.jobs.as_ref().unwrap().1
     }
 
-    /// Waits for what the ledger does.
+    /// Waits for the ledger.
     pub(crate) fn wait<T>(&self, answer: impl Future<Output = T>) -> T {
         self.runtime.block_on(answer)
     }
 
-    /// Does something to each of many items, a thousand at the same time.
+    /// Runs an operation on many items, a thousand at the same time.
     pub(crate) fn each<T, Work>(
         &self,
         items: impl IntoIterator<Item = T>,
@@ -118,7 +118,7 @@ impl OpenJobs {
         self.wait(self.jobs().register(about)).unwrap().id
     }
 
-    /// Hands out all that is ready for a worker, as many at a time as one request may have.
+    /// Fetches all ready jobs with a worker, as many at a time as a request allows.
     pub(crate) fn fetch_all(&mut self, worker: WorkerId) {
         loop {
             let fetch = self.jobs().fetch(worker, JOB_FETCH_MAX, Duration::ZERO);
@@ -130,19 +130,19 @@ impl OpenJobs {
         }
     }
 
-    /// Acknowledges these.
+    /// Acknowledges these jobs.
     pub(crate) fn ack(&self, held: Vec<(JobId, u64)>) {
         self.each(held, |jobs, (id, token)| async move { jobs.ack(id, Some(token)).await });
     }
 
-    /// Lets so much time pass, and waits until the ledger has done what is due by then.
+    /// Advances the clock, and waits until the ledger has processed what became due.
     fn pass(&self, time: Duration, is_done: impl AsyncFn(&Jobs) -> bool) {
         self.clock.pass(time);
         self.wait(async { while !is_done(self.jobs()).await {} });
     }
 }
 
-/// A job of a queue, to be done at once.
+/// Returns a ready job of a queue.
 pub(crate) fn job(queue: &str) -> NewJob {
     NewJob {
         class: ClassName::new("Mailer::Welcome").unwrap(),
@@ -155,12 +155,12 @@ pub(crate) fn job(queue: &str) -> NewJob {
     }
 }
 
-/// Jobs of one queue, which wait, are worked, fail and die.
+/// Jobs of one queue that wait, are completed, fail and die.
 #[derive(Debug)]
 pub(crate) struct WaitingJobs;
 
 impl WaitingJobs {
-    /// Half of the jobs that are held, and no fewer than one, fail for the last time.
+    /// Half of the held jobs, and at least one, fail for the last time.
     fn fail(open: &mut OpenJobs) {
         let failed = open.held.split_off(open.held.len() / 2);
         open.each(failed, |jobs, (id, token)| async move {
@@ -182,7 +182,7 @@ impl WaitingJobs {
         assert_eq!(open.wait(open.jobs().forget_all(all)).unwrap(), size - size / 2);
     }
 
-    /// Deletes half of the jobs one by one, from the back, which the queue does not hand out next.
+    /// Deletes half of the jobs one by one, from the end of the queue.
     fn delete_each(open: &mut OpenJobs) {
         let last = open.enqueued.split_off(open.enqueued.len() / 2);
         open.each(last.into_iter().rev(), |jobs, id| async move { jobs.delete(id).await });
@@ -239,12 +239,12 @@ impl Case for WaitingJobs {
     }
 }
 
-/// Jobs of one queue whose time has not come, each with a unique key.
+/// Scheduled jobs of one queue, each with a unique key.
 #[derive(Debug)]
 pub(crate) struct ScheduledJobs;
 
 impl ScheduledJobs {
-    /// A job that is due so many milliseconds after the sweep began.
+    /// Returns a job that is due this many milliseconds after the start of the sweep.
     fn job(n: usize) -> NewJob {
         NewJob {
             run_at: Some(TimestampMs(NOW.0 + 1 + n as i64)),

@@ -1,14 +1,14 @@
-//! A sweep of costs: the CPU time of each operation over powers of ten of what an installation may
-//! have much of. The exponent of its growth over all of them is printed, and that over the last
-//! one; the former fails the program when it is above 1.2, since then something grows with a
-//! square. A map of as many entries is measured first, for comparison: where the caches of the
-//! processor end, it grows faster than n·log n.
+//! A sweep of costs: the CPU time of each operation over powers of ten of everything that an
+//! installation may have many of. Prints the exponent of its growth over all sizes, and over the
+//! last power of ten; the program fails if the former is above 1.2, which indicates quadratic
+//! growth. A map of as many entries is measured first, for comparison: beyond the caches of the
+//! CPU, it grows faster than n·log n.
 //!
 //! `cargo run --release -p telltale-benches --example costs [largest size] [dimension]...`
 //!
-//! The largest size is 100 000 unless it is given; 1 000 000 is the full sweep. Without names of
-//! dimensions all of them are swept. Data goes to the directory of temporary files (`TMPDIR`).
-#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a program to be read by people")]
+//! The largest size is 100 000 by default; 1 000 000 is the full sweep. Without names, all
+//! dimensions are swept. Data goes to the directory of temporary files (`TMPDIR`).
+#![allow(clippy::unwrap_used, clippy::print_stdout, reason = "its output is for people")]
 
 mod case;
 mod cpu;
@@ -26,7 +26,7 @@ use std::process::ExitCode;
 
 use sweep::Sweep;
 
-/// The largest size unless it is given: minutes instead of most of an hour.
+/// The default of the largest size, which takes minutes instead of most of an hour.
 const SIZE_DEFAULT: usize = 100_000;
 
 fn main() -> ExitCode {

@@ -1,4 +1,4 @@
-//! Metrics: what many metrics, series, tags, values, blocks, days and seals cost the engine.
+//! Metrics: the cost of many metrics, series, tags, values, blocks, days and seals in the engine.
 
 use std::path::Path;
 
@@ -11,21 +11,21 @@ use telltale_engine::{
 use crate::case::{Case, Limit, Operation};
 use crate::open_engine::{DAYS_MAX, NOW, OpenEngine};
 
-/// Points of one batch.
+/// Samples of one batch.
 const BATCH: usize = 10_000;
-/// Points of the batch that the second seal is about.
+/// Samples of the batch for the second seal.
 const FEW: usize = 1_000;
-/// Metrics of the points that lie in many blocks.
+/// Metrics of the samples in many blocks.
 const METRICS_OF_BLOCKS: usize = 1_000;
-/// Metrics that are asked at most: each takes a query.
+/// Maximum number of queried metrics: each needs a query.
 const ASKED_MAX: usize = 10_000;
-/// Threads that delete metrics: deletions that wait at the same time share a sync of the log.
+/// Threads that delete metrics: concurrent deletions share a sync of the log.
 const DELETERS: usize = 64;
 
 /// What grows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Growing {
-    /// Metrics of one point.
+    /// Metrics with one sample.
     Metrics,
     /// Series of one metric, whose tags have few values each.
     Series,
@@ -33,13 +33,13 @@ pub(crate) enum Growing {
     TagKeys,
     /// Values of one tag, each of one series.
     TagValues,
-    /// Points of one series of a gauge.
+    /// Samples of one series of a gauge.
     Points,
     /// Distinct values of one minute of a distribution.
     Values,
     /// Distinct members of one minute of a set.
     Members,
-    /// Blocks: a thousand metrics over so many days.
+    /// Blocks: a thousand metrics over this many days.
     Blocks,
     /// Days of one series.
     Days,
@@ -47,11 +47,11 @@ pub(crate) enum Growing {
     Seals,
 }
 
-/// One point.
+/// One sample.
 struct Point {
     metric: String,
     tags: Vec<(&'static str, String)>,
-    /// A tag whose key is one of many.
+    /// A tag with one of many keys.
     own_tag: Option<String>,
     time: i64,
 }
@@ -84,7 +84,7 @@ impl Growing {
         }
     }
 
-    /// The point with this number.
+    /// Returns the sample with this number.
     fn point(self, n: usize) -> Point {
         let one = || "cpu".to_owned();
         let part = |divisor: usize| format!("v{}", n / divisor % 100);
@@ -98,7 +98,7 @@ impl Growing {
             Self::TagValues => {
                 Point { tags: vec![("host", format!("host-{n}"))], ..Point::of(one(), START) }
             }
-            // All in one day for as many as there may be.
+            // All on one day, up to the maximum.
             Self::Points => Point::of(one(), START + (n as i64 * 80) % DAY),
             Self::Values | Self::Members => Point::of(one(), START),
             Self::Blocks => {
@@ -110,7 +110,7 @@ impl Growing {
         }
     }
 
-    /// How many metrics there are.
+    /// Returns the number of metrics.
     fn metrics(self, size: usize) -> usize {
         match self {
             Self::Metrics => size,
@@ -176,7 +176,7 @@ impl Growing {
         }
     }
 
-    /// Lists what there is: metrics, tag keys and values.
+    /// Lists metrics, tag keys and values.
     fn list(engine: &Engine) {
         let page = engine.metrics(&DefinitionFilter { limit: 100, ..DefinitionFilter::default() });
         for metric in page.definitions {

@@ -1,5 +1,4 @@
-//! An engine that is closed and opened again between operations, with limits that forbid nothing
-//! and data that is kept for ever.
+//! An engine that is closed and opened again between operations, without limits and expiry.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -9,12 +8,12 @@ use telltale_engine::{Clock, Engine, Options, Retention, TierRetention, Timestam
 
 /// The time of the engine: two days after the newest data but one.
 pub(crate) const NOW: TimestampMs = TimestampMs(START + 2 * DAY);
-/// The largest number of days that data is spread over.
+/// The largest number of days with data.
 pub(crate) const DAYS_MAX: usize = 10_000;
 /// Longer than [`DAYS_MAX`].
 const KEPT: Duration = Duration::from_secs(40 * 365 * 86_400);
 
-/// An engine, and where its data is.
+/// An engine and its data directory.
 #[derive(Debug)]
 pub(crate) struct OpenEngine {
     dir: PathBuf,
@@ -64,7 +63,7 @@ pub(crate) fn open(dir: &Path) -> Engine {
         series_total: usize::MAX,
         query_groups: usize::MAX,
         query_bytes: 4 << 30,
-        // Seals come when the sweep asks for them.
+        // Seals happen only when the sweep requests them.
         head_bytes: 4 << 30,
         retention: Retention { default: kept, ..Retention::default() },
         event_retention: KEPT,

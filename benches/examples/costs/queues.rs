@@ -1,4 +1,4 @@
-//! Queues: what many queues with a few jobs each cost the ledger of jobs.
+//! Queues: the cost of many queues with a few jobs each in the job ledger.
 
 use std::path::Path;
 
@@ -9,17 +9,17 @@ use crate::case::{Case, Limit, Operation};
 use crate::jobs::{OpenJobs, job};
 use crate::open_engine::NOW;
 
-/// Jobs of a queue.
+/// Jobs per queue.
 const JOBS: usize = 10;
-/// Times that all queues are listed.
+/// How often all queues are listed.
 const LISTS: usize = 10;
 
-/// Queues of a few jobs each.
+/// Queues with a few jobs each.
 #[derive(Debug)]
 pub(crate) struct Queues;
 
 impl Queues {
-    /// Fills the queues in turn.
+    /// Enqueues jobs to the queues in turn.
     fn enqueue(open: &mut OpenJobs, queues: usize) {
         open.enqueue(queues * JOBS, |n| job(&name(n % queues)));
     }
@@ -30,7 +30,7 @@ impl Queues {
         }
     }
 
-    /// Hands out all jobs to workers that each serve as many queues as one may.
+    /// Fetches all jobs with workers that each serve the maximum number of queues.
     fn fetch(open: &mut OpenJobs, queues: usize) {
         for first in (0..queues).step_by(WORKER_QUEUES_MAX) {
             let served = first..queues.min(first + WORKER_QUEUES_MAX);

@@ -1,18 +1,18 @@
-//! What n·log n costs on this machine: a map of as many entries is filled and read. Where the
-//! caches of the processor end, its time for each entry grows several times faster than the
-//! logarithm, and so does that of whatever else looks things up.
+//! The cost of n·log n on this machine: a map of as many entries is filled and read. Beyond the
+//! caches of the CPU, its time per entry grows several times faster than the logarithm, as it does
+//! for all other lookups.
 
 use std::collections::BTreeMap;
 
 use crate::cpu;
 use crate::fit::Growth;
 
-/// Bytes of an entry beside its key: about those of a row of the database.
+/// Bytes of an entry besides its key, about those of a database row.
 const ENTRY_BYTES: usize = 200;
-/// The least time of so many rounds counts: another program may use the caches meanwhile.
+/// Repetitions, of which the shortest time counts: other programs may use the caches.
 const ROUNDS: usize = 3;
 
-/// The growth of a map over the same sizes.
+/// Returns the growth of a map over the same sizes.
 pub(crate) fn growth(sizes: &[usize]) -> Growth {
     let round = |size: usize| {
         let before = cpu::seconds();
@@ -24,7 +24,7 @@ pub(crate) fn growth(sizes: &[usize]) -> Growth {
     Growth::of(&times)
 }
 
-/// Fills a map in the order of no meaning that hashes have, and looks for each of its entries.
+/// Fills a map in random order, like that of hashes, and looks up each entry.
 fn fill_and_read(size: usize) {
     let keys = || (0..size as u64).map(|n| n.wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32));
     let mut map: BTreeMap<u64, Box<[u8]>> = BTreeMap::new();

@@ -13,24 +13,24 @@ use telltale_server::platform::quota::{Quota, Quotas};
 use telltale_server::platform::ticks::Ticks;
 use tokio::sync::oneshot;
 
-/// A running server. Ends when dropped.
+/// A running server, stopped when it is dropped.
 #[derive(Debug)]
-pub struct House {
-    /// Where it listens.
+pub struct BenchServer {
+    /// The address it listens on.
     pub address: SocketAddr,
-    /// The value of `Authorization` that may do everything.
+    /// The value of `Authorization` with all scopes.
     pub authorization: String,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
 
-impl House {
+impl BenchServer {
     /// Serves `engine`, without rate limits.
     ///
     /// # Panics
     /// When it cannot.
     pub fn open(engine: Engine) -> Self {
-        let (tell, told) = channel();
+        let (sender, address) = channel();
         let (stop, stopped) = oneshot::channel();
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
@@ -53,24 +53,24 @@ impl House {
                 let Ok(listener) = Listener::tcp(([127, 0, 0, 1], 0).into()) else {
                     panic!("no port")
                 };
-                assert!(tell.send(listener.local_addr()).is_ok(), "somebody waits");
+                assert!(sender.send(listener.local_addr()).is_ok(), "somebody waits");
                 http::serve(server, vec![listener], async { drop(stopped.await) }).await;
             });
         });
-        let Ok(Some(address)) = told.recv() else { panic!("the server did not start") };
+        let Ok(Some(address)) = address.recv() else { panic!("the server did not start") };
         let authorization = format!("Bearer {KEY}");
         Self { address, authorization, stop: Some(stop), thread: Some(thread) }
     }
 }
 
-/// Of the form that keys have; it opens nothing but this server.
+/// A well-formed key, valid on this server only.
 const KEY: &str = "tt_benchmark_0123456789012345678901234567890123456789012";
 
-impl Drop for House {
+impl Drop for BenchServer {
     fn drop(&mut self) {
         drop(self.stop.take());
         if let Some(thread) = self.thread.take() {
-            // A panic there has been printed.
+            // A panic of the thread has been printed.
             let _joined = thread.join();
         }
     }
