@@ -128,7 +128,7 @@ mod tests {
         }
         for seed in [
             &include_bytes!("../../../../fuzz/seeds/sketch/values")[..],
-            include_bytes!("../../../../fuzz/seeds/sketch/told"),
+            include_bytes!("../../../../fuzz/seeds/sketch/reported"),
             include_bytes!("../../../../fuzz/seeds/sketch/buckets"),
         ] {
             let mut again = Vec::new();
