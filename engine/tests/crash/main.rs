@@ -11,11 +11,11 @@
 )]
 
 mod batch;
+mod corruption;
 mod damage;
 mod definitions;
 mod full_disk;
 mod kill;
-mod rot;
 
 use std::path::Path;
 

@@ -16,7 +16,7 @@ use telltale_engine::{
     TimestampMs,
 };
 
-use super::points::{Point, close, expected, member};
+use super::samples::{Point, close, expected, member};
 use super::{DAY, MINUTE, START, cases, memory_dir, run};
 
 #[derive(Clone, Debug)]

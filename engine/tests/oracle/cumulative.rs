@@ -9,7 +9,7 @@ use telltale_engine::{
     TimeRange, TimestampMs,
 };
 
-use super::counted::{BucketedValues, Verdict, classify};
+use super::bucketed_values::{BucketedValues, Verdict, classify};
 use super::{DAY, MINUTE, START, cases, memory_dir, open, reopen, run};
 
 /// Number of counting processes; each has its own series.

@@ -8,7 +8,7 @@ use telltale_engine::{
 };
 
 use super::event_list::{self, ListedEvent};
-use super::event_questions::{EventSeed, QueryCase, event_seeds, query_cases};
+use super::event_queries::{EventSeed, QueryCase, event_seeds, query_cases};
 use super::{DAY, MINUTE, START, cases, memory_dir, open, reopen, run};
 
 /// Histories with writes that fill a chunk of the head cost as much as eight others each.

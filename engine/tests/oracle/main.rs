@@ -11,12 +11,12 @@
 )]
 
 mod ageing;
-mod counted;
+mod bucketed_values;
 mod cumulative;
 mod event_list;
-mod event_questions;
+mod event_queries;
 mod events;
-mod points;
+mod samples;
 
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;

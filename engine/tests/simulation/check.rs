@@ -10,9 +10,9 @@ use telltale_engine::{
 };
 use telltale_simulation::{Disk, Outcome, Random, fail};
 
-use super::answers::Bucket;
 use super::event_list;
-use super::event_questions::{QueryCase, query_cases};
+use super::event_queries::{QueryCase, query_cases};
+use super::expected::Bucket;
 use super::model::{Fate, Metric, Model, Stored};
 use super::samples::tag_of;
 use super::{DAY, HOUR, MINUTE};
@@ -218,7 +218,7 @@ impl Checker<'_> {
 
     /// Returns the current health: a fault may have struck since the query.
     fn health(&self) -> Health {
-        let struck = self.disk.is_stopped() || self.disk.strikes() > self.struck_before;
+        let struck = self.disk.is_stopped() || self.disk.faults_struck() > self.struck_before;
         if struck && self.health == Health::Whole { Health::Troubled } else { self.health }
     }
 

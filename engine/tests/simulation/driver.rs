@@ -94,7 +94,7 @@ impl telltale_simulation::Driver for Driver {
         Ok(driver)
     }
 
-    fn act(&mut self, step: &Step) -> Outcome {
+    fn execute(&mut self, step: &Step) -> Outcome {
         match step {
             Step::Write(write) => self.write(write),
             Step::Burst(writes, seal) => self.burst(writes, *seal),
@@ -147,12 +147,12 @@ impl telltale_simulation::Driver for Driver {
         }
     }
 
-    fn end(&mut self) -> Outcome {
+    fn check_end(&mut self) -> Outcome {
         if self.has_decayed {
             return Ok(());
         }
         self.disk.disarm();
-        if self.is_troubled() {
+        if self.has_failed_calls() {
             self.restart_after_kill()?;
         }
         self.check_all()?;
@@ -174,8 +174,8 @@ impl telltale_simulation::Driver for Driver {
         &mut self.random
     }
 
-    fn is_troubled(&self) -> bool {
-        self.disk.is_stopped() || self.disk.strikes() > self.struck_before
+    fn has_failed_calls(&self) -> bool {
+        self.disk.is_stopped() || self.disk.faults_struck() > self.struck_before
     }
 
     fn crashes(&self) -> u64 {
@@ -199,7 +199,7 @@ impl Driver {
 
     /// Returns whether a sync did nothing but reported success.
     pub(super) fn disk_lied(&self) -> bool {
-        self.disk.struck().keys().any(|(_, _, effect)| *effect == Effect::Lie)
+        self.disk.faults_by_kind().keys().any(|(_, _, effect)| *effect == Effect::FalseSuccess)
     }
 
     pub(super) fn checker(&self, health: Health) -> Checker<'_> {
@@ -212,14 +212,14 @@ impl Driver {
     }
 
     pub(super) fn health(&self) -> Health {
-        if self.is_troubled() { Health::Troubled } else { Health::Whole }
+        if self.has_failed_calls() { Health::Troubled } else { Health::Whole }
     }
 
     /// Returns the result of an operation that may fail only if calls failed.
     pub(super) fn tolerate<T>(&self, kind: &'static str, outcome: Result<T>) -> Outcome<Option<T>> {
         match outcome {
             Ok(done) => Ok(Some(done)),
-            Err(_) if self.is_troubled() => Ok(None),
+            Err(_) if self.has_failed_calls() => Ok(None),
             Err(error) => fail(kind, error),
         }
     }
@@ -249,7 +249,7 @@ impl Driver {
             }
             Err(Error::Refused(refusal)) => return fail("a write is refused", refusal),
             Err(Error::Overloaded(_)) => write.fate = Fate::Absent,
-            Err(_) if self.is_troubled() => write.fate = Fate::Unknown,
+            Err(_) if self.has_failed_calls() => write.fate = Fate::Unknown,
             Err(error) => return fail("a write fails", error),
         }
         self.model.submitted(write);
@@ -445,7 +445,7 @@ impl Driver {
     }
 
     fn back_up(&mut self) -> Outcome {
-        if self.is_troubled() || !self.pending.is_empty() {
+        if self.has_failed_calls() || !self.pending.is_empty() {
             return Ok(());
         }
         self.copies += 1;

@@ -5,20 +5,20 @@
 //! `telltale_simulation` documents how histories are run, and the environment variables for it.
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failing test may panic")]
 
-#[path = "../oracle/counted.rs"]
+#[path = "../oracle/bucketed_values.rs"]
 #[allow(dead_code, reason = "shared with the oracle, which uses all of it")]
-mod counted;
+mod bucketed_values;
 #[path = "../oracle/event_list.rs"]
 #[allow(dead_code, reason = "shared with the oracle, which uses all of it")]
 mod event_list;
-#[path = "../oracle/event_questions.rs"]
+#[path = "../oracle/event_queries.rs"]
 #[allow(dead_code, reason = "shared with the oracle, which uses all of it")]
-mod event_questions;
+mod event_queries;
 
-mod answers;
 mod check;
 mod documents;
 mod driver;
+mod expected;
 mod generate;
 mod model;
 mod processes;
@@ -100,6 +100,7 @@ fn file_calls_of_the_engine_and_of_rocksdb_are_simulated() {
     for step in writes.chain([&steps::Step::Seal, &steps::Step::Merge]) {
         driver.step(step).unwrap();
     }
-    let struck: Vec<FileKind> = driver.disk.struck().keys().map(|(kind, ..)| *kind).collect();
+    let struck: Vec<FileKind> =
+        driver.disk.faults_by_kind().keys().map(|(kind, ..)| *kind).collect();
     assert_eq!(struck, kinds);
 }

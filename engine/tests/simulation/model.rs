@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use telltale_engine::{Event, EventFilter, MetricType, StartTime};
 
 use super::DAY;
-use super::counted::{BucketedValues, Verdict, classify};
+use super::bucketed_values::{BucketedValues, Verdict, classify};
 use super::event_list::ListedEvent;
 use super::samples::{Item, Payload, dense_values};
 use super::setup::Setup;

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use telltale_engine::{StartTime, TimestampMs};
 use telltale_simulation::Random;
 
-use super::counted::BucketedValues;
+use super::bucketed_values::BucketedValues;
 use super::samples::Payload;
 use super::steps::Value;
 

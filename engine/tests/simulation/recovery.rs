@@ -41,13 +41,13 @@ impl Driver {
     /// Opens the engine, retrying while calls fail.
     pub(super) fn open(&mut self) -> Outcome {
         loop {
-            self.struck_before = self.disk.strikes();
+            self.struck_before = self.disk.faults_struck();
             match self.setup.open(&self.disk, DATA, &self.clock) {
                 Ok(engine) => {
                     self.engine = Some(engine);
                     return Ok(());
                 }
-                Err(_) if self.is_troubled() => self.disk.restart(),
+                Err(_) if self.has_failed_calls() => self.disk.restart(),
                 Err(error) => return fail("the engine does not open", error),
             }
         }
@@ -57,7 +57,7 @@ impl Driver {
     pub(super) fn start(&mut self) -> Outcome {
         self.open()?;
         let damage = self.unexpected(self.engine().damage());
-        if !damage.is_empty() && !self.is_troubled() {
+        if !damage.is_empty() && !self.has_failed_calls() {
             return fail("damage is reported without a cause", damage.join("; "));
         }
         let engine = self.engine.as_ref().expect("it was opened");
@@ -129,7 +129,7 @@ impl Driver {
         self.disk.disarm();
         self.has_decayed = true;
         let mut random = Random::new(seed);
-        if random.percent(50) && !self.is_troubled() {
+        if random.percent(50) && !self.has_failed_calls() {
             self.reopen()?;
         } else {
             self.restart_after_kill()?;

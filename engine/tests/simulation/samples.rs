@@ -2,7 +2,7 @@
 
 use telltale_engine::{MetricType, StartTime};
 
-use super::counted::BucketedValues;
+use super::bucketed_values::BucketedValues;
 
 /// The metric whose samples mark which writes without a receipt are stored.
 pub(crate) const MARKER: &str = "marker";

@@ -6,7 +6,7 @@ use telltale_engine::{
 };
 use telltale_simulation::{Outcome, fail};
 
-use super::event_questions;
+use super::event_queries;
 use super::model::{Fate, SubmittedWrite};
 use super::processes::Processes;
 use super::samples::{Item, MARKER, Payload, member_name, metric_name, tags_of};
@@ -46,7 +46,7 @@ pub(crate) fn prepare(
     }
     let events = write.events.iter().map(|(seed, age)| {
         let age = (*age).min(now);
-        let mut event = event_questions::EventSeed { seed: *seed, age }.event(now);
+        let mut event = event_queries::EventSeed { seed: *seed, age }.event(now);
         if write.large {
             let text = format!("{seed:x}").repeat(LARGE_TEXT_BYTES / 16);
             event.properties = Some(format!("{{\"n\":{age},\"text\":\"{text}\"}}"));

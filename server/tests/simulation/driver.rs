@@ -6,7 +6,7 @@ use telltale_engine::{Clock, Result, TimestampMs, TrustedTime};
 use telltale_simulation::{Crash, Disk, Driver as _, HistoryOf, Outcome, Random, fail};
 use tokio::runtime::{Builder, Runtime};
 
-use crate::house::Service;
+use crate::service::Service;
 use crate::setup::{DATA, Setup};
 use crate::steps::Step;
 use crate::{DAY, HOUR, START, errors, generate, jobs};
@@ -62,7 +62,7 @@ impl telltale_simulation::Driver for Driver {
         Ok(driver)
     }
 
-    fn act(&mut self, step: &Step) -> Outcome {
+    fn execute(&mut self, step: &Step) -> Outcome {
         match step {
             Step::Jobs(step) => self.act_on_jobs(step),
             Step::Errors(step) => self.act_on_errors(step),
@@ -103,9 +103,9 @@ impl telltale_simulation::Driver for Driver {
         self.started()
     }
 
-    fn end(&mut self) -> Outcome {
+    fn check_end(&mut self) -> Outcome {
         self.disk.disarm();
-        if self.is_troubled() {
+        if self.has_failed_calls() {
             self.restart(Crash::Kill)?;
         }
         self.check()?;
@@ -129,8 +129,8 @@ impl telltale_simulation::Driver for Driver {
         &mut self.random
     }
 
-    fn is_troubled(&self) -> bool {
-        self.disk.is_stopped() || self.disk.strikes() > self.faults_before
+    fn has_failed_calls(&self) -> bool {
+        self.disk.is_stopped() || self.disk.faults_struck() > self.faults_before
     }
 
     fn crashes(&self) -> u64 {
@@ -166,7 +166,7 @@ impl Driver {
     pub(crate) fn tolerate<T>(&self, kind: &'static str, outcome: Result<T>) -> Outcome<Option<T>> {
         match outcome {
             Ok(done) => Ok(Some(done)),
-            Err(_) if self.is_troubled() => Ok(None),
+            Err(_) if self.has_failed_calls() => Ok(None),
             Err(error) => fail(kind, error),
         }
     }
@@ -174,13 +174,13 @@ impl Driver {
     /// Opens the service; retries while injected faults make it fail.
     fn open(&mut self) -> Outcome {
         loop {
-            self.faults_before = self.disk.strikes();
+            self.faults_before = self.disk.faults_struck();
             match Service::open(&self.setup, &self.disk, &self.clock) {
                 Ok(service) => {
                     self.service = Some(service);
                     return Ok(());
                 }
-                Err(_) if self.is_troubled() => self.disk.restart(),
+                Err(_) if self.has_failed_calls() => self.disk.restart(),
                 Err(error) => return fail("the service failed to open", error),
             }
         }
@@ -190,7 +190,7 @@ impl Driver {
     /// calls.
     fn started(&mut self) -> Outcome {
         let damage = self.service().engine().damage();
-        if !damage.is_empty() && !self.is_troubled() {
+        if !damage.is_empty() && !self.has_failed_calls() {
             return fail("damage was reported without a cause", damage.join("; "));
         }
         self.jobs.restarted(self.now());
@@ -201,13 +201,13 @@ impl Driver {
     fn reopen(&mut self) -> Outcome {
         let closed = self.service().close();
         self.tolerate("the service failed to close", closed)?;
-        if self.is_troubled() {
+        if self.has_failed_calls() {
             return self.restart(Crash::Kill);
         }
         self.service = None;
         self.open()?;
         // After faults during the start, what it has read is uncertain.
-        if self.is_troubled() { self.restart(Crash::Kill) } else { self.started() }
+        if self.has_failed_calls() { self.restart(Crash::Kill) } else { self.started() }
     }
 
     /// Advances all clocks.

@@ -8,8 +8,8 @@
 mod driver;
 mod errors;
 mod generate;
-mod house;
 mod jobs;
+mod service;
 mod setup;
 mod steps;
 

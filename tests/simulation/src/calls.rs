@@ -131,7 +131,7 @@ macro_rules! kernel {
 fn kind_of(state: &mut DiskState, path: &str) -> FileKind {
     let node = state.tree.find(path);
     let is_dir = node.is_some_and(|node| state.tree.names_mut(node).is_some());
-    if is_dir { FileKind::Folder } else { FileKind::of(path) }
+    if is_dir { FileKind::Directory } else { FileKind::of(path) }
 }
 
 fn open_at(dir: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int {

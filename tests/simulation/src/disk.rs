@@ -143,12 +143,12 @@ impl Disk {
     }
 
     /// Returns how many faults struck.
-    pub fn strikes(&self) -> u64 {
+    pub fn faults_struck(&self) -> u64 {
         self.shared.lock().struck.values().sum()
     }
 
     /// Returns how many faults of each kind struck.
-    pub fn struck(&self) -> BTreeMap<(FileKind, Call, Effect), u64> {
+    pub fn faults_by_kind(&self) -> BTreeMap<(FileKind, Call, Effect), u64> {
         self.shared.lock().struck.clone()
     }
 }
@@ -271,7 +271,7 @@ mod tests {
         assert!(File::create(disk.root().join("b")).is_err());
         arm(Call::Write, 0, Effect::Stop);
         assert!(file.write_all(b" third").is_err() && disk.is_stopped());
-        assert_eq!((disk.strikes(), disk.journal().len()), (6, 6));
+        assert_eq!((disk.faults_struck(), disk.journal().len()), (6, 6));
     }
 
     #[test]

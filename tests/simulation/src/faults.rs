@@ -18,13 +18,13 @@ pub enum FileKind {
     /// Any other file.
     Other,
     /// A directory.
-    Folder,
+    Directory,
 }
 
 impl FileKind {
     /// All kinds.
     pub const ALL: [Self; 6] =
-        [Self::Log, Self::DbLog, Self::Table, Self::Manifest, Self::Other, Self::Folder];
+        [Self::Log, Self::DbLog, Self::Table, Self::Manifest, Self::Other, Self::Directory];
 
     /// Returns the kind of the file at `path`.
     pub fn of(path: &str) -> Self {
@@ -103,7 +103,7 @@ pub enum Effect {
     /// A write writes fewer bytes than requested.
     Short,
     /// A sync does nothing and succeeds.
-    Lie,
+    FalseSuccess,
     /// The machine or the process stops before the call; any part of a write may have been done.
     Stop,
 }
@@ -140,10 +140,10 @@ impl Fault {
             5 => (Some(Call::Truncate), Effect::Fail(Errno::Io)),
             6 => (Some(Call::Write), Effect::Fail(Errno::Interrupted)),
             7 => (Some(Call::Read), Effect::Fail(Errno::Io)),
-            8 => (Some(Call::Sync), liar.map_or(Effect::Fail(Errno::Io), |_| Effect::Lie)),
+            8 => (Some(Call::Sync), liar.map_or(Effect::Fail(Errno::Io), |_| Effect::FalseSuccess)),
             _ => (Some(Call::Rename), Effect::Fail(Errno::Io)),
         };
-        let kind = if effect == Effect::Lie { liar } else { kind };
+        let kind = if effect == Effect::FalseSuccess { liar } else { kind };
         let after = *random.pick(&[0, 0, 1, 2, 4, 9, 20]);
         let times = if effect == Effect::Stop { 1 } else { *random.pick(&[1, 1, 2, 100]) };
         // A signal interrupts only once, or the program would never make progress.
@@ -202,7 +202,7 @@ mod tests {
             call: Some(Call::Sync),
             after: 1,
             times: 2,
-            effect: Effect::Lie,
+            effect: Effect::FalseSuccess,
         };
         let mut strikes = |kind, call| fault.strikes(kind, call);
         assert!(!strikes(FileKind::Log, Call::Write) && !strikes(FileKind::Table, Call::Sync));

@@ -3,7 +3,7 @@
 use std::fmt::Debug;
 
 use crate::disk::Disk;
-use crate::failing::Outcome;
+use crate::failure::Outcome;
 use crate::image::Loss;
 use crate::random::Random;
 
@@ -59,14 +59,14 @@ pub trait Driver: Sized {
     fn new(seed: u64, setup: &Self::Setup) -> Outcome<Self>;
 
     /// Executes a step. The disk may have stopped meanwhile.
-    fn act(&mut self, step: &Self::Step) -> Outcome;
+    fn execute(&mut self, step: &Self::Step) -> Outcome;
 
     /// Ends the program, and starts it again on what the disk contains after a crash, without
     /// faults.
     fn restart(&mut self, crash: Crash) -> Outcome;
 
     /// Checks everything that must hold at the end.
-    fn end(&mut self) -> Outcome;
+    fn check_end(&mut self) -> Outcome;
 
     /// Returns the disk.
     fn disk(&self) -> &Disk;
@@ -75,18 +75,18 @@ pub trait Driver: Sized {
     fn random(&mut self) -> &mut Random;
 
     /// Returns whether calls have failed since the program was opened.
-    fn is_troubled(&self) -> bool;
+    fn has_failed_calls(&self) -> bool;
 
     /// Returns how often it has crashed.
     fn crashes(&self) -> u64;
 
     /// Executes one step, and recovers from a crash during it.
     fn step(&mut self, step: &Self::Step) -> Outcome {
-        self.act(step)?;
+        self.execute(step)?;
         if self.disk().is_stopped() {
             let crash = Crash::any(self.random());
             self.restart(crash)?;
-        } else if self.is_troubled() && self.random().percent(30) {
+        } else if self.has_failed_calls() && self.random().percent(30) {
             // An operator attends to a failing program.
             self.disk().disarm();
             self.restart(Crash::Kill)?;

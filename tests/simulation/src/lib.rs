@@ -29,7 +29,7 @@
 
 mod calls;
 mod disk;
-mod failing;
+mod failure;
 mod faults;
 mod history;
 mod image;
@@ -42,7 +42,7 @@ mod state;
 mod tree;
 
 pub use disk::Disk;
-pub use failing::{Failure, Outcome, fail};
+pub use failure::{Failure, Outcome, fail};
 pub use faults::{Call, Effect, Errno, Fault, FileKind};
 pub use history::{Crash, Driver, History, HistoryOf};
 pub use image::Loss;

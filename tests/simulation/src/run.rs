@@ -14,7 +14,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use crate::failing::{Failure, Outcome};
+use crate::failure::{Failure, Outcome};
 use crate::history::{Driver, HistoryOf};
 use crate::shrink::shrink;
 
@@ -142,7 +142,7 @@ fn run_history<D: Driver>(history: &HistoryOf<D>, totals: &mut Totals) -> Outcom
         let mut driver = D::new(history.seed, &history.setup)?;
         let outcome = run_steps(&mut driver, history, totals);
         totals.crashes += driver.crashes();
-        for ((kind, call, effect), times) in driver.disk().struck() {
+        for ((kind, call, effect), times) in driver.disk().faults_by_kind() {
             *totals.struck.entry(format!("{effect:?} at {call:?} of {kind:?}")).or_default() +=
                 times;
         }
@@ -169,7 +169,7 @@ fn run_steps<D: Driver>(driver: &mut D, history: &HistoryOf<D>, totals: &mut Tot
             failure
         })?;
     }
-    driver.end()
+    driver.check_end()
 }
 
 /// Prints a failing history after shrinking it.

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use crate::failing::{Failure, Outcome};
+use crate::failure::{Failure, Outcome};
 use crate::history::History;
 
 /// Maximum seconds for shrinking one history.

@@ -95,8 +95,8 @@ impl DiskState {
                 Verdict::Part(1 + self.random.index(bytes - 1))
             }
             Effect::Short => Verdict::Go,
-            Effect::Lie if call == Call::Sync => Verdict::Pretend,
-            Effect::Lie => Verdict::Go,
+            Effect::FalseSuccess if call == Call::Sync => Verdict::Pretend,
+            Effect::FalseSuccess => Verdict::Go,
             Effect::Stop => {
                 self.stopped = true;
                 match call {

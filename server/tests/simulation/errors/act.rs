@@ -11,7 +11,7 @@ use telltale_simulation::{Driver as _, Outcome, fail};
 use super::model::{Change, Fate, GroupView, Occurrence};
 use super::steps::{NewOccurrence, Step, title};
 use crate::driver::Driver;
-use crate::house::Service;
+use crate::service::Service;
 
 impl Driver {
     pub(crate) fn act_on_errors(&mut self, step: &Step) -> Outcome {
@@ -53,7 +53,7 @@ impl Driver {
     fn is_done(&self, kind: &'static str, (status, data): &(u16, Value)) -> Outcome<bool> {
         match status {
             200..300 => Ok(true),
-            500.. if self.is_troubled() => Ok(false),
+            500.. if self.has_failed_calls() => Ok(false),
             _ => fail(kind, format!("{status} {data}")),
         }
     }

@@ -61,7 +61,7 @@ impl Driver {
             );
             return fail("groups do not match the model", details);
         }
-        if self.is_troubled() {
+        if self.has_failed_calls() {
             return Ok(());
         }
         let stored = self.stored()?;

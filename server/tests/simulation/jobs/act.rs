@@ -66,7 +66,7 @@ impl Driver {
     /// Updates the time of the model. Must be called before and after a clock changes.
     pub(crate) fn pass_jobs(&mut self) {
         let now = self.now();
-        if self.is_troubled() {
+        if self.has_failed_calls() {
             self.jobs.may_be_reloaded(now);
         }
         self.jobs.pass(now);
@@ -85,7 +85,7 @@ impl Driver {
                 | JobsError::Engine(_)
                 | JobsError::Overloaded),
             ) => {
-                if self.is_troubled() {
+                if self.has_failed_calls() {
                     Ok(Reply::Unknown)
                 } else {
                     fail(kind, error)
@@ -335,7 +335,7 @@ impl Driver {
                     self.jobs.granted(worker, one, now)?;
                 }
                 match self.jobs.passed_over(worker) {
-                    Some(job) if held.len() < limit as usize && !self.is_troubled() => {
+                    Some(job) if held.len() < limit as usize && !self.has_failed_calls() => {
                         fail("a waiting job was not granted", format!("{job:?}"))
                     }
                     _ => Ok(held.len()),
@@ -394,7 +394,7 @@ impl Driver {
             return self.record_fetched(worker, 1, fetched).map(|_| ());
         }
         match self.jobs.passed_over(worker) {
-            Some(job) if !self.is_troubled() => {
+            Some(job) if !self.has_failed_calls() => {
                 fail("a waiting fetch was not granted the new job", format!("{job:?}"))
             }
             _ => Ok(()),

@@ -40,7 +40,7 @@ impl Driver {
     }
 
     fn observed(&mut self, at: usize, detail: Option<&JobDetail>) -> Outcome {
-        let (is_settled, now) = (!self.is_troubled(), self.now());
+        let (is_settled, now) = (!self.has_failed_calls(), self.now());
         let job = &mut self.jobs.jobs[at];
         let fits = |state: &JobState| match (detail, state) {
             (None, state) => *state == JobState::Absent,
@@ -80,7 +80,7 @@ impl Driver {
     /// Resolves retries of dead jobs with unknown outcome: they succeeded if the dead job no longer
     /// exists.
     fn settle_retries(&mut self) {
-        if self.is_troubled() {
+        if self.has_failed_calls() {
             return;
         }
         for at in 0..self.jobs.jobs.len() {
@@ -94,7 +94,7 @@ impl Driver {
     fn receipt(&self, id: u128) -> Outcome<Option<bool>> {
         match self.service().engine().receipt(id) {
             Ok(found) => Ok(Some(found.is_some())),
-            Err(_) if self.is_troubled() => Ok(None),
+            Err(_) if self.has_failed_calls() => Ok(None),
             Err(error) => fail("a receipt could not be read", error),
         }
     }
@@ -112,7 +112,7 @@ impl Driver {
             {
                 return fail("a receipt differs from its jobs", format!("batch {at}: {found}"));
             }
-            if self.is_troubled() {
+            if self.has_failed_calls() {
                 continue;
             }
             let present = |job: &&Job| !job.must(|state| state == JobState::Absent);
@@ -158,7 +158,7 @@ impl Driver {
                 let details = format!("{least}..={most} {view:?}");
                 return fail("another number of jobs is waiting", details);
             }
-            if !self.is_troubled() {
+            if !self.has_failed_calls() {
                 self.jobs.paused[queue] = Paused { may_be: is_paused, may_not_be: !is_paused };
             }
         }
@@ -177,7 +177,7 @@ impl Driver {
             if !is_there {
                 self.jobs.not_found(id, now)?;
             } else if let Some(worker) = self.jobs.workers.get_mut(&id)
-                && self.disk.strikes() == self.faults_before
+                && self.disk.faults_struck() == self.faults_before
             {
                 worker.may_have_left = false;
             }
