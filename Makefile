@@ -39,7 +39,7 @@ build: ## Build the release; installs missing build dependencies
 	@tools/setup build
 	cargo build --release --locked --workspace --bin telltale
 
-test: ## Check format, lints and contract, and run all tests
+test: ## Check format, dependencies, lints, documentation and contract, and run all tests
 	@tools/check
 
 setup: ## Install missing dependencies of the build and the tests

@@ -5,9 +5,16 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
-/// One program that watches and operates your systems.
+/// The command line; its description in the help is that of the package.
 #[derive(Debug, Parser)]
-#[command(name = "telltale", bin_name = "telltale", version, propagate_version = true)]
+#[command(
+    name = "telltale",
+    bin_name = "telltale",
+    about,
+    long_about = None,
+    version,
+    propagate_version = true
+)]
 pub(super) struct Cli {
     #[command(flatten)]
     pub(super) common: Common,

@@ -168,14 +168,14 @@ const LIST: Doc = Doc::new(TAG, "List error groups, most recently seen first")
         )
         .form(Form::TextTo(ERROR_SEARCH_CHARS_MAX)),
         Param::query("assignee", "Only errors assigned to this user; an empty value selects unassigned errors."),
-        Param::query("sort", "The sort key, in descending order; last_seen when absent.")
+        Param::query("sort", "The sort key, in descending order. Default: `last_seen`.")
             .form(Form::OneOf(&["last_seen", "first_seen", "occurrences", "users_affected"])),
         Param::query(
             "limit",
-            "Items per page; 50 when absent, at most 1000: larger values are reduced.",
+            "Maximum number of items. Default: 50. Values above 1000 are reduced to 1000.",
         )
         .form(Form::Integer(1)),
-        Param::query("offset", "Items to skip; 0 when absent.")
+        Param::query("offset", "Number of items to skip. Default: 0.")
             .form(Form::Integer(0)),
     ])
     .ok::<Page<GroupItem>>()
@@ -272,10 +272,11 @@ const SERIES: Doc = Doc::new(TAG, "Count the occurrences of an error by time")
         "Buckets are aligned to the epoch and identified by their start; empty buckets are omitted.",
     )
     .parameters(&[
-        Param::query("from", "Inclusive; 24 hours before `to` when absent.").form(Form::Time),
-        Param::query("to", "Exclusive; now when absent. A date means the end of that day.")
+        Param::query("from", "Start, inclusive. Default: 24 hours before `to`. A date means 00:00 UTC of that day.")
             .form(Form::Time),
-        Param::query("interval", "When absent, the finest one that results in at most 1500 buckets.")
+        Param::query("to", "End, exclusive. Default: now. A date means the end of that day in UTC.")
+            .form(Form::Time),
+        Param::query("interval", "Width of the buckets. Default: the smallest width with at most 1500 buckets.")
             .form(Form::OneOf(&["1m", "5m", "1h", "1d"])),
     ])
     .ok::<Data<SeriesView>>()

@@ -33,7 +33,7 @@ pub(in crate::http) fn document(routes: &[&'static Route], settings: &Settings) 
         "info": {
             "title": "Telltale",
             "version": env!("CARGO_PKG_VERSION"),
-            "summary": "One program that watches and operates your systems.",
+            "summary": concat!(env!("CARGO_PKG_DESCRIPTION"), "."),
             "description": CONVENTIONS,
             "license": { "name": "Apache-2.0", "identifier": "Apache-2.0" },
         },

@@ -108,7 +108,7 @@ const WRITE: Doc = Doc::new(TAG, "Write Influx line protocol")
          `skip_database_creation = true` in Telegraf. The API key may also be sent as \
          `Authorization: Token <key>` or as the password of `Basic` authentication.",
     )
-    .parameters(&[Param::query("precision", "The unit of timestamps; nanoseconds when absent.")
+    .parameters(&[Param::query("precision", "The unit of timestamps. Default: nanoseconds.")
         .form(Form::OneOf(&["n", "ns", "u", "us", "ms", "s", "m", "h"]))])
     .body(LINES)
     .no_content()
@@ -116,7 +116,7 @@ const WRITE: Doc = Doc::new(TAG, "Write Influx line protocol")
 
 const WRITE_V2: Doc = Doc::new(TAG, "Write Influx line protocol (v2 clients)")
     .about("Same as `POST /api/v1/influx/write`, for clients whose URL is `/api/v1/influx`.")
-    .parameters(&[Param::query("precision", "The unit of timestamps; nanoseconds when absent.")
+    .parameters(&[Param::query("precision", "The unit of timestamps. Default: nanoseconds.")
         .form(Form::OneOf(&["ns", "us", "ms", "s"]))])
     .body(LINES)
     .no_content()

@@ -28,11 +28,11 @@ pub(in crate::areas::errors) struct ReportInput {
     /// Required, unless there is a message.
     exception: Option<ReportException>,
     message: Option<String>,
-    /// fatal, error, warning, info or debug; error when absent.
+    /// fatal, error, warning, info or debug; `error` by default.
     #[serde(default)]
     #[schemars(schema_with = "sent_level")]
     level: Option<String>,
-    /// When it happened; now when absent.
+    /// When the error occurred. Default: the time of receipt.
     #[serde(default)]
     #[schemars(schema_with = "patterns::optional_time")]
     timestamp: Option<String>,
@@ -103,7 +103,7 @@ pub(in crate::areas::errors) struct ResolveInput {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ErrorIgnoreInput")]
 pub(in crate::areas::errors) struct IgnoreInput {
-    /// `forever`, or a duration such as 30m, 24h, 7d or 2w; forever when absent.
+    /// `forever`, or a duration such as 30m, 24h, 7d or 2w. Default: `forever`.
     #[schemars(regex(pattern = patterns::DURATION_OR_FOREVER))]
     duration: Option<String>,
     #[schemars(length(max = limits::ERROR_NOTE_CHARS_MAX))]
