@@ -1,13 +1,13 @@
-//! Finds the program under test, and builds it first where nobody has.
+//! Finds the program under test, and builds it if necessary.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
 
-/// Names the program to test, where it is built already.
+/// The path of the program to test, if it is already built.
 const BIN_VARIABLE: &str = "TELLTALE_TEST_BIN";
 
-/// The path of the `telltale` program under test.
+/// Returns the path of the `telltale` program under test.
 pub fn telltale() -> &'static Path {
     static BINARY: OnceLock<PathBuf> = OnceLock::new();
     BINARY.get_or_init(|| given().unwrap_or_else(build))
@@ -20,8 +20,7 @@ fn given() -> Option<PathBuf> {
     Some(path)
 }
 
-/// Builds with the selection of packages that `tools/check` uses, so that nothing else is built
-/// anew.
+/// Builds with the package selection of `tools/check`, so that nothing is rebuilt.
 fn build() -> PathBuf {
     let target = target_dir();
     let status = Command::new(env!("CARGO"))
@@ -36,7 +35,7 @@ fn build() -> PathBuf {
     }
 }
 
-/// The target directory that this very test was built into: `<target>/debug/deps/<test>`.
+/// Returns the target directory of this test: `<target>/debug/deps/<test>`.
 pub fn target_dir() -> PathBuf {
     let Ok(here) = std::env::current_exe() else { panic!("a process knows its own program") };
     match here.ancestors().nth(3) {

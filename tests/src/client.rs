@@ -1,4 +1,4 @@
-//! An HTTP client with a key. It never follows, retries or interprets: an answer is an answer.
+//! An HTTP client with a key. It does not follow redirects, retry requests or interpret responses.
 
 use std::net::SocketAddr;
 use std::time::Duration;
@@ -6,11 +6,11 @@ use std::time::Duration;
 use serde_json::Value;
 use ureq::http;
 
-use crate::answer::Answer;
 use crate::coverage;
+use crate::response::Response;
 
-/// Longer than any answer takes on a busy machine; a server that hangs fails the test instead of
-/// stopping it.
+/// Longer than any response takes on a busy machine; a server that hangs fails the test instead of
+/// blocking it.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Sends requests to one server with one key, or without.
@@ -22,7 +22,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// A client of the server at `address`.
+    /// Creates a client of the server at `address`.
     pub fn new(address: SocketAddr, key: Option<&str>) -> Self {
         let config = ureq::Agent::config_builder()
             .http_status_as_error(false)
@@ -35,50 +35,50 @@ impl Client {
         Self { agent: config.into(), address, key: key.map(str::to_owned) }
     }
 
-    /// The same connections with another key.
+    /// Returns a client with another key and the same connections.
     #[must_use]
     pub fn with_key(&self, key: &str) -> Self {
         Self { key: Some(key.to_owned()), ..self.clone() }
     }
 
-    /// The same connections without a key.
+    /// Returns a client without a key and with the same connections.
     #[must_use]
     pub fn without_key(&self) -> Self {
         Self { key: None, ..self.clone() }
     }
 
-    /// Asks for `path`, which begins with `/` and is sent as it stands.
+    /// Sends a `GET` request to `path`, which begins with `/` and is sent unchanged.
     #[track_caller]
-    pub fn get(&self, path: &str) -> Answer {
+    pub fn get(&self, path: &str) -> Response {
         self.request("GET", path).send()
     }
 
-    /// Sends JSON.
+    /// Sends a `POST` request with JSON.
     #[track_caller]
-    pub fn post(&self, path: &str, body: &Value) -> Answer {
+    pub fn post(&self, path: &str, body: &Value) -> Response {
         self.request("POST", path).json(body).send()
     }
 
-    /// Sends a text that need not be JSON, as if it were.
+    /// Sends a `POST` request with any bytes, declared as JSON.
     #[track_caller]
-    pub fn post_text(&self, path: &str, body: impl AsRef<[u8]>) -> Answer {
+    pub fn post_text(&self, path: &str, body: impl AsRef<[u8]>) -> Response {
         let typed = self.request("POST", path).header("content-type", "application/json");
         typed.body(body.as_ref()).send()
     }
 
-    /// Deletes.
+    /// Sends a `DELETE` request.
     #[track_caller]
-    pub fn delete(&self, path: &str) -> Answer {
+    pub fn delete(&self, path: &str) -> Response {
         self.request("DELETE", path).send()
     }
 
-    /// StartTime any other request.
+    /// Begins any other request.
     pub fn request<'a>(&'a self, method: &'a str, path: &'a str) -> Outgoing<'a> {
         Outgoing { client: self, method, path, headers: Vec::new(), body: None }
     }
 }
 
-/// A request being made.
+/// A request under construction.
 #[derive(Debug)]
 pub struct Outgoing<'a> {
     client: &'a Client,
@@ -89,7 +89,7 @@ pub struct Outgoing<'a> {
 }
 
 impl<'a> Outgoing<'a> {
-    /// Adds a header; the bytes of its value are sent as they are.
+    /// Adds a header; the bytes of its value are sent unchanged.
     #[must_use]
     pub fn header(mut self, name: &'a str, value: impl AsRef<[u8]>) -> Self {
         self.headers.push((name, value.as_ref().to_vec()));
@@ -103,24 +103,25 @@ impl<'a> Outgoing<'a> {
         self
     }
 
-    /// Sets a JSON body and says so.
+    /// Sets a JSON body and its content type.
     #[must_use]
     pub fn json(self, value: &Value) -> Self {
         self.header("content-type", "application/json").body(value.to_string())
     }
 
-    /// Sends it and waits for the answer.
+    /// Sends the request and waits for the response.
     #[track_caller]
-    pub fn send(self) -> Answer {
-        let told = format!("{} {}", self.method, self.path);
+    pub fn send(self) -> Response {
+        let call = format!("{} {}", self.method, self.path);
         match self.try_send() {
-            Ok(answer) => answer,
-            Err(error) => panic!("{told}: no answer: {error}"),
+            Ok(response) => response,
+            Err(error) => panic!("{call}: no response: {error}"),
         }
     }
 
-    /// Sends it; an error when there was no answer, as when the server is killed meanwhile.
-    pub fn try_send(self) -> Result<Answer, ureq::Error> {
+    /// Sends the request. Returns an error if there is no response, such as when the server is
+    /// killed.
+    pub fn try_send(self) -> Result<Response, ureq::Error> {
         let mut builder = http::Request::builder()
             .method(self.method)
             .uri(format!("http://{}{}", self.client.address, self.path));
@@ -136,7 +137,7 @@ impl<'a> Outgoing<'a> {
             (None, "POST" | "PUT" | "PATCH") => agent.run(builder.body(Vec::new())?)?,
             (None, _) => agent.run(builder.body(())?)?,
         };
-        let answer = Answer {
+        let response = Response {
             status: response.status().as_u16(),
             headers: response
                 .headers()
@@ -145,7 +146,7 @@ impl<'a> Outgoing<'a> {
                 .collect(),
             body: response.body_mut().with_config().limit(u64::MAX).read_to_vec()?,
         };
-        coverage::note(self.method, self.path, answer.status);
-        Ok(answer)
+        coverage::note(self.method, self.path, response.status);
+        Ok(response)
     }
 }

@@ -1,31 +1,31 @@
-//! Which routes the tests cover. A test that covers a route says so, and fails when it never called
-//! it; the contract test collects what is said and compares it with the table of routes.
+//! Which routes the tests cover. A test that covers a route declares it, and fails if it never
+//! called it; the contract test compares the declarations with the table of routes.
 
 use std::cell::RefCell;
 use std::path::Path;
 
-/// What a test shows of a route.
+/// The behaviour of a route that a test covers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Case {
-    /// It does what it promises.
+    /// Its success.
     Happy,
-    /// It refuses what it must.
+    /// Its refusals.
     Refusal,
 }
 
 thread_local! {
-    /// What this test has asked so far: method, path without query, status.
+    /// The requests of this test so far: method, path without query, status.
     static ASKED: RefCell<Vec<(String, String, u16)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Notes an answered request of this test.
+/// Records a request of this test that got a response.
 pub(crate) fn note(method: &str, path: &str, status: u16) {
     let path = path.split('?').next().unwrap_or_default();
     ASKED.with_borrow_mut(|asked| asked.push((method.to_owned(), path.to_owned(), status)));
 }
 
-/// The promise of a test to call a route, made by [`covers!`](crate::covers) and checked when the
-/// test ends.
+/// The declaration that a test calls a route, made by [`covers!`](crate::covers) and checked when
+/// the test ends.
 #[derive(Debug)]
 pub struct Covered {
     route: &'static str,
@@ -33,7 +33,7 @@ pub struct Covered {
 }
 
 impl Covered {
-    /// Promises that this test calls `route` (`POST /api/v1/keys`) with this outcome.
+    /// Declares that this test calls `route` (`POST /api/v1/keys`) with this outcome.
     pub fn new(route: &'static str, case: Case) -> Self {
         Self { route, case }
     }
@@ -56,7 +56,7 @@ impl Drop for Covered {
     }
 }
 
-/// Whether a request went to this route; a segment in braces stands for any one segment.
+/// Returns whether a request went to this route; a segment in braces matches any one segment.
 fn matches(route: &str, method: &str, path: &str) -> bool {
     let Some((wanted, template)) = route.split_once(' ') else { return false };
     let mut given = path.split('/');
@@ -67,8 +67,7 @@ fn matches(route: &str, method: &str, path: &str) -> bool {
         && given.next().is_none()
 }
 
-/// Says that the test which stands around it covers a route: `covers!("POST /api/v1/metrics",
-/// Happy);`
+/// Declares that the enclosing test covers a route: `covers!("POST /api/v1/metrics", Happy);`
 #[macro_export]
 macro_rules! covers {
     ($route:literal, $case:ident) => {
@@ -76,7 +75,7 @@ macro_rules! covers {
     };
 }
 
-/// Everything that the tests in `folder` say they cover, read from their text.
+/// Returns all declarations in the source files in `folder`.
 pub fn declarations(folder: &Path) -> Vec<(String, Case)> {
     let mut found = Vec::new();
     let Ok(entries) = std::fs::read_dir(folder) else {

@@ -1,9 +1,8 @@
-//! HTTP/2 without TLS, spoken by curl: the one protocol that the client of the harness does not
-//! speak.
+//! HTTP/2 without TLS by curl: the client of the harness supports HTTP/1.1 only.
 
 use std::process::Command;
 
-/// The HTTP version and the status with which the server answers a client that begins with HTTP/2.
+/// Returns the HTTP version and the status of a response to a client that begins with HTTP/2.
 #[track_caller]
 pub fn h2_status(url: &str, key: &str) -> String {
     let output = Command::new("curl")

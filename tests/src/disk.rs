@@ -1,5 +1,4 @@
-//! A small disk of our own that a test can fill: a file system in memory, mounted for as long as it
-//! is held.
+//! A small disk that a test can fill: a file system in memory, mounted while the value exists.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -14,7 +13,7 @@ pub struct SmallDisk {
 }
 
 impl SmallDisk {
-    /// Mounts a disk of this size; `None` where this user may not mount.
+    /// Mounts a disk of this size; `None` if this user may not mount.
     pub fn mount(megabytes: u64) -> Option<Self> {
         let folder = tempfile::tempdir().ok()?;
         let mounted = Command::new("mount")
@@ -25,19 +24,19 @@ impl SmallDisk {
         mounted.then_some(Self { folder })
     }
 
-    /// Where it is mounted.
+    /// Returns the mount point.
     pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
-    /// Fills the disk with a file until only so many bytes are free, and tells which file: space
-    /// returns when it is removed.
+    /// Fills the disk with a file until only this many bytes are free. Returns the path of the
+    /// file; removing it frees the space.
     #[track_caller]
     pub fn fill(&self, left_bytes: u64) -> PathBuf {
         self.fill_as("ballast", left_bytes)
     }
 
-    /// Fills what is left, to the last byte, with another file.
+    /// Fills the remaining space, to the last byte, with another file.
     #[track_caller]
     pub fn fill_rest(&self) -> PathBuf {
         self.fill_as("rest", 0)
@@ -59,7 +58,7 @@ impl SmallDisk {
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        // Lazily: a killed server may still hold files for an instant.
+        // Lazily: a killed server may have files open for a moment.
         let unmounted = Command::new("umount").arg("--lazy").arg(self.path()).status();
         if !unmounted.is_ok_and(|status| status.success()) && !std::thread::panicking() {
             panic!("{} is still mounted", self.path().display());

@@ -1,24 +1,24 @@
-//! A bare HTTP/2 connection, for frames that no well-behaved client sends.
+//! A raw HTTP/2 connection, for frames that no well-behaved client sends.
 
 use crate::raw::Wire;
 
-/// What a client sends first.
+/// The connection preface of a client.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const HEADERS: u8 = 1;
 const SETTINGS: u8 = 4;
 const PING: u8 = 6;
-/// Of HEADERS and DATA: the last frame of the stream.
+/// Flag of HEADERS and DATA: the last frame of the stream.
 const END_STREAM: u8 = 1;
-/// Of HEADERS: no CONTINUATION follows.
+/// Flag of HEADERS: no CONTINUATION follows.
 const END_HEADERS: u8 = 4;
-/// Of SETTINGS and PING: an acknowledgement.
+/// Flag of SETTINGS and PING: an acknowledgement.
 const ACK: u8 = 1;
 
 /// An HTTP/2 connection to the server.
 #[derive(Debug)]
 pub struct Http2(Wire);
 
-/// A frame that came.
+/// A received frame.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Frame {
     kind: u8,
@@ -27,7 +27,7 @@ struct Frame {
     payload: Vec<u8>,
 }
 
-/// The bytes of a frame.
+/// Encodes a frame.
 pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     let Ok(length) = u32::try_from(payload.len()) else { panic!("the payload is too long") };
     let mut bytes = length.to_be_bytes()[1..].to_vec();
@@ -37,10 +37,10 @@ pub fn frame(kind: u8, flags: u8, stream: u32, payload: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// The bytes of a `GET` request on a stream.
+/// Encodes a `GET` request on a stream.
 pub fn get(stream: u32, path: &str, key: Option<&str>) -> Vec<u8> {
     // From the static table of HPACK: the method `GET` and the scheme `http`; then names from it
-    // with values of our own, which are not to be remembered: the authority, the path and the key.
+    // with literal values that are not indexed: the authority, the path and the key.
     let mut block = vec![0x82, 0x86];
     literal(&mut block, &[0x01], "a");
     literal(&mut block, &[0x04], path);
@@ -50,7 +50,7 @@ pub fn get(stream: u32, path: &str, key: Option<&str>) -> Vec<u8> {
     frame(HEADERS, END_STREAM | END_HEADERS, stream, &block)
 }
 
-/// The head of a `POST` request on a stream, whose body is to follow.
+/// Encodes the head of a `POST` request on a stream; the body follows.
 pub fn post(stream: u32, path: &str, key: &str) -> Vec<u8> {
     // As above, with the method `POST`.
     let mut block = vec![0x83, 0x86];
@@ -69,28 +69,28 @@ fn literal(block: &mut Vec<u8>, name: &[u8], value: &str) {
 }
 
 impl Http2 {
-    /// StartTime to speak HTTP/2 on a new connection.
+    /// Opens a connection and begins HTTP/2.
     pub fn begin(mut wire: Wire) -> Self {
         wire.send(PREFACE).send(frame(SETTINGS, 0, 0, &[]));
         Self(wire)
     }
 
-    /// Sends bytes. The server may have hung up already, which the next read will tell.
+    /// Sends bytes. If the server has closed the connection, the next read reports it.
     pub fn send(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
         self.0.send(bytes);
         self
     }
 
-    /// Waits until the answer on this stream is complete; `false` when the connection was closed
+    /// Waits until the response on this stream is complete; `false` if the connection was closed
     /// before.
     #[track_caller]
-    pub fn is_answered(&mut self, stream: u32) -> bool {
+    pub fn has_response(&mut self, stream: u32) -> bool {
         self.comes(|frame| {
             frame.stream == stream && frame.kind <= HEADERS && frame.flags & END_STREAM > 0
         })
     }
 
-    /// Pings, and waits for the answer; `false` when the connection was closed before.
+    /// Sends a PING and waits for its acknowledgement; `false` if the connection was closed before.
     #[track_caller]
     pub fn is_alive(&mut self) -> bool {
         let payload = *b"alive?!!";

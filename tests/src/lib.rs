@@ -1,10 +1,9 @@
-//! The harness of the tests from outside: starts the real program on a port and a data directory of
-//! its own, talks to it over HTTP and raw sockets, kills it, and starts it again.
+//! The harness of the black-box tests: starts the real program on a port and a data directory of
+//! its own, sends requests over HTTP and raw sockets, kills it, and restarts it.
 //!
-//! It knows the HTTP contract and the command line, and nothing of what is behind them: neither the
-//! engine nor the server is linked here.
+//! It uses the HTTP contract and the command line only: neither the engine nor the server is linked
+//! here.
 
-mod answer;
 mod binary;
 mod client;
 mod coverage;
@@ -18,10 +17,10 @@ mod prometheus;
 mod python;
 mod raw;
 pub mod remote_write;
+mod response;
 mod server;
 mod time;
 
-pub use answer::{Answer, masked, same};
 pub use binary::{target_dir, telltale};
 pub use client::{Client, Outgoing};
 pub use coverage::{Case, Covered, declarations};
@@ -33,5 +32,6 @@ pub use node::node;
 pub use prometheus::Prometheus;
 pub use python::{Conversation, converse, python};
 pub use raw::Wire;
+pub use response::{Response, masked, same};
 pub use server::{ADMIN_KEY, LogReader, Server, Setup};
 pub use time::{DAY_MS, HOUR_MS, MINUTE_MS, Stopwatch, eventually, iso, now_ms, parse_iso};

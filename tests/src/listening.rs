@@ -1,5 +1,5 @@
-//! Small servers of the tests, each on a port of 127.0.0.1 and gone when it is dropped: pages to be
-//! scraped, and a way to a server that moves.
+//! Small servers of the tests, each on a port of 127.0.0.1 until it is dropped: pages to be
+//! scraped, and a relay to a server whose address changes.
 
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -17,7 +17,7 @@ struct Listening {
 
 impl Listening {
     #[track_caller]
-    fn start(answer: impl Fn(TcpStream) + Send + 'static) -> Self {
+    fn start(response: impl Fn(TcpStream) + Send + 'static) -> Self {
         let Ok(listener) = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)) else {
             panic!("no port is free")
         };
@@ -29,7 +29,7 @@ impl Listening {
                 if ended.load(Ordering::Relaxed) {
                     break;
                 }
-                answer(stream);
+                response(stream);
             }
         });
         Self { address, closed, thread: Some(thread) }
@@ -39,7 +39,7 @@ impl Listening {
 impl Drop for Listening {
     fn drop(&mut self) {
         self.closed.store(true, Ordering::Relaxed);
-        // Wakes the thread, which looks and ends.
+        // Wakes the thread, which then ends.
         let woken = TcpStream::connect(self.address).is_ok();
         if let Some(thread) = self.thread.take().filter(|_| woken) {
             assert!(thread.join().is_ok() || std::thread::panicking(), "a server of a test failed");
@@ -47,7 +47,7 @@ impl Drop for Listening {
     }
 }
 
-/// A page that answers every request with what it shows at the moment, as agents scrape it.
+/// A page that agents scrape: every request gets its current content.
 #[derive(Debug)]
 pub struct ScrapedPage {
     listening: Listening,
@@ -56,7 +56,7 @@ pub struct ScrapedPage {
 }
 
 impl ScrapedPage {
-    /// Shows bytes of a content type.
+    /// Creates a page with a content type and content.
     #[track_caller]
     pub fn new(content_type: &'static str, body: impl Into<Vec<u8>>) -> Self {
         let shown = Arc::new(Mutex::new((content_type, body.into())));
@@ -64,30 +64,30 @@ impl ScrapedPage {
         let (page, count) = (Arc::clone(&shown), Arc::clone(&scrapes));
         let listening = Listening::start(move |stream| {
             let (content_type, body) = page.lock().unwrap_or_else(PoisonError::into_inner).clone();
-            if answer(stream, content_type, &body).is_ok() {
+            if response(stream, content_type, &body).is_ok() {
                 count.fetch_add(1, Ordering::Relaxed);
             }
         });
         Self { listening, shown, scrapes }
     }
 
-    /// Shows something else from now on.
+    /// Replaces the content.
     pub fn show(&self, body: impl Into<Vec<u8>>) {
         self.shown.lock().unwrap_or_else(PoisonError::into_inner).1 = body.into();
     }
 
-    /// How often it was asked for.
+    /// Returns how often it was requested.
     pub fn scrapes(&self) -> u64 {
         self.scrapes.load(Ordering::Relaxed)
     }
 
-    /// Where it is.
+    /// Returns its address.
     pub fn address(&self) -> SocketAddr {
         self.listening.address
     }
 }
 
-fn answer(mut stream: TcpStream, content_type: &str, body: &[u8]) -> std::io::Result<()> {
+fn response(mut stream: TcpStream, content_type: &str, body: &[u8]) -> std::io::Result<()> {
     let (mut request, mut buffer) = (Vec::new(), [0; 4 << 10]);
     while !request.windows(4).any(|end| end == b"\r\n\r\n") {
         match stream.read(&mut buffer)? {
@@ -102,7 +102,7 @@ fn answer(mut stream: TcpStream, content_type: &str, body: &[u8]) -> std::io::Re
     stream.write_all(&[head.as_bytes(), body].concat())
 }
 
-/// An address that stays while the server behind it comes and goes.
+/// A fixed address for a server that is restarted on other addresses.
 #[derive(Debug)]
 pub struct Relay {
     listening: Listening,
@@ -110,17 +110,17 @@ pub struct Relay {
     lost: Arc<AtomicU64>,
 }
 
-/// Where connections lead.
+/// The target of new connections.
 #[derive(Clone, Copy, Debug)]
 enum Target {
     Server(SocketAddr),
-    /// There, but no answer comes back.
+    /// A server, whose responses are dropped.
     Mute(SocketAddr),
     Nowhere,
 }
 
 impl Relay {
-    /// Leads to `server`.
+    /// Creates a relay to `server`.
     #[track_caller]
     pub fn to(server: SocketAddr) -> Self {
         let target = Arc::new(Mutex::new(Target::Server(server)));
@@ -129,34 +129,34 @@ impl Relay {
         let listening = Listening::start(move |client| {
             let target = *shared.lock().unwrap_or_else(PoisonError::into_inner);
             let losses = Arc::clone(&losses);
-            // A connection ends with either side; nobody waits for it.
+            // The connection ends when either side ends; the thread is not joined.
             std::thread::spawn(move || carry(&client, target, &losses));
         });
         Self { listening, target, lost }
     }
 
-    /// Where it is.
+    /// Returns its address.
     pub fn address(&self) -> SocketAddr {
         self.listening.address
     }
 
-    /// Leads new connections to `server`.
+    /// Relays new connections to `server`.
     pub fn lead_to(&self, server: SocketAddr) {
         self.set(Target::Server(server));
     }
 
-    /// Ends new connections at once.
+    /// Closes new connections immediately.
     pub fn lead_nowhere(&self) {
         self.set(Target::Nowhere);
     }
 
-    /// Carries requests of new connections to `server`, and ends the connection in the place of an
-    /// answer.
+    /// Relays the requests of new connections to `server`, and closes the connection instead of
+    /// returning a response.
     pub fn lose_answers_of(&self, server: SocketAddr) {
         self.set(Target::Mute(server));
     }
 
-    /// How many answers were lost.
+    /// Returns how many responses were dropped.
     pub fn lost(&self) -> u64 {
         self.lost.load(Ordering::Relaxed)
     }
@@ -166,7 +166,7 @@ impl Relay {
     }
 }
 
-/// Carries bytes both ways until one side ends; counts an answer that is lost.
+/// Relays bytes in both directions until one side ends; counts a dropped response.
 fn carry(client: &TcpStream, target: Target, losses: &AtomicU64) {
     let (server, mute) = match target {
         Target::Server(server) => (server, false),
@@ -177,21 +177,21 @@ fn carry(client: &TcpStream, target: Target, losses: &AtomicU64) {
     std::thread::scope(|scope| {
         scope.spawn(|| copy(client, &server));
         if mute {
-            // The first byte of an answer says that the request was dealt with.
-            let answered = (&server).read(&mut [0]).is_ok_and(|bytes| bytes > 0);
-            losses.fetch_add(u64::from(answered), Ordering::Relaxed);
+            // The first byte of a response shows that the request was processed.
+            let actual = (&server).read(&mut [0]).is_ok_and(|bytes| bytes > 0);
+            losses.fetch_add(u64::from(actual), Ordering::Relaxed);
         } else {
             copy(&server, client);
         }
         for side in [client, &server] {
-            // One that is closed already needs no shutting.
+            // Shutting down a closed connection fails, which is harmless.
             let _closed = side.shutdown(Shutdown::Both);
         }
     });
 }
 
 fn copy(mut from: &TcpStream, mut to: &TcpStream) {
-    // What fails is a connection that ended, which is what ends the copy.
+    // An error means that the connection ended, which ends the copy.
     let _carried = std::io::copy(&mut from, &mut to);
     let _ended = to.shutdown(Shutdown::Write);
 }

@@ -1,13 +1,12 @@
-//! Programs in Node that stand for the agents of others: run as their users run them, with the
-//! packages of npm that they are made of. The packages are installed once, beside what cargo
-//! builds, and found there by the next run.
+//! Third-party clients in Node, run as their users run them, with packages from npm. The packages
+//! are installed once, in the target directory, and reused by later runs.
 
 use std::process::Command;
 
 use crate::binary::target_dir;
 
-/// Runs a script with packages of npm, `name@version`, and answers what it printed. Fails when the
-/// script does.
+/// Runs a script with packages from npm, `name@version`, and returns its output. Fails if the
+/// script fails.
 #[track_caller]
 pub fn node<'a>(
     packages: &[&str],
@@ -25,7 +24,7 @@ pub fn node<'a>(
         .env("NO_PROXY", "*"))
 }
 
-/// Made under a name of its own and moved into place whole: other tests may be making the same one.
+/// Installed under a unique name and then renamed: other tests may be installing the same packages.
 #[track_caller]
 fn install(packages: &[&str], folder: &std::path::Path) {
     let parent = target_dir().join("node");
@@ -46,8 +45,11 @@ fn run(command: &mut Command) -> String {
         Ok(output) => output,
         Err(error) => panic!("{command:?} did not start ({error}); `make setup` installs Node"),
     };
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let stdout_of = String::from_utf8_lossy(&output.stdout).into_owned();
     let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?} failed; `make setup` may help:\n{said}\n{error}");
-    said
+    assert!(
+        output.status.success(),
+        "{command:?} failed; `make setup` may help:\n{stdout_of}\n{error}"
+    );
+    stdout_of
 }

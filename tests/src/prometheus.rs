@@ -1,5 +1,5 @@
 //! A real Prometheus, which scrapes a page and writes to a server under test. `tools/setup test`
-//! gets the program.
+//! downloads the program.
 
 use std::fs::File;
 use std::net::SocketAddr;
@@ -20,7 +20,7 @@ pub struct Prometheus {
 }
 
 impl Prometheus {
-    /// Scrapes `page` every quarter of a second and writes to what listens at `server`.
+    /// Starts Prometheus, which scrapes `page` every quarter of a second and writes to `server`.
     #[track_caller]
     pub fn start(page: SocketAddr, server: SocketAddr) -> Self {
         let home = folder();
@@ -41,7 +41,7 @@ impl Prometheus {
         Self { home, child }
     }
 
-    /// Stops it as its operator would, and starts it again on the same data.
+    /// Stops it with SIGTERM and starts it again on the same data.
     #[track_caller]
     pub fn restart(&mut self) {
         let command = format!("kill -TERM {}", self.child.id());
@@ -93,7 +93,7 @@ fn spawn(home: &TempDir) -> Child {
     }
 }
 
-/// What `tools/setup` unpacked, or else what is installed.
+/// Returns the program that `tools/setup` unpacked, else the installed one.
 fn program() -> PathBuf {
     let unpacked = target_dir().join("clients/prometheus/usr/bin/prometheus");
     if unpacked.is_file() { unpacked } else { PathBuf::from("prometheus") }

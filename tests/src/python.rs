@@ -1,6 +1,5 @@
-//! Programs in Python that stand for the agents of others: run as their users run them, with the
-//! packages they are made of. The packages are installed once, beside what cargo builds, and found
-//! there by the next run.
+//! Third-party clients in Python, run as their users run them, with packages from PyPI. The
+//! packages are installed once, in the target directory, and reused by later runs.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
@@ -8,8 +7,8 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 
 use crate::binary::target_dir;
 
-/// Runs a script with these packages of PyPI, each with its version, and answers what it printed.
-/// Fails when the script does.
+/// Runs a script with these packages from PyPI, each with its version, and returns its output.
+/// Fails if the script fails.
 #[track_caller]
 pub fn python<'a>(
     packages: &[&str],
@@ -17,12 +16,12 @@ pub fn python<'a>(
     arguments: impl IntoIterator<Item = &'a str>,
 ) -> String {
     let mut command = Command::new(interpreter(packages));
-    // Nothing of the user's own Python, and no proxy between the script and the server.
+    // Without the user's own packages, and without a proxy between the script and the server.
     command.args(["-I", "-c", script]).args(arguments).env("NO_PROXY", "*");
     run(&mut command)
 }
 
-/// Starts a script like [`python`], which then reads lines and answers each with a line.
+/// Starts a script like [`python`], which then reads lines and responds to each with a line.
 #[track_caller]
 pub fn converse<'a>(
     packages: &[&str],
@@ -33,29 +32,29 @@ pub fn converse<'a>(
     command.args(["-I", "-c", script]).args(arguments).env("NO_PROXY", "*");
     match command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn() {
         Ok(mut child) => match child.stdout.take() {
-            Some(answers) => Conversation { child, answers: BufReader::new(answers) },
+            Some(output) => Conversation { child, output: BufReader::new(output) },
             None => panic!("{command:?} has no output"),
         },
         Err(error) => panic!("{command:?} did not start ({error}); `make setup` installs Python"),
     }
 }
 
-/// A script that answers line by line; killed when it is dropped.
+/// A script that responds line by line; killed when it is dropped.
 #[derive(Debug)]
 pub struct Conversation {
     child: Child,
-    answers: BufReader<ChildStdout>,
+    output: BufReader<ChildStdout>,
 }
 
 impl Conversation {
-    /// Tells it a line and waits for its answer; an empty one when it has ended.
+    /// Sends a line and waits for the response; an empty one if the script has ended.
     #[track_caller]
-    pub fn ask(&mut self, line: &str) -> String {
-        let told = self.child.stdin.as_mut().map(|input| writeln!(input, "{line}"));
-        assert!(matches!(told, Some(Ok(()))), "the script does not listen: {told:?}");
-        let mut answer = String::new();
-        match self.answers.read_line(&mut answer) {
-            Ok(_) => answer.trim_end().to_owned(),
+    pub fn exchange(&mut self, line: &str) -> String {
+        let written = self.child.stdin.as_mut().map(|input| writeln!(input, "{line}"));
+        assert!(matches!(written, Some(Ok(()))), "the script does not read: {written:?}");
+        let mut response = String::new();
+        match self.output.read_line(&mut response) {
+            Ok(_) => response.trim_end().to_owned(),
             Err(error) => panic!("the script does not answer: {error}"),
         }
     }
@@ -63,13 +62,13 @@ impl Conversation {
 
 impl Drop for Conversation {
     fn drop(&mut self) {
-        // It may have ended by itself, and what is killed is gone at once.
+        // The script may have ended already.
         drop(self.child.kill());
         drop(self.child.wait());
     }
 }
 
-/// The interpreter of an environment with these packages, made on first use.
+/// Returns the interpreter of a virtual environment with these packages, created on first use.
 #[track_caller]
 fn interpreter(packages: &[&str]) -> PathBuf {
     let name = packages.join("+").replace("==", "-");
@@ -78,8 +77,8 @@ fn interpreter(packages: &[&str]) -> PathBuf {
     if interpreter.is_file() {
         return interpreter;
     }
-    // Made under a name of its own and moved into place whole: other tests may be making the same
-    // one.
+    // Installed under a unique name and then renamed: other tests may be installing the same
+    // packages.
     let parent = target_dir().join("python");
     let made = std::fs::create_dir_all(&parent)
         .and_then(|()| tempfile::Builder::new().prefix(".new-").tempdir_in(&parent));
@@ -104,8 +103,11 @@ fn run(command: &mut Command) -> String {
         Ok(output) => output,
         Err(error) => panic!("{command:?} did not start ({error}); `make setup` installs Python"),
     };
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let stdout_of = String::from_utf8_lossy(&output.stdout).into_owned();
     let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{command:?} failed; `make setup` may help:\n{said}\n{error}");
-    said
+    assert!(
+        output.status.success(),
+        "{command:?} failed; `make setup` may help:\n{stdout_of}\n{error}"
+    );
+    stdout_of
 }

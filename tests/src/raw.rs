@@ -1,25 +1,25 @@
-//! A bare connection, for requests that no well-behaved client sends: cut short, slow, or not HTTP
+//! A raw connection, for requests that no well-behaved client sends: incomplete, slow, or not HTTP
 //! at all.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::time::Duration;
 
-use crate::answer::Answer;
+use crate::response::Response;
 
-/// A read that takes longer than this has failed.
+/// Timeout of a read.
 const READ_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A TCP connection to the server.
 #[derive(Debug)]
 pub struct Wire {
     stream: TcpStream,
-    /// Bytes that arrived after the last answer.
+    /// Bytes received after the last response.
     pending: Vec<u8>,
 }
 
 impl Wire {
-    /// Connects.
+    /// Opens a connection.
     #[track_caller]
     pub fn open(address: SocketAddr) -> Self {
         match TcpStream::connect(address) {
@@ -28,7 +28,7 @@ impl Wire {
         }
     }
 
-    /// Takes a connection that was made otherwise.
+    /// Wraps an existing connection.
     #[track_caller]
     pub fn over(stream: TcpStream) -> Self {
         let ready = stream
@@ -41,7 +41,7 @@ impl Wire {
         }
     }
 
-    /// Sends bytes. The server may have hung up already, which the next read will tell.
+    /// Sends bytes. If the server has closed the connection, the next read reports it.
     pub fn send(&mut self, bytes: impl AsRef<[u8]>) -> &mut Self {
         let sent = self.stream.write_all(bytes.as_ref()).and_then(|()| self.stream.flush());
         if let Err(error) = sent {
@@ -51,7 +51,7 @@ impl Wire {
         self
     }
 
-    /// Says that nothing more will be sent.
+    /// Closes the sending side of the connection.
     pub fn finish(&mut self) -> &mut Self {
         match self.stream.shutdown(Shutdown::Write) {
             Ok(()) => self,
@@ -60,9 +60,9 @@ impl Wire {
         }
     }
 
-    /// The next answer, or `None` when the server closed the connection without one.
+    /// Returns the next response, or `None` if the server closed the connection without one.
     #[track_caller]
-    pub fn answer(&mut self) -> Option<Answer> {
+    pub fn response(&mut self) -> Option<Response> {
         let head_end = loop {
             if let Some(at) = find(&self.pending, b"\r\n\r\n") {
                 break at + 4;
@@ -74,12 +74,12 @@ impl Wire {
         let head = String::from_utf8_lossy(&self.pending[..head_end]).into_owned();
         self.pending.drain(..head_end);
         let (status, headers) = parse_head(&head);
-        let mut answer = Answer { status, headers, body: Vec::new() };
-        answer.body = self.body_of(&answer);
-        Some(answer)
+        let mut response = Response { status, headers, body: Vec::new() };
+        response.body = self.body_of(&response);
+        Some(response)
     }
 
-    /// Whether what has come begins like this. Takes nothing.
+    /// Returns whether the received bytes begin with these. Consumes nothing.
     pub fn begins_with(&self, bytes: &[u8]) -> bool {
         let mut first = vec![0; bytes.len()];
         let looks = self.stream.set_nonblocking(true).is_ok();
@@ -89,25 +89,25 @@ impl Wire {
         matches!(came, Ok(n) if n == bytes.len() && first == bytes)
     }
 
-    /// The next answer if it begins to come within `patience`.
+    /// Returns the next response if it begins within `patience`.
     #[track_caller]
-    pub fn answer_within(&mut self, patience: Duration) -> Option<Answer> {
+    pub fn response_within(&mut self, patience: Duration) -> Option<Response> {
         let mut first = [0];
         let waits = |stream: &TcpStream, how_long| stream.set_read_timeout(Some(how_long)).is_ok();
         assert!(waits(&self.stream, patience), "the read timeout can be set");
         let came = matches!(self.stream.peek(&mut first), Ok(1));
         assert!(waits(&self.stream, READ_TIMEOUT), "the read timeout can be set");
-        if came { self.answer() } else { None }
+        if came { self.response() } else { None }
     }
 
-    /// Everything that comes until the server closes the connection.
+    /// Returns everything received until the server closes the connection.
     #[track_caller]
     pub fn everything(&mut self) -> Vec<u8> {
         while self.fill() {}
         std::mem::take(&mut self.pending)
     }
 
-    /// So many bytes, or `None` when the server closed the connection before.
+    /// Returns this many bytes, or `None` if the server closed the connection before.
     #[track_caller]
     pub(crate) fn take(&mut self, bytes: usize) -> Option<Vec<u8>> {
         while self.pending.len() < bytes {
@@ -118,11 +118,11 @@ impl Wire {
         Some(self.pending.drain(..bytes).collect())
     }
 
-    fn body_of(&mut self, answer: &Answer) -> Vec<u8> {
-        if answer.header("transfer-encoding") == Some("chunked") {
+    fn body_of(&mut self, response: &Response) -> Vec<u8> {
+        if response.header("transfer-encoding") == Some("chunked") {
             return self.chunks();
         }
-        let Some(length) = answer.header("content-length").and_then(|v| v.parse().ok()) else {
+        let Some(length) = response.header("content-length").and_then(|v| v.parse().ok()) else {
             return Vec::new();
         };
         while self.pending.len() < length && self.fill() {}
@@ -154,7 +154,7 @@ impl Wire {
         }
     }
 
-    /// Reads what is there; `false` when the connection is closed.
+    /// Reads available bytes; `false` if the connection is closed.
     #[track_caller]
     fn fill(&mut self) -> bool {
         let mut buffer = [0; 16 << 10];

@@ -1,5 +1,5 @@
-//! The messages of Prometheus remote-write as other programs write them: by a protobuf library,
-//! from the published definitions. And how they are packed.
+//! The messages of Prometheus remote-write, encoded by a protobuf library from the published
+//! definitions, and their compression.
 
 use prost::Message;
 
@@ -12,14 +12,14 @@ pub struct Label {
     pub value: String,
 }
 
-/// A number at a time.
+/// A sample.
 #[derive(Clone, PartialEq, Message)]
 pub struct Sample {
     #[prost(double, tag = "1")]
     pub value: f64,
     #[prost(int64, tag = "2")]
     pub timestamp: i64,
-    /// Of version 2 alone.
+    /// Version 2 only.
     #[prost(int64, tag = "3")]
     pub start_timestamp: i64,
 }
@@ -35,7 +35,7 @@ pub struct Exemplar {
     pub timestamp: i64,
 }
 
-/// Buckets side by side, and the gap before them.
+/// Adjacent buckets, and the gap before them.
 #[derive(Clone, PartialEq, Message)]
 pub struct BucketSpan {
     #[prost(sint32, tag = "1")]
@@ -73,14 +73,14 @@ pub struct Histogram {
     pub positive_deltas: Vec<i64>,
     #[prost(double, repeated, tag = "13")]
     pub positive_counts: Vec<f64>,
-    /// 1: counts began anew; 3: the counts are those of one moment.
+    /// 1: the counts were reset; 3: a gauge histogram.
     #[prost(int32, tag = "14")]
     pub reset_hint: i32,
     #[prost(int64, tag = "15")]
     pub timestamp: i64,
     #[prost(double, repeated, tag = "16")]
     pub custom_values: Vec<f64>,
-    /// Of version 2 alone.
+    /// Version 2 only.
     #[prost(int64, tag = "17")]
     pub start_timestamp: i64,
 }
@@ -98,7 +98,7 @@ pub struct TimeSeries {
     pub histograms: Vec<Histogram>,
 }
 
-/// What version 1 says of a metric.
+/// The metadata of a metric in version 1.
 #[derive(Clone, PartialEq, Message)]
 pub struct MetricMetadata {
     #[prost(int32, tag = "1")]
@@ -120,7 +120,7 @@ pub struct WriteRequest {
     pub metadata: Vec<MetricMetadata>,
 }
 
-/// What version 2 says of a series' metric.
+/// The metadata of a series in version 2.
 #[derive(Clone, PartialEq, Message)]
 pub struct Metadata {
     #[prost(int32, tag = "1")]
@@ -168,14 +168,14 @@ pub struct RequestV2 {
     pub timeseries: Vec<TimeSeriesV2>,
 }
 
-/// Labels of version 1, in the order given.
+/// Creates labels of version 1, in the given order.
 pub fn labels(pairs: &[(&str, &str)]) -> Vec<Label> {
     let label =
         |(name, value): &(&str, &str)| Label { name: (*name).into(), value: (*value).into() };
     pairs.iter().map(label).collect()
 }
 
-/// A sample at a time in milliseconds since 1970.
+/// Creates a sample with a time in milliseconds since 1970.
 pub fn sample(timestamp: i64, value: f64) -> Sample {
     Sample { value, timestamp, start_timestamp: 0 }
 }
@@ -187,12 +187,12 @@ pub fn series(pairs: &[(&str, &str)], samples: &[(i64, f64)]) -> TimeSeries {
 }
 
 impl RequestV2 {
-    /// A request without series.
+    /// Creates a request without series.
     pub fn new() -> Self {
         Self { symbols: vec![String::new()], timeseries: Vec::new() }
     }
 
-    /// The place of a symbol in the table, to which it is added when it is new.
+    /// Returns the index of a symbol in the table, to which a new symbol is added.
     pub fn symbol(&mut self, text: &str) -> u32 {
         let known = self.symbols.iter().position(|symbol| symbol == text);
         let at = known.unwrap_or_else(|| {
@@ -213,13 +213,13 @@ impl RequestV2 {
     }
 }
 
-/// A message as it is sent: packed by Snappy.
+/// Encodes and compresses a message.
 pub fn packed(message: &impl Message) -> Vec<u8> {
     pack(&message.encode_to_vec())
 }
 
-/// Bytes packed by Snappy in its block format.
+/// Compresses bytes in the Snappy block format.
 pub fn pack(bytes: &[u8]) -> Vec<u8> {
-    // Snappy fails on more than 4 GB alone.
+    // Snappy fails only above 4 GB.
     snap::raw::Encoder::new().compress_vec(bytes).unwrap_or_default()
 }

@@ -22,22 +22,22 @@ use crate::time::eventually;
 /// The admin key of every server under test.
 pub const ADMIN_KEY: &str = "tt_testadmin_0123456789abcdefghijABCDEFGHIJ0123456789abc";
 
-/// Lines of its log that a failed test shows.
+/// Log lines that a failed test prints.
 const LOG_LINES_SHOWN: usize = 60;
 
-/// What becomes of the log once the server listens.
+/// How the log is read once the server listens.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LogReader {
-    /// It is read as it comes.
+    /// It is read continuously.
     #[default]
     Reads,
-    /// It stays open, and nobody reads it.
+    /// It stays open and is not read.
     Sleeps,
     /// It is closed.
     Leaves,
 }
 
-/// How a server is to be started.
+/// The configuration of a server under test.
 #[derive(Clone, Debug)]
 pub struct Setup {
     /// Settings as TOML values by dotted key.
@@ -54,8 +54,8 @@ impl Default for Setup {
 }
 
 impl Setup {
-    /// As shipped, but with no limit on the number of requests and nothing too old to be kept:
-    /// tests send many requests, and points with the times that their story needs.
+    /// Returns the defaults without request limits and expiry: tests send many requests, and
+    /// samples with any times.
     pub fn new() -> Self {
         let mut setup = Self::as_shipped();
         for class in ["batch", "query", "single", "other"] {
@@ -67,42 +67,42 @@ impl Setup {
         setup
     }
 
-    /// With every setting as it is by default.
+    /// Returns the default settings.
     pub fn as_shipped() -> Self {
         let environment = vec![("TELLTALE_ADMIN_KEY".to_owned(), ADMIN_KEY.to_owned())];
         let log_reader = LogReader::default();
         Self { settings: BTreeMap::new(), environment, data: None, log_reader }
     }
 
-    /// Sets a setting: its dotted key, and its value as TOML.
+    /// Sets a setting by its dotted key; the value is TOML.
     #[must_use]
     pub fn set(mut self, key: &str, toml: &str) -> Self {
         self.settings.insert(key.to_owned(), toml.to_owned());
         self
     }
 
-    /// Sets a variable of the environment.
+    /// Sets an environment variable.
     #[must_use]
     pub fn env(mut self, name: &str, value: &str) -> Self {
         self.environment.push((name.to_owned(), value.to_owned()));
         self
     }
 
-    /// Removes a variable of the environment.
+    /// Removes an environment variable.
     #[must_use]
     pub fn without_env(mut self, name: &str) -> Self {
         self.environment.retain(|(n, _)| n != name);
         self
     }
 
-    /// Keeps the data in `folder` instead of a temporary one.
+    /// Uses `folder` as the data directory instead of a temporary one.
     #[must_use]
     pub fn data(mut self, folder: &Path) -> Self {
         self.data = Some(folder.to_owned());
         self
     }
 
-    /// Decides what becomes of the log once the server listens.
+    /// Sets how the log is read once the server listens.
     #[must_use]
     pub fn log_reader(mut self, reader: LogReader) -> Self {
         self.log_reader = reader;
@@ -128,7 +128,7 @@ impl Setup {
     }
 }
 
-/// A server that runs, or ran.
+/// A server that is running or was stopped.
 #[derive(Debug)]
 pub struct Server {
     home: TempDir,
@@ -136,12 +136,12 @@ pub struct Server {
     data: PathBuf,
     environment: Vec<(String, String)>,
     process: Process,
-    /// Where the data lies when it is not at home.
+    /// The parent of the data directory, if that is not in `home`.
     elsewhere: Option<TempDir>,
 }
 
 impl Server {
-    /// A server set up by [`Setup::new`].
+    /// Starts a server with [`Setup::new`].
     #[track_caller]
     pub fn start() -> Self {
         Setup::new().start()
@@ -168,57 +168,57 @@ impl Server {
         server
     }
 
-    /// Where it listens.
+    /// Returns the address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.process.address
     }
 
-    /// Its data directory.
+    /// Returns its data directory.
     pub fn data(&self) -> &Path {
         &self.data
     }
 
-    /// A directory that lives as long as the server.
+    /// Returns a temporary directory that is deleted with the server.
     pub fn home(&self) -> &Path {
         self.home.path()
     }
 
-    /// A client with the admin key.
+    /// Returns a client with the admin key.
     pub fn client(&self) -> Client {
         Client::new(self.address(), Some(ADMIN_KEY))
     }
 
-    /// A bare connection.
+    /// Opens a raw connection.
     #[track_caller]
     pub fn wire(&self) -> Wire {
         Wire::open(self.address())
     }
 
-    /// The lines of its log so far, from all its runs.
+    /// Returns the log lines of all its runs so far.
     pub fn log(&self) -> Vec<String> {
         self.process.log.lines().clone()
     }
 
-    /// The numeric process id.
+    /// Returns the process id.
     pub fn pid(&self) -> u32 {
         self.process.child.id()
     }
 
-    /// Kills it as a power cut would: no chance to write anything more.
+    /// Sends SIGKILL: the server cannot write anything more.
     pub fn kill9(&mut self) {
         self.process.kill();
     }
 
-    /// Asks it to stop, and waits until it has.
+    /// Sends SIGTERM and waits until the server has stopped.
     #[track_caller]
     pub fn terminate(&mut self) -> ExitStatus {
         self.signal("TERM");
-        self.terminate_already_asked()
+        self.wait_until_stopped()
     }
 
-    /// Waits until it has stopped, after a signal.
+    /// Waits until the server has stopped, after a signal.
     #[track_caller]
-    pub fn terminate_already_asked(&mut self) -> ExitStatus {
+    pub fn wait_until_stopped(&mut self) -> ExitStatus {
         match self.process.child.wait() {
             Ok(status) => status,
             Err(error) => panic!("cannot wait for the server: {error}"),
@@ -233,8 +233,8 @@ impl Server {
         assert!(sent.is_ok_and(|status| status.success()), "{command} failed");
     }
 
-    /// Kills what still runs, starts it again with the same settings and data, and waits until it
-    /// is ready.
+    /// Kills the server if it is running, starts it with the same settings and data, and waits
+    /// until it is ready.
     #[track_caller]
     pub fn restart(&mut self) {
         self.process.kill();
@@ -243,13 +243,13 @@ impl Server {
         self.wait_ready();
     }
 
-    /// Runs another command of the program on the same settings and data.
+    /// Runs another command of the program with the same settings and data.
     #[track_caller]
     pub fn cli<S: AsRef<OsStr>>(&self, arguments: impl IntoIterator<Item = S>) -> Output {
         self.cli_on(&self.data, arguments)
     }
 
-    /// The same on another data directory.
+    /// Runs another command on another data directory.
     #[track_caller]
     pub fn cli_on<S: AsRef<OsStr>>(
         &self,
@@ -279,8 +279,8 @@ impl Server {
             if let Ok(Some(status)) = self.process.child.try_wait() {
                 panic!("the server ended before it was ready: {status}");
             }
-            let answer = client.request("GET", "/readyz").try_send().ok()?;
-            (answer.status == 200).then_some(())
+            let response = client.request("GET", "/readyz").try_send().ok()?;
+            (response.status == 200).then_some(())
         });
     }
 }
@@ -295,14 +295,14 @@ impl Drop for Server {
     }
 }
 
-#[expect(clippy::print_stderr, reason = "a failed test shows what its server said")]
+#[expect(clippy::print_stderr, reason = "a failed test shows the log of its server")]
 fn eprintln_lines<'a>(lines: impl Iterator<Item = &'a String>) {
     for line in lines {
         eprintln!("server: {line}");
     }
 }
 
-/// One run of the program.
+/// One process of the program.
 #[derive(Debug)]
 struct Process {
     child: Child,
@@ -310,7 +310,7 @@ struct Process {
     log: Log,
 }
 
-/// The log of one server, from all its runs.
+/// The log of all processes of one server.
 #[derive(Clone, Debug)]
 struct Log {
     lines: Arc<Mutex<Vec<String>>>,
@@ -344,8 +344,8 @@ impl Process {
         let Some(stderr) = child.stderr.take() else { panic!("stderr is piped") };
         let listening = follow(stderr, log.clone());
         let Ok(address) = listening.recv() else {
-            let said = log.lines().join("\n");
-            panic!("the server ended before it listened ({:?}):\n{said}", child.wait());
+            let logged = log.lines().join("\n");
+            panic!("the server ended before it listened ({:?}):\n{logged}", child.wait());
         };
         Self { child, address, log }
     }
@@ -356,21 +356,21 @@ impl Process {
     }
 }
 
-/// Collects the log on a thread that ends with the process, and tells the address once the log
-/// does.
+/// Collects the log on a thread that ends with the process. The receiver gets the address once it
+/// is logged.
 fn follow(stderr: ChildStderr, log: Log) -> Receiver<SocketAddr> {
-    let (tell, told) = channel();
+    let (sender, receiver) = channel();
     std::thread::spawn(move || {
-        let mut tell = Some(tell);
+        let mut sender = Some(sender);
         let mut lines = BufReader::new(stderr).lines().map_while(Result::ok);
         for line in lines.by_ref() {
             let address = listen_address(&line);
             log.lines().push(line);
             if let Some(address) = address
-                && let Some(tell) = tell.take()
+                && let Some(sender) = sender.take()
             {
-                // Nobody listens any more when the test has failed meanwhile.
-                let _unheard = tell.send(address);
+                // The receiver is gone if the test has failed.
+                let _test_has_failed = sender.send(address);
                 match log.reader {
                     LogReader::Reads => {}
                     LogReader::Leaves => return,
@@ -381,10 +381,10 @@ fn follow(stderr: ChildStderr, log: Log) -> Receiver<SocketAddr> {
             }
         }
     });
-    told
+    receiver
 }
 
-/// The address in a JSON line of the log that has a field `listen`.
+/// Returns the address in a JSON line of the log that has a field `listen`.
 fn listen_address(line: &str) -> Option<SocketAddr> {
     let line: Value = serde_json::from_str(line).ok()?;
     let field = line.get("listen").or_else(|| line.get("fields")?.get("listen"))?;

@@ -1,4 +1,4 @@
-//! The tests' one door to the clock, and the one place that waits.
+//! The only access of the tests to the clock, and the only place that waits.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
@@ -11,27 +11,26 @@ pub const HOUR_MS: i64 = 60 * MINUTE_MS;
 /// Milliseconds in a day.
 pub const DAY_MS: i64 = 24 * HOUR_MS;
 
-/// How long [`eventually`] looks before it gives up: far longer than anything takes on a busy
-/// machine.
+/// The timeout of [`eventually`]: far longer than anything takes on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// How long it rests between two looks.
+/// The pause between two checks.
 const REST: Duration = Duration::from_millis(5);
 
-/// The current time in milliseconds since 1970.
+/// Returns the current time in milliseconds since 1970.
 #[expect(clippy::disallowed_methods, reason = "this is the door that the tests take")]
 pub fn now_ms() -> i64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
 }
 
-/// A time as the service writes it.
+/// Formats a time as the server does.
 pub fn iso(ms: i64) -> String {
     DateTime::from_timestamp_millis(ms)
         .unwrap_or_default()
         .to_rfc3339_opts(SecondsFormat::Millis, true)
 }
 
-/// The milliseconds of a time that the service wrote.
+/// Parses a time that the server formatted.
 #[track_caller]
 pub fn parse_iso(text: &str) -> i64 {
     match DateTime::parse_from_rfc3339(text) {
@@ -41,24 +40,24 @@ pub fn parse_iso(text: &str) -> i64 {
     }
 }
 
-/// Measures how long something took.
+/// Measures elapsed time.
 #[derive(Clone, Copy, Debug)]
 pub struct Stopwatch(Instant);
 
 impl Stopwatch {
-    /// Starts now.
+    /// Starts the measurement.
     #[expect(clippy::disallowed_methods, reason = "this is the door that the tests take")]
     pub fn start() -> Self {
         Self(Instant::now())
     }
 
-    /// The time since the start.
+    /// Returns the time since the start.
     pub fn elapsed(&self) -> Duration {
         self.0.elapsed()
     }
 }
 
-/// Looks again and again until `look` finds something, for states that no answer announces.
+/// Calls `look` until it returns a value, for states that no response announces.
 #[track_caller]
 #[expect(clippy::disallowed_methods, reason = "the one place that waits by sleeping")]
 pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {

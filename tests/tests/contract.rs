@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 use telltale_engine::{Clock, Engine, Options};
 use telltale_server::app::App;
 use telltale_server::areas;
-use telltale_server::http::{self, ApiResult, Listener, Request, Response, Route, Settings};
+use telltale_server::http::{self, ApiResult, Listener, Request, Route, Settings};
 use telltale_server::platform::ticks::Ticks;
-use telltale_tests::{Answer, Case, Client, Server, declarations, folder};
+use telltale_tests::{Case, Client, Response, Server, declarations, folder};
 use tokio::sync::oneshot;
 
 /// Scopes that a key may have besides `admin`, which permits everything.
@@ -43,7 +43,7 @@ impl Operation {
         self.path.split('/').map(filled).collect::<Vec<_>>().join("/")
     }
 
-    fn call(&self, client: &Client, path: &str) -> Answer {
+    fn call(&self, client: &Client, path: &str) -> Response {
         let request = client.request(&self.method, path);
         if self.method == "GET" { request.send() } else { request.json(&json!({})).send() }
     }
@@ -110,15 +110,15 @@ fn every_route_that_is_not_public_refuses_unauthenticated_clients() {
     let server = Server::start();
     let client = server.client();
     for operation in operations(&client) {
-        let answer = operation.call(&client.without_key(), &operation.example());
+        let response = operation.call(&client.without_key(), &operation.example());
         if operation.scope.is_some() {
-            answer.refused(401, "unauthorized");
+            response.refused(401, "unauthorized");
         } else {
             assert!(
-                matches!(answer.status, 200 | 204),
+                matches!(response.status, 200 | 204),
                 "{}: {}",
                 operation.name(),
-                answer.summary()
+                response.summary()
             );
         }
     }
@@ -144,14 +144,14 @@ fn every_path_refuses_wrong_methods_and_trailing_slashes_in_the_same_way() {
     let client = server.client();
     for operation in operations(&client) {
         let path = operation.example();
-        let answer = client.request("OPTIONS", &path).send();
+        let response = client.request("OPTIONS", &path).send();
         if allows_cors(&operation) {
             // A CORS preflight request.
-            assert_eq!(answer.status, 204, "{}", answer.summary());
+            assert_eq!(response.status, 204, "{}", response.summary());
         } else {
-            answer.refused(405, "method_not_allowed");
+            response.refused(405, "method_not_allowed");
         }
-        let allowed = answer.must_header("allow");
+        let allowed = response.must_header("allow");
         assert!(allowed.split(", ").any(|verb| verb == operation.method), "{path}: {allowed}");
         if operation.method == "GET" {
             assert!(allowed.split(", ").any(|verb| verb == "HEAD"), "{path}: {allowed}");
@@ -202,12 +202,22 @@ fn every_route_refuses_undocumented_query_parameters_unless_its_protocol_is_fore
     let mut refusing = 0;
     for operation in operations(&client) {
         let path = format!("{}?undocumented=1", operation.example());
-        let answer = operation.call(&client, &path);
+        let response = operation.call(&client, &path);
         if is_foreign_protocol(&operation) {
-            assert!(!is_unknown_parameter(&answer), "{}: {}", operation.name(), answer.summary());
+            assert!(
+                !is_unknown_parameter(&response),
+                "{}: {}",
+                operation.name(),
+                response.summary()
+            );
         } else {
-            answer.refused_for(400, "invalid_parameter", "undocumented");
-            assert!(is_unknown_parameter(&answer), "{}: {}", operation.name(), answer.summary());
+            response.refused_for(400, "invalid_parameter", "undocumented");
+            assert!(
+                is_unknown_parameter(&response),
+                "{}: {}",
+                operation.name(),
+                response.summary()
+            );
             refusing += 1;
         }
     }
@@ -230,16 +240,21 @@ fn every_route_accepts_the_query_parameters_that_it_documents() {
             let name = parameter["name"].as_str().unwrap_or_default();
             let key = if parameter["style"] == "deepObject" { "[key]" } else { "" };
             let path = format!("{}?{name}{key}=1", operation.example());
-            let answer = operation.call(&client, &path);
-            assert!(!is_unknown_parameter(&answer), "{}: {}", operation.name(), answer.summary());
+            let response = operation.call(&client, &path);
+            assert!(
+                !is_unknown_parameter(&response),
+                "{}: {}",
+                operation.name(),
+                response.summary()
+            );
             accepted += 1;
         }
     }
     assert!(accepted >= 10, "only {accepted} parameters are documented");
 }
 
-fn is_unknown_parameter(answer: &Answer) -> bool {
-    answer.status == 400 && answer.text().contains("is not a query parameter of this route")
+fn is_unknown_parameter(response: &Response) -> bool {
+    response.status == 400 && response.text().contains("is not a query parameter of this route")
 }
 
 /// Returns whether the route allows requests of other origins (CORS).
@@ -252,12 +267,12 @@ fn allows_cors(operation: &Operation) -> bool {
 static ROUTES: &[Route] =
     &[Route::get("/explode", &explode).public(), Route::get("/fine", &fine).public()];
 
-async fn explode(_: Arc<App>, _: Request) -> ApiResult<Response> {
+async fn explode(_: Arc<App>, _: Request) -> ApiResult<http::Response> {
     panic!("a handler that panics on purpose, with a secret in its message")
 }
 
-async fn fine(_: Arc<App>, _: Request) -> ApiResult<Response> {
-    Response::ok(&json!({"fine": true}))
+async fn fine(_: Arc<App>, _: Request) -> ApiResult<http::Response> {
+    http::Response::ok(&json!({"fine": true}))
 }
 
 /// Serves [`ROUTES`] until `stop` completes, and sends the address it listens on through

@@ -1,18 +1,18 @@
-//! A worker of jobs: a process of its own that can be killed at any moment. It does what the
-//! arguments of its jobs say, and tells line by line what became of them.
+//! A job worker as a process that can be killed at any time. It does what the arguments of its jobs
+//! require, and prints a line for each result.
 //!
 //! ```text
 //! jobs-worker <file with the address of the server> <queue,queue,…>
-//! worker <id>                     it is registered
-//! began <job> <attempt> <token>   it holds a job
-//! acked <job> <attempt>           the server took the job as finished
-//! failed <job> <status>           the server took the attempt as failed
-//! lost <job>                      the server says that another one holds it
-//! left                            it was told to stop, and has left
+//! worker <id>                     registered
+//! began <job> <attempt> <token>   fetched a job
+//! acked <job> <attempt>           the server completed the job
+//! failed <job> <status>           the server recorded the failed attempt
+//! lost <job>                      the reservation was lost
+//! left                            it was stopped, and has deregistered
 //! ```
 //!
-//! Arguments: `hold` is a file that the job waits for to be there, `fail` the class of an error to
-//! fail with.
+//! Arguments of jobs: `hold` is the path of a file that the job waits for, `fail` the class of the
+//! error with which it fails.
 
 use std::error::Error;
 use std::io::{Write, stdout};
@@ -21,9 +21,9 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 
 use serde_json::{Value, json};
-use telltale_tests::{ADMIN_KEY, Answer, Client};
+use telltale_tests::{ADMIN_KEY, Client, Response};
 
-/// How long it waits for jobs, and between two tries to reach a server that is down.
+/// How long it waits for jobs, and between two attempts to reach a stopped server.
 const WAIT_SECONDS: u64 = 2;
 const PAUSE: Duration = Duration::from_millis(50);
 
@@ -44,7 +44,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 }
 
 struct Worker {
-    /// Read before every request: the server may be another one meanwhile.
+    /// Read before each request: the server may have been restarted.
     address: PathBuf,
     queues: Value,
     id: String,
@@ -66,22 +66,22 @@ impl Worker {
     /// Sends a heartbeat. Returns whether the worker may continue.
     fn beat(&mut self) -> Result<bool, Box<dyn Error>> {
         let path = format!("/api/v1/workers/{}/heartbeat", self.id);
-        let answer = self.send("POST", &path, &json!({"busy_threads": 0}))?;
-        if answer.status == 404 {
+        let response = self.send("POST", &path, &json!({"busy_threads": 0}))?;
+        if response.status == 404 {
             self.register()?;
             return Ok(true);
         }
-        Ok(answer.expect(200)["status"] != "stopping")
+        Ok(response.expect(200)["status"] != "stopping")
     }
 
     fn work(&mut self) -> Result<(), Box<dyn Error>> {
         let path = format!("/api/v1/workers/{}/fetch", self.id);
-        let answer =
+        let response =
             self.send("POST", &path, &json!({"limit": 3, "wait_seconds": WAIT_SECONDS}))?;
-        if answer.status == 404 {
+        if response.status == 404 {
             return self.register();
         }
-        for job in answer.expect(200)["jobs"].as_array().into_iter().flatten() {
+        for job in response.expect(200)["jobs"].as_array().into_iter().flatten() {
             self.run(job)?;
         }
         Ok(())
@@ -96,22 +96,22 @@ impl Worker {
         }
         let body = json!({"reservation_token": token, "error_class": job["arguments"]["fail"]});
         let verb = if body["error_class"].is_string() { "fail" } else { "ack" };
-        let answer = self.send("POST", &format!("/api/v1/jobs/{id}/{verb}"), &body)?;
-        match (answer.status, verb) {
+        let response = self.send("POST", &format!("/api/v1/jobs/{id}/{verb}"), &body)?;
+        match (response.status, verb) {
             (200, "ack") => tell(&format!("acked {id} {attempt}")),
-            (200, _) => tell(&format!("failed {id} {}", answer.json()["status"])),
+            (200, _) => tell(&format!("failed {id} {}", response.json()["status"])),
             (404 | 409, _) => tell(&format!("lost {id}")),
-            _ => Err(answer.summary().into()),
+            _ => Err(response.summary().into()),
         }
     }
 
     /// Sends until there is an answer: a server that is killed comes back.
-    fn send(&self, method: &str, path: &str, body: &Value) -> Result<Answer, Box<dyn Error>> {
+    fn send(&self, method: &str, path: &str, body: &Value) -> Result<Response, Box<dyn Error>> {
         loop {
             let address = std::fs::read_to_string(&self.address)?;
             let client = Client::new(address.trim().parse()?, Some(ADMIN_KEY));
             match client.request(method, path).json(body).try_send() {
-                Ok(answer) if answer.status != 503 => return Ok(answer),
+                Ok(response) if response.status != 503 => return Ok(response),
                 Ok(_) | Err(_) => pause(),
             }
         }

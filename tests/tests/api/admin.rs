@@ -1,4 +1,4 @@
-//! What operators start by hand: `POST /api/v1/admin/seal` and `/merge`.
+//! Operator actions: `POST /api/v1/admin/seal` and `/merge`.
 
 use serde_json::json;
 use telltale_tests::{HOUR_MS, Server, SmallDisk, covers};
@@ -7,7 +7,7 @@ use crate::keys::client_with;
 use crate::points::{T0, gauge, send, total};
 
 #[test]
-fn seal_and_merge_are_done_when_they_are_answered() {
+fn seal_and_merge_are_complete_when_they_respond() {
     covers!("POST /api/v1/admin/seal", Happy);
     covers!("POST /api/v1/admin/merge", Happy);
     let server = Server::start();
@@ -24,13 +24,13 @@ fn seal_and_merge_are_done_when_they_are_answered() {
     }
     client.request("POST", "/api/v1/admin/merge").send().data(200);
     assert_eq!(total(&client, "c", T0, T0 + HOUR_MS), 2_000.0);
-    // Nothing is left to do, which is no error.
+    // Nothing is left to do, which is not an error.
     assert_eq!(client.post("/api/v1/admin/seal", &json!({})).status, 200);
     assert_eq!(client.post("/api/v1/admin/merge", &json!({})).status, 200);
 }
 
 #[test]
-fn a_copy_is_made_where_nothing_is() {
+fn a_backup_is_written_to_a_new_directory() {
     covers!("POST /api/v1/admin/backup", Happy);
     let server = Server::start();
     let client = server.client();
@@ -46,7 +46,7 @@ fn a_copy_is_made_where_nothing_is() {
 }
 
 #[test]
-fn everything_is_checked() {
+fn verify_checks_everything() {
     covers!("POST /api/v1/admin/verify", Happy);
     let server = Server::start();
     let client = server.client();
@@ -59,7 +59,7 @@ fn everything_is_checked() {
 }
 
 #[test]
-fn a_copy_goes_nowhere_else() {
+fn a_backup_to_any_other_path_is_refused() {
     covers!("POST /api/v1/admin/backup", Refusal);
     let server = Server::start();
     let client = server.client();
@@ -73,19 +73,19 @@ fn a_copy_goes_nowhere_else() {
     refused(json!({"target": server.home()}), 409, "conflict");
     refused(json!({"target": server.data().join("copy")}), 422, "invalid_field");
     refused(json!({"target": server.data().join("db").join("copy")}), 422, "invalid_field");
-    let told = |target: &std::path::Path| {
-        let answer = client.post("/api/v1/admin/backup", &json!({ "target": target }));
-        answer.refused_for(422, "invalid_field", "target");
-        answer.text().to_owned()
+    let reported = |target: &std::path::Path| {
+        let response = client.post("/api/v1/admin/backup", &json!({ "target": target }));
+        response.refused_for(422, "invalid_field", "target");
+        response.text().to_owned()
     };
-    assert!(told(&server.home().join("absent/copy")).contains("No such file"));
+    assert!(reported(&server.home().join("absent/copy")).contains("No such file"));
     let file = server.home().join("file");
     assert!(std::fs::write(&file, "x").is_ok());
-    assert!(told(&file.join("copy")).contains("Not a directory"));
+    assert!(reported(&file.join("copy")).contains("Not a directory"));
     if let Some(disk) = SmallDisk::mount(1) {
-        // Room for the folder, and for nothing in it.
+        // Space for the directory, and for nothing in it.
         disk.fill(0);
-        assert!(told(&disk.path().join("copy")).contains("No space left"));
+        assert!(reported(&disk.path().join("copy")).contains("No space left"));
         assert!(!disk.path().join("copy").exists());
     }
     refused(json!({"target": server.home().join("copy"), "force": true}), 400, "invalid_parameter");

@@ -1,13 +1,13 @@
-//! Who may do what: missing and garbled keys, scopes.
+//! Authorization: missing and malformed keys, scopes.
 
 use serde_json::{Value, json};
-use telltale_tests::{ADMIN_KEY, Answer, Client, Server};
+use telltale_tests::{ADMIN_KEY, Client, Response, Server};
 
 use crate::keys::{client_with, make, text};
 use crate::points::{T0, gauge};
 
 #[test]
-fn every_key_that_is_none_gets_one_and_the_same_refusal() {
+fn every_invalid_key_gets_the_same_refusal() {
     let server = Server::start();
     let client = server.client();
     let revoked = make(&client, json!(["admin"]), json!({}));
@@ -40,17 +40,17 @@ fn every_key_that_is_none_gets_one_and_the_same_refusal() {
         format!("{} {}", bearer(ADMIN_KEY), ADMIN_KEY),
     ] {
         let keyless = client.without_key();
-        let answer = keyless
+        let response = keyless
             .request("GET", "/api/v1/metrics")
             .header("authorization", header.as_bytes())
             .send();
-        assert_eq!(answer.must_header("www-authenticate"), "Bearer");
-        messages.push(answer.refused(401, "unauthorized")["message"].clone());
+        assert_eq!(response.must_header("www-authenticate"), "Bearer");
+        messages.push(response.refused(401, "unauthorized")["message"].clone());
     }
     let mut wire = server.wire();
     wire.send("GET /api/v1/metrics HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer \u{e9}\r\n\r\n");
-    match wire.answer() {
-        Some(answer) => messages.push(answer.refused(401, "unauthorized")["message"].clone()),
+    match wire.response() {
+        Some(response) => messages.push(response.refused(401, "unauthorized")["message"].clone()),
         None => panic!("the server hung up"),
     }
     let missing = client.without_key().get("/api/v1/metrics").refused(401, "unauthorized");
@@ -63,16 +63,16 @@ fn every_key_that_is_none_gets_one_and_the_same_refusal() {
 }
 
 #[test]
-fn two_keys_at_once_are_none() {
+fn two_keys_in_one_request_are_refused() {
     let server = Server::start();
     let header = format!("Bearer {ADMIN_KEY}");
-    let answer =
+    let response =
         server.client().request("GET", "/api/v1/metrics").header("authorization", header).send();
-    assert!(matches!(answer.status, 200 | 401), "{}", answer.summary());
+    assert!(matches!(response.status, 200 | 401), "{}", response.summary());
 }
 
 #[test]
-fn a_scope_opens_what_it_names() {
+fn a_scope_permits_its_routes_only() {
     let server = Server::start();
     let client = server.client();
     let ingest = client_with(&client, json!(["ingest"]));
@@ -87,7 +87,7 @@ fn a_scope_opens_what_it_names() {
     let query = |c: &Client| c.get("/api/v1/metrics/a/query");
     let seal = |c: &Client| c.post("/api/v1/admin/seal", &Value::Null);
     let delete = |c: &Client| c.delete("/api/v1/metrics/a");
-    type Call<'a> = &'a dyn Fn(&Client) -> Answer;
+    type Call<'a> = &'a dyn Fn(&Client) -> Response;
     let calls: [(&str, Call<'_>, [bool; 4]); 6] = [
         ("send", &send, [true, false, false, true]),
         ("send many", &send_many, [true, false, false, true]),
@@ -98,18 +98,18 @@ fn a_scope_opens_what_it_names() {
     ];
     for (name, call, allowed) in calls {
         for (client, allowed) in [&ingest, &read, &write, &admin].into_iter().zip(allowed) {
-            let answer = call(client);
+            let response = call(client);
             if allowed {
-                assert!((200..300).contains(&answer.status), "{name}: {}", answer.summary());
+                assert!((200..300).contains(&response.status), "{name}: {}", response.summary());
             } else {
-                answer.refused(403, "forbidden");
+                response.refused(403, "forbidden");
             }
         }
     }
 }
 
 #[test]
-fn what_the_world_may_see_needs_no_key() {
+fn public_routes_need_no_key() {
     let server = Server::start();
     let client = server.client().without_key();
     for path in ["/healthz", "/readyz"] {
@@ -121,7 +121,7 @@ fn what_the_world_may_see_needs_no_key() {
 }
 
 #[test]
-fn a_stranger_learns_no_names() {
+fn an_unauthenticated_client_learns_no_names() {
     let server = Server::start();
     let client = server.client();
     client.post("/api/v1/metrics", &gauge("secret.metric", T0, 1.0)).data(201);

@@ -1,11 +1,11 @@
-//! Copies: made while the server runs or not, checked, and brought back to life.
+//! Backups: made while the server runs or not, verified, and restored.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use telltale_tests::{Client, Server, Setup};
 
-use crate::cli::{failed, said};
+use crate::cli::{failed, stdout_of};
 use crate::points::{T0, gauge, point, send, total};
 
 fn fill(client: &Client, n: i64) {
@@ -24,51 +24,51 @@ fn text(path: &Path) -> &str {
 }
 
 #[test]
-fn a_copy_of_a_running_server_comes_to_life_elsewhere() {
+fn a_backup_of_a_running_server_is_restored_elsewhere() {
     let server = Server::start();
     let client = server.client();
     fill(&client, 1_000);
     assert_eq!(client.post("/api/v1/admin/seal", &json!({})).status, 200);
     fill(&client, 500);
     let copy = server.home().join("copy");
-    said(&server.cli(["backup", text(&copy)]));
-    // What comes after the copy is not in it.
+    stdout_of(&server.cli(["backup", text(&copy)]));
+    // Later writes are not in the copy.
     fill(&client, 500);
     assert_eq!(stored(&client), 2_000.0);
 
     let other = Server::start_on_copy(&copy);
     assert_eq!(stored(&other.client()), 1_500.0);
-    // Keys are data too: the admin key of the first server opens the second.
+    // Keys are data too: the admin key of the first server is valid on the second.
     other.client().get("/api/v1/keys").data(200);
 }
 
 #[test]
-fn a_copy_of_a_stopped_server_is_as_good() {
+fn a_backup_of_a_stopped_server_is_restored() {
     let mut server = Server::start();
     fill(&server.client(), 700);
     assert!(server.terminate().success());
     let copy = server.home().join("copy");
-    said(&server.cli(["backup", text(&copy)]));
+    stdout_of(&server.cli(["backup", text(&copy)]));
     assert_eq!(stored(&Server::start_on_copy(&copy).client()), 700.0);
 }
 
 #[test]
-fn a_copy_overwrites_nothing() {
+fn a_backup_overwrites_nothing() {
     let server = Server::start();
     let existing = server.home().join("existing");
     assert!(std::fs::create_dir(&existing).is_ok());
     assert!(std::fs::write(existing.join("precious"), "x").is_ok());
     failed(&server.cli(["backup", text(&existing)]));
     assert!(existing.join("precious").is_file());
-    // The data of a server that runs, or ran, is not replaced either.
+    // Existing data, of a running server or not, is not replaced either.
     let copy = server.home().join("copy");
-    said(&server.cli(["backup", text(&copy)]));
+    stdout_of(&server.cli(["backup", text(&copy)]));
     failed(&server.cli(["restore", text(&copy)]));
     assert_eq!(server.client().get("/readyz").status, 200);
 }
 
 #[test]
-fn what_is_no_copy_is_not_restored() {
+fn only_a_backup_is_restored() {
     let server = Setup::new().start();
     let home = server.home();
     let target = home.join("target");
@@ -87,7 +87,7 @@ fn what_is_no_copy_is_not_restored() {
 
 const SERVE: [&str; 3] = ["serve", "--listen", "127.0.0.1:0"];
 
-/// The names in a folder, sorted.
+/// Returns the sorted names in a directory.
 fn names(folder: &Path) -> Vec<String> {
     let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
     let mut names: Vec<String> =
@@ -97,7 +97,7 @@ fn names(folder: &Path) -> Vec<String> {
 }
 
 #[test]
-fn commands_refuse_what_is_no_data_directory_and_leave_it_alone() {
+fn commands_refuse_other_directories_and_do_not_change_them() {
     let server = Server::start();
     let home = server.home();
     let (foreign, empty, absent) = (home.join("foreign"), home.join("empty"), home.join("absent"));
@@ -108,20 +108,20 @@ fn commands_refuse_what_is_no_data_directory_and_leave_it_alone() {
     let copy = home.join("copy");
     for folder in [&foreign, &empty, &absent] {
         for command in [&["verify"][..], &["seal"], &["merge"], &["backup", text(&copy)]] {
-            let told = failed(&server.cli_on(folder, command));
-            assert!(told.contains("director"), "{command:?}: {told}");
+            let reported = failed(&server.cli_on(folder, command));
+            assert!(reported.contains("director"), "{command:?}: {reported}");
         }
     }
     failed(&server.cli_on(&empty, ["restore", text(&foreign)]));
-    let told = failed(&server.cli_on(&foreign, SERVE));
-    assert!(told.contains("precious"), "{told}");
+    let reported = failed(&server.cli_on(&foreign, SERVE));
+    assert!(reported.contains("precious"), "{reported}");
     failed(&server.cli_on(&foreign, ["keys", "list"]));
     assert_eq!(names(&foreign), ["precious"]);
     assert!(names(&empty).is_empty() && !absent.exists() && !copy.exists());
 }
 
 #[test]
-fn data_that_misses_a_part_is_neither_whole_nor_served() {
+fn an_incomplete_data_directory_fails_verification_and_is_not_served() {
     for part in ["db", "log"] {
         let mut server = Server::start();
         fill(&server.client(), 10);
@@ -129,8 +129,8 @@ fn data_that_misses_a_part_is_neither_whole_nor_served() {
         assert!(std::fs::remove_dir_all(server.data().join(part)).is_ok());
         let before = names(server.data());
         for command in [&["verify"][..], &["seal"], &SERVE] {
-            let told = failed(&server.cli(command));
-            assert!(told.contains("missing"), "{command:?} without {part}: {told}");
+            let reported = failed(&server.cli(command));
+            assert!(reported.contains("missing"), "{command:?} without {part}: {reported}");
         }
         assert_eq!(names(server.data()), before);
     }
@@ -157,34 +157,34 @@ fn verify_of_a_stopped_server_writes_nothing() {
         found
     };
     let before = tree(server.data());
-    let told = said(&server.cli(["verify"]));
-    assert!(told.contains("no damage found"), "{told}");
+    let reported = stdout_of(&server.cli(["verify"]));
+    assert!(reported.contains("no damage found"), "{reported}");
     assert_eq!(tree(server.data()), before);
 }
 
 #[test]
-fn verify_walks_everything_and_finds_a_flipped_byte() {
+fn verify_finds_a_flipped_byte_anywhere() {
     let mut server = Server::start();
-    // Values without a pattern, so that most bytes on disk are values.
+    // Incompressible values, so that most bytes on disk are values.
     let scatter = |i: i64| f64::from((i as u32).wrapping_mul(2_654_435_761)).sqrt();
     let points: Vec<_> = (0..12_000).map(|i| gauge("g", T0 + i, scatter(i))).collect();
     send(&server.client(), &points);
-    said(&server.cli(["verify"]));
+    stdout_of(&server.cli(["verify"]));
     assert_eq!(server.client().post("/api/v1/admin/seal", &json!({})).status, 200);
-    said(&server.cli(["verify"]));
+    stdout_of(&server.cli(["verify"]));
     assert!(server.terminate().success());
-    said(&server.cli(["verify"]));
+    stdout_of(&server.cli(["verify"]));
 
     let victim = largest_file(server.data());
     let Ok(mut bytes) = std::fs::read(&victim) else { panic!("{} unreadable", victim.display()) };
     let middle = bytes.len() / 3;
     bytes[middle] ^= 0x40;
     assert!(std::fs::write(&victim, bytes).is_ok());
-    let told = failed(&server.cli(["verify"]));
-    assert!(!told.contains("panicked"), "{told}");
+    let reported = failed(&server.cli(["verify"]));
+    assert!(!reported.contains("panicked"), "{reported}");
 }
 
-/// The largest table file, which holds the values.
+/// Returns the largest table file, which contains the values.
 fn largest_file(folder: &Path) -> PathBuf {
     let mut files = Vec::new();
     tables(folder, &mut files);

@@ -1,9 +1,9 @@
-//! Many points at a time: `POST /api/v1/metrics/batch`.
+//! Batches of samples: `POST /api/v1/metrics/batch`.
 
 use serde_json::{Value, json};
 use telltale_tests::{Server, covers, iso, same};
 
-use crate::points::{BATCH_MAX, T0, ask, definitions, gauge, pairs, total};
+use crate::points::{BATCH_MAX, T0, definitions, gauge, pairs, query_metric, total};
 
 const PATH: &str = "/api/v1/metrics/batch";
 
@@ -14,7 +14,7 @@ fn counters(n: usize) -> Vec<Value> {
 }
 
 #[test]
-fn all_good_items_are_accepted() {
+fn all_valid_items_are_accepted() {
     covers!("POST /api/v1/metrics/batch", Happy);
     let server = Server::start();
     let client = server.client();
@@ -24,14 +24,14 @@ fn all_good_items_are_accepted() {
 }
 
 #[test]
-fn an_empty_batch_is_a_batch() {
+fn an_empty_batch_is_accepted() {
     let server = Server::start();
     let data = server.client().post(PATH, &json!({"metrics": []})).data(200);
     assert_eq!((&data["accepted"], &data["rejected"]), (&json!(0), &json!(0)), "{data}");
 }
 
 #[test]
-fn good_items_are_stored_and_bad_ones_told_by_index() {
+fn valid_items_are_stored_and_invalid_ones_reported_by_index() {
     let server = Server::start();
     let client = server.client();
     let items = json!([
@@ -50,7 +50,7 @@ fn good_items_are_stored_and_bad_ones_told_by_index() {
     ]);
     let data = client.post(PATH, &json!({ "metrics": items })).data(200);
     assert_eq!((&data["accepted"], &data["rejected"]), (&json!(2), &json!(10)), "{data}");
-    let told: Vec<(u64, &str)> = data["errors"]
+    let reported: Vec<(u64, &str)> = data["errors"]
         .as_array()
         .into_iter()
         .flatten()
@@ -60,7 +60,7 @@ fn good_items_are_stored_and_bad_ones_told_by_index() {
         })
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             (1, "missing_name"),
             (2, "invalid_type"),
@@ -74,21 +74,21 @@ fn good_items_are_stored_and_bad_ones_told_by_index() {
             (10, "invalid_value"),
         ]
     );
-    let series = ask(&client, "a", T0, T0 + 120_000, "&interval=1m").data(200);
+    let series = query_metric(&client, "a", T0, T0 + 120_000, "&interval=1m").data(200);
     assert_eq!(pairs(&series["series"]), [(0, 1.0), (60_000, 2.0)]);
 }
 
 #[test]
-fn of_many_bad_items_the_first_fifty_are_told() {
+fn of_many_invalid_items_the_first_fifty_are_reported() {
     let server = Server::start();
     let items: Vec<Value> =
         (0..60).map(|_| json!({"name": "", "type": "gauge", "value": 1})).collect();
     let data = server.client().post(PATH, &json!({ "metrics": items })).data(200);
     assert_eq!((&data["accepted"], &data["rejected"]), (&json!(0), &json!(60)));
-    let told: Vec<&Value> =
+    let reported: Vec<&Value> =
         data["errors"].as_array().into_iter().flatten().map(|e| &e["index"]).collect();
-    assert_eq!(told.len(), 50);
-    assert_eq!((told[0], told[49]), (&json!(0), &json!(49)));
+    assert_eq!(reported.len(), 50);
+    assert_eq!((reported[0], reported[49]), (&json!(0), &json!(49)));
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn one_item_too_many_stores_nothing() {
     let client = server.client();
     let body = json!({"metrics": counters(BATCH_MAX + 1)});
     client.post(PATH, &body).refused(413, "batch_too_large");
-    ask(&client, "c", T0, T0 + 1_000, "").refused(404, "metric_not_found");
+    query_metric(&client, "c", T0, T0 + 1_000, "").refused(404, "metric_not_found");
 }
 
 #[test]
@@ -119,19 +119,19 @@ fn a_malformed_batch_stores_nothing() {
         assert_ne!(bad, good);
         client.post_text(PATH, &bad).refused(400, "invalid_json");
     }
-    ask(&client, "c", T0, T0 + 1_000, "").refused(404, "metric_not_found");
+    query_metric(&client, "c", T0, T0 + 1_000, "").refused(404, "metric_not_found");
 }
 
 #[test]
-fn the_list_must_be_there_and_be_a_list() {
+fn the_list_is_required() {
     let server = Server::start();
     let client = server.client();
     for body in [json!({}), json!({"metrics": null}), json!({"metric": []})] {
         client.post(PATH, &body).refused_for(422, "missing_field", "metrics");
     }
     for metrics in [json!({}), json!("x"), json!(1), json!(true)] {
-        let answer = client.post(PATH, &json!({ "metrics": metrics }));
-        answer.refused_for(400, "invalid_parameter", "metrics");
+        let response = client.post(PATH, &json!({ "metrics": metrics }));
+        response.refused_for(400, "invalid_parameter", "metrics");
     }
     for body in ["[]", "1", "\"metrics\"", "null", ""] {
         client.post_text(PATH, body).refused(400, "invalid_json");
@@ -139,7 +139,7 @@ fn the_list_must_be_there_and_be_a_list() {
 }
 
 #[test]
-fn a_number_beyond_all_numbers_rejects_its_item_alone() {
+fn a_number_out_of_range_rejects_only_its_item() {
     let server = Server::start();
     let body = format!(
         "{{\"metrics\":[{},{{\"name\":\"a\",\"type\":\"gauge\",\"value\":1e999}}]}}",
@@ -151,7 +151,7 @@ fn a_number_beyond_all_numbers_rejects_its_item_alone() {
 }
 
 #[test]
-fn one_batch_may_hold_all_types_and_many_metrics() {
+fn one_batch_may_contain_all_types_and_many_metrics() {
     let server = Server::start();
     let client = server.client();
     let items: Vec<Value> = (0..BATCH_MAX)

@@ -1,11 +1,11 @@
-//! Bodies that are broken, compressed, too large or of the wrong kind.
+//! Invalid, compressed, too large and wrongly typed bodies.
 
 use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use serde_json::{Value, json};
-use telltale_tests::{ADMIN_KEY, Answer, Client, Server, Setup};
+use telltale_tests::{ADMIN_KEY, Client, Response, Server, Setup};
 
 use crate::points::{T0, gauge, total};
 
@@ -31,7 +31,7 @@ fn zstd(bytes: &[u8]) -> Vec<u8> {
     zstd::encode_all(bytes, 3).unwrap_or_default()
 }
 
-fn post_as(client: &Client, path: &str, encoding: &str, body: Vec<u8>) -> Answer {
+fn post_as(client: &Client, path: &str, encoding: &str, body: Vec<u8>) -> Response {
     let request = client.request("POST", path).header("content-type", "application/json");
     request.header("content-encoding", encoding).body(body).send()
 }
@@ -44,7 +44,7 @@ fn batch(n: i64) -> Vec<u8> {
 }
 
 #[test]
-fn compressed_bodies_are_read() {
+fn compressed_bodies_are_accepted() {
     let server = Server::start();
     let client = server.client();
     let body = batch(100);
@@ -62,7 +62,7 @@ fn compressed_bodies_are_read() {
 }
 
 #[test]
-fn broken_compression_is_a_broken_body() {
+fn invalid_compression_is_an_invalid_body() {
     let server = Server::start();
     let client = server.client();
     let body = batch(100);
@@ -77,17 +77,17 @@ fn broken_compression_is_a_broken_body() {
         }
         let mut trailing = whole;
         trailing.extend_from_slice(b"trailing garbage");
-        let answer = post_as(&client, MANY, encoding, trailing);
-        assert!(matches!(answer.status, 200 | 400), "{encoding}: {}", answer.summary());
+        let response = post_as(&client, MANY, encoding, trailing);
+        assert!(matches!(response.status, 200 | 400), "{encoding}: {}", response.summary());
     }
-    // `deflate` without the zlib wrapper is what some old clients send; it is read or refused,
-    // never misread.
-    let answer = post_as(&client, MANY, "deflate", raw_deflate(&body));
-    assert!(matches!(answer.status, 200 | 400), "{}", answer.summary());
+    // Some old clients send `deflate` without the zlib wrapper; it is decoded or refused, never
+    // decoded wrongly.
+    let response = post_as(&client, MANY, "deflate", raw_deflate(&body));
+    assert!(matches!(response.status, 200 | 400), "{}", response.summary());
 }
 
 #[test]
-fn encodings_and_types_that_nobody_reads_are_refused() {
+fn unsupported_encodings_and_media_types_are_refused() {
     let server = Server::start();
     let client = server.client();
     for encoding in ["br", "compress", "x", "gzip, br", "snappy"] {
@@ -103,8 +103,8 @@ fn encodings_and_types_that_nobody_reads_are_refused() {
         "application/jsonp",
     ] {
         let request = client.request("POST", ONE).header("content-type", kind);
-        let answer = request.body(gauge("a", T0, 1.0).to_string()).send();
-        answer.refused(415, "unsupported_media_type");
+        let response = request.body(gauge("a", T0, 1.0).to_string()).send();
+        response.refused(415, "unsupported_media_type");
     }
     for kind in ["application/json", "application/json; charset=utf-8", "Application/JSON"] {
         let request = client.request("POST", ONE).header("content-type", kind);
@@ -133,7 +133,7 @@ fn a_body_over_its_limit_is_refused() {
 }
 
 #[test]
-fn a_body_without_a_length_is_counted_as_it_comes() {
+fn a_body_without_a_length_is_counted_while_it_arrives() {
     let server = Server::start();
     let mut wire = server.wire();
     wire.send(format!(
@@ -144,17 +144,17 @@ fn a_body_without_a_length_is_counted_as_it_comes() {
     for _ in 0..64 {
         wire.send(&chunk);
     }
-    match wire.answer() {
-        Some(answer) => drop(answer.refused(413, "payload_too_large")),
+    match wire.response() {
+        Some(response) => drop(response.refused(413, "payload_too_large")),
         None => panic!("the server hung up without saying why"),
     }
 }
 
 #[test]
-fn bombs_stop_at_the_limit() {
+fn decompression_stops_at_the_limit() {
     let server = Server::start();
     let client = server.client();
-    // 64 MiB of spaces in a few kilobytes, and the same packed twice.
+    // 64 MiB of spaces in a few kilobytes, and the same compressed twice.
     let spaces = vec![b' '; 64 << 20];
     for (encoding, bomb) in
         [("gzip", gzip(&spaces)), ("zstd", zstd(&spaces)), ("deflate", zlib(&spaces))]
@@ -162,14 +162,14 @@ fn bombs_stop_at_the_limit() {
         assert!(bomb.len() < 100 << 10);
         post_as(&client, ONE, encoding, bomb.clone()).refused(413, "payload_too_large");
         post_as(&client, MANY, encoding, bomb.clone()).refused(413, "payload_too_large");
-        let answer = post_as(&client, ONE, &format!("{encoding}, gzip"), gzip(&bomb));
-        assert!((400..500).contains(&answer.status), "{}", answer.summary());
+        let response = post_as(&client, ONE, &format!("{encoding}, gzip"), gzip(&bomb));
+        assert!((400..500).contains(&response.status), "{}", response.summary());
     }
     client.post(ONE, &gauge("a", T0, 1.0)).data(201);
 }
 
 #[test]
-fn packed_bodies_are_read_where_memory_is_short() {
+fn compressed_bodies_are_accepted_with_little_memory() {
     let server = Setup::new().set("memory.limit", "\"256MiB\"").start();
     let client = server.client();
     for bytes in [2 << 20, 8 << 20] {
@@ -178,14 +178,14 @@ fn packed_bodies_are_read_where_memory_is_short() {
             [("gzip", gzip(body.as_bytes())), ("deflate", zlib(body.as_bytes()))]
         {
             let request = client.request("POST", "/api/v1/influx/write?precision=ms");
-            let answer = request.header("content-encoding", encoding).body(packed).send();
-            assert_eq!(answer.status, 204, "{encoding}: {}", answer.summary());
+            let response = request.header("content-encoding", encoding).body(packed).send();
+            assert_eq!(response.status, 204, "{encoding}: {}", response.summary());
         }
     }
 }
 
 #[test]
-fn a_body_that_never_fits_is_too_large() {
+fn a_body_above_the_memory_limit_is_too_large() {
     let server = Setup::new().set("bodies.in_flight", "\"1MiB\"").start();
     let client = server.client();
     let body = b"a v=1\n".repeat(400_000);
@@ -193,8 +193,8 @@ fn a_body_that_never_fits_is_too_large() {
         [("identity", body.clone()), ("gzip", gzip(&body)), ("deflate", zlib(&body))]
     {
         let request = client.request("POST", "/api/v1/influx/write");
-        let answer = request.header("content-encoding", encoding).body(bytes).send();
-        answer.refused(413, "payload_too_large");
+        let response = request.header("content-encoding", encoding).body(bytes).send();
+        response.refused(413, "payload_too_large");
     }
 }
 
@@ -228,7 +228,7 @@ fn a_body_cut_at_any_byte_is_refused_and_stores_nothing() {
 }
 
 #[test]
-fn what_is_no_json_object_is_refused() {
+fn a_body_that_is_not_a_json_object_is_refused() {
     let server = Server::start();
     let client = server.client();
     for body in [
@@ -274,7 +274,7 @@ fn what_is_no_json_object_is_refused() {
 }
 
 #[test]
-fn text_that_is_not_utf8_is_refused() {
+fn invalid_utf8_is_refused() {
     let server = Server::start();
     let client = server.client();
     for bad in
@@ -291,7 +291,7 @@ fn text_that_is_not_utf8_is_refused() {
 }
 
 #[test]
-fn depth_is_bounded() {
+fn nesting_depth_is_limited() {
     let server = Server::start();
     let client = server.client();
     for depth in [200, 5_000, 100_000] {
@@ -312,7 +312,7 @@ fn depth_is_bounded() {
 }
 
 #[test]
-fn a_key_that_stands_twice_is_refused() {
+fn a_duplicate_key_is_refused() {
     let server = Server::start();
     let client = server.client();
     for (twice, code) in [
@@ -334,9 +334,10 @@ fn a_key_that_stands_twice_is_refused() {
 }
 
 #[test]
-fn a_body_where_none_is_meant_is_ignored() {
+fn an_unexpected_body_is_ignored() {
     let server = Server::start();
     let client = server.client();
-    let answer = client.request("GET", ONE).header("content-type", "text/plain").body("}{").send();
-    assert_eq!(answer.status, 200, "{}", answer.summary());
+    let response =
+        client.request("GET", ONE).header("content-type", "text/plain").body("}{").send();
+    assert_eq!(response.status, 200, "{}", response.summary());
 }

@@ -1,22 +1,22 @@
-//! Bodies of agents that are stored in several writes: a kill among them, and the request sent
-//! again.
+//! Bodies of agents that are stored in several writes: a kill between them, and the request
+//! repeated.
 
 use std::fmt::Write as _;
 
 use prost::Message;
 use serde_json::{Value, json};
 use telltale_tests::remote_write::{RequestV2, WriteRequest, packed, sample, series};
-use telltale_tests::{Answer, Client, Server, Setup, eventually, iso};
+use telltale_tests::{Client, Response, Server, Setup, eventually, iso};
 
 use crate::points::{T0, total};
 
-/// Points of a body, all of one metric called `c`.
+/// Samples of a body, all of one metric called `c`.
 const POINTS: usize = 60_000;
-/// Points of a part, before a kill and after it.
+/// Samples of a part, before a kill and after it.
 const PART: usize = 500;
 const OTHER_PART: usize = 777;
 
-/// A door for bodies.
+/// A route for bodies.
 struct Door<'a> {
     path: &'a str,
     headers: &'a [(&'a str, &'a str)],
@@ -27,7 +27,7 @@ struct Door<'a> {
 }
 
 impl Door<'_> {
-    fn send(&self, client: &Client, body: &[u8]) -> Option<Answer> {
+    fn send(&self, client: &Client, body: &[u8]) -> Option<Response> {
         let mut request = client.request("POST", self.path).header("idempotency-key", "k");
         for (name, value) in self.headers {
             request = request.header(name, value);
@@ -35,7 +35,7 @@ impl Door<'_> {
         request.body(body).try_send().ok()
     }
 
-    /// Kills the server in the middle of the body twice, and counts in the end.
+    /// Kills the server in the middle of the body twice, and counts the samples at the end.
     #[track_caller]
     fn counts_once(self) {
         let setting = |points: usize| format!("bodies.bulk_write_points = {points}\n");
@@ -52,13 +52,13 @@ impl Door<'_> {
             let after = stored(&server);
             assert!((before + 1..POINTS).contains(&after), "{after} points before the repetition");
             let refused = self.send(&server.client(), &self.other);
-            refused.map(|answer| answer.refused(409, "conflict"));
+            refused.map(|response| response.refused(409, "conflict"));
         }
         let client = server.client();
         for is_replay in [false, true] {
-            let Some(answer) = self.send(&client, &self.body) else { panic!("no answer") };
-            assert_eq!(answer.status, self.status, "{}", answer.summary());
-            assert_eq!(answer.header("idempotency-replayed").is_some(), is_replay);
+            let Some(response) = self.send(&client, &self.body) else { panic!("no response") };
+            assert_eq!(response.status, self.status, "{}", response.summary());
+            assert_eq!(response.header("idempotency-replayed").is_some(), is_replay);
             assert_eq!(stored(&server), POINTS);
         }
         server.kill9();
@@ -78,13 +78,13 @@ impl Door<'_> {
     }
 }
 
-/// How many points the metric has, each time that one was stored.
+/// Returns the sample counts of the metric over time.
 fn stored(server: &Server) -> usize {
-    let answer = server.client().get("/api/v1/metrics/c");
-    if answer.status == 404 {
+    let response = server.client().get("/api/v1/metrics/c");
+    if response.status == 404 {
         return 0;
     }
-    usize::try_from(answer.data(200)["data_points"].as_u64().unwrap_or(0)).unwrap_or(0)
+    usize::try_from(response.data(200)["data_points"].as_u64().unwrap_or(0)).unwrap_or(0)
 }
 
 fn ms(point: usize) -> i64 {
@@ -117,7 +117,7 @@ fn lines_of_influx_are_stored_once() {
     }
 }
 
-/// Values of a few series: a part ends within one.
+/// Values of a few series: a part ends within a series.
 fn samples() -> impl Iterator<Item = (String, Vec<(i64, f64)>)> {
     const SERIES: usize = 20;
     (0..SERIES).map(|host| {
@@ -149,7 +149,7 @@ fn samples_of_remote_write_2_are_stored_once() {
     Door { path: "/api/v1/write", headers: &headers, body, other, status: 204 }.counts_once();
 }
 
-/// The messages of OTLP as a protobuf library writes them, as far as a delta sum needs them.
+/// The OTLP messages as encoded by a protobuf library, as far as a delta sum needs them.
 mod otlp {
     use prost::Message;
 
@@ -221,8 +221,7 @@ fn data_points_of_otlp_are_stored_once() {
     Door { path: "/v1/metrics", headers: &headers, body, other, status: 200 }.counts_once();
 }
 
-/// With the parts as large as they are by default, and a sum that a single repeated part would
-/// change.
+/// With parts of the default size, and a sum that a single repeated part would change.
 #[test]
 fn a_body_of_more_than_a_million_points_is_stored_once() {
     const MANY: usize = 1_100_000;
@@ -243,7 +242,7 @@ fn a_body_of_more_than_a_million_points_is_stored_once() {
     server.restart();
     let client = server.client();
     match send(&client, &body) {
-        Ok(answer) => assert_eq!(answer.data(200)["accepted"], MANY),
+        Ok(response) => assert_eq!(response.data(200)["accepted"], MANY),
         Err(error) => panic!("{error}"),
     }
     assert_eq!(total(&client, "c", T0, T0 + 1_000), MANY as f64);

@@ -7,15 +7,15 @@ use telltale_tests::{ADMIN_KEY, Client, DAY_MS, Server, Setup, eventually, folde
 
 use crate::points::{T0, gauge, send};
 
-/// Standard output of a command that succeeded.
+/// Returns the standard output of a command that must succeed.
 #[track_caller]
-pub(crate) fn said(output: &Output) -> String {
+pub(crate) fn stdout_of(output: &Output) -> String {
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{}: {error}", output.status);
     String::from_utf8_lossy(&output.stdout).into_owned()
 }
 
-/// Standard error of a command that failed.
+/// Returns the standard error of a command that must fail.
 #[track_caller]
 pub(crate) fn failed(output: &Output) -> String {
     assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
@@ -25,7 +25,7 @@ pub(crate) fn failed(output: &Output) -> String {
 const CREATE: [&str; 8] =
     ["keys", "create", "--name", "agent", "--user", "ops@example.com", "--scope", "read,ingest"];
 
-/// The key that a command printed.
+/// Returns the key that a command printed.
 #[track_caller]
 fn printed_key(text: &str) -> String {
     let found = text.split_whitespace().find(|word| word.starts_with("tt_"));
@@ -36,35 +36,35 @@ fn printed_key(text: &str) -> String {
 }
 
 #[test]
-fn keys_are_made_and_revoked_while_the_server_runs_and_while_it_does_not() {
+fn keys_are_created_and_revoked_with_and_without_a_running_server() {
     let mut server = Server::start();
-    let running = printed_key(&said(&server.cli(CREATE)));
+    let running = printed_key(&stdout_of(&server.cli(CREATE)));
     let client = server.client().with_key(&running);
     client.get("/api/v1/metrics").data(200);
 
     assert!(server.terminate().success());
-    let stopped = printed_key(&said(&server.cli(CREATE)));
+    let stopped = printed_key(&stdout_of(&server.cli(CREATE)));
     server.restart();
     let client = Client::new(server.address(), Some(&stopped));
     client.get("/api/v1/metrics").data(200);
 
-    let listed = said(&server.cli(["keys", "list"]));
+    let listed = stdout_of(&server.cli(["keys", "list"]));
     let ids: Vec<&str> =
         [&running, &stopped].map(|key| key.split('_').nth(1).unwrap_or("?")).into();
     for id in &ids {
         assert!(listed.contains(id), "{id} in {listed}");
     }
-    let json: Value =
-        serde_json::from_str(&said(&server.cli(["keys", "list", "--json"]))).unwrap_or_default();
+    let json: Value = serde_json::from_str(&stdout_of(&server.cli(["keys", "list", "--json"])))
+        .unwrap_or_default();
     assert!(json.to_string().contains(ids[0]), "{json}");
     for secret in [&running, &stopped].map(|key| key.rsplit('_').next().unwrap_or("?")) {
         assert!(!listed.contains(secret) && !json.to_string().contains(secret));
     }
 
-    said(&server.cli(["keys", "revoke", ids[1]]));
+    stdout_of(&server.cli(["keys", "revoke", ids[1]]));
     client.get("/api/v1/metrics").refused(401, "unauthorized");
     assert!(server.terminate().success());
-    said(&server.cli(["keys", "revoke", ids[0]]));
+    stdout_of(&server.cli(["keys", "revoke", ids[0]]));
     server.restart();
     server.client().with_key(&running).get("/api/v1/metrics").refused(401, "unauthorized");
     failed(&server.cli(["keys", "revoke", "nobody12"]));
@@ -75,10 +75,10 @@ fn a_key_with_limits_of_its_own() {
     let server = Setup::as_shipped().start();
     let mut arguments = CREATE.to_vec();
     arguments.extend(["--limit", "batch=unlimited", "--limit", "query=6000"]);
-    let key = printed_key(&said(&server.cli(arguments)));
+    let key = printed_key(&stdout_of(&server.cli(arguments)));
     let client = server.client().with_key(&key);
-    let answer = client.get("/api/v1/metrics/none/query");
-    assert_eq!(answer.header("ratelimit-limit"), Some("6000"));
+    let response = client.get("/api/v1/metrics/none/query");
+    assert_eq!(response.header("ratelimit-limit"), Some("6000"));
     for _ in 0..15 {
         client.post_text("/api/v1/metrics/batch", "{\"metrics\":[]}").data(200);
     }
@@ -113,12 +113,12 @@ fn health_is_that_of_the_server_on_the_data_directory() {
     let mut server = Server::start();
     let healthy = eventually("the server to be healthy", || {
         let output = server.cli(["health"]);
-        output.status.success().then(|| said(&output))
+        output.status.success().then(|| stdout_of(&output))
     });
     assert_eq!(healthy, "ready\n");
     server.kill9();
-    let told = failed(&server.cli(["health"]));
-    assert!(told.contains("no server is ready"), "{told}");
+    let output_text = failed(&server.cli(["health"]));
+    assert!(output_text.contains("no server is ready"), "{output_text}");
 }
 
 #[test]
@@ -132,9 +132,12 @@ fn a_malformed_first_key_is_refused() {
             .env("TELLTALE_ADMIN_KEY", key)
             .output();
         let Ok(output) = output else { panic!("telltale did not start") };
-        let told = failed(&output);
-        assert!(told.contains("TELLTALE_ADMIN_KEY"), "{key:?}: {told}");
-        assert!(key.len() < 10 || !told.contains(key), "a message tells no secret: {told}");
+        let output_text = failed(&output);
+        assert!(output_text.contains("TELLTALE_ADMIN_KEY"), "{key:?}: {output_text}");
+        assert!(
+            key.len() < 10 || !output_text.contains(key),
+            "a message tells no secret: {output_text}"
+        );
     }
 }
 
@@ -146,7 +149,7 @@ fn a_metric_is_shown_as_a_table_a_line_and_json() {
     let (from, to) = (iso(T0), iso(T0 + 600_000));
     let query = |show: &[&str], server: &Server| {
         let base = ["query", "a", "--from", &from, "--to", &to, "--interval", "5m"];
-        said(&server.cli([&base[..], show].concat()))
+        stdout_of(&server.cli([&base[..], show].concat()))
     };
     let table = query(&[], &server);
     assert!(table.contains("1.25") && table.contains("7.5"), "{table}");
@@ -157,7 +160,7 @@ fn a_metric_is_shown_as_a_table_a_line_and_json() {
     assert_eq!(json["data"]["series"][1]["value"], 7.5, "{json}");
 
     assert!(server.terminate().success());
-    assert_eq!(query(&[], &server), table, "a stopped server's data answers alike");
+    assert_eq!(query(&[], &server), table, "the same with the data of a stopped server");
     failed(&server.cli(["query", "nothing"]));
     failed(&server.cli(["query", "a", "--aggregation", "p99"]));
 }
@@ -166,30 +169,34 @@ fn a_metric_is_shown_as_a_table_a_line_and_json() {
 fn the_last_days_of_a_metric() {
     let server = Server::start();
     send(&server.client(), &[gauge("a", now_ms() - DAY_MS, 42.5)]);
-    let shown = said(&server.cli(["query", "a", "--last", "48h", "--interval", "1h"]));
+    let shown = stdout_of(&server.cli(["query", "a", "--last", "48h", "--interval", "1h"]));
     assert!(shown.contains("42.5"), "{shown}");
 }
 
 #[test]
-fn merging_moves_blocks_and_drops_nothing() {
+fn merge_compacts_blocks_and_loses_nothing() {
     let server = Server::start();
     let client = server.client();
-    // Older than anything that is kept.
+    // Older than every retention.
     send(&client, &[gauge("a", T0, 77.25)]);
-    assert!(said(&server.cli(["seal"])).starts_with("sealed "));
-    let told = said(&server.cli(["merge"]));
-    assert!(told.starts_with("compacted ") && !told.contains("retention"), "{told}");
+    assert!(stdout_of(&server.cli(["seal"])).starts_with("sealed "));
+    let output_text = stdout_of(&server.cli(["merge"]));
+    assert!(
+        output_text.starts_with("compacted ") && !output_text.contains("retention"),
+        "{output_text}"
+    );
     assert_eq!(client.get("/api/v1/metrics/a").data(200)["data_points"], 1);
-    let help = said(&server.cli(["merge", "--help"]));
+    let help = stdout_of(&server.cli(["merge", "--help"]));
     assert!(help.contains("Compact blocks") && !help.contains("drop"), "{help}");
-    let told = said(&server.cli(["query", "a", "--from", &iso(T0), "--to", &iso(T0 + DAY_MS)]));
-    assert!(told.contains("77.25"), "{told}");
+    let output_text =
+        stdout_of(&server.cli(["query", "a", "--from", &iso(T0), "--to", &iso(T0 + DAY_MS)]));
+    assert!(output_text.contains("77.25"), "{output_text}");
 }
 
 #[test]
-fn help_is_there_and_nonsense_is_refused() {
+fn help_is_printed_and_unknown_arguments_are_refused() {
     let server = Server::start();
-    let help = said(&server.cli(["--help"]));
+    let help = stdout_of(&server.cli(["--help"]));
     for command in ["serve", "config", "keys", "import", "query", "backup", "restore", "verify"] {
         assert!(help.contains(command), "{command} in {help}");
     }
@@ -205,28 +212,28 @@ fn the_last_admin_key_is_revoked_only_on_purpose() {
     assert!(refused.contains("last admin key") && refused.contains("--yes"), "{refused}");
     server.client().get("/api/v1/keys").data(200);
     let create = ["keys", "create", "--name", "o", "--user", "o@example.com", "--scope", "admin"];
-    let other = printed_key(&said(&server.cli(create)));
-    said(&server.cli(["keys", "revoke", id]));
+    let other = printed_key(&stdout_of(&server.cli(create)));
+    stdout_of(&server.cli(["keys", "revoke", id]));
     server.client().get("/api/v1/keys").refused(401, "unauthorized");
     let id = other.split('_').nth(1).unwrap_or("?");
     failed(&server.cli(["keys", "revoke", id]));
-    said(&server.cli(["keys", "revoke", id, "--yes"]));
+    stdout_of(&server.cli(["keys", "revoke", id, "--yes"]));
     let client = server.client().with_key(&other);
     client.get("/api/v1/keys").refused(401, "unauthorized");
     assert!(server.terminate().success());
 }
 
 #[test]
-fn commands_reach_a_server_whose_data_lies_deep() {
+fn commands_reach_a_server_with_a_long_data_path() {
     let home = folder();
     let data = home.path().join("a-folder-with-a-long-name/".repeat(8));
     assert!(std::fs::create_dir_all(&data).is_ok());
     let mut server = Setup::new().data(&data).start();
-    let key = printed_key(&said(&server.cli(CREATE)));
+    let key = printed_key(&stdout_of(&server.cli(CREATE)));
     server.client().with_key(&key).get("/api/v1/metrics").data(200);
     assert!(server.terminate().success());
     server.restart();
-    said(&server.cli(["keys", "list"]));
+    stdout_of(&server.cli(["keys", "list"]));
 }
 
 #[test]
@@ -234,20 +241,20 @@ fn commands_reach_a_server_elsewhere_with_a_key() {
     let server = Server::start();
     send(&server.client(), &[gauge("a", T0, 1.5)]);
     let url = format!("http://{}", server.address());
-    // No data lies there: what is answered comes from the server.
+    // There is no data: the response comes from the server.
     let nowhere = server.home().join("nowhere");
     let on = |arguments: &[&str]| server.cli_on(&nowhere, arguments);
     let remote = ["--url", &url, "--key", ADMIN_KEY];
     let query = ["query", "a", "--from", "2024-03-05", "--to", "2024-03-05", "--json"];
-    let answer = said(&on(&[&query[..], &remote].concat()));
-    assert!(answer.contains("1.5"), "{answer}");
-    let listed = said(&on(&[&["keys", "list"][..], &remote].concat()));
+    let response = stdout_of(&on(&[&query[..], &remote].concat()));
+    assert!(response.contains("1.5"), "{response}");
+    let listed = stdout_of(&on(&[&["keys", "list"][..], &remote].concat()));
     assert!(listed.contains("testadmin"), "{listed}");
-    said(&on(&[&["seal"][..], &remote].concat()));
-    said(&on(&[&["verify"][..], &remote].concat()));
+    stdout_of(&on(&[&["seal"][..], &remote].concat()));
+    stdout_of(&on(&[&["verify"][..], &remote].concat()));
     let copy = server.home().join("copy");
     let copy = copy.to_str().unwrap_or_default();
-    said(&on(&[&["backup", copy][..], &remote].concat()));
+    stdout_of(&on(&[&["backup", copy][..], &remote].concat()));
     assert!(!nowhere.exists());
 
     let wrong = ADMIN_KEY.replacen("tt_", "tt_x", 1);

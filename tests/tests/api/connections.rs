@@ -1,13 +1,13 @@
-//! Clients that are slow, many, rude or broken, and the protocols that the listener speaks.
+//! Slow, numerous, misbehaving and broken clients, and the protocols of the listener.
 
 use std::time::Duration;
 
 use serde_json::json;
-use telltale_tests::{ADMIN_KEY, Answer, Server, Setup, Stopwatch, Wire, eventually, h2_status};
+use telltale_tests::{ADMIN_KEY, Response, Server, Setup, Stopwatch, Wire, eventually, h2_status};
 
 use crate::points::{T0, gauge, send};
 
-/// A request head with a key; more headers and the empty line are to follow.
+/// A request head with a key; more headers and the empty line may follow.
 fn head(verb: &str, path: &str) -> String {
     format!("{verb} {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {ADMIN_KEY}\r\n")
 }
@@ -20,29 +20,30 @@ fn hasty() -> Setup {
         .set("http.idle_timeout", "\"400ms\"")
 }
 
-/// What the server says to a client that it gives up on: at most that it was too slow.
+/// Returns what the server sends before it closes the connection of a slow client: at most a
+/// timeout.
 #[track_caller]
-fn given_up(answer: Option<Answer>) {
-    if let Some(answer) = answer {
-        answer.refused(408, "request_timeout");
+fn given_up(response: Option<Response>) {
+    if let Some(response) = response {
+        response.refused(408, "request_timeout");
     }
 }
 
 #[test]
-fn headers_that_do_not_come_are_not_waited_for() {
+fn missing_headers_time_out() {
     let server = hasty().start();
     for beginning in ["G", "GET /healthz HTTP/1.1\r\n", "GET /healthz HTTP/1.1\r\nHost: a\r\nX: "] {
         let watch = Stopwatch::start();
         let mut wire = server.wire();
         wire.send(beginning);
-        given_up(wire.answer());
+        given_up(wire.response());
         assert!(watch.elapsed() < Duration::from_secs(60), "{:?}", watch.elapsed());
     }
     assert_eq!(server.client().get("/healthz").status, 200);
 }
 
 #[test]
-fn a_body_that_does_not_come_is_a_timeout() {
+fn a_missing_body_times_out() {
     let server = hasty().start();
     let request = head("POST", "/api/v1/metrics") + "Content-Type: application/json\r\n";
     for body in
@@ -50,24 +51,24 @@ fn a_body_that_does_not_come_is_a_timeout() {
     {
         let mut wire = server.wire();
         wire.send(&request).send(body);
-        match wire.answer() {
-            Some(answer) => drop(answer.refused(408, "request_timeout")),
+        match wire.response() {
+            Some(response) => drop(response.refused(408, "request_timeout")),
             None => panic!("the server hung up without saying why"),
         }
     }
 }
 
 #[test]
-fn a_body_that_drips_is_a_timeout() {
+fn a_slow_body_times_out() {
     let server = hasty().start();
     let mut wire = server.wire();
     wire.send(head("POST", "/api/v1/metrics"));
     wire.send("Content-Type: application/json\r\nContent-Length: 100000\r\n\r\n");
-    let answer = eventually("the server to lose its patience", || {
+    let response = eventually("the server to lose its patience", || {
         wire.send(" ");
-        wire.answer_within(Duration::from_millis(20))
+        wire.response_within(Duration::from_millis(20))
     });
-    answer.refused(408, "request_timeout");
+    response.refused(408, "request_timeout");
 }
 
 #[test]
@@ -76,12 +77,12 @@ fn a_connection_without_requests_is_closed() {
     let mut silent = server.wire();
     let mut used = server.wire();
     used.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
-    assert_eq!(used.answer().map(|a| a.status), Some(200));
-    given_up(used.answer());
-    given_up(silent.answer());
+    assert_eq!(used.response().map(|a| a.status), Some(200));
+    given_up(used.response());
+    given_up(silent.response());
 }
 
-/// Open files that this process may have, less what the test itself needs.
+/// The open files this process may have, without those of the test itself.
 fn files_to_spare() -> usize {
     let limits = std::fs::read_to_string("/proc/self/limits").unwrap_or_default();
     let line = limits.lines().find(|line| line.starts_with("Max open files"));
@@ -90,8 +91,8 @@ fn files_to_spare() -> usize {
 }
 
 #[test]
-fn thousands_of_idle_connections_cost_little_and_block_nobody() {
-    // A machine may take its time to connect so many.
+fn thousands_of_idle_connections_use_little_memory_and_block_no_client() {
+    // A busy machine may need long for so many connections.
     let server = Setup::new()
         .set("http.stranger_idle_timeout", "\"5m\"")
         .set("http.stranger_connections", "5000")
@@ -104,13 +105,13 @@ fn thousands_of_idle_connections_cost_little_and_block_nobody() {
     let count = files_to_spare().min(4_000);
     let mut idle: Vec<Wire> = (0..count).map(|_| server.wire()).collect();
     for (at, wire) in idle.iter_mut().enumerate() {
-        // A third says nothing, a third begins a request, a third has had one answered.
+        // A third sends nothing, a third begins a request, a third has received a response.
         match at % 3 {
             0 => {}
             1 => drop(wire.send("GET /api")),
             _ => {
                 wire.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
-                assert_eq!(wire.answer().map(|answer| answer.status), Some(200));
+                assert_eq!(wire.response().map(|response| response.status), Some(200));
             }
         }
     }
@@ -131,22 +132,25 @@ fn resident_bytes(pid: u32) -> usize {
 }
 
 #[test]
-fn one_connection_too_many_waits_for_another_to_close() {
+fn a_connection_above_the_limit_waits_for_another_to_close() {
     let server = Setup::new().set("http.connections", "5").start();
     let mut taken: Vec<Wire> = (0..5).map(|_| server.wire()).collect();
     for wire in &mut taken {
         wire.send(head("GET", "/api/v1/metrics") + "\r\n");
-        assert_eq!(wire.answer().map(|answer| answer.status), Some(200));
+        assert_eq!(wire.response().map(|response| response.status), Some(200));
     }
     let mut late = server.wire();
     late.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
-    assert!(late.answer_within(Duration::from_millis(300)).is_none(), "all others have shown keys");
+    assert!(
+        late.response_within(Duration::from_millis(300)).is_none(),
+        "all others have shown keys"
+    );
     drop(taken);
-    assert_eq!(late.answer().map(|answer| answer.status), Some(200));
+    assert_eq!(late.response().map(|response| response.status), Some(200));
 }
 
 #[test]
-fn what_is_not_http_does_no_harm() {
+fn input_that_is_not_http_has_no_effect() {
     let server = Server::start();
     let long = "x".repeat(1 << 20);
     let many: String = (0..2_000).map(|i| format!("X-{i}: y\r\n")).collect();
@@ -184,19 +188,19 @@ fn what_is_not_http_does_no_harm() {
     ] {
         let mut wire = server.wire();
         wire.send(&bytes).finish();
-        let said = wire.everything();
-        let text = String::from_utf8_lossy(&said);
+        let received = wire.everything();
+        let text = String::from_utf8_lossy(&received);
         if text.starts_with("HTTP/1") {
             let status = text.split(' ').nth(1).unwrap_or_default();
-            let told: String = text.chars().take(300).collect();
-            assert!(status.starts_with('4'), "{told}");
+            let reported: String = text.chars().take(300).collect();
+            assert!(status.starts_with('4'), "{reported}");
         }
     }
     assert_eq!(server.client().get("/healthz").status, 200);
 }
 
 #[test]
-fn a_client_that_leaves_in_the_middle_stores_nothing() {
+fn a_client_that_disconnects_during_its_body_stores_nothing() {
     let server = Server::start();
     let body = json!({"metrics": [gauge("left", T0, 1.0)]}).to_string();
     for end in [0, 1, body.len() / 2, body.len() - 1] {
@@ -218,22 +222,22 @@ fn a_connection_serves_many_requests_in_order() {
     let both = [head("GET", "/api/v1/metrics"), head("GET", "/nowhere")].map(|h| h + "\r\n");
     wire.send(both.concat().repeat(10));
     for _ in 0..10 {
-        assert_eq!(wire.answer().map(|answer| answer.status), Some(200));
-        assert_eq!(wire.answer().map(|answer| answer.status), Some(404));
+        assert_eq!(wire.response().map(|response| response.status), Some(200));
+        assert_eq!(wire.response().map(|response| response.status), Some(404));
     }
-    // A refusal that leaves the body unread does not poison the next request.
+    // A refusal without reading the body does not affect the next request.
     let body = " ".repeat(2 << 20);
     wire.send(head("POST", "/nowhere"));
     wire.send(format!("Content-Length: {}\r\n\r\n{body}", body.len()));
-    assert_eq!(wire.answer().map(|answer| answer.status), Some(404));
+    assert_eq!(wire.response().map(|response| response.status), Some(404));
     wire.send(head("GET", "/api/v1/metrics") + "\r\n");
-    if let Some(answer) = wire.answer() {
-        answer.data(200);
+    if let Some(response) = wire.response() {
+        response.data(200);
     }
 }
 
 #[test]
-fn a_client_may_ask_before_it_sends_its_body() {
+fn a_client_may_expect_100_continue() {
     let server = Server::start();
     let body = gauge("a", T0, 1.0).to_string();
     let mut wire = server.wire();
@@ -242,9 +246,9 @@ fn a_client_may_ask_before_it_sends_its_body() {
         "Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: {}\r\n\r\n",
         body.len()
     ));
-    assert_eq!(wire.answer().map(|answer| answer.status), Some(100));
+    assert_eq!(wire.response().map(|response| response.status), Some(100));
     wire.send(&body);
-    assert_eq!(wire.answer().map(|answer| answer.status), Some(201));
+    assert_eq!(wire.response().map(|response| response.status), Some(201));
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! Files that the disk has changed: the server starts, answers what is left, and says what is not,
-//! everywhere.
+//! Files corrupted on disk: the server starts, serves the intact data, and reports the rest.
 #![expect(clippy::unwrap_used, reason = "a failing test may panic")]
 
 use std::fs;
@@ -8,13 +7,13 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use telltale_tests::{DAY_MS, Server, Setup};
 
-use crate::cli::{failed, said};
+use crate::cli::{failed, stdout_of};
 use crate::points::{T0, point, send, total};
 
 const METRICS: usize = 20;
 const POINTS: usize = 200;
 
-/// A server that has stopped, with metrics in tables and some in the log.
+/// Returns a stopped server with metrics in tables and some in the log.
 fn stopped() -> Server {
     let mut server = Setup::new().start();
     let client = server.client();
@@ -48,7 +47,7 @@ fn flip(path: &Path) {
     fs::write(path, bytes).unwrap();
 }
 
-/// Metrics of which every point is answered.
+/// Returns the metrics whose samples are all returned.
 fn whole(server: &Server) -> usize {
     let client = server.client();
     let all = (0..METRICS).filter(|metric| {
@@ -74,7 +73,7 @@ fn says(server: &Server, kind: &str) {
 }
 
 #[test]
-fn one_flipped_bit_in_each_table_costs_nothing_and_is_said_until_it_was_seen() {
+fn one_flipped_bit_in_each_table_is_repaired_and_reported_until_acknowledged() {
     let mut server = stopped();
     let tables = tables(&server);
     assert!(!tables.is_empty());
@@ -82,19 +81,19 @@ fn one_flipped_bit_in_each_table_costs_nothing_and_is_said_until_it_was_seen() {
     server.restart();
     assert_eq!(whole(&server), METRICS);
     says(&server, "mended: ");
-    // Still after another start; until somebody has seen it.
+    // It is reported after another start as well, until it was acknowledged.
     server.kill9();
     server.restart();
     says(&server, "mended: ");
     fs::remove_file(server.data().join("DAMAGE")).unwrap();
     let ready = server.client().get("/readyz").json();
     assert!(ready["damage"].is_null(), "{ready}");
-    said(&server.cli(["verify"]));
+    stdout_of(&server.cli(["verify"]));
     assert_eq!(whole(&server), METRICS);
 }
 
 #[test]
-fn what_cannot_be_mended_is_said_and_new_data_is_taken() {
+fn corruption_beyond_repair_is_reported_and_new_data_is_accepted() {
     let mut server = stopped();
     fs::remove_dir_all(server.data().join("db/guards")).unwrap();
     let bytes = |path: &PathBuf| fs::metadata(path).map_or(0, |file| file.len());

@@ -1,34 +1,33 @@
-//! Dashboards and their widgets: made, changed, laid out, deleted; what is refused; changes at the
-//! same time.
+//! Dashboards and their widgets: creation, changes, layout, deletion, refusals, concurrent changes.
 
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
-use telltale_tests::{Answer, Client, Server, covers};
+use telltale_tests::{Client, Response, Server, covers};
 
 use crate::keys::{client_with, text};
 
 pub(crate) const PATH: &str = "/api/v1/dashboards";
 
-/// Makes an empty dashboard and answers its path.
+/// Creates an empty dashboard and returns its path.
 #[track_caller]
 pub(crate) fn make(client: &Client, name: &str) -> String {
     let made = client.post(PATH, &json!({ "name": name })).data(201);
     format!("{PATH}/{}", text(&made["id"]))
 }
 
-/// Adds a widget and answers it.
+/// Adds a widget and returns it.
 #[track_caller]
 pub(crate) fn add(client: &Client, dashboard: &str, body: &Value) -> Value {
     client.post(&format!("{dashboard}/widgets"), body).data(201)
 }
 
-/// A widget of a metric.
+/// Returns the body of a widget of a metric.
 pub(crate) fn widget(kind: &str, query: Value, options: Value) -> Value {
     json!({"type": kind, "title": format!("a {kind}"), "query": query, "options": options})
 }
 
-pub(crate) fn patch(client: &Client, path: &str, body: &Value) -> Answer {
+pub(crate) fn patch(client: &Client, path: &str, body: &Value) -> Response {
     client.request("PATCH", path).json(body).send()
 }
 
@@ -37,7 +36,7 @@ fn number(title: &str) -> Value {
 }
 
 #[test]
-fn a_dashboard_is_made_listed_read_changed_and_deleted() {
+fn a_dashboard_is_created_listed_read_changed_and_deleted() {
     covers!("POST /api/v1/dashboards", Happy);
     covers!("GET /api/v1/dashboards", Happy);
     covers!("GET /api/v1/dashboards/{id}", Happy);
@@ -114,7 +113,7 @@ fn widgets_are_added_changed_moved_and_removed() {
         |id: &Value, x: u32, y: u32| json!({"id": id, "x": x, "y": y, "width": 6, "height": 2});
     let moves = [to(&first["id"], 0, 0), to(&second["id"], 6, 0)];
     let moved = patch(&client, &format!("{path}/layout"), &json!({ "widgets": moves })).data(200);
-    assert_eq!(moved.as_array().map(Vec::len), Some(3), "all widgets are answered: {moved}");
+    assert_eq!(moved.as_array().map(Vec::len), Some(3), "all widgets are returned: {moved}");
     assert_eq!(moved[1]["position"], json!({"x": 6, "y": 0, "width": 6, "height": 2}));
     assert_eq!(moved[2]["position"], cleared["position"]);
 
@@ -155,7 +154,7 @@ fn a_layout_with_an_unknown_widget_changes_nothing() {
 }
 
 #[test]
-fn what_cannot_be_is_refused() {
+fn invalid_dashboards_are_refused() {
     covers!("POST /api/v1/dashboards", Refusal);
     covers!("PATCH /api/v1/dashboards/{id}", Refusal);
     covers!("GET /api/v1/dashboards", Refusal);
@@ -188,7 +187,7 @@ fn what_cannot_be_is_refused() {
 }
 
 #[test]
-fn a_widget_that_cannot_be_is_refused() {
+fn invalid_widgets_are_refused() {
     covers!("POST /api/v1/dashboards/{id}/widgets", Refusal);
     covers!("PATCH /api/v1/dashboards/{id}/widgets/{widget_id}", Refusal);
     let server = Server::start();
@@ -252,7 +251,7 @@ fn a_widget_that_cannot_be_is_refused() {
 }
 
 #[test]
-fn unknown_ids_are_told() {
+fn unknown_ids_are_not_found() {
     covers!("GET /api/v1/dashboards/{id}", Refusal);
     covers!("DELETE /api/v1/dashboards/{id}", Refusal);
     covers!("DELETE /api/v1/dashboards/{id}/widgets/{widget_id}", Refusal);
@@ -284,7 +283,7 @@ fn reading_and_writing_need_their_scopes() {
 }
 
 #[test]
-fn an_if_match_that_lies_changes_nothing() {
+fn an_if_match_that_does_not_match_changes_nothing() {
     let server = Server::start();
     let client = server.client();
     let path = make(&client, "d");
@@ -320,7 +319,7 @@ fn an_if_match_that_lies_changes_nothing() {
 }
 
 #[test]
-fn no_change_of_several_at_once_is_lost() {
+fn no_concurrent_change_is_lost() {
     const CLIENTS: usize = 8;
     const EACH: usize = 6;
     let server = Server::start();
@@ -353,7 +352,7 @@ fn no_change_of_several_at_once_is_lost() {
 }
 
 #[test]
-fn of_several_that_saw_the_same_only_one_changes() {
+fn of_concurrent_changes_with_the_same_etag_one_succeeds() {
     const CLIENTS: usize = 8;
     let server = Server::start();
     let client = server.client();
@@ -375,7 +374,7 @@ fn of_several_that_saw_the_same_only_one_changes() {
 }
 
 #[test]
-fn a_repeated_request_makes_nothing_twice() {
+fn a_repeated_request_creates_nothing_twice() {
     let server = Server::start();
     let client = server.client();
     let send = |path: &str, key: &str, body: &Value| {
@@ -400,7 +399,7 @@ fn a_repeated_request_makes_nothing_twice() {
 }
 
 #[test]
-fn the_first_dashboard_is_there_once_and_is_like_any_other() {
+fn the_default_dashboard_is_created_once_and_can_be_changed() {
     let mut server = Server::start();
     let client = server.client();
     let listed = client.get(PATH).expect(200);
@@ -423,7 +422,7 @@ fn the_first_dashboard_is_there_once_and_is_like_any_other() {
 }
 
 #[test]
-fn a_position_may_be_written_with_a_point() {
+fn a_position_may_have_a_zero_fraction() {
     let server = Server::start();
     let client = server.client();
     let path = make(&client, "d");
@@ -436,9 +435,9 @@ fn a_position_may_be_written_with_a_point() {
     let widgets = patch(&client, &format!("{path}/layout"), &moved).data(200);
     assert_eq!(widgets[0]["position"], json!({"x": 0, "y": 0, "width": 2, "height": 1}));
     placed["position"]["x"] = json!(0.5);
-    let answer = client.post(&format!("{path}/widgets"), &placed);
-    answer.refused_for(400, "invalid_parameter", "position.x");
+    let response = client.post(&format!("{path}/widgets"), &placed);
+    response.refused_for(400, "invalid_parameter", "position.x");
     let graph = json!({"type": "graph", "title": "g", "query": {"metric": "m"}, "options": {"style": "dots"}});
-    let answer = client.post(&format!("{path}/widgets"), &graph);
-    answer.refused_for(422, "invalid_field", "options.style");
+    let response = client.post(&format!("{path}/widgets"), &graph);
+    response.refused_for(422, "invalid_field", "options.style");
 }

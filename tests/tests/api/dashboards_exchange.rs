@@ -1,4 +1,4 @@
-//! Dashboards that travel: exported, imported, duplicated.
+//! Dashboards between servers: exported, imported, duplicated.
 
 use serde_json::{Value, json};
 use telltale_tests::{Server, covers};
@@ -6,7 +6,7 @@ use telltale_tests::{Server, covers};
 use crate::dashboards::{PATH, add, make, widget};
 use crate::keys::text;
 
-/// A dashboard with a widget of every type, as an export has it.
+/// A dashboard with a widget of every type, as exported.
 fn everything() -> Value {
     let at = |n: u32| json!({"x": n % 3 * 4, "y": n / 3 * 3, "width": 4, "height": 3});
     let one = |n: u32, kind: &str, query: Value, options: Value| json!({"type": kind, "title": format!("a {kind}"), "position": at(n), "query": query, "options": options});
@@ -32,7 +32,7 @@ fn everything() -> Value {
 }
 
 #[test]
-fn what_is_exported_is_imported_as_the_same() {
+fn an_export_is_imported_unchanged() {
     covers!("POST /api/v1/dashboards/import", Happy);
     covers!("GET /api/v1/dashboards/{id}/export", Happy);
     let server = Server::start();
@@ -44,7 +44,7 @@ fn what_is_exported_is_imported_as_the_same() {
     assert_eq!(imported["widgets"].as_array().map(Vec::len), Some(6));
     let exported = client.get(&format!("{path}/export"));
     assert_eq!(exported.data(200), document);
-    // The answer of the export, as it is, is a body of the import.
+    // The response of the export is, unchanged, a body of the import.
     let again = client.post(&import, &exported.json()).data(201);
     assert_ne!(again["id"], imported["id"]);
     assert_ne!(again["widgets"][0]["id"], imported["widgets"][0]["id"]);
@@ -54,7 +54,7 @@ fn what_is_exported_is_imported_as_the_same() {
 }
 
 #[test]
-fn widgets_of_an_import_find_their_places() {
+fn widgets_of_an_import_get_positions() {
     let server = Server::start();
     let client = server.client();
     let one = widget("number", json!({"metric": "a"}), json!({}));
@@ -66,7 +66,7 @@ fn widgets_of_an_import_find_their_places() {
 }
 
 #[test]
-fn an_import_that_cannot_be_makes_nothing() {
+fn an_invalid_import_creates_nothing() {
     covers!("POST /api/v1/dashboards/import", Refusal);
     let server = Server::start();
     let client = server.client();
@@ -107,7 +107,7 @@ fn an_import_that_cannot_be_makes_nothing() {
 }
 
 #[test]
-fn a_copy_is_a_dashboard_of_its_own() {
+fn a_duplicate_is_independent() {
     covers!("POST /api/v1/dashboards/{id}/duplicate", Happy);
     covers!("POST /api/v1/dashboards/{id}/duplicate", Refusal);
     covers!("GET /api/v1/dashboards/{id}/export", Refusal);
@@ -134,7 +134,7 @@ fn a_copy_is_a_dashboard_of_its_own() {
 }
 
 #[test]
-fn the_name_of_a_copy_is_never_too_long() {
+fn the_name_of_a_duplicate_is_within_its_limit() {
     let server = Server::start();
     let client = server.client();
     let path = make(&client, &"é".repeat(200));

@@ -1,5 +1,5 @@
-//! What widgets show: every type with its options, and the same numbers as direct queries of the
-//! same range.
+//! Widget data: every type with its options, with the same numbers as direct queries of the same
+//! range.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use telltale_tests::{Client, DAY_MS, HOUR_MS, MINUTE_MS, Server, Setup, covers, 
 
 use crate::dashboards::{add, make, patch, widget};
 use crate::keys::text;
-use crate::points::{T0, ask, pairs, point, send};
+use crate::points::{T0, pairs, point, query_metric, send};
 
-/// Two days of a gauge, a counter, a distribution and a set on three hosts, by the quarter of an
-/// hour.
+/// Returns two days of a gauge, a counter, a distribution and a set on three hosts, at intervals of
+/// a quarter of an hour.
 #[track_caller]
 fn story(client: &Client) {
     let mut points = Vec::new();
@@ -30,7 +30,7 @@ fn story(client: &Client) {
     send(client, &points);
 }
 
-/// A dashboard with one widget, and what the widget shows between two times.
+/// Creates a dashboard with one widget, and returns the data of the widget between two times.
 #[track_caller]
 fn shown(client: &Client, kind: &str, query: Value, options: Value, from: i64, to: i64) -> Value {
     let path = make(client, "d");
@@ -48,17 +48,17 @@ fn shown(client: &Client, kind: &str, query: Value, options: Value, from: i64, t
     whole
 }
 
-/// The one number of a metric between two times that lie in one day.
+/// Returns the single number of a metric between two times on the same day.
 #[track_caller]
 fn direct(client: &Client, metric: &str, aggregation: &str, from: i64, to: i64) -> f64 {
     let rest = format!("&aggregation={aggregation}&interval=1d");
-    let series = ask(client, metric, from, to, &rest).data(200)["series"].clone();
+    let series = query_metric(client, metric, from, to, &rest).data(200)["series"].clone();
     let pairs = pairs(&series);
     assert_eq!(pairs.len(), 1, "{series}");
     pairs[0].1
 }
 
-/// The same by the values of a tag.
+/// Returns these numbers by the values of a tag.
 #[track_caller]
 fn direct_groups(
     client: &Client,
@@ -68,12 +68,12 @@ fn direct_groups(
     (from, to): (i64, i64),
 ) -> BTreeMap<String, f64> {
     let rest = format!("&aggregation={aggregation}&interval=1d&group_by={keys}");
-    let groups = ask(client, metric, from, to, &rest).data(200)["groups"].clone();
+    let groups = query_metric(client, metric, from, to, &rest).data(200)["groups"].clone();
     let number = |(label, series): (&String, &Value)| (label.clone(), pairs(series)[0].1);
     groups.as_object().into_iter().flatten().map(number).collect()
 }
 
-/// A day cut where no bucket begins.
+/// A day whose bounds are not bucket bounds.
 const FROM: i64 = T0 + 2 * HOUR_MS + 17 * MINUTE_MS + 5;
 const TO: i64 = T0 + 19 * HOUR_MS + 3 * MINUTE_MS + 59;
 
@@ -103,7 +103,7 @@ fn a_number_is_one_aggregate_over_the_range() {
 }
 
 #[test]
-fn a_number_is_the_same_whichever_days_it_spans_and_however_old_they_are() {
+fn a_number_does_not_depend_on_day_bounds_or_age() {
     let server = Server::start();
     let client = server.client();
     story(&client);
@@ -115,10 +115,11 @@ fn a_number_is_the_same_whichever_days_it_spans_and_however_old_they_are() {
     let asked =
         [("sum", "hits"), ("avg", "cpu"), ("p95", "took"), ("count", "users"), ("last", "cpu")];
     let before: Vec<Value> = asked.iter().map(|(a, m)| number(a, m)).collect();
-    let sum: f64 = pairs(&ask(&client, "hits", from, to, "&interval=1h").data(200)["series"])
-        .iter()
-        .map(|(_, value)| value)
-        .sum();
+    let sum: f64 =
+        pairs(&query_metric(&client, "hits", from, to, "&interval=1h").data(200)["series"])
+            .iter()
+            .map(|(_, value)| value)
+            .sum();
     same(&before[0], &json!(sum));
     client.post("/api/v1/admin/seal", &json!({})).data(200);
     client.post("/api/v1/admin/merge", &json!({})).data(200);
@@ -127,7 +128,7 @@ fn a_number_is_the_same_whichever_days_it_spans_and_however_old_they_are() {
 }
 
 #[test]
-fn a_number_is_compared_with_the_period_before() {
+fn a_number_is_compared_with_the_previous_period() {
     let server = Server::start();
     let client = server.client();
     story(&client);
@@ -148,7 +149,7 @@ fn a_number_is_compared_with_the_period_before() {
 }
 
 #[test]
-fn a_graph_is_a_series_or_one_for_every_group() {
+fn a_graph_is_one_series_or_one_per_group() {
     let server = Server::start();
     let client = server.client();
     story(&client);
@@ -158,21 +159,21 @@ fn a_graph_is_a_series_or_one_for_every_group() {
             query[name] = json!(value);
         }
         let widget = shown(&client, "graph", query, json!({"style": "line"}), FROM, TO);
-        let expected = ask(&client, "cpu", FROM, TO, rest).data(200);
+        let expected = query_metric(&client, "cpu", FROM, TO, rest).data(200);
         assert_eq!(widget["series"], expected["series"], "{rest}");
     }
     for keys in ["tags.host", "tags.zone,tags.host", "tags.none"] {
         let query = json!({"metric": "hits", "group_by": keys, "interval": "1h"});
         let widget = shown(&client, "graph", query, json!({}), FROM, TO);
         let rest = format!("&interval=1h&group_by={keys}");
-        let expected = ask(&client, "hits", FROM, TO, &rest).data(200);
+        let expected = query_metric(&client, "hits", FROM, TO, &rest).data(200);
         assert_eq!(widget["groups"], expected["groups"], "{keys}");
         assert!(widget.get("series").is_none());
     }
 }
 
 #[test]
-fn bars_and_pies_are_groups_from_the_largest() {
+fn bars_and_pies_are_groups_in_descending_order() {
     let server = Server::start();
     let client = server.client();
     story(&client);
@@ -197,12 +198,12 @@ fn bars_and_pies_are_groups_from_the_largest() {
     send(&client, &points);
     let query = json!({"metric": "many", "group_by": "tags.k"});
     let ten = shown(&client, "bar", query, json!({}), FROM, TO)["items"].clone();
-    assert_eq!(ten.as_array().map(Vec::len), Some(10), "ten unless said");
+    assert_eq!(ten.as_array().map(Vec::len), Some(10), "ten by default");
     assert_eq!(ten[0], json!({"label": "k29", "value": 29}));
 }
 
 #[test]
-fn a_table_has_rows_with_columns_in_an_order() {
+fn a_table_has_sorted_rows_with_columns() {
     let server = Server::start();
     let client = server.client();
     story(&client);
@@ -241,11 +242,11 @@ fn a_table_has_rows_with_columns_in_an_order() {
 }
 
 #[test]
-fn a_heatmap_is_hours_against_weekdays() {
+fn a_heatmap_is_by_hour_and_weekday() {
     let server = Server::start();
     let client = server.client();
     story(&client);
-    // The same hours of the week after.
+    // The same hours of the following week.
     let later: Vec<Value> = (0..5)
         .map(|hour| point("hits", "counter", T0 + 7 * DAY_MS + hour * HOUR_MS, 1_000, json!({})))
         .collect();
@@ -253,10 +254,10 @@ fn a_heatmap_is_hours_against_weekdays() {
     let (from, to) = (T0, T0 + 14 * DAY_MS);
     let query = json!({"metric": "hits"});
     let map = shown(&client, "heatmap", query.clone(), json!({}), from, to)["cells"].clone();
-    let hours = pairs(&ask(&client, "hits", from, to, "&interval=1h").data(200)["series"]);
+    let hours = pairs(&query_metric(&client, "hits", from, to, "&interval=1h").data(200)["series"]);
     let mut expected: BTreeMap<(i64, i64), f64> = BTreeMap::new();
     for (ms, value) in hours {
-        // The story begins on a Tuesday.
+        // The first day is a Tuesday.
         let (day, hour) = ((ms / DAY_MS + 1) % 7 + 1, ms % DAY_MS / HOUR_MS);
         *expected.entry((day, hour)).or_default() += value;
     }
@@ -267,14 +268,14 @@ fn a_heatmap_is_hours_against_weekdays() {
     let turned = json!({"x_axis": "day_of_week", "y_axis": "hour_of_day"});
     let turned = shown(&client, "heatmap", query, turned, from, to)["cells"].clone();
     same(&turned[0], &json!({"x": 2, "y": 0, "value": cells[0]["value"]}));
-    // The mean of a cell is that of its values, not of its hours.
+    // The mean of a cell is the mean of its values, not of its hours.
     let query = json!({"metric": "took", "aggregation": "avg"});
     let mean = shown(&client, "heatmap", query, json!({}), T0, T0 + HOUR_MS)["cells"].clone();
     same(&mean[0]["value"], &json!(direct(&client, "took", "avg", T0, T0 + HOUR_MS)));
 }
 
 #[test]
-fn a_metric_that_does_not_exist_yet_shows_nothing_and_then_itself() {
+fn a_widget_of_a_missing_metric_is_empty_until_the_metric_exists() {
     let server = Server::start();
     let client = server.client();
     let path = make(&client, "d");
@@ -311,11 +312,11 @@ fn a_metric_that_does_not_exist_yet_shows_nothing_and_then_itself() {
 }
 
 #[test]
-fn a_widget_that_fails_carries_its_error_and_the_others_answer() {
+fn a_failed_widget_has_its_error_and_the_others_their_data() {
     let server = Server::start();
     let client = server.client();
     let path = make(&client, "d");
-    // Accepted while the metric has no type; then it turns out not to have the aggregation.
+    // Accepted while the metric has no type; later it has one without this aggregation.
     let failing = json!({"metric": "late", "aggregation": "p99"});
     add(&client, &path, &widget("number", failing, json!({})));
     add(&client, &path, &widget("number", json!({"metric": "late"}), json!({})));
@@ -332,9 +333,9 @@ fn a_widget_that_fails_carries_its_error_and_the_others_answer() {
 }
 
 #[test]
-fn a_widget_that_has_no_time_is_late_and_nothing_else_suffers() {
-    // Twenty widgets, each the percentiles of 20 000 points in 200 groups: no machine does all of
-    // them in a millisecond.
+fn a_widget_that_times_out_does_not_affect_others() {
+    // Twenty widgets, each with percentiles of 20 000 samples in 200 groups: no machine computes
+    // all of them in a millisecond.
     let server = Setup::new().set("dashboards.widget_timeout_ms", "1").start();
     let client = server.client();
     let points: Vec<Value> = (0..20_000)
@@ -356,7 +357,7 @@ fn a_widget_that_has_no_time_is_late_and_nothing_else_suffers() {
 }
 
 #[test]
-fn a_widget_looks_back_as_far_as_it_says() {
+fn a_widget_has_a_time_range_of_its_own() {
     let server = Server::start();
     let client = server.client();
     let now = telltale_tests::now_ms();

@@ -1,11 +1,11 @@
-//! What metrics there are: definitions, tag keys and values, deletion.
+//! Metric definitions, tag keys and values, deletion.
 
 use serde_json::{Value, json};
 use telltale_tests::{Client, Server, covers, iso, same};
 
-use crate::points::{T0, ask, definitions, encoded, gauge, point, send};
+use crate::points::{T0, definitions, encoded, gauge, point, query_metric, send};
 
-/// Four metrics with a few series each.
+/// Writes four metrics with a few series each.
 fn story() -> (Server, Client) {
     let server = Server::start();
     let client = server.client();
@@ -39,14 +39,14 @@ fn definitions_are_listed_by_name() {
                 "first_seen": iso(T0), "last_seen": iso(T0 + 9)}),
     );
     same(&body["meta"], &json!({"total": 4, "limit": 100, "offset": 0}));
-    // Without a prefix they stand among what the server writes about itself, still by name.
+    // Without a prefix the list also contains the metrics of the server itself, sorted by name.
     let all = client.get("/api/v1/metrics").data(200);
     assert!(names(&all).is_sorted(), "{all}");
     assert!(names(&all).contains(&"app.cpu"), "{all}");
 }
 
 #[test]
-fn definitions_are_chosen_and_paged() {
+fn definitions_are_filtered_and_paged() {
     let (_server, client) = story();
     for (query, expected, total) in [
         ("prefix=app.web.", vec!["app.web.hits", "app.web.ms", "app.web.users"], 3),
@@ -66,7 +66,7 @@ fn definitions_are_chosen_and_paged() {
 }
 
 #[test]
-fn a_list_that_cannot_be_is_refused() {
+fn a_list_with_invalid_parameters_is_refused() {
     covers!("GET /api/v1/metrics", Refusal);
     let (_server, client) = story();
     for query in ["limit=x", "limit=-1", "limit=0", "offset=-1", "offset=x", "limit=1.5", "limit="]
@@ -77,7 +77,7 @@ fn a_list_that_cannot_be_is_refused() {
 }
 
 #[test]
-fn one_definition_also_tells_its_points() {
+fn one_definition_has_its_number_of_points() {
     covers!("GET /api/v1/metrics/{name}", Happy);
     let (_server, client) = story();
     same(
@@ -88,7 +88,7 @@ fn one_definition_also_tells_its_points() {
 }
 
 #[test]
-fn a_metric_that_nobody_sent_is_not_found() {
+fn an_unknown_metric_is_not_found() {
     covers!("GET /api/v1/metrics/{name}", Refusal);
     covers!("GET /api/v1/metrics/{name}/tags", Refusal);
     covers!("GET /api/v1/metrics/{name}/tags/{key}/values", Refusal);
@@ -97,12 +97,12 @@ fn a_metric_that_nobody_sent_is_not_found() {
     let long = "x".repeat(5_000);
     for name in ["web", "app.web.hit", "app.web.hits.", "WEB.HITS", "%00", &long] {
         for rest in ["", "/tags", "/tags/host/values", "/query"] {
-            let answer = client.get(&format!("/api/v1/metrics/{name}{rest}"));
-            answer.refused(404, "metric_not_found");
+            let response = client.get(&format!("/api/v1/metrics/{name}{rest}"));
+            response.refused(404, "metric_not_found");
         }
         client.delete(&format!("/api/v1/metrics/{name}")).refused(404, "metric_not_found");
     }
-    // What is not text cannot be a name.
+    // Bytes that are not UTF-8 cannot be a name.
     client.get("/api/v1/metrics/%FF").refused(400, "invalid_parameter");
 }
 
@@ -128,7 +128,7 @@ fn counted<'a>(list: &'a Value, name: &str, count: &str) -> Vec<(&'a str, u64)> 
 }
 
 #[test]
-fn a_deleted_metric_is_gone_and_may_come_again_as_another() {
+fn a_deleted_metric_may_be_created_again_with_another_type() {
     covers!("DELETE /api/v1/metrics/{name}", Happy);
     let (mut server, client) = story();
     let data = client.delete("/api/v1/metrics/app.web.hits").data(200);
@@ -143,7 +143,7 @@ fn a_deleted_metric_is_gone_and_may_come_again_as_another() {
     send(&client, &[gauge("app.web.hits", T0, 7.0)]);
     let data = client.get("/api/v1/metrics/app.web.hits").data(200);
     same(&json!([data["type"], data["tags"], data["data_points"]]), &json!(["gauge", [], 1]));
-    let series = ask(&client, "app.web.hits", T0 - 10, T0 + 10, "&interval=1d").data(200);
+    let series = query_metric(&client, "app.web.hits", T0 - 10, T0 + 10, "&interval=1d").data(200);
     assert_eq!(series["series"].as_array().map(Vec::len), Some(1));
 }
 

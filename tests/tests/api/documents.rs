@@ -1,4 +1,5 @@
-//! The pages of `docs` and the README name what exists: settings, variables, commands and files.
+//! The pages of `docs` and the README are consistent with the program: settings, variables,
+//! commands and files.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -6,23 +7,23 @@ use std::process::Command;
 
 use telltale_tests::telltale;
 
-use crate::cli::said;
+use crate::cli::stdout_of;
 
 const ROOT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
-/// Pages that readers follow.
+/// The pages that are checked.
 const PAGES: [&str; 4] =
     ["README.md", "docs/configuration.md", "docs/guides.md", "docs/operations.md"];
 
-/// What the program prints for such arguments.
+/// Returns what the program prints for these arguments.
 #[track_caller]
 pub(crate) fn printed(arguments: &[&str]) -> String {
     match Command::new(telltale()).args(arguments).env_clear().output() {
-        Ok(output) => said(&output),
+        Ok(output) => stdout_of(&output),
         Err(error) => panic!("telltale did not start: {error}"),
     }
 }
 
-/// The commands that `--help` lists.
+/// Returns the commands that `--help` lists.
 #[track_caller]
 pub(crate) fn commands() -> BTreeSet<String> {
     let help = printed(&["--help"]);
@@ -33,7 +34,7 @@ pub(crate) fn commands() -> BTreeSet<String> {
     commands
 }
 
-/// A file of the repository.
+/// Returns a file of the repository.
 #[track_caller]
 pub(crate) fn file(path: &str) -> String {
     match std::fs::read_to_string(Path::new(ROOT).join(path)) {
@@ -42,13 +43,13 @@ pub(crate) fn file(path: &str) -> String {
     }
 }
 
-/// Texts between backticks on one line.
+/// Returns the strings between backticks on one line.
 fn code(page: &str) -> impl Iterator<Item = &str> {
     page.lines().flat_map(|line| line.split('`').skip(1).step_by(2))
 }
 
 #[test]
-fn the_page_of_settings_is_what_the_program_prints() {
+fn the_settings_reference_is_what_the_program_prints() {
     let reference = printed(&["config", "--reference"]);
     assert!(
         file("docs/configuration.md") == reference,
@@ -57,7 +58,7 @@ fn the_page_of_settings_is_what_the_program_prints() {
 }
 
 #[test]
-fn settings_and_variables_that_pages_name_exist() {
+fn settings_and_variables_in_documents_exist() {
     let effective = printed(&["config"]);
     let reference = printed(&["config", "--reference"]);
     let (mut settings, mut sections) = (BTreeSet::new(), BTreeSet::new());
@@ -93,18 +94,18 @@ fn settings_and_variables_that_pages_name_exist() {
 }
 
 #[test]
-fn commands_that_pages_name_exist() {
+fn commands_in_documents_exist() {
     let commands = commands();
     let mut named = 0;
     for page in PAGES {
         let text = file(page);
-        // In code of a line, and in blocks after the flags that all commands take.
+        // In inline code, and in blocks after the flags that all commands accept.
         let blocks = text.split("```").skip(1).step_by(2).flat_map(str::lines);
         let places: Vec<&str> = code(&text).chain(blocks).collect();
         for place in places {
             let place = place.replace("--config /etc/telltale/telltale.toml ", "");
             let mut words = place.split_whitespace().skip_while(|word| *word != "telltale");
-            // A container may have the name of the program.
+            // A container may be named like the program.
             let command = words.find(|word| *word != "telltale").unwrap_or_default();
             let is_word = !command.is_empty() && command.chars().all(|c| c.is_ascii_lowercase());
             if is_word && place.contains("telltale ") && !place.contains("systemctl") {
@@ -120,7 +121,7 @@ fn commands_that_pages_name_exist() {
 }
 
 #[test]
-fn links_between_pages_lead_to_files() {
+fn links_between_documents_lead_to_files() {
     for page in PAGES.into_iter().chain(["docs/benchmarks/FIGURES.md"]) {
         let text = file(page);
         let folder = Path::new(ROOT).join(page);

@@ -1,4 +1,4 @@
-//! Acknowledged means kept: through kills, stops, seals and merges, and counted once.
+//! Acknowledged writes are durable through kills, stops, seals and merges, and count once.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -8,15 +8,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use serde_json::{Value, json};
 use telltale_tests::{Client, Server, Setup, eventually, iso};
 
-use crate::points::{T0, ask, definitions, gauge, pairs, point, send, total};
+use crate::points::{T0, definitions, gauge, pairs, point, query_metric, send, total};
 
-/// Programs that write at the same time.
+/// Concurrent writers.
 const WRITERS: usize = 4;
-/// Points of one batch: all of them are stored, or none.
+/// Samples of one batch: all of them are stored, or none.
 const BATCH_POINTS: u64 = 40;
 /// Kills of one test.
 const ROUNDS: u64 = 6;
-/// Batches that must be acknowledged before a kill, so that every round has something to lose.
+/// Batches that must be acknowledged before a kill, so that each kill could lose some.
 const BATCHES_BEFORE_KILL: u64 = 30;
 
 /// A batch of increments of 1 by one writer.
@@ -31,19 +31,19 @@ fn batch(writer: usize, number: u64) -> Value {
     json!({ "metrics": items })
 }
 
-/// What is stored of one writer, in batches.
+/// Returns the stored batches of one writer.
 #[track_caller]
 fn stored_batches(client: &Client, writer: usize) -> u64 {
     let rest = format!("&interval=1d&aggregation=sum&tags[writer]=w{writer}");
-    let data = ask(client, "kept", T0, T0 + 86_400_000, &rest).data(200);
+    let data = query_metric(client, "kept", T0, T0 + 86_400_000, &rest).data(200);
     let points: f64 = pairs(&data["series"]).iter().map(|(_, value)| value).sum();
     let points = points as u64;
     assert_eq!(points % BATCH_POINTS, 0, "a batch was stored in part: {points} points");
     points / BATCH_POINTS
 }
 
-/// Lets writers run until the server is killed among their writes; `sent[w]` counts the batches of
-/// writer `w` that were acknowledged.
+/// Runs writers until the server is killed during their writes; `sent[w]` counts the acknowledged
+/// batches of writer `w`.
 fn write_until_killed(
     server: &mut Server,
     acknowledged: &[AtomicU64],
@@ -62,10 +62,10 @@ fn write_until_killed(
                     let sent =
                         client.request("POST", "/api/v1/metrics/batch").json(&body).try_send();
                     match sent {
-                        Ok(answer) if answer.status == 200 => {
+                        Ok(response) if response.status == 200 => {
                             count.fetch_add(1, Ordering::Relaxed);
                         }
-                        Ok(answer) => panic!("a write was refused: {}", answer.summary()),
+                        Ok(response) => panic!("a write was refused: {}", response.summary()),
                         Err(_) => break,
                     }
                 }
@@ -82,8 +82,8 @@ fn sum(counts: &[AtomicU64]) -> u64 {
     counts.iter().map(|count| count.load(Ordering::Relaxed)).sum()
 }
 
-/// Kills and restarts again and again. Every acknowledged batch is there once; of each writer at
-/// most the one batch that was under way is there besides, and counts as acknowledged from then on.
+/// Kills and restarts the server repeatedly. Every acknowledged batch is stored once; of each
+/// writer at most the one batch in progress may be stored besides, and then counts as acknowledged.
 fn survives_kills(setup: Setup, meanwhile: impl Fn(&Client)) {
     let mut server = setup.start();
     let acknowledged: Vec<AtomicU64> = (0..WRITERS).map(|_| AtomicU64::new(0)).collect();
@@ -103,24 +103,24 @@ fn survives_kills(setup: Setup, meanwhile: impl Fn(&Client)) {
 }
 
 #[test]
-fn nothing_acknowledged_is_lost_or_doubled_by_a_kill() {
+fn a_kill_neither_loses_nor_duplicates_acknowledged_writes() {
     survives_kills(Setup::new(), |_| {});
 }
 
 #[test]
-fn a_kill_within_seals_and_merges_loses_and_doubles_nothing() {
+fn a_kill_during_seals_and_merges_neither_loses_nor_duplicates_writes() {
     let setup =
         Setup::new().set("storage.head_bytes", "\"1MiB\"").set("storage.head_age", "\"50ms\"");
     survives_kills(setup, |client| {
         for path in ["/api/v1/admin/seal", "/api/v1/admin/merge", "/api/v1/admin/seal"] {
-            // The answer may be lost to the kill of a slow machine; what is stored must not be.
+            // The response may be lost in the kill on a slow machine; the stored data must not be.
             let _sealed = client.request("POST", path).try_send();
         }
     });
 }
 
 #[test]
-fn a_kill_loses_nothing_when_the_operating_system_has_the_bytes() {
+fn a_kill_loses_nothing_without_syncs() {
     survives_kills(Setup::new().set("storage.durability", "\"interval:50\""), |_| {});
     survives_kills(Setup::new().set("storage.durability", "\"os\""), |_| {});
 }
@@ -149,9 +149,9 @@ fn a_write_that_is_repeated_after_a_kill_counts_once() {
     }
 }
 
-/// One answer of each kind, to compare before and after.
-fn answers(client: &Client) -> Vec<Value> {
-    let day = |name, rest| ask(client, name, T0, T0 + 86_400_000, rest).data(200);
+/// Returns one response of each kind, to be compared before and after.
+fn responses(client: &Client) -> Vec<Value> {
+    let day = |name, rest| query_metric(client, name, T0, T0 + 86_400_000, rest).data(200);
     vec![
         definitions(client).into(),
         client.get("/api/v1/metrics/gauge").data(200),
@@ -166,7 +166,7 @@ fn answers(client: &Client) -> Vec<Value> {
 }
 
 #[test]
-fn answers_do_not_change_when_data_ages() {
+fn results_do_not_change_when_data_ages() {
     let mut server = Server::start();
     let client = server.client();
     let mut points = Vec::new();
@@ -179,21 +179,21 @@ fn answers_do_not_change_when_data_ages() {
         points.push(point("set", "set", ms, format!("m{}", i % 53), tags));
     }
     send(&client, &points);
-    let fresh = answers(&client);
+    let fresh = responses(&client);
     for path in ["/api/v1/admin/seal", "/api/v1/admin/merge", "/api/v1/admin/merge"] {
         assert_eq!(client.post(path, &json!({})).status, 200);
-        assert_eq!(answers(&client), fresh, "after {path}");
+        assert_eq!(responses(&client), fresh, "after {path}");
     }
     server.kill9();
     server.restart();
-    assert_eq!(answers(&server.client()), fresh, "after a kill");
+    assert_eq!(responses(&server.client()), fresh, "after a kill");
     assert!(server.terminate().success());
     server.restart();
-    assert_eq!(answers(&server.client()), fresh, "after a stop");
+    assert_eq!(responses(&server.client()), fresh, "after a stop");
 }
 
 #[test]
-fn a_stop_answers_what_is_under_way_and_keeps_it() {
+fn a_stop_completes_requests_in_progress() {
     let mut server = Server::start();
     let client = server.client();
     let body = gauge("late", T0, 1.0).to_string();
@@ -205,21 +205,21 @@ fn a_stop_answers_what_is_under_way_and_keeps_it() {
         body.len()
     ));
     wire.send(&body.as_bytes()[..10]);
-    // The request is under way once the server has seen an answer on a later connection.
+    // The request is in progress once the server has responded on a later connection.
     send(&client, &[gauge("early", T0, 1.0)]);
     server.signal("TERM");
     eventually("the server to refuse new work", || {
         match client.request("GET", "/readyz").try_send() {
-            Ok(answer) if answer.status == 200 => None,
+            Ok(response) if response.status == 200 => None,
             _ => Some(()),
         }
     });
     wire.send(&body.as_bytes()[10..]);
-    match wire.answer() {
-        Some(answer) => drop(answer.data(201)),
+    match wire.response() {
+        Some(response) => drop(response.data(201)),
         None => panic!("a request under way was dropped"),
     }
-    let status = server.terminate_already_asked();
+    let status = server.wait_until_stopped();
     assert!(status.success(), "{status}");
     server.restart();
     for name in ["early", "late"] {
@@ -232,7 +232,7 @@ fn total_points(client: &Client, name: &str) -> u64 {
 }
 
 #[test]
-fn a_stop_is_clean_and_quick() {
+fn a_stop_is_clean_and_fast() {
     let mut server = Server::start();
     send(&server.client(), &[gauge("a", T0, 1.0)]);
     let _idle = server.wire();
@@ -246,11 +246,10 @@ fn a_stop_is_clean_and_quick() {
 fn an_interrupt_stops_as_a_termination_does() {
     let mut server = Server::start();
     server.signal("INT");
-    assert_eq!(server.terminate_already_asked().code(), Some(0));
+    assert_eq!(server.wait_until_stopped().code(), Some(0));
 }
 
-/// Whether this process, and so the server that it starts, was started to ignore hang-ups, as under
-/// `nohup`.
+/// Returns whether this process, and so the server it starts, ignores SIGHUP, as under `nohup`.
 fn ignores_hang_ups() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -266,17 +265,17 @@ fn a_hang_up_stops_as_a_termination_does_and_seals() {
         server.client().get("/healthz").expect(200);
         return;
     }
-    // A terminal that goes away may say so twice.
+    // A terminal that closes may send SIGHUP twice.
     server.signal("HUP");
     server.signal("HUP");
-    assert_eq!(server.terminate_already_asked().code(), Some(0));
+    assert_eq!(server.wait_until_stopped().code(), Some(0));
     server.restart();
-    let data = ask(&server.client(), "a", T0, T0 + 1, "&interval=1m").data(200);
+    let data = query_metric(&server.client(), "a", T0, T0 + 1, "&interval=1m").data(200);
     assert_eq!(pairs(&data["series"]), [(0, 1.0)]);
 }
 
 #[test]
-fn increments_are_all_there_after_many_restarts() {
+fn all_increments_are_stored_after_many_restarts() {
     let mut server = Server::start();
     for round in 1..=5_i32 {
         let count = json!({"name": "c", "type": "counter", "value": 1, "timestamp": iso(T0)});
@@ -289,7 +288,7 @@ fn increments_are_all_there_after_many_restarts() {
     }
 }
 
-/// Modes of everything in a folder, and of the folder.
+/// Returns the modes of a directory and of everything in it.
 #[expect(clippy::unwrap_used, reason = "a failing test may panic")]
 fn modes(folder: &Path) -> Vec<(PathBuf, u32)> {
     let mode = |path: &Path| path.symlink_metadata().unwrap().permissions().mode() & 0o777;
@@ -306,7 +305,7 @@ fn modes(folder: &Path) -> Vec<(PathBuf, u32)> {
 }
 
 #[test]
-fn nobody_else_on_the_machine_reads_the_data() {
+fn other_users_of_the_machine_cannot_read_the_data() {
     let server = Server::start();
     send(&server.client(), &[gauge("a", T0, 1.0)]);
     let open: Vec<_> =

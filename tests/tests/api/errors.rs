@@ -1,4 +1,4 @@
-//! The one error body, the table of codes, and the answers that every path has in common.
+//! The error body, the table of error codes, and properties that the responses of all paths share.
 
 use serde_json::{Value, json};
 use telltale_tests::{Client, Server, Setup, iso};
@@ -7,7 +7,7 @@ use crate::keys::client_with;
 use crate::points::{T0, gauge, send};
 
 #[test]
-fn a_path_that_exists_refuses_other_verbs_and_names_its_own() {
+fn a_path_refuses_other_methods_and_lists_its_own() {
     let server = Server::start();
     let client = server.client();
     for (path, allowed) in [
@@ -19,25 +19,25 @@ fn a_path_that_exists_refuses_other_verbs_and_names_its_own() {
         ("/healthz", "GET, HEAD"),
     ] {
         for verb in ["PUT", "PATCH", "OPTIONS", "TRACE", "PROPFIND"] {
-            let answer = client.request(verb, path).send();
-            answer.refused(405, "method_not_allowed");
-            let mut told: Vec<&str> = answer.must_header("allow").split(", ").collect();
+            let response = client.request(verb, path).send();
+            response.refused(405, "method_not_allowed");
+            let mut reported: Vec<&str> = response.must_header("allow").split(", ").collect();
             let mut expected: Vec<&str> = allowed.split(", ").collect();
-            // `batch` and `{name}` share a path as far as a reader of the path can tell.
-            told.retain(|verb| path != "/api/v1/metrics/batch" || expected.contains(verb));
-            told.sort_unstable();
+            // `batch` and `{name}` match the same path.
+            reported.retain(|verb| path != "/api/v1/metrics/batch" || expected.contains(verb));
+            reported.sort_unstable();
             expected.sort_unstable();
-            assert_eq!(told, expected, "{path}");
+            assert_eq!(reported, expected, "{path}");
         }
     }
 }
 
 #[test]
-fn a_head_is_a_get_without_a_body() {
+fn head_is_get_without_a_body() {
     let server = Server::start();
     let client = server.client();
     send(&client, &[gauge("a", T0, 1.0)]);
-    // What the server measures of itself may come between two lists of everything.
+    // The server's own metrics may change between two lists of all metrics.
     for path in
         ["/api/v1/metrics?prefix=a", "/api/v1/metrics/a", "/healthz", "/api/v1/openapi.json"]
     {
@@ -52,7 +52,7 @@ fn a_head_is_a_get_without_a_body() {
 }
 
 #[test]
-fn every_answer_has_a_request_id() {
+fn every_response_has_a_request_id() {
     let server = Server::start();
     let client = server.client();
     let id = |sent: Option<&str>| {
@@ -79,11 +79,11 @@ fn every_answer_has_a_request_id() {
     });
 }
 
-/// Provokes one code.
-type Provoke = fn(&Client) -> telltale_tests::Answer;
+/// A request that is refused with one code.
+type Provoke = fn(&Client) -> telltale_tests::Response;
 
 #[test]
-fn every_code_of_the_contract_that_exists_can_be_met() {
+fn every_error_code_can_occur() {
     let setup = Setup::new().set("metrics.series_per_metric", "1").set("limits.other", "200");
     let server = setup.start();
     let client = server.client();
@@ -134,7 +134,7 @@ fn every_code_of_the_contract_that_exists_can_be_met() {
     }
 }
 
-fn one(client: &Client, change: Value) -> telltale_tests::Answer {
+fn one(client: &Client, change: Value) -> telltale_tests::Response {
     let mut input = gauge("a", T0, 1.0);
     if let (Some(input), Some(change)) = (input.as_object_mut(), change.as_object()) {
         input.extend(change.clone());
@@ -142,7 +142,7 @@ fn one(client: &Client, change: Value) -> telltale_tests::Answer {
     client.post("/api/v1/metrics", &input)
 }
 
-fn idempotent(client: &Client, value: f64) -> telltale_tests::Answer {
+fn idempotent(client: &Client, value: f64) -> telltale_tests::Response {
     let request = client.request("POST", "/api/v1/metrics").header("idempotency-key", "k");
     let body = json!({"name": "a", "type": "gauge", "value": value, "timestamp": iso(T0)});
     request.json(&body).send()

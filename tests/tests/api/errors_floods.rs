@@ -1,24 +1,23 @@
-//! What a public DSN may not do: send more than its quota, hide the errors of others, or leave
-//! secrets behind.
+//! What a public DSN cannot do: exceed its quota, hide the errors of others, or store secrets.
 
 use serde_json::{Value, json};
-use telltale_tests::{Answer, Client, Server, Setup, eventually};
+use telltale_tests::{Client, Response, Server, Setup, eventually};
 
 use crate::errors_sentry::{all, public_key};
 use crate::keys::text;
 
-/// An event with an id and a type of its own.
+/// Returns an event with an id and a type of its own.
 fn event(number: usize, kind: &str) -> Value {
     json!({"event_id": format!("{number:032x}"), "exception": {"values": [{"type": kind}]}})
 }
 
-/// A type of errors that no other number has, without digits, which grouping would pass over.
+/// Returns an exception type for a number, without digits, which grouping would ignore.
 fn kind(number: usize) -> String {
     let letter = |at: u32| char::from(b'a' + (number / 26_usize.pow(at) % 26) as u8);
     format!("Junk{}{}", letter(0), letter(1))
 }
 
-fn send(client: &Client, key: &str, events: &[Value]) -> Answer {
+fn send(client: &Client, key: &str, events: &[Value]) -> Response {
     let items = events.iter().map(|event| format!("{{\"type\":\"event\"}}\n{event}\n"));
     let body = format!("{{}}\n{}", items.collect::<String>());
     let auth = format!("Sentry sentry_key={key}, sentry_version=7");
@@ -42,14 +41,14 @@ fn every_event_of_an_envelope_counts_against_the_quota() {
     let client = server.client();
     let key = public_key(&client, &json!({"single": 10}));
     let events: Vec<Value> = (0..10).map(|n| event(n, "A")).collect();
-    let answer = send(&client, &key, &events[..7]);
-    assert_eq!((answer.status, answer.must_header("ratelimit-remaining")), (200, "3"));
+    let response = send(&client, &key, &events[..7]);
+    assert_eq!((response.status, response.must_header("ratelimit-remaining")), (200, "3"));
     let refused = send(&client, &key, &events[..7]);
     refused.refused(429, "rate_limited");
     assert!(refused.header("retry-after").is_some());
     assert!(refused.header("x-sentry-rate-limits").is_some());
     assert_eq!(all(&client)[0]["occurrences"], 7);
-    // One that is larger than the whole quota never fits, and nothing of it is stored.
+    // An envelope larger than the quota is never accepted, and nothing of it is stored.
     let small = public_key(&client, &json!({"single": 5}));
     let more: Vec<Value> = (20..26).map(|n| event(n, "A")).collect();
     send(&client, &small, &more).refused(429, "rate_limited");
@@ -57,7 +56,7 @@ fn every_event_of_an_envelope_counts_against_the_quota() {
 }
 
 #[test]
-fn a_flood_of_one_key_hides_no_errors_of_another() {
+fn a_flood_from_one_key_hides_no_errors_of_another() {
     let server = Setup::new().set("errors.new_groups_per_hour", "4").start();
     let client = server.client();
     let (attacker, victim) = (public_key(&client, &json!({})), public_key(&client, &json!({})));
@@ -72,7 +71,7 @@ fn a_flood_of_one_key_hides_no_errors_of_another() {
 }
 
 #[test]
-fn a_full_table_makes_room_at_the_cost_of_whoever_filled_it() {
+fn a_full_table_evicts_groups_of_the_key_that_filled_it() {
     let server = Setup::new().set("errors.groups_max", "10").start();
     let client = server.client();
     let (attacker, victim) = (public_key(&client, &json!({})), public_key(&client, &json!({})));
@@ -95,7 +94,7 @@ fn a_full_table_makes_room_at_the_cost_of_whoever_filled_it() {
 }
 
 #[test]
-fn secrets_are_neither_stored_nor_shown() {
+fn secrets_are_neither_stored_nor_returned() {
     let server = Server::start();
     let client = server.client();
     let event = json!({

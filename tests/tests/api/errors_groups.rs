@@ -1,4 +1,4 @@
-//! Errors as people work with them: told, listed, resolved, ignored, assigned, merged, deleted.
+//! Error groups: reported, listed, resolved, ignored, assigned, merged, deleted.
 
 use serde_json::{Value, json};
 use telltale_tests::{Client, Server, covers, eventually};
@@ -8,15 +8,15 @@ use crate::keys::text;
 
 const UNKNOWN: &str = "/api/v1/errors/err_00000000000000000000000000";
 
-/// Tells of an error, and answers its id.
+/// Reports an error and returns the id of its group.
 #[track_caller]
-fn tell(client: &Client, kind: &str) -> String {
+fn report(client: &Client, kind: &str) -> String {
     let body = json!({"exception": {"type": kind, "message": "went wrong"}, "user": {"id": "ann"}});
     text(&client.post("/api/v1/errors", &body).data(201)["id"]).to_owned()
 }
 
 #[test]
-fn an_error_is_told_and_found() {
+fn an_error_is_reported_and_found() {
     covers!("POST /api/v1/errors", Happy);
     covers!("GET /api/v1/errors", Happy);
     covers!("GET /api/v1/errors/{id}", Happy);
@@ -24,8 +24,8 @@ fn an_error_is_told_and_found() {
     covers!("GET /api/v1/errors/{id}/series", Happy);
     let server = Server::start();
     let client = server.client();
-    let id = tell(&client, "KeyError");
-    assert_eq!(tell(&client, "KeyError"), id);
+    let id = report(&client, "KeyError");
+    assert_eq!(report(&client, "KeyError"), id);
     let path = format!("/api/v1/errors/{id}");
     let list = client.get("/api/v1/errors?status=unresolved&level=error&since=24h&search=keyerror");
     assert_eq!(list.expect(200)["meta"], json!({"total": 1, "limit": 50, "offset": 0}));
@@ -72,7 +72,7 @@ fn errors_are_found_by_environment_release_tags_and_time() {
 }
 
 #[test]
-fn errors_are_refused_that_cannot_be() {
+fn invalid_reports_are_refused() {
     covers!("POST /api/v1/errors", Refusal);
     covers!("GET /api/v1/errors", Refusal);
     covers!("GET /api/v1/errors/{id}", Refusal);
@@ -85,9 +85,9 @@ fn errors_are_refused_that_cannot_be() {
     client.get(UNKNOWN).refused(404, "error_not_found");
     client.get(&format!("{UNKNOWN}/events")).refused(404, "error_not_found");
     client.get(&format!("{UNKNOWN}/series")).refused(404, "error_not_found");
-    let path = format!("/api/v1/errors/{}", tell(&client, "E"));
+    let path = format!("/api/v1/errors/{}", report(&client, "E"));
     client.get(&format!("{path}/series?interval=1s")).refused(422, "invalid_interval");
-    // What follows from events can only be told here.
+    // Events of errors can only be created by reports.
     let forged = json!({"name": "telltale.error", "tags": {"error_id": "x"}});
     client.post("/api/v1/events", &forged).refused(422, "reserved_name");
 }
@@ -100,7 +100,7 @@ fn errors_are_resolved_ignored_and_assigned_through_restarts() {
     covers!("POST /api/v1/errors/{id}/assign", Happy);
     let mut server = Server::start();
     let ids: Vec<String> =
-        ["A", "B", "C", "D"].iter().map(|kind| tell(&server.client(), kind)).collect();
+        ["A", "B", "C", "D"].iter().map(|kind| report(&server.client(), kind)).collect();
     let post = |client: &Client, id: &str, verb: &str, body: Value| {
         client.post(&format!("/api/v1/errors/{id}/{verb}"), &body).data(200)
     };
@@ -118,7 +118,7 @@ fn errors_are_resolved_ignored_and_assigned_through_restarts() {
     let before = all(&client);
     server.kill9();
     server.restart();
-    assert_eq!(all(&server.client()), before, "a move is on disk when it is answered");
+    assert_eq!(all(&server.client()), before, "a state change is durable when it is acknowledged");
     let shown = server.client().get(&format!("/api/v1/errors/{}", ids[0])).data(200);
     assert_eq!(
         (&shown["resolved_at"], &shown["note"]),
@@ -127,7 +127,7 @@ fn errors_are_resolved_ignored_and_assigned_through_restarts() {
 }
 
 #[test]
-fn moves_are_refused_that_cannot_be() {
+fn invalid_state_changes_are_refused() {
     covers!("POST /api/v1/errors/{id}/resolve", Refusal);
     covers!("POST /api/v1/errors/{id}/ignore", Refusal);
     covers!("POST /api/v1/errors/{id}/unresolve", Refusal);
@@ -147,13 +147,13 @@ fn moves_are_refused_that_cannot_be() {
 }
 
 #[test]
-fn merged_and_deleted_errors_leave_nothing_of_themselves() {
+fn merged_and_deleted_errors_leave_nothing_behind() {
     covers!("POST /api/v1/errors/{id}/merge", Happy);
     covers!("POST /api/v1/errors/bulk", Happy);
     covers!("DELETE /api/v1/errors/{id}", Happy);
     let mut server = Server::start();
     let client = server.client();
-    let ids: Vec<String> = ["A", "B", "C", "D"].iter().map(|kind| tell(&client, kind)).collect();
+    let ids: Vec<String> = ["A", "B", "C", "D"].iter().map(|kind| report(&client, kind)).collect();
     let merge = json!({"ids": [ids[1]]});
     let merged = client.post(&format!("/api/v1/errors/{}/merge", ids[0]), &merge).data(200);
     assert_eq!(merged["occurrences"], 2);
@@ -165,7 +165,7 @@ fn merged_and_deleted_errors_leave_nothing_of_themselves() {
     let gone = client.delete(&format!("/api/v1/errors/{}", ids[0])).data(200);
     assert_eq!(gone, json!({"id": ids[0], "deleted": true}));
     assert_eq!(all(&client).as_array().map(Vec::len), Some(2));
-    // Whatever was done of it before the kill, the rest is done after it.
+    // The part that was not done before the kill is done after it.
     server.kill9();
     server.restart();
     let client = server.client();
@@ -173,5 +173,5 @@ fn merged_and_deleted_errors_leave_nothing_of_themselves() {
         let left = client.get("/api/v1/events?name=telltale.error").expect(200);
         (left["meta"]["total"] == 2).then_some(())
     });
-    assert_ne!(tell(&client, "B"), ids[0]);
+    assert_ne!(report(&client, "B"), ids[0]);
 }

@@ -1,4 +1,4 @@
-# What programs do with the SDK of Sentry: arguments are the DSN and what to do.
+# Uses the Sentry SDK as programs do. Arguments: the DSN and the step.
 import sys
 
 import sentry_sdk
@@ -6,7 +6,7 @@ import sentry_sdk
 DSN, STEP = sys.argv[1], sys.argv[2]
 PADDING = int(sys.argv[3]) if len(sys.argv) > 3 else 0
 
-# Functions that stand in other lines from run to run, as code does that is worked on.
+# Functions whose line numbers change between runs, as those of edited code do.
 SOURCE = "\n" * PADDING + '''
 def parse(text):
     secret_token = "hunter2"

@@ -1,4 +1,4 @@
-//! The SDKs of Sentry for Python and Node, as their users run them: only the DSN is ours.
+//! The Sentry SDKs for Python and Node, as their users run them, with only the DSN changed.
 
 use serde_json::{Value, json};
 use telltale_tests::{Client, Server, Setup, eventually, node, python};
@@ -10,14 +10,14 @@ const SDK: &str = "sentry-sdk==2.75.0";
 const BROTLI: &str = "brotli==1.2.1";
 const NODE_SDK: &str = "@sentry/node@10.78.0";
 
-/// Runs a step with the SDK, whose bodies are packed as the packages allow, and answers how they
-/// were.
+/// Runs a step with the SDK, which compresses bodies as its packages allow, and returns the content
+/// encodings.
 #[track_caller]
 fn run(packages: &[&str], dsn: &str, step: &str, padding: &str) -> String {
     python(packages, SCRIPT, [dsn, step, padding]).trim().to_owned()
 }
 
-/// A server, and the DSN of a key that may be seen.
+/// Starts a server and returns the DSN of a public key.
 #[track_caller]
 fn house(setup: Setup) -> (Server, Client, String) {
     let server = setup.start();
@@ -28,10 +28,10 @@ fn house(setup: Setup) -> (Server, Client, String) {
 }
 
 fn titles(errors: &Value) -> Vec<(&str, u64)> {
-    let told = |error: &'_ Value| error["occurrences"].as_u64().unwrap_or_default();
+    let reported = |error: &'_ Value| error["occurrences"].as_u64().unwrap_or_default();
     let errors = errors.as_array().into_iter().flatten();
     let mut titles: Vec<(&str, u64)> =
-        errors.map(|e| (e["title"].as_str().unwrap_or_default(), told(e))).collect();
+        errors.map(|e| (e["title"].as_str().unwrap_or_default(), reported(e))).collect();
     titles.sort_unstable();
     titles
 }
@@ -70,14 +70,14 @@ fn exceptions_with_causes_arrive_and_are_grouped() {
 }
 
 #[test]
-fn brotli_is_read_where_the_sdk_chooses_it() {
+fn brotli_bodies_of_the_sdk_are_accepted() {
     let (_server, client, dsn) = house(Setup::new());
     assert_eq!(run(&[SDK, BROTLI], &dsn, "once", "0"), "br");
     assert_eq!(titles(&all(&client)), [("RuntimeError: cannot read a1", 1)]);
 }
 
 #[test]
-fn lines_that_move_do_not_split_a_group() {
+fn changed_line_numbers_do_not_split_a_group() {
     let (_server, client, dsn) = house(Setup::new());
     for padding in ["0", "7", "40"] {
         run(&[SDK], &dsn, "once", padding);
@@ -86,7 +86,7 @@ fn lines_that_move_do_not_split_a_group() {
 }
 
 #[test]
-fn messages_are_grouped_by_their_form_and_cards_are_not_stored() {
+fn messages_are_grouped_by_pattern_and_card_numbers_are_not_stored() {
     let (_server, client, dsn) = house(Setup::new());
     run(&[SDK], &dsn, "messages", "0");
     let errors = all(&client);
@@ -99,14 +99,17 @@ fn messages_are_grouped_by_their_form_and_cards_are_not_stored() {
 }
 
 #[test]
-fn users_are_counted_once_each_and_stay_counted() {
+fn affected_users_are_counted_once_and_kept() {
     let (mut server, client, dsn) = house(Setup::new());
     run(&[SDK], &dsn, "users", "0");
-    let told = all(&client);
-    assert_eq!((&told[0]["occurrences"], &told[0]["users_affected"]), (&json!(50), &json!(25)));
+    let reported = all(&client);
+    assert_eq!(
+        (&reported[0]["occurrences"], &reported[0]["users_affected"]),
+        (&json!(50), &json!(25))
+    );
     server.kill9();
     server.restart();
-    assert_eq!(all(&server.client()), told);
+    assert_eq!(all(&server.client()), reported);
 }
 
 #[test]
@@ -118,7 +121,7 @@ fn fingerprints_split_and_join() {
 }
 
 #[test]
-fn an_error_that_was_resolved_and_comes_again_says_so() {
+fn a_resolved_error_that_recurs_is_a_regression() {
     let (_server, client, dsn) = house(Setup::new());
     run(&[SDK], &dsn, "once", "0");
     let path = format!("/api/v1/errors/{}", all(&client)[0]["id"].as_str().unwrap_or_default());
@@ -130,24 +133,24 @@ fn an_error_that_was_resolved_and_comes_again_says_so() {
 }
 
 #[test]
-fn the_sdk_is_silent_when_it_is_told_to_be() {
+fn the_sdk_respects_rate_limits() {
     let server = Setup::new().set("log.level", "\"debug\"").start();
     let client = server.client();
     let key = public_key(&client, &json!({"single": 3}));
     run(&[SDK], &dsn(&server, &key), "flood", "0");
     let asked = |status: &str| {
         let lines = server.log();
-        let told = |line: &&String| line.contains("/api/1/envelope/") && line.contains(status);
-        lines.iter().filter(told).count()
+        let reported = |line: &&String| line.contains("/api/1/envelope/") && line.contains(status);
+        lines.iter().filter(reported).count()
     };
-    // The log is read on a thread of its own.
+    // The log is read on another thread.
     eventually("the refusal to be logged", || (asked("\"status\":429") > 0).then_some(()));
     assert_eq!((asked("\"status\":200"), asked("\"status\":429")), (3, 1));
     assert_eq!(titles(&all(&client)), [("flood", 3)]);
 }
 
 #[test]
-fn a_revoked_key_takes_nothing() {
+fn a_revoked_key_accepts_nothing() {
     let server = Server::start();
     let client = server.client();
     let key = public_key(&client, &json!({}));
@@ -157,7 +160,7 @@ fn a_revoked_key_takes_nothing() {
 }
 
 #[test]
-fn the_sdk_for_node_reports_to_us() {
+fn the_sdk_for_node_reports_errors() {
     const SCRIPT: &str = r#"
         const Sentry = require("@sentry/node");
         Sentry.init({ dsn: process.argv[1], release: "web@2", tracesSampleRate: 0 });

@@ -1,18 +1,18 @@
-//! What SDKs of Sentry send, byte by byte: keys, packings, damage, limits, and that an answer means
-//! kept.
+//! Requests of Sentry SDKs, byte by byte: keys, encodings, corruption, limits, and durable
+//! acknowledgement.
 
 use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
 use serde_json::{Value, json};
-use telltale_tests::{Answer, Client, Server, Setup, covers, eventually};
+use telltale_tests::{Client, Response, Server, Setup, covers, eventually};
 
 use crate::keys::{client_with, make, text};
 
 const ID: &str = "9ec79c33ec9942ab8353589fcb2e04dc";
 
-/// The id of a new key that may be seen.
+/// Creates a public key and returns its id.
 #[track_caller]
 pub(crate) fn public_key(client: &Client, limits: &Value) -> String {
     let body = json!({"name": "web", "user": "ops@example.com", "scopes": ["ingest"],
@@ -20,12 +20,12 @@ pub(crate) fn public_key(client: &Client, limits: &Value) -> String {
     text(&client.post("/api/v1/keys", &body).data(201)["id"]).to_owned()
 }
 
-/// The DSN of a key that may be seen.
+/// Returns the DSN of a public key.
 pub(crate) fn dsn(server: &Server, key: &str) -> String {
     format!("http://{key}@{}/1", server.address())
 }
 
-/// All errors, the last seen first.
+/// Returns all errors, the last seen first.
 #[track_caller]
 pub(crate) fn all(client: &Client) -> Value {
     client.get("/api/v1/errors?limit=1000").data(200)
@@ -48,14 +48,14 @@ fn auth(key: &str) -> String {
 
 /// Sends an envelope with a key in the header.
 #[track_caller]
-fn send(client: &Client, key: &str, body: impl Into<Vec<u8>>) -> Answer {
+fn send(client: &Client, key: &str, body: impl Into<Vec<u8>>) -> Response {
     let open = client.without_key();
     let request = open.request("POST", "/api/1/envelope/").header("x-sentry-auth", auth(key));
     request.header("content-type", "application/x-sentry-envelope").body(body).send()
 }
 
 #[test]
-fn every_path_of_the_protocol_takes_an_event() {
+fn every_path_of_the_protocol_accepts_an_event() {
     covers!("POST /api/{project}/envelope/", Happy);
     covers!("POST /api/{project}/envelope", Happy);
     covers!("POST /api/{project}/store/", Happy);
@@ -63,18 +63,18 @@ fn every_path_of_the_protocol_takes_an_event() {
     let server = Server::start();
     let client = server.client();
     for path in ["/api/1/envelope/", "/api/2/envelope"] {
-        let answer = client.request("POST", path).body(envelope(ID, "m")).send().expect(200);
-        assert_eq!(answer, json!({ "id": ID }));
+        let response = client.request("POST", path).body(envelope(ID, "m")).send().expect(200);
+        assert_eq!(response, json!({ "id": ID }));
     }
     for path in ["/api/1/store/", "/api/1/store"] {
-        let answer = client.request("POST", path).body(event("m")).send().expect(200);
-        assert_eq!(answer["id"].as_str().map(str::len), Some(32), "{answer}");
+        let response = client.request("POST", path).body(event("m")).send().expect(200);
+        assert_eq!(response["id"].as_str().map(str::len), Some(32), "{response}");
     }
     assert_eq!(all(&client)[0]["occurrences"], 4);
 }
 
 #[test]
-fn every_path_of_the_protocol_refuses_what_is_damaged() {
+fn every_path_of_the_protocol_refuses_invalid_bodies() {
     covers!("POST /api/{project}/envelope/", Refusal);
     covers!("POST /api/{project}/envelope", Refusal);
     covers!("POST /api/{project}/store/", Refusal);
@@ -91,7 +91,7 @@ fn every_path_of_the_protocol_refuses_what_is_damaged() {
 }
 
 #[test]
-fn keys_are_taken_wherever_sdks_put_them() {
+fn keys_are_accepted_wherever_sdks_put_them() {
     let server = Server::start();
     let client = server.client();
     let open = client.without_key();
@@ -119,7 +119,7 @@ fn keys_are_taken_wherever_sdks_put_them() {
         (path.to_owned(), auth(&public), with_dsn(&own(&public)), 200),
         (path.to_owned(), format!("{}, sentry_secret={hidden}", auth(id)), plain(), 200),
         (path.to_owned(), String::new(), with_dsn(&own(&format!("{id}:{hidden}"))), 200),
-        // A key that may not be seen needs its secret, and what is given must agree.
+        // A secret key needs its secret, and several given keys must agree.
         (path.to_owned(), auth(id), plain(), 401),
         (path.to_owned(), format!("{}, sentry_secret=x", auth(id)), plain(), 401),
         (path.to_owned(), auth(&public), with_dsn(&own(id)), 401),
@@ -128,18 +128,18 @@ fn keys_are_taken_wherever_sdks_put_them() {
         (path.to_owned(), String::new(), plain(), 401),
         (path.to_owned(), String::new(), "nonsense".to_owned(), 401),
     ] {
-        let told = format!("{path} {header} {body}");
-        assert_eq!(post(&path, &header, body), status, "{told}");
+        let reported = format!("{path} {header} {body}");
+        assert_eq!(post(&path, &header, body), status, "{reported}");
     }
     assert_eq!(all(&client)[0]["occurrences"], 6);
     let reader = client_with(&client, json!(["read"]));
     reader.request("POST", path).body(plain()).send().refused(403, "forbidden");
-    // A key that may be seen can send, and nothing else.
+    // A public key can send, and nothing else.
     client.with_key(&public).get("/api/v1/errors").refused(401, "unauthorized");
 }
 
 #[test]
-fn a_key_that_only_the_body_names_is_a_key_like_any_other() {
+fn a_key_in_the_body_is_a_key_like_any_other() {
     let server = Setup::new().set("log.level", "\"debug\"").start();
     let client = server.client();
     let open = client.without_key();
@@ -149,7 +149,8 @@ fn a_key_that_only_the_body_names_is_a_key_like_any_other() {
         let request = open.request("POST", "/api/1/envelope/").header("idempotency-key", "once");
         request.body(body).send()
     };
-    // Whoever is nobody takes no idempotency key, and no two share theirs.
+    // An unauthenticated client cannot use an idempotency key, and keys of different clients are
+    // distinct.
     post("nobody12345").refused(401, "unauthorized");
     for _ in 0..2 {
         let key = public_key(&client, &json!({"single": 9}));
@@ -162,8 +163,8 @@ fn a_key_that_only_the_body_names_is_a_key_like_any_other() {
         assert_eq!(again.must_header("idempotency-replayed"), "true");
         assert_eq!(again.expect(200), first.expect(200));
         eventually("the key in the log", || {
-            let is_told = |line: &String| line.contains(&key) && line.contains("/envelope/");
-            server.log().iter().any(is_told).then_some(())
+            let is_logged = |line: &String| line.contains(&key) && line.contains("/envelope/");
+            server.log().iter().any(is_logged).then_some(())
         });
     }
     assert_eq!(all(&client)[0]["occurrences"], 2);
@@ -174,7 +175,7 @@ fn packed(mut encoder: impl Write, body: &[u8]) {
 }
 
 #[test]
-fn bodies_are_taken_in_every_packing() {
+fn bodies_are_accepted_in_every_encoding() {
     let server = Server::start();
     let client = server.client();
     let key = public_key(&client, &json!({}));
@@ -207,22 +208,22 @@ fn bodies_are_taken_in_every_packing() {
     let request = open.request("POST", "/api/1/envelope/").header("x-sentry-auth", auth(&key));
     let request = request.header("content-encoding", "compress");
     request.body(body.clone()).send().refused(415, "unsupported_media_type");
-    // Brotli is read where SDKs choose it, and nowhere else.
+    // Brotli is accepted on the routes of the SDKs only.
     let request = client.request("POST", "/api/v1/errors").header("content-encoding", "br");
     request.body(body).send().refused(415, "unsupported_media_type");
 }
 
 #[test]
-fn an_envelope_cut_anywhere_is_taken_or_refused_and_nothing_breaks() {
+fn an_envelope_truncated_anywhere_is_accepted_or_refused() {
     let server = Server::start();
     let client = server.client();
     let key = public_key(&client, &json!({}));
     let whole = envelope(ID, "cut");
     for cut in 0..whole.len() {
-        let answer = send(&client, &key, whole.get(..cut).unwrap_or_default());
-        // Without the line feed at the end it is whole.
+        let response = send(&client, &key, whole.get(..cut).unwrap_or_default());
+        // Without the final line feed it is complete.
         let expected = cut == whole.len() - 1;
-        assert!(matches!(answer.status, 200 | 400), "cut at {cut}: {}", answer.summary());
+        assert!(matches!(response.status, 200 | 400), "cut at {cut}: {}", response.summary());
         assert_eq!(all(&client) != json!([]), expected, "cut at {cut}");
     }
     assert_eq!(send(&client, &key, whole).expect(200), json!({ "id": ID }));
@@ -230,7 +231,7 @@ fn an_envelope_cut_anywhere_is_taken_or_refused_and_nothing_breaks() {
 }
 
 #[test]
-fn a_bomb_is_refused_and_the_next_event_is_taken() {
+fn a_decompression_bomb_is_refused_and_the_next_event_is_accepted() {
     let server = Server::start();
     let client = server.client();
     let key = public_key(&client, &json!({}));
@@ -253,7 +254,7 @@ fn a_bomb_is_refused_and_the_next_event_is_taken() {
 }
 
 #[test]
-fn hostile_events_are_kept_as_far_as_they_say_anything() {
+fn of_hostile_events_the_valid_fields_are_stored() {
     let server = Server::start();
     let client = server.client();
     let key = public_key(&client, &json!({}));
@@ -270,8 +271,8 @@ fn hostile_events_are_kept_as_far_as_they_say_anything() {
         "7".to_owned(),
     ];
     for event in &strange {
-        let answer = send(&client, &key, format!("{{}}\n{{\"type\":\"event\"}}\n{event}\n"));
-        assert_eq!(answer.status, 200, "{event}: {}", answer.summary());
+        let response = send(&client, &key, format!("{{}}\n{{\"type\":\"event\"}}\n{event}\n"));
+        assert_eq!(response.status, 200, "{event}: {}", response.summary());
     }
     let Value::Array(errors) = all(&client) else { panic!("a list") };
     for error in &errors {
@@ -283,7 +284,7 @@ fn hostile_events_are_kept_as_far_as_they_say_anything() {
 }
 
 #[test]
-fn an_answer_means_kept() {
+fn an_acknowledged_event_is_durable() {
     let mut server = Setup::new().start();
     let client = server.client();
     let key = public_key(&client, &json!({}));
@@ -294,7 +295,7 @@ fn an_answer_means_kept() {
         server.restart();
         let client = server.client();
         assert_eq!(all(&client)[0]["occurrences"], round);
-        // Sent again because the answer was lost: answered alike, and not counted.
+        // Repeated because the response was lost: same response, not counted again.
         assert_eq!(send(&client, &key, envelope(&id, "kept")).expect(200), json!({ "id": id }));
         assert_eq!(all(&client)[0]["occurrences"], round);
     }
@@ -304,7 +305,7 @@ fn an_answer_means_kept() {
 }
 
 #[test]
-fn past_the_quota_sdks_are_told_how_long_to_be_silent() {
+fn above_the_quota_sdks_get_a_retry_time() {
     let server = Server::start();
     let client = server.client();
     let key = public_key(&client, &json!({"single": 2}));
@@ -318,16 +319,16 @@ fn past_the_quota_sdks_are_told_how_long_to_be_silent() {
         send(&client, &key, envelope(ID, "m")),
         open.request("POST", "/api/1/envelope/").body(in_body).send(),
     ];
-    for answer in refused {
-        answer.refused(429, "rate_limited");
-        let seconds = answer.must_header("retry-after");
-        assert_eq!(answer.must_header("x-sentry-rate-limits"), format!("{seconds}::key"));
-        assert_eq!(answer.must_header("access-control-allow-origin"), "*");
+    for response in refused {
+        response.refused(429, "rate_limited");
+        let seconds = response.must_header("retry-after");
+        assert_eq!(response.must_header("x-sentry-rate-limits"), format!("{seconds}::key"));
+        assert_eq!(response.must_header("access-control-allow-origin"), "*");
     }
 }
 
 #[test]
-fn what_is_not_taken_is_named_and_counts_against_nothing() {
+fn unsupported_items_are_reported_and_not_counted() {
     let server = Server::start();
     let client = server.client();
     let key = public_key(&client, &json!({"single": 2}));
@@ -335,15 +336,15 @@ fn what_is_not_taken_is_named_and_counts_against_nothing() {
     let items: String =
         items.iter().map(|kind| format!("{{\"type\":\"{kind}\"}}\n{{}}\n")).collect();
     for _ in 0..10 {
-        let answer = send(&client, &key, format!("{{\"event_id\":\"{ID}\"}}\n{items}"));
-        assert_eq!(answer.expect(200), json!({ "id": ID }));
+        let response = send(&client, &key, format!("{{\"event_id\":\"{ID}\"}}\n{items}"));
+        assert_eq!(response.expect(200), json!({ "id": ID }));
     }
     assert_eq!(all(&client), json!([]));
     for left in ["1", "0"] {
         let beside = format!("{{}}\n{items}{{\"type\":\"event\"}}\n{}\n", event("m"));
-        let answer = send(&client, &key, beside);
-        assert_eq!((answer.status, answer.must_header("ratelimit-remaining")), (200, left));
-        let limits = answer.must_header("x-sentry-rate-limits");
+        let response = send(&client, &key, beside);
+        assert_eq!((response.status, response.must_header("ratelimit-remaining")), (200, left));
+        let limits = response.must_header("x-sentry-rate-limits");
         let parts: Vec<&str> = limits.split(':').collect();
         let [seconds, categories, scope, _reason] = parts.as_slice() else { panic!("{limits}") };
         assert!(seconds.parse::<u32>().is_ok_and(|seconds| seconds > 0), "{limits}");
@@ -355,15 +356,15 @@ fn what_is_not_taken_is_named_and_counts_against_nothing() {
         assert!(!categories.iter().any(|it| ["", "error", "default"].contains(it)), "{limits}");
     }
     send(&client, &key, envelope(ID, "m")).refused(429, "rate_limited");
-    // Damage costs as much to read as an event.
+    // A corrupt item counts like an event.
     let other = public_key(&client, &json!({"single": 1}));
     send(&client, &other, "nonsense").refused(400, "invalid_json");
     send(&client, &other, envelope(ID, "m")).refused(429, "rate_limited");
 }
 
 #[test]
-fn an_attachment_of_any_length_does_not_lose_the_event_beside_it() {
-    // All bodies together have much less room than the attachment.
+fn a_large_attachment_does_not_affect_the_event_beside_it() {
+    // The limit for all bodies together is much smaller than the attachment.
     let server = Setup::new().set("bodies.in_flight", "\"8MiB\"").start();
     let client = server.client();
     let key = public_key(&client, &json!({}));
@@ -387,11 +388,11 @@ fn an_attachment_of_any_length_does_not_lose_the_event_beside_it() {
     let open = client.without_key();
     for (encoding, bytes) in [("gzip", gzip), ("deflate", zlib)] {
         let request = open.request("POST", "/api/1/envelope/").header("x-sentry-auth", auth(&key));
-        let answer = request.header("content-encoding", encoding).body(bytes).send();
-        assert_eq!(answer.status, 200, "{encoding}: {}", answer.summary());
+        let response = request.header("content-encoding", encoding).body(bytes).send();
+        assert_eq!(response.status, 200, "{encoding}: {}", response.summary());
     }
     assert_eq!(all(&client)[0]["occurrences"], 3);
-    // One that is not as long as it says damages the envelope.
+    // An item whose length is wrong makes the envelope invalid.
     for length in [attachment.len() - 1, attachment.len() + 1] {
         let damaged = with_attachment("damaged", length);
         send(&client, &key, damaged).refused(400, "invalid_json");
@@ -400,16 +401,17 @@ fn an_attachment_of_any_length_does_not_lose_the_event_beside_it() {
 }
 
 #[test]
-fn browsers_may_call() {
+fn browsers_may_send_requests() {
     let server = Server::start();
     let open = server.client().without_key();
     for path in ["/api/1/envelope/", "/api/1/store"] {
-        let answer = open.request("OPTIONS", path).header("origin", "https://shop.example").send();
-        assert_eq!(answer.status, 204);
-        assert_eq!(answer.must_header("access-control-allow-origin"), "*");
-        assert!(answer.must_header("access-control-allow-methods").contains("POST"));
-        assert!(answer.must_header("access-control-allow-headers").contains("X-Sentry-Auth"));
-        assert_eq!(answer.must_header("access-control-max-age"), "3600");
+        let response =
+            open.request("OPTIONS", path).header("origin", "https://shop.example").send();
+        assert_eq!(response.status, 204);
+        assert_eq!(response.must_header("access-control-allow-origin"), "*");
+        assert!(response.must_header("access-control-allow-methods").contains("POST"));
+        assert!(response.must_header("access-control-allow-headers").contains("X-Sentry-Auth"));
+        assert_eq!(response.must_header("access-control-max-age"), "3600");
     }
     let refused = open.request("POST", "/api/1/envelope/").body("{}").send();
     refused.refused(401, "unauthorized");

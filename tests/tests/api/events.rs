@@ -1,14 +1,14 @@
-//! Events for the other tests: how they are written as JSON, sent, and asked for.
+//! Helpers for events: built as JSON, sent, and queried.
 
 use std::sync::OnceLock;
 
 use serde_json::{Value, json};
-use telltale_tests::{Answer, Client, DAY_MS, iso, now_ms};
+use telltale_tests::{Client, DAY_MS, Response, iso, now_ms};
 
 use crate::points::BATCH_MAX;
 
-/// The midnight in UTC before the last one, in milliseconds: a whole day that is over, and so young
-/// that events of it are kept. The same for as long as the tests run.
+/// Returns the midnight in UTC before the last one, in milliseconds: the start of a complete day
+/// within the retention. Constant while the tests run.
 pub(crate) fn yesterday() -> i64 {
     static FIRST: OnceLock<i64> = OnceLock::new();
     *FIRST.get_or_init(|| {
@@ -17,7 +17,7 @@ pub(crate) fn yesterday() -> i64 {
     })
 }
 
-/// An event input of a name and a time, with further fields.
+/// Returns an event input with a name, a time and further fields.
 pub(crate) fn event(name: &str, ms: i64, rest: Value) -> Value {
     let mut input = json!({"name": name, "timestamp": iso(ms)});
     if let (Some(fields), Value::Object(rest)) = (input.as_object_mut(), rest) {
@@ -26,7 +26,7 @@ pub(crate) fn event(name: &str, ms: i64, rest: Value) -> Value {
     input
 }
 
-/// Sends all of them, in batches as large as they may be, and sees every one accepted.
+/// Sends all of them in batches of the maximum size, and checks that all are accepted.
 #[track_caller]
 pub(crate) fn send(client: &Client, events: &[Value]) {
     for part in events.chunks(BATCH_MAX) {
@@ -39,23 +39,23 @@ pub(crate) fn send(client: &Client, events: &[Value]) {
     }
 }
 
-/// Asks for a page of the list.
+/// Requests a page of the list.
 #[track_caller]
-pub(crate) fn list(client: &Client, query: &str) -> Answer {
+pub(crate) fn list(client: &Client, query: &str) -> Response {
     client.get(&format!("/api/v1/events?{query}"))
 }
 
-/// The names of a page, in its order.
+/// Returns the names of a page in order.
 #[track_caller]
-pub(crate) fn names(answer: &Answer) -> Vec<String> {
-    let data = answer.data(200);
+pub(crate) fn names(response: &Response) -> Vec<String> {
+    let data = response.data(200);
     let Some(events) = data.as_array() else { panic!("{data} is no list") };
     events.iter().map(|event| event["name"].as_str().unwrap_or_default().to_owned()).collect()
 }
 
-/// How many events there are in all.
+/// Returns the total number of events.
 #[track_caller]
 pub(crate) fn stored(client: &Client) -> u64 {
-    let answer = list(client, "limit=1").expect(200);
-    answer["meta"]["total"].as_u64().unwrap_or(u64::MAX)
+    let response = list(client, "limit=1").expect(200);
+    response["meta"]["total"].as_u64().unwrap_or(u64::MAX)
 }

@@ -1,8 +1,8 @@
-//! Events in: `POST /api/v1/events` and `POST /api/v1/events/batch`.
+//! Event ingest: `POST /api/v1/events` and `POST /api/v1/events/batch`.
 
 use serde_json::{Value, json};
 use telltale_tests::{
-    Answer, Client, DAY_MS, HOUR_MS, Server, Setup, covers, iso, now_ms, parse_iso, same,
+    Client, DAY_MS, HOUR_MS, Response, Server, Setup, covers, iso, now_ms, parse_iso, same,
 };
 
 use crate::events::{event, list, names, send, stored, yesterday};
@@ -13,7 +13,7 @@ const ONE: &str = "/api/v1/events";
 const MANY: &str = "/api/v1/events/batch";
 
 #[test]
-fn an_event_is_stored_and_told_back() {
+fn an_event_is_stored_and_returned() {
     covers!("POST /api/v1/events", Happy);
     let server = Server::start();
     let client = server.client();
@@ -24,17 +24,17 @@ fn an_event_is_stored_and_told_back() {
     let data = client.post(ONE, &input).data(201);
     let id = data["id"].as_str().unwrap_or_default();
     assert!(id.strip_prefix("evt_").is_some_and(|ulid| ulid.len() == 26), "{data}");
-    let told = json!({
+    let reported = json!({
         "id": id, "name": "order.paid", "timestamp": iso(yesterday()), "user_id": "ann", "value": 49.5
     });
-    same(&data, &told);
+    same(&data, &reported);
     let mut expected = input;
     expected["id"] = json!(id);
     same(&list(&client, "").data(200), &json!([expected]));
 }
 
 #[test]
-fn only_the_name_is_needed() {
+fn only_the_name_is_required() {
     let server = Server::start();
     let client = server.client();
     for input in [
@@ -58,7 +58,7 @@ fn only_the_name_is_needed() {
 fn a_user_may_be_a_number() {
     let server = Server::start();
     let client = server.client();
-    for (sent, told) in [
+    for (sent, reported) in [
         ("42", "42"),
         ("-1", "-1"),
         ("12345678901234567890", "12345678901234567890"),
@@ -66,19 +66,19 @@ fn a_user_may_be_a_number() {
         ("\"042\"", "042"),
     ] {
         let body = format!("{{\"name\":\"a\",\"user_id\":{sent}}}");
-        assert_eq!(client.post_text(ONE, body).data(201)["user_id"], told, "{sent}");
-        assert_eq!(names(&list(&client, &format!("user_id={told}"))), ["a"]);
+        assert_eq!(client.post_text(ONE, body).data(201)["user_id"], reported, "{sent}");
+        assert_eq!(names(&list(&client, &format!("user_id={reported}"))), ["a"]);
     }
 }
 
 #[test]
-fn properties_come_back_as_they_were_sent() {
+fn properties_are_returned_as_sent() {
     let server = Server::start();
     let client = server.client();
     let sent = r#"{"z":1,"a":[],"n":{"deep":[{"x":"\u00e9\u0001"}]},"t":true,"none":null,"f":0.1,"big":1e300,"i":-9007199254740993}"#;
     client.post_text(ONE, format!("{{\"name\":\"a\",\"properties\": {sent} }}")).data(201);
-    let answer = list(&client, "");
-    let text = answer.text();
+    let response = list(&client, "");
+    let text = response.text();
     let expected = r#""properties":{"z":1,"a":[],"n":{"deep":[{"x":"é\u0001"}]},"t":true,"none":null,"f":0.1,"big":1e300,"i":-9007199254740993}"#;
     assert!(text.contains(expected), "{text}");
 }
@@ -91,8 +91,8 @@ fn of_properties_with_the_same_key_the_last_is_stored() {
     client.post_text(ONE, format!("{{\"name\":\"a\",\"properties\":{sent}}}")).data(201);
     let stored = r#""properties":{"o":{"x":"last"},"n":7}"#;
     for _ in ["in memory", "in a block"] {
-        let answer = list(&client, "");
-        assert!(answer.text().contains(stored), "{}", answer.summary());
+        let response = list(&client, "");
+        assert!(response.text().contains(stored), "{}", response.summary());
         let stats = client.get("/api/v1/events/stats?field=n").data(200);
         assert_eq!((stats["count"].as_u64(), stats["sum"].as_f64()), (Some(1), Some(7.0)));
         client.post("/api/v1/admin/seal", &json!({})).data(200);
@@ -100,7 +100,7 @@ fn of_properties_with_the_same_key_the_last_is_stored() {
 }
 
 #[test]
-fn a_bad_event_is_refused_and_the_field_named() {
+fn an_invalid_event_is_refused_and_the_field_named() {
     covers!("POST /api/v1/events", Refusal);
     let server = Server::start();
     let client = server.client();
@@ -180,7 +180,7 @@ fn a_full_batch_is_accepted() {
 }
 
 #[test]
-fn good_items_are_stored_and_bad_ones_told_by_index() {
+fn valid_items_are_stored_and_invalid_ones_reported_by_index() {
     let server = Server::start();
     let client = server.client();
     let body = json!({"events": [
@@ -189,7 +189,7 @@ fn good_items_are_stored_and_bad_ones_told_by_index() {
     ]});
     let data = client.post(MANY, &body).data(200);
     assert_eq!((&data["accepted"], &data["rejected"]), (&json!(2), &json!(8)), "{data}");
-    let told: Vec<(u64, &str)> = data["errors"]
+    let reported: Vec<(u64, &str)> = data["errors"]
         .as_array()
         .into_iter()
         .flatten()
@@ -199,7 +199,7 @@ fn good_items_are_stored_and_bad_ones_told_by_index() {
         })
         .collect();
     assert_eq!(
-        told,
+        reported,
         [
             (1, "missing_name"),
             (2, "invalid_value"),
@@ -217,17 +217,17 @@ fn good_items_are_stored_and_bad_ones_told_by_index() {
 }
 
 #[test]
-fn of_many_bad_items_the_first_fifty_are_told() {
+fn of_many_invalid_items_the_first_fifty_are_reported() {
     let server = Server::start();
     let data = server.client().post(MANY, &json!({"events": vec![json!({}); 60]})).data(200);
     assert_eq!((&data["accepted"], &data["rejected"]), (&json!(0), &json!(60)));
-    let told: Vec<&Value> =
+    let reported: Vec<&Value> =
         data["errors"].as_array().into_iter().flatten().map(|e| &e["index"]).collect();
-    assert_eq!((told.len(), told[0], told[49]), (50, &json!(0), &json!(49)));
+    assert_eq!((reported.len(), reported[0], reported[49]), (50, &json!(0), &json!(49)));
 }
 
 #[test]
-fn what_is_no_batch_stores_nothing() {
+fn an_invalid_batch_stores_nothing() {
     covers!("POST /api/v1/events/batch", Refusal);
     let server = Server::start();
     let client = server.client();
@@ -237,8 +237,8 @@ fn what_is_no_batch_stores_nothing() {
         client.post(MANY, &body).refused_for(422, "missing_field", "events");
     }
     for events in [json!({}), json!("x"), json!(1), json!(true)] {
-        let answer = client.post(MANY, &json!({ "events": events }));
-        answer.refused_for(400, "invalid_parameter", "events");
+        let response = client.post(MANY, &json!({ "events": events }));
+        response.refused_for(400, "invalid_parameter", "events");
     }
     let good =
         json!({"events": [{"name": "a"}, {"name": "b", "properties": {"k": "v"}}]}).to_string();
@@ -270,7 +270,7 @@ fn requests_count_against_the_limits_of_the_contract() {
     let server = Setup::as_shipped().start();
     let client = server.client();
     let batch = json!({"events": []});
-    for (answer, limit) in [
+    for (response, limit) in [
         (client.post(ONE, &json!({"name": "a"})), "1000"),
         (client.post(MANY, &batch), "10"),
         (client.post("/api/v1/telemetry/batch", &batch), "10"),
@@ -278,17 +278,17 @@ fn requests_count_against_the_limits_of_the_contract() {
         (client.get("/api/v1/events/count"), "60"),
         (client.get("/api/v1/events/stats"), "60"),
     ] {
-        assert!((200..300).contains(&answer.status), "{}", answer.summary());
-        assert_eq!(answer.must_header("ratelimit-limit"), limit, "{}", answer.summary());
+        assert!((200..300).contains(&response.status), "{}", response.summary());
+        assert_eq!(response.must_header("ratelimit-limit"), limit, "{}", response.summary());
     }
-    // All batch routes share one count: two of ten are used.
+    // All batch routes share one limit: two of ten requests are used.
     for _ in 0..8 {
         client.post(MANY, &batch).data(200);
     }
     client.post("/api/v1/telemetry/batch", &batch).refused(429, "rate_limited");
 }
 
-fn post_once(client: &Client, path: &str, key: &str, body: &Value) -> Answer {
+fn post_once(client: &Client, path: &str, key: &str, body: &Value) -> Response {
     client.request("POST", path).header("idempotency-key", key).json(body).send()
 }
 
@@ -316,7 +316,7 @@ fn a_repeated_request_stores_nothing_twice() {
 }
 
 #[test]
-fn what_was_acknowledged_is_there_after_a_kill() {
+fn acknowledged_events_survive_a_kill() {
     let mut server = Server::start();
     let mut sent = Vec::new();
     for round in 0..4_i64 {

@@ -1,11 +1,11 @@
-//! Events out, one by one: `GET /api/v1/events`.
+//! Lists of events: `GET /api/v1/events`.
 
 use serde_json::{Value, json};
 use telltale_tests::{Client, HOUR_MS, MINUTE_MS, Server, covers, iso, now_ms};
 
 use crate::events::{event, list, names, send, yesterday};
 
-/// Six events within three hours, told by their name's last letter.
+/// Six events within three hours, distinguished by the last letter of their names.
 fn story() -> (Server, Client) {
     let server = Server::start();
     let client = server.client();
@@ -25,7 +25,7 @@ fn story() -> (Server, Client) {
     (server, client)
 }
 
-/// The last letters of the names that a query finds.
+/// Returns the last letters of the names that a query returns.
 #[track_caller]
 fn found(client: &Client, query: &str) -> String {
     names(&list(client, query)).iter().filter_map(|name| name.chars().last()).collect()
@@ -36,15 +36,19 @@ fn events_are_listed_newest_first_and_ties_by_id() {
     covers!("GET /api/v1/events", Happy);
     let (_server, client) = story();
     assert_eq!(found(&client, ""), "fedcba");
-    let answer = list(&client, "").expect(200);
-    assert_eq!(answer["meta"], json!({"total": 6, "limit": 100, "offset": 0}));
-    let ids: Vec<&str> =
-        answer["data"].as_array().into_iter().flatten().filter_map(|e| e["id"].as_str()).collect();
+    let response = list(&client, "").expect(200);
+    assert_eq!(response["meta"], json!({"total": 6, "limit": 100, "offset": 0}));
+    let ids: Vec<&str> = response["data"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .filter_map(|e| e["id"].as_str())
+        .collect();
     assert!(ids[0] > ids[1] && ids[1] > ids[2], "{ids:?}");
 }
 
 #[test]
-fn names_are_exact_or_the_beginning_of_one() {
+fn names_match_exactly_or_by_prefix() {
     let (_server, client) = story();
     for (query, expected) in [
         ("name=order.a", "a"),
@@ -60,7 +64,7 @@ fn names_are_exact_or_the_beginning_of_one() {
 }
 
 #[test]
-fn a_star_within_a_name_is_a_character() {
+fn a_star_within_a_name_is_literal() {
     let server = Server::start();
     let client = server.client();
     send(&client, &[event("a*b", yesterday(), json!({})), event("axb", yesterday(), json!({}))]);
@@ -69,7 +73,7 @@ fn a_star_within_a_name_is_a_character() {
 }
 
 #[test]
-fn ranges_are_half_open_and_a_last_day_is_whole() {
+fn ranges_are_half_open_and_a_last_day_is_complete() {
     let (_server, client) = story();
     let t0 = yesterday();
     let date = iso(t0).split('T').next().unwrap_or_default().to_owned();
@@ -88,7 +92,7 @@ fn ranges_are_half_open_and_a_last_day_is_whole() {
 }
 
 #[test]
-fn what_lies_ahead_is_listed_too() {
+fn future_events_are_listed_too() {
     let server = Server::start();
     let client = server.client();
     send(&client, &[event("ahead", now_ms() + HOUR_MS, json!({}))]);
@@ -133,9 +137,9 @@ fn pages_are_bounded_and_the_total_is_exact() {
         ("offset=1200", 0, 100, 1_200),
         ("offset=5000000", 0, 100, 5_000_000),
     ] {
-        let answer = list(&client, query).expect(200);
-        let meta = &answer["meta"];
-        assert_eq!(answer["data"].as_array().map(Vec::len), Some(length), "{query}");
+        let response = list(&client, query).expect(200);
+        let meta = &response["meta"];
+        assert_eq!(response["data"].as_array().map(Vec::len), Some(length), "{query}");
         assert_eq!(
             (&meta["total"], &meta["limit"], &meta["offset"]),
             (&json!(1_200), &json!(limit), &json!(offset)),
@@ -148,11 +152,11 @@ fn pages_are_bounded_and_the_total_is_exact() {
 }
 
 #[test]
-fn cursors_lead_through_all_of_it_whatever_comes_in() {
+fn cursors_return_every_event_despite_concurrent_ingest() {
     let server = Server::start();
     let client = server.client();
     let t0 = yesterday();
-    // Many events of the same instants: the id decides where a page ends.
+    // Many events with equal timestamps: the id determines where a page ends.
     let events: Vec<Value> =
         (0..50).map(|i| event("e", t0 + i / 10, json!({"value": i}))).collect();
     send(&client, &events);
@@ -170,7 +174,7 @@ fn cursors_lead_through_all_of_it_whatever_comes_in() {
 }
 
 #[test]
-fn a_list_that_cannot_be_is_refused() {
+fn a_list_with_invalid_parameters_is_refused() {
     covers!("GET /api/v1/events", Refusal);
     let server = Server::start();
     let client = server.client();
@@ -197,7 +201,7 @@ fn a_list_that_cannot_be_is_refused() {
 }
 
 #[test]
-fn answers_do_not_change_when_events_age() {
+fn results_do_not_change_when_events_age() {
     let mut server = Server::start();
     let client = server.client();
     let t0 = yesterday();
@@ -212,7 +216,7 @@ fn answers_do_not_change_when_events_age() {
         .collect();
     send(&client, &events);
     let date = iso(t0).split('T').next().unwrap_or_default().to_owned();
-    let answers = |client: &Client| -> Vec<Value> {
+    let responses = |client: &Client| -> Vec<Value> {
         [
             "?limit=1000".to_owned(),
             "?name=n.1&tags[k]=v1,v2&limit=50&offset=3".to_owned(),
@@ -225,12 +229,12 @@ fn answers_do_not_change_when_events_age() {
         .map(|rest| client.get(&format!("/api/v1/events{rest}")).expect(200))
         .collect()
     };
-    let fresh = answers(&client);
+    let fresh = responses(&client);
     for path in ["/api/v1/admin/seal", "/api/v1/admin/merge", "/api/v1/admin/merge"] {
         assert_eq!(client.post(path, &json!({})).status, 200);
-        assert_eq!(answers(&client), fresh, "after {path}");
+        assert_eq!(responses(&client), fresh, "after {path}");
     }
     server.kill9();
     server.restart();
-    assert_eq!(answers(&server.client()), fresh, "after a kill");
+    assert_eq!(responses(&server.client()), fresh, "after a kill");
 }

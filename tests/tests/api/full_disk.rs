@@ -1,4 +1,4 @@
-//! A full disk: writes are refused, reads go on, and space that returns is used without a restart.
+//! A full disk: writes are refused, reads continue, and freed space is used without a restart.
 
 use serde_json::{Value, json};
 use telltale_tests::remote_write::{self, WriteRequest};
@@ -6,14 +6,14 @@ use telltale_tests::{Client, Server, Setup, SmallDisk, eventually, iso};
 
 use crate::points::{T0, gauge, send, total};
 
-/// The size of the disk: enough for an idle server several times over.
+/// The size of the disk: several times what an idle server needs.
 const DISK_MEGABYTES: u64 = 192;
-/// What the server keeps free for itself in these tests.
+/// The reserve of the server in these tests.
 const RESERVE: &str = "\"16MiB\"";
-/// Less than the reserve, and enough to start on.
+/// Less than the reserve, and enough to start.
 const LITTLE_BYTES: u64 = 8 << 20;
 
-/// A server on a small disk; `None`, said aloud, where this user may not mount one.
+/// Starts a server on a small disk; `None`, with a message, if this user may not mount one.
 fn on_small_disk() -> Option<(SmallDisk, Server)> {
     let Some(disk) = SmallDisk::mount(DISK_MEGABYTES) else {
         skipped();
@@ -37,31 +37,31 @@ fn stored(client: &Client) -> f64 {
     total(client, "c", T0, T0 + 10)
 }
 
-/// Waits until a write is refused, which the server may notice a moment late.
+/// Waits until a write is refused, which may take a moment.
 fn writes_stop(client: &Client) {
     let refused = eventually("a write to be refused", || {
-        let answer = client.post("/api/v1/metrics", &gauge("probe", T0, 1.0));
-        (answer.status != 201).then_some(answer)
+        let response = client.post("/api/v1/metrics", &gauge("probe", T0, 1.0));
+        (response.status != 201).then_some(response)
     });
     refused.refused(503, "unavailable");
     client.post("/api/v1/metrics/batch", &json!({"metrics": [one(9)]})).refused(503, "unavailable");
     let written = remote_write::series(&[("__name__", "c")], &[(T0, 9.0)]);
     let request = WriteRequest { timeseries: vec![written], metadata: Vec::new() };
-    // Agents send again what is refused so, and nothing that is refused otherwise.
-    let answer =
+    // Agents repeat requests with this status only.
+    let response =
         client.request("POST", "/api/v1/write").body(remote_write::packed(&request)).send();
-    answer.refused(503, "unavailable");
+    response.refused(503, "unavailable");
 }
 
 fn writes_go_on(client: &Client, i: i64) {
     eventually("writes to be taken again", || {
-        let answer = client.post("/api/v1/metrics", &one(i));
-        (answer.status == 201).then_some(())
+        let response = client.post("/api/v1/metrics", &one(i));
+        (response.status == 201).then_some(())
     });
 }
 
 #[test]
-fn a_full_disk_stops_writes_and_nothing_else() {
+fn a_full_disk_only_stops_writes() {
     let Some((disk, mut server)) = on_small_disk() else { return };
     let client = server.client();
     send(&client, &[one(0), one(1)]);
@@ -78,12 +78,12 @@ fn a_full_disk_stops_writes_and_nothing_else() {
 }
 
 #[test]
-fn a_server_that_starts_without_space_serves_what_there_is() {
+fn a_server_that_starts_on_a_full_disk_serves_its_data() {
     let Some((disk, mut server)) = on_small_disk() else { return };
     send(&server.client(), &[one(0), one(1)]);
     let ballast = disk.fill(LITTLE_BYTES);
     writes_stop(&server.client());
-    // Room for a start is set aside, and others take the rest to the last byte.
+    // Space for a start is reserved, and others use the rest to the last byte.
     let aside = server.data().join("BALLAST");
     eventually("room to be set aside", || aside.exists().then_some(()));
     let rest = disk.fill_rest();

@@ -1,5 +1,5 @@
-//! Clients that send a request, end their side of the connection and wait for the answer, as `nc
-//! -N` does; and clients that are gone.
+//! Clients that send a request, close their side of the connection and wait for the response, as
+//! `nc -N` does; and clients that have disconnected.
 
 use std::time::Duration;
 
@@ -10,7 +10,7 @@ use crate::jobs::{enqueue, fetch, register};
 use crate::jobs_waiting::waiting_fetches;
 use crate::points::{T0, gauge};
 
-/// A request head with a key; more headers and the empty line are to follow.
+/// A request head with a key; more headers and the empty line may follow.
 fn head(verb: &str, path: &str) -> String {
     format!("{verb} {path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer {ADMIN_KEY}\r\n")
 }
@@ -22,7 +22,7 @@ fn with_body(path: &str, body: &str) -> String {
 }
 
 #[test]
-fn a_half_closed_client_gets_its_answer_and_the_connection_ends() {
+fn a_half_closed_client_gets_its_response_and_the_connection_ends() {
     let server = Server::start();
     let point = gauge("a", T0, 1.0).to_string();
     for (request, status) in [
@@ -33,17 +33,17 @@ fn a_half_closed_client_gets_its_answer_and_the_connection_ends() {
     ] {
         let mut wire = server.wire();
         wire.send(&request).finish();
-        let Some(answer) = wire.answer() else { panic!("no answer to {request}") };
-        assert_eq!(answer.status, status, "{request}");
-        let length = answer.must_header("content-length").parse();
-        assert_eq!(length, Ok(answer.body.len()), "{request}");
+        let Some(response) = wire.response() else { panic!("no response to {request}") };
+        assert_eq!(response.status, status, "{request}");
+        let length = response.must_header("content-length").parse();
+        assert_eq!(length, Ok(response.body.len()), "{request}");
         assert!(wire.everything().is_empty(), "the connection ends");
     }
 }
 
 #[test]
 fn a_body_that_ends_early_is_not_waited_for() {
-    // Nothing but the end itself ends these requests in time.
+    // Only the end of the connection ends these requests in time.
     let server = Setup::new()
         .set("http.half_closed_grace", "\"10m\"")
         .set("http.body_idle_timeout", "\"10m\"")
@@ -54,8 +54,8 @@ fn a_body_that_ends_early_is_not_waited_for() {
     for cut in [1, point.len() / 2, point.len()] {
         let mut wire = server.wire();
         wire.send(&whole.as_bytes()[..whole.len() - cut]).finish();
-        if let Some(answer) = wire.answer() {
-            answer.refused(400, "invalid_json");
+        if let Some(response) = wire.response() {
+            response.refused(400, "invalid_json");
         }
         assert!(wire.everything().is_empty(), "the connection ends");
     }
@@ -72,12 +72,12 @@ fn a_half_closed_connection_without_a_request_ends_at_once() {
     assert!(server.wire().finish().everything().is_empty());
     let mut used = server.wire();
     used.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
-    assert_eq!(used.answer().map(|answer| answer.status), Some(200));
+    assert_eq!(used.response().map(|response| response.status), Some(200));
     assert!(used.finish().everything().is_empty());
 }
 
 #[test]
-fn a_worker_that_leaves_with_a_request_behind_its_fetch_swallows_no_job() {
+fn a_worker_that_disconnects_with_a_pipelined_request_loses_no_job() {
     let server = Server::start();
     let client = server.client();
     let (gone, stays) = (register(&client, &["default"]), register(&client, &["default"]));
@@ -87,10 +87,10 @@ fn a_worker_that_leaves_with_a_request_behind_its_fetch_swallows_no_job() {
     for is_reset in [false, true] {
         let mut wire = server.wire();
         if is_reset {
-            // Whoever closes with an answer unread resets the connection.
+            // Closing with an unread response resets the connection.
             wire.send("GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n");
             let came = || wire.begins_with(b"HTTP/1.1 200").then_some(());
-            eventually("an answer", came);
+            eventually("a response", came);
         }
         wire.send(format!("{waits}{behind}"));
         eventually("it to wait", || (waiting_fetches(&client) == 1).then_some(()));

@@ -1,11 +1,11 @@
-//! Names, tags and paths that are legal and ugly, and paths that are neither.
+//! Names, tags and paths that are unusual but valid, and invalid paths.
 
 use serde_json::{Value, json};
 use telltale_tests::{Client, Server};
 
-use crate::points::{T0, ask, definitions, encoded, point, send};
+use crate::points::{T0, definitions, encoded, point, query_metric, send};
 
-/// Texts that break programs which paste them into something.
+/// Strings that break programs which insert them into something unescaped.
 const UGLY: [&str; 22] = [
     "a/b",
     "a%2Fb",
@@ -39,7 +39,7 @@ fn stored(client: &Client, name: &str, key: &str, value: &str) {
     assert_eq!((&data["name"], &data["tags"]), (&json!(name), &json!([key])), "{name:?}");
 
     let rest = format!("&interval=1m&group_by={}", encoded(&format!("tags.{key}")));
-    let data = ask(client, name, T0, T0 + 1, &rest).data(200);
+    let data = query_metric(client, name, T0, T0 + 1, &rest).data(200);
     assert_eq!(data["groups"][value][0]["value"], 1.5, "{name:?} {key:?} {value:?}: {data}");
 
     let path = format!("/api/v1/metrics/{}/tags/{}/values", encoded(name), encoded(key));
@@ -47,10 +47,10 @@ fn stored(client: &Client, name: &str, key: &str, value: &str) {
 }
 
 #[test]
-fn ugly_names_and_tags_are_stored_and_found_again() {
+fn unusual_names_and_tags_are_stored_and_found() {
     let mut server = Server::start();
     for text in UGLY {
-        // A comma would be read as the end of a group key.
+        // A comma would be parsed as the end of a group key.
         let key = text.replace(',', ";");
         stored(&server.client(), text, &key, text);
     }
@@ -73,7 +73,7 @@ fn a_slash_within_a_name_is_percent_encoded() {
 }
 
 #[test]
-fn filters_match_ugly_values() {
+fn filters_match_unusual_values() {
     let server = Server::start();
     let client = server.client();
     for text in UGLY {
@@ -81,13 +81,13 @@ fn filters_match_ugly_values() {
     }
     for text in UGLY.iter().filter(|text| !text.contains(',')) {
         let rest = format!("&interval=1m&tags[k]={}", encoded(text));
-        let data = ask(&client, "m", T0, T0 + 1, &rest).data(200);
+        let data = query_metric(&client, "m", T0, T0 + 1, &rest).data(200);
         assert_eq!(data["series"][0]["value"], 1.0, "{text:?}: {data}");
     }
 }
 
 #[test]
-fn paths_that_nobody_means_are_not_found() {
+fn malformed_paths_are_not_found() {
     let server = Server::start();
     let client = server.client();
     for path in [
@@ -118,12 +118,12 @@ fn paths_that_nobody_means_are_not_found() {
         client.get(path).refused(404, "not_found");
     }
     let long = format!("/{}", "x".repeat(20_000));
-    let answer = client.get(&long);
-    assert!(matches!(answer.status, 404 | 414), "{}", answer.summary());
+    let response = client.get(&long);
+    assert!(matches!(response.status, 404 | 414), "{}", response.summary());
 }
 
 #[test]
-fn a_query_string_may_be_nonsense() {
+fn malformed_query_strings_are_handled() {
     let server = Server::start();
     let client = server.client();
     send(&client, &[point("m", "gauge", T0, 1.0, json!({}))]);
@@ -149,11 +149,11 @@ fn a_query_string_may_be_nonsense() {
         "a[b]=c&x=%00",
         &many,
     ] {
-        let answer = client.get(&format!("/api/v1/metrics/m/query?{query}"));
-        assert!(matches!(answer.status, 200 | 400 | 422), "{query}: {}", answer.summary());
-        if answer.status != 200 {
-            let code = answer.json()["error"]["code"].clone();
-            answer.refused(answer.status, code.as_str().unwrap_or_default());
+        let response = client.get(&format!("/api/v1/metrics/m/query?{query}"));
+        assert!(matches!(response.status, 200 | 400 | 422), "{query}: {}", response.summary());
+        if response.status != 200 {
+            let code = response.json()["error"]["code"].clone();
+            response.refused(response.status, code.as_str().unwrap_or_default());
         }
     }
 }

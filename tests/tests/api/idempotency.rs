@@ -1,7 +1,7 @@
-//! `Idempotency-Key`: a request that is sent again does nothing again.
+//! `Idempotency-Key`: a repeated request has no further effect.
 
 use serde_json::{Value, json};
-use telltale_tests::{Answer, Client, Server, iso};
+use telltale_tests::{Client, Response, Server, iso};
 
 use crate::keys::{client_with, text};
 use crate::points::{T0, total};
@@ -10,7 +10,7 @@ fn count(value: i64) -> Value {
     json!({"metrics": [{"name": "c", "type": "counter", "value": value, "timestamp": iso(T0)}]})
 }
 
-fn post(client: &Client, key: &str, body: &Value) -> Answer {
+fn post(client: &Client, key: &str, body: &Value) -> Response {
     let request = client.request("POST", "/api/v1/metrics/batch").header("idempotency-key", key);
     request.json(body).send()
 }
@@ -20,7 +20,7 @@ fn stored(client: &Client) -> f64 {
 }
 
 #[test]
-fn the_same_request_is_answered_alike_and_stored_once() {
+fn a_repeated_request_gets_the_same_response_and_is_stored_once() {
     let mut server = Server::start();
     let client = server.client();
     let first = post(&client, "retry-1", &count(3));
@@ -67,21 +67,21 @@ fn the_same_key_with_another_body_is_a_conflict() {
 }
 
 #[test]
-fn a_key_counts_per_caller_and_route() {
+fn a_key_is_scoped_to_client_and_route() {
     let server = Server::start();
     let client = server.client();
     let other = client_with(&client, json!(["ingest"]));
     post(&client, "k", &count(1)).data(200);
     assert_eq!(post(&other, "k", &count(1)).header("idempotency-replayed"), None);
     let request = client.request("POST", "/api/v1/metrics").header("idempotency-key", "k");
-    let answer = request.json(&count(1)["metrics"][0]).send();
-    answer.data(201);
-    assert_eq!(answer.header("idempotency-replayed"), None);
+    let response = request.json(&count(1)["metrics"][0]).send();
+    response.data(201);
+    assert_eq!(response.header("idempotency-replayed"), None);
     assert_eq!(stored(&client), 3.0);
 }
 
 #[test]
-fn a_refusal_is_not_kept() {
+fn a_refusal_is_not_stored() {
     let server = Server::start();
     let client = server.client();
     let request = client.request("POST", "/api/v1/metrics/batch").header("idempotency-key", "k");
@@ -90,9 +90,9 @@ fn a_refusal_is_not_kept() {
         .body("{")
         .send()
         .refused(400, "invalid_json");
-    let answer = post(&client, "k", &count(1));
-    answer.data(200);
-    assert_eq!(answer.header("idempotency-replayed"), None);
+    let response = post(&client, "k", &count(1));
+    response.data(200);
+    assert_eq!(response.header("idempotency-replayed"), None);
 }
 
 #[test]
@@ -126,7 +126,7 @@ fn configuration_may_be_repeated_too() {
 }
 
 #[test]
-fn keys_have_a_form() {
+fn malformed_idempotency_keys_are_refused() {
     let server = Server::start();
     let client = server.client();
     post(&client, &"k".repeat(255), &count(1)).data(200);
@@ -137,7 +137,7 @@ fn keys_have_a_form() {
 }
 
 #[test]
-fn requests_at_the_same_time_with_the_same_key_store_once() {
+fn concurrent_requests_with_the_same_key_are_stored_once() {
     let server = Server::start();
     let client = server.client();
     for round in 0..20 {
@@ -145,12 +145,12 @@ fn requests_at_the_same_time_with_the_same_key_store_once() {
         std::thread::scope(|scope| {
             let sent: Vec<_> =
                 (0..6).map(|_| scope.spawn(|| post(&client, &key, &count(1)))).collect();
-            for answer in sent.into_iter().map(|s| s.join()) {
-                match answer {
-                    Ok(answer) if answer.status == 200 => {}
-                    // Somebody else with this key is being answered right now.
-                    Ok(answer) => drop(answer.refused(409, "conflict")),
-                    Err(_) => panic!("a request went without an answer"),
+            for response in sent.into_iter().map(|s| s.join()) {
+                match response {
+                    Ok(response) if response.status == 200 => {}
+                    // Another request with this key is in progress.
+                    Ok(response) => drop(response.refused(409, "conflict")),
+                    Err(_) => panic!("a request got no response"),
                 }
             }
         });

@@ -1,12 +1,12 @@
-//! `telltale import`: points from files, rejects told by reason, an interrupted import goes on.
+//! `telltale import`: samples from files, rejected rows by reason, resumed imports.
 
 use std::path::{Path, PathBuf};
 
 use serde_json::json;
 use telltale_tests::{Client, HOUR_MS, Server, iso, same};
 
-use crate::cli::{failed, said};
-use crate::points::{T0, ask, pairs, total};
+use crate::cli::{failed, stdout_of};
+use crate::points::{T0, pairs, query_metric, total};
 
 fn file(server: &Server, name: &str, content: &str) -> PathBuf {
     let path = server.home().join(name);
@@ -20,7 +20,7 @@ fn text(path: &Path) -> &str {
 
 fn values(client: &Client, name: &str, rest: &str) -> Vec<(i64, f64)> {
     let rest = format!("&interval=1m{rest}");
-    pairs(&ask(client, name, T0, T0 + HOUR_MS, &rest).data(200)["series"])
+    pairs(&query_metric(client, name, T0, T0 + HOUR_MS, &rest).data(200)["series"])
 }
 
 #[test]
@@ -31,7 +31,7 @@ fn rows_become_points() {
         "load.csv",
         "timestamp,value\n2024-03-05 00:00:00,1.5\n2024-03-05T00:01:00Z,2\n2024-03-05T01:02:00+01:00,-3e0\n",
     );
-    said(&server.cli(["import", "csv", text(&path)]));
+    stdout_of(&server.cli(["import", "csv", text(&path)]));
     let expected = [(0, 1.5), (60_000, 2.0), (120_000, -3.0)];
     assert_eq!(values(&server.client(), "load", "&aggregation=last"), expected);
     let definition = server.client().get("/api/v1/metrics/load").data(200);
@@ -39,7 +39,7 @@ fn rows_become_points() {
 }
 
 #[test]
-fn columns_types_tags_and_delimiters_are_chosen() {
+fn columns_types_tags_and_delimiters_can_be_set() {
     let server = Server::start();
     let path = file(
         &server,
@@ -67,25 +67,26 @@ fn columns_types_tags_and_delimiters_are_chosen() {
         "--tag",
         "region=eu",
     ];
-    said(&server.cli(arguments));
+    stdout_of(&server.cli(arguments));
     let client = server.client();
     assert_eq!(values(&client, "hits", ""), [(0, 3.0), (60_000, 9.0)]);
     assert_eq!(values(&client, "hits", "&tags[host]=b&tags[region]=eu"), [(60_000, 4.0)]);
-    let data = ask(&client, "hits", T0, T0 + HOUR_MS, "&interval=1d&group_by=tags.host").data(200);
+    let data = query_metric(&client, "hits", T0, T0 + HOUR_MS, "&interval=1d&group_by=tags.host")
+        .data(200);
     same(&data["groups"][""], &json!([{"timestamp": iso(T0), "value": 5}]));
 }
 
 #[test]
-fn bad_rows_are_told_by_reason_and_good_ones_stored() {
+fn invalid_rows_are_reported_by_reason_and_valid_ones_stored() {
     let server = Server::start();
     let content = "timestamp,value\n2024-03-05 00:00:00,1\nyesterday,1\n2024-03-05 00:01:00,NaN\n\
                    2024-03-05 00:01:00,\n2024-03-05 00:02:00\n2024-03-05 00:03:00,inf\n\
                    2024-03-05 00:04:00,2\n\n2024-03-05 00:05:00,1,2\n\"2024-03-05 00:06:00\",\"3\"\n";
     let path = file(&server, "mixed.csv", content);
     let output = server.cli(["import", "csv", text(&path)]);
-    let told = said(&output) + &String::from_utf8_lossy(&output.stderr);
+    let reported = stdout_of(&output) + &String::from_utf8_lossy(&output.stderr);
     for reason in ["timestamp", "value"] {
-        assert!(told.contains(reason), "{reason} in {told}");
+        assert!(reported.contains(reason), "{reason} in {reported}");
     }
     let expected = [(0, 1.0), (240_000, 2.0), (360_000, 3.0)];
     assert_eq!(values(&server.client(), "mixed", "&aggregation=last"), expected);
@@ -105,11 +106,11 @@ fn lines_of_json_become_points() {
         json!({"name": "n.c", "type": "counter", "value": 5, "timestamp": iso(T0 + 1)}),
     );
     let path = file(&server, "points.ndjson", &content);
-    // A stopped server's data can be imported into as well.
+    // Imports also work on the data of a stopped server.
     assert!(server.terminate().success());
     let output = server.cli(["import", "ndjson", text(&path)]);
-    let told = said(&output) + &String::from_utf8_lossy(&output.stderr);
-    assert!(told.contains("type_conflict") || told.contains("not a gauge"), "{told}");
+    let reported = stdout_of(&output) + &String::from_utf8_lossy(&output.stderr);
+    assert!(reported.contains("type_conflict") || reported.contains("not a gauge"), "{reported}");
     server.restart();
     assert_eq!(total(&server.client(), "n.c", T0, T0 + 10), 7.0);
     assert_eq!(values(&server.client(), "n.s", ""), [(0, 1.0)]);
@@ -122,32 +123,32 @@ fn an_import_that_is_repeated_stores_nothing_twice() {
     let path = file(&server, "c.csv", &format!("timestamp,value\n{rows}"));
     let arguments = ["import", "csv", text(&path), "--type", "counter", "--time-format", "ms"];
     for _ in 0..2 {
-        said(&server.cli(arguments));
+        stdout_of(&server.cli(arguments));
         assert_eq!(total(&server.client(), "c", T0, T0 + 10_000), 5_000.0);
     }
-    // What was appended since is taken up.
+    // Lines appended since are imported; nothing is stored twice.
     let more: String = (5_000..6_000).map(|i| format!("{},1\n", T0 + i)).collect();
     file(&server, "c.csv", &format!("timestamp,value\n{rows}{more}"));
-    said(&server.cli(arguments));
+    stdout_of(&server.cli(arguments));
     assert_eq!(total(&server.client(), "c", T0, T0 + 10_000), 6_000.0);
-    said(&server.cli([&arguments[..], &["--restart"]].concat()));
+    stdout_of(&server.cli([&arguments[..], &["--restart"]].concat()));
     assert_eq!(total(&server.client(), "c", T0, T0 + 10_000), 12_000.0);
 }
 
 #[test]
-fn what_cannot_be_imported_is_said() {
+fn invalid_imports_are_reported() {
     let server = Server::start();
     let empty = file(&server, "empty.csv", "");
     let other = file(&server, "other.csv", "a,b\n1,2\n");
     let absent = server.home().join("absent.csv");
-    let told = |path: &Path| {
+    let reported = |path: &Path| {
         let output = server.cli(["import", "csv", text(path)]);
         failed(&output) + &String::from_utf8_lossy(&output.stdout)
     };
-    assert!(told(&absent).contains("absent.csv"));
-    let told = told(&other);
-    assert!(told.contains("timestamp"), "{told}");
+    assert!(reported(&absent).contains("absent.csv"));
+    let reported = reported(&other);
+    assert!(reported.contains("timestamp"), "{reported}");
     let output = server.cli(["import", "csv", text(&empty)]);
-    let told = String::from_utf8_lossy(&output.stderr);
-    assert!(!told.contains("panicked"), "{told}");
+    let reported = String::from_utf8_lossy(&output.stderr);
+    assert!(!reported.contains("panicked"), "{reported}");
 }

@@ -3,13 +3,13 @@
 use std::fmt::Write as _;
 
 use serde_json::{Value, json};
-use telltale_tests::{Answer, Client, Server, Setup, covers, iso, same};
+use telltale_tests::{Client, Response, Server, Setup, covers, iso, same};
 
 use crate::points::{T0, definitions, gauge, point, total};
 
 const PATH: &str = "/api/v1/import";
 
-fn import(client: &Client, body: impl AsRef<[u8]>) -> Answer {
+fn import(client: &Client, body: impl AsRef<[u8]>) -> Response {
     let request = client.request("POST", PATH).header("content-type", "application/x-ndjson");
     request.body(body.as_ref()).send()
 }
@@ -33,7 +33,7 @@ fn every_line_is_a_metric() {
 }
 
 #[test]
-fn bad_lines_are_told_and_the_others_stored() {
+fn invalid_lines_are_reported_and_the_others_stored() {
     let server = Server::start();
     let client = server.client();
     let good = point("hits", "counter", T0, 1, json!({})).to_string();
@@ -54,7 +54,7 @@ fn bad_lines_are_told_and_the_others_stored() {
     let body: String = bad.iter().map(|line| format!("{good}\n{line}\n")).collect();
     let data = import(&client, body.as_bytes()).data(200);
     same(&json!([data["accepted"], data["rejected"]]), &json!([12, 11]));
-    let told: Vec<Value> = data["errors"]
+    let reported: Vec<Value> = data["errors"]
         .as_array()
         .into_iter()
         .flatten()
@@ -73,10 +73,10 @@ fn bad_lines_are_told_and_the_others_stored() {
         "invalid_tags",
         "invalid_json",
     ];
-    // The empty line is no item, so that from there on lines run ahead of items.
+    // The empty line is not an item, so line numbers are greater than item numbers after it.
     let expected: Vec<Value> =
         codes.iter().zip(1..).map(|(code, n)| json!([2 * n, 2 * n + 2, code])).collect();
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
     assert_eq!(total(&client, "hits", T0, T0 + 1_000), 12.0);
     let odd = [b"\xff\n{\"name\": \"\xff\"}\n", good.as_bytes()].concat();
     same(&import(&client, odd).data(200)["rejected"], &json!(2));
@@ -88,7 +88,7 @@ fn bad_lines_are_told_and_the_others_stored() {
 }
 
 #[test]
-fn any_number_of_lines_in_a_body_and_a_repetition_is_none() {
+fn a_body_may_have_any_number_of_lines_and_be_repeated() {
     let server = Server::start();
     let client = server.client();
     let mut body = String::new();

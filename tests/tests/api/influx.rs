@@ -6,35 +6,35 @@ use std::io::Write as _;
 use flate2::Compression;
 use flate2::write::{GzEncoder, ZlibEncoder};
 use serde_json::{Value, json};
-use telltale_tests::{ADMIN_KEY, Answer, Client, DAY_MS, HOUR_MS, Server, Setup, covers, same};
+use telltale_tests::{ADMIN_KEY, Client, DAY_MS, HOUR_MS, Response, Server, Setup, covers, same};
 
-use crate::points::{T0, ask, definitions, pairs, send};
+use crate::points::{T0, definitions, pairs, query_metric, send};
 
 const PATH: &str = "/api/v1/influx/write";
 
-fn write_to(client: &Client, path: &str, lines: impl AsRef<[u8]>) -> Answer {
+fn write_to(client: &Client, path: &str, lines: impl AsRef<[u8]>) -> Response {
     client.request("POST", path).body(lines.as_ref()).send()
 }
 
 #[track_caller]
 fn written(client: &Client, path: &str, lines: impl AsRef<[u8]>) {
-    let answer = write_to(client, path, lines);
-    assert_eq!((answer.status, answer.body.len()), (204, 0), "{}", answer.summary());
-    assert!(answer.header("x-request-id").is_some());
-    assert_eq!(answer.header("content-type"), None, "there is no body");
+    let response = write_to(client, path, lines);
+    assert_eq!((response.status, response.body.len()), (204, 0), "{}", response.summary());
+    assert!(response.header("x-request-id").is_some());
+    assert_eq!(response.header("content-type"), None, "there is no body");
 }
 
-/// The details of a refusal of lines.
+/// Returns the details of a refusal of lines.
 #[track_caller]
-fn partial(answer: &Answer) -> Value {
-    answer.refused(400, "invalid_parameter")["details"].clone()
+fn partial(response: &Response) -> Value {
+    response.refused(400, "invalid_parameter")["details"].clone()
 }
 
-/// The points of a metric within an hour of [`T0`], a minute each.
+/// Returns the samples of a metric within an hour of [`T0`], one per minute.
 #[track_caller]
 fn values(client: &Client, metric: &str, rest: &str) -> Vec<(i64, f64)> {
     let rest = format!("&interval=1m&aggregation=last{rest}");
-    pairs(&ask(client, metric, T0, T0 + HOUR_MS, &rest).data(200)["series"])
+    pairs(&query_metric(client, metric, T0, T0 + HOUR_MS, &rest).data(200)["series"])
 }
 
 #[track_caller]
@@ -68,7 +68,7 @@ fn lines_become_gauges() {
 }
 
 #[test]
-fn clients_of_version_2_write_where_they_are_used_to() {
+fn clients_of_version_2_use_their_own_path() {
     covers!("POST /api/v1/influx/api/v2/write", Happy);
     covers!("POST /api/v1/influx/api/v2/write", Refusal);
     let server = Server::start();
@@ -78,29 +78,29 @@ fn clients_of_version_2_write_where_they_are_used_to() {
     written(&client, &format!("{path}&precision=s"), format!("a value=2 {}", T0 / 1_000 + 60));
     assert_eq!(values(&client, "a", ""), [(0, 1.0), (60_000, 2.0)]);
     for unit in ["n", "u", "m", "h", "S", "fortnights"] {
-        let answer = write_to(&client, &format!("{path}&precision={unit}"), "a value=1");
-        answer.refused_for(400, "invalid_parameter", "precision");
+        let response = write_to(&client, &format!("{path}&precision={unit}"), "a value=1");
+        response.refused_for(400, "invalid_parameter", "precision");
     }
 }
 
 #[test]
-fn clients_find_out_that_we_are_there() {
+fn clients_can_check_availability() {
     covers!("GET /api/v1/influx/ping", Happy);
     covers!("GET /api/v1/influx/health", Happy);
     let server = Server::start();
     let client = server.client().without_key();
     let path = "/api/v1/influx/ping";
-    for answer in [client.get(path), client.request("HEAD", path).send()] {
-        assert_eq!((answer.status, answer.body.len()), (204, 0), "{}", answer.summary());
-        assert!(answer.must_header("x-influxdb-version").starts_with("telltale-"));
-        assert_eq!(answer.header("content-length"), None, "204 has no length");
+    for response in [client.get(path), client.request("HEAD", path).send()] {
+        assert_eq!((response.status, response.body.len()), (204, 0), "{}", response.summary());
+        assert!(response.must_header("x-influxdb-version").starts_with("telltale-"));
+        assert_eq!(response.header("content-length"), None, "204 has no length");
     }
     let health = client.get("/api/v1/influx/health").expect(200);
     assert_eq!((&health["status"], &health["name"]), (&json!("pass"), &json!("telltale")));
 }
 
 #[test]
-fn timestamps_are_in_the_unit_that_is_named() {
+fn timestamps_are_in_the_given_unit() {
     covers!("POST /api/v1/influx/write", Refusal);
     let server = Server::start();
     let client = server.client();
@@ -123,8 +123,8 @@ fn timestamps_are_in_the_unit_that_is_named() {
         assert_eq!(values(&client, unit, ""), [(0, 1.0)], "{unit}");
     }
     for unit in ["x", "N", "Ms", "1", "ns,ms"] {
-        let answer = write_to(&client, &format!("{PATH}?precision={unit}"), "a value=1");
-        answer.refused_for(400, "invalid_parameter", "precision");
+        let response = write_to(&client, &format!("{PATH}?precision={unit}"), "a value=1");
+        response.refused_for(400, "invalid_parameter", "precision");
     }
     let before = telltale_tests::now_ms();
     written(&client, PATH, "now value=1");
@@ -134,7 +134,7 @@ fn timestamps_are_in_the_unit_that_is_named() {
 }
 
 #[test]
-fn good_lines_are_kept_and_bad_ones_told_by_their_number() {
+fn valid_lines_are_stored_and_invalid_ones_reported_by_number() {
     let server = Server::start();
     let client = server.client();
     send(&client, &[crate::points::point("cpu.hits", "counter", T0, 1, json!({}))]);
@@ -171,7 +171,7 @@ fn good_lines_are_kept_and_bad_ones_told_by_their_number() {
     body.extend_from_slice(b"cpu text=\"never closed\n");
     body.extend_from_slice(format!("last value=1 {T0}000000").as_bytes());
     let details = partial(&write_to(&client, PATH, &body));
-    let told: Vec<Value> = details["errors"]
+    let reported: Vec<Value> = details["errors"]
         .as_array()
         .into_iter()
         .flatten()
@@ -183,7 +183,7 @@ fn good_lines_are_kept_and_bad_ones_told_by_their_number() {
     let mut expected: Vec<Value> =
         bad.iter().zip(1..).map(|((_, code), n)| json!([2 * n, code])).collect();
     expected.push(json!([45, "invalid_value"]));
-    assert_eq!(told, expected);
+    assert_eq!(reported, expected);
     assert_eq!((&details["accepted"], &details["rejected"]), (&json!(23), &json!(23)));
     assert_eq!(points_of(&client, "good"), 22);
     assert_eq!(values(&client, "last", ""), [(0, 1.0)]);
@@ -192,7 +192,7 @@ fn good_lines_are_kept_and_bad_ones_told_by_their_number() {
 }
 
 #[test]
-fn a_partial_write_says_how_much_was_lost() {
+fn a_partial_write_reports_what_was_rejected() {
     let server = Server::start();
     let client = server.client();
     let mut lines: Vec<String> =
@@ -205,7 +205,7 @@ fn a_partial_write_says_how_much_was_lost() {
         "partial write: 3 of 500 lines rejected; line 7: the timestamp must be an integer";
     assert!(error["message"].as_str().is_some_and(|m| m.starts_with(message)), "{error}");
     assert_eq!(points_of(&client, "a"), 497);
-    // Strings alone are no error, and are reported beside one.
+    // String fields alone are not an error, and are reported together with one.
     let mixed = format!("b s=\"x\",value=1 {T0}000000\nb t=\"y\"\nb value=");
     let details = partial(&write_to(&client, PATH, mixed));
     same(&details["skipped"], &json!({"string_fields": 2}));
@@ -225,16 +225,16 @@ fn a_partial_write_says_how_much_was_lost() {
 }
 
 #[test]
-fn messages_stay_short_whatever_was_sent() {
+fn messages_are_short_for_any_input() {
     let server = Server::start();
     let long = "k".repeat(500_000);
-    let answer = write_to(&server.client(), PATH, format!("cpu {long}=x\ncpu,{long}=1 value=1"));
-    assert!(answer.body.len() < 2_000, "{} bytes", answer.body.len());
-    assert_eq!(partial(&answer)["rejected"], 2);
+    let response = write_to(&server.client(), PATH, format!("cpu {long}=x\ncpu,{long}=1 value=1"));
+    assert!(response.body.len() < 2_000, "{} bytes", response.body.len());
+    assert_eq!(partial(&response)["rejected"], 2);
 }
 
 #[test]
-fn nothing_is_nothing() {
+fn an_empty_body_stores_nothing() {
     let server = Server::start();
     let client = server.client();
     for body in ["", "\n", "# nothing\n", "\r\n\r\n"] {
@@ -244,7 +244,7 @@ fn nothing_is_nothing() {
 }
 
 #[test]
-fn bodies_may_be_compressed_and_of_any_type() {
+fn bodies_may_be_compressed_and_of_any_media_type() {
     let server = Server::start();
     let client = server.client();
     let lines = |from: i64| -> String {
@@ -271,8 +271,8 @@ fn bodies_may_be_compressed_and_of_any_type() {
     {
         let path = format!("{PATH}?round={i}");
         let request = client.request("POST", &path).header("content-encoding", encoding);
-        let answer = request.header("content-type", kind).body(body).send();
-        assert_eq!(answer.status, 204, "{encoding}: {}", answer.summary());
+        let response = request.header("content-type", kind).body(body).send();
+        assert_eq!(response.status, 204, "{encoding}: {}", response.summary());
     }
     assert_eq!(points_of(&client, "a"), 4_000);
     let request = client.request("POST", PATH).header("content-encoding", "snappy");
@@ -292,13 +292,18 @@ fn a_body_may_have_a_hundred_thousand_lines() {
     }
     written(&client, &format!("{PATH}?precision=ms"), &lines);
     assert_eq!(points_of(&client, "cpu.usage"), 100_000);
-    let answer =
-        ask(&client, "cpu.n", T0, T0 + DAY_MS, "&interval=1d&aggregation=max&tags[host]=h7");
-    assert_eq!(pairs(&answer.data(200)["series"]), [(0, 99_007.0)]);
+    let response = query_metric(
+        &client,
+        "cpu.n",
+        T0,
+        T0 + DAY_MS,
+        "&interval=1d&aggregation=max&tags[host]=h7",
+    );
+    assert_eq!(pairs(&response.data(200)["series"]), [(0, 99_007.0)]);
 }
 
 #[test]
-fn more_points_than_one_write_takes_are_several_writes() {
+fn a_body_above_the_write_limit_is_several_writes() {
     let server = Server::start();
     let client = server.client();
     let points = (1 << 20) + 1_000_i64;
@@ -315,7 +320,7 @@ fn more_points_than_one_write_takes_are_several_writes() {
     let details = partial(&first);
     same(&json!([details["accepted"], details["rejected"]]), &json!([points, 1]));
     assert_eq!(points_of(&client, "m"), points as u64);
-    // The answer of a write that was partial is as final as any other.
+    // The response of a partial write is as final as any other.
     let again = once(&lines);
     assert_eq!((again.status, &again.body), (first.status, &first.body));
     assert_eq!(again.header("idempotency-replayed"), Some("true"));
@@ -323,7 +328,7 @@ fn more_points_than_one_write_takes_are_several_writes() {
 }
 
 #[test]
-fn a_repeated_write_has_one_time_of_receipt() {
+fn a_repeated_write_has_one_receive_time() {
     let server = Server::start();
     let client = server.client();
     for _ in 0..3 {
@@ -348,7 +353,7 @@ fn bodies_and_lines_have_limits() {
 }
 
 #[test]
-fn keys_come_in_the_form_that_agents_send_them() {
+fn keys_are_accepted_in_the_forms_that_agents_send() {
     let server = Server::start();
     let client = server.client();
     // "agent" and the admin key, in base64.
@@ -371,14 +376,14 @@ fn keys_come_in_the_form_that_agents_send_them() {
     {
         with(header).refused(401, "unauthorized");
     }
-    // A key in the URL would end up in logs.
+    // A key in the URL would appear in logs.
     let path = format!("{PATH}?u=agent&p={ADMIN_KEY}");
     write_to(&keyless, &path, "a value=1").refused(401, "unauthorized");
     assert!(server.log().iter().all(|line| !line.contains("0123456789abcdefghij")));
 }
 
 #[test]
-fn what_was_acknowledged_outlives_a_kill() {
+fn acknowledged_lines_survive_a_kill() {
     let mut server = Server::start();
     let client = server.client();
     for part in 0..20 {

@@ -1,5 +1,5 @@
-# What the two client libraries of InfluxDB do to a server, as their documentation shows it. Arguments: host, port, key,
-# a time in milliseconds. Prints nothing when all is well.
+# Writes with the two InfluxDB client libraries as documented. Arguments: host, port, key, a time in milliseconds. Prints
+# nothing on success.
 import sys
 
 from influxdb import InfluxDBClient as Version1
@@ -66,7 +66,7 @@ def version_2():
             except ApiException as error:
                 assert error.status == 400, error.status
                 assert "partial write: 1 of 3 lines rejected; line 2: " in error.body, error.body
-        # The batching way, with compression, which is what long-running programs use.
+        # Batched and compressed, as long-running programs write.
     failures = []
     with Version2(url=f"http://{host}:{port}/api/v1/influx", token=key, org="any", enable_gzip=True) as client:
         options = WriteOptions(batch_size=500, flush_interval=1_000)

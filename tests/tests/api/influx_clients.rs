@@ -1,14 +1,14 @@
-//! The clients of InfluxDB, in both versions, as their users run them: only the URL is ours.
+//! The InfluxDB clients of both versions, as their users run them, with only the URL changed.
 
 use serde_json::{Value, json};
 use telltale_tests::{ADMIN_KEY, Client, HOUR_MS, Server, python, same};
 
-use crate::points::{T0, ask, encoded, pairs};
+use crate::points::{T0, encoded, pairs, query_metric};
 
 const SCRIPT: &str = include_str!("influx_clients.py");
 const PACKAGES: [&str; 2] = ["influxdb==5.3.2", "influxdb-client==1.50.0"];
 
-/// How many points a metric has, and what its tag `key` has as values.
+/// Returns the number of samples of a metric, and the values of its tag `key`.
 #[track_caller]
 fn stored(client: &Client, metric: &str, key: &str) -> (Value, Vec<Value>) {
     let path = format!("/api/v1/metrics/{}", encoded(metric));
@@ -21,8 +21,8 @@ fn stored(client: &Client, metric: &str, key: &str) -> (Value, Vec<Value>) {
 fn the_clients_of_influxdb_write_to_us() {
     let server = Server::start();
     let (host, port) = (server.address().ip().to_string(), server.address().port().to_string());
-    let said = python(&PACKAGES, SCRIPT, [&*host, &port, ADMIN_KEY, &T0.to_string()]);
-    assert_eq!(said, "");
+    let output = python(&PACKAGES, SCRIPT, [&*host, &port, ADMIN_KEY, &T0.to_string()]);
+    assert_eq!(output, "");
     let client = server.client();
     for (metric, key, points, values) in [
         ("v1 points.f", "host", 1_000, json!(["a b"])),
@@ -34,7 +34,7 @@ fn the_clients_of_influxdb_write_to_us() {
         ("v2 point.f", "host", 1, json!(["a=b, c"])),
         ("v2 point.ok", "host", 1, json!(["a=b, c"])),
         ("v2.units", "unit", 4, json!(["ms", "ns", "s", "us"])),
-        // Two lines of one body without a time: the second replaces the first.
+        // Two lines of one body without timestamps: the second replaces the first.
         ("v2.good", "host", 1, json!([])),
         ("v2.batched", "n", 2_000, json!(["0", "1", "2", "3", "4", "5", "6"])),
     ] {
@@ -45,8 +45,9 @@ fn the_clients_of_influxdb_write_to_us() {
         let path = format!("/api/v1/metrics/{}", encoded(absent));
         client.get(&path).refused(404, "metric_not_found");
     }
-    let each = ask(&client, "v1 points.f", T0, T0 + HOUR_MS, "&interval=1d&aggregation=min,max");
+    let each =
+        query_metric(&client, "v1 points.f", T0, T0 + HOUR_MS, "&interval=1d&aggregation=min,max");
     same(&each.data(200)["series"][0]["max"], &json!(499.5));
-    let units = ask(&client, "v2.units", T0, T0 + HOUR_MS, "&interval=1m").data(200);
+    let units = query_metric(&client, "v2.units", T0, T0 + HOUR_MS, "&interval=1m").data(200);
     assert_eq!(pairs(&units["series"]), [(0, 1.0)], "every unit is the same minute");
 }

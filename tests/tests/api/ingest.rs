@@ -1,14 +1,14 @@
-//! One point at a time: `POST /api/v1/metrics`.
+//! Single samples: `POST /api/v1/metrics`.
 
 use serde_json::{Value, json};
 use telltale_tests::{Client, DAY_MS, Server, Setup, covers, iso, now_ms, parse_iso, same};
 
-use crate::points::{T0, ask, definitions, pairs};
+use crate::points::{T0, definitions, pairs, query_metric};
 
 const PATH: &str = "/api/v1/metrics";
 
 #[test]
-fn a_point_of_each_type_is_stored_and_told_back() {
+fn a_point_of_each_type_is_stored_and_returned() {
     covers!("POST /api/v1/metrics", Happy);
     let server = Server::start();
     let client = server.client();
@@ -31,7 +31,7 @@ fn a_point_of_each_type_is_stored_and_told_back() {
 }
 
 #[test]
-fn a_point_without_a_time_has_the_time_of_its_receipt() {
+fn a_point_without_a_timestamp_gets_the_receive_time() {
     let server = Server::start();
     for input in [
         json!({"name": "a", "type": "gauge", "value": 1}),
@@ -45,9 +45,9 @@ fn a_point_without_a_time_has_the_time_of_its_receipt() {
 }
 
 #[test]
-fn times_are_read_in_all_forms_and_written_in_one() {
+fn timestamps_are_parsed_in_all_forms_and_returned_in_one() {
     let server = Server::start();
-    for (sent, told) in [
+    for (sent, reported) in [
         ("2024-03-05T10:20:30Z", "2024-03-05T10:20:30.000Z"),
         ("2024-03-05T10:20:30.678Z", "2024-03-05T10:20:30.678Z"),
         ("2024-03-05T10:20:30.678912345Z", "2024-03-05T10:20:30.678Z"),
@@ -61,12 +61,12 @@ fn times_are_read_in_all_forms_and_written_in_one() {
     ] {
         let input = json!({"name": "a", "type": "gauge", "value": 1, "timestamp": sent});
         let data = server.client().post(PATH, &input).data(201);
-        assert_eq!(data["timestamp"], told, "{sent}");
+        assert_eq!(data["timestamp"], reported, "{sent}");
     }
 }
 
 #[test]
-fn tag_values_are_kept_as_text() {
+fn tag_values_are_stored_as_strings() {
     let server = Server::start();
     let client = server.client();
     let tags = json!({"text": "x", "number": 8080, "fraction": 1.5, "yes": true, "empty": ""});
@@ -76,14 +76,14 @@ fn tag_values_are_kept_as_text() {
     for (key, value) in
         [("text", "x"), ("number", "8080"), ("fraction", "1.5"), ("yes", "true"), ("empty", "")]
     {
-        let answer = ask(&client, "a", T0, T0 + 1, &format!("&group_by=tags.{key}"));
-        let data = answer.data(200);
+        let response = query_metric(&client, "a", T0, T0 + 1, &format!("&group_by=tags.{key}"));
+        let data = response.data(200);
         assert!(data["groups"].get(value).is_some(), "{key}: {data}");
     }
 }
 
 #[test]
-fn fields_that_nobody_knows_are_ignored() {
+fn unknown_fields_are_ignored() {
     let server = Server::start();
     let input = json!({
         "name": "a", "type": "gauge", "value": 1, "unit": "seconds", "": null, "host": {"a": [1, {}]}
@@ -92,7 +92,7 @@ fn fields_that_nobody_knows_are_ignored() {
 }
 
 #[test]
-fn names_and_tags_go_up_to_their_limits_and_no_further() {
+fn names_and_tags_are_limited() {
     let server = Server::start();
     let client = server.client();
     let with = |name: String, tags: Value| {
@@ -103,7 +103,7 @@ fn names_and_tags_go_up_to_their_limits_and_no_further() {
     for blank in [" ", "   ", "\u{a0}\u{3000}"] {
         with(blank.to_owned(), json!({})).refused_for(422, "invalid_name", "name");
     }
-    // A character is a character, however many bytes it takes.
+    // Limits count characters, not bytes.
     for character in ["a", "é", "漢", "🦀"] {
         with(character.repeat(200), json!({})).data(201);
         with(character.repeat(201), json!({})).refused_for(422, "invalid_name", "name");
@@ -126,7 +126,7 @@ fn names_and_tags_go_up_to_their_limits_and_no_further() {
 }
 
 #[test]
-fn every_number_that_is_finite_is_a_value() {
+fn every_finite_number_is_a_value() {
     let server = Server::start();
     let client = server.client();
     for (at, number) in [
@@ -155,14 +155,14 @@ fn every_number_that_is_finite_is_a_value() {
             iso(ms)
         );
         client.post_text(PATH, body).data(201);
-        let data = ask(&client, "n", ms, ms + 1, "&interval=1m").data(200);
+        let data = query_metric(&client, "n", ms, ms + 1, "&interval=1m").data(200);
         let expected: f64 = number.parse().unwrap_or(f64::NAN);
         assert_eq!(pairs(&data["series"]), [(ms - T0, expected)], "{number}");
     }
 }
 
 #[test]
-fn a_field_of_the_wrong_form_is_refused_by_its_own_code() {
+fn an_invalid_field_is_refused_with_its_own_code() {
     covers!("POST /api/v1/metrics", Refusal);
     let server = Server::start();
     let client = server.client();
@@ -221,12 +221,12 @@ fn a_field_of_the_wrong_form_is_refused_by_its_own_code() {
     for wrong in [json!(true), json!(1), json!("a=b"), json!([]), json!(["a"])] {
         refused(json!({"tags": wrong}), "invalid_tags", "tags");
     }
-    // Nothing of all that left a trace.
+    // None of these requests stored anything.
     assert_eq!(definitions(&client), Vec::<Value>::new());
 }
 
 #[test]
-fn an_absent_field_is_refused_by_its_own_code() {
+fn a_missing_field_is_refused_with_its_own_code() {
     let server = Server::start();
     let client = server.client();
     let without = |body: Value, code: &str, field: &str| {
@@ -239,7 +239,7 @@ fn an_absent_field_is_refused_by_its_own_code() {
 }
 
 #[test]
-fn a_number_beyond_all_numbers_is_no_value() {
+fn a_number_out_of_range_is_refused() {
     let server = Server::start();
     for number in ["1e309", "-1e999", "1e99999999999"] {
         let body = format!("{{\"name\":\"n\",\"type\":\"gauge\",\"value\":{number}}}");
@@ -248,7 +248,7 @@ fn a_number_beyond_all_numbers_is_no_value() {
 }
 
 #[test]
-fn a_day_ahead_is_the_future_that_is_taken() {
+fn timestamps_up_to_a_day_in_the_future_are_accepted() {
     let server = Server::start();
     let near = iso(now_ms() + DAY_MS - 60_000);
     let input = json!({"name": "a", "type": "gauge", "value": 1, "timestamp": near});
@@ -269,7 +269,7 @@ fn a_metric_keeps_the_type_of_its_first_point() {
 }
 
 #[test]
-fn series_are_limited_per_metric_and_in_all() {
+fn series_are_limited_per_metric_and_in_total() {
     let setup =
         Setup::new().set("metrics.series_per_metric", "3").set("metrics.series_total", "400");
     let server = setup.start();
@@ -279,18 +279,19 @@ fn series_are_limited_per_metric_and_in_all() {
         assert_eq!(send("a", host).status, 201);
     }
     send("a", 3).refused(422, "cardinality_limit");
-    // What exists goes on, and so do other metrics until all are too many.
+    // Existing series accept samples, and other metrics do until the total limit is reached.
     assert_eq!(send("a", 0).status, 201);
     assert_eq!(send("b", 0).status, 201);
-    let refused = (0..420).map(|i| send(&format!("m{i}"), 0)).find(|answer| answer.status != 201);
+    let refused =
+        (0..420).map(|i| send(&format!("m{i}"), 0)).find(|response| response.status != 201);
     match refused {
-        Some(answer) => drop(answer.refused(422, "cardinality_limit")),
+        Some(response) => drop(response.refused(422, "cardinality_limit")),
         None => panic!("420 further series fit under a limit of 400"),
     }
     assert_eq!(send("a", 0).status, 201);
 }
 
-fn series(client: &Client, name: &str, host: usize) -> telltale_tests::Answer {
+fn series(client: &Client, name: &str, host: usize) -> telltale_tests::Response {
     let tags = json!({"host": format!("h{host}")});
     client.post(PATH, &json!({"name": name, "type": "gauge", "value": 1, "tags": tags}))
 }

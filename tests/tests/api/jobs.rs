@@ -1,5 +1,4 @@
-//! Single jobs: enqueued alone and together, looked at, deleted, finished, failed, kept; what is
-//! refused.
+//! Single jobs: enqueued, shown, deleted, completed, failed, retained; refusals.
 
 use serde_json::{Value, json};
 use telltale_tests::{Client, Server, Setup, covers, eventually, iso, now_ms};
@@ -8,13 +7,13 @@ use crate::keys::text;
 
 pub(crate) const JOBS: &str = "/api/v1/jobs";
 
-/// Enqueues a job and answers its id.
+/// Enqueues a job and returns its id.
 #[track_caller]
 pub(crate) fn enqueue(client: &Client, body: &Value) -> String {
     text(&client.post(JOBS, body).expect(201)["job_id"]).to_owned()
 }
 
-/// Registers a worker of these queues and answers its path.
+/// Registers a worker of these queues and returns its path.
 #[track_caller]
 pub(crate) fn register(client: &Client, queues: &[&str]) -> String {
     let about = json!({"hostname": "web-1", "pid": 7, "queues": queues, "concurrency": 4});
@@ -22,14 +21,14 @@ pub(crate) fn register(client: &Client, queues: &[&str]) -> String {
     format!("/api/v1/workers/{}", text(&worker["id"]))
 }
 
-/// Fetches up to so many jobs, without waiting.
+/// Fetches up to this many jobs, without waiting.
 #[track_caller]
 pub(crate) fn fetch(client: &Client, worker: &str, limit: u32) -> Vec<Value> {
     let fetched = client.post(&format!("{worker}/fetch"), &json!({ "limit": limit })).expect(200);
     fetched["jobs"].as_array().cloned().unwrap_or_default()
 }
 
-/// Fetches the one job that there must be.
+/// Fetches the only ready job.
 #[track_caller]
 pub(crate) fn fetch_one(client: &Client, worker: &str) -> Value {
     let mut jobs = fetch(client, worker, 1);
@@ -37,21 +36,21 @@ pub(crate) fn fetch_one(client: &Client, worker: &str) -> Value {
     jobs.remove(0)
 }
 
-/// Sends something about a job that is held.
+/// Sends a request about a fetched job.
 #[track_caller]
 pub(crate) fn about(
     client: &Client,
     job: &Value,
     verb: &str,
     more: &Value,
-) -> telltale_tests::Answer {
+) -> telltale_tests::Response {
     let mut body = more.clone();
     body["reservation_token"] = job["reservation_token"].clone();
     client.post(&format!("{JOBS}/{}/{verb}", text(&job["job_id"])), &body)
 }
 
 #[test]
-fn a_job_is_enqueued_worked_and_finished() {
+fn a_job_is_enqueued_fetched_and_completed() {
     covers!("POST /api/v1/jobs", Happy);
     covers!("GET /api/v1/jobs/{id}", Happy);
     covers!("POST /api/v1/jobs/{id}/ack", Happy);
@@ -98,7 +97,7 @@ fn a_job_is_enqueued_worked_and_finished() {
 }
 
 #[test]
-fn what_is_no_job_is_refused() {
+fn invalid_jobs_are_refused() {
     covers!("POST /api/v1/jobs", Refusal);
     let server = Server::start();
     let client = server.client();
@@ -129,7 +128,7 @@ fn what_is_no_job_is_refused() {
 }
 
 #[test]
-fn a_batch_takes_what_is_good_and_tells_the_rest() {
+fn a_batch_accepts_valid_jobs_and_reports_the_others() {
     covers!("POST /api/v1/jobs/batch", Happy);
     covers!("POST /api/v1/jobs/batch", Refusal);
     let mut server = Server::start();
@@ -148,11 +147,11 @@ fn a_batch_takes_what_is_good_and_tells_the_rest() {
         (ids.len(), &ids[3], &ids[5], &ids[7]),
         (1_000, &Value::Null, &Value::Null, &Value::Null)
     );
-    let told: Vec<_> =
+    let reported: Vec<_> =
         made["errors"].as_array().unwrap().iter().map(|e| (&e["index"], &e["code"])).collect();
     let (missing, form, range) =
         (json!("missing_field"), json!("invalid_parameter"), json!("invalid_field"));
-    assert_eq!(told, [(&json!(3), &missing), (&json!(5), &form), (&json!(7), &range)]);
+    assert_eq!(reported, [(&json!(3), &missing), (&json!(5), &form), (&json!(7), &range)]);
 
     server.restart();
     let client = server.client();
@@ -174,7 +173,7 @@ fn a_batch_takes_what_is_good_and_tells_the_rest() {
 }
 
 #[test]
-fn a_scheduled_job_waits_for_its_time_also_over_a_kill() {
+fn a_scheduled_job_becomes_ready_when_due_even_after_a_kill() {
     let mut server = Server::start();
     let client = server.client();
     let past = enqueue(&client, &json!({"class_name": "Past", "run_at": "2020-01-01T00:00:00Z"}));
@@ -223,7 +222,7 @@ fn a_job_that_has_not_started_is_deleted() {
 }
 
 #[test]
-fn a_failed_job_is_tried_again_and_dies_in_the_end() {
+fn a_failed_job_is_retried_and_finally_dead() {
     covers!("POST /api/v1/jobs/{id}/fail", Happy);
     covers!("POST /api/v1/jobs/{id}/fail", Refusal);
     covers!("POST /api/v1/jobs/{id}/extend", Refusal);
@@ -261,20 +260,20 @@ fn a_failed_job_is_tried_again_and_dies_in_the_end() {
 }
 
 #[test]
-fn of_parallel_jobs_with_one_unique_key_one_is_taken() {
+fn of_concurrent_jobs_with_one_unique_key_one_is_accepted() {
     let server = Server::start();
     let body = json!({"class_name": "Once", "unique_key": "nightly"});
-    let answers: Vec<_> = std::thread::scope(|scope| {
+    let responses: Vec<_> = std::thread::scope(|scope| {
         let send = || scope.spawn(|| server.client().post(JOBS, &body));
         let sent: Vec<_> = (0..50).map(|_| send()).collect();
-        sent.into_iter().map(|answer| answer.join().unwrap()).collect()
+        sent.into_iter().map(|response| response.join().unwrap()).collect()
     });
     let (taken, refused): (Vec<_>, Vec<_>) =
-        answers.iter().partition(|answer| answer.status == 201);
+        responses.iter().partition(|response| response.status == 201);
     assert_eq!((taken.len(), refused.len()), (1, 49));
     let id = taken[0].json()["job_id"].clone();
-    for answer in refused {
-        let error = answer.refused(409, "conflict");
+    for response in refused {
+        let error = response.refused(409, "conflict");
         assert_eq!(
             (&error["details"]["field"], &error["details"]["id"]),
             (&json!("unique_key"), &id)
@@ -289,7 +288,7 @@ fn of_parallel_jobs_with_one_unique_key_one_is_taken() {
 }
 
 #[test]
-fn a_repeated_request_enqueues_once_also_over_a_kill() {
+fn a_repeated_request_enqueues_once_even_after_a_kill() {
     let mut server = Server::start();
     let send = |client: &Client| {
         let request = client.request("POST", JOBS).header("idempotency-key", "k");

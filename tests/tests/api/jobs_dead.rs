@@ -1,4 +1,4 @@
-//! Dead jobs: their stories, searched, brought back, deleted, counted; and how many are kept.
+//! Dead jobs: their histories, search, retries, deletion, counts, and retention.
 
 use serde_json::{Value, json};
 use telltale_tests::{Client, Server, Setup, covers, eventually, now_ms, parse_iso};
@@ -8,7 +8,7 @@ use crate::keys::text;
 
 const DEAD: &str = "/api/v1/dead-jobs";
 
-/// Lets jobs of these classes die of these errors, and answers the ids of the jobs they were.
+/// Makes jobs of these classes die of these errors, and returns their ids.
 #[track_caller]
 fn kill(client: &Client, deaths: &[(&str, &str, &str)]) -> Vec<String> {
     let mut ids = Vec::new();
@@ -34,7 +34,7 @@ fn ids(listed: &Value) -> Vec<String> {
 }
 
 #[test]
-fn a_dead_job_tells_its_story_and_is_brought_back() {
+fn a_dead_job_has_its_history_and_can_be_retried() {
     covers!("GET /api/v1/dead-jobs/{id}", Happy);
     covers!("GET /api/v1/dead-jobs/{id}", Refusal);
     covers!("POST /api/v1/dead-jobs/{id}/retry", Happy);
@@ -151,7 +151,7 @@ fn dead_jobs_are_searched_page_by_page() {
 }
 
 #[test]
-fn dead_jobs_are_brought_back_together() {
+fn dead_jobs_are_retried_together() {
     covers!("POST /api/v1/dead-jobs/retry", Happy);
     covers!("POST /api/v1/dead-jobs/retry", Refusal);
     let server = Server::start();
@@ -188,7 +188,7 @@ fn dead_jobs_are_brought_back_together() {
 }
 
 #[test]
-fn a_dead_job_keeps_its_unique_key_when_it_is_tried_again() {
+fn a_dead_job_keeps_its_unique_key_when_it_is_retried() {
     let mut server = Server::start();
     let client = server.client();
     let worker = register(&client, &["default"]);
@@ -218,7 +218,7 @@ fn a_dead_job_keeps_its_unique_key_when_it_is_tried_again() {
 }
 
 #[test]
-fn dead_jobs_are_deleted_alone_and_together() {
+fn dead_jobs_are_deleted_one_by_one_and_together() {
     covers!("DELETE /api/v1/dead-jobs/{id}", Happy);
     covers!("DELETE /api/v1/dead-jobs/{id}", Refusal);
     covers!("DELETE /api/v1/dead-jobs", Happy);
@@ -247,7 +247,7 @@ fn dead_jobs_are_deleted_alone_and_together() {
 }
 
 #[test]
-fn only_so_many_dead_jobs_are_kept_and_all_are_counted() {
+fn the_number_of_dead_jobs_is_limited_and_all_are_counted() {
     covers!("GET /api/v1/dead-jobs/analytics", Happy);
     covers!("GET /api/v1/dead-jobs/analytics", Refusal);
     let server = Setup::new().set("jobs.dead_max", "3").start();
@@ -257,26 +257,26 @@ fn only_so_many_dead_jobs_are_kept_and_all_are_counted() {
         &[("a", "A", "E"), ("a", "A", "F"), ("a", "B", "E"), ("a", "B", "E"), ("a", "B", "E")],
     );
     assert_eq!(client.get(DEAD).expect(200)["total"], 3, "the oldest are gone");
-    let told = eventually("the history", || {
-        let told = client.get(&format!("{DEAD}/analytics")).expect(200);
-        (told["total_dead"] == 5).then_some(told)
+    let reported = eventually("the history", || {
+        let reported = client.get(&format!("{DEAD}/analytics")).expect(200);
+        (reported["total_dead"] == 5).then_some(reported)
     });
-    assert_eq!(told["period"], "week");
+    assert_eq!(reported["period"], "week");
     assert_eq!(
-        told["by_class"],
+        reported["by_class"],
         json!([{"class_name": "B", "count": 3}, {"class_name": "A", "count": 2}])
     );
     assert_eq!(
-        told["by_error"],
+        reported["by_error"],
         json!([{"error_class": "E", "count": 4}, {"error_class": "F", "count": 1}])
     );
-    let days = told["timeline"].as_array().unwrap();
+    let days = reported["timeline"].as_array().unwrap();
     assert_eq!(days.len(), 7);
     assert_eq!(days.iter().filter_map(|day| day["count"].as_u64()).sum::<u64>(), 5);
     assert!(days.iter().all(|day| text(&day["date"]).len() == 10), "{days:?}");
     for (period, days) in [("day", 1), ("month", 30)] {
-        let told = client.get(&format!("{DEAD}/analytics?period={period}")).expect(200);
-        assert_eq!(told["timeline"].as_array().unwrap().len(), days);
+        let reported = client.get(&format!("{DEAD}/analytics?period={period}")).expect(200);
+        assert_eq!(reported["timeline"].as_array().unwrap().len(), days);
     }
     client.get(&format!("{DEAD}/analytics?period=hour")).refused_for(
         400,

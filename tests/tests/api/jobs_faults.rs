@@ -1,5 +1,5 @@
-//! Real workers and a real server that are killed at any moment: no job is lost, and none is
-//! finished twice.
+//! Real workers and a real server that are killed at any time: no job is lost, and none is
+//! completed twice.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{BufRead, BufReader};
@@ -14,7 +14,7 @@ use telltale_tests::{Client, Server, Setup, SmallDisk, eventually, iso, now_ms};
 use crate::jobs::{JOBS, enqueue};
 use crate::keys::text;
 
-/// A line that a worker told, with the number of the worker.
+/// A line that a worker printed, with the number of the worker.
 type Line = (usize, String);
 
 /// Workers that run as processes of their own.
@@ -22,34 +22,34 @@ struct Crew {
     address: PathBuf,
     queues: &'static str,
     workers: Vec<Child>,
-    tell: Sender<Line>,
-    told: Receiver<Line>,
+    sender: Sender<Line>,
+    receiver: Receiver<Line>,
 }
 
 impl Crew {
     fn new(server: &Server, queues: &'static str) -> Self {
-        let (tell, told) = channel();
+        let (sender, receiver) = channel();
         let crew = Self {
             address: server.home().join("address"),
             queues,
             workers: Vec::new(),
-            tell,
-            told,
+            sender,
+            receiver,
         };
         crew.point_at(server);
         crew
     }
 
-    /// Tells the workers where the server is now.
+    /// Writes the address of the server to the file that the workers read.
     fn point_at(&self, server: &Server) {
-        // In one step: a worker must not read half of it.
+        // Atomically: a worker must not read a part of it.
         let new = self.address.with_extension("new");
         let written = std::fs::write(&new, server.address().to_string());
         let placed = written.and_then(|()| std::fs::rename(new, &self.address));
         assert!(placed.is_ok(), "{placed:?}");
     }
 
-    /// Starts one more worker and answers its number.
+    /// Starts another worker and returns its number.
     fn hire(&mut self) -> usize {
         let child = Command::new(env!("CARGO_BIN_EXE_jobs-worker"))
             .arg(&self.address)
@@ -59,11 +59,11 @@ impl Crew {
             .spawn();
         let Ok(mut child) = child else { panic!("the worker does not start") };
         let Some(out) = child.stdout.take() else { panic!("it was to be read") };
-        let (number, tell) = (self.workers.len(), self.tell.clone());
+        let (number, sender) = (self.workers.len(), self.sender.clone());
         std::thread::spawn(move || {
             for line in BufReader::new(out).lines().map_while(Result::ok) {
-                // A test that failed does not listen.
-                drop(tell.send((number, line)));
+                // The receiver is gone if the test has failed.
+                drop(sender.send((number, line)));
             }
         });
         self.workers.push(child);
@@ -75,11 +75,11 @@ impl Crew {
         assert!(killed.is_ok(), "{killed:?}");
     }
 
-    /// Waits until a worker tells a line that begins so, and answers the words after it.
+    /// Waits until a worker prints a line with this prefix, and returns the words after it.
     #[track_caller]
     fn hear(&self, number: usize, beginning: &str) -> Vec<String> {
         loop {
-            let Ok((who, line)) = self.told.recv_timeout(Duration::from_secs(60)) else {
+            let Ok((who, line)) = self.receiver.recv_timeout(Duration::from_secs(60)) else {
                 panic!("worker {number} never told {beginning:?}");
             };
             if let Some(rest) = line.strip_prefix(beginning).filter(|_| who == number) {
@@ -92,7 +92,7 @@ impl Crew {
 impl Drop for Crew {
     fn drop(&mut self) {
         for worker in &mut self.workers {
-            // It may have left already.
+            // It may have ended already.
             drop(worker.kill());
             drop(worker.wait());
         }
@@ -107,7 +107,7 @@ fn quick() -> Setup {
 }
 
 #[test]
-fn a_worker_killed_in_the_middle_of_a_job_loses_it_to_another() {
+fn the_job_of_a_killed_worker_is_reassigned() {
     let server = quick().start();
     let client = server.client();
     let mut crew = Crew::new(&server, "default");
@@ -131,7 +131,7 @@ fn a_worker_killed_in_the_middle_of_a_job_loses_it_to_another() {
 }
 
 #[test]
-fn a_worker_that_is_told_to_stop_finishes_and_leaves() {
+fn a_worker_that_is_stopped_finishes_its_job_and_deregisters() {
     let server = quick().start();
     let client = server.client();
     let mut crew = Crew::new(&server, "default");
@@ -153,7 +153,7 @@ fn a_worker_that_is_told_to_stop_finishes_and_leaves() {
 }
 
 #[test]
-fn jobs_can_be_seen_while_the_disk_is_full_and_go_on_when_it_is_not() {
+fn jobs_are_readable_while_the_disk_is_full_and_continue_afterwards() {
     let Some(disk) = SmallDisk::mount(192) else { return };
     let setup = Setup::new().data(&disk.path().join("data"));
     let server = setup.set("storage.disk_free_bytes", "\"16MiB\"").start();
@@ -167,7 +167,7 @@ fn jobs_can_be_seen_while_the_disk_is_full_and_go_on_when_it_is_not() {
         let about = json!({"hostname": "h".repeat(255), "queues": ["other"]});
         (0..200).any(|_| client.post("/api/v1/workers", &about).status == 503).then_some(())
     });
-    // Its time comes, and cannot be written.
+    // It becomes due, which cannot be written.
     while now_ms() < due_ms + 2_000 {
         assert_eq!(client.get(&format!("{JOBS}/{id}")).expect(200)["status"], "scheduled");
         client.get("/api/v1/queues").expect(200);
@@ -180,13 +180,13 @@ fn jobs_can_be_seen_while_the_disk_is_full_and_go_on_when_it_is_not() {
     });
 }
 
-/// Jobs in all, and workers that work them.
+/// The number of jobs and of workers.
 const JOBS_ALL: usize = 10_000;
 const WORKERS: usize = 20;
 const QUEUES: [&str; 3] = ["one", "two", "three"];
 
 #[test]
-fn twenty_workers_lose_none_of_ten_thousand_jobs_however_often_they_and_the_server_are_killed() {
+fn twenty_killed_workers_and_a_killed_server_lose_none_of_ten_thousand_jobs() {
     let mut server = quick().set("jobs.finished_max", "1_000_000").start();
     let ids = fill(&server.client());
     let mut crew = Crew::new(&server, "one,two,three");
@@ -194,7 +194,7 @@ fn twenty_workers_lose_none_of_ten_thousand_jobs_however_often_they_and_the_serv
     let mut acked: BTreeMap<String, usize> = BTreeMap::new();
     let (mut heard, mut kills) = (0_usize, 0_usize);
     while acked.len() < ids.len() {
-        let Ok((_, line)) = crew.told.recv_timeout(Duration::from_secs(30)) else {
+        let Ok((_, line)) = crew.receiver.recv_timeout(Duration::from_secs(30)) else {
             if finished(&server.client()) {
                 break;
             }
@@ -205,7 +205,7 @@ fn twenty_workers_lose_none_of_ten_thousand_jobs_however_often_they_and_the_serv
             *acked.entry(id.to_owned()).or_default() += 1;
         }
         heard += 1;
-        // A worker now and then, and the server less often, in the middle of whatever they do.
+        // Workers are killed often, the server less often, at any point of their work.
         if heard.is_multiple_of(800) && kills < 20 {
             kills += 1;
             let victim = alive.remove(kills % alive.len());
@@ -222,7 +222,8 @@ fn twenty_workers_lose_none_of_ten_thousand_jobs_however_often_they_and_the_serv
     assert!(twice.is_empty(), "finished twice: {twice:?}");
     let client = server.client();
     eventually("all queues to be empty", || finished(&client).then_some(()));
-    // A worker that was killed between the answer and its line finished the job all the same.
+    // A worker that was killed between the response and its output has completed the job
+    // nevertheless.
     let unheard: BTreeSet<&String> = ids.iter().filter(|id| !acked.contains_key(*id)).collect();
     for id in unheard {
         let shown = client.get(&format!("{JOBS}/{id}")).expect(200);
@@ -231,12 +232,12 @@ fn twenty_workers_lose_none_of_ten_thousand_jobs_however_often_they_and_the_serv
     assert_eq!(client.get("/api/v1/dead-jobs").expect(200)["total"], 0);
 }
 
-/// Enqueues all jobs, in batches, over three queues.
+/// Enqueues all jobs in batches, over three queues.
 fn fill(client: &Client) -> Vec<String> {
     let mut ids = Vec::new();
     for batch in 0..JOBS_ALL / 1_000 {
-        // A job whose answer was on its way when the server was killed comes back when its time is
-        // up: its worker lives on and knows nothing of it.
+        // A job whose response was lost in a kill of the server is retried after its lease: its
+        // worker is alive and does not know about it.
         let job = |n: usize| {
             let queue = QUEUES[n % 3];
             json!({"class_name": "Work", "queue": queue, "arguments": {"n": n}, "timeout_seconds": 10})
@@ -248,7 +249,7 @@ fn fill(client: &Client) -> Vec<String> {
     ids
 }
 
-/// Whether nothing waits and nothing runs.
+/// Returns whether no job is waiting or running.
 fn finished(client: &Client) -> bool {
     QUEUES.iter().all(|queue| {
         let shown = client.get(&format!("/api/v1/queues/{queue}")).expect(200);

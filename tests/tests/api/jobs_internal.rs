@@ -1,5 +1,5 @@
-//! The server's own work: its queue and its worker are no user's, are in lists and sums for those
-//! who ask for them, and go on whatever users do.
+//! The server's own jobs: their queue and worker cannot be changed by users, are listed and counted
+//! on request, and continue whatever users do.
 
 use serde_json::{Value, json};
 use telltale_tests::{Client, Server, eventually};
@@ -10,7 +10,7 @@ use crate::keys::text;
 const QUEUES: &str = "/api/v1/queues";
 const WORKERS: &str = "/api/v1/workers";
 
-/// The names of the queues, and how many there are said to be.
+/// Returns the names of the queues, and their reported number.
 #[track_caller]
 fn queues(client: &Client, query: &str) -> (Vec<String>, Value) {
     let listed = client.get(&format!("{QUEUES}{query}")).expect(200);
@@ -18,7 +18,7 @@ fn queues(client: &Client, query: &str) -> (Vec<String>, Value) {
     (all.map(|queue| text(&queue["name"]).to_owned()).collect(), listed["total"].clone())
 }
 
-/// The server's own worker, once it is there.
+/// Waits for the server's own worker.
 #[track_caller]
 fn own_worker(client: &Client) -> Value {
     eventually("the server's worker", || {
@@ -29,7 +29,7 @@ fn own_worker(client: &Client) -> Value {
 }
 
 #[test]
-fn the_servers_own_are_in_lists_and_sums_when_asked_for() {
+fn internal_queues_and_workers_are_listed_and_counted_on_request() {
     let server = Server::start();
     let client = server.client();
     own_worker(&client);
@@ -66,13 +66,13 @@ fn the_servers_own_are_in_lists_and_sums_when_asked_for() {
         let stats = client.get(&format!("{WORKERS}/stats{query}")).expect(200)["stats"].clone();
         stats["total_processed"].as_u64().unwrap_or_default()
     };
-    // It looks for old dead jobs when it starts.
+    // It deletes old dead jobs when it starts.
     eventually("its own work in the sums", || (processed("?internal=true") >= 1).then_some(()));
     assert_eq!(processed(""), 0);
 }
 
 #[test]
-fn nobody_uses_the_servers_queues() {
+fn clients_cannot_use_internal_queues() {
     let server = Server::start();
     let client = server.client();
     own_worker(&client);
@@ -94,14 +94,14 @@ fn nobody_uses_the_servers_queues() {
     let batch = client.post("/api/v1/jobs/batch", &json!({ "jobs": jobs })).expect(201);
     assert_eq!((&batch["accepted"], &batch["rejected"]), (&json!(1), &json!(1)), "{batch}");
     assert_eq!(batch["errors"][0]["code"], "reserved_name");
-    // It can be looked at all the same.
+    // Reading it is allowed.
     assert_eq!(client.get(&format!("{QUEUES}/telltale")).expect(200)["status"], "healthy");
     client.get(&format!("{QUEUES}/telltale/metrics")).expect(200);
     assert_eq!(queues(&client, "").0, ["default"]);
 }
 
 #[test]
-fn the_servers_worker_goes_on_whatever_users_say() {
+fn clients_cannot_stop_the_internal_worker() {
     let mut server = Server::start();
     let client = server.client();
     let own = own_worker(&client);
@@ -119,7 +119,7 @@ fn the_servers_worker_goes_on_whatever_users_say() {
 }
 
 #[test]
-fn a_worker_has_no_more_busy_threads_than_threads() {
+fn a_worker_cannot_have_more_busy_threads_than_threads() {
     let server = Server::start();
     let client = server.client();
     let about = json!({"hostname": "h", "queues": ["mail"], "concurrency": 2});

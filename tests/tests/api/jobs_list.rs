@@ -1,4 +1,4 @@
-//! The list of jobs that wait or run, page by page, and jobs that begin before their time.
+//! The list of waiting and running jobs by page, and jobs that are started early.
 
 use serde_json::{Value, json};
 use telltale_tests::{Client, Server, Setup, covers, eventually};
@@ -8,7 +8,7 @@ use crate::keys::text;
 
 const LATER: &str = "2999-01-01T00:00:00Z";
 
-/// The ids of a page of the list.
+/// Returns the ids of a page of the list.
 #[track_caller]
 fn ids(client: &Client, query: &str) -> Vec<String> {
     let page = client.get(&format!("{JOBS}?{query}")).expect(200);
@@ -16,7 +16,7 @@ fn ids(client: &Client, query: &str) -> Vec<String> {
     page["jobs"].as_array().into_iter().flatten().map(|job| text(&job["id"]).to_owned()).collect()
 }
 
-/// Enqueues a job in a queue of its own, and lets a worker fetch it.
+/// Enqueues a job in a queue of its own, and fetches it with a worker.
 #[track_caller]
 fn begin(client: &Client, queue: &str, attempts: u32) -> Value {
     let worker = register(client, &[queue]);
@@ -30,7 +30,7 @@ fn status(client: &Client, id: &str) -> Value {
 }
 
 #[test]
-fn jobs_that_wait_or_run_are_listed() {
+fn waiting_and_running_jobs_are_listed() {
     covers!("GET /api/v1/jobs", Happy);
     covers!("GET /api/v1/jobs", Refusal);
     let mut server = Server::start();
@@ -93,13 +93,13 @@ fn jobs_that_wait_or_run_are_listed() {
         ("internal=x", "internal"),
         (&format!("search={}", "x".repeat(201)), "search"),
     ] {
-        let answer = client.get(&format!("{JOBS}?{query}"));
-        answer.refused_for(400, "invalid_parameter", field);
+        let response = client.get(&format!("{JOBS}?{query}"));
+        response.refused_for(400, "invalid_parameter", field);
     }
 }
 
 #[test]
-fn pages_go_on_where_the_one_before_ended_whatever_comes_meanwhile() {
+fn pages_continue_after_the_previous_one_despite_changes() {
     let server = Server::start();
     let client = server.client();
     let jobs = |class: &str| -> Vec<String> {
@@ -130,7 +130,7 @@ fn pages_go_on_where_the_one_before_ended_whatever_comes_meanwhile() {
 }
 
 #[test]
-fn a_page_of_large_jobs_is_short_and_goes_on() {
+fn a_page_of_large_jobs_is_short_and_has_a_next_page() {
     let server = Server::start();
     let client = server.client();
     let text = "x".repeat(60 << 10);
@@ -151,7 +151,7 @@ fn a_page_of_large_jobs_is_short_and_goes_on() {
 }
 
 #[test]
-fn a_job_that_waits_for_its_time_can_begin_now() {
+fn a_scheduled_job_can_be_started_early() {
     covers!("POST /api/v1/jobs/{id}/run", Happy);
     covers!("POST /api/v1/jobs/{id}/run", Refusal);
     let mut server = Server::start();
@@ -184,7 +184,7 @@ fn a_job_that_waits_for_its_time_can_begin_now() {
 }
 
 #[test]
-fn retries_may_come_at_once() {
+fn retries_may_be_immediate() {
     let server = Setup::new()
         .set("jobs.retry_exponent_factor", "0")
         .set("jobs.retry_base_seconds", "0")

@@ -1,4 +1,4 @@
-//! Queues: what they show, paused and resumed over kills, purged, and their histories.
+//! Queues: details, pause and resume across kills, purge, and history.
 
 use serde_json::{Value, json};
 use telltale_tests::{Server, Setup, covers, eventually};
@@ -9,7 +9,7 @@ use crate::keys::text;
 const QUEUES: &str = "/api/v1/queues";
 
 #[test]
-fn a_queue_shows_what_waits_and_what_happened_today() {
+fn a_queue_has_its_waiting_jobs_and_counts_of_today() {
     covers!("GET /api/v1/queues", Happy);
     covers!("GET /api/v1/queues/{name}", Happy);
     covers!("GET /api/v1/queues/{name}", Refusal);
@@ -64,7 +64,7 @@ fn a_queue_shows_what_waits_and_what_happened_today() {
 }
 
 #[test]
-fn a_paused_queue_takes_jobs_and_hands_out_none_until_it_is_resumed() {
+fn a_paused_queue_accepts_jobs_and_returns_none_until_resumed() {
     covers!("POST /api/v1/queues/{name}/pause", Happy);
     covers!("POST /api/v1/queues/{name}/pause", Refusal);
     covers!("POST /api/v1/queues/{name}/resume", Happy);
@@ -98,7 +98,7 @@ fn a_paused_queue_takes_jobs_and_hands_out_none_until_it_is_resumed() {
 }
 
 #[test]
-fn a_purge_deletes_what_waits_and_only_when_confirmed() {
+fn a_purge_deletes_waiting_jobs_and_needs_confirmation() {
     covers!("DELETE /api/v1/queues/{name}/jobs", Happy);
     covers!("DELETE /api/v1/queues/{name}/jobs", Refusal);
     let server = Server::start();
@@ -135,7 +135,7 @@ fn a_purge_deletes_what_waits_and_only_when_confirmed() {
 }
 
 #[test]
-fn an_empty_queue_is_deleted_and_is_there_again_when_it_is_named() {
+fn an_unused_queue_is_deleted_and_created_again_on_use() {
     covers!("DELETE /api/v1/queues/{name}", Happy);
     covers!("DELETE /api/v1/queues/{name}", Refusal);
     let mut server = Server::start();
@@ -154,7 +154,7 @@ fn an_empty_queue_is_deleted_and_is_there_again_when_it_is_named() {
     client.delete(&format!("/api/v1/jobs/{later}")).expect(200);
     client.post(&format!("{path}/pause"), &json!({})).expect(200);
     assert_eq!(listed(&client), 1);
-    // The finished job can still be asked for, and the worker still names the queue.
+    // The completed job can still be read, and the worker still lists the queue.
     assert_eq!(client.delete(&path).expect(200), json!({"id": "old", "deleted": true}));
     for _ in 0..2 {
         let client = server.client();
@@ -215,7 +215,7 @@ fn the_history_of_a_queue_has_every_bucket_of_its_period() {
     );
     assert_eq!((history["metrics"].as_array().unwrap().len(), sum(&history, "failures")), (60, 1));
     assert_eq!(history["metrics"][0]["size"], Value::Null, "nobody looked an hour ago");
-    // The server is there now, also where it has not looked at the queue in this minute.
+    // The current server process counts, even if it has not recorded the queue in this minute.
     let latest =
         client.get(&path).expect(200)["metrics"].as_array().and_then(|m| m.last().cloned());
     assert!(latest.is_some_and(|point| point["size"].is_number() && point["latency"].is_number()));
@@ -241,7 +241,7 @@ fn the_history_of_a_queue_has_every_bucket_of_its_period() {
 }
 
 #[test]
-fn ten_thousand_names_do_not_keep_others_from_new_queues() {
+fn ten_thousand_queues_do_not_prevent_new_ones() {
     let server = Setup::new().set("jobs.queue_keep", "\"1s\"").start();
     let client = server.client();
     for worker in 0..100 {

@@ -1,5 +1,5 @@
-//! Fetches that wait: they take no places from others, have limits of their own, and end with their
-//! key, their caller or the server.
+//! Waiting fetches: they use no request slots of others, have limits of their own, and end with
+//! their key, their client or the server.
 
 use std::time::Duration;
 
@@ -9,12 +9,12 @@ use telltale_tests::{Client, Server, Setup, Stopwatch, eventually};
 use crate::jobs::{about, enqueue, fetch, register};
 use crate::keys::{make, text};
 
-/// The longest wait there is.
+/// The maximum wait.
 fn patient() -> Value {
     json!({"wait_seconds": 30})
 }
 
-/// Fetches that wait at this moment.
+/// Returns the number of waiting fetches.
 pub(crate) fn waiting_fetches(client: &Client) -> u64 {
     gauge(client, "telltale_jobs_fetches_waiting ")
 }
@@ -29,7 +29,7 @@ fn gauge(client: &Client, name: &str) -> u64 {
 }
 
 #[test]
-fn fetches_that_wait_take_no_places_from_others() {
+fn waiting_fetches_take_no_slots_of_others() {
     let server = Setup::new().set("http.requests_in_flight", "3").start();
     let client = server.client();
     let worker = register(&client, &["default"]);
@@ -46,7 +46,7 @@ fn fetches_that_wait_take_no_places_from_others() {
             (0..8).map(|_| enqueue(&client, &json!({"class_name": "A"}))).collect();
         let fetched = waiting.into_iter().map(|one| one.join().unwrap());
         let mut fetched: Vec<String> =
-            fetched.map(|answer| text(&answer["jobs"][0]["job_id"]).to_owned()).collect();
+            fetched.map(|response| text(&response["jobs"][0]["job_id"]).to_owned()).collect();
         expected.sort();
         fetched.sort();
         assert_eq!(fetched, expected);
@@ -55,7 +55,7 @@ fn fetches_that_wait_take_no_places_from_others() {
 }
 
 #[test]
-fn beyond_their_limits_fetches_are_answered_at_once() {
+fn fetches_above_the_limits_return_immediately() {
     let server = Setup::new()
         .set("jobs.key_waiting_fetches_max", "2")
         .set("jobs.waiting_fetches_max", "3")
@@ -85,13 +85,13 @@ fn beyond_their_limits_fetches_are_answered_at_once() {
         eventually("one to be served", || (waiting_fetches(&client) == 2).then_some(()));
         client.delete(&worker).expect(200);
         let fetched: Vec<Value> = waiting.into_iter().map(|one| one.join().unwrap()).collect();
-        let jobs = fetched.iter().filter_map(|answer| answer["jobs"][0]["job_id"].as_str());
+        let jobs = fetched.iter().filter_map(|response| response["jobs"][0]["job_id"].as_str());
         assert_eq!(jobs.collect::<Vec<_>>(), [id]);
     });
 }
 
 #[test]
-fn a_fetch_that_waits_ends_with_its_key_and_gets_no_job() {
+fn a_waiting_fetch_ends_when_its_key_is_revoked() {
     let server = Server::start();
     let client = server.client();
     let made = make(&client, json!(["work"]), json!({}));
@@ -113,7 +113,7 @@ fn a_fetch_that_waits_ends_with_its_key_and_gets_no_job() {
 }
 
 #[test]
-fn a_worker_that_hangs_up_while_it_waits_swallows_no_job() {
+fn a_worker_that_disconnects_while_waiting_loses_no_job() {
     let server = Server::start();
     let client = server.client();
     let (gone, stays) = (register(&client, &["default"]), register(&client, &["default"]));
@@ -136,7 +136,7 @@ fn a_worker_that_hangs_up_while_it_waits_swallows_no_job() {
 }
 
 #[test]
-fn a_server_that_stops_lets_nobody_wait() {
+fn a_stopping_server_ends_waiting_fetches() {
     let mut server = Server::start();
     let client = server.client();
     let worker = register(&client, &["default"]);

@@ -1,5 +1,5 @@
-//! Workers: registered, heard of, given jobs as they come, quieted and stopped; lost when they are
-//! silent.
+//! Workers: registered, heartbeats, fetches, quieted and stopped; lost when they send no
+//! heartbeats.
 
 use std::time::Duration;
 
@@ -17,7 +17,7 @@ fn beat(client: &Client, worker: &str, body: &Value) -> Value {
 }
 
 #[test]
-fn a_worker_is_registered_listed_and_leaves() {
+fn a_worker_is_registered_listed_and_deregistered() {
     covers!("POST /api/v1/workers", Happy);
     covers!("POST /api/v1/workers", Refusal);
     covers!("GET /api/v1/workers", Happy);
@@ -84,7 +84,7 @@ fn a_worker_is_registered_listed_and_leaves() {
 }
 
 #[test]
-fn a_worker_cannot_tell_what_cannot_be() {
+fn invalid_reports_of_workers_are_refused() {
     let server = Server::start();
     let client = server.client();
     let worker = register(&client, &["default"]);
@@ -114,7 +114,7 @@ fn workers_and_queues_are_listed_by_pages() {
             let names: Vec<_> = shown[list].as_array().unwrap().iter().map(name).collect();
             (names, shown["summary"]["total_workers"].clone())
         };
-        // The server's own workers come while it starts.
+        // The server's own workers register while it starts.
         eventually("a page to be a part of all", || {
             let (all, page) = (names(""), names("?limit=2&offset=1"));
             (all.0.get(1..3) == Some(&page.0[..]) && all.1 == page.1).then_some(())
@@ -126,7 +126,7 @@ fn workers_and_queues_are_listed_by_pages() {
 }
 
 #[test]
-fn a_fetch_hands_out_the_first_queue_first_and_waits_for_jobs_that_come() {
+fn a_fetch_prefers_the_first_queue_and_waits_for_jobs() {
     covers!("POST /api/v1/workers/{id}/fetch", Happy);
     covers!("POST /api/v1/workers/{id}/fetch", Refusal);
     let server = Server::start();
@@ -162,7 +162,7 @@ fn a_fetch_hands_out_the_first_queue_first_and_waits_for_jobs_that_come() {
 }
 
 #[test]
-fn quiet_and_stop_never_go_back() {
+fn quiet_and_stop_are_irreversible() {
     covers!("POST /api/v1/workers/{id}/quiet", Happy);
     covers!("POST /api/v1/workers/{id}/quiet", Refusal);
     covers!("POST /api/v1/workers/{id}/stop", Happy);
@@ -175,19 +175,19 @@ fn quiet_and_stop_never_go_back() {
         enqueue(&client, &json!({"class_name": "A"}));
     }
     let job = fetch_one(&client, &one);
-    let tell = |client: &Client, worker: &str, what: &str| {
+    let command = |client: &Client, worker: &str, what: &str| {
         client.post(&format!("{worker}/{what}"), &json!({})).expect(200)
     };
-    let told = tell(&client, &one, "quiet");
-    assert_eq!(told["status"], "quiet");
+    let reported = command(&client, &one, "quiet");
+    assert_eq!(reported["status"], "quiet");
     assert!(
-        !text(&told["message"]).is_empty() && text(&told["id"]).starts_with("worker_"),
-        "{told}"
+        !text(&reported["message"]).is_empty() && text(&reported["id"]).starts_with("worker_"),
+        "{reported}"
     );
     assert_eq!(beat(&client, &one, &json!({}))["status"], "quiet");
     assert!(fetch(&client, &one, 1).is_empty());
-    assert_eq!(tell(&client, &one, "stop")["status"], "stopping");
-    assert_eq!(tell(&client, &one, "quiet")["status"], "stopping", "never back");
+    assert_eq!(command(&client, &one, "stop")["status"], "stopping");
+    assert_eq!(command(&client, &one, "quiet")["status"], "stopping", "never back");
     server.restart();
     let client = server.client();
     assert_eq!(beat(&client, &one, &json!({}))["status"], "stopping");
@@ -209,7 +209,7 @@ fn quiet_and_stop_never_go_back() {
 }
 
 #[test]
-fn to_quiet_all_needs_the_scope_to_write() {
+fn quieting_all_workers_needs_the_write_scope() {
     covers!("POST /api/v1/workers/quiet-all", Refusal);
     let server = Server::start();
     let client = server.client();
@@ -218,7 +218,7 @@ fn to_quiet_all_needs_the_scope_to_write() {
 }
 
 #[test]
-fn to_list_needs_the_scope_to_read() {
+fn listing_needs_the_read_scope() {
     covers!("GET /api/v1/workers", Refusal);
     covers!("GET /api/v1/queues", Refusal);
     let server = Server::start();
@@ -229,7 +229,7 @@ fn to_list_needs_the_scope_to_read() {
 }
 
 #[test]
-fn the_jobs_of_a_silent_worker_and_of_an_expired_lease_go_to_others() {
+fn jobs_of_a_lost_worker_and_of_an_expired_lease_are_reassigned() {
     let server = Setup::new().set("jobs.worker_silence", "\"2s\"").start();
     let client = server.client();
     let silent = register(&client, &["default"]);
@@ -265,7 +265,7 @@ fn the_jobs_of_a_silent_worker_and_of_an_expired_lease_go_to_others() {
 }
 
 #[test]
-fn the_history_of_workers_is_told() {
+fn workers_have_a_history() {
     covers!("GET /api/v1/workers/stats", Happy);
     covers!("GET /api/v1/workers/stats", Refusal);
     let server = Server::start();
@@ -309,7 +309,7 @@ fn the_history_of_workers_is_told() {
 }
 
 #[test]
-fn a_repeated_fetch_is_another_fetch() {
+fn a_repeated_fetch_is_a_new_fetch() {
     let server = Server::start();
     let client = server.client();
     let worker = register(&client, &["default"]);
@@ -324,7 +324,7 @@ fn a_repeated_fetch_is_another_fetch() {
         assert_eq!(fetched.header("idempotency-replayed"), None);
         assert_eq!(fetched.expect(200)["jobs"][0]["job_id"], json!(id));
     }
-    // The document says which routes read the header.
+    // The OpenAPI document lists the routes that read the header.
     let document = client.get("/api/v1/openapi.json").json();
     let reads = |path: &str| {
         let parameters = document["paths"][path]["post"]["parameters"].as_array().cloned();

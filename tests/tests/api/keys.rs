@@ -1,9 +1,9 @@
-//! API keys over HTTP: made, listed, revoked, limited.
+//! API keys over HTTP: created, listed, revoked, limited.
 
 use serde_json::{Value, json};
 use telltale_tests::{ADMIN_KEY, Client, Server, covers};
 
-/// Makes a key with these scopes and answers it whole.
+/// Creates a key with these scopes and returns the response.
 #[track_caller]
 pub(crate) fn make(client: &Client, scopes: Value, limits: Value) -> Value {
     let body =
@@ -11,7 +11,7 @@ pub(crate) fn make(client: &Client, scopes: Value, limits: Value) -> Value {
     client.post("/api/v1/keys", &body).data(201)
 }
 
-/// A client with a new key of these scopes.
+/// Returns a client with a new key of these scopes.
 #[track_caller]
 pub(crate) fn client_with(client: &Client, scopes: Value) -> Client {
     client.with_key(text(&make(client, scopes, json!({}))["key"]))
@@ -56,7 +56,7 @@ fn a_key_is_shown_once_and_works() {
 }
 
 #[test]
-fn a_revoked_key_is_refused_at_once_and_for_ever() {
+fn a_revoked_key_is_refused_immediately_and_permanently() {
     covers!("DELETE /api/v1/keys/{id}", Happy);
     let mut server = Server::start();
     let client = server.client();
@@ -73,7 +73,7 @@ fn a_revoked_key_is_refused_at_once_and_for_ever() {
 }
 
 #[test]
-fn a_key_outlives_a_kill() {
+fn a_key_survives_a_kill() {
     let mut server = Server::start();
     let made = make(&server.client(), json!(["read"]), json!({}));
     server.kill9();
@@ -82,7 +82,7 @@ fn a_key_outlives_a_kill() {
 }
 
 #[test]
-fn the_last_use_of_a_key_is_told() {
+fn the_last_use_of_a_key_is_reported() {
     let server = Server::start();
     let client = server.client();
     let made = make(&client, json!(["read"]), json!({}));
@@ -94,7 +94,7 @@ fn the_last_use_of_a_key_is_told() {
 }
 
 #[test]
-fn a_key_that_cannot_be_is_refused() {
+fn an_invalid_key_request_is_refused() {
     covers!("POST /api/v1/keys", Refusal);
     let server = Server::start();
     let client = server.client();
@@ -120,12 +120,12 @@ fn a_key_that_cannot_be_is_refused() {
         if let (Some(body), Some(change)) = (body.as_object_mut(), change.as_object()) {
             body.extend(change.clone());
         }
-        let answer = client.post("/api/v1/keys", &body);
-        assert_eq!(answer.json()["error"]["code"], code, "{change}: {}", answer.summary());
+        let response = client.post("/api/v1/keys", &body);
+        assert_eq!(response.json()["error"]["code"], code, "{change}: {}", response.summary());
         let status = if code == "invalid_parameter" { 400 } else { 422 };
-        answer.refused(status, code);
+        response.refused(status, code);
     }
-    // A typo on a configuration route is not silently lost.
+    // A misspelled field on a configuration route is not ignored.
     let body = json!({"name": "n", "user": "a@example.com", "scopes": ["read"], "limit": {}});
     client.post("/api/v1/keys", &body).refused(400, "invalid_parameter");
     assert_eq!(client.get("/api/v1/keys").data(200).as_array().map(Vec::len), Some(1));
@@ -171,7 +171,7 @@ fn a_public_key_can_send_and_nothing_else() {
 }
 
 #[test]
-fn only_keys_with_the_scope_to_work_take_part_in_the_worker_protocol() {
+fn the_worker_protocol_needs_the_work_scope() {
     let server = Server::start();
     let client = server.client();
     let program = client_with(&client, json!(["ingest", "read", "write"]));
@@ -206,7 +206,7 @@ fn only_keys_with_the_scope_to_work_take_part_in_the_worker_protocol() {
 }
 
 #[test]
-fn a_key_changes_only_as_its_if_match_allows_and_its_use_is_no_change() {
+fn the_etag_of_a_key_changes_with_the_key_and_not_with_its_use() {
     covers!("GET /api/v1/keys/{id}", Happy);
     covers!("GET /api/v1/keys/{id}", Refusal);
     let server = Server::start();
@@ -231,13 +231,13 @@ fn a_key_changes_only_as_its_if_match_allows_and_its_use_is_no_change() {
     assert_eq!(client.get(&path).data(200)["revoked_at"], Value::Null);
     revoke(&etag).data(200);
     assert!(client.get(&path).data(200)["revoked_at"].is_string());
-    // What was read before the change no longer names the key as it is.
+    // The ETag read before the change no longer matches.
     revoke(read.must_header("etag")).refused(412, "precondition_failed");
     client.get("/api/v1/keys").must_header("etag");
 }
 
 #[test]
-fn a_repeated_request_makes_no_second_key_after_a_kill() {
+fn a_repeated_request_creates_no_second_key_after_a_kill() {
     let mut server = Server::start();
     let body = json!({"name": "n", "user": "a@example.com", "scopes": ["read"]});
     let send = |server: &Server| {

@@ -1,15 +1,15 @@
-//! Bodies whose documents take many times their bytes in memory: refused or counted before they are
-//! made.
+//! Bodies whose parsed documents use many times their size in memory: refused or reserved before
+//! they are built.
 
 use std::thread;
 
 use serde_json::json;
 use telltale_tests::{Server, Setup};
 
-/// Peak memory that a refused body may add to the server: some copies of the largest one here.
+/// Peak memory that a refused body may use: a few copies of the largest one here.
 const GROWTH_MAX: usize = 64 << 20;
 
-/// The most memory that a process has had.
+/// Returns the peak memory of a process.
 fn peak_bytes(pid: u32) -> usize {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap_or_default();
@@ -17,15 +17,15 @@ fn peak_bytes(pid: u32) -> usize {
     kilobytes << 10
 }
 
-/// What the server may take.
+/// The memory limit of the server.
 const LIMIT: usize = 256 << 20;
 
-/// A server with little memory.
+/// Starts a server with little memory.
 fn small() -> Server {
     Setup::new().set("memory.limit", &LIMIT.to_string()).start()
 }
 
-/// A list of so many items.
+/// Returns a list of this many items.
 fn list(item: &str, count: usize) -> String {
     let mut text = String::with_capacity((item.len() + 1) * count + 2);
     text.push('[');
@@ -36,7 +36,7 @@ fn list(item: &str, count: usize) -> String {
 }
 
 #[test]
-fn items_beyond_the_limit_of_a_list_are_not_kept() {
+fn items_above_the_limit_of_a_list_use_no_memory() {
     let server = small();
     let client = server.client();
     client.get("/api/v1/metrics").data(200);
@@ -54,7 +54,7 @@ fn items_beyond_the_limit_of_a_list_are_not_kept() {
 }
 
 #[test]
-fn documents_of_many_values_are_in_the_account() {
+fn documents_of_many_values_are_accounted() {
     let server = small();
     let numbers = format!("{{\"a\":{}}}", list("0", 1_900_000));
     let event = format!("{{\"name\":\"e\",\"properties\":{numbers}}}");
@@ -69,9 +69,9 @@ fn documents_of_many_values_are_in_the_account() {
             let client = server.client();
             scope.spawn(move || {
                 for _ in 0..3 {
-                    let answer = client.post_text(path, body);
-                    if answer.status != 200 {
-                        answer.refused(503, "overloaded");
+                    let response = client.post_text(path, body);
+                    if response.status != 200 {
+                        response.refused(503, "overloaded");
                     }
                 }
             });
@@ -79,7 +79,7 @@ fn documents_of_many_values_are_in_the_account() {
     });
     let peak = peak_bytes(server.pid());
     assert!(peak > 0 && peak < LIMIT + LIMIT * 15 / 100, "{peak} of {LIMIT}");
-    // Alone, each of them has room.
+    // Each of them alone fits.
     let client = server.client();
     for (path, body) in &bodies {
         client.post_text(path, body).data(200);

@@ -1,60 +1,60 @@
-//! How many requests a key may send, and the responses beyond the limit.
+//! Rate limits of keys, and the responses when they are exceeded.
 
 use serde_json::json;
-use telltale_tests::{Answer, Client, Setup};
+use telltale_tests::{Client, Response, Setup};
 
 use crate::keys::{client_with, make, text};
 use crate::points::{T0, gauge};
 
-fn send_one(client: &Client) -> Answer {
+fn send_one(client: &Client) -> Response {
     client.post("/api/v1/metrics", &gauge("a", T0, 1.0))
 }
 
-fn send_batch(client: &Client) -> Answer {
+fn send_batch(client: &Client) -> Response {
     client.post("/api/v1/metrics/batch", &json!({"metrics": []}))
 }
 
-fn number(answer: &Answer, header: &str) -> u64 {
-    match answer.must_header(header).parse() {
+fn number(response: &Response, header: &str) -> u64 {
+    match response.must_header(header).parse() {
         Ok(number) => number,
-        Err(error) => panic!("{header}: {error} in {}", answer.summary()),
+        Err(error) => panic!("{header}: {error} in {}", response.summary()),
     }
 }
 
 #[test]
-fn the_limits_are_those_of_the_contract() {
+fn the_default_limits_are_those_of_the_contract() {
     let server = Setup::as_shipped().start();
     let client = server.client();
     send_one(&client).data(201);
-    for (answer, limit) in [
+    for (response, limit) in [
         (send_batch(&client), 10),
         (client.get("/api/v1/metrics/a/query"), 60),
         (send_one(&client), 1_000),
         (client.get("/api/v1/metrics"), 600),
         (client.get("/api/v1/keys"), 600),
     ] {
-        assert!((200..300).contains(&answer.status), "{}", answer.summary());
-        assert_eq!(number(&answer, "ratelimit-limit"), limit);
-        assert!(number(&answer, "ratelimit-remaining") < limit);
-        assert!(number(&answer, "ratelimit-reset") <= 60);
+        assert!((200..300).contains(&response.status), "{}", response.summary());
+        assert_eq!(number(&response, "ratelimit-limit"), limit);
+        assert!(number(&response, "ratelimit-remaining") < limit);
+        assert!(number(&response, "ratelimit-reset") <= 60);
     }
 }
 
 #[test]
-fn one_request_too_many_is_refused_until_its_time_comes() {
+fn a_request_above_the_limit_is_refused_until_one_is_free() {
     let server = Setup::as_shipped().start();
     let client = server.client();
     for left in (0..10).rev() {
-        let answer = send_batch(&client);
-        answer.data(200);
-        assert_eq!(number(&answer, "ratelimit-remaining"), left);
+        let response = send_batch(&client);
+        response.data(200);
+        assert_eq!(number(&response, "ratelimit-remaining"), left);
     }
-    let answer = send_batch(&client);
-    answer.refused(429, "rate_limited");
-    assert_eq!(number(&answer, "ratelimit-remaining"), 0);
-    // Ten a minute come one by one: the next is due within six seconds.
-    assert!((1..=6).contains(&number(&answer, "retry-after")), "{}", answer.summary());
-    // Other classes and other keys have their own count.
+    let response = send_batch(&client);
+    response.refused(429, "rate_limited");
+    assert_eq!(number(&response, "ratelimit-remaining"), 0);
+    // Ten per minute are released one by one: the next within six seconds.
+    assert!((1..=6).contains(&number(&response, "retry-after")), "{}", response.summary());
+    // Other classes and other keys have limits of their own.
     send_one(&client).data(201);
     let other = client_with(&client, json!(["ingest"]));
     send_batch(&other).data(200);
@@ -81,9 +81,9 @@ fn limits_can_be_changed_for_the_server_and_for_a_key() {
     }
     send_batch(&client).refused(429, "rate_limited");
     for _ in 0..50 {
-        let answer = send_one(&client);
-        answer.data(201);
-        assert_eq!(answer.header("ratelimit-limit"), None, "{}", answer.summary());
+        let response = send_one(&client);
+        response.data(201);
+        assert_eq!(response.header("ratelimit-limit"), None, "{}", response.summary());
     }
     let made = make(&client, json!(["ingest"]), json!({"batch": 4, "single": 1}));
     let own = client.with_key(text(&made["key"]));
@@ -101,7 +101,7 @@ fn limits_can_be_changed_for_the_server_and_for_a_key() {
 }
 
 #[test]
-fn strangers_are_not_counted_against_a_key() {
+fn unauthenticated_requests_do_not_count_against_a_key() {
     let server = Setup::as_shipped().set("limits.other", "3").start();
     let client = server.client();
     for _ in 0..20 {

@@ -1,10 +1,10 @@
-//! The stream that the log goes to is somebody else's: closed, or never read, it costs lines and
-//! nothing else.
+//! The log stream is controlled by others: closed or never read, it loses lines and has no other
+//! effect.
 
 use serde_json::json;
 use telltale_tests::{LogReader, Server, Setup, eventually};
 
-/// Requests whose lines fill a pipe, and the queue before it, many times over.
+/// Requests whose log lines fill the pipe and the queue before it many times.
 const REQUESTS: usize = 3_000;
 
 fn serve_with(reader: LogReader) -> Server {
@@ -17,8 +17,8 @@ fn answers_and_stops(mut server: Server) {
     let client = server.client();
     for n in 0..REQUESTS {
         let point = json!({ "type": "counter", "name": "orders", "value": 1 });
-        let answer = client.post("/api/v1/metrics", &point);
-        assert_eq!(answer.status, 201, "request {n}: {}", answer.summary());
+        let response = client.post("/api/v1/metrics", &point);
+        assert_eq!(response.status, 201, "request {n}: {}", response.summary());
     }
     client.get("/healthz").expect(200);
     client.get("/readyz").expect(200);
@@ -37,17 +37,17 @@ fn answers_and_stops(mut server: Server) {
 }
 
 #[test]
-fn a_log_that_nobody_reads_holds_nobody_up() {
+fn an_unread_log_blocks_no_request() {
     answers_and_stops(serve_with(LogReader::Sleeps));
 }
 
 #[test]
-fn a_log_that_is_closed_ends_nothing() {
+fn a_closed_log_does_not_stop_the_server() {
     answers_and_stops(serve_with(LogReader::Leaves));
 }
 
 #[test]
-fn what_goes_well_is_not_logged_by_default() {
+fn successful_requests_are_not_logged_by_default() {
     let server = Server::start();
     let client = server.client();
     client.get("/api/v1/dashboards").expect(200);

@@ -1,5 +1,5 @@
-//! What the machine does to the server: no more files for it, no time for it. It lives, says what
-//! is wrong, and goes on by itself.
+//! Failures of the machine: no file descriptors, no CPU time. The server survives, reports them,
+//! and continues by itself.
 
 use std::process::Command;
 use std::time::Duration;
@@ -9,10 +9,10 @@ use telltale_tests::{Client, Server, Setup, eventually, iso};
 
 use crate::points::{T0, gauge, send, total};
 
-/// Longer than a look around of anything in the server.
+/// Longer than any period of a check in the server.
 const STOPPED: Duration = Duration::from_millis(1_500);
 
-/// Gives the process so many files, sockets included.
+/// Limits the open files of the process, sockets included.
 #[track_caller]
 fn allow_files(server: &Server, files: usize) {
     let (pid, limit) = (server.pid().to_string(), format!("--nofile={files}:"));
@@ -37,7 +37,7 @@ fn one() -> Value {
 }
 
 #[test]
-fn a_server_without_files_to_open_says_so_and_goes_on_when_there_are_some() {
+fn a_server_without_file_descriptors_reports_it_and_recovers() {
     let server = Setup::new().set("storage.head_age", "\"1s\"").start();
     let client = server.client();
     send(&client, &[gauge("a", T0, 1.0)]);
@@ -45,20 +45,20 @@ fn a_server_without_files_to_open_says_so_and_goes_on_when_there_are_some() {
     allow_files(&server, 8);
     let mut stored = 0;
     let mut write = || {
-        let answer = client.post("/api/v1/metrics", &one());
-        if answer.status == 201 {
+        let response = client.post("/api/v1/metrics", &one());
+        if response.status == 201 {
             stored += 1;
         } else {
-            answer.refused(503, "unavailable");
+            response.refused(503, "unavailable");
         }
-        (answer.status == 201).then_some(())
+        (response.status == 201).then_some(())
     };
-    let told = eventually("the trouble to be told", || {
+    let reported = eventually("the trouble to be told", || {
         write();
-        let told = notices(&client);
-        told.contains("open files").then_some(told)
+        let reported = notices(&client);
+        reported.contains("open files").then_some(reported)
     });
-    assert!(told.contains("Too many open files"), "{told}");
+    assert!(reported.contains("Too many open files"), "{reported}");
     let page = client.get("/metrics");
     assert!(page.text().contains("telltale_storage_read_only 1\n"), "{}", page.text());
     client.get("/api/v1/metrics/a").data(200);
@@ -74,16 +74,16 @@ fn a_server_without_files_to_open_says_so_and_goes_on_when_there_are_some() {
 }
 
 #[test]
-fn a_process_that_stood_still_goes_on() {
+fn a_suspended_process_continues() {
     let server = Server::start();
     let client = server.client();
     send(&client, &[gauge("a", T0, 1.0)]);
     server.signal("STOP");
     let mut wire = server.wire();
     wire.send("GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n");
-    assert!(wire.answer_within(STOPPED).is_none());
+    assert!(wire.response_within(STOPPED).is_none());
     server.signal("CONT");
-    assert_eq!(wire.answer().map(|answer| answer.status), Some(200));
+    assert_eq!(wire.response().map(|response| response.status), Some(200));
     send(&client, &[gauge("a", T0 + 1, 1.0)]);
     assert_eq!(notices(&client), "null");
 }

@@ -1,7 +1,7 @@
-//! What users are promised over HTTP and on the command line, shown on the real program.
+//! Black-box tests of the HTTP API and the command line on the real program.
 //!
-//! Each test has a server of its own. A test that shows what a route does, or what it refuses, says
-//! so with `covers!`, and the contract test sees to it that no route is left out.
+//! Each test has a server of its own. A test that covers a route or its refusals declares so with
+//! `covers!`, and the contract test checks that every route is covered.
 
 mod admin;
 mod auth;
@@ -25,9 +25,9 @@ mod errors_groups;
 mod errors_sdk;
 mod errors_sentry;
 mod events;
+mod events_aggregates;
 mod events_ingest;
 mod events_list;
-mod events_sums;
 mod floods;
 mod full_disk;
 mod half_closed;
@@ -65,13 +65,13 @@ mod packaging;
 mod points;
 mod prometheus;
 mod query;
-mod questions;
+mod query_parameters;
 mod readme;
 mod remote_write;
 mod reserved_names;
 mod settings;
 mod shapes;
 mod sketches;
-mod strangers;
 mod telemetry;
+mod unauthenticated;
 mod upgrade;

@@ -1,20 +1,20 @@
-//! What is not HTTP: refused as everything else is, with an error body and a request id, once.
+//! Input that is not HTTP is refused like everything else, with one error body and a request id.
 
 use telltale_tests::Server;
 
 const NEXT: &str = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
 
-/// What the server sends before it hangs up.
+/// Returns what the server sends before it closes the connection.
 #[track_caller]
-fn said(server: &Server, request: &[u8]) -> String {
+fn raw_response(server: &Server, request: &[u8]) -> String {
     let mut wire = server.wire();
     wire.send(request);
-    let answer = wire.answer().unwrap_or_else(|| panic!("{} got no answer", shown(request)));
-    answer.refused(400, "invalid_parameter");
-    assert_eq!(answer.header("connection"), Some("close"), "{}", answer.summary());
+    let response = wire.response().unwrap_or_else(|| panic!("{} got no response", shown(request)));
+    response.refused(400, "invalid_parameter");
+    assert_eq!(response.header("connection"), Some("close"), "{}", response.summary());
     let rest = wire.everything();
     assert!(rest.is_empty(), "{}: {}", shown(request), String::from_utf8_lossy(&rest));
-    answer.must_header("x-request-id").to_owned()
+    response.must_header("x-request-id").to_owned()
 }
 
 fn shown(request: &[u8]) -> String {
@@ -22,7 +22,7 @@ fn shown(request: &[u8]) -> String {
 }
 
 #[test]
-fn what_is_not_http_is_refused_in_our_own_form() {
+fn input_that_is_not_http_gets_an_error_body() {
     let server = Server::start();
     let long_header =
         format!("GET /healthz HTTP/1.1\r\nHost: a\r\nX: {}\r\n\r\n", "x".repeat(1 << 20));
@@ -43,7 +43,7 @@ fn what_is_not_http_is_refused_in_our_own_form() {
         &long_header,
         &long_path,
     ] {
-        ids.push(said(&server, request.as_bytes()));
+        ids.push(raw_response(&server, request.as_bytes()));
     }
     let count = ids.len();
     ids.sort();
@@ -52,14 +52,14 @@ fn what_is_not_http_is_refused_in_our_own_form() {
 }
 
 #[test]
-fn an_answer_before_it_is_whole_and_stays_the_only_one_of_its_request() {
+fn an_early_response_is_complete_and_the_only_one_of_its_request() {
     let server = Server::start();
     let mut wire = server.wire();
     wire.send(NEXT);
-    assert_eq!(wire.answer().map(|answer| answer.status), Some(200));
+    assert_eq!(wire.response().map(|response| response.status), Some(200));
     wire.send(format!("{NEXT}GET /a b HTTP/1.1\r\n\r\n{NEXT}"));
-    assert_eq!(wire.answer().map(|answer| answer.status), Some(200));
-    let Some(refused) = wire.answer() else { panic!("it is refused") };
+    assert_eq!(wire.response().map(|response| response.status), Some(200));
+    let Some(refused) = wire.response() else { panic!("it is refused") };
     refused.refused(400, "invalid_parameter");
     assert!(wire.everything().is_empty(), "nothing follows a refusal of what is not HTTP");
 }

@@ -1,40 +1,40 @@
-//! Memory has a limit, whichever client uses it: past it work is refused, and nothing is held for
-//! those who do not take it.
+//! The memory limit: beyond it requests are refused, and nothing is kept for clients that do not
+//! read their responses.
 
 use serde_json::{Value, json};
 use telltale_tests::{ADMIN_KEY, Client, MINUTE_MS, Server, Setup, Wire, eventually, folder, iso};
 
 use crate::jobs::{about, fetch, register};
 use crate::keys::text;
-use crate::points::{T0, ask, gauge};
+use crate::points::{T0, gauge, query_metric};
 
-/// What `memory.limit` is where the machine has little.
+/// A small `memory.limit`.
 const LIMIT: u64 = 256 << 20;
 
-/// A figure of `/metrics`, 0 where it is not there.
+/// Returns a value of `/metrics`, 0 if it is absent.
 fn figure(client: &Client, name: &str) -> u64 {
     let page = client.get("/metrics");
     let line = page.text().lines().find_map(|line| line.strip_prefix(name));
     line.and_then(|number| number.trim().parse().ok()).unwrap_or_default()
 }
 
-/// What one owner has.
+/// Returns the memory of one owner.
 fn held_by(client: &Client, owner: &str) -> u64 {
     figure(client, &format!("telltale_memory_bytes{{owner=\"{owner}\"}}"))
 }
 
-fn answers(client: &Client) -> u64 {
+fn responses(client: &Client) -> u64 {
     held_by(client, "answers")
 }
 
-/// Points of so many series, a minute apart, whose query is an answer of `series` × `minutes` ×
-/// some 60 bytes.
+/// Writes samples of this many series, one per minute; a query of them has a response of `series` ×
+/// `minutes` × about 60 bytes.
 fn fill(client: &Client, series: usize, minutes: i64) {
     let line = |s: usize, m: i64| format!("load,s={s} value=1 {}\n", T0 + m * MINUTE_MS);
     for s in 0..series {
         let body: String = (0..minutes).map(|m| line(s, m)).collect();
-        let answer = client.post_text("/api/v1/influx/write?precision=ms", body);
-        assert_eq!(answer.status, 204, "{}", answer.summary());
+        let response = client.post_text("/api/v1/influx/write?precision=ms", body);
+        assert_eq!(response.status, 204, "{}", response.summary());
     }
 }
 
@@ -49,7 +49,7 @@ fn ask_slowly(server: &Server, minutes: i64) -> Wire {
 }
 
 #[test]
-fn a_client_that_takes_its_answer_too_slowly_is_cut_off() {
+fn a_client_that_reads_its_response_too_slowly_is_disconnected() {
     let setup = Setup::new()
         .set("http.answer_pace", "\"8MiB\"")
         .set("http.answer_pace_period", "\"500ms\"")
@@ -58,16 +58,16 @@ fn a_client_that_takes_its_answer_too_slowly_is_cut_off() {
     let client = server.client();
     fill(&client, 100, 2_000);
     let wires: Vec<Wire> = (0..3).map(|_| ask_slowly(&server, 2_000)).collect();
-    eventually("an answer to wait for being taken", || (answers(&client) > 0).then_some(()));
+    eventually("a response waiting to be read", || (responses(&client) > 0).then_some(()));
     eventually("the connections to be cut and the memory to be free", || {
         let cut = figure(&client, "telltale_http_connections_cut_total");
-        (cut == 3 && answers(&client) == 0).then_some(())
+        (cut == 3 && responses(&client) == 0).then_some(())
     });
     drop(wires);
 }
 
 #[test]
-fn connections_and_what_nobody_counts_are_owners_of_memory() {
+fn connections_and_uncounted_memory_are_owners() {
     let server = Setup::new().start();
     let client = server.client();
     let wire = server.wire();
@@ -80,7 +80,7 @@ fn connections_and_what_nobody_counts_are_owners_of_memory() {
 }
 
 #[test]
-fn answers_that_nobody_takes_do_not_fill_the_memory() {
+fn unread_responses_do_not_fill_the_memory() {
     let setup = Setup::new().set("memory.limit", &LIMIT.to_string());
     let server = setup.start();
     let client = server.client();
@@ -89,7 +89,7 @@ fn answers_that_nobody_takes_do_not_fill_the_memory() {
     let begun = |_| {
         let wire = ask_slowly(&server, 2_000);
         let begins = || wire.begins_with(b"HTTP/1.1 ").then_some(());
-        eventually("an answer to begin", begins);
+        eventually("a response to begin", begins);
         wire
     };
     let mut wires: Vec<Wire> = (0..64).map(begun).collect();
@@ -97,23 +97,23 @@ fn answers_that_nobody_takes_do_not_fill_the_memory() {
     eventually("most of them to be refused", || {
         for wire in &mut wires {
             if wire.begins_with(b"HTTP/1.1 503") {
-                wire.answer().map(|answer| answer.refused(503, "overloaded"));
+                wire.response().map(|response| response.refused(503, "overloaded"));
                 refused += 1;
             }
         }
         (refused > 20).then_some(())
     });
-    // An eighth is kept from answers, and what stores may take is not theirs either.
-    let held = answers(&client);
+    // An eighth is not available to responses, nor is the share of the stores.
+    let held = responses(&client);
     let stores = held_by(&client, "heads") + held_by(&client, "caches");
     assert!(held > 4 << 20 && held <= LIMIT - LIMIT / 8 - stores, "{held} beside {stores}");
     let resident = figure(&client, "telltale_memory_resident_bytes");
     assert!(resident < LIMIT + LIMIT * 15 / 100, "{resident} of {LIMIT}");
-    // Data comes in meanwhile.
+    // Ingest continues meanwhile.
     client.post("/api/v1/metrics", &gauge("other", T0, 1.0)).expect(201);
     drop(wires);
-    eventually("the memory to be free", || (answers(&client) == 0).then_some(()));
-    ask(&client, "load", T0, T0 + MINUTE_MS, "&interval=1m").data(200);
+    eventually("the memory to be free", || (responses(&client) == 0).then_some(()));
+    query_metric(&client, "load", T0, T0 + MINUTE_MS, "&interval=1m").data(200);
 }
 
 #[test]
@@ -137,14 +137,19 @@ fn receipts_are_sealed_like_other_new_data() {
 }
 
 #[test]
-fn a_query_ends_when_it_took_too_long() {
+fn a_query_times_out() {
     let server = Setup::new().set("http.query_timeout", "\"1ms\"").start();
     let client = server.client();
     fill(&client, 20, 2_000);
     let ended = eventually("a query to be ended", || {
-        let answer =
-            ask(&client, "load", T0, T0 + 2_000 * MINUTE_MS, "&interval=1m&group_by=tags.s");
-        (answer.status != 200).then_some(answer)
+        let response = query_metric(
+            &client,
+            "load",
+            T0,
+            T0 + 2_000 * MINUTE_MS,
+            "&interval=1m&group_by=tags.s",
+        );
+        (response.status != 200).then_some(response)
     });
     let error = ended.refused(503, "overloaded");
     let message = error["message"].as_str().unwrap_or_default();
@@ -152,26 +157,26 @@ fn a_query_ends_when_it_took_too_long() {
 }
 
 #[test]
-fn a_limit_that_leaves_nothing_is_refused_by_name() {
+fn a_memory_limit_that_is_too_small_is_refused() {
     let server = Setup::new().start();
-    let told = server.cli(["config", "--set", "memory.limit=64MiB"]);
-    let text = String::from_utf8_lossy(&told.stderr).into_owned();
-    assert!(!told.status.success() && text.contains("memory.limit"), "{text}");
+    let reported = server.cli(["config", "--set", "memory.limit=64MiB"]);
+    let text = String::from_utf8_lossy(&reported.stderr).into_owned();
+    assert!(!reported.status.success() && text.contains("memory.limit"), "{text}");
     assert!(text.contains("storage.head_bytes"), "{text}");
     for (key, value) in [("jobs.waiting_bytes_max", "256MiB"), ("errors.groups_max", "200000")] {
         let set = format!("{key}={value}");
-        let told = server.cli(["config", "--set", "memory.limit=256MiB", "--set", &set]);
-        let text = String::from_utf8_lossy(&told.stderr).into_owned();
-        assert!(!told.status.success() && text.contains(key), "{text}");
+        let reported = server.cli(["config", "--set", "memory.limit=256MiB", "--set", &set]);
+        let text = String::from_utf8_lossy(&reported.stderr).into_owned();
+        assert!(!reported.status.success() && text.contains(key), "{text}");
     }
 }
 
-/// Batches of a thousand jobs, which together take more than 128 MiB leave beside the program.
+/// Batches of a thousand jobs, which together exceed what 128 MiB leave beside the program.
 const JOB_BATCHES: u64 = 480;
 
-/// Jobs that came under a higher limit than there is now, and take all of this one.
+/// Jobs that were enqueued under a higher limit, and use all of the present one.
 #[test]
-fn jobs_that_fill_the_memory_can_be_worked_and_deleted() {
+fn jobs_that_fill_the_memory_can_be_completed_and_deleted() {
     let data = folder();
     let setup = Setup::new().data(data.path());
     let mut roomy = setup.clone().set("memory.limit", "\"1GiB\"").start();
@@ -181,7 +186,7 @@ fn jobs_that_fill_the_memory_can_be_worked_and_deleted() {
         let jobs: Vec<Value> = (0..1_000).map(job).collect();
         client.post("/api/v1/jobs/batch", &json!({ "jobs": jobs })).expect(201);
     }
-    // An answer of more than a kilobyte, which counts.
+    // A response of more than a kilobyte, which is accounted.
     let dashboards = client.get("/api/v1/dashboards").data(200);
     let large = format!("/api/v1/dashboards/{}", text(&dashboards[0]["id"]));
     client.get(&large).data(200);

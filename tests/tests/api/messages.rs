@@ -1,21 +1,20 @@
-//! The text of every refusal, as whoever sent the request reads it. The table in
-//! `tables/messages.txt` is meant to be read aloud: what is not plain English, names no field or
-//! tells of the inside of the server is a mistake in it.
+//! The message of every refusal. The table in `tables/messages.txt` is meant to be read: a message
+//! that is not plain English, does not name the field or mentions internals is a fault.
 
 use std::fmt::Write;
 
 use serde_json::{Value, json};
-use telltale_tests::{Answer, Client, Server};
+use telltale_tests::{Client, Response, Server};
 
 use crate::dashboards::{add, make as make_dashboard, widget};
 use crate::jobs::{enqueue, fetch_one, register};
 use crate::keys::{make as make_key, text};
 
 const TABLE: &str = include_str!("tables/messages.txt");
-/// Where an answer has its first error: a refusal, or an item of a batch.
+/// The location of the first error in a response: a refusal, or an item of a batch.
 const PLACES: [&str; 5] =
     ["/error", "/errors/0", "/data/errors/0", "/data/events/errors/0", "/data/metrics/errors/0"];
-/// What only the inside of the server says.
+/// Words that only occur inside the server.
 const INTERNALS: [&str; 14] = [
     ", expected",
     "invalid type",
@@ -33,14 +32,14 @@ const INTERNALS: [&str; 14] = [
     "  ",
 ];
 
-/// A request of the table and what it is refused with.
+/// A request of the table and its expected refusal.
 struct Row<'t> {
     headers: Vec<(&'t str, &'t str)>,
     method: &'t str,
     path: &'t str,
     body: Option<&'t str>,
     /// Status, code and message.
-    told: &'t str,
+    outcome: &'t str,
 }
 
 fn rows() -> Vec<Row<'static>> {
@@ -48,14 +47,14 @@ fn rows() -> Vec<Row<'static>> {
     for line in TABLE.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         if let Some(header) = line.strip_prefix("+ ") {
             headers.extend(header.split_once(": "));
-        } else if let Some(told) = line.strip_prefix("    ") {
-            let Some(line) = request.take() else { panic!("no request before {told:?}") };
+        } else if let Some(outcome) = line.strip_prefix("    ") {
+            let Some(line) = request.take() else { panic!("no request before {outcome:?}") };
             let mut parts = str::splitn(line, 3, ' ');
             let (Some(method), Some(path)) = (parts.next(), parts.next()) else {
                 panic!("no request in {line:?}");
             };
             let headers = std::mem::take(&mut headers);
-            rows.push(Row { headers, method, path, body: parts.next(), told });
+            rows.push(Row { headers, method, path, body: parts.next(), outcome });
         } else {
             assert!(request.is_none(), "nothing is reported of {request:?}");
             request = Some(line);
@@ -65,7 +64,7 @@ fn rows() -> Vec<Row<'static>> {
     rows
 }
 
-/// What the table calls by name.
+/// Placeholders of the table.
 struct Made {
     names: Vec<(&'static str, String)>,
     client: Client,
@@ -109,7 +108,7 @@ impl Made {
         }
     }
 
-    /// The text with what its names stand for.
+    /// Returns the string with placeholders replaced.
     fn filled(&self, text: &str) -> String {
         let mut parts = text.split('$');
         let mut filled = parts.next().unwrap_or_default().to_owned();
@@ -142,7 +141,7 @@ impl Made {
         }
     }
 
-    fn send(&self, row: &Row<'_>) -> Answer {
+    fn send(&self, row: &Row<'_>) -> Response {
         let client = match row.headers.iter().find(|(name, _)| *name == "key") {
             None => self.client.clone(),
             Some((_, "reader")) => self.reader.clone(),
@@ -162,27 +161,27 @@ impl Made {
     }
 }
 
-/// Status, code and message of an answer.
-fn told(answer: &Answer) -> String {
-    let body = answer.json();
+/// Returns status, code and message of a response.
+fn outcome(response: &Response) -> String {
+    let body = response.json();
     let error = PLACES.iter().find_map(|place| body.pointer(place)).unwrap_or(&Value::Null);
-    format!("{} {}: {}", answer.status, text(&error["code"]), text(&error["message"]))
+    format!("{} {}: {}", response.status, text(&error["code"]), text(&error["message"]))
 }
 
 #[test]
-fn every_refusal_says_in_plain_english_what_is_wrong() {
+fn every_refusal_has_the_expected_message() {
     let server = Server::start();
     let made = Made::on(&server);
     let rows = rows();
     assert!(rows.len() >= 250, "the table has {} rows", rows.len());
     let mut wrong = String::new();
     for row in &rows {
-        let (answered, expected) = (told(&made.send(row)), made.filled(row.told));
-        if answered != expected {
+        let (actual, expected) = (outcome(&made.send(row)), made.filled(row.outcome));
+        if actual != expected {
             let Row { method, path, body, .. } = row;
             let body = body.unwrap_or_default();
-            // Writing into a String does not fail.
-            writeln!(wrong, "{method} {path} {body}\n  answered {answered}\n  expected {expected}")
+            // Writing into a String cannot fail.
+            writeln!(wrong, "{method} {path} {body}\n  answered {actual}\n  expected {expected}")
                 .unwrap_or_default();
         }
     }
@@ -190,9 +189,9 @@ fn every_refusal_says_in_plain_english_what_is_wrong() {
 }
 
 #[test]
-fn the_table_tells_nothing_of_the_inside() {
+fn no_message_mentions_internals() {
     for row in rows() {
-        let Some((_, message)) = row.told.split_once(": ") else { panic!("{}", row.told) };
+        let Some((_, message)) = row.outcome.split_once(": ") else { panic!("{}", row.outcome) };
         assert!(!message.ends_with('.'), "{message}");
         for inner in INTERNALS {
             assert!(!message.contains(inner), "{inner:?} in {message}");
@@ -208,14 +207,14 @@ fn the_table_tells_nothing_of_the_inside() {
 }
 
 #[test]
-fn dead_jobs_are_chosen_by_age_in_every_form_of_time() {
+fn dead_jobs_are_selected_by_age_in_every_form_of_time() {
     let server = Server::start();
     let client = server.client();
     for time in
         ["2020-01-02T03:04:05Z", "2020-01-02", "1577934245", "1577934245678", "now", "now-1h"]
     {
         let body = json!({"filter": {"older_than": time}, "confirm": true});
-        let answer = client.request("DELETE", "/api/v1/dead-jobs").json(&body).send().expect(200);
-        assert_eq!(answer["message"], "0 dead jobs were deleted", "{time}: {answer}");
+        let response = client.request("DELETE", "/api/v1/dead-jobs").json(&body).send().expect(200);
+        assert_eq!(response["message"], "0 dead jobs were deleted", "{time}: {response}");
     }
 }

@@ -1,5 +1,5 @@
-//! Real input: the series of the Numenta Anomaly Benchmark, imported and asked for, against a plain
-//! recomputation from the files.
+//! Real data: the series of the Numenta Anomaly Benchmark, imported and queried, and compared with
+//! a direct computation from the files.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -7,12 +7,12 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 use telltale_tests::{Client, DAY_MS, HOUR_MS, MINUTE_MS, Server, Setup, iso, parse_iso};
 
-use crate::cli::said;
+use crate::cli::stdout_of;
 use crate::points::encoded;
 
-/// Where the files are looked for: beside the repository.
+/// The directory of the files, beside the repository.
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../shared/data/nab");
-/// The buckets that one answer may have.
+/// The maximum number of buckets in a response.
 const BUCKETS_MAX: i64 = 50_000;
 const INTERVALS: [(&str, i64); 4] =
     [("1m", MINUTE_MS), ("5m", 5 * MINUTE_MS), ("1h", HOUR_MS), ("1d", DAY_MS)];
@@ -20,7 +20,7 @@ const INTERVALS: [(&str, i64); 4] =
 /// The values of one series by time: of two rows with the same time the later one counts.
 type Rows = BTreeMap<i64, f64>;
 
-/// One bucket, computed plainly.
+/// Computes one bucket directly.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     sum: f64,
@@ -69,7 +69,7 @@ fn buckets(rows: &Rows, width: i64) -> BTreeMap<i64, Bucket> {
     buckets
 }
 
-/// Asks for all of a metric's buckets, in as many questions as the limit of an answer needs.
+/// Queries all buckets of a metric, in as many requests as the response limit requires.
 fn asked(
     client: &Client,
     name: &str,
@@ -81,7 +81,7 @@ fn asked(
     let first = rows.keys().next().copied().unwrap_or(0);
     let end = rows.keys().next_back().copied().unwrap_or(0) + 1;
     let step = width * (BUCKETS_MAX - 1);
-    let mut answers = Vec::new();
+    let mut responses = Vec::new();
     let mut from = first - first.rem_euclid(width);
     while from < end {
         let to = end.min(from + step);
@@ -91,26 +91,33 @@ fn asked(
             iso(from),
             iso(to)
         );
-        answers.push(client.get(&path).data(200));
+        responses.push(client.get(&path).data(200));
         from = to;
     }
-    answers
+    responses
 }
 
 #[track_caller]
-fn agree(series: &[&Value], expected: &BTreeMap<i64, Bucket>, told: &str) {
+fn agree(series: &[&Value], expected: &BTreeMap<i64, Bucket>, reported: &str) {
     let points: Vec<&Value> =
         series.iter().flat_map(|s| s.as_array().into_iter().flatten()).collect();
-    assert_eq!(points.len(), expected.len(), "{told}: buckets");
+    assert_eq!(points.len(), expected.len(), "{reported}: buckets");
     for (point, (start, bucket)) in points.iter().zip(expected) {
         let number = |name: &str| point[name].as_f64().unwrap_or(f64::NAN);
-        assert_eq!(parse_iso(point["timestamp"].as_str().unwrap_or_default()), *start, "{told}");
-        assert_eq!(number("min"), bucket.min, "{told} {point}");
-        assert_eq!(number("max"), bucket.max, "{told} {point}");
-        assert_eq!(number("last"), bucket.last, "{told} {point}");
-        // Sums are exact up to the order of additions.
+        assert_eq!(
+            parse_iso(point["timestamp"].as_str().unwrap_or_default()),
+            *start,
+            "{reported}"
+        );
+        assert_eq!(number("min"), bucket.min, "{reported} {point}");
+        assert_eq!(number("max"), bucket.max, "{reported} {point}");
+        assert_eq!(number("last"), bucket.last, "{reported} {point}");
+        // Sums depend on the order of additions.
         let avg = bucket.sum / bucket.count;
-        assert!((number("avg") - avg).abs() <= avg.abs() * 1e-12, "{told}: {point} is not {avg}");
+        assert!(
+            (number("avg") - avg).abs() <= avg.abs() * 1e-12,
+            "{reported}: {point} is not {avg}"
+        );
     }
 }
 
@@ -121,14 +128,14 @@ fn all_agree(client: &Client, series: &[(String, Rows)]) {
         assert_eq!(definition["first_seen"], iso(*rows.keys().next().unwrap_or(&0)), "{name}");
         assert_eq!(definition["last_seen"], iso(*rows.keys().next_back().unwrap_or(&0)), "{name}");
         for (interval, width) in INTERVALS {
-            let answers = asked(client, name, rows, interval, width, "");
-            let parts: Vec<&Value> = answers.iter().map(|answer| &answer["series"]).collect();
+            let responses = asked(client, name, rows, interval, width, "");
+            let parts: Vec<&Value> = responses.iter().map(|response| &response["series"]).collect();
             agree(&parts, &buckets(rows, width), &format!("{name} by {interval}"));
         }
     }
 }
 
-/// A server that keeps what is ten years old.
+/// Starts a server with a retention of more than ten years.
 #[track_caller]
 fn server() -> Server {
     Setup::new()
@@ -153,13 +160,13 @@ fn stem(path: &Path) -> String {
 }
 
 #[test]
-fn every_series_answers_as_its_file_does() {
+fn queries_of_every_series_agree_with_its_file() {
     let files = found();
     if files.is_empty() {
         return;
     }
     let mut server = server();
-    said(&server.cli(["import", "csv", "--prefix", "nab.", FOLDER]));
+    stdout_of(&server.cli(["import", "csv", "--prefix", "nab.", FOLDER]));
     let series: Vec<(String, Rows)> =
         files.iter().map(|path| (format!("nab.{}", stem(path)), rows(path))).collect();
     all_agree(&server.client(), &series);
@@ -173,7 +180,7 @@ fn every_series_answers_as_its_file_does() {
 }
 
 #[test]
-fn many_files_in_one_metric_answer_grouped_and_together() {
+fn queries_of_a_metric_from_many_files_agree_grouped_and_together() {
     let files: Vec<PathBuf> =
         found().into_iter().filter(|path| path.to_string_lossy().contains("realTraffic")).collect();
     if files.is_empty() {
@@ -185,30 +192,30 @@ fn many_files_in_one_metric_answer_grouped_and_together() {
         let name = stem(path);
         let tag = format!("sensor={name}");
         let path_text = path.to_string_lossy();
-        said(&server.cli(["import", "csv", "--metric", "traffic", "--tag", &tag, &path_text]));
+        stdout_of(&server.cli(["import", "csv", "--metric", "traffic", "--tag", &tag, &path_text]));
         series.push((name, rows(path)));
     }
     let client = server.client();
-    // The range of all of them, whatever stands at its times.
+    // The range of all of them.
     let everything: Rows = series.iter().flat_map(|(_, rows)| rows.clone()).collect();
     for (interval, width) in INTERVALS {
-        let answers =
+        let responses =
             asked(&client, "traffic", &everything, interval, width, "&group_by=tags.sensor");
         for (name, rows) in &series {
-            let parts: Vec<&Value> = answers.iter().map(|answer| &answer["groups"][name]).collect();
+            let parts: Vec<&Value> =
+                responses.iter().map(|response| &response["groups"][name]).collect();
             agree(&parts, &buckets(rows, width), &format!("{name} of all by {interval}"));
         }
         let (name, rows) = &series[0];
         let filter = format!("&tags[sensor]={name}");
-        let answers = asked(&client, "traffic", &everything, interval, width, &filter);
-        let parts: Vec<&Value> = answers.iter().map(|answer| &answer["series"]).collect();
+        let responses = asked(&client, "traffic", &everything, interval, width, &filter);
+        let parts: Vec<&Value> = responses.iter().map(|response| &response["series"]).collect();
         agree(&parts, &buckets(rows, width), &format!("{name} alone by {interval}"));
     }
     together(&client, &series, &everything);
 }
 
-/// Over all sensors at once: the average weighs every point alike, the extremes are those of any
-/// sensor.
+/// Over all sensors: the average weighs every sample equally, the extremes are those of any sensor.
 fn together(client: &Client, series: &[(String, Rows)], everything: &Rows) {
     let mut expected: BTreeMap<i64, Bucket> = BTreeMap::new();
     for (_, rows) in series {
@@ -220,9 +227,9 @@ fn together(client: &Client, series: &[(String, Rows)], everything: &Rows) {
             all.max = all.max.max(one.max);
         }
     }
-    let answers = asked(client, "traffic", everything, "1d", DAY_MS, "");
+    let responses = asked(client, "traffic", everything, "1d", DAY_MS, "");
     let points: Vec<&Value> =
-        answers.iter().flat_map(|a| a["series"].as_array().into_iter().flatten()).collect();
+        responses.iter().flat_map(|a| a["series"].as_array().into_iter().flatten()).collect();
     assert_eq!(points.len(), expected.len());
     for (point, bucket) in points.iter().zip(expected.values()) {
         let number = |name: &str| point[name].as_f64().unwrap_or(f64::NAN);

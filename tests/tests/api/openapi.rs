@@ -1,10 +1,10 @@
-//! The OpenAPI document tells the truth: its examples succeed, its links lead to what was made, its
+//! The OpenAPI document is accurate: its examples succeed, its links lead to created resources, its
 //! schemas have names.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
-use telltale_tests::{Answer, Client, Server};
+use telltale_tests::{Client, Response, Server};
 
 /// An operation of the document.
 struct Operation<'d> {
@@ -14,11 +14,11 @@ struct Operation<'d> {
 }
 
 impl Operation<'_> {
-    fn told(&self) -> String {
+    fn name(&self) -> String {
         format!("{} {}", self.method, self.path)
     }
 
-    /// The media type of the body and an example of it.
+    /// The media type of the body and an example.
     fn example(&self) -> Option<(&str, &Value)> {
         let content = self.described["requestBody"]["content"].as_object()?;
         content.iter().find_map(|(media, body)| Some((media.as_str(), body.get("example")?)))
@@ -42,10 +42,10 @@ fn document(client: &Client) -> Value {
     client.get("/api/v1/openapi.json").json()
 }
 
-/// Ids of what was made, by the path that has them: `/api/v1/dashboards/{id}` is the dashboard.
+/// Ids of created resources by path: `/api/v1/dashboards/{id}` is the dashboard.
 type Made = BTreeMap<String, String>;
 
-/// The path with the ids of what was made; `None` where something in it was not.
+/// Returns the path with the ids of created resources; `None` if one is missing.
 fn filled(path: &str, made: &Made) -> Option<String> {
     let (mut so_far, mut filled) = (String::new(), String::new());
     for part in path.split('/').skip(1) {
@@ -58,7 +58,7 @@ fn filled(path: &str, made: &Made) -> Option<String> {
 }
 
 #[track_caller]
-fn send(client: &Client, operation: &Operation<'_>, path: &str) -> Answer {
+fn send(client: &Client, operation: &Operation<'_>, path: &str) -> Response {
     let request = client.request(&operation.method, path);
     match operation.example() {
         Some((_, example)) if example.is_object() => request.json(example).send(),
@@ -70,10 +70,16 @@ fn send(client: &Client, operation: &Operation<'_>, path: &str) -> Answer {
     }
 }
 
-/// Remembers what an answer links to, and goes there.
+/// Records the links of a response, and follows them.
 #[track_caller]
-fn follow(client: &Client, document: &Value, described: &Value, answer: &Answer, made: &mut Made) {
-    let status = answer.status.to_string();
+fn follow(
+    client: &Client,
+    document: &Value,
+    described: &Value,
+    response: &Response,
+    made: &mut Made,
+) {
+    let status = response.status.to_string();
     let links = described["responses"][status.as_str()]["links"].as_object();
     for link in links.into_iter().flatten().map(|(_, link)| link) {
         let all = operations(document);
@@ -84,7 +90,7 @@ fn follow(client: &Client, document: &Value, described: &Value, answer: &Answer,
             else {
                 continue;
             };
-            let body = answer.json();
+            let body = response.json();
             let value = body.pointer(pointer).and_then(Value::as_str);
             let Some(value) = value else { panic!("{link}: {body} has no {pointer}") };
             let end = to.path.find(&format!("{{{name}}}")).unwrap_or_default() + name.len() + 2;
@@ -97,13 +103,13 @@ fn follow(client: &Client, document: &Value, described: &Value, answer: &Answer,
 }
 
 #[test]
-fn examples_succeed_and_links_lead_to_what_was_made() {
+fn examples_succeed_and_links_lead_to_created_resources() {
     let server = Server::start();
     let client = server.client();
     let document = document(&client);
     let (mut made, mut followed) = (Made::new(), 0);
     let mut operations = operations(&document);
-    // What makes something comes before what needs it, and what deletes it comes last.
+    // Creation precedes use, and deletion comes last.
     let depth = |one: &Operation<'_>| one.path.matches('{').count();
     operations.sort_by_key(|one| (one.method == "DELETE", depth(one), one.path != "/api/v1/jobs"));
     let mut tried = 0;
@@ -112,20 +118,20 @@ fn examples_succeed_and_links_lead_to_what_was_made() {
             continue;
         }
         let Some(path) = filled(operation.path, &made) else {
-            // Nothing dies here, and nothing is fetched.
-            assert!(operation.path.contains("{id}"), "{} is out of reach", operation.told());
+            // No job dies or is fetched here.
+            assert!(operation.path.contains("{id}"), "{} is out of reach", operation.name());
             continue;
         };
-        // Nobody holds the job whose token the example has.
+        // The job of the token in the example is not held.
         let needs_holder = ["/ack", "/fail", "/extend"].iter().any(|end| path.ends_with(end));
-        let answer = send(&client, operation, &path);
+        let response = send(&client, operation, &path);
         if needs_holder {
-            answer.refused(409, "reservation_lost");
+            response.refused(409, "reservation_lost");
         } else {
-            let is_success = (200..300).contains(&answer.status);
-            assert!(is_success, "{}: {}", operation.told(), answer.summary());
+            let is_success = (200..300).contains(&response.status);
+            assert!(is_success, "{}: {}", operation.name(), response.summary());
             let before = made.len();
-            follow(&client, &document, operation.described, &answer, &mut made);
+            follow(&client, &document, operation.described, &response, &mut made);
             followed += made.len() - before;
         }
         tried += 1;
@@ -135,7 +141,7 @@ fn examples_succeed_and_links_lead_to_what_was_made() {
 }
 
 #[test]
-fn examples_of_parameters_are_taken() {
+fn examples_of_parameters_are_accepted() {
     let server = Server::start();
     let client = server.client();
     client.post("/api/v1/metrics", &json!({"name": "cpu.usage", "type": "gauge", "value": 1}));
@@ -154,12 +160,12 @@ fn examples_of_parameters_are_taken() {
                     })
                     .collect(),
                 (_, Value::Array(examples)) => {
-                    let texts = examples.iter().filter_map(Value::as_str);
-                    texts.map(|text| (name.to_owned(), text.to_owned())).collect()
+                    let strings = examples.iter().filter_map(Value::as_str);
+                    strings.map(|text| (name.to_owned(), text.to_owned())).collect()
                 }
                 _ => continue,
             };
-            // Of what is in the path there is nothing here.
+            // The resource of the path does not exist.
             if parameter["in"] != "query" || operation.path.contains("{id}") {
                 continue;
             }
@@ -169,8 +175,8 @@ fn examples_of_parameters_are_taken() {
                 if operation.path == "/api/v1/query" && name != "metric" {
                     path.push_str("&metric=cpu.usage");
                 }
-                let answer = client.get(&path);
-                assert_eq!(answer.status, 200, "{path}: {}", answer.summary());
+                let response = client.get(&path);
+                assert_eq!(response.status, 200, "{path}: {}", response.summary());
                 tried += 1;
             }
         }
@@ -190,7 +196,7 @@ fn every_schema_has_a_name_that_does_not_depend_on_the_others() {
         .collect();
     assert!(names.len() >= 100, "{names:?}");
     for name in &names {
-        // The generator numbers what is called alike.
+        // The generator numbers schemas with equal names.
         assert!(name.chars().all(|c| c.is_ascii_alphabetic()), "{name}");
     }
     for expected in ["MetricPage", "MetricDetailData", "DashboardInput", "JobInput", "Error"] {
@@ -199,7 +205,7 @@ fn every_schema_has_a_name_that_does_not_depend_on_the_others() {
 }
 
 #[test]
-fn answers_and_bodies_require_what_is_always_there() {
+fn fields_that_are_always_present_are_required_in_schemas() {
     let server = Server::start();
     let document = document(&server.client());
     let required = |name: &str| document["components"]["schemas"][name]["required"].clone();
@@ -228,7 +234,7 @@ fn limits_that_clamp_declare_no_maximum() {
             if !["limit", "per_page"].iter().any(|name| parameter["name"] == *name) {
                 continue;
             }
-            assert_eq!(parameter["schema"]["maximum"], Value::Null, "{}", operation.told());
+            assert_eq!(parameter["schema"]["maximum"], Value::Null, "{}", operation.name());
             if !operation.path.contains('{') {
                 let name = parameter["name"].as_str().unwrap_or_default();
                 client.get(&format!("{}?{name}=99999999999999999999", operation.path)).expect(200);
@@ -241,7 +247,7 @@ fn limits_that_clamp_declare_no_maximum() {
 }
 
 #[test]
-fn a_literal_path_beside_ids_is_no_id() {
+fn a_literal_path_segment_is_not_an_id() {
     let server = Server::start();
     let client = server.client();
     client.get("/api/v1/jobs/nothing").refused(404, "job_not_found");
@@ -252,17 +258,17 @@ fn a_literal_path_beside_ids_is_no_id() {
         ("/api/v1/dead-jobs/analytics", "GET, HEAD"),
         ("/api/v1/workers/stats", "GET, HEAD"),
         ("/api/v1/workers/quiet-all", "POST"),
-        // A metric may be called so.
+        // A metric may have this name.
         ("/api/v1/metrics/batch", "GET, HEAD, POST, DELETE"),
     ] {
-        let answer = client.request("OPTIONS", path).send();
-        answer.refused(405, "method_not_allowed");
-        assert_eq!(answer.must_header("allow"), methods, "{path}");
+        let response = client.request("OPTIONS", path).send();
+        response.refused(405, "method_not_allowed");
+        assert_eq!(response.must_header("allow"), methods, "{path}");
     }
 }
 
 #[test]
-fn whole_numbers_may_have_a_fraction_of_nothing() {
+fn integers_may_have_a_zero_fraction() {
     let server = Server::start();
     let client = server.client();
     let job = json!({"class_name": "A", "max_attempts": 3.0, "timeout_seconds": 6e1});
@@ -270,9 +276,9 @@ fn whole_numbers_may_have_a_fraction_of_nothing() {
     let path = format!("/api/v1/jobs/{}", id.as_str().unwrap_or_default());
     assert_eq!(client.get(&path).expect(200)["max_attempts"], 3);
     for wrong in [json!(1.5), json!("3"), json!(-1.0), json!(true)] {
-        let answer =
+        let response =
             client.post("/api/v1/jobs", &json!({"class_name": "A", "max_attempts": wrong}));
-        assert!(matches!(answer.status, 400 | 422), "{wrong}: {}", answer.summary());
+        assert!(matches!(response.status, 400 | 422), "{wrong}: {}", response.summary());
     }
 }
 
@@ -280,13 +286,13 @@ fn whole_numbers_may_have_a_fraction_of_nothing() {
 fn a_job_of_a_batch_that_is_a_list_is_refused() {
     let server = Server::start();
     let listed = json!({"jobs": [["A", null, null, null, null, null, null], {"class_name": "B"}]});
-    let answer = server.client().post("/api/v1/jobs/batch", &listed).expect(201);
-    assert_eq!((&answer["accepted"], &answer["rejected"]), (&json!(1), &json!(1)));
-    assert_eq!(answer["errors"][0]["code"], "invalid_parameter");
+    let response = server.client().post("/api/v1/jobs/batch", &listed).expect(201);
+    assert_eq!((&response["accepted"], &response["rejected"]), (&json!(1), &json!(1)));
+    assert_eq!(response["errors"][0]["code"], "invalid_parameter");
 }
 
 #[test]
-fn a_confirmation_in_the_query_string_is_read_whatever_the_body_says() {
+fn a_confirmation_in_the_query_string_needs_no_body() {
     let server = Server::start();
     let client = server.client();
     client.post("/api/v1/jobs", &json!({"class_name": "A", "queue": "q"})).expect(201);
@@ -295,7 +301,7 @@ fn a_confirmation_in_the_query_string_is_read_whatever_the_body_says() {
             true => json!({"confirm": true, "filter": {"queue": "q"}}),
             false => json!({"confirm": true}),
         };
-        let answer = client.request("DELETE", path).json(&body).send();
-        answer.refused_for(400, "invalid_parameter", "confirm");
+        let response = client.request("DELETE", path).json(&body).send();
+        response.refused_for(400, "invalid_parameter", "confirm");
     }
 }

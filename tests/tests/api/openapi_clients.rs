@@ -1,8 +1,8 @@
-//! The OpenAPI document as programs of others read it: Schemathesis, which asks everything that it
-//! promises, and generators of clients in two languages.
+//! The OpenAPI document in third-party programs: Schemathesis, which tests the whole document, and
+//! client generators for two languages.
 //!
-//! `TELLTALE_CONTRACT_SECONDS` says how long Schemathesis goes on; without it, it takes one round
-//! of few cases. `make contract SECONDS=600` is that on the debug build.
+//! `TELLTALE_CONTRACT_SECONDS` sets how long Schemathesis runs; by default it makes one pass with
+//! few cases. `make contract SECONDS=600` sets it for the debug build.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use telltale_tests::{ADMIN_KEY, Server, folder, node, python};
 
 const SCHEMATHESIS: &str = include_str!("openapi_schemathesis.py");
 const SCHEMATHESIS_PACKAGES: [&str; 1] = ["schemathesis==4.32.5"];
-/// Cases of each operation that are made at random, beside those that follow from the document.
+/// Random cases per operation, besides those derived from the document.
 const CASES: &str = "5";
 const CASES_IN_SECONDS: &str = "50";
 const SEED: &str = "1";
@@ -58,12 +58,12 @@ fn schemathesis_finds_nothing() {
     let cases = if seconds.is_some() { CASES_IN_SECONDS } else { CASES };
     let seconds = seconds.unwrap_or_else(|| "0".to_owned());
     let arguments = [&*url, ADMIN_KEY, cases, SEED, &*seconds, &*at];
-    let said = python(&SCHEMATHESIS_PACKAGES, SCHEMATHESIS, arguments);
-    assert!(said.contains("No issues found"), "{said}");
+    let output = python(&SCHEMATHESIS_PACKAGES, SCHEMATHESIS, arguments);
+    assert!(output.contains("No issues found"), "{output}");
 }
 
 #[test]
-fn a_client_in_python_is_made_of_the_document_and_works() {
+fn a_generated_python_client_works() {
     let (server, folder) = (Server::start(), folder());
     let document = folder.path().join("openapi.json");
     write(&document, server.client().get("/api/v1/openapi.json").text());
@@ -73,7 +73,7 @@ fn a_client_in_python_is_made_of_the_document_and_works() {
 }
 
 #[test]
-fn types_for_typescript_are_made_of_the_document_and_compile() {
+fn generated_typescript_types_compile() {
     let (server, folder) = (Server::start(), folder());
     let document = server.client().get("/api/v1/openapi.json");
     write(&folder.path().join("openapi.json"), document.text());

@@ -1,6 +1,6 @@
-"""Makes a client out of the OpenAPI document with openapi-python-client, compiles all of it, and works with it.
+"""Generates a client from the OpenAPI document with openapi-python-client, compiles it, and uses it.
 
-Arguments: the URL, the key, the document as a file, and a folder for the client.
+Arguments: the URL, the key, the document as a file, and a directory for the client.
 """
 
 import compileall
@@ -15,7 +15,7 @@ URL, KEY, DOCUMENT, FOLDER = sys.argv[1:]
 NAME = "telltale_client"
 
 config = Path(FOLDER) / "generator.yaml"
-# No formatter is installed, and none is needed.
+# No formatter is needed.
 config.write_text("post_hooks: []\n")
 generator = [sys.executable, "-I", "-m", "openapi_python_client", "generate", "--meta", "none"]
 made = subprocess.run(
@@ -25,7 +25,7 @@ made = subprocess.run(
 )
 assert made.returncode == 0, made.stdout + made.stderr
 
-# It knows JSON and forms: bodies of the protocols of agents it leaves out, and says so. Everything else is there.
+# It supports JSON and forms: it skips the bodies of agent protocols with a message. Everything else is generated.
 told = made.stdout + made.stderr
 for warning in re.split(r"\n(?=WARNING|Unable)", told)[1:]:
     assert "Unsupported content" in warning, told

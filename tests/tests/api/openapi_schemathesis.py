@@ -1,7 +1,7 @@
-"""Runs Schemathesis over the OpenAPI document of a server, with all its checks, in both directions: what fits the document is
-accepted, what does not is refused, and every answer is one that the document has.
+"""Runs Schemathesis over the OpenAPI document of a server, with all its checks, in both directions: valid requests are
+accepted, invalid ones refused, and every response is documented.
 
-Arguments: the URL, the key, the cases per operation, the seed, seconds (0: one round), and a folder for files of its own.
+Arguments: the URL, the key, the cases per operation, the seed, seconds (0: one pass), and a directory for its files.
 """
 
 import os
@@ -18,8 +18,8 @@ from schemathesis.specs.openapi import checks as openapi
 
 URL, KEY, CASES, SEED, SECONDS, FOLDER = sys.argv[1:]
 
-# What is refused although it fits the document, or accepted although it does not: at most ten, each with its reason. An operation,
-# the code of the answer (an asterisk for any), the check that passes over it, and why.
+# Valid requests that are refused, and invalid ones that are accepted: at most ten, each with its reason. An operation, the error code
+# of the response (an asterisk for any), the check that skips it, and the reason.
 EXCEPTIONS = [
     (".*", "precondition_failed", "both", "no schema can say which ETag a resource has now"),
     (".*", "invalid_range", "positive", "no schema can say that `from` is before `to`"),
@@ -49,7 +49,7 @@ EXCEPTIONS = [
 ]
 assert len(EXCEPTIONS) <= 10
 
-# Not called: it writes wherever it is told to, on this machine.
+# Not called: it writes to any path of this machine.
 NOT_CALLED = "/api/v1/admin/backup"
 
 
@@ -61,7 +61,7 @@ def body_of(response):
 
 
 def code_of(response):
-    """The code of a refusal, with the field where only that tells; empty for a success."""
+    """Returns the code of a refusal, with the field where the code is ambiguous; empty for a success."""
     body = body_of(response)
     error = body.get("error") if isinstance(body, dict) else None
     if not isinstance(error, dict):
@@ -99,9 +99,9 @@ with_exceptions(openapi.allow_header_conformance, "allow", "allow_names_the_meth
 
 @schemathesis.check
 def every_refusal_is_listed(ctx, response, case):
-    """The code of a refusal is one that the document has for the status."""
+    """The document lists the code of a refusal for its status."""
     body = body_of(response)
-    # Another method is another operation, which the document may not have.
+    # Another method is another operation, which may not be in the document.
     if response.status_code < 400 or not isinstance(body, dict) or response.status_code == 405:
         return
     code = body["error"]["code"]
@@ -110,14 +110,14 @@ def every_refusal_is_listed(ctx, response, case):
     assert code in listed, f"{response.status_code} {code} is not listed for {case.operation.label}"
 
 
-# What is recorded lies between 1970 and a day from now, which no schema can say. Other times have tests of their own.
+# Timestamps must be between 1970 and a day from now, which a schema cannot express. Other times have tests of their own.
 times = st.datetimes(min_value=datetime(1970, 1, 2), max_value=datetime(2026, 1, 1))
 schemathesis.openapi.format("date-time", times.map(lambda time: f"{time.isoformat()}Z"))
 
 
 @schemathesis.hook
 def before_call(context, case, kwargs):
-    # A worker that waits for jobs shows nothing here that one without jobs does not.
+    # Shortens the wait of fetches, which finds nothing more here.
     if case.operation.label.endswith("/fetch") and isinstance(case.body, dict):
         wait = case.body.get("wait_seconds")
         if isinstance(wait, (int, float)) and wait > 0.01 and wait <= 30:
@@ -137,7 +137,7 @@ CONFIG = """
 negative_data_rejection.expected-statuses = [400, 401, 403, 404, 405, 406, 409, 412, 413, 415, 422, 428, 429, "5xx"]
 """
 
-# What it keeps from run to run it keeps where it runs.
+# It stores its files in the working directory.
 os.chdir(FOLDER)
 config = Path(FOLDER) / "schemathesis.toml"
 config.write_text(CONFIG)

@@ -1,5 +1,5 @@
-// A program over the types that openapi-typescript makes of the OpenAPI document. It is compiled and not run: what the types
-// must refuse is marked, and a mark where nothing is refused is an error too.
+// Uses the types that openapi-typescript generates from the OpenAPI document. It is compiled and not run: code that the types
+// must refuse is marked, and a mark without a refusal is an error too.
 import type { components, operations, paths } from "./api";
 
 type Schemas = components["schemas"];
@@ -26,7 +26,7 @@ export const patch: Schemas["DashboardPatch"] = { description: null };
 export const cleared: Schemas["DashboardPatch"] = { name: null };
 
 export function rejected(answer: Answer<"/api/v1/metrics/batch", "post", 200>): string[] {
-  // The list is absent where nothing was rejected.
+  // The list is absent if nothing was rejected.
   return (answer.data.errors ?? []).map((error) => `${error.index}: ${error.code}`);
 }
 
@@ -43,5 +43,5 @@ export const asked: operations["get_api_v1_metrics_name_query"]["parameters"] = 
   query: { from: "now-1h", interval: "1m", tags: { host: "web-1" } },
 };
 
-// A body that may be absent is optional.
+// An optional body may be absent.
 export const resolve: operations["post_api_v1_errors_id_resolve"] extends { requestBody?: infer _Body } ? true : false = true;

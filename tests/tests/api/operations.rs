@@ -1,5 +1,5 @@
-//! What operators look at: health, readiness, Prometheus text, the OpenAPI document and its page,
-//! the log.
+//! Routes for operators: health, readiness, Prometheus exposition format, the OpenAPI document and
+//! its page, the log.
 
 use serde_json::Value;
 use telltale_tests::{HOUR_MS, Server, Setup, covers, eventually, iso, now_ms};
@@ -7,21 +7,21 @@ use telltale_tests::{HOUR_MS, Server, Setup, covers, eventually, iso, now_ms};
 use crate::points::{T0, gauge, pairs, send};
 
 #[test]
-fn health_and_readiness_are_told_to_everybody() {
+fn health_and_readiness_need_no_key() {
     covers!("GET /healthz", Happy);
     covers!("GET /readyz", Happy);
     let server = Server::start();
     let client = server.client().without_key();
     for path in ["/healthz", "/readyz"] {
-        let answer = client.get(path);
-        assert_eq!(answer.status, 200, "{}", answer.summary());
-        assert!(answer.header("x-request-id").is_some());
-        assert_eq!(answer.header("ratelimit-limit"), None);
+        let response = client.get(path);
+        assert_eq!(response.status, 200, "{}", response.summary());
+        assert!(response.header("x-request-id").is_some());
+        assert_eq!(response.header("ratelimit-limit"), None);
     }
 }
 
 #[test]
-fn the_root_says_what_it_is_and_where_to_go_on() {
+fn the_root_describes_the_service() {
     covers!("GET /", Happy);
     let server = Server::start();
     let client = server.client();
@@ -30,25 +30,25 @@ fn the_root_says_what_it_is_and_where_to_go_on() {
     let document = client.get("/api/v1/openapi.json").json();
     assert_eq!(index["version"], document["info"]["version"]);
     for path in ["docs", "openapi", "health", "readiness", "metrics"] {
-        let answer = client.get(index[path].as_str().unwrap_or_default());
-        assert_eq!(answer.status, 200, "{path}: {}", answer.summary());
+        let response = client.get(index[path].as_str().unwrap_or_default());
+        assert_eq!(response.status, 200, "{path}: {}", response.summary());
     }
 }
 
 #[test]
-fn prometheus_reads_our_metrics() {
+fn prometheus_can_parse_the_metrics() {
     covers!("GET /metrics", Happy);
     let server = Server::start();
     let client = server.client();
     send(&client, &[gauge("a", T0, 1.0), gauge("b", T0, 1.0)]);
-    let answer = client.get("/metrics");
-    assert_eq!(answer.status, 200);
-    let kind = answer.must_header("content-type");
+    let response = client.get("/metrics");
+    assert_eq!(response.status, 200);
+    let kind = response.must_header("content-type");
     assert!(
         kind.starts_with("application/openmetrics-text") || kind.starts_with("text/plain"),
         "{kind}"
     );
-    let text = answer.text();
+    let text = response.text();
     for line in text.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
         let value = line.rsplit(' ').next().and_then(|value| value.parse::<f64>().ok());
         assert!(value.is_some(), "{line:?} is no sample");
@@ -62,14 +62,14 @@ fn prometheus_reads_our_metrics() {
 }
 
 #[test]
-fn prometheus_needs_a_key_too() {
+fn the_metrics_route_needs_a_key() {
     covers!("GET /metrics", Refusal);
     let server = Server::start();
     server.client().without_key().get("/metrics").refused(401, "unauthorized");
 }
 
 #[test]
-fn the_server_watches_itself() {
+fn the_server_writes_metrics_about_itself() {
     let server = Server::start();
     let client = server.client();
     send(&client, &[gauge("a", T0, 1.0)]);
@@ -92,7 +92,7 @@ fn the_server_watches_itself() {
 }
 
 #[test]
-fn the_openapi_document_describes_every_answer_in_one_file() {
+fn the_openapi_document_describes_every_response_in_one_file() {
     covers!("GET /api/v1/openapi.json", Happy);
     let server = Server::start();
     let document = server.client().get("/api/v1/openapi.json").json();
@@ -106,14 +106,14 @@ fn the_openapi_document_describes_every_answer_in_one_file() {
     }
     for (path, methods) in document["paths"].as_object().into_iter().flatten() {
         for (method, operation) in methods.as_object().into_iter().flatten() {
-            let told = format!("{method} {path}");
+            let reported = format!("{method} {path}");
             assert!(
                 operation["summary"].as_str().is_some_and(|s| s.len() > 5),
-                "{told} has no summary"
+                "{reported} has no summary"
             );
             let responses = operation["responses"].as_object();
             let good = responses.is_some_and(|r| r.keys().any(|status| status.starts_with('2')));
-            assert!(good, "{told} has no good answer");
+            assert!(good, "{reported} has no success response");
             for parameter in path.split('/').filter_map(|part| part.strip_prefix('{')) {
                 let name = parameter.trim_end_matches('}');
                 let parameters = operation["parameters"].as_array();
@@ -121,7 +121,7 @@ fn the_openapi_document_describes_every_answer_in_one_file() {
                     all.iter()
                         .any(|p| p["name"] == name && p["in"] == "path" && p["required"] == true)
                 });
-                assert!(named, "{told} does not describe {name}");
+                assert!(named, "{reported} does not describe {name}");
             }
         }
     }
@@ -139,17 +139,17 @@ fn collect_references<'a>(value: &'a Value, found: &mut Vec<&'a str>) {
 }
 
 #[test]
-fn the_page_of_the_document_needs_no_network() {
+fn the_documentation_page_needs_no_network() {
     covers!("GET /docs", Happy);
     covers!("GET /docs/page.css", Happy);
     covers!("GET /docs/page.js", Happy);
     let server = Server::start();
     let client = server.client();
-    let answer = client.get("/docs");
-    assert_eq!(answer.status, 200, "{}", answer.summary());
-    assert!(answer.must_header("content-type").starts_with("text/html"));
+    let response = client.get("/docs");
+    assert_eq!(response.status, 200, "{}", response.summary());
+    assert!(response.must_header("content-type").starts_with("text/html"));
     for path in ["/docs/page.css", "/docs/page.js"] {
-        assert!(answer.text().contains(path), "the page does not use {path}");
+        assert!(response.text().contains(path), "the page does not use {path}");
     }
     for page in ["/docs", "/docs/page.css", "/docs/page.js"] {
         let asset = client.get(page);
@@ -162,7 +162,7 @@ fn the_page_of_the_document_needs_no_network() {
 }
 
 #[test]
-fn the_log_is_one_json_object_per_line_and_tells_no_secrets() {
+fn the_log_is_one_json_object_per_line_without_secrets() {
     let server = Setup::new().set("log.level", "\"debug\"").start();
     let client = server.client();
     send(&client, &[gauge("a", T0, 1.0)]);
@@ -184,7 +184,7 @@ fn a_second_server_on_the_same_data_is_refused() {
     let server = Server::start();
     let output = server.cli(["serve", "--listen", "127.0.0.1:0"]);
     assert!(!output.status.success());
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(said.contains("data"), "{said}");
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert!(message.contains("data"), "{message}");
     assert_eq!(server.client().get("/readyz").status, 200);
 }

@@ -5,18 +5,18 @@ use std::io::Write as _;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use serde_json::{Value, json};
-use telltale_tests::{ADMIN_KEY, Answer, Client, DAY_MS, HOUR_MS, Server, Setup, covers, now_ms};
+use telltale_tests::{ADMIN_KEY, Client, DAY_MS, HOUR_MS, Response, Server, Setup, covers, now_ms};
 
-use crate::points::{T0, ask, definitions, pairs};
+use crate::points::{T0, definitions, pairs, query_metric};
 
 const PATH: &str = "/v1/metrics";
 
-/// Nanoseconds, as the protocol writes them in JSON.
+/// Returns nanoseconds as the protocol writes them in JSON.
 fn ns(ms: i64) -> String {
     format!("{ms}000000")
 }
 
-/// A request with the metrics of one resource and scope.
+/// Returns a request with the metrics of one resource and scope.
 fn request(metrics: &[Value]) -> Value {
     let attribute = |key: &str, value: &str| json!({"key": key, "value": {"stringValue": value}});
     json!({"resourceMetrics": [{
@@ -33,7 +33,7 @@ fn gauge(name: &str, value: impl Into<Value>) -> Value {
     json!({"name": name, "gauge": {"dataPoints": [point]}})
 }
 
-/// A cumulative sum that only grows, at so many minutes after [`T0`].
+/// Returns a monotonic cumulative sum at this many minutes after [`T0`].
 fn total(minute: i64, start: i64, value: i64) -> Value {
     let point = json!({
         "startTimeUnixNano": ns(start), "timeUnixNano": ns(T0 + minute * 60_000),
@@ -44,7 +44,7 @@ fn total(minute: i64, start: i64, value: i64) -> Value {
     }})
 }
 
-fn export(client: &Client, metrics: &[Value]) -> Answer {
+fn export(client: &Client, metrics: &[Value]) -> Response {
     let body = request(metrics).to_string();
     let request = client.request("POST", PATH).header("content-type", "application/json");
     request.body(body).send()
@@ -58,7 +58,7 @@ fn exported(client: &Client, metrics: &[Value]) {
 #[track_caller]
 fn values(client: &Client, metric: &str, aggregation: &str) -> Vec<(i64, f64)> {
     let rest = format!("&interval=1m&aggregation={aggregation}");
-    pairs(&ask(client, metric, T0, T0 + HOUR_MS, &rest).data(200)["series"])
+    pairs(&query_metric(client, metric, T0, T0 + HOUR_MS, &rest).data(200)["series"])
 }
 
 fn tag_keys(client: &Client, metric: &str) -> Vec<String> {
@@ -97,10 +97,12 @@ fn each_kind_of_metric_becomes_a_type() {
         exponential,
         summary,
     ];
-    let answer = export(&client, &all).expect(200);
-    let partial = &answer["partialSuccess"];
+    let response = export(&client, &all).expect(200);
+    let partial = &response["partialSuccess"];
     assert_eq!(partial["rejectedDataPoints"], "0");
-    assert!(partial["errorMessage"].as_str().is_some_and(|told| told.contains("summaries")));
+    assert!(
+        partial["errorMessage"].as_str().is_some_and(|reported| reported.contains("summaries"))
+    );
     let found: Vec<Value> =
         definitions(&client).iter().map(|d| json!([d["name"], d["type"]])).collect();
     assert_eq!(
@@ -131,14 +133,14 @@ fn each_kind_of_metric_becomes_a_type() {
 }
 
 #[test]
-fn totals_become_increases_over_restarts_of_either_side() {
+fn cumulative_samples_become_increases_across_restarts_of_either_side() {
     let mut server = Server::start();
     let began = T0 - HOUR_MS;
     exported(&server.client(), &[total(0, began, 100)]);
     exported(&server.client(), &[total(1, began, 107)]);
     server.restart();
     exported(&server.client(), &[total(2, began, 110)]);
-    // A repetition, the agent anew, and the agent anew with a total above the one before.
+    // A repetition, a restarted agent, and a restarted agent with a value above the previous one.
     exported(&server.client(), &[total(2, began, 110)]);
     exported(&server.client(), &[total(3, T0 + 150_000, 5)]);
     exported(&server.client(), &[total(4, T0 + 200_000, 50)]);
@@ -151,7 +153,7 @@ fn totals_become_increases_over_restarts_of_either_side() {
 }
 
 #[test]
-fn a_stream_that_begins_while_we_listen_counts_from_zero() {
+fn a_stream_that_starts_after_the_server_counts_from_zero() {
     let server = Server::start();
     let client = server.client();
     let now = now_ms() + 1_000;
@@ -161,12 +163,12 @@ fn a_stream_that_begins_while_we_listen_counts_from_zero() {
     let sum = json!({"aggregationTemporality": 2, "isMonotonic": true, "dataPoints": [point]});
     exported(&client, &[json!({"name": "young", "sum": sum})]);
     let rest = "&interval=1d&aggregation=sum";
-    let answer = ask(&client, "young", now - DAY_MS, now + DAY_MS, rest).data(200);
-    assert_eq!(answer["series"][0]["value"], 3.0);
+    let response = query_metric(&client, "young", now - DAY_MS, now + DAY_MS, rest).data(200);
+    assert_eq!(response["series"][0]["value"], 3.0);
 }
 
 #[test]
-fn good_data_points_are_kept_and_the_bad_are_told_of() {
+fn valid_data_points_are_stored_and_invalid_ones_reported() {
     let server = Server::start();
     let client = server.client();
     exported(&client, &[gauge("known", 1)]);
@@ -178,13 +180,13 @@ fn good_data_points_are_kept_and_the_bad_are_told_of() {
     ]}});
     let absent = json!({"name": "absent", "gauge": {"dataPoints": [{"flags": 1}]}});
     let all = [gauge("a", 1), gauge("b", "NaN"), late, delta, absent, gauge("c", 2)];
-    let answer = export(&client, &all).expect(200);
-    assert_eq!(answer["partialSuccess"]["rejectedDataPoints"], "3");
-    let told = answer["partialSuccess"]["errorMessage"].as_str().unwrap_or_default();
+    let response = export(&client, &all).expect(200);
+    assert_eq!(response["partialSuccess"]["rejectedDataPoints"], "3");
+    let reported = response["partialSuccess"]["errorMessage"].as_str().unwrap_or_default();
     for part in
         ["3 of 5 data points", "\"b\": the value must be", "\"late\": time_unix_nano", "known"]
     {
-        assert!(told.contains(part), "{part} in {told}");
+        assert!(reported.contains(part), "{part} in {reported}");
     }
     assert_eq!(values(&client, "a", "last"), [(0, 1.0)]);
     assert_eq!(values(&client, "c", "last"), [(0, 2.0)]);
@@ -192,7 +194,7 @@ fn good_data_points_are_kept_and_the_bad_are_told_of() {
 }
 
 #[test]
-fn what_cannot_be_read_is_refused_and_stores_nothing() {
+fn invalid_requests_are_refused_and_store_nothing() {
     covers!("POST /v1/metrics", Refusal);
     let server = Server::start();
     let client = server.client();
@@ -218,7 +220,7 @@ fn what_cannot_be_read_is_refused_and_stores_nothing() {
 }
 
 #[test]
-fn bodies_may_be_packed_and_are_limited() {
+fn bodies_may_be_compressed_and_are_limited() {
     let server = Setup::new().set("bodies.bulk", "\"64KiB\"").start();
     let client = server.client();
     let packed = |body: &str| {
@@ -235,7 +237,7 @@ fn bodies_may_be_packed_and_are_limited() {
 }
 
 #[test]
-fn the_configuration_says_which_attributes_are_tags() {
+fn the_configuration_selects_the_attributes_that_become_tags() {
     let server = Server::start();
     exported(&server.client(), &[gauge("m", 1)]);
     assert_eq!(tag_keys(&server.client(), "m"), ["service.name"]);
@@ -258,15 +260,15 @@ fn a_repeated_request_stores_nothing_twice() {
         {"timeUnixNano": ns(T0), "asInt": 1},
     ]}});
     for replayed in [false, true] {
-        let answer = client
+        let response = client
             .with_key(ADMIN_KEY)
             .request("POST", PATH)
             .header("content-type", "application/json")
             .header("idempotency-key", "once")
             .body(request(std::slice::from_ref(&delta)).to_string())
             .send();
-        assert_eq!(answer.expect(200), json!({}));
-        assert_eq!(answer.header("idempotency-replayed").is_some(), replayed);
+        assert_eq!(response.expect(200), json!({}));
+        assert_eq!(response.header("idempotency-replayed").is_some(), replayed);
     }
     assert_eq!(values(&client, "hits", "sum"), [(0, 1.0)]);
 }

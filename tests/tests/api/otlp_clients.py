@@ -1,5 +1,5 @@
-# What the SDK of OpenTelemetry does to a server. Arguments: key. Reads a line for each step: the address of the server, and
-# what to do; answers each with a line, `done` when all is well.
+# Uses the OpenTelemetry SDK as programs do. Arguments: key. Reads a line for each step: the address of the server and the
+# step; prints a line for each, `done` on success.
 import sys
 
 import requests
@@ -25,7 +25,7 @@ sent = []
 
 
 class Moving(MetricExporter):
-    """The exporter of the SDK, to wherever the server is by now."""
+    """Returns an exporter of the SDK to the present address of the server."""
 
     def export(self, metrics_data, timeout_millis=10_000, **kwargs):
         sent.append(metrics_data)
@@ -44,7 +44,7 @@ class Moving(MetricExporter):
 
 
 class Program:
-    """A program with one instrument of each kind."""
+    """Returns a meter with one instrument of each kind."""
 
     def __init__(self, name, temporality):
         kinds = {kind: temporality for kind in (Counter, UpDownCounter, Histogram)}
@@ -85,7 +85,7 @@ def post(request, media, body):
 
 
 def go_on(metric):
-    """What the metric is a second later, with 32 added to a sum and a zero to a histogram."""
+    """Returns the metric one second later, with 32 added to a sum and a zero to a histogram."""
     kind = metric.WhichOneof("data")
     point = getattr(metric, kind).data_points[0]
     point.time_unix_nano += 1_000_000_000
@@ -100,7 +100,7 @@ def go_on(metric):
 
 
 def as_json():
-    """What was sent last, renamed, in the JSON mapping as protobuf itself writes it; then part of it broken."""
+    """Sends the last request with other names in the JSON mapping of protobuf; then a partly invalid one."""
     request = encode_metrics(sent[-1])
     for metric in request.resource_metrics[0].scope_metrics[0].metrics:
         metric.name = f"json.{metric.name}"
@@ -128,7 +128,7 @@ delta, cumulative = AggregationTemporality.DELTA, AggregationTemporality.CUMULAT
 programs = []
 for line in sys.stdin:
     address, step = line.split()
-    # Made when the server runs: a stream that is older than the server has a past that nobody knows.
+    # Created while the server runs: of a stream that is older than the server, earlier increases are unknown.
     programs = programs or [Program("delta", delta), Program("cumulative", cumulative)]
     for program in programs:
         program.work({"first": [1, 2, 4], "second": [8, 16], "last": []}[step])

@@ -1,21 +1,21 @@
-//! The SDK of OpenTelemetry, as its users run it: only the endpoint and the key are ours.
+//! The OpenTelemetry SDK, as its users run it, with only the endpoint and the key changed.
 
 use serde_json::json;
 use telltale_tests::{ADMIN_KEY, Client, HOUR_MS, Server, converse, now_ms};
 
-use crate::points::{ask, encoded, pairs};
+use crate::points::{encoded, pairs, query_metric};
 
 const SCRIPT: &str = include_str!("otlp_clients.py");
 const PACKAGES: [&str; 2] =
     ["opentelemetry-sdk==1.45.2", "opentelemetry-exporter-otlp-proto-http==1.45.2"];
 
-/// The values of a metric, a day each: the test may run over midnight.
+/// Returns the values of a metric by day: the test may run over midnight.
 #[track_caller]
 fn days(client: &Client, metric: &str, aggregation: &str) -> Vec<f64> {
     let now = now_ms();
     let rest = format!("&interval=1d&aggregation={aggregation}");
-    let answer = ask(client, metric, now - HOUR_MS, now + HOUR_MS, &rest).data(200);
-    pairs(&answer["series"]).into_iter().map(|(_, value)| value).collect()
+    let response = query_metric(client, metric, now - HOUR_MS, now + HOUR_MS, &rest).data(200);
+    pairs(&response["series"]).into_iter().map(|(_, value)| value).collect()
 }
 
 #[track_caller]
@@ -34,7 +34,7 @@ fn kind(client: &Client, metric: &str) -> String {
     definition["type"].as_str().unwrap_or_default().to_owned()
 }
 
-/// What 1, 2, 4 and then 8, 16 became, whatever the temporality.
+/// Checks the stored values of 1, 2, 4 and then 8, 16, which do not depend on the temporality.
 #[track_caller]
 fn check_distribution(client: &Client, metric: &str) {
     assert_eq!(kind(client, metric), "distribution");
@@ -43,14 +43,14 @@ fn check_distribution(client: &Client, metric: &str) {
 }
 
 #[test]
-fn the_sdk_of_opentelemetry_exports_to_us() {
+fn the_opentelemetry_sdk_exports_metrics() {
     let mut server = Server::start();
     let mut agent = converse(&PACKAGES, SCRIPT, [ADMIN_KEY]);
     for step in ["first", "second", "last"] {
         if step == "second" {
             server.restart();
         }
-        assert_eq!(agent.ask(&format!("{} {step}", server.address())), "done", "{step}");
+        assert_eq!(agent.exchange(&format!("{} {step}", server.address())), "done", "{step}");
     }
     let client = server.client();
     for name in ["delta", "cumulative"] {
@@ -69,9 +69,9 @@ fn the_sdk_of_opentelemetry_exports_to_us() {
     let tags = client.get("/api/v1/metrics/cumulative.counter/tags").data(200);
     let keys: Vec<&str> =
         tags.as_array().into_iter().flatten().filter_map(|tag| tag["key"].as_str()).collect();
-    // The SDK gives each instance an id of its own.
+    // The SDK assigns each instance an id of its own.
     assert_eq!(keys, ["code", "host.name", "route", "service.instance.id", "service.name"]);
-    // The same in JSON, whose streams began before this server did: only what came between two
+    // The same in JSON, whose streams started before this server: only the increase between two
     // requests counts.
     assert_eq!(last(&client, "json.cumulative.up_down"), Some(29.0 + 32.0));
     assert_eq!(sum(&client, "json.cumulative.counter"), 32.0);

@@ -1,5 +1,4 @@
-//! How the program is installed: the Debian package with its service, the container, completions
-//! and manual pages.
+//! Installation: the Debian package with its service, the container, completions and manual pages.
 
 use std::collections::BTreeSet;
 use std::io::Read;
@@ -9,10 +8,10 @@ use std::process::Command;
 use telltale_tests::{folder, target_dir, telltale};
 use tempfile::TempDir;
 
-use crate::cli::said;
+use crate::cli::stdout_of;
 use crate::documents::{commands, file, printed};
 
-/// What a package has, besides a manual page for each command.
+/// The files of the package, besides a manual page for each command.
 const IN_PACKAGE: [&str; 13] = [
     "./etc/telltale/telltale.toml",
     "./usr/bin/telltale",
@@ -29,11 +28,11 @@ const IN_PACKAGE: [&str; 13] = [
     "./usr/share/zsh/vendor-completions/_telltale",
 ];
 
-/// What a command prints that succeeds.
+/// Returns the output of a command that must succeed.
 #[track_caller]
 fn run(command: &mut Command) -> String {
     match command.output() {
-        Ok(output) => said(&output),
+        Ok(output) => stdout_of(&output),
         Err(error) => panic!("{command:?}: {error}"),
     }
 }
@@ -79,7 +78,7 @@ fn every_command_has_a_manual_page() {
     assert!(read(pages.join("telltale-keys-create.1")).contains("\\-\\-public\\-ingest"));
 }
 
-/// The package of the program under test, made as `make package` makes it, and unpacked.
+/// The package of the program under test, built as `make package` does, and unpacked.
 struct Package {
     folder: TempDir,
     /// Mode and path of every file.
@@ -112,14 +111,14 @@ impl Package {
         Self { folder, files }
     }
 
-    /// Where a file of the installed package is unpacked.
+    /// Returns the path of an unpacked file.
     fn unpacked(&self, path: &str) -> PathBuf {
         self.folder.path().join("unpacked").join(path.trim_start_matches('/'))
     }
 }
 
 #[test]
-fn the_package_has_the_program_its_service_and_its_pages() {
+fn the_package_contains_the_program_its_service_and_manual_pages() {
     let package = Package::make();
     let paths: BTreeSet<&str> = package.files.iter().map(|(_, path)| path.as_str()).collect();
     for path in IN_PACKAGE {
@@ -147,8 +146,8 @@ fn the_package_has_the_program_its_service_and_its_pages() {
     service_starts_what_is_installed(&package, &program);
 }
 
-/// The unit starts the program with settings that are in the package and that keep the data where
-/// the unit lets it write.
+/// The unit starts the program with settings of the package that put the data where the unit may
+/// write.
 #[track_caller]
 fn service_starts_what_is_installed(package: &Package, program: &Path) {
     let unit = read(package.unpacked("usr/lib/systemd/system/telltale.service"));
@@ -174,7 +173,7 @@ fn service_starts_what_is_installed(package: &Package, program: &Path) {
     }
     assert!(directive("LimitNOFILE").parse::<u32>().is_ok_and(|files| files >= 65_536));
 
-    // Where systemd is installed, it finds nothing to complain of.
+    // If systemd is installed, its verification finds no fault.
     if Command::new("systemd-analyze").arg("--version").output().is_ok() {
         let tried = package.folder.path().join("telltale.service");
         let text = unit.replace("/usr/bin/telltale", &program.to_string_lossy());
@@ -187,7 +186,7 @@ fn service_starts_what_is_installed(package: &Package, program: &Path) {
     }
 }
 
-/// The instructions of the Containerfile: a word, and the rest with continued lines joined.
+/// Returns the instructions of the Containerfile: a word, and the rest with continued lines joined.
 fn instructions(text: &str) -> Vec<(String, String)> {
     let kept: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with('#')).collect();
     let joined = kept.join("\n").replace("\\\n", " ");
@@ -196,7 +195,7 @@ fn instructions(text: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_container_is_built_from_what_there_is() {
+fn the_container_is_built_from_existing_files() {
     let instructions = instructions(&file("packaging/Containerfile"));
     let all = |word: &str| -> Vec<&str> {
         instructions.iter().filter(|(w, _)| w == word).map(|(_, rest)| rest.as_str()).collect()
@@ -218,7 +217,7 @@ fn the_container_is_built_from_what_there_is() {
     for (word, _) in &instructions {
         assert!(known.contains(&word.as_str()), "{word}");
     }
-    // It compiles with our version of Rust, on the Debian that it runs on: an older one would lack
+    // It uses our version of Rust on the Debian release that it runs on: an older one would lack
     // symbols of the C library.
     let toolchain = file("rust-toolchain.toml");
     let version = toolchain.split('"').nth(1).unwrap_or("?");
@@ -226,7 +225,7 @@ fn the_container_is_built_from_what_there_is() {
     let debian = runtime.trim_start_matches("docker.io/library/debian:").trim_end_matches("-slim");
     assert_eq!(build, format!("docker.io/library/rust:{version}-{debian} AS build"));
     assert!(all("ENV")[0].contains(&format!("RUSTUP_TOOLCHAIN={version}")));
-    // What is copied is in the source, or was made by the stage before.
+    // Copied files are in the source tree, or were built by the previous stage.
     let built = all("RUN").join("\n");
     for copied in all("COPY") {
         let mut words = copied.split_whitespace();
@@ -246,7 +245,7 @@ fn the_container_is_built_from_what_there_is() {
 }
 
 #[test]
-fn the_container_runs_a_server_that_can_be_watched() {
+fn the_container_has_a_health_check() {
     let instructions = instructions(&file("packaging/Containerfile"));
     let last = |word: &str| {
         let found = instructions.iter().rev().find(|(w, _)| w == word);

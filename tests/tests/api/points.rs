@@ -1,16 +1,15 @@
-//! Points for the other tests: how they are written as JSON, sent, and asked for.
+//! Helpers for samples: built as JSON, sent, and queried.
 
 use serde_json::{Value, json};
-use telltale_tests::{Answer, Client, iso};
+use telltale_tests::{Client, Response, iso};
 
-/// 2024-03-05T00:00:00Z, a midnight in UTC, in milliseconds: the time around which the tests tell
-/// their stories.
+/// 2024-03-05T00:00:00Z, a midnight in UTC, in milliseconds: the start of most test data.
 pub(crate) const T0: i64 = 1_709_596_800_000;
 
-/// The most items that one batch may have.
+/// The maximum number of items in a batch.
 pub(crate) const BATCH_MAX: usize = 500;
 
-/// A metric input.
+/// Returns a metric input.
 pub(crate) fn point(
     name: &str,
     kind: &str,
@@ -23,12 +22,12 @@ pub(crate) fn point(
     })
 }
 
-/// A gauge without tags.
+/// Returns a gauge sample without tags.
 pub(crate) fn gauge(name: &str, ms: i64, value: f64) -> Value {
     point(name, "gauge", ms, value, json!({}))
 }
 
-/// Sends all of them, in batches as large as they may be, and sees every one accepted.
+/// Sends all of them in batches of the maximum size, and checks that all are accepted.
 #[track_caller]
 pub(crate) fn send(client: &Client, points: &[Value]) {
     for part in points.chunks(BATCH_MAX) {
@@ -38,14 +37,20 @@ pub(crate) fn send(client: &Client, points: &[Value]) {
     }
 }
 
-/// Asks for a metric between two times; `rest` is further parameters, each with its `&`.
+/// Queries a metric between two times; `rest` is further parameters, each with its `&`.
 #[track_caller]
-pub(crate) fn ask(client: &Client, name: &str, from: i64, to: i64, rest: &str) -> Answer {
+pub(crate) fn query_metric(
+    client: &Client,
+    name: &str,
+    from: i64,
+    to: i64,
+    rest: &str,
+) -> Response {
     let (from, to) = (iso(from), iso(to));
     client.get(&format!("/api/v1/metrics/{}/query?from={from}&to={to}{rest}", encoded(name)))
 }
 
-/// The series of an answer as pairs of the milliseconds since [`T0`] and the value.
+/// Returns the series of a response as pairs of the milliseconds since [`T0`] and the value.
 #[track_caller]
 pub(crate) fn pairs(series: &Value) -> Vec<(i64, f64)> {
     let Some(items) = series.as_array() else { panic!("{series} is not a series") };
@@ -56,14 +61,15 @@ pub(crate) fn pairs(series: &Value) -> Vec<(i64, f64)> {
     items.iter().map(pair).collect()
 }
 
-/// The one number that a metric adds up to, whatever the buckets.
+/// Returns the sum of a metric over all buckets.
 #[track_caller]
 pub(crate) fn total(client: &Client, name: &str, from: i64, to: i64) -> f64 {
-    let answer = ask(client, name, from, to, "&aggregation=sum&interval=1d");
-    pairs(&answer.data(200)["series"]).iter().map(|(_, value)| value).sum()
+    let response = query_metric(client, name, from, to, "&aggregation=sum&interval=1d");
+    pairs(&response.data(200)["series"]).iter().map(|(_, value)| value).sum()
 }
 
-/// The definitions that tests made, by name: the server also writes metrics about itself.
+/// Returns the definitions that tests created, sorted by name: the server also writes metrics about
+/// itself.
 #[track_caller]
 pub(crate) fn definitions(client: &Client) -> Vec<Value> {
     let listed = client.get("/api/v1/metrics?limit=1000").data(200);
@@ -73,7 +79,7 @@ pub(crate) fn definitions(client: &Client) -> Vec<Value> {
     listed.as_array().into_iter().flatten().filter(own).cloned().collect()
 }
 
-/// A name as one segment of a path: everything but letters and digits percent-encoded.
+/// Returns a name as one path segment: everything but letters and digits is percent-encoded.
 pub(crate) fn encoded(name: &str) -> String {
     let mut path = String::new();
     for byte in name.bytes() {

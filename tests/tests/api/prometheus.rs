@@ -1,16 +1,16 @@
-//! A real Prometheus writes to the server: what it scraped is there, once, whatever restarts in
-//! between.
+//! A real Prometheus writes to the server: scraped samples are stored exactly once, whatever
+//! restarts in between.
 
 use prost::Message;
 use telltale_tests::{
     Client, DAY_MS, HOUR_MS, Prometheus, Relay, ScrapedPage, Server, eventually, now_ms,
 };
 
-use crate::points::{ask, pairs, total};
+use crate::points::{pairs, query_metric, total};
 
 const TEXT: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// What a program shows of itself that has done so many jobs.
+/// Returns the exposition of a program that has completed this many jobs.
 fn shown(jobs: u32, depth: f64) -> String {
     let (quick, all) = (jobs / 2, jobs);
     format!(
@@ -29,7 +29,7 @@ fn shown(jobs: u32, depth: f64) -> String {
     )
 }
 
-/// What a counter has grown by since the test began.
+/// Returns the increase of a counter since the test began.
 fn grown(client: &Client, name: &str) -> f64 {
     total(client, name, now_ms() - HOUR_MS, now_ms() + HOUR_MS)
 }
@@ -38,11 +38,12 @@ fn exists(client: &Client, name: &str) -> bool {
     client.get(&format!("/api/v1/metrics/{name}")).status == 200
 }
 
-/// Waits until a counter has a second reading, and with it a first one to be compared with.
+/// Waits until a counter has a second sample, which can be compared with the first.
 fn is_compared(client: &Client, name: &str) {
     eventually("two readings", || {
-        let answer = ask(client, name, now_ms() - HOUR_MS, now_ms() + HOUR_MS, "&interval=1d");
-        let has_points = answer.status == 200 && !pairs(&answer.data(200)["series"]).is_empty();
+        let response =
+            query_metric(client, name, now_ms() - HOUR_MS, now_ms() + HOUR_MS, "&interval=1d");
+        let has_points = response.status == 200 && !pairs(&response.data(200)["series"]).is_empty();
         has_points.then_some(())
     });
 }
@@ -56,28 +57,28 @@ fn grows_to(client: &Client, name: &str, expected: f64) {
     });
 }
 
-/// Shows a gauge that nothing else has shown, and waits until it has arrived: so has what was shown
-/// before.
+/// Exposes a gauge that nothing else exposes, and waits until it is stored: then everything exposed
+/// before is stored too.
 #[track_caller]
 fn catches_up(client: &Client, page: &ScrapedPage, jobs: u32, depth: f64) {
     page.show(shown(jobs, depth));
     eventually("the newest gauge", || {
         let rest = "&aggregation=last&interval=1d";
-        let answer = ask(client, "depth", now_ms() - HOUR_MS, now_ms() + HOUR_MS, rest);
-        let last = pairs(&answer.data(200)["series"]).last().map(|(_, value)| *value);
+        let response = query_metric(client, "depth", now_ms() - HOUR_MS, now_ms() + HOUR_MS, rest);
+        let last = pairs(&response.data(200)["series"]).last().map(|(_, value)| *value);
         (last == Some(depth)).then_some(())
     });
 }
 
 fn is_scraped_again(page: &ScrapedPage) {
     let before = page.scrapes();
-    // The scrape that is under way may have begun before, and Prometheus may give up on one when
-    // the machine is busy.
+    // The scrape in progress may have begun before, and Prometheus may abandon one when the machine
+    // is busy.
     eventually("some more scrapes", || (page.scrapes() >= before + 4).then_some(()));
 }
 
 #[test]
-fn counters_gauges_and_histograms_arrive() {
+fn counters_gauges_and_histograms_are_stored() {
     let server = Server::start();
     let client = server.client();
     let page = ScrapedPage::new(TEXT, shown(10, 1.0));
@@ -100,7 +101,8 @@ fn counters_gauges_and_histograms_arrive() {
     }
     let by = |name: &str, tag: &str| {
         let rest = format!("&aggregation=sum&interval=1d&group_by=tags.{tag}");
-        let data = ask(&client, name, now_ms() - HOUR_MS, now_ms() + DAY_MS, &rest).data(200);
+        let data =
+            query_metric(&client, name, now_ms() - HOUR_MS, now_ms() + DAY_MS, &rest).data(200);
         move |value: &str| {
             let series = pairs(&data["groups"][value]);
             series.iter().map(|(_, value)| value).sum::<f64>()
@@ -119,7 +121,7 @@ fn counters_gauges_and_histograms_arrive() {
 }
 
 #[test]
-fn resets_and_restarts_lose_and_double_nothing() {
+fn resets_and_restarts_neither_lose_nor_duplicate_samples() {
     let mut server = Server::start();
     let relay = Relay::to(server.address());
     let page = ScrapedPage::new(TEXT, shown(0, 0.0));
@@ -128,7 +130,7 @@ fn resets_and_restarts_lose_and_double_nothing() {
     page.show(shown(10, 1.0));
     grows_to(&server.client(), "jobs_total", 10.0);
 
-    // The server is killed, and the program counts on and starts anew meanwhile.
+    // The server is killed, and the program continues to count and is restarted meanwhile.
     server.kill9();
     for jobs in [25, 30, 4] {
         page.show(shown(jobs, 2.0));
@@ -138,8 +140,7 @@ fn resets_and_restarts_lose_and_double_nothing() {
     relay.lead_to(server.address());
     grows_to(&server.client(), "jobs_total", 34.0);
 
-    // What was stored is sent again when its answer is lost: the same request, until one is
-    // answered.
+    // A stored request is repeated when its response is lost, until there is a response.
     relay.lead_nowhere();
     server.kill9();
     page.show(shown(9, 3.0));
@@ -147,14 +148,14 @@ fn resets_and_restarts_lose_and_double_nothing() {
     server.restart();
     let lost = relay.lost();
     relay.lose_answers_of(server.address());
-    eventually("three lost answers", || (relay.lost() >= lost + 3).then_some(()));
+    eventually("three dropped responses", || (relay.lost() >= lost + 3).then_some(()));
     relay.lead_nowhere();
     page.show(shown(12, 4.0));
     is_scraped_again(&page);
     relay.lead_to(server.address());
     grows_to(&server.client(), "jobs_total", 42.0);
 
-    // Both stop in good order, with blocks in between.
+    // Both stop regularly, with blocks in between.
     let client = server.client();
     assert_eq!(client.post("/api/v1/admin/seal", &serde_json::json!({})).status, 200);
     prometheus.restart();
@@ -168,8 +169,7 @@ fn resets_and_restarts_lose_and_double_nothing() {
     assert_eq!(grown(&server.client(), "latency_seconds_count"), 43.0);
 }
 
-/// The parts of the exposition that has native histograms: what a program shows that speaks
-/// protobuf.
+/// The messages of the protobuf exposition format with native histograms.
 #[derive(Clone, PartialEq, Message)]
 struct MetricFamily {
     #[prost(string, tag = "1")]
@@ -202,7 +202,7 @@ struct Shown {
     positive_delta: Vec<i64>,
 }
 
-/// So many values in (1, 2], whose sum is half as much again.
+/// Returns a histogram of this many values in (1, 2], with the sum 1.5 × the count.
 fn native(values: u32) -> Vec<u8> {
     let histogram = Shown {
         sample_count: u64::from(values),
@@ -227,14 +227,13 @@ fn native_histograms_become_distributions() {
     let relay = Relay::to(server.address());
     let page = ScrapedPage::new(PROTOBUF, native(10));
     let _prometheus = Prometheus::start(page.address(), relay.address());
-    // What was there before anybody looked is no value of ours: only that Prometheus sends is to be
-    // seen.
+    // Values from before the first scrape are not stored; only that Prometheus sends is visible.
     eventually("the first scrape", || exists(&server.client(), "up").then_some(()));
     is_scraped_again(&page);
     let count = |client: &Client| {
         let rest = "&aggregation=count&interval=1d";
-        let answer = ask(client, "size", now_ms() - HOUR_MS, now_ms() + HOUR_MS, rest);
-        pairs(&answer.data(200)["series"]).iter().map(|(_, value)| value).sum::<f64>()
+        let response = query_metric(client, "size", now_ms() - HOUR_MS, now_ms() + HOUR_MS, rest);
+        pairs(&response.data(200)["series"]).iter().map(|(_, value)| value).sum::<f64>()
     };
     page.show(native(25));
     eventually("15 values", || (count(&server.client()) == 15.0).then_some(()));
@@ -248,7 +247,8 @@ fn native_histograms_become_distributions() {
     assert_eq!(client.get("/api/v1/metrics/size").data(200)["type"], "distribution");
     assert_eq!(grown(&client, "size"), 30.0, "the sum of the 20 values");
     let rest = "&aggregation=p50&interval=1d";
-    let data = ask(&client, "size", now_ms() - HOUR_MS, now_ms() + HOUR_MS, rest).data(200);
+    let data =
+        query_metric(&client, "size", now_ms() - HOUR_MS, now_ms() + HOUR_MS, rest).data(200);
     for (_, median) in pairs(&data["series"]) {
         assert!((1.0..=2.0).contains(&median), "{median}");
     }

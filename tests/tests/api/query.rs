@@ -1,17 +1,17 @@
-//! Questions about gauges and counters: `GET /api/v1/metrics/{name}/query`, and of several at once:
-//! `GET /api/v1/query`.
+//! Queries of gauges and counters: `GET /api/v1/metrics/{name}/query`, and of several metrics: `GET
+//! /api/v1/query`.
 
 use serde_json::{Value, json};
 use telltale_tests::{
     Client, DAY_MS, HOUR_MS, MINUTE_MS, Server, covers, iso, now_ms, parse_iso, same,
 };
 
-use crate::points::{T0, ask, encoded, gauge, pairs, point, send};
+use crate::points::{T0, encoded, gauge, pairs, point, query_metric, send};
 
 const FIVE_MINUTES_MS: i64 = 5 * MINUTE_MS;
 
-/// Three hosts within two hours: `a` and `b` in the first minutes, `c`, which has no region, an
-/// hour later.
+/// Writes three hosts within two hours: `a` and `b` in the first minutes, `c`, which has no region,
+/// an hour later.
 fn story() -> (Server, Client) {
     let server = Server::start();
     let client = server.client();
@@ -32,8 +32,8 @@ fn story() -> (Server, Client) {
 }
 
 #[track_caller]
-fn answers(client: &Client, rest: &str, expected: &[(i64, f64)]) {
-    let data = ask(client, "cpu", T0, T0 + 2 * HOUR_MS, rest).data(200);
+fn responses(client: &Client, rest: &str, expected: &[(i64, f64)]) {
+    let data = query_metric(client, "cpu", T0, T0 + 2 * HOUR_MS, rest).data(200);
     assert_eq!(pairs(&data["series"]), expected, "{rest}: {data}");
 }
 
@@ -42,14 +42,14 @@ fn each_aggregation_of_a_gauge() {
     covers!("GET /api/v1/metrics/{name}/query", Happy);
     let (_server, client) = story();
     let at = |avg, b, c| [(0, avg), (FIVE_MINUTES_MS, b), (HOUR_MS, c)];
-    answers(&client, "&interval=5m", &at(4.75, 20.0, 7.0));
-    answers(&client, "&interval=5m&aggregation=avg", &at(4.75, 20.0, 7.0));
-    answers(&client, "&interval=5m&aggregation=last", &at(5.0, 20.0, 7.0));
-    answers(&client, "&interval=5m&aggregation=min", &at(1.0, 20.0, 7.0));
-    answers(&client, "&interval=5m&aggregation=max", &at(10.0, 20.0, 7.0));
-    answers(&client, "&interval=1h&aggregation=max", &[(0, 20.0), (HOUR_MS, 7.0)]);
-    answers(&client, "&interval=1d&aggregation=last", &[(0, 7.0)]);
-    answers(
+    responses(&client, "&interval=5m", &at(4.75, 20.0, 7.0));
+    responses(&client, "&interval=5m&aggregation=avg", &at(4.75, 20.0, 7.0));
+    responses(&client, "&interval=5m&aggregation=last", &at(5.0, 20.0, 7.0));
+    responses(&client, "&interval=5m&aggregation=min", &at(1.0, 20.0, 7.0));
+    responses(&client, "&interval=5m&aggregation=max", &at(10.0, 20.0, 7.0));
+    responses(&client, "&interval=1h&aggregation=max", &[(0, 20.0), (HOUR_MS, 7.0)]);
+    responses(&client, "&interval=1d&aggregation=last", &[(0, 7.0)]);
+    responses(
         &client,
         "&interval=1m&aggregation=last",
         &[(0, 3.0), (MINUTE_MS, 5.0), (FIVE_MINUTES_MS, 20.0), (HOUR_MS, 7.0)],
@@ -57,14 +57,14 @@ fn each_aggregation_of_a_gauge() {
 }
 
 #[test]
-fn an_answer_says_what_it_answers() {
+fn a_response_describes_its_query() {
     let (_server, client) = story();
-    let data = ask(&client, "cpu", T0, T0 + FIVE_MINUTES_MS, "&interval=5m").data(200);
+    let data = query_metric(&client, "cpu", T0, T0 + FIVE_MINUTES_MS, "&interval=5m").data(200);
     let series = json!([{"timestamp": iso(T0), "value": 4.75}]);
     same(&data, &json!({"name": "cpu", "aggregation": "avg", "interval": "5m", "series": series}));
 
     let rest = "&interval=5m&aggregation=min,max,last";
-    let data = ask(&client, "cpu", T0, T0 + FIVE_MINUTES_MS, rest).data(200);
+    let data = query_metric(&client, "cpu", T0, T0 + FIVE_MINUTES_MS, rest).data(200);
     let series = json!([{"timestamp": iso(T0), "min": 1, "max": 10, "last": 5}]);
     same(&data, &json!({"name": "cpu", "interval": "5m", "series": series}));
 }
@@ -74,7 +74,7 @@ fn groups_are_the_values_of_tags() {
     let (_server, client) = story();
     let groups = |rest: &str| {
         let rest = format!("&interval=1h{rest}");
-        ask(&client, "cpu", T0, T0 + 2 * HOUR_MS, &rest).data(200)["groups"].clone()
+        query_metric(&client, "cpu", T0, T0 + 2 * HOUR_MS, &rest).data(200)["groups"].clone()
     };
     let (first, second) = (iso(T0), iso(T0 + HOUR_MS));
     same(
@@ -97,7 +97,7 @@ fn groups_are_the_values_of_tags() {
 }
 
 #[test]
-fn filters_choose_series() {
+fn filters_select_series() {
     let (_server, client) = story();
     let day = |filter: &str| format!("&interval=1d&aggregation=max{filter}");
     for (filter, expected) in [
@@ -114,16 +114,16 @@ fn filters_choose_series() {
         ("&tags[absent]=!x", Some(20.0)),
     ] {
         let expected: Vec<(i64, f64)> = expected.map(|value| (0, value)).into_iter().collect();
-        answers(&client, &day(filter), &expected);
+        responses(&client, &day(filter), &expected);
     }
 }
 
 #[test]
-fn a_range_is_half_open_and_cuts_its_first_and_last_bucket() {
+fn a_range_is_half_open_and_limits_its_first_and_last_bucket() {
     let (_server, client) = story();
     let max = |from: i64, to: i64| {
         let rest = "&interval=5m&aggregation=max";
-        pairs(&ask(&client, "cpu", T0 + from, T0 + to, rest).data(200)["series"])
+        pairs(&query_metric(&client, "cpu", T0 + from, T0 + to, rest).data(200)["series"])
     };
     assert_eq!(max(0, 1), [(0, 1.0)]);
     assert_eq!(max(1, 10_000), []);
@@ -135,12 +135,12 @@ fn a_range_is_half_open_and_cuts_its_first_and_last_bucket() {
 }
 
 #[test]
-fn empty_buckets_are_filled_as_asked() {
+fn empty_buckets_are_filled_as_requested() {
     let (_server, client) = story();
     let filled = |how: &str| {
         let rest = format!("&interval=5m&aggregation=max&fill={how}");
         let to = T0 + 2 * FIVE_MINUTES_MS + 1;
-        ask(&client, "cpu", T0 - FIVE_MINUTES_MS, to, &rest).data(200)["series"].clone()
+        query_metric(&client, "cpu", T0 - FIVE_MINUTES_MS, to, &rest).data(200)["series"].clone()
     };
     let values = |how: &str| -> Vec<Value> {
         let series = filled(how);
@@ -154,28 +154,29 @@ fn empty_buckets_are_filled_as_asked() {
 }
 
 #[test]
-fn counters_are_summed_and_rated() {
+fn counters_have_sums_and_rates() {
     let server = Server::start();
     let client = server.client();
     let count = |ms: i64, value: f64, host: &str| {
         point("hits", "counter", T0 + ms, value, json!({"host": host}))
     };
-    // Equal times, and even equal points, never replace one another.
+    // Samples of a counter never replace each other, even if they are equal.
     send(&client, &[count(0, 1.0, "a"), count(0, 1.0, "a"), count(0, 2.5, "b")]);
     send(&client, &[count(90_000, -0.5, "a"), count(HOUR_MS, 60.0, "b")]);
     let hits = |from: i64, to: i64, rest: &str| {
-        pairs(&ask(&client, "hits", T0 + from, T0 + to, rest).data(200)["series"])
+        pairs(&query_metric(&client, "hits", T0 + from, T0 + to, rest).data(200)["series"])
     };
     assert_eq!(hits(0, HOUR_MS, "&interval=1m"), [(0, 4.5), (MINUTE_MS, -0.5)]);
     assert_eq!(hits(0, HOUR_MS, "&interval=5m&aggregation=sum"), [(0, 4.0)]);
     assert_eq!(hits(0, HOUR_MS, "&interval=5m&aggregation=rate"), [(0, 4.0 / 300.0)]);
-    // A cut bucket is rated by the seconds that lie in the range.
+    // The rate of a partial bucket is per second of the range in it.
     assert_eq!(hits(0, 100_000, "&interval=5m&aggregation=rate"), [(0, 4.0 / 100.0)]);
     assert_eq!(
         hits(60_000, 2 * HOUR_MS, "&interval=1h&aggregation=rate"),
         [(0, -0.5 / 3_540.0), (HOUR_MS, 60.0 / 3_600.0)]
     );
-    let both = ask(&client, "hits", T0, T0 + MINUTE_MS, "&interval=1m&aggregation=sum,rate");
+    let both =
+        query_metric(&client, "hits", T0, T0 + MINUTE_MS, "&interval=1m&aggregation=sum,rate");
     same(
         &both.data(200)["series"],
         &json!([{"timestamp": iso(T0), "sum": 4.5, "rate": 4.5 / 60.0}]),
@@ -183,7 +184,7 @@ fn counters_are_summed_and_rated() {
 }
 
 #[test]
-fn without_an_interval_the_finest_that_a_screen_can_show() {
+fn the_default_interval_is_the_finest_that_a_screen_can_show() {
     let server = Server::start();
     let client = server.client();
     send(&client, &[gauge("a", T0, 1.0)]);
@@ -198,16 +199,16 @@ fn without_an_interval_the_finest_that_a_screen_can_show() {
         (63 * DAY_MS, "1d"),
         (1_400 * DAY_MS, "1d"),
     ] {
-        let data = ask(&client, "a", T0 - length + 1, T0 + 1, "").data(200);
-        // A range that begins within a bucket touches one bucket more than its length fills.
-        let aligned = ask(&client, "a", T0, T0 + length, "").data(200);
+        let data = query_metric(&client, "a", T0 - length + 1, T0 + 1, "").data(200);
+        // A range that begins within a bucket overlaps one bucket more than its length.
+        let aligned = query_metric(&client, "a", T0, T0 + length, "").data(200);
         assert_eq!(aligned["interval"], expected, "{length} ms");
         assert_eq!(pairs(&data["series"]).len(), 1, "{length} ms");
     }
 }
 
 #[test]
-fn without_a_range_the_last_hour() {
+fn the_default_range_is_the_last_hour() {
     let server = Server::start();
     let client = server.client();
     let now = now_ms();
@@ -253,7 +254,7 @@ fn the_last_written_gauge_point_of_an_instant_counts() {
     }
     send(&client, &[gauge("a", T0 + 1, 4.0), gauge("a", T0 + 1, 5.0)]);
     let rest = "&interval=1m&aggregation=min,max,avg,last";
-    let series = ask(&client, "a", T0, T0 + 2, rest).data(200)["series"].clone();
+    let series = query_metric(&client, "a", T0, T0 + 2, rest).data(200)["series"].clone();
     same(&series, &json!([{"timestamp": iso(T0), "min": 1, "max": 5, "avg": 3, "last": 5}]));
 }
 
@@ -264,16 +265,19 @@ fn the_latest_point_over_all_series_is_the_last() {
     let at = |ms: i64, value: f64, host: &str| {
         point("a", "gauge", T0 + ms, value, json!({"host": host}))
     };
-    // Of two series with points of the same instant, the one that came later into being counts.
+    // Of two series with samples at the same time, the more recently created one counts.
     send(&client, &[at(5, 1.0, "first")]);
     send(&client, &[at(5, 2.0, "second")]);
     send(&client, &[at(5, 3.0, "first"), at(4, 9.0, "second")]);
     let rest = "&interval=1m&aggregation=last";
-    assert_eq!(pairs(&ask(&client, "a", T0, T0 + 60_000, rest).data(200)["series"]), [(0, 2.0)]);
+    assert_eq!(
+        pairs(&query_metric(&client, "a", T0, T0 + 60_000, rest).data(200)["series"]),
+        [(0, 2.0)]
+    );
 }
 
 #[test]
-fn late_points_land_in_the_bucket_of_their_time() {
+fn late_points_count_in_the_bucket_of_their_timestamp() {
     let server = Server::start();
     let client = server.client();
     for days in [0, -400, -1, -30, -10_000] {
@@ -281,18 +285,18 @@ fn late_points_land_in_the_bucket_of_their_time() {
     }
     for days in [0, -1, -30, -400, -10_000] {
         let at = T0 + days * DAY_MS;
-        let data = ask(&client, "a", at, at + DAY_MS, "&interval=1d").data(200);
+        let data = query_metric(&client, "a", at, at + DAY_MS, "&interval=1d").data(200);
         assert_eq!(pairs(&data["series"]), [(days * DAY_MS, days as f64)]);
     }
 }
 
 #[test]
-fn a_question_that_cannot_be_answered_is_refused() {
+fn an_invalid_query_is_refused() {
     covers!("GET /api/v1/metrics/{name}/query", Refusal);
     let (_server, client) = story();
     let refused = |query: &str, status: u16, code: &str| {
-        let answer = client.get(&format!("/api/v1/metrics/cpu/query?{query}"));
-        answer.refused(status, code)
+        let response = client.get(&format!("/api/v1/metrics/cpu/query?{query}"));
+        response.refused(status, code)
     };
     client.get("/api/v1/metrics/nothing/query").refused(404, "metric_not_found");
     for aggregation in ["sum", "p95", "count", "rate", "AVG", "", "avg,", "avg,sum", "median"] {
@@ -314,17 +318,17 @@ fn a_question_that_cannot_be_answered_is_refused() {
     refused("from=1970-01-01&to=2024-02-10T00:00Z&interval=1h", 422, "invalid_range");
     let keys = "tags.a,tags.b,tags.c,tags.d,tags.e";
     for group_by in ["host", "tags.", "tags", "", keys, "tags.host,tags.host"] {
-        let answer = client.get(&format!("/api/v1/metrics/cpu/query?group_by={group_by}"));
-        answer.refused_for(400, "invalid_parameter", "group_by");
+        let response = client.get(&format!("/api/v1/metrics/cpu/query?group_by={group_by}"));
+        response.refused_for(400, "invalid_parameter", "group_by");
     }
     for fill in ["linear", "", "NULL"] {
-        let answer = client.get(&format!("/api/v1/metrics/cpu/query?fill={fill}"));
-        answer.refused_for(400, "invalid_parameter", "fill");
+        let response = client.get(&format!("/api/v1/metrics/cpu/query?fill={fill}"));
+        response.refused_for(400, "invalid_parameter", "fill");
     }
 }
 
 #[test]
-fn one_question_of_several_metrics_is_answered_as_each_would_be() {
+fn a_query_of_several_metrics_equals_single_queries() {
     covers!("GET /api/v1/query", Happy);
     let (_server, client) = story();
     send(&client, &[gauge("disk/used", T0, 1.5), gauge("disk/used", T0 + HOUR_MS, 2.5)]);
@@ -334,7 +338,7 @@ fn one_question_of_several_metrics_is_answered_as_each_would_be() {
         let names = ["cpu", "disk/used", "cpu"];
         let each: Vec<Value> = names
             .iter()
-            .map(|name| ask(&client, name, T0, T0 + 2 * HOUR_MS, rest).data(200))
+            .map(|name| query_metric(&client, name, T0, T0 + 2 * HOUR_MS, rest).data(200))
             .collect();
         let asked = names.map(|name| format!("metric={}&", encoded(name))).concat();
         let all = client.get(&format!("/api/v1/query?{asked}{span}")).data(200);
@@ -343,7 +347,7 @@ fn one_question_of_several_metrics_is_answered_as_each_would_be() {
 }
 
 #[test]
-fn a_question_of_several_metrics_is_refused_when_one_of_them_cannot_answer() {
+fn a_query_of_several_metrics_is_refused_when_one_is_invalid() {
     covers!("GET /api/v1/query", Refusal);
     let (_server, client) = story();
     let none = client.get("/api/v1/query?interval=1m");
@@ -358,7 +362,7 @@ fn a_question_of_several_metrics_is_refused_when_one_of_them_cannot_answer() {
 }
 
 #[test]
-fn times_of_answers_are_the_starts_of_their_buckets() {
+fn timestamps_of_results_are_bucket_starts() {
     let server = Server::start();
     let client = server.client();
     let odd = T0 + 7 * DAY_MS + 13 * HOUR_MS + 37 * MINUTE_MS + 11_111;
@@ -366,14 +370,15 @@ fn times_of_answers_are_the_starts_of_their_buckets() {
     for (interval, width) in
         [("1m", MINUTE_MS), ("5m", FIVE_MINUTES_MS), ("1h", HOUR_MS), ("1d", DAY_MS)]
     {
-        let data = ask(&client, "a", odd, odd + 1, &format!("&interval={interval}")).data(200);
+        let data =
+            query_metric(&client, "a", odd, odd + 1, &format!("&interval={interval}")).data(200);
         let start = parse_iso(data["series"][0]["timestamp"].as_str().unwrap_or_default());
         assert_eq!(start, odd - odd.rem_euclid(width), "{interval}");
     }
 }
 
 #[test]
-fn a_parameter_that_is_misspelled_is_refused_with_the_one_that_was_meant() {
+fn a_misspelled_parameter_is_refused_with_a_suggestion() {
     let server = Server::start();
     let client = server.client();
     send(&client, &[gauge("cpu", T0, 1.0)]);
@@ -384,8 +389,8 @@ fn a_parameter_that_is_misspelled_is_refused_with_the_one_that_was_meant() {
         ("query?metric=cpu&aggregations=avg", "aggregations", "did you mean aggregation?"),
         ("events?user=ann", "user", "did you mean user_id?"),
     ] {
-        let answer = client.get(&format!("/api/v1/{path}"));
-        answer.refused_for(400, "invalid_parameter", field);
-        assert!(answer.text().contains(meant), "{path}: {}", answer.summary());
+        let response = client.get(&format!("/api/v1/{path}"));
+        response.refused_for(400, "invalid_parameter", field);
+        assert!(response.text().contains(meant), "{path}: {}", response.summary());
     }
 }

@@ -1,5 +1,5 @@
-//! The tour of the README and the guides work as printed: every block of commands runs, in order,
-//! on a real server, and responds with what is printed below it.
+//! The tour of the README and the guides work as printed: every block of commands is run in order
+//! on a real server, and returns the response printed below it.
 
 use std::process::Command;
 
@@ -8,7 +8,7 @@ use telltale_tests::{ADMIN_KEY, Server, masked, same, telltale};
 
 const README: &str = include_str!("../../../README.md");
 const GUIDES: &str = include_str!("../../../docs/guides.md");
-/// Where they say that the server listens.
+/// The server address in the pages.
 const PRINTED_ADDRESS: &str = "127.0.0.1:8080";
 
 /// A block of a page: its language and its text.
@@ -18,7 +18,7 @@ struct Block {
     text: String,
 }
 
-/// The blocks of a page, or of a section of it.
+/// Returns the blocks of a page, or of a section of it.
 fn blocks(page: &str) -> Vec<Block> {
     let mut blocks: Vec<Block> = Vec::new();
     let mut open = false;
@@ -41,7 +41,7 @@ fn blocks(page: &str) -> Vec<Block> {
     blocks
 }
 
-/// Runs a block as a shell would, with the key and the program at hand, and returns what it prints.
+/// Runs a block in a shell with the key and the program, and returns its output.
 #[track_caller]
 fn run(server: &Server, text: &str) -> String {
     let script = text.replace(PRINTED_ADDRESS, &server.address().to_string());
@@ -54,15 +54,15 @@ fn run(server: &Server, text: &str) -> String {
         .env("KEY", ADMIN_KEY)
         .output();
     let Ok(output) = output else { panic!("there is no shell") };
-    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    let stdout = String::from_utf8_lossy(&output.stdout).into_owned();
     let error = String::from_utf8_lossy(&output.stderr);
-    assert!(output.status.success(), "{text}\n{said}\n{error}");
-    said
+    assert!(output.status.success(), "{text}\n{stdout}\n{error}");
+    stdout
 }
 
-/// Runs the blocks of commands in order, each with the functions that the ones before define, and
-/// compares what they respond with the block of JSON that follows, if one does. A response with an
-/// error is a failure where it is not printed.
+/// Runs the blocks of commands in order, each with the functions that earlier blocks define, and
+/// compares their output with the following block of JSON, if there is one. A response with an
+/// error that is not printed is a failure.
 #[track_caller]
 fn works(page: &str, commands_min: usize) {
     let blocks = blocks(page);
@@ -73,17 +73,17 @@ fn works(page: &str, commands_min: usize) {
     for (at, block) in blocks.iter().enumerate() {
         match block.language.as_str() {
             "sh" => {
-                let answers = answers(&run(&server, &format!("{functions}{}", block.text)));
+                let responses = responses(&run(&server, &format!("{functions}{}", block.text)));
                 let printed = blocks.get(at + 1).filter(|next| next.language == "json");
-                let last = answers.len().saturating_sub(usize::from(printed.is_some()));
-                for answer in answers.iter().take(last) {
-                    assert!(answer.get("error").is_none(), "{}\n{answer}", block.text);
+                let last = responses.len().saturating_sub(usize::from(printed.is_some()));
+                for response in responses.iter().take(last) {
+                    assert!(response.get("error").is_none(), "{}\n{response}", block.text);
                 }
                 if let Some(printed) = printed {
-                    let Some(answer) = answers.last() else {
+                    let Some(response) = responses.last() else {
                         panic!("no response: {}", block.text)
                     };
-                    same(&masked(answer), &masked(&parsed(&printed.text)));
+                    same(&masked(response), &masked(&parsed(&printed.text)));
                 }
                 let defines = |line: &&str| line.contains("() {") && line.ends_with('}');
                 functions.extend(block.text.lines().filter(defines).map(|f| format!("{f}\n")));
@@ -105,8 +105,8 @@ fn the_guides_work_as_printed() {
     works(GUIDES, 20);
 }
 
-/// The responses in what a block printed: JSON values, one after the other on each line.
-fn answers(printed: &str) -> Vec<Value> {
+/// Returns the responses in the output of a block: JSON values, one per line.
+fn responses(printed: &str) -> Vec<Value> {
     printed
         .lines()
         .flat_map(|line| {

@@ -1,14 +1,14 @@
-//! Prometheus remote-write over HTTP, both versions: what is stored, what is refused, and what
-//! agents are reported.
+//! Prometheus remote-write over HTTP, both versions: stored data, refusals, and what is reported to
+//! agents.
 
 use serde_json::{Value, json};
 use telltale_tests::remote_write::{
     Histogram, Metadata, MetricMetadata, RequestV2, TimeSeries, WriteRequest, pack, packed, sample,
     series,
 };
-use telltale_tests::{Answer, Client, MINUTE_MS, Server, Setup, covers, now_ms};
+use telltale_tests::{Client, MINUTE_MS, Response, Server, Setup, covers, now_ms};
 
-use crate::points::{T0, ask, pairs, total};
+use crate::points::{T0, pairs, query_metric, total};
 
 const PATH: &str = "/api/v1/write";
 const V1: &str = "application/x-protobuf";
@@ -16,30 +16,31 @@ const V2: &str = "application/x-protobuf;proto=io.prometheus.write.v2.Request";
 const STALE: f64 = f64::from_bits(0x7ff0_0000_0000_0002);
 
 /// Sends a body as an agent does.
-fn send(client: &Client, content_type: &str, body: Vec<u8>) -> Answer {
+fn send(client: &Client, content_type: &str, body: Vec<u8>) -> Response {
     let request = client.request("POST", PATH).header("content-type", content_type);
     request.header("content-encoding", "snappy").body(body).send()
 }
 
-fn write(client: &Client, timeseries: Vec<TimeSeries>) -> Answer {
+fn write(client: &Client, timeseries: Vec<TimeSeries>) -> Response {
     send(client, V1, packed(&WriteRequest { timeseries, metadata: Vec::new() }))
 }
 
-fn write_v2(client: &Client, request: &RequestV2) -> Answer {
+fn write_v2(client: &Client, request: &RequestV2) -> Response {
     send(client, V2, packed(request))
 }
 
-/// The numbers of samples, histograms and exemplars that an answer to version 2 says were written.
-fn written(answer: &Answer) -> [&str; 3] {
+/// Returns the numbers of samples, histograms and exemplars that a response of version 2 reports as
+/// written.
+fn written(response: &Response) -> [&str; 3] {
     ["samples", "histograms", "exemplars"]
-        .map(|what| answer.must_header(&format!("x-prometheus-remote-write-{what}-written")))
+        .map(|what| response.must_header(&format!("x-prometheus-remote-write-{what}-written")))
 }
 
 fn minutes(client: &Client, name: &str, rest: &str) -> Vec<(i64, f64)> {
     let rest = format!("&interval=1m{rest}");
-    let answer = ask(client, name, T0, T0 + 60 * MINUTE_MS, &rest);
+    let response = query_metric(client, name, T0, T0 + 60 * MINUTE_MS, &rest);
     let minute = |(ms, value): (i64, f64)| (ms / MINUTE_MS, value);
-    pairs(&answer.data(200)["series"]).into_iter().map(minute).collect()
+    pairs(&response.data(200)["series"]).into_iter().map(minute).collect()
 }
 
 fn at(minute: i64) -> i64 {
@@ -52,13 +53,13 @@ fn both_versions_are_stored() {
     let server = Server::start();
     let client = server.client();
     let labels = [("__name__", "load"), ("host", "a"), ("rack", "")];
-    let answer = write(&client, vec![series(&labels, &[(at(0), 1.5), (at(1), 2.5)])]);
-    assert_eq!((answer.status, answer.body.len()), (204, 0), "{}", answer.summary());
-    assert_eq!(answer.header("x-prometheus-remote-write-samples-written"), None);
+    let response = write(&client, vec![series(&labels, &[(at(0), 1.5), (at(1), 2.5)])]);
+    assert_eq!((response.status, response.body.len()), (204, 0), "{}", response.summary());
+    assert_eq!(response.header("x-prometheus-remote-write-samples-written"), None);
     let mut request = RequestV2::new();
     request.series(&labels).samples = vec![sample(at(2), 3.5), sample(at(3), STALE)];
-    let answer = write_v2(&client, &request);
-    assert_eq!((answer.status, written(&answer)), (204, ["2", "0", "0"]));
+    let response = write_v2(&client, &request);
+    assert_eq!((response.status, written(&response)), (204, ["2", "0", "0"]));
     let expected = [(0, 1.5), (1, 2.5), (2, 3.5)];
     assert_eq!(minutes(&client, "load", "&tags[host]=a&aggregation=last"), expected);
     let keys = client.get("/api/v1/metrics/load/tags").data(200);
@@ -66,7 +67,7 @@ fn both_versions_are_stored() {
 }
 
 #[test]
-fn agents_that_say_less_are_understood() {
+fn optional_headers_may_be_missing() {
     let server = Server::start();
     let client = server.client();
     let body = |value| {
@@ -80,7 +81,7 @@ fn agents_that_say_less_are_understood() {
     let named = "application/x-protobuf; proto=prometheus.WriteRequest";
     assert_eq!(post().header("content-type", named).body(packed(&body(2.0))).send().status, 204);
     assert_eq!(last(), 2.0);
-    // Not packed, or packed as on the other routes: then it is said.
+    // Uncompressed, or compressed as on other routes, with a content encoding.
     let plain = unpacked(&body(3.0));
     let request = post().header("content-type", V1).header("content-encoding", "identity");
     assert_eq!(request.body(plain.clone()).send().status, 204);
@@ -92,13 +93,13 @@ fn agents_that_say_less_are_understood() {
     assert_eq!(post().header("content-type", V1).body(pack(b"")).send().status, 204);
 }
 
-/// A message as it is before it is packed.
+/// Encodes a message without compression.
 fn unpacked(message: &impl prost::Message) -> Vec<u8> {
     message.encode_to_vec()
 }
 
 #[test]
-fn what_cannot_be_read_is_refused_whole() {
+fn an_invalid_body_is_refused_completely() {
     covers!("POST /api/v1/write", Refusal);
     let server = Setup::new().set("bodies.bulk", "\"4MiB\"").start();
     let client = server.client();
@@ -114,8 +115,8 @@ fn what_cannot_be_read_is_refused_whole() {
         assert_eq!(send(&client, media, body.clone()).status, status, "{media}");
     }
     let request = client.request("POST", PATH).header("content-type", V1);
-    let answer = request.header("content-encoding", "lz4").body(body.clone()).send();
-    answer.refused(415, "unsupported_media_type");
+    let response = request.header("content-encoding", "lz4").body(body.clone()).send();
+    response.refused(415, "unsupported_media_type");
     assert_eq!(client.delete("/api/v1/metrics/load").status, 200);
     for bad in [
         body[..body.len() - 1].to_vec(),
@@ -130,7 +131,7 @@ fn what_cannot_be_read_is_refused_whole() {
         }
     }
     assert_eq!(written(&send(&client, V2, pack(b"x"))), ["0", "0", "0"]);
-    // Bombs: a little that unpacks to more than there may be, or says so.
+    // Decompression bombs: small bodies that exceed the limit when decompressed, or declare so.
     let bomb = pack(&vec![0; (4 << 20) + 1]);
     assert!(bomb.len() < 1 << 20, "{} bytes", bomb.len());
     for bomb in [bomb, b"\xff\xff\xff\xff\x0f".to_vec()] {
@@ -140,7 +141,7 @@ fn what_cannot_be_read_is_refused_whole() {
 }
 
 #[test]
-fn good_samples_are_stored_and_bad_ones_told() {
+fn valid_samples_are_stored_and_invalid_ones_reported() {
     let server = Server::start();
     let client = server.client();
     let many: Vec<(String, String)> = (0..40).map(|i| (format!("k{i}"), "v".to_owned())).collect();
@@ -156,8 +157,9 @@ fn good_samples_are_stored_and_bad_ones_told() {
     let error = write(&client, bad.clone()).refused(400, "invalid_parameter");
     let details = &error["details"];
     assert_eq!((&details["accepted"], &details["rejected"]), (&json!(3), &json!(5)), "{error}");
-    let told = |error: &Value| json!([error["index"], error["code"]]);
-    let errors: Vec<Value> = details["errors"].as_array().into_iter().flatten().map(told).collect();
+    let value_sent = |error: &Value| json!([error["index"], error["code"]]);
+    let errors: Vec<Value> =
+        details["errors"].as_array().into_iter().flatten().map(value_sent).collect();
     let expected = [
         json!([0, "invalid_value"]),
         json!([1, "missing_name"]),
@@ -170,13 +172,13 @@ fn good_samples_are_stored_and_bad_ones_told() {
     let mut request = RequestV2::new();
     request.series(&[("__name__", "load")]).samples = vec![sample(at(5), 5.0), sample(-1, 1.0)];
     request.series(&[]).samples = vec![sample(at(5), 5.0)];
-    let answer = write_v2(&client, &request);
-    answer.refused(400, "invalid_parameter");
-    assert_eq!(written(&answer), ["1", "0", "0"]);
+    let response = write_v2(&client, &request);
+    response.refused(400, "invalid_parameter");
+    assert_eq!(written(&response), ["1", "0", "0"]);
 }
 
 #[test]
-fn a_million_labels_are_one_clear_error() {
+fn a_million_labels_are_one_error() {
     let server = Server::start();
     let client = server.client();
     let million = vec![("k", "v"); 1_000_000];
@@ -188,7 +190,7 @@ fn a_million_labels_are_one_clear_error() {
 }
 
 #[test]
-fn types_come_from_metadata_and_names_and_stay() {
+fn types_are_derived_from_metadata_and_names_and_kept() {
     let server = Server::start();
     let client = server.client();
     let family = |name: &str, kind| MetricMetadata {
@@ -197,9 +199,9 @@ fn types_come_from_metadata_and_names_and_stay() {
         ..MetricMetadata::default()
     };
     let metadata = vec![family("hits", 1), family("level_total", 2)];
-    let told = WriteRequest { timeseries: Vec::new(), metadata };
-    assert_eq!(send(&client, V1, packed(&told)).status, 204);
-    // Of a total the second reading is the first that says anything.
+    let value_sent = WriteRequest { timeseries: Vec::new(), metadata };
+    assert_eq!(send(&client, V1, packed(&value_sent)).status, 204);
+    // Of a cumulative counter, the second sample is the first with an increase.
     let one = |name| series(&[("__name__", name)], &[(at(0), 1.0), (at(1), 2.0)]);
     let names = ["hits", "level_total", "jobs_total", "jobs_sum", "jobs"];
     assert_eq!(write(&client, names.map(one).to_vec()).status, 204);
@@ -233,7 +235,7 @@ fn types_come_from_metadata_and_names_and_stay() {
 #[test]
 fn counters_count_once_through_kills_stops_and_repeats() {
     let mut server = Server::start();
-    let reading = |minute: i64, total: f64| {
+    let cumulative_sample = |minute: i64, total: f64| {
         let other = series(&[("__name__", "hits_total"), ("host", "b")], &[(at(minute), 1.0)]);
         vec![series(&[("__name__", "hits_total"), ("host", "a")], &[(at(minute), total)]), other]
     };
@@ -246,9 +248,9 @@ fn counters_count_once_through_kills_stops_and_repeats() {
         let minute = round as i64;
         expected += grown;
         for _ in 0..2 {
-            assert_eq!(write(&server.client(), reading(minute, reported)).status, 204);
-            // One that comes late says nothing new.
-            assert_eq!(write(&server.client(), reading(minute - 1, 50.0)).status, 204);
+            assert_eq!(write(&server.client(), cumulative_sample(minute, reported)).status, 204);
+            // A late sample adds nothing.
+            assert_eq!(write(&server.client(), cumulative_sample(minute - 1, 50.0)).status, 204);
         }
         if round % 3 == 1 {
             assert_eq!(server.client().post("/api/v1/admin/seal", &json!({})).status, 200);
@@ -288,8 +290,8 @@ fn native_histograms_become_distributions() {
     let mut request = RequestV2::new();
     let next = request.series(&[("__name__", "latency"), ("host", "a")]);
     next.histograms = vec![histogram(1, 130, 1_330.0), histogram(2, 20, 250.0)];
-    let answer = write_v2(&server.client(), &request);
-    assert_eq!((answer.status, written(&answer)), (204, ["0", "2", "0"]));
+    let response = write_v2(&server.client(), &request);
+    assert_eq!((response.status, written(&response)), (204, ["0", "2", "0"]));
     let client = server.client();
     let of =
         |aggregation: &str| minutes(&client, "latency", &format!("&aggregation={aggregation}"));
@@ -300,7 +302,7 @@ fn native_histograms_become_distributions() {
 }
 
 #[test]
-fn a_request_that_is_repeated_is_answered_alike() {
+fn a_repeated_request_gets_the_same_response() {
     let server = Server::start();
     let client = server.client();
     let mut request = RequestV2::new();

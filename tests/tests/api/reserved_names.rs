@@ -1,23 +1,23 @@
-//! Names that belong to the server: `telltale.` before metrics and events, `telltale` before
-//! queues. Whatever door they come by, they are refused, and what stands beside them is stored.
+//! Reserved names: `telltale.` as prefix of metrics and events, `telltale` of queues. They are
+//! refused on every route, and the other items are stored.
 
 use serde_json::{Value, json};
 use telltale_tests::remote_write::{TimeSeries, WriteRequest, packed, series};
-use telltale_tests::{Answer, Client, Server, iso};
+use telltale_tests::{Client, Response, Server, iso};
 
-use crate::cli::said;
+use crate::cli::stdout_of;
 use crate::events::{event, names, yesterday};
 use crate::points::{T0, definitions, gauge, total};
 
-/// The metric whose loss took the most with it.
+/// A metric of the server.
 const TAKEN: &str = "telltale.jobs.failed";
 
-/// The codes of what was refused of a batch.
+/// Returns the codes of the refused items of a batch.
 fn codes(outcome: &Value) -> Vec<Value> {
     outcome["errors"].as_array().into_iter().flatten().map(|error| error["code"].clone()).collect()
 }
 
-/// The names of the metrics that tests made.
+/// Returns the names of the metrics that tests created.
 fn made(client: &Client) -> Vec<Value> {
     definitions(client).iter().map(|definition| definition["name"].clone()).collect()
 }
@@ -36,7 +36,7 @@ fn json_cannot_write_metrics_of_the_server() {
         client.post("/api/v1/metrics", &counter(name)).refused_for(422, "reserved_name", "name");
     }
     let items = [gauge(TAKEN, T0, 1.0), counter("mine"), gauge(TAKEN, T0, 2.0), counter("mine")];
-    // The second time, what is known is read the quick way.
+    // The second time, known series take the fast path.
     for _ in 0..2 {
         let data = client.post("/api/v1/metrics/batch", &json!({ "metrics": items })).data(200);
         assert_eq!((&data["accepted"], &data["rejected"]), (&json!(2), &json!(2)), "{data}");
@@ -47,7 +47,7 @@ fn json_cannot_write_metrics_of_the_server() {
     assert_eq!(data["metrics"]["accepted"], 2);
     assert_eq!(codes(&data["metrics"]), ["reserved_name", "reserved_name"]);
     assert_eq!(codes(&data["events"]), ["reserved_name"]);
-    // Only what begins with the whole prefix is the server's.
+    // Only names with the whole prefix are reserved.
     for name in ["telltale", "telltales.x", "Telltale.x", "my.telltale.x"] {
         client.post("/api/v1/metrics", &counter(name)).data(201);
     }
@@ -64,16 +64,16 @@ fn bulk_protocols_cannot_write_metrics_of_the_server() {
     assert_eq!((&data["accepted"], codes(&data)), (&json!(1), vec![json!("reserved_name")]));
 
     let lines = format!("telltale.jobs failed=1 {T0}000000\nof.influx value=1 {T0}000000\n");
-    let answer = client.request("POST", "/api/v1/influx/write").body(lines).send();
-    let details = answer.refused(400, "invalid_parameter")["details"].clone();
+    let response = client.request("POST", "/api/v1/influx/write").body(lines).send();
+    let details = response.refused(400, "invalid_parameter")["details"].clone();
     assert_eq!((&details["accepted"], codes(&details)), (&json!(1), vec![json!("reserved_name")]));
 
     let samples = [(T0, 1.0)];
-    let answer = remote_write(
+    let response = remote_write(
         &client,
         vec![series(&[("__name__", TAKEN)], &samples), series(&[("__name__", "of_rw")], &samples)],
     );
-    let details = answer.refused(400, "invalid_parameter")["details"].clone();
+    let details = response.refused(400, "invalid_parameter")["details"].clone();
     assert_eq!((&details["accepted"], codes(&details)), (&json!(1), vec![json!("reserved_name")]));
 
     let point = json!({"timeUnixNano": format!("{T0}000000"), "asDouble": 1.0});
@@ -86,7 +86,7 @@ fn bulk_protocols_cannot_write_metrics_of_the_server() {
     assert_eq!(made(&client), ["of.influx", "of.lines", "of.otlp", "of_rw"]);
 }
 
-fn remote_write(client: &Client, timeseries: Vec<TimeSeries>) -> Answer {
+fn remote_write(client: &Client, timeseries: Vec<TimeSeries>) -> Response {
     let request =
         client.request("POST", "/api/v1/write").header("content-type", "application/x-protobuf");
     let body = packed(&WriteRequest { timeseries, metadata: Vec::new() });
@@ -100,12 +100,13 @@ fn imports_cannot_write_metrics_of_the_server() {
     let path = server.home().join("lines.ndjson");
     assert!(std::fs::write(&path, lines).is_ok(), "cannot write the lines");
     let path = path.to_string_lossy().into_owned();
-    let told =
-        |output: &std::process::Output| said(output) + &String::from_utf8_lossy(&output.stderr);
-    let running = told(&server.cli(["import", "ndjson", &path]));
+    let reported = |output: &std::process::Output| {
+        stdout_of(output) + &String::from_utf8_lossy(&output.stderr)
+    };
+    let running = reported(&server.cli(["import", "ndjson", &path]));
     assert!(running.contains("reserved"), "{running}");
     assert!(server.terminate().success());
-    let stopped = told(&server.cli(["import", "ndjson", "--restart", &path]));
+    let stopped = reported(&server.cli(["import", "ndjson", "--restart", &path]));
     assert!(stopped.contains("reserved"), "{stopped}");
     server.restart();
     assert_eq!(made(&server.client()), ["imported"]);
@@ -130,7 +131,7 @@ fn events_of_the_server_cannot_be_sent() {
 }
 
 #[test]
-fn events_of_errors_are_found_by_their_name_only() {
+fn events_of_errors_are_only_found_by_name() {
     let server = Server::start();
     let client = server.client();
     client.post("/api/v1/events", &json!({"name": "tea", "user_id": "ann"})).data(201);
@@ -138,7 +139,7 @@ fn events_of_errors_are_found_by_their_name_only() {
         let error = json!({"exception": {"type": "E", "message": "m"}, "user": {"id": "bob"}});
         client.post("/api/v1/errors", &error).data(201);
     }
-    // In memory, and in blocks.
+    // First in memory, then in blocks.
     for _ in 0..2 {
         for (query, found) in [
             ("", &["tea"][..]),
@@ -149,9 +150,9 @@ fn events_of_errors_are_found_by_their_name_only() {
             ("name=telltale.*&user_id=bob", &["telltale.error"; 2]),
             ("name=telltale*", &["telltale.error"; 2]),
         ] {
-            let answer = client.get(&format!("/api/v1/events?{query}"));
-            assert_eq!(names(&answer), found, "{query}");
-            assert_eq!(answer.json()["meta"]["total"], found.len(), "{query}");
+            let response = client.get(&format!("/api/v1/events?{query}"));
+            assert_eq!(names(&response), found, "{query}");
+            assert_eq!(response.json()["meta"]["total"], found.len(), "{query}");
             let count = client.get(&format!("/api/v1/events/count?{query}")).data(200);
             assert_eq!(count["total"], found.len(), "{query}");
         }
@@ -164,10 +165,10 @@ fn events_of_errors_are_found_by_their_name_only() {
 }
 
 #[test]
-fn the_server_makes_its_metrics_when_it_starts() {
+fn the_server_creates_its_metrics_when_it_starts() {
     let server = Server::start();
     let client = server.client();
-    // Nothing has failed yet, and the question has an answer.
+    // Nothing has failed yet, and the query succeeds.
     let path = format!("/api/v1/metrics/{TAKEN}/query?aggregation=sum");
     let data = client.get(&path).data(200);
     assert_eq!(data["series"], json!([]), "{data}");

@@ -1,10 +1,10 @@
-//! Settings: flags over the environment over the file over the defaults, and typos are reported.
+//! Settings: flags override the environment, the file and the defaults; misspellings are reported.
 
 use std::process::{Command, Output, Stdio};
 
 use telltale_tests::{folder, telltale};
 
-/// Runs `telltale` with a settings file and an environment of our own.
+/// Runs `telltale` with a settings file and an environment.
 fn run(toml: &str, environment: &[(&str, &str)], arguments: &[&str]) -> Output {
     let home = folder();
     let file = home.path().join("telltale.toml");
@@ -23,7 +23,7 @@ fn run(toml: &str, environment: &[(&str, &str)], arguments: &[&str]) -> Output {
     }
 }
 
-/// What `telltale config` prints.
+/// Returns the output of `telltale config`.
 #[track_caller]
 fn effective(toml: &str, environment: &[(&str, &str)], flags: &[&str]) -> String {
     let output = run(toml, environment, &[&["config"], flags].concat());
@@ -39,7 +39,7 @@ fn batch_limit(text: &str) -> &str {
 }
 
 #[test]
-fn the_nearer_layer_wins() {
+fn layers_override_in_order() {
     let file = "[limits]\nbatch = 11\n";
     let variable = [("TELLTALE_LIMITS_BATCH", "12")];
     let flag = ["--set", "limits.batch=13"];
@@ -50,7 +50,7 @@ fn the_nearer_layer_wins() {
 }
 
 #[test]
-fn what_is_printed_reads_back_as_the_same() {
+fn the_printed_configuration_can_be_read_back() {
     let file = "[limits]\nquery = \"unlimited\"\n[outbound]\nallow = [\"127.0.0.0/8\"]\n\
                 [storage]\ndurability = \"interval:250\"\n[storage.retention]\nraw = \"7d\"\n";
     let first = effective(file, &[], &[]);
@@ -66,7 +66,7 @@ fn what_is_printed_reads_back_as_the_same() {
 }
 
 #[test]
-fn what_nobody_declared_is_an_error_wherever_it_stands() {
+fn an_undeclared_setting_is_an_error_in_every_layer() {
     for (toml, environment, flags) in [
         ("[limits]\nbtach = 1\n", &[][..], &[][..]),
         ("[limts]\nbatch = 1\n", &[], &[]),
@@ -75,14 +75,14 @@ fn what_nobody_declared_is_an_error_wherever_it_stands() {
         ("", &[], &["--set", "limits.btach=1"]),
     ] {
         let output = run(toml, environment, &[&["config"], flags].concat());
-        let said = String::from_utf8_lossy(&output.stderr).to_lowercase();
+        let message = String::from_utf8_lossy(&output.stderr).to_lowercase();
         assert!(!output.status.success(), "{toml:?} {environment:?} {flags:?}");
-        assert!(["btach", "limts", "batch"].iter().any(|typo| said.contains(typo)), "{said}");
+        assert!(["btach", "limts", "batch"].iter().any(|typo| message.contains(typo)), "{message}");
     }
 }
 
 #[test]
-fn values_of_the_wrong_form_name_their_key_and_what_is_expected() {
+fn an_invalid_value_is_reported_with_its_key_and_the_expected_form() {
     for (toml, named) in [
         ("[limits]\nbatch = 0\n", "limits.batch"),
         ("[limits]\nbatch = \"lots\"\n", "limits.batch"),
@@ -95,14 +95,14 @@ fn values_of_the_wrong_form_name_their_key_and_what_is_expected() {
         ("[limits]\nbatch = \n", "telltale.toml"),
     ] {
         let output = run(toml, &[], &["config"]);
-        let said = String::from_utf8_lossy(&output.stderr);
+        let message = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success(), "{toml:?}");
-        assert!(said.contains(named), "{toml:?}: {said}");
+        assert!(message.contains(named), "{toml:?}: {message}");
     }
 }
 
 #[test]
-fn a_file_that_is_not_there_is_an_error() {
+fn a_missing_file_is_an_error() {
     let output = Command::new(telltale())
         .args(["config", "--config", "/no/such/file.toml"])
         .env_clear()
@@ -121,7 +121,7 @@ fn the_reference_explains_every_setting() {
 }
 
 #[test]
-fn variables_of_a_service_of_kubernetes_are_no_settings() {
+fn variables_of_a_kubernetes_service_are_not_settings() {
     let service = [
         ("TELLTALE_SERVICE_HOST", "10.0.0.1"),
         ("TELLTALE_SERVICE_PORT", "80"),
@@ -134,6 +134,6 @@ fn variables_of_a_service_of_kubernetes_are_no_settings() {
     ];
     assert_eq!(effective("", &service, &[]), effective("", &[], &[]));
     let typo = run("", &[("TELLTALE_PORT", "8080")], &["config"]);
-    let told = String::from_utf8_lossy(&typo.stderr).into_owned();
-    assert!(!typo.status.success() && told.contains("TELLTALE_PORT"), "{told}");
+    let reported = String::from_utf8_lossy(&typo.stderr).into_owned();
+    assert!(!typo.status.success() && reported.contains("TELLTALE_PORT"), "{reported}");
 }

@@ -1,18 +1,17 @@
-//! The shape of every answer, as it was agreed: a change to one shows here, as a change of a
-//! snapshot.
+//! The shape of every response: a change shows as a changed snapshot.
 
 use insta::assert_json_snapshot;
 use serde_json::{Value, json};
-use telltale_tests::{Answer, Server, iso, masked};
+use telltale_tests::{Response, Server, iso, masked};
 
 use crate::dashboards::{PATH, add, make, patch, widget};
 use crate::events::{event, yesterday};
 use crate::keys::text;
 use crate::points::{T0, point, send};
 
-/// Status and body, without what differs from run to run.
-fn shape(answer: &Answer) -> Value {
-    json!({"status": answer.status, "body": masked(&answer.json())})
+/// Returns status and body, without values that differ between runs.
+fn shape(response: &Response) -> Value {
+    json!({"status": response.status, "body": masked(&response.json())})
 }
 
 #[test]
@@ -89,8 +88,8 @@ fn shapes_of_operation() {
     let made = client.post("/api/v1/keys", &body);
     let id = made.data(201)["id"].clone();
     let id = id.as_str().unwrap_or_default();
-    let without_id = |answer: &Answer| {
-        let mut shape = shape(answer).to_string();
+    let without_id = |response: &Response| {
+        let mut shape = shape(response).to_string();
         shape = shape.replace(id, "<id>");
         serde_json::from_str::<Value>(&shape).unwrap_or_default()
     };

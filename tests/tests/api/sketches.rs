@@ -1,9 +1,10 @@
-//! Distributions and sets: percentiles and distinct counts, exact while small and close when large.
+//! Distributions and sets: percentiles and distinct counts, exact for few values and approximate
+//! for many.
 
 use serde_json::{Value, json};
 use telltale_tests::{Client, HOUR_MS, MINUTE_MS, Server, iso, same};
 
-use crate::points::{T0, ask, pairs, point, send};
+use crate::points::{T0, pairs, point, query_metric, send};
 
 fn distribution(name: &str, ms: i64, value: f64) -> Value {
     point(name, "distribution", T0 + ms, value, json!({}))
@@ -16,7 +17,7 @@ fn member(name: &str, ms: i64, member: &str, host: &str) -> Value {
 #[track_caller]
 fn one(client: &Client, name: &str, aggregation: &str) -> f64 {
     let rest = format!("&interval=1h&aggregation={aggregation}");
-    let data = ask(client, name, T0, T0 + HOUR_MS, &rest).data(200);
+    let data = query_metric(client, name, T0, T0 + HOUR_MS, &rest).data(200);
     match pairs(&data["series"])[..] {
         [(0, value)] => value,
         _ => panic!("one bucket was expected: {data}"),
@@ -34,7 +35,7 @@ fn few_values_are_exact() {
     send(&client, &points);
     let all = "avg,sum,min,max,p50,p90,p95,p99,count";
     let rest = format!("&interval=1h&aggregation={all}");
-    let series = ask(&client, "d", T0, T0 + HOUR_MS, &rest).data(200)["series"].clone();
+    let series = query_metric(&client, "d", T0, T0 + HOUR_MS, &rest).data(200)["series"].clone();
     same(
         &series,
         &json!([{"timestamp": iso(T0), "avg": 5.5, "sum": 55, "min": 1, "max": 10,
@@ -56,7 +57,7 @@ fn equal_values_all_count() {
     assert_eq!(one(&client, "d", "p50"), 2.0);
 }
 
-/// Sends `values` over an hour, and sees that the percentiles lie within a hundredth of the exact
+/// Sends `values` over an hour, and checks that the percentiles are within one percent of the exact
 /// ones.
 #[track_caller]
 fn percentiles_are_close(client: &Client, name: &str, mut values: Vec<f64>) {
@@ -68,9 +69,9 @@ fn percentiles_are_close(client: &Client, name: &str, mut values: Vec<f64>) {
     for (aggregation, quantile) in [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99)] {
         let rank = (quantile * values.len() as f64).ceil() as usize;
         let exact = values[rank - 1];
-        let told = one(client, name, aggregation);
-        let error = (told - exact).abs();
-        assert!(error <= exact.abs() * 0.01, "{name} {aggregation}: {told} instead of {exact}");
+        let reported = one(client, name, aggregation);
+        let error = (reported - exact).abs();
+        assert!(error <= exact.abs() * 0.01, "{name} {aggregation}: {reported} instead of {exact}");
     }
     assert_eq!(one(client, name, "count"), values.len() as f64);
     assert_eq!(one(client, name, "min"), values[0]);
@@ -81,7 +82,7 @@ fn percentiles_are_close(client: &Client, name: &str, mut values: Vec<f64>) {
 fn percentiles_of_many_values_are_within_one_percent() {
     let server = Server::start();
     let client = server.client();
-    // A fixed scatter over all magnitudes, so that a failure repeats.
+    // Deterministic values over all magnitudes, so that a failure is reproducible.
     let scatter = |i: u32| f64::from(i.wrapping_mul(2_654_435_761) >> 8) / f64::from(1 << 24);
     let n = 3_000;
     percentiles_are_close(&client, "even", (0..n).map(|i| 1.0 + scatter(i)).collect());
@@ -94,7 +95,7 @@ fn percentiles_of_many_values_are_within_one_percent() {
 }
 
 #[test]
-fn percentiles_of_several_series_and_buckets_are_of_all_their_values() {
+fn percentiles_over_several_series_and_buckets_cover_all_values() {
     let server = Server::start();
     let client = server.client();
     let points: Vec<Value> = (1..=60)
@@ -109,7 +110,7 @@ fn percentiles_of_several_series_and_buckets_are_of_all_their_values() {
 }
 
 #[test]
-fn whole_minutes_are_answered_whatever_is_asked() {
+fn results_cover_whole_minutes_for_any_range() {
     let server = Server::start();
     let client = server.client();
     send(&client, &[distribution("d", 5_000, 1.0), distribution("d", 55_000, 2.0)]);
@@ -117,7 +118,7 @@ fn whole_minutes_are_answered_whatever_is_asked() {
     send(&client, &[distribution("d", MINUTE_MS + 1, 4.0)]);
     let at = |name, from: i64, to: i64| {
         let rest = "&interval=1h&aggregation=count";
-        pairs(&ask(&client, name, T0 + from, T0 + to, rest).data(200)["series"])
+        pairs(&query_metric(&client, name, T0 + from, T0 + to, rest).data(200)["series"])
     };
     assert_eq!(at("d", 30_000, 30_001), [(0, 2.0)]);
     assert_eq!(at("d", 0, MINUTE_MS), [(0, 2.0)]);
@@ -142,17 +143,17 @@ fn a_set_counts_each_member_once() {
     );
     assert_eq!(one(&client, "s", "count"), 4.0);
     let rest = "&interval=5m";
-    let data = ask(&client, "s", T0, T0 + HOUR_MS, rest).data(200);
+    let data = query_metric(&client, "s", T0, T0 + HOUR_MS, rest).data(200);
     assert_eq!(data["aggregation"], "count");
     assert_eq!(pairs(&data["series"]), [(0, 1.0), (300_000, 3.0)]);
     let rest = "&interval=1h&group_by=tags.host";
-    let data = ask(&client, "s", T0, T0 + HOUR_MS, rest).data(200);
+    let data = query_metric(&client, "s", T0, T0 + HOUR_MS, rest).data(200);
     same(&data["groups"]["a"], &json!([{"timestamp": iso(T0), "value": 2}]));
     same(&data["groups"]["b"], &json!([{"timestamp": iso(T0), "value": 3}]));
 }
 
 #[test]
-fn a_thousand_members_are_exact_and_more_are_close() {
+fn a_thousand_members_are_exact_and_more_are_approximate() {
     let server = Server::start();
     let client = server.client();
     let members = |name: &str, n: i64| -> Vec<Value> {
@@ -161,9 +162,9 @@ fn a_thousand_members_are_exact_and_more_are_close() {
     send(&client, &members("exact", 1_000));
     assert_eq!(one(&client, "exact", "count"), 1_000.0);
     send(&client, &members("large", 20_000));
-    let told = one(&client, "large", "count");
+    let reported = one(&client, "large", "count");
     // Four standard errors of 0.82 %.
-    assert!((told - 20_000.0).abs() <= 20_000.0 * 4.0 * 0.0082, "{told}");
+    assert!((reported - 20_000.0).abs() <= 20_000.0 * 4.0 * 0.0082, "{reported}");
 }
 
 #[test]
@@ -175,8 +176,9 @@ fn other_types_have_other_aggregations() {
         [("d", ["last", "rate", "p75", "stddev"]), ("s", ["sum", "avg", "p50", "last"])]
     {
         for aggregation in aggregations {
-            let answer = ask(&client, name, T0, T0 + 1, &format!("&aggregation={aggregation}"));
-            answer.refused(422, "invalid_aggregation");
+            let response =
+                query_metric(&client, name, T0, T0 + 1, &format!("&aggregation={aggregation}"));
+            response.refused(422, "invalid_aggregation");
         }
     }
 }

@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use telltale_tests::{Server, covers, iso, same};
 
 use crate::events::{event, names, stored, yesterday};
-use crate::points::{T0, ask, gauge, total};
+use crate::points::{T0, gauge, query_metric, total};
 
 const PATH: &str = "/api/v1/telemetry/batch";
 
@@ -13,7 +13,7 @@ fn increment(value: i64) -> Value {
 }
 
 #[test]
-fn both_halves_of_a_combined_batch_are_stored() {
+fn both_lists_of_a_combined_batch_are_stored() {
     covers!("POST /api/v1/telemetry/batch", Happy);
     let server = Server::start();
     let client = server.client();
@@ -34,7 +34,7 @@ fn both_halves_of_a_combined_batch_are_stored() {
 }
 
 #[test]
-fn an_answer_counts_both_lists() {
+fn a_response_counts_both_lists() {
     let server = Server::start();
     let body = json!({"metrics": [gauge("a", T0, 1.0)], "events": [{"name": "a"}, {"name": "a"}]});
     let expected = json!({"events": {"accepted": 2, "rejected": 0}, "metrics": {"accepted": 1, "rejected": 0}});
@@ -74,7 +74,7 @@ fn one_item_too_many_stores_nothing() {
     for body in ["[]", "{", "null", "{\"events\":[],\"events\":[]}"] {
         client.post_text(PATH, body).refused(400, "invalid_json");
     }
-    ask(&client, "a", T0, T0 + 1_000, "").refused(404, "metric_not_found");
+    query_metric(&client, "a", T0, T0 + 1_000, "").refused(404, "metric_not_found");
     assert_eq!(stored(&client), 0);
     client
         .post(PATH, &json!({ "metrics": metrics, "events": vec![json!({"name": "a"}); 250] }))
@@ -105,7 +105,7 @@ fn a_repeated_combined_batch_is_stored_once() {
 }
 
 #[test]
-fn a_kill_keeps_both_halves_or_neither() {
+fn a_kill_keeps_both_lists_or_neither() {
     let mut server = Server::start();
     let (mut acknowledged, mut kept) = (0, 0);
     for round in 0..6 {
@@ -115,12 +115,12 @@ fn a_kill_keeps_both_halves_or_neither() {
                 let body = json!({
                     "metrics": [increment(1)], "events": [event("a", yesterday(), json!({"value": 1}))]
                 });
-                let mut answered = 0_u64;
-                while let Ok(answer) = client.request("POST", PATH).json(&body).try_send() {
-                    assert_eq!(answer.status, 200, "{}", answer.summary());
-                    answered += 1;
+                let mut actual = 0_u64;
+                while let Ok(response) = client.request("POST", PATH).json(&body).try_send() {
+                    assert_eq!(response.status, 200, "{}", response.summary());
+                    actual += 1;
                 }
-                answered
+                actual
             });
             telltale_tests::eventually("some batches", || {
                 (stored(&client) > kept + 5).then_some(())

@@ -51,8 +51,8 @@ pub(crate) fn poll(run: &Run, client: Client, dashboard: &str) -> usize {
             assert!(widget.get("error").is_none(), "{widget}");
         }
         let list = LISTS[polls % LISTS.len()];
-        let answer = sender.send(|client, _| client.get(list));
-        assert_eq!(answer.status, 200, "{list}: {}", answer.summary());
+        let response = sender.send(|client, _| client.get(list));
+        assert_eq!(response.status, 200, "{list}: {}", response.summary());
         polls += 1;
     }
     polls

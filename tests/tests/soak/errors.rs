@@ -52,12 +52,12 @@ pub(crate) fn send(run: &Run, client: Client, key: &str) -> Errors {
         let kind = type_of(group);
         let id = format!("{:016x}{:016x}", random.bits(), envelopes);
         let body = envelope(&id, &kind, &mut random);
-        let answer = sender.send(|client, key| {
+        let response = sender.send(|client, key| {
             let request = client.request("POST", "/api/1/envelope/").header("x-sentry-auth", &auth);
             let request = request.header("content-type", "application/x-sentry-envelope");
             request.header("idempotency-key", key).body(body.clone()).send()
         });
-        assert_eq!(answer.expect(200), json!({ "id": id }));
+        assert_eq!(response.expect(200), json!({ "id": id }));
         *sent.occurrences.entry(kind).or_default() += 1;
         run.add_stored(1);
         envelopes += 1;

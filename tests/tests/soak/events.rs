@@ -40,12 +40,12 @@ pub(crate) fn send(run: &Run, client: Client) -> Events {
         let events: Vec<Value> = (0..BATCH).map(|_| sent.event()).collect();
         let metrics: Vec<Value> = (0..BATCH).map(|_| sent.value()).collect();
         let body = json!({"events": events, "metrics": metrics});
-        let answer = sender.send(|client, key| {
+        let response = sender.send(|client, key| {
             let request = client.request("POST", "/api/v1/telemetry/batch");
             request.header("idempotency-key", key).json(&body).send()
         });
         let all = json!({"accepted": BATCH, "rejected": 0});
-        assert_eq!(answer.data(200), json!({"events": all, "metrics": all}));
+        assert_eq!(response.data(200), json!({"events": all, "metrics": all}));
         run.add_stored(2 * BATCH);
     }
     sent

@@ -111,11 +111,11 @@ pub(crate) fn enqueue(run: &Run, client: Client, jobs: &Jobs) {
             (0..BATCH).map(|_| PlannedOutcome::next(&mut random)).collect();
         let bodies: Vec<Value> = outcomes.iter().map(|outcome| outcome.body()).collect();
         let body = json!({ "jobs": bodies });
-        let answer = sender.send(|client, key| {
+        let response = sender.send(|client, key| {
             let path = format!("{JOBS}/batch");
             client.request("POST", &path).header("idempotency-key", key).json(&body).send()
         });
-        let enqueued = answer.expect(201);
+        let enqueued = response.expect(201);
         assert_eq!(
             (&enqueued["accepted"], &enqueued["rejected"]),
             (&json!(BATCH), &json!(0)),
@@ -175,10 +175,10 @@ impl Worker {
             ("ack", json!({ "reservation_token": token }))
         };
         let path = format!("{JOBS}/{id}/{verb}");
-        let answer = sender.send(|client, key| {
+        let response = sender.send(|client, key| {
             client.request("POST", &path).header("idempotency-key", key).json(&body).send()
         });
-        let status = string(&answer.expect(200)["status"]);
+        let status = string(&response.expect(200)["status"]);
         self.processed += 1;
         self.failed += u64::from(fails);
         if status != "retrying" {
@@ -245,11 +245,11 @@ fn history_sum(client: &Client, what: &str, from_ms: i64, to_ms: i64) -> u64 {
         iso(from_ms),
         iso(to_ms)
     );
-    let answer = client.get(&path);
-    if answer.status == 404 {
+    let response = client.get(&path);
+    if response.status == 404 {
         return 0;
     }
-    let series = answer.data(200)["series"].clone();
+    let series = response.data(200)["series"].clone();
     let values = series.as_array().into_iter().flatten();
     values.map(|point| point["value"].as_f64().unwrap_or(0.0) as u64).sum()
 }

@@ -2,7 +2,7 @@
 //! files, threads and disk use. At the end every count must be exact, the loads must have been sent
 //! at their rates with few requests refused, and the curve must be flat.
 //!
-//! `TELLTALE_SOAK_SECONDS` sets how long it sends, a minute by default; `create soak SECONDS=3600`
+//! `TELLTALE_SOAK_SECONDS` sets how long it sends, a minute by default; `make soak SECONDS=3600`
 //! runs an hour on the release build. From a quarter of an hour on, the verdict also covers slopes
 //! (`verdict.rs`). `TELLTALE_SOAK_CURVE` names a file for the curve: one line of tab-separated
 //! values for each sample.
@@ -148,8 +148,8 @@ fn request_compactions(run: &Run, client: &Client, is_short: bool) {
     }
     let mut schedule = run.schedule("compactions", COMPACTION_PERIOD);
     while schedule.wait() {
-        let answer = client.post("/api/v1/admin/merge", &json!({}));
-        assert_eq!(answer.status, 200, "{}", answer.summary());
+        let response = client.post("/api/v1/admin/merge", &json!({}));
+        assert_eq!(response.status, 200, "{}", response.summary());
     }
 }
 

@@ -82,12 +82,12 @@ pub(crate) fn send(run: &Run, client: Client) -> RemoteWrite {
 #[track_caller]
 fn write(sender: &mut Sender<'_>, timeseries: Vec<TimeSeries>) {
     let body = packed(&WriteRequest { timeseries, metadata: Vec::new() });
-    let answer = sender.send(|client, key| {
+    let response = sender.send(|client, key| {
         let request = client.request("POST", "/api/v1/write").header("idempotency-key", key);
         let request = request.header("content-type", "application/x-protobuf");
         request.header("content-encoding", "snappy").body(body.clone()).send()
     });
-    assert_eq!(answer.status, 204, "{}", answer.summary());
+    assert_eq!(response.status, 204, "{}", response.summary());
 }
 
 impl RemoteWrite {

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use telltale_tests::{Answer, Client};
+use telltale_tests::{Client, Response};
 
 use crate::pace::Run;
 
@@ -32,14 +32,14 @@ impl<'a> Sender<'a> {
     /// Sends the request that `make` sends with a client and an idempotency key, until the status
     /// is not 503.
     #[track_caller]
-    pub(crate) fn send(&mut self, make: impl Fn(&Client, &str) -> Answer) -> Answer {
+    pub(crate) fn send(&mut self, make: impl Fn(&Client, &str) -> Response) -> Response {
         self.requests += 1;
         let key = format!("{}-{}", self.name, self.requests);
         for _ in 0..REFUSALS_MAX {
             self.run.add_request();
-            let answer = make(&self.client, &key);
-            if answer.status != 503 {
-                return answer;
+            let response = make(&self.client, &key);
+            if response.status != 503 {
+                return response;
             }
             self.run.add_refused();
             self.run.wait(RETRY_AFTER);

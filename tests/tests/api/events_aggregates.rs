@@ -1,4 +1,4 @@
-//! Events out, many at once: `GET /api/v1/events/count` and `GET /api/v1/events/stats`.
+//! Aggregates of events: `GET /api/v1/events/count` and `GET /api/v1/events/stats`.
 
 use serde_json::{Value, json};
 use telltale_tests::{
@@ -7,7 +7,7 @@ use telltale_tests::{
 
 use crate::events::{event, send, yesterday};
 
-/// Orders of two days: three of `eu`, one of `us`, one without a region; and a visit.
+/// Writes orders of two days: three of `eu`, one of `us`, one without a region; and a visit.
 fn story() -> (Server, Client) {
     let server = Server::start();
     let client = server.client();
@@ -34,7 +34,7 @@ fn story() -> (Server, Client) {
     (server, client)
 }
 
-/// The day of the story.
+/// The first of the two days.
 fn day() -> String {
     let date = iso(yesterday()).split('T').next().unwrap_or_default().to_owned();
     format!("from={date}&to={date}")
@@ -55,7 +55,7 @@ fn stats(client: &Client, query: &str) -> Value {
 }
 
 #[test]
-fn counts_come_with_a_series() {
+fn counts_include_a_series() {
     covers!("GET /api/v1/events/count", Happy);
     let (_server, client) = story();
     let day = day();
@@ -84,10 +84,10 @@ fn counts_come_with_a_series() {
 }
 
 #[test]
-fn distinct_texts_stand_beside_counts() {
+fn distinct_values_are_returned_with_counts() {
     let (_server, client) = story();
     let day = day();
-    let of = |ms: i64, events: u64, texts: u64| json!({"timestamp": iso(yesterday() + ms), "count": events, "distinct": texts});
+    let of = |ms: i64, events: u64, strings: u64| json!({"timestamp": iso(yesterday() + ms), "count": events, "distinct": strings});
     let users = [of(0, 2, 1), of(HOUR_MS, 1, 1), of(2 * HOUR_MS, 2, 1)];
     same(
         &count(&client, &format!("{day}&interval=1h&distinct=user_id")),
@@ -123,11 +123,11 @@ fn distinct_texts_stand_beside_counts() {
 }
 
 #[test]
-fn counts_come_by_groups_of_several_texts() {
+fn counts_are_grouped_by_several_keys() {
     let (_server, client) = story();
     let day = day();
     let groups = json!({",": 1, "eu,ann": 2, "eu,bob": 1, "us,bob": 1});
-    // In memory, and in blocks.
+    // First in memory, then in blocks.
     for _ in 0..2 {
         for (by, groups) in [
             ("tags.region,user_id", &groups),
@@ -170,7 +170,7 @@ fn counts_come_by_groups_of_several_texts() {
 }
 
 #[test]
-fn counts_come_by_groups() {
+fn counts_are_grouped() {
     let (_server, client) = story();
     let day = day();
     for (by, groups) in [
@@ -179,12 +179,13 @@ fn counts_come_by_groups() {
         ("user_id", json!({"": 1, "ann": 2, "bob": 2})),
         ("name", json!({"order.paid": 4, "visit": 1})),
     ] {
-        let answer = count(&client, &format!("{day}&group_by={by}"));
-        same(&answer, &json!({"total": 5, "groups": groups}));
+        let response = count(&client, &format!("{day}&group_by={by}"));
+        same(&response, &json!({"total": 5, "groups": groups}));
     }
-    let answer = count(&client, &format!("{day}&group_by=tags.region&interval=1h&name=order.paid"));
+    let response =
+        count(&client, &format!("{day}&group_by=tags.region&interval=1h&name=order.paid"));
     same(
-        &answer,
+        &response,
         &json!({
             "total": 4,
             "groups": {"eu": 3, "us": 1},
@@ -196,7 +197,7 @@ fn counts_come_by_groups() {
 }
 
 #[test]
-fn statistics_are_of_the_value_unless_said() {
+fn statistics_are_of_the_value_by_default() {
     covers!("GET /api/v1/events/stats", Happy);
     let (_server, client) = story();
     let day = day();
@@ -239,7 +240,7 @@ fn percentiles_of_many_values_are_nearest_rank() {
 }
 
 #[test]
-fn without_a_range_the_last_day() {
+fn the_default_range_is_the_last_day() {
     let server = Server::start();
     let client = server.client();
     let now = now_ms();
@@ -264,7 +265,7 @@ fn without_a_range_the_last_day() {
 }
 
 #[test]
-fn the_interval_suits_the_range() {
+fn the_default_interval_depends_on_the_range() {
     let server = Server::start();
     let client = server.client();
     let t0 = yesterday();
@@ -276,13 +277,13 @@ fn the_interval_suits_the_range() {
         (100, 0),
     ] {
         let (from, to) = (iso(t0 + DAY_MS - days * DAY_MS), iso(t0 + DAY_MS));
-        let answer = count(&client, &format!("from={from}&to={to}"));
-        same(&answer, &json!({"total": 1, "series": [point(start, 1)]}));
+        let response = count(&client, &format!("from={from}&to={to}"));
+        same(&response, &json!({"total": 1, "series": [point(start, 1)]}));
     }
 }
 
 #[test]
-fn a_count_that_cannot_be_is_refused() {
+fn an_invalid_count_is_refused() {
     covers!("GET /api/v1/events/count", Refusal);
     let server = Server::start();
     let client = server.client();
@@ -301,13 +302,13 @@ fn a_count_that_cannot_be_is_refused() {
         ("name=a&name=b", 400, "invalid_parameter", "name"),
         ("tags[k]=!a*", 400, "invalid_parameter", "tags[k]"),
     ] {
-        let answer = client.get(&format!("/api/v1/events/count?{query}"));
-        answer.refused_for(status, code, field);
+        let response = client.get(&format!("/api/v1/events/count?{query}"));
+        response.refused_for(status, code, field);
     }
 }
 
 #[test]
-fn an_answer_has_so_many_groups_and_no_more() {
+fn the_number_of_groups_is_limited() {
     let server = Setup::new().set("events.query_groups", "2").start();
     let client = server.client();
     let of = |user: u32| event("e", yesterday(), json!({ "user_id": user, "tags": {"k": "v"} }));
@@ -318,7 +319,7 @@ fn an_answer_has_so_many_groups_and_no_more() {
 }
 
 #[test]
-fn statistics_that_cannot_be_are_refused() {
+fn invalid_statistics_are_refused() {
     covers!("GET /api/v1/events/stats", Refusal);
     let server = Server::start();
     let client = server.client();
@@ -331,7 +332,7 @@ fn statistics_that_cannot_be_are_refused() {
         ("from=2026-01-02&to=2026-01-01", 422, "invalid_range", "from"),
         ("user_id=", 400, "invalid_parameter", "user_id"),
     ] {
-        let answer = client.get(&format!("/api/v1/events/stats?{query}"));
-        answer.refused_for(status, code, field);
+        let response = client.get(&format!("/api/v1/events/stats?{query}"));
+        response.refused_for(status, code, field);
     }
 }

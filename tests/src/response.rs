@@ -1,25 +1,25 @@
-//! An answer of the server, and the doors through which tests look at one.
+//! A response of the server, and the checks that tests make on it.
 
 use serde_json::Value;
 
-/// A complete answer: status, headers, body.
+/// A complete response: status, headers, body.
 #[derive(Clone, Debug)]
-pub struct Answer {
+pub struct Response {
     /// The HTTP status.
     pub status: u16,
-    /// The headers, names in lower case, in the order they came.
+    /// The headers in the order received, names in lower case.
     pub headers: Vec<(String, String)>,
-    /// The body as it came, still compressed if it was.
+    /// The body as received, still compressed if it was.
     pub body: Vec<u8>,
 }
 
-impl Answer {
-    /// The value of a header, if the answer has it.
+impl Response {
+    /// Returns the value of a header, if the response has it.
     pub fn header(&self, name: &str) -> Option<&str> {
         self.headers.iter().find(|(n, _)| n.eq_ignore_ascii_case(name)).map(|(_, v)| v.as_str())
     }
 
-    /// The value of a header that must be there.
+    /// Returns the value of a header, which must be present.
     #[track_caller]
     pub fn must_header(&self, name: &str) -> &str {
         match self.header(name) {
@@ -28,7 +28,7 @@ impl Answer {
         }
     }
 
-    /// The body as text.
+    /// Returns the body as a string.
     #[track_caller]
     pub fn text(&self) -> &str {
         match std::str::from_utf8(&self.body) {
@@ -37,7 +37,7 @@ impl Answer {
         }
     }
 
-    /// The body as JSON, whatever the status.
+    /// Returns the body as JSON, whatever the status.
     #[track_caller]
     pub fn json(&self) -> Value {
         match serde_json::from_slice(&self.body) {
@@ -46,7 +46,7 @@ impl Answer {
         }
     }
 
-    /// The body of a success with exactly this status.
+    /// Returns the body of a success with exactly this status.
     #[track_caller]
     pub fn expect(&self, status: u16) -> Value {
         assert_eq!(self.status, status, "{}", self.summary());
@@ -55,7 +55,7 @@ impl Answer {
         self.json()
     }
 
-    /// What stands in `data` of a success with exactly this status.
+    /// Returns `data` of a success with exactly this status.
     #[track_caller]
     pub fn data(&self, status: u16) -> Value {
         let mut body = self.expect(status);
@@ -65,37 +65,44 @@ impl Answer {
         }
     }
 
-    /// The `error` of a refusal, after checking everything that every refusal promises.
+    /// Returns the `error` of a refusal, after checking the properties that all refusals have.
     #[track_caller]
     pub fn refused(&self, status: u16, code: &str) -> Value {
-        let told = self.summary();
-        assert_eq!(self.status, status, "{told}");
-        assert!(self.header("x-request-id").is_some(), "no X-Request-Id in {told}");
-        assert_eq!(self.header("content-type"), Some("application/json"), "{told}");
+        let summary = self.summary();
+        assert_eq!(self.status, status, "{summary}");
+        assert!(self.header("x-request-id").is_some(), "no X-Request-Id in {summary}");
+        assert_eq!(self.header("content-type"), Some("application/json"), "{summary}");
         let body = self.json();
-        assert_eq!(body.as_object().map(|o| o.len()), Some(1), "only an error is reported: {told}");
+        assert_eq!(
+            body.as_object().map(|o| o.len()),
+            Some(1),
+            "only an error is reported: {summary}"
+        );
         let error = body["error"].clone();
-        assert_eq!(error["code"], code, "{told}");
+        assert_eq!(error["code"], code, "{summary}");
         let message = error["message"].as_str().unwrap_or_default();
-        assert!(!message.is_empty(), "an error says what is wrong: {told}");
+        assert!(!message.is_empty(), "an error has a message: {summary}");
         for inner in ["panicked", "src/", "serde", "rocksdb", "RocksDB", "simd", "Error("] {
-            assert!(!message.contains(inner), "the message tells internals ({inner}): {told}");
+            assert!(
+                !message.contains(inner),
+                "the message contains internals ({inner}): {summary}"
+            );
         }
         if matches!(status, 429 | 503) {
             let seconds: u64 = self.must_header("retry-after").parse().unwrap_or(0);
-            assert!(seconds >= 1, "Retry-After is whole seconds from 1: {told}");
+            assert!(seconds >= 1, "Retry-After is whole seconds from 1: {summary}");
         }
         error
     }
 
-    /// Checks a refusal that names the field at fault.
+    /// Checks a refusal that names the invalid field.
     #[track_caller]
     pub fn refused_for(&self, status: u16, code: &str, field: &str) {
         let error = self.refused(status, code);
         assert_eq!(error["details"]["field"], field, "{}", self.summary());
     }
 
-    /// One line for a failure message.
+    /// Returns one line for a failure message.
     pub fn summary(&self) -> String {
         let body = String::from_utf8_lossy(&self.body);
         let shown: String = body.chars().take(600).collect();
@@ -103,11 +110,11 @@ impl Answer {
     }
 }
 
-/// Fails unless both are the same JSON; `1` and `1.0` are the same number.
+/// Fails unless both are equal JSON; `1` and `1.0` are equal.
 #[track_caller]
 pub fn same(actual: &Value, expected: &Value) {
     let (actual, expected) = (plain_numbers(actual), plain_numbers(expected));
-    assert!(actual == expected, "\n  answered {actual}\n  expected {expected}\n");
+    assert!(actual == expected, "\n  actual {actual}\n  expected {expected}\n");
 }
 
 fn plain_numbers(value: &Value) -> Value {
@@ -121,8 +128,8 @@ fn plain_numbers(value: &Value) -> Value {
     }
 }
 
-/// The value with everything that differs from run to run replaced by its kind: times, keys, ids
-/// and versions.
+/// Returns the value with everything that differs between runs replaced by its kind: times, keys,
+/// ids and versions.
 pub fn masked(value: &Value) -> Value {
     match value {
         Value::String(text) if text.len() == 24 && text.ends_with('Z') && text.contains('T') => {
@@ -139,7 +146,7 @@ pub fn masked(value: &Value) -> Value {
     }
 }
 
-/// Whether a text is a prefix and a ULID.
+/// Returns whether a string is a prefix and a ULID.
 fn is_id(text: &str) -> bool {
     let ulid = text.split_once('_').map(|(_, ulid)| ulid).unwrap_or_default();
     ulid.len() == 26 && ulid.chars().all(|c| c.is_ascii_digit() || c.is_ascii_uppercase())

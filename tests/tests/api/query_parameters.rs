@@ -1,5 +1,4 @@
-//! What questions about metrics, events and dashboards have in common: how times and conditions on
-//! tags are written.
+//! Query parameters that metrics, events and dashboards share: times and tag conditions.
 
 use serde_json::{Value, json};
 use telltale_tests::{Client, DAY_MS, HOUR_MS, Server, iso, now_ms};
@@ -8,7 +7,7 @@ use crate::dashboards::{add, make};
 use crate::events::{event, list, names, send as send_events, yesterday};
 use crate::points::{T0, encoded, point, send};
 
-/// The values of an ungrouped answer, added up.
+/// Returns the sum of the values of an ungrouped response.
 #[track_caller]
 fn sum(client: &Client, metric: &str, query: &str) -> f64 {
     let path = format!("/api/v1/metrics/{metric}/query?aggregation=sum&interval=1d&{query}");
@@ -22,7 +21,7 @@ fn hits(ms: i64, value: f64, tags: Value) -> Value {
 }
 
 #[test]
-fn every_form_of_a_time_means_the_same() {
+fn all_forms_of_a_time_are_equivalent() {
     let server = Server::start();
     let client = server.client();
     let none = || json!({});
@@ -60,7 +59,7 @@ fn times_before_now_have_units() {
     let client = server.client();
     let now = now_ms();
     let age = |ms: i64, value: f64| hits(now - ms, value, json!({}));
-    // Half an hour on either side of each bound, so that how long the test takes changes nothing.
+    // Half an hour on either side of each bound, so that the duration of the test does not matter.
     send(
         &client,
         &[
@@ -90,7 +89,7 @@ fn times_before_now_have_units() {
 }
 
 #[test]
-fn what_has_no_tag_can_be_asked_for() {
+fn a_missing_tag_can_be_filtered() {
     let server = Server::start();
     let client = server.client();
     send(
@@ -115,7 +114,7 @@ fn what_has_no_tag_can_be_asked_for() {
     ] {
         assert_eq!(sum(&client, "hits", &format!("{day}&{condition}")), expected, "{condition}");
     }
-    // It is what the group without a label has.
+    // It equals the group without a label.
     let path = format!("/api/v1/metrics/hits/query?{day}&interval=1d&group_by=tags.host");
     let groups = client.get(&path).data(200)["groups"].clone();
     assert_eq!(groups[""][0]["value"].as_f64(), Some(1_100.0), "{groups}");
@@ -138,7 +137,7 @@ fn what_has_no_tag_can_be_asked_for() {
     assert_eq!(found("tags[host]=!"), ["with"]);
     assert_eq!(found("tags[host]=a,"), ["empty", "with", "without"]);
     assert_eq!(found("tags[host]=!a"), ["empty", "without"]);
-    // The same once they are in blocks.
+    // The same in blocks.
     client.post("/api/v1/admin/seal", &json!({})).data(200);
     assert_eq!(found("tags[host]="), ["empty", "without"]);
     assert_eq!(found("tags[host]=!"), ["with"]);
@@ -146,7 +145,7 @@ fn what_has_no_tag_can_be_asked_for() {
 }
 
 #[test]
-fn characters_that_conditions_use_can_be_escaped() {
+fn special_characters_of_conditions_can_be_escaped() {
     let server = Server::start();
     let client = server.client();
     let values = ["a,b", "!a", "a*", r"a\b", "a", "b", "ab"];
