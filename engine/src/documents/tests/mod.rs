@@ -1,5 +1,5 @@
 //! Tests of the guarantees of the document store.
 
-mod promises;
-mod racing;
+mod concurrency;
+mod guarantees;
 mod setup;

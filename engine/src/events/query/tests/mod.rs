@@ -1,6 +1,6 @@
 //! What event queries promise their callers.
 
+mod guarantees;
 mod oracle;
-mod promises;
 mod random;
 mod setup;

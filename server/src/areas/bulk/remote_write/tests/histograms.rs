@@ -7,7 +7,7 @@ use telltale_tests::remote_write::{
 
 use prost::Message;
 
-use super::bench::{Fixture, MINUTE, NOW, T0};
+use super::fixture::{Fixture, MINUTE, NOW, T0};
 use crate::areas::bulk::remote_write::WriteError;
 use crate::areas::bulk::remote_write::histogram::{HistogramSample, read};
 use crate::areas::bulk::remote_write::sample::Times;

@@ -7,7 +7,7 @@ use prost::Message;
 use telltale_engine::MetricType;
 use telltale_tests::remote_write::{RequestV2, WriteRequest, labels, sample, series};
 
-use super::bench::{Fixture, T0};
+use super::fixture::{Fixture, T0};
 use super::random::{request_v1, request_v2};
 use crate::areas::bulk::protobuf::Malformed;
 use crate::areas::bulk::remote_write::{Version, WriteError};

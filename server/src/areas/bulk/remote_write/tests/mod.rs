@@ -1,6 +1,6 @@
 //! The protocol without HTTP: what requests store in an engine.
 
-mod bench;
+mod fixture;
 mod histograms;
 mod hostile;
 mod random;

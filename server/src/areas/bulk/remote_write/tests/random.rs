@@ -10,7 +10,7 @@ use telltale_tests::remote_write::{
     Label, Metadata, MetricMetadata, RequestV2, Sample, TimeSeries, WriteRequest,
 };
 
-use super::bench::{Fixture, MINUTE, NOW, T0};
+use super::fixture::{Fixture, MINUTE, NOW, T0};
 use crate::areas::bulk::remote_write::{Version, WrittenCounts};
 
 /// A series as the model sees it.

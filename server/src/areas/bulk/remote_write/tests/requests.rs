@@ -9,7 +9,7 @@ use telltale_tests::remote_write::{
 };
 
 use super::super::families::{Families, FamilyKind};
-use super::bench::{Fixture, MINUTE, NOW, T0};
+use super::fixture::{Fixture, MINUTE, NOW, T0};
 use crate::areas::bulk::remote_write::Version;
 
 const STALE: f64 = f64::from_bits(0x7ff0_0000_0000_0002);
