@@ -1,5 +1,4 @@
-//! The CPU time of this process: what other programs do meanwhile, and waiting for the disk, do not
-//! count.
+//! The CPU time of this process, which does not include other programs and waits for the disk.
 
 use rustix::time::{ClockId, clock_gettime};
 
@@ -7,8 +6,8 @@ use rustix::time::{ClockId, clock_gettime};
 /// CPU time does not work under valgrind.
 const INSTRUCTIONS: &str = "TELLTALE_COSTS_INSTRUCTIONS";
 
-/// Seconds of CPU that this process has taken so far, on all cores, in user and in kernel mode.
-/// Never inlined: `tools/costs-instructions` has valgrind cut its counts here.
+/// Returns the CPU seconds of this process so far, on all cores, in user and in kernel mode. Never
+/// inlined: `tools/costs-instructions` has valgrind cut its counts here.
 #[inline(never)]
 pub(crate) fn seconds() -> f64 {
     if std::env::var_os(INSTRUCTIONS).is_some() {

@@ -1,17 +1,17 @@
-//! From times at several sizes to the exponent of the growth between them.
+//! Computes the exponent of growth from costs at several sizes.
 
 use std::fmt;
 
-/// The largest exponent that passes: sorting, and caches that no longer hold what they held, cost
-/// more than linear growth.
+/// The largest exponent that passes: sorting, and caches that become too small, cost more than
+/// linear growth.
 pub(crate) const EXPONENT_MAX: f64 = 1.2;
-/// Seconds of CPU at the largest size below which nothing is said: nobody waits for them, and other
-/// threads take as much.
+/// CPU seconds at the largest size below which growth is ignored: they do not matter to users, and
+/// other threads use as much.
 pub(crate) const SECONDS_MIN: f64 = 0.1;
-/// Seconds of CPU at the smaller size below which a time is noise.
+/// CPU seconds at the smaller size below which a time is noise.
 const NOISE_SECONDS: f64 = 0.002;
 
-/// How the cost of an operation grows with the size, as a power of it.
+/// The growth of the cost of an operation with the size, as a power of it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Growth {
     /// The operation takes hardly any time at the largest size.
@@ -23,16 +23,16 @@ pub(crate) enum Growth {
 }
 
 impl Growth {
-    /// The growth of these times, each after its size, over all sizes but the smallest: what the
-    /// operation takes there is what it takes anyway, and would hide the growth. Sizes ascend. All
-    /// powers of ten count alike, so that one in which a cache of the processor ends weighs no more
-    /// than the others; what grows with a square is far above the limit in any two of them.
+    /// Computes the growth of these costs, each with its size, over all sizes but the smallest,
+    /// whose cost is mostly constant and would hide the growth. Sizes ascend. All powers of ten
+    /// have equal weight, so that one in which a CPU cache becomes too small counts no more than
+    /// the others; quadratic growth is far above the limit in any two of them.
     pub(crate) fn of(times: &[(usize, f64)]) -> Self {
         let [(_, fixed), less, .., more] = times else { return Self::Noise };
         Self::between((less.0, less.1 - fixed), (more.0, more.1 - fixed))
     }
 
-    /// The growth over the last power of ten alone.
+    /// Returns the growth over the last power of ten alone.
     pub(crate) fn at_the_end(times: &[(usize, f64)]) -> Self {
         let [.., less, more] = times else { return Self::Noise };
         Self::between(*less, *more)
@@ -51,7 +51,7 @@ impl Growth {
         }
     }
 
-    /// Whether the cost surely grows faster than it may.
+    /// Returns whether the cost certainly grows faster than the limit.
     pub(crate) fn is_steep(self) -> bool {
         match self {
             Self::Noise => false,
@@ -74,8 +74,8 @@ impl fmt::Display for Growth {
 mod tests {
     use super::*;
 
-    /// Times that grow with this power of the size and take one second at a hundred thousand, on
-    /// top of what the operation takes anyway.
+    /// Returns costs that grow with this power of the size and are one second at a hundred
+    /// thousand, plus a constant.
     fn times(power: f64, fixed: f64) -> [(usize, f64); 4] {
         [1_000, 10_000, 100_000, 1_000_000]
             .map(|size| (size, fixed + (size as f64 / 100_000.0).powf(power)))

@@ -1,4 +1,4 @@
-//! The sweep: each case at powers of ten of its size, and the table of what that cost.
+//! The sweep: each case at powers of ten of its size, and the table of the costs.
 
 use std::process::ExitCode;
 
@@ -7,26 +7,27 @@ use crate::cpu;
 use crate::fit::{EXPONENT_MAX, Growth};
 use crate::reference;
 
-/// The smallest of the largest sizes.
+/// The minimum of the largest size.
 pub(crate) const SIZE_MIN: usize = 1_000;
-/// Sizes at which a case is measured: the largest, and so many powers of ten below it.
+/// The number of sizes at which a case is measured: the largest, and this many powers of ten below
+/// it.
 const SIZES: usize = 4;
-/// Sizes so many powers of ten below the largest are measured so often, since what other threads do
-/// is more beside them; the least time counts.
+/// How often sizes this many powers of ten below the largest are measured, since other threads
+/// affect them more; the lowest cost counts.
 const ROUNDS_BELOW: usize = 2;
 const ROUNDS: usize = 3;
 
-/// All cases, one after the other.
+/// All cases, run one after the other.
 #[derive(Debug)]
 pub(crate) struct Sweep {
     largest: usize,
-    /// The dimensions that are wanted; all when empty.
+    /// The dimensions to sweep; all if empty.
     wanted: Vec<String>,
     cases: usize,
     steep: Vec<String>,
 }
 
-/// The times of one operation, each after its size.
+/// The costs of one operation, each with its size.
 #[derive(Clone, Debug)]
 struct Row {
     operation: &'static str,
@@ -62,8 +63,8 @@ impl Sweep {
         }
         let mut rows = measure(case, largest);
         if rows.iter().any(|row| row.growth().is_steep()) {
-            // Another program may have emptied the caches of the processor: what is steep is so
-            // twice.
+            // Another program may have evicted the CPU caches: an operation that grows too fast is
+            // measured twice.
             for (row, again) in rows.iter_mut().zip(measure(case, largest)) {
                 for ((_, seconds), (_, less)) in row.times.iter_mut().zip(again.times) {
                     *seconds = seconds.min(less);
@@ -87,7 +88,7 @@ impl Sweep {
         }
     }
 
-    /// Prints what was too steep. Fails if anything was, or if nothing was swept.
+    /// Prints the operations that grow too fast. Fails if there are any, or if nothing was swept.
     pub(crate) fn finish(self) -> ExitCode {
         if self.cases == 0 {
             println!("there is no dimension of these names: {}", self.wanted.join(", "));
@@ -123,7 +124,7 @@ fn measure<C: Case>(case: &C, largest: usize) -> Vec<Row> {
     rows
 }
 
-/// The sizes up to the largest, ascending.
+/// Returns the sizes up to the largest, ascending.
 fn sizes(largest: usize) -> Vec<usize> {
     let down = std::iter::successors(Some(largest), |size| Some(size / 10));
     let mut sizes: Vec<usize> = down.take(SIZES).take_while(|size| *size > 0).collect();
