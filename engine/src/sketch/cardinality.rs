@@ -57,16 +57,16 @@ impl Cardinality {
     /// the most exact hashes.
     pub(crate) const STORED_BYTES_MAX: usize = 2 + Registers::STORED_BYTES_MAX;
 
-    /// Adds a member by its hash.
+    /// Adds a member by its hash. Returns whether the set changed.
     #[inline]
-    pub(crate) fn insert_hash(&mut self, hash: u64) {
+    pub(crate) fn insert_hash(&mut self, hash: u64) -> bool {
         match &mut self.0 {
             Members::Dense(registers) => registers.insert(hash),
             Members::Exact(hashes) => {
-                if let Err(at) = hashes.binary_search(&hash) {
-                    hashes.insert(at, hash);
-                    self.convert_to_registers_if_large();
-                }
+                let Err(at) = hashes.binary_search(&hash) else { return false };
+                hashes.insert(at, hash);
+                self.convert_to_registers_if_large();
+                true
             }
         }
     }
@@ -145,7 +145,7 @@ impl Cardinality {
 
     fn insert_sorted(&mut self, theirs: &[u64]) {
         match &mut self.0 {
-            Members::Dense(registers) => theirs.iter().for_each(|&hash| registers.insert(hash)),
+            Members::Dense(registers) => theirs.iter().for_each(|&hash| _ = registers.insert(hash)),
             Members::Exact(ours) => {
                 *ours = union(ours, theirs);
                 self.convert_to_registers_if_large();
@@ -165,7 +165,7 @@ impl Cardinality {
     fn registers(&mut self) -> &mut Registers {
         if let Members::Exact(hashes) = &self.0 {
             let mut registers = Registers::default();
-            hashes.iter().for_each(|&hash| registers.insert(hash));
+            hashes.iter().for_each(|&hash| _ = registers.insert(hash));
             self.0 = Members::Dense(registers);
         }
         match &mut self.0 {
@@ -219,7 +219,7 @@ mod tests {
 
     fn of(numbers: impl IntoIterator<Item = u64>) -> Cardinality {
         let mut set = Cardinality::default();
-        numbers.into_iter().for_each(|number| set.insert_hash(hash_of(number)));
+        numbers.into_iter().for_each(|number| _ = set.insert_hash(hash_of(number)));
         set
     }
 
@@ -243,7 +243,7 @@ mod tests {
         set.insert_hash(hash_of(5));
         assert_eq!(set.count(), 1_000);
         assert!(matches!(set.0, Members::Exact(_)));
-        set.insert_hash(hash_of(1_000));
+        assert!(!set.insert_hash(hash_of(5)) && set.insert_hash(hash_of(1_000)));
         assert!(matches!(set.0, Members::Dense(_)));
         assert!(set.count() > 1_000);
     }
@@ -253,7 +253,7 @@ mod tests {
         let mut set = Cardinality::default();
         let mut members = 0u64;
         for n in [1_001, 2_000, 5_000, 10_000, 20_000, 50_000, 100_000, 300_000] {
-            (members..n).for_each(|i| set.insert_hash(hash_member(&format!("user-{i}"))));
+            (members..n).for_each(|i| _ = set.insert_hash(hash_member(&format!("user-{i}"))));
             members = n;
             let error = (set.count() as f64 - n as f64).abs() / n as f64;
             assert!(error < 4.0 * 0.0082, "{} for {n}", set.count());
@@ -272,7 +272,7 @@ mod tests {
 
         // All are of register 0; the first one-bit is the 38th after the index bits.
         let mut listed = Cardinality::default();
-        (0..=1_000).for_each(|i| listed.insert_hash(0x1000 | i));
+        (0..=1_000).for_each(|i| _ = listed.insert_hash(0x1000 | i));
         assert_eq!(encoded(&listed), [1, 1, 1, 0, 38]);
         assert_eq!(encoded(&of(0..6_000))[..2], [1, 2]);
         assert_eq!(encoded(&of(0..6_000)).len(), 12_290);

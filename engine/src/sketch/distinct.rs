@@ -9,9 +9,10 @@ use crate::error::{Error, Result};
 pub struct Distinct(Cardinality);
 
 impl Distinct {
-    /// Adds a string.
-    pub fn insert(&mut self, member: &str) {
-        self.0.insert_hash(hash_member(member));
+    /// Adds a string. Returns whether the set changed; the count of a large set need not have
+    /// changed with it.
+    pub fn insert(&mut self, member: &str) -> bool {
+        self.0.insert_hash(hash_member(member))
     }
 
     /// Adds all strings of `other`.
@@ -58,8 +59,7 @@ mod tests {
         }
         assert_eq!(set.count(), 750);
         let mut read = Distinct::decode(&set.encode()).unwrap();
-        read.insert("0");
-        read.insert("another");
+        assert!(!read.insert("0") && read.insert("another"));
         assert_eq!((read.count(), set.count()), (751, 750));
         set.merge(&read);
         assert_eq!(set.encode(), read.encode());

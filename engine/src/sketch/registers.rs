@@ -5,16 +5,14 @@
 //! when there is none. Ranks only increase, so the registers depend only on the set of members, and
 //! merging takes the maximum of each register.
 //!
-//! The registers are implemented here; the estimate is that of `hyperloglogplus`, with its bias
-//! correction. The standard error is 1.04 / √2^14 = 0.81 %. The crate's own merge takes eighty
-//! times as long as one over plain bytes, it serializes a `HashSet` in random order, and the format
-//! on disk must not depend on a foreign layout. To estimate, the registers are therefore loaded
-//! into a sketch of the crate through its public API: for each register a synthetic hash that
-//! raises it to its rank, which [`Identity`] passes through unchanged. The sketch must be dense
-//! from the start, since the sparse form of the crate counts whole hashes. There is no constructor
-//! for a dense sketch, but serde can deserialize one: [`SketchFields`] mirrors the serialized
-//! fields. The tests compare registers and estimates with those that the crate computes for the
-//! same members, so a version of the crate with other fields is detected.
+//! The registers are implemented here, because their bytes are on disk: the crate
+//! `hyperloglogplus` serializes a `HashSet` in random order, and its merge takes eighty times as
+//! long as one over plain bytes. The estimate is that of the crate, with its bias correction; the
+//! standard error is 1.04 / √2^14 = 0.81 %. It depends only on how many registers have which rank,
+//! not on their positions. Most small sets therefore need no sketch of the crate, only the number
+//! of zero registers (linear counting), and the registers of any other set are moved into one
+//! through its public API, by a synthetic hash for each of them. See
+//! `docs/decisions/0011-registers-are-ours.md`.
 //!
 //! There are two stored forms; the number of nonzero registers determines which is used:
 //!
@@ -31,7 +29,6 @@ use std::hash::{BuildHasher, Hasher};
 use std::sync::LazyLock;
 
 use hyperloglogplus::{HyperLogLog, HyperLogLogPlus};
-use serde::{Deserialize, Serialize};
 
 use super::{SketchError, SketchResult};
 use crate::codec::bytes::{Reader, put_varint, varint_bytes};
@@ -48,6 +45,12 @@ const RANK_MASK: u32 = (1 << RANK_BITS) - 1;
 const LISTED_MAX: usize = 4_096;
 /// The size of the packed form in bytes.
 const PACKED_BYTES: usize = COUNT * RANK_BITS as usize / 8;
+/// Up to this estimate linear counting is more accurate than the ranks. From the paper on
+/// HyperLogLog++, for precision 14.
+const LINEAR_MAX: f64 = 11_500.0;
+/// The registers that are nonzero in [`DENSE`]: enough to make a sketch of the crate dense, and
+/// fewer than in any set beyond [`LINEAR_MAX`], which has at least 8 264.
+const DENSE_NONZERO: u64 = 8_192;
 
 /// The highest rank per register.
 #[derive(Clone, Debug, PartialEq)]
@@ -65,14 +68,16 @@ impl Registers {
     /// The most bytes of the stored form: those of the packed one, which exceed the longest list.
     pub(crate) const STORED_BYTES_MAX: usize = PACKED_BYTES;
 
-    /// Adds a member by its hash.
+    /// Adds a member by its hash. Returns whether a register changed.
     #[inline]
-    pub(crate) fn insert(&mut self, hash: u64) {
+    pub(crate) fn insert(&mut self, hash: u64) -> bool {
         // A one-bit after the last bit limits the rank when the hash has no further one-bit.
         let rest = hash << PRECISION | 1 << (PRECISION - 1);
         let rank = rest.leading_zeros() as u8 + 1;
         let register = &mut self.0[(hash >> (64 - PRECISION)) as usize];
+        let is_higher = rank > *register;
         *register = rank.max(*register);
+        is_higher
     }
 
     /// Adds all members of `other`.
@@ -84,11 +89,15 @@ impl Registers {
 
     /// Returns the estimated number of members.
     pub(crate) fn estimate(&self) -> f64 {
-        let mut sketch = EMPTY.clone();
-        for (index, &rank) in (0..).zip(self.0.iter()) {
-            if rank > 0 {
-                sketch.insert(&synthetic_hash(index, rank));
-            }
+        let zeros = COUNT - self.nonzero();
+        let linear = COUNT as f64 * (COUNT as f64 / zeros as f64).ln();
+        if linear <= LINEAR_MAX {
+            return linear;
+        }
+        let mut sketch = DENSE.clone();
+        let nonzero = self.0.iter().filter(|&&rank| rank > 0);
+        for (index, &rank) in (0..).zip(nonzero) {
+            sketch.insert(&synthetic_hash(index, rank));
         }
         sketch.count()
     }
@@ -189,40 +198,19 @@ fn synthetic_hash(index: u64, rank: u8) -> u64 {
 
 type Sketch = HyperLogLogPlus<u64, Identity>;
 
-/// A dense sketch without members.
-static EMPTY: LazyLock<Sketch> = LazyLock::new(|| {
-    const RANKS_PER_WORD: usize = u32::BITS as usize / RANK_BITS as usize;
-    let fields = SketchFields {
-        hasher: Identity,
-        precision: PRECISION,
-        counts: (COUNT, 1 << 24, 4 * COUNT / RANKS_PER_WORD),
-        sparse_pending: &[],
-        sparse: (0, 0, &[]),
-        registers: Some((vec![0; COUNT.div_ceil(RANKS_PER_WORD)], COUNT, COUNT)),
-    };
-    match postcard::to_stdvec(&fields).and_then(|bytes| postcard::from_bytes(&bytes)) {
+/// A sketch whose first registers have rank 1, the least that a nonzero register can have. The
+/// sparse form of the crate counts whole hashes; so many of them make it dense.
+static DENSE: LazyLock<Sketch> = LazyLock::new(|| {
+    let mut sketch = match Sketch::new(PRECISION, Identity) {
         Ok(sketch) => sketch,
-        Err(error) => unreachable!("hyperloglogplus reads what it writes: {error}"),
-    }
+        Err(error) => unreachable!("hyperloglogplus supports precision 14: {error}"),
+    };
+    (0..DENSE_NONZERO).for_each(|index| sketch.insert(&synthetic_hash(index, 1)));
+    sketch
 });
 
-/// The serialized fields of [`Sketch`], in their order.
-#[derive(Serialize)]
-struct SketchFields<'a> {
-    hasher: Identity,
-    precision: u8,
-    /// The number of registers, the number of registers of the sparse form, and the size in bytes
-    /// at which the sparse form becomes dense.
-    counts: (usize, usize, usize),
-    sparse_pending: &'a [u32],
-    /// Count, last value, bytes.
-    sparse: (usize, u32, &'a [u8]),
-    /// Ranks packed five to a word, their number, and the number of those that are zero.
-    registers: Option<(Vec<u32>, usize, usize)>,
-}
-
 /// A hasher that returns its `u64` input, which is a hash already.
-#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug)]
 struct Identity;
 
 #[derive(Clone, Copy, Debug, Default)]
@@ -264,7 +252,7 @@ mod tests {
 
     fn of(hashes: impl IntoIterator<Item = u64>) -> Registers {
         let mut registers = Registers::default();
-        hashes.into_iter().for_each(|hash| registers.insert(hash));
+        hashes.into_iter().for_each(|hash| _ = registers.insert(hash));
         registers
     }
 
@@ -274,39 +262,38 @@ mod tests {
         out
     }
 
-    /// Returns what the crate serializes for a dense sketch with these registers.
-    fn fields_of(registers: &Registers) -> Vec<u8> {
-        let words = registers
-            .0
-            .chunks(5)
-            .map(|five| five.iter().rev().fold(0, |bits, &r| bits << RANK_BITS | u32::from(r)))
-            .collect();
-        let fields = SketchFields {
-            hasher: Identity,
-            precision: PRECISION,
-            counts: (COUNT, 1 << 24, 4 * COUNT / 5),
-            sparse_pending: &[],
-            sparse: (0, 0, &[]),
-            registers: Some((words, COUNT, COUNT - registers.nonzero())),
-        };
-        postcard::to_stdvec(&fields).unwrap()
+    /// Compares at each step of one growing set: below, within and above the range in which the
+    /// crate corrects a bias. The crate's own sketch is dense long before the first step.
+    #[test]
+    fn estimates_are_those_of_the_crate() {
+        let mut sketch = Sketch::new(PRECISION, Identity).unwrap();
+        let mut registers = Registers::default();
+        for member in 0..120_000 {
+            sketch.insert(&hash_of(member));
+            registers.insert(hash_of(member));
+            if member >= 8_000 && member % 250 == 0 {
+                assert_eq!(registers.estimate(), sketch.count(), "{member} members");
+            }
+        }
     }
 
+    /// The crate's sketch is dense after some 6 600 of these hashes.
     #[test]
-    fn registers_and_estimates_are_those_of_the_crate() {
-        for n in [10_000, 20_000, 100_000, 300_000] {
+    fn the_least_registers_beyond_linear_counting_are_estimated_as_by_the_crate() {
+        for nonzero in [8_262, 8_263, 8_264, 8_265, COUNT as u64 - 1, COUNT as u64] {
             let mut sketch = Sketch::new(PRECISION, Identity).unwrap();
-            (0..n).for_each(|i| sketch.insert(&hash_of(i)));
-            let registers = of((0..n).map(hash_of));
-            assert_eq!(postcard::to_stdvec(&sketch).unwrap(), fields_of(&registers), "{n} members");
-            assert_eq!(registers.estimate(), sketch.count(), "{n} members");
+            let hashes = || (0..nonzero).map(|index| synthetic_hash(index, 1));
+            hashes().for_each(|hash| sketch.insert(&hash));
+            assert_eq!(of(hashes()).estimate(), sketch.count(), "{nonzero} registers");
         }
     }
 
     #[test]
-    fn an_empty_sketch_is_dense_and_counts_nothing() {
-        assert_eq!(postcard::to_stdvec(&*EMPTY).unwrap(), fields_of(&Registers::default()));
+    fn no_registers_count_nothing_and_few_are_counted_linearly() {
         assert_eq!(Registers::default().estimate(), 0.0);
+        assert_eq!(of([synthetic_hash(3, 40)]).estimate().round(), 1.0);
+        let first_half = of((0..8_192).map(|i| synthetic_hash(i, 1))).estimate();
+        assert_eq!(first_half, 16_384.0 * 2_f64.ln());
     }
 
     #[test]
@@ -316,11 +303,16 @@ mod tests {
                 let mut expected = Registers::default();
                 expected.0[index as usize] = rank;
                 assert_eq!(of([synthetic_hash(index, rank)]).0, expected.0);
-                let mut sketch = EMPTY.clone();
-                sketch.insert(&synthetic_hash(index, rank));
-                assert_eq!(postcard::to_stdvec(&sketch).unwrap(), fields_of(&expected));
             }
         }
+    }
+
+    #[test]
+    fn an_insert_reports_whether_a_register_changed() {
+        let mut registers = Registers::default();
+        let changed = [(3, 2), (3, 1), (3, 2), (3, 3), (4, 1)]
+            .map(|(index, rank)| registers.insert(synthetic_hash(index, rank)));
+        assert_eq!(changed, [true, false, false, true, true]);
     }
 
     /// Checks the deviation over many sets.

@@ -312,7 +312,7 @@ mod tests {
     /// Returns a set with so many members that its stored form has the maximum size.
     fn widest_set() -> Cardinality {
         let mut set = Cardinality::default();
-        (0..200_000u64).for_each(|i| set.insert_hash(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+        (0..200_000u64).for_each(|i| _ = set.insert_hash(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
         set
     }
 
@@ -495,7 +495,7 @@ mod tests {
         fn any_sets_round_trip(sizes in proptest::collection::vec(1u64..1500, 1..6)) {
             let cell = |size: u64| {
                 let mut set = Cardinality::default();
-                (0..size).for_each(|i| set.insert_hash(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+                (0..size).for_each(|i| _ = set.insert_hash(i.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
                 set
             };
             let cells = sizes.iter().enumerate().map(|(i, n)| (i as i64 * 60_000, cell(*n))).collect();
