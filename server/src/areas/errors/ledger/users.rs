@@ -22,10 +22,18 @@ pub(super) struct UserSets {
 #[derive(Debug)]
 struct CachedSet {
     set: Distinct,
+    /// The count of the set, which an estimate makes too expensive to repeat for each occurrence.
+    count: u64,
     is_changed: bool,
     /// Whether the set on disk could not be read. This set then contains only later users, and is
     /// never written.
     is_partial: bool,
+}
+
+impl CachedSet {
+    fn new(set: Distinct) -> Self {
+        Self { count: set.count(), set, is_changed: false, is_partial: false }
+    }
 }
 
 impl UserSets {
@@ -66,14 +74,14 @@ impl UserSets {
                 tracing::error!(%error, group, "the user set of an error group cannot be read");
                 None
             });
-            CachedSet { set: set.unwrap_or_default(), is_changed: false, is_partial }
+            CachedSet { is_partial, ..CachedSet::new(set.unwrap_or_default()) }
         });
-        let before = cached.set.count();
-        cached.set.insert(user);
-        let count = cached.set.count();
-        cached.is_changed |= count != before && !cached.is_partial;
+        if cached.set.insert(user) {
+            cached.count = cached.set.count();
+            cached.is_changed |= !cached.is_partial;
+        }
         self.bytes = self.bytes + cached.set.bytes() - bytes_before;
-        (!cached.is_partial).then_some(count)
+        (!cached.is_partial).then_some(cached.count)
     }
 
     /// Returns the complete set of a group; takes it from `read` if it is not completely in memory.
@@ -92,7 +100,7 @@ impl UserSets {
     /// Sets the user set of a group to one that is on disk.
     pub(super) fn put(&mut self, group: GroupId, set: Distinct) {
         self.bytes = self.bytes + set.bytes() - self.bytes_of(group);
-        self.sets.insert(group, CachedSet { set, is_changed: false, is_partial: false });
+        self.sets.insert(group, CachedSet::new(set));
     }
 
     /// Removes the set of a group.

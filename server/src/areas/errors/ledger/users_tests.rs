@@ -1,8 +1,11 @@
 //! Tests of user sets, which are on disk while their group is idle.
 
-use telltale_engine::Table;
+use telltale_engine::{Distinct, Table};
 
+use super::super::model::GroupId;
+use super::read_users::ReadUsers;
 use super::tests::Fixture;
+use super::users::UserSets;
 use crate::http::ErrorSettings;
 use crate::platform::tables::RecordTable;
 
@@ -68,4 +71,24 @@ fn an_unreadable_user_set_is_not_overwritten() {
     fixture.crash();
     fixture.report("E", Some("cid"));
     assert_eq!(fixture.only().users, 2);
+}
+
+/// A new user need not change the estimate of a large set, and still has to be written.
+#[test]
+fn a_set_is_written_whenever_it_changed() {
+    let (mut sets, group) = (UserSets::new(usize::MAX), GroupId(1));
+    let mut read = ReadUsers::from([(group, Ok(None))]);
+    let mut on_disk = Distinct::default().encode();
+    let (mut last, mut changed_with_equal_count) = (0, 0);
+    for user in 0..3_000 {
+        let count = sets.add(&mut read, group, &format!("user-{user}")).unwrap();
+        let in_memory = sets.complete(&mut read, group).unwrap();
+        assert_eq!(count, in_memory.count());
+        let written = sets.take_changed().next().map(|(_, set)| set.encode());
+        changed_with_equal_count += u32::from(written.is_some() && count == last);
+        on_disk = written.unwrap_or(on_disk);
+        assert_eq!(on_disk, in_memory.encode(), "after user {user}");
+        last = count;
+    }
+    assert!(changed_with_equal_count > 0);
 }
