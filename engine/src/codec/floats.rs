@@ -5,8 +5,8 @@
 //! exactly, for one `k`, the column stores the integers `m`, which are small and exact to subtract
 //! and to sum; the other values are listed as exceptions. Otherwise it stores the bit patterns of
 //! the values, mapped so that integer order is numeric order, without the low bits that are zero in
-//! all of them (as in values that were once `f32`), or, where that is smaller, the values [split at
-//! a unit](super::fixed_point).
+//! all of them (as in values that were once `f32`), or, where that is clearly smaller, the values
+//! [split at a unit](super::fixed_point). Figures: `docs/decisions/0012-three-forms-of-floats.md`.
 //!
 //! Rows form [runs](Runs). With deltas, the first value of each run is stored in a separate column,
 //! and the other rows are differences to the row before.
@@ -34,6 +34,9 @@ const FORM_DECIMAL: u8 = 0;
 const FORM_BITS: u8 = 1;
 const FORM_PARTS: u8 = 2;
 const WITH_DELTAS: u8 = 16;
+/// Splitting is worth twice the time to decode only if it is estimated to save this share of the
+/// bytes.
+const SPLIT_GAIN_MIN: f64 = 0.01;
 
 /// Appends `values` as a column. `runs` must cover all rows.
 pub(crate) fn encode(
@@ -75,7 +78,7 @@ fn encode_doubles(
     if deltas
         && let Some(parts) = split_all(values)
         && estimate_delta_bits(&parts.highs, runs) + parts.low_bits
-            < estimate_delta_bits(&ordered, runs)
+            < (1.0 - SPLIT_GAIN_MIN) * estimate_delta_bits(&ordered, runs)
     {
         let (exponent, dropped) = parts.unit.stored();
         out.extend_from_slice(&[FORM_PARTS + WITH_DELTAS, dropped]);
