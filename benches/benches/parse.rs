@@ -6,16 +6,17 @@
 //! `unpack` is the decompression.
 //!
 //! `columns` includes strings and series resolved by the engine; `points` and `events` end before
-//! the engine.
+//! the engine. `structures` is what serde_json and prost take for the same bodies.
 
 #![expect(clippy::unwrap_used, reason = "a bench that cannot be set up must not run")]
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Write as _;
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use prost::Message;
+use serde::Deserialize;
 use telltale_engine::{Engine, Maintenance, Options, TimestampMs};
 use telltale_server::areas::bulk::Families;
 use telltale_server::areas::bulk::Version;
@@ -47,6 +48,25 @@ fn body() -> Vec<u8> {
     text.into_bytes()
 }
 
+/// The body as structures derived with serde, borrowed where the body is.
+#[derive(Deserialize)]
+struct Structures<'b> {
+    #[serde(borrow)]
+    metrics: Vec<Structure<'b>>,
+}
+
+#[derive(Deserialize)]
+#[expect(dead_code, reason = "the bench measures how they are read")]
+struct Structure<'b> {
+    name: &'b str,
+    #[serde(rename = "type")]
+    kind: &'b str,
+    value: f64,
+    timestamp: &'b str,
+    #[serde(borrow)]
+    tags: BTreeMap<&'b str, &'b str>,
+}
+
 fn parse(c: &mut Criterion) {
     let dir = tempfile::tempdir().unwrap();
     let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
@@ -70,6 +90,11 @@ fn parse(c: &mut Criterion) {
             })
             .unwrap()
         });
+    });
+    // A reader that builds structures of everything, to compare with.
+    assert_eq!(serde_json::from_slice::<Structures<'_>>(&body).unwrap().metrics.len(), ITEMS);
+    group.bench_function("structures", |b| {
+        b.iter(|| serde_json::from_slice::<Structures<'_>>(black_box(&body)).unwrap());
     });
     group.finish();
 }

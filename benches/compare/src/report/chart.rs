@@ -1,5 +1,10 @@
 //! Bar charts as SVG: groups with one bar per peer, on a linear or logarithmic scale. Only shapes
 //! and text, so that every Markdown viewer shows them.
+//!
+//! The same charts drawn with `plotters` 0.3 took 103 lines instead of 111, and four more crates.
+//! It has scales and coordinates, but no groups of bars with a label for each group and a value at
+//! each bar: these are positioned by hand there too. Axes, ticks or curves would be a reason to use
+//! it; no chart here has any.
 
 use super::markdown::number;
 
