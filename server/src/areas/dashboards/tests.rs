@@ -316,7 +316,7 @@ fn a_failing_widget_does_not_affect_the_others() {
 
 #[test]
 fn a_write_responds_without_values_if_memory_is_full() {
-    let memory = Memory::new(1 << 30);
+    let memory = Memory::new(64 << 30);
     let house = TestServer::with(Options { memory: memory.clone(), ..Options::default() });
     house.post("/api/v1/metrics", &json!({"name": "m", "type": "gauge", "value": 5})).data(201);
     let path = create_dashboard(&house);

@@ -178,12 +178,15 @@ mod tests {
         for (letter, kept) in [("e", 96), ("é", 96), ("€", 96), ("𝄞", 96)] {
             let list = format!("[\"{}\", 1]", letter.repeat(200));
             let mut writer = PropertiesWriter::default();
+            writer.begin_object();
+            writer.key("x");
             with_document(list.as_bytes(), |list| {
                 // The list and its first element cost four bytes each.
                 FreeForm::new(&mut writer, &scrubber, 1_000, 104).value(list, 1);
             })
             .unwrap();
-            let expected = format!("[\"{}\"]", letter.repeat(kept / letter.len()));
+            writer.end_object();
+            let expected = format!("{{\"x\":[\"{}\"]}}", letter.repeat(kept / letter.len()));
             assert_eq!(writer.written().unwrap().as_str(), expected, "{letter}");
         }
     }

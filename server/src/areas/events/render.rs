@@ -340,8 +340,9 @@ mod tests {
             distinct: None,
             aggregations: vec![EventAggregation::Count],
         };
-        let (all, stats) = (EventSummary::default(), EventQueryStats::default());
-        let memory = ResultMemory::default();
+        let all =
+            EventSummary { whole: vec![Some(0.0)], starts: Vec::new(), columns: vec![Vec::new()] };
+        let (stats, memory) = (EventQueryStats::default(), ResultMemory::default());
         let result = EventQueryResult { all, groups: Vec::new(), stats, memory };
         let text = text_of(count(&query, &result, &Memory::unlimited()).unwrap());
         assert_eq!(text, r#"{"data":{"total":0,"series":[]}}"#);

@@ -31,6 +31,10 @@ use crate::platform::ids::Ids;
 /// The maximum length of a lease: what a damaged or old clock makes of one is clamped to it.
 const LEASE_MS_MAX: i64 = limits::JOB_TIMEOUT_SECONDS_MAX as i64 * 1_000;
 
+/// The maximum number of corrupt records that are logged one by one: the state is loaded again
+/// after every failed write, each second while the disk is full.
+const LOGGED_RECORDS_MAX: usize = 100;
+
 /// The loaded state.
 #[derive(Debug)]
 pub(in crate::jobs) struct Loaded {
@@ -242,8 +246,12 @@ impl State {
 impl Loaded {
     /// Logs the records that could not be read, and returns the state.
     pub(in crate::jobs) fn into_state(self) -> State {
-        for line in &self.damaged {
+        for line in self.damaged.iter().take(LOGGED_RECORDS_MAX) {
             tracing::error!(damaged = line, "skipped a corrupt record of jobs");
+        }
+        if self.damaged.len() > LOGGED_RECORDS_MAX {
+            let count = self.damaged.len();
+            tracing::error!(count, "skipped corrupt records of jobs; only the first are logged");
         }
         self.state
     }

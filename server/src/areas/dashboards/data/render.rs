@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn the_values_of_a_widget_are_reserved_until_the_response_is_written() {
-        let memory = Memory::new(1 << 30);
+        let memory = Memory::new(64 << 30);
         let options = telltale_engine::Options { memory: memory.clone(), ..Default::default() };
         let house = TestServer::with(options);
         house.post("/api/v1/metrics", &json!({"name": "m", "type": "gauge", "value": 1})).data(201);
