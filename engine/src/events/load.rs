@@ -32,7 +32,7 @@ impl Events {
         let before = damaged.len();
         let mut catalog = read_catalog(&store, damaged)?;
         if damaged.len() > before || store.has_lost_entries(Keyspace::EventCatalog)? {
-            recover_unlisted(&store, &mut catalog)?;
+            recover_unlisted(&store, &mut catalog, damaged)?;
             if !store.is_read_only() {
                 store.clear_lost_entries(Keyspace::EventCatalog)?;
             }
@@ -78,20 +78,32 @@ fn read_catalog(store: &Store, damaged: &mut Vec<String>) -> Result<CatalogConte
 }
 
 /// Scans the block keyspace for blocks missing from a damaged catalog; the header of a block
-/// contains everything that its catalog entry does.
-fn recover_unlisted(store: &Store, catalog: &mut CatalogContents) -> Result<()> {
+/// contains everything that its catalog entry does. Appends a line to `damaged` for each block that
+/// is lost with its entry.
+fn recover_unlisted(
+    store: &Store,
+    catalog: &mut CatalogContents,
+    damaged: &mut Vec<String>,
+) -> Result<()> {
     let mut found = BTreeMap::new();
-    let visit = |key: Box<[u8]>, bytes: Box<[u8]>| {
-        let Ok(key) = EventBlockKey::decode(&key) else { return };
-        if !catalog.garbage.contains(&key)
-            && !catalog.blocks.contains_key(&key)
-            && let Ok(info) = block::describe(key, &bytes)
-        {
-            found.insert(key, info);
+    let visit = |stored: Box<[u8]>, bytes: Box<[u8]>| {
+        let key = match EventBlockKey::decode(&stored) {
+            Ok(key) => key,
+            Err(error) => return damaged.push(format!("event block {stored:02x?}: {error}")),
+        };
+        if catalog.garbage.contains(&key) || catalog.blocks.contains_key(&key) {
+            return;
+        }
+        match block::describe(key, &bytes) {
+            Ok(info) => drop(found.insert(key, info)),
+            Err(error) => damaged.push(format!("event block {key:?}, not in the catalog: {error}")),
         }
     };
     let all = KeyRange::all();
-    store.read_skipping_damage(Keyspace::EventBlocks, &all, Caching::Bypass, visit)?;
+    let gap = store.read_skipping_damage(Keyspace::EventBlocks, &all, Caching::Bypass, visit)?;
+    // Blocks in the gap that the catalog lists are found corrupt when they are read; others are
+    // lost here.
+    damaged.extend(gap.map(|gap| format!("event blocks not in the catalog: {}", gap.error)));
     // The recovered entries are written back, so that later starts do not depend on this scan.
     let mut batch = Batch::new();
     for (key, info) in found {
@@ -103,4 +115,56 @@ fn recover_unlisted(store: &Store, catalog: &mut CatalogContents) -> Result<()> 
     }
     store.repair_suspect_tables()?;
     store.write(batch, Sync::Yes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{Interval, NewEvent, TimestampMs};
+    use crate::options::Maintenance;
+    use crate::{Clock, Engine, Write};
+
+    #[test]
+    fn blocks_that_a_damaged_catalog_lost_are_recovered_or_reported() {
+        let dir = tempfile::tempdir().unwrap();
+        let day = Interval::DAY.ms();
+        let options = || Options {
+            maintenance: Maintenance::Manual,
+            clock: Clock::manual(TimestampMs(20_003 * day)),
+            ..Options::default()
+        };
+        let engine = Engine::open(dir.path(), options()).unwrap();
+        let mut batch = engine.event_batch();
+        for time in [20_000 * day, 20_001 * day] {
+            let (name, time, tags) = ("a", TimestampMs(time), &[][..]);
+            let new = NewEvent { name, time, user: None, value: None, tags, properties: None };
+            batch.push(&new).unwrap();
+        }
+        engine.submit(Write { events: Some(batch), ..Write::default() }, |_| ());
+        engine.seal().unwrap();
+        let inner = engine.inner();
+        let blocks = inner.telemetry.events.view.blocks();
+        let [intact, corrupt] = &blocks[..] else { panic!("{blocks:?}") };
+        let mut harm = Batch::new();
+        for info in [intact, corrupt] {
+            harm.put(Keyspace::EventCatalog, &keys::block(&info.key), vec![1]);
+        }
+        harm.put(Keyspace::EventBlocks, &corrupt.key.encode(), vec![1]);
+        harm.put(Keyspace::EventBlocks, b"no key", vec![1]);
+        inner.store.write(harm, Sync::Yes).unwrap();
+        let (intact, corrupt) = (intact.key, corrupt.key);
+        drop((blocks, engine));
+        let engine = Engine::open(dir.path(), options()).unwrap();
+        let recovered: Vec<_> =
+            engine.inner().telemetry.events.view.blocks().iter().map(|info| info.key).collect();
+        assert_eq!(recovered, [intact]);
+        let damage = engine.damage();
+        let reported = |start: String| damage.iter().any(|line| line.starts_with(&start));
+        assert!(
+            reported(format!("lost: event block {corrupt:?}, not in the catalog")),
+            "{damage:?}"
+        );
+        assert!(reported(format!("lost: event block {:02x?}", b"no key")), "{damage:?}");
+        assert!(!reported(format!("lost: event block {intact:?}")), "{damage:?}");
+    }
 }
