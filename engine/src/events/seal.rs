@@ -12,7 +12,7 @@ use super::keys::CatalogEntry;
 use crate::codec::integers::Effort;
 use crate::error::{Error, Result};
 use crate::limits::{EVENT_BLOCK_ROWS_MAX, EVENT_BLOCK_STRING_BYTES_MAX, EVENT_BLOCK_TAG_KEYS_MAX};
-use crate::model::{EventId, EventRows, Interval};
+use crate::model::{EventId, EventRows, TimestampMs, event_day};
 use crate::storage::{Batch, Fact, keyspaces};
 
 /// The events that the log contains up to a position and that are not in blocks yet.
@@ -125,8 +125,7 @@ fn block_rows(pieces: &[&EventRows], rows: &[SortedRow]) -> usize {
     let mut keys = TagKeys { pieces, seen: vec![Vec::new(); pieces.len()], keys: HashSet::new() };
     let fits = |row: &&SortedRow| {
         let (piece, at) = row.origin;
-        let rows = pieces.get(piece as usize);
-        string_bytes += rows.map_or(0, |rows| rows.string_bytes(at as usize));
+        string_bytes += pieces[piece as usize].string_bytes(at as usize);
         keys.add(row);
         string_bytes <= EVENT_BLOCK_STRING_BYTES_MAX && keys.keys.len() <= EVENT_BLOCK_TAG_KEYS_MAX
     };
@@ -145,18 +144,13 @@ struct TagKeys<'a> {
 impl TagKeys<'_> {
     fn add(&mut self, row: &SortedRow) {
         let (piece, at) = row.origin;
-        let piece = piece as usize;
-        let (Some(rows), Some(seen)) = (self.pieces.get(piece), self.seen.get_mut(piece)) else {
-            return;
-        };
+        let (rows, seen) = (self.pieces[piece as usize], &mut self.seen[piece as usize]);
         for (key, _) in rows.tags(at as usize) {
             let string = key.0 as usize;
             if seen.len() <= string {
                 seen.resize(string + 1, false);
             }
-            if let Some(seen) = seen.get_mut(string)
-                && !std::mem::replace(seen, true)
-            {
+            if !std::mem::replace(&mut seen[string], true) {
                 self.keys.insert(rows.texts().text(*key));
             }
         }
@@ -180,7 +174,12 @@ fn sorted(pieces: &[&EventRows]) -> Vec<SortedRow> {
     sorted
 }
 
-/// Returns the days since the epoch. Times before 1970 and out of range give 0.
-pub(super) fn day_of(time: i64) -> u32 {
-    u32::try_from(time.div_euclid(Interval::DAY.ms())).unwrap_or_default()
+/// Returns the day of an event.
+fn day_of(time: i64) -> u32 {
+    event_day(TimestampMs(time)).unwrap_or_else(|| {
+        panic!(
+            "an event at {time} ms has no day: batches, the log and blocks refuse such times when \
+             events are pushed and decoded"
+        )
+    })
 }

@@ -14,12 +14,11 @@ use super::block::{self, EventBlockInfo, EventBlockKey};
 use super::compaction_group::{COMPACTION_MEMORY_FACTOR, StringBounds, select_group};
 use super::keys::CatalogEntry;
 use super::query::select;
-use super::seal::day_of;
 use super::source::RowSet;
 use crate::codec::integers::Effort;
 use crate::error::{Error, Result};
 use crate::limits;
-use crate::model::{EventFilter, EventRows, Interval, TimestampMs};
+use crate::model::{EventFilter, EventRows, Interval, TimestampMs, event_day};
 use crate::reports::{CompactionReport, CompactionScope, DeleteReport, ExpireReport, VerifyReport};
 use crate::storage::{Batch, KeyRange, Keyspace, Sync, keyspaces};
 
@@ -66,7 +65,8 @@ impl Events {
             !left_out && !self.is_quarantined(&info.key)
         });
         blocks.sort_unstable_by_key(|info| (info.first_time, info.key));
-        let is_window_over = day < day_of(self.now().0);
+        // By a clock before 1970, no day is over.
+        let is_window_over = event_day(self.now()).is_some_and(|today| day < today);
         let blocks_min = if scope == CompactionScope::All || is_window_over {
             2
         } else {

@@ -15,7 +15,7 @@
 use crate::codec::bytes::{Reader, put_bytes, put_signed, put_varint};
 use crate::codec::{CodecError, CodecResult};
 use crate::limits;
-use crate::model::{EventId, EventRow, EventRows, StringId, TimestampMs};
+use crate::model::{EventId, EventRow, EventRows, StringId, TimestampMs, event_day};
 
 const HAS_USER: u8 = 1;
 const HAS_VALUE: u8 = 2;
@@ -83,6 +83,9 @@ pub(super) fn decode(reader: &mut Reader<'_>) -> CodecResult<EventRows> {
         received = received.wrapping_add(reader.signed()?);
         number = number.wrapping_add(reader.signed()? as u64);
         time = time.wrapping_add(reader.signed()?);
+        if event_day(TimestampMs(time)).is_none() {
+            return Err(CodecError::new("the time of an event is out of range"));
+        }
         let name = string_id(reader)?;
         let user = if has & HAS_USER == 0 { None } else { Some(string_id(reader)?) };
         let value = if has & HAS_VALUE == 0 { None } else { Some(reader.f64()?) };
@@ -180,6 +183,24 @@ mod tests {
         let plain = [0, 0xd0, 0x0f, 14, 0x88, 0x0e, 0, 0];
         let full = [7, 0, 2, 6, 0, 1, 0, 0, 0, 0, 0, 0, 0xf0, 0x3f, 1, 2, 0, 2, b'{', b'}'];
         assert_eq!(bytes, [&strings[..], &[2], &plain, &full].concat());
+    }
+
+    #[test]
+    fn an_event_before_1970_is_refused() {
+        let event = |time| Event {
+            id: EventId::new(TimestampMs(5), 1),
+            name: "a".into(),
+            time: TimestampMs(time),
+            user: None,
+            value: None,
+            tags: vec![],
+            properties: None,
+        };
+        for (time, valid) in [(0, true), (-1, false), (i64::MAX, false)] {
+            let mut bytes = Vec::new();
+            encode(&rows_of(&[event(time)]), &mut bytes);
+            assert_eq!(decode(&mut Reader::new(&bytes)).is_ok(), valid, "{time}");
+        }
     }
 
     #[test]

@@ -2,13 +2,19 @@
 
 use std::fmt;
 
-use super::{Properties, TimestampMs};
+use super::{Interval, Properties, TimestampMs};
 
 /// The identity of an event: a ULID whose upper 48 bits are the time of receipt in milliseconds and
 /// whose lower 80 bits are a counter. Ids therefore ascend in the order of receipt, and compress to
 /// very few bytes on disk.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(pub u128);
+
+/// Returns the UTC day of an event, counted from 1970, or `None` if no event may have this time: it
+/// is before 1970, or beyond the days that the key of a block has room for.
+pub(crate) fn event_day(time: TimestampMs) -> Option<u32> {
+    u32::try_from(time.0.div_euclid(Interval::DAY.ms())).ok()
+}
 
 /// Bits of an id below its time.
 const NUMBER_BITS: u32 = 80;

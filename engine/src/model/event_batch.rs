@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::{
     Event, EventId, InvalidName, InvalidTags, MetricName, NewEvent, StringId, StringInterner, Tags,
-    TimestampMs,
+    TimestampMs, event_day,
 };
 use crate::limits;
 
@@ -34,6 +34,9 @@ pub enum InvalidEvent {
     /// The value is not finite.
     #[error("value must be a finite number")]
     Value,
+    /// The time is before 1970, or millions of years ahead.
+    #[error("time must be in 1970 or later")]
+    Time,
 }
 
 impl EventBatch {
@@ -54,6 +57,9 @@ impl EventBatch {
         }
         if event.value.is_some_and(|value| !value.is_finite()) {
             return Err(InvalidEvent::Value);
+        }
+        if event_day(event.time).is_none() {
+            return Err(InvalidEvent::Time);
         }
         let id = EventId::new(self.received, self.numbers.fetch_add(1, Ordering::Relaxed));
         self.rows.push(id, event);
@@ -165,7 +171,7 @@ impl EventRows {
     pub(crate) fn append(&mut self, other: &Self) {
         let Self { texts, tags, .. } = self;
         let new_ids: Vec<StringId> = other.texts.iter().map(|text| texts.intern(text)).collect();
-        let remapped = |id: StringId| new_ids.get(id.0 as usize).copied().unwrap_or(id);
+        let remapped = |id: StringId| new_ids[id.0 as usize];
         let (tags_before, text_before) = (tags.len() as u32, self.properties.len() as u32);
         tags.extend(other.tags.iter().map(|(key, value)| (remapped(*key), remapped(*value))));
         self.ids.extend_from_slice(&other.ids);
@@ -184,7 +190,7 @@ impl EventRows {
         let mut kept = Self::default();
         let mut tags = Vec::new();
         for at in (0..self.len()).filter(|at| keep(*at)) {
-            let Some(row) = self.row(at) else { continue };
+            let row = self.row(at).unwrap_or_else(|| panic!("row {at}: all columns are as long"));
             let Self { texts, .. } = &mut kept;
             let mut remapped = |id: StringId| texts.intern(self.texts.text(id));
             tags.clear();
@@ -345,6 +351,10 @@ mod tests {
         assert!(matches!(batch.push(&event("a", &twice)), Err(InvalidEvent::Tags(_))));
         let bad = NewEvent { value: Some(f64::INFINITY), ..event("a", &[]) };
         assert_eq!(batch.push(&bad), Err(InvalidEvent::Value));
+        for time in [-1, i64::MIN, i64::MAX] {
+            let bad = NewEvent { time: TimestampMs(time), ..event("a", &[]) };
+            assert_eq!(batch.push(&bad), Err(InvalidEvent::Time));
+        }
         let long = "x".repeat(limits::USER_CHARS_MAX + 1);
         for user in ["", long.as_str()] {
             let bad = NewEvent { user: Some(user), ..event("a", &[]) };

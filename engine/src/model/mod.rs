@@ -23,6 +23,7 @@ pub use cumulative::StartTime;
 pub(crate) use cumulative::{
     CumulativeCounters, CumulativeHistogram, CumulativeSamples, Temporality,
 };
+pub(crate) use event::event_day;
 pub use event::{Event, EventId, NewEvent};
 pub use event_batch::{EventBatch, InvalidEvent};
 pub(crate) use event_batch::{EventRow, EventRows};

@@ -77,7 +77,7 @@ pub enum InputError {
     /// The value of the tag with this key is not a string.
     #[error("the value of tag {0:?} must be a string")]
     TagValue(String),
-    /// The engine refuses the name, the user, the value or the tags.
+    /// The engine refuses the name, the time, the user, the value or the tags.
     #[error(transparent)]
     Refused(#[from] InvalidEvent),
 }
@@ -156,7 +156,9 @@ impl From<InputError> for ApiError {
             }
             InputError::Twice(field) => *field,
             InputError::NameForm | InputError::Refused(InvalidEvent::Name(_)) => Field::Name,
-            InputError::TimeForm | InputError::Time(_) => Field::Timestamp,
+            InputError::TimeForm
+            | InputError::Time(_)
+            | InputError::Refused(InvalidEvent::Time) => Field::Timestamp,
             InputError::UserForm | InputError::Refused(InvalidEvent::User) => Field::User,
             InputError::Value | InputError::Refused(InvalidEvent::Value) => Field::Value,
             InputError::PropertiesForm | InputError::PropertyNumber | InputError::Properties(_) => {

@@ -368,6 +368,7 @@ fn model_item(item: &Value) -> Result<String, ErrorCode> {
             InvalidEvent::Tags(_) => ErrorCode::InvalidTags,
             InvalidEvent::User => ErrorCode::InvalidField,
             InvalidEvent::Value => ErrorCode::InvalidValue,
+            InvalidEvent::Time => ErrorCode::InvalidTimestamp,
         }
     })
 }
