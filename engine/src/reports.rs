@@ -51,6 +51,9 @@ pub struct DeleteReport {
     pub events: u64,
     /// Blocks that were rewritten, or deleted because nothing was left in them.
     pub blocks: u64,
+    /// Corrupt blocks in the time range, which were skipped: events in them are not deleted.
+    /// Queries do not return these events either, and they expire with their day.
+    pub quarantined: u64,
 }
 
 /// The amounts checked, and the damage found.

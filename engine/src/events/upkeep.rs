@@ -156,7 +156,12 @@ impl Events {
                 return Ok(report);
             }
             for info in blocks {
+                let is_in_range =
+                    info.first_time < filter.range.end.0 && info.last_time >= filter.range.start.0;
                 match self.delete_rows_of(&info, filter, end) {
+                    Ok(0) if is_in_range && self.is_quarantined(&info.key) => {
+                        report.quarantined += 1;
+                    }
                     Ok(0) => {}
                     Ok(events) => {
                         report.events += events;
@@ -164,7 +169,10 @@ impl Events {
                     }
                     // Queries no longer see a quarantined block, and expiry removes it with its
                     // day.
-                    Err(Error::Corrupt(reason)) => self.quarantine(&info.key, &reason),
+                    Err(Error::Corrupt(reason)) => {
+                        self.quarantine(&info.key, &reason);
+                        report.quarantined += 1;
+                    }
                     Err(error) => return Err(error),
                 }
                 pause();
@@ -440,7 +448,7 @@ mod tests {
         let report = events.delete_rows(&filter, merge).unwrap();
         // One was deleted from its own block, the other five from the block that theirs were
         // compacted into.
-        assert_eq!(report, DeleteReport { events: 6, blocks: 2 });
+        assert_eq!(report, DeleteReport { events: 6, blocks: 2, quarantined: 0 });
         assert_eq!(engine.stats().events_stored, 6);
         assert_eq!(events.delete_rows(&filter, || ()).unwrap(), DeleteReport::default());
     }
@@ -470,8 +478,43 @@ mod tests {
             }
         };
         let report = events.delete_rows(&filter, more).unwrap();
-        assert_eq!(report, DeleteReport { events: 3, blocks: 3 });
+        assert_eq!(report, DeleteReport { events: 3, blocks: 3, quarantined: 0 });
         assert_eq!(engine.stats().events_stored, 5);
+    }
+
+    #[test]
+    fn a_deletion_counts_the_corrupt_blocks_that_it_skips() {
+        let dir = tempfile::tempdir().unwrap();
+        let clock = Clock::manual(TimestampMs(20_000 * Interval::DAY.ms()));
+        let (maintenance, own) = (Maintenance::Manual, clock.clone());
+        let options = Options { maintenance, clock: own, ..Options::default() };
+        let engine = Engine::open(dir.path(), options).unwrap();
+        for _ in 0..2 {
+            let mut batch = engine.event_batch();
+            for name in ["a", "b"] {
+                let (time, tags) = (clock.now(), &[][..]);
+                let new = NewEvent { name, time, user: None, value: None, tags, properties: None };
+                batch.push(&new).unwrap();
+            }
+            engine.submit(Write { events: Some(batch), ..Write::default() }, |_| ());
+            engine.seal().unwrap();
+        }
+        let events = &engine.inner().telemetry.events;
+        let corrupt = events.view.blocks()[0].key;
+        let mut harm = Batch::new();
+        harm.put(Keyspace::EventBlocks, &corrupt.encode(), vec![1]);
+        events.store.write(harm, Sync::Yes).unwrap();
+        let delete = |start, end| {
+            let (range, name) = (TimeRange::new(start, end), NameFilter::Exactly("a".into()));
+            events.delete_rows(&EventFilter { range, name, user: None, tags: vec![] }, || ())
+        };
+        let report = delete(0, i64::MAX).unwrap();
+        assert_eq!(report, DeleteReport { events: 1, blocks: 1, quarantined: 1 });
+        assert!(events.is_quarantined(&corrupt));
+        // It is quarantined already, and still contains what should be deleted.
+        let report = delete(0, i64::MAX).unwrap();
+        assert_eq!(report, DeleteReport { quarantined: 1, ..DeleteReport::default() });
+        assert_eq!(delete(0, 1).unwrap(), DeleteReport::default());
     }
 
     #[test]
