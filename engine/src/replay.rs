@@ -179,7 +179,7 @@ impl Replay<'_> {
             self.skip(lsn, missing);
             return Ok(());
         }
-        self.telemetry.replay(lsn, record)
+        self.telemetry.replay(lsn, record, &mut self.damaged)
     }
 
     /// Applies the definitions that are new and whose metric has not been dropped since.
@@ -224,15 +224,15 @@ impl Replay<'_> {
 
     /// Returns the definitions of these series from anywhere in the log.
     fn find(&mut self, missing: &RoaringBitmap) -> Result<Definitions> {
-        if self.copies.is_none() {
-            self.copies = Some(read_copies(self.segments, self.sealed)?);
-        }
-        let mut found = Definitions::default();
-        let Some(copies) = &self.copies else { return Ok(found) };
-        found.series = missing.iter().filter_map(|id| copies.series.get(&id)).cloned().collect();
-        let metrics: RoaringBitmap = found.series.iter().map(|series| series.metric.0).collect();
-        found.metrics = metrics.iter().filter_map(|id| copies.metrics.get(&id)).cloned().collect();
-        Ok(found)
+        let copies = match &mut self.copies {
+            Some(copies) => copies,
+            none => none.insert(read_copies(self.segments, self.sealed)?),
+        };
+        let series: Vec<SeriesDefined> =
+            missing.iter().filter_map(|id| copies.series.get(&id)).cloned().collect();
+        let metrics: RoaringBitmap = series.iter().map(|series| series.metric.0).collect();
+        let metrics = metrics.iter().filter_map(|id| copies.metrics.get(&id)).cloned().collect();
+        Ok(Definitions { metrics, series })
     }
 }
 

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use super::receipts::Receipts;
 use super::seal::FrozenTelemetry;
 use crate::documents::Receipt;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::events::Events;
 use crate::log::{Applied, Record, Written};
 use crate::metrics::Metrics;
@@ -72,14 +72,19 @@ impl Telemetry {
 
     /// Applies a replayed record, whose definitions have been restored, and seals if the heads are
     /// full. A write whose receipt is already in force is skipped: logs of earlier versions may
-    /// contain a write that was answered with an error and its successful retry.
-    pub(crate) fn replay(&self, lsn: Lsn, record: Record) -> Result<()> {
+    /// contain a write that was answered with an error and its successful retry. Appends a line to
+    /// `damaged` if that cannot be decided; the write is applied then, so that none is lost.
+    pub(crate) fn replay(&self, lsn: Lsn, record: Record, damaged: &mut Vec<String>) -> Result<()> {
         let Record { points, events, dropped, receipt, .. } = record;
         for metric in dropped {
             self.apply(Applied::Dropped(metric));
         }
         self.events.replayed(&events);
-        if !receipt.as_ref().is_some_and(|receipt| self.is_repeated(receipt)) {
+        let is_repeated = match &receipt {
+            Some(receipt) => self.is_repeated(lsn, receipt, damaged)?,
+            None => false,
+        };
+        if !is_repeated {
             self.apply(Applied::Write(Box::new(Written { points, events, receipt })));
         }
         if self.is_full() {
@@ -89,11 +94,22 @@ impl Telemetry {
         Ok(())
     }
 
-    /// Reports whether the write with this receipt has been replayed or sealed before. A receipt
-    /// that cannot be read counts as unknown.
-    fn is_repeated(&self, receipt: &Receipt) -> bool {
-        let earlier = self.receipt_in_force(receipt).ok().flatten();
-        earlier.is_some_and(|earlier| earlier.fingerprint == receipt.fingerprint)
+    /// Reports whether the write with this receipt has been replayed or sealed before. If its
+    /// earlier receipt is corrupt, appends a line to `damaged` and returns false.
+    fn is_repeated(&self, lsn: Lsn, receipt: &Receipt, damaged: &mut Vec<String>) -> Result<bool> {
+        match self.receipt_in_force(receipt) {
+            Ok(earlier) => {
+                Ok(earlier.is_some_and(|earlier| earlier.fingerprint == receipt.fingerprint))
+            }
+            Err(Error::Corrupt(reason)) => {
+                damaged.push(format!(
+                    "{reason}; log record {} has the same id: its samples and events may count twice",
+                    lsn.0
+                ));
+                Ok(false)
+            }
+            Err(error) => Err(error),
+        }
     }
 
     /// Returns the receipt with the same id that was in force when this one was issued.

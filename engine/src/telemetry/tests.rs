@@ -8,13 +8,14 @@ use crate::documents::Receipt;
 use crate::engine::{Engine, Write};
 use crate::error::{Error, Refusal, Result};
 use crate::limits::RECEIPT_KEPT_MS_MIN;
-use crate::log::FileOps;
 use crate::log::testing::{copies_of, failing};
+use crate::log::{FileOps, Record};
 use crate::model::{
-    Aggregation, EventFilter, EventId, EventListQuery, Interval, MetricQuery, MetricType,
-    NameFilter, NewEvent, TimeRange, TimestampMs,
+    Aggregation, EventFilter, EventId, EventListQuery, EventRows, Interval, Lsn, MetricQuery,
+    MetricType, NameFilter, NewEvent, TimeRange, TimestampMs,
 };
 use crate::options::{Maintenance, Options};
+use crate::storage::{Batch, Keyspace, Sync};
 
 const NOW: TimestampMs = TimestampMs(1_700_000_000_000);
 
@@ -140,4 +141,34 @@ fn a_replay_applies_a_duplicate_record_once() {
         assert_eq!(counted, counts(&[("other", 1.0), ("x", 1.0)]), "{is_sealed_between}");
         assert_eq!((events.len(), events.last()), (2, Some(&event)));
     }
+}
+
+#[test]
+fn a_replayed_write_whose_earlier_receipt_is_corrupt_is_applied_and_reported() {
+    let dir = tempfile::tempdir().unwrap();
+    let (engine, _) = open(dir.path(), FileOps::system());
+    let event = write(&engine, "a", receipt(7, 1, NOW)).unwrap();
+    engine.seal().unwrap();
+    let telemetry = &engine.inner().telemetry;
+    let replayed = |number| {
+        let mut events = EventRows::default();
+        let (name, tags) = ("a", &[][..]);
+        let new = NewEvent { name, time: NOW, user: None, value: None, tags, properties: None };
+        events.push(EventId::new(NOW, number), &new);
+        let record = Record { events, receipt: receipt(7, 1, NOW), ..Record::default() };
+        let mut damaged = Vec::new();
+        telemetry.replay(Lsn(9), record, &mut damaged).unwrap();
+        damaged
+    };
+    assert_eq!(replayed(50), [""; 0]);
+    assert_eq!(stored(&engine).1, [event], "the write is repeated");
+    let mut harm = Batch::new();
+    harm.put(Keyspace::Receipts, &Receipt::key(7), vec![1]);
+    telemetry.store().write(harm, Sync::Yes).unwrap();
+    let damaged = replayed(51);
+    assert!(
+        damaged.iter().all(|line| line.contains("log record 9 has the same id")),
+        "{damaged:?}"
+    );
+    assert_eq!((damaged.len(), stored(&engine).1.len()), (1, 2));
 }
