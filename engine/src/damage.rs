@@ -11,7 +11,7 @@
 //! Removing the file acknowledges the findings; this is possible while the server is running.
 
 use std::fs::{self, File};
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -77,10 +77,14 @@ impl DamageList {
     /// Opens the list of the data directory `dir`.
     pub(crate) fn open(dir: &Path, clock: Clock) -> Self {
         let path = dir.join(FILE);
-        // An unreadable list is damage too, but its contents are unknown.
-        let stored = fs::read(&path).unwrap_or_default();
-        let stored = String::from_utf8_lossy(&stored);
+        let read = fs::read(&path);
+        let stored = read.as_deref().map(String::from_utf8_lossy).unwrap_or_default();
         let mut found: Vec<Finding> = stored.lines().filter_map(Finding::parse).collect();
+        if let Err(error) = &read
+            && error.kind() != ErrorKind::NotFound
+        {
+            found.push(Finding::Lost(format!("the damage list, {FILE}, cannot be read: {error}")));
+        }
         if stored.lines().count() > found.len() || stored.contains(['\0', '\u{fffd}']) {
             // Records that part of the list itself is lost.
             found.push(Finding::Lost(format!(
@@ -137,7 +141,8 @@ impl DamageList {
     }
 
     fn clear_if_acknowledged(&self, found: &mut Vec<Finding>) {
-        if self.stored.load(Ordering::Relaxed) && !self.path.exists() {
+        // An error is no proof that the file is gone.
+        if self.stored.load(Ordering::Relaxed) && matches!(self.path.try_exists(), Ok(false)) {
             self.stored.store(false, Ordering::Relaxed);
             found.clear();
         }
@@ -163,6 +168,19 @@ mod tests {
         fs::remove_file(dir.path().join(FILE)).unwrap();
         assert_eq!((again.len(), list.len(), open().len()), (0, 0, 0));
     }
+    #[test]
+    fn a_list_that_cannot_be_read_is_listed_until_it_is_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join(FILE);
+        fs::create_dir(&path).unwrap();
+        let list = DamageList::open(dir.path(), Clock::system());
+        let lines = list.lines();
+        assert!(lines.iter().all(|line| line.contains("cannot be read")), "{lines:?}");
+        assert_eq!((lines.len(), list.len()), (1, 1));
+        fs::remove_dir(&path).unwrap();
+        assert_eq!(list.len(), 0);
+    }
+
     #[test]
     fn damage_to_the_list_itself_is_listed() {
         let dir = tempfile::tempdir().unwrap();
