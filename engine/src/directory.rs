@@ -72,8 +72,10 @@ pub(crate) fn classify(dir: &Path) -> Result<DirectoryContents> {
 
 fn classify_parts(dir: &Path, names: &[OsString]) -> Result<DirectoryContents> {
     let has = |name: &str| names.iter().any(|found| found == name);
-    let database = dir.join(DB_DIR).join("CURRENT").is_file();
-    let segments = has_files(&dir.join(LOG_DIR), "log");
+    let io = |error: io::Error| refused(dir, error.to_string());
+    let database = is_file(&dir.join(DB_DIR).join("CURRENT")).map_err(io)?;
+    let segments = has_files(&dir.join(LOG_DIR), "log").map_err(io)?;
+    let tables = has_files(&dir.join(DB_DIR), "sst").map_err(io)?;
     let lacks = |part: &str| {
         Err(refused(
             dir,
@@ -83,9 +85,7 @@ fn classify_parts(dir: &Path, names: &[OsString]) -> Result<DirectoryContents> {
     match (database, segments) {
         (true, true) => Ok(DirectoryContents::Data),
         (true, false) if has(DATA_FILE) || !has(LOG_DIR) => lacks("log (log/)"),
-        (false, _) if has(DATA_FILE) || segments || has_files(&dir.join(DB_DIR), "sst") => {
-            lacks("database (db/CURRENT)")
-        }
+        (false, _) if has(DATA_FILE) || segments || tables => lacks("database (db/CURRENT)"),
         (true, false) => Ok(DirectoryContents::Nothing),
         (false, _) => match names.iter().find(|name| !is_harmless(name)) {
             Some(name) => {
@@ -222,10 +222,28 @@ fn names(dir: &Path) -> io::Result<Vec<OsString>> {
     fs::read_dir(dir)?.map(|entry| entry.map(|entry| entry.file_name())).collect()
 }
 
-fn has_files(dir: &Path, extension: &str) -> bool {
-    names(dir).is_ok_and(|names| {
-        names.iter().any(|name| Path::new(name).extension().is_some_and(|found| found == extension))
-    })
+/// Returns whether a directory contains files with this extension. Fails if that is unknown, since
+/// a directory that cannot be read must not pass for an empty one.
+fn has_files(dir: &Path, extension: &str) -> io::Result<bool> {
+    let has_extension =
+        |name: &OsString| Path::new(name).extension().is_some_and(|found| found == extension);
+    match names(dir) {
+        Ok(names) => Ok(names.iter().any(has_extension)),
+        Err(error) if is_absent(&error) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_file(path: &Path) -> io::Result<bool> {
+    match fs::metadata(path) {
+        Ok(found) => Ok(found.is_file()),
+        Err(error) if is_absent(&error) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory)
 }
 
 fn is_harmless(name: &OsString) -> bool {
@@ -286,6 +304,25 @@ mod tests {
                 assert!(message.contains("is missing"), "{part}, {with_marker}: {message}");
                 assert_eq!(names(dir.path()).unwrap().len(), before);
             }
+        }
+    }
+
+    #[test]
+    fn a_part_that_cannot_be_read_is_not_taken_for_a_missing_one() {
+        for part in [LOG_DIR, DB_DIR, "db/CURRENT"] {
+            let dir = data();
+            fs::remove_file(dir.path().join(DATA_FILE)).unwrap();
+            let unreadable = dir.path().join(part);
+            if unreadable.is_dir() {
+                fs::remove_dir_all(&unreadable)
+            } else {
+                fs::remove_file(&unreadable)
+            }
+            .unwrap();
+            // A link to itself: any access to it fails.
+            std::os::unix::fs::symlink(&unreadable, &unreadable).unwrap();
+            let message = reason(dir.path());
+            assert!(!message.contains("missing"), "{part}: {message}");
         }
     }
 
