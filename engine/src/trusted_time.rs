@@ -37,9 +37,9 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use crate::clock::{Clock, whole_ms};
-use crate::codec::CodecResult;
 use crate::codec::bytes::{Reader, put_signed, put_varint};
 use crate::codec::frame::{self, FrameKind};
+use crate::codec::{CodecError, CodecResult};
 use crate::error::Result;
 use crate::model::TimestampMs;
 use crate::storage::{Batch, Fact, Store, Sync, ValueOf, keyspaces};
@@ -228,7 +228,8 @@ impl ClockMark {
         let (_, payload) = frame::open(bytes, FrameKind::ClockMark, MARK_VERSION)?;
         let mut reader = Reader::new(payload);
         let (believed_ms, wall_ms) = (reader.signed()?, reader.signed()?);
-        let stable_ms = i64::try_from(reader.varint()?).unwrap_or(0);
+        let stable_ms = i64::try_from(reader.varint()?)
+            .map_err(|_| CodecError::new("the stable time of a clock mark is out of range"))?;
         reader.finish()?;
         Ok(Self { believed_ms, wall_ms, stable_ms })
     }
@@ -578,5 +579,13 @@ mod tests {
             bad[bit / 8] ^= 1 << (bit % 8);
             assert!(ClockMark::decode(&bad).is_err(), "bit {bit}");
         }
+        // A frame with a good checksum around a duration that no clock can have measured.
+        let mut bytes = Vec::new();
+        let frame = frame::begin(&mut bytes, FrameKind::ClockMark, MARK_VERSION);
+        put_signed(&mut bytes, 1_000);
+        put_signed(&mut bytes, 1_000);
+        put_varint(&mut bytes, u64::MAX);
+        frame::close(&mut bytes, frame);
+        assert!(ClockMark::decode(&bytes).is_err());
     }
 }
