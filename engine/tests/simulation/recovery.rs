@@ -1,5 +1,7 @@
 //! Recovery of the engine and the model after a crash or decay.
 
+use std::cell::RefCell;
+
 use telltale_engine::{
     Aggregation, Engine, Error, EventFilter, EventListQuery, Interval, MetricName, MetricQuery,
     NameFilter, Refusal, Result, TagCondition, TagFilter, TimeRange,
@@ -62,7 +64,7 @@ impl Driver {
         }
         let engine = self.engine.as_ref().expect("it was opened");
         let mut duplicated = Vec::new();
-        let mut failed = None;
+        let failed = RefCell::new(None);
         let is_present = |write: &SubmittedWrite| match present(engine, write) {
             Ok(times) => {
                 if times > 1 {
@@ -71,15 +73,21 @@ impl Driver {
                 times > 0
             }
             Err(error) => {
-                failed = Some(error.to_string());
+                failed.replace(Some(error.to_string()));
                 false
             }
         };
-        self.model.resolve(is_present, |write| has_first_event(engine, write));
+        let is_attempt = |write: &SubmittedWrite| {
+            has_first_event(engine, write).unwrap_or_else(|error| {
+                failed.replace(Some(error.to_string()));
+                false
+            })
+        };
+        self.model.resolve(is_present, is_attempt);
         if !duplicated.is_empty() {
             return fail("a write is stored twice", format!("{duplicated:?}"));
         }
-        if let Some(error) = failed {
+        if let Some(error) = failed.into_inner() {
             return fail("queries fail after a restart", error);
         }
         self.check_small_state(true)?;
@@ -91,7 +99,7 @@ impl Driver {
     /// synced may be lost, and is reported then.
     pub(super) fn unexpected(&self, mut damage: Vec<String>) -> Vec<String> {
         if !self.is_synced() {
-            damage.retain(|line| !line.contains("log"));
+            damage.retain(|line| !is_about_a_log(line));
         }
         damage
     }
@@ -177,15 +185,20 @@ impl Driver {
     }
 }
 
+/// Returns whether a line about damage names our log or the database's; "catalog" names neither.
+fn is_about_a_log(line: &str) -> bool {
+    line.split(|c: char| !c.is_ascii_alphabetic()).any(|word| word == "log")
+}
+
 /// Returns whether the first event of this attempt of a write is stored; another attempt has other
 /// event numbers.
-fn has_first_event(engine: &Engine, write: &SubmittedWrite) -> bool {
-    let Some(first) = write.events.first() else { return true };
+fn has_first_event(engine: &Engine, write: &SubmittedWrite) -> Result<bool> {
+    let Some(first) = write.events.first() else { return Ok(true) };
     let range = TimeRange::new(first.time.0, first.time.0 + 1);
     let filter = EventFilter { range, name: NameFilter::Any, user: None, tags: vec![] };
     let query = EventListQuery { filter, after: None, offset: 0, limit: EVENTS_MAX };
-    let listed = engine.list_events(&query);
-    listed.is_ok_and(|page| page.events.iter().any(|event| event.id == first.id))
+    let page = engine.list_events(&query)?;
+    Ok(page.events.iter().any(|event| event.id == first.id))
 }
 
 /// Returns how often a write is stored, according to its receipt or its marker.
@@ -209,5 +222,18 @@ fn present(engine: &Engine, write: &SubmittedWrite) -> Result<u64> {
         }
         Err(Error::Refused(_)) => Ok(0),
         Err(error) => Err(error),
+    }
+}
+
+#[test]
+fn damage_to_a_catalog_is_not_damage_to_a_log() {
+    for (line, expected) in [
+        ("lost: the log lacks the records 7..9", true),
+        ("lost: 3 entries at the end of the database's log (sequence numbers 1 to 3)", true),
+        ("log 000004.log of the database: bytes 1 to 2 are damaged", true),
+        ("lost: event catalog: a checksum does not match", false),
+        ("lost: catalog entry [01]: a frame is too short", false),
+    ] {
+        assert_eq!(is_about_a_log(line), expected, "{line}");
     }
 }
