@@ -1,7 +1,9 @@
 //! Clustered order: rows sorted by name, then by row. Sections in this order are addressed by
 //! position.
 
+use super::cast::to_u32;
 use super::codes::ColumnCodes;
+use crate::limits::EVENT_BLOCK_ROWS_MAX;
 
 /// The position of every row in clustered order.
 #[derive(Debug, Default)]
@@ -15,9 +17,7 @@ impl Clusters {
         // Rows without a name, which only a corrupt block has, come first.
         let mut next = vec![0u32; names + 2];
         for row in 0..rows {
-            if let Some(count) = next.get_mut(codes.code(row) as usize + 1) {
-                *count += 1;
-            }
+            next[codes.code(row) as usize + 1] += 1;
         }
         let mut before = 0;
         for start in &mut next {
@@ -25,27 +25,27 @@ impl Clusters {
             *start = before;
         }
         let positions = (0..rows).map(|row| {
-            let Some(start) = next.get_mut(codes.code(row) as usize) else { return 0 };
+            let start = &mut next[codes.code(row) as usize];
             let position = *start;
             *start += 1;
-            position as u16
+            u16::try_from(position).unwrap_or_else(|_| {
+                panic!("position {position}: a block has at most {EVENT_BLOCK_ROWS_MAX} rows")
+            })
         });
         Self { positions: positions.collect() }
     }
 
-    /// Returns the position of a row, or `usize::MAX` if there is no such row.
+    /// Returns the position of a row of the block.
     #[inline]
     pub(super) fn position(&self, row: usize) -> usize {
-        self.positions.get(row).copied().map_or(usize::MAX, usize::from)
+        usize::from(self.positions[row])
     }
 
     /// Returns the rows in clustered order.
     pub(super) fn order(&self) -> Vec<u32> {
         let mut order = vec![0; self.positions.len()];
         for (row, position) in self.positions.iter().enumerate() {
-            if let Some(slot) = order.get_mut(usize::from(*position)) {
-                *slot = row as u32;
-            }
+            order[usize::from(*position)] = to_u32(row);
         }
         order
     }

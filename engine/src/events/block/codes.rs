@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use roaring::RoaringBitmap;
 
+use super::cast::{checked_u32, to_u32};
 use super::memory::InMemory;
 use crate::codec::bytes::Reader;
 use crate::codec::integers::{self, Effort, IntegerColumn};
@@ -43,9 +44,7 @@ pub(super) fn encode(
     out.push(DENSE);
     let mut dense = vec![0i64; rows];
     for (row, code) in cells {
-        if let Some(slot) = dense.get_mut(*row as usize) {
-            *slot = i64::from(*code);
-        }
+        dense[*row as usize] = i64::from(*code);
     }
     integers::encode(&dense, effort, out)
 }
@@ -60,14 +59,14 @@ pub(super) fn decode(bytes: &[u8], rows: usize, strings: usize) -> CodecResult<C
     let codes = match form {
         DENSE if integers.len() == rows => ColumnCodes::Dense(to_codes(&integers, strings)?),
         SPARSE => {
-            let mut row = 0u64;
+            let mut row = 0;
             let mut at = Vec::with_capacity(integers.len());
             for (i, gap) in integers.iter().enumerate() {
-                row = row.saturating_add(*gap as u64);
-                if (*gap == 0 && i > 0) || row >= rows as u64 {
-                    return Err(CodecError::new("the rows of codes do not ascend"));
-                }
-                at.push(row as u32);
+                let next = usize::try_from(*gap).ok().and_then(|gap| gap.checked_add(row));
+                row = next
+                    .filter(|next| *next < rows && (i == 0 || *next > row))
+                    .ok_or_else(|| CodecError::new("the rows of codes do not ascend"))?;
+                at.push(to_u32(row));
             }
             IntegerColumn::read(&mut reader, rows)?.all(&mut integers)?;
             let codes = to_codes(&integers, strings)?;
@@ -83,22 +82,27 @@ pub(super) fn decode(bytes: &[u8], rows: usize, strings: usize) -> CodecResult<C
 }
 
 fn to_codes(integers: &[i64], strings: usize) -> CodecResult<Vec<u32>> {
-    if integers.iter().any(|code| *code as u64 > strings as u64) {
+    // A negative code is larger than any unsigned number of strings.
+    let end = u64::from(to_u32(strings));
+    if integers.iter().any(|code| code.cast_unsigned() > end) {
         return Err(CodecError::new("a code without a string"));
     }
-    Ok(integers.iter().map(|code| *code as u32).collect())
+    Ok(integers.iter().map(|code| checked_u32(*code)).collect())
 }
 
+/// Rows and codes are in range here, whatever the disk contained: [`decode`] has compared them with
+/// the numbers of rows and strings in the header. Each index that is out of range therefore panics:
+/// a default in its place would be a wrong answer to a query.
 impl ColumnCodes {
-    /// Returns the code of a row, 0 if it has none.
+    /// Returns the code of a row of the block, 0 if the row has none.
     #[inline]
     pub(super) fn code(&self, row: usize) -> u32 {
         match self {
-            Self::Dense(codes) => codes.get(row).copied().unwrap_or(0),
-            Self::Sparse { rows, codes } => {
-                let at = rows.binary_search(&(row as u32)).ok();
-                at.and_then(|at| codes.get(at)).copied().unwrap_or(0)
-            }
+            Self::Dense(codes) => codes[row],
+            Self::Sparse { rows, codes } => match rows.binary_search(&to_u32(row)) {
+                Ok(at) => codes[at],
+                Err(_) => 0,
+            },
         }
     }
 
@@ -119,11 +123,7 @@ impl ColumnCodes {
     /// Returns the rows of each of the `strings` distinct strings.
     pub(super) fn bitmaps(&self, strings: usize) -> Vec<RoaringBitmap> {
         let mut ends = vec![0usize; strings + 1];
-        self.each(|_, code| {
-            if let Some(count) = ends.get_mut(code as usize) {
-                *count += 1;
-            }
-        });
+        self.each(|_, code| ends[code as usize] += 1);
         let mut before = 0;
         for end in &mut ends {
             before += *end;
@@ -133,20 +133,13 @@ impl ColumnCodes {
         let mut next: Vec<usize> = ends.clone();
         let mut rows = vec![0u32; before];
         self.each(|row, code| {
-            let Some(at) = (code as usize).checked_sub(1).and_then(|c| next.get_mut(c)) else {
-                return;
-            };
-            if let Some(slot) = rows.get_mut(*at) {
-                *slot = row;
-            }
+            let at = &mut next[code as usize - 1];
+            rows[*at] = row;
             *at += 1;
         });
         ends.windows(2)
             .map(|bounds| {
-                let own = rows.get(bounds[0]..bounds[1]).unwrap_or_default();
-                // Rows ascend, so this cannot fail.
-                let mut bitmap =
-                    RoaringBitmap::from_sorted_iter(own.iter().copied()).unwrap_or_default();
+                let mut bitmap = sorted_bitmap(rows[bounds[0]..bounds[1]].iter().copied());
                 bitmap.optimize();
                 bitmap
             })
@@ -162,19 +155,23 @@ impl ColumnCodes {
                 found.push(row);
             }
         });
-        RoaringBitmap::from_sorted_iter(found).unwrap_or_default()
+        sorted_bitmap(found)
     }
 
     /// Returns the codes of all `rows` rows, counted from 0, with `absent` for rows without a code.
     pub(super) fn to_dense(&self, rows: usize, absent: u32) -> Vec<u32> {
         let mut dense = vec![absent; rows];
         self.each(|row, code| {
-            if let Some(slot) = dense.get_mut(row as usize) {
-                *slot = code.wrapping_sub(1);
-            }
+            dense[row as usize] = code - 1;
         });
         dense
     }
+}
+
+/// Returns the set of rows that ascend.
+pub(super) fn sorted_bitmap(rows: impl IntoIterator<Item = u32>) -> RoaringBitmap {
+    RoaringBitmap::from_sorted_iter(rows)
+        .unwrap_or_else(|_| panic!("columns and sets of rows are read in ascending order of rows"))
 }
 
 impl InMemory for ColumnCodes {
@@ -183,5 +180,40 @@ impl InMemory for ColumnCodes {
             Self::Dense(codes) => codes.capacity() * 4,
             Self::Sparse { rows, codes } => (rows.capacity() + codes.capacity()) * 4,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn stored(form: u8, columns: &[&[i64]]) -> Vec<u8> {
+        let mut bytes = vec![form];
+        for column in columns {
+            integers::encode(column, Effort::Seal, &mut bytes).unwrap();
+        }
+        bytes
+    }
+
+    #[test]
+    fn codes_and_rows_out_of_range_are_corrupt() {
+        let read = |form, columns: &[&[i64]]| decode(&stored(form, columns), 40, 3);
+        let dense = |last: i64| [vec![1; 39], vec![last]].concat();
+        assert_eq!(read(DENSE, &[&dense(3)]).unwrap().code(39), 3);
+        assert_eq!(read(SPARSE, &[&[0, 39], &[1, 2]]).unwrap().code(39), 2);
+        for code in [4, -1, 1 << 32] {
+            assert!(read(DENSE, &[&dense(code)]).is_err(), "{code}");
+            assert!(read(SPARSE, &[&[0, 39], &[1, code]]).is_err(), "{code}");
+        }
+        assert!(read(DENSE, &[&[1; 39]]).is_err(), "too few");
+        for gap in [40, 0, -1, i64::MIN, i64::MAX] {
+            assert!(read(SPARSE, &[&[0, gap], &[1, 2]]).is_err(), "{gap}");
+        }
+    }
+
+    #[test]
+    #[should_panic(expected = "index out of bounds")]
+    fn a_row_that_the_block_does_not_have_has_no_code() {
+        ColumnCodes::Dense(vec![1, 2]).code(2);
     }
 }

@@ -1,5 +1,6 @@
 //! Compares a new block with the rows it was made from, column by column and bit for bit.
 
+use super::cast::to_u32;
 use super::decode::reason;
 use super::header::{FIRST_TAG, NAME, USER};
 use super::info::EventBlockKey;
@@ -38,27 +39,27 @@ impl<'a> Comparison<'a> {
     fn run(&self) -> Result<()> {
         expect_same(self.parts.rows() == self.rows.len(), "numbers of rows")?;
         self.times_and_ids()?;
-        self.single_valued(NAME, |rows, at| rows.names().get(at).copied(), "names")?;
-        self.single_valued(USER, |rows, at| rows.users().get(at).copied().flatten(), "users")?;
+        self.single_valued(NAME, |rows, at| Some(rows.names()[at]), "names")?;
+        self.single_valued(USER, |rows, at| rows.users()[at], "users")?;
         self.tags()?;
         self.values_and_properties()
     }
 
-    /// Returns the original of a row of the block.
-    fn source(&self, row: usize) -> Option<(u32, &'a EventRows, usize)> {
-        let (source, at) = *self.rows.get(row)?;
-        Some((source, self.sources.get(source as usize)?, at as usize))
+    /// Returns the original of a row of the block, which has as many rows as there are originals.
+    fn source(&self, row: usize) -> (u32, &'a EventRows, usize) {
+        let (source, at) = self.rows[row];
+        (source, self.sources[source as usize], at as usize)
     }
 
     fn each_row(&self) -> impl Iterator<Item = (u32, &'a EventRows, usize)> {
-        (0..self.rows.len()).filter_map(|row| self.source(row))
+        (0..self.rows.len()).map(|row| self.source(row))
     }
 
     fn times_and_ids(&self) -> Result<()> {
         let (times, ids) = (self.parts.times()?, self.parts.ids()?);
-        let written = self.each_row().map(|(_, rows, at)| rows.times().get(at).copied());
-        expect_same(times.iter().copied().map(Some).eq(written), "times")?;
-        let written = self.each_row().map(|(_, rows, at)| rows.ids().get(at).copied());
+        let written = self.each_row().map(|(_, rows, at)| rows.times()[at]);
+        expect_same(times.iter().copied().eq(written), "times")?;
+        let written = self.each_row().map(|(_, rows, at)| Some(rows.ids()[at]));
         expect_same((0..self.rows.len()).map(|row| ids.get(row)).eq(written), "ids")?;
         Ok(())
     }
@@ -91,12 +92,12 @@ impl<'a> Comparison<'a> {
         code: u32,
         (source, id): (u32, StringId),
     ) -> Result<bool> {
-        let Some(slot) = known.get_mut(code as usize) else { return Ok(false) };
+        let slot = &mut known[code as usize];
         if *slot == Some((source, id)) {
             return Ok(true);
         }
-        let written = self.sources.get(source as usize).map(|rows| rows.texts().text(id));
-        let same = written == Some(reader.text(code)?);
+        let written = self.sources[source as usize].texts().text(id);
+        let same = written == reader.text(code)?;
         if same {
             *slot = Some((source, id));
         }
@@ -107,7 +108,7 @@ impl<'a> Comparison<'a> {
     /// many.
     fn tags(&self) -> Result<()> {
         let mut count = 0;
-        for number in FIRST_TAG..self.parts.header().columns.len() as u32 {
+        for number in FIRST_TAG..to_u32(self.parts.header().columns.len()) {
             let column = self.parts.column(number)?;
             let mut reader = StringReader::open(self.parts, number)?;
             let mut known: Known = vec![None; column.strings() + 1];
@@ -117,7 +118,7 @@ impl<'a> Comparison<'a> {
             // Id of the key in the last source.
             let mut key = None;
             for (row, code) in cells {
-                let Some((source, rows, at)) = self.source(row as usize) else { continue };
+                let (source, rows, at) = self.source(row as usize);
                 let own = match key {
                     Some((of, own)) if of == source => own,
                     _ => rows.texts().get(&column.key),
@@ -142,9 +143,9 @@ impl<'a> Comparison<'a> {
         let mut properties = PropertyReader::open(self.parts)?;
         let mut text = String::new();
         for (position, row) in order.iter().enumerate() {
-            let Some((_, rows, at)) = self.source(*row as usize) else { continue };
-            let written = rows.values().get(at).filter(|value| !value.is_nan());
-            let same = values.get(position)?.map(f64::to_bits) == written.map(|v| v.to_bits());
+            let (_, rows, at) = self.source(*row as usize);
+            let written = Some(rows.values()[at]).filter(|value| !value.is_nan());
+            let same = values.get(position)?.map(f64::to_bits) == written.map(f64::to_bits);
             expect_same(same, "values")?;
             text.clear();
             if let Some(properties) = &mut properties {

@@ -1,5 +1,6 @@
 //! Encodes rows as a block.
 
+use super::cast::to_u32;
 use super::clusters::Clusters;
 use super::codes::{self, ColumnCodes};
 use super::compare::compare;
@@ -36,8 +37,8 @@ pub(crate) fn encode(
 }
 
 fn encode_input(input: &InputRows<'_>, effort: Effort) -> CodecResult<Vec<u8>> {
-    let times = input.each(|source, row| source.times().get(row).copied().unwrap_or_default());
-    let ids: Vec<EventId> = input.each(|source, row| *source.ids().get(row).unwrap_or(&NO_ID));
+    let times = input.each(|source, row| source.times()[row]);
+    let ids: Vec<EventId> = input.each(|source, row| source.ids()[row]);
     if !times.iter().zip(&ids).is_sorted() {
         return Err(CodecError::new("the rows of a block must be sorted"));
     }
@@ -69,12 +70,12 @@ fn encode_input(input: &InputRows<'_>, effort: Effort) -> CodecResult<Vec<u8>> {
     }
     encoder.values(input, &order)?;
     let strings: Vec<&str> =
-        order.iter().map(|row| input.row(*row).map_or("", |(s, i)| s.properties(i))).collect();
+        order.iter().map(|row| input.row(*row)).map(|(s, at)| s.properties(at)).collect();
     properties::encode(&strings, effort, &mut encoder.packer, &mut encoder.sections)?;
     let string_bytes: usize = input.each(EventRows::string_bytes).into_iter().sum();
     let string_bytes = u32::try_from(string_bytes);
     let extent = Extent {
-        rows: input.rows.len() as u32,
+        rows: to_u32(input.rows.len()),
         first_time: *first,
         last_time: *last,
         string_bytes: string_bytes
@@ -83,9 +84,7 @@ fn encode_input(input: &InputRows<'_>, effort: Effort) -> CodecResult<Vec<u8>> {
     encoder.sections.finish(extent, &columns)
 }
 
-const NO_ID: EventId = EventId(0);
-
-/// The rows of a new block in their pieces.
+/// The rows of a new block in their pieces, all of which exist.
 struct InputRows<'a> {
     sources: &'a [&'a EventRows],
     rows: &'a [(u32, u32)],
@@ -105,14 +104,14 @@ impl<'a> InputRows<'a> {
         Ok(Self { sources, rows })
     }
 
-    fn row(&self, row: u32) -> Option<(&'a EventRows, usize)> {
-        let (source, row) = *self.rows.get(row as usize)?;
-        Some((self.sources.get(source as usize)?, row as usize))
+    fn row(&self, row: u32) -> (&'a EventRows, usize) {
+        let (source, row) = self.rows[row as usize];
+        (self.sources[source as usize], row as usize)
     }
 
     fn each<T>(&self, of: impl Fn(&'a EventRows, usize) -> T) -> Vec<T> {
-        let rows = 0..self.rows.len() as u32;
-        rows.filter_map(|row| self.row(row).map(|(source, at)| of(source, at))).collect()
+        let rows = 0..to_u32(self.rows.len());
+        rows.map(|row| self.row(row)).map(|(source, at)| of(source, at)).collect()
     }
 }
 
@@ -133,26 +132,22 @@ impl<'a> ColumnCells<'a> {
         // For each number of a key, its index in `tags`.
         let mut slots: Vec<u32> = Vec::new();
         for (row, (source, at)) in (0..).zip(input.rows) {
-            let Some(rows) = input.sources.get(*source as usize) else { continue };
-            if let Some(name) = rows.names().get(*at as usize) {
-                names.push((row, terms.number(*source, *name)));
-            }
-            if let Some(Some(user)) = rows.users().get(*at as usize) {
-                users.push((row, terms.number(*source, *user)));
+            let rows = input.sources[*source as usize];
+            names.push((row, terms.number(*source, rows.names()[*at as usize])));
+            if let Some(user) = rows.users()[*at as usize] {
+                users.push((row, terms.number(*source, user)));
             }
             for (key, value) in rows.tags(*at as usize) {
                 let (key, value) = (terms.number(*source, *key), terms.number(*source, *value));
                 if slots.len() <= key as usize {
                     slots.resize(key as usize + 1, u32::MAX);
                 }
-                let Some(slot) = slots.get_mut(key as usize) else { continue };
+                let slot = &mut slots[key as usize];
                 if *slot == u32::MAX {
-                    *slot = tags.len() as u32;
+                    *slot = to_u32(tags.len());
                     tags.push((key, Vec::new()));
                 }
-                if let Some((_, cells)) = tags.get_mut(*slot as usize) {
-                    cells.push((row, value));
-                }
+                tags[*slot as usize].1.push((row, value));
             }
         }
         tags.sort_unstable_by(|a, b| terms.text(a.0).cmp(terms.text(b.0)));
@@ -202,8 +197,8 @@ impl Encoder {
 
     fn values(&mut self, input: &InputRows<'_>, order: &[u32]) -> CodecResult<()> {
         let value = |row: &u32| {
-            let value = input.row(*row).and_then(|(source, at)| source.values().get(at).copied());
-            value.filter(|value| !value.is_nan())
+            let (source, at) = input.row(*row);
+            Some(source.values()[at]).filter(|value| !value.is_nan())
         };
         let values: Vec<f64> = order.iter().filter_map(value).collect();
         if values.is_empty() {

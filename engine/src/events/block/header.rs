@@ -3,6 +3,7 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
+use super::cast::{low_half, to_u32};
 use super::info::{EventBlockInfo, EventBlockKey, Extent, VERSION};
 use super::memory::InMemory;
 use crate::codec::bytes::{Reader, put_bytes, put_varint};
@@ -84,9 +85,7 @@ impl Column {
     /// Returns the number of rows that have a string.
     pub(super) fn rows(&self) -> u32 {
         match &self.strings {
-            ColumnStrings::Few(strings) => {
-                strings.iter().fold(0, |n, (_, rows)| n.saturating_add(*rows))
-            }
+            ColumnStrings::Few(strings) => strings.iter().map(|(_, rows)| rows).sum(),
             ColumnStrings::Many { rows, .. } => *rows,
         }
     }
@@ -118,17 +117,21 @@ impl Column {
             FEW => {
                 let text = |_| {
                     let text = reader.text()?.into();
-                    Ok((text, reader.count("rows", rows_max)? as u32))
+                    Ok((text, to_u32(reader.count("rows", rows_max)?)))
                 };
                 let strings = (0..n).map(text).collect::<CodecResult<Vec<(Box<str>, u32)>>>()?;
                 if !strings.is_sorted_by(|a, b| a.0 < b.0) {
                     return Err(CodecError::new("the strings of a column are not sorted"));
                 }
+                let rows: u64 = strings.iter().map(|(_, rows)| u64::from(*rows)).sum();
+                if rows > rows_max as u64 {
+                    return Err(CodecError::new("a column has more strings than the block rows"));
+                }
                 ColumnStrings::Few(strings)
             }
             MANY => {
-                let rows = reader.count("rows", rows_max)? as u32;
-                ColumnStrings::Many { strings: n as u32, rows }
+                let rows = to_u32(reader.count("rows", rows_max)?);
+                ColumnStrings::Many { strings: to_u32(n), rows }
             }
             form => {
                 return Err(CodecError::new(format!(
@@ -204,6 +207,9 @@ impl Header {
             sections.push(section);
         }
         reader.finish()?;
+        if u32::try_from(offset).is_err() {
+            return Err(CodecError::new("the sections of a block exceed 4 GiB"));
+        }
         Ok(Self { extent, columns, sections, bytes: offset })
     }
 
@@ -212,9 +218,12 @@ impl Header {
         let kind = SectionKind::ALL.into_iter().find(|kind| *kind as u8 == code);
         let kind =
             kind.ok_or_else(|| CodecError::new(format!("unknown kind of section {code}")))?;
-        let number = reader.count("sections of a kind", u32::MAX as usize)? as u32;
+        let number = to_u32(reader.count("sections of a kind", u32::MAX as usize)?);
         let length = reader.count("bytes of a section", u32::MAX as usize)?;
-        let checksum = reader.take(4)?.try_into().map(u32::from_le_bytes).unwrap_or_default();
+        let [a, b, c, d] = *reader.take(4)? else {
+            return Err(CodecError::new("the checksum of a section is cut off"));
+        };
+        let checksum = u32::from_le_bytes([a, b, c, d]);
         Ok(Section { kind, number, offset, length, checksum })
     }
 
@@ -255,9 +264,10 @@ impl Header {
 
     /// Returns the number of the column of a tag, or `None` if no row has it.
     pub(super) fn tag(&self, key: &str) -> Option<u32> {
-        let tags = self.columns.get(FIRST_TAG as usize..).unwrap_or_default();
+        // A block has the first two columns, names and users, even if all of its rows lack them.
+        let tags = &self.columns[FIRST_TAG as usize..];
         let at = tags.binary_search_by(|column| (*column.key).cmp(key)).ok()?;
-        Some(at as u32 + FIRST_TAG)
+        Some(to_u32(at) + FIRST_TAG)
     }
 
     pub(super) fn column(&self, number: u32) -> CodecResult<&Column> {
@@ -267,7 +277,7 @@ impl Header {
 
     /// Returns the catalog entry of the block.
     pub(super) fn info(&self, key: EventBlockKey) -> EventBlockInfo {
-        self.extent.info(key, u32::try_from(self.bytes).unwrap_or(u32::MAX))
+        self.extent.info(key, to_u32(self.bytes))
     }
 }
 
@@ -293,7 +303,7 @@ impl InMemory for Header {
 }
 
 fn checksum(bytes: &[u8]) -> u32 {
-    xxh3_64(bytes) as u32
+    low_half(xxh3_64(bytes))
 }
 
 /// The sections of a new block, collected in any order.
@@ -336,5 +346,22 @@ impl Sections {
             return Err(CodecError::new("a block is larger than 4 GiB"));
         }
         Ok(out)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_column_has_at_most_one_string_in_each_row() {
+        for (counts, valid) in [([2, 3], true), ([3, 3], false), ([5, 5], false)] {
+            let strings = ["a", "b"].map(Box::from).into_iter().zip(counts).collect();
+            let column = Column { key: "".into(), strings: ColumnStrings::Few(strings) };
+            let mut bytes = Vec::new();
+            column.encode(&mut bytes);
+            let read = Column::decode(&mut Reader::new(&bytes), 5);
+            assert_eq!(read.is_ok_and(|read| read == column), valid, "{counts:?}");
+        }
     }
 }

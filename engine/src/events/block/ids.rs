@@ -18,6 +18,7 @@ pub(super) struct Ids {
 /// Appends ids in row order. Fails if two events have the same number.
 pub(super) fn encode(ids: &[EventId], effort: Effort, out: &mut Vec<u8>) -> CodecResult<()> {
     let numbers: Vec<u64> = ids.iter().map(|id| id.number()).collect();
+    // A block has rows, and so a first number; a column without rows would begin with 0.
     put_varint(out, numbers.first().copied().unwrap_or(0));
     integers::encode(&differences(&numbers), effort, out)?;
     let mut sorted: Vec<(u64, i64)> = ids.iter().map(|id| (id.number(), id.received().0)).collect();
@@ -25,9 +26,9 @@ pub(super) fn encode(ids: &[EventId], effort: Effort, out: &mut Vec<u8>) -> Code
     sorted.dedup_by_key(|(_, received)| *received);
     put_varint(out, sorted.first().map_or(0, |(number, _)| *number));
     let (starts, times): (Vec<u64>, Vec<u64>) =
-        sorted.iter().map(|(number, received)| (*number, *received as u64)).unzip();
+        sorted.iter().map(|(number, received)| (*number, received.cast_unsigned())).unzip();
     integers::encode(&differences(&starts), effort, out)?;
-    put_signed(out, times.first().map_or(0, |received| *received as i64));
+    put_signed(out, times.first().map_or(0, |received| received.cast_signed()));
     integers::encode(&differences(&times), effort, out)?;
     let again = Ids { numbers, receipts: sorted };
     if ids.iter().enumerate().any(|(row, id)| again.get(row) != Some(*id)) {
@@ -37,7 +38,7 @@ pub(super) fn encode(ids: &[EventId], effort: Effort, out: &mut Vec<u8>) -> Code
 }
 
 fn differences(values: &[u64]) -> Vec<i64> {
-    values.windows(2).map(|w| w[1].wrapping_sub(w[0]) as i64).collect()
+    values.windows(2).map(|w| w[1].wrapping_sub(w[0]).cast_signed()).collect()
 }
 
 /// Decodes what [`encode`] wrote for `rows` ids.
@@ -51,12 +52,12 @@ pub(super) fn decode(bytes: &[u8], rows: usize) -> CodecResult<Ids> {
     let first = reader.varint()?;
     let starts = sums(first, &mut reader, rows)?;
     let first = reader.signed()?;
-    let times = sums(first as u64, &mut reader, rows)?;
+    let times = sums(first.cast_unsigned(), &mut reader, rows)?;
     reader.finish()?;
     if starts.len() != times.len() {
         return Err(CodecError::new("the columns of receipts have different lengths"));
     }
-    let receipts = starts.into_iter().zip(times.into_iter().map(|time| time as i64)).collect();
+    let receipts = starts.into_iter().zip(times.into_iter().map(u64::cast_signed)).collect();
     Ok(Ids { numbers, receipts })
 }
 
@@ -65,7 +66,7 @@ fn sums(first: u64, reader: &mut Reader<'_>, rows: usize) -> CodecResult<Vec<u64
     IntegerColumn::read(reader, rows)?.all(&mut differences)?;
     let mut sum = first;
     let rest = differences.into_iter().map(|difference| {
-        sum = sum.wrapping_add(difference as u64);
+        sum = sum.wrapping_add(difference.cast_unsigned());
         sum
     });
     Ok(std::iter::once(first).chain(rest).collect())

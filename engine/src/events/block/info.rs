@@ -10,6 +10,7 @@
 //!
 //! The day comes first in the key, so that expired days are one range of the keyspace.
 
+use super::cast::to_u32;
 use crate::codec::bytes::{Reader, put_signed, put_varint};
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::{CodecError, CodecResult};
@@ -77,7 +78,7 @@ impl EventBlockInfo {
         let mut reader = Reader::new(payload);
         let key = EventBlockKey::decode(key)?;
         let extent = Extent::read(&mut reader)?;
-        let bytes = reader.count("bytes", u32::MAX as usize)? as u32;
+        let bytes = to_u32(reader.count("bytes", u32::MAX as usize)?);
         reader.finish()?;
         Ok(extent.info(key, bytes))
     }
@@ -102,18 +103,18 @@ impl Extent {
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         put_varint(out, u64::from(self.rows));
         put_signed(out, self.first_time);
-        put_varint(out, self.last_time.wrapping_sub(self.first_time) as u64);
+        put_varint(out, self.last_time.wrapping_sub(self.first_time).cast_unsigned());
         put_varint(out, u64::from(self.string_bytes));
     }
 
     pub(super) fn read(reader: &mut Reader<'_>) -> CodecResult<Self> {
-        let rows = reader.count("rows", EVENT_BLOCK_ROWS_MAX)? as u32;
+        let rows = to_u32(reader.count("rows", EVENT_BLOCK_ROWS_MAX)?);
         let first_time = reader.signed()?;
         let length = i64::try_from(reader.varint()?).ok();
         let last_time = length.and_then(|length| first_time.checked_add(length));
         let last_time =
             last_time.ok_or_else(|| CodecError::new("the last time of a block overflows"))?;
-        let string_bytes = reader.count("bytes of strings", u32::MAX as usize)? as u32;
+        let string_bytes = to_u32(reader.count("bytes of strings", u32::MAX as usize)?);
         if rows == 0 {
             return Err(CodecError::new("a block has no rows"));
         }

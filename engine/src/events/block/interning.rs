@@ -3,6 +3,7 @@
 
 use std::borrow::Cow;
 
+use super::cast::to_u32;
 use super::header::{Column, ColumnStrings};
 use crate::limits::EVENT_LISTED_STRINGS_MAX;
 use crate::model::{EventRows, StringId, StringInterner};
@@ -35,12 +36,13 @@ impl<'a> Terms<'a> {
     /// Returns the number of a string of a source.
     #[inline]
     pub(super) fn number(&mut self, source: u32, id: StringId) -> u32 {
-        let slot =
-            self.known.get_mut(source as usize).and_then(|known| known.get_mut(id.0 as usize));
-        let Some(slot) = slot else { return id.0 };
+        if self.known.is_empty() {
+            return id.0;
+        }
+        let slot = &mut self.known[source as usize][id.0 as usize];
         if *slot == UNKNOWN {
-            let text = self.sources.get(source as usize).map(|rows| rows.texts().text(id));
-            *slot = self.strings.to_mut().intern(text.unwrap_or_default()).0;
+            let text = self.sources[source as usize].texts().text(id);
+            *slot = self.strings.to_mut().intern(text).0;
         }
         *slot
     }
@@ -85,39 +87,30 @@ impl Ranks {
     ) -> StringColumn<'t> {
         let mut distinct: Vec<u32> = Vec::new();
         for (_, number) in &cells {
-            if let Some(rank) = self.ranks.get_mut(*number as usize)
-                && *rank == UNKNOWN
-            {
+            let rank = &mut self.ranks[*number as usize];
+            if *rank == UNKNOWN {
                 *rank = 0;
                 distinct.push(*number);
             }
         }
         let sorted = sort(distinct, |number| terms.text(number));
         for (number, rank) in sorted.iter().zip(0..) {
-            self.set(*number, rank);
+            self.ranks[*number as usize] = rank;
         }
         let mut counts = vec![0u32; sorted.len()];
         for (_, cell) in &mut cells {
-            let rank = self.ranks.get(*cell as usize).copied().unwrap_or_default();
-            if let Some(count) = counts.get_mut(rank as usize) {
-                *count += 1;
-            }
+            let rank = self.ranks[*cell as usize];
+            counts[rank as usize] += 1;
             *cell = rank + 1;
         }
-        sorted.iter().for_each(|number| self.set(*number, UNKNOWN));
+        sorted.iter().for_each(|number| self.ranks[*number as usize] = UNKNOWN);
         let strings: Vec<&str> = sorted.iter().map(|number| terms.text(*number)).collect();
         let column_strings = if strings.len() <= EVENT_LISTED_STRINGS_MAX {
             ColumnStrings::Few(strings.iter().map(|t| Box::from(*t)).zip(counts).collect())
         } else {
-            ColumnStrings::Many { strings: strings.len() as u32, rows: cells.len() as u32 }
+            ColumnStrings::Many { strings: to_u32(strings.len()), rows: to_u32(cells.len()) }
         };
         StringColumn { column: Column { key: key.into(), strings: column_strings }, strings, cells }
-    }
-
-    fn set(&mut self, number: u32, rank: u32) {
-        if let Some(slot) = self.ranks.get_mut(number as usize) {
-            *slot = rank;
-        }
     }
 }
 

@@ -50,7 +50,14 @@
 //! A *shape* is the canonical text of properties without its scalar values: see [`properties`].
 //! *String pages*: see [`string_pages`].
 
+// A number that loses bits on its way to or from disk is silent corruption. Tests may cast.
+#![cfg_attr(
+    not(test),
+    deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
 mod cache;
+mod cast;
 mod clusters;
 mod codes;
 mod compare;

@@ -70,6 +70,11 @@ impl<'p> StringPages<'p> {
         Ok(Self { parts, section: (kind, number), index, pages })
     }
 
+    /// Returns the number of strings.
+    pub(super) fn len(&self) -> usize {
+        self.index.strings()
+    }
+
     /// Returns the string of a rank.
     pub(super) fn get(&mut self, rank: usize) -> Result<&str> {
         let damaged = || self.parts.damaged("a string is missing in a column");

@@ -6,6 +6,7 @@ use std::sync::{Arc, OnceLock};
 use roaring::RoaringBitmap;
 
 use super::cache::{Part, PartsCache};
+use super::cast::to_u32;
 use super::clusters::Clusters;
 use super::codes::{self, ColumnCodes};
 use super::header::{ColumnStrings, Header, NAME, SectionKind, USER};
@@ -198,10 +199,7 @@ impl<'a> Parts<'a> {
             self.each_string(USER, |text| hashes.push(hash_member(text)))?;
             let mut of_rows = vec![0; self.rows()];
             self.codes(USER)?.each(|row, code| {
-                let hash = hashes.get(code as usize).copied().unwrap_or(0);
-                if let Some(slot) = of_rows.get_mut(row as usize) {
-                    *slot = hash;
-                }
+                of_rows[row as usize] = hashes[code as usize];
             });
             Ok(of_rows)
         })
@@ -248,7 +246,7 @@ impl<'a> Parts<'a> {
         index: &StringIndex,
         page: usize,
     ) -> Result<Arc<StringPage>> {
-        let part = Part::Page(kind, number, page as u32);
+        let part = Part::Page(kind, number, to_u32(page));
         self.get_or_decode(part, (kind, number), |section| index.page(section, page))
     }
 
@@ -259,7 +257,7 @@ impl<'a> Parts<'a> {
         rows: usize,
         page: usize,
     ) -> Result<Arc<Vec<f64>>> {
-        let part = Part::Page(kind, number, page as u32);
+        let part = Part::Page(kind, number, to_u32(page));
         self.get_or_decode(part, (kind, number), |section| {
             let mut reader = Reader::new(section);
             let column = FloatColumn::read(&mut reader, rows)?;
@@ -282,7 +280,7 @@ impl<'a> Parts<'a> {
         rows: usize,
         page: usize,
     ) -> Result<Arc<Vec<i64>>> {
-        let part = Part::Page(kind, number, page as u32);
+        let part = Part::Page(kind, number, to_u32(page));
         self.get_or_decode(part, (kind, number), |section| {
             let mut reader = Reader::new(section);
             let column = IntegerColumn::read(&mut reader, rows)?;

@@ -45,7 +45,7 @@ impl RankedBits {
         let word = *self.words.get(at / 64)?;
         let bit = 1 << (at % 64);
         let below = (word & (bit - 1)).count_ones();
-        (word & bit != 0).then(|| (self.before.get(at / 64).copied().unwrap_or(0) + below) as usize)
+        (word & bit != 0).then(|| (self.before[at / 64] + below) as usize)
     }
 
     /// Returns the bytes in memory.
@@ -89,9 +89,7 @@ pub(super) fn decode_runs(bytes: &[u8], len: usize) -> CodecResult<RankedBits> {
         let end = end.ok_or_else(|| CodecError::new("runs extend past the last row"))?;
         if i % 2 == 1 {
             for position in at..end {
-                if let Some(word) = words.get_mut(position / 64) {
-                    *word |= 1 << (position % 64);
-                }
+                words[position / 64] |= 1 << (position % 64);
             }
         }
         at = end;

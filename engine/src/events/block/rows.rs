@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::cast::to_u32;
 use super::clusters::Clusters;
 use super::codes::ColumnCodes;
 use super::header::{Column, ColumnStrings, FIRST_TAG, NAME, SectionKind, USER};
@@ -26,7 +27,7 @@ pub(super) struct RowReader<'p> {
 
 impl<'p> RowReader<'p> {
     pub(super) fn open(parts: &'p Parts<'p>) -> Result<Self> {
-        let columns = 0..parts.header().columns.len() as u32;
+        let columns = 0..to_u32(parts.header().columns.len());
         Ok(Self {
             parts,
             times: parts.times()?,
@@ -116,8 +117,8 @@ impl<'p> RowReader<'p> {
             for (row, code) in cells {
                 let text = column.interned(code, &mut known, rows)?;
                 match number {
-                    NAME => set(names, row, text),
-                    USER => set(users, row, text),
+                    NAME => names[row as usize] = Some(text),
+                    USER => users[row as usize] = Some(text),
                     FIRST_TAG.. => tags.push(row, (key, text)),
                 }
             }
@@ -131,12 +132,6 @@ impl<'p> RowReader<'p> {
 
     fn time(&self, row: usize) -> Result<i64> {
         self.times.get(row).copied().ok_or_else(|| self.parts.damaged("a row without a time"))
-    }
-}
-
-fn set(of_rows: &mut [Option<StringId>], row: u32, text: StringId) {
-    if let Some(slot) = of_rows.get_mut(row as usize) {
-        *slot = Some(text);
     }
 }
 
@@ -157,11 +152,7 @@ impl RowTags {
     ) -> Self {
         let mut starts = vec![0u32; rows + 1];
         for column in columns {
-            column.codes.each(|row, _| {
-                if let Some(count) = starts.get_mut(row as usize + 1) {
-                    *count += 1;
-                }
-            });
+            column.codes.each(|row, _| starts[row as usize + 1] += 1);
         }
         let mut before = 0;
         for start in &mut starts {
@@ -174,19 +165,13 @@ impl RowTags {
 
     /// Adds a tag to a row, after those added before.
     fn push(&mut self, row: u32, tag: (StringId, StringId)) {
-        let Some(next) = self.next.get_mut(row as usize) else { return };
-        if let Some(slot) = self.tags.get_mut(*next as usize) {
-            *slot = tag;
-        }
+        let next = &mut self.next[row as usize];
+        self.tags[*next as usize] = tag;
         *next += 1;
     }
 
     fn of(&self, row: usize) -> &[(StringId, StringId)] {
-        let span = match self.starts.get(row..row + 2) {
-            Some(&[from, to]) => from as usize..to as usize,
-            _ => 0..0,
-        };
-        self.tags.get(span).unwrap_or_default()
+        &self.tags[self.starts[row] as usize..self.starts[row + 1] as usize]
     }
 }
 
@@ -210,13 +195,14 @@ impl<'p> StringReader<'p> {
         Ok(Self { column, codes: parts.codes(number)?, many })
     }
 
-    /// Returns the string of a code, from 1.
+    /// Returns the string of a code of the column, from 1.
     pub(super) fn text(&mut self, code: u32) -> Result<&str> {
-        let rank = code.wrapping_sub(1) as usize;
+        let rank = code as usize - 1;
         match (&mut self.many, &self.column.strings) {
             (Some(strings), _) => strings.get(rank),
             (None, ColumnStrings::Few(strings)) => {
-                Ok(strings.get(rank).map_or("", |(text, _)| text))
+                let (text, _) = &strings[rank];
+                Ok(text)
             }
             (None, ColumnStrings::Many { .. }) => {
                 unreachable!("strings outside of the header are opened")
@@ -231,13 +217,11 @@ impl<'p> StringReader<'p> {
         known: &mut [Option<StringId>],
         rows: &mut EventRows,
     ) -> Result<StringId> {
-        if let Some(Some(id)) = known.get(code as usize) {
-            return Ok(*id);
+        if let Some(id) = known[code as usize] {
+            return Ok(id);
         }
         let id = rows.intern(self.text(code)?);
-        if let Some(slot) = known.get_mut(code as usize) {
-            *slot = Some(id);
-        }
+        known[code as usize] = Some(id);
         Ok(id)
     }
 }

@@ -6,6 +6,8 @@ use std::sync::Arc;
 use roaring::{MultiOps, RoaringBitmap};
 
 use super::cache::Part;
+use super::cast::to_u32;
+use super::codes::sorted_bitmap;
 use super::header::{ColumnStrings, NAME, SectionKind, USER};
 use super::memory::InMemory;
 use super::open::EventBlock;
@@ -78,7 +80,7 @@ impl EventSource for EventBlock<'_> {
             let code = codes.code(*row as usize);
             wanted.iter().any(|range| range.contains(&code))
         });
-        Ok(RowSet::Some(RoaringBitmap::from_sorted_iter(named).unwrap_or_default()))
+        Ok(RowSet::Some(sorted_bitmap(named)))
     }
 
     fn with_user(&self, user: &str) -> Result<RowSet> {
@@ -137,7 +139,11 @@ impl EventSource for EventBlock<'_> {
     fn numbers(&self, field: &EventField, rows: &RowSet) -> Result<Numbers> {
         match rows {
             RowSet::All => self.numbers_of(field, self.rows() as usize, 0..self.rows()),
-            RowSet::Some(rows) => self.numbers_of(field, rows.len() as usize, rows.iter()),
+            RowSet::Some(some) => {
+                // A capacity: at most all rows of the block.
+                let count = usize::try_from(some.len()).unwrap_or(self.parts.rows());
+                self.numbers_of(field, count, some.iter())
+            }
         }
     }
 
@@ -277,10 +283,10 @@ impl EventBlock<'_> {
             }
             ColumnStrings::Few(_) => {
                 let bitmaps = self.parts.bitmaps(column)?;
-                let wanted = codes.into_iter().filter_map(|range| {
-                    bitmaps.0.get(range.start as usize - 1..range.end as usize - 1)
-                });
-                let wanted: Vec<&RoaringBitmap> = wanted.flatten().collect();
+                let wanted: Vec<&RoaringBitmap> = codes
+                    .into_iter()
+                    .flat_map(|range| &bitmaps.0[range.start as usize - 1..range.end as usize - 1])
+                    .collect();
                 match wanted.as_slice() {
                     [only] => (*only).clone(),
                     _ => wanted.union(),
@@ -337,7 +343,7 @@ impl EventBlock<'_> {
 
 /// Returns the codes of the strings with these ranks.
 fn code_range(from: usize, to: usize) -> Range<u32> {
-    from as u32 + 1..to as u32 + 1
+    to_u32(from) + 1..to_u32(to) + 1
 }
 
 impl InMemory for StringHashes {

@@ -14,6 +14,7 @@
 //!
 //! The index contains the first string of each sorted page, so a lookup unpacks a single page.
 
+use super::cast::to_u32;
 use super::memory::InMemory;
 use crate::codec::bytes::{Reader, put_bytes, put_varint};
 use crate::codec::integers::Effort;
@@ -101,7 +102,9 @@ impl StringPacker {
         pages: &mut Vec<u8>,
     ) -> CodecResult<()> {
         let (mut shared, mut lengths, mut tails) = (Vec::new(), Vec::new(), Vec::new());
-        let mut before: &[u8] = strings.first().map(|text| text.as_bytes()).unwrap_or_default();
+        // A page is closed after a string, so it has a first one.
+        let first = strings[0].as_bytes();
+        let mut before = first;
         for text in strings.iter().map(|text| text.as_bytes()) {
             let same = match form {
                 SORTED => text.iter().zip(before).take_while(|(a, b)| a == b).count(),
@@ -110,7 +113,7 @@ impl StringPacker {
             if form == SORTED {
                 put_varint(&mut shared, same as u64);
             }
-            let tail = text.get(same..).unwrap_or_default();
+            let tail = &text[same..];
             put_varint(&mut lengths, tail.len() as u64);
             tails.extend_from_slice(tail);
             before = text;
@@ -126,7 +129,7 @@ impl StringPacker {
         put_varint(index, plain.len() as u64);
         put_varint(index, stored.len() as u64);
         if form == SORTED {
-            put_bytes(index, strings.first().map(|text| text.as_bytes()).unwrap_or_default());
+            put_bytes(index, first);
         }
         pages.extend_from_slice(stored);
         Ok(())
@@ -248,7 +251,8 @@ impl StringIndex {
         buffer.extend_from_slice(span.first.as_bytes());
         let base = buffer.len();
         for (i, length) in lengths.into_iter().enumerate() {
-            let same = shared.get(i).copied().unwrap_or(0);
+            // Unsorted strings share nothing.
+            let same = if self.sorted { shared[i] } else { 0 };
             if same > before.len() {
                 return Err(CodecError::new(
                     "a string shares more bytes than the one before it has",
@@ -257,7 +261,7 @@ impl StringIndex {
             let start = buffer.len();
             buffer.extend_from_within(before.start..before.start + same);
             buffer.extend_from_slice(reader.take(length)?);
-            ends.push((buffer.len() - base) as u32);
+            ends.push(to_u32(buffer.len() - base));
             before = start..buffer.len();
         }
         reader.finish()?;
@@ -293,13 +297,14 @@ impl StringPage {
     /// Returns the string at a position.
     pub(super) fn get(&self, at: usize) -> Option<&str> {
         let end = *self.ends.get(at)? as usize;
-        let from = at.checked_sub(1).and_then(|before| self.ends.get(before)).copied().unwrap_or(0);
+        let from = if at == 0 { 0 } else { self.ends[at - 1] };
         self.text.get(from as usize..end)
     }
 
     /// Returns the strings in order.
     pub(super) fn iter(&self) -> impl Iterator<Item = &str> {
-        (0..self.len()).map(|at| self.get(at).unwrap_or_default())
+        let no_string = |at| panic!("string {at}: all ends are checked to be within the page");
+        (0..self.len()).map(move |at| self.get(at).unwrap_or_else(|| no_string(at)))
     }
 
     /// Returns how many of the strings, which must be sorted, satisfy `before`.

@@ -6,6 +6,7 @@ use crate::codec::CodecResult;
 use crate::codec::floats;
 use crate::codec::integers::{self, Effort};
 use crate::codec::runs::Runs;
+use crate::events::block::cast::to_u32;
 use crate::events::block::header::{SectionKind, Sections};
 use crate::events::block::interning;
 use crate::events::block::string_pages::StringPacker;
@@ -15,11 +16,11 @@ use crate::limits::{
 use crate::model::{StringId, StringInterner};
 
 /// The code of a row without properties.
-pub(super) const NONE: i64 = 0;
+pub(super) const NONE: u16 = 0;
 /// The code of a row whose properties are stored as one string.
-pub(super) const LEFT_OVER: i64 = 1;
+pub(super) const LEFT_OVER: u16 = 1;
 /// The code of the first shape.
-pub(super) const FIRST_SHAPE: i64 = 2;
+pub(super) const FIRST_SHAPE: u16 = 2;
 
 /// A column of strings has a dictionary if each string occurs at least this often on average.
 const ROWS_PER_STRING: usize = 2;
@@ -46,19 +47,17 @@ pub(in super::super) fn encode(
         shapes.columns.iter().map(|key| ColumnBuilder::of(key.kind)).collect();
     let mut row_codes = Vec::with_capacity(strings.len());
     for (text, row) in strings.iter().zip(&rows.rows) {
-        let shape = row.shape.and_then(|id| codes.get(id as usize).copied().flatten());
+        let shape = row.shape.and_then(|id| codes[id as usize]);
         row_codes.push(match shape {
-            _ if text.is_empty() => NONE,
-            Some(shape) => i64::from(shape) + FIRST_SHAPE,
-            None => LEFT_OVER,
+            _ if text.is_empty() => i64::from(NONE),
+            Some(shape) => i64::from(shape) + i64::from(FIRST_SHAPE),
+            None => i64::from(LEFT_OVER),
         });
         match shape.and_then(|shape| shapes.shape(shape as usize)) {
             Some(shape) => {
-                let leaves = rows.leaves.get(row.from as usize..).unwrap_or_default();
+                let leaves = &rows.leaves[row.from as usize..];
                 for (column, leaf) in shape.columns.iter().zip(leaves) {
-                    if let Some(column) = columns.get_mut(*column as usize) {
-                        column.push(*leaf);
-                    }
+                    columns[*column as usize].push(*leaf);
                 }
             }
             None if text.is_empty() => {}
@@ -115,7 +114,7 @@ impl<'t> SplitRows<'t> {
                 continue;
             }
             let id = split_rows.shapes.intern(&shape).0;
-            split_rows.rows.push(SplitRow { shape: Some(id), from: from as u32 });
+            split_rows.rows.push(SplitRow { shape: Some(id), from: to_u32(from) });
             match split_rows.rows_of.get_mut(id as usize) {
                 Some(rows) => *rows += 1,
                 None => split_rows.rows_of.push(1),
@@ -137,10 +136,8 @@ impl<'t> SplitRows<'t> {
             if shapes.len() == EVENT_SHAPES_MAX {
                 break;
             }
-            if shapes.push(self.shapes.text(StringId(id)))
-                && let Some(code) = codes.get_mut(id as usize)
-            {
-                *code = Some(shapes.len() as u32 - 1);
+            if shapes.push(self.shapes.text(StringId(id))) {
+                codes[id as usize] = Some(to_u32(shapes.len()) - 1);
             }
         }
         (shapes, codes)
@@ -202,16 +199,14 @@ impl<'t> ColumnBuilder<'t> {
                     return Ok(());
                 }
                 let text = |id| distinct.text(StringId(id));
-                let sorted = interning::sort((0..distinct.len() as u32).collect(), text);
+                let sorted = interning::sort((0..to_u32(distinct.len())).collect(), text);
                 let pages = packer.sorted(sorted.iter().map(|id| text(*id)))?;
                 sections.push(SectionKind::PropertyStrings, number, pages);
                 let mut ranks = vec![0i64; sorted.len()];
                 for (id, rank) in sorted.into_iter().zip(0..) {
-                    if let Some(slot) = ranks.get_mut(id as usize) {
-                        *slot = rank;
-                    }
+                    ranks[id as usize] = rank;
                 }
-                let codes = ids.iter().filter_map(|id| ranks.get(*id as usize).copied());
+                let codes = ids.iter().map(|id| ranks[*id as usize]);
                 integers::encode(&codes.collect::<Vec<_>>(), effort, &mut out)?;
             }
         }

@@ -5,9 +5,10 @@ use std::sync::Arc;
 use super::encode::{FIRST_SHAPE, LEFT_OVER, NONE};
 use super::shape::{Shapes, put_leaf};
 use super::split::{Leaf, LeafKind};
-use crate::codec::CodecError;
+use crate::codec::{CodecError, CodecResult};
 use crate::error::Result;
 use crate::events::block::cache::Part;
+use crate::events::block::cast::{checked_u32, to_u32};
 use crate::events::block::clusters::Clusters;
 use crate::events::block::header::SectionKind;
 use crate::events::block::memory::InMemory;
@@ -62,18 +63,19 @@ impl<'p> PropertyReader<'p> {
         let shapes = parts.get_or_compute(Part::Shapes, || read_shapes(parts))?;
         let section = (SectionKind::ShapeCodes, 0);
         let codes = parts.integers(Part::ShapeCodes, section, parts.rows(), |codes| {
-            let end = FIRST_SHAPE + shapes.len() as i64;
-            if codes.iter().any(|code| !(0..end).contains(code)) {
-                return Err(CodecError::new("a row has an unknown shape"));
-            }
-            Ok(ShapeCodes(codes.into_iter().map(|code| code as u16).collect()))
+            let unknown = || CodecError::new("a row has an unknown shape");
+            let shape_codes = codes.into_iter().map(|code| {
+                let code = u16::try_from(code).ok();
+                code.filter(|code| usize::from(*code) < usize::from(FIRST_SHAPE) + shapes.len())
+            });
+            Ok(ShapeCodes(shape_codes.collect::<Option<_>>().ok_or_else(unknown)?))
         })?;
         let columns = shapes.columns.iter().map(|_| None).collect();
         Ok(Some(Self { parts, codes, shapes, left_over: None, columns }))
     }
 
-    fn code(&self, position: usize) -> i64 {
-        self.codes.0.get(position).map_or(NONE, |code| i64::from(*code))
+    fn code(&self, position: usize) -> u16 {
+        self.codes.0[position]
     }
 
     /// Appends the properties of the row at a position in clustered order.
@@ -86,7 +88,7 @@ impl<'p> PropertyReader<'p> {
             }
             code => {
                 let shapes = Arc::clone(&self.shapes);
-                let Some(shape) = shapes.shape((code - FIRST_SHAPE) as usize) else {
+                let Some(shape) = shapes.shape(usize::from(code - FIRST_SHAPE)) else {
                     return Err(self.parts.damaged("a row has an unknown shape"));
                 };
                 let mut columns = shape.columns.iter();
@@ -106,7 +108,7 @@ impl<'p> PropertyReader<'p> {
             Some(left_over) => left_over,
             none => {
                 let codes = &self.codes.0;
-                let is = |at: usize| codes.get(at).is_some_and(|c| i64::from(*c) == LEFT_OVER);
+                let is = |at: usize| codes[at] == LEFT_OVER;
                 let presence = self
                     .parts
                     .get_or_compute(Part::Leftovers, || Ok(RankedBits::new(codes.len(), is)))?;
@@ -114,8 +116,10 @@ impl<'p> PropertyReader<'p> {
                 none.insert(LeftOver { presence, strings })
             }
         };
-        let rank = left_over.presence.rank(position);
-        left_over.strings.get(rank.unwrap_or(usize::MAX))
+        let rank = left_over.presence.rank(position).unwrap_or_else(|| {
+            panic!("position {position}: the code of the row says that it has leftover properties")
+        });
+        left_over.strings.get(rank)
     }
 
     fn column(&mut self, number: u32) -> Result<&mut ColumnReader<'p>> {
@@ -162,8 +166,9 @@ impl<'p> ColumnReader<'p> {
         let presence = parts.get_or_compute(Part::PropertyPresence(number), || {
             let with = shapes.with_column(number);
             let has = |at: usize| {
-                let shape = codes.0.get(at).and_then(|c| usize::from(*c).checked_sub(2));
-                shape.and_then(|shape| with.get(shape)).copied().unwrap_or(false)
+                // The first codes are not those of shapes.
+                let shape = codes.0[at].checked_sub(FIRST_SHAPE);
+                shape.is_some_and(|shape| with[usize::from(shape)])
             };
             Ok(RankedBits::new(codes.0.len(), has))
         })?;
@@ -178,7 +183,7 @@ impl<'p> ColumnReader<'p> {
                 let strings = StringPages::open(parts, SectionKind::PropertyStrings, number)?;
                 let ranks = if parts.header().has(SectionKind::PropertyColumn, number) {
                     let part = Part::PropertyCodes(number);
-                    let to_ranks = |ranks: Vec<i64>| Ok(ranks.iter().map(|r| *r as u32).collect());
+                    let to_ranks = |ranks: Vec<i64>| ranks_of(&ranks, strings.len());
                     Some(parts.integers(part, section, rows, to_ranks)?)
                 } else {
                     None
@@ -191,14 +196,16 @@ impl<'p> ColumnReader<'p> {
 
     /// Returns the leaf of the row at a position in clustered order, which must have one.
     fn leaf(&mut self, position: usize) -> Result<Leaf<'_>> {
-        let at = self.presence.rank(position).unwrap_or(usize::MAX);
+        let at = self.presence.rank(position).unwrap_or_else(|| {
+            panic!("position {position}: the shape of the row has a leaf in this column")
+        });
         Ok(match (&mut self.cells, self.kind) {
             (CellReader::Integers(pages), LeafKind::Boolean) => Leaf::Boolean(pages.get(at)? != 0),
             (CellReader::Integers(pages), _) => Leaf::Integer(pages.get(at)?),
             (CellReader::Numbers(pages), _) => Leaf::Number(pages.get(at)?),
             (CellReader::Strings(strings, ranks), kind) => {
                 let rank = match ranks {
-                    Some(ranks) => ranks.get(at).map_or(usize::MAX, |rank| *rank as usize),
+                    Some(ranks) => ranks[at] as usize,
                     None => at,
                 };
                 let text = strings.get(rank)?;
@@ -242,9 +249,9 @@ impl PropertyReader<'_> {
             let number = match self.code(position) {
                 NONE => None,
                 LEFT_OVER => number_at(self.left_over(position)?, path),
-                code => match columns.get((code - FIRST_SHAPE) as usize) {
-                    Some(Some(column)) => self.column(*column)?.number(position)?,
-                    _ => None,
+                code => match columns[usize::from(code - FIRST_SHAPE)] {
+                    Some(column) => self.column(column)?.number(position)?,
+                    None => None,
                 },
             };
             if let Some(number) = number {
@@ -255,8 +262,32 @@ impl PropertyReader<'_> {
     }
 }
 
+/// Returns the ranks of a column of properties with `strings` distinct strings.
+fn ranks_of(ranks: &[i64], strings: usize) -> CodecResult<Vec<u32>> {
+    // A negative rank is larger than any unsigned number of strings.
+    let end = u64::from(to_u32(strings));
+    if ranks.iter().any(|rank| rank.cast_unsigned() >= end) {
+        return Err(CodecError::new("a rank without a string"));
+    }
+    Ok(ranks.iter().map(|rank| checked_u32(*rank)).collect())
+}
+
 /// Returns the number at a path of leftover properties. For duplicate keys the last one counts.
 fn number_at(text: &str, path: &[String]) -> Option<f64> {
     let value: serde_json::Value = serde_json::from_str(text).ok()?;
     path.iter().try_fold(&value, |value, key| value.as_object()?.get(key))?.as_f64()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rank_outside_of_the_dictionary_is_corrupt() {
+        assert_eq!(ranks_of(&[0, 2, 1], 3), Ok(vec![0, 2, 1]));
+        // The last of these would be 0 in 32 bits.
+        for rank in [3, -1, i64::MIN, 1 << 32] {
+            assert!(ranks_of(&[0, rank], 3).is_err(), "{rank}");
+        }
+    }
 }

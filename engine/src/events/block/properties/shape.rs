@@ -4,6 +4,7 @@ use hashbrown::{HashMap, HashSet};
 
 use super::split::{Leaf, LeafKind};
 use crate::codec::{CodecError, CodecResult};
+use crate::events::block::cast::to_u32;
 use crate::events::block::memory::InMemory;
 use crate::limits::{EVENT_PROPERTY_COLUMNS_MAX, PROPERTIES_NESTING_MAX};
 use crate::model::float_to_string;
@@ -43,7 +44,7 @@ impl Shapes {
             return false;
         }
         let columns = keys.into_iter().map(|key| {
-            let next = self.columns.len() as u32;
+            let next = to_u32(self.columns.len());
             *self.numbers.entry(key).or_insert_with_key(|key| {
                 self.columns.push(key.clone());
                 next
