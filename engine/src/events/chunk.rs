@@ -36,7 +36,7 @@ impl Chunk {
         if !order.is_sorted_by_key(key) {
             order.sort_unstable_by_key(key);
         }
-        let times = order.iter().filter_map(|row| times.get(*row as usize).copied()).collect();
+        let times = order.iter().map(|row| times[*row as usize]).collect();
         Self { order: order.into(), times: Arc::new(times), rows }
     }
 
@@ -66,16 +66,16 @@ impl Chunk {
     }
 
     fn name(&self, row: usize) -> Option<StringId> {
-        self.rows.names().get(row).copied()
+        Some(self.rows.names()[row])
     }
 
     fn user(&self, row: usize) -> Option<StringId> {
-        self.rows.users().get(row).copied().flatten()
+        self.rows.users()[row]
     }
 
     /// Returns the row numbers at these positions.
     fn at<'a>(&'a self, positions: &'a [u32]) -> impl Iterator<Item = usize> + 'a {
-        positions.iter().filter_map(|at| self.order.get(*at as usize)).map(|row| *row as usize)
+        positions.iter().map(|at| self.order[*at as usize] as usize)
     }
 
     /// Returns the distinct strings of the grouping column, and the code of each row.
@@ -95,8 +95,8 @@ impl Chunk {
         let mut code_of = vec![NO_CODE; self.rows.texts().len()];
         for row in self.order.iter() {
             let text = column(*row as usize);
-            let code = text.and_then(|text| Some((text, code_of.get_mut(text.0 as usize)?)));
-            codes.push(code.map_or(NO_CODE, |(text, code)| {
+            codes.push(text.map_or(NO_CODE, |text| {
+                let code = &mut code_of[text.0 as usize];
                 if *code == NO_CODE {
                     *code = strings.len() as u32;
                     strings.push(self.rows.texts().text(text));
@@ -110,8 +110,7 @@ impl Chunk {
     fn collect_numbers(&self, rows: &RowSet, number: impl Fn(usize) -> Option<f64>) -> Numbers {
         let mut numbers = Numbers::default();
         let mut take = |position: u32| {
-            let row = self.order.get(position as usize);
-            if let Some(value) = row.and_then(|row| number(*row as usize)) {
+            if let Some(value) = number(self.order[position as usize] as usize) {
                 numbers.positions.push(position);
                 numbers.values.push(value);
             }
@@ -139,7 +138,7 @@ impl<'a> StringMatcher<'a> {
     fn has(&mut self, text: StringId) -> bool {
         let Self { rows, known, wanted } = self;
         let evaluate = || wanted(rows.texts().text(text));
-        known.get_mut(text.0 as usize).is_some_and(|known| *known.get_or_insert_with(evaluate))
+        *known[text.0 as usize].get_or_insert_with(evaluate)
     }
 }
 
@@ -149,6 +148,7 @@ impl EventSource for Chunk {
     }
 
     fn time_bounds(&self) -> (i64, i64) {
+        // The bounds of an empty chunk mean nothing.
         let (first, last) = (self.times.first(), self.times.last());
         (first.copied().unwrap_or_default(), last.copied().unwrap_or_default())
     }
@@ -158,7 +158,7 @@ impl EventSource for Chunk {
     }
 
     fn ids(&self, positions: &[u32]) -> Result<Vec<EventId>> {
-        Ok(self.at(positions).filter_map(|row| self.rows.ids().get(row).copied()).collect())
+        Ok(self.at(positions).map(|row| self.rows.ids()[row]).collect())
     }
 
     fn with_name(&self, filter: &NameFilter) -> Result<RowSet> {
@@ -230,7 +230,7 @@ impl EventSource for Chunk {
     fn numbers(&self, field: &EventField, rows: &RowSet) -> Result<Numbers> {
         Ok(match field {
             EventField::Value => self.collect_numbers(rows, |row| {
-                self.rows.values().get(row).copied().filter(|value| !value.is_nan())
+                Some(self.rows.values()[row]).filter(|value| !value.is_nan())
             }),
             EventField::Property(keys) => match PropertyPath::new(keys) {
                 Some(path) => {

@@ -193,8 +193,10 @@ impl Events {
             }
         }
         let damaged = |index: usize, error: &Error| {
-            if let Some(info) = wanted.get(index) {
-                self.quarantine(&info.key, &error.to_string());
+            match wanted.get(index) {
+                Some(info) => self.quarantine(&info.key, &error.to_string()),
+                // Sources after those of the blocks are in memory, where nothing decays.
+                None => panic!("a head in memory is corrupt: {error}"),
             }
         };
         let limits = QueryLimits {
@@ -245,7 +247,9 @@ impl Events {
         let mut batch = Batch::new();
         batch.put(keyspaces::EventCatalog, &CatalogEntry::Quarantine(*key), reason);
         // If this write fails, the corruption is detected again after the next start.
-        let _written = self.store.write(batch, Sync::No);
+        if let Err(error) = self.store.write(batch, Sync::No) {
+            tracing::warn!(?key, %error, "the quarantine of an event block was not stored");
+        }
     }
 
     /// Returns one line per quarantined block, with the reason.
@@ -255,7 +259,9 @@ impl Events {
             let reason = self.store.get(keyspaces::EventCatalog, &CatalogEntry::Quarantine(*key));
             let reason = match &reason {
                 Ok(Some(bytes)) => String::from_utf8_lossy(bytes).into_owned(),
-                _ => "corrupt".to_owned(),
+                // The reason was not stored, or not synced, or is lost; the block is listed anyway.
+                Ok(None) => "corrupt".to_owned(),
+                Err(error) => format!("corrupt; the reason cannot be read: {error}"),
             };
             lines.push(format!("event block {key:?}: {reason}"));
         }

@@ -31,7 +31,8 @@ impl PropertyPath {
         if !(first == b'-' || first.is_ascii_digit()) {
             return None;
         }
-        // Turns -0.0 into 0.0.
+        // The text is a JSON number, which always parses; one beyond all doubles is not counted.
+        // Adding 0.0 turns -0.0 into 0.0.
         text.parse().ok().filter(|number: &f64| number.is_finite()).map(|number| number + 0.0)
     }
 }
@@ -43,6 +44,7 @@ fn canonical(key: &str) -> Option<String> {
     writer.key(key);
     writer.null();
     writer.end_object();
+    // Properties with a key beyond the limits cannot be stored, so none has it.
     let object = writer.finish().ok()?;
     Some(object.as_str().strip_prefix('{')?.strip_suffix("null}")?.to_owned())
 }

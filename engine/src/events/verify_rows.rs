@@ -3,7 +3,7 @@
 use super::block::{EventBlockInfo, EventBlockKey};
 use super::keys::{self, CatalogEntry};
 use crate::codec::CodecResult;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::reports::VerifyReport;
 use crate::storage::{Caching, KeyRange, Keyspace, Store, keyspaces};
 
@@ -47,10 +47,15 @@ fn check_listed(store: &Store, report: &mut VerifyReport) -> Result<()> {
                 continue;
             }
         };
-        let names = [CatalogEntry::Block(key), CatalogEntry::Garbage(key)];
-        let named = names
-            .iter()
-            .any(|name| store.get(keyspaces::EventCatalog, name).is_ok_and(|row| row.is_some()));
+        let mut named = false;
+        for name in [CatalogEntry::Block(key), CatalogEntry::Garbage(key)] {
+            named |= match store.get(keyspaces::EventCatalog, &name) {
+                Ok(row) => row.is_some(),
+                // Reported above, as damage to the catalog.
+                Err(Error::Corrupt(_)) => false,
+                Err(error) => return Err(error),
+            };
+        }
         // A block and its entries are written and deleted in one batch each: a block without an
         // entry has lost it.
         if !named && store.get(keyspaces::EventBlocks, &key)?.is_some() {

@@ -70,11 +70,12 @@ impl View {
     /// one and leaves the active head.
     pub(super) fn freeze(&self) -> HeadRows {
         let mut state = self.state.write();
-        if state.sealing.is_none() {
-            let head = std::mem::take(&mut state.active);
-            state.sealing = Some(head.snapshot());
+        if let Some(sealing) = &state.sealing {
+            return sealing.clone();
         }
-        state.sealing.clone().unwrap_or_default()
+        let frozen = std::mem::take(&mut state.active).snapshot();
+        state.sealing = Some(frozen.clone());
+        frozen
     }
 
     /// Replaces the head being sealed by its blocks.
@@ -87,6 +88,12 @@ impl View {
     /// Replaces the `removed` blocks by the `added` ones.
     pub(super) fn replace(&self, added: Vec<EventBlockInfo>, removed: &[EventBlockKey]) {
         let mut state = self.state.write();
+        let is_present = |key: &&EventBlockKey| state.blocks.contains_key(key);
+        if let Some(absent) = removed.iter().find(|key| !is_present(key)) {
+            panic!(
+                "event block {absent:?} left the view during a step, but steps run one at a time"
+            );
+        }
         let gone = removed.iter().filter_map(|key| state.blocks.remove(key)).collect::<Vec<_>>();
         state.blocks.extend(added.into_iter().map(|info| (info.key, Arc::new(info))));
         self.retired.lock().extend(gone);
@@ -159,5 +166,17 @@ impl View {
             block_bytes: state.blocks.values().map(|info| u64::from(info.bytes)).sum(),
             ..EventSizes::default()
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[should_panic(expected = "left the view during a step")]
+    fn a_block_that_is_not_in_the_view_cannot_be_replaced() {
+        let view = View::new(std::iter::empty());
+        view.replace(Vec::new(), &[EventBlockKey { day: 1, sequence: 1 }]);
     }
 }

@@ -91,10 +91,8 @@ impl<'b> Accumulator<'b> {
             grown -= self.bytes_of(&tally);
             if let Some(hashes) = &source.hashes {
                 source.selected.each(segment.rows.clone(), |row| {
-                    let slot = tally.codes.get(tally.code_of(row)).map(|code| code.slot);
-                    if let Some(slot) = slot.and_then(|slot| self.slots.get_mut(slot)) {
-                        slot.cell.add_user(hashes.get(row as usize).copied().unwrap_or_default());
-                    }
+                    let slot = tally.codes[tally.code_of(row)].slot;
+                    self.slots[slot].cell.add_user(hashes[row as usize]);
                 });
             }
             if let Some(strings) = &mut strings {
@@ -109,6 +107,7 @@ impl<'b> Accumulator<'b> {
         }
         grown += self.strings.bytes() as isize;
         let slots = (self.slots.len() - before) * SLOT_BYTES;
+        // What has become smaller is not given back: queries end soon.
         self.budget.take(slots + usize::try_from(grown).unwrap_or(0))
     }
 
@@ -122,10 +121,8 @@ impl<'b> Accumulator<'b> {
     ) {
         let Self { slots, strings: numbering, .. } = self;
         source.selected.each(segment.rows.clone(), |row| {
-            let Some(number) = strings.number_of(row, numbering) else { return };
-            let slot = tally.codes.get(tally.code_of(row)).map(|code| code.slot);
-            if let Some(slot) = slot.and_then(|slot| slots.get_mut(slot)) {
-                slot.cell.add_string(number);
+            if let Some(number) = strings.number_of(row, numbering) {
+                slots[tally.codes[tally.code_of(row)].slot].cell.add_string(number);
             }
         });
     }
@@ -134,10 +131,8 @@ impl<'b> Accumulator<'b> {
     fn add_numbers(&mut self, tally: &Tally<'_>, rows: &[u32], values: &[f64]) {
         let keep = self.wanted.numbers;
         for (row, value) in rows.iter().zip(values) {
-            let slot = tally.codes.get(tally.code_of(*row)).map(|code| code.slot);
-            if let Some(slot) = slot.and_then(|slot| self.slots.get_mut(slot)) {
-                slot.cell.add_number(*value, keep);
-            }
+            let slot = tally.codes[tally.code_of(*row)].slot;
+            self.slots[slot].cell.add_number(*value, keep);
         }
     }
 
@@ -149,19 +144,18 @@ impl<'b> Accumulator<'b> {
         start: i64,
     ) -> Result<()> {
         for at in &tally.touched {
-            let Some(code) = tally.codes.get_mut(*at) else { continue };
+            let code = &mut tally.codes[*at];
             let group = match code.group {
                 Some(group) => group,
                 None => {
                     let strings = source.codes.as_deref().map(|codes| &codes.strings);
+                    // The entry after the last string is that of rows without one.
                     let text = strings.and_then(|strings| strings.get(*at));
                     *code.group.insert(self.group(text.map_or("", AsRef::as_ref))?)
                 }
             };
             code.slot = self.slot(group, start);
-            if let Some(slot) = self.slots.get_mut(code.slot) {
-                slot.cell.events += code.count;
-            }
+            self.slots[code.slot].cell.events += code.count;
         }
         Ok(())
     }
@@ -171,8 +165,7 @@ impl<'b> Accumulator<'b> {
         if self.wanted == Wanted::default() {
             return 0;
         }
-        let slots =
-            tally.touched.iter().filter_map(|at| self.slots.get(tally.codes.get(*at)?.slot));
+        let slots = tally.touched.iter().map(|at| &self.slots[tally.codes[*at].slot]);
         slots.map(|slot| slot.cell.bytes() as isize).sum()
     }
 
@@ -206,6 +199,7 @@ impl<'b> Accumulator<'b> {
             slot.cell.sketch();
             grown += slot.cell.bytes() as isize;
         }
+        // Sketches of many numbers are smaller, and then nothing is taken.
         self.budget.take(usize::try_from(grown).unwrap_or(0))
     }
 
@@ -229,11 +223,8 @@ impl<'b> Accumulator<'b> {
             merged.budget.take(merged.strings.bytes().saturating_sub(before))?;
             for mut slot in worker.slots {
                 slot.cell.renumber(&strings);
-                let Some(group) = groups.get(slot.group.0 as usize) else { continue };
-                let at = merged.slot(*group, slot.start);
-                if let Some(ours) = merged.slots.get_mut(at) {
-                    ours.cell.merge(&slot.cell);
-                }
+                let at = merged.slot(groups[slot.group.0 as usize], slot.start);
+                merged.slots[at].cell.merge(&slot.cell);
             }
         }
         Ok(Some(merged))

@@ -91,8 +91,7 @@ impl Cell {
     /// Replaces the number of every string by the one that `numbers` maps it to.
     pub(super) fn renumber(&mut self, numbers: &[u32]) {
         if let Some(strings) = self.strings.as_deref_mut() {
-            let renumbered = strings.iter().filter_map(|text| numbers.get(text as usize));
-            *strings = renumbered.collect();
+            *strings = strings.iter().map(|text| numbers[text as usize]).collect();
         }
     }
 
@@ -125,9 +124,11 @@ impl Cell {
                 values.iter().for_each(|value| numbers.add(*value));
             }
             Some(AccumulatedNumbers::Sketch(theirs)) => {
-                if let AccumulatedNumbers::Sketch(ours) = self.numbers_mut(Keep::Sketches).sketch()
-                {
-                    ours.merge(theirs);
+                match self.numbers_mut(Keep::Sketches).sketch() {
+                    AccumulatedNumbers::Sketch(ours) => ours.merge(theirs),
+                    AccumulatedNumbers::Moments(_) | AccumulatedNumbers::Values(_) => {
+                        unreachable!("all cells accumulate the same")
+                    }
                 }
             }
         }

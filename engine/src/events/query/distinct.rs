@@ -44,9 +44,7 @@ impl Numbering {
         self.strings.reserve(other.strings.len(), |text| text.low);
         for text in &other.strings {
             let hash = u128::from(text.high) << 64 | u128::from(text.low);
-            if let Some(slot) = numbers.get_mut(text.number as usize) {
-                *slot = self.number(hash);
-            }
+            numbers[text.number as usize] = self.number(hash);
         }
         numbers
     }
@@ -73,10 +71,11 @@ impl<'r> SourceStrings<'r> {
     /// Returns the number of a row's string, or `None` if it has none.
     #[inline]
     pub(super) fn number_of(&mut self, row: u32, numbering: &mut Numbering) -> Option<u32> {
-        let code = *self.column.codes.get(row as usize)? as usize;
+        let code = self.column.codes[row as usize] as usize;
+        // There is no number for `NO_CODE`.
         let number = self.numbers.get_mut(code)?;
         if *number == NO_CODE {
-            *number = numbering.number(*self.column.hashes.get(code)?);
+            *number = numbering.number(self.column.hashes[code]);
         }
         Some(*number)
     }

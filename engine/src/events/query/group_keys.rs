@@ -55,9 +55,7 @@ pub(super) fn combine<'c>(
             found.push(combination);
             found.len() as u32 - 1
         });
-        if let Some(slot) = codes.get_mut(row as usize) {
-            *slot = code;
-        }
+        codes[row as usize] = code;
     });
     let max = context.limits.groups_max;
     if found.len() > max {
@@ -76,7 +74,7 @@ pub(super) fn combine<'c>(
 fn combination(columns: &[Arc<CodedColumn>], row: u32) -> Combination {
     let mut combination = [NO_CODE; GROUP_KEYS_MAX];
     for (part, column) in combination.iter_mut().zip(columns) {
-        *part = column.codes.get(row as usize).copied().unwrap_or(NO_CODE);
+        *part = column.codes[row as usize];
     }
     combination
 }
@@ -86,6 +84,7 @@ fn strings<'c>(
     combination: &'c Combination,
 ) -> impl Iterator<Item = &'c str> {
     let text = |(column, code): (&'c Arc<CodedColumn>, &u32)| {
+        // Rows without a string have no code, and the empty string as their group.
         column.strings.get(*code as usize).map_or("", AsRef::as_ref)
     };
     columns.iter().zip(combination).map(text)
@@ -111,6 +110,7 @@ pub(super) fn parts(key: &str, by: usize) -> Vec<String> {
         parts.push(part.to_owned());
         rest = after;
     }
+    assert_eq!(parts.len(), by, "the key of a group is the parts that were joined: {key:?}");
     parts
 }
 

@@ -74,6 +74,7 @@ pub(super) fn rows(
     let mut candidates = open_candidates(running, query, &needed)?;
     let mut skip = query.offset - above;
     if skip > 0 {
+        // The bounds of no source do not matter: there are no rows to be dropped.
         let first = needed.iter().map(|source| source.first).min().unwrap_or_default();
         let last = needed.iter().map(|source| source.last).max().unwrap_or_default();
         skip -= drop_newer(&mut candidates, skip, first, last);
@@ -92,7 +93,9 @@ fn after_cursor(
         counted.iter().filter(|s| s.first <= time).partition(|s| s.last >= time);
     let mut available = rest;
     for source in open_candidates(running, query, &cut)? {
-        let Some(whole) = cut.iter().find(|cut| cut.index == source.index) else { continue };
+        let whole = cut.iter().find(|cut| cut.index == source.index);
+        let whole =
+            whole.unwrap_or_else(|| panic!("a candidate is opened for each of these sources"));
         let matched = source.selected.count(source.rest());
         if matched > 0 {
             available.push(SourceMatches { matched, last: time, ..*whole });
@@ -209,6 +212,7 @@ fn merge(
     skip: u64,
     limit: usize,
 ) -> Result<Vec<(usize, u32)>, SourceError> {
+    // A step has a maximum anyway, so a larger number may be cut.
     let step = usize::try_from(skip).unwrap_or(usize::MAX).saturating_add(limit).min(STEP_ROWS_MAX);
     // Oldest first. The ids of a source are read only when its newest row may be the next one.
     let mut waiting: Vec<(i64, Candidate<'_>)> =
@@ -228,8 +232,10 @@ fn merge(
             continue;
         }
         let Some((_, _, at)) = heap.pop() else { break };
-        let Some(cursor) = cursors.get_mut(at) else { break };
-        let Some((position, _)) = cursor.step.pop() else { break };
+        let cursor = &mut cursors[at];
+        let Some((position, _)) = cursor.step.pop() else {
+            panic!("the heap contains the next row of each cursor that has one")
+        };
         if skip > 0 {
             skip -= 1;
         } else {
@@ -262,7 +268,7 @@ impl Cursor<'_> {
     /// Returns the sort key of the next row, with the index of the cursor.
     fn key(&self, at: usize) -> Option<(i64, EventId, usize)> {
         let (position, id) = self.step.last()?;
-        Some((*self.candidate.times.get(*position as usize)?, *id, at))
+        Some((self.candidate.times[*position as usize], *id, at))
     }
 }
 
@@ -281,7 +287,7 @@ impl Candidate<'_> {
     /// Returns the time of the newest match still to be considered.
     fn newest(&self) -> Option<i64> {
         let row = self.selected.last(self.rest(), 1);
-        self.times.get(*row.first()? as usize).copied()
+        Some(self.times[*row.first()? as usize])
     }
 }
 

@@ -68,10 +68,7 @@ impl<'a, 's> RunningQuery<'a, 's> {
     /// before opening another one, to bound memory.
     pub(super) fn open(&self, index: usize) -> Result<OpenSource<'a>> {
         self.context.in_progress.check()?;
-        let Some(source) = self.sources.get(index) else {
-            return Err(Error::Corrupt(format!("no event source {index}")));
-        };
-        source.open()
+        self.sources[index].open()
     }
 
     /// Turns [`Error::Corrupt`] into `None`: the source is counted, reported and skipped. Other

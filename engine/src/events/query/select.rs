@@ -81,6 +81,7 @@ impl Selected {
     /// Returns how many rows of `part` match. `part` must be within the span.
     pub(super) fn count(&self, part: Range<u32>) -> u64 {
         match &self.rows {
+            // A part that ends before it starts is empty.
             RowSet::All => u64::from(part.end.saturating_sub(part.start)),
             RowSet::Some(rows) => rows.range_cardinality(part),
         }
@@ -161,8 +162,7 @@ pub(super) fn segments(
     let mut segments = Vec::new();
     let mut part = selected.span.clone();
     while let Some(row) = selected.first(part.clone()) {
-        let Some(time) = times.get(row as usize) else { break };
-        let start = bucket_of(*time);
+        let start = bucket_of(times[row as usize]);
         let end = gallop(&times, row..part.end, start.saturating_add(width));
         segments.push(Segment { start, rows: row..end });
         part.start = end;
@@ -176,15 +176,14 @@ fn gallop(times: &[i64], part: Range<u32>, time: i64) -> u32 {
     let mut step = 1_u32;
     let mut from = part.start;
     while let Some(next) = from.checked_add(step).filter(|next| *next < part.end)
-        && times.get(next as usize).is_some_and(|t| *t < time)
+        && times[next as usize] < time
     {
         from = next;
         step = step.saturating_mul(2);
     }
     let to = from.saturating_add(step).min(part.end);
-    let rest = times.get(from as usize..to as usize).unwrap_or_default();
-    // Always advances, even if the times of a corrupt source are not sorted.
-    (from + before(rest, time)).max(part.start + 1).min(part.end)
+    // Advances also in a bucket at the end of time, where no time is after it.
+    (from + before(&times[from as usize..to as usize], time)).max(part.start + 1).min(part.end)
 }
 
 #[cfg(test)]

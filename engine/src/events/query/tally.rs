@@ -65,9 +65,7 @@ impl<'r> Tally<'r> {
     /// kept.
     pub(super) fn count(&mut self, segment: &Segment) {
         for code in self.touched.drain(..) {
-            if let Some(code) = self.codes.get_mut(code) {
-                code.count = 0;
-            }
+            self.codes[code].count = 0;
         }
         let rows = segment.rows.clone();
         match &self.strategy {
@@ -75,10 +73,11 @@ impl<'r> Tally<'r> {
                 add_count(&mut self.codes, &mut self.touched, 0, self.source.selected.count(rows))
             }
             Strategy::Counts(counts) => {
+                // Headers and bitmaps count each row at most once: blocks are refused otherwise.
                 let mut rest = u64::from(self.source.rows);
                 for (code, count) in counts.iter().enumerate() {
                     add_count(&mut self.codes, &mut self.touched, code, u64::from(*count));
-                    rest = rest.saturating_sub(u64::from(*count));
+                    rest -= u64::from(*count);
                 }
                 add_count(&mut self.codes, &mut self.touched, counts.len(), rest);
             }
@@ -89,7 +88,7 @@ impl<'r> Tally<'r> {
                     let count =
                         if whole { bitmap.len() } else { bitmap.range_cardinality(rows.clone()) };
                     add_count(&mut self.codes, &mut self.touched, code, count);
-                    rest = rest.saturating_sub(count);
+                    rest -= count;
                 }
                 add_count(&mut self.codes, &mut self.touched, of_codes.len(), rest);
             }
@@ -104,19 +103,18 @@ impl<'r> Tally<'r> {
     pub(super) fn code_of(&self, row: u32) -> usize {
         let none = self.codes.len() - 1;
         let Some(column) = self.source.codes.as_deref() else { return none };
-        column.codes.get(row as usize).map_or(none, |code| (*code as usize).min(none))
+        (column.codes[row as usize] as usize).min(none)
     }
 }
 
 fn add_count(codes: &mut [CodeTally], touched: &mut Vec<usize>, at: usize, count: u64) {
-    if count > 0
-        && let Some(code) = codes.get_mut(at)
-    {
-        if code.count == 0 {
-            touched.push(at);
-        }
-        code.count += count;
+    if count == 0 {
+        return;
     }
+    if codes[at].count == 0 {
+        touched.push(at);
+    }
+    codes[at].count += count;
 }
 
 /// Counts the codes of the selected rows of `part` one by one.
@@ -127,15 +125,14 @@ fn count_rows(
     codes: &mut [CodeTally],
     touched: &mut Vec<usize>,
 ) {
-    let none = codes.len().saturating_sub(1);
+    let none = codes.len() - 1;
     source.selected.each(part, |row| {
-        let code = column.codes.get(row as usize).map_or(none, |code| (*code as usize).min(none));
-        if let Some(state) = codes.get_mut(code) {
-            if state.count == 0 {
-                touched.push(code);
-            }
-            state.count += 1;
+        let code = (column.codes[row as usize] as usize).min(none);
+        let state = &mut codes[code];
+        if state.count == 0 {
+            touched.push(code);
         }
+        state.count += 1;
     });
 }
 
