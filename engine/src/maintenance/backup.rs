@@ -72,6 +72,7 @@ impl BackupStage {
 
     /// Copies the linked files to `target`, which is created by a rename once the copy is complete.
     pub(crate) fn copy_to(self, target: &Path) -> Result<BackupReport> {
+        // A target without a name, such as `/`, exists and has been refused.
         let mut name = target.file_name().unwrap_or_default().to_owned();
         name.push(".partial");
         let partial = target.with_file_name(name);

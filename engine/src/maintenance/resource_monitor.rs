@@ -51,9 +51,15 @@ impl ResourceMonitor {
                 });
                 guards_at = match guarded {
                     Ok(Ok(())) => pass,
-                    _ => pass + GUARD_RETRY_PASSES,
+                    Ok(Err(error)) => {
+                        tracing::warn!(%error, "new tables have no checksum files yet; they are retried");
+                        pass + GUARD_RETRY_PASSES
+                    }
+                    // The panic is logged.
+                    Err(_) => pass + GUARD_RETRY_PASSES,
                 };
             }
+            // Where the disk cannot be examined, writes are refused with the same error.
             let _done = catch_panic("updating the ballast file", || self.ballast.update());
             let _done =
                 catch_panic("updating the memory account", || self.holdings.update_account());
