@@ -25,6 +25,7 @@ mod bodies;
 mod error;
 mod figures;
 mod history;
+mod ids;
 mod ledger;
 mod listing;
 mod model;
