@@ -147,7 +147,7 @@ mod tests {
         let [intact, corrupt] = &blocks[..] else { panic!("{blocks:?}") };
         let mut harm = Batch::new();
         for info in [intact, corrupt] {
-            harm.put(Keyspace::EventCatalog, &keys::block(&info.key), vec![1]);
+            harm.put(Keyspace::EventCatalog, &CatalogEntry::Block(info.key).encode(), vec![1]);
         }
         harm.put(Keyspace::EventBlocks, &corrupt.key.encode(), vec![1]);
         harm.put(Keyspace::EventBlocks, b"no key", vec![1]);

@@ -15,7 +15,7 @@ use crate::model::{
     MetricType, NameFilter, NewEvent, TimeRange, TimestampMs,
 };
 use crate::options::{Maintenance, Options};
-use crate::storage::{Batch, Keyspace, Sync};
+use crate::storage::{Batch, KeyOf, Keyspace, Sync, keyspaces};
 
 const NOW: TimestampMs = TimestampMs(1_700_000_000_000);
 
@@ -163,7 +163,8 @@ fn a_replayed_write_whose_earlier_receipt_is_corrupt_is_applied_and_reported() {
     assert_eq!(replayed(50), [""; 0]);
     assert_eq!(stored(&engine).1, [event], "the write is repeated");
     let mut harm = Batch::new();
-    harm.put(Keyspace::Receipts, &Receipt::key(7), vec![1]);
+    let key = KeyOf::<keyspaces::Receipts>::encoded(&Receipt::key(7)).as_ref().to_vec();
+    harm.put(Keyspace::Receipts, &key, vec![1]);
     telemetry.store().write(harm, Sync::Yes).unwrap();
     let damaged = replayed(51);
     assert!(
