@@ -118,8 +118,8 @@ impl Documents {
     }
 
     /// Deletes the receipts that have expired at `now`, and corrupt ones: a request with the id of
-    /// such a receipt would fail for ever. Corrupt receipts are reported as lost. Returns the number
-    /// of deleted receipts.
+    /// such a receipt would fail for ever. Corrupt receipts are reported as lost. Returns the
+    /// number of deleted receipts.
     ///
     /// Must be called by the thread that seals: receipts of writes reach the disk there, so no
     /// receipt can be stored under an expired id between the check and the deletion.

@@ -216,7 +216,7 @@ mod tests {
         let event = Event {
             id: EventId::new(TimestampMs((1 << 48) - 1), u64::MAX),
             name: string(limits::NAME_CHARS_MAX, 0),
-            time: TimestampMs(i64::MAX),
+            time: TimestampMs((i64::from(u32::MAX) + 1) * 86_400_000 - 1),
             user: Some(string(limits::USER_CHARS_MAX, 0)),
             value: Some(f64::MAX),
             tags,

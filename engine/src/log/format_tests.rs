@@ -1,11 +1,15 @@
 //! Tests of the bytes of segments: of the current format and of older versions.
 
+use std::fs;
 use std::path::Path;
+
+use tempfile::TempDir;
 
 use super::recovery_tests::{SALT, read_segment};
 use super::scan::{SegmentBounds, scan_bytes};
 use super::segment::{
-    Format, LSN_MAX, SECOND_HEADER_AT, first_lsn, frame_at, header, put_frame, zero_sectors,
+    Format, LSN_MAX, SECOND_HEADER_AT, Segments, first_lsn, frame_at, header, put_frame,
+    zero_sectors,
 };
 use crate::model::Lsn;
 
@@ -114,4 +118,16 @@ fn a_frame_with_a_number_above_the_maximum_is_ignored() {
         frame_at(&bytes, 0, Format::Salted(SALT)).is_none(),
         "its own number was acknowledged before it was written"
     );
+}
+
+#[test]
+fn the_size_of_an_unreadable_segment_is_an_error_and_that_of_a_deleted_one_zero() {
+    let dir = TempDir::new().unwrap();
+    let segments = Segments::new(dir.path().to_owned());
+    let path = |first: u64| dir.path().join(format!("{first:020}.log"));
+    fs::write(path(1), [0; 7]).unwrap();
+    std::os::unix::fs::symlink("nowhere", path(2)).unwrap();
+    assert_eq!(segments.bytes().unwrap(), 7);
+    std::os::unix::fs::symlink(path(3), path(3)).unwrap();
+    assert!(segments.bytes().is_err());
 }

@@ -387,18 +387,6 @@ fn a_damaged_mark_is_reported_and_the_log_is_read_without_it() {
     assert!(read.damaged[0].contains("ANSWERED"), "{read:?}");
 }
 
-#[test]
-fn the_size_of_an_unreadable_segment_is_an_error_and_that_of_a_deleted_one_zero() {
-    let dir = TempDir::new().unwrap();
-    let segments = Segments::new(dir.path().to_owned());
-    let path = |first: u64| dir.path().join(format!("{first:020}.log"));
-    fs::write(path(1), [0; 7]).unwrap();
-    std::os::unix::fs::symlink("nowhere", path(2)).unwrap();
-    assert_eq!(segments.bytes().unwrap(), 7);
-    std::os::unix::fs::symlink(path(3), path(3)).unwrap();
-    assert!(segments.bytes().is_err());
-}
-
 /// Payloads of all kinds: short and long, noise, and zeros that fill sectors.
 fn payload() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![

@@ -61,8 +61,8 @@ pub(crate) fn open(
     let stored = store.number(Fact::Sequence)?.unwrap_or(1);
     let past = |key: &BlockKey| key.sequence + 1;
     let sequence = blocks.keys().chain(&garbage).map(past).fold(stored.max(1), u64::max);
-    // Compacted sets and time pages take their numbers from the same sequence: the stored number may
-    // be lost, and a number must not be used again.
+    // Compacted sets and time pages take their numbers from the same sequence: the stored number
+    // may be lost, and a number must not be used again.
     let sets = blocks.values().filter_map(|info| info.unit).map(|set| set.0 + 1);
     let sequence = sets.fold(sequence, u64::max);
     reserve_ids(&registry, &loaded, &blocks, &garbage);

@@ -7,9 +7,9 @@
 //! ```
 //!
 //! [`mod@select`] turns a filter into a set of rows of one source. Counts are computed from the
-//! sets, never by reading rows. A cell accumulates one group and bucket ([`cell`]). Merging cells is
-//! order-independent, so answers depend neither on the number of threads nor on the distribution of
-//! events over sources. A corrupt source is left out as a whole, reported and counted.
+//! sets, never by reading rows. A cell accumulates one group and bucket ([`cell`]). Merging cells
+//! is order-independent, so answers depend neither on the number of threads nor on the distribution
+//! of events over sources. A corrupt source is left out as a whole, reported and counted.
 
 mod accumulator;
 mod aggregate;
