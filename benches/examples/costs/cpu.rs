@@ -9,6 +9,7 @@ const INSTRUCTIONS: &str = "TELLTALE_COSTS_INSTRUCTIONS";
 /// Returns the CPU seconds of this process so far, on all cores, in user and in kernel mode. Never
 /// inlined: `tools/costs-instructions` has valgrind cut its counts here.
 #[inline(never)]
+#[expect(clippy::disallowed_methods, reason = "no setting: it says which tool runs the program")]
 pub(crate) fn seconds() -> f64 {
     if std::env::var_os(INSTRUCTIONS).is_some() {
         return 0.0;

@@ -144,12 +144,7 @@ impl Store {
 
     /// Returns the value and the copy of one entry as of one moment: they are written together, so
     /// the copy belongs to a value that is the same before and after the copy was read.
-    fn compare_entry(
-        &self,
-        keyspace: Keyspace,
-        prefix: u8,
-        key: &[u8],
-    ) -> Result<(Option<Vec<u8>>, Option<Vec<u8>>)> {
+    fn compare_entry(&self, keyspace: Keyspace, prefix: u8, key: &[u8]) -> Result<EntryPair> {
         let copy_key = copy_key(prefix, key);
         for _ in 0..READS_MAX {
             let before = self.readable(keyspace, key)?;
@@ -170,6 +165,9 @@ impl Store {
         }
     }
 }
+
+/// The value of an entry and its copy; `None` is missing or damaged.
+type EntryPair = (Option<Vec<u8>>, Option<Vec<u8>>);
 
 /// Numbers of entries that differ from their copies.
 #[derive(Debug, Default)]
