@@ -6,7 +6,7 @@ use http::Method;
 use serde_json::{Value, json};
 use telltale_engine::{Engine, VerifyReport};
 
-use super::error::CliError;
+use super::error::{CliError, no_data};
 use super::output::out;
 use super::target::{Destination, Target};
 use crate::platform::config::Config;
@@ -129,7 +129,7 @@ async fn post(mut target: Target, path: &str, body: Option<&Value>) -> Result<Va
     target.close().await?;
     let answer: Value = serde_json::from_str(&response?)
         .map_err(|error| CliError::failed("cannot parse the response of the server", error))?;
-    Ok(answer.get("data").cloned().unwrap_or(Value::Null))
+    answer.get("data").cloned().ok_or_else(no_data)
 }
 
 fn strings(answer: &Value, field: &str) -> Vec<String> {

@@ -43,6 +43,11 @@ pub(super) enum CliError {
     Found(String),
 }
 
+/// Returns the error of a response without the `data` that every successful one has.
+pub(super) fn no_data() -> CliError {
+    CliError::Found("the response of the server has no data: is it a Telltale server?".to_owned())
+}
+
 impl CliError {
     /// Returns the error of a failed operation.
     pub(super) fn failed(

@@ -7,7 +7,7 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use serde_json::{Map, Value, json};
 
 use super::args::{KeysAction, NewKeyArgs};
-use super::error::CliError;
+use super::error::{CliError, no_data};
 use super::output::{note, out};
 use super::table::{Align, Table};
 use super::target::{Destination, Target};
@@ -80,7 +80,7 @@ async fn list(target: &mut Target) -> Result<String, CliError> {
         let path = format!("/api/v1/keys?limit={PAGE_LIMIT_MAX}&offset={}", all.len());
         let mut page: Value = parse(&target.send(Method::GET, &path, None).await?)?;
         let items = page.get_mut("data").and_then(Value::as_array_mut).map(std::mem::take);
-        let items = items.unwrap_or_default();
+        let items = items.ok_or_else(no_data)?;
         let last = items.len() < PAGE_LIMIT_MAX;
         all.extend(items);
         if last {

@@ -219,8 +219,12 @@ fn encode(response: &Response) -> Vec<u8> {
 }
 
 fn short(length: usize) -> [u8; 2] {
-    debug_assert!(length <= usize::from(u16::MAX), "handlers set few and short headers");
-    (length as u16).to_le_bytes()
+    match u16::try_from(length) {
+        Ok(length) => length.to_le_bytes(),
+        Err(_) => panic!(
+            "a handler set {length} headers, or one of {length} bytes: they are few and short"
+        ),
+    }
 }
 
 fn replay(receipt: &Receipt) -> ApiResult<Response> {

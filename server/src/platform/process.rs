@@ -62,7 +62,12 @@ fn cgroup_bytes() -> Option<u64> {
     let mut least = None;
     for line in groups.lines() {
         let mut fields = line.splitn(3, ':');
-        let (_, controllers, path) = (fields.next()?, fields.next()?, fields.next()?);
+        let (Some(_), Some(controllers), Some(path)) =
+            (fields.next(), fields.next(), fields.next())
+        else {
+            // A line of another form says nothing about memory; the others do.
+            continue;
+        };
         let (root, file) = match controllers {
             "" => ("/sys/fs/cgroup", "memory.max"),
             all if all.split(',').any(|one| one == "memory") => {

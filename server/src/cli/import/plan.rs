@@ -309,6 +309,20 @@ mod tests {
     }
 
     #[test]
+    fn an_interrupted_import_is_found_again_by_the_way_its_rows_are_read() {
+        let meaning = |form| ImportSource::new("x.csv".into(), form).meaning();
+        let form =
+            csv_form(&csv_args("telltale import csv x --tag-column host=server --tag env=a"));
+        assert_eq!(
+            meaning(Form::Csv("cpu".to_owned(), form.unwrap())),
+            "Csv(\"cpu\", CsvForm { kind: Gauge, time: Named(\"timestamp\"), time_format: Iso, \
+             value: Named(\"value\"), tag_columns: [(\"host\", Named(\"server\"))], \
+             tags: [(\"env\", \"a\")], delimiter: 44, header: true })"
+        );
+        assert_eq!(meaning(Form::Ndjson), "Ndjson");
+    }
+
+    #[test]
     fn flags_select_the_columns_of_a_sample() {
         let form = csv_form(&csv_args(
             "telltale import csv x --tag-column host=server --tag-column dc --tag env=a=b --delimiter tab --type counter",

@@ -10,7 +10,7 @@ use telltale_engine::{Collection, TimestampMs};
 
 use super::key::{ApiKey, Scope};
 use super::key_string::SecretHash;
-use crate::platform::quota::{KeyLimits, LimitClass};
+use crate::platform::quota::{KeyLimits, LimitClass, Quota};
 
 pub(super) const COLLECTION: Collection = Collection("api_keys");
 
@@ -67,13 +67,17 @@ impl StoredKey {
     }
 
     /// Converts to the key with this id. Scopes and classes that this version does not know are
-    /// dropped: they grant nothing.
+    /// dropped: they grant nothing. A quota that cannot be read becomes the lowest one, and is
+    /// logged: without it the key could do more than it was given.
     pub(super) fn into_key(self, id: String, revision: u64) -> (ApiKey, SecretHash) {
         let mut limits = KeyLimits::default();
         for (class, quota) in &self.limits {
-            if let (Some(class), Ok(quota)) = (LimitClass::parse(class), quota.parse()) {
-                limits.set(class, quota);
-            }
+            let Some(class) = LimitClass::parse(class) else { continue };
+            let quota = quota.parse().unwrap_or_else(|error| {
+                tracing::error!(key = id, class = class.as_str(), %error, "unreadable quota of a key");
+                Quota::PerMinute(1)
+            });
+            limits.set(class, quota);
         }
         let key = ApiKey {
             id,
@@ -88,5 +92,26 @@ impl StoredKey {
             revision,
         };
         (key, self.secret_sha256)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unreadable_quota_limits_a_key_and_an_unknown_class_does_not() {
+        let stored = serde_json::json!({
+            "name": "a", "user": "u", "scopes": ["read"], "created_at_ms": 1,
+            "limits": {"batch": "many", "query": "7", "later": "unlimited"},
+            "last_used_at_ms": null, "revoked_at_ms": null, "secret_sha256": vec![0; 32],
+        });
+        let stored: StoredKey = serde_json::from_value(stored).unwrap();
+        let (key, _) = stored.into_key("key_1".to_owned(), 1);
+        let limits: Vec<_> = key.limits.iter().collect();
+        assert_eq!(
+            limits,
+            [(LimitClass::Batch, Quota::PerMinute(1)), (LimitClass::Query, Quota::PerMinute(7))]
+        );
     }
 }
