@@ -55,7 +55,7 @@ pub(crate) fn open(
     }
     let quarantined = read_keys(&store, Keyspace::Quarantine, &mut damaged)?;
     if damaged.len() > before || store.has_lost_entries(Keyspace::Catalog)? {
-        recover_uncataloged(&store, &garbage, &mut blocks)?;
+        recover_uncataloged(&store, &garbage, &mut blocks, &mut damaged)?;
         store.clear_lost_entries(Keyspace::Catalog)?;
     }
     let stored = store.number(Fact::Sequence)?.unwrap_or(1);
@@ -180,24 +180,33 @@ fn keep_cataloged(
 }
 
 /// Recovers the blocks that a damaged catalog does not contain, from the blocks themselves: each
-/// block describes itself.
+/// block describes itself. Appends a line to `damaged` for each block that is lost with its entry.
 fn recover_uncataloged(
     store: &Store,
     garbage: &[BlockKey],
     blocks: &mut HashMap<BlockKey, BlockInfo>,
+    damaged: &mut Vec<String>,
 ) -> Result<()> {
     let garbage: HashSet<BlockKey> = garbage.iter().copied().collect();
     let mut found = Vec::new();
-    let visit = |key: Box<[u8]>, bytes: Box<[u8]>| {
-        let Ok(key) = BlockKey::decode(&key) else { return };
-        if !garbage.contains(&key)
-            && !blocks.contains_key(&key)
-            && let Ok(info) = super::block::describe(key, &bytes)
-        {
-            found.push(info);
+    let visit = |stored: Box<[u8]>, bytes: Box<[u8]>| {
+        let key = match BlockKey::decode(&stored) {
+            Ok(key) => key,
+            Err(error) => return damaged.push(format!("block {stored:02x?}: {error}")),
+        };
+        if garbage.contains(&key) || blocks.contains_key(&key) {
+            return;
+        }
+        match super::block::describe(key, &bytes) {
+            Ok(info) => found.push(info),
+            Err(error) => damaged.push(format!("block {key:?}, not in the catalog: {error}")),
         }
     };
-    store.read_skipping_damage(Keyspace::Blocks, &KeyRange::all(), Caching::Bypass, visit)?;
+    let all = KeyRange::all();
+    let gap = store.read_skipping_damage(Keyspace::Blocks, &all, Caching::Bypass, visit)?;
+    // Blocks in the gap that the catalog lists are found corrupt when they are read; others are
+    // lost here.
+    damaged.extend(gap.map(|gap| format!("blocks not in the catalog: {}", gap.error)));
     // Written back, so that the next start finds them in the catalog even if the damage gets worse.
     let mut batch = Batch::new();
     for info in found {
@@ -251,4 +260,58 @@ fn read_keys(
     damaged.extend(unread);
     damaged.extend(gap.map(|gap| format!("{}: {}", keyspace.name(), gap.error)));
     Ok(keys)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{MetricType, TimestampMs};
+    use crate::options::Maintenance;
+    use crate::{Clock, Engine, Write};
+
+    fn keys_of(catalog: &Catalog) -> Vec<BlockKey> {
+        let blocks = catalog.metrics().flat_map(|(_, blocks)| blocks.iter());
+        blocks.map(|info| info.key).collect()
+    }
+
+    #[test]
+    fn blocks_that_a_damaged_catalog_lost_are_recovered_or_reported() {
+        let dir = tempfile::tempdir().unwrap();
+        let now = TimestampMs(1_700_000_000_000);
+        let options = || Options {
+            maintenance: Maintenance::Manual,
+            clock: Clock::manual(now),
+            ..Options::default()
+        };
+        let engine = Engine::open(dir.path(), options()).unwrap();
+        let mut batch = engine.batch();
+        for name in ["intact", "corrupt"] {
+            let series = batch.series(name, MetricType::Gauge, &[]).unwrap();
+            batch.number(MetricType::Gauge, series, now, 1.0);
+        }
+        let points = batch.finish();
+        engine.submit(Write { points, ..Write::default() }, |_| ());
+        engine.seal().unwrap();
+        let inner = engine.inner();
+        let catalog = inner.telemetry.metrics.view().catalog();
+        let mut keys = keys_of(&catalog);
+        keys.sort_by_key(|key| key.metric.0);
+        let [intact, corrupt] = keys[..] else { panic!("{keys:?}") };
+        let mut harm = Batch::new();
+        for key in [intact, corrupt] {
+            harm.put(Keyspace::Catalog, &key.encode(), vec![1]);
+        }
+        harm.put(Keyspace::Blocks, &corrupt.encode(), vec![1]);
+        harm.put(Keyspace::Blocks, b"no key", vec![1]);
+        inner.store.write(harm, Sync::Yes).unwrap();
+        drop((catalog, engine));
+        let engine = Engine::open(dir.path(), options()).unwrap();
+        let catalog = engine.inner().telemetry.metrics.view().catalog();
+        assert_eq!(keys_of(&catalog), [intact]);
+        let damage = engine.damage();
+        let reported = |start: String| damage.iter().any(|line| line.contains(&start));
+        assert!(reported(format!("block {corrupt:?}, not in the catalog")), "{damage:?}");
+        assert!(reported(format!("block {:02x?}", b"no key")), "{damage:?}");
+        assert!(!reported(format!("block {intact:?}")), "{damage:?}");
+    }
 }
