@@ -1,5 +1,6 @@
 //! Bit packing: integers of 0 to 64 bits packed without gaps, least significant bit first.
 
+use super::cast::{low_byte, low_word};
 use super::{CodecError, CodecResult};
 
 /// Appends bit-packed integers to a byte vector.
@@ -16,7 +17,7 @@ impl BitWriter {
         self.pending |= u128::from(number) << self.bits;
         self.bits += bits;
         while self.bits >= 8 {
-            out.push(self.pending as u8);
+            out.push(low_byte(low_word(self.pending)));
             self.pending >>= 8;
             self.bits -= 8;
         }
@@ -25,7 +26,7 @@ impl BitWriter {
     /// Writes out the last, partial byte, padded with zero bits, and resets the writer.
     pub(super) fn finish(&mut self, out: &mut Vec<u8>) {
         if self.bits > 0 {
-            out.push(self.pending as u8);
+            out.push(low_byte(low_word(self.pending)));
         }
         *self = Self::default();
     }
@@ -56,7 +57,7 @@ impl<'a> BitReader<'a> {
         let number = self.pending & ((1 << bits) - 1);
         self.pending >>= bits;
         self.bits -= bits;
-        Ok(number as u64)
+        Ok(low_word(number))
     }
 
     /// Fails unless everything was read, but for the zeros that fill the last byte.

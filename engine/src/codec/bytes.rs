@@ -4,16 +4,17 @@
 //! A varint is LEB128 of at most ten bytes in its shortest form, so that equal integers have equal
 //! bytes. Signed values are zigzag-encoded first.
 
+use super::cast::low_byte;
 use super::{CodecError, CodecResult};
 
 /// Appends `value` as a varint.
 #[inline]
 pub(crate) fn put_varint(out: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
-        out.push((value as u8) | 0x80);
+        out.push(low_byte(value) | 0x80);
         value >>= 7;
     }
-    out.push(value as u8);
+    out.push(low_byte(value));
 }
 
 /// Returns the number of bytes that [`put_varint`] writes for `value`.
@@ -37,13 +38,13 @@ pub(crate) fn put_bytes(out: &mut Vec<u8>, bytes: &[u8]) {
 /// Maps integers of small magnitude, of either sign, to small unsigned integers.
 #[inline]
 pub(crate) fn zigzag(value: i64) -> u64 {
-    ((value << 1) ^ (value >> 63)) as u64
+    ((value << 1) ^ (value >> 63)).cast_unsigned()
 }
 
 /// Inverts [`zigzag`].
 #[inline]
 pub(crate) fn unzigzag(value: u64) -> i64 {
-    ((value >> 1) as i64) ^ -((value & 1) as i64)
+    (value >> 1).cast_signed() ^ -(value & 1).cast_signed()
 }
 
 /// A cursor over a byte slice. Every read past the end fails.

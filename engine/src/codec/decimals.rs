@@ -1,5 +1,7 @@
 //! Decimal representation of doubles: the integers `m` of values that equal `m / 10^scale` exactly.
 
+use super::cast::integer_part;
+
 /// The largest number of decimal places tried.
 pub(crate) const SCALE_MAX: u8 = 9;
 /// Decimals are integers below this magnitude, so that multiplying by the power of ten finds `m`
@@ -23,7 +25,7 @@ pub(crate) fn power_of_ten(scale: u8) -> f64 {
 #[inline]
 pub(crate) fn decimal(value: f64, power: f64) -> Option<i64> {
     let scaled = (value * power).round_ties_even();
-    let integer = scaled as i64;
+    let integer = integer_part(scaled);
     // The division starts from the integer, which cannot represent -0.0, so that -0.0 is not a
     // decimal.
     let exact = scaled.abs() < DECIMAL_MAX && (integer as f64 / power).to_bits() == value.to_bits();
@@ -79,7 +81,7 @@ fn scale_all(values: &[f64], scale: u8, exceptions_max: usize) -> Option<Decimal
     }
     let unit = common_divisor(&integers);
     if unit > 1 {
-        integers.iter_mut().for_each(|v| *v /= unit as i64);
+        integers.iter_mut().for_each(|v| *v /= unit.cast_signed());
     }
     Some(Decimals { scale, unit, integers, exceptions })
 }

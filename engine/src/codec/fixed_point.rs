@@ -14,6 +14,7 @@
 //!
 //! `n` follows from the bit length of the high part and is not stored.
 
+use super::cast::low_byte;
 use super::{CodecError, CodecResult};
 
 /// Bits of a significand, with the implicit leading one.
@@ -62,12 +63,12 @@ impl Unit {
         let bits = || values.iter().map(|value| value.to_bits()).filter(|bits| is_normal(*bits));
         let exponent = bits().map(biased_exponent).max()?;
         let zeros = bits().fold(1 << FRACTION_BITS, |all, bits| all | bits).trailing_zeros();
-        Self::new(exponent, zeros as u8).ok()
+        Self::new(exponent, low_byte(u64::from(zeros))).ok()
     }
 
     /// Returns the parameters to store: the biased exponent and the number of dropped bits.
     pub(super) fn stored(self) -> (u64, u8) {
-        (self.exponent, self.dropped as u8)
+        (self.exponent, low_byte(u64::from(self.dropped)))
     }
 
     /// Splits a value. Returns `None` when it lies entirely below the unit, exceeds the largest
@@ -86,7 +87,7 @@ impl Unit {
         if low_bits > u64::from(FRACTION_BITS - self.dropped) {
             return None;
         }
-        let high = (significand >> low_bits) as i64;
+        let high = (significand >> low_bits).cast_signed();
         let low = significand & ((1 << low_bits) - 1);
         Some(Parts { high: if value < 0.0 { -high } else { high }, low })
     }

@@ -218,13 +218,14 @@ fn estimate_delta_bits(values: &[i64], runs: &[u32]) -> f64 {
 /// Returns the bits of `value` as an integer whose order is the order of the values.
 #[inline]
 fn ordered_bits(value: f64) -> i64 {
-    let bits = value.to_bits() as i64;
-    bits ^ (((bits >> 63) as u64) >> 1) as i64
+    let bits = value.to_bits().cast_signed();
+    bits ^ ((bits >> 63).cast_unsigned() >> 1).cast_signed()
 }
 
 #[inline]
 fn from_ordered_bits(ordered: i64) -> f64 {
-    f64::from_bits((ordered ^ (((ordered >> 63) as u64) >> 1) as i64) as u64)
+    let bits = ordered ^ ((ordered >> 63).cast_unsigned() >> 1).cast_signed();
+    f64::from_bits(bits.cast_unsigned())
 }
 
 /// A column in a block, opened but not decoded.
@@ -286,7 +287,7 @@ impl<'a> FloatColumn<'a> {
         let unit = reader.varint()?;
         let form = match code & !WITH_DELTAS {
             FORM_DECIMAL if scale <= SCALE_MAX && (1..1 << 52).contains(&unit) => {
-                Form::Decimal { scale, unit: unit as i64 }
+                Form::Decimal { scale, unit: unit.cast_signed() }
             }
             FORM_BITS if scale < 64 => Form::Bits { shift: scale },
             FORM_PARTS => Form::Parts(Unit::new(unit, scale)?),

@@ -15,6 +15,7 @@ use pco::{ChunkConfig, DecompressorScratch, DeltaSpec, ModeSpec, PagingSpec};
 
 use super::bits::BitWriter;
 use super::bytes::{Reader, put_bytes, put_signed, put_varint};
+use super::cast::{low_byte, low_word};
 use super::{CodecError, CodecResult};
 
 /// Rows per page: enough for pco to compress nearly as well as possible, few enough to decode for a
@@ -60,8 +61,8 @@ pub(crate) fn encode(values: &[i64], effort: Effort, out: &mut Vec<u8>) -> Codec
         put_signed(out, first);
         return Ok(());
     }
-    let width = 64 - (max.wrapping_sub(min) as u64).leading_zeros() as usize;
-    let packed_bytes = (values.len() * width).div_ceil(8);
+    let width = 64 - max.wrapping_sub(min).cast_unsigned().leading_zeros();
+    let packed_bytes = (values.len() * width as usize).div_ceil(8);
     if values.len() >= PCO_ROWS_MIN
         && let Some(level) = effort.level()
     {
@@ -75,7 +76,7 @@ pub(crate) fn encode(values: &[i64], effort: Effort, out: &mut Vec<u8>) -> Codec
     }
     out.push(FORM_PACKED);
     put_signed(out, min);
-    out.push(width as u8);
+    out.push(low_byte(u64::from(width)));
     pack(values, min, width, out);
     Ok(())
 }
@@ -101,10 +102,10 @@ fn encode_pco(values: &[i64], level: usize, out: &mut Vec<u8>) -> CodecResult<()
     Ok(())
 }
 
-fn pack(values: &[i64], min: i64, width: usize, out: &mut Vec<u8>) {
+fn pack(values: &[i64], min: i64, width: u32, out: &mut Vec<u8>) {
     let mut bits = BitWriter::default();
     for &value in values {
-        bits.push(value.wrapping_sub(min) as u64, width as u32, out);
+        bits.push(value.wrapping_sub(min).cast_unsigned(), width, out);
     }
     bits.finish(out);
 }
@@ -124,7 +125,7 @@ fn unpack(bytes: &[u8], min: i64, width: usize, skip: usize, out: &mut [i64]) {
         pending >>= drop_bits;
         bits -= drop_bits;
         drop_bits = 0;
-        *row = min.wrapping_add((pending as u64 & mask) as i64);
+        *row = min.wrapping_add((low_word(pending) & mask).cast_signed());
         pending >>= width;
         bits -= width;
     }

@@ -4,8 +4,15 @@
 //! and still accept any input: corrupt bytes give a [`CodecError`], never a panic, and never an
 //! allocation larger than the number of rows claimed, which the caller bounds.
 
+// A cast that loses bits unseen would encode another number: conversions say what they keep.
+#![cfg_attr(
+    not(test),
+    deny(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_possible_wrap)
+)]
+
 mod bits;
 pub(crate) mod bytes;
+mod cast;
 pub(crate) mod decimals;
 mod error;
 mod fixed_point;
