@@ -34,6 +34,7 @@
 #![warn(missing_docs)]
 
 mod ballast;
+mod cast;
 mod clock;
 mod codec;
 mod damage;

@@ -42,12 +42,12 @@ pub struct EngineStats {
     pub memtable_bytes: u64,
     /// Bytes queued for the write-ahead log.
     pub queue_bytes: u64,
-    /// Bytes of the write-ahead log on disk.
-    pub log_bytes: u64,
-    /// Bytes of the data directory.
-    pub disk_bytes: u64,
-    /// Free bytes on the disk of the data directory.
-    pub disk_free_bytes: u64,
+    /// Bytes of the write-ahead log on disk; `None` if the file system fails.
+    pub log_bytes: Option<u64>,
+    /// Bytes of the data directory; `None` if the file system fails.
+    pub disk_bytes: Option<u64>,
+    /// Free bytes on the disk of the data directory; `None` if the file system fails.
+    pub disk_free_bytes: Option<u64>,
     /// Blocks of samples.
     pub blocks: u64,
     /// Bytes of the blocks of samples.
@@ -101,9 +101,9 @@ impl EngineStats {
             event_cache_bytes: events.cache_bytes,
             memtable_bytes: figures.memtable_bytes,
             queue_bytes: inner.committer.queued_bytes() as u64,
-            log_bytes: inner.segments.bytes().unwrap_or_default(),
-            disk_bytes: disk_used(&inner.dir).unwrap_or_default(),
-            disk_free_bytes: disk_free(&inner.dir).unwrap_or_default(),
+            log_bytes: inner.segments.bytes().ok(),
+            disk_bytes: disk_used(&inner.dir).ok(),
+            disk_free_bytes: disk_free(&inner.dir).ok(),
             blocks: catalog.blocks(),
             block_bytes: catalog.bytes(),
             blocks_quarantined: inner.telemetry.metrics.quarantined() + events.quarantined,

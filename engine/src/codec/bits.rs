@@ -1,7 +1,7 @@
 //! Bit packing: integers of 0 to 64 bits packed without gaps, least significant bit first.
 
-use super::cast::{low_byte, low_word};
 use super::{CodecError, CodecResult};
+use crate::cast::{low_byte, low_word};
 
 /// Appends bit-packed integers to a byte vector.
 #[derive(Debug, Default)]

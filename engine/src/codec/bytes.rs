@@ -4,8 +4,8 @@
 //! A varint is LEB128 of at most ten bytes in its shortest form, so that equal integers have equal
 //! bytes. Signed values are zigzag-encoded first.
 
-use super::cast::low_byte;
 use super::{CodecError, CodecResult};
+use crate::cast::low_byte;
 
 /// Appends `value` as a varint.
 #[inline]

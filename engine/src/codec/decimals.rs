@@ -1,6 +1,6 @@
 //! Decimal representation of doubles: the integers `m` of values that equal `m / 10^scale` exactly.
 
-use super::cast::integer_part;
+use crate::cast::integer_part;
 
 /// The largest number of decimal places tried.
 pub(crate) const SCALE_MAX: u8 = 9;

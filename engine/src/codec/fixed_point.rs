@@ -14,8 +14,8 @@
 //!
 //! `n` follows from the bit length of the high part and is not stored.
 
-use super::cast::low_byte;
 use super::{CodecError, CodecResult};
+use crate::cast::low_byte;
 
 /// Bits of a significand, with the implicit leading one.
 const SIGNIFICAND_BITS: u32 = 53;

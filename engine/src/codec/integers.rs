@@ -15,8 +15,8 @@ use pco::{ChunkConfig, DecompressorScratch, DeltaSpec, ModeSpec, PagingSpec};
 
 use super::bits::BitWriter;
 use super::bytes::{Reader, put_bytes, put_signed, put_varint};
-use super::cast::{low_byte, low_word};
 use super::{CodecError, CodecResult};
+use crate::cast::{low_byte, low_word};
 
 /// Rows per page: enough for pco to compress nearly as well as possible, few enough to decode for a
 /// single series.

@@ -12,7 +12,6 @@
 
 mod bits;
 pub(crate) mod bytes;
-mod cast;
 pub(crate) mod decimals;
 mod error;
 mod fixed_point;

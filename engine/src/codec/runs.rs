@@ -1,7 +1,7 @@
 //! The runs of a column: the rows of one series within one page.
 
-use super::cast::rows_u32;
 use super::integers::PAGE_ROWS;
+use crate::cast::to_u32;
 
 /// The lengths of the runs of a column. No run crosses a page boundary.
 #[derive(Debug, Default)]
@@ -19,10 +19,10 @@ impl Runs {
         for mut left in rows {
             while left > 0 {
                 if at % PAGE_ROWS == 0 {
-                    before.push(rows_u32(lengths.len()));
+                    before.push(to_u32(lengths.len()));
                 }
                 let run = left.min(PAGE_ROWS - at % PAGE_ROWS);
-                lengths.push(rows_u32(run));
+                lengths.push(to_u32(run));
                 at += run;
                 left -= run;
             }

@@ -39,8 +39,10 @@ impl Events {
         }
         let next = |key: &EventBlockKey| key.sequence + 1;
         let used = catalog.blocks.keys().chain(&catalog.garbage).map(next).max().unwrap_or(1);
-        let sequence = store.number(Fact::EventSequence)?.unwrap_or(1).max(used);
-        let number = store.number(Fact::EventNumber)?.unwrap_or(1);
+        let has_blocks = !catalog.blocks.is_empty();
+        let sequence = store.expected_number(Fact::EventSequence, has_blocks, damaged)?;
+        let sequence = sequence.unwrap_or(1).max(used);
+        let number = store.expected_number(Fact::EventNumber, has_blocks, damaged)?.unwrap_or(1);
         let view = View::new(catalog.blocks.into_values());
         let events = Self::new(store, options, pool, view, catalog.quarantined, (sequence, number));
         if events.store.is_read_only() {

@@ -58,7 +58,8 @@ pub(crate) fn open(
         recover_uncataloged(&store, &garbage, &mut blocks, &mut damaged)?;
         store.clear_lost_entries(Keyspace::Catalog)?;
     }
-    let stored = store.number(Fact::Sequence)?.unwrap_or(1);
+    let has_blocks = !blocks.is_empty();
+    let stored = store.expected_number(Fact::Sequence, has_blocks, &mut damaged)?.unwrap_or(1);
     let past = |key: &BlockKey| key.sequence + 1;
     let sequence = blocks.keys().chain(&garbage).map(past).fold(stored.max(1), u64::max);
     // Compacted sets and time pages take their numbers from the same sequence: the stored number
@@ -275,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_that_a_damaged_catalog_lost_are_recovered_or_reported() {
+    fn blocks_and_numbers_that_were_lost_are_recovered_or_reported() {
         let dir = tempfile::tempdir().unwrap();
         let now = TimestampMs(1_700_000_000_000);
         let options = || Options {
@@ -303,6 +304,7 @@ mod tests {
         }
         harm.put(Keyspace::Blocks, &corrupt.encode(), vec![1]);
         harm.put(Keyspace::Blocks, b"no key", vec![1]);
+        harm.delete(Keyspace::Meta, b"sequence".as_slice());
         inner.store.write(harm, Sync::Yes).unwrap();
         drop((catalog, engine));
         let engine = Engine::open(dir.path(), options()).unwrap();
@@ -313,5 +315,6 @@ mod tests {
         assert!(reported(format!("block {corrupt:?}, not in the catalog")), "{damage:?}");
         assert!(reported(format!("block {:02x?}", b"no key")), "{damage:?}");
         assert!(!reported(format!("block {intact:?}")), "{damage:?}");
+        assert!(reported("the number Sequence is lost".to_owned()), "{damage:?}");
     }
 }

@@ -238,20 +238,22 @@ impl EventRows {
 
     /// Returns the tags of a row, sorted by the string of the key.
     pub(crate) fn tags(&self, row: usize) -> &[(StringId, StringId)] {
-        self.tags.get(span(&self.tag_ends, row)).unwrap_or_default()
+        &self.tags[span(&self.tag_ends, row)]
     }
 
     /// Returns the properties of a row; empty if it has none.
     pub(crate) fn properties(&self, row: usize) -> &str {
-        self.properties.get(span(&self.property_ends, row)).unwrap_or_default()
+        let span = span(&self.property_ends, row);
+        let Some(text) = self.properties.get(span) else { panic!("row {row} has no properties") };
+        text
     }
 
     /// Returns the bytes of all strings of a row, including strings shared with other rows.
     pub(crate) fn string_bytes(&self, row: usize) -> usize {
         let text = |id: &StringId| self.texts.text(*id).len();
         let tags = self.tags(row).iter().map(|(key, value)| text(key) + text(value)).sum::<usize>();
-        let user = self.users.get(row).and_then(Option::as_ref).map_or(0, text);
-        self.names.get(row).map_or(0, text) + user + tags + self.properties(row).len()
+        let user = self.users[row].as_ref().map_or(0, text);
+        text(&self.names[row]) + user + tags + self.properties(row).len()
     }
 
     /// Returns the value of a tag of a row.
@@ -299,8 +301,8 @@ impl EventRows {
 }
 
 fn span(ends: &[u32], row: usize) -> std::ops::Range<usize> {
-    let from = row.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
-    from as usize..ends.get(row).copied().unwrap_or(from) as usize
+    let from = row.checked_sub(1).map_or(0, |before| ends[before]);
+    from as usize..ends[row] as usize
 }
 
 #[cfg(test)]

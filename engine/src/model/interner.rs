@@ -62,9 +62,9 @@ impl StringInterner {
 
 fn text_at<'a>(buffer: &'a str, ends: &[usize], id: u32) -> &'a str {
     let id = id as usize;
-    let start = id.checked_sub(1).and_then(|before| ends.get(before)).copied().unwrap_or(0);
-    let end = ends.get(id).copied().unwrap_or(start);
-    buffer.get(start..end).unwrap_or_default()
+    let start = id.checked_sub(1).map_or(0, |before| ends[before]);
+    let Some(text) = buffer.get(start..ends[id]) else { panic!("string {id} cuts a character") };
+    text
 }
 
 #[cfg(test)]

@@ -22,6 +22,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::registers::Registers;
 use super::{SketchError, SketchResult};
+use crate::cast::natural_part;
 use crate::codec::bytes::{Reader, put_varint, varint_bytes};
 use crate::limits::EXACT_MEMBERS_MAX;
 
@@ -85,7 +86,7 @@ impl Cardinality {
             Members::Exact(hashes) => hashes.len() as u64,
             // An estimate below the exact limit is wrong: more members were added.
             Members::Dense(registers) => {
-                (registers.estimate().round() as u64).max(EXACT_MEMBERS_MAX as u64 + 1)
+                natural_part(registers.estimate().round()).max(EXACT_MEMBERS_MAX as u64 + 1)
             }
         }
     }

@@ -17,6 +17,7 @@ use super::SketchResult;
 use super::histogram::{self, MagnitudeHistogram};
 use super::parts::{Entries, Parts, check_buckets, check_moments, check_values, magnitude_index};
 use super::sum::ExactSum;
+use crate::cast::{items, low_word, natural_part};
 use crate::limits::EXACT_VALUES_MAX;
 
 /// The resolution of quantiles: they are rounded to multiples of 1/10^9, so that 0.55 of 100 values
@@ -122,7 +123,7 @@ impl Distribution {
         self.max = self.max.max(value);
         match &mut self.body {
             Body::Exact(values) if self.count <= EXACT_VALUES_MAX as u64 => {
-                values.extend(std::iter::repeat_n(value, n as usize));
+                values.extend(std::iter::repeat_n(value, items(n)));
             }
             Body::Exact(_) => self.histogram().record_n(value, n),
             Body::Histogram(halves) => halves.record_n(value, n),
@@ -273,8 +274,7 @@ impl Distribution {
         match &self.body {
             Body::Exact(values) => {
                 let mut values = values.clone();
-                let (_, value, _) =
-                    values.select_nth_unstable_by(rank as usize - 1, f64::total_cmp);
+                let (_, value, _) = values.select_nth_unstable_by(items(rank) - 1, f64::total_cmp);
                 Some(*value)
             }
             Body::Histogram(halves) => Some(halves.at_rank(rank).clamp(self.min, self.max)),
@@ -353,9 +353,9 @@ impl Halves {
 
 /// Returns the rank of the `q`-quantile of `count` values: ⌈q·count⌉, at least 1.
 pub(crate) fn rank_of(q: f64, count: u64) -> u64 {
-    let parts = (q.clamp(0.0, 1.0) * QUANTILE_PARTS as f64).round() as u64;
+    let parts = natural_part((q.clamp(0.0, 1.0) * QUANTILE_PARTS as f64).round());
     let rank = (u128::from(parts) * u128::from(count)).div_ceil(u128::from(QUANTILE_PARTS));
-    (rank as u64).max(1)
+    low_word(rank).max(1)
 }
 
 fn sorted(values: &[f64]) -> Vec<f64> {

@@ -27,6 +27,7 @@
 use std::iter::{Copied, Zip};
 use std::slice;
 
+use crate::cast::{low_quarter, natural_part};
 use hdrhistogram::Histogram;
 
 /// The number of buckets.
@@ -45,15 +46,15 @@ const POSITION_BITS: u32 = 8;
 /// Returns the bucket of a magnitude.
 #[inline]
 pub(crate) fn index_of(magnitude: f64) -> u16 {
-    index_of_units((magnitude * UNITS_PER_ONE + 0.5) as u64)
+    index_of_units(natural_part(magnitude * UNITS_PER_ONE + 0.5))
 }
 
 #[inline]
 fn index_of_units(units: u64) -> u16 {
     let bits = u64::BITS - (units | 0xff).leading_zeros();
     let shift = bits - POSITION_BITS;
-    // At most 56·128 + 255, so the cast does not truncate.
-    ((shift << (POSITION_BITS - 1)) + (units >> shift) as u32) as u16
+    // At most 56·128 + 255, so that nothing is lost.
+    low_quarter(u64::from(shift << (POSITION_BITS - 1)) + (units >> shift))
 }
 
 /// Returns the smallest number of units in a bucket, and the bucket's width in units.

@@ -14,6 +14,12 @@
 //! - [`cardinality`]: the number of distinct members; exact for few, HyperLogLog beyond.
 //! - [`distinct`]: the same for strings, as public API.
 
+// A number that loses bits on its way to or from disk is silent corruption. Tests may cast.
+#![cfg_attr(
+    not(test),
+    deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
 mod cardinality;
 mod distinct;
 mod distribution;

@@ -13,6 +13,7 @@ use super::distribution::COUNT_MAX;
 use super::histogram;
 use super::sum::ExactSum;
 use super::{SketchError, SketchResult};
+use crate::cast::low_quarter;
 use crate::limits::EXACT_VALUES_MAX;
 
 /// The content of a distribution in the form that blocks store.
@@ -48,7 +49,8 @@ pub(super) fn signed_index(value: f64) -> i32 {
 
 /// Returns the index of a bucket within its sign; `signed` must be in range.
 pub(super) fn magnitude_index(signed: i32) -> u16 {
-    (if signed < 0 { -(signed + 1) } else { signed }) as u16
+    let index = if signed < 0 { -(signed + 1) } else { signed };
+    low_quarter(u64::from(index.cast_unsigned()))
 }
 
 fn is_storable(v: f64) -> bool {

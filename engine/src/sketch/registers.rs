@@ -31,6 +31,7 @@ use std::sync::LazyLock;
 use hyperloglogplus::{HyperLogLog, HyperLogLogPlus};
 
 use super::{SketchError, SketchResult};
+use crate::cast::low_byte;
 use crate::codec::bytes::{Reader, put_varint, varint_bytes};
 
 /// The number of hash bits that select a register.
@@ -73,7 +74,7 @@ impl Registers {
     pub(crate) fn insert(&mut self, hash: u64) -> bool {
         // A one-bit after the last bit limits the rank when the hash has no further one-bit.
         let rest = hash << PRECISION | 1 << (PRECISION - 1);
-        let rank = rest.leading_zeros() as u8 + 1;
+        let rank = low_byte(u64::from(rest.leading_zeros())) + 1;
         let register = &mut self.0[(hash >> (64 - PRECISION)) as usize];
         let is_higher = rank > *register;
         *register = rank.max(*register);

@@ -37,6 +37,7 @@
 //! ```
 
 use super::{SketchError, SketchResult};
+use crate::cast::integer_part;
 
 /// The units per 1.0 of the decimal part.
 const UNITS_PER_ONE: i128 = 1_000_000_000;
@@ -62,7 +63,7 @@ pub(crate) const HIGH_UNIT: f64 = power_of_two(128);
 const COMPONENT_MAX: f64 = power_of_two(970);
 
 const fn power_of_two(exponent: i32) -> f64 {
-    f64::from_bits(((1023 + exponent) as u64) << 52)
+    f64::from_bits(((1023 + exponent).cast_unsigned() as u64) << 52)
 }
 
 /// Returns the units of 1e-9 that `v` adds to the decimal part of a sum; `None` when it is not
@@ -70,7 +71,7 @@ const fn power_of_two(exponent: i32) -> f64 {
 #[inline]
 pub(crate) fn decimal_units_of(v: f64) -> Option<i128> {
     // Whole numbers are frequent and need no division. The cast saturates and turns NaN into 0.
-    let whole = v as i64;
+    let whole = integer_part(v);
     if whole as f64 == v && v.abs() < SPARSE_MIN {
         return Some(i128::from(whole) * UNITS_PER_ONE);
     }
@@ -78,7 +79,7 @@ pub(crate) fn decimal_units_of(v: f64) -> Option<i128> {
     // Adding 2^52 leaves no bits for a fraction; this rounds without a call into the C library.
     let shift = WHOLE_MIN.copysign(scaled);
     let m = (scaled + shift) - shift;
-    (m / POWERS[k] == v).then(|| i128::from(m as i64) * i128::from(UNITS_OF_PLACE[k]))
+    (m / POWERS[k] == v).then(|| i128::from(integer_part(m)) * i128::from(UNITS_OF_PLACE[k]))
 }
 
 /// Returns the largest k with |v|·10^k < 2^51, and v·10^k; `None` when even k = 1 is too large.
@@ -257,9 +258,14 @@ fn decimal_pair(units: i128) -> (f64, f64) {
     // remainder makes the conversion round as it would with all digits.
     let quotient = (dividend / divisor) | u128::from(!dividend.is_multiple_of(divisor));
     let head = quotient as f64;
-    let tail = (quotient as i128 - head as i128) as f64;
-    let scale =
-        if units < 0 { -power_of_two(-(shift as i32)) } else { power_of_two(-(shift as i32)) };
+    #[expect(clippy::cast_possible_truncation, reason = "the quotient has 98 bits")]
+    let rounded = head as i128;
+    let tail = (quotient.cast_signed() - rounded) as f64;
+    let scale = if units < 0 {
+        -power_of_two(-shift.cast_signed())
+    } else {
+        power_of_two(-shift.cast_signed())
+    };
     (head * scale, tail * scale)
 }
 

@@ -130,6 +130,21 @@ impl Store {
         Ok(Some(u64::from_le_bytes(number)))
     }
 
+    /// Returns the number that is stored as `fact`. If there must be one and there is none, appends
+    /// a line to `damaged`.
+    pub(crate) fn expected_number(
+        &self,
+        fact: Fact,
+        must_exist: bool,
+        damaged: &mut Vec<String>,
+    ) -> Result<Option<u64>> {
+        let number = self.number(fact)?;
+        if number.is_none() && must_exist {
+            damaged.push(format!("meta: the number {fact:?} is lost"));
+        }
+        Ok(number)
+    }
+
     /// Returns the values under `keys`, in the same order, each with its own result. Keys in
     /// ascending order are read together, table by table, without sorting.
     pub(crate) fn multi_get<S: Schema, K: KeyOf<S> + AsRef<[u8]>>(

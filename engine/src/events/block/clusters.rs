@@ -1,8 +1,8 @@
 //! Clustered order: rows sorted by name, then by row. Sections in this order are addressed by
 //! position.
 
-use super::cast::to_u32;
 use super::codes::ColumnCodes;
+use crate::cast::to_u32;
 use crate::limits::EVENT_BLOCK_ROWS_MAX;
 
 /// The position of every row in clustered order.

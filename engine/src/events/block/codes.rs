@@ -4,8 +4,8 @@ use std::ops::Range;
 
 use roaring::RoaringBitmap;
 
-use super::cast::{checked_u32, to_u32};
 use super::memory::InMemory;
+use crate::cast::{checked_u32, to_u32};
 use crate::codec::bytes::Reader;
 use crate::codec::integers::{self, Effort, IntegerColumn};
 use crate::codec::{CodecError, CodecResult};

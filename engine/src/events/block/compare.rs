@@ -1,12 +1,12 @@
 //! Compares a new block with the rows it was made from, column by column and bit for bit.
 
-use super::cast::to_u32;
 use super::decode::reason;
 use super::header::{FIRST_TAG, NAME, USER};
 use super::info::EventBlockKey;
 use super::parts::{BorrowedBytes, Parts};
 use super::properties::PropertyReader;
 use super::rows::{StringReader, ValueReader};
+use crate::cast::to_u32;
 use crate::codec::verified::expect_same;
 use crate::codec::{CodecError, CodecResult};
 use crate::error::Result;

@@ -1,6 +1,5 @@
 //! Encodes rows as a block.
 
-use super::cast::to_u32;
 use super::clusters::Clusters;
 use super::codes::{self, ColumnCodes};
 use super::compare::compare;
@@ -11,6 +10,7 @@ use super::interning::{Ranks, StringColumn, Terms};
 use super::properties;
 use super::ranks::encode_runs;
 use super::string_pages::StringPacker;
+use crate::cast::to_u32;
 use crate::codec::floats;
 use crate::codec::integers::{self, Effort};
 use crate::codec::runs::Runs;

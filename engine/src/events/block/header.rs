@@ -3,9 +3,9 @@
 
 use xxhash_rust::xxh3::xxh3_64;
 
-use super::cast::{low_half, to_u32};
 use super::info::{EventBlockInfo, EventBlockKey, Extent, VERSION};
 use super::memory::InMemory;
+use crate::cast::{low_half, to_u32};
 use crate::codec::bytes::{Reader, put_bytes, put_varint};
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::{CodecError, CodecResult};

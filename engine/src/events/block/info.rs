@@ -10,7 +10,7 @@
 //!
 //! The day comes first in the key, so that expired days are one range of the keyspace.
 
-use super::cast::to_u32;
+use crate::cast::to_u32;
 use crate::codec::bytes::{Reader, put_signed, put_varint};
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::{CodecError, CodecResult};

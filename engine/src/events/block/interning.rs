@@ -3,8 +3,8 @@
 
 use std::borrow::Cow;
 
-use super::cast::to_u32;
 use super::header::{Column, ColumnStrings};
+use crate::cast::to_u32;
 use crate::limits::EVENT_LISTED_STRINGS_MAX;
 use crate::model::{EventRows, StringId, StringInterner};
 

@@ -57,7 +57,6 @@
 )]
 
 mod cache;
-mod cast;
 mod clusters;
 mod codes;
 mod compare;

@@ -6,7 +6,6 @@ use std::sync::{Arc, OnceLock};
 use roaring::RoaringBitmap;
 
 use super::cache::{Part, PartsCache};
-use super::cast::to_u32;
 use super::clusters::Clusters;
 use super::codes::{self, ColumnCodes};
 use super::header::{ColumnStrings, Header, NAME, SectionKind, USER};
@@ -15,6 +14,7 @@ use super::info::{EventBlockKey, Extent};
 use super::memory::InMemory;
 use super::ranks::{RankedBits, decode_runs};
 use super::string_pages::{StringIndex, StringPage};
+use crate::cast::to_u32;
 use crate::codec::bytes::Reader;
 use crate::codec::floats::{FloatColumn, FloatPage};
 use crate::codec::integers::IntegerColumn;

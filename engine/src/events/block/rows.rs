@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::cast::to_u32;
 use super::clusters::Clusters;
 use super::codes::ColumnCodes;
 use super::header::{Column, ColumnStrings, FIRST_TAG, NAME, SectionKind, USER};
@@ -11,6 +10,7 @@ use super::page_readers::{NumberPages, StringPages};
 use super::parts::Parts;
 use super::properties::PropertyReader;
 use super::ranks::RankedBits;
+use crate::cast::to_u32;
 use crate::error::Result;
 use crate::model::{Event, EventId, EventRow, EventRows, StringId, TimestampMs};
 

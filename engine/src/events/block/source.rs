@@ -6,7 +6,6 @@ use std::sync::Arc;
 use roaring::{MultiOps, RoaringBitmap};
 
 use super::cache::Part;
-use super::cast::to_u32;
 use super::codes::sorted_bitmap;
 use super::header::{ColumnStrings, NAME, SectionKind, USER};
 use super::memory::InMemory;
@@ -14,6 +13,7 @@ use super::open::EventBlock;
 use super::page_readers::StringPages;
 use super::properties::PropertyReader;
 use super::rows::{RowReader, ValueReader};
+use crate::cast::to_u32;
 use crate::error::Result;
 use crate::events::{
     CodedColumn, EventSource, NO_CODE, Numbers, RowSet, StringCounts, StringHashes,

@@ -14,8 +14,8 @@
 //!
 //! The index contains the first string of each sorted page, so a lookup unpacks a single page.
 
-use super::cast::to_u32;
 use super::memory::InMemory;
+use crate::cast::to_u32;
 use crate::codec::bytes::{Reader, put_bytes, put_varint};
 use crate::codec::integers::Effort;
 use crate::codec::{CodecError, CodecResult};

@@ -19,6 +19,7 @@ use super::builder::BlockBuilder;
 use super::envelope;
 use super::info::{BlockInfo, BlockKey};
 use super::rows::{Rows, RowsBuilder};
+use crate::cast::{integer_part, low_word_signed};
 use crate::codec::bytes::Reader;
 use crate::codec::decimals::{SCALE_MAX, power_of_ten};
 use crate::codec::floats::{self, FloatColumn, FloatPage};
@@ -137,7 +138,7 @@ impl CellBlockBuilder {
         } else {
             out.push(SUMS_AS_UNITS | with_huge);
             let halves = |shift: u32| {
-                self.cells.iter().map(|c| (c.sum.units >> shift) as i64).collect::<Vec<_>>()
+                self.cells.iter().map(|c| low_word_signed(c.sum.units >> shift)).collect::<Vec<_>>()
             };
             integers::encode(&halves(0), effort, out)?;
             integers::encode(&halves(64), effort, out)?;
@@ -149,7 +150,7 @@ impl CellBlockBuilder {
             floats(&|c| c.sum.huge_low, out)?;
         }
         if kind == MetricType::Gauge {
-            let counts: Vec<i64> = self.cells.iter().map(|c| c.count as i64).collect();
+            let counts: Vec<i64> = self.cells.iter().map(|c| c.count.cast_signed()).collect();
             integers::encode(&counts, effort, out)?;
             floats(&|c| c.min, out)?;
             floats(&|c| c.max, out)?;
@@ -289,14 +290,17 @@ impl<'a> CellBlock<'a> {
         mut sink: impl FnMut(i64, &NumberCell),
     ) -> CodecResult<()> {
         let rows = self.rows.rows_of(index);
-        let series = self.rows.series().get(index).copied().unwrap_or_default();
+        let series = self.rows.series()[index];
         let between = self.rows.rows_between(index, start, end, &mut self.times)?;
         let (mut row, stop) = (between.start, between.end);
         while row < stop {
             let page = row / PAGE_ROWS;
             self.load(page, wanted)?;
             let piece_end = stop.min((page + 1) * PAGE_ROWS);
-            let cells = self.cells.get(row % PAGE_ROWS..).unwrap_or_default();
+            let cells = self
+                .cells
+                .get(row % PAGE_ROWS..)
+                .ok_or_else(|| CodecError::new("a page has too few cells"))?;
             let times = self.rows.times(index, &mut self.times)?;
             for (cell, at) in cells.iter().take(piece_end - row).zip(row - rows.start..) {
                 let time = times.at(at);
@@ -332,7 +336,7 @@ impl<'a> CellBlock<'a> {
         let (floats, cells) = (&mut self.floats, &mut self.cells);
         if wanted.count {
             gauge.counts.page(page, &mut self.integers)?;
-            zip(cells, &self.integers, |cell, n| cell.count = *n as u64);
+            zip(cells, &self.integers, |cell, n| cell.count = n.cast_unsigned());
         }
         let mut load = |column: &FloatColumn<'_>, set: fn(&mut NumberCell, f64)| {
             column.page(page, &self.runs, floats)?;
@@ -365,17 +369,20 @@ impl<'a> CellBlock<'a> {
                 column.page(page, &self.runs, floats)?;
                 match floats.scale {
                     Some(scale) => {
-                        let units = power_of_ten(SCALE_MAX - scale) as i128;
+                        let units = i128::from(integer_part(power_of_ten(SCALE_MAX - scale)));
                         zip(cells, &floats.integers, |c, m| c.sum.units = i128::from(*m) * units);
                     }
-                    None => zip(cells, &floats.floats, |c, v| {
-                        c.sum.units = decimal_units_of(*v).unwrap_or_default();
-                    }),
+                    None => {
+                        for (cell, value) in cells.iter_mut().zip(&floats.floats) {
+                            cell.sum.units = decimal_units_of(*value)
+                                .ok_or_else(|| CodecError::new("a decimal sum is not decimal"))?;
+                        }
+                    }
                 }
             }
             DecimalSums::Units { low, high } => {
                 low.page(page, &mut self.integers)?;
-                zip(cells, &self.integers, |c, v| c.sum.units = i128::from(*v as u64));
+                zip(cells, &self.integers, |c, v| c.sum.units = i128::from(v.cast_unsigned()));
                 high.page(page, &mut self.integers)?;
                 zip(cells, &self.integers, |c, v| c.sum.units |= i128::from(*v) << 64);
             }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::envelope::version_of;
 use super::info::{BlockInfo, BlockKey, Coverage, Tier};
 use super::{CellBlock, PointBlock, SketchBlock};
+use crate::cast::to_u32;
 use crate::codec::bytes::Reader;
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::{CodecError, CodecResult};
@@ -61,7 +62,7 @@ pub(crate) fn describe(key: BlockKey, bytes: &[u8]) -> CodecResult<BlockInfo> {
     };
     let (_, payload) = frame::open(bytes, kind, version_of(kind))?;
     let mut info = BlockInfo::decode(key, &mut Reader::new(payload))?;
-    info.bytes = u32::try_from(bytes.len()).unwrap_or(u32::MAX);
+    info.bytes = to_u32(bytes.len());
     info.coverage = Coverage::Unknown;
     Ok(info)
 }

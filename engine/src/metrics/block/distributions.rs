@@ -16,6 +16,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use super::sketches::CellSketch;
+use crate::cast::{length, low_word_signed};
 use crate::codec::bytes::Reader;
 use crate::codec::floats::{self, FloatColumn};
 use crate::codec::frame::FrameKind;
@@ -116,7 +117,7 @@ pub(crate) struct DistributionColumns {
 
 impl DistributionColumns {
     fn push(&mut self, parts: &Parts<'_>) {
-        let count = parts.count as i64;
+        let count = parts.count.cast_signed();
         self.counts.push(if parts.sum_is_reported { -count } else { count });
         match &parts.entries {
             Entries::Exact(values) => {
@@ -126,13 +127,13 @@ impl DistributionColumns {
                 }
             }
             Entries::Buckets { indices, counts } => {
-                self.buckets.push(indices.len() as i64);
+                self.buckets.push(length(indices.len()));
                 let mut before = 0;
                 self.indices.extend(indices.iter().map(|i| {
                     let index = i64::from(*i);
                     index - std::mem::replace(&mut before, index)
                 }));
-                self.bucket_counts.extend(counts.iter().map(|n| *n as i64));
+                self.bucket_counts.extend(counts.iter().map(|n| n.cast_signed()));
                 self.min.push(parts.min);
                 self.max.push(parts.max);
                 self.push_sum(&parts.sum);
@@ -142,10 +143,10 @@ impl DistributionColumns {
 
     fn push_sum(&mut self, sum: &ExactSum) {
         let units = sum.decimal_units();
-        self.units_low.push(units as i64);
+        self.units_low.push(low_word_signed(units));
         self.units_high.push((units >> 64) as i64);
         let components = sum.components();
-        self.components_of.push(components.len() as i64);
+        self.components_of.push(length(components.len()));
         self.components.extend(components);
     }
 
@@ -274,7 +275,7 @@ impl<'a> CellCursor<'a> {
 
     /// Reads the next cell; `count` is its stored count.
     fn cell(&mut self, count: i64) -> CodecResult<Distribution> {
-        let Some(n) = exact_values(count) else { return self.histogram(count as u64) };
+        let Some(n) = exact_values(count) else { return self.histogram(count.cast_unsigned()) };
         let values = self.values(n)?;
         if count < 0 {
             return self.with_known_sum(values);
@@ -351,7 +352,7 @@ impl<'a> CellCursor<'a> {
             })
             .collect();
         let counts: Vec<u64> =
-            columns.bucket_counts.get(range)?.iter().map(|n| *n as u64).collect();
+            columns.bucket_counts.get(range)?.iter().map(|n| n.cast_unsigned()).collect();
         let (min, max) = (*columns.min.get(self.at)?, *columns.max.get(self.at)?);
         self.at += 1;
         self.buckets_at += buckets;
@@ -376,7 +377,7 @@ impl<'a> CellCursor<'a> {
         let components = usize::try_from(*columns.components_of.get(self.sums_at)?).ok()?;
         let end = self.components_at.checked_add(components)?;
         let components = columns.components.get(self.components_at..end)?;
-        let low = i128::from(*columns.units_low.get(self.sums_at)? as u64);
+        let low = i128::from(columns.units_low.get(self.sums_at)?.cast_unsigned());
         let units = (i128::from(*columns.units_high.get(self.sums_at)?) << 64) | low;
         self.sums_at += 1;
         self.components_at = end;

@@ -212,13 +212,13 @@ impl BlockInfo {
         put_varint(out, self.unit.map_or(0, |u| u.0));
         put_varint(out, self.order.0);
         put_signed(out, self.window.start.0);
-        put_varint(out, self.window.len_ms() as u64);
+        put_varint(out, self.window.len_ms().cast_unsigned());
         put_varint(out, u64::from(self.first_series));
         put_varint(out, u64::from(self.last_series - self.first_series));
         put_varint(out, u64::from(self.series));
         put_varint(out, u64::from(self.rows));
         put_signed(out, self.first_time.0);
-        put_varint(out, (self.last_time.0 - self.first_time.0) as u64);
+        put_varint(out, (self.last_time.0 - self.first_time.0).cast_unsigned());
         put_varint(out, u64::from(self.bytes));
     }
 

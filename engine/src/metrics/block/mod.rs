@@ -5,6 +5,12 @@
 //! for [`distributions`] and [`sets`]. The info is also stored as the catalog entry, so that a
 //! query selects blocks without reading them, and the catalog can be rebuilt from the blocks.
 
+// A number that loses bits on its way to or from disk is silent corruption. Tests may cast.
+#![cfg_attr(
+    not(test),
+    deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
 mod builder;
 mod cells;
 mod check;

@@ -26,6 +26,7 @@ use super::super::times::vectors::{
     self, Times, TimesCache, Vectors, differences, is_regular, read_column,
 };
 use super::info::BlockInfo;
+use crate::cast::{length, to_u32};
 use crate::codec::bytes::{Reader, put_varint};
 use crate::codec::integers::{self, Effort};
 use crate::codec::verified::expect_same;
@@ -67,16 +68,18 @@ impl RowsBuilder {
         let vector = self.find_or_add_vector(times);
         self.last_is_new = self.vectors.len() > vectors;
         self.series.push(series.0);
-        self.counts.push(times.len() as u32);
+        self.counts.push(to_u32(times.len()));
         self.vector_of.push(vector);
         self.rows += times.len();
     }
 
     /// Appends times to the last series, which gets another vector.
     fn extend(&mut self, later: &[i64]) {
-        let Some(vector) = self.vector_of.pop() else { return };
-        let (start, end) = self.vectors.get(vector as usize).copied().unwrap_or_default();
-        let mut times = self.times.get(start..end).unwrap_or_default().to_vec();
+        let Some(vector) = self.vector_of.pop() else {
+            panic!("a series without times is extended")
+        };
+        let (start, end) = self.vectors[vector as usize];
+        let mut times = self.times[start..end].to_vec();
         if self.last_is_new {
             let hash = hash_of(&times);
             if let Ok(known) = self.by_hash.find_entry(hash, |(_, v)| *v == vector) {
@@ -92,7 +95,7 @@ impl RowsBuilder {
         self.last_is_new = self.vectors.len() > vectors;
         self.vector_of.push(vector);
         if let Some(count) = self.counts.last_mut() {
-            *count = times.len() as u32;
+            *count = to_u32(times.len());
         }
         self.rows += later.len();
     }
@@ -116,7 +119,7 @@ impl RowsBuilder {
         if let Some((_, vector)) = found {
             return *vector;
         }
-        let vector = self.vectors.len() as u32;
+        let vector = to_u32(self.vectors.len());
         let start = self.times.len();
         self.times.extend_from_slice(times);
         self.vectors.push((start, self.times.len()));
@@ -177,7 +180,7 @@ impl RowsBuilder {
         let (mut pages, mut locations, mut places) = (Vec::new(), Vec::new(), Vec::new());
         let mut local = Vec::new();
         for (start, end) in &self.vectors {
-            let vector = self.times.get(*start..*end).unwrap_or_default();
+            let vector = &self.times[*start..*end];
             let shared = (vector.len() >= SHARED_ROWS_MIN && !is_regular(vector))
                 .then(|| share(vector))
                 .flatten();
@@ -190,7 +193,7 @@ impl RowsBuilder {
                 pages.push(page);
                 pages.len() - 1
             });
-            locations.push(index as i64 + 1);
+            locations.push(length(index) + 1);
             places.push(i64::from(place));
         }
         put_varint(out, pages.len() as u64);
@@ -205,7 +208,7 @@ impl RowsBuilder {
 
 fn hash_of(times: &[i64]) -> u64 {
     let hash = times.iter().fold(times.len() as u64, |hash, t| {
-        (hash ^ *t as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
+        (hash ^ t.cast_unsigned()).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(29)
     });
     xxh3_64(&hash.to_le_bytes())
 }
@@ -286,7 +289,7 @@ impl<'a> Rows<'a> {
         expect_same(self.locations.len() == written.vectors.len(), "counts of time vectors")?;
         let mut cache = TimesCache::default();
         for (location, (start, end)) in self.locations.iter().zip(&written.vectors) {
-            let vector = written.times.get(*start..*end).unwrap_or_default();
+            let vector = &written.times[*start..*end];
             let same = match *location {
                 VectorLocation::Local { number } => {
                     self.local.times(number, &mut cache)?.is(vector)
@@ -456,10 +459,11 @@ fn assign_vectors(of: &[i64], counts: &[i64], lengths: &mut [usize]) -> CodecRes
         .zip(counts)
         .map(|(number, rows)| {
             let length = usize::try_from(*number).ok().and_then(|n| lengths.get_mut(n));
-            match length {
-                Some(length) if *length == 0 || *length == *rows as usize => {
-                    *length = *rows as usize;
-                    Ok(*number as u32)
+            let numbers = (u32::try_from(*number), usize::try_from(*rows));
+            match (length, numbers) {
+                (Some(length), (Ok(number), Ok(rows))) if *length == 0 || *length == rows => {
+                    *length = rows;
+                    Ok(number)
                 }
                 _ => Err(CodecError::new("a series and its time vector differ in length")),
             }

@@ -7,6 +7,7 @@
 use std::ops::Range;
 
 use super::sketches::CellSketch;
+use crate::cast::length;
 use crate::codec::bytes::Reader;
 use crate::codec::frame::FrameKind;
 use crate::codec::integers::{self, Effort, IntegerColumn};
@@ -45,7 +46,7 @@ impl CellSketch for Cardinality {
     fn push(&self, columns: &mut SetColumns) {
         let before = columns.cells.len();
         self.encode(&mut columns.cells);
-        columns.lengths.push((columns.cells.len() - before) as i64);
+        columns.lengths.push(length(columns.cells.len() - before));
     }
 
     fn are_same(a: &SetColumns, b: &SetColumns) -> bool {

@@ -236,7 +236,8 @@ impl<'a, S: CellSketch> SketchBlock<'a, S> {
         let rows = self.rows.rows_of(index);
         let times = self.rows.times(index, &mut self.times)?;
         let (from, to) = (times.lower_bound(start), times.lower_bound(end));
-        let cells = self.cells.get(rows).unwrap_or_default();
+        let cells =
+            self.cells.get(rows).ok_or_else(|| CodecError::new("a block has too few cells"))?;
         for (i, cell) in cells.iter().enumerate().take(to).skip(from) {
             sink(times.at(i), cell);
         }

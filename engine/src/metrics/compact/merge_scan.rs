@@ -62,13 +62,12 @@ impl PointRows {
         times: &mut Vec<i64>,
         values: &mut Vec<f64>,
     ) {
-        let first = index.checked_sub(1).and_then(|before| self.ends.get(before)).copied();
-        let last = self.ends.get(index).copied().unwrap_or_default();
-        let all = self.times.get(first.unwrap_or_default()..last).unwrap_or_default();
-        let from = first.unwrap_or_default() + all.partition_point(|time| *time < start);
-        let to = first.unwrap_or_default() + all.partition_point(|time| *time < end);
-        times.extend_from_slice(self.times.get(from..to).unwrap_or_default());
-        values.extend_from_slice(self.values.get(from..to).unwrap_or_default());
+        let first = index.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let all = &self.times[first..self.ends[index]];
+        let from = first + all.partition_point(|time| *time < start);
+        let to = first + all.partition_point(|time| *time < end);
+        times.extend_from_slice(&self.times[from..to]);
+        values.extend_from_slice(&self.values[from..to]);
     }
 }
 

@@ -140,7 +140,7 @@ impl<'m> CompactionSources<'m> {
             let points_max = bytes_max.saturating_sub(bytes) / size_of::<(i64, f64)>();
             let mut rows = PointRows::with_capacity(points_max.min(info.rows as usize));
             for index in indices(block.series(), piece) {
-                let series = block.series().get(index).copied().unwrap_or_default();
+                let series = block.series()[index];
                 rows.push(series, |times, values| block.append(index, (from, to), times, values))?;
                 if bytes + rows.bytes() > bytes_max {
                     return Ok(PieceRead::TooLarge { reached: series });
@@ -165,7 +165,7 @@ impl<'m> CompactionSources<'m> {
             self.note_open(info, PAGE_ROWS * size_of::<NumberCell>());
             let (from, to) = self.times(info, piece);
             for index in indices(block.series(), piece) {
-                let series = block.series().get(index).copied().unwrap_or_default();
+                let series = block.series()[index];
                 block.read(index, from, to, CellColumn::ALL, |start, cell| {
                     rows.push((series, start, *cell));
                 })?;
@@ -191,7 +191,7 @@ impl<'m> CompactionSources<'m> {
             self.note_open(info, block.bytes());
             let (from, to) = self.times(info, piece);
             for index in indices(block.series(), piece) {
-                let series = block.series().get(index).copied().unwrap_or_default();
+                let series = block.series()[index];
                 block.read(index, (from, to), |start, cell| {
                     bytes += cell.bytes() + size_of::<(u32, i64, S)>();
                     rows.push((series, start, cell));

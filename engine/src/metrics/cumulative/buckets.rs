@@ -116,7 +116,7 @@ impl Exponential {
 
     /// Converts the buckets to `scale`, which is not finer.
     fn at_scale(&self, scale: i32) -> Self {
-        let halvings = (self.scale - scale).min(i32::BITS as i32 - 1);
+        let halvings = (self.scale - scale).min(i32::BITS.cast_signed() - 1);
         let fold = |side: &Side| {
             let mut folded: Vec<(i32, u64)> = Vec::with_capacity(side.len());
             for (index, n) in side {

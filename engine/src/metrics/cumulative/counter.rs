@@ -1,5 +1,6 @@
 //! Cumulative counters: the last value of a series and the increase to a later one.
 
+use crate::cast::integer_part;
 use crate::metrics::cell::units_value;
 use crate::model::TimestampMs;
 use crate::sketch::decimal_units_of;
@@ -32,7 +33,7 @@ pub(super) fn increase(before: f64, now: f64) -> f64 {
 /// Reports whether a value is a whole number, as most cumulative values are: the difference of two
 /// needs no correction.
 fn is_whole(value: f64) -> bool {
-    (value as i64) as f64 == value
+    integer_part(value) as f64 == value
 }
 
 #[cfg(test)]

@@ -12,6 +12,12 @@
 //! in the same batch as its blocks (only the pages that changed), so every sample counts exactly
 //! once even if the process is killed.
 
+// A number that loses bits on its way to or from disk is silent corruption. Tests may cast.
+#![cfg_attr(
+    not(test),
+    deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
 mod buckets;
 mod counter;
 #[cfg(fuzzing)]

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use roaring::RoaringBitmap;
 
 use super::rule::Previous;
+use crate::cast::to_u32;
 use crate::model::SeriesId;
 
 /// Series per page.
@@ -179,7 +180,7 @@ impl<T> Page<T> {
         let slots = self.present.iter().enumerate().flat_map(|(word, bits)| {
             (0..u64::BITS)
                 .filter(move |bit| bits >> bit & 1 == 1)
-                .map(move |bit| word as u32 * u64::BITS + bit)
+                .map(move |bit| to_u32(word) * u64::BITS + bit)
         });
         slots.map(move |slot| SeriesId((number << PAGE_BITS) + slot)).zip(&self.values)
     }

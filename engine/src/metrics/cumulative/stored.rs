@@ -21,6 +21,7 @@ use super::buckets::{Counts, Exponential, Side};
 use super::counter::LastCounter;
 use super::last_values::LastHistogram;
 use super::pages::{PAGE_SERIES, Page};
+use crate::cast::length;
 use crate::codec::bytes::{Reader, put_varint};
 use crate::codec::floats::{self, FloatColumn};
 use crate::codec::frame::{self, FrameKind};
@@ -121,7 +122,7 @@ fn put_head<T>(
 
 /// Decodes the head: a page without values, and the series and times of its values.
 fn read_head<T>(reader: &mut Reader<'_>) -> CodecResult<(Page<T>, PageHead)> {
-    let lost_below = series_id(reader.count("series", u32::MAX as usize)? as i64)?;
+    let lost_below = series_id(length(reader.count("series", u32::MAX as usize)?))?;
     let series = reader.count("series", PAGE_SERIES as usize)?;
     let mut columns: [Vec<i64>; 2] = Default::default();
     for column in &mut columns {
@@ -178,8 +179,8 @@ impl HistogramColumns {
                     self.lists.push(Arc::clone(bounds));
                     self.lists.len() - 1
                 });
-                self.list_of.push(list as i64);
-                self.explicit.extend(counts.iter().map(|n| *n as i64));
+                self.list_of.push(length(list));
+                self.explicit.extend(counts.iter().map(|n| n.cast_signed()));
             }
             Counts::Exponential(Exponential {
                 scale,
@@ -190,15 +191,15 @@ impl HistogramColumns {
             }) => {
                 self.scales.push(i64::from(*scale));
                 self.thresholds.push(*zero_threshold);
-                self.zeros.push(*zero as i64);
-                self.above.push(positive.len() as i64);
-                self.below.push(negative.len() as i64);
+                self.zeros.push(zero.cast_signed());
+                self.above.push(length(positive.len()));
+                self.below.push(length(negative.len()));
                 for side in [positive, negative] {
                     let mut before = 0;
                     for (index, n) in side {
                         let index = i64::from(*index);
                         self.indices.push(index - std::mem::replace(&mut before, index));
-                        self.counts.push(*n as i64);
+                        self.counts.push(n.cast_signed());
                     }
                 }
             }
@@ -298,7 +299,7 @@ impl HistogramReader<'_> {
             let list = usize::try_from(*self.list_of.next()?).ok()?;
             let bounds = Arc::clone(self.lists.get(list)?);
             let counts: Box<[u64]> =
-                self.explicit.by_ref().take(bounds.len() + 1).map(|n| *n as u64).collect();
+                self.explicit.by_ref().take(bounds.len() + 1).map(|n| n.cast_unsigned()).collect();
             if counts.len() != bounds.len() + 1 {
                 return None;
             }
@@ -310,7 +311,7 @@ impl HistogramReader<'_> {
             Counts::Exponential(Exponential {
                 scale,
                 zero_threshold: *self.thresholds.next()?,
-                zero: *self.zeros.next()? as u64,
+                zero: self.zeros.next()?.cast_unsigned(),
                 positive: self.side(above)?,
                 negative: self.side(below)?,
             })
@@ -323,7 +324,7 @@ impl HistogramReader<'_> {
         let mut index = 0i64;
         let side = (0..buckets).map(|_| {
             index = index.wrapping_add(*self.indices.next()?);
-            Some((i32::try_from(index).ok()?, *self.counts.next()? as u64))
+            Some((i32::try_from(index).ok()?, self.counts.next()?.cast_unsigned()))
         });
         side.collect()
     }

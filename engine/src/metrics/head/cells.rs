@@ -129,12 +129,8 @@ impl CellRun {
         start: i64,
         end: i64,
     ) -> impl Iterator<Item = (i64, &Distribution)> {
-        let rows = match self.starts.get(index..index + 2) {
-            Some(&[from, to]) => from as usize..to as usize,
-            _ => 0..0,
-        };
-        let minutes = self.minutes.get(rows.clone()).unwrap_or_default();
-        let cells = self.cells.get(rows).unwrap_or_default();
+        let rows = self.starts[index] as usize..self.starts[index + 1] as usize;
+        let (minutes, cells) = (&self.minutes[rows.clone()], &self.cells[rows]);
         let (from, to) =
             (minutes.partition_point(|m| *m < start), minutes.partition_point(|m| *m < end));
         let wanted = minutes.iter().zip(cells).take(to).skip(from);

@@ -37,7 +37,7 @@ impl Run {
             ..Self::default()
         };
         for (row, from) in order.iter().enumerate() {
-            let series = columns.series.get(*from as usize).map_or(0, |s| s.0);
+            let series = columns.series[*from as usize].0;
             if run.series.last() != Some(&series) {
                 run.series.push(series);
                 run.starts.push(row as u32);
@@ -97,14 +97,11 @@ impl Run {
 
     /// Returns the samples of the series at `index` of [`Self::series`].
     pub(crate) fn rows(&self, index: usize) -> SeriesRows<'_> {
-        let rows = match self.starts.get(index..index + 2) {
-            Some(&[start, end]) => start as usize..end as usize,
-            _ => 0..0,
-        };
+        let rows = self.starts[index] as usize..self.starts[index + 1] as usize;
         SeriesRows {
-            series: SeriesId(self.series.get(index).copied().unwrap_or_default()),
-            times: self.times.get(rows.clone()).unwrap_or_default(),
-            values: self.values.get(rows).unwrap_or_default(),
+            series: SeriesId(self.series[index]),
+            times: &self.times[rows.clone()],
+            values: &self.values[rows],
         }
     }
 }
@@ -114,11 +111,7 @@ impl<'a> SeriesRows<'a> {
     pub(crate) fn within(self, start: i64, end: i64) -> Self {
         let from = self.times.partition_point(|t| *t < start);
         let to = self.times.partition_point(|t| *t < end).max(from);
-        Self {
-            series: self.series,
-            times: self.times.get(from..to).unwrap_or_default(),
-            values: self.values.get(from..to).unwrap_or_default(),
-        }
+        Self { series: self.series, times: &self.times[from..to], values: &self.values[from..to] }
     }
 }
 
@@ -137,8 +130,8 @@ fn windows_of(times: &[i64]) -> Vec<i64> {
     windows
 }
 
-fn gather<T: Copy + Default>(column: &[T], order: &[u32]) -> Vec<T> {
-    order.iter().map(|i| column.get(*i as usize).copied().unwrap_or_default()).collect()
+fn gather<T: Copy>(column: &[T], order: &[u32]) -> Vec<T> {
+    order.iter().map(|row| column[*row as usize]).collect()
 }
 
 /// Returns the rows ordered by series and, within a series, by arrival: a radix sort with eleven
@@ -154,7 +147,7 @@ fn sorted_by_series(series: &[SeriesId]) -> Vec<u32> {
     let mut shift = 0;
     while shift < 32 && (max - min) >> shift > 0 {
         let digit = |row: u32| {
-            let id = series.get(row as usize).map_or(0, |s| s.0 - min);
+            let id = series[row as usize].0 - min;
             (id >> shift) as usize & ((1 << BITS) - 1)
         };
         let mut places = [0u32; 1 << BITS];

@@ -36,7 +36,7 @@ pub(super) fn execute(
     let slots = context.slots;
     Ok(result::assemble(context, stats, |group, bucket| {
         let slot = slots.slot(group, bucket);
-        (numbers.counts.get(slot).copied().unwrap_or(0) > 0).then(|| {
+        (numbers.counts[slot] > 0).then(|| {
             let value = |a: &Aggregation| numbers.value(*a, slot, context.seconds(bucket));
             context.query.aggregations.iter().map(value).collect()
         })
@@ -101,22 +101,20 @@ impl<'a> NumberAccumulator<'a> {
     }
 
     fn value(&self, aggregation: Aggregation, slot: usize, seconds: f64) -> f64 {
-        let sum = |divisor: f64| self.sums.get(slot).map_or(0.0, |sum| sum.divided_by(divisor));
-        let count = self.counts.get(slot).copied().unwrap_or(1);
+        let sum = |divisor: f64| self.sums[slot].divided_by(divisor);
         match aggregation {
-            Aggregation::Last => self.last.get(slot).map_or(0.0, |last| last.value),
-            Aggregation::Avg => sum(count as f64),
-            Aggregation::Min => self.min.get(slot).copied().unwrap_or(0.0),
-            Aggregation::Max => self.max.get(slot).copied().unwrap_or(0.0),
+            Aggregation::Last => self.last[slot].value,
+            Aggregation::Avg => sum(self.counts[slot] as f64),
+            Aggregation::Min => self.min[slot],
+            Aggregation::Max => self.max[slot],
             Aggregation::Rate => sum(seconds),
-            _ => sum(1.0),
+            Aggregation::Sum => sum(1.0),
+            other => panic!("gauges and counters have no {other:?}: the query was checked"),
         }
     }
 
     fn add_cell(&mut self, slot: usize, cell: &NumberCell, rank: u64) {
-        if let Some(count) = self.counts.get_mut(slot) {
-            *count += cell.count;
-        }
+        self.counts[slot] += cell.count;
         if let Some(sum) = self.sums.get_mut(slot) {
             sum.merge(&cell.sum);
         }
@@ -145,9 +143,7 @@ impl<'a> NumberAccumulator<'a> {
 
     /// Adds values of one series in one bucket.
     fn add_floats(&mut self, slot: usize, values: &[f64]) {
-        if let Some(count) = self.counts.get_mut(slot) {
-            *count += values.len() as u64;
-        }
+        self.counts[slot] += values.len() as u64;
         if let Some(sum) = self.sums.get_mut(slot) {
             values.iter().for_each(|v| sum.add(*v));
         }
@@ -159,9 +155,7 @@ impl<'a> NumberAccumulator<'a> {
 
     /// Adds decimals of one series in one bucket.
     fn add_integers(&mut self, slot: usize, integers: &[i64], scale: u8) {
-        if let Some(count) = self.counts.get_mut(slot) {
-            *count += integers.len() as u64;
-        }
+        self.counts[slot] += integers.len() as u64;
         if let Some(sum) = self.sums.get_mut(slot) {
             let unit = power_of_ten(SCALE_MAX - scale) as i128;
             for part in integers.chunks(INTEGERS_PER_SUM) {
@@ -187,12 +181,12 @@ impl<'a> NumberAccumulator<'a> {
             let (from, to) = (at - rows.first, stop - rows.first);
             let value = match rows.values {
                 Values::Floats(values) => {
-                    let values = values.get(from..to).unwrap_or_default();
+                    let values = &values[from..to];
                     self.add_floats(slot, values);
                     values.last().copied()
                 }
                 Values::Integers(values, scale) => {
-                    let values = values.get(from..to).unwrap_or_default();
+                    let values = &values[from..to];
                     self.add_integers(slot, values, scale);
                     values.last().map(|m| *m as f64 / power_of_ten(scale))
                 }
@@ -233,8 +227,8 @@ impl Values<'_> {
 
 fn values_of(page: &FloatPage, rows: std::ops::Range<usize>) -> Values<'_> {
     match page.scale {
-        Some(scale) => Values::Integers(page.integers.get(rows).unwrap_or_default(), scale),
-        None => Values::Floats(page.floats.get(rows).unwrap_or_default()),
+        Some(scale) => Values::Integers(&page.integers[rows], scale),
+        None => Values::Floats(&page.floats[rows]),
     }
 }
 

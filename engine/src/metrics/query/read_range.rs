@@ -103,7 +103,7 @@ impl ReadRange {
     pub(super) fn covered_ms(&self, bucket: TimeRange) -> i64 {
         let mut covered = bucket.intersect(self.range).len_ms();
         let first = self.coarse.partition_point(|part| part.range.end <= bucket.start);
-        let coarse = self.coarse.get(first..).unwrap_or_default();
+        let coarse = &self.coarse[first..];
         for part in coarse.iter().take_while(|part| part.range.start < bucket.end) {
             let Some(width) = self.cell_width_of(part) else { continue };
             let inside = part.range.intersect(bucket);

@@ -213,7 +213,7 @@ impl Aliases {
 
     fn index(&mut self, at: u32) {
         let Self { aliases, table, .. } = self;
-        let hash = |at: &u32| aliases.get(*at as usize).map_or(0, |alias| alias.low);
+        let hash = |at: &u32| aliases[*at as usize].low;
         table.insert_unique(hash(&at), at, hash);
     }
 

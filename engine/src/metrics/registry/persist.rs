@@ -218,6 +218,7 @@ pub(crate) fn load(store: &Store, registry: &Registry) -> Result<LoadedRegistry>
     let range = KeyRange::all();
     let gap = store.read_skipping_damage(Keyspace::Registry, &range, Caching::Bypass, visit)?;
     damaged.extend(gap.map(|gap| format!("registry: {}", gap.error)));
+    // Older versions stored neither: blocks and rows raise what is absent here.
     let next =
         |fact| store.number(fact).map(|next| u32::try_from(next.unwrap_or(0)).unwrap_or(u32::MAX));
     let past_dropped =

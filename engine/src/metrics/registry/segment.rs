@@ -92,17 +92,25 @@ pub(super) fn read_segment(row: &[u8]) -> CodecResult<Vec<SeriesDefined>> {
     let mut series = Vec::with_capacity(count);
     for ((delta, metric), tags) in ids.iter().zip(&metrics).zip(&counts) {
         id = id.wrapping_add(*delta);
+        let count =
+            usize::try_from(*tags).map_err(|_| CodecError::new("negative number of tags"))?;
         let tags = pairs
             .by_ref()
-            .take(usize::try_from(*tags).unwrap_or(0))
+            .take(count)
             .map(|(k, v)| Ok((string(k)?, string(v)?)))
             .collect::<CodecResult<Vec<_>>>()?;
+        if tags.len() < count {
+            return Err(CodecError::new("a series has fewer tags than it claims"));
+        }
         let tags = Tags::new(&tags).map_err(|e| CodecError::new(e.to_string()))?;
         series.push(SeriesDefined {
             id: SeriesId(small(id)?),
             metric: MetricId(small(*metric)?),
             tags,
         });
+    }
+    if pairs.next().is_some() {
+        return Err(CodecError::new("tags that belong to no series"));
     }
     Ok(series)
 }

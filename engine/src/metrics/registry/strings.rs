@@ -127,13 +127,16 @@ impl Strings {
 
 impl StringPage {
     fn start_of(&self, slot: usize) -> usize {
-        slot.checked_sub(1).and_then(|before| self.ends.get(before)).map_or(0, |end| *end as usize)
+        slot.checked_sub(1).map_or(0, |before| self.ends[before] as usize)
     }
 
     fn get(&self, slot: usize) -> &str {
         let start = self.start_of(slot);
-        let end = self.ends.get(slot).map_or(start, |end| *end as usize);
-        self.buffer.get(start..end).unwrap_or_default()
+        let end = self.ends[slot] as usize;
+        let Some(string) = self.buffer.get(start..end) else {
+            panic!("a string at {start}..{end} is outside its page or cuts a character");
+        };
+        string
     }
 
     /// Replaces the string of a slot, or appends one.
@@ -144,7 +147,7 @@ impl StringPage {
             self.uses.push(0);
         }
         let start = self.start_of(slot);
-        let end = self.ends.get(slot).map_or(start, |end| *end as usize);
+        let end = self.ends[slot] as usize;
         self.buffer.replace_range(start..end, string);
         for at in self.ends.iter_mut().skip(slot) {
             *at = *at - (end - start) as u32 + string.len() as u32;

@@ -107,8 +107,7 @@ impl SeriesTable {
 
 impl Leaf {
     fn start_of(&self, at: usize) -> usize {
-        let before = at.checked_sub(1).and_then(|before| self.entries.get(before));
-        before.map_or(0, |entry| entry.end as usize)
+        at.checked_sub(1).map_or(0, |before| self.entries[before].end as usize)
     }
 
     /// Returns the bytes on the heap.

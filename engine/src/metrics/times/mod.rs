@@ -8,6 +8,12 @@
 //! page is written in the same batch as the first block that refers to it, and deleted when no
 //! block refers to it any more ([`sweep`]).
 
+// A number that loses bits on its way to or from disk is silent corruption. Tests may cast.
+#![cfg_attr(
+    not(test),
+    deny(clippy::cast_possible_truncation, clippy::cast_possible_wrap, clippy::cast_sign_loss)
+)]
+
 mod page;
 mod pages;
 mod sweep;

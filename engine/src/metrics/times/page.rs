@@ -8,6 +8,7 @@
 //! ```
 
 use super::vectors::{Times, TimesCache, Vectors, encode as encode_vectors};
+use crate::cast::{length, to_u32};
 use crate::codec::bytes::{Reader, put_varint};
 use crate::codec::frame::{self, FrameKind};
 use crate::codec::integers::{self, Effort, IntegerColumn};
@@ -78,7 +79,8 @@ pub(super) fn prefix(TimePageGroup { window, of_compacted_set }: TimePageGroup) 
     let mut prefix = [0; 10];
     let (start, rest) = prefix.split_at_mut(8);
     start.copy_from_slice(&window.start.0.to_be_bytes());
-    let hours = (window.len_ms() / Interval::HOUR.ms()) as u8;
+    // No window is that long: a group of a corrupt one has no pages.
+    let hours = u8::try_from(window.len_ms() / Interval::HOUR.ms()).unwrap_or(u8::MAX);
     rest.copy_from_slice(&[hours, u8::from(of_compacted_set)]);
     prefix
 }
@@ -111,8 +113,8 @@ impl TimePage {
     /// Adds a vector and returns its index.
     pub(super) fn push(&mut self, times: &[i64]) -> u32 {
         self.times.extend_from_slice(times);
-        self.ends.push(self.times.len() as u32);
-        self.ends.len() as u32 - 1
+        self.ends.push(to_u32(self.times.len()));
+        to_u32(self.ends.len()) - 1
     }
 
     pub(super) fn is_full(&self) -> bool {
@@ -136,7 +138,7 @@ impl TimePage {
 
     /// Returns the vectors with their indices.
     pub(super) fn vectors(&self) -> impl Iterator<Item = (u32, &[i64])> {
-        (0..self.ends.len() as u32).filter_map(|place| Some((place, self.vector(place)?)))
+        (0..to_u32(self.ends.len())).filter_map(|place| Some((place, self.vector(place)?)))
     }
 
     /// Returns the size in memory, in bytes.
@@ -148,7 +150,7 @@ impl TimePage {
         let mut out = Vec::new();
         let mark = frame::begin(&mut out, FrameKind::Times, VERSION);
         put_varint(&mut out, self.ends.len() as u64);
-        let lengths: Vec<i64> = self.vectors().map(|(_, times)| times.len() as i64).collect();
+        let lengths: Vec<i64> = self.vectors().map(|(_, times)| length(times.len())).collect();
         integers::encode(&lengths, effort, &mut out)?;
         encode_vectors(self.vectors().map(|(_, times)| times), effort, &mut out)?;
         frame::close(&mut out, mark);
@@ -180,7 +182,7 @@ impl TimePage {
                     page.times.extend((0..len).map(|row| regular.at(row)));
                 }
             }
-            page.ends.push(page.times.len() as u32);
+            page.ends.push(to_u32(page.times.len()));
         }
         Ok(page)
     }

@@ -12,6 +12,7 @@
 //! residuals: integers, one per row of every vector that is not regular
 //! ```
 
+use crate::cast::length;
 use crate::codec::bytes::Reader;
 use crate::codec::integers::{self, Effort, IntegerColumn};
 use crate::codec::{CodecError, CodecResult};
@@ -71,9 +72,9 @@ fn fit(times: &[i64], residuals: &mut Vec<i64>) -> (i64, i64) {
     }
     let last = times.last().copied().unwrap_or(first);
     // Rounded to nearest, so that jitter of the first and last time does not skew the step.
-    let gaps = times.len() as i64 - 1;
+    let gaps = length(times.len()) - 1;
     let grid_step = (last - first + gaps / 2) / gaps;
-    let grid = || times.iter().enumerate().map(|(i, t)| t - first - i as i64 * grid_step);
+    let grid = || times.iter().enumerate().map(|(i, t)| t - first - length(i) * grid_step);
     let mut gaps: Vec<i64> = times.windows(2).map(|w| w[1] - w[0]).collect();
     let middle = gaps.len() / 2;
     let walk_step = *gaps.select_nth_unstable(middle).1;
@@ -188,8 +189,11 @@ impl<'a> Vectors<'a> {
                 *decoded = Some(index);
             }
             let first = index * page_rows;
-            let slice = residuals.get(from.max(first) - first..(to - first).min(residuals.len()));
-            out.extend_from_slice(slice.unwrap_or_default());
+            let rows = from.max(first) - first..(to - first).min(residuals.len());
+            let residuals = residuals.get(rows);
+            out.extend_from_slice(
+                residuals.ok_or_else(|| CodecError::new("a page of times has too few rows"))?,
+            );
         }
         match vector.shape {
             GRID => {
@@ -240,8 +244,8 @@ impl Times<'_> {
     #[inline]
     pub(crate) fn at(&self, i: usize) -> i64 {
         match *self {
-            Times::Regular { start, step, .. } => start.wrapping_add(step.wrapping_mul(i as i64)),
-            Times::List(times) => times.get(i).copied().unwrap_or(i64::MAX),
+            Times::Regular { start, step, .. } => start.wrapping_add(step.wrapping_mul(length(i))),
+            Times::List(times) => times[i],
         }
     }
 
@@ -269,12 +273,12 @@ impl Times<'_> {
     #[inline]
     pub(crate) fn lower_bound_from(&self, from: usize, time: i64) -> usize {
         let Times::List(times) = *self else { return self.lower_bound(time) };
-        let rest = times.get(from..).unwrap_or_default();
+        let rest = &times[from..];
         let mut reach = 1;
         while rest.get(reach).is_some_and(|t| *t < time) {
             reach *= 2;
         }
-        let near = rest.get(..(reach + 1).min(rest.len())).unwrap_or_default();
+        let near = &rest[..(reach + 1).min(rest.len())];
         from + near.partition_point(|t| *t < time)
     }
 }

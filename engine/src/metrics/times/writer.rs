@@ -169,7 +169,7 @@ pub(super) fn hash(times: &[i64]) -> u128 {
         for (slot, time) in bytes.as_chunks_mut().0.iter_mut().zip(chunk) {
             *slot = time.to_le_bytes();
         }
-        hasher.update(bytes.get(..chunk.len() * 8).unwrap_or_default());
+        hasher.update(&bytes[..chunk.len() * 8]);
     }
     hasher.digest128()
 }

@@ -2,11 +2,11 @@
 
 use super::shape::Shapes;
 use super::split::{Leaf, LeafKind, split};
+use crate::cast::to_u32;
 use crate::codec::CodecResult;
 use crate::codec::floats;
 use crate::codec::integers::{self, Effort};
 use crate::codec::runs::Runs;
-use crate::events::block::cast::to_u32;
 use crate::events::block::header::{SectionKind, Sections};
 use crate::events::block::interning;
 use crate::events::block::string_pages::StringPacker;

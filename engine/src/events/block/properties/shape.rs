@@ -3,8 +3,8 @@
 use hashbrown::{HashMap, HashSet};
 
 use super::split::{Leaf, LeafKind};
+use crate::cast::to_u32;
 use crate::codec::{CodecError, CodecResult};
-use crate::events::block::cast::to_u32;
 use crate::events::block::memory::InMemory;
 use crate::limits::{EVENT_PROPERTY_COLUMNS_MAX, PROPERTIES_NESTING_MAX};
 use crate::model::float_to_string;
