@@ -1,0 +1,249 @@
+//! The client against receivers that misbehave, on real sockets.
+
+use std::collections::HashMap;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::mpsc;
+
+use super::resolve::Resolver;
+use super::*;
+
+/// Longer than any test takes.
+const LONG: Duration = Duration::from_secs(60);
+
+/// A receiver on the loopback interface: it answers each request with the next of the given
+/// responses, and reports the requests.
+struct Receiver {
+    address: SocketAddr,
+    requests: mpsc::UnboundedReceiver<String>,
+}
+
+impl Receiver {
+    async fn answering(responses: Vec<String>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        let (sender, requests) = mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            for response in responses {
+                let (mut stream, _) = listener.accept().await.unwrap();
+                sender.send(read_request(&mut stream).await).unwrap();
+                stream.write_all(response.as_bytes()).await.unwrap();
+            }
+        });
+        Self { address, requests }
+    }
+
+    fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.address)
+    }
+}
+
+/// Reads the head of a request and a body of the announced length.
+async fn read_request(stream: &mut TcpStream) -> String {
+    let mut text = String::new();
+    let mut buffer = [0; 4_096];
+    loop {
+        let read = stream.read(&mut buffer).await.unwrap();
+        text.push_str(std::str::from_utf8(&buffer[..read]).unwrap());
+        let Some((head, body)) = text.split_once("\r\n\r\n") else { continue };
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+        if read == 0 || body.len() >= length.map_or(0, |text| text.parse().unwrap()) {
+            return text;
+        }
+    }
+}
+
+fn policy(allow: &[&str]) -> OutboundPolicy {
+    let allow = allow.iter().map(|text| Cidr::parse(text).unwrap()).collect();
+    OutboundPolicy::new(&OutboundSettings { allow })
+}
+
+fn client() -> OutboundClient {
+    OutboundClient::new(policy(&["127.0.0.0/8"])).unwrap()
+}
+
+fn request(client: &OutboundClient, url: &str) -> OutboundRequest {
+    OutboundRequest {
+        method: Method::POST,
+        url: OutboundUrl::parse(url, client.policy()).unwrap(),
+        headers: HeaderMap::from_iter([
+            (http::header::AUTHORIZATION, HeaderValue::from_static("Bearer planted")),
+            (http::header::CONTENT_TYPE, HeaderValue::from_static("application/json")),
+            (http::header::ACCEPT, HeaderValue::from_static("*/*")),
+        ]),
+        body: Bytes::from_static(b"{\"a\":1}"),
+        redirects: Redirects::Follow(5),
+        response_bytes_max: 64 << 10,
+        timeout: LONG,
+    }
+}
+
+fn ok(body: &str) -> String {
+    format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len())
+}
+
+fn redirect(status: u16, location: &str) -> String {
+    format!("HTTP/1.1 {status} Moved\r\nlocation: {location}\r\ncontent-length: 0\r\n\r\n")
+}
+
+#[tokio::test]
+async fn a_request_arrives_as_it_was_given() {
+    let mut receiver = Receiver::answering(vec![ok("fine")]).await;
+    let client = client();
+    let answer = client.send(request(&client, &receiver.url("/hook?a=b"))).await.unwrap();
+    assert_eq!((answer.status, &*answer.body), (StatusCode::OK, &b"fine"[..]));
+    assert!(!answer.is_truncated);
+    let sent = receiver.requests.recv().await.unwrap();
+    assert!(sent.starts_with("POST /hook?a=b HTTP/1.1\r\n"), "{sent}");
+    assert!(sent.contains(&format!("host: {}\r\n", receiver.address)), "{sent}");
+    assert!(sent.contains("authorization: Bearer planted\r\n"), "{sent}");
+    assert!(sent.contains("user-agent: telltale/"), "{sent}");
+    assert!(sent.ends_with("{\"a\":1}"), "{sent}");
+}
+
+#[tokio::test]
+async fn redirects_are_followed_as_their_status_says() {
+    for (status, method, has_body) in
+        [(302, "GET", false), (303, "GET", false), (307, "POST", true)]
+    {
+        let mut receiver = Receiver::answering(vec![redirect(status, "/next"), ok("there")]).await;
+        let client = client();
+        let answer = client.send(request(&client, &receiver.url("/first"))).await.unwrap();
+        assert_eq!(answer.url.as_str(), receiver.url("/next"));
+        let _first = receiver.requests.recv().await.unwrap();
+        let second = receiver.requests.recv().await.unwrap();
+        assert!(second.starts_with(&format!("{method} /next ")), "{second}");
+        assert_eq!(second.ends_with("{\"a\":1}"), has_body, "{second}");
+        assert!(second.contains("Bearer planted"), "the same origin: {second}");
+    }
+}
+
+#[tokio::test]
+async fn another_origin_gets_no_secrets() {
+    let mut other = Receiver::answering(vec![ok("there")]).await;
+    let first = Receiver::answering(vec![redirect(307, &other.url("/x"))]).await;
+    let client = client();
+    client.send(request(&client, &first.url("/"))).await.unwrap();
+    let sent = other.requests.recv().await.unwrap();
+    assert!(!sent.contains("planted") && sent.contains("accept: */*"), "{sent}");
+}
+
+#[tokio::test]
+async fn redirects_to_forbidden_addresses_and_endless_ones_are_refused() {
+    for location in
+        ["http://10.0.0.1/", "http://169.254.169.254/", "//[::1]/", "file:///etc/passwd"]
+    {
+        let receiver = Receiver::answering(vec![redirect(302, location)]).await;
+        let client = client();
+        let refused = client.send(request(&client, &receiver.url("/"))).await.unwrap_err();
+        assert!(matches!(refused, OutboundError::Redirect(_)), "{location}: {refused}");
+        assert!(!refused.is_temporary());
+    }
+    let receiver = Receiver::answering(vec![redirect(302, "/again"); 7]).await;
+    let client = client();
+    let endless = client.send(request(&client, &receiver.url("/"))).await.unwrap_err();
+    assert!(matches!(endless, OutboundError::TooManyRedirects(5)), "{endless}");
+    let receiver = Receiver::answering(vec![redirect(302, "http://10.0.0.1/")]).await;
+    let unfollowed =
+        OutboundRequest { redirects: Redirects::Return, ..request(&client, &receiver.url("/")) };
+    assert_eq!(client.send(unfollowed).await.unwrap().status, StatusCode::FOUND);
+}
+
+#[tokio::test]
+async fn one_forbidden_address_of_a_name_refuses_all_and_what_was_checked_is_dialled() {
+    let mut receiver = Receiver::answering(vec![ok("fine")]).await;
+    let port = receiver.address.port();
+    let known = |addresses: &[&str]| {
+        let parsed: Vec<IpAddr> = addresses.iter().map(|text| text.parse().unwrap()).collect();
+        Resolver::Fixed(HashMap::from([("hook.example".to_owned(), parsed)]))
+    };
+    let url = format!("http://hook.example:{port}/");
+    for (addresses, is_special) in
+        [(&["127.0.0.1", "10.0.0.1"][..], true), (&["169.254.169.254"], true), (&[], false)]
+    {
+        let client = client().resolving(known(addresses));
+        let refused = client.send(request(&client, &url)).await.unwrap_err();
+        assert_eq!(matches!(refused, OutboundError::Special { .. }), is_special, "{refused}");
+    }
+    let client = client().resolving(known(&["127.0.0.1"]));
+    client.send(request(&client, &url)).await.unwrap();
+    let sent = receiver.requests.recv().await.unwrap();
+    assert!(sent.contains(&format!("host: hook.example:{port}\r\n")), "{sent}");
+}
+
+#[tokio::test]
+async fn a_receiver_that_hangs_or_drips_is_left_after_the_timeout() {
+    for beginning in ["", "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\na"] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let client = client();
+        let timeout = Duration::from_millis(100);
+        let request = OutboundRequest { timeout, ..request(&client, &url) };
+        let hanging = async {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            read_request(&mut stream).await;
+            stream.write_all(beginning.as_bytes()).await.unwrap();
+            // The client closes the connection.
+            let mut rest = Vec::new();
+            stream.read_to_end(&mut rest).await.map(|read| read == 0)
+        };
+        let (outcome, closed) = tokio::join!(client.send(request), hanging);
+        let late = outcome.unwrap_err();
+        assert!(matches!(late, OutboundError::TimedOut(_)) && late.is_temporary(), "{late}");
+        // A reset counts, too.
+        assert!(closed.unwrap_or(true));
+    }
+}
+
+#[tokio::test]
+async fn an_endless_response_is_cut() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let client = client();
+    let endless = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        read_request(&mut stream).await;
+        let head = "HTTP/1.1 200 OK\r\ncontent-length: 10000000000\r\n\r\n";
+        stream.write_all(head.as_bytes()).await.unwrap();
+        let mut sent = 0_u64;
+        while stream.write_all(&[b'x'; 16 << 10]).await.is_ok() {
+            sent += 16 << 10;
+        }
+        sent
+    };
+    let (answer, sent) = tokio::join!(client.send(request(&client, &url)), endless);
+    let answer = answer.unwrap();
+    assert_eq!((answer.body.len(), answer.is_truncated), (64 << 10, true));
+    assert!(sent < 100 << 20, "{sent} bytes until the connection was closed");
+}
+
+#[tokio::test]
+async fn what_is_no_http_or_has_no_end_of_headers_is_an_error() {
+    let long = format!("HTTP/1.1 200 OK\r\n{}", "a: b\r\n".repeat(100_000));
+    for answer in ["SSH-2.0-OpenSSH_9.2\r\n".to_owned(), "\0\u{1}".repeat(100), long, String::new()]
+    {
+        let receiver = Receiver::answering(vec![answer]).await;
+        let client = client();
+        let failed = client.send(request(&client, &receiver.url("/"))).await.unwrap_err();
+        assert!(matches!(failed, OutboundError::Http(_)), "{failed}");
+        assert!(!failed.to_string().contains("SSH"), "nothing of the answer is shown");
+    }
+    let closed = TcpListener::bind("127.0.0.1:0").await.unwrap().local_addr().unwrap();
+    let client = client();
+    let refused = client.send(request(&client, &format!("http://{closed}/"))).await.unwrap_err();
+    assert!(matches!(refused, OutboundError::Connect { .. }), "{refused}");
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("https://{}/", listener.local_addr().unwrap());
+    let plain = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        stream.write_all(b"220 plain text\r\n").await.unwrap();
+    };
+    let (failed, ()) = tokio::join!(client.send(request(&client, &url)), plain);
+    let failed = failed.unwrap_err();
+    assert!(matches!(failed, OutboundError::Tls { .. }), "{failed}");
+}

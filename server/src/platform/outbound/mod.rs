@@ -1,0 +1,31 @@
+//! Requests that the server sends to addresses which its users chose: webhooks, monitors, pages,
+//! repositories.
+//!
+//! A user must not reach through the server what only the server can reach: its loopback
+//! interface, the private network, the metadata service of a cloud. The address that is dialled is
+//! therefore the one that was checked: `target` checks the text, `resolve` every address of the
+//! name by the `policy`, `client` dials one of these, and does the same for every redirect.
+
+mod cidr;
+mod client;
+mod error;
+mod host_slots;
+mod policy;
+mod request;
+mod resolve;
+mod settings;
+mod special;
+mod target;
+mod tls;
+
+pub use cidr::Cidr;
+pub use client::OutboundClient;
+pub use error::OutboundError;
+pub use policy::{OutboundPolicy, SpecialAddress};
+pub use request::{OutboundRequest, OutboundResponse, Redirects};
+pub use settings::OutboundSettings;
+pub use special::{SpecialRange, special_range};
+pub use target::{OutboundUrl, OutboundUrlError};
+
+#[cfg(test)]
+mod client_tests;

@@ -1,0 +1,53 @@
+//! What is sent, and what comes back.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::{HeaderMap, Method, StatusCode};
+
+use super::target::OutboundUrl;
+
+/// A request to an address that a user chose.
+#[derive(Clone, Debug)]
+pub struct OutboundRequest {
+    /// The method.
+    pub method: Method,
+    /// The URL.
+    pub url: OutboundUrl,
+    /// Headers besides `Host`, `Content-Length` and `User-Agent`.
+    pub headers: HeaderMap,
+    /// The body.
+    pub body: Bytes,
+    /// What happens with redirects.
+    pub redirects: Redirects,
+    /// Maximum bytes of the response's body that are kept; the rest is not read.
+    pub response_bytes_max: usize,
+    /// Limit of the time from the name server to the end of the response, redirects and the wait
+    /// for other requests to the same host included.
+    pub timeout: Duration,
+}
+
+/// What happens when a response is a redirect.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Redirects {
+    /// It is the response.
+    Return,
+    /// It is followed, at most so many times; each URL is checked like the first. Another origin
+    /// gets no headers of the request but `Accept`.
+    Follow(usize),
+}
+
+/// A response.
+#[derive(Clone, Debug)]
+pub struct OutboundResponse {
+    /// The status.
+    pub status: StatusCode,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body, or its beginning.
+    pub body: Bytes,
+    /// Whether the body is longer than what was kept.
+    pub is_truncated: bool,
+    /// The URL that was fetched last.
+    pub url: OutboundUrl,
+}
