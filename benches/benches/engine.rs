@@ -103,7 +103,7 @@ fn replay(c: &mut Criterion) {
     let engine = open(dir.path(), large.clone());
     let ids = series(&engine, "cpu", 1_000);
     let mut tick = 0;
-    while engine.stats().log_bytes < 512 << 20 {
+    while engine.stats().log_bytes.is_some_and(|bytes| bytes < 512 << 20) {
         for _ in 0..100 {
             let mut batch = PointBatch::default();
             (tick..tick + 10).for_each(|tick| fill(&mut batch, &ids, tick, 1_000));

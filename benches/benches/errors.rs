@@ -11,8 +11,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use telltale_benches::bench_server::BenchServer;
 use telltale_benches::data::options;
 use telltale_engine::Engine;
-use telltale_server::areas::errors::examine;
-use telltale_server::http::ErrorSettings;
+use telltale_server::areas::errors::{ErrorSettings, examine};
 
 /// The number of groups in the lists.
 const GROUPS: usize = 100_000;

@@ -63,5 +63,8 @@ fn main() {
     );
     println!("after sealing them            {} B", each(resident().saturating_sub(before)));
     println!("registry, as accounted        {} B", each(stats.registry_bytes));
-    println!("on disk                       {} B, points included", each(stats.disk_bytes));
+    println!(
+        "on disk                       {} B, points included",
+        each(stats.disk_bytes.unwrap())
+    );
 }

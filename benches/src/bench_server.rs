@@ -4,10 +4,11 @@ use std::net::SocketAddr;
 use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 
-use telltale_engine::Engine;
+use telltale_engine::{Engine, Memory};
 use telltale_server::app::App;
 use telltale_server::areas;
-use telltale_server::http::{self, Listener, Server, Settings};
+use telltale_server::config::Config;
+use telltale_server::http::{self, Listener, Server};
 use telltale_server::platform::keys::KeyString;
 use telltale_server::platform::quota::{Quota, Quotas};
 use telltale_server::platform::ticks::Ticks;
@@ -42,9 +43,10 @@ impl BenchServer {
                     single: Quota::Unlimited,
                     other: Quota::Unlimited,
                 };
-                let settings = Settings { quotas: unlimited, ..Settings::default() };
+                let config = Config { limits: unlimited, ..Config::default() };
+                let settings = config.http_settings(&Memory::unlimited());
                 let (clock, ticks) = (telltale_engine::Clock::system(), Ticks::system());
-                let app = App::new(engine, clock.clone(), ticks.clone(), &settings);
+                let app = App::new(engine, clock.clone(), ticks.clone(), &config);
                 let server = Server::new(settings, clock, ticks, areas::routes());
                 let (Ok(app), Ok(server)) = (app, server) else { panic!("no server") };
                 let Ok(key) = KEY.parse::<KeyString>() else { panic!("the key is malformed") };

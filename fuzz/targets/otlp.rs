@@ -6,8 +6,8 @@ use std::sync::{Arc, OnceLock};
 
 use libfuzzer_sys::fuzz_target;
 use telltale_engine::{Engine, Maintenance, Options, TimestampMs};
+use telltale_server::areas::bulk::OtlpSettings;
 use telltale_server::areas::bulk::{Encoding, resolve_export};
-use telltale_server::http::OtlpAttributes;
 
 /// 2026-01-02T03:04:05Z.
 const NOW: TimestampMs = TimestampMs(1_767_323_045_000);
@@ -36,7 +36,7 @@ fuzz_target!(|input: &[u8]| {
     let encoding = if *encoding == b'{' { Encoding::Json } else { Encoding::Protobuf };
     // A body that starts like JSON is JSON as a whole.
     let body = if encoding == Encoding::Json { input } else { body };
-    let chosen = Arc::new(OtlpAttributes::default());
+    let chosen = Arc::new(OtlpSettings::default());
     let Ok((points, outcome)) = resolve_export(engine(), body, encoding, NOW, &chosen) else {
         return;
     };

@@ -11,11 +11,12 @@ use parking_lot::Mutex;
 use telltale_engine::{Cancellation, Clock, Engine, TimestampMs, Write, Written};
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::areas::bulk::Families;
-use crate::areas::errors::Ledger;
-use crate::http::{ApiError, ApiResult, ErrorCode, OtlpAttributes, Settings};
+use crate::areas::bulk::{Families, OtlpSettings};
+use crate::areas::errors::{Ledger, LedgerLimits};
+use crate::config::Config;
+use crate::http::{ApiError, ApiResult, ErrorCode};
 use crate::jobs::{Jobs, JobsError};
-use crate::limits::{BULK_WRITE_POINTS_MAX, JSON_SCRATCH_BYTES_MAX, OVERLOADED_RETRY_SECONDS};
+use crate::limits::{JSON_SCRATCH_BYTES_MAX, OVERLOADED_RETRY_SECONDS};
 use crate::platform::ids::Ids;
 use crate::platform::keys::{KeyError, Keys};
 use crate::platform::ticks::Ticks;
@@ -37,7 +38,7 @@ pub struct App {
     query_slots: Arc<Semaphore>,
     query_timeout: Duration,
     widget_timeout: Duration,
-    otlp_attributes: Arc<OtlpAttributes>,
+    otlp: Arc<OtlpSettings>,
     bulk_write_points_max: usize,
     began: TimestampMs,
 }
@@ -70,38 +71,42 @@ impl App {
         engine: Engine,
         clock: Clock,
         ticks: Ticks,
-        settings: &Settings,
+        config: &Config,
     ) -> Result<Arc<Self>, AppError> {
         for _ in 0..HEALINGS_MAX {
-            match Self::read(engine.clone(), clock.clone(), ticks.clone(), settings) {
+            match Self::read(engine.clone(), clock.clone(), ticks.clone(), config) {
                 // Damaged tables are repaired, or removed and reported: the rest is served.
                 Err(_) if engine.heal()? => {}
                 outcome => return outcome,
             }
         }
-        Self::read(engine, clock, ticks, settings)
+        Self::read(engine, clock, ticks, config)
     }
 
     fn read(
         engine: Engine,
         clock: Clock,
         ticks: Ticks,
-        settings: &Settings,
+        config: &Config,
     ) -> Result<Arc<Self>, AppError> {
         let ids = Arc::new(Ids::new(clock.clone())?);
         let of_jobs = Arc::clone(&ids);
-        let jobs =
-            Jobs::open(engine.clone(), clock.clone(), ticks.clone(), of_jobs, settings.jobs)?;
-        let keys = Keys::load(engine.clone(), clock.clone(), ticks, settings.quotas)?;
+        let jobs = Jobs::open(engine.clone(), clock.clone(), ticks.clone(), of_jobs, config.jobs)?;
+        let keys = Keys::load(engine.clone(), clock.clone(), ticks, config.limits)?;
         let of_errors = Arc::clone(&ids);
-        let errors = Ledger::open(engine.clone(), clock.clone(), of_errors, &settings.errors)?;
+        let limits = LedgerLimits {
+            users_bytes_max: usize::try_from(config.plan.error_users).unwrap_or(usize::MAX),
+            retention: config.retention.events.duration(),
+        };
+        let errors =
+            Ledger::open(engine.clone(), clock.clone(), of_errors, &config.errors, limits)?;
         Ok(Arc::new(Self {
             ids,
-            query_slots: Arc::new(Semaphore::new(settings.queries_at_once_max.max(1))),
-            query_timeout: settings.query_timeout,
-            widget_timeout: Duration::from_millis(settings.widget_timeout_ms),
-            otlp_attributes: Arc::new(settings.otlp_attributes.clone()),
-            bulk_write_points_max: settings.bulk_write_points_max.clamp(1, BULK_WRITE_POINTS_MAX),
+            query_slots: Arc::new(Semaphore::new(config.http.queries_at_once().max(1))),
+            query_timeout: config.http.query_timeout.duration(),
+            widget_timeout: Duration::from_millis(config.dashboards.widget_timeout_ms),
+            otlp: Arc::new(config.otlp.clone()),
+            bulk_write_points_max: config.bulk_write_points(),
             began: clock.now(),
             engine,
             clock,
@@ -162,8 +167,8 @@ impl App {
 
     /// Returns the OTLP resource and scope attributes that become tags, in addition to those of
     /// data points.
-    pub fn otlp_attributes(&self) -> &Arc<OtlpAttributes> {
-        &self.otlp_attributes
+    pub fn otlp(&self) -> &Arc<OtlpSettings> {
+        &self.otlp
     }
 
     /// Returns the maximum number of samples of a bulk body per write.

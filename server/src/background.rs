@@ -1,4 +1,4 @@
-//! All background work of the server: what runs, how often, and what it does.
+//! Runs the sweeps of all areas, and the server's own: its metrics and its memory account.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -7,15 +7,15 @@ use telltale_engine::{Clock, Memory, MemoryOwner};
 use tokio::sync::watch;
 
 use crate::app::App;
-use crate::areas::jobs::{TRIM_DEAD, TrimDead, trim_dead};
+use crate::areas;
 use crate::http::{LATENCY_BOUNDS_US, RouteCounts, Server, Telemetry};
-use crate::jobs::JobsError;
-use crate::jobs::work::WorkerPool;
 use crate::limits;
 use crate::platform::self_metrics::{RequestCounts, RouteCount, SelfMetrics};
 use crate::platform::sweeps::{self, Sweep};
 use crate::platform::{allocator, process};
 
+/// How often the metrics of the server itself are written.
+const HEALTH_PERIOD: Duration = Duration::from_secs(10);
 /// How late a sweep may run.
 const PAUSE: Duration = Duration::from_millis(500);
 
@@ -48,50 +48,16 @@ fn memory_sweep(server: Arc<Server>, app: Arc<App>) -> Sweep {
 fn sweeps(server: &Arc<Server>, app: &Arc<App>) -> Vec<Sweep> {
     let counted = Arc::clone(server);
     let mut health = SelfMetrics::new(app.engine().clone(), move || requests(counted.telemetry()));
-    let keyed = Arc::clone(app);
-    let (history, sampled, trimmed) = (Arc::clone(app), Arc::clone(app), Arc::clone(app));
-    let key_use = Duration::from_secs(limits::KEY_USE_SECONDS);
-    let [counted_errors, deleted, crowded, aged] = [(), (), (), ()].map(|()| Arc::clone(app));
-    let store = Duration::from_secs(limits::ERRORS_STORE_SECONDS);
-    let delete = Duration::from_secs(limits::ERRORS_DELETE_SECONDS);
-    let room = Duration::from_secs(limits::ERRORS_LIMIT_SECONDS);
-    let trim = Duration::from_secs(limits::ERRORS_TRIM_SECONDS);
-    vec![
-        Sweep::new("self_metrics", Duration::from_secs(10), move |now| health.write(now)),
-        Sweep::new("jobs_history", Duration::from_secs(1), move |now| {
-            history.jobs().write_history(now)
-        }),
-        Sweep::new("jobs_sample", Duration::from_secs(10), move |now| {
-            sampled.jobs().sample(now).map_err(JobsError::into_engine)
-        }),
-        Sweep::new("jobs_trim_dead", Duration::from_secs(3_600), move |_| {
-            let handed_in = TRIM_DEAD.enqueue_once(trimmed.jobs(), &TrimDead {}, TRIM_DEAD.class);
-            handed_in.map(drop).map_err(JobsError::into_engine)
-        }),
-        Sweep::new("key_use", key_use, move |_| keyed.keys().store_last_used()),
-        Sweep::new("errors_delete", delete, move |_| deleted.errors().delete_events()),
-        Sweep::new("errors_room", room, move |_| crowded.errors().make_room()),
-        Sweep::new("errors_trim", trim, move |_| aged.errors().trim()),
-        Sweep::new("errors_store", store, move |_| counted_errors.errors().store()),
-    ]
-}
-
-/// Returns the work that this process runs as jobs, and how many jobs of each queue run
-/// concurrently.
-pub(crate) fn workshop(app: &Arc<App>) -> WorkerPool {
-    let jobs = Arc::clone(app.jobs());
-    WorkerPool::new().queue(TRIM_DEAD.queue, 2).on(&TRIM_DEAD, move |TrimDead {}| {
-        let jobs = Arc::clone(&jobs);
-        async move { trim_dead(&jobs).await }
-    })
+    let mut sweeps = areas::sweeps(app);
+    sweeps.push(Sweep::new("self_metrics", HEALTH_PERIOD, move |now| health.write(now)));
+    sweeps
 }
 
 /// Updates the memory account with the sizes of the server's areas.
 fn hold_memory(server: &Server, app: &App) {
     let memory = app.engine().memory();
     memory.hold(MemoryOwner::Connections, server.telemetry().connection_bytes());
-    memory.hold(MemoryOwner::Jobs, app.jobs().figures().waiting_bytes());
-    memory.hold(MemoryOwner::Errors, app.errors().memory_bytes());
+    areas::memory(app).into_iter().for_each(|(owner, bytes)| memory.hold(owner, bytes));
 }
 
 /// Updates the memory account with the resident memory of the process, if the system reports it,

@@ -78,7 +78,7 @@ pub const BULK_WRITE_POINTS_MAX: usize = 1 << 20;
 /// including its log record, at 256 MiB.
 pub const MEMORY_BYTES_PER_BULK_POINT: u64 = 1 << 10;
 /// Samples that a part of a bulk body may have, however small `memory.limit` is.
-pub const BULK_WRITE_POINTS_MIN: u64 = 1 << 16;
+pub const BULK_WRITE_POINTS_MIN: usize = 1 << 16;
 /// Samples of a part after which its memory is first counted while it is parsed, and then each time
 /// the number doubles.
 pub const BULK_STEP_POINTS_MIN: usize = 1 << 14;
@@ -182,8 +182,6 @@ pub const LEFTOVER_MS: u64 = 500;
 pub const RESERVE_BODY_MS: u64 = 2_000;
 /// Milliseconds between attempts to accept a connection after the system ran out of sockets.
 pub const ACCEPT_PAUSE_MS: u64 = 100;
-/// Seconds between writes of the last use of keys: a write per request would be too expensive.
-pub const KEY_USE_SECONDS: u64 = 60;
 
 /// Characters of a queue's name. Part of the HTTP contract.
 pub const QUEUE_NAME_CHARS_MAX: usize = 128;
@@ -365,16 +363,8 @@ pub const ERRORS_DEFERRED_BYTES_MAX: usize = 8 << 20;
 pub const ERROR_NOTE_CHARS_MAX: usize = 1_000;
 /// Milliseconds that an ignore may last: ten years, practically for ever.
 pub const ERROR_IGNORE_MS_MAX: i64 = 3_650 * 24 * 60 * 60 * 1_000;
-/// Seconds between writes of the state of groups: what a start after a crash has to recompute.
-pub const ERRORS_STORE_SECONDS: u64 = 1;
-/// Seconds between checks for groups whose events are to be deleted.
-pub const ERRORS_DELETE_SECONDS: u64 = 2;
-/// Seconds between checks whether there are too many groups.
-pub const ERRORS_LIMIT_SECONDS: u64 = 2;
 /// Milliseconds for which a group counts as new when the sources of new groups are ranked: a day.
 pub const ERROR_FLOOD_MS: i64 = 24 * 60 * 60 * 1_000;
-/// Seconds between removals of expired error data.
-pub const ERRORS_TRIM_SECONDS: u64 = 60 * 60;
 /// Days for which the id of an occurrence is remembered, at least, to detect repetitions.
 pub const ERROR_ID_DAYS: i64 = 7;
 /// Error groups at most if `errors.groups_max` is not set: more than anybody reads.

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use telltale_engine::{Clock, Engine, Options};
 use telltale_server::app::App;
 use telltale_server::areas;
-use telltale_server::http::{self, ApiResult, Listener, Request, Route, Settings};
+use telltale_server::config::Config;
+use telltale_server::http::{self, ApiResult, Listener, Request, Route};
 use telltale_server::platform::ticks::Ticks;
 use telltale_tests::{Case, Client, Response, Server, declarations, folder};
 use tokio::sync::oneshot;
@@ -282,9 +283,10 @@ async fn serve(
     listening: Sender<SocketAddr>,
     stop: oneshot::Receiver<()>,
 ) -> Option<()> {
-    let (clock, ticks, settings) = (Clock::system(), Ticks::system(), Settings::default());
+    let (clock, ticks, config) = (Clock::system(), Ticks::system(), Config::default());
     let engine = Engine::open(data, Options::default()).ok()?;
-    let app = App::new(engine, clock.clone(), ticks.clone(), &settings).ok()?;
+    let app = App::new(engine, clock.clone(), ticks.clone(), &config).ok()?;
+    let settings = config.http_settings(app.engine().memory());
     let server = http::Server::new(settings, clock, ticks, ROUTES).ok()?;
     server.open(app).ok()?;
     let listener = Listener::tcp(([127, 0, 0, 1], 0).into()).ok()?;

@@ -7,11 +7,14 @@ use std::sync::Arc;
 use bytes::Bytes;
 use http::{Method, Request};
 use http_body_util::{BodyExt, Full};
-use telltale_engine::Clock;
+use telltale_engine::{Clock, Memory};
 use telltale_server::app::App;
 use telltale_server::areas;
-use telltale_server::http::{ErrorSettings, Origin, Server, Settings};
+use telltale_server::areas::errors::ErrorSettings;
+use telltale_server::config::Config;
+use telltale_server::http::{Origin, Server};
 use telltale_server::limits::ENVELOPE_ITEMS_MAX;
+use telltale_server::platform::settings::Auto;
 use telltale_server::platform::ticks::Ticks;
 use tokio::runtime::{Builder, Runtime};
 
@@ -48,14 +51,15 @@ impl OpenErrors {
     fn start(&mut self) {
         let errors = ErrorSettings {
             // As many as the sweep needs; the default of the setting is a hundred thousand.
-            groups_max: usize::MAX,
+            groups_max: Auto::Set(usize::MAX),
             new_groups_per_hour: u64::MAX,
             ..ErrorSettings::default()
         };
-        let settings = Settings { errors, ..Settings::default() };
+        let config = Config { errors, ..Config::default() };
+        let settings = config.http_settings(&Memory::unlimited());
         let (engine, clock) = (open_engine::open(&self.dir), Clock::manual(NOW));
         let ticks = Ticks::following(clock.clone());
-        let app = App::new(engine, clock.clone(), ticks.clone(), &settings).unwrap();
+        let app = App::new(engine, clock.clone(), ticks.clone(), &config).unwrap();
         let server = Server::new(settings, clock, ticks, areas::routes()).unwrap();
         server.open(Arc::clone(&app)).unwrap();
         self.open = Some((app, server));

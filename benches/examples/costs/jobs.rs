@@ -54,7 +54,6 @@ impl OpenJobs {
         let settings = JobsSettings {
             waiting_max: NO_LIMIT,
             queue_waiting_max: NO_LIMIT,
-            waiting_bytes_max: NO_LIMIT,
             finished_max: NO_LIMIT,
             dead_max: NO_LIMIT,
             ..JobsSettings::default()
@@ -189,7 +188,7 @@ impl WaitingJobs {
     }
 
     fn expire_finished(open: &mut OpenJobs) {
-        let retention_ms = open.jobs().settings().finished_keep_ms.unsigned_abs();
+        let retention_ms = open.jobs().settings().finished_keep.ms().unsigned_abs();
         let last = open.held.last().map(|(id, _)| *id).unwrap();
         open.pass(Duration::from_millis(retention_ms + 1), async |jobs| {
             jobs.job(last).await.is_err()

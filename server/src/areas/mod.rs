@@ -12,6 +12,7 @@ mod table;
 pub mod telemetry;
 
 pub use table::routes;
+pub(crate) use table::{close, memory, sweeps, work};
 
 #[cfg(test)]
 mod testing;

@@ -1,7 +1,14 @@
-//! The routes of all areas, for the server, the OpenAPI document and tests over all routes.
+//! What the areas bring into the server: their routes, their background work, their memory.
+
+use std::sync::Arc;
+
+use telltale_engine::MemoryOwner;
 
 use super::{admin, bulk, dashboards, errors, events, jobs, keys, metrics, telemetry};
+use crate::app::App;
 use crate::http::Route;
+use crate::jobs::work::WorkerPool;
+use crate::platform::sweeps::Sweep;
 
 /// Returns all routes, area by area.
 pub fn routes() -> impl Iterator<Item = &'static Route> {
@@ -25,4 +32,29 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
     ]
     .into_iter()
     .flatten()
+}
+
+/// Returns the sweeps of all areas.
+pub(crate) fn sweeps(app: &Arc<App>) -> Vec<Sweep> {
+    [jobs::sweeps(app), keys::sweeps(app), errors::sweeps(app)].into_iter().flatten().collect()
+}
+
+/// Returns the work that this process runs as jobs, and how many jobs of each queue run
+/// concurrently.
+pub(crate) fn work(app: &App) -> WorkerPool {
+    jobs::add_work(WorkerPool::new(), app)
+}
+
+/// Returns the memory of what the areas keep, in bytes.
+pub(crate) fn memory(app: &App) -> [(MemoryOwner, u64); 2] {
+    [
+        (MemoryOwner::Jobs, app.jobs().figures().waiting_bytes()),
+        (MemoryOwner::Errors, app.errors().memory_bytes()),
+    ]
+}
+
+/// Stores what the areas keep in memory, at the end of the process. Blocks.
+pub(crate) fn close(app: &App) {
+    app.jobs().close();
+    errors::close(app);
 }

@@ -7,11 +7,12 @@ use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
 use http_body_util::{BodyExt, Full};
 use serde_json::Value;
-use telltale_engine::{Clock, Engine, Maintenance, Options, TimestampMs};
+use telltale_engine::{Clock, Engine, Maintenance, Memory, Options, TimestampMs};
 use tokio::runtime::Runtime;
 
 use crate::app::App;
-use crate::http::{Origin, Route, Server, Settings};
+use crate::config::Config;
+use crate::http::{Origin, Route, Server};
 use crate::platform::ticks::Ticks;
 
 /// The time at which tests start: 2026-01-02T03:04:05.678Z.
@@ -40,13 +41,13 @@ impl TestServer {
     }
 
     pub(super) fn with(options: Options) -> Self {
-        Self::serving(options, Settings::default(), super::routes())
+        Self::serving(options, &Config::default(), super::routes())
     }
 
     /// Opens a server with the given routes.
     pub(super) fn serving(
         options: Options,
-        settings: Settings,
+        config: &Config,
         routes: impl Iterator<Item = &'static Route>,
     ) -> Self {
         let dir = tempfile::tempdir().unwrap();
@@ -54,8 +55,9 @@ impl TestServer {
         let options = Options { clock: clock.clone(), maintenance: Maintenance::Manual, ..options };
         let engine = Engine::open(&dir.path().join("data"), options).unwrap();
         let ticks = Ticks::following(clock.clone());
-        let app = App::new(engine, clock.clone(), ticks.clone(), &settings).unwrap();
-        let server = Server::new(settings, clock, ticks, routes).unwrap();
+        let app = App::new(engine, clock.clone(), ticks.clone(), config).unwrap();
+        let server =
+            Server::new(config.http_settings(&Memory::unlimited()), clock, ticks, routes).unwrap();
         server.open(Arc::clone(&app)).unwrap();
         Self { dir, app, server, runtime: Runtime::new().unwrap() }
     }

@@ -9,7 +9,7 @@ use telltale_engine::{Engine, VerifyReport};
 use super::error::{CliError, no_data};
 use super::output::out;
 use super::target::{Destination, Target};
-use crate::platform::config::Config;
+use crate::config::Config;
 
 const VERIFY_PATH: &str = "/api/v1/admin/verify";
 
@@ -25,9 +25,9 @@ pub(super) async fn backup(destination: &Destination, dir: &Path) -> Result<(), 
         .map_err(|error| CliError::failed(format!("cannot find {}", dir.display()), error))?;
     let body = json!({ "target": target });
     let done = admin_request(destination, "/api/v1/admin/backup", Some(&body)).await?;
-    let (files, bytes) = (number(&done, "files"), size(&done, "bytes"));
+    let (files, bytes) = (number(&done, "files")?, size(&done, "bytes")?);
     out(&format!("copied {files} files ({bytes}) to {}\n", target.display()))?;
-    found_damaged(&strings(&done, "damaged"))
+    found_damaged(&strings(&done, "damaged")?)
 }
 
 /// Restores a copy to a missing or empty data directory.
@@ -43,7 +43,7 @@ pub(super) fn restore(config: &Config, dir: &Path) -> Result<(), CliError> {
 pub(super) async fn verify(destination: &Destination) -> Result<(), CliError> {
     let checked = match destination.running().await? {
         Some(control) => {
-            Verification::from_response(&post(Target::Running(control), VERIFY_PATH, None).await?)
+            Verification::from_response(&post(Target::Running(control), VERIFY_PATH, None).await?)?
         }
         None => Verification::from(Engine::verify_directory(&destination.config.server.data)?),
     };
@@ -57,6 +57,7 @@ pub(super) async fn verify(destination: &Destination) -> Result<(), CliError> {
 }
 
 /// The result of a verification.
+#[derive(Debug)]
 struct Verification {
     blocks: u64,
     log_records: u64,
@@ -67,15 +68,15 @@ struct Verification {
 }
 
 impl Verification {
-    fn from_response(answer: &Value) -> Self {
-        Self {
-            blocks: number(answer, "blocks"),
-            log_records: number(answer, "log_records"),
-            documents: number(answer, "documents"),
-            records: number(answer, "records"),
-            bytes: number(answer, "bytes"),
-            damaged: strings(answer, "damaged"),
-        }
+    fn from_response(answer: &Value) -> Result<Self, CliError> {
+        Ok(Self {
+            blocks: number(answer, "blocks")?,
+            log_records: number(answer, "log_records")?,
+            documents: number(answer, "documents")?,
+            records: number(answer, "records")?,
+            bytes: number(answer, "bytes")?,
+            damaged: strings(answer, "damaged")?,
+        })
     }
 }
 
@@ -99,8 +100,8 @@ fn found_damaged(damaged: &[String]) -> Result<(), CliError> {
 /// Seals samples and events in memory into blocks.
 pub(super) async fn seal(destination: &Destination) -> Result<(), CliError> {
     let done = admin_request(destination, "/api/v1/admin/seal", None).await?;
-    let (points, blocks) = (number(&done, "points"), number(&done, "blocks"));
-    out(&format!("sealed {points} samples into {blocks} blocks ({})\n", size(&done, "bytes")))
+    let (points, blocks) = (number(&done, "points")?, number(&done, "blocks")?);
+    out(&format!("sealed {points} samples into {blocks} blocks ({})\n", size(&done, "bytes")?))
 }
 
 /// Compacts blocks to their final form.
@@ -108,10 +109,10 @@ pub(super) async fn merge(destination: &Destination) -> Result<(), CliError> {
     let done = admin_request(destination, "/api/v1/admin/merge", None).await?;
     out(&format!(
         "compacted {} blocks ({}) into {} ({})\n",
-        number(&done, "blocks_read"),
-        size(&done, "bytes_read"),
-        number(&done, "blocks_written"),
-        size(&done, "bytes_written")
+        number(&done, "blocks_read")?,
+        size(&done, "bytes_read")?,
+        number(&done, "blocks_written")?,
+        size(&done, "bytes_written")?
     ))
 }
 
@@ -132,17 +133,23 @@ async fn post(mut target: Target, path: &str, body: Option<&Value>) -> Result<Va
     answer.get("data").cloned().ok_or_else(no_data)
 }
 
-fn strings(answer: &Value, field: &str) -> Vec<String> {
-    let strings = answer.get(field).and_then(Value::as_array).into_iter().flatten();
-    strings.filter_map(Value::as_str).map(str::to_owned).collect()
+fn strings(answer: &Value, field: &str) -> Result<Vec<String>, CliError> {
+    let strings = answer.get(field).and_then(Value::as_array).ok_or_else(|| lacks(field))?;
+    let text = |string: &Value| string.as_str().map(str::to_owned).ok_or_else(|| lacks(field));
+    strings.iter().map(text).collect()
 }
 
-fn number(answer: &Value, field: &str) -> u64 {
-    answer.get(field).and_then(Value::as_u64).unwrap_or(0)
+fn number(answer: &Value, field: &str) -> Result<u64, CliError> {
+    answer.get(field).and_then(Value::as_u64).ok_or_else(|| lacks(field))
 }
 
-fn size(answer: &Value, field: &str) -> String {
-    scaled(number(answer, field))
+fn size(answer: &Value, field: &str) -> Result<String, CliError> {
+    number(answer, field).map(scaled)
+}
+
+/// Returns the error for a response without a field, or with one of another type.
+fn lacks(field: &str) -> CliError {
+    CliError::Found(format!("the response of the server lacks a valid {field:?}"))
 }
 
 /// Formats bytes with about three significant digits.
@@ -159,5 +166,27 @@ fn scaled(bytes: u64) -> String {
         format!("{scaled:.0} {name}")
     } else {
         format!("{scaled:.1} {name}")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn a_verification_without_its_damage_is_no_success() {
+        let whole = json!({
+            "blocks": 1, "log_records": 2, "documents": 3, "records": 4, "bytes": 5,
+            "damaged": ["block 7"],
+        });
+        assert_eq!(Verification::from_response(&whole).unwrap().damaged, ["block 7"]);
+        for field in ["damaged", "blocks"] {
+            let mut partial = whole.clone();
+            partial.as_object_mut().unwrap().remove(field);
+            let error = Verification::from_response(&partial).unwrap_err().to_string();
+            assert!(error.contains(field), "{error}");
+        }
     }
 }

@@ -4,8 +4,8 @@ use std::error::Error;
 use std::fmt::Write;
 use std::process::ExitCode;
 
-use crate::platform::config::ConfigError;
 use crate::platform::control::ControlError;
+use crate::platform::settings::ConfigError;
 
 /// A command failed.
 #[derive(Debug, thiserror::Error)]

@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use super::error::CliError;
 use super::output::out;
 use super::target::success;
-use crate::platform::config::Config;
+use crate::config::Config;
 use crate::platform::control::{Answer, Control, ControlError};
 
 /// How long the server may take to respond; a slower one counts as failed.

@@ -30,7 +30,7 @@ pub(super) async fn run(destination: &Destination, action: &KeysAction) -> Resul
     let answer = done?;
     match action {
         KeysAction::Create(args) if !args.json => show_new(&answer),
-        KeysAction::List { json: false } => out(&table(&answer)),
+        KeysAction::List { json: false } => out(&table(&parsed(&answer)?)),
         KeysAction::Revoke { id, .. } => out(&format!("revoked key {id}\n")),
         KeysAction::Create(_) | KeysAction::List { .. } => out(&format!("{answer}\n")),
     }
@@ -38,16 +38,26 @@ pub(super) async fn run(destination: &Destination, action: &KeysAction) -> Resul
 
 /// Revokes a key; the last admin key only after confirmation.
 async fn revoke(target: &mut Target, id: &str, yes: bool) -> Result<String, CliError> {
-    if !yes && is_last_admin(&list(target).await?, id) {
+    if !yes && is_last_admin(&parsed(&list(target).await?)?, id) {
         confirm(&format!("{id} is the last admin key; without it no key can manage keys"))?;
     }
     let id = utf8_percent_encode(id, NON_ALPHANUMERIC);
     target.send(Method::DELETE, &format!("/api/v1/keys/{id}"), None).await
 }
 
+/// Returns the list of keys in a response.
+fn parsed(keys: &str) -> Result<Value, CliError> {
+    let keys: Value = serde_json::from_str(keys)
+        .map_err(|error| CliError::failed("cannot parse the response of the server", error))?;
+    if keys.is_array() {
+        Ok(keys)
+    } else {
+        Err(CliError::Found("the response of the server is not a list of keys".to_owned()))
+    }
+}
+
 /// Returns whether the key is the only active admin key in the list.
-fn is_last_admin(keys: &str, id: &str) -> bool {
-    let keys: Value = serde_json::from_str(keys).unwrap_or(Value::Null);
+fn is_last_admin(keys: &Value, id: &str) -> bool {
     let is_admin = |key: &&Value| {
         let scopes = key.get("scopes").and_then(Value::as_array);
         key.get("revoked_at").is_none_or(Value::is_null)
@@ -122,8 +132,7 @@ fn show_new(answer: &str) -> Result<(), CliError> {
     out(&format!("{key}\n"))
 }
 
-fn table(keys: &str) -> String {
-    let keys: Value = serde_json::from_str(keys).unwrap_or(Value::Null);
+fn table(keys: &Value) -> String {
     let headers = ["id", "name", "user", "scopes", "limits", "created", "last used", "revoked"];
     let headers = headers.map(|header| (header.to_owned(), Align::Left));
     let mut table = Table::new(headers.to_vec());
@@ -182,7 +191,7 @@ mod tests {
             (vec![key("a", "admin", gone), key("c", "admin", Value::Null)], false),
             (Vec::new(), false),
         ] {
-            let listed = json!(keys).to_string();
+            let listed = json!(keys);
             assert_eq!(is_last_admin(&listed, "a"), expected, "{listed}");
         }
     }
@@ -195,7 +204,7 @@ mod tests {
             "created_at": "2026-01-02T03:04:05.678Z", "last_used_at": null, "revoked_at": null
         }]);
         assert_eq!(
-            table(&keys.to_string()),
+            table(&keys),
             "id        name  user            scopes       limits                      created                   last used  revoked\n\
              abcdefgh  ci    ci@example.com  ingest,read  batch=unlimited,query=6000  2026-01-02T03:04:05.678Z  -          -\n"
         );

@@ -4,8 +4,9 @@ use std::path::Path;
 
 use super::args::{Command, Common, RemoteArgs};
 use super::error::CliError;
-use crate::platform::config::{ConfigError, Environment, Flag, Loaded, Sources};
+use crate::config::{Environment, Flag, Loaded, Sources};
 use crate::platform::remote::Remote;
+use crate::platform::settings::ConfigError;
 
 /// Loads the configuration from file, environment and flags.
 pub(super) fn load_config(

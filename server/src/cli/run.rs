@@ -12,8 +12,10 @@ use super::error::CliError;
 use super::output::note;
 use super::target::Destination;
 use super::{copy, health, import, keys, load, manual, query, serve, settings};
-use crate::platform::config::{Config, Directives, Environment, Loaded, Origin};
+use crate::config::{Config, Environment, Loaded};
+use crate::platform::log_settings::Directives;
 use crate::platform::logging;
+use crate::platform::settings::Origin;
 
 /// Runs the command line of this process.
 pub fn run() -> ExitCode {

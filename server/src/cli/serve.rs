@@ -25,14 +25,13 @@ use super::output::note;
 use crate::app::App;
 use crate::areas;
 use crate::background;
+use crate::config::{Config, Environment};
 use crate::http::{self, Listener, Server};
 use crate::own_metrics::create_own_metrics;
-use crate::platform::config::{Config, Environment};
 use crate::platform::control::SOCKET_NAME;
 use crate::platform::keys::{FirstStart, KeyString};
 use crate::platform::ticks::Ticks;
 use crate::platform::{logging, panics, process};
-use crate::wiring;
 
 /// How often the server checks whether the engine has failed permanently. Writers are notified at
 /// once by the engine.
@@ -62,12 +61,8 @@ async fn serve(config: &Config, admin_key: Option<KeyString>) -> Result<(), CliE
     let clock = Clock::system();
     let mut signals = Signals::listen()?;
     let memory = config.memory();
-    let mut settings = wiring::http_settings(config, &memory);
-    settings.connections_max = wiring::connections_possible(
-        settings.connections_max,
-        process::files_max(),
-        memory.limit(),
-    );
+    let mut settings = config.http_settings(&memory);
+    settings.http.limit_connections(process::files_max(), memory.limit());
     let server = Server::new(settings, clock.clone(), ticks.clone(), areas::routes())
         .map_err(|error| CliError::failed("cannot set up the routes", error))?;
     let (stop, stopping) = watch::channel(false);
@@ -91,7 +86,7 @@ async fn serve(config: &Config, admin_key: Option<KeyString>) -> Result<(), CliE
     let sweeps =
         background::run_sweeps(Arc::clone(&server), Arc::clone(&app), clock, sweeps_ending);
     let sweeps = tokio::spawn(sweeps);
-    let workshop = tokio::spawn(background::workshop(&app).run(
+    let workshop = tokio::spawn(areas::work(&app).run(
         Arc::clone(app.jobs()),
         stop.subscribe(),
         config.server.drain.duration(),
@@ -109,11 +104,7 @@ async fn serve(config: &Config, admin_key: Option<KeyString>) -> Result<(), CliE
         end_sweeps.send_replace(true);
         joined(Some(sweeps)).await?;
         let closing = tokio::task::spawn_blocking(move || {
-            app.jobs().close();
-            // If this is not done, the next start counts the missing occurrences from the events.
-            if let Err(error) = app.errors().close() {
-                tracing::warn!(%error, "the state of the error groups was not stored completely");
-            }
+            areas::close(&app);
             app.engine().close()
         });
         closing.await.map_err(|error| CliError::failed("cannot close the data", error))??;
@@ -172,7 +163,7 @@ fn open(
         config.engine_options(clock.clone(), &server.settings().memory),
     )?;
     let keys_failed = |error| CliError::failed("cannot read the keys", error);
-    let app = App::new(engine, clock, ticks, server.settings())
+    let app = App::new(engine, clock, ticks, config)
         .map_err(|error| CliError::failed("cannot read the keys, jobs and errors", error))?;
     if let Err(error) = create_own_metrics(app.engine()) {
         // A full disk must not prevent reads; the next start tries again.

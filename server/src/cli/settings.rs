@@ -5,7 +5,7 @@ use super::args::{Common, ConfigArgs};
 use super::error::CliError;
 use super::load;
 use super::output::out;
-use crate::platform::config::{Environment, reference};
+use crate::config::{Environment, reference};
 
 /// Prints the requested form of the settings.
 pub(super) fn print(

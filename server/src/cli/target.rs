@@ -14,12 +14,11 @@ use telltale_engine::{Clock, Engine, Maintenance, Options};
 use super::error::CliError;
 use crate::app::App;
 use crate::areas;
+use crate::config::Config;
 use crate::http::{Origin, Server};
-use crate::platform::config::Config;
 use crate::platform::control::{Answer, Control};
 use crate::platform::remote::Remote;
 use crate::platform::ticks::Ticks;
-use crate::wiring;
 
 /// Where a command is to be executed.
 #[derive(Debug)]
@@ -132,12 +131,12 @@ impl Local {
     fn open(config: &Config) -> Result<Self, CliError> {
         let (clock, ticks) = (Clock::system(), Ticks::system());
         let memory = config.memory();
-        let settings = wiring::http_settings(config, &memory);
+        let settings = config.http_settings(&memory);
         // A command must not have side effects such as compaction or expiry.
         let maintenance = Maintenance::Manual;
         let options = Options { maintenance, ..config.engine_options(clock.clone(), &memory) };
         let engine = Engine::open(&config.server.data, options)?;
-        let app = App::new(engine.clone(), clock.clone(), ticks.clone(), &settings)
+        let app = App::new(engine.clone(), clock.clone(), ticks.clone(), config)
             .map_err(|error| CliError::failed("cannot read the keys, jobs and errors", error))?;
         let server = Server::new(settings, clock, ticks, areas::routes())
             .map_err(|error| CliError::failed("cannot set up the routes", error))?;

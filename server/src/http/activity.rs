@@ -92,14 +92,15 @@ impl Activity {
         slot: Option<Arc<SlotHandle>>,
     ) -> Arc<Self> {
         let now_ms = ticks.elapsed().as_millis() as u64;
+        let http = &settings.http;
         Arc::new(Self {
             end: Arc::new(ClientEnd::new(settings, ticks.clone())),
             ticks,
             pace: Arc::new(Pace::new(settings)),
-            idle: settings.idle_timeout,
-            unauthenticated_idle: settings.stranger_idle_timeout.min(settings.idle_timeout),
+            idle: http.idle_timeout.duration(),
+            unauthenticated_idle: http.stranger_idle_timeout.min(http.idle_timeout).duration(),
             shown_key: AtomicBool::new(false),
-            header: settings.header_timeout,
+            header: http.header_timeout.duration(),
             requests: AtomicUsize::new(0),
             idle_since_ms: AtomicU64::new(now_ms),
             head_since_ms: AtomicU64::new(NEVER),

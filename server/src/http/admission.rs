@@ -85,7 +85,7 @@ pub(super) struct AddressBytes {
 impl Admission {
     pub(super) fn new(settings: &Settings) -> Self {
         let (requests, bytes) =
-            (settings.requests_in_flight_max, settings.body_bytes_in_flight_max);
+            (settings.http.requests_in_flight, settings.bodies.in_flight_bytes_max());
         Self::of(requests, bytes, &settings.memory)
     }
 
@@ -257,13 +257,13 @@ pub(super) fn overloaded(message: &'static str) -> ApiError {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::settings::{Auto, ByteSize};
 
     fn admission(requests: usize, bytes: usize) -> Admission {
-        Admission::new(&Settings {
-            requests_in_flight_max: requests,
-            body_bytes_in_flight_max: bytes,
-            ..Settings::default()
-        })
+        Admission::new(&Settings::changed(|s| {
+            s.http.requests_in_flight = requests;
+            s.bodies.in_flight = Auto::Set(ByteSize::at_least_one(bytes as u64));
+        }))
     }
 
     #[test]

@@ -74,16 +74,16 @@ impl BodyLimits {
         let is_identified_by_body = route.is_identified_by_body(caller);
         let kind = if is_identified_by_body { BodyKind::Json } else { route.body };
         let total = if is_identified_by_body {
-            settings.stranger_body_timeout
+            settings.http.stranger_body_timeout.duration()
         } else {
-            settings.body_timeout
+            settings.http.body_timeout.duration()
         };
         Self {
-            bytes_max: settings.body_bytes_max(kind),
+            bytes_max: settings.bodies.bytes_max(kind),
             packing: route.packing,
             // The DSN is extracted from the whole body, so none of it may be dropped.
             sifting: route.sifting.filter(|_| !is_identified_by_body),
-            idle: settings.body_idle_timeout.min(total),
+            idle: settings.http.body_idle_timeout.duration().min(total),
             total,
         }
     }

@@ -83,7 +83,7 @@ impl ClientEnd {
     pub(super) fn new(settings: &Settings, ticks: Ticks) -> Self {
         Self {
             ticks,
-            grace: settings.half_closed_grace,
+            grace: settings.http.half_closed_grace.duration(),
             since_ms: AtomicU64::new(NEVER),
             is_gone: AtomicBool::new(false),
             is_hidden: AtomicBool::new(false),

@@ -210,7 +210,7 @@ async fn overdue(activity: &Activity) -> Overdue {
 /// Returns the bytes of headers that hyper keeps before it refuses them: twice our limit, so that
 /// most refusals have the service's error body.
 fn buffer_bytes_max(settings: &Settings) -> usize {
-    settings.header_bytes_max.saturating_mul(2).max(BUFFER_BYTES_MIN)
+    settings.http.header_bytes.bytes_usize().saturating_mul(2).max(BUFFER_BYTES_MIN)
 }
 
 /// Returns a builder with hyper's own limits.
@@ -221,7 +221,7 @@ fn builder(settings: &Settings) -> Builder<TokioExecutor> {
         .http1()
         .timer(TokioTimer::new())
         .header_read_timeout(None)
-        .max_headers(settings.headers_max.saturating_mul(2))
+        .max_headers(settings.http.headers.saturating_mul(2))
         .max_buf_size(header_bytes);
     builder
         .http2()

@@ -209,12 +209,16 @@ impl SlotHandle {
 
 /// Returns the limits that follow from the settings.
 fn limits_of(settings: &Settings) -> ConnectionLimits {
-    let connections = settings.connections_max.max(1);
+    let connections = settings.http.connections.max(1);
     let half = |whole: usize| (whole / 2).max(limits::UNAUTHENTICATED_CONNECTIONS_MIN);
-    let unauthenticated = settings.stranger_connections_max.unwrap_or_else(|| half(connections));
+    let unauthenticated =
+        settings.http.stranger_connections.set().unwrap_or_else(|| half(connections));
     let unauthenticated = unauthenticated.clamp(1, connections);
-    let per_address =
-        settings.stranger_connections_per_address_max.unwrap_or_else(|| half(unauthenticated));
+    let per_address = settings
+        .http
+        .stranger_connections_per_address
+        .set()
+        .unwrap_or_else(|| half(unauthenticated));
     ConnectionLimits {
         connections,
         unauthenticated,
@@ -232,6 +236,7 @@ mod tests {
     use tokio::time::timeout;
 
     use super::*;
+    use crate::platform::settings::Auto;
 
     const HERE: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
     const MINUTE: Duration = Duration::from_secs(60);
@@ -241,12 +246,11 @@ mod tests {
         unauthenticated: Option<usize>,
         per_address: Option<usize>,
     ) -> (usize, usize) {
-        let limits = limits_of(&Settings {
-            connections_max: connections,
-            stranger_connections_max: unauthenticated,
-            stranger_connections_per_address_max: per_address,
-            ..Settings::default()
-        });
+        let limits = limits_of(&Settings::changed(|s| {
+            s.http.connections = connections;
+            s.http.stranger_connections = unauthenticated.map_or(Auto::Auto, Auto::Set);
+            s.http.stranger_connections_per_address = per_address.map_or(Auto::Auto, Auto::Set);
+        }));
         assert_eq!(limits.connections, connections);
         (limits.unauthenticated, limits.unauthenticated_per_address)
     }
@@ -264,11 +268,10 @@ mod tests {
     /// Returns slots for two connections, one of them unauthenticated, on a manual clock.
     fn two_slots() -> (Arc<ConnectionSlots>, Clock) {
         let clock = Clock::manual(TimestampMs(0));
-        let settings = Settings {
-            connections_max: 2,
-            stranger_connections_max: Some(1),
-            ..Settings::default()
-        };
+        let settings = Settings::changed(|s| {
+            s.http.connections = 2;
+            s.http.stranger_connections = Auto::Set(1);
+        });
         (ConnectionSlots::new(&settings, Ticks::following(clock.clone())), clock)
     }
 
@@ -328,12 +331,11 @@ mod tests {
     async fn an_evicted_connection_that_sends_a_key_delays_nobody() {
         let most = limits::CONNECTIONS_CLOSING_MAX;
         let clock = Clock::manual(TimestampMs(0));
-        let settings = Settings {
-            connections_max: 4 * most,
-            stranger_connections_max: Some(most),
-            stranger_connections_per_address_max: Some(most),
-            ..Settings::default()
-        };
+        let settings = Settings::changed(|s| {
+            s.http.connections = 4 * most;
+            s.http.stranger_connections = Auto::Set(most);
+            s.http.stranger_connections_per_address = Auto::Set(most);
+        });
         let slots = ConnectionSlots::new(&settings, Ticks::following(clock.clone()));
         let telemetry = Telemetry::new(&[]);
         let mut open = Vec::new();

@@ -118,7 +118,7 @@ impl Output {
             if received > sifting.bytes_max.max(self.bytes_max) {
                 return Err(Failure::TooLong);
             }
-            let data = buffer.get(..read).unwrap_or_default();
+            let data = &buffer[..read];
             sieve.push(data, &mut kept).map_err(Failure::Refused)?;
             self.hold(&kept)?;
         }

@@ -16,17 +16,21 @@ use super::error::{ApiError, ApiResult, ErrorCode};
 
 /// Returns the entity tag of a revision: `"7"`.
 pub fn etag_of(revision: u64) -> HeaderValue {
-    // Quotes and digits are always a valid header.
-    HeaderValue::try_from(format!("\"{revision}\""))
-        .unwrap_or_else(|_| HeaderValue::from_static("\"\""))
+    quoted(&revision.to_string())
 }
 
 /// Returns the entity tag of a response that contains more than the document:
 /// `"7.0123456789abcdef"`.
 pub fn etag_of_response(revision: u64, body: &[u8]) -> HeaderValue {
-    // Quotes, digits and a dot are always a valid header.
-    HeaderValue::try_from(format!("\"{revision}.{:016x}\"", xxh3_64(body)))
-        .unwrap_or_else(|_| HeaderValue::from_static("\"\""))
+    quoted(&format!("{revision}.{:016x}", xxh3_64(body)))
+}
+
+/// Returns an entity tag of digits and dots.
+fn quoted(tag: &str) -> HeaderValue {
+    match HeaderValue::try_from(format!("\"{tag}\"")) {
+        Ok(value) => value,
+        Err(error) => panic!("{tag:?} is no header value: {error}"),
+    }
 }
 
 /// Fails if `If-Match` is given and contains neither the revision nor `*`.

@@ -164,7 +164,7 @@ impl Scrape {
             "Jobs that are ready, scheduled or waiting for a retry",
             figures.waiting(),
         )?;
-        let (max, bytes_max) = (settings.waiting_max as u64, settings.waiting_bytes_max as u64);
+        let (max, bytes_max) = (settings.waiting_max as u64, settings.waiting_bytes_max() as u64);
         gauge(encoder, "jobs_waiting_max", "Waiting jobs beyond which new ones are refused", max)?;
         gauge(
             encoder,
@@ -252,14 +252,16 @@ impl Scrape {
             "Memory of writes waiting for the write-ahead log",
             stats.queue_bytes,
         )?;
-        gauge(encoder, "log_bytes", "Disk space used by the write-ahead log", stats.log_bytes)?;
-        gauge(encoder, "disk_bytes", "Disk space used in total", stats.disk_bytes)?;
-        gauge(
-            encoder,
-            "disk_free_bytes",
-            "Disk space available to the server",
-            stats.disk_free_bytes,
-        )?;
+        let sizes = [
+            ("log_bytes", "Disk space used by the write-ahead log", stats.log_bytes),
+            ("disk_bytes", "Disk space used in total", stats.disk_bytes),
+            ("disk_free_bytes", "Disk space available to the server", stats.disk_free_bytes),
+        ];
+        for (name, help, bytes) in sizes {
+            // Unknown while the file system fails.
+            let Some(bytes) = bytes else { continue };
+            gauge(encoder, name, help, bytes)?;
+        }
         let read_only = u64::from(stats.read_only);
         gauge(encoder, "storage_read_only", "1 while writes are refused", read_only)?;
         gauge(encoder, "blocks", "Blocks on disk", stats.blocks)?;

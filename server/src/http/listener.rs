@@ -109,6 +109,10 @@ fn remove_stale(path: &Path) -> io::Result<()> {
             "another server is listening on the control socket",
         )),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(_) => std::fs::remove_file(path),
+        // Nobody listens any more.
+        Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
+            std::fs::remove_file(path)
+        }
+        Err(error) => Err(error),
     }
 }

@@ -53,7 +53,7 @@ impl Malformed {
     }
 
     fn error(self, server: &Server) -> ApiError {
-        let max = server.settings.header_bytes_max;
+        let max = server.settings.http.header_bytes.bytes_usize();
         match self {
             Self::Request => ApiError::new(
                 ErrorCode::InvalidParameter,
@@ -62,7 +62,7 @@ impl Malformed {
             ),
             Self::Target => ApiError::parameter("path", "and query string are too long"),
             Self::Headers => {
-                let headers = server.settings.headers_max;
+                let headers = server.settings.http.headers;
                 let message =
                     format!("a request may have at most {headers} headers of {max} bytes in all");
                 ApiError::new(ErrorCode::InvalidParameter, message).field("headers")

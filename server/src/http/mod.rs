@@ -74,7 +74,7 @@ pub use route_doc::{Answer, BodyDoc, Doc, Form, Link, PAGING, Param, Place, Sche
 pub use router::InvalidRoute;
 pub use serve::serve;
 pub use server::{Server, SetupError};
-pub use settings::{ErrorSettings, OtlpAttributes, Settings};
+pub use settings::{BodySettings, HttpSettings, Settings};
 pub use telemetry::{LATENCY_BOUNDS_US, RouteCounts, Snapshot, Telemetry};
 
 #[cfg(test)]

@@ -33,12 +33,12 @@ pub(super) struct Pace {
     /// Number of responses whose bodies are not sent completely.
     unsent: AtomicUsize,
     bytes_read: AtomicU64,
-    current: Mutex<Option<Period>>,
+    current: Mutex<Option<PacePeriod>>,
 }
 
 /// The current period: its start, and the bytes read before it.
 #[derive(Clone, Copy, Debug)]
-struct Period {
+struct PacePeriod {
     since: Duration,
     bytes_read: u64,
 }
@@ -49,8 +49,8 @@ pub(super) struct TooSlow;
 
 impl Pace {
     pub(super) fn new(settings: &Settings) -> Self {
-        let period = settings.answer_pace_period;
-        let required = (settings.answer_pace as f64 * period.as_secs_f64()) as u64;
+        let period = settings.http.answer_pace_period.duration();
+        let required = (settings.http.answer_pace.bytes() as f64 * period.as_secs_f64()) as u64;
         let piece = usize::try_from(required / 2).unwrap_or(usize::MAX);
         let piece = piece.clamp(limits::RESPONSE_PIECE_BYTES_MIN, limits::RESPONSE_PIECE_BYTES);
         Self {
@@ -78,14 +78,14 @@ impl Pace {
             *current = None;
             return Ok(None);
         }
-        let period = *current.get_or_insert(Period { since: now, bytes_read });
+        let period = *current.get_or_insert(PacePeriod { since: now, bytes_read });
         if let Some(left) = (period.since + self.period).checked_sub(now).filter(|d| !d.is_zero()) {
             return Ok(Some(left));
         }
         if bytes_read.saturating_sub(period.bytes_read) < self.floor {
             return Err(TooSlow);
         }
-        *current = Some(Period { since: now, bytes_read });
+        *current = Some(PacePeriod { since: now, bytes_read });
         Ok(Some(self.period))
     }
 }
@@ -170,6 +170,7 @@ mod tests {
     use http_body::Body;
 
     use super::*;
+    use crate::platform::settings::{ByteSize, Period};
 
     const PIECE: usize = limits::RESPONSE_PIECE_BYTES;
 
@@ -179,11 +180,10 @@ mod tests {
     }
 
     fn pace_by(bytes: u64, seconds: u64) -> Arc<Pace> {
-        Arc::new(Pace::new(&Settings {
-            answer_pace: bytes,
-            answer_pace_period: Duration::from_secs(seconds),
-            ..Settings::default()
-        }))
+        Arc::new(Pace::new(&Settings::changed(|s| {
+            s.http.answer_pace = ByteSize::at_least_one(bytes);
+            s.http.answer_pace_period = Period::from(Duration::from_secs(seconds));
+        })))
     }
 
     fn next_piece(body: &mut Paced) -> Bytes {

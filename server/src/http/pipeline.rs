@@ -34,6 +34,7 @@ use super::unauthenticated::AddressPermit;
 use super::{cors, identify, known_parameters};
 use crate::app::App;
 use crate::platform::keys::Identity;
+use crate::platform::panics;
 
 /// The listener on which a request arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -328,15 +329,15 @@ fn charge_calls(
 /// Checks the number and size of headers. hyper's own limits are higher, so that the refusal has
 /// the service's error body.
 fn check_header_size(server: &Server, parts: &Parts) -> ApiResult<()> {
-    let settings = &server.settings;
+    let settings = &server.settings.http;
     let target = parts.uri.path_and_query().map_or(0, |target| target.as_str().len());
     let headers = parts.headers.iter().map(|(name, value)| name.as_str().len() + value.len() + 4);
-    if parts.headers.len() > settings.headers_max {
-        let max = settings.headers_max;
+    if parts.headers.len() > settings.headers {
+        let max = settings.headers;
         return Err(too_many_headers(format!("a request may have at most {max} headers")));
     }
-    if headers.sum::<usize>() + target > settings.header_bytes_max {
-        let max = settings.header_bytes_max;
+    if headers.sum::<usize>() + target > settings.header_bytes.bytes_usize() {
+        let max = settings.header_bytes.bytes_usize();
         let message =
             format!("the path, query string and headers may have at most {max} bytes in all");
         return Err(too_many_headers(message));
@@ -395,12 +396,8 @@ async fn run(handler: impl Future<Output = ApiResult<Response>>) -> ApiResult<Re
     match AssertUnwindSafe(handler).catch_unwind().await {
         Ok(outcome) => outcome,
         Err(panic) => {
-            let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
-            let text = text.or_else(|| panic.downcast_ref::<String>().cloned());
-            Err(ApiError::internal(format_args!(
-                "a handler panicked: {}",
-                text.unwrap_or_default()
-            )))
+            let message = panics::message(panic.as_ref());
+            Err(ApiError::internal(format_args!("a handler panicked: {message}")))
         }
     }
 }

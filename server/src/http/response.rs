@@ -286,9 +286,10 @@ impl From<&ApiError> for Response {
             message: error.message(),
             details: error.details(),
         };
-        // Serialising strings and numbers cannot fail; an empty body would still carry the right
-        // status.
-        let body = serde_json::to_vec(&Body { error: inner }).unwrap_or_default();
+        let body = match serde_json::to_vec(&Body { error: inner }) {
+            Ok(body) => body,
+            Err(error) => panic!("strings and numbers cannot be serialised: {error}"),
+        };
         let body = Self::bytes("application/json", body);
         let mut response = Self { status: error.code().status(), ..body }
             .header(CACHE_CONTROL, HeaderValue::from_static("no-store"));

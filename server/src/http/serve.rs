@@ -39,7 +39,7 @@ pub async fn serve(
     server.drain();
     stop.send_replace(true);
     let drained = async { while acceptors.join_next().await.is_some() {} };
-    if timeout(server.settings.shutdown_timeout, drained).await.is_err() {
+    if timeout(server.settings.drain.duration(), drained).await.is_err() {
         tracing::warn!("some connections did not end within the shutdown timeout and were closed");
         acceptors.shutdown().await;
     }

@@ -107,9 +107,7 @@ impl Telemetry {
         body_bytes: usize,
     ) {
         let last = self.routes.len() - 1;
-        if let Some(counts) = self.routes.get(route.unwrap_or(last)) {
-            counts.add(status, elapsed);
-        }
+        self.routes[route.unwrap_or(last)].add(status, elapsed);
         self.body_bytes.fetch_add(body_bytes as u64, Ordering::Relaxed);
     }
 

@@ -21,6 +21,7 @@ use super::admission::{AddressBytes, Admission, Purpose, Reservation, overloaded
 use super::error::{ApiError, ApiResult, ErrorCode};
 use super::settings::Settings;
 use crate::limits;
+use crate::platform::settings::FromZero;
 
 /// Bits of an IPv6 address that identify a network; its owner chooses the rest freely.
 const NETWORK_BITS: u32 = 64;
@@ -78,18 +79,18 @@ pub(super) struct AddressPermit {
 
 impl UnauthenticatedClients {
     pub(super) fn new(settings: &Settings) -> Self {
-        let requests = settings.strangers_in_flight_max;
-        let bytes = settings.body_json_bytes_max.saturating_mul(requests);
-        let bytes = bytes.min(settings.body_bytes_in_flight_max);
+        let requests = settings.http.strangers_in_flight;
+        let bytes = settings.bodies.json.bytes_usize().saturating_mul(requests);
+        let bytes = bytes.min(settings.bodies.in_flight_bytes_max());
         let without_key = AddressLimitedPool {
             admission: Admission::of(requests, bytes, &settings.memory),
             by_address: Arc::default(),
-            per_address_max: settings.strangers_per_address_max,
+            per_address_max: settings.http.strangers_per_address,
             bytes_per_address_max: bytes,
             refusal: "too many requests without a key from this address",
         };
-        let requests = (settings.requests_in_flight_max / limits::PUBLIC_KEYS_SHARE).max(1);
-        let bytes = settings.body_bytes_in_flight_max / limits::PUBLIC_KEYS_BYTES_SHARE;
+        let requests = (settings.http.requests_in_flight / limits::PUBLIC_KEYS_SHARE).max(1);
+        let bytes = settings.bodies.in_flight_bytes_max() / limits::PUBLIC_KEYS_BYTES_SHARE;
         let with_public_key = AddressLimitedPool {
             admission: Admission::of(requests, bytes, &settings.memory),
             by_address: Arc::default(),
@@ -97,7 +98,7 @@ impl UnauthenticatedClients {
             bytes_per_address_max: bytes / limits::PUBLIC_KEYS_ADDRESS_BYTES_SHARE,
             refusal: "too many requests with a public key from this address",
         };
-        let rates = AddressRates::new(settings.stranger_requests_per_second).map(Mutex::new);
+        let rates = AddressRates::new(settings.http.stranger_requests_per_second).map(Mutex::new);
         Self { without_key, with_public_key, rates }
     }
 
@@ -156,7 +157,8 @@ impl AddressLimitedPool {
 }
 
 impl AddressRates {
-    fn new(per_second: u32) -> Option<Self> {
+    fn new(FromZero(per_second): FromZero) -> Option<Self> {
+        let per_second = u32::try_from(per_second).unwrap_or(u32::MAX);
         let interval = Duration::from_secs(1).checked_div(per_second)?;
         Some(Self {
             interval,
@@ -176,24 +178,19 @@ impl AddressRates {
             self.swept_at = now;
             self.due_at.retain(|_, due_at| *due_at > now);
         }
+        if let Some(wait) = self.wait(address, now) {
+            return Err(wait);
+        }
         let can_track = self.due_at.len() < limits::UNAUTHENTICATED_ADDRESSES_MAX;
         let due_at = match self.due_at.get_mut(&address) {
             Some(due_at) => due_at,
             None if can_track => self.due_at.entry(address).or_insert(now),
             None => &mut self.others_due_at,
         };
-        let next = (*due_at).max(now) + self.interval;
-        match (next - now).checked_sub(self.burst).filter(|wait| !wait.is_zero()) {
-            Some(wait) => Err(wait),
-            None => {
-                *due_at = next;
-                Ok(())
-            }
-        }
+        *due_at = (*due_at).max(now) + self.interval;
+        Ok(())
     }
-}
 
-impl AddressRates {
     /// Returns how long the next request of an address has to wait, if it has to.
     fn wait(&self, address: IpAddr, now: Duration) -> Option<Duration> {
         let is_full = self.due_at.len() >= limits::UNAUTHENTICATED_ADDRESSES_MAX;
@@ -234,13 +231,13 @@ pub(super) fn network_of(address: IpAddr) -> IpAddr {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::settings::{Auto, ByteSize, FromZero};
 
     fn clients(in_flight: usize, per_address: usize) -> UnauthenticatedClients {
-        UnauthenticatedClients::new(&Settings {
-            strangers_in_flight_max: in_flight,
-            strangers_per_address_max: per_address,
-            ..Settings::default()
-        })
+        UnauthenticatedClients::new(&Settings::changed(|s| {
+            s.http.strangers_in_flight = in_flight;
+            s.http.strangers_per_address = per_address;
+        }))
     }
 
     #[test]
@@ -259,7 +256,8 @@ mod tests {
 
     #[test]
     fn an_address_with_a_public_key_gets_at_most_half_of_the_bytes() {
-        let settings = Settings { body_bytes_in_flight_max: 4_000, ..Settings::default() };
+        let settings =
+            Settings::changed(|s| s.bodies.in_flight = Auto::Set(ByteSize::at_least_one(4_000)));
         let clients = UnauthenticatedClients::new(&settings);
         let [a, b] = ["10.0.0.1", "10.0.0.2"].map(ip);
         let alone = clients.enter_with_public_key(a).unwrap();
@@ -291,8 +289,9 @@ mod tests {
         (0..1_000).take_while(|_| clients.count(ip(address), now).is_ok()).count()
     }
 
-    fn with_rate(per_second: u32) -> UnauthenticatedClients {
-        let settings = Settings { stranger_requests_per_second: per_second, ..Settings::default() };
+    fn with_rate(per_second: u64) -> UnauthenticatedClients {
+        let settings =
+            Settings::changed(|s| s.http.stranger_requests_per_second = FromZero(per_second));
         UnauthenticatedClients::new(&settings)
     }
 

@@ -8,6 +8,7 @@ use telltale_engine::{Clock, Memory, MemoryOwner, Receipt, TimestampMs};
 use super::tests::{Fixture, NOW, job, large, open, open_with};
 use super::*;
 use crate::limits;
+use crate::platform::settings::{Auto, ByteSize, Period};
 use crate::platform::ticks::Ticks;
 
 fn of_queue(queue: &str, job: NewJob) -> NewJob {
@@ -87,7 +88,7 @@ fn jobs_beyond_the_total_limits_are_refused_except_for_a_few_of_the_server() {
     assert!(fixture.try_enqueue(of_queue("my-telltale", job("Work"))).is_err());
 
     let settings = JobsSettings {
-        waiting_bytes_max: 3 * limits::WAITING_JOB_BYTES,
+        waiting_bytes_max: Auto::Set(ByteSize::at_least_one(3 * limits::WAITING_JOB_BYTES as u64)),
         ..JobsSettings::default()
     };
     let fixture = Fixture::with_settings(|clock| Ticks::following(clock.clone()), settings);
@@ -150,8 +151,11 @@ fn a_purge_includes_jobs_whose_ids_were_generated_while_the_clock_was_ahead() {
 
 #[test]
 fn a_lease_survives_a_restart_whichever_way_the_clock_jumps() {
-    let settings =
-        JobsSettings { lease_ms: 10_000, worker_silence_ms: 3_600_000, ..JobsSettings::default() };
+    let settings = JobsSettings {
+        lease: Period::from(Duration::from_secs(10)),
+        worker_silence: Period::from(Duration::from_secs(3_600)),
+        ..JobsSettings::default()
+    };
     for years in [3_i64, -3] {
         let ticks = |clock: &Clock| Ticks::following(clock.clone());
         let fixture = Fixture::with_settings(ticks, settings);

@@ -1,66 +1,55 @@
-//! The settings of jobs, with unit and default.
+//! The settings of jobs.
 
 use crate::limits::OWN_WAITERS_RESERVE;
+use crate::platform::settings::{Auto, ByteSize, FromZero, Period, settings_section};
 
-/// The settings of jobs. The default is that of the configuration.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct JobsSettings {
-    /// The lease of a job without its own, in milliseconds. 30 min: longer than most jobs run.
-    pub lease_ms: i64,
-    /// Milliseconds without a heartbeat after which a worker is considered dead. 60 s: four
-    /// heartbeats.
-    pub worker_silence_ms: i64,
-    /// The factor of the fourth power of the attempt in the delay before a retry, in seconds.
-    pub retry_exponent_factor: u32,
-    /// The constant part of the delay before a retry, in seconds.
-    pub retry_base_seconds: u32,
-    /// The maximum of the random part of the delay before a retry, in seconds per attempt made.
-    pub retry_jitter_seconds: u32,
-    /// The waiting time of the oldest ready job, in milliseconds, beyond which a queue is degraded.
-    pub degraded_latency_ms: i64,
-    /// How long finished jobs are kept, in milliseconds.
-    pub finished_keep_ms: i64,
-    /// The maximum number of finished jobs that are kept.
-    pub finished_max: usize,
-    /// How long dead jobs are kept, in milliseconds.
-    pub dead_keep_ms: i64,
-    /// The maximum number of dead jobs that are kept.
-    pub dead_max: usize,
-    /// The maximum number of waiting jobs (ready, scheduled or retrying); further ones are refused.
-    pub waiting_max: usize,
-    /// The same for one queue.
-    pub queue_waiting_max: usize,
-    /// The maximum memory of waiting jobs in bytes; further ones are refused.
-    pub waiting_bytes_max: usize,
-    /// How long an unused queue is kept, in milliseconds. A day: queues used daily stay listed.
-    pub queue_keep_ms: i64,
-    /// The maximum number of fetches that wait for jobs; further ones are answered at once. 10000:
-    /// the maximum number of workers.
-    pub waiting_fetches_max: usize,
-    /// The same for one key. 5000: half of all, so that no key takes all permits.
-    pub key_waiting_fetches_max: usize,
-}
-
-impl Default for JobsSettings {
-    fn default() -> Self {
-        Self {
-            lease_ms: 1_800_000,
-            worker_silence_ms: 60_000,
-            retry_exponent_factor: 1,
-            retry_base_seconds: 15,
-            retry_jitter_seconds: 10,
-            degraded_latency_ms: 300_000,
-            finished_keep_ms: 3_600_000,
-            finished_max: 100_000,
-            dead_keep_ms: 180 * 86_400_000,
-            dead_max: 100_000,
-            waiting_max: 2_000_000,
-            queue_waiting_max: 1_000_000,
-            waiting_bytes_max: 416 << 20,
-            queue_keep_ms: 86_400_000,
-            waiting_fetches_max: 10_000,
-            key_waiting_fetches_max: 5_000,
-        }
+settings_section! {
+    /// Leases, retries and retention of jobs.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    "jobs" JobsSettings {
+        /// Lease of a job without `timeout_seconds`.
+        lease: Period = "30m";
+        /// How long a worker may go without a heartbeat before it is considered dead and its jobs
+        /// are returned to their queues. Workers are asked to send heartbeats four times as often.
+        worker_silence: Period = "60s";
+        /// Factor of the fourth power of the attempt in the delay before a retry, in seconds.
+        retry_exponent_factor: FromZero = "1";
+        /// Constant part of the delay before a retry, in seconds.
+        retry_base_seconds: FromZero = "15";
+        /// Maximum of the random part of the delay before a retry, in seconds per attempt made.
+        retry_jitter_seconds: FromZero = "10";
+        /// Waiting time of the oldest ready job beyond which a queue is `degraded` instead of
+        /// `healthy`.
+        degraded_latency: Period = "5m";
+        /// How long finished jobs are kept.
+        finished_keep: Period = "1h";
+        /// Maximum number of finished jobs that are kept.
+        finished_max: usize = "100_000";
+        /// How long dead jobs are kept.
+        dead_keep: Period = "180d";
+        /// Maximum number of dead jobs that are kept.
+        dead_max: usize = "100_000";
+        /// Maximum number of waiting jobs (ready, scheduled or to be retried) in all queues;
+        /// further ones are refused with 503 `overloaded`.
+        waiting_max: usize = "2_000_000";
+        /// Maximum number of waiting jobs in one queue; further ones are refused with 503
+        /// `overloaded`.
+        queue_waiting_max: usize = "1_000_000";
+        /// Maximum memory of waiting jobs; further ones are refused with 503 `overloaded`. `auto`
+        /// is what new data (twice `storage.head_bytes`) and caches leave of half of
+        /// `memory.limit`, at least a sixteenth of the limit and at most 512 MiB: 28 MiB with a
+        /// limit of 256 MiB, 416 MiB with 2 GiB.
+        waiting_bytes_max: Auto<ByteSize> = "auto";
+        /// How long an unused queue is kept: one that is not paused and has no jobs, finished and
+        /// dead ones included, and no workers. When the maximum number of queues is reached, an
+        /// unused queue is deleted at once for a new one.
+        queue_keep: Period = "1d";
+        /// Maximum number of worker fetches that wait for jobs at the same time; further ones are
+        /// answered at once, even if there are no jobs.
+        waiting_fetches_max: usize = "10_000";
+        /// Maximum number of fetches of one key that wait for jobs at the same time; further ones
+        /// are answered at once.
+        key_waiting_fetches_max: usize = "5_000";
     }
 }
 
@@ -68,7 +57,7 @@ impl JobsSettings {
     /// Returns the heartbeat interval in seconds: a quarter of the silence after which a worker is
     /// considered dead.
     pub fn heartbeat_seconds(&self) -> f64 {
-        self.worker_silence_ms as f64 / 4_000.0
+        self.worker_silence.ms() as f64 / 4_000.0
     }
 
     /// Returns the maximum number of waiting fetches, those of the server's own workers included.
@@ -76,9 +65,15 @@ impl JobsSettings {
         self.waiting_fetches_max.saturating_add(OWN_WAITERS_RESERVE)
     }
 
+    /// Returns the maximum memory of waiting jobs in bytes; no limit while the setting is not
+    /// derived from `memory.limit`.
+    pub fn waiting_bytes_max(&self) -> usize {
+        self.waiting_bytes_max.set().map_or(usize::MAX, ByteSize::bytes_usize)
+    }
+
     /// Returns the longest delay after the failed attempt `attempt`, in milliseconds.
     pub(super) fn longest_retry_delay_ms(&self, attempt: u16) -> i64 {
-        let jitter_ms = u64::from(self.retry_jitter_seconds) * u64::from(attempt) * 1_000;
+        let jitter_ms = self.retry_jitter_seconds.0.saturating_mul(u64::from(attempt) * 1_000);
         self.retry_delay_ms(attempt, jitter_ms)
     }
 
@@ -86,10 +81,10 @@ impl JobsSettings {
     /// jitter.
     pub(super) fn retry_delay_ms(&self, attempt: u16, random: u64) -> i64 {
         let attempt = u64::from(attempt);
-        let grown = u64::from(self.retry_exponent_factor).saturating_mul(attempt.pow(4));
-        let jitter_ms = u64::from(self.retry_jitter_seconds).saturating_mul(attempt * 1_000);
+        let grown = self.retry_exponent_factor.0.saturating_mul(attempt.pow(4));
+        let jitter_ms = self.retry_jitter_seconds.0.saturating_mul(attempt * 1_000);
         let spread_ms = random.checked_rem(jitter_ms.saturating_add(1)).unwrap_or(0);
-        let seconds = grown.saturating_add(u64::from(self.retry_base_seconds));
+        let seconds = grown.saturating_add(self.retry_base_seconds.0);
         let delay_ms = seconds.saturating_mul(1_000).saturating_add(spread_ms);
         i64::try_from(delay_ms).unwrap_or(i64::MAX).min(DELAY_MS_MAX)
     }
@@ -114,9 +109,9 @@ mod tests {
             assert_eq!(settings.longest_retry_delay_ms(attempt), high, "{attempt}");
             assert!(delays.iter().any(|ms| *ms > (low + high) / 2), "{attempt} is not spread");
         }
-        let plain = JobsSettings { retry_jitter_seconds: 0, ..settings };
+        let plain = JobsSettings { retry_jitter_seconds: FromZero(0), ..settings };
         assert_eq!(plain.retry_delay_ms(2, 7), 31_000);
-        let wild = JobsSettings { retry_exponent_factor: u32::MAX, ..settings };
+        let wild = JobsSettings { retry_exponent_factor: FromZero(u64::MAX), ..settings };
         assert_eq!(wild.retry_delay_ms(u16::MAX, 7), DELAY_MS_MAX);
     }
 }

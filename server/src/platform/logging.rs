@@ -17,7 +17,7 @@ use tracing_subscriber::EnvFilter;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::util::SubscriberInitExt;
 
-use super::config::{Log, LogFormat};
+use super::log_settings::{LogFormat, LogSettings};
 
 /// Counts the lines dropped because the queue was full.
 static QUEUE_FULL_DROPS: OnceLock<ErrorCounter> = OnceLock::new();
@@ -93,11 +93,11 @@ fn directives(level: &str) -> String {
 }
 
 /// Starts logging as configured. Logging stops when the returned value is dropped.
-pub fn start(log: &Log) -> Result<Logging, LoggingError> {
+pub fn start(log: &LogSettings) -> Result<Logging, LoggingError> {
     let filter = EnvFilter::builder().parse(directives(log.level.as_str()))?;
     let terminal = io::stderr().is_terminal();
     let (writer, guard) = NonBlockingBuilder::default()
-        .buffered_lines_limit(usize::try_from(log.queue_lines).unwrap_or(usize::MAX).max(1))
+        .buffered_lines_limit(log.queue_lines.max(1))
         .thread_name("telltale-log")
         .finish(Lines(io::stderr()));
     QUEUE_FULL_DROPS.get_or_init(|| writer.error_counter());

@@ -3,14 +3,15 @@
 
 pub(crate) mod allocator;
 pub mod bounded;
-pub mod config;
 pub mod control;
 pub mod decimal;
 pub mod ids;
 pub mod json;
 pub mod keys;
+pub mod log_settings;
 pub mod logging;
 pub mod nearest;
+pub mod outbound;
 pub mod panics;
 pub mod patterns;
 pub mod plural;
@@ -19,6 +20,7 @@ pub mod quota;
 pub(crate) mod random;
 pub mod remote;
 pub mod self_metrics;
+pub mod settings;
 pub(crate) mod socket_path;
 pub mod sweeps;
 pub mod tables;

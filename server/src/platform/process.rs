@@ -45,14 +45,22 @@ pub(crate) fn ignores_hang_ups() -> bool {
 }
 
 /// Returns the memory that this process may use, in bytes: that of the machine, or of its control
-/// group if that is less. Assumes 4 GiB if the system reports neither.
-pub(crate) fn memory_bytes() -> u64 {
-    const ASSUMED: u64 = 4 << 30;
-    let info = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let total = info.lines().find_map(|line| line.strip_prefix("MemTotal:"));
-    let total = total.and_then(|line| line.trim().strip_suffix("kB")?.trim().parse::<u64>().ok());
-    let machine = total.and_then(|kib| kib.checked_mul(1024)).unwrap_or(ASSUMED);
-    cgroup_bytes().map_or(machine, |group| group.min(machine))
+/// group if that is less; `None` if the system reports neither.
+pub(crate) fn memory_bytes() -> Option<u64> {
+    [machine_bytes(), cgroup_bytes()].into_iter().flatten().min()
+}
+
+/// Returns the memory of the machine in bytes, if the system reports it.
+fn machine_bytes() -> Option<u64> {
+    let info = fs::read_to_string("/proc/meminfo").ok()?;
+    let total = info.lines().find_map(|line| line.strip_prefix("MemTotal:"))?;
+    let kib: u64 = total.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    kib.checked_mul(1024)
+}
+
+/// Returns the number of cores that this process may use; two if the system does not report it.
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from)
 }
 
 /// Returns the lowest memory limit of the process's control group and its ancestors, for cgroup

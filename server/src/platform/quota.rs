@@ -6,6 +6,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use super::settings::{SettingValue, quoted, settings_section};
+
 /// A class of routes that share one quota per key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LimitClass {
@@ -79,27 +81,37 @@ impl fmt::Display for Quota {
     }
 }
 
-/// The quotas of the whole server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Quotas {
-    /// Of [`LimitClass::Batch`].
-    pub batch: Quota,
-    /// Of [`LimitClass::Query`].
-    pub query: Quota,
-    /// Of [`LimitClass::Single`].
-    pub single: Quota,
-    /// Of [`LimitClass::Other`].
-    pub other: Quota,
+impl SettingValue for Quota {
+    const EXPECTS: &'static str = "an integer of at least 1 (requests per minute) or \"unlimited\"";
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        text.parse().map_err(|_| Self::mismatch(&format!("{text:?}")))
+    }
+
+    fn from_integer(n: i64) -> Result<Self, String> {
+        n.to_string().parse().map_err(|_| Self::mismatch(&n.to_string()))
+    }
+
+    fn to_toml(&self) -> String {
+        match self {
+            Self::PerMinute(n) => n.to_string(),
+            Self::Unlimited => quoted("unlimited"),
+        }
+    }
 }
 
-impl Default for Quotas {
-    fn default() -> Self {
-        Self {
-            batch: Quota::PerMinute(10),
-            query: Quota::PerMinute(60),
-            single: Quota::PerMinute(1_000),
-            other: Quota::PerMinute(600),
-        }
+settings_section! {
+    /// Requests per minute and key. A key may override them.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    "limits" Quotas {
+        /// Batches of telemetry.
+        batch: Quota = "10";
+        /// Metric queries; event lists, counts and statistics.
+        query: Quota = "60";
+        /// Requests with a single sample or event.
+        single: Quota = "1000";
+        /// Everything else.
+        other: Quota = "600";
     }
 }
 

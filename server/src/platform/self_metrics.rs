@@ -199,9 +199,16 @@ impl Points<'_> {
         self.counter(names::MERGES, &[], since(now.merges, before.merges))?;
         self.gauge(names::METRICS, &[], now.metrics)?;
         self.gauge(names::SERIES, &[], now.series)?;
-        self.gauge(names::STORAGE, &[], now.disk_bytes)?;
-        self.gauge(names::STORAGE_FREE, &[], now.disk_free_bytes)?;
-        self.gauge(names::LOG, &[], now.log_bytes)?;
+        let sizes = [
+            (names::STORAGE, now.disk_bytes),
+            (names::STORAGE_FREE, now.disk_free_bytes),
+            (names::LOG, now.log_bytes),
+        ];
+        for (name, bytes) in sizes {
+            // Unknown while the file system fails.
+            let Some(bytes) = bytes else { continue };
+            self.gauge(name, &[], bytes)?;
+        }
         self.gauge(names::BLOCKS, &[("state", "whole")], now.blocks)?;
         self.gauge(names::BLOCKS, &[("state", "quarantined")], now.blocks_quarantined)?;
         let parts = [

@@ -179,7 +179,9 @@ fn encoded(time: TimestampMs) -> [u8; 24] {
     let ms = time.0.clamp(WRITABLE_MS.0, WRITABLE_MS.1);
     let days = ms.div_euclid(DAY_MS) + EPOCH_DAYS_FROM_CE;
     // Clamped, so the cast is lossless and chrono, whose years reach further, has the date.
-    let date = NaiveDate::from_num_days_from_ce_opt(days as i32).unwrap_or_default();
+    let Some(date) = NaiveDate::from_num_days_from_ce_opt(days as i32) else {
+        panic!("{days} days are not within the years that can be written");
+    };
     let (year, month, day) = (date.year().unsigned_abs(), date.month(), date.day());
     let ms_of_day = ms.rem_euclid(DAY_MS) as u32;
     let (seconds, millis) = (ms_of_day / 1_000, ms_of_day % 1_000);

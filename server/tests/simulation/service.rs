@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{Method, Request};
 use http_body_util::{BodyExt, Full};
 use serde_json::Value;
-use telltale_engine::{Clock, Engine};
+use telltale_engine::{Clock, Engine, Memory};
 use telltale_server::app::App;
 use telltale_server::areas;
 use telltale_server::http::{Origin, Server};
@@ -27,8 +27,9 @@ impl Service {
     /// Opens the service, or returns why it does not open.
     pub(crate) fn open(setup: &Setup, disk: &Disk, clock: &Clock) -> Result<Self, String> {
         let engine = setup.open(disk, clock).map_err(|error| error.to_string())?;
-        let (settings, ticks) = (setup.settings(), Ticks::following(clock.clone()));
-        let app = App::new(engine, clock.clone(), ticks.clone(), &settings);
+        let (config, ticks) = (setup.config(), Ticks::following(clock.clone()));
+        let settings = config.http_settings(&Memory::unlimited());
+        let app = App::new(engine, clock.clone(), ticks.clone(), &config);
         let app = app.map_err(|error| error.to_string())?;
         let server = Server::new(settings, clock.clone(), ticks, areas::routes()).unwrap();
         server.open(Arc::clone(&app)).unwrap();

@@ -1,8 +1,11 @@
 //! How the service of a history is opened.
 
+use std::time::Duration;
+
 use telltale_engine::{Clock, Durability, Engine, Maintenance, Options, Result};
-use telltale_server::http::Settings;
+use telltale_server::config::Config;
 use telltale_server::jobs::JobsSettings;
+use telltale_server::platform::settings::{FromZero, Period};
 use telltale_simulation::{Disk, Random};
 
 /// Options derived from a seed.
@@ -45,17 +48,17 @@ impl Setup {
         Ok(engine)
     }
 
-    /// Returns the settings of the server: finished jobs are kept for the whole history, and
+    /// Returns the configuration of the server: finished jobs are kept for the whole history, and
     /// retries have no jitter. Dead jobs have the default retention, which no history reaches,
     /// however far its clock jumps.
-    pub(crate) fn settings(&self) -> Settings {
+    pub(crate) fn config(&self) -> Config {
         let jobs = JobsSettings {
-            lease_ms: self.lease_ms,
-            worker_silence_ms: self.silence_ms,
-            retry_jitter_seconds: 0,
-            finished_keep_ms: i64::MAX / 4,
+            lease: Period::from(Duration::from_millis(self.lease_ms.unsigned_abs())),
+            worker_silence: Period::from(Duration::from_millis(self.silence_ms.unsigned_abs())),
+            retry_jitter_seconds: FromZero(0),
+            finished_keep: Period::from(Duration::MAX),
             ..JobsSettings::default()
         };
-        Settings { jobs, ..Settings::default() }
+        Config { jobs, ..Config::default() }
     }
 }

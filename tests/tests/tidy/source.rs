@@ -56,7 +56,7 @@ impl SourceFile {
 
     /// Returns whether the whole file consists of tests.
     pub(crate) fn is_test(&self) -> bool {
-        self.path.split('/').any(|part| part == "tests" || part == "tests.rs")
+        self.path.split('/').any(|part| ["tests", "tests.rs", "testing.rs"].contains(&part))
     }
 
     /// Returns the text without its test modules.

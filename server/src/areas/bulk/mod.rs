@@ -21,7 +21,7 @@ pub use influx::{
     LineError, Precision, ROUTES as INFLUX_ROUTES, read_lines as read_influx,
     resolve_lines as resolve_influx,
 };
-pub use otlp::{Encoding, OtlpError, ROUTES as OTLP_ROUTES, resolve_export};
+pub use otlp::{Encoding, OtlpError, OtlpSettings, ROUTES as OTLP_ROUTES, resolve_export};
 pub use remote_write::{
     Families, ROUTES as REMOTE_WRITE_ROUTES, Version, WriteError, WrittenCounts,
     resolve_write as resolve_remote_write,

@@ -10,9 +10,10 @@ use telltale_engine::{
 use super::intake::{self, BodyReader, LostPosition, PartSize, Progress};
 use crate::app::App;
 use crate::areas::testing::{Answer, NOW, TestServer};
+use crate::config::Config;
 use crate::http::{
     ApiError, ApiResult, BodyKind, BulkOutcome, BulkPlace, Data, ErrorCode, Request, Response,
-    Route, Scope, Settings,
+    Route, Scope,
 };
 use crate::limits::IDEMPOTENCY_KEPT_MS;
 
@@ -77,8 +78,9 @@ impl BodyReader for StepReader {
 }
 
 fn house() -> TestServer {
-    let settings = Settings { bulk_write_points_max: PART, ..Settings::default() };
-    TestServer::serving(Options::default(), settings, ROUTES.iter())
+    let mut config = Config::default();
+    config.bodies.bulk_write_points = PART;
+    TestServer::serving(Options::default(), &config, ROUTES.iter())
 }
 
 fn send(house: &TestServer, key: &str, body: &str, panics_at: Option<usize>) -> Answer {

@@ -19,12 +19,14 @@ mod ops;
 mod options;
 mod plan;
 mod routes;
+mod settings;
 mod store;
 mod wire;
 
 pub use default_dashboard::make_first;
 pub use error::DashboardsError;
 pub use routes::ROUTES;
+pub use settings::DashboardSettings;
 
 #[cfg(test)]
 mod tests;

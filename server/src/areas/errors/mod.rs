@@ -10,6 +10,7 @@
 //! From there on the path is the same: the occurrence is scrubbed and written as the properties of
 //! its event (`document`), and its group is determined (`grouping`).
 
+mod background;
 mod document;
 mod error;
 mod event_id;
@@ -25,14 +26,17 @@ mod report;
 mod routes;
 mod scrub;
 mod sentry;
+mod settings;
 mod store;
 mod wire;
 
+pub use background::{close, sweeps};
 pub use error::ErrorsError;
-pub use ledger::{EVENT_NAME as ERROR_EVENT_NAME, Ledger};
+pub use ledger::{EVENT_NAME as ERROR_EVENT_NAME, Ledger, LedgerLimits};
 pub use model::GroupHash;
 pub use routes::ROUTES;
 pub use sentry::{EnvelopeError, ROUTES as SENTRY_ROUTES, examine};
+pub use settings::ErrorSettings;
 
 #[cfg(test)]
 mod tests;

@@ -7,19 +7,19 @@
 //! cannot be used by clients.
 
 mod arguments;
+mod background;
 mod dead_jobs;
 mod error;
 mod fields;
 mod period;
 mod queues;
 mod single;
-mod upkeep;
 mod workers;
 
+pub use background::{TRIM_DEAD, TrimDead, add_work, sweeps, trim_dead};
 pub use dead_jobs::ROUTES as DEAD_JOB_ROUTES;
 pub use queues::ROUTES as QUEUE_ROUTES;
 pub use single::ROUTES as JOB_ROUTES;
-pub use upkeep::{TRIM_DEAD, TrimDead, trim_dead};
 pub use workers::ROUTES as WORKER_ROUTES;
 
 #[cfg(test)]

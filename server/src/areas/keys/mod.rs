@@ -5,9 +5,11 @@
 //! A secret is sent once, in the response that creates the key. No other response contains it,
 //! including that of a repeated idempotent request.
 
+mod background;
 mod routes;
 mod wire;
 
+pub use background::sweeps;
 pub use routes::ROUTES;
 
 #[cfg(test)]

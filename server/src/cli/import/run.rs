@@ -18,7 +18,7 @@ use crate::cli::args::{ImportFormat, InDoubt};
 use crate::cli::error::CliError;
 use crate::cli::output::out;
 use crate::cli::target::Target;
-use crate::platform::config::Config;
+use crate::config::Config;
 use crate::platform::plural::count;
 
 /// Rows of one chunk: each chunk costs a sync of the checkpoint and, in the engine, one of the log.

@@ -227,8 +227,9 @@ impl BatchBody {
             tags: point.tags,
         };
         self.json.extend_from_slice(if self.lines.is_empty() { b"{\"metrics\":[" } else { b"," });
-        // Items consist of strings and finite numbers, which always serialise.
-        serde_json::to_writer(&mut self.json, &item).unwrap_or_default();
+        if let Err(error) = serde_json::to_writer(&mut self.json, &item) {
+            panic!("strings and numbers cannot be serialised: {error}");
+        }
         self.lines.push(line);
     }
 
@@ -317,10 +318,16 @@ impl StoreOutcome {
     fn add(&mut self, outcome: BatchOutcome, lines: &[u64]) {
         self.accepted += outcome.accepted;
         self.unlisted += outcome.rejected.saturating_sub(outcome.errors.len() as u64);
-        self.rejected.extend(outcome.errors.into_iter().map(|error| {
-            let line = lines.get(error.index).copied().unwrap_or(0);
-            (line, Reject { code: error.code, message: error.message })
-        }));
+        for error in outcome.errors {
+            match lines.get(error.index) {
+                Some(line) => {
+                    let reject = Reject { code: error.code, message: error.message };
+                    self.rejected.push((*line, reject));
+                }
+                // The server names an item that was not sent.
+                None => self.unlisted += 1,
+            }
+        }
     }
 }
 

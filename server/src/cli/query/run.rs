@@ -10,7 +10,7 @@ use crate::cli::args::{QueryArgs, Show};
 use crate::cli::error::CliError;
 use crate::cli::output::out;
 use crate::cli::target::{Destination, Target};
-use crate::platform::config::Period;
+use crate::platform::settings::Period;
 use crate::platform::time;
 
 /// Runs the query and prints the result.

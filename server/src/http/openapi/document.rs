@@ -53,8 +53,10 @@ pub(in crate::http) fn document(routes: &[&'static Route], settings: &Settings) 
             },
         },
     });
-    // Serialising a `Value` cannot fail.
-    serde_json::to_vec(&document).unwrap_or_default().into()
+    match serde_json::to_vec(&document) {
+        Ok(bytes) => bytes.into(),
+        Err(error) => panic!("the OpenAPI document cannot be serialised: {error}"),
+    }
 }
 
 /// Returns the areas, in the order of the tables.

@@ -11,6 +11,7 @@ use telltale_engine::{Clock, Collection, Engine, Expect, Options, TimestampMs, W
 use tempfile::TempDir;
 
 use crate::app::App;
+use crate::config::Config;
 use crate::http::*;
 use crate::platform::keys::NewKey;
 use crate::platform::quota::KeyLimits;
@@ -154,8 +155,14 @@ impl Bench {
         let dir = tempfile::tempdir().unwrap();
         let options = Options { clock: clock.clone(), ..Options::default() };
         let engine = Engine::open(dir.path(), options).unwrap();
-        let server = Server::new(settings.clone(), clock.clone(), ticks.clone(), ROUTES).unwrap();
-        let app = App::new(engine, clock.clone(), ticks, &settings).unwrap();
+        let config = Config {
+            http: settings.http,
+            bodies: settings.bodies,
+            limits: settings.quotas,
+            ..Config::default()
+        };
+        let server = Server::new(settings, clock.clone(), ticks.clone(), ROUTES).unwrap();
+        let app = App::new(engine, clock.clone(), ticks, &config).unwrap();
         server.open(Arc::clone(&app)).unwrap();
         let mut bench = Self { server, app, clock, key: String::new(), _dir: dir };
         bench.key = bench.new_key(&[Scope::Admin], KeyLimits::default());

@@ -16,6 +16,7 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 
 use super::bench::{Answer, Bench, HERE};
 use crate::http::Settings;
+use crate::platform::settings::{Auto, ByteSize};
 
 async fn all(mut reader: impl AsyncRead + Unpin) -> Vec<u8> {
     let mut out = Vec::new();
@@ -112,12 +113,11 @@ async fn a_route_may_accept_an_additional_encoding() {
 }
 
 /// Limits bodies to 4 MiB each and to this many bytes in total.
-fn small_bulk(in_flight: usize) -> Bench {
-    Bench::with(Settings {
-        body_bulk_bytes_max: 4 << 20,
-        body_bytes_in_flight_max: in_flight,
-        ..Settings::default()
-    })
+fn small_bulk(in_flight: u64) -> Bench {
+    Bench::with(Settings::changed(|s| {
+        s.bodies.bulk = ByteSize::at_least_one(4 << 20);
+        s.bodies.in_flight = Auto::Set(ByteSize::at_least_one(in_flight));
+    }))
 }
 
 #[tokio::test]
@@ -144,7 +144,8 @@ async fn corrupt_snappy_is_refused_and_a_bomb_is_too_large() {
 
 #[tokio::test]
 async fn decoded_bytes_count_as_received() {
-    let settings = Settings { body_bytes_in_flight_max: 3 << 20, ..Settings::default() };
+    let settings =
+        Settings::changed(|s| s.bodies.in_flight = Auto::Set(ByteSize::at_least_one(3 << 20)));
     let bench = Bench::with(settings);
     let other = bench.server.admission.enter().unwrap();
     other.add(1 << 20).unwrap();
@@ -189,8 +190,10 @@ async fn unsupported_encodings_and_content_types_are_refused() {
 
 #[tokio::test]
 async fn a_body_over_its_limit_is_refused_before_and_after_decompression() {
-    let settings =
-        Settings { body_json_bytes_max: 1_000, body_batch_bytes_max: 2_000, ..Settings::default() };
+    let settings = Settings::changed(|s| {
+        s.bodies.json = ByteSize::at_least_one(1_000);
+        s.bodies.batch = ByteSize::at_least_one(2_000);
+    });
     let bench = Bench::with(settings);
     let padded = |n: usize| format!("{{}}{}", " ".repeat(n - 2));
     bench.post("/t/body", padded(1_000)).await.ok();
@@ -262,7 +265,7 @@ async fn a_slow_body_times_out() {
 #[tokio::test(start_paused = true)]
 async fn a_slow_body_that_uses_the_memory_reserve_times_out_sooner() {
     let memory = Memory::new(64 << 20);
-    let bench = Bench::with(Settings { memory: memory.clone(), ..Settings::default() });
+    let bench = Bench::with(Settings::changed(|s| s.memory = memory.clone()));
     let send = || {
         let drip = Dripping(Box::pin(tokio::time::interval(Duration::from_secs(5))));
         let request = http::Request::post("/t/drain")
@@ -283,7 +286,7 @@ async fn a_slow_body_that_uses_the_memory_reserve_times_out_sooner() {
 #[tokio::test]
 async fn a_response_is_sent_uncompressed_if_memory_is_full() {
     let memory = Memory::new(8_000);
-    let bench = Bench::with(Settings { memory: memory.clone(), ..Settings::default() });
+    let bench = Bench::with(Settings::changed(|s| s.memory = memory.clone()));
     let gzip = [("accept-encoding", "gzip")];
     let encoded = bench.send("GET /t/large", &gzip, "").await;
     let held_by_it = memory.held_by(MemoryOwner::Answers);
@@ -320,7 +323,7 @@ async fn large_responses_are_compressed_as_requested_and_small_ones_never() {
 #[tokio::test]
 async fn static_responses_are_compressed_once() {
     let memory = Memory::new(1 << 20);
-    let bench = Bench::with(Settings { memory: memory.clone(), ..Settings::default() });
+    let bench = Bench::with(Settings::changed(|s| s.memory = memory.clone()));
     // Static bodies do not count in the memory account.
     let full = memory.take(MemoryOwner::Bodies, 1 << 20).unwrap();
     for path in ["/api/v1/openapi.json", "/docs", "/docs/page.css", "/docs/page.js"] {

@@ -18,6 +18,7 @@ use crate::http::connection_slots::ConnectionSlots;
 use crate::http::{Scope, Settings, connection};
 use crate::limits;
 use crate::platform::quota::KeyLimits;
+use crate::platform::settings::{Auto, Period};
 use crate::platform::ticks::Ticks;
 
 /// The readiness of a connection in memory: no event is ever reported.
@@ -46,11 +47,10 @@ fn connect(bench: &Bench) -> Wire {
 }
 
 fn short_timeouts() -> Settings {
-    Settings {
-        header_timeout: Duration::from_millis(50),
-        idle_timeout: Duration::from_millis(200),
-        ..Settings::default()
-    }
+    Settings::changed(|s| {
+        s.http.header_timeout = Period::from(Duration::from_millis(50));
+        s.http.idle_timeout = Period::from(Duration::from_millis(200));
+    })
 }
 
 impl Wire {
@@ -222,7 +222,7 @@ async fn response_to_unfinished_body(
 async fn a_response_before_the_end_of_the_body_announces_that_the_connection_closes() {
     let (at_once, late) = (Duration::ZERO, Duration::from_millis(limits::LEFTOVER_MS));
     let bench = Bench::new();
-    let idle = bench.server.settings.body_idle_timeout;
+    let idle = bench.server.settings.http.body_idle_timeout.duration();
     let long = limits::LEFTOVER_BYTES_MAX + 1;
     let with_length = format!("content-length: {long}\r\n\r\n");
     let chunk = "x".repeat(1 << 14);
@@ -274,8 +274,10 @@ async fn a_stopping_server_closes_idle_connections_at_once() {
 
 /// Returns the response to a request sent on a connection that was evicted before its first read.
 async fn response_after_eviction(bench: &Bench, request: &str) -> String {
-    let settings =
-        Settings { connections_max: 2, stranger_connections_max: Some(1), ..Settings::default() };
+    let settings = Settings::changed(|s| {
+        s.http.connections = 2;
+        s.http.stranger_connections = Auto::Set(1);
+    });
     let clock = Clock::manual(TimestampMs(0));
     let slots = ConnectionSlots::new(&settings, Ticks::following(clock.clone()));
     let address = IpAddr::V4(Ipv4Addr::LOCALHOST);

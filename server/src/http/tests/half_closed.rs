@@ -12,6 +12,7 @@ use tokio::time::timeout;
 use super::bench::{Bench, HERE};
 use crate::http::socket::share;
 use crate::http::{Settings, connection};
+use crate::platform::settings::Period;
 
 /// Longer than any test here takes.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -47,7 +48,7 @@ async fn connect_tcp(bench: &Bench) -> Client<TcpStream> {
 
 /// Uses the system's ticks.
 fn with_grace(grace: Duration) -> Bench {
-    Bench::with_system_ticks(Settings { half_closed_grace: grace, ..Settings::default() })
+    Bench::with_system_ticks(Settings::changed(|s| s.http.half_closed_grace = Period::from(grace)))
 }
 
 /// Returns a request with a key.

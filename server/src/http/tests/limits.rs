@@ -3,6 +3,7 @@
 use super::bench::Bench;
 use crate::http::Settings;
 use crate::platform::quota::{KeyLimits, Quota, Quotas};
+use crate::platform::settings::{Auto, ByteSize, FromZero};
 
 #[tokio::test]
 async fn a_request_over_the_quota_is_refused_with_retry_after() {
@@ -29,7 +30,7 @@ async fn a_request_over_the_quota_is_refused_with_retry_after() {
 #[tokio::test]
 async fn a_key_may_have_quotas_of_its_own() {
     let quotas = Quotas { batch: Quota::PerMinute(1), ..Quotas::default() };
-    let bench = Bench::with(Settings { quotas, ..Settings::default() });
+    let bench = Bench::with(Settings::changed(|s| s.quotas = quotas));
     let limits = KeyLimits { batch: Some(Quota::Unlimited), ..KeyLimits::default() };
     let free = format!("Bearer {}", bench.new_key(&[crate::http::Scope::Ingest], limits));
     for _ in 0..50 {
@@ -51,11 +52,13 @@ async fn refusals_carry_the_quota_headers() {
 
 #[tokio::test]
 async fn requests_over_the_limits_are_shed() {
-    let bench = Bench::with(Settings { body_bytes_in_flight_max: 10, ..Settings::default() });
+    let bench = Bench::with(Settings::changed(|s| {
+        s.bodies.in_flight = Auto::Set(ByteSize::at_least_one(10))
+    }));
     // The body would not fit even on an idle server.
     bench.post("/t/body", "{\"a\": \"long\"}").await.refused(413, "payload_too_large");
     bench.post("/t/body", "{}").await.ok();
-    let full = Bench::with(Settings { requests_in_flight_max: 0, ..Settings::default() });
+    let full = Bench::with(Settings::changed(|s| s.http.requests_in_flight = 0));
     let answer = full.get("/t/large").await;
     answer.refused(503, "overloaded");
     assert_eq!(answer.header("retry-after"), Some("1"));
@@ -65,7 +68,7 @@ async fn requests_over_the_limits_are_shed() {
 
 #[tokio::test]
 async fn requests_without_a_key_are_rate_limited() {
-    let settings = Settings { stranger_requests_per_second: 10, ..Settings::default() };
+    let settings = Settings::changed(|s| s.http.stranger_requests_per_second = FromZero(10));
     let bench = Bench::with(settings);
     let no_key = [("authorization", "")];
     for path in ["/t/open", "/t/large", "/nowhere", "/healthz"] {

@@ -8,6 +8,7 @@ use serde_json::json;
 use super::bench::{Bench, send, starting};
 use crate::http::{Origin, Scope, Settings};
 use crate::platform::quota::KeyLimits;
+use crate::platform::settings::ByteSize;
 
 #[tokio::test]
 async fn a_handler_receives_the_parameters_and_the_caller() {
@@ -151,8 +152,10 @@ async fn a_response_that_the_client_has_is_not_sent_again() {
 
 #[tokio::test]
 async fn too_many_or_too_large_headers_are_refused() {
-    let bench =
-        Bench::with(Settings { headers_max: 10, header_bytes_max: 1_000, ..Settings::default() });
+    let bench = Bench::with(Settings::changed(|s| {
+        s.http.headers = 10;
+        s.http.header_bytes = ByteSize::at_least_one(1_000);
+    }));
     let many: Vec<(String, String)> = (0..10).map(|i| (format!("x-{i}"), String::new())).collect();
     let many: Vec<_> = many.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
     bench.send("GET /t/large", &many, "").await.refused(400, "invalid_parameter");

@@ -98,7 +98,7 @@ impl Jobs {
     /// Deletes dead jobs that are older than the retention. Returns their number.
     pub async fn trim_dead(&self) -> Result<usize, JobsError> {
         let now = self.engine.trusted_time().expiry;
-        let oldest_ms = now.0.saturating_sub(self.settings.dead_keep_ms);
+        let oldest_ms = now.0.saturating_sub(self.settings.dead_keep.ms());
         let older_than = Some(telltale_engine::TimestampMs(oldest_ms));
         let whose = QueueOwner::All;
         self.forget_fitting(DeadFilter { older_than, whose, ..DeadFilter::default() }).await

@@ -84,7 +84,7 @@ impl State {
         if self.queues.waiting >= max {
             return Err(JobsError::TooManyJobs { max });
         }
-        let max = settings.waiting_bytes_max.saturating_add(reserve * limits::WAITING_JOB_BYTES);
+        let max = settings.waiting_bytes_max().saturating_add(reserve * limits::WAITING_JOB_BYTES);
         if self.waiting_bytes().saturating_add(limits::WAITING_JOB_BYTES) > max {
             return Err(JobsError::TooManyJobBytes { max });
         }

@@ -77,7 +77,7 @@ impl State {
 
     fn grant(&mut self, id: JobId, mut job: Job, worker: WorkerId, cycle: &mut Cycle) -> Grant {
         let lease_ms = match job.timeout_seconds {
-            0 => self.settings.lease_ms,
+            0 => self.settings.lease.ms(),
             seconds => i64::from(seconds) * 1_000,
         };
         let hold = Hold {
@@ -151,7 +151,7 @@ impl State {
         self.store(id, job, status, cycle);
         self.queues.count(job.queue, JobStatus::Completed, 1);
         self.jobs.insert(id, job);
-        let until_ms = cycle.now.steady_ms.saturating_add(self.settings.finished_keep_ms);
+        let until_ms = cycle.now.steady_ms.saturating_add(self.settings.finished_keep.ms());
         self.finished.order.push_back((until_ms, id));
         self.finished.tokens.insert(id, hold.token);
         self.count_processed(&hold, 0);

@@ -137,7 +137,7 @@ impl State {
             queues: names,
             concurrency: stored.concurrency,
         };
-        let by_ms = now.steady_ms + self.settings.worker_silence_ms;
+        let by_ms = now.steady_ms + self.settings.worker_silence.ms();
         self.timers.start_silence(by_ms, id);
         self.workers.insert(id, Worker::new(about, numbers.into(), stored, by_ms));
         Some(())
@@ -231,7 +231,7 @@ impl State {
         self.queues.waiting += waiting;
         let mut finished = orders.finished;
         finished.sort_unstable();
-        let until_ms = now.steady_ms.saturating_add(self.settings.finished_keep_ms);
+        let until_ms = now.steady_ms.saturating_add(self.settings.finished_keep.ms());
         self.finished.order = finished.into_iter().map(|(_, id)| (until_ms, id)).collect();
     }
 

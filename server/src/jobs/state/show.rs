@@ -119,7 +119,7 @@ impl State {
             latency_ms,
             paused_at: queue.paused_ms.map(TimestampMs),
             workers,
-            degraded: latency_ms > self.settings.degraded_latency_ms,
+            degraded: latency_ms > self.settings.degraded_latency.ms(),
         }
     }
 

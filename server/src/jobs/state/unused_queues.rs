@@ -54,7 +54,7 @@ impl State {
     /// Checks which changed queues are unused, and drops those that have been unused for long.
     pub(super) fn drop_unused(&mut self, steps: &mut usize, cycle: &mut Cycle) {
         self.update_unused(cycle.now.steady_ms);
-        let keep_ms = self.settings.queue_keep_ms;
+        let keep_ms = self.settings.queue_keep.ms();
         while *steps > 0 {
             let longest = self.queues.unused.since.first().copied();
             let Some((since_ms, number)) = longest else { return };

@@ -144,14 +144,14 @@ impl State {
             memory_mb: None,
             cpu_percent: None,
         };
-        let by_ms = cycle.now.steady_ms + self.settings.worker_silence_ms;
+        let by_ms = cycle.now.steady_ms + self.settings.worker_silence.ms();
         self.workers.insert(id, Worker::new(about, queues.into(), stored, by_ms));
         self.timers.start_silence(by_ms, id);
         self.store_worker(id, cycle);
         Ok(Registered {
             id,
             heartbeat_seconds: self.settings.heartbeat_seconds(),
-            lease_seconds: self.settings.lease_ms as f64 / 1_000.0,
+            lease_seconds: self.settings.lease.ms() as f64 / 1_000.0,
         })
     }
 
@@ -182,13 +182,13 @@ impl State {
     pub(in crate::jobs) fn restart_silence(&mut self, id: WorkerId, cycle: &Cycle) {
         let Some(worker) = self.workers.get_mut(&id) else { return };
         self.timers.end_silence(worker.expected_steady_ms, id);
-        worker.expected_steady_ms = cycle.now.steady_ms + self.settings.worker_silence_ms;
+        worker.expected_steady_ms = cycle.now.steady_ms + self.settings.worker_silence.ms();
         self.timers.start_silence(worker.expected_steady_ms, id);
     }
 
     /// Gives every worker at least this long until it is considered dead.
     pub(super) fn extend_silence(&mut self, for_ms: i64, cycle: &Cycle) {
-        let by_ms = cycle.now.steady_ms + for_ms.min(self.settings.worker_silence_ms);
+        let by_ms = cycle.now.steady_ms + for_ms.min(self.settings.worker_silence.ms());
         for (id, worker) in &mut self.workers {
             if worker.expected_steady_ms < by_ms {
                 self.timers.end_silence(worker.expected_steady_ms, *id);

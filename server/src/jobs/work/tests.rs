@@ -14,6 +14,7 @@ use super::kind::SPARE_SECONDS;
 use super::*;
 use crate::jobs::{DeadFilter, JobStatus, Jobs, JobsSettings, QueueOwner, WorkerStatus};
 use crate::platform::ids::Ids;
+use crate::platform::settings::Period;
 use crate::platform::ticks::Ticks;
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -187,7 +188,8 @@ fn an_item_times_out_before_its_lease_ends() {
 #[test]
 fn a_stopping_worker_sends_heartbeats_until_its_items_are_done_or_the_server_ends() {
     let (open, gate) = watch::channel(false);
-    let settings = JobsSettings { worker_silence_ms: 1_000, ..JobsSettings::default() };
+    let worker_silence = Period::from(Duration::from_secs(1));
+    let settings = JobsSettings { worker_silence, ..JobsSettings::default() };
     let mut house = House::with(gate, settings, Duration::ZERO);
     let (slow, stuck) = (house.enqueue_work("slow"), house.enqueue_work("stuck"));
     assert!(house.begun.blocking_recv().is_some());

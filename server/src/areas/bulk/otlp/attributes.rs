@@ -16,8 +16,8 @@ use telltale_engine::{InvalidTags, Refusal, Tags};
 
 use super::error::OtlpError;
 use super::request::each;
+use super::settings::OtlpSettings;
 use crate::areas::bulk::protobuf::{Fields, Malformed, Value};
-use crate::http::OtlpAttributes;
 use crate::limits::OTLP_VALUE_DEPTH_MAX;
 
 /// The names by which the configuration selects the scope's name and version.
@@ -34,20 +34,20 @@ pub(super) type Tag<'b> = (Cow<'b, str>, Cow<'b, str>);
 /// Returns the tags of a resource: its selected attributes.
 pub(super) fn of_resource<'b>(
     resource: Fields<'b>,
-    chosen: &OtlpAttributes,
+    chosen: &OtlpSettings,
 ) -> Result<Vec<Tag<'b>>, OtlpError> {
     let mut tags = Vec::new();
-    choose(&mut tags, resource, 1, &chosen.resource)?;
+    choose(&mut tags, resource, 1, &chosen.resource_attributes)?;
     Ok(tags)
 }
 
 /// Returns the tags of a scope: its selected attributes, and its name and version if selected.
 pub(super) fn of_scope<'b>(
     scope: Fields<'b>,
-    chosen: &OtlpAttributes,
+    chosen: &OtlpSettings,
 ) -> Result<Vec<Tag<'b>>, OtlpError> {
     let mut tags = Vec::new();
-    if chosen.scope.is_empty() {
+    if chosen.scope_attributes.is_empty() {
         return Ok(tags);
     }
     for field in scope {
@@ -56,11 +56,11 @@ pub(super) fn of_scope<'b>(
             (2, value) => (SCOPE_VERSION, value.bytes()?),
             _ => continue,
         };
-        if !value.is_empty() && chosen.scope.iter().any(|name| name == key) {
+        if !value.is_empty() && chosen.scope_attributes.iter().any(|name| name == key) {
             tags.push((key.into(), utf8(value)?.into()));
         }
     }
-    choose(&mut tags, scope, 3, &chosen.scope)?;
+    choose(&mut tags, scope, 3, &chosen.scope_attributes)?;
     Ok(tags)
 }
 

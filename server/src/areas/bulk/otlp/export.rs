@@ -20,8 +20,9 @@ use super::attributes::{self, Tag};
 use super::error::OtlpError;
 use super::point::{Point, PointValue};
 use super::request::{self, Encoding, Metric, MetricForm, Temporality};
+use super::settings::OtlpSettings;
 use crate::areas::bulk::intake::{BodyReader, LostPosition, PartSize, Progress};
-use crate::http::{ApiError, BulkOutcome, BulkPlace, OtlpAttributes};
+use crate::http::{ApiError, BulkOutcome, BulkPlace};
 use crate::limits;
 use crate::platform::time::InvalidTime;
 
@@ -55,7 +56,7 @@ pub(super) struct Rules {
     /// start.
     pub(super) process_start: TimestampMs,
     /// The scope and resource attributes that become tags.
-    pub(super) chosen: Arc<OtlpAttributes>,
+    pub(super) chosen: Arc<OtlpSettings>,
 }
 
 impl<B: AsRef<[u8]>> Export<B> {
@@ -153,7 +154,7 @@ pub fn resolve_export(
     body: &[u8],
     encoding: Encoding,
     now: TimestampMs,
-    chosen: &Arc<OtlpAttributes>,
+    chosen: &Arc<OtlpSettings>,
 ) -> Result<(PointBatch, BulkOutcome), OtlpError> {
     let rules = Rules { now, process_start: now, chosen: Arc::clone(chosen) };
     let request = encoding.open(body.to_vec())?;

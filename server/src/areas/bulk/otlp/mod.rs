@@ -15,11 +15,13 @@ mod request;
 mod response;
 mod routes;
 mod schema;
+mod settings;
 
 pub use error::OtlpError;
 pub use export::resolve_export;
 pub use request::Encoding;
 pub use routes::ROUTES;
+pub use settings::OtlpSettings;
 
 #[cfg(test)]
 mod tests;

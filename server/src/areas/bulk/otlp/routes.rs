@@ -26,7 +26,7 @@ async fn export(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let encoding = Encoding::of(req.headers())?;
     let request = open(&app, encoding, req.take_body()).await?;
     let bytes = request.len();
-    let (now, process_start, chosen) = (app.now(), app.began(), Arc::clone(app.otlp_attributes()));
+    let (now, process_start, chosen) = (app.now(), app.began(), Arc::clone(app.otlp()));
     let export = Export::new(request, Rules { now, process_start, chosen });
     intake::store(&app, &req, bytes, export, |outcome| respond(encoding, &outcome)).await
 }

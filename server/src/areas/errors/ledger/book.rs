@@ -11,6 +11,7 @@ use telltale_engine::{
 
 use super::super::model::GroupId;
 use super::super::scrub::Scrubber;
+use super::super::settings::ErrorSettings;
 use super::super::store::LedgerStore;
 use super::budget::Budgets;
 use super::deferred::DeferredOccurrences;
@@ -19,7 +20,6 @@ use super::groups::{GroupFilter, Groups, SeenWithin, SortBy};
 use super::numbers::{EventNumbers, Mark};
 use super::seen::SeenIds;
 use super::users::UserSets;
-use crate::http::ErrorSettings;
 use crate::limits::ERROR_GROUP_BYTES;
 use crate::platform::ids::Ids;
 
@@ -65,14 +65,23 @@ pub(super) struct LedgerState {
     pub(super) overflowed: usize,
 }
 
+/// Limits of the ledger that follow from settings of other sections.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LedgerLimits {
+    /// Bytes of user sets kept in memory; others are read from disk.
+    pub users_bytes_max: usize,
+    /// How long events are kept.
+    pub retention: Duration,
+}
+
 impl LedgerState {
-    fn new(settings: &ErrorSettings) -> Self {
+    fn new(settings: &ErrorSettings, limits: LedgerLimits) -> Self {
         Self {
-            groups: Groups::new(settings.groups_max),
+            groups: Groups::new(settings.groups_max()),
             numbers: EventNumbers::default(),
             stored: None,
             seen: SeenIds::default(),
-            users: UserSets::new(settings.users_bytes_max),
+            users: UserSets::new(limits.users_bytes_max),
             doomed: HashSet::new(),
             deferred: DeferredOccurrences::default(),
             budgets: Budgets::new(settings.new_groups_per_hour),
@@ -89,16 +98,17 @@ impl Ledger {
         clock: Clock,
         ids: Arc<Ids>,
         settings: &ErrorSettings,
+        limits: LedgerLimits,
     ) -> Result<Self> {
         let ledger = Self {
             store: LedgerStore::new(engine.clone()),
             engine,
             clock,
             ids,
-            state: RwLock::new(LedgerState::new(settings)),
+            state: RwLock::new(LedgerState::new(settings, limits)),
             write_lock: Mutex::new(()),
-            groups_max: settings.groups_max,
-            retention: settings.retention,
+            groups_max: settings.groups_max(),
+            retention: limits.retention,
             scrubber: Scrubber::new(&settings.scrub_keys),
         };
         ledger.load()?;

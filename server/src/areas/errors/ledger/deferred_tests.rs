@@ -3,7 +3,7 @@
 use super::super::error::ErrorsError;
 use super::super::model::GroupId;
 use super::tests::Fixture;
-use crate::http::ErrorSettings;
+use crate::areas::errors::ErrorSettings;
 
 fn occurrences(fixture: &Fixture, id: GroupId) -> Option<u64> {
     fixture.ledger.get(id).map(|group| group.occurrences)

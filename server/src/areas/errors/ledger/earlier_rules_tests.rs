@@ -2,7 +2,7 @@
 
 use super::super::model::GroupHashes;
 use super::tests::Fixture;
-use crate::http::ErrorSettings;
+use crate::areas::errors::ErrorSettings;
 
 #[test]
 fn a_group_of_version_1_is_found_by_its_hash_until_it_is_deleted() {

@@ -7,7 +7,7 @@ use super::book::{EVENT_NAME, GROUP_TAG, HASH_TAG};
 use super::load::Recount;
 use super::numbers::Mark;
 use super::tests::{Fixture, write};
-use crate::http::ErrorSettings;
+use crate::areas::errors::ErrorSettings;
 
 const GROUPS: Table = Table::new(33, "errors_groups");
 const DOOMED: Table = Table::new(37, "errors_doomed");

@@ -36,7 +36,7 @@ mod seen;
 mod users;
 
 pub(super) use admit::{Admission, Ticket};
-pub use book::{EVENT_NAME, Ledger};
+pub use book::{EVENT_NAME, Ledger, LedgerLimits};
 pub(super) use book::{GROUP_TAG, OWN_TAG_PREFIX, events_of};
 pub(super) use group::{Group, GroupView, LatestOccurrence};
 pub(super) use groups::{GroupFilter, SeenWithin, SortBy};

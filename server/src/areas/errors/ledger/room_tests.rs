@@ -1,17 +1,21 @@
 //! Tests of floods of distinct errors: they affect the key that sends them, and no other.
 
+use std::collections::BTreeMap;
+
 use telltale_engine::TimestampMs;
 
 use super::super::model::{GroupId, Sender, StateChange};
-use super::tests::Fixture;
-use crate::http::ErrorSettings;
+use super::tests::{Fixture, LIMITS};
+use crate::areas::errors::{ErrorSettings, LedgerLimits};
 use crate::limits::{ERROR_FLOOD_MS, ERROR_GROUP_BYTES, ERROR_MERGED_BYTES};
+use crate::platform::settings::Auto;
 
 const BEYOND: &str = "Errors beyond the limit of groups";
 const ATTACKER: Sender = Sender(1);
 const VICTIM: Sender = Sender(2);
 
 fn fixture(groups_max: usize, new_groups_per_hour: u64) -> Fixture {
+    let groups_max = Auto::Set(groups_max);
     Fixture::new(ErrorSettings { groups_max, new_groups_per_hour, ..ErrorSettings::default() })
 }
 
@@ -42,6 +46,25 @@ impl Fixture {
 fn letters(number: usize) -> String {
     let letter = |at: u32| char::from(b'a' + u8::try_from(number / 26_usize.pow(at) % 26).unwrap());
     (0..3).map(letter).collect()
+}
+
+#[test]
+fn new_errors_beyond_the_limit_share_one_overflow_group() {
+    let mut fixture = fixture(3, 1_000);
+    for kind in ["a", "b", "c", "d", "e", "f", "a"] {
+        fixture.report(kind, None);
+    }
+    fixture.crash();
+    let counts: BTreeMap<String, u64> =
+        fixture.list().into_iter().map(|group| (group.title, group.occurrences)).collect();
+    let expected =
+        [("a".to_owned(), 2), ("b".to_owned(), 1), ("c".to_owned(), 1), (BEYOND.to_owned(), 3)];
+    assert_eq!(counts, expected.into());
+    // Groups whose events have all expired are deleted, so new ones can be created.
+    fixture.clock.set(TimestampMs(fixture.clock.now().0 + 40 * 86_400_000));
+    fixture.ledger.trim().unwrap();
+    fixture.report("d", None);
+    assert_eq!(fixture.only().title, "d");
 }
 
 #[test]
@@ -147,7 +170,8 @@ fn the_sender_of_a_group_survives_a_restart() {
 #[test]
 fn user_sets_count_as_memory_and_are_evicted_once_on_disk() {
     let users_bytes_max = 1_000;
-    let mut fixture = Fixture::new(ErrorSettings { users_bytes_max, ..ErrorSettings::default() });
+    let limits = LedgerLimits { users_bytes_max, ..LIMITS };
+    let mut fixture = Fixture::with(ErrorSettings::default(), limits);
     let of_groups = 50 * ERROR_GROUP_BYTES;
     let report = |fixture: &mut Fixture, user: &str| {
         for number in 0..50 {

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::thread;
+use std::time::Duration;
 
 use proptest::prelude::*;
 use telltale_engine::{
@@ -15,7 +16,8 @@ use super::super::occurrence::{Exception, Occurrence, User};
 use super::super::prepare::{Arrival, PreparedOccurrence, prepare};
 use super::book::{all_time, events_of};
 use super::{Admission, GroupFilter, GroupView, Ledger, SortBy, Ticket};
-use crate::http::ErrorSettings;
+use crate::areas::errors::{ErrorSettings, LedgerLimits};
+use crate::limits;
 use crate::platform::ids::Ids;
 use crate::platform::tables::RecordTable;
 
@@ -25,10 +27,17 @@ const MARK: Table = RecordTable::ErrorsMark.table();
 const GROUPS: Table = RecordTable::ErrorGroups.table();
 const USERS: Table = RecordTable::ErrorUsers.table();
 
+/// The limits of a machine with enough memory.
+pub(super) const LIMITS: LedgerLimits = LedgerLimits {
+    users_bytes_max: limits::ERROR_USERS_BYTES_MAX,
+    retention: Duration::from_secs(30 * 86_400),
+};
+
 pub(super) struct Fixture {
     dir: tempfile::TempDir,
     pub(super) clock: Clock,
     settings: ErrorSettings,
+    limits: LedgerLimits,
     engine: Engine,
     pub(super) ledger: Ledger,
     /// The sender of reports.
@@ -38,23 +47,27 @@ pub(super) struct Fixture {
 
 impl Fixture {
     pub(super) fn new(settings: ErrorSettings) -> Self {
+        Self::with(settings, LIMITS)
+    }
+
+    pub(super) fn with(settings: ErrorSettings, limits: LedgerLimits) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let clock = Clock::manual(START);
         let engine = open(&dir, &clock);
-        let ledger = ledger(&engine, &clock, &settings);
-        Self { dir, clock, settings, engine, ledger, sender: Sender(1), reported: 0 }
+        let ledger = ledger(&engine, &clock, &settings, limits);
+        Self { dir, clock, settings, limits, engine, ledger, sender: Sender(1), reported: 0 }
     }
 
     /// Drops the ledger without a shutdown and opens it again on what is on disk.
     pub(super) fn crash(&mut self) {
-        let Self { dir, clock, settings, .. } = self;
+        let Self { dir, clock, settings, limits, .. } = self;
         // The directory is unlocked only when the last clone of the engine is dropped.
         let empty_dir = tempfile::tempdir().unwrap();
         let empty_engine = open(&empty_dir, clock);
-        self.ledger = ledger(&empty_engine, clock, settings);
+        self.ledger = ledger(&empty_engine, clock, settings, *limits);
         self.engine = empty_engine;
         self.engine = open(dir, clock);
-        self.ledger = ledger(&self.engine, clock, settings);
+        self.ledger = ledger(&self.engine, clock, settings, *limits);
     }
 
     pub(super) fn prepared(
@@ -140,9 +153,14 @@ fn open(dir: &tempfile::TempDir, clock: &Clock) -> Engine {
         .unwrap()
 }
 
-fn ledger(engine: &Engine, clock: &Clock, settings: &ErrorSettings) -> Ledger {
+fn ledger(
+    engine: &Engine,
+    clock: &Clock,
+    settings: &ErrorSettings,
+    limits: LedgerLimits,
+) -> Ledger {
     let ids = Arc::new(Ids::new(clock.clone()).unwrap());
-    Ledger::open(engine.clone(), clock.clone(), ids, settings).unwrap()
+    Ledger::open(engine.clone(), clock.clone(), ids, settings, limits).unwrap()
 }
 
 pub(super) fn write(engine: &Engine, batch: EventBatch) {
@@ -384,25 +402,6 @@ fn a_concurrent_duplicate_gets_the_outcome_of_the_first_request() {
         }
         assert_eq!(receiver.try_recv(), Ok(stored));
     }
-}
-
-#[test]
-fn new_errors_beyond_the_limit_share_one_overflow_group() {
-    let mut fixture = Fixture::new(ErrorSettings { groups_max: 3, ..ErrorSettings::default() });
-    for kind in ["a", "b", "c", "d", "e", "f", "a"] {
-        fixture.report(kind, None);
-    }
-    fixture.crash();
-    let counts: BTreeMap<String, u64> =
-        fixture.list().into_iter().map(|group| (group.title, group.occurrences)).collect();
-    let beyond = "Errors beyond the limit of groups".to_owned();
-    let expected = [("a".to_owned(), 2), ("b".to_owned(), 1), ("c".to_owned(), 1), (beyond, 3)];
-    assert_eq!(counts, expected.into());
-    // Groups whose events have all expired are deleted, so new ones can be created.
-    fixture.clock.set(TimestampMs(START.0 + 40 * 86_400_000));
-    fixture.ledger.trim().unwrap();
-    fixture.report("d", None);
-    assert_eq!(fixture.only().title, "d");
 }
 
 #[test]

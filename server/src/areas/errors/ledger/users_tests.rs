@@ -6,7 +6,7 @@ use super::super::model::GroupId;
 use super::read_users::ReadUsers;
 use super::tests::Fixture;
 use super::users::UserSets;
-use crate::http::ErrorSettings;
+use crate::areas::errors::ErrorSettings;
 use crate::platform::tables::RecordTable;
 
 const USERS: Table = RecordTable::ErrorUsers.table();

@@ -5,10 +5,10 @@ use serde_json::{Value, json};
 use telltale_engine::{PropertiesWriter, TimestampMs};
 
 use super::*;
+use crate::areas::errors::ErrorSettings;
 use crate::areas::errors::model::Sender;
 use crate::areas::errors::prepare::{Arrival, PreparedOccurrence, prepare};
 use crate::areas::errors::sentry::with_event;
-use crate::http::ErrorSettings;
 
 fn scrubber() -> Scrubber {
     Scrubber::new(&ErrorSettings::default().scrub_keys)

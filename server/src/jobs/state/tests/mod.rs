@@ -8,6 +8,7 @@ mod unused_queues;
 mod verbs;
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use proptest::prelude::*;
 use telltale_engine::{Clock, Engine, Options, TimestampMs};
@@ -21,6 +22,7 @@ use crate::jobs::model::{
 use crate::jobs::names::{ClassName, QueueName, UniqueKey};
 use crate::jobs::settings::JobsSettings;
 use crate::platform::ids::Ids;
+use crate::platform::settings::{FromZero, Period};
 
 /// The start of all histories.
 const START_MS: i64 = 1_700_000_000_000;
@@ -87,9 +89,9 @@ struct Pair {
 
 fn settings() -> JobsSettings {
     JobsSettings {
-        lease_ms: 50_000,
-        worker_silence_ms: 60_000,
-        retry_jitter_seconds: 0,
+        lease: Period::from(Duration::from_secs(50)),
+        worker_silence: Period::from(Duration::from_secs(60)),
+        retry_jitter_seconds: FromZero(0),
         finished_max: 10,
         dead_max: 5,
         ..JobsSettings::default()

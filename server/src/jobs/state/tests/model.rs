@@ -83,14 +83,14 @@ impl Model {
             job.lease_ends = self.steady + left;
         }
         for worker in &mut self.workers {
-            worker.expected_by = self.steady + self.settings.worker_silence_ms;
+            worker.expected_by = self.steady + self.settings.worker_silence.ms();
         }
         for job in self.all.iter_mut().filter(|job| job.status == JobStatus::Retrying) {
             let longest = self.settings.retry_delay_ms(job.failures, 0);
             job.retry_at = self.steady + (job.due_ms - self.wall).clamp(0, longest);
         }
         self.finished.sort();
-        let until = self.steady + self.settings.finished_keep_ms;
+        let until = self.steady + self.settings.finished_keep.ms();
         self.finished.iter_mut().for_each(|finished| finished.2 = until);
     }
 
@@ -205,12 +205,12 @@ impl Model {
     }
 
     pub(super) fn register(&mut self, id: WorkerId, queues: Vec<usize>) {
-        let expected_by = self.steady + self.settings.worker_silence_ms;
+        let expected_by = self.steady + self.settings.worker_silence.ms();
         self.workers.push(Worker { id, queues, status: WorkerStatus::Active, expected_by });
     }
 
     pub(super) fn hear(&mut self, id: WorkerId) {
-        let expected_by = self.steady + self.settings.worker_silence_ms;
+        let expected_by = self.steady + self.settings.worker_silence.ms();
         self.workers
             .iter_mut()
             .filter(|worker| worker.id == id)
@@ -248,7 +248,7 @@ impl Model {
     }
 
     pub(super) fn grant(&mut self, id: JobId, worker: WorkerId, token: u64) {
-        let (wall, steady, lease_ms) = (self.wall, self.steady, self.settings.lease_ms);
+        let (wall, steady, lease_ms) = (self.wall, self.steady, self.settings.lease.ms());
         let job = self.job_mut(id);
         let lease_ms = if job.timeout_s == 0 { lease_ms } else { i64::from(job.timeout_s) * 1_000 };
         (job.status, job.holder, job.token) = (JobStatus::Running, Some(worker), token);
@@ -263,7 +263,7 @@ impl Model {
     }
 
     pub(super) fn finish(&mut self, id: JobId) {
-        let (wall, until) = (self.wall, self.steady + self.settings.finished_keep_ms);
+        let (wall, until) = (self.wall, self.steady + self.settings.finished_keep.ms());
         let job = self.job_mut(id);
         (job.status, job.holder) = (JobStatus::Completed, None);
         self.finished.push((wall, id, until));

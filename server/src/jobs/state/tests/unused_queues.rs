@@ -59,7 +59,7 @@ impl Pair {
 }
 
 fn keep_ms() -> i64 {
-    JobsSettings::default().queue_keep_ms
+    JobsSettings::default().queue_keep.ms()
 }
 
 #[test]
@@ -88,7 +88,7 @@ fn a_queue_is_dropped_after_it_was_unused_for_long() {
 #[test]
 fn whatever_refers_to_a_queue_keeps_it() {
     let mut pair = Pair::open();
-    let finished_ms = settings().finished_keep_ms;
+    let finished_ms = settings().finished_keep.ms();
     let worker = pair.hire(&["finished", "dead", "paused", "left"]);
     for name in ["finished", "dead"] {
         pair.enqueue_in(name);

@@ -6,7 +6,8 @@ use serde_json::{Map, Value, json};
 use telltale_engine::{BatchBuilder, Engine, Maintenance, Options, PointBatch, TimestampMs};
 
 use super::super::{Encoding, OtlpError, resolve_export};
-use crate::http::{BulkOutcome, OtlpAttributes};
+use crate::areas::bulk::OtlpSettings;
+use crate::http::BulkOutcome;
 
 /// 2026-01-02T03:04:05.678Z.
 pub(super) const NOW: TimestampMs = TimestampMs(1_767_323_045_678);
@@ -212,16 +213,16 @@ pub(super) fn request(metrics: impl IntoIterator<Item = Msg>) -> Msg {
 
 pub(super) struct Fixture {
     pub(super) engine: Engine,
-    pub(super) chosen: Arc<OtlpAttributes>,
+    pub(super) chosen: Arc<OtlpSettings>,
     _dir: tempfile::TempDir,
 }
 
 impl Fixture {
     pub(super) fn open() -> Self {
-        Self::choosing(OtlpAttributes::default())
+        Self::choosing(OtlpSettings::default())
     }
 
-    pub(super) fn choosing(chosen: OtlpAttributes) -> Self {
+    pub(super) fn choosing(chosen: OtlpSettings) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
         let engine = Engine::open(&dir.path().join("data"), options).unwrap();

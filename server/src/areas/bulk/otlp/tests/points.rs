@@ -9,8 +9,9 @@ use super::super::export::{Export, Rules, SUMMARIES};
 use super::super::response::respond;
 use super::super::{Encoding, OtlpError};
 use super::messages::*;
+use crate::areas::bulk::OtlpSettings;
 use crate::areas::bulk::intake::{BodyReader, PartSize, Progress, testing};
-use crate::http::{BulkOutcome, OtlpAttributes};
+use crate::http::BulkOutcome;
 use crate::limits;
 
 #[test]
@@ -205,7 +206,10 @@ fn attribute_values_become_strings() {
         (many, &*cut),
     ] {
         let point = untagged().list("attributes", 7, [pair("a", value.clone())]);
-        let fixture = Fixture::choosing(OtlpAttributes { resource: vec![], scope: vec![] });
+        let fixture = Fixture::choosing(OtlpSettings {
+            resource_attributes: vec![],
+            scope_attributes: vec![],
+        });
         let tags = tags_of(&fixture, &request([gauge(point)]));
         assert_eq!(tags, [("a".to_owned(), text.to_owned())], "{value:?}");
     }
@@ -214,9 +218,9 @@ fn attribute_values_become_strings() {
 #[test]
 fn selected_attributes_become_tags_and_the_innermost_wins() {
     let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
-    let all = OtlpAttributes {
-        resource: names(&["process.pid", "service.name", "absent"]),
-        scope: names(&["otel.scope.name", "otel.scope.version"]),
+    let all = OtlpSettings {
+        resource_attributes: names(&["process.pid", "service.name", "absent"]),
+        scope_attributes: names(&["otel.scope.name", "otel.scope.version"]),
     };
     let own = [pair("service.name", string("mine"))];
     let request = request([gauge(untagged().list("attributes", 7, own))]);

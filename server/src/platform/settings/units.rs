@@ -75,6 +75,11 @@ impl ByteSize {
         }
     }
 
+    /// Returns the size of this many bytes, at least one.
+    pub fn at_least_one(bytes: u64) -> Self {
+        Self(bytes.max(1))
+    }
+
     /// Returns the size of this many bytes. Fails for 0.
     pub fn from_bytes(bytes: u64) -> Result<Self, String> {
         if bytes == 0 { Err("must be more than zero bytes".to_owned()) } else { Ok(Self(bytes)) }
@@ -97,6 +102,12 @@ impl Period {
     /// Returns the period as a duration.
     pub fn duration(self) -> Duration {
         Duration::from_millis(self.0)
+    }
+
+    /// Returns the period in milliseconds.
+    pub fn ms(self) -> i64 {
+        // At most a thousand years.
+        self.0 as i64
     }
 
     /// Parses a period such as `250ms`, `10m`, `1h30m` or `2y`.
@@ -130,6 +141,14 @@ impl Period {
             ms if ms > PERIOD_MS_MAX => Err(format!("{text:?} is longer than 1000y")),
             ms => Ok(Self(ms)),
         }
+    }
+}
+
+/// In milliseconds, from one to a thousand years.
+impl From<Duration> for Period {
+    fn from(duration: Duration) -> Self {
+        let ms = u64::try_from(duration.as_millis()).unwrap_or(PERIOD_MS_MAX);
+        Self(ms.clamp(1, PERIOD_MS_MAX))
     }
 }
 

@@ -6,31 +6,23 @@
 //! Variables that Kubernetes sets for services are ignored. No other module reads the environment
 //! or knows how settings are written.
 
-mod auto;
-mod error;
+mod engine;
 mod kubernetes;
 mod layers;
 mod load;
 mod memory;
-mod network;
 mod print;
-mod settings;
+mod retention_override;
+mod sections;
 mod syntax;
 #[cfg(test)]
 mod tests;
-mod units;
-mod value;
+mod variables;
 
-pub use auto::{Auto, ThreadCount};
-pub use error::{ConfigError, Origin};
+pub use engine::{EventSettings, MetricSettings, RetentionSettings, StorageSettings};
 pub use layers::{Environment, Flag, Sources};
-pub use load::{Effective, Loaded};
-pub use memory::MemoryPlan;
-pub use network::Cidr;
+pub use load::Loaded;
+pub use memory::{MemoryPlan, MemorySettings};
 pub use print::reference;
-pub use settings::{
-    AttributeNames, Bodies, Config, Errors, Http, Jobs, Limits, Log, MemorySettings, Metrics, Otlp,
-    Outbound, OutboundRanges, Overrides, Server, Storage, StorageRetention, Words,
-};
-pub use units::{ByteSize, Period};
-pub use value::{Directives, LogFormat, RetentionOverride};
+pub use retention_override::RetentionOverride;
+pub use sections::{Config, ServerSettings};

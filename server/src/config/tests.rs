@@ -4,13 +4,13 @@ use std::path::PathBuf;
 
 use telltale_engine::{Clock, MemoryOwner};
 
-use super::error::Origin;
 use super::layers::{Environment, Flag, Sources};
 use super::load::Loaded;
 use super::memory::MemoryPlan;
 use super::print::reference;
-use super::settings;
+use super::sections::{self, Config};
 use crate::limits;
+use crate::platform::settings::{Auto, ByteSize, Origin, Reader};
 
 /// Loads a file, variables `NAME=value` and flags `key=value`.
 fn load(file: &str, variables: &[&str], flags: &[&str]) -> Result<Loaded, String> {
@@ -58,7 +58,7 @@ fn flags_override_the_environment_and_that_the_file_and_that_the_defaults() {
 #[test]
 fn every_setting_has_a_valid_default_that_equals_the_one_of_the_engine() {
     let loaded = load("", &[], &[]).unwrap();
-    assert_eq!(loaded.effective.len(), settings::all().count());
+    assert_eq!(loaded.effective.len(), sections::all().count());
     let ours = loaded.config.engine_options(Clock::system(), &loaded.config.memory());
     let defaults = telltale_engine::Options::default();
     // Compares the parts that depend on the machine with those of a large one.
@@ -86,9 +86,8 @@ fn every_setting_has_a_valid_default_that_equals_the_one_of_the_engine() {
 
 #[test]
 fn the_memory_limit_follows_from_the_memory_of_the_machine() {
-    let config = load("", &[], &[]).unwrap().config;
     for (machine_mib, limit_mib) in [(128, 256), (512, 256), (2_048, 1_024), (65_536, 2_048)] {
-        let plan = MemoryPlan::of(&config, machine_mib << 20);
+        let plan = Config::read(&mut Reader::of_defaults(), machine_mib << 20).unwrap().plan;
         assert_eq!(plan.limit, limit_mib << 20, "of {machine_mib} MiB");
         plan.check(Origin::Default).unwrap();
         assert_eq!(plan.cache, plan.limit / 8);
@@ -433,7 +432,7 @@ fn the_example_file_yields_the_configuration_it_was_printed_from() {
 #[test]
 fn the_reference_lists_every_setting() {
     let text = reference();
-    for setting in settings::all() {
+    for setting in sections::all() {
         assert!(text.contains(&format!("`{}`", setting.variable())), "{} is missing", setting.key);
     }
 }
@@ -456,4 +455,27 @@ proptest::proptest! {
     fn any_file_is_read_or_refused_without_a_panic(text in "(\\[{0,2}[a-z._]{0,12}\\]{0,2}|[a-z_]{1,8} ?= ?[\"\\[{]?[a-z0-9.:,]{0,8}[\"\\]}]?|\n|\\PC){0,8}") {
         proptest::prop_assert!(load(&text, &[], &[]).is_ok() || load(&text, &[], &[]).is_err());
     }
+}
+
+#[test]
+fn parts_of_bulk_bodies_are_smaller_with_less_memory() {
+    let points = |limit: &str, points: &str| {
+        let flags =
+            [&*format!("memory.limit={limit}"), &*format!("bodies.bulk_write_points={points}")];
+        load("", &[], &flags).unwrap().config.bulk_write_points()
+    };
+    assert_eq!(points("2GiB", "1048576"), 1 << 20);
+    assert_eq!(points("256MiB", "1048576"), 1 << 18);
+    assert_eq!(points("256MiB", "1000"), 1_000, "fewer are configured");
+    assert_eq!(points("2GiB", "2000000"), limits::BULK_WRITE_POINTS_MAX);
+}
+
+#[test]
+fn maxima_derived_from_memory_are_set_where_they_are_enforced() {
+    let config = load("", &[], &["memory.limit=256MiB"]).unwrap().config;
+    assert_eq!(config.jobs.waiting_bytes_max(), 28 << 20);
+    assert_eq!(config.errors.groups_max, Auto::Set(13_107));
+    assert_eq!(config.bodies.in_flight, Auto::Set(ByteSize::at_least_one(32 << 20)));
+    let chosen = load("", &[], &["jobs.waiting_bytes_max=1MiB"]).unwrap().config;
+    assert_eq!(chosen.jobs.waiting_bytes_max(), 1 << 20);
 }

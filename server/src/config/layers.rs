@@ -7,15 +7,14 @@ use std::path::{Path, PathBuf};
 
 use toml::de::{DeTable, DeValue};
 
-use super::error::{ConfigError, Origin};
-use super::kubernetes;
-use super::settings::{
-    self, ADMIN_KEY_VARIABLE, CONFIG_VARIABLE, KEY_VARIABLE, OTHER_VARIABLES, Setting,
-    TEST_VARIABLE_PREFIX, URL_VARIABLE,
-};
 use super::syntax::invalid_syntax;
-use super::value::Raw;
+use super::variables::{
+    ADMIN_KEY_VARIABLE, CONFIG_VARIABLE, KEY_VARIABLE, OTHER_VARIABLES, TEST_VARIABLE_PREFIX,
+    URL_VARIABLE,
+};
+use super::{kubernetes, sections};
 use crate::platform::nearest;
+use crate::platform::settings::{ConfigError, Layer, Origin, Raw, Setting};
 
 /// The prefix of our environment variables.
 const PREFIX: &str = "TELLTALE_";
@@ -103,9 +102,6 @@ impl Environment {
     }
 }
 
-/// One layer: values by key, each with its origin.
-pub(super) type Layer = BTreeMap<&'static str, (Raw, Origin)>;
-
 /// Returns the settings of the file.
 pub(super) fn file_layer(path: &Path, text: &str) -> Result<Layer, ConfigError> {
     let at = |offset: usize| Origin::File { path: path.to_owned(), line: line_at(text, offset) };
@@ -155,7 +151,7 @@ pub(super) fn environment_layer(environment: &Environment) -> Result<Layer, Conf
             continue;
         }
         let origin = Origin::Environment(variable.clone());
-        let Some(setting) = settings::all().find(|setting| {
+        let Some(setting) = sections::all().find(|setting| {
             setting.short_variable == Some(variable.as_str()) || setting.variable() == *variable
         }) else {
             if kubernetes::is_of_a_service(variable, value) {
@@ -189,11 +185,11 @@ pub(super) fn flag_layer(flags: &[Flag]) -> Result<Layer, ConfigError> {
 }
 
 fn setting_named(key: &str) -> Option<&'static Setting> {
-    settings::all().find(|setting| setting.key == key)
+    sections::all().find(|setting| setting.key == key)
 }
 
 fn is_section(key: &str) -> bool {
-    settings::all()
+    sections::all()
         .any(|setting| setting.key.strip_prefix(key).is_some_and(|rest| rest.starts_with('.')))
 }
 
@@ -236,13 +232,13 @@ fn line_at(text: &str, offset: usize) -> usize {
 }
 
 fn unknown(key: String, origin: Origin) -> ConfigError {
-    let suggestion = nearest(&key, settings::all().map(|setting| setting.key.to_owned()));
+    let suggestion = nearest(&key, sections::all().map(|setting| setting.key.to_owned()));
     ConfigError::Unknown { key, origin, suggestion }
 }
 
 fn unknown_variable(variable: &str) -> ConfigError {
     let others = OTHER_VARIABLES.iter().map(|(name, _)| (*name).to_owned());
-    let candidates = settings::all()
+    let candidates = sections::all()
         .flat_map(|setting| {
             [setting.variable()].into_iter().chain(setting.short_variable.map(str::to_owned))
         })

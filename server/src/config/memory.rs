@@ -24,12 +24,28 @@
 
 use telltale_engine::limits::MEMORY_RESERVED_FROM_DATA;
 
-use super::auto::Auto;
-use super::error::{ConfigError, Origin};
-use super::settings::Config;
-use super::units::ByteSize;
+use super::sections::Config;
 use crate::limits;
+use crate::platform::settings::{Auto, ByteSize, ConfigError, Origin, settings_section};
 
+settings_section! {
+    /// Memory of the process.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    "memory" MemorySettings {
+        /// Limit of the memory of the whole process, not counting the overhead of the allocator.
+        /// Beyond it, queries, bodies and responses are refused with 503 `overloaded` until memory
+        /// is released. New data, caches, jobs, errors, metrics and series together take at most
+        /// three quarters of it: settings that would leave less than a sixteenth to metrics and
+        /// series are refused at start, and new series are refused when three quarters are in use.
+        /// Workers that fetch and finish jobs, and deletions, may exceed the limit by up to 8 MiB.
+        /// `auto` is half of the memory of the machine, or of its control group if that is less, at
+        /// least 256 MiB and at most 2 GiB.
+        limit: Auto<ByteSize> = "auto";
+    }
+}
+
+/// The memory of a machine that does not report it.
+pub(super) const MACHINE_BYTES_ASSUMED: u64 = 4 << 30;
 /// The default limit is half of the machine's memory, within these bounds.
 const LIMIT_MIN: u64 = 256 << 20;
 const LIMIT_MAX: u64 = 2 << 30;
@@ -89,7 +105,7 @@ pub struct MemoryPlan {
 }
 
 impl MemoryPlan {
-    /// Returns the plan for a machine with this much memory.
+    /// Returns the plan for a machine with this much memory; settings that are not `auto` are kept.
     pub fn of(config: &Config, machine_bytes: u64) -> Self {
         let limit = config.memory.limit.bytes_or((machine_bytes / 2).clamp(LIMIT_MIN, LIMIT_MAX));
         let part = |(share, max): (u64, u64)| (limit / share).min(max);
@@ -103,7 +119,7 @@ impl MemoryPlan {
             merge: metrics.merge_bytes.bytes_or(part(MERGE)),
             bodies: config.bodies.in_flight.bytes_or(part(BODIES)),
             head: storage.head_bytes.bytes_or(part(HEAD).max(HEAD_MIN)),
-            error_groups: config.errors.groups_max.set().unwrap_or_else(by_memory),
+            error_groups: config.errors.groups_max.set().map_or_else(by_memory, |n| n as u64),
             error_users: part(ERROR_USERS),
             jobs_waiting: 0,
         };

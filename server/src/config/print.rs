@@ -1,9 +1,10 @@
 //! Prints the configuration: the effective values as a TOML file, an example file, and the
 //! reference as Markdown.
 
-use super::error::Origin;
 use super::load::Loaded;
-use super::settings::{OTHER_VARIABLES, SECTIONS, Setting};
+use super::sections::SECTIONS;
+use super::variables::OTHER_VARIABLES;
+use crate::platform::settings::{Origin, Setting};
 
 /// Maximum line length of the comments in the example file, in columns.
 const EXAMPLE_COLUMNS: usize = 100;

@@ -21,7 +21,7 @@ pub enum Auto<T> {
 pub struct ThreadCount(u16);
 
 /// A type of settings that may be `auto`.
-pub(super) trait MayBeAuto: SettingValue {
+pub trait MayBeAuto: SettingValue {
     /// [`SettingValue::EXPECTS`] with `auto`.
     const EXPECTS_OR_AUTO: &'static str;
 }
@@ -47,7 +47,7 @@ impl MayBeAuto for ByteSize {
     const EXPECTS_OR_AUTO: &'static str = "a size such as \"256MiB\", or \"auto\"";
 }
 
-impl MayBeAuto for u64 {
+impl MayBeAuto for usize {
     const EXPECTS_OR_AUTO: &'static str = "an integer of at least 1, or \"auto\"";
 }
 
