@@ -3,17 +3,14 @@
 //!
 //! [`Definition::check`] enforces the rules; code below it relies on them.
 
-use std::collections::BTreeMap;
-
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use telltale_engine::MetricType;
 
 use super::error::{Invalid, Rule};
 use super::options::WidgetOptions;
-use super::plan::QueryPlan;
+use crate::areas::saved_queries::{QueryPlan, SavedQuery};
 use crate::limits;
-use crate::platform::bounded::FirstMembers;
 use crate::platform::json::integer_u32;
 
 /// The definition of a widget.
@@ -23,7 +20,7 @@ pub(super) struct Definition {
     pub(super) r#type: WidgetType,
     pub(super) title: String,
     pub(super) position: Position,
-    pub(super) query: WidgetQuery,
+    pub(super) query: SavedQuery,
     pub(super) options: WidgetOptions,
 }
 
@@ -60,44 +57,6 @@ pub(super) struct Position {
     #[schemars(range(min = 1, max = limits::GRID_ROWS_MAX))]
     #[serde(deserialize_with = "integer_u32")]
     pub(super) height: u32,
-}
-
-/// The query of a widget, for exactly one of `metric` and `event`.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub(super) struct WidgetQuery {
-    /// The name of the metric, which need not exist yet.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) metric: Option<String>,
-    /// The name of the events, or a prefix of it followed by `*`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) event: Option<String>,
-    /// For a metric, an aggregation of its type; for events, one of count, sum, avg, min, max, p50,
-    /// p95, p99, unique_users. Defaults to the default of the metric type, or count.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) aggregation: Option<String>,
-    /// The number of each event to aggregate: `value`, or a path in the properties.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) field: Option<String>,
-    /// The bucket width of a graph: 1m, 5m, 1h or 1d. Defaults to the finest that gives at most
-    /// 1500 buckets.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) interval: Option<String>,
-    /// `tags.<key>`; for metrics, up to 4 of these separated by commas; for events, also `user_id`
-    /// or `name`.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub(super) group_by: Option<String>,
-    /// Filters by tag key: `v` (equal), `a,b` (one of), `!v` (not equal), `v*` (prefix).
-    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "tags")]
-    pub(super) tags: Option<BTreeMap<String, String>>,
-}
-
-/// Reads tags, but no more than one beyond the limit, which is enough to reject them.
-fn tags<'de, D: Deserializer<'de>>(
-    deserializer: D,
-) -> Result<Option<BTreeMap<String, String>>, D::Error> {
-    type Tags = FirstMembers<String, { limits::QUERY_FILTERS_MAX + 1 }>;
-    Ok(Option::<Tags>::deserialize(deserializer)?.map(|FirstMembers(tags)| tags))
 }
 
 impl WidgetType {
@@ -166,38 +125,5 @@ impl Definition {
         let plan = QueryPlan::new(&self.query, kind)?;
         self.options.check(self.r#type)?;
         plan.check_for(self.r#type, &self.options)
-    }
-}
-
-impl WidgetQuery {
-    /// Checks the lengths of all strings.
-    fn check(&self) -> Result<(), Invalid> {
-        let strings = [
-            ("metric", &self.metric),
-            ("event", &self.event),
-            ("aggregation", &self.aggregation),
-            ("field", &self.field),
-            ("interval", &self.interval),
-            ("group_by", &self.group_by),
-        ];
-        let max = limits::WIDGET_TEXT_CHARS_MAX;
-        let is_long = |text: &str| text.chars().count() > max;
-        for (field, text) in strings {
-            if text.as_deref().is_some_and(is_long) {
-                return Err(Invalid::query(field, format!("must have at most {max} characters")));
-            }
-        }
-        let tags = self.tags.iter().flatten();
-        if tags.clone().count() > limits::QUERY_FILTERS_MAX {
-            let max = limits::QUERY_FILTERS_MAX;
-            return Err(Invalid::query("tags", format!("must have at most {max} keys")));
-        }
-        for (key, value) in tags {
-            if key.is_empty() || is_long(key) || is_long(value) {
-                let expected = format!("must have keys and values of at most {max} characters");
-                return Err(Invalid::query("tags", expected));
-            }
-        }
-        Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use telltale_engine::Error;
 
-use crate::areas::metrics::MetricsError;
+use crate::areas::saved_queries::{InvalidQuery, SavedQueryError};
 use crate::http::{ApiError, ErrorCode, Resource};
 use crate::limits;
 use crate::platform::telemetry::query_params::InvalidQueryParams;
@@ -37,9 +37,9 @@ pub enum DashboardsError {
     /// The query of a widget is valid, but its result would exceed a limit.
     #[error("{0}")]
     Unanswerable(String),
-    /// The metrics area failed or refused the request.
+    /// The query of a widget failed or was refused.
     #[error(transparent)]
-    Metrics(#[from] MetricsError),
+    Query(#[from] SavedQueryError),
     /// The engine failed or refused the request.
     #[error(transparent)]
     Engine(#[from] Error),
@@ -88,8 +88,7 @@ impl Invalid {
     /// Returns the error of an invalid query. `field` is a field of the query, or empty for the
     /// query itself.
     pub(super) fn query(field: &str, expected: impl Into<String>) -> Self {
-        let field = if field.is_empty() { "query".to_owned() } else { format!("query.{field}") };
-        Self { rule: Rule::Query, field, expected: expected.into() }
+        InvalidQuery::new(field, expected).into()
     }
 
     /// Prefixes the path of the field with `outer`.
@@ -106,6 +105,18 @@ impl Invalid {
             Rule::Query => ErrorCode::InvalidQuery,
             Rule::Field => ErrorCode::InvalidField,
         }
+    }
+}
+
+impl From<InvalidQuery> for Invalid {
+    fn from(invalid: InvalidQuery) -> Self {
+        Self { rule: Rule::Query, field: invalid.field, expected: invalid.expected }
+    }
+}
+
+impl From<InvalidQuery> for DashboardsError {
+    fn from(invalid: InvalidQuery) -> Self {
+        Self::Invalid(invalid.into())
     }
 }
 
@@ -128,7 +139,7 @@ impl From<DashboardsError> for ApiError {
             DashboardsError::Invalid(invalid) => invalid.into(),
             DashboardsError::Question(invalid) => invalid.into(),
             DashboardsError::Unanswerable(_) => Self::new(ErrorCode::InvalidQuery, message),
-            DashboardsError::Metrics(error) => error.into(),
+            DashboardsError::Query(error) => error.into(),
             DashboardsError::Engine(error) => error.into(),
         }
     }

@@ -7,9 +7,10 @@ use telltale_engine::TimestampMs;
 /// A document with its revision.
 pub(super) use telltale_engine::Versioned;
 
-use super::definition::{Definition, Position, WidgetQuery};
+use super::definition::{Definition, Position};
 use super::error::{DashboardsError, Invalid, Rule};
 use super::options::WidgetOptions;
+use crate::areas::saved_queries::SavedQuery;
 use crate::limits;
 
 /// The id of a dashboard.
@@ -82,7 +83,7 @@ pub(super) struct WidgetChange {
     pub(super) title: Option<String>,
     /// `Some(None)` resets it to the default position.
     pub(super) position: Option<Option<Position>>,
-    pub(super) query: Option<WidgetQuery>,
+    pub(super) query: Option<SavedQuery>,
     pub(super) options: Option<WidgetOptions>,
 }
 
@@ -259,7 +260,7 @@ mod tests {
                 r#type: WidgetType::Number,
                 title: "a".to_owned(),
                 position: position.unwrap_or(none),
-                query: WidgetQuery::default(),
+                query: SavedQuery::default(),
                 options: WidgetOptions::default(),
             },
         }

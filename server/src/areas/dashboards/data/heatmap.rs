@@ -14,9 +14,8 @@ use std::collections::BTreeMap;
 
 use telltale_engine::{Aggregation, EventAggregation, MetricType, TimestampMs};
 
-use super::run_query::Group;
 use crate::areas::dashboards::options::Axis;
-use crate::areas::dashboards::plan::{Measure, QueryPlan, QuerySource};
+use crate::areas::saved_queries::{Measure, QueryGroup, QueryPlan, QuerySource};
 
 /// A cell of a heatmap.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -71,7 +70,7 @@ pub(super) fn columns(plan: &QueryPlan) -> (Vec<Measure>, Fold) {
 }
 
 /// Returns the cells that contain data, in row order.
-pub(super) fn cells(group: Option<&Group>, fold: Fold, (x, y): (Axis, Axis)) -> Vec<Cell> {
+pub(super) fn cells(group: Option<&QueryGroup>, fold: Fold, (x, y): (Axis, Axis)) -> Vec<Cell> {
     let mut sums: BTreeMap<(u32, u32), CellAccumulator> = BTreeMap::new();
     let Some(group) = group else { return Vec::new() };
     for (row, start) in group.starts.iter().enumerate() {
@@ -148,8 +147,8 @@ mod tests {
     use super::*;
     use crate::platform::time;
 
-    fn group(hours: &[(&str, f64, f64)]) -> Group {
-        Group {
+    fn group(hours: &[(&str, f64, f64)]) -> QueryGroup {
+        QueryGroup {
             keys: Vec::new(),
             label: String::new(),
             starts: hours.iter().map(|(start, ..)| time::parse(start).unwrap()).collect(),

@@ -3,7 +3,6 @@
 
 mod heatmap;
 mod render;
-mod run_query;
 mod shape;
 
 pub(super) use heatmap::Cell;

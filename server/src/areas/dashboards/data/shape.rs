@@ -5,13 +5,13 @@ use std::cmp::Ordering;
 use telltale_engine::{TimeRange, TimestampMs};
 
 use super::heatmap::{self, Cell};
-use super::run_query::{Buckets, Group, run_query};
 use crate::app::App;
 use crate::areas::dashboards::definition::{Definition, WidgetType};
 use crate::areas::dashboards::error::DashboardsError;
 use crate::areas::dashboards::options::{Order, WidgetOptions};
-use crate::areas::dashboards::plan::{Column, Measure, QueryPlan};
+use crate::areas::dashboards::plan::Column;
 use crate::areas::metrics;
+use crate::areas::saved_queries::{Buckets, Measure, QueryGroup, QueryPlan, run_query};
 use crate::limits;
 use crate::platform::telemetry::buckets::BucketWidth;
 
@@ -152,14 +152,14 @@ fn graph(app: &App, plan: &QueryPlan, range: TimeRange) -> Result<Data, Dashboar
 }
 
 /// Returns the buckets of a group that have a value.
-fn line(group: &Group) -> Vec<Point> {
+fn line(group: &QueryGroup) -> Vec<Point> {
     let points = group.starts.iter().zip(group.column(0));
     points.filter_map(|(start, value)| Some(Point { start: *start, value: (*value)? })).collect()
 }
 
 /// Returns the groups that have a value, in descending order of value, then by label.
-fn items(groups: Vec<Group>, max: usize) -> Vec<Item> {
-    let item = |group: Group| group.whole(0).map(|value| Item { label: group.label, value });
+fn items(groups: Vec<QueryGroup>, max: usize) -> Vec<Item> {
+    let item = |group: QueryGroup| group.whole(0).map(|value| Item { label: group.label, value });
     let mut items: Vec<Item> = groups.into_iter().filter_map(item).collect();
     items.sort_by(|a, b| b.value.total_cmp(&a.value).then_with(|| a.label.cmp(&b.label)));
     items.truncate(max);
@@ -193,7 +193,7 @@ fn table(
         compare(&a_value, &b_value, direction).then_with(|| a.keys.cmp(&b.keys))
     });
     groups.truncate(options.items_max());
-    let row = |group: &Group| {
+    let row = |group: &QueryGroup| {
         let named = |(name, column): &(String, Column)| {
             (name.clone(), table_value(group, *column, &measures))
         };
@@ -203,7 +203,7 @@ fn table(
 }
 
 /// Returns the value of a group in a column.
-fn table_value(group: &Group, column: Column, measures: &[Measure]) -> TableValue {
+fn table_value(group: &QueryGroup, column: Column, measures: &[Measure]) -> TableValue {
     match column {
         Column::Key(i) => match group.keys.get(i) {
             Some(key) => TableValue::String(key.clone()),
@@ -237,8 +237,8 @@ fn compare(a: &TableValue, b: &TableValue, direction: Order) -> Ordering {
 mod tests {
     use super::*;
 
-    fn group(label: &str, value: Option<f64>) -> Group {
-        Group {
+    fn group(label: &str, value: Option<f64>) -> QueryGroup {
+        QueryGroup {
             keys: vec![label.to_owned()],
             label: label.to_owned(),
             starts: vec![TimestampMs(0)],
@@ -249,7 +249,7 @@ mod tests {
     #[test]
     fn items_are_in_descending_order_and_limited() {
         let groups = [("c", Some(2.0)), ("a", Some(-1.0)), ("b", Some(2.0)), ("d", None)];
-        let groups: Vec<Group> = groups.iter().map(|(l, v)| group(l, *v)).collect();
+        let groups: Vec<QueryGroup> = groups.iter().map(|(l, v)| group(l, *v)).collect();
         let labels = |max| -> Vec<String> {
             items(groups.clone(), max).into_iter().map(|item| item.label).collect()
         };

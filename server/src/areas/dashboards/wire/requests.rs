@@ -7,15 +7,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use crate::areas::dashboards::definition::{Definition, Position, WidgetQuery, WidgetType};
+use crate::areas::dashboards::definition::{Definition, Position, WidgetType};
 use crate::areas::dashboards::error::Invalid;
 use crate::areas::dashboards::model::{
     self, DashboardChange, DashboardDraft, Move, WidgetChange, WidgetDraft,
 };
 use crate::areas::dashboards::options::WidgetOptions;
+use crate::areas::saved_queries::{SavedQuery, read_query};
 use crate::limits;
 use crate::platform::bounded::AtMost;
-use crate::platform::json::{integer_or_null, integer_u32, read_typed};
+use crate::platform::json::{integer_or_null, integer_u32};
 use crate::platform::patterns;
 
 /// The version of the export format.
@@ -54,7 +55,7 @@ pub(in crate::areas::dashboards) struct WidgetInput {
     title: Option<String>,
     /// Defaults to the start of the next free row, 4 columns wide and 3 rows high.
     position: Option<Position>,
-    #[schemars(with = "WidgetQuery")]
+    #[schemars(with = "SavedQuery")]
     query: Option<Box<RawValue>>,
     options: Option<WidgetOptions>,
 }
@@ -72,7 +73,7 @@ pub(in crate::areas::dashboards) struct WidgetPatch {
     #[schemars(with = "Option<Position>")]
     position: Option<Option<Position>>,
     #[serde(default, deserialize_with = "nullable")]
-    #[schemars(with = "WidgetQuery")]
+    #[schemars(with = "SavedQuery")]
     query: Option<Option<Box<RawValue>>>,
     /// `null` removes all options.
     #[serde(default, deserialize_with = "nullable")]
@@ -264,11 +265,7 @@ fn too_many_widgets() -> Invalid {
 }
 
 /// Parses a widget's query; any error in its form is an invalid query.
-fn required_query(sent: Option<Box<RawValue>>) -> Result<WidgetQuery, Invalid> {
+fn required_query(sent: Option<Box<RawValue>>) -> Result<SavedQuery, Invalid> {
     let sent = sent.ok_or_else(|| Invalid::missing("query"))?;
-    if !sent.get().starts_with('{') {
-        return Err(Invalid::query("", "must be an object"));
-    }
-    read_typed(sent.get().as_bytes())
-        .map_err(|misfit| Invalid::query(&misfit.field, misfit.rule_message()))
+    Ok(read_query(&sent)?)
 }

@@ -1,47 +1,47 @@
-//! Runs the query of a widget, against the metrics area or the engine's events, and returns the
-//! groups in one form.
+//! Runs a planned query, against the metrics area or the engine's events, and returns the groups in
+//! one form.
 
 use telltale_engine::{
     Aggregation, Error, EventAggregation, EventFilter, EventQuery, EventSummary, Interval,
     MetricQuery, Refusal, TimeRange, TimestampMs,
 };
 
+use super::error::SavedQueryError;
+use super::plan::{Measure, QueryPlan, QuerySource};
 use crate::app::App;
-use crate::areas::dashboards::error::DashboardsError;
-use crate::areas::dashboards::plan::{Measure, QueryPlan, QuerySource};
 use crate::areas::metrics::{self, MetricsError};
 use crate::platform::telemetry::buckets::BucketWidth;
 use crate::platform::telemetry::query_params::label;
 
 /// The values of one group.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) struct Group {
+pub struct QueryGroup {
     /// The value of each grouping key; empty without grouping.
-    pub(super) keys: Vec<String>,
+    pub keys: Vec<String>,
     /// The keys joined into one string.
-    pub(super) label: String,
+    pub label: String,
     /// The start times of the buckets that contain data. With a single bucket, its start is
     /// meaningless.
-    pub(super) starts: Vec<TimestampMs>,
+    pub starts: Vec<TimestampMs>,
     /// One column per queried measure, each as long as `starts`.
-    pub(super) columns: Vec<Vec<Option<f64>>>,
+    pub columns: Vec<Vec<Option<f64>>>,
 }
 
 /// The buckets of a query.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Buckets {
+pub enum Buckets {
     /// One bucket for the whole range.
     One,
     /// Buckets of this width.
     Of(BucketWidth),
 }
 
-impl Group {
+impl QueryGroup {
     /// Returns the values of a queried measure.
     ///
     /// # Panics
     /// If there are none: every queried measure has a column.
-    pub(super) fn column(&self, column: usize) -> &[Option<f64>] {
+    pub fn column(&self, column: usize) -> &[Option<f64>] {
         match self.columns.get(column) {
             Some(values) => values,
             None => unreachable!("measure {column} was not queried"),
@@ -49,19 +49,19 @@ impl Group {
     }
 
     /// Returns the value of a column in a query with a single bucket; `None` without data.
-    pub(super) fn whole(&self, column: usize) -> Option<f64> {
+    pub fn whole(&self, column: usize) -> Option<f64> {
         self.column(column).first().copied().flatten()
     }
 }
 
 /// Queries `measures` of the planned source. A metric that does not exist has no groups.
-pub(super) fn run_query(
+pub fn run_query(
     app: &App,
     plan: &QueryPlan,
     range: TimeRange,
     buckets: Buckets,
     measures: &[Measure],
-) -> Result<Vec<Group>, DashboardsError> {
+) -> Result<Vec<QueryGroup>, SavedQueryError> {
     // No data is older than 1970, where the single bucket starts.
     let range = TimeRange { start: range.start.max(TimestampMs(0)), end: range.end };
     if range.is_empty() {
@@ -106,7 +106,7 @@ fn query_metric(
     app: &App,
     plan: &QueryPlan,
     query: &MetricQuery,
-) -> Result<Vec<Group>, DashboardsError> {
+) -> Result<Vec<QueryGroup>, SavedQueryError> {
     let found = match metrics::ask(app, query) {
         Ok(found) => found,
         // The metric was deleted after the plan was made.
@@ -115,7 +115,7 @@ fn query_metric(
         }
         Err(error) => return Err(error.into()),
     };
-    let group = |group: telltale_engine::Group| Group {
+    let group = |group: telltale_engine::Group| QueryGroup {
         label: if group.key.is_empty() { plan.label.clone() } else { label(&group.key) },
         keys: group.key,
         starts: group.starts,
@@ -128,16 +128,16 @@ fn query_events(
     app: &App,
     plan: &QueryPlan,
     query: &EventQuery,
-) -> Result<Vec<Group>, DashboardsError> {
+) -> Result<Vec<QueryGroup>, SavedQueryError> {
     let found = app.engine().query_events(query)?;
     let group = |keys: Vec<String>, label: String, summary: EventSummary| match query.interval {
-        None => Group {
+        None => QueryGroup {
             keys,
             label,
             starts: vec![query.filter.range.start],
             columns: summary.whole.into_iter().map(|value| vec![value]).collect(),
         },
-        Some(_) => Group { keys, label, starts: summary.starts, columns: summary.columns },
+        Some(_) => QueryGroup { keys, label, starts: summary.starts, columns: summary.columns },
     };
     if query.group_by.is_empty() {
         return Ok(vec![group(Vec::new(), plan.label.clone(), found.all)]);
