@@ -3,6 +3,7 @@
 
 pub(crate) mod allocator;
 pub mod bounded;
+pub mod calendar;
 pub mod control;
 pub mod decimal;
 pub mod ids;
@@ -10,6 +11,7 @@ pub mod json;
 pub mod keys;
 pub mod log_settings;
 pub mod logging;
+pub mod mail;
 pub mod nearest;
 pub mod outbound;
 pub mod panics;
@@ -19,6 +21,7 @@ pub(crate) mod process;
 pub mod quota;
 pub(crate) mod random;
 pub mod remote;
+pub mod sealing;
 pub mod self_metrics;
 pub mod settings;
 pub(crate) mod socket_path;
@@ -28,3 +31,4 @@ pub mod telemetry;
 pub mod throttle;
 pub mod ticks;
 pub mod time;
+pub(crate) mod tls;

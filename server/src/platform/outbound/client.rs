@@ -18,7 +18,6 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
-use tokio_rustls::TlsConnector;
 
 use super::error::OutboundError;
 use super::host_slots::HostSlots;
@@ -26,7 +25,7 @@ use super::policy::OutboundPolicy;
 use super::request::{OutboundRequest, OutboundResponse, Redirects};
 use super::resolve::Resolver;
 use super::target::OutboundOrigin;
-use super::tls;
+use crate::platform::tls::{self, FurtherAuthorities, TlsConnector};
 
 /// Maximum number of requests at once, and of those to one host.
 const REQUESTS_AT_ONCE: usize = 64;
@@ -59,7 +58,7 @@ impl OutboundClient {
         Ok(Self {
             policy,
             resolver: Resolver::System,
-            tls: tls::connector()?,
+            tls: tls::connector(FurtherAuthorities::default(), &["http/1.1"])?,
             slots: HostSlots::new(REQUESTS_AT_ONCE, REQUESTS_PER_HOST),
         })
     }

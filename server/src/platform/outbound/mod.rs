@@ -16,7 +16,6 @@ mod resolve;
 mod settings;
 mod special;
 mod target;
-mod tls;
 
 pub use cidr::Cidr;
 pub use client::OutboundClient;
