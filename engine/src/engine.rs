@@ -358,6 +358,11 @@ impl Engine {
         self.inner.trusted.persist()
     }
 
+    /// Returns the data directory.
+    pub fn directory(&self) -> &Path {
+        &self.inner.dir
+    }
+
     /// Returns the document store: JSON documents that are not telemetry.
     pub fn documents(&self) -> &Documents {
         &self.inner.documents

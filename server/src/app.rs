@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use telltale_engine::{Cancellation, Clock, Engine, TimestampMs, Write, Written};
 use tokio::sync::{Semaphore, oneshot};
 
+use crate::areas::alerting::{Alerting, AlertingSetupError};
 use crate::areas::bulk::{Families, OtlpSettings};
 use crate::areas::errors::{Ledger, LedgerLimits};
 use crate::config::Config;
@@ -34,6 +35,7 @@ pub struct App {
     jobs: Arc<Jobs>,
     errors: Ledger,
     families: Families,
+    alerting: Alerting,
     dashboard_inserts: Mutex<()>,
     query_slots: Arc<Semaphore>,
     query_timeout: Duration,
@@ -55,6 +57,9 @@ pub enum AppError {
     /// The error groups cannot be read, or the engine failed.
     #[error("cannot read the error groups: {0}")]
     Errors(#[from] telltale_engine::Error),
+    /// Alerting cannot be set up.
+    #[error(transparent)]
+    Alerting(#[from] AlertingSetupError),
     /// The system provides no randomness for ids.
     #[error("the system provides no randomness: {0}")]
     Randomness(#[from] std::io::Error),
@@ -100,6 +105,7 @@ impl App {
         };
         let errors =
             Ledger::open(engine.clone(), clock.clone(), of_errors, &config.errors, limits)?;
+        let alerting = Alerting::new(config, engine.directory())?;
         Ok(Arc::new(Self {
             ids,
             query_slots: Arc::new(Semaphore::new(config.http.queries_at_once().max(1))),
@@ -114,6 +120,7 @@ impl App {
             jobs: Arc::new(jobs),
             errors,
             families: Families::default(),
+            alerting,
             dashboard_inserts: Mutex::new(()),
         }))
     }
@@ -142,6 +149,11 @@ impl App {
     /// Returns the metric families that agents have described.
     pub fn families(&self) -> &Families {
         &self.families
+    }
+
+    /// Returns the state of alerting.
+    pub fn alerting(&self) -> &Alerting {
+        &self.alerting
     }
 
     /// Returns the lock under which dashboards are counted and created, so that concurrent requests

@@ -1,6 +1,7 @@
 //! The areas of the service. All have the same file structure.
 
 pub mod admin;
+pub mod alerting;
 pub mod bulk;
 pub mod dashboards;
 pub mod errors;
@@ -8,6 +9,7 @@ pub mod events;
 pub mod jobs;
 pub mod keys;
 pub mod metrics;
+pub mod saved_queries;
 mod table;
 pub mod telemetry;
 

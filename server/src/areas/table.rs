@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use telltale_engine::MemoryOwner;
 
-use super::{admin, bulk, dashboards, errors, events, jobs, keys, metrics, telemetry};
+use super::{admin, alerting, bulk, dashboards, errors, events, jobs, keys, metrics, telemetry};
 use crate::app::App;
 use crate::http::Route;
 use crate::jobs::work::WorkerPool;
@@ -27,6 +27,10 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
         jobs::DEAD_JOB_ROUTES,
         errors::ROUTES,
         errors::SENTRY_ROUTES,
+        alerting::WINDOW_ROUTES,
+        alerting::SCHEDULE_ROUTES,
+        alerting::POLICY_ROUTES,
+        alerting::CHANNEL_ROUTES,
         keys::ROUTES,
         admin::ROUTES,
     ]

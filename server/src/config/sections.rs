@@ -9,6 +9,7 @@ use telltale_engine::Memory;
 
 use super::engine::{EventSettings, MetricSettings, RetentionSettings, StorageSettings};
 use super::memory::{MACHINE_BYTES_ASSUMED, MemoryPlan, MemorySettings};
+use crate::areas::alerting::{NotificationSettings, OptionalBaseUrl};
 use crate::areas::bulk::OtlpSettings;
 use crate::areas::dashboards::DashboardSettings;
 use crate::areas::errors::ErrorSettings;
@@ -16,8 +17,10 @@ use crate::http::{BodySettings, HttpSettings, Settings};
 use crate::jobs::JobsSettings;
 use crate::limits;
 use crate::platform::log_settings::LogSettings;
+use crate::platform::mail::SmtpSettings;
 use crate::platform::outbound::OutboundSettings;
 use crate::platform::quota::Quotas;
+use crate::platform::sealing::SecretSettings;
 use crate::platform::settings::{
     Auto, ByteSize, ConfigError, Period, Reader, Section, Setting, SettingsSection,
     settings_section,
@@ -32,6 +35,9 @@ settings_section! {
         listen: SocketAddr = "127.0.0.1:8080", variable "TELLTALE_LISTEN", flag "--listen";
         /// The data directory. It is created if it does not exist.
         data: PathBuf = "./data", variable "TELLTALE_DATA", flag "--data";
+        /// The URL under which users reach the server, such as `https://telltale.example.com`; links
+        /// in notifications begin with it. Without it they have no links.
+        public_url: OptionalBaseUrl = "";
         /// How long requests in progress may take to finish when the server is stopped.
         drain: Period = "30s";
     }
@@ -98,6 +104,12 @@ config! {
     otlp: OtlpSettings,
     /// Requests that the server sends.
     outbound: OutboundSettings,
+    /// Mail.
+    smtp: SmtpSettings,
+    /// Notifications.
+    notifications: NotificationSettings,
+    /// Secrets at rest.
+    secrets: SecretSettings,
     /// The log.
     log: LogSettings,
 }

@@ -109,6 +109,16 @@ pub enum Resource {
     DeadJob,
     /// A group of errors, by id.
     ErrorGroup,
+    /// A maintenance window, by id.
+    MaintenanceWindow,
+    /// An on-call schedule, by id.
+    Schedule,
+    /// An override of an on-call schedule, by id.
+    ScheduleOverride,
+    /// An escalation policy, by id.
+    Policy,
+    /// A notification channel, by id.
+    Channel,
 }
 
 impl ErrorCode {
@@ -129,6 +139,11 @@ impl ErrorCode {
             Self::Missing(Resource::Worker) => "worker_not_found",
             Self::Missing(Resource::DeadJob) => "dead_job_not_found",
             Self::Missing(Resource::ErrorGroup) => "error_not_found",
+            Self::Missing(Resource::MaintenanceWindow) => "maintenance_window_not_found",
+            Self::Missing(Resource::Schedule) => "schedule_not_found",
+            Self::Missing(Resource::ScheduleOverride) => "override_not_found",
+            Self::Missing(Resource::Policy) => "policy_not_found",
+            Self::Missing(Resource::Channel) => "channel_not_found",
             Self::MethodNotAllowed => "method_not_allowed",
             Self::RequestTimeout => "request_timeout",
             Self::InvalidState => "invalid_state",
@@ -263,6 +278,11 @@ impl ApiError {
             Resource::Worker => "worker",
             Resource::DeadJob => "dead job",
             Resource::ErrorGroup => "error",
+            Resource::MaintenanceWindow => "maintenance window",
+            Resource::Schedule => "on-call schedule",
+            Resource::ScheduleOverride => "override",
+            Resource::Policy => "escalation policy",
+            Resource::Channel => "notification channel",
         };
         Self::new(ErrorCode::Missing(resource), format!("there is no {what} {id:?}"))
     }

@@ -4,6 +4,10 @@
 //! `covers!`, and the contract test checks that every route is covered.
 
 mod admin;
+mod alerting_channels;
+mod alerting_policies;
+mod alerting_schedules;
+mod alerting_windows;
 mod auth;
 mod backup;
 mod batch;

@@ -1,0 +1,23 @@
+//! The configurations of channels: which fields each type has, what is valid, what is secret, and
+//! how a change that repeats redacted secrets is applied.
+
+mod channel_config;
+mod channel_type;
+mod error;
+mod fields;
+mod headers;
+mod recipients;
+mod secret;
+mod urls;
+
+pub use channel_config::{
+    ChannelConfig, ChatConfig, EmailConfig, PagingAConfig, PagingBConfig, WebhookConfig,
+};
+pub use channel_type::ChannelType;
+pub use error::{ConfigRule, InvalidConfig};
+pub use fields::{ConfigFields, ConfigPatch};
+pub use headers::UserHeader;
+pub use urls::BaseUrl;
+
+#[cfg(test)]
+pub mod examples;

@@ -1,0 +1,35 @@
+//! Notification channels: where messages about alerts are sent.
+//!
+//! A channel has one of seven types, each with a configuration of its own (`config`), a message
+//! format (`formats`) and rules for what a response means (`outcome`). The configuration contains
+//! secrets: it is sealed as a whole before it is stored, returned in redacted form, and opened only
+//! to be sent. Requests go through the client that refuses private addresses, emails through the
+//! mail server of the operator (`deliver`).
+
+mod config;
+mod deliver;
+mod formats;
+mod model;
+mod ops;
+mod outcome;
+mod routes;
+mod settings;
+mod signature;
+mod store;
+mod wire;
+
+pub use config::{
+    BaseUrl, ChannelConfig, ChannelType, ChatConfig, ConfigFields, ConfigPatch, ConfigRule,
+    EmailConfig, InvalidConfig, PagingAConfig, PagingBConfig, UserHeader, WebhookConfig,
+};
+pub use formats::{
+    OutboundParts, email, paging_a, paging_b, team_chat_a, team_chat_b, team_chat_c, webhook,
+};
+pub(super) use ops::{ChannelNames, names};
+pub use outcome::{Outcome, judge};
+pub use routes::CHANNEL_ROUTES;
+pub use settings::{NotificationSettings, OptionalBaseUrl};
+pub use signature::{PreviousSecret, SigningSecret};
+
+#[cfg(test)]
+mod tests;

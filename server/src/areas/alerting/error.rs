@@ -1,0 +1,166 @@
+//! The errors of the area and their error codes.
+
+use telltale_engine::Error;
+
+use super::channels::{ConfigRule, InvalidConfig};
+use crate::http::{ApiError, ErrorCode, Resource};
+use crate::platform::sealing::{KeyFileError, SealError, UnsealError};
+
+/// Why a request of this area failed.
+#[derive(Debug, thiserror::Error)]
+pub enum AlertingError {
+    /// No resource of this kind has this id.
+    #[error("there is no such resource {1:?}")]
+    NotFound(Kind, String),
+    /// The revision of the resource does not match the caller's `If-Match`.
+    #[error("the resource has changed: If-Match does not name its current ETag")]
+    Changed,
+    /// The limit on resources of a kind is reached.
+    #[error("the limit of {max} {} is reached", kind.plural())]
+    TooMany {
+        /// The resources.
+        kind: Kind,
+        /// The limit.
+        max: usize,
+    },
+    /// A field is invalid.
+    #[error(transparent)]
+    Invalid(#[from] Invalid),
+    /// The key for secrets is missing or unusable.
+    #[error(transparent)]
+    Key(#[from] KeyFileError),
+    /// A secret cannot be sealed.
+    #[error("a secret cannot be sealed: {0}")]
+    Seal(#[from] SealError),
+    /// The configuration of a channel is damaged, or cannot be stored.
+    #[error("the configuration of channel {0} is damaged")]
+    Config(String),
+    /// A stored secret cannot be opened.
+    #[error("the secrets of the channel cannot be opened: {0}")]
+    Unseal(#[from] UnsealError),
+    /// The system provides no randomness.
+    #[error("the system provides no randomness: {0}")]
+    Randomness(#[from] std::io::Error),
+    /// The engine failed or refused the request.
+    #[error(transparent)]
+    Engine(#[from] Error),
+}
+
+/// The kinds of resources of the area.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A maintenance window.
+    Window,
+    /// An on-call schedule.
+    Schedule,
+    /// An override of an on-call schedule.
+    Override,
+    /// An escalation policy.
+    Policy,
+    /// A notification channel.
+    Channel,
+}
+
+/// An invalid field.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{field} {expected}")]
+pub struct Invalid {
+    /// The kind of rule that is violated.
+    pub rule: Rule,
+    /// The path of the field, joined by `.`.
+    pub field: String,
+    /// What is expected of the field.
+    pub expected: String,
+}
+
+/// The kinds of rules, each with its own error code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rule {
+    /// A name is required.
+    NameMissing,
+    /// A name is invalid.
+    Name,
+    /// A field is required.
+    Missing,
+    /// Any other rule.
+    Field,
+}
+
+impl Kind {
+    fn resource(self) -> Resource {
+        match self {
+            Self::Window => Resource::MaintenanceWindow,
+            Self::Schedule => Resource::Schedule,
+            Self::Override => Resource::ScheduleOverride,
+            Self::Policy => Resource::Policy,
+            Self::Channel => Resource::Channel,
+        }
+    }
+
+    fn plural(self) -> &'static str {
+        match self {
+            Self::Window => "maintenance windows",
+            Self::Schedule => "on-call schedules",
+            Self::Override => "overrides of a schedule",
+            Self::Policy => "escalation policies",
+            Self::Channel => "notification channels",
+        }
+    }
+}
+
+impl Invalid {
+    /// Returns the error of a missing required field.
+    pub(super) fn missing(field: impl Into<String>) -> Self {
+        Self { rule: Rule::Missing, field: field.into(), expected: "is required".to_owned() }
+    }
+
+    /// Returns the error of an invalid field.
+    pub(super) fn field(field: impl Into<String>, expected: impl Into<String>) -> Self {
+        Self { rule: Rule::Field, field: field.into(), expected: expected.into() }
+    }
+
+    fn code(&self) -> ErrorCode {
+        match self.rule {
+            Rule::NameMissing => ErrorCode::MissingName,
+            Rule::Name => ErrorCode::InvalidName,
+            Rule::Missing => ErrorCode::MissingField,
+            Rule::Field => ErrorCode::InvalidField,
+        }
+    }
+}
+
+impl From<InvalidConfig> for AlertingError {
+    fn from(invalid: InvalidConfig) -> Self {
+        let rule = match invalid.rule {
+            ConfigRule::Missing => Rule::Missing,
+            ConfigRule::Invalid => Rule::Field,
+        };
+        Self::Invalid(Invalid { rule, field: invalid.field, expected: invalid.expected })
+    }
+}
+
+impl From<Invalid> for ApiError {
+    fn from(invalid: Invalid) -> Self {
+        Self::new(invalid.code(), invalid.to_string()).field(invalid.field)
+    }
+}
+
+impl From<AlertingError> for ApiError {
+    fn from(error: AlertingError) -> Self {
+        let message = error.to_string();
+        match error {
+            AlertingError::NotFound(kind, id) => Self::missing(kind.resource(), &id),
+            AlertingError::Changed => Self::new(ErrorCode::PreconditionFailed, message),
+            AlertingError::TooMany { .. } => Self::new(ErrorCode::Conflict, message),
+            AlertingError::Invalid(invalid) => invalid.into(),
+            // What is wrong with the key is for the operator.
+            AlertingError::Key(_) | AlertingError::Unseal(_) | AlertingError::Config(_) => {
+                let shown =
+                    "the secrets of channels cannot be read; the log of the server says why";
+                Self::new(ErrorCode::Unavailable, shown).caused_by(message)
+            }
+            AlertingError::Seal(_) | AlertingError::Randomness(_) => Self::internal(message),
+            AlertingError::Engine(error) => error.into(),
+        }
+    }
+}

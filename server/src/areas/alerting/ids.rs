@@ -1,0 +1,54 @@
+//! The ids of the area's resources, one type each.
+
+use crate::http::{PathParam, Resource};
+
+macro_rules! text_id {
+    ($(#[doc = $doc:literal] $Id:ident, $prefix:literal, $resource:ident;)+) => {$(
+        #[doc = $doc]
+        #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub struct $Id(String);
+
+        impl $Id {
+            /// The prefix of new ids.
+            pub(super) const PREFIX: &'static str = $prefix;
+
+            /// Returns the id as text.
+            pub(super) fn as_str(&self) -> &str {
+                &self.0
+            }
+        }
+
+        impl From<String> for $Id {
+            fn from(text: String) -> Self {
+                Self(text)
+            }
+        }
+
+        impl From<$Id> for String {
+            fn from(id: $Id) -> Self {
+                id.0
+            }
+        }
+
+        impl PathParam for $Id {
+            const RESOURCE: Resource = Resource::$resource;
+
+            fn from_path(text: &str) -> Option<Self> {
+                Some(text.to_owned().into())
+            }
+        }
+    )+};
+}
+
+text_id! {
+    /// The id of a maintenance window.
+    WindowId, "mw_", MaintenanceWindow;
+    /// The id of an on-call schedule.
+    ScheduleId, "sched_", Schedule;
+    /// The id of an override of an on-call schedule.
+    OverrideId, "ovr_", ScheduleOverride;
+    /// The id of an escalation policy.
+    PolicyId, "esc_", Policy;
+    /// The id of a notification channel.
+    ChannelId, "chan_", Channel;
+}

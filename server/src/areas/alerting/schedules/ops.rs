@@ -1,0 +1,100 @@
+//! The operations on on-call schedules. All of them block.
+
+use telltale_engine::{TimestampMs, Versioned};
+
+use super::model::{self, Schedule, ScheduleChange, ScheduleOverride, ScheduleSettings};
+use super::shifts::Override;
+use crate::app::App;
+use crate::areas::alerting::documents::{self, Changes};
+use crate::areas::alerting::error::AlertingError;
+use crate::areas::alerting::ids::{OverrideId, ScheduleId};
+
+/// Returns all schedules, newest first.
+pub(super) fn list(app: &App) -> Result<Vec<Versioned<Schedule>>, AlertingError> {
+    documents::list(app.engine())
+}
+
+/// Returns one schedule.
+pub(super) fn get(app: &App, id: &ScheduleId) -> Result<Versioned<Schedule>, AlertingError> {
+    documents::get(app.engine(), id.as_str())
+}
+
+/// Creates a schedule.
+pub(super) fn create(
+    app: &App,
+    settings: ScheduleSettings,
+) -> Result<Versioned<Schedule>, AlertingError> {
+    settings.check()?;
+    let mut changes = Changes::begin(app);
+    let id = app.new_id(ScheduleId::PREFIX).into();
+    let schedule = Schedule { id, settings, overrides: Vec::new(), created_at: app.now() };
+    changes.insert(&schedule)?;
+    let revision = changes.commit(None)?;
+    Ok(Versioned { value: schedule, revision })
+}
+
+/// Changes a schedule. `fits` returns whether a revision satisfies the caller's `If-Match`;
+/// likewise in the functions below.
+pub(super) fn update(
+    app: &App,
+    id: &ScheduleId,
+    change: ScheduleChange,
+    fits: impl FnOnce(u64) -> bool,
+) -> Result<Versioned<Schedule>, AlertingError> {
+    rewrite(app, id, fits, |schedule, _| Ok(schedule.change(change)?))
+}
+
+/// Deletes a schedule.
+pub(super) fn delete(
+    app: &App,
+    id: &ScheduleId,
+    fits: impl FnOnce(u64) -> bool,
+) -> Result<(), AlertingError> {
+    let mut changes = Changes::begin(app);
+    let found = changes.get::<Schedule>(id.as_str(), fits)?;
+    changes.delete::<Schedule>(id.as_str(), found.revision);
+    changes.commit(None).map(drop)
+}
+
+/// Adds an override. Returns it with the revision of the schedule.
+pub(super) fn add_override(
+    app: &App,
+    id: &ScheduleId,
+    entry: Override,
+    fits: impl FnOnce(u64) -> bool,
+) -> Result<Versioned<ScheduleOverride>, AlertingError> {
+    let override_id: OverrideId = app.new_id(OverrideId::PREFIX).into();
+    let created_at = app.now();
+    let added = ScheduleOverride { id: override_id, entry, created_at };
+    let written = rewrite(app, id, fits, |schedule, now| {
+        model::check_override(&added.entry, now)?;
+        schedule.add(added.clone())
+    })?;
+    Ok(Versioned { value: added, revision: written.revision })
+}
+
+/// Removes an override.
+pub(super) fn remove_override(
+    app: &App,
+    id: &ScheduleId,
+    override_id: &OverrideId,
+    fits: impl FnOnce(u64) -> bool,
+) -> Result<(), AlertingError> {
+    rewrite(app, id, fits, |schedule, _| schedule.remove(override_id)).map(drop)
+}
+
+fn rewrite(
+    app: &App,
+    id: &ScheduleId,
+    fits: impl FnOnce(u64) -> bool,
+    change: impl FnOnce(&mut Schedule, TimestampMs) -> Result<(), AlertingError>,
+) -> Result<Versioned<Schedule>, AlertingError> {
+    let mut changes = Changes::begin(app);
+    let Versioned { value: mut schedule, revision } = changes.get::<Schedule>(id.as_str(), fits)?;
+    let now = app.now();
+    schedule.drop_old_overrides(now);
+    change(&mut schedule, now)?;
+    changes.replace(&schedule, revision)?;
+    let revision = changes.commit(None)?;
+    Ok(Versioned { value: schedule, revision })
+}

@@ -1,0 +1,116 @@
+//! What the area keeps in memory, and what it uses to send notifications.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::channels::{BaseUrl, NotificationSettings, OptionalBaseUrl};
+use crate::config::Config;
+use crate::platform::mail::{MailSetupError, Mailer};
+use crate::platform::outbound::{OutboundClient, OutboundPolicy};
+use crate::platform::sealing::{KeyFileError, Sealer, SecretKey, key_file};
+
+/// The state of alerting.
+#[derive(Debug)]
+pub struct Alerting {
+    /// Held by whoever changes documents of the area.
+    changes: Mutex<()>,
+    secrets: Secrets,
+    client: OutboundClient,
+    mailer: Option<Mailer>,
+    settings: NotificationSettings,
+    public_url: OptionalBaseUrl,
+}
+
+/// The key for secrets.
+#[derive(Debug)]
+struct Secrets {
+    /// Where the file with the key is.
+    data: PathBuf,
+    /// The key of the environment, which takes precedence.
+    given: Option<String>,
+    /// `None` until a secret is sealed or opened, so that a server without secrets has no key.
+    sealer: Mutex<Option<Arc<Sealer>>>,
+}
+
+/// Why alerting cannot be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum AlertingSetupError {
+    /// The settings of the mail server are refused.
+    #[error(transparent)]
+    Mail(#[from] MailSetupError),
+    /// TLS cannot be set up.
+    #[error("cannot set up TLS for outbound requests: {0}")]
+    Tls(#[from] std::io::Error),
+}
+
+impl Alerting {
+    /// Sets up what sends notifications. `data` is the data directory.
+    pub fn new(config: &Config, data: &Path) -> Result<Self, AlertingSetupError> {
+        let given = config.secrets.key.expose();
+        Ok(Self {
+            changes: Mutex::default(),
+            secrets: Secrets {
+                data: data.to_owned(),
+                given: (!given.is_empty()).then(|| given.to_owned()),
+                sealer: Mutex::default(),
+            },
+            client: OutboundClient::new(OutboundPolicy::new(&config.outbound))?,
+            mailer: Mailer::from_settings(&config.smtp)?,
+            settings: config.notifications.clone(),
+            public_url: config.server.public_url.clone(),
+        })
+    }
+
+    /// Returns the lock that every change of the area's documents holds.
+    pub(super) fn changes(&self) -> &Mutex<()> {
+        &self.changes
+    }
+
+    /// Returns the sealer of the existing key. Reads the key file the first time.
+    pub(super) fn sealer(&self) -> Result<Arc<Sealer>, KeyFileError> {
+        self.secrets.sealer(key_file::load)
+    }
+
+    /// Returns the sealer of the key, which is made if there is none. Only for a server without
+    /// sealed values.
+    pub(super) fn first_sealer(&self) -> Result<Arc<Sealer>, KeyFileError> {
+        self.secrets.sealer(key_file::load_or_create)
+    }
+
+    /// Returns the client for addresses that users chose.
+    pub(super) fn client(&self) -> &OutboundClient {
+        &self.client
+    }
+
+    /// Returns the client of the mail server; `None` if there is none.
+    pub(super) fn mailer(&self) -> Option<&Mailer> {
+        self.mailer.as_ref()
+    }
+
+    /// Returns the settings of notifications.
+    pub(super) fn settings(&self) -> &NotificationSettings {
+        &self.settings
+    }
+
+    /// Returns the address under which users reach the server, for links.
+    pub(super) fn public_url(&self) -> Option<&str> {
+        self.public_url.get().map(BaseUrl::as_str)
+    }
+}
+
+impl Secrets {
+    fn sealer(
+        &self,
+        read: fn(Option<&str>, &Path) -> Result<SecretKey, KeyFileError>,
+    ) -> Result<Arc<Sealer>, KeyFileError> {
+        let mut sealer = self.sealer.lock();
+        if let Some(sealer) = &*sealer {
+            return Ok(Arc::clone(sealer));
+        }
+        let made = Arc::new(Sealer::new(&read(self.given.as_deref(), &self.data)?));
+        *sealer = Some(Arc::clone(&made));
+        Ok(made)
+    }
+}

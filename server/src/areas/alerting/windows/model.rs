@@ -1,0 +1,204 @@
+//! Maintenance windows and their rules.
+
+use std::collections::HashSet;
+
+use telltale_engine::TimestampMs;
+/// A document with its revision.
+pub(super) use telltale_engine::Versioned;
+
+use crate::areas::alerting::error::Invalid;
+use crate::areas::alerting::ids::WindowId;
+use crate::limits;
+use crate::platform::calendar::{InvalidRecurrence, Recurrence, Zone};
+use crate::platform::ids;
+
+/// The prefix of the ids of alert rules.
+const RULE_PREFIX: &str = "rule_";
+
+/// A maintenance window.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::areas::alerting) struct Window {
+    pub(super) id: WindowId,
+    pub(super) settings: WindowSettings,
+    pub(super) occurrences: Occurrences,
+    /// The user that created it.
+    pub(super) created_by: String,
+    pub(super) created_at: TimestampMs,
+}
+
+/// What the user states about a window. Its fields are valid one by one; [`Occurrences::new`]
+/// validates how they fit together.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct WindowSettings {
+    pub(super) name: String,
+    pub(super) description: Option<String>,
+    /// The start, or the anchor of the recurrence.
+    pub(super) starts_at: TimestampMs,
+    pub(super) ends_at: TimestampMs,
+    pub(super) timezone: Zone,
+    /// The switch of the user.
+    pub(super) active: bool,
+    /// The window is recurring if it has a rule.
+    pub(super) recurrence_rule: Option<String>,
+    /// The muted rules; `None` mutes all.
+    pub(super) rule_ids: Option<Vec<String>>,
+    /// Names of affected services, which only document.
+    pub(super) services: Vec<String>,
+}
+
+/// When a window is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Occurrences {
+    /// Once: `starts_at <= t < ends_at`.
+    Once {
+        /// The first instant.
+        starts_at: TimestampMs,
+        /// The first instant after it.
+        ends_at: TimestampMs,
+    },
+    /// Repeatedly.
+    Recurring(Box<Recurrence>),
+}
+
+/// A change of a window; `None` leaves a field unchanged.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct WindowChange {
+    pub(super) name: Option<String>,
+    pub(super) description: Option<Option<String>>,
+    pub(super) starts_at: Option<TimestampMs>,
+    pub(super) ends_at: Option<TimestampMs>,
+    pub(super) timezone: Option<Zone>,
+    pub(super) active: Option<bool>,
+    pub(super) recurring: Option<bool>,
+    pub(super) recurrence_rule: Option<Option<String>>,
+    pub(super) rule_ids: Option<Option<Vec<String>>>,
+    pub(super) services: Option<Vec<String>>,
+}
+
+impl Window {
+    /// Returns whether the window mutes alerts at `now`.
+    pub(in crate::areas::alerting) fn is_active_at(&self, now: TimestampMs) -> bool {
+        self.settings.active && self.occurrences.contain(now)
+    }
+
+    /// Returns when the window begins next after `now`. A window that is switched off does not.
+    pub(super) fn next_start_after(&self, now: TimestampMs) -> Option<TimestampMs> {
+        if self.settings.active { self.occurrences.next_start_after(now) } else { None }
+    }
+
+    /// Changes the window and validates the result.
+    pub(super) fn change(&mut self, change: WindowChange) -> Result<(), Invalid> {
+        let settings = &mut self.settings;
+        let recurring = change.recurring.unwrap_or(settings.recurrence_rule.is_some());
+        let rule = match change.recurrence_rule {
+            Some(rule) => rule,
+            // A window that no longer recurs loses its rule.
+            None => settings.recurrence_rule.take().filter(|_| recurring),
+        };
+        settings.recurrence_rule = recurrence_rule(recurring, rule)?;
+        settings.name = change.name.unwrap_or_else(|| std::mem::take(&mut settings.name));
+        if let Some(description) = change.description {
+            settings.description = description;
+        }
+        settings.starts_at = change.starts_at.unwrap_or(settings.starts_at);
+        settings.ends_at = change.ends_at.unwrap_or(settings.ends_at);
+        settings.timezone = change.timezone.unwrap_or(settings.timezone);
+        settings.active = change.active.unwrap_or(settings.active);
+        if let Some(rule_ids) = change.rule_ids {
+            settings.rule_ids = rule_ids;
+        }
+        if let Some(services) = change.services {
+            settings.services = services;
+        }
+        self.occurrences = Occurrences::new(settings)?;
+        Ok(())
+    }
+}
+
+impl Occurrences {
+    /// Validates the times and the recurrence rule of a window.
+    pub(super) fn new(settings: &WindowSettings) -> Result<Self, Invalid> {
+        let (starts_at, ends_at) = (settings.starts_at, settings.ends_at);
+        if ends_at <= starts_at {
+            return Err(Invalid::field("ends_at", "must be after starts_at"));
+        }
+        let Some(rule) = &settings.recurrence_rule else {
+            return Ok(Self::Once { starts_at, ends_at });
+        };
+        let zone = settings.timezone;
+        let anchor = zone.local(starts_at);
+        let duration_ms = (zone.local(ends_at) - anchor).num_milliseconds();
+        let invalid = |error: InvalidRecurrence| {
+            // The other errors are about the text of the rule.
+            let field = match error {
+                InvalidRecurrence::Duration => "ends_at",
+                InvalidRecurrence::Start => "starts_at",
+                _ => "recurrence_rule",
+            };
+            Invalid::field(field, error.to_string())
+        };
+        let recurrence = Recurrence::parse(rule, anchor, zone, duration_ms).map_err(invalid)?;
+        Ok(Self::Recurring(Box::new(recurrence)))
+    }
+
+    fn contain(&self, now: TimestampMs) -> bool {
+        match self {
+            Self::Once { starts_at, ends_at } => (*starts_at..*ends_at).contains(&now),
+            Self::Recurring(recurrence) => recurrence.occurrence_at(now).is_some(),
+        }
+    }
+
+    fn next_start_after(&self, now: TimestampMs) -> Option<TimestampMs> {
+        match self {
+            Self::Once { starts_at, .. } => Some(*starts_at).filter(|start| *start > now),
+            Self::Recurring(recurrence) => recurrence.next_after(now).map(|next| next.starts_at),
+        }
+    }
+}
+
+/// Validates that a recurring window has a rule and any other has none.
+pub(super) fn recurrence_rule(
+    recurring: bool,
+    rule: Option<String>,
+) -> Result<Option<String>, Invalid> {
+    match (recurring, &rule) {
+        (true, None) => Err(Invalid::field("recurrence_rule", "is required if recurring is true")),
+        (false, Some(_)) => {
+            Err(Invalid::field("recurrence_rule", "must not be given unless recurring is true"))
+        }
+        _ => Ok(rule),
+    }
+}
+
+/// Validates the ids of muted rules.
+pub(super) fn check_rule_ids(rule_ids: &[String]) -> Result<(), Invalid> {
+    if rule_ids.is_empty() {
+        return Err(Invalid::field("rule_ids", "must not be empty; null means all rules"));
+    }
+    let mut seen = HashSet::new();
+    for (i, id) in rule_ids.iter().enumerate() {
+        let invalid = |expected| Invalid::field(format!("rule_ids[{i}]"), expected);
+        let ulid = id.strip_prefix(RULE_PREFIX).and_then(ids::parse_ulid);
+        // Ids are compared as text, so only the form in which they are generated is accepted.
+        if ulid.is_none_or(|ulid| ids::prefixed(RULE_PREFIX, ulid) != *id) {
+            return Err(invalid("must be the id of an alert rule"));
+        }
+        if !seen.insert(id) {
+            return Err(invalid("must be unique"));
+        }
+    }
+    Ok(())
+}
+
+/// Validates the names of affected services.
+pub(super) fn check_services(services: &[String]) -> Result<(), Invalid> {
+    let max = limits::MAINTENANCE_SERVICE_CHARS_MAX;
+    let is_valid = |name: &String| (1..=max).contains(&name.chars().count());
+    match services.iter().position(|name| !is_valid(name)) {
+        Some(i) => Err(Invalid::field(
+            format!("services[{i}]"),
+            format!("must have 1 to {max} characters"),
+        )),
+        None => Ok(()),
+    }
+}
