@@ -4,6 +4,7 @@ use telltale_engine::Error;
 
 use super::channels::{ConfigRule, InvalidConfig};
 use crate::http::{ApiError, ErrorCode, Resource};
+use crate::limits::UNAVAILABLE_RETRY_SECONDS;
 use crate::platform::sealing::{KeyFileError, SealError, UnsealError};
 
 /// Why a request of this area failed.
@@ -157,7 +158,9 @@ impl From<AlertingError> for ApiError {
             AlertingError::Key(_) | AlertingError::Unseal(_) | AlertingError::Config(_) => {
                 let shown =
                     "the secrets of channels cannot be read; the log of the server says why";
-                Self::new(ErrorCode::Unavailable, shown).caused_by(message)
+                Self::new(ErrorCode::Unavailable, shown)
+                    .retry_after(UNAVAILABLE_RETRY_SECONDS)
+                    .caused_by(message)
             }
             AlertingError::Seal(_) | AlertingError::Randomness(_) => Self::internal(message),
             AlertingError::Engine(error) => error.into(),

@@ -64,13 +64,13 @@ impl Recurrence {
         zone: Zone,
         duration_ms: i64,
     ) -> Result<Self, InvalidRecurrence> {
+        let rule = RecurrenceRule::parse(rule)?;
         if duration_ms > RECURRENCE_DURATION_MS_MAX {
             return Err(InvalidRecurrence::Duration);
         }
         if !ANCHOR_YEARS.contains(&anchor.year()) {
             return Err(InvalidRecurrence::Start);
         }
-        let rule = RecurrenceRule::parse(rule)?;
         let end = rule.end;
         let fraction = TimeDelta::nanoseconds(i64::from(anchor.nanosecond()));
         let mut expansion = Expansion::new(rule, anchor - fraction);

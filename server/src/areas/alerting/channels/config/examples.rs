@@ -7,17 +7,17 @@ use super::urls::{BaseUrl, WebhookUrl};
 use crate::areas::alerting::channels::signature::SigningSecret;
 
 /// Returns the configuration of a chat.
-pub fn chat(webhook_url: &str) -> ChatConfig {
+pub(in crate::areas::alerting) fn chat(webhook_url: &str) -> ChatConfig {
     ChatConfig { webhook_url: WebhookUrl::parse(webhook_url).unwrap() }
 }
 
 /// Returns the configuration of a paging service of type A.
-pub fn paging_a(routing_key: &str) -> PagingAConfig {
+pub(in crate::areas::alerting) fn paging_a(routing_key: &str) -> PagingAConfig {
     PagingAConfig { routing_key: Secret::new(routing_key.to_owned()) }
 }
 
 /// Returns the configuration of a paging service of type B.
-pub fn paging_b(api_key: &str, api_url: Option<&str>) -> PagingBConfig {
+pub(in crate::areas::alerting) fn paging_b(api_key: &str, api_url: Option<&str>) -> PagingBConfig {
     PagingBConfig {
         api_key: Secret::new(api_key.to_owned()),
         api_url: api_url.map(|url| BaseUrl::parse(url).unwrap()),
@@ -25,12 +25,15 @@ pub fn paging_b(api_key: &str, api_url: Option<&str>) -> PagingBConfig {
 }
 
 /// Returns the configuration of an email channel.
-pub fn email(recipients: &[&str]) -> EmailConfig {
+pub(in crate::areas::alerting) fn email(recipients: &[&str]) -> EmailConfig {
     EmailConfig { recipients: recipients.iter().map(|address| address.parse().unwrap()).collect() }
 }
 
 /// Returns the configuration of a webhook.
-pub fn webhook(webhook_url: &str, headers: &[(&str, &str)]) -> WebhookConfig {
+pub(in crate::areas::alerting) fn webhook(
+    webhook_url: &str,
+    headers: &[(&str, &str)],
+) -> WebhookConfig {
     let headers = headers.iter().map(|&(name, value)| (name.to_owned(), value.to_owned()));
     WebhookConfig {
         webhook_url: WebhookUrl::parse(webhook_url).unwrap(),

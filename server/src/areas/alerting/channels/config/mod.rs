@@ -20,4 +20,4 @@ pub use headers::UserHeader;
 pub use urls::BaseUrl;
 
 #[cfg(test)]
-pub mod examples;
+pub(in crate::areas::alerting) mod examples;
