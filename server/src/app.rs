@@ -11,7 +11,7 @@ use parking_lot::Mutex;
 use telltale_engine::{Cancellation, Clock, Engine, TimestampMs, Write, Written};
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::areas::alerting::{Alerting, AlertingSetupError};
+use crate::areas::alerting::{Alerting, AlertingSettings, AlertingSetupError};
 use crate::areas::bulk::{Families, OtlpSettings};
 use crate::areas::errors::{Ledger, LedgerLimits};
 use crate::config::Config;
@@ -105,7 +105,14 @@ impl App {
         };
         let errors =
             Ledger::open(engine.clone(), clock.clone(), of_errors, &config.errors, limits)?;
-        let alerting = Alerting::new(config, engine.directory())?;
+        let alerting = AlertingSettings {
+            notifications: &config.notifications,
+            public_url: &config.server.public_url,
+            outbound: &config.outbound,
+            smtp: &config.smtp,
+            secrets: &config.secrets,
+        };
+        let alerting = Alerting::new(alerting, engine.directory())?;
         Ok(Arc::new(Self {
             ids,
             query_slots: Arc::new(Semaphore::new(config.http.queries_at_once().max(1))),

@@ -3,8 +3,8 @@
 use telltale_engine::TimestampMs;
 
 use super::error::{Invalid, Rule};
+use crate::areas::alerting::limits;
 use crate::http::{ApiError, ErrorCode};
-use crate::limits;
 use crate::platform::calendar::{FIRST_INSTANT, LAST_INSTANT, Zone};
 use crate::platform::time;
 

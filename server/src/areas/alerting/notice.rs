@@ -7,7 +7,7 @@
 
 use telltale_engine::TimestampMs;
 
-use crate::limits;
+use crate::areas::alerting::limits;
 use crate::platform::time;
 
 /// Significant digits of a number in a text. Every decimal number with so many digits survives the

@@ -6,10 +6,9 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::channels::{BaseUrl, NotificationSettings, OptionalBaseUrl};
-use crate::config::Config;
-use crate::platform::mail::{MailSetupError, Mailer};
-use crate::platform::outbound::{OutboundClient, OutboundPolicy};
-use crate::platform::sealing::{KeyFileError, Sealer, SecretKey, key_file};
+use crate::platform::mail::{MailSetupError, Mailer, SmtpSettings};
+use crate::platform::outbound::{OutboundClient, OutboundPolicy, OutboundSettings};
+use crate::platform::sealing::{KeyFileError, Sealer, SecretKey, SecretSettings, key_file};
 
 /// The state of alerting.
 #[derive(Debug)]
@@ -34,6 +33,21 @@ struct Secrets {
     sealer: Mutex<Option<Arc<Sealer>>>,
 }
 
+/// The settings that alerting uses.
+#[derive(Clone, Copy, Debug)]
+pub struct AlertingSettings<'a> {
+    /// Addresses that notifications are sent to.
+    pub notifications: &'a NotificationSettings,
+    /// The URL under which users reach the server.
+    pub public_url: &'a OptionalBaseUrl,
+    /// Which addresses requests may reach.
+    pub outbound: &'a OutboundSettings,
+    /// The mail server.
+    pub smtp: &'a SmtpSettings,
+    /// The key for secrets.
+    pub secrets: &'a SecretSettings,
+}
+
 /// Why alerting cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum AlertingSetupError {
@@ -47,8 +61,8 @@ pub enum AlertingSetupError {
 
 impl Alerting {
     /// Sets up what sends notifications. `data` is the data directory.
-    pub fn new(config: &Config, data: &Path) -> Result<Self, AlertingSetupError> {
-        let given = config.secrets.key.expose();
+    pub fn new(settings: AlertingSettings<'_>, data: &Path) -> Result<Self, AlertingSetupError> {
+        let given = settings.secrets.key.expose();
         Ok(Self {
             changes: Mutex::default(),
             secrets: Secrets {
@@ -56,10 +70,10 @@ impl Alerting {
                 given: (!given.is_empty()).then(|| given.to_owned()),
                 sealer: Mutex::default(),
             },
-            client: OutboundClient::new(OutboundPolicy::new(&config.outbound))?,
-            mailer: Mailer::from_settings(&config.smtp)?,
-            settings: config.notifications.clone(),
-            public_url: config.server.public_url.clone(),
+            client: OutboundClient::new(OutboundPolicy::new(settings.outbound))?,
+            mailer: Mailer::from_settings(settings.smtp)?,
+            settings: settings.notifications.clone(),
+            public_url: settings.public_url.clone(),
         })
     }
 

@@ -11,9 +11,9 @@ use super::formats::{
 use super::outcome::{Outcome, judge};
 use crate::app::App;
 use crate::areas::alerting::error::Invalid;
+use crate::areas::alerting::limits;
 use crate::areas::alerting::notice::Notice;
 use crate::areas::alerting::state::Alerting;
-use crate::limits;
 use crate::platform::outbound::{OutboundError, OutboundRequest, OutboundUrl, Redirects};
 
 /// Checks that the addresses of a configuration may be reached, as far as their text tells. Names

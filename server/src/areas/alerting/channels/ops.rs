@@ -15,7 +15,7 @@ use crate::areas::alerting::documents::{self, Changes};
 use crate::areas::alerting::error::AlertingError;
 use crate::areas::alerting::ids::{ChannelId, PolicyId};
 use crate::areas::alerting::notice::Notice;
-use crate::areas::alerting::policies;
+use crate::areas::alerting::references;
 use crate::platform::random;
 
 /// The names of all channels.
@@ -126,7 +126,7 @@ pub(super) fn delete(
     let mut changes = Changes::begin(app);
     let found = changes.get::<Channel>(id.as_str(), fits)?;
     changes.delete::<Channel>(id.as_str(), found.revision);
-    let policies = policies::remove_channel(&mut changes, id)?;
+    let policies = references::remove_channel(&mut changes, id)?;
     changes.commit(None)?;
     Ok(policies)
 }

@@ -12,7 +12,7 @@ use serde_json::Value;
 use telltale_engine::TimestampMs;
 
 use super::config::ChannelType;
-use crate::limits;
+use crate::areas::alerting::limits;
 
 /// The body with which a chat of type A confirms a message.
 const CHAT_A_OK: &[u8] = b"ok";

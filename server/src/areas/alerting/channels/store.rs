@@ -23,7 +23,7 @@ use super::model::{Channel, SealedConfig};
 use super::signature::{PreviousSecret, SigningSecret};
 use crate::areas::alerting::documents::AlertingDocument;
 use crate::areas::alerting::error::Kind;
-use crate::limits;
+use crate::areas::alerting::limits;
 use crate::platform::sealing::SealContext;
 
 const COLLECTION: Collection = Collection("channels");

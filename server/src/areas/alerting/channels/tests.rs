@@ -3,8 +3,8 @@
 use http::Method;
 use serde_json::json;
 
+use crate::areas::alerting::limits::CHANNELS_MAX;
 use crate::areas::testing::TestServer;
-use crate::limits::CHANNELS_MAX;
 
 const PATH: &str = "/api/v1/channels";
 

@@ -12,7 +12,7 @@ use super::outcome::Outcome;
 use crate::areas::alerting::error::Invalid;
 use crate::areas::alerting::fields;
 use crate::areas::alerting::ids::PolicyId;
-use crate::limits;
+use crate::areas::alerting::limits;
 use crate::platform::patterns;
 use crate::platform::time::IsoTime;
 

@@ -4,7 +4,7 @@ use telltale_engine::TimestampMs;
 
 use crate::areas::alerting::error::Invalid;
 use crate::areas::alerting::ids::{ChannelId, PolicyId};
-use crate::limits;
+use crate::areas::alerting::limits;
 
 /// An escalation policy.
 #[derive(Clone, Debug, PartialEq, Eq)]

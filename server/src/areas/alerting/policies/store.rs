@@ -13,7 +13,7 @@ use telltale_engine::{Collection, TimestampMs};
 use super::model::{Policy, Repeat, Step, Steps};
 use crate::areas::alerting::documents::AlertingDocument;
 use crate::areas::alerting::error::Kind;
-use crate::limits;
+use crate::areas::alerting::limits;
 
 /// A stored policy.
 #[derive(Debug, Serialize, Deserialize)]

@@ -7,7 +7,7 @@ use super::model::{Policy, PolicyChange, PolicyDraft, Repeat, Step, Steps};
 use super::ops::NamedPolicy;
 use crate::areas::alerting::error::Invalid;
 use crate::areas::alerting::fields;
-use crate::limits;
+use crate::areas::alerting::limits;
 use crate::platform::bounded::AtMost;
 use crate::platform::json::integer_or_null;
 use crate::platform::patterns;

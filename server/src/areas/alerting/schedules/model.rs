@@ -10,7 +10,7 @@ use super::rotation::{Member, Rotation, RotationPeriod};
 use super::shifts::{Override, Shift, shift_at, shifts};
 use crate::areas::alerting::error::{AlertingError, Invalid, Kind};
 use crate::areas::alerting::ids::{OverrideId, ScheduleId};
-use crate::limits;
+use crate::areas::alerting::limits;
 use crate::platform::calendar::Zone;
 
 /// The names of the days, in the order of [`Days`].

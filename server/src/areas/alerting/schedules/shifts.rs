@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use telltale_engine::TimestampMs;
 
 use super::rotation::{Member, Rotation};
-use crate::limits::SHIFTS_RANGE_MS_MAX;
+use crate::areas::alerting::limits::SHIFTS_RANGE_MS_MAX;
 use crate::platform::calendar::{FIRST_INSTANT, LAST_INSTANT, Zone};
 
 /// A person who is on call instead of the planned one: `starts_at <= t < ends_at`.

@@ -5,7 +5,7 @@ use telltale_engine::TimestampMs;
 
 use super::rotation::{Member, Rotation, RotationPeriod};
 use super::shifts::{Override, Shift, ShiftSource, shift_at, shifts};
-use crate::limits::SHIFTS_RANGE_MS_MAX;
+use crate::areas::alerting::limits::SHIFTS_RANGE_MS_MAX;
 use crate::platform::calendar::{FIRST_INSTANT, LAST_INSTANT, Zone};
 
 pub(super) const MINUTE_MS: i64 = 60_000;

@@ -21,7 +21,7 @@ use super::rotation::{Member, RotationPeriod};
 use super::shifts::Override;
 use crate::areas::alerting::documents::AlertingDocument;
 use crate::areas::alerting::error::Kind;
-use crate::limits;
+use crate::areas::alerting::limits;
 use crate::platform::calendar::Zone;
 
 /// A stored schedule.

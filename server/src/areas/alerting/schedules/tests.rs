@@ -8,8 +8,8 @@ use super::model::{Days, Plan, Schedule, ScheduleOverride, ScheduleSettings};
 use super::rotation::Member;
 use super::shifts::Override;
 use crate::areas::alerting::error::AlertingError;
+use crate::areas::alerting::limits;
 use crate::areas::testing::{Answer, TestServer};
-use crate::limits;
 use crate::platform::calendar::Zone;
 
 const PATH: &str = "/api/v1/on_call_schedules";

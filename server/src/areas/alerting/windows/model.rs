@@ -8,7 +8,7 @@ pub(super) use telltale_engine::Versioned;
 
 use crate::areas::alerting::error::Invalid;
 use crate::areas::alerting::ids::WindowId;
-use crate::limits;
+use crate::areas::alerting::limits;
 use crate::platform::calendar::{InvalidRecurrence, Recurrence, Zone};
 use crate::platform::ids;
 

@@ -16,7 +16,7 @@ use telltale_engine::{Collection, TimestampMs};
 use super::model::{Occurrences, Window, WindowSettings};
 use crate::areas::alerting::documents::AlertingDocument;
 use crate::areas::alerting::error::Kind;
-use crate::limits;
+use crate::areas::alerting::limits;
 use crate::platform::calendar::Zone;
 
 /// A stored window.

@@ -3,8 +3,8 @@
 use http::Method;
 use serde_json::{Value, json};
 
+use crate::areas::alerting::limits;
 use crate::areas::testing::{Answer, TestServer};
-use crate::limits;
 
 const PATH: &str = "/api/v1/maintenance_windows";
 const HOUR_MS: i64 = 3_600_000;

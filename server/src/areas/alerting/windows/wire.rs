@@ -7,8 +7,8 @@ use telltale_engine::TimestampMs;
 use super::model::{self, Window, WindowChange, WindowSettings};
 use crate::areas::alerting::error::Invalid;
 use crate::areas::alerting::fields;
+use crate::areas::alerting::limits;
 use crate::http::ApiError;
-use crate::limits;
 use crate::platform::bounded::AtMost;
 use crate::platform::calendar::Zone;
 use crate::platform::patterns;
@@ -42,7 +42,7 @@ pub(super) struct WindowInput {
     /// Whether the window recurs. Defaults to false.
     recurring: Option<bool>,
     /// An RRULE of RFC 5545, such as `FREQ=WEEKLY;BYDAY=SU`. Required if `recurring`.
-    #[schemars(length(max = limits::RECURRENCE_RULE_BYTES_MAX))]
+    #[schemars(length(max = crate::limits::RECURRENCE_RULE_BYTES_MAX))]
     recurrence_rule: Option<String>,
     /// The muted rules; all rules if absent or null.
     #[schemars(length(min = 1, max = limits::MAINTENANCE_RULES_MAX), inner(regex(pattern = RULE_ID)))]
@@ -84,7 +84,7 @@ pub(super) struct WindowPatch {
     recurring: Option<Option<bool>>,
     /// `null` removes it, together with `recurring` as false.
     #[serde(default, deserialize_with = "nullable")]
-    #[schemars(with = "Option<String>", length(max = limits::RECURRENCE_RULE_BYTES_MAX))]
+    #[schemars(with = "Option<String>", length(max = crate::limits::RECURRENCE_RULE_BYTES_MAX))]
     recurrence_rule: Option<Option<String>>,
     /// `null` mutes all rules.
     #[serde(default, deserialize_with = "nullable")]

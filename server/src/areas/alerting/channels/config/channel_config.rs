@@ -13,7 +13,7 @@ use super::recipients::recipients;
 use super::secret::{HIDDEN, Secret, redacted};
 use super::urls::{BaseUrl, WebhookUrl};
 use crate::areas::alerting::channels::signature::{PreviousSecret, SigningSecret};
-use crate::limits;
+use crate::areas::alerting::limits;
 
 /// The configuration of a channel.
 #[derive(Clone, Debug, PartialEq)]

@@ -6,7 +6,7 @@ use http::{HeaderName, HeaderValue};
 
 use super::error::InvalidConfig;
 use super::secret::{HIDDEN, Secret};
-use crate::limits;
+use crate::areas::alerting::limits;
 
 /// Headers that define the connection or the length of the body, or that the server sets itself.
 const RESERVED: [&str; 13] = [

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use lettre::Address;
 
 use super::error::InvalidConfig;
-use crate::limits;
+use crate::areas::alerting::limits;
 
 /// Validates the recipients of a channel.
 pub(super) fn recipients(sent: &[String]) -> Result<Vec<Address>, InvalidConfig> {

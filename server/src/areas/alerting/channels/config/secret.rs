@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::limits;
+use crate::areas::alerting::limits;
 
 /// The character in place of what is not shown. No valid secret contains it, so that a redacted
 /// secret is never taken for a new one.

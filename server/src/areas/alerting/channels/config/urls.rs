@@ -8,7 +8,7 @@ use std::fmt;
 use url::{Position, Url};
 
 use super::secret::{HIDDEN, redacted};
-use crate::limits;
+use crate::areas::alerting::limits;
 
 /// The URL that a chat or an endpoint receives messages at. Its debug form is redacted.
 #[derive(Clone, PartialEq, Eq)]

@@ -13,8 +13,8 @@ use super::outbound_parts::OutboundParts;
 use super::{cut, receiver_key};
 use crate::areas::alerting::channels::config::{UserHeader, WebhookConfig};
 use crate::areas::alerting::channels::signature;
+use crate::areas::alerting::limits;
 use crate::areas::alerting::notice::{Notice, NoticeAlert};
-use crate::limits;
 use crate::platform::time;
 
 /// The body has fewer bytes: receivers need not accept more (section "Payload structure").

@@ -2,8 +2,8 @@
 
 use telltale_engine::TimestampMs;
 
+use crate::areas::alerting::limits;
 use crate::http::{ApiError, ApiResult, ErrorCode, Query};
-use crate::limits;
 
 /// Returns the range of the shifts that a query asks for.
 pub(in crate::areas::alerting::schedules) fn shifts_range(

@@ -6,13 +6,13 @@ use telltale_engine::TimestampMs;
 
 use crate::areas::alerting::error::Invalid;
 use crate::areas::alerting::fields;
+use crate::areas::alerting::limits;
 use crate::areas::alerting::schedules::model::{
     self, DayChanges, Fields, Plan, ScheduleChange, ScheduleSettings, ScheduleType, WEEKDAYS,
 };
 use crate::areas::alerting::schedules::rotation::{Member, RotationPeriod};
 use crate::areas::alerting::schedules::shifts::Override;
 use crate::http::ApiError;
-use crate::limits;
 use crate::platform::bounded::AtMost;
 use crate::platform::patterns;
 use crate::platform::time::IsoTime;
