@@ -1,99 +1,99 @@
 //! The limits of the area, with units and reasons.
 
 /// Alerts that one notification describes; the others are counted. Nobody reads more in a chat.
-pub const NOTICE_ALERTS_MAX: usize = 10;
+pub(super) const NOTICE_ALERTS_MAX: usize = 10;
 
 /// Characters of a link in a notification: a longer one would take the space of the message.
-pub const NOTICE_LINK_CHARS_MAX: usize = 500;
+pub(super) const NOTICE_LINK_CHARS_MAX: usize = 500;
 
 /// Characters of a URL in the configuration of a channel: what all proxies accept.
-pub const CHANNEL_URL_CHARS_MAX: usize = 2_048;
+pub(super) const CHANNEL_URL_CHARS_MAX: usize = 2_048;
 
 /// Characters of a channel's key for a paging service: those in use have 32 to 64.
-pub const CHANNEL_KEY_CHARS_MAX: usize = 255;
+pub(super) const CHANNEL_KEY_CHARS_MAX: usize = 255;
 
 /// Recipients of an email channel: a larger group has a mailing list.
-pub const CHANNEL_RECIPIENTS_MAX: usize = 50;
+pub(super) const CHANNEL_RECIPIENTS_MAX: usize = 50;
 
 /// Characters of an email address: the longest that SMTP can transfer (RFC 5321, section 4.5.3.1.3,
 /// without the angle brackets).
-pub const EMAIL_ADDRESS_CHARS_MAX: usize = 254;
+pub(super) const EMAIL_ADDRESS_CHARS_MAX: usize = 254;
 
 /// Headers of a webhook channel: more than receivers use for authorization and routing.
-pub const CHANNEL_HEADERS_MAX: usize = 20;
+pub(super) const CHANNEL_HEADERS_MAX: usize = 20;
 
 /// Characters of the name of a webhook channel's header: far more than any name in use.
-pub const CHANNEL_HEADER_NAME_CHARS_MAX: usize = 100;
+pub(super) const CHANNEL_HEADER_NAME_CHARS_MAX: usize = 100;
 
 /// Characters of the value of a webhook channel's header: a large signed token.
-pub const CHANNEL_HEADER_VALUE_CHARS_MAX: usize = 2_000;
+pub(super) const CHANNEL_HEADER_VALUE_CHARS_MAX: usize = 2_000;
 
 /// Characters of a secret from which on its last four are shown: twelve unknown ones remain.
-pub const CHANNEL_SECRET_SHOWN_CHARS_MIN: usize = 16;
+pub(super) const CHANNEL_SECRET_SHOWN_CHARS_MIN: usize = 16;
 
 /// Seconds that a receiver can ask to wait before a notification is sent again: alerts are useless
 /// after hours, and a wrong number must not silence a channel for a year.
-pub const RECEIVER_RETRY_AFTER_SECONDS_MAX: u64 = 3_600;
+pub(super) const RECEIVER_RETRY_AFTER_SECONDS_MAX: u64 = 3_600;
 
 /// Milliseconds of a range of shifts: a year.
-pub const SHIFTS_RANGE_MS_MAX: i64 = 366 * 24 * 60 * 60 * 1_000;
+pub(super) const SHIFTS_RANGE_MS_MAX: i64 = 366 * 24 * 60 * 60 * 1_000;
 
 /// Maintenance windows. All are examined whenever an alert is about to be notified.
-pub const MAINTENANCE_WINDOWS_MAX: usize = 1_000;
+pub(super) const MAINTENANCE_WINDOWS_MAX: usize = 1_000;
 
 /// Alert rules that a maintenance window names.
-pub const MAINTENANCE_RULES_MAX: usize = 1_000;
+pub(super) const MAINTENANCE_RULES_MAX: usize = 1_000;
 
 /// Services that a maintenance window names.
-pub const MAINTENANCE_SERVICES_MAX: usize = 100;
+pub(super) const MAINTENANCE_SERVICES_MAX: usize = 100;
 
 /// Characters of the name of a service in a maintenance window.
-pub const MAINTENANCE_SERVICE_CHARS_MAX: usize = 200;
+pub(super) const MAINTENANCE_SERVICE_CHARS_MAX: usize = 200;
 
 /// On-call schedules: one for each team of a large company.
-pub const SCHEDULES_MAX: usize = 1_000;
+pub(super) const SCHEDULES_MAX: usize = 1_000;
 
 /// Members of an on-call schedule.
-pub const SCHEDULE_MEMBERS_MAX: usize = 100;
+pub(super) const SCHEDULE_MEMBERS_MAX: usize = 100;
 
 /// Overrides of an on-call schedule: three a day for a year.
-pub const SCHEDULE_OVERRIDES_MAX: usize = 1_000;
+pub(super) const SCHEDULE_OVERRIDES_MAX: usize = 1_000;
 
 /// Milliseconds for which an override is kept after its end.
-pub const SCHEDULE_OVERRIDE_KEPT_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
+pub(super) const SCHEDULE_OVERRIDE_KEPT_MS: i64 = 30 * 24 * 60 * 60 * 1_000;
 
 /// Milliseconds of shifts that are listed by default: a week.
-pub const SCHEDULE_SHIFTS_DEFAULT_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
+pub(super) const SCHEDULE_SHIFTS_DEFAULT_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
 
 /// Milliseconds of shifts in a calendar file: people plan a quarter ahead.
-pub const SCHEDULE_CALENDAR_MS: i64 = 90 * 24 * 60 * 60 * 1_000;
+pub(super) const SCHEDULE_CALENDAR_MS: i64 = 90 * 24 * 60 * 60 * 1_000;
 
 /// Characters of the name of a channel, policy, schedule or maintenance window.
-pub const ALERTING_NAME_CHARS_MAX: usize = 200;
+pub(super) const ALERTING_NAME_CHARS_MAX: usize = 200;
 
 /// Characters of the description of one of these.
-pub const ALERTING_DESCRIPTION_CHARS_MAX: usize = 2_000;
+pub(super) const ALERTING_DESCRIPTION_CHARS_MAX: usize = 2_000;
 
 /// Notification channels of a server: far more than teams have, and few enough to list.
-pub const CHANNELS_MAX: usize = 1_000;
+pub(super) const CHANNELS_MAX: usize = 1_000;
 
 /// Escalation policies of a server.
-pub const POLICIES_MAX: usize = 1_000;
+pub(super) const POLICIES_MAX: usize = 1_000;
 
 /// Steps of an escalation policy.
-pub const POLICY_STEPS_MAX: usize = 20;
+pub(super) const POLICY_STEPS_MAX: usize = 20;
 
 /// Minutes of a delay in an escalation policy: a day.
-pub const POLICY_DELAY_MINUTES_MAX: u32 = 24 * 60;
+pub(super) const POLICY_DELAY_MINUTES_MAX: u32 = 24 * 60;
 
 /// Repetitions of the cycle of an escalation policy.
-pub const POLICY_REPEATS_MAX: u32 = 100;
+pub(super) const POLICY_REPEATS_MAX: u32 = 100;
 
 /// The same, if a policy repeats and does not say how often.
-pub const POLICY_REPEATS_DEFAULT: u32 = 3;
+pub(super) const POLICY_REPEATS_DEFAULT: u32 = 3;
 
 /// Bytes of a receiver's response that are read: it decides success, and is never shown.
-pub const RECEIVER_RESPONSE_BYTES_MAX: usize = 64 << 10;
+pub(super) const RECEIVER_RESPONSE_BYTES_MAX: usize = 64 << 10;
 
 /// Milliseconds that a receiver may take to respond.
-pub const RECEIVER_TIMEOUT_MS: u64 = 10_000;
+pub(super) const RECEIVER_TIMEOUT_MS: u64 = 10_000;
