@@ -127,6 +127,9 @@ fn examples_succeed_and_links_lead_to_created_resources() {
         let response = send(&client, operation, &path);
         if needs_holder {
             response.refused(409, "reservation_lost");
+        } else if operation.path == "/api/v1/escalation_policies" {
+            // The channel of the example does not exist.
+            response.refused_for(422, "invalid_field", "steps[0].channel_id");
         } else {
             let is_success = (200..300).contains(&response.status);
             assert!(is_success, "{}: {}", operation.name(), response.summary());
