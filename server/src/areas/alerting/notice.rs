@@ -58,7 +58,7 @@ pub struct Notice {
     /// The sign between a value and its threshold, such as `>`; `None` for a rule about absent
     /// data.
     pub comparison: Option<&'static str>,
-    /// The first alerts, at most [`limits::NOTICE_ALERTS_MAX`].
+    /// The first alerts, at most `limits::NOTICE_ALERTS_MAX`.
     pub alerts: Vec<NoticeAlert>,
     /// The number of all alerts.
     pub total: usize,
@@ -275,7 +275,7 @@ pub fn one_line(text: &str) -> String {
 }
 
 /// Returns a number as people write it: `97.3`, `-0.5`, `12000000`. Fractions are rounded to
-/// [`SIGNIFICANT_DIGITS`]; only very large and very small numbers have an exponent.
+/// `SIGNIFICANT_DIGITS`; only very large and very small numbers have an exponent.
 pub fn number(value: f64) -> String {
     if value == 0.0 {
         // Without the sign of -0.

@@ -57,7 +57,7 @@ pub enum Outcome {
     /// The same request may succeed later.
     Retry {
         /// The time that the receiver asks to wait, at most
-        /// [`limits::RECEIVER_RETRY_AFTER_SECONDS_MAX`].
+        /// `limits::RECEIVER_RETRY_AFTER_SECONDS_MAX`.
         after: Option<Duration>,
         /// Safe to show.
         reason: String,
