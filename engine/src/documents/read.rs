@@ -75,12 +75,24 @@ impl Documents {
         collection: Collection,
         prefix: &str,
     ) -> Result<Vec<(String, Versioned<T>)>> {
-        let range = KeyRange::prefix(&collection.key(prefix));
         let mut found = Vec::new();
+        self.visit(collection, prefix, |id, document| found.push((id, document)))?;
+        Ok(found)
+    }
+
+    /// Passes the documents that [`Self::list`] returns to `visit`, one at a time, for callers that
+    /// keep little of each.
+    pub fn visit<T: DeserializeOwned>(
+        &self,
+        collection: Collection,
+        prefix: &str,
+        mut visit: impl FnMut(String, Versioned<T>),
+    ) -> Result<()> {
+        let range = KeyRange::prefix(&collection.key(prefix));
         let visit = |key: Box<[u8]>, stored: Box<[u8]>| {
             let id = collection::parse_key(&key).map(|(_, id)| id.to_owned());
             match (id, collection::parse(&key, &stored)) {
-                (Some(id), Ok(document)) => found.push((id, document)),
+                (Some(id), Ok(document)) => visit(id, document),
                 _ => self.remember_damage(display_name(&key)),
             }
         };
@@ -90,7 +102,7 @@ impl Documents {
             let after = gap.after.map_or_else(String::new, |key| display_name(&key));
             self.remember_damage(format!("{}: the part after {after:?}", collection.0));
         }
-        Ok(found)
+        Ok(())
     }
 
     /// Starts a transaction.

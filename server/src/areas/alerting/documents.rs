@@ -42,17 +42,21 @@ pub(super) fn get<D: AlertingDocument>(
     Ok(Versioned { value: D::from_stored(id.to_owned(), value), revision })
 }
 
-/// Returns all readable resources of a kind, newest first.
-pub(super) fn list<D: AlertingDocument>(
+/// Returns what `select` makes of the readable resources of a kind, newest first. One resource at a
+/// time is in memory.
+pub(super) fn select<D: AlertingDocument, S>(
     engine: &Engine,
-) -> Result<Vec<Versioned<D>>, AlertingError> {
-    let stored = engine.documents().list::<D::Stored>(D::COLLECTION, "")?;
-    let resource = |(id, found): (String, Versioned<D::Stored>)| Versioned {
-        value: D::from_stored(id, found.value),
-        revision: found.revision,
+    mut select: impl FnMut(Versioned<D>) -> Option<S>,
+) -> Result<Vec<S>, AlertingError> {
+    let mut selected = Vec::new();
+    let visit = |id: String, found: Versioned<D::Stored>| {
+        let value = D::from_stored(id, found.value);
+        selected.extend(select(Versioned { value, revision: found.revision }));
     };
+    engine.documents().visit(D::COLLECTION, "", visit)?;
     // Ids sort by creation time.
-    Ok(stored.into_iter().rev().map(resource).collect())
+    selected.reverse();
+    Ok(selected)
 }
 
 /// A change of any number of resources, applied as a whole or not at all.
@@ -80,9 +84,20 @@ impl<'a> Changes<'a> {
         if fits(found.revision) { Ok(found) } else { Err(AlertingError::Changed) }
     }
 
-    /// Returns all readable resources of a kind, newest first.
-    pub(super) fn list<D: AlertingDocument>(&self) -> Result<Vec<Versioned<D>>, AlertingError> {
-        list(self.engine)
+    /// Returns what `select` makes of the readable resources of a kind, newest first.
+    pub(super) fn select<D: AlertingDocument, S>(
+        &self,
+        select: impl FnMut(Versioned<D>) -> Option<S>,
+    ) -> Result<Vec<S>, AlertingError> {
+        self::select(self.engine, select)
+    }
+
+    /// Returns the number of documents of a kind, including unreadable resources.
+    pub(super) fn count<D: AlertingDocument>(&self) -> Result<usize, AlertingError> {
+        let mut count = 0;
+        let visit = |_, _: Versioned<IgnoredAny>| count += 1;
+        self.engine.documents().visit(D::COLLECTION, "", visit)?;
+        Ok(count)
     }
 
     /// Adds a resource.
@@ -90,8 +105,7 @@ impl<'a> Changes<'a> {
         &mut self,
         resource: &D,
     ) -> Result<(), AlertingError> {
-        let count = self.engine.documents().list::<IgnoredAny>(D::COLLECTION, "")?.len();
-        if count >= D::COUNT_MAX {
+        if self.count::<D>()? >= D::COUNT_MAX {
             return Err(AlertingError::TooMany { kind: D::KIND, max: D::COUNT_MAX });
         }
         let stored = resource.to_stored();

@@ -17,12 +17,9 @@ pub(super) fn respond<T: Serialize>(
 }
 
 /// Responds with one page of a list.
-pub(super) fn respond_page<T: Serialize>(
-    all: impl ExactSizeIterator<Item = T>,
-    paging: Paging,
-) -> ApiResult<Response> {
+pub(super) fn respond_page<T: Serialize>(all: Vec<T>, paging: Paging) -> ApiResult<Response> {
     let meta = paging.meta(all.len());
-    let data = all.skip(paging.offset).take(paging.limit).collect();
+    let data = all.into_iter().skip(paging.offset).take(paging.limit).collect();
     let response = Response::ok(&Page { data, meta })?;
     // A list has no revision, so its ETag depends on the body only; 0 is never a revision.
     let etag = etag_of_response(0, response.body());

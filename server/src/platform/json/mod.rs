@@ -6,6 +6,7 @@ mod counted;
 mod document_memory;
 mod integer;
 mod mismatch;
+mod nullable;
 mod number;
 mod plain;
 mod read;
@@ -18,6 +19,7 @@ pub use document_memory::{
 };
 pub use integer::{integer_or_null, integer_u32};
 pub use mismatch::{BrokenRule, TypeMismatch, read_typed};
+pub use nullable::nullable;
 pub use plain::{Cursor, Scalar};
 pub use read::{Elements, InvalidJson, Json, Members, Number, Value, with_document};
 pub use syntax::{invalid_syntax, without_position};

@@ -2,7 +2,10 @@
 
 use std::time::Duration;
 
+use futures_util::future::join_all;
+use lettre::Address;
 use telltale_engine::TimestampMs;
+use tokio::time::timeout;
 
 use super::config::{ChannelConfig, ChannelType, EmailConfig};
 use super::formats::{
@@ -30,8 +33,24 @@ pub(super) fn check_addresses(app: &App, config: &ChannelConfig) -> Result<(), I
     Ok(())
 }
 
-/// Sends a message. The first request of several that is not delivered decides the outcome.
+/// Sends a message. The first request of several that is not delivered decides the outcome. Takes
+/// [`limits::DELIVERY_TIMEOUT_MS`] at most.
 pub(super) async fn deliver(
+    alerting: &Alerting,
+    config: &ChannelConfig,
+    message_id: &str,
+    notice: &Notice,
+    now: TimestampMs,
+) -> Outcome {
+    let limit = Duration::from_millis(limits::DELIVERY_TIMEOUT_MS);
+    let sent = timeout(limit, send_all(alerting, config, message_id, notice, now)).await;
+    sent.unwrap_or_else(|_| Outcome::Retry {
+        after: None,
+        reason: format!("not delivered within {} s", limit.as_secs()),
+    })
+}
+
+async fn send_all(
     alerting: &Alerting,
     config: &ChannelConfig,
     message_id: &str,
@@ -117,22 +136,28 @@ async fn send_mail(
     notice: &Notice,
 ) -> Outcome {
     let Some(mailer) = alerting.mailer() else { return unconfigured("smtp.host") };
-    let mut worst = Outcome::Delivered;
-    for recipient in &config.recipients {
+    let send_one = async |recipient: &Address| {
         let one = EmailConfig { recipients: vec![recipient.clone()] };
         let message = match email::message(&one, mailer.sender(), message_id, notice) {
             Ok(message) => message,
             Err(error) => return failed(format!("the email cannot be written: {error}")),
         };
-        let Err(error) = mailer.send(message).await else { continue };
-        let reason = error.to_string();
-        worst = match worst {
-            Outcome::Failed { .. } => worst,
-            _ if error.is_temporary() => Outcome::Retry { after: None, reason },
-            _ => failed(reason),
-        };
-    }
-    worst
+        match mailer.send(message).await {
+            Ok(()) => Outcome::Delivered,
+            Err(error) if error.is_temporary() => {
+                Outcome::Retry { after: None, reason: error.to_string() }
+            }
+            Err(error) => failed(error.to_string()),
+        }
+    };
+    // All at once: the mailer limits how many connections it opens.
+    let outcomes = join_all(config.recipients.iter().map(send_one)).await;
+    let severity = |outcome: &Outcome| match outcome {
+        Outcome::Delivered => 0,
+        Outcome::Retry { .. } => 1,
+        Outcome::Failed { .. } => 2,
+    };
+    outcomes.into_iter().max_by_key(severity).unwrap_or(Outcome::Delivered)
 }
 
 fn unconfigured(setting: &str) -> Outcome {

@@ -1,6 +1,8 @@
 //! Notification channels.
 
 use telltale_engine::TimestampMs;
+/// A document with its revision.
+pub(super) use telltale_engine::Versioned;
 
 use super::config::{ChannelType, ConfigFields, ConfigPatch};
 use crate::areas::alerting::ids::ChannelId;

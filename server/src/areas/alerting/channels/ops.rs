@@ -32,13 +32,16 @@ pub(super) struct OpenChannel {
 
 /// Returns the names of all channels.
 pub(in crate::areas::alerting) fn names(app: &App) -> Result<ChannelNames, AlertingError> {
-    let all = documents::list::<Channel>(app.engine())?;
-    Ok(all.into_iter().map(|found| (found.value.id, found.value.name)).collect())
+    let name = |found: Versioned<Channel>| Some((found.value.id, found.value.name));
+    Ok(documents::select(app.engine(), name)?.into_iter().collect())
 }
 
-/// Returns all channels, newest first.
-pub(super) fn list(app: &App) -> Result<Vec<Versioned<Channel>>, AlertingError> {
-    documents::list(app.engine())
+/// Returns what `select` makes of the channels, newest first.
+pub(super) fn list<S>(
+    app: &App,
+    select: impl FnMut(Versioned<Channel>) -> Option<S>,
+) -> Result<Vec<S>, AlertingError> {
+    documents::select(app.engine(), select)
 }
 
 /// Returns one channel.
@@ -69,7 +72,7 @@ fn build(
     let config = ChannelConfig::new(draft.channel_type, draft.config, &fresh)?;
     check_addresses(app, &config)?;
     let id = ChannelId::from(app.new_id(ChannelId::PREFIX));
-    let sealed = seal(app, &id, &config, changes.list::<Channel>()?.is_empty())?;
+    let sealed = seal(app, &id, &config, changes.count::<Channel>()? == 0)?;
     let channel = Channel {
         id,
         name: draft.name,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::model::Channel;
+use super::model::{Channel, Versioned};
 use super::ops::{self, OpenChannel};
 use super::outcome::Outcome;
 use super::wire::{
@@ -32,13 +32,14 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let paging = req.query().paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
     let enabled = req.query().flag("enabled")?;
     let kind = req.query().one("channel_type")?.map(read_channel_type).transpose()?;
-    let mut all = app.blocking(ops::list).await?;
-    let fits = |channel: &Channel| {
-        enabled.is_none_or(|enabled| channel.enabled == enabled)
-            && kind.is_none_or(|kind| channel.channel_type == kind)
+    let select = move |found: Versioned<Channel>| {
+        let channel = found.value;
+        let fits = enabled.is_none_or(|enabled| channel.enabled == enabled)
+            && kind.is_none_or(|kind| channel.channel_type == kind);
+        fits.then(|| ChannelSummaryView::from(&channel))
     };
-    all.retain(|found| fits(&found.value));
-    respond_page(all.iter().map(|found| ChannelSummaryView::from(&found.value)), paging)
+    let selected = app.query(move |app| ops::list(app, select)).await?;
+    respond_page(selected, paging)
 }
 
 async fn create(app: Arc<App>, req: Request) -> ApiResult<Response> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 
 use super::config::{ChannelType, ConfigFields, ConfigPatch};
 use super::model::{Channel, ChannelChange, ChannelDraft};
@@ -13,6 +13,7 @@ use crate::areas::alerting::error::Invalid;
 use crate::areas::alerting::fields;
 use crate::areas::alerting::ids::PolicyId;
 use crate::areas::alerting::limits;
+use crate::platform::json::nullable;
 use crate::platform::patterns;
 use crate::platform::time::IsoTime;
 
@@ -162,12 +163,6 @@ pub(super) struct DeletedChannelView {
     deleted: bool,
     /// The ids of the policies that notified the channel and do not any more.
     removed_from: Vec<String>,
-}
-
-fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
 }
 
 impl std::fmt::Debug for ConfigBody {

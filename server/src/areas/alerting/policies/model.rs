@@ -1,6 +1,8 @@
 //! Escalation policies and their rules.
 
 use telltale_engine::TimestampMs;
+/// A document with its revision.
+pub(super) use telltale_engine::Versioned;
 
 use crate::areas::alerting::error::Invalid;
 use crate::areas::alerting::ids::{ChannelId, PolicyId};

@@ -17,9 +17,12 @@ pub(super) struct NamedPolicy {
     pub(super) channel_names: ChannelNames,
 }
 
-/// Returns all policies, newest first.
-pub(super) fn list(app: &App) -> Result<Vec<Versioned<Policy>>, AlertingError> {
-    documents::list(app.engine())
+/// Returns what `select` makes of the policies, newest first.
+pub(super) fn list<S>(
+    app: &App,
+    select: impl FnMut(Versioned<Policy>) -> Option<S>,
+) -> Result<Vec<S>, AlertingError> {
+    documents::select(app.engine(), select)
 }
 
 /// Returns one policy.
@@ -77,11 +80,10 @@ pub(in crate::areas::alerting) fn remove_channel(
     channel: &ChannelId,
 ) -> Result<Vec<PolicyId>, AlertingError> {
     let mut changed = Vec::new();
-    for Versioned { value: mut policy, revision } in changes.list::<Policy>()? {
-        if policy.steps.remove(channel) {
-            changes.replace(&policy, revision)?;
-            changed.push(policy.id);
-        }
+    let without = |mut found: Versioned<Policy>| found.value.steps.remove(channel).then_some(found);
+    for Versioned { value: policy, revision } in changes.select(without)? {
+        changes.replace(&policy, revision)?;
+        changed.push(policy.id);
     }
     Ok(changed)
 }

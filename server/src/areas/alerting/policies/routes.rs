@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::model::{Policy, Versioned};
 use super::ops::{self, NamedPolicy};
 use super::wire::{PolicyInput, PolicyPatch, PolicySummaryView, PolicyView};
 use crate::app::App;
@@ -25,9 +26,12 @@ pub static POLICY_ROUTES: &[Route] = &[
 async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let paging = req.query().paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
     let enabled = req.query().flag("enabled")?;
-    let mut all = app.blocking(ops::list).await?;
-    all.retain(|policy| enabled.is_none_or(|enabled| policy.value.enabled == enabled));
-    respond_page(all.iter().map(|policy| PolicySummaryView::from(&policy.value)), paging)
+    let select = move |found: Versioned<Policy>| {
+        let fits = enabled.is_none_or(|enabled| found.value.enabled == enabled);
+        fits.then(|| PolicySummaryView::from(&found.value))
+    };
+    let selected = app.query(move |app| ops::list(app, select)).await?;
+    respond_page(selected, paging)
 }
 
 async fn create(app: Arc<App>, req: Request) -> ApiResult<Response> {

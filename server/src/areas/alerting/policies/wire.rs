@@ -9,7 +9,7 @@ use crate::areas::alerting::error::Invalid;
 use crate::areas::alerting::fields;
 use crate::areas::alerting::limits;
 use crate::platform::bounded::AtMost;
-use crate::platform::json::integer_or_null;
+use crate::platform::json::{integer_or_null, nullable};
 use crate::platform::patterns;
 use crate::platform::time::IsoTime;
 
@@ -122,12 +122,6 @@ struct StepView {
     channel_id: String,
     channel_name: Option<String>,
     delay_minutes: u32,
-}
-
-fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
 }
 
 fn nullable_integer<'de, D: Deserializer<'de>>(

@@ -9,9 +9,12 @@ use crate::areas::alerting::documents::{self, Changes};
 use crate::areas::alerting::error::AlertingError;
 use crate::areas::alerting::ids::{OverrideId, ScheduleId};
 
-/// Returns all schedules, newest first.
-pub(super) fn list(app: &App) -> Result<Vec<Versioned<Schedule>>, AlertingError> {
-    documents::list(app.engine())
+/// Returns what `select` makes of the schedules, newest first.
+pub(super) fn list<S>(
+    app: &App,
+    select: impl FnMut(Versioned<Schedule>) -> Option<S>,
+) -> Result<Vec<S>, AlertingError> {
+    documents::select(app.engine(), select)
 }
 
 /// Returns one schedule.

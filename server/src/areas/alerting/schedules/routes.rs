@@ -41,9 +41,13 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let now = app.now();
     let paging = req.query().paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
     let enabled = req.query().flag("enabled")?;
-    let mut all = app.blocking(ops::list).await?;
-    all.retain(|found| enabled.is_none_or(|enabled| found.value.settings.enabled == enabled));
-    respond_page(all.iter().map(|found| ScheduleSummaryView::new(&found.value, now)), paging)
+    let select = move |found: Versioned<Schedule>| {
+        let schedule = found.value;
+        let fits = enabled.is_none_or(|enabled| schedule.settings.enabled == enabled);
+        fits.then(|| ScheduleSummaryView::new(&schedule, now))
+    };
+    let selected = app.query(move |app| ops::list(app, select)).await?;
+    respond_page(selected, paging)
 }
 
 async fn create(app: Arc<App>, req: Request) -> ApiResult<Response> {

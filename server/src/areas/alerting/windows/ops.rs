@@ -8,9 +8,12 @@ use crate::areas::alerting::documents::{self, Changes};
 use crate::areas::alerting::error::AlertingError;
 use crate::areas::alerting::ids::WindowId;
 
-/// Returns all windows, newest first.
-pub(super) fn list(app: &App) -> Result<Vec<Versioned<Window>>, AlertingError> {
-    documents::list(app.engine())
+/// Returns what `select` makes of the windows, newest first.
+pub(super) fn list<S>(
+    app: &App,
+    select: impl FnMut(Versioned<Window>) -> Option<S>,
+) -> Result<Vec<S>, AlertingError> {
+    documents::select(app.engine(), select)
 }
 
 /// Returns one window.

@@ -27,10 +27,14 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let (query, now) = (req.query(), app.now());
     let paging = query.paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
     let (active, current) = (query.flag("active")?, query.flag("current")?);
-    let mut all = app.blocking(ops::list).await?;
-    all.retain(|window| active.is_none_or(|active| window.value.settings.active == active));
-    all.retain(|window| current.is_none_or(|current| window.value.is_active_at(now) == current));
-    respond_page(all.iter().map(|window| WindowSummaryView::new(&window.value, now)), paging)
+    let select = move |found: Versioned<Window>| {
+        let window = found.value;
+        let fits = active.is_none_or(|active| window.settings.active == active)
+            && current.is_none_or(|current| window.is_active_at(now) == current);
+        fits.then(|| WindowSummaryView::new(&window, now))
+    };
+    let selected = app.query(move |app| ops::list(app, select)).await?;
+    respond_page(selected, paging)
 }
 
 async fn create(app: Arc<App>, req: Request) -> ApiResult<Response> {

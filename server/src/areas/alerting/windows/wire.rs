@@ -1,7 +1,7 @@
 //! The JSON of maintenance windows.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer, Serialize};
+use serde::{Deserialize, Serialize};
 use telltale_engine::TimestampMs;
 
 use super::model::{self, Window, WindowChange, WindowSettings};
@@ -11,6 +11,7 @@ use crate::areas::alerting::limits;
 use crate::http::ApiError;
 use crate::platform::bounded::AtMost;
 use crate::platform::calendar::Zone;
+use crate::platform::json::nullable;
 use crate::platform::patterns;
 use crate::platform::time::IsoTime;
 
@@ -133,13 +134,6 @@ pub(super) struct WindowView {
     /// When the window begins next; null if it does not.
     next_starts_at: Option<IsoTime>,
     created_at: IsoTime,
-}
-
-/// Deserializes a field so that `null` differs from an absent field.
-fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
 }
 
 impl WindowInput {

@@ -4,7 +4,7 @@
 //! received as raw JSON and parsed here.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use crate::areas::dashboards::definition::{Definition, Position, WidgetType};
@@ -16,7 +16,7 @@ use crate::areas::dashboards::options::WidgetOptions;
 use crate::areas::saved_queries::{SavedQuery, read_query};
 use crate::limits;
 use crate::platform::bounded::AtMost;
-use crate::platform::json::{integer_or_null, integer_u32};
+use crate::platform::json::{integer_or_null, integer_u32, nullable};
 use crate::platform::patterns;
 
 /// The version of the export format.
@@ -138,13 +138,6 @@ pub(in crate::areas::dashboards) struct ImportInput {
     widgets: Option<AtMost<WidgetInput, { limits::WIDGETS_MAX }>>,
     /// An object with the fields above, instead of them.
     data: Option<Box<Self>>,
-}
-
-/// Deserializes a field so that `null` differs from an absent field.
-fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
 }
 
 impl DashboardInput {

@@ -98,14 +98,24 @@ impl ChannelConfig {
     }
 
     /// Returns the configuration with a change. A secret that is sent exactly as [`Self::redacted`]
-    /// returns it is unchanged; a signing secret that is cleared becomes `fresh_secret`.
+    /// returns it is unchanged; a signing secret that is cleared becomes `fresh_secret`. A change of
+    /// the receiver's address must contain the secrets that are sent there: whoever may change
+    /// channels may not read them.
     pub fn merged(
         &self,
         patch: ConfigPatch,
         fresh_secret: &SigningSecret,
     ) -> Result<Self, InvalidConfig> {
-        let fields = patch.applied(self.revealed(), self.redacted());
+        let shown = self.redacted();
+        let kept_secret = patch.kept_secret(&shown);
+        let fields = patch.applied(self.revealed(), shown);
         let mut merged = Self::new(self.channel_type(), fields, fresh_secret)?;
+        if let Some(name) = kept_secret
+            && merged.receiver() != self.receiver()
+        {
+            let expected = "must be sent again with another address, which gets it";
+            return Err(InvalidConfig::invalid(name, expected));
+        }
         if let (Self::Webhook(old), Self::Webhook(new)) = (self, &mut merged) {
             new.previous_secret.clone_from(&old.previous_secret);
         }
@@ -122,6 +132,19 @@ impl ChannelConfig {
             Self::PagingB(_) => ChannelType::PagingB,
             Self::Email(_) => ChannelType::Email,
             Self::Webhook(_) => ChannelType::Webhook,
+        }
+    }
+
+    /// Returns the server that gets the secrets of the configuration; `None` if it is that of the
+    /// server's own settings.
+    fn receiver(&self) -> Option<&str> {
+        match self {
+            Self::TeamChatA(chat) | Self::TeamChatB(chat) | Self::TeamChatC(chat) => {
+                Some(chat.webhook_url.origin())
+            }
+            Self::Webhook(webhook) => Some(webhook.webhook_url.origin()),
+            Self::PagingB(paging) => paging.api_url.as_ref().map(BaseUrl::as_str),
+            Self::PagingA(_) | Self::Email(_) => None,
         }
     }
 
@@ -490,9 +513,36 @@ mod tests {
     }
 
     #[test]
+    fn another_address_does_not_get_the_secrets_of_the_old_one() {
+        let old = read(ChannelType::Webhook, valid(ChannelType::Webhook)).unwrap();
+        let moved = |headers| ConfigPatch {
+            webhook_url: Some(text("https://b.example/hook")),
+            headers,
+            ..Default::default()
+        };
+        let shown = old.redacted().headers;
+        let sent = old.revealed().headers;
+        for headers in [None, Some(shown)] {
+            let refused = old.merged(moved(headers), &fresh()).unwrap_err();
+            assert_eq!(refused.field, "config.headers");
+        }
+        for headers in [Some(sent), Some(None)] {
+            assert!(old.merged(moved(headers), &fresh()).is_ok());
+        }
+        let same = ConfigPatch { webhook_url: Some(text("https://a.example/b")), ..moved(None) };
+        assert!(old.merged(same, &fresh()).is_ok(), "the same server has them already");
+        let old = read(ChannelType::PagingB, valid(ChannelType::PagingB)).unwrap();
+        for api_url in [text("https://b.example"), None] {
+            let patch = ConfigPatch { api_url: Some(api_url), ..Default::default() };
+            assert_eq!(old.merged(patch, &fresh()).unwrap_err().field, "config.api_key");
+        }
+    }
+
+    #[test]
     fn changes_are_validated_and_clear_only_optional_fields() {
         let old = read(ChannelType::PagingB, valid(ChannelType::PagingB)).unwrap();
-        let cleared = ConfigPatch { api_url: Some(None), ..Default::default() };
+        let api_key = Some(text("ffffffff-0a1b-2c3d-4e5f-0a1b2c3d4e5f"));
+        let cleared = ConfigPatch { api_url: Some(None), api_key, ..Default::default() };
         assert_eq!(old.merged(cleared, &fresh()).unwrap().revealed().api_url, None);
         for (patch, expected) in [
             (

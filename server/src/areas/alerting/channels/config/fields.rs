@@ -42,6 +42,26 @@ impl fmt::Debug for ConfigPatch {
 }
 
 impl ConfigPatch {
+    /// Returns the name of a secret that the change leaves as it is, and that is sent to the
+    /// address of the receiver: a new address must not get it.
+    pub(super) fn kept_secret(&self, shown: &ConfigFields) -> Option<&'static str> {
+        let keeps_key = shown.api_key.is_some()
+            && self.api_key.as_ref().is_none_or(|sent| *sent == shown.api_key);
+        let keeps_header = |shown: &BTreeMap<String, String>| match &self.headers {
+            None => !shown.is_empty(),
+            Some(sent) => {
+                sent.iter().flatten().any(|(_, value)| shown.values().any(|s| s == value))
+            }
+        };
+        if keeps_key {
+            Some("api_key")
+        } else if shown.headers.as_ref().is_some_and(keeps_header) {
+            Some("headers")
+        } else {
+            None
+        }
+    }
+
     /// Applies the change to `old`. A value that is exactly the redacted one in `shown` leaves the
     /// old value: clients send back what they received.
     pub(super) fn applied(self, old: ConfigFields, shown: ConfigFields) -> ConfigFields {

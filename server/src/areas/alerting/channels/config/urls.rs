@@ -53,7 +53,8 @@ impl WebhookUrl {
         format!("{}?{query}", &self.0[..Position::AfterPath])
     }
 
-    fn origin(&self) -> &str {
+    /// Returns scheme, host and port.
+    pub(super) fn origin(&self) -> &str {
         &self.0[..Position::BeforePath]
     }
 }

@@ -1,7 +1,7 @@
 //! Request bodies, and their conversion to the model.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Deserializer};
+use serde::Deserialize;
 use telltale_engine::TimestampMs;
 
 use crate::areas::alerting::error::Invalid;
@@ -14,6 +14,7 @@ use crate::areas::alerting::schedules::rotation::{Member, RotationPeriod};
 use crate::areas::alerting::schedules::shifts::Override;
 use crate::http::ApiError;
 use crate::platform::bounded::AtMost;
+use crate::platform::json::nullable;
 use crate::platform::patterns;
 use crate::platform::time::IsoTime;
 
@@ -133,13 +134,6 @@ pub(in crate::areas::alerting::schedules) struct OverrideInput {
     /// Must be after `starts_at`.
     #[schemars(required, with = "IsoTime")]
     ends_at: Option<String>,
-}
-
-/// Deserializes a field so that `null` differs from an absent field.
-fn nullable<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
-    deserializer: D,
-) -> Result<Option<T>, D::Error> {
-    T::deserialize(deserializer).map(Some)
 }
 
 impl ScheduleInput {
