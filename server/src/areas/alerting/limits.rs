@@ -98,6 +98,6 @@ pub(super) const RECEIVER_RESPONSE_BYTES_MAX: usize = 64 << 10;
 /// Milliseconds that a receiver may take to respond.
 pub(super) const RECEIVER_TIMEOUT_MS: u64 = 10_000;
 
-/// Milliseconds of a delivery with all its requests: a notification describes several alerts, and an
-/// email has several recipients, which share a few connections to the mail server.
+/// Milliseconds of a delivery with all its requests: a notification describes several alerts, an
+/// email has several recipients, and these share a few connections to the mail server.
 pub(super) const DELIVERY_TIMEOUT_MS: u64 = 30_000;

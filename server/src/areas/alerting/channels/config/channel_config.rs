@@ -98,9 +98,10 @@ impl ChannelConfig {
     }
 
     /// Returns the configuration with a change. A secret that is sent exactly as [`Self::redacted`]
-    /// returns it is unchanged; a signing secret that is cleared becomes `fresh_secret`. A change of
-    /// the receiver's address must contain the secrets that are sent there: whoever may change
-    /// channels may not read them.
+    /// returns it is unchanged; a signing secret that is cleared becomes `fresh_secret`.
+    ///
+    /// A change of the receiver's address must contain the secrets that are sent there: whoever may
+    /// change channels may not read them.
     pub fn merged(
         &self,
         patch: ConfigPatch,
