@@ -109,6 +109,10 @@ pub enum Resource {
     DeadJob,
     /// A group of errors, by id.
     ErrorGroup,
+    /// An alert rule, by id.
+    AlertRule,
+    /// An alert, by id.
+    Alert,
     /// A maintenance window, by id.
     MaintenanceWindow,
     /// An on-call schedule, by id.
@@ -139,6 +143,8 @@ impl ErrorCode {
             Self::Missing(Resource::Worker) => "worker_not_found",
             Self::Missing(Resource::DeadJob) => "dead_job_not_found",
             Self::Missing(Resource::ErrorGroup) => "error_not_found",
+            Self::Missing(Resource::AlertRule) => "rule_not_found",
+            Self::Missing(Resource::Alert) => "alert_not_found",
             Self::Missing(Resource::MaintenanceWindow) => "maintenance_window_not_found",
             Self::Missing(Resource::Schedule) => "schedule_not_found",
             Self::Missing(Resource::ScheduleOverride) => "override_not_found",
@@ -278,6 +284,8 @@ impl ApiError {
             Resource::Worker => "worker",
             Resource::DeadJob => "dead job",
             Resource::ErrorGroup => "error",
+            Resource::AlertRule => "alert rule",
+            Resource::Alert => "alert",
             Resource::MaintenanceWindow => "maintenance window",
             Resource::Schedule => "on-call schedule",
             Resource::ScheduleOverride => "override",

@@ -50,6 +50,10 @@ pub enum AlertingError {
 /// The kinds of resources of the area.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
+    /// An alert rule.
+    Rule,
+    /// An alert.
+    Alert,
     /// A maintenance window.
     Window,
     /// An on-call schedule.
@@ -90,6 +94,8 @@ pub enum Rule {
 impl Kind {
     fn resource(self) -> Resource {
         match self {
+            Self::Rule => Resource::AlertRule,
+            Self::Alert => Resource::Alert,
             Self::Window => Resource::MaintenanceWindow,
             Self::Schedule => Resource::Schedule,
             Self::Override => Resource::ScheduleOverride,
@@ -100,6 +106,8 @@ impl Kind {
 
     fn plural(self) -> &'static str {
         match self {
+            Self::Rule => "alert rules",
+            Self::Alert => "alerts",
             Self::Window => "maintenance windows",
             Self::Schedule => "on-call schedules",
             Self::Override => "overrides of a schedule",

@@ -41,6 +41,8 @@ macro_rules! text_id {
 }
 
 text_id! {
+    /// The id of an alert rule.
+    RuleId, "rule_", AlertRule;
     /// The id of a maintenance window.
     WindowId, "mw_", MaintenanceWindow;
     /// The id of an on-call schedule.

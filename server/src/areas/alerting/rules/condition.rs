@@ -1,0 +1,134 @@
+//! The condition of a rule: what a value is compared with, and how.
+
+/// When a rule fires.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(in crate::areas::alerting) enum Condition {
+    /// A value compares in this way with the threshold, which is finite.
+    Compares {
+        /// How.
+        operator: Operator,
+        /// The threshold.
+        threshold: f64,
+    },
+    /// There is no data in the window.
+    Absent,
+}
+
+/// How a value is compared with a threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::areas::alerting) enum Operator {
+    /// Greater than.
+    Gt,
+    /// Greater than or equal.
+    Gte,
+    /// Less than.
+    Lt,
+    /// Less than or equal.
+    Lte,
+    /// Equal.
+    Eq,
+    /// Not equal.
+    Ne,
+}
+
+impl Condition {
+    /// The name of [`Self::Absent`] in place of an operator.
+    pub(in crate::areas::alerting) const ABSENT: &'static str = "absent";
+
+    /// Returns the name of the operator.
+    pub(in crate::areas::alerting) fn operator_name(self) -> &'static str {
+        match self {
+            Self::Compares { operator, .. } => operator.as_str(),
+            Self::Absent => Self::ABSENT,
+        }
+    }
+
+    /// Returns the threshold, if there is one.
+    pub(in crate::areas::alerting) fn threshold(self) -> Option<f64> {
+        match self {
+            Self::Compares { threshold, .. } => Some(threshold),
+            Self::Absent => None,
+        }
+    }
+
+    /// Returns whether the condition is met by the value of a window; `None` without data.
+    pub(in crate::areas::alerting) fn is_met(self, value: Option<f64>) -> bool {
+        match (self, value) {
+            (Self::Compares { operator, threshold }, Some(value)) => {
+                operator.compares(value, threshold)
+            }
+            (Self::Compares { .. }, None) => false,
+            (Self::Absent, value) => value.is_none(),
+        }
+    }
+}
+
+impl Operator {
+    /// All operators.
+    pub(in crate::areas::alerting) const ALL: [Self; 6] =
+        [Self::Gt, Self::Gte, Self::Lt, Self::Lte, Self::Eq, Self::Ne];
+
+    /// Returns the name in the API.
+    pub(in crate::areas::alerting) fn as_str(self) -> &'static str {
+        match self {
+            Self::Gt => "gt",
+            Self::Gte => "gte",
+            Self::Lt => "lt",
+            Self::Lte => "lte",
+            Self::Eq => "eq",
+            Self::Ne => "ne",
+        }
+    }
+
+    /// Returns the sign for people.
+    pub(in crate::areas::alerting) fn sign(self) -> &'static str {
+        match self {
+            Self::Gt => ">",
+            Self::Gte => ">=",
+            Self::Lt => "<",
+            Self::Lte => "<=",
+            Self::Eq => "=",
+            Self::Ne => "!=",
+        }
+    }
+
+    fn compares(self, value: f64, threshold: f64) -> bool {
+        match self {
+            Self::Gt => value > threshold,
+            Self::Gte => value >= threshold,
+            Self::Lt => value < threshold,
+            Self::Lte => value <= threshold,
+            Self::Eq => value == threshold,
+            Self::Ne => value != threshold,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_value_is_compared_with_the_threshold() {
+        for (operator, below, equal, above) in [
+            (Operator::Gt, false, false, true),
+            (Operator::Gte, false, true, true),
+            (Operator::Lt, true, false, false),
+            (Operator::Lte, true, true, false),
+            (Operator::Eq, false, true, false),
+            (Operator::Ne, true, false, true),
+        ] {
+            let condition = Condition::Compares { operator, threshold: 0.0 };
+            for (value, expected) in [(-0.5, below), (0.0, equal), (-0.0, equal), (0.5, above)] {
+                assert_eq!(condition.is_met(Some(value)), expected, "{value} {operator:?} 0");
+            }
+            assert!(!condition.is_met(None), "{operator:?} without data");
+        }
+    }
+
+    #[test]
+    fn only_a_window_without_data_is_absent() {
+        assert!(Condition::Absent.is_met(None));
+        assert!(!Condition::Absent.is_met(Some(0.0)));
+    }
+}
