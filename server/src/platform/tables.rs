@@ -34,6 +34,14 @@ pub enum RecordTable {
     ErrorsSeen = 36,
     /// Error groups whose events are being deleted.
     ErrorsDoomed = 37,
+    /// Alerts, open and resolved.
+    Alerts = 48,
+    /// The states of groups of alert rules.
+    AlertGroups = 49,
+    /// The logs of alerts.
+    AlertLog = 50,
+    /// Messages about alerts that are not delivered yet.
+    AlertOutbox = 51,
 }
 
 impl RecordTable {
@@ -58,6 +66,10 @@ impl RecordTable {
             Self::ErrorUsers => "errors_users",
             Self::ErrorsSeen => "errors_seen",
             Self::ErrorsDoomed => "errors_doomed",
+            Self::Alerts => "alerts",
+            Self::AlertGroups => "alert_groups",
+            Self::AlertLog => "alert_log",
+            Self::AlertOutbox => "alert_outbox",
         }
     }
 }
@@ -82,6 +94,10 @@ mod tests {
             (RecordTable::ErrorUsers, 35, "errors_users"),
             (RecordTable::ErrorsSeen, 36, "errors_seen"),
             (RecordTable::ErrorsDoomed, 37, "errors_doomed"),
+            (RecordTable::Alerts, 48, "alerts"),
+            (RecordTable::AlertGroups, 49, "alert_groups"),
+            (RecordTable::AlertLog, 50, "alert_log"),
+            (RecordTable::AlertOutbox, 51, "alert_outbox"),
         ];
         for (table, id, name) in golden {
             assert_eq!(table.table(), Table::new(id, name));

@@ -16,6 +16,9 @@ pub enum AlertingError {
     /// The revision of the resource does not match the caller's `If-Match`.
     #[error("the resource has changed: If-Match does not name its current ETag")]
     Changed,
+    /// The alert has ended.
+    #[error("the alert is resolved")]
+    AlertResolved,
     /// The limit on resources of a kind is reached.
     #[error("the limit of {max} {} is reached", kind.plural())]
     TooMany {
@@ -159,6 +162,7 @@ impl From<AlertingError> for ApiError {
         let message = error.to_string();
         match error {
             AlertingError::NotFound(kind, id) => Self::missing(kind.resource(), &id),
+            AlertingError::AlertResolved => Self::new(ErrorCode::InvalidState, message),
             AlertingError::Changed => Self::new(ErrorCode::PreconditionFailed, message),
             AlertingError::TooMany { .. } => Self::new(ErrorCode::Conflict, message),
             AlertingError::Invalid(invalid) => invalid.into(),

@@ -1,6 +1,7 @@
 //! The ids of the area's resources, one type each.
 
 use crate::http::{PathParam, Resource};
+use crate::platform::ids;
 
 macro_rules! text_id {
     ($(#[doc = $doc:literal] $Id:ident, $prefix:literal, $resource:ident;)+) => {$(
@@ -38,6 +39,32 @@ macro_rules! text_id {
             }
         }
     )+};
+}
+
+/// The id of an alert: `alert_` and a ULID.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct AlertId(pub(super) u128);
+
+impl AlertId {
+    const PREFIX: &'static str = "alert_";
+
+    /// Returns the id as text.
+    pub(super) fn text(self) -> String {
+        ids::prefixed(Self::PREFIX, self.0)
+    }
+
+    /// Parses the text of an id.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        text.strip_prefix(Self::PREFIX).and_then(ids::parse_ulid).map(Self)
+    }
+}
+
+impl PathParam for AlertId {
+    const RESOURCE: Resource = Resource::Alert;
+
+    fn from_path(text: &str) -> Option<Self> {
+        Self::parse(text).filter(|id| id.text() == text)
+    }
 }
 
 text_id! {

@@ -101,3 +101,18 @@ pub(super) const RECEIVER_TIMEOUT_MS: u64 = 10_000;
 /// Milliseconds of a delivery with all its requests: a notification describes several alerts, an
 /// email has several recipients, and these share a few connections to the mail server.
 pub(super) const DELIVERY_TIMEOUT_MS: u64 = 30_000;
+
+/// Alerts of one message: the log of each has an entry, and its record stays below a megabyte.
+pub(super) const MESSAGE_ALERTS_MAX: usize = 1_000;
+
+/// Messages that wait for one receiver: a day of a busy one. The oldest is dropped for a new one.
+pub(super) const OUTBOX_MESSAGES_MAX: usize = 1_000;
+
+/// Entries of the log of an alert; the oldest is deleted for a new one.
+pub(super) const ALERT_LOG_MAX: u32 = 1_000;
+
+/// Open alerts of a server: far more than people can look at, and about 20 MB of memory.
+pub(super) const ALERTS_OPEN_MAX: usize = 20_000;
+
+/// Resolved alerts that are kept.
+pub(super) const ALERTS_RESOLVED_MAX: usize = 50_000;

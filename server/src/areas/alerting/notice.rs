@@ -19,7 +19,7 @@ const PLAIN_START: f64 = 1e-6;
 const PLAIN_END: f64 = 1e21;
 
 /// Why a notification is sent.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum NoticeKind {
     /// The alerts fire, or still fire.
     Firing,
@@ -87,6 +87,21 @@ pub struct NoticeAlert {
 }
 
 impl NoticeKind {
+    /// All kinds.
+    pub const ALL: [Self; 6] = [
+        Self::Firing,
+        Self::Acknowledged,
+        Self::Resolved,
+        Self::Flapping,
+        Self::Settled,
+        Self::Test,
+    ];
+
+    /// Returns the kind with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| kind.as_str() == name)
+    }
+
     /// Returns the name, as in the type of a webhook's event.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -101,6 +116,14 @@ impl NoticeKind {
 }
 
 impl Severity {
+    /// All severities, the least urgent first.
+    pub const ALL: [Self; 3] = [Self::Info, Self::Warning, Self::Critical];
+
+    /// Returns the severity with this name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|severity| severity.as_str() == name)
+    }
+
     /// Returns the name.
     pub fn as_str(self) -> &'static str {
         match self {

@@ -10,5 +10,9 @@ mod routes;
 mod store;
 mod wire;
 
+pub(super) use model::Policy;
 pub(super) use ops::remove_channel;
 pub use routes::POLICY_ROUTES;
+
+#[cfg(test)]
+pub(super) mod examples;

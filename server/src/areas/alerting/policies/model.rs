@@ -10,36 +10,36 @@ use crate::areas::alerting::limits;
 
 /// An escalation policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Policy {
-    pub(super) id: PolicyId,
-    pub(super) name: String,
-    pub(super) description: Option<String>,
-    pub(super) enabled: bool,
-    pub(super) steps: Steps,
-    pub(super) repeat: Repeat,
-    pub(super) created_at: TimestampMs,
+pub(in crate::areas::alerting) struct Policy {
+    pub(in crate::areas::alerting) id: PolicyId,
+    pub(in crate::areas::alerting) name: String,
+    pub(in crate::areas::alerting) description: Option<String>,
+    pub(in crate::areas::alerting) enabled: bool,
+    pub(in crate::areas::alerting) steps: Steps,
+    pub(in crate::areas::alerting) repeat: Repeat,
+    pub(in crate::areas::alerting) created_at: TimestampMs,
 }
 
 /// The steps of a policy, sorted by delay. Empty only after the last channel was deleted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Steps(Vec<Step>);
+pub(in crate::areas::alerting) struct Steps(Vec<Step>);
 
 /// A notification of one channel.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Step {
-    pub(super) channel_id: ChannelId,
+pub(in crate::areas::alerting) struct Step {
+    pub(in crate::areas::alerting) channel_id: ChannelId,
     /// Minutes since the start of the cycle.
-    pub(super) delay_minutes: u32,
+    pub(in crate::areas::alerting) delay_minutes: u32,
 }
 
 /// Whether and how the cycle of steps is repeated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Repeat {
-    pub(super) enabled: bool,
+pub(in crate::areas::alerting) struct Repeat {
+    pub(in crate::areas::alerting) enabled: bool,
     /// Minutes from the last step of a cycle to the start of the next one.
-    pub(super) after_minutes: Option<u32>,
+    pub(in crate::areas::alerting) after_minutes: Option<u32>,
     /// Maximum number of cycles after the first.
-    pub(super) max: Option<u32>,
+    pub(in crate::areas::alerting) max: Option<u32>,
 }
 
 /// A validated request for a new policy.
@@ -97,7 +97,7 @@ impl Steps {
     }
 
     /// Returns the steps, sorted by delay.
-    pub(super) fn as_slice(&self) -> &[Step] {
+    pub(in crate::areas::alerting) fn as_slice(&self) -> &[Step] {
         &self.0
     }
 

@@ -17,7 +17,7 @@ use crate::areas::alerting::limits;
 
 /// A stored policy.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct StoredPolicy {
+pub(in crate::areas::alerting) struct StoredPolicy {
     name: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     description: Option<String>,

@@ -4,4 +4,7 @@ mod condition;
 mod model;
 
 pub(in crate::areas::alerting) use condition::{Condition, Operator};
-pub(in crate::areas::alerting) use model::{ReceivedQuery, Rule, RuleQuery, RuleSettings};
+pub(in crate::areas::alerting) use model::Rule;
+
+#[cfg(test)]
+pub(in crate::areas::alerting) mod examples;

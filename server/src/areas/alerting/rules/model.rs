@@ -3,8 +3,6 @@
 use std::collections::BTreeMap;
 
 use telltale_engine::TimestampMs;
-/// A document with its revision.
-pub(super) use telltale_engine::Versioned;
 
 use super::condition::Condition;
 use crate::areas::alerting::ids::{ChannelId, PolicyId, RuleId, ScheduleId};
@@ -28,8 +26,8 @@ pub(in crate::areas::alerting) struct RuleSettings {
     pub(in crate::areas::alerting) name: String,
     pub(in crate::areas::alerting) description: Option<String>,
     pub(in crate::areas::alerting) query: RuleQuery,
-    /// The grouping keys as in a saved query, if the rule states them itself. There is one alert for
-    /// each group.
+    /// The grouping keys as in a saved query, if the rule states them itself. There is one alert
+    /// for each group.
     pub(in crate::areas::alerting) group_by: Option<String>,
     pub(in crate::areas::alerting) condition: Condition,
     /// The length of time before each evaluation that the query covers.

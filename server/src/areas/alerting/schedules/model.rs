@@ -87,9 +87,14 @@ pub(super) struct ScheduleChange {
 
 impl Schedule {
     /// Returns the shift or gap that contains `now`; `None` while the schedule is not enabled.
-    pub(in crate::areas::alerting) fn shift_at(&self, now: TimestampMs) -> Option<Shift> {
+    pub(super) fn shift_at(&self, now: TimestampMs) -> Option<Shift> {
         let ScheduleSettings { timezone, enabled, .. } = self.settings;
         enabled.then(|| shift_at(&self.rotation(), timezone, &self.override_entries(), now))
+    }
+
+    /// Returns the address of whoever is on call at `now`.
+    pub(in crate::areas::alerting) fn on_call_at(&self, now: TimestampMs) -> Option<String> {
+        self.shift_at(now)?.user.map(|Member(address)| address)
     }
 
     /// Returns the shifts and gaps that overlap a range; none while the schedule is not enabled.

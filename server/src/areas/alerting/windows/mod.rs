@@ -4,6 +4,8 @@
 //! clock of its time zone, anchored at its start; the rule is parsed when the window is read, so a
 //! window in memory always knows its occurrences.
 
+#[cfg(test)]
+pub(super) mod examples;
 mod model;
 mod ops;
 mod routes;
@@ -12,4 +14,5 @@ mod store;
 mod tests;
 mod wire;
 
+pub(super) use model::Window;
 pub use routes::WINDOW_ROUTES;

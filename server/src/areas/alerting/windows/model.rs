@@ -7,13 +7,10 @@ use telltale_engine::TimestampMs;
 pub(super) use telltale_engine::Versioned;
 
 use crate::areas::alerting::error::Invalid;
-use crate::areas::alerting::ids::WindowId;
+use crate::areas::alerting::ids::{RuleId, WindowId};
 use crate::areas::alerting::limits;
 use crate::platform::calendar::{InvalidRecurrence, Recurrence, Zone};
 use crate::platform::ids;
-
-/// The prefix of the ids of alert rules.
-const RULE_PREFIX: &str = "rule_";
 
 /// A maintenance window.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -79,6 +76,19 @@ impl Window {
     /// Returns whether the window mutes alerts at `now`.
     pub(in crate::areas::alerting) fn is_active_at(&self, now: TimestampMs) -> bool {
         self.settings.active && self.occurrences.contain(now)
+    }
+
+    /// Returns the id.
+    pub(in crate::areas::alerting) fn id(&self) -> &WindowId {
+        &self.id
+    }
+
+    /// Returns whether the window is for a rule; for alerts without a rule, whether it is for all.
+    pub(in crate::areas::alerting) fn mutes(&self, rule: Option<&str>) -> bool {
+        match &self.settings.rule_ids {
+            None => true,
+            Some(ids) => rule.is_some_and(|rule| ids.iter().any(|id| id == rule)),
+        }
     }
 
     /// Returns when the window begins next after `now`. A window that is switched off does not.
@@ -178,9 +188,9 @@ pub(super) fn check_rule_ids(rule_ids: &[String]) -> Result<(), Invalid> {
     let mut seen = HashSet::new();
     for (i, id) in rule_ids.iter().enumerate() {
         let invalid = |expected| Invalid::field(format!("rule_ids[{i}]"), expected);
-        let ulid = id.strip_prefix(RULE_PREFIX).and_then(ids::parse_ulid);
+        let ulid = id.strip_prefix(RuleId::PREFIX).and_then(ids::parse_ulid);
         // Ids are compared as text, so only the form in which they are generated is accepted.
-        if ulid.is_none_or(|ulid| ids::prefixed(RULE_PREFIX, ulid) != *id) {
+        if ulid.is_none_or(|ulid| ids::prefixed(RuleId::PREFIX, ulid) != *id) {
             return Err(invalid("must be the id of an alert rule"));
         }
         if !seen.insert(id) {

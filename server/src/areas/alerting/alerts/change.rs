@@ -1,0 +1,465 @@
+//! A change of alerts: what follows from observations, requests and the time, with the messages it
+//! causes. Nothing takes effect before all of it is stored.
+
+use std::cell::OnceCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use telltale_engine::{RecordBatch, TimestampMs};
+
+use super::directory::Directory;
+use super::escalation::{Due, Escalation};
+use super::group::{ConditionState, Group, Observed};
+use super::ledger::LedgerState;
+use super::message::Message;
+use super::model::{
+    Acknowledgement, Alert, AlertEvent, AlertEventKind, AlertId, AlertStatus, Comparison,
+    Destination, GroupHash, Labels, LogEntry, Resolution, RuleFacts, RuleRef,
+};
+use super::stored::GroupKey;
+use crate::areas::alerting::error::{AlertingError, Kind};
+use crate::areas::alerting::ids::{RuleId, WindowId};
+use crate::areas::alerting::limits;
+use crate::areas::alerting::notice::NoticeKind;
+use crate::areas::alerting::rules::{Condition, Rule};
+use crate::areas::alerting::windows::Window;
+use crate::platform::ids::Ids;
+
+/// What a rule found out about one of its groups.
+#[derive(Clone, Debug, PartialEq)]
+pub(in crate::areas::alerting) struct Observation {
+    pub(in crate::areas::alerting) labels: Labels,
+    /// Whether the condition is met.
+    pub(in crate::areas::alerting) is_met: bool,
+    /// `None` without data.
+    pub(in crate::areas::alerting) value: Option<f64>,
+    /// More about it, for people.
+    pub(in crate::areas::alerting) summary: Option<String>,
+}
+
+/// A change of any number of alerts.
+pub(in crate::areas::alerting) struct Change<'a> {
+    pub(super) state: &'a LedgerState,
+    pub(super) directory: &'a Directory,
+    pub(super) ids: &'a Ids,
+    pub(super) now: TimestampMs,
+    /// The windows that are active; found when first needed.
+    active_windows: OnceCell<Vec<&'a Window>>,
+    /// Groups that differ from the state; `None` for those that are forgotten.
+    pub(super) groups: BTreeMap<GroupKey, Option<Group>>,
+    /// Alerts that differ from the state.
+    pub(super) alerts: BTreeMap<AlertId, Alert>,
+    pub(super) log: Vec<(AlertId, u32, LogEntry)>,
+    pub(super) notices: BTreeMap<NoticeKey, Vec<AlertId>>,
+    /// What was already decided to be sent: a destination is notified once, however many steps
+    /// name it.
+    told: BTreeSet<(AlertId, NoticeKind, Destination)>,
+    /// Alerts that could not begin because there are too many.
+    refused: usize,
+}
+
+/// Alerts with the same key share a message.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct NoticeKey {
+    pub(super) destination: Destination,
+    pub(super) rule: RuleRef,
+    pub(super) kind: NoticeKind,
+    pub(super) cycle: u32,
+    pub(super) step_delay_minutes: Option<u32>,
+    pub(super) is_first: bool,
+}
+
+/// A change that is ready to be stored.
+pub(super) struct Prepared {
+    pub(super) batch: RecordBatch,
+    pub(super) groups: BTreeMap<GroupKey, Option<Group>>,
+    pub(super) alerts: BTreeMap<AlertId, Alert>,
+    pub(super) messages: Vec<(Destination, Message)>,
+    /// Messages that are not sent any more.
+    pub(super) removed: BTreeSet<u64>,
+    /// The number of messages that were dropped because too many wait.
+    pub(super) dropped: usize,
+}
+
+impl<'a> Change<'a> {
+    pub(super) fn new(
+        state: &'a LedgerState,
+        directory: &'a Directory,
+        ids: &'a Ids,
+        now: TimestampMs,
+    ) -> Self {
+        Self {
+            state,
+            directory,
+            ids,
+            now,
+            active_windows: OnceCell::new(),
+            groups: BTreeMap::new(),
+            alerts: BTreeMap::new(),
+            log: Vec::new(),
+            notices: BTreeMap::new(),
+            told: BTreeSet::new(),
+            refused: 0,
+        }
+    }
+
+    /// Takes notice of a group of a rule.
+    pub(in crate::areas::alerting) fn observe(&mut self, rule: &Rule, observation: Observation) {
+        let labels = observation.labels.iter();
+        let labels = labels.map(|(name, value)| (name.as_str(), value.as_str()));
+        let key = (Some(rule.id.clone()), GroupHash::of(Some(&rule.id), labels));
+        let known = self.group(&key);
+        let mut group = match known {
+            Some(group) => group.clone(),
+            None if !observation.is_met => return,
+            None => Group::new(observation.labels.clone()),
+        };
+        let observed = group.observe(observation.is_met, rule.settings.hold.ms(), self.now);
+        match observed {
+            Observed::Same if group.is_forgettable(self.now) => {}
+            Observed::Same => return,
+            Observed::GroupOnly => {}
+            Observed::Fires | Observed::Flaps if group.alert.is_none() => {
+                if self.open_count() >= limits::ALERTS_OPEN_MAX {
+                    // The group is as before: it fires when there is space.
+                    self.refused += 1;
+                    return;
+                }
+                let is_flapping = observed == Observed::Flaps;
+                group.alert = Some(self.fire(rule, &key, &group, observation, is_flapping));
+            }
+            Observed::Fires => {}
+            Observed::Flaps => self.begin_flapping(&group, observation.value),
+            Observed::Resolves => {
+                self.end(&group, observation.value, None, NoticeKind::Resolved);
+                group.alert = None;
+            }
+            Observed::Settles => self.settle(&mut group, observation.value),
+        }
+        let group = (!group.is_forgettable(self.now)).then_some(group);
+        self.groups.insert(key, group);
+    }
+
+    /// Ends all groups of a rule that is deleted or disabled.
+    pub(in crate::areas::alerting) fn end_rule(&mut self, rule: &RuleRef) {
+        for key in self.state.groups_of(rule).cloned().collect::<Vec<_>>() {
+            if let Some(group) = self.group(&key).cloned() {
+                self.end(&group, None, None, NoticeKind::Resolved);
+                self.groups.insert(key, None);
+            }
+        }
+    }
+
+    /// Records that a person took charge of an alert. Has no effect if somebody already has.
+    pub(in crate::areas::alerting) fn acknowledge(
+        &mut self,
+        id: AlertId,
+        by: &str,
+    ) -> Result<(), AlertingError> {
+        let mut alert = self.open_alert(id)?;
+        if alert.acknowledged.is_some() {
+            return Ok(());
+        }
+        alert.acknowledged = Some(Acknowledgement { at: self.now, by: by.to_owned() });
+        self.event(&mut alert, AlertEventKind::Acknowledged, Some(by.to_owned()), None);
+        if alert.muted_by.is_none() {
+            self.tell_notified(&alert, NoticeKind::Acknowledged);
+        }
+        self.alerts.insert(id, alert);
+        Ok(())
+    }
+
+    /// Ends an alert on behalf of a person. It does not fire again before its condition was not met
+    /// once.
+    pub(in crate::areas::alerting) fn resolve(
+        &mut self,
+        id: AlertId,
+        by: &str,
+    ) -> Result<(), AlertingError> {
+        let alert = self.open_alert(id)?;
+        let key = (alert.rule.clone(), alert.group);
+        let group = self.group(&key).cloned();
+        let mut group = group.unwrap_or_else(|| Group::new(alert.labels.clone()));
+        group.alert = Some(id);
+        self.end(&group, alert.value, Some(by.to_owned()), NoticeKind::Resolved);
+        group.resolve();
+        self.groups.insert(key, Some(group));
+        Ok(())
+    }
+
+    /// Does what is due at this time: mutes, stops to mute, and escalates.
+    pub(in crate::areas::alerting) fn pass_time(&mut self) {
+        for id in self.state.open_ids().collect::<Vec<_>>() {
+            if let Ok(alert) = self.open_alert(id) {
+                self.pass_time_of(alert);
+            }
+        }
+    }
+
+    /// Moves all timers after a change of the clock.
+    pub(in crate::areas::alerting) fn shift(&mut self, ms: i64) {
+        for id in self.state.open_ids().collect::<Vec<_>>() {
+            if let Ok(mut alert) = self.open_alert(id) {
+                alert.escalation.shift(ms);
+                self.alerts.insert(id, alert);
+            }
+        }
+        for (key, group) in self.state.groups() {
+            let mut group = group.clone();
+            group.shift(ms);
+            self.groups.insert(key.clone(), Some(group));
+        }
+    }
+
+    /// Returns how many alerts could not begin because too many are open.
+    pub(in crate::areas::alerting) fn refused(&self) -> usize {
+        self.refused
+    }
+
+    fn fire(
+        &mut self,
+        rule: &Rule,
+        key: &GroupKey,
+        group: &Group,
+        observation: Observation,
+        is_flapping: bool,
+    ) -> AlertId {
+        let id = AlertId(self.ids.next_number());
+        let since = match group.condition {
+            ConditionState::Firing { since } | ConditionState::Pending { since } => since,
+            ConditionState::Calm | ConditionState::Held => self.now,
+        };
+        let mut alert = Alert {
+            id,
+            group: key.1,
+            rule: key.0.clone(),
+            about: facts(rule),
+            labels: observation.labels,
+            summary: observation.summary.or_else(|| rule.settings.description.clone()),
+            value: observation.value,
+            since,
+            fired_at: self.now,
+            acknowledged: None,
+            resolved: None,
+            muted_by: None,
+            flapping_since: is_flapping.then_some(self.now),
+            escalation: Escalation::begin(self.now),
+            notified: Vec::new(),
+            log_next: 0,
+        };
+        self.event(&mut alert, AlertEventKind::Fired, None, None);
+        if is_flapping {
+            self.event(&mut alert, AlertEventKind::Flapping, None, None);
+        }
+        self.pass_time_of(alert);
+        id
+    }
+
+    fn begin_flapping(&mut self, group: &Group, value: Option<f64>) {
+        let Some(mut alert) = group.alert.and_then(|id| self.open_alert(id).ok()) else { return };
+        alert.flapping_since = Some(self.now);
+        alert.value = value;
+        self.event(&mut alert, AlertEventKind::Flapping, None, None);
+        if alert.muted_by.is_none() {
+            self.tell_notified(&alert, NoticeKind::Flapping);
+        }
+        self.alerts.insert(alert.id, alert);
+    }
+
+    fn settle(&mut self, group: &mut Group, value: Option<f64>) {
+        let Some(mut alert) = group.alert.and_then(|id| self.open_alert(id).ok()) else { return };
+        // Its timers waited.
+        let since = alert.flapping_since.take().unwrap_or(self.now);
+        alert.escalation.shift(self.now.0.saturating_sub(since.0));
+        self.event(&mut alert, AlertEventKind::Settled, None, None);
+        let is_muted = alert.muted_by.is_some();
+        self.alerts.insert(alert.id, alert.clone());
+        if !group.condition.is_firing() {
+            self.end(group, value, None, NoticeKind::Settled);
+            group.alert = None;
+        } else if !is_muted {
+            self.tell_notified(&alert, NoticeKind::Settled);
+        }
+    }
+
+    fn end(&mut self, group: &Group, value: Option<f64>, by: Option<String>, kind: NoticeKind) {
+        let Some(mut alert) = group.alert.and_then(|id| self.open_alert(id).ok()) else { return };
+        alert.resolved = Some(Resolution { at: self.now, by: by.clone() });
+        alert.flapping_since = None;
+        alert.value = value;
+        self.event(&mut alert, AlertEventKind::Resolved, by, None);
+        // Also while it is muted: whoever was told of its start waits for its end.
+        self.tell_notified(&alert, kind);
+        self.alerts.insert(alert.id, alert);
+    }
+
+    fn pass_time_of(&mut self, mut alert: Alert) {
+        let window = self.muted_by(&alert.rule);
+        let was_muted = alert.muted_by.is_some();
+        match (was_muted, &window) {
+            (false, Some(id)) => {
+                let note = Some(id.as_str().to_owned());
+                self.event(&mut alert, AlertEventKind::Muted, None, note);
+            }
+            (true, None) => {
+                self.event(&mut alert, AlertEventKind::Unmuted, None, None);
+                // Everybody is notified anew: what was said before the window is old.
+                alert.escalation = Escalation::begin(self.now);
+            }
+            _ => {}
+        }
+        let has_changed = alert.muted_by != window;
+        alert.muted_by = window;
+        let is_due = if alert.flapping_since.is_some() {
+            // Notified once that it flaps, after which the timers wait.
+            alert.muted_by.is_none() && !alert.escalation.is_begun
+        } else {
+            alert.is_escalating()
+        };
+        let is_due = is_due && alert.status() == AlertStatus::Firing;
+        let before = alert.escalation;
+        if is_due {
+            self.escalate(&mut alert);
+        }
+        let is_new = self.state.open(alert.id).is_none();
+        if is_new || has_changed || before != alert.escalation {
+            self.alerts.insert(alert.id, alert);
+        }
+    }
+
+    /// Returns the window that mutes a rule now, if any.
+    fn muted_by(&self, rule: &RuleRef) -> Option<WindowId> {
+        let (directory, now) = (self.directory, self.now);
+        let active = self.active_windows.get_or_init(|| directory.active_windows(now));
+        let rule = rule.as_ref().map(RuleId::as_str);
+        active.iter().find(|window| window.mutes(rule)).map(|window| window.id().clone())
+    }
+
+    fn escalate(&mut self, alert: &mut Alert) {
+        let directory = self.directory;
+        let policy = directory.policy(&alert.rule);
+        for due in alert.escalation.advance(policy, self.now) {
+            match due {
+                Due::Cycle(cycle) => {
+                    if let (0, Some(rule)) = (cycle, directory.rule(&alert.rule)) {
+                        for channel in &rule.settings.channel_ids {
+                            let destination = Destination::Channel(channel.clone());
+                            self.tell(alert, destination, cycle, None);
+                        }
+                    }
+                    match directory.on_call(&alert.rule, self.now) {
+                        Some(Ok(person)) => self.tell(alert, person, cycle, None),
+                        Some(Err(why)) => self.skip(alert, why.to_owned()),
+                        None => {}
+                    }
+                }
+                Due::Steps { cycle, delay } => {
+                    let steps = policy.map(|policy| policy.steps.as_slice()).unwrap_or_default();
+                    for step in steps.iter().filter(|step| step.delay_minutes == delay) {
+                        let destination = Destination::Channel(step.channel_id.clone());
+                        self.tell(alert, destination, cycle, Some(delay));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Tells a destination that an alert fires, or flaps.
+    fn tell(
+        &mut self,
+        alert: &mut Alert,
+        destination: Destination,
+        cycle: u32,
+        step_delay_minutes: Option<u32>,
+    ) {
+        if let Some(why) = self.directory.obstacle(&destination) {
+            return self.skip(alert, format!("{}: {why}", destination.text()));
+        }
+        let is_flapping = alert.flapping_since.is_some();
+        let kind = if is_flapping { NoticeKind::Flapping } else { NoticeKind::Firing };
+        let is_first = !alert.notified.contains(&destination);
+        if is_first {
+            alert.notified.push(destination.clone());
+        }
+        if self.told.insert((alert.id, kind, destination.clone())) {
+            let rule = alert.rule.clone();
+            let key = NoticeKey { destination, rule, kind, cycle, step_delay_minutes, is_first };
+            self.notices.entry(key).or_default().push(alert.id);
+        }
+    }
+
+    /// Tells everybody who knows of an alert about a change of it.
+    fn tell_notified(&mut self, alert: &Alert, kind: NoticeKind) {
+        for destination in &alert.notified {
+            if self.directory.obstacle(destination).is_none() {
+                let key = NoticeKey {
+                    destination: destination.clone(),
+                    rule: alert.rule.clone(),
+                    kind,
+                    cycle: alert.escalation.cycle,
+                    step_delay_minutes: None,
+                    is_first: false,
+                };
+                self.notices.entry(key).or_default().push(alert.id);
+            }
+        }
+    }
+
+    fn skip(&mut self, alert: &mut Alert, note: String) {
+        self.event(alert, AlertEventKind::Skipped, None, Some(note));
+    }
+
+    fn event(
+        &mut self,
+        alert: &mut Alert,
+        kind: AlertEventKind,
+        by: Option<String>,
+        note: Option<String>,
+    ) {
+        let event = AlertEvent { at: self.now, kind, by, value: alert.value, note };
+        self.log.push((alert.id, alert.log_next, LogEntry::Event(event)));
+        alert.log_next = alert.log_next.saturating_add(1);
+    }
+
+    fn group(&self, key: &GroupKey) -> Option<&Group> {
+        match self.groups.get(key) {
+            Some(changed) => changed.as_ref(),
+            None => self.state.group(key),
+        }
+    }
+
+    pub(super) fn alert(&self, id: AlertId) -> Option<&Alert> {
+        self.alerts.get(&id).or_else(|| self.state.open(id))
+    }
+
+    fn open_alert(&self, id: AlertId) -> Result<Alert, AlertingError> {
+        match self.alert(id) {
+            Some(alert) if alert.resolved.is_none() => Ok(alert.clone()),
+            None if !self.state.is_resolved(id) => {
+                Err(AlertingError::NotFound(Kind::Alert, id.text()))
+            }
+            _ => Err(AlertingError::AlertResolved),
+        }
+    }
+
+    fn open_count(&self) -> usize {
+        let is_new = |alert: &&Alert| self.state.open(alert.id).is_none();
+        self.state.open_count() + self.alerts.values().filter(is_new).count()
+    }
+}
+
+/// Returns what a rule says, as its alerts keep it.
+fn facts(rule: &Rule) -> RuleFacts {
+    let settings = &rule.settings;
+    RuleFacts {
+        name: settings.name.clone(),
+        severity: settings.severity,
+        condition: settings.condition_text(),
+        comparison: match settings.condition {
+            Condition::Compares { operator, threshold } => {
+                Some(Comparison { sign: operator.sign(), threshold })
+            }
+            Condition::Absent => None,
+        },
+        services: settings.services.clone(),
+    }
+}
