@@ -101,6 +101,14 @@ impl NoticeKind {
 }
 
 impl Severity {
+    /// All severities.
+    pub const ALL: [Self; 3] = [Self::Info, Self::Warning, Self::Critical];
+
+    /// Parses a name.
+    pub fn parse(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|severity| severity.as_str() == text)
+    }
+
     /// Returns the name.
     pub fn as_str(self) -> &'static str {
         match self {

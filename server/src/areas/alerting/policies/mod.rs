@@ -10,5 +10,5 @@ mod routes;
 mod store;
 mod wire;
 
-pub(super) use ops::remove_channel;
+pub(super) use ops::{exists, remove_channel};
 pub use routes::POLICY_ROUTES;

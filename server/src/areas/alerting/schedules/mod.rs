@@ -14,6 +14,7 @@ mod shifts;
 mod store;
 mod wire;
 
+pub(super) use ops::exists;
 pub use routes::SCHEDULE_ROUTES;
 
 #[cfg(test)]

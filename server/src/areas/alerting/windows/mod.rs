@@ -12,4 +12,5 @@ mod store;
 mod tests;
 mod wire;
 
+pub(super) use ops::remove_rule;
 pub use routes::WINDOW_ROUTES;
