@@ -27,6 +27,7 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
         jobs::DEAD_JOB_ROUTES,
         errors::ROUTES,
         errors::SENTRY_ROUTES,
+        alerting::RULE_ROUTES,
         alerting::WINDOW_ROUTES,
         alerting::SCHEDULE_ROUTES,
         alerting::POLICY_ROUTES,

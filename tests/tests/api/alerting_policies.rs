@@ -59,7 +59,7 @@ fn a_policy_is_created_listed_changed_and_deleted() {
     assert_eq!(changed["name"], "Shop");
     patch().refused(412, "precondition_failed");
     let deleted = client.delete(&path).data(200);
-    assert_eq!(deleted, json!({"id": made["id"], "deleted": true}));
+    assert_eq!(deleted, json!({"id": made["id"], "deleted": true, "removed_from": []}));
     client.get(&path).refused(404, "policy_not_found");
 }
 

@@ -90,7 +90,8 @@ fn a_schedule_is_created_listed_read_changed_and_deleted() {
     server.restart();
     let client = server.client();
     assert_eq!(client.get(&path).data(200)["weekly_schedule"], *week);
-    assert_eq!(client.delete(&path).data(200), json!({"id": id, "deleted": true}));
+    let deleted = json!({"id": id, "deleted": true, "removed_from": []});
+    assert_eq!(client.delete(&path).data(200), deleted);
     client.get(&path).refused(404, "schedule_not_found");
 }
 

@@ -6,6 +6,7 @@
 mod admin;
 mod alerting_channels;
 mod alerting_policies;
+mod alerting_rules;
 mod alerting_schedules;
 mod alerting_windows;
 mod auth;

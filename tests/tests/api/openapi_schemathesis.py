@@ -27,16 +27,16 @@ EXCEPTIONS = [
     (".*", "type_conflict|invalid_aggregation", "positive", "what a metric takes and tells follows from the type that it has"),
     (
         "POST /api/v1/errors|POST /api/v1/errors/bulk|.* /api/v1/dead-jobs(/retry)?|DELETE /api/v1/queues/{name}/jobs|POST /api/v1/keys"
-        "|.* /api/v1/(channels|escalation_policies|maintenance_windows|on_call_schedules).*",
+        "|.* /api/v1/(alert_rules|channels|escalation_policies|maintenance_windows|on_call_schedules).*",
         "missing_field|invalid_field|invalid_parameter",
         "positive",
         "fields that need or exclude one another: as alternatives they would be unreadable in generated clients",
     ),
     (
-        ".* /api/v1/dashboards.*",
+        ".* /api/v1/(alert_rules|dashboards).*",
         "invalid_query|invalid_field",
         "positive",
-        "what may be asked and shown differs by the type of a widget and of its metric, and a widget must fit beside the grid's edge",
+        "what may be asked and shown differs by the source of a query, its metric and the type of a widget, and a widget must fit beside the grid's edge",
     ),
     (".*", "invalid_parameter:tags", "positive", "conditions on tags have a grammar of their own"),
     (

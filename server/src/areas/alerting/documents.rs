@@ -2,7 +2,10 @@
 //!
 //! Every change holds the lock of [`Changes`] from before it reads until it is committed. No other
 //! code writes these collections, so a commit never conflicts, and what a change has checked still
-//! holds when it is applied.
+//! holds when it is applied. The lock also keeps the number of documents, so that the creation of
+//! many does not visit all of them each time.
+
+use std::collections::BTreeMap;
 
 use parking_lot::MutexGuard;
 use serde::Serialize;
@@ -10,7 +13,12 @@ use serde::de::{DeserializeOwned, IgnoredAny};
 use telltale_engine::{Collection, Engine, Expect, Receipt, Transaction, Versioned};
 
 use super::error::{AlertingError, Kind};
+use super::state::Alerting;
 use crate::app::App;
+
+/// The number of documents of each collection that was counted before.
+#[derive(Debug, Default)]
+pub(super) struct DocumentCounts(BTreeMap<&'static str, usize>);
 
 /// A kind of resource that is stored as a document.
 pub(super) trait AlertingDocument: Sized {
@@ -61,17 +69,22 @@ pub(super) fn select<D: AlertingDocument, S>(
 
 /// A change of any number of resources, applied as a whole or not at all.
 pub(super) struct Changes<'a> {
+    alerting: &'a Alerting,
     engine: &'a Engine,
     transaction: Transaction<'a>,
-    _guard: MutexGuard<'a, ()>,
+    /// Holds the lock.
+    counts: MutexGuard<'a, DocumentCounts>,
+    /// The documents that the transaction adds to each collection, less those that it deletes.
+    added: BTreeMap<&'static str, isize>,
 }
 
 impl<'a> Changes<'a> {
     /// Waits for the change before this one.
     pub(super) fn begin(app: &'a App) -> Self {
-        let guard = app.alerting().changes().lock();
-        let engine = app.engine();
-        Self { engine, transaction: engine.documents().begin(), _guard: guard }
+        let (alerting, engine) = (app.alerting(), app.engine());
+        let counts = alerting.changes().lock();
+        let transaction = engine.documents().begin();
+        Self { alerting, engine, transaction, counts, added: BTreeMap::new() }
     }
 
     /// Returns the resource `id`; fails if `fits`, the caller's `If-Match`, rejects its revision.
@@ -84,6 +97,11 @@ impl<'a> Changes<'a> {
         if fits(found.revision) { Ok(found) } else { Err(AlertingError::Changed) }
     }
 
+    /// Returns whether there is a document of a resource, which may be unreadable.
+    pub(super) fn contains<D: AlertingDocument>(&self, id: &str) -> Result<bool, AlertingError> {
+        Ok(self.engine.documents().get::<IgnoredAny>(D::COLLECTION, id)?.is_some())
+    }
+
     /// Returns what `select` makes of the readable resources of a kind, newest first.
     pub(super) fn select<D: AlertingDocument, S>(
         &self,
@@ -92,12 +110,22 @@ impl<'a> Changes<'a> {
         self::select(self.engine, select)
     }
 
-    /// Returns the number of documents of a kind, including unreadable resources.
-    pub(super) fn count<D: AlertingDocument>(&self) -> Result<usize, AlertingError> {
-        let mut count = 0;
-        let visit = |_, _: Versioned<IgnoredAny>| count += 1;
-        self.engine.documents().visit(D::COLLECTION, "", visit)?;
-        Ok(count)
+    /// Returns the number of documents of a kind with these changes, including unreadable
+    /// resources.
+    pub(super) fn count<D: AlertingDocument>(&mut self) -> Result<usize, AlertingError> {
+        let name = D::COLLECTION.0;
+        let stored = match self.counts.0.get(name) {
+            Some(count) => *count,
+            None => {
+                let mut count = 0;
+                let visit = |_, _: Versioned<IgnoredAny>| count += 1;
+                self.engine.documents().visit(D::COLLECTION, "", visit)?;
+                self.counts.0.insert(name, count);
+                count
+            }
+        };
+        let added = self.added.get(name).copied().unwrap_or(0);
+        Ok(stored.saturating_add_signed(added))
     }
 
     /// Adds a resource.
@@ -109,7 +137,9 @@ impl<'a> Changes<'a> {
             return Err(AlertingError::TooMany { kind: D::KIND, max: D::COUNT_MAX });
         }
         let stored = resource.to_stored();
-        Ok(self.transaction.put(D::COLLECTION, resource.id(), &stored, Expect::Absent)?)
+        self.transaction.put(D::COLLECTION, resource.id(), &stored, Expect::Absent)?;
+        *self.added.entry(D::COLLECTION.0).or_default() += 1;
+        Ok(())
     }
 
     /// Replaces a resource, which has this revision now.
@@ -125,6 +155,7 @@ impl<'a> Changes<'a> {
     /// Deletes a resource, which has this revision now.
     pub(super) fn delete<D: AlertingDocument>(&mut self, id: &str, revision: u64) {
         self.transaction.delete(D::COLLECTION, id, Expect::Revision(revision));
+        *self.added.entry(D::COLLECTION.0).or_default() -= 1;
     }
 
     /// Applies everything, together with the receipt of an idempotent request. Returns the revision
@@ -133,6 +164,19 @@ impl<'a> Changes<'a> {
         if let Some(receipt) = receipt {
             self.transaction.receipt(receipt)?;
         }
-        Ok(self.transaction.commit()?)
+        let committed = self.transaction.commit();
+        let DocumentCounts(counts) = &mut *self.counts;
+        if committed.is_err() {
+            // Whether the documents are stored is known after the next start only.
+            counts.clear();
+        }
+        for (name, added) in self.added {
+            if let Some(count) = counts.get_mut(name) {
+                *count = count.saturating_add_signed(added);
+            }
+        }
+        let revision = committed?;
+        self.alerting.next_generation();
+        Ok(revision)
     }
 }

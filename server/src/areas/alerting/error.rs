@@ -3,6 +3,7 @@
 use telltale_engine::Error;
 
 use super::channels::{ConfigRule, InvalidConfig};
+use crate::areas::saved_queries::InvalidQuery;
 use crate::http::{ApiError, ErrorCode, Resource};
 use crate::limits::UNAVAILABLE_RETRY_SECONDS;
 use crate::platform::sealing::{KeyFileError, SealError, UnsealError};
@@ -90,6 +91,8 @@ pub enum Rule {
     Name,
     /// A field is required.
     Missing,
+    /// A query cannot be answered.
+    Query,
     /// Any other rule.
     Field,
 }
@@ -136,8 +139,15 @@ impl Invalid {
             Rule::NameMissing => ErrorCode::MissingName,
             Rule::Name => ErrorCode::InvalidName,
             Rule::Missing => ErrorCode::MissingField,
+            Rule::Query => ErrorCode::InvalidQuery,
             Rule::Field => ErrorCode::InvalidField,
         }
+    }
+}
+
+impl From<InvalidQuery> for Invalid {
+    fn from(invalid: InvalidQuery) -> Self {
+        Self { rule: Rule::Query, field: invalid.field, expected: invalid.expected }
     }
 }
 

@@ -5,8 +5,12 @@ use telltale_engine::TimestampMs;
 use super::error::{Invalid, Rule};
 use crate::areas::alerting::limits;
 use crate::http::{ApiError, ErrorCode};
+use crate::platform::bounded::AtMost;
 use crate::platform::calendar::{FIRST_INSTANT, LAST_INSTANT, Zone};
 use crate::platform::time;
+
+/// Names of affected services as sent.
+pub(super) type Services = AtMost<String, { limits::SERVICES_MAX }>;
 
 /// Validates the name of a resource; an absent name counts as empty.
 pub(super) fn name(text: Option<String>) -> Result<String, Invalid> {
@@ -34,6 +38,22 @@ pub(super) fn description(text: Option<String>) -> Result<Option<String>, Invali
             Err(Invalid::field("description", format!("must have at most {max} characters")))
         }
         text => Ok(text),
+    }
+}
+
+/// Validates the names of affected services; absent names count as none.
+pub(super) fn services(sent: Option<Services>) -> Result<Vec<String>, Invalid> {
+    let (max, chars_max) = (limits::SERVICES_MAX, limits::SERVICE_CHARS_MAX);
+    let Some(sent) = sent else { return Ok(Vec::new()) };
+    let too_many = |_| Invalid::field("services", format!("must have at most {max} services"));
+    let services = sent.all().map_err(too_many)?;
+    let is_valid = |name: &String| (1..=chars_max).contains(&name.chars().count());
+    match services.iter().position(|name| !is_valid(name)) {
+        Some(i) => Err(Invalid::field(
+            format!("services[{i}]"),
+            format!("must have 1 to {chars_max} characters"),
+        )),
+        None => Ok(services),
     }
 }
 

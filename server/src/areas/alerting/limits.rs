@@ -44,11 +44,31 @@ pub(super) const MAINTENANCE_WINDOWS_MAX: usize = 1_000;
 /// Alert rules that a maintenance window names.
 pub(super) const MAINTENANCE_RULES_MAX: usize = 1_000;
 
-/// Services that a maintenance window names.
-pub(super) const MAINTENANCE_SERVICES_MAX: usize = 100;
+/// Services that a maintenance window or an alert rule names.
+pub(super) const SERVICES_MAX: usize = 100;
 
-/// Characters of the name of a service in a maintenance window.
-pub(super) const MAINTENANCE_SERVICE_CHARS_MAX: usize = 200;
+/// Characters of the name of a service.
+pub(super) const SERVICE_CHARS_MAX: usize = 200;
+
+/// Alert rules of a server. All are evaluated every few seconds, so all are in memory.
+pub(super) const RULES_MAX: usize = 20_000;
+
+/// Bytes of the strings of an alert rule: most rules have a few hundred, and the largest number of
+/// the largest rules still fits into 160 MB.
+pub(super) const RULE_TEXT_BYTES_MAX: usize = 8 << 10;
+
+/// Notification channels of an alert rule.
+pub(super) const RULE_CHANNELS_MAX: usize = 20;
+
+/// Milliseconds of the window of an alert rule, at least: most agents send every 10 to 60 s, so a
+/// shorter one would seldom contain a sample.
+pub(super) const RULE_WINDOW_MS_MIN: i64 = 10 * 1_000;
+
+/// Milliseconds of the window of an alert rule, at most: a week, to compare with the same weekday.
+pub(super) const RULE_WINDOW_MS_MAX: i64 = 7 * 24 * 60 * 60 * 1_000;
+
+/// Milliseconds for which a condition has to be met before an alert fires, at most: a day.
+pub(super) const RULE_HOLD_MS_MAX: i64 = 24 * 60 * 60 * 1_000;
 
 /// On-call schedules: one for each team of a large company.
 pub(super) const SCHEDULES_MAX: usize = 1_000;
@@ -68,7 +88,7 @@ pub(super) const SCHEDULE_SHIFTS_DEFAULT_MS: i64 = 7 * 24 * 60 * 60 * 1_000;
 /// Milliseconds of shifts in a calendar file: people plan a quarter ahead.
 pub(super) const SCHEDULE_CALENDAR_MS: i64 = 90 * 24 * 60 * 60 * 1_000;
 
-/// Characters of the name of a channel, policy, schedule or maintenance window.
+/// Characters of the name of a rule, channel, policy, schedule or maintenance window.
 pub(super) const ALERTING_NAME_CHARS_MAX: usize = 200;
 
 /// Characters of the description of one of these.

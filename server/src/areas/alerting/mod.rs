@@ -1,11 +1,12 @@
-//! Alert configuration: who is notified of what, how, and when not.
+//! Alert configuration: what is watched, who is notified of it, how, and when not.
 //!
-//! Each kind of resource has a folder of the same structure: maintenance windows mute alerts,
-//! on-call schedules say who is on call, escalation policies name channels in steps, notification
-//! channels deliver messages. A resource is one document. All changes are made under one lock
-//! (`documents`), so a change that concerns several resources, such as the deletion of a channel
-//! that policies use, is one transaction, and no reference ever names a resource that is gone.
-//! Secrets of channels are sealed before they are stored.
+//! Each kind of resource has a folder of the same structure: alert rules compare the result of a
+//! query with a condition, maintenance windows mute alerts, on-call schedules say who is on call,
+//! escalation policies name channels in steps, notification channels deliver messages. A resource
+//! is one document. All changes are made under one lock (`documents`), so a change that concerns
+//! several resources, such as the deletion of a channel that policies and rules use, is one
+//! transaction, and no reference ever names a resource that is gone (`references`). Secrets of
+//! channels are sealed before they are stored.
 //!
 //! `notice` is the content of a message, whatever its channel.
 
@@ -19,20 +20,20 @@ mod fields;
 mod ids;
 mod limits;
 pub mod notice;
-#[cfg_attr(not(test), expect(dead_code, reason = "the routes of rules parse periods"))]
 mod period;
 mod policies;
 mod references;
 mod respond;
-#[expect(dead_code, reason = "evaluation and the routes of rules and alerts use the rest")]
 mod rules;
 mod schedules;
 mod state;
 mod windows;
+mod wire;
 
 pub use channels::{CHANNEL_ROUTES, NotificationSettings, OptionalBaseUrl};
 pub use error::AlertingError;
 pub use policies::POLICY_ROUTES;
+pub use rules::RULE_ROUTES;
 pub use schedules::SCHEDULE_ROUTES;
 pub use state::{Alerting, AlertingSettings, AlertingSetupError};
 pub use windows::WINDOW_ROUTES;

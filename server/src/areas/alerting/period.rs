@@ -19,7 +19,12 @@ enum PeriodUnit {
 
 impl Period {
     /// No time: `0m`.
-    pub(super) const ZERO: Self = Self { count: 0, unit: PeriodUnit::Minute };
+    pub(super) const ZERO: Self = Self::minutes(0);
+
+    /// Returns a number of minutes.
+    pub(super) const fn minutes(count: u32) -> Self {
+        Self { count, unit: PeriodUnit::Minute }
+    }
 
     /// Parses a number of digits and a unit; `None` if it is anything else.
     pub(super) fn parse(text: &str) -> Option<Self> {

@@ -2,10 +2,12 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 
 use super::channels::{BaseUrl, NotificationSettings, OptionalBaseUrl};
+use super::documents::DocumentCounts;
 use crate::platform::mail::{MailSetupError, Mailer, SmtpSettings};
 use crate::platform::outbound::{OutboundClient, OutboundPolicy, OutboundSettings};
 use crate::platform::sealing::{KeyFileError, Sealer, SecretKey, SecretSettings, key_file};
@@ -14,7 +16,9 @@ use crate::platform::sealing::{KeyFileError, Sealer, SecretKey, SecretSettings, 
 #[derive(Debug)]
 pub struct Alerting {
     /// Held by whoever changes documents of the area.
-    changes: Mutex<()>,
+    changes: Mutex<DocumentCounts>,
+    /// The number of changes of the area's documents since the start.
+    generation: AtomicU64,
     secrets: Secrets,
     client: OutboundClient,
     mailer: Option<Mailer>,
@@ -65,6 +69,7 @@ impl Alerting {
         let given = settings.secrets.key.expose();
         Ok(Self {
             changes: Mutex::default(),
+            generation: AtomicU64::new(0),
             secrets: Secrets {
                 data: data.to_owned(),
                 given: (!given.is_empty()).then(|| given.to_owned()),
@@ -78,8 +83,19 @@ impl Alerting {
     }
 
     /// Returns the lock that every change of the area's documents holds.
-    pub(super) fn changes(&self) -> &Mutex<()> {
+    pub(super) fn changes(&self) -> &Mutex<DocumentCounts> {
         &self.changes
+    }
+
+    /// Returns a number that is larger after every change of the area's documents. Documents that
+    /// are read after it are at least as new.
+    pub(super) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// Records that documents of the area have changed.
+    pub(super) fn next_generation(&self) {
+        self.generation.fetch_add(1, Ordering::Release);
     }
 
     /// Returns the sealer of the existing key. Reads the key file the first time.

@@ -25,7 +25,7 @@ pub use config::{
 pub use formats::{
     OutboundParts, email, paging_a, paging_b, team_chat_a, team_chat_b, team_chat_c, webhook,
 };
-pub(super) use ops::{ChannelNames, names};
+pub(super) use ops::{ChannelNames, exists, names};
 pub use outcome::{Outcome, judge};
 pub use routes::CHANNEL_ROUTES;
 pub use settings::{NotificationSettings, OptionalBaseUrl};

@@ -13,7 +13,7 @@ use super::store;
 use crate::app::App;
 use crate::areas::alerting::documents::{self, Changes};
 use crate::areas::alerting::error::AlertingError;
-use crate::areas::alerting::ids::{ChannelId, PolicyId};
+use crate::areas::alerting::ids::ChannelId;
 use crate::areas::alerting::notice::Notice;
 use crate::areas::alerting::references;
 use crate::platform::random;
@@ -34,6 +34,14 @@ pub(super) struct OpenChannel {
 pub(in crate::areas::alerting) fn names(app: &App) -> Result<ChannelNames, AlertingError> {
     let name = |found: Versioned<Channel>| Some((found.value.id, found.value.name));
     Ok(documents::select(app.engine(), name)?.into_iter().collect())
+}
+
+/// Returns whether there is a channel with this id.
+pub(in crate::areas::alerting) fn exists(
+    changes: &Changes<'_>,
+    id: &ChannelId,
+) -> Result<bool, AlertingError> {
+    changes.contains::<Channel>(id.as_str())
 }
 
 /// Returns what `select` makes of the channels, newest first.
@@ -57,7 +65,7 @@ pub(super) fn create<E: From<AlertingError>>(
     receipt: impl FnOnce(&OpenChannel) -> Result<Option<Receipt>, E>,
 ) -> Result<OpenChannel, E> {
     let mut changes = Changes::begin(app);
-    let mut created = build(app, &changes, draft)?;
+    let mut created = build(app, &mut changes, draft)?;
     changes.insert(&created.channel)?;
     created.revision = changes.commit(receipt(&created)?)?;
     Ok(created)
@@ -65,7 +73,7 @@ pub(super) fn create<E: From<AlertingError>>(
 
 fn build(
     app: &App,
-    changes: &Changes<'_>,
+    changes: &mut Changes<'_>,
     draft: ChannelDraft,
 ) -> Result<OpenChannel, AlertingError> {
     let fresh = fresh_secret()?;
@@ -120,18 +128,19 @@ pub(super) fn update(
     Ok(OpenChannel { channel, config, revision, has_new_secret })
 }
 
-/// Deletes a channel, and its steps in all policies. Returns the ids of these policies.
+/// Deletes a channel, its steps in all policies, and the references of rules. Returns the ids of
+/// these policies and rules.
 pub(super) fn delete(
     app: &App,
     id: &ChannelId,
     fits: impl FnOnce(u64) -> bool,
-) -> Result<Vec<PolicyId>, AlertingError> {
+) -> Result<Vec<String>, AlertingError> {
     let mut changes = Changes::begin(app);
     let found = changes.get::<Channel>(id.as_str(), fits)?;
     changes.delete::<Channel>(id.as_str(), found.revision);
-    let policies = references::remove_channel(&mut changes, id)?;
+    let removed_from = references::remove_channel(&mut changes, id)?;
     changes.commit(None)?;
-    Ok(policies)
+    Ok(removed_from)
 }
 
 /// Sends a test message, once. The channel may be disabled.

@@ -6,12 +6,12 @@ use super::model::{Channel, Versioned};
 use super::ops::{self, OpenChannel};
 use super::outcome::Outcome;
 use super::wire::{
-    ChannelInput, ChannelPatch, ChannelSummaryView, ChannelView, DeletedChannelView, TestView,
-    read_channel_type,
+    ChannelInput, ChannelPatch, ChannelSummaryView, ChannelView, TestView, read_channel_type,
 };
 use crate::app::App;
 use crate::areas::alerting::ids::ChannelId;
 use crate::areas::alerting::respond::{fits, respond, respond_page};
+use crate::areas::alerting::wire::DeletedTargetView;
 use crate::http::{
     ApiResult, BodyKind, Data, Doc, ErrorCode, Form, Link, PAGING, Page, Param, Request, Resource,
     Response, Route, Success,
@@ -70,8 +70,8 @@ async fn update(app: Arc<App>, req: Request) -> ApiResult<Response> {
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id: ChannelId = req.path("id")?;
     let deleted = id.as_str().to_owned();
-    let policies = app.blocking(move |app| ops::delete(app, &id, |now| fits(&req, now))).await?;
-    Response::ok(&Data { data: DeletedChannelView::new(deleted, policies) })
+    let left = app.blocking(move |app| ops::delete(app, &id, |now| fits(&req, now))).await?;
+    Response::ok(&Data { data: DeletedTargetView::new(deleted, left) })
 }
 
 async fn test(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -140,8 +140,10 @@ const UPDATE: Doc = Doc::new(TAG, "Change a notification channel")
     .versioned();
 
 const DELETE: Doc = Doc::new(TAG, "Delete a notification channel")
-    .about("Also removes it from every escalation policy; a policy may have no steps then.")
-    .ok::<Data<DeletedChannelView>>()
+    .about(
+        "Also removes it from every escalation policy, which may have no steps then, and from every alert rule.",
+    )
+    .ok::<Data<DeletedTargetView>>()
     .errors(&[NO_CHANNEL])
     .versioned();
 

@@ -11,7 +11,6 @@ use super::ops::OpenChannel;
 use super::outcome::Outcome;
 use crate::areas::alerting::error::Invalid;
 use crate::areas::alerting::fields;
-use crate::areas::alerting::ids::PolicyId;
 use crate::areas::alerting::limits;
 use crate::platform::json::nullable;
 use crate::platform::patterns;
@@ -155,16 +154,6 @@ pub(super) struct TestView {
     error: Option<String>,
 }
 
-/// A deleted channel.
-#[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "DeletedChannel")]
-pub(super) struct DeletedChannelView {
-    id: String,
-    deleted: bool,
-    /// The ids of the policies that notified the channel and do not any more.
-    removed_from: Vec<String>,
-}
-
 impl std::fmt::Debug for ConfigBody {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str("ConfigBody(redacted)")
@@ -290,12 +279,5 @@ impl From<Outcome> for TestView {
                 Self { success: false, message: None, error: Some(reason) }
             }
         }
-    }
-}
-
-impl DeletedChannelView {
-    pub(super) fn new(id: String, policies: Vec<PolicyId>) -> Self {
-        let removed_from = policies.into_iter().map(String::from).collect();
-        Self { id, deleted: true, removed_from }
     }
 }

@@ -11,7 +11,7 @@ mod store;
 mod wire;
 
 pub(super) use model::Policy;
-pub(super) use ops::remove_channel;
+pub(super) use ops::{exists, remove_channel};
 pub use routes::POLICY_ROUTES;
 
 #[cfg(test)]

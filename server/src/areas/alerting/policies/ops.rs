@@ -10,6 +10,7 @@ use crate::areas::alerting::channels::{self, ChannelNames};
 use crate::areas::alerting::documents::{self, Changes};
 use crate::areas::alerting::error::{AlertingError, Invalid};
 use crate::areas::alerting::ids::{ChannelId, PolicyId};
+use crate::areas::alerting::references;
 
 /// A policy with the names of its channels.
 pub(super) struct NamedPolicy {
@@ -23,6 +24,14 @@ pub(super) fn list<S>(
     select: impl FnMut(Versioned<Policy>) -> Option<S>,
 ) -> Result<Vec<S>, AlertingError> {
     documents::select(app.engine(), select)
+}
+
+/// Returns whether there is a policy with this id.
+pub(in crate::areas::alerting) fn exists(
+    changes: &Changes<'_>,
+    id: &PolicyId,
+) -> Result<bool, AlertingError> {
+    changes.contains::<Policy>(id.as_str())
 }
 
 /// Returns one policy.
@@ -61,16 +70,18 @@ pub(super) fn update(
     Ok(NamedPolicy { policy: Versioned { value: policy, revision }, channel_names })
 }
 
-/// Deletes a policy.
+/// Deletes a policy, and the references of rules. Returns the ids of these rules.
 pub(super) fn delete(
     app: &App,
     id: &PolicyId,
     fits: impl FnOnce(u64) -> bool,
-) -> Result<(), AlertingError> {
+) -> Result<Vec<String>, AlertingError> {
     let mut changes = Changes::begin(app);
     let found = changes.get::<Policy>(id.as_str(), fits)?;
     changes.delete::<Policy>(id.as_str(), found.revision);
-    changes.commit(None).map(drop)
+    let removed_from = references::remove_policy(&mut changes, id)?;
+    changes.commit(None)?;
+    Ok(removed_from)
 }
 
 /// Removes a channel from the steps of all policies, as part of `changes`. Returns the ids of the

@@ -8,9 +8,10 @@ use super::wire::{PolicyInput, PolicyPatch, PolicySummaryView, PolicyView};
 use crate::app::App;
 use crate::areas::alerting::ids::PolicyId;
 use crate::areas::alerting::respond::{fits, respond, respond_page};
+use crate::areas::alerting::wire::DeletedTargetView;
 use crate::http::{
-    ApiResult, Data, Deleted, Doc, ErrorCode, Form, Link, PAGING, Page, Param, Request, Resource,
-    Response, Route, Success,
+    ApiResult, Data, Doc, ErrorCode, Form, Link, PAGING, Page, Param, Request, Resource, Response,
+    Route, Success,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 
@@ -56,9 +57,9 @@ async fn update(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id: PolicyId = req.path("id")?;
-    let deleted = Deleted::new(id.as_str());
-    app.blocking(move |app| ops::delete(app, &id, |now| fits(&req, now))).await?;
-    Response::ok(&Data { data: deleted })
+    let deleted = id.as_str().to_owned();
+    let left = app.blocking(move |app| ops::delete(app, &id, |now| fits(&req, now))).await?;
+    Response::ok(&Data { data: DeletedTargetView::new(deleted, left) })
 }
 
 fn view(success: Success, named: &NamedPolicy) -> ApiResult<Response> {
@@ -115,6 +116,7 @@ const UPDATE: Doc = Doc::new(TAG, "Change an escalation policy")
     .versioned();
 
 const DELETE: Doc = Doc::new(TAG, "Delete an escalation policy")
-    .ok::<Data<Deleted>>()
+    .about("Also removes it from every alert rule.")
+    .ok::<Data<DeletedTargetView>>()
     .errors(&[NO_POLICY])
     .versioned();

@@ -1,5 +1,7 @@
 //! The condition of a rule: what a value is compared with, and how.
 
+use crate::areas::alerting::error::Invalid;
+
 /// When a rule fires.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(in crate::areas::alerting) enum Condition {
@@ -34,6 +36,31 @@ pub(in crate::areas::alerting) enum Operator {
 impl Condition {
     /// The name of [`Self::Absent`] in place of an operator.
     pub(in crate::areas::alerting) const ABSENT: &'static str = "absent";
+
+    /// The only condition of a rule about received alerts, whose value is 1 while they fire.
+    pub(super) const RECEIVED: Self = Self::Compares { operator: Operator::Gt, threshold: 0.0 };
+
+    /// Validates the name of an operator and a threshold.
+    pub(super) fn new(operator: &str, threshold: Option<f64>) -> Result<Self, Invalid> {
+        let invalid = |expected: &str| Invalid::field("condition.threshold", expected);
+        if operator == Self::ABSENT {
+            return match threshold {
+                None => Ok(Self::Absent),
+                Some(_) => Err(invalid("must not be given if op is absent")),
+            };
+        }
+        let found = Operator::ALL.into_iter().find(|known| known.as_str() == operator);
+        let operator = found.ok_or_else(|| {
+            let names = Operator::ALL.map(Operator::as_str).join(", ");
+            let expected = format!("must be one of {names}, {}", Self::ABSENT);
+            Invalid::field("condition.op", expected)
+        })?;
+        let threshold = threshold.ok_or_else(|| Invalid::missing("condition.threshold"))?;
+        if !threshold.is_finite() {
+            return Err(invalid("must be finite"));
+        }
+        Ok(Self::Compares { operator, threshold })
+    }
 
     /// Returns the name of the operator.
     pub(in crate::areas::alerting) fn operator_name(self) -> &'static str {
@@ -123,6 +150,26 @@ mod tests {
                 assert_eq!(condition.is_met(Some(value)), expected, "{value} {operator:?} 0");
             }
             assert!(!condition.is_met(None), "{operator:?} without data");
+        }
+    }
+
+    #[test]
+    fn a_condition_has_a_threshold_unless_data_is_absent() {
+        for operator in Operator::ALL {
+            let condition = Condition::new(operator.as_str(), Some(-1.5)).unwrap();
+            assert_eq!(condition, Condition::Compares { operator, threshold: -1.5 });
+            assert_eq!(condition.operator_name(), operator.as_str());
+        }
+        assert_eq!(Condition::new("absent", None), Ok(Condition::Absent));
+        for (operator, threshold, field) in [
+            ("absent", Some(0.0), "condition.threshold"),
+            ("gt", None, "condition.threshold"),
+            ("gt", Some(f64::NAN), "condition.threshold"),
+            ("lt", Some(f64::INFINITY), "condition.threshold"),
+            (">", Some(0.0), "condition.op"),
+            ("GT", Some(0.0), "condition.op"),
+        ] {
+            assert_eq!(Condition::new(operator, threshold).unwrap_err().field, field);
         }
     }
 

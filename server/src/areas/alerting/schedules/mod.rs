@@ -15,6 +15,7 @@ mod store;
 mod wire;
 
 pub(super) use model::Schedule;
+pub(super) use ops::exists;
 pub use routes::SCHEDULE_ROUTES;
 
 #[cfg(test)]

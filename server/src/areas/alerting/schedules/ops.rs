@@ -8,6 +8,7 @@ use crate::app::App;
 use crate::areas::alerting::documents::{self, Changes};
 use crate::areas::alerting::error::AlertingError;
 use crate::areas::alerting::ids::{OverrideId, ScheduleId};
+use crate::areas::alerting::references;
 
 /// Returns what `select` makes of the schedules, newest first.
 pub(super) fn list<S>(
@@ -15,6 +16,14 @@ pub(super) fn list<S>(
     select: impl FnMut(Versioned<Schedule>) -> Option<S>,
 ) -> Result<Vec<S>, AlertingError> {
     documents::select(app.engine(), select)
+}
+
+/// Returns whether there is a schedule with this id.
+pub(in crate::areas::alerting) fn exists(
+    changes: &Changes<'_>,
+    id: &ScheduleId,
+) -> Result<bool, AlertingError> {
+    changes.contains::<Schedule>(id.as_str())
 }
 
 /// Returns one schedule.
@@ -47,16 +56,18 @@ pub(super) fn update(
     rewrite(app, id, fits, |schedule, _| Ok(schedule.change(change)?))
 }
 
-/// Deletes a schedule.
+/// Deletes a schedule, and the references of rules. Returns the ids of these rules.
 pub(super) fn delete(
     app: &App,
     id: &ScheduleId,
     fits: impl FnOnce(u64) -> bool,
-) -> Result<(), AlertingError> {
+) -> Result<Vec<String>, AlertingError> {
     let mut changes = Changes::begin(app);
     let found = changes.get::<Schedule>(id.as_str(), fits)?;
     changes.delete::<Schedule>(id.as_str(), found.revision);
-    changes.commit(None).map(drop)
+    let removed_from = references::remove_schedule(&mut changes, id)?;
+    changes.commit(None)?;
+    Ok(removed_from)
 }
 
 /// Adds an override. Returns it with the revision of the schedule.

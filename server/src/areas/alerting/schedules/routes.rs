@@ -17,6 +17,7 @@ use super::wire::{
 use crate::app::App;
 use crate::areas::alerting::ids::{OverrideId, ScheduleId};
 use crate::areas::alerting::respond::{fits, respond, respond_page};
+use crate::areas::alerting::wire::DeletedTargetView;
 use crate::http::{
     ApiResult, Data, Deleted, Doc, ErrorCode, Form, Link, PAGING, Page, Param, Request, Resource,
     Response, Route, Success,
@@ -71,9 +72,9 @@ async fn update(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id: ScheduleId = req.path("id")?;
-    let deleted = Deleted::new(id.as_str());
-    app.blocking(move |app| ops::delete(app, &id, |now| fits(&req, now))).await?;
-    Response::ok(&Data { data: deleted })
+    let deleted = id.as_str().to_owned();
+    let left = app.blocking(move |app| ops::delete(app, &id, |now| fits(&req, now))).await?;
+    Response::ok(&Data { data: DeletedTargetView::new(deleted, left) })
 }
 
 async fn current(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -190,7 +191,8 @@ const UPDATE: Doc = Doc::new(TAG, "Change an on-call schedule")
     .versioned();
 
 const DELETE: Doc = Doc::new(TAG, "Delete an on-call schedule with its overrides")
-    .ok::<Data<Deleted>>()
+    .about("Also removes it from every alert rule.")
+    .ok::<Data<DeletedTargetView>>()
     .errors(&[NO_SCHEDULE])
     .versioned();
 

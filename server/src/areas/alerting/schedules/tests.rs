@@ -103,7 +103,8 @@ fn a_schedule_is_created_changed_and_deleted() {
         "enabled": true, "current_on_call": null, "created_at": "2026-01-02T03:04:05.678Z",
     }]);
     assert_eq!(listed, summary);
-    assert_eq!(house.delete(&path).data(200), json!({"id": created["id"], "deleted": true}));
+    let deleted = json!({"id": created["id"], "deleted": true, "removed_from": []});
+    assert_eq!(house.delete(&path).data(200), deleted);
     for gone in [path.clone(), format!("{path}/current"), format!("{path}/shifts")] {
         house.get(&gone).refused(404, "schedule_not_found", "");
     }

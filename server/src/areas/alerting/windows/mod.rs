@@ -15,4 +15,5 @@ mod tests;
 mod wire;
 
 pub(super) use model::Window;
+pub(super) use ops::remove_rule;
 pub use routes::WINDOW_ROUTES;

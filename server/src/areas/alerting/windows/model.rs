@@ -8,9 +8,11 @@ pub(super) use telltale_engine::Versioned;
 
 use crate::areas::alerting::error::Invalid;
 use crate::areas::alerting::ids::{RuleId, WindowId};
-use crate::areas::alerting::limits;
 use crate::platform::calendar::{InvalidRecurrence, Recurrence, Zone};
 use crate::platform::ids;
+
+/// What is expected of the id of a muted rule.
+pub(super) const NO_RULE: &str = "must be the id of an alert rule";
 
 /// A maintenance window.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,7 +39,7 @@ pub(super) struct WindowSettings {
     pub(super) active: bool,
     /// The window is recurring if it has a rule.
     pub(super) recurrence_rule: Option<String>,
-    /// The muted rules; `None` mutes all.
+    /// The muted rules; `None` mutes all. Empty, which mutes none, only after the last was deleted.
     pub(super) rule_ids: Option<Vec<String>>,
     /// Names of affected services, which only document.
     pub(super) services: Vec<String>,
@@ -89,6 +91,14 @@ impl Window {
             None => true,
             Some(ids) => rule.is_some_and(|rule| ids.iter().any(|id| id == rule)),
         }
+    }
+
+    /// Removes a rule from the muted ones. Returns whether it was one by its id.
+    pub(super) fn remove_rule(&mut self, rule: &RuleId) -> bool {
+        let Some(rule_ids) = &mut self.settings.rule_ids else { return false };
+        let before = rule_ids.len();
+        rule_ids.retain(|id| id != rule.as_str());
+        rule_ids.len() < before
     }
 
     /// Returns when the window begins next after `now`. A window that is switched off does not.
@@ -191,24 +201,11 @@ pub(super) fn check_rule_ids(rule_ids: &[String]) -> Result<(), Invalid> {
         let ulid = id.strip_prefix(RuleId::PREFIX).and_then(ids::parse_ulid);
         // Ids are compared as text, so only the form in which they are generated is accepted.
         if ulid.is_none_or(|ulid| ids::prefixed(RuleId::PREFIX, ulid) != *id) {
-            return Err(invalid("must be the id of an alert rule"));
+            return Err(invalid(NO_RULE));
         }
         if !seen.insert(id) {
             return Err(invalid("must be unique"));
         }
     }
     Ok(())
-}
-
-/// Validates the names of affected services.
-pub(super) fn check_services(services: &[String]) -> Result<(), Invalid> {
-    let max = limits::MAINTENANCE_SERVICE_CHARS_MAX;
-    let is_valid = |name: &String| (1..=max).contains(&name.chars().count());
-    match services.iter().position(|name| !is_valid(name)) {
-        Some(i) => Err(Invalid::field(
-            format!("services[{i}]"),
-            format!("must have 1 to {max} characters"),
-        )),
-        None => Ok(()),
-    }
 }

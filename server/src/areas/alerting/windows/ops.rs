@@ -2,11 +2,12 @@
 
 use telltale_engine::Versioned;
 
-use super::model::{Occurrences, Window, WindowChange, WindowSettings};
+use super::model::{NO_RULE, Occurrences, Window, WindowChange, WindowSettings};
 use crate::app::App;
 use crate::areas::alerting::documents::{self, Changes};
-use crate::areas::alerting::error::AlertingError;
-use crate::areas::alerting::ids::WindowId;
+use crate::areas::alerting::error::{AlertingError, Invalid};
+use crate::areas::alerting::ids::{RuleId, WindowId};
+use crate::areas::alerting::rules;
 
 /// Returns what `select` makes of the windows, newest first.
 pub(super) fn list<S>(
@@ -29,6 +30,7 @@ pub(super) fn create(
 ) -> Result<Versioned<Window>, AlertingError> {
     let occurrences = Occurrences::new(&settings)?;
     let mut changes = Changes::begin(app);
+    check_rules(&changes, settings.rule_ids.as_deref())?;
     let id = app.new_id(WindowId::PREFIX).into();
     let window = Window { id, settings, occurrences, created_by, created_at: app.now() };
     changes.insert(&window)?;
@@ -45,6 +47,7 @@ pub(super) fn update(
 ) -> Result<Versioned<Window>, AlertingError> {
     let mut changes = Changes::begin(app);
     let Versioned { value: mut window, revision } = changes.get::<Window>(id.as_str(), fits)?;
+    check_rules(&changes, change.rule_ids.as_ref().and_then(Option::as_deref))?;
     window.change(change)?;
     changes.replace(&window, revision)?;
     let revision = changes.commit(None)?;
@@ -61,4 +64,26 @@ pub(super) fn delete(
     let found = changes.get::<Window>(id.as_str(), fits)?;
     changes.delete::<Window>(id.as_str(), found.revision);
     changes.commit(None).map(drop)
+}
+
+/// Removes a rule from the muted rules of all windows, as part of `changes`. A window that muted no
+/// other rule mutes none then.
+pub(in crate::areas::alerting) fn remove_rule(
+    changes: &mut Changes<'_>,
+    rule: &RuleId,
+) -> Result<(), AlertingError> {
+    let without = |mut found: Versioned<Window>| found.value.remove_rule(rule).then_some(found);
+    for Versioned { value: window, revision } in changes.select(without)? {
+        changes.replace(&window, revision)?;
+    }
+    Ok(())
+}
+
+fn check_rules(changes: &Changes<'_>, rule_ids: Option<&[String]>) -> Result<(), AlertingError> {
+    for (i, id) in rule_ids.unwrap_or_default().iter().enumerate() {
+        if !rules::exists(changes, &id.clone().into())? {
+            return Err(Invalid::field(format!("rule_ids[{i}]"), NO_RULE).into());
+        }
+    }
+    Ok(())
 }

@@ -21,6 +21,12 @@ fn window(change: &Value) -> Value {
     body
 }
 
+/// Creates a rule and returns its id.
+fn rule_id(house: &TestServer) -> String {
+    let body = json!({"name": "r", "query": {"alert": "a"}});
+    house.post("/api/v1/alert_rules", &body).data(201)["id"].as_str().unwrap().to_owned()
+}
+
 fn create(house: &TestServer, change: &Value) -> Value {
     house.post(PATH, &window(change)).data(201)
 }
@@ -55,12 +61,13 @@ fn a_window_is_created_changed_and_deleted() {
     let path = path_of(&created);
     assert!(path.starts_with(&format!("{PATH}/mw_")), "{path}");
     assert_eq!(house.get(&path).data(200), expected);
+    let muted = rule_id(&house);
     let change = json!({
-        "name": "o", "description": null, "active": false, "rule_ids": [RULE], "services": null
+        "name": "o", "description": null, "active": false, "rule_ids": [muted], "services": null
     });
     let changed = patch(&house, &path, &change).data(200);
     assert_eq!((&changed["name"], &changed["description"]), (&json!("o"), &Value::Null));
-    assert_eq!((&changed["rule_ids"], &changed["services"]), (&json!([RULE]), &json!([])));
+    assert_eq!((&changed["rule_ids"], &changed["services"]), (&json!([muted]), &json!([])));
     assert_eq!(changed["currently_active"], false);
     assert_eq!(patch(&house, &path, &json!({"rule_ids": null})).data(200)["rule_ids"], Value::Null);
     assert_eq!(house.delete(&path).data(200), json!({"id": created["id"], "deleted": true}));
@@ -117,7 +124,7 @@ fn a_recurring_window_follows_the_wall_clock() {
 #[test]
 fn invalid_windows_are_refused() {
     let house = TestServer::open();
-    let many = vec!["s"; limits::MAINTENANCE_SERVICES_MAX + 1];
+    let many = vec!["s"; limits::SERVICES_MAX + 1];
     for (change, code, field) in [
         (json!({"name": null}), "missing_name", "name"),
         (json!({"name": " "}), "invalid_name", "name"),
@@ -135,6 +142,7 @@ fn invalid_windows_are_refused() {
         (json!({"rule_ids": ["rule_1"]}), "invalid_field", "rule_ids[0]"),
         (json!({"rule_ids": [RULE.to_lowercase()]}), "invalid_field", "rule_ids[0]"),
         (json!({"rule_ids": [RULE, RULE]}), "invalid_field", "rule_ids[1]"),
+        (json!({"rule_ids": [RULE]}), "invalid_field", "rule_ids[0]"),
         (json!({"services": ["a", ""]}), "invalid_field", "services[1]"),
         (json!({"services": ["x".repeat(201)]}), "invalid_field", "services[0]"),
         (json!({"services": many}), "invalid_field", "services"),
@@ -157,11 +165,11 @@ fn rule(text: &str) -> Value {
 #[test]
 fn the_number_of_rules_is_limited() {
     let house = TestServer::open();
-    let ids = |count| (0..count).map(|i| format!("rule_01J{i:023}")).collect::<Vec<_>>();
     let max = limits::MAINTENANCE_RULES_MAX;
-    let most = create(&house, &json!({"rule_ids": ids(max)}));
+    let ids: Vec<String> = (0..=max).map(|_| rule_id(&house)).collect();
+    let most = create(&house, &json!({"rule_ids": ids[1..]}));
     assert_eq!(most["rule_ids"].as_array().unwrap().len(), max);
-    let more = window(&json!({"rule_ids": ids(max + 1)}));
+    let more = window(&json!({"rule_ids": ids}));
     house.post(PATH, &more).refused(422, "invalid_field", "rule_ids");
 }
 

@@ -6,7 +6,7 @@ use telltale_engine::TimestampMs;
 
 use super::model::{self, Window, WindowChange, WindowSettings};
 use crate::areas::alerting::error::Invalid;
-use crate::areas::alerting::fields;
+use crate::areas::alerting::fields::{self, Services};
 use crate::areas::alerting::limits;
 use crate::http::ApiError;
 use crate::platform::bounded::AtMost;
@@ -19,7 +19,6 @@ use crate::platform::time::IsoTime;
 const RULE_ID: &str = "^rule_[0-7][0-9A-HJKMNP-TV-Z]{25}$";
 
 type RuleIds = AtMost<String, { limits::MAINTENANCE_RULES_MAX }>;
-type Services = AtMost<String, { limits::MAINTENANCE_SERVICES_MAX }>;
 
 /// A new maintenance window.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -49,7 +48,7 @@ pub(super) struct WindowInput {
     #[schemars(length(min = 1, max = limits::MAINTENANCE_RULES_MAX), inner(regex(pattern = RULE_ID)))]
     rule_ids: Option<RuleIds>,
     /// Names of affected services, for the reader.
-    #[schemars(length(max = limits::MAINTENANCE_SERVICES_MAX), inner(length(min = 1, max = limits::MAINTENANCE_SERVICE_CHARS_MAX)))]
+    #[schemars(length(max = limits::SERVICES_MAX), inner(length(min = 1, max = limits::SERVICE_CHARS_MAX)))]
     services: Option<Services>,
 }
 
@@ -93,7 +92,7 @@ pub(super) struct WindowPatch {
     rule_ids: Option<Option<RuleIds>>,
     /// `null` removes all.
     #[serde(default, deserialize_with = "nullable")]
-    #[schemars(with = "Option<Vec<String>>", length(max = limits::MAINTENANCE_SERVICES_MAX), inner(length(min = 1, max = limits::MAINTENANCE_SERVICE_CHARS_MAX)))]
+    #[schemars(with = "Option<Vec<String>>", length(max = limits::SERVICES_MAX), inner(length(min = 1, max = limits::SERVICE_CHARS_MAX)))]
     services: Option<Option<Services>>,
 }
 
@@ -125,7 +124,7 @@ pub(super) struct WindowView {
     active: bool,
     recurring: bool,
     recurrence_rule: Option<String>,
-    /// The muted rules; null means all rules.
+    /// The muted rules; null means all rules. Empty, so that nothing is muted, if all were deleted.
     rule_ids: Option<Vec<String>>,
     services: Vec<String>,
     created_by: String,
@@ -148,7 +147,7 @@ impl WindowInput {
             active: self.active.unwrap_or(true),
             recurrence_rule: model::recurrence_rule(recurring, self.recurrence_rule)?,
             rule_ids: self.rule_ids.map(read_rule_ids).transpose()?,
-            services: self.services.map_or(Ok(Vec::new()), read_services)?,
+            services: fields::services(self.services)?,
         })
     }
 }
@@ -159,7 +158,6 @@ impl WindowPatch {
             sent.map(|text| fields::time(field, text.as_deref())).transpose()
         };
         let rule_ids = |sent: Option<RuleIds>| sent.map(read_rule_ids).transpose();
-        let services = |sent: Option<Services>| sent.map_or(Ok(Vec::new()), read_services);
         Ok(WindowChange {
             name: self.name.map(fields::name).transpose()?,
             description: self.description.map(fields::description).transpose()?,
@@ -170,7 +168,7 @@ impl WindowPatch {
             recurring: self.recurring.map(|sent| sent.unwrap_or(false)),
             recurrence_rule: self.recurrence_rule,
             rule_ids: self.rule_ids.map(rule_ids).transpose()?,
-            services: self.services.map(services).transpose()?,
+            services: self.services.map(fields::services).transpose()?,
         })
     }
 }
@@ -185,14 +183,6 @@ fn read_rule_ids(sent: RuleIds) -> Result<Vec<String>, Invalid> {
     let rule_ids = sent.all().map_err(too_many)?;
     model::check_rule_ids(&rule_ids)?;
     Ok(rule_ids)
-}
-
-fn read_services(sent: Services) -> Result<Vec<String>, Invalid> {
-    let max = limits::MAINTENANCE_SERVICES_MAX;
-    let too_many = |_| Invalid::field("services", format!("must have at most {max} services"));
-    let services = sent.all().map_err(too_many)?;
-    model::check_services(&services)?;
-    Ok(services)
 }
 
 impl WindowSummaryView {
