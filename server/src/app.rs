@@ -106,13 +106,14 @@ impl App {
         let errors =
             Ledger::open(engine.clone(), clock.clone(), of_errors, &config.errors, limits)?;
         let alerting = AlertingSettings {
+            rules: &config.alerting,
             notifications: &config.notifications,
             public_url: &config.server.public_url,
             outbound: &config.outbound,
             smtp: &config.smtp,
             secrets: &config.secrets,
         };
-        let alerting = Alerting::new(alerting, engine.directory())?;
+        let alerting = Alerting::open(&engine, Arc::clone(&ids), alerting)?;
         Ok(Arc::new(Self {
             ids,
             query_slots: Arc::new(Semaphore::new(config.http.queries_at_once().max(1))),
@@ -177,6 +178,11 @@ impl App {
     /// Returns the current time.
     pub fn now(&self) -> TimestampMs {
         self.clock.now()
+    }
+
+    /// Returns the time limit of a query.
+    pub fn query_timeout(&self) -> Duration {
+        self.query_timeout
     }
 
     /// Returns the time limit of a dashboard widget.

@@ -29,8 +29,12 @@ pub(crate) async fn run_sweeps(
     app.engine().memory().measure_with(measure_process);
     let memory_pause = Duration::from_millis(limits::MEMORY_MEASURE_MS);
     let most = sweeps::run(sweeps(&server, &app), PAUSE, clock.clone(), ending.clone());
-    let memory = sweeps::run(vec![memory_sweep(server, app)], memory_pause, clock, ending);
-    tokio::join!(most, memory);
+    let own = areas::loops(&app).into_iter();
+    let own = own.map(|(pause, all)| sweeps::run(all, pause, clock.clone(), ending.clone()));
+    let own = futures_util::future::join_all(own);
+    let memory =
+        sweeps::run(vec![memory_sweep(server, app)], memory_pause, clock.clone(), ending.clone());
+    tokio::join!(most, memory, own);
 }
 
 /// Updates the memory account in each pass of its loop. No other sweep shares the loop: a slow one

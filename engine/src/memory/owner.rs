@@ -27,6 +27,8 @@ pub enum MemoryOwner {
     Jobs,
     /// Error groups and their sets of users.
     Errors,
+    /// Alert rules, alerts and messages about them.
+    Alerts,
     /// Memory of the process beyond what the other owners count: its code, freed memory that the
     /// allocator keeps, and errors of estimates.
     Uncounted,
@@ -34,7 +36,7 @@ pub enum MemoryOwner {
 
 impl MemoryOwner {
     /// All owners.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Heads,
         Self::Registry,
         Self::Catalog,
@@ -46,6 +48,7 @@ impl MemoryOwner {
         Self::Connections,
         Self::Jobs,
         Self::Errors,
+        Self::Alerts,
         Self::Uncounted,
     ];
 
@@ -63,14 +66,15 @@ impl MemoryOwner {
             Self::Connections => "connections",
             Self::Jobs => "jobs",
             Self::Errors => "errors",
+            Self::Alerts => "alerts",
             Self::Uncounted => "uncounted",
         }
     }
 
     /// Returns whether the owner is a store rather than transient memory.
     pub(super) fn is_store(self) -> bool {
-        use MemoryOwner::{Caches, Catalog, Errors, Heads, Jobs, Registry};
-        matches!(self, Heads | Registry | Catalog | Caches | Jobs | Errors)
+        use MemoryOwner::{Alerts, Caches, Catalog, Errors, Heads, Jobs, Registry};
+        matches!(self, Heads | Registry | Catalog | Caches | Jobs | Errors | Alerts)
     }
 
     pub(super) fn is_query(self) -> bool {

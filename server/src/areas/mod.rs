@@ -14,7 +14,7 @@ mod table;
 pub mod telemetry;
 
 pub use table::routes;
-pub(crate) use table::{close, memory, sweeps, work};
+pub(crate) use table::{close, loops, memory, sweeps, work};
 
 #[cfg(test)]
 mod testing;

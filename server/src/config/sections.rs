@@ -9,7 +9,7 @@ use telltale_engine::Memory;
 
 use super::engine::{EventSettings, MetricSettings, RetentionSettings, StorageSettings};
 use super::memory::{MACHINE_BYTES_ASSUMED, MemoryPlan, MemorySettings};
-use crate::areas::alerting::{NotificationSettings, OptionalBaseUrl};
+use crate::areas::alerting::{EvaluationSettings, NotificationSettings, OptionalBaseUrl};
 use crate::areas::bulk::OtlpSettings;
 use crate::areas::dashboards::DashboardSettings;
 use crate::areas::errors::ErrorSettings;
@@ -106,6 +106,8 @@ config! {
     outbound: OutboundSettings,
     /// Mail.
     smtp: SmtpSettings,
+    /// Alert rules.
+    alerting: EvaluationSettings,
     /// Notifications.
     notifications: NotificationSettings,
     /// Secrets at rest.

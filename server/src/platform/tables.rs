@@ -42,6 +42,8 @@ pub enum RecordTable {
     AlertLog = 50,
     /// Messages about alerts that are not delivered yet.
     AlertOutbox = 51,
+    /// How often each notification channel was used.
+    ChannelCounters = 52,
 }
 
 impl RecordTable {
@@ -70,6 +72,7 @@ impl RecordTable {
             Self::AlertGroups => "alert_groups",
             Self::AlertLog => "alert_log",
             Self::AlertOutbox => "alert_outbox",
+            Self::ChannelCounters => "channel_counters",
         }
     }
 }
@@ -98,6 +101,7 @@ mod tests {
             (RecordTable::AlertGroups, 49, "alert_groups"),
             (RecordTable::AlertLog, 50, "alert_log"),
             (RecordTable::AlertOutbox, 51, "alert_outbox"),
+            (RecordTable::ChannelCounters, 52, "channel_counters"),
         ];
         for (table, id, name) in golden {
             assert_eq!(table.table(), Table::new(id, name));

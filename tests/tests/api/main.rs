@@ -4,6 +4,7 @@
 //! `covers!`, and the contract test checks that every route is covered.
 
 mod admin;
+mod alerting_alerts;
 mod alerting_channels;
 mod alerting_policies;
 mod alerting_rules;

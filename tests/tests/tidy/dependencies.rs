@@ -178,6 +178,7 @@ const STORED_FORMS: &[&str] = &[
     "server/src/areas/dashboards/options.rs",
     "server/src/areas/saved_queries/query.rs",
     "server/src/areas/errors/ledger/load.rs",
+    "server/src/areas/alerting/delivery/queue.rs",
     "server/src/areas/jobs/background.rs",
 ];
 

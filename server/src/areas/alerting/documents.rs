@@ -6,10 +6,12 @@
 //! many does not visit all of them each time.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use parking_lot::MutexGuard;
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
+use serde_json::value::RawValue;
 use telltale_engine::{Collection, Engine, Expect, Receipt, Transaction, Versioned};
 
 use super::error::{AlertingError, Kind};
@@ -50,6 +52,14 @@ pub(super) fn get<D: AlertingDocument>(
     Ok(Versioned { value: D::from_stored(id.to_owned(), value), revision })
 }
 
+/// Returns whether there is a document of a resource, which may be unreadable.
+pub(super) fn contains<D: AlertingDocument>(
+    engine: &Engine,
+    id: &str,
+) -> Result<bool, AlertingError> {
+    Ok(engine.documents().get::<IgnoredAny>(D::COLLECTION, id)?.is_some())
+}
+
 /// Returns what `select` makes of the readable resources of a kind, newest first. One resource at a
 /// time is in memory.
 pub(super) fn select<D: AlertingDocument, S>(
@@ -65,6 +75,45 @@ pub(super) fn select<D: AlertingDocument, S>(
     // Ids sort by creation time.
     selected.reverse();
     Ok(selected)
+}
+
+/// Returns all readable resources of a kind, to be shared. Those that `known` returns, by id and
+/// revision, are not parsed again.
+pub(super) fn shared<D: AlertingDocument>(
+    engine: &Engine,
+    known: impl Fn(&str, u64) -> Option<Arc<D>>,
+) -> Result<Vec<Versioned<Arc<D>>>, AlertingError> {
+    let mut all = Vec::new();
+    let visit = |id: String, found: Versioned<Box<RawValue>>| {
+        let resource = known(&id, found.revision).or_else(|| parse(id, &found.value));
+        all.extend(resource.map(|value| Versioned { value, revision: found.revision }));
+    };
+    engine.documents().visit(D::COLLECTION, "", visit)?;
+    Ok(all)
+}
+
+/// Returns one resource, to be shared, if it is readable. It is not parsed again if it is `known`
+/// with its revision.
+pub(super) fn shared_one<D: AlertingDocument>(
+    engine: &Engine,
+    id: &str,
+    known: Option<(&Arc<D>, u64)>,
+) -> Result<Option<Versioned<Arc<D>>>, AlertingError> {
+    let found = engine.documents().get::<Box<RawValue>>(D::COLLECTION, id)?;
+    let Some(Versioned { value, revision }) = found else { return Ok(None) };
+    let known = known.filter(|(_, of_known)| *of_known == revision);
+    let value = known.map(|(known, _)| Arc::clone(known)).or_else(|| parse(id.to_owned(), &value));
+    Ok(value.map(|value| Versioned { value, revision }))
+}
+
+fn parse<D: AlertingDocument>(id: String, json: &RawValue) -> Option<Arc<D>> {
+    match serde_json::from_str::<D::Stored>(json.get()) {
+        Ok(stored) => Some(Arc::new(D::from_stored(id, stored))),
+        Err(error) => {
+            tracing::error!(id, %error, "a document of alerting cannot be read");
+            None
+        }
+    }
 }
 
 /// A change of any number of resources, applied as a whole or not at all.
@@ -99,7 +148,7 @@ impl<'a> Changes<'a> {
 
     /// Returns whether there is a document of a resource, which may be unreadable.
     pub(super) fn contains<D: AlertingDocument>(&self, id: &str) -> Result<bool, AlertingError> {
-        Ok(self.engine.documents().get::<IgnoredAny>(D::COLLECTION, id)?.is_some())
+        contains::<D>(self.engine, id)
     }
 
     /// Returns what `select` makes of the readable resources of a kind, newest first.

@@ -97,6 +97,16 @@ pub enum Rule {
     Field,
 }
 
+impl AlertingError {
+    /// Returns the error for background work.
+    pub(super) fn into_engine(self) -> Error {
+        match self {
+            Self::Engine(error) => error,
+            other => Error::Unavailable(other.to_string()),
+        }
+    }
+}
+
 impl Kind {
     fn resource(self) -> Resource {
         match self {

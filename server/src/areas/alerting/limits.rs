@@ -1,5 +1,7 @@
 //! The limits of the area, with units and reasons.
 
+use std::time::Duration;
+
 /// Alerts that one notification describes; the others are counted. Nobody reads more in a chat.
 pub(super) const NOTICE_ALERTS_MAX: usize = 10;
 
@@ -136,3 +138,29 @@ pub(super) const ALERTS_OPEN_MAX: usize = 20_000;
 
 /// Resolved alerts that are kept.
 pub(super) const ALERTS_RESOLVED_MAX: usize = 50_000;
+
+/// Open alerts of one rule: the others have space too, and nobody looks at so many.
+pub(super) const RULE_ALERTS_MAX: usize = 2_000;
+
+/// Groups of a rule for the absence of data that are remembered while they have none.
+pub(super) const RULE_GROUPS_KNOWN_MAX: usize = 10_000;
+
+/// Receivers that are remembered as slow: all channels, and as many people.
+pub(super) const SLOW_RECEIVERS_MAX: usize = 2 * CHANNELS_MAX;
+
+/// Receivers that messages are sent to at a time: together with the slow ones, fewer than the
+/// requests that the outbound client allows at a time.
+pub(super) const DELIVERIES_AT_ONCE: u32 = 32;
+
+/// The same, of receivers that failed or were slow.
+pub(super) const SLOW_DELIVERIES_AT_ONCE: u32 = 16;
+
+/// Seconds of a job that sends the messages of a receiver.
+pub(super) const DELIVERY_JOB_SECONDS: u32 = 300;
+
+/// After this, such a job begins no further attempt, which ends within its time.
+pub(super) const DELIVERY_JOB_TIME: Duration = Duration::from_secs(240);
+const _: () = assert!(
+    DELIVERY_JOB_TIME.as_millis() as u64 + DELIVERY_TIMEOUT_MS
+        < DELIVERY_JOB_SECONDS as u64 * 1_000
+);

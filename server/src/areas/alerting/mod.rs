@@ -11,13 +11,16 @@
 //! `notice` is the content of a message, whatever its channel.
 
 pub mod alertmanager;
-#[expect(dead_code, reason = "evaluation and the routes of rules and alerts use the rest")]
 mod alerts;
+mod background;
 pub mod channels;
+mod delivery;
 mod documents;
 mod error;
+mod evaluation;
 mod fields;
 mod ids;
+mod ledger;
 mod limits;
 pub mod notice;
 mod period;
@@ -30,8 +33,11 @@ mod state;
 mod windows;
 mod wire;
 
+pub use alerts::ALERT_ROUTES;
+pub(crate) use background::{add_work, evaluation_sweep, timer_sweeps};
 pub use channels::{CHANNEL_ROUTES, NotificationSettings, OptionalBaseUrl};
 pub use error::AlertingError;
+pub use evaluation::EvaluationSettings;
 pub use policies::POLICY_ROUTES;
 pub use rules::RULE_ROUTES;
 pub use schedules::SCHEDULE_ROUTES;

@@ -3,7 +3,9 @@
 use http::header::ETAG;
 use serde::Serialize;
 
-use crate::http::{ApiResult, Data, Page, Paging, Request, Response, Success, etag_of_response};
+use crate::http::{
+    ApiResult, Data, Meta, Page, Paging, Request, Response, Success, etag_of_response,
+};
 
 /// Responds with one resource. Its `ETag` contains the revision, which `If-Match` is compared with.
 pub(super) fn respond<T: Serialize>(
@@ -19,7 +21,11 @@ pub(super) fn respond<T: Serialize>(
 /// Responds with one page of a list.
 pub(super) fn respond_page<T: Serialize>(all: Vec<T>, paging: Paging) -> ApiResult<Response> {
     let meta = paging.meta(all.len());
-    let data = all.into_iter().skip(paging.offset).take(paging.limit).collect();
+    respond_part(all.into_iter().skip(paging.offset).take(paging.limit).collect(), meta)
+}
+
+/// Responds with one page of a list, of which only this page was read.
+pub(super) fn respond_part<T: Serialize>(data: Vec<T>, meta: Meta) -> ApiResult<Response> {
     let response = Response::ok(&Page { data, meta })?;
     // A list has no revision, so its ETag depends on the body only; 0 is never a revision.
     let etag = etag_of_response(0, response.body());

@@ -5,9 +5,16 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
+use telltale_engine::Engine;
 
-use super::channels::{BaseUrl, NotificationSettings, OptionalBaseUrl};
+use super::channels::{BaseUrl, ChannelCounters, NotificationSettings, OptionalBaseUrl};
+use super::delivery::SlowReceivers;
 use super::documents::DocumentCounts;
+use super::error::AlertingError;
+use super::evaluation::{EvaluationSettings, EvaluationStatus};
+use super::ledger::{AlertLedger, CurrentDirectory, Directory};
+use crate::app::App;
+use crate::platform::ids::Ids;
 use crate::platform::mail::{MailSetupError, Mailer, SmtpSettings};
 use crate::platform::outbound::{OutboundClient, OutboundPolicy, OutboundSettings};
 use crate::platform::sealing::{KeyFileError, Sealer, SecretKey, SecretSettings, key_file};
@@ -24,6 +31,12 @@ pub struct Alerting {
     mailer: Option<Mailer>,
     settings: NotificationSettings,
     public_url: OptionalBaseUrl,
+    counters: ChannelCounters,
+    ledger: AlertLedger,
+    directory: CurrentDirectory,
+    evaluation: EvaluationStatus,
+    slow_receivers: SlowReceivers,
+    rules: EvaluationSettings,
 }
 
 /// The key for secrets.
@@ -40,6 +53,8 @@ struct Secrets {
 /// The settings that alerting uses.
 #[derive(Clone, Copy, Debug)]
 pub struct AlertingSettings<'a> {
+    /// The evaluation of rules.
+    pub rules: &'a EvaluationSettings,
     /// Addresses that notifications are sent to.
     pub notifications: &'a NotificationSettings,
     /// The URL under which users reach the server.
@@ -61,17 +76,24 @@ pub enum AlertingSetupError {
     /// TLS cannot be set up.
     #[error("cannot set up TLS for outbound requests: {0}")]
     Tls(#[from] std::io::Error),
+    /// The alerts cannot be read.
+    #[error("cannot read the alerts: {0}")]
+    Alerts(#[from] telltale_engine::Error),
 }
 
 impl Alerting {
-    /// Sets up what sends notifications. `data` is the data directory.
-    pub fn new(settings: AlertingSettings<'_>, data: &Path) -> Result<Self, AlertingSetupError> {
+    /// Loads the alerts of `engine`, and sets up what sends notifications. Blocks.
+    pub fn open(
+        engine: &Engine,
+        ids: Arc<Ids>,
+        settings: AlertingSettings<'_>,
+    ) -> Result<Self, AlertingSetupError> {
         let given = settings.secrets.key.expose();
         Ok(Self {
             changes: Mutex::default(),
             generation: AtomicU64::new(0),
             secrets: Secrets {
-                data: data.to_owned(),
+                data: engine.directory().to_owned(),
                 given: (!given.is_empty()).then(|| given.to_owned()),
                 sealer: Mutex::default(),
             },
@@ -79,6 +101,12 @@ impl Alerting {
             mailer: Mailer::from_settings(settings.smtp)?,
             settings: settings.notifications.clone(),
             public_url: settings.public_url.clone(),
+            counters: ChannelCounters::open(engine.clone())?,
+            ledger: AlertLedger::open(engine.clone(), ids)?,
+            directory: CurrentDirectory::default(),
+            evaluation: EvaluationStatus::default(),
+            slow_receivers: SlowReceivers::default(),
+            rules: settings.rules.clone(),
         })
     }
 
@@ -117,6 +145,46 @@ impl Alerting {
     /// Returns the client of the mail server; `None` if there is none.
     pub(super) fn mailer(&self) -> Option<&Mailer> {
         self.mailer.as_ref()
+    }
+
+    /// Returns how often each channel was used.
+    pub(super) fn counters(&self) -> &ChannelCounters {
+        &self.counters
+    }
+
+    /// Returns the alerts.
+    pub(super) fn ledger(&self) -> &AlertLedger {
+        &self.ledger
+    }
+
+    /// Returns the configuration as alerts need it, with all changes before the call. Blocks.
+    pub(super) fn directory(&self, app: &App) -> Result<Arc<Directory>, AlertingError> {
+        self.directory.get(app)
+    }
+
+    /// Returns what became of the last evaluation of each rule.
+    pub(super) fn evaluation(&self) -> &EvaluationStatus {
+        &self.evaluation
+    }
+
+    /// Returns the receivers that failed or were slow the last time.
+    pub(super) fn slow_receivers(&self) -> &SlowReceivers {
+        &self.slow_receivers
+    }
+
+    /// Returns the settings of the evaluation of rules.
+    pub(super) fn rules(&self) -> &EvaluationSettings {
+        &self.rules
+    }
+
+    /// Returns roughly how much memory alerting takes, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        let parts = [
+            self.ledger.memory_bytes(),
+            self.directory.memory_bytes(),
+            self.evaluation.memory_bytes(),
+        ];
+        parts.into_iter().sum()
     }
 
     /// Returns the settings of notifications.

@@ -3,6 +3,9 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::notice::Severity;
+use crate::http::{ApiError, ApiResult};
+
 /// A deleted resource that others referred to.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "DeletedTarget")]
@@ -17,4 +20,14 @@ impl DeletedTargetView {
     pub(super) fn new(id: String, removed_from: Vec<String>) -> Self {
         Self { id, deleted: true, removed_from }
     }
+}
+
+/// Parses the parameter `severity` of a list.
+pub(super) fn severity_parameter(text: &str) -> ApiResult<Severity> {
+    Severity::parse(text).ok_or_else(|| ApiError::parameter("severity", one_severity()))
+}
+
+/// Returns what is expected of a severity.
+pub(super) fn one_severity() -> String {
+    format!("must be one of {}", Severity::ALL.map(Severity::as_str).join(", "))
 }

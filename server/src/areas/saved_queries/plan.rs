@@ -84,7 +84,42 @@ impl QueryPlan {
     }
 }
 
+impl QueryPlan {
+    /// Groups by these tags too. Returns the position of each among the grouping keys.
+    pub fn add_grouping(&mut self, tags: &[String]) -> Vec<usize> {
+        let positions = tags.iter().map(|tag| match self.source.tag_position(tag) {
+            Some(position) => position,
+            None => {
+                match &mut self.source {
+                    QuerySource::Metric { group_by, .. } => group_by.push(tag.clone()),
+                    QuerySource::Event { group_by, .. } => {
+                        group_by.push(EventGroupBy::Tag(tag.clone()));
+                    }
+                }
+                self.group_names.push(tag.clone());
+                self.group_names.len() - 1
+            }
+        });
+        positions.collect()
+    }
+
+    /// Returns whether the number is that of events.
+    pub fn counts_events(&self) -> bool {
+        self.measure == Measure::Event(EventAggregation::Count)
+    }
+}
+
 impl QuerySource {
+    /// Returns the position of a tag among the grouping keys.
+    pub fn tag_position(&self, tag: &str) -> Option<usize> {
+        match self {
+            Self::Metric { group_by, .. } => group_by.iter().position(|by| by == tag),
+            Self::Event { group_by, .. } => {
+                group_by.iter().position(|by| matches!(by, EventGroupBy::Tag(key) if key == tag))
+            }
+        }
+    }
+
     /// Parses the name of a measure.
     pub fn measure(&self, text: &str) -> Option<Measure> {
         match self {

@@ -1,551 +1,164 @@
-//! The ledger against a naive model over random histories, with a restart between any two steps,
-//! and single cases.
+//! Alerts through their routes.
 
-use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use http::Method;
+use serde_json::{Value, json};
 
-use proptest::prelude::*;
-use telltale_engine::{Clock, Engine, Maintenance, Options, TimestampMs};
+use crate::areas::alerting::background::pass_time;
+use crate::areas::alerting::evaluation::evaluate;
+use crate::areas::testing::TestServer;
 
-use super::change::Observation;
-use super::directory::{ChannelFacts, Directory};
-use super::ledger::{AlertLedger, Attempt, NextMessage};
-use super::model::{Alert, AlertStatus, DeliveryStatus, Destination, LogEntry};
-use crate::areas::alerting::error::AlertingError;
-use crate::areas::alerting::limits;
-use crate::areas::alerting::notice::NoticeKind;
-use crate::areas::alerting::policies::Policy;
-use crate::areas::alerting::policies::examples::policy;
-use crate::areas::alerting::rules::{Rule, examples};
-use crate::areas::alerting::windows::examples::window;
-use crate::platform::ids::Ids;
+const ALERTS: &str = "/api/v1/alerts";
 
-/// 2026-01-02T03:04:05.678Z.
-const START: TimestampMs = TimestampMs(1_767_323_045_678);
-const MINUTE_MS: i64 = 60_000;
-const DIRECT: &str = "chan_direct";
-
-/// A ledger in a temporary directory.
-struct Fixture {
-    _dir: tempfile::TempDir,
-    engine: Engine,
-    clock: Clock,
-    ledger: AlertLedger,
-    rule: Arc<Rule>,
-    directory: Directory,
-}
-
-impl Fixture {
-    fn new(hold: &str, policy: Policy) -> Self {
-        let dir = tempfile::tempdir().unwrap();
-        let clock = Clock::manual(START);
-        let options = Options {
-            clock: clock.clone(),
-            maintenance: Maintenance::Manual,
-            ..Options::default()
-        };
-        let engine = Engine::open(&dir.path().join("data"), options).unwrap();
-        let rule = Arc::new(examples::rule(hold, &[DIRECT], "esc_1"));
-        let mut directory = Directory::default();
-        let facts = ChannelFacts { is_enabled: true, is_paging: false };
-        directory.channels.insert(DIRECT.to_owned().into(), facts);
-        for step in policy.steps.as_slice() {
-            directory.channels.insert(step.channel_id.clone(), facts);
-        }
-        directory.policies.insert(policy.id.clone(), policy);
-        directory.rules.insert(rule.id.clone(), Arc::clone(&rule));
-        let ledger = open(&engine, &clock);
-        Self { _dir: dir, engine, clock, ledger, rule, directory }
+/// Opens a server with an alert of a rule; returns the paths of both.
+fn with_alert(rule: &Value) -> (TestServer, String, String) {
+    let server = TestServer::open();
+    let mut body = json!({
+        "name": "CPU high",
+        "query": {"metric": "cpu"},
+        "condition": {"op": "gt", "threshold": 90},
+        "severity": "critical",
+        "services": ["shop"],
+        "description": "See the manual.",
+    });
+    if let (Some(body), Some(rule)) = (body.as_object_mut(), rule.as_object()) {
+        body.extend(rule.clone());
     }
-
-    /// Forgets what is only in memory, as a crash does.
-    fn restart(&mut self) {
-        self.ledger = open(&self.engine, &self.clock);
-    }
-
-    fn go_to(&self, minute: i64) {
-        self.clock.set(TimestampMs(START.0 + minute * MINUTE_MS));
-    }
-
-    fn observe(&self, host: &str, is_met: bool) {
-        let observation = Observation {
-            labels: vec![("host".to_owned(), host.to_owned())],
-            is_met,
-            value: Some(if is_met { 97.0 } else { 12.0 }),
-            summary: None,
-        };
-        let now = self.clock.now();
-        let observe = |change: &mut super::change::Change<'_>| {
-            change.observe(&self.rule, observation);
-            Ok(())
-        };
-        self.ledger.change(&self.directory, now, observe).unwrap();
-    }
-
-    fn pass_time(&self) {
-        let now = self.clock.now();
-        let pass = |change: &mut super::change::Change<'_>| {
-            change.pass_time();
-            Ok(())
-        };
-        self.ledger.change(&self.directory, now, pass).unwrap();
-    }
-
-    fn acknowledge(&self, alert: &Alert) -> Result<(), AlertingError> {
-        let now = self.clock.now();
-        self.ledger.change(&self.directory, now, |change| change.acknowledge(alert.id, "anna"))
-    }
-
-    fn resolve(&self, alert: &Alert) -> Result<(), AlertingError> {
-        let now = self.clock.now();
-        self.ledger.change(&self.directory, now, |change| change.resolve(alert.id, "anna"))
-    }
-
-    fn alert_of(&self, host: &str) -> Option<Alert> {
-        self.ledger.open_alerts().into_iter().find(|alert| alert.labels[0].1 == host)
-    }
-
-    /// Delivers all messages, and returns what they say.
-    fn deliver(&self) -> Vec<Sent> {
-        let now = self.clock.now();
-        let mut sent = Vec::new();
-        for (destination, ..) in self.ledger.due_destinations(now) {
-            assert!(self.ledger.begin_delivery(&destination));
-            while let NextMessage::Due(message) = self.ledger.next_message(&destination, now) {
-                for alert in &message.described {
-                    sent.push(Sent {
-                        host: alert.labels[0].1.clone(),
-                        destination: destination.text(),
-                        kind: message.kind,
-                        cycle: message.cycle,
-                    });
-                }
-                let attempt = Attempt::Delivered;
-                self.ledger.record_attempt(&destination, message.seq, attempt, now).unwrap();
-            }
-            self.ledger.end_delivery(&destination);
-        }
-        sent.sort();
-        sent
-    }
-}
-
-fn open(engine: &Engine, clock: &Clock) -> AlertLedger {
-    AlertLedger::open(engine.clone(), Arc::new(Ids::new(clock.clone()).unwrap())).unwrap()
-}
-
-/// One alert in one message.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Sent {
-    host: String,
-    destination: String,
-    kind: NoticeKind,
-    cycle: u32,
-}
-
-fn sent(host: &str, destination: &str, kind: NoticeKind, cycle: u32) -> Sent {
-    Sent { host: host.to_owned(), destination: destination.to_owned(), kind, cycle }
-}
-
-/// What may happen in a minute.
-#[derive(Clone, Copy, Debug)]
-enum Event {
-    Condition {
-        host: usize,
-        is_met: bool,
-    },
-    Acknowledge {
-        host: usize,
-    },
-    Resolve {
-        host: usize,
-    },
-    Window {
-        is_active: bool,
-    },
-    Restart,
-    /// The server does not run for these minutes.
-    Down {
-        minutes: i64,
-    },
-}
-
-const HOSTS: [&str; 2] = ["a", "b"];
-
-/// What a host is expected to be in.
-#[derive(Clone, Debug, Default)]
-struct Model {
-    is_met: bool,
-    is_open: bool,
-    is_held: bool,
-    is_acknowledged: bool,
-    is_muted: bool,
-    cycle: u32,
-    cycle_start: i64,
-    /// Steps that were due, by cycle and delay; `None` is the start of a cycle.
-    done: BTreeSet<(u32, Option<i64>)>,
-    told: BTreeSet<String>,
-    turns: Vec<i64>,
-}
-
-impl Model {
-    fn may_turn(&self, minute: i64) -> bool {
-        // Flapping has tests of its own.
-        self.turns.iter().filter(|turn| minute - **turn < 60).count() < 6
-    }
-
-    fn observe(&mut self, host: &str, is_met: bool, minute: i64, expected: &mut Vec<Sent>) {
-        self.is_met = is_met;
-        if !is_met {
-            self.is_held = false;
-            if self.is_open {
-                self.turns.push(minute);
-                self.end(host, expected);
-            }
-        } else if !self.is_open && !self.is_held {
-            self.turns.push(minute);
-            let turns = std::mem::take(&mut self.turns);
-            *self = Self { is_met, is_open: true, cycle_start: minute, turns, ..Self::default() };
-        }
-    }
-
-    fn end(&mut self, host: &str, expected: &mut Vec<Sent>) {
-        for destination in &self.told {
-            expected.push(sent(host, destination, NoticeKind::Resolved, self.cycle));
-        }
-        self.is_open = false;
-    }
-
-    fn pass_time(
-        &mut self,
-        host: &str,
-        is_window: bool,
-        policy: &Policy,
-        minute: i64,
-        expected: &mut Vec<Sent>,
-    ) {
-        if !self.is_open {
-            return;
-        }
-        if self.is_muted && !is_window {
-            (self.cycle, self.cycle_start) = (0, minute);
-            self.done.clear();
-        }
-        self.is_muted = is_window;
-        if is_window || self.is_acknowledged {
-            return;
-        }
-        let delays: BTreeSet<i64> =
-            policy.steps.as_slice().iter().map(|step| i64::from(step.delay_minutes)).collect();
-        loop {
-            if self.done.insert((self.cycle, None)) && self.cycle == 0 {
-                self.tell(host, DIRECT.to_owned(), expected);
-            }
-            for delay in &delays {
-                let is_due = self.cycle_start + delay <= minute;
-                if is_due && self.done.insert((self.cycle, Some(*delay))) {
-                    self.tell(host, format!("chan_{delay}"), expected);
-                }
-            }
-            let Some(last) = delays.last() else { return };
-            let repeat = policy.repeat;
-            let next = self.cycle_start + last + i64::from(repeat.after_minutes.unwrap_or(0));
-            let is_over = self.done.contains(&(self.cycle, Some(*last)));
-            let max = repeat.max.unwrap_or(0);
-            if !is_over || !repeat.enabled || self.cycle >= max || next > minute {
-                return;
-            }
-            self.cycle += 1;
-            self.cycle_start = if minute - next > 1 { minute } else { next };
-        }
-    }
-
-    fn tell(&mut self, host: &str, destination: String, expected: &mut Vec<Sent>) {
-        expected.push(sent(host, &destination, NoticeKind::Firing, self.cycle));
-        self.told.insert(destination);
-    }
-}
-
-fn any_event() -> impl Strategy<Value = Event> {
-    let host = 0..HOSTS.len();
-    prop_oneof![
-        6 => (host.clone(), any::<bool>())
-            .prop_map(|(host, is_met)| Event::Condition { host, is_met }),
-        1 => host.clone().prop_map(|host| Event::Acknowledge { host }),
-        1 => host.prop_map(|host| Event::Resolve { host }),
-        2 => any::<bool>().prop_map(|is_active| Event::Window { is_active }),
-        3 => Just(Event::Restart),
-        1 => (1_i64..200).prop_map(|minutes| Event::Down { minutes }),
-    ]
-}
-
-/// Events, each after some minutes.
-fn any_history() -> impl Strategy<Value = Vec<(i64, Event)>> {
-    prop::collection::vec((0_i64..20, any_event()), 1..30)
-}
-
-fn any_policy() -> impl Strategy<Value = Policy> {
-    let delays = prop::collection::btree_set(0_u32..15, 0..4);
-    let repeat = prop::option::of((1_u32..15, 0_u32..4));
-    (delays, repeat)
-        .prop_map(|(delays, repeat)| policy(&delays.into_iter().collect::<Vec<_>>(), repeat))
-}
-
-fn check(policy: &Policy, history: &[(i64, Event)]) {
-    let mut fixture = Fixture::new("0m", policy.clone());
-    let mut models = [(); HOSTS.len()].map(|()| Model::default());
-    let mut minute = 0;
-    let mut is_window = false;
-    for (pause, event) in history {
-        for _ in 0..*pause {
-            step(&fixture, policy, &mut models, minute, is_window, None);
-            minute += 1;
-        }
-        match event {
-            Event::Restart => fixture.restart(),
-            Event::Down { minutes } => {
-                fixture.restart();
-                minute += minutes;
-            }
-            Event::Window { is_active } => {
-                is_window = *is_active;
-                let end = if is_window { TimestampMs(i64::MAX) } else { START };
-                fixture.directory.windows = vec![window(TimestampMs(0), end)];
-            }
-            _ => {}
-        }
-        step(&fixture, policy, &mut models, minute, is_window, Some(*event));
-        minute += 1;
-    }
-}
-
-/// One minute: an event, the time, and what is sent.
-fn step(
-    fixture: &Fixture,
-    policy: &Policy,
-    models: &mut [Model; HOSTS.len()],
-    minute: i64,
-    is_window: bool,
-    event: Option<Event>,
-) {
-    fixture.go_to(minute);
-    let mut expected = Vec::new();
-    match event {
-        Some(Event::Condition { host, is_met }) if models[host].may_turn(minute) => {
-            fixture.observe(HOSTS[host], is_met);
-            models[host].observe(HOSTS[host], is_met, minute, &mut expected);
-        }
-        Some(Event::Acknowledge { host }) => acknowledge(fixture, host, models, &mut expected),
-        Some(Event::Resolve { host }) if models[host].may_turn(minute) => {
-            if let Some(alert) = fixture.alert_of(HOSTS[host]) {
-                fixture.resolve(&alert).unwrap();
-                let model = &mut models[host];
-                model.end(HOSTS[host], &mut expected);
-                model.is_held = model.is_met;
-                assert!(fixture.resolve(&alert).is_err(), "an alert ends once");
-            }
-        }
-        _ => {}
-    }
-    fixture.pass_time();
-    for (host, model) in HOSTS.iter().zip(models.iter_mut()) {
-        model.pass_time(host, is_window, policy, minute, &mut expected);
-        let alert = fixture.alert_of(host);
-        assert_eq!(alert.is_some(), model.is_open, "{host} in minute {minute}");
-        if let Some(alert) = alert {
-            assert_eq!(alert.muted_by.is_some(), is_window, "{host} in minute {minute}");
-            let is_acknowledged = alert.status() == AlertStatus::Acknowledged;
-            assert_eq!(is_acknowledged, model.is_acknowledged, "{host} in minute {minute}");
-        }
-    }
-    expected.sort();
-    assert_eq!(fixture.deliver(), expected, "minute {minute} of {policy:?}");
-}
-
-fn acknowledge(
-    fixture: &Fixture,
-    host: usize,
-    models: &mut [Model; HOSTS.len()],
-    expected: &mut Vec<Sent>,
-) {
-    let Some(alert) = fixture.alert_of(HOSTS[host]) else { return };
-    fixture.acknowledge(&alert).unwrap();
-    let model = &mut models[host];
-    if !std::mem::replace(&mut model.is_acknowledged, true) && !model.is_muted {
-        for destination in &model.told {
-            expected.push(sent(HOSTS[host], destination, NoticeKind::Acknowledged, model.cycle));
-        }
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
-
-    /// Each due step is sent exactly once per alert, step and cycle, whatever happens between.
-    #[test]
-    fn each_step_is_sent_once(policy in any_policy(), history in any_history()) {
-        check(&policy, &history);
-    }
+    let rule = server.post("/api/v1/alert_rules", &body).data(201);
+    server.post("/api/v1/metrics", &json!({"name": "cpu", "type": "gauge", "value": 97})).data(201);
+    evaluate(server.app()).unwrap();
+    let listed = server.get(ALERTS).data(200);
+    let path = |folder: &str, id: &Value| format!("{folder}/{}", id.as_str().unwrap());
+    let (alert, rule) = (path(ALERTS, &listed[0]["id"]), path("/api/v1/alert_rules", &rule["id"]));
+    (server, alert, rule)
 }
 
 #[test]
-fn many_alerts_of_one_rule_share_a_message_and_paging_gets_each() {
-    let mut fixture = Fixture::new("0m", policy(&[0], None));
-    let paging = ChannelFacts { is_enabled: true, is_paging: true };
-    fixture.directory.channels.insert("chan_0".to_owned().into(), paging);
-    let now = fixture.clock.now();
-    let storm = |change: &mut super::change::Change<'_>| {
-        for host in 0..25 {
-            let labels = vec![("host".to_owned(), format!("h{host}"))];
-            let value = Some(97.0);
-            change
-                .observe(&fixture.rule, Observation { labels, is_met: true, value, summary: None });
-        }
-        Ok(())
-    };
-    fixture.ledger.change(&fixture.directory, now, storm).unwrap();
-    let sizes = |destination: &str| {
-        let destination = Destination::parse(destination);
-        let mut sizes = Vec::new();
-        while let NextMessage::Due(message) = fixture.ledger.next_message(&destination, now) {
-            sizes.push((message.described.len(), message.alerts.len()));
-            let attempt = Attempt::Delivered;
-            fixture.ledger.record_attempt(&destination, message.seq, attempt, now).unwrap();
-        }
-        sizes
-    };
-    assert_eq!(sizes(DIRECT), [(10, 25)]);
-    assert_eq!(sizes("chan_0"), [(10, 10), (10, 10), (5, 5)]);
-}
-
-#[test]
-fn what_ends_before_it_was_sent_is_not_sent() {
-    let fixture = Fixture::new("0m", policy(&[], None));
-    fixture.observe("a", true);
-    let alert = fixture.alert_of("a").unwrap();
-    fixture.observe("a", false);
-    assert_eq!(fixture.deliver(), []);
-    let log = fixture.ledger.log(alert.id).unwrap();
-    let statuses: Vec<DeliveryStatus> = log
-        .iter()
-        .filter_map(|entry| match entry {
-            LogEntry::Notification(entry) => Some(entry.status),
-            LogEntry::Event(_) => None,
-        })
-        .collect();
-    assert_eq!(statuses, [DeliveryStatus::Superseded]);
-}
-
-#[test]
-fn an_attempt_that_failed_keeps_the_order_and_the_end() {
-    let mut fixture = Fixture::new("0m", policy(&[], None));
-    let destination = Destination::parse(DIRECT);
-    fixture.observe("a", true);
-    let now = fixture.clock.now();
-    let NextMessage::Due(first) = fixture.ledger.next_message(&destination, now) else { panic!() };
-    let failed = Attempt::Failed { reason: "503".to_owned(), retry_after_ms: None };
-    fixture.ledger.record_attempt(&destination, first.seq, failed, now).unwrap();
-    fixture.observe("a", false);
-    fixture.restart();
-    let later = NextMessage::Later(TimestampMs(now.0 + 5_000));
-    assert_eq!(fixture.ledger.next_message(&destination, now), later);
-    fixture.go_to(1);
-    let kinds: Vec<NoticeKind> = fixture.deliver().into_iter().map(|sent| sent.kind).collect();
-    assert_eq!(kinds, [NoticeKind::Firing, NoticeKind::Resolved]);
-}
-
-#[test]
-fn a_flapping_alert_is_notified_once_and_when_it_settles() {
-    let fixture = Fixture::new("0m", policy(&[5], Some((5, 3))));
-    let mut kinds = BTreeMap::new();
-    for minute in 0..120 {
-        fixture.go_to(minute);
-        fixture.observe("a", minute < 30 && minute % 2 == 0);
-        fixture.pass_time();
-        for sent in fixture.deliver() {
-            *kinds.entry(sent.kind).or_insert(0) += 1;
-        }
-    }
+fn an_alert_says_what_is_wrong_since_when_and_what_happened() {
+    let (server, path, _) = with_alert(&json!({}));
+    let alert = server.get(&path).data(200);
     let expected = [
-        (NoticeKind::Firing, 3),
-        (NoticeKind::Resolved, 3),
-        (NoticeKind::Flapping, 1),
-        (NoticeKind::Settled, 1),
+        ("status", json!("firing")),
+        ("rule_name", json!("CPU high")),
+        ("severity", json!("critical")),
+        ("condition_text", json!("cpu > 90 over 5m")),
+        ("labels", json!({})),
+        ("summary", json!("See the manual.")),
+        ("value", json!(97)),
+        ("threshold", json!(90)),
+        ("services", json!(["shop"])),
+        ("since", json!("2026-01-02T03:04:05.678Z")),
+        ("muted", json!(false)),
+        ("flapping", json!(false)),
+        ("notifications", json!([])),
     ];
-    assert_eq!(kinds, BTreeMap::from(expected));
-    assert_eq!(fixture.alert_of("a"), None);
-}
-
-#[test]
-fn an_alert_whose_group_is_unreadable_still_ends() {
-    let mut fixture = Fixture::new("0m", policy(&[], None));
-    fixture.observe("a", true);
-    fixture.deliver();
-    let mut batch = telltale_engine::RecordBatch::new();
-    let table = crate::platform::tables::RecordTable::AlertGroups.table();
-    batch.delete_range(table, &telltale_engine::KeyRange::all());
-    fixture.engine.records().write(batch).unwrap();
-    fixture.restart();
-    fixture.observe("a", true);
-    assert_eq!(fixture.ledger.open_alerts().len(), 1);
-    fixture.observe("a", false);
-    let kinds: Vec<NoticeKind> = fixture.deliver().into_iter().map(|sent| sent.kind).collect();
-    assert_eq!(kinds, [NoticeKind::Resolved]);
-}
-
-#[test]
-fn too_many_messages_drop_the_oldest() {
-    let fixture = Fixture::new("0m", policy(&[], None));
-    let most = limits::OUTBOX_MESSAGES_MAX;
-    let destination = Destination::parse(DIRECT);
-    for host in 0..=most {
-        fixture.observe(&format!("h{host}"), true);
+    for (field, value) in expected {
+        assert_eq!(alert[field], value, "{field}");
     }
-    let now = fixture.clock.now();
-    let NextMessage::Due(head) = fixture.ledger.next_message(&destination, now) else { panic!() };
-    assert_eq!(head.described[0].labels[0].1, "h1");
-    assert_eq!(fixture.deliver().len(), most);
+    assert_eq!(alert["history"][0]["event"], "fired");
+    server.pass(1_000);
+    let acknowledged = server.post(&format!("{path}/acknowledge"), &Value::Null).data(200);
+    assert_eq!(acknowledged["status"], "acknowledged");
+    assert_eq!(acknowledged["acknowledged_at"], "2026-01-02T03:04:06.678Z");
+    server.pass(1_000);
+    let again = server.post(&format!("{path}/acknowledge"), &Value::Null).data(200);
+    assert_eq!(again, acknowledged, "nothing changes");
+    let resolved = server.post(&format!("{path}/resolve"), &Value::Null).data(200);
+    assert_eq!(
+        (&resolved["status"], &resolved["resolved_at"]),
+        (&json!("resolved"), &json!("2026-01-02T03:04:07.678Z"))
+    );
+    for change in ["acknowledge", "resolve"] {
+        server.post(&format!("{path}/{change}"), &Value::Null).refused(409, "invalid_state", "");
+    }
+    let detail = server.get(&path).data(200);
+    let events: Vec<&Value> =
+        detail["history"].as_array().unwrap().iter().map(|event| &event["event"]).collect();
+    assert_eq!(events, ["fired", "acknowledged", "resolved"]);
+    // Its condition is still met, and it stays resolved.
+    evaluate(server.app()).unwrap();
+    assert_eq!(server.get(&format!("{ALERTS}?status=firing")).data(200), json!([]));
+    server.get("/api/v1/alerts/alert_01M89EW6VA8BD28E7NMXRPV454").refused(
+        404,
+        "alert_not_found",
+        "",
+    );
 }
 
 #[test]
-fn a_change_of_the_clock_moves_the_timers() {
-    let fixture = Fixture::new("0m", policy(&[10], None));
-    fixture.observe("a", true);
-    assert_eq!(fixture.deliver().len(), 1);
-    let hour = 60 * MINUTE_MS;
-    fixture.clock.jump(TimestampMs(START.0 + hour));
-    let shift = |change: &mut super::change::Change<'_>| {
-        change.shift(hour);
-        Ok(())
+fn alerts_are_listed_by_status_severity_and_rule_page_by_page() {
+    let (server, _, rule) = with_alert(&json!({"group_by": "tags.host"}));
+    for host in ["a", "b", "c"] {
+        let body = json!({"name": "cpu", "type": "gauge", "value": 97, "tags": {"host": host}});
+        server.post("/api/v1/metrics", &body).data(201);
+        server.pass(1);
+        evaluate(server.app()).unwrap();
+    }
+    let list = |query: &str| {
+        let listed = server.get(&format!("{ALERTS}?{query}")).body;
+        let hosts = listed["data"].as_array().unwrap().iter();
+        let hosts: Vec<&str> =
+            hosts.map(|alert| alert["labels"]["host"].as_str().unwrap()).collect();
+        (hosts.join(" "), listed["meta"]["total"].as_u64().unwrap())
     };
-    fixture.ledger.change(&fixture.directory, fixture.clock.now(), shift).unwrap();
-    for (minute, expected) in [(69, 0), (70, 1)] {
-        fixture.go_to(minute);
-        fixture.pass_time();
-        assert_eq!(fixture.deliver().len(), expected, "in minute {minute}");
+    assert_eq!(list(""), ("c b a ".to_owned(), 4));
+    let second = server.get(&format!("{ALERTS}?limit=1&offset=1")).data(200);
+    let path = format!("{ALERTS}/{}", second[0]["id"].as_str().unwrap());
+    server.post(&format!("{path}/resolve"), &Value::Null).data(200);
+    let third = server.get(&format!("{ALERTS}?limit=1&offset=2")).data(200);
+    let path = format!("{ALERTS}/{}", third[0]["id"].as_str().unwrap());
+    server.post(&format!("{path}/acknowledge"), &Value::Null).data(200);
+    let id = rule.rsplit('/').next().unwrap();
+    for (query, hosts, total) in [
+        ("status=firing".to_owned(), "c ", 2),
+        ("status=acknowledged".to_owned(), "a", 1),
+        ("status=resolved".to_owned(), "b", 1),
+        ("severity=critical&limit=2&offset=1".to_owned(), "b a", 4),
+        ("severity=info".to_owned(), "", 0),
+        (format!("rule_id={id}&status=firing&limit=1"), "c", 2),
+        ("rule_id=rule_1".to_owned(), "", 0),
+        ("offset=9".to_owned(), "", 4),
+    ] {
+        assert_eq!(list(&query), (hosts.to_owned(), total), "{query}");
+    }
+    server.get(&format!("{ALERTS}?status=open")).refused(400, "invalid_parameter", "status");
+    server.get(&format!("{ALERTS}?severity=high")).refused(400, "invalid_parameter", "severity");
+}
+
+#[test]
+fn the_alerts_of_a_rule_end_with_it() {
+    for end in ["disabled", "deleted"] {
+        let (server, path, rule) = with_alert(&json!({}));
+        let now = server.app().now();
+        pass_time(server.app(), None, now).unwrap();
+        assert_eq!(server.get(&path).data(200)["status"], "firing");
+        if end == "deleted" {
+            server.delete(&rule).data(200);
+        } else {
+            let change = json!({"enabled": false}).to_string();
+            server.call(Method::PATCH, &rule, &[], &change).data(200);
+        }
+        pass_time(server.app(), None, now).unwrap();
+        let alert = server.get(&path).data(200);
+        assert_eq!((&alert["status"], &alert["resolved_by"]), (&json!("resolved"), &Value::Null));
+        assert_eq!(alert["rule_name"], "CPU high", "{end}");
     }
 }
 
 #[test]
-fn alerts_are_kept_from_their_end_on() {
-    let mut fixture = Fixture::new("0m", policy(&[], None));
-    let mut ids = Vec::new();
-    for (host, start, end) in [("a", 0, 100), ("b", 10, 20), ("c", 30, 101)] {
-        fixture.go_to(start);
-        fixture.observe(host, true);
-        ids.push((fixture.alert_of(host).unwrap().id, host, end));
-    }
-    for end in [20, 100, 101] {
-        fixture.go_to(end);
-        for (_, host, _) in ids.iter().filter(|(.., ends)| *ends == end) {
-            fixture.observe(host, false);
-        }
-    }
-    fixture.restart();
-    let keep_from = TimestampMs(START.0 + 100 * MINUTE_MS);
-    assert_eq!(fixture.ledger.trim(keep_from).unwrap(), 1);
-    for (id, host, _) in ids {
-        let is_kept = !fixture.ledger.log(id).unwrap().is_empty();
-        assert_eq!(is_kept, host != "b", "{host}");
-    }
+fn an_alert_in_a_maintenance_window_is_muted_until_its_end() {
+    let (server, path, _) = with_alert(&json!({}));
+    let window = json!({
+        "name": "Update",
+        "starts_at": "2026-01-02T03:04:00Z",
+        "ends_at": "2026-01-02T03:05:00Z",
+    });
+    let window = server.post("/api/v1/maintenance_windows", &window).data(201);
+    pass_time(server.app(), None, server.app().now()).unwrap();
+    let alert = server.get(&path).data(200);
+    assert_eq!((&alert["muted"], &alert["muted_by"]), (&json!(true), &window["id"]));
+    server.pass(60_000);
+    pass_time(server.app(), None, server.app().now()).unwrap();
+    let alert = server.get(&path).data(200);
+    assert_eq!((&alert["muted"], &alert["muted_by"]), (&json!(false), &Value::Null));
+    assert_eq!(alert["escalation"]["started_at"], "2026-01-02T03:05:05.678Z");
 }

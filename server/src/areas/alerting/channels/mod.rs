@@ -7,6 +7,7 @@
 //! mail server of the operator (`deliver`).
 
 mod config;
+mod counters;
 mod deliver;
 mod formats;
 mod model;
@@ -22,10 +23,14 @@ pub use config::{
     BaseUrl, ChannelConfig, ChannelType, ChatConfig, ConfigFields, ConfigPatch, ConfigRule,
     EmailConfig, InvalidConfig, PagingAConfig, PagingBConfig, UserHeader, WebhookConfig,
 };
+pub(super) use counters::ChannelCounters;
 pub use formats::{
     OutboundParts, email, paging_a, paging_b, team_chat_a, team_chat_b, team_chat_c, webhook,
 };
-pub(super) use ops::{ChannelNames, exists, names};
+pub(super) use model::ChannelFacts;
+pub(super) use ops::{
+    ChannelNames, count_attempt, exists, facts, names, ready, send, send_to_person,
+};
 pub use outcome::{Outcome, judge};
 pub use routes::CHANNEL_ROUTES;
 pub use settings::{NotificationSettings, OptionalBaseUrl};

@@ -1,8 +1,6 @@
 //! Notification channels.
 
 use telltale_engine::TimestampMs;
-/// A document with its revision.
-pub(super) use telltale_engine::Versioned;
 
 use super::config::{ChannelType, ConfigFields, ConfigPatch};
 use crate::areas::alerting::ids::ChannelId;
@@ -19,6 +17,14 @@ pub(super) struct Channel {
     pub(super) is_verified: bool,
     pub(super) last_tested_at: Option<TimestampMs>,
     pub(super) created_at: TimestampMs,
+}
+
+/// What alerts need to know of a channel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::areas::alerting) struct ChannelFacts {
+    pub(in crate::areas::alerting) is_enabled: bool,
+    /// Whether it takes one event for each alert.
+    pub(in crate::areas::alerting) is_paging: bool,
 }
 
 /// A sealed configuration, as text.

@@ -4,9 +4,10 @@ use std::collections::HashMap;
 
 use telltale_engine::{Receipt, TimestampMs, Versioned};
 
-use super::config::ChannelConfig;
+use super::config::{ChannelConfig, EmailConfig};
+use super::counters::ChannelUse;
 use super::deliver::{check_addresses, deliver};
-use super::model::{Channel, ChannelChange, ChannelDraft, SealedConfig};
+use super::model::{Channel, ChannelChange, ChannelDraft, ChannelFacts, SealedConfig};
 use super::outcome::Outcome;
 use super::signature::SigningSecret;
 use super::store;
@@ -22,9 +23,10 @@ use crate::platform::random;
 pub(in crate::areas::alerting) type ChannelNames = HashMap<ChannelId, String>;
 
 /// A channel with its configuration, opened.
-pub(super) struct OpenChannel {
+pub(in crate::areas::alerting) struct OpenChannel {
     pub(super) channel: Channel,
     pub(super) config: ChannelConfig,
+    pub(super) used: ChannelUse,
     pub(super) revision: u64,
     /// Whether the server has just made the signing secret, so that it is shown this once.
     pub(super) has_new_secret: bool,
@@ -36,6 +38,17 @@ pub(in crate::areas::alerting) fn names(app: &App) -> Result<ChannelNames, Alert
     Ok(documents::select(app.engine(), name)?.into_iter().collect())
 }
 
+/// Returns what alerts need to know of all channels.
+pub(in crate::areas::alerting) fn facts(
+    app: &App,
+) -> Result<HashMap<ChannelId, ChannelFacts>, AlertingError> {
+    let facts = |Versioned { value: channel, .. }: Versioned<Channel>| {
+        let is_paging = channel.channel_type.is_paging();
+        Some((channel.id, ChannelFacts { is_enabled: channel.enabled, is_paging }))
+    };
+    Ok(documents::select(app.engine(), facts)?.into_iter().collect())
+}
+
 /// Returns whether there is a channel with this id.
 pub(in crate::areas::alerting) fn exists(
     changes: &Changes<'_>,
@@ -44,12 +57,16 @@ pub(in crate::areas::alerting) fn exists(
     changes.contains::<Channel>(id.as_str())
 }
 
-/// Returns what `select` makes of the channels, newest first.
+/// Returns what `select` makes of the channels and their use, newest first.
 pub(super) fn list<S>(
     app: &App,
-    select: impl FnMut(Versioned<Channel>) -> Option<S>,
+    mut select: impl FnMut(&Channel, ChannelUse) -> Option<S>,
 ) -> Result<Vec<S>, AlertingError> {
-    documents::select(app.engine(), select)
+    let counters = app.alerting().counters();
+    documents::select(app.engine(), |found: Versioned<Channel>| {
+        let used = counters.of(&found.value.id);
+        select(&found.value, used)
+    })
 }
 
 /// Returns one channel.
@@ -93,7 +110,7 @@ fn build(
     };
     let has_new_secret = signing_secret(&config) == Some(&fresh);
     // Known after the commit.
-    Ok(OpenChannel { channel, config, revision: 0, has_new_secret })
+    Ok(OpenChannel { channel, config, used: ChannelUse::default(), revision: 0, has_new_secret })
 }
 
 /// Changes a channel. `fits` returns whether a revision satisfies the caller's `If-Match`.
@@ -105,7 +122,7 @@ pub(super) fn update(
 ) -> Result<OpenChannel, AlertingError> {
     let fresh = fresh_secret()?;
     let mut changes = Changes::begin(app);
-    let OpenChannel { mut channel, mut config, revision, .. } =
+    let OpenChannel { mut channel, mut config, used, revision, .. } =
         open(app, changes.get(id.as_str(), fits)?)?;
     if let Some(patch) = change.config {
         let merged = config.merged(patch, &fresh)?;
@@ -125,7 +142,7 @@ pub(super) fn update(
     changes.replace(&channel, revision)?;
     let revision = changes.commit(None)?;
     let has_new_secret = signing_secret(&config) == Some(&fresh);
-    Ok(OpenChannel { channel, config, revision, has_new_secret })
+    Ok(OpenChannel { channel, config, used, revision, has_new_secret })
 }
 
 /// Deletes a channel, its steps in all policies, and the references of rules. Returns the ids of
@@ -140,6 +157,7 @@ pub(super) fn delete(
     changes.delete::<Channel>(id.as_str(), found.revision);
     let removed_from = references::remove_channel(&mut changes, id)?;
     changes.commit(None)?;
+    app.alerting().counters().remove(id)?;
     Ok(removed_from)
 }
 
@@ -169,6 +187,82 @@ pub(super) fn record_test(
     changes.commit(None).map(drop)
 }
 
+/// Returns a channel to send a message to, or why none can be sent.
+pub(in crate::areas::alerting) fn ready(
+    app: &App,
+    id: &ChannelId,
+) -> Result<Result<OpenChannel, &'static str>, AlertingError> {
+    match get(app, id) {
+        Ok(found) if found.channel.enabled => Ok(Ok(found)),
+        Ok(_) => Ok(Err("the channel is disabled")),
+        Err(AlertingError::NotFound(..)) => Ok(Err("the channel does not exist")),
+        Err(error) => Err(error),
+    }
+}
+
+/// Sends a message about alerts to a channel, once.
+pub(in crate::areas::alerting) async fn send(
+    app: &App,
+    channel: &OpenChannel,
+    message_id: &str,
+    notice: &Notice,
+) -> Outcome {
+    deliver(app.alerting(), &channel.config, message_id, notice, app.now()).await
+}
+
+/// Sends a message about alerts to a person, once.
+pub(in crate::areas::alerting) async fn send_to_person(
+    app: &App,
+    address: &str,
+    message_id: &str,
+    notice: &Notice,
+) -> Outcome {
+    match address.parse() {
+        Ok(address) => {
+            let config = ChannelConfig::Email(EmailConfig { recipients: vec![address] });
+            deliver(app.alerting(), &config, message_id, notice, app.now()).await
+        }
+        Err(_) => {
+            let reason = "the address is not a valid one".to_owned();
+            Outcome::Failed { reason, disables: false }
+        }
+    }
+}
+
+/// Counts an attempt to send a message. A channel whose receiver is gone is disabled.
+pub(in crate::areas::alerting) fn count_attempt(
+    app: &App,
+    used: &OpenChannel,
+    outcome: &Outcome,
+) -> Result<(), AlertingError> {
+    let is_delivered = *outcome == Outcome::Delivered;
+    let id = &used.channel.id;
+    app.alerting().counters().count(id, is_delivered, app.now())?;
+    match outcome {
+        Outcome::Failed { reason, disables: true } => disable(app, &used.channel, reason),
+        _ => Ok(()),
+    }
+}
+
+/// Disables a channel, unless its configuration was changed since it was `used`.
+fn disable(app: &App, used: &Channel, reason: &str) -> Result<(), AlertingError> {
+    let id = used.id.as_str();
+    let mut changes = Changes::begin(app);
+    let found = changes.get::<Channel>(id, |_| true);
+    let Versioned { value: mut channel, revision } = match found {
+        Err(AlertingError::NotFound(..)) => return Ok(()),
+        found => found?,
+    };
+    if channel.config != used.config {
+        return Ok(());
+    }
+    tracing::warn!(channel = id, reason, "a channel was disabled: its receiver is gone");
+    channel.enabled = false;
+    channel.is_verified = false;
+    changes.replace(&channel, revision)?;
+    changes.commit(None).map(drop)
+}
+
 fn open(app: &App, found: Versioned<Channel>) -> Result<OpenChannel, AlertingError> {
     let Versioned { value: channel, revision } = found;
     let sealed = channel.config.0.parse()?;
@@ -176,7 +270,8 @@ fn open(app: &App, found: Versioned<Channel>) -> Result<OpenChannel, AlertingErr
         app.alerting().sealer()?.open(&sealed, &store::seal_context(channel.id.as_str()))?;
     let config = store::from_plain(channel.channel_type, &plain)
         .ok_or_else(|| AlertingError::Config(channel.id.as_str().to_owned()))?;
-    Ok(OpenChannel { channel, config, revision, has_new_secret: false })
+    let used = app.alerting().counters().of(&channel.id);
+    Ok(OpenChannel { channel, config, used, revision, has_new_secret: false })
 }
 
 fn seal(

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use super::model::{Channel, Versioned};
+use super::counters::ChannelUse;
+use super::model::Channel;
 use super::ops::{self, OpenChannel};
 use super::outcome::Outcome;
 use super::wire::{
@@ -32,11 +33,10 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let paging = req.query().paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
     let enabled = req.query().flag("enabled")?;
     let kind = req.query().one("channel_type")?.map(read_channel_type).transpose()?;
-    let select = move |found: Versioned<Channel>| {
-        let channel = found.value;
+    let select = move |channel: &Channel, used: ChannelUse| {
         let fits = enabled.is_none_or(|enabled| channel.enabled == enabled)
             && kind.is_none_or(|kind| channel.channel_type == kind);
-        fits.then(|| ChannelSummaryView::from(&channel))
+        fits.then(|| ChannelSummaryView::new(channel, used))
     };
     let selected = app.query(move |app| ops::list(app, select)).await?;
     respond_page(selected, paging)

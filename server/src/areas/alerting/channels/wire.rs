@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::config::{ChannelType, ConfigFields, ConfigPatch};
+use super::counters::ChannelUse;
 use super::model::{Channel, ChannelChange, ChannelDraft};
 use super::ops::OpenChannel;
 use super::outcome::Outcome;
@@ -127,6 +128,12 @@ pub(super) struct ChannelSummaryView {
     enabled: bool,
     /// Whether a test succeeded since the configuration was changed.
     verified: bool,
+    /// Attempts that delivered a message about alerts.
+    success_count: u64,
+    /// Attempts that did not.
+    failure_count: u64,
+    /// When the last message about alerts was sent.
+    last_used_at: Option<IsoTime>,
     last_tested_at: Option<IsoTime>,
     created_at: IsoTime,
 }
@@ -237,14 +244,17 @@ impl From<ConfigFields> for ConfigBody {
     }
 }
 
-impl From<&Channel> for ChannelSummaryView {
-    fn from(channel: &Channel) -> Self {
+impl ChannelSummaryView {
+    pub(super) fn new(channel: &Channel, used: ChannelUse) -> Self {
         Self {
             id: channel.id.as_str().to_owned(),
             name: channel.name.clone(),
             channel_type: channel.channel_type.as_str(),
             enabled: channel.enabled,
             verified: channel.is_verified,
+            success_count: used.successes,
+            failure_count: used.failures,
+            last_used_at: used.last_used_at.map(IsoTime),
             last_tested_at: channel.last_tested_at.map(IsoTime),
             created_at: IsoTime(channel.created_at),
         }
@@ -254,7 +264,7 @@ impl From<&Channel> for ChannelSummaryView {
 impl ChannelView {
     /// Returns the channel with redacted secrets.
     pub(super) fn redacted(found: &OpenChannel) -> Self {
-        let summary = ChannelSummaryView::from(&found.channel);
+        let summary = ChannelSummaryView::new(&found.channel, found.used);
         Self { summary, config: found.config.redacted().into() }
     }
 

@@ -78,6 +78,11 @@ impl Condition {
         }
     }
 
+    /// Returns whether it waits for the absence of data.
+    pub(in crate::areas::alerting) fn is_absent(self) -> bool {
+        self == Self::Absent
+    }
+
     /// Returns whether the condition is met by the value of a window; `None` without data.
     pub(in crate::areas::alerting) fn is_met(self, value: Option<f64>) -> bool {
         match (self, value) {

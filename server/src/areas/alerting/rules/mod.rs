@@ -14,8 +14,8 @@ mod tests;
 mod wire;
 
 pub(in crate::areas::alerting) use condition::{Condition, Operator};
-pub(in crate::areas::alerting) use model::{ReceivedQuery, Rule, RuleQuery, RuleSettings};
-pub(super) use ops::{all, exists, remove_channel, remove_policy, remove_schedule};
+pub(in crate::areas::alerting) use model::{Rule, RuleFailure, RuleQuery};
+pub(super) use ops::{exists, remove_channel, remove_policy, remove_schedule};
 pub use routes::RULE_ROUTES;
 
 #[cfg(test)]

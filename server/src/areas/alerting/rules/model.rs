@@ -84,6 +84,15 @@ pub(in crate::areas::alerting) struct ReceivedQuery {
     pub(in crate::areas::alerting) tags: BTreeMap<String, String>,
 }
 
+/// Why a rule cannot be evaluated, wholly or in part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::areas::alerting) struct RuleFailure {
+    /// For people; safe to show.
+    pub(in crate::areas::alerting) reason: String,
+    /// When it began.
+    pub(in crate::areas::alerting) since: TimestampMs,
+}
+
 /// A change of a rule; `None` leaves a field unchanged.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(super) struct RuleChange {
@@ -151,7 +160,14 @@ impl RuleSettings {
         checked.or_else(|error| invalid(&error.expected))
     }
 
-    fn check_size(&self) -> Result<(), Invalid> {
+    /// Returns roughly how much memory it takes, in bytes.
+    pub(in crate::areas::alerting) fn bytes(&self) -> usize {
+        let (_, text) = self.text_bytes();
+        size_of::<Rule>() + 300 + text + self.channel_ids.len() * 60 + self.services.len() * 40
+    }
+
+    /// Returns the bytes of the strings that can be long, by field, and of all strings.
+    fn text_bytes(&self) -> ([(&'static str, usize); 3], usize) {
         let bytes = |text: &Option<String>| text.as_ref().map_or(0, String::len);
         let parts = [
             ("description", bytes(&self.description)),
@@ -161,6 +177,11 @@ impl RuleSettings {
         let total = parts.iter().map(|(_, bytes)| bytes).sum::<usize>()
             + self.name.len()
             + bytes(&self.group_by);
+        (parts, total)
+    }
+
+    fn check_size(&self) -> Result<(), Invalid> {
+        let (parts, total) = self.text_bytes();
         let max = limits::RULE_TEXT_BYTES_MAX;
         match parts.into_iter().max_by_key(|(_, bytes)| *bytes) {
             Some((field, _)) if total > max => {

@@ -17,13 +17,6 @@ pub(super) fn list<S>(
     documents::select(app.engine(), select)
 }
 
-/// Returns all readable rules, oldest first.
-pub(in crate::areas::alerting) fn all(app: &App) -> Result<Vec<Rule>, AlertingError> {
-    let mut rules = list(app, |found| Some(found.value))?;
-    rules.reverse();
-    Ok(rules)
-}
-
 /// Returns whether there is a rule with this id.
 pub(in crate::areas::alerting) fn exists(
     changes: &Changes<'_>,

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::model::{Rule, Versioned};
 use super::ops;
-use super::wire::{RuleInput, RulePatch, RuleSummaryView, RuleView, severity_parameter};
+use super::wire::{RuleInput, RulePatch, RuleSummaryView, RuleView};
 use crate::app::App;
 use crate::areas::alerting::ids::RuleId;
 use crate::areas::alerting::respond::{fits, respond, respond_page};
+use crate::areas::alerting::wire::severity_parameter;
 use crate::http::{
     ApiResult, Data, Deleted, Doc, ErrorCode, Form, Link, PAGING, Page, Param, Request, Resource,
     Response, Route, Success,
@@ -41,13 +42,13 @@ async fn create(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let settings = req.json::<RuleInput>()?.into_settings()?;
     let created_by = req.identity().user().to_owned();
     let created = app.blocking(move |app| ops::create(app, settings, created_by)).await?;
-    view(Success::Created, created)
+    view(&app, Success::Created, created)
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id: RuleId = req.path("id")?;
     let found = app.blocking(move |app| ops::get(app, &id)).await?;
-    view(Success::Ok, found)
+    view(&app, Success::Ok, found)
 }
 
 async fn update(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -55,7 +56,7 @@ async fn update(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let change = req.json::<RulePatch>()?.into_change()?;
     let work = move |app: &App| ops::update(app, &id, change, |now| fits(&req, now));
     let written = app.blocking(work).await?;
-    view(Success::Ok, written)
+    view(&app, Success::Ok, written)
 }
 
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -65,8 +66,9 @@ async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
     Response::ok(&Data { data: deleted })
 }
 
-fn view(success: Success, rule: Versioned<Rule>) -> ApiResult<Response> {
-    respond(success, RuleView::from(rule.value), rule.revision)
+fn view(app: &App, success: Success, rule: Versioned<Rule>) -> ApiResult<Response> {
+    let failure = app.alerting().evaluation().failure(&rule.value.id);
+    respond(success, RuleView::new(rule.value, failure), rule.revision)
 }
 
 const TAG: &str = "Alert rules";

@@ -8,14 +8,14 @@ use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::value::RawValue;
 
 use super::condition::Condition;
-use super::model::{self, ReceivedQuery, Rule, RuleChange, RuleQuery, RuleSettings};
+use super::model::{self, ReceivedQuery, Rule, RuleChange, RuleFailure, RuleQuery, RuleSettings};
 use crate::areas::alerting::error::Invalid;
 use crate::areas::alerting::fields::{self, Services};
 use crate::areas::alerting::ids::ChannelId;
 use crate::areas::alerting::limits;
 use crate::areas::alerting::notice::Severity;
+use crate::areas::alerting::wire::one_severity;
 use crate::areas::saved_queries::{InvalidQuery, SavedQuery, read_query};
-use crate::http::{ApiError, ApiResult};
 use crate::limits::{QUERY_FILTERS_MAX, WIDGET_TEXT_CHARS_MAX};
 use crate::platform::bounded::{AtMost, FirstMembers};
 use crate::platform::json::{Plain, nullable, read_typed};
@@ -228,8 +228,19 @@ pub(super) struct RuleView {
     on_call_schedule_id: Option<String>,
     services: Vec<String>,
     enabled: bool,
+    evaluation: EvaluationView,
     created_by: String,
     created_at: IsoTime,
+}
+
+/// What became of the last evaluation of an alert rule.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "AlertRuleEvaluation")]
+struct EvaluationView {
+    /// Why the rule could not be evaluated, wholly or in part; its alerts stay as they are.
+    error: Option<String>,
+    /// Since when.
+    error_since: Option<IsoTime>,
 }
 
 /// The condition of an alert rule.
@@ -330,15 +341,6 @@ fn read_severity(sent: Option<String>) -> Result<Severity, Invalid> {
     Severity::parse(&text).ok_or_else(|| Invalid::field("severity", one_severity()))
 }
 
-/// Parses the parameter `severity` of a list.
-pub(super) fn severity_parameter(text: &str) -> ApiResult<Severity> {
-    Severity::parse(text).ok_or_else(|| ApiError::parameter("severity", one_severity()))
-}
-
-fn one_severity() -> String {
-    format!("must be one of {}", Severity::ALL.map(Severity::as_str).join(", "))
-}
-
 fn read_channel_ids(sent: Option<ChannelIds>) -> Result<Vec<ChannelId>, Invalid> {
     let max = limits::RULE_CHANNELS_MAX;
     let Some(sent) = sent else { return Ok(Vec::new()) };
@@ -373,8 +375,8 @@ impl From<&Rule> for RuleSummaryView {
     }
 }
 
-impl From<Rule> for RuleView {
-    fn from(rule: Rule) -> Self {
+impl RuleView {
+    pub(super) fn new(rule: Rule, failure: Option<RuleFailure>) -> Self {
         let group_by = rule.settings.grouping().map(ToOwned::to_owned);
         let settings = rule.settings;
         Self {
@@ -395,6 +397,10 @@ impl From<Rule> for RuleView {
             on_call_schedule_id: settings.on_call_schedule_id.map(String::from),
             services: settings.services,
             enabled: settings.enabled,
+            evaluation: EvaluationView {
+                error: failure.as_ref().map(|failure| failure.reason.clone()),
+                error_since: failure.map(|failure| IsoTime(failure.since)),
+            },
             created_by: rule.created_by,
             created_at: IsoTime(rule.created_at),
         }

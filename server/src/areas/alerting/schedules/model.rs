@@ -72,6 +72,13 @@ pub(super) struct ScheduleOverride {
     pub(super) created_at: TimestampMs,
 }
 
+impl Schedule {
+    /// Returns roughly how much memory it takes, in bytes.
+    pub(in crate::areas::alerting) fn bytes(&self) -> usize {
+        1_000 + self.settings.members.len() * 100 + self.overrides.len() * 200
+    }
+}
+
 /// A change of a schedule; `None` leaves a field unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct ScheduleChange {

@@ -14,6 +14,6 @@ mod store;
 mod tests;
 mod wire;
 
-pub(super) use model::Window;
+pub(super) use model::{Window, WindowState};
 pub(super) use ops::remove_rule;
 pub use routes::WINDOW_ROUTES;

@@ -59,6 +59,15 @@ pub(super) enum Occurrences {
     Recurring(Box<Recurrence>),
 }
 
+/// Whether a window is active, in a range of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::areas::alerting) struct WindowState {
+    pub(in crate::areas::alerting) is_active: bool,
+    from: TimestampMs,
+    /// The first time at which it may be different; `None` if it stays as it is.
+    until: Option<TimestampMs>,
+}
+
 /// A change of a window; `None` leaves a field unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct WindowChange {
@@ -74,10 +83,17 @@ pub(super) struct WindowChange {
     pub(super) services: Option<Vec<String>>,
 }
 
+impl WindowState {
+    /// Returns whether it is valid at `now`.
+    pub(in crate::areas::alerting) fn holds_at(&self, now: TimestampMs) -> bool {
+        self.from <= now && self.until.is_none_or(|until| now < until)
+    }
+}
+
 impl Window {
     /// Returns whether the window mutes alerts at `now`.
     pub(in crate::areas::alerting) fn is_active_at(&self, now: TimestampMs) -> bool {
-        self.settings.active && self.occurrences.contain(now)
+        self.settings.active && self.occurrences.end_at(now).is_some()
     }
 
     /// Returns the id.
@@ -85,12 +101,17 @@ impl Window {
         &self.id
     }
 
-    /// Returns whether the window is for a rule; for alerts without a rule, whether it is for all.
-    pub(in crate::areas::alerting) fn mutes(&self, rule: Option<&str>) -> bool {
-        match &self.settings.rule_ids {
-            None => true,
-            Some(ids) => rule.is_some_and(|rule| ids.iter().any(|id| id == rule)),
-        }
+    /// Returns the rules that it mutes; `None` for all.
+    pub(in crate::areas::alerting) fn rules(&self) -> Option<&[String]> {
+        self.settings.rule_ids.as_deref()
+    }
+
+    /// Returns whether it mutes alerts at `now`, and for how long this holds.
+    pub(in crate::areas::alerting) fn state_at(&self, now: TimestampMs) -> WindowState {
+        let ends_at = self.occurrences.end_at(now);
+        let is_active = self.settings.active && ends_at.is_some();
+        let until = if is_active { ends_at } else { self.next_start_after(now) };
+        WindowState { is_active, from: now, until }
     }
 
     /// Removes a rule from the muted ones. Returns whether it was one by its id.
@@ -161,10 +182,15 @@ impl Occurrences {
         Ok(Self::Recurring(Box::new(recurrence)))
     }
 
-    fn contain(&self, now: TimestampMs) -> bool {
+    /// Returns when the occurrence ends that contains `now`, if one does.
+    fn end_at(&self, now: TimestampMs) -> Option<TimestampMs> {
         match self {
-            Self::Once { starts_at, ends_at } => (*starts_at..*ends_at).contains(&now),
-            Self::Recurring(recurrence) => recurrence.occurrence_at(now).is_some(),
+            Self::Once { starts_at, ends_at } => {
+                (*starts_at..*ends_at).contains(&now).then_some(*ends_at)
+            }
+            Self::Recurring(recurrence) => {
+                recurrence.occurrence_at(now).map(|occurrence| occurrence.ends_at)
+            }
         }
     }
 

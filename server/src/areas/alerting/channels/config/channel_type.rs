@@ -44,6 +44,11 @@ impl ChannelType {
         }
     }
 
+    /// Returns whether it takes one event for each alert, and combines them by key.
+    pub fn is_paging(self) -> bool {
+        matches!(self, Self::PagingA | Self::PagingB)
+    }
+
     /// Returns the type with this name.
     pub fn parse(name: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|channel_type| channel_type.as_str() == name)

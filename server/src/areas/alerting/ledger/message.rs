@@ -113,7 +113,7 @@ pub(super) mod examples {
     use crate::areas::alerting::notice::{Severity, examples};
 
     /// Returns a message about the alerts with these numbers.
-    pub(in crate::areas::alerting::alerts) fn message(seq: u64, alerts: &[u128]) -> Message {
+    pub(in crate::areas::alerting::ledger) fn message(seq: u64, alerts: &[u128]) -> Message {
         Message {
             seq,
             id: format!("msg_{seq}"),

@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 use telltale_engine::TimestampMs;
 
-use crate::areas::alerting::alerts::message::Message;
-use crate::areas::alerting::alerts::model::{
+use crate::areas::alerting::ids::RuleId;
+use crate::areas::alerting::ledger::message::Message;
+use crate::areas::alerting::ledger::model::{
     AlertEvent, AlertEventKind, AlertId, Comparison, DeliveryStatus, Destination, Labels, LogEntry,
     NotificationEntry, RuleFacts,
 };
-use crate::areas::alerting::ids::RuleId;
 use crate::areas::alerting::notice::{NoticeAlert, NoticeKind, Severity};
 use crate::areas::alerting::rules::Operator;
 

@@ -17,13 +17,13 @@ use serde::{Deserialize, Serialize};
 use telltale_engine::{Direction, Engine, KeyRange, RecordBatch, Result, Table, TimestampMs};
 
 use super::messages::{StoredEntry, StoredFacts, StoredMessage};
-use crate::areas::alerting::alerts::escalation::Escalation;
-use crate::areas::alerting::alerts::group::{ConditionState, Group};
-use crate::areas::alerting::alerts::message::Message;
-use crate::areas::alerting::alerts::model::{
+use crate::areas::alerting::ids::RuleId;
+use crate::areas::alerting::ledger::escalation::Escalation;
+use crate::areas::alerting::ledger::group::{ConditionState, Group};
+use crate::areas::alerting::ledger::message::Message;
+use crate::areas::alerting::ledger::model::{
     Acknowledgement, Alert, AlertId, Destination, GroupHash, Labels, LogEntry, Resolution, RuleRef,
 };
-use crate::areas::alerting::ids::RuleId;
 use crate::platform::tables::RecordTable;
 
 const ALERTS: Table = RecordTable::Alerts.table();
@@ -35,17 +35,17 @@ const OUTBOX: Table = RecordTable::AlertOutbox.table();
 const VERSION: u8 = 1;
 
 /// The rule and the hash of a group.
-pub(in crate::areas::alerting::alerts) type GroupKey = (RuleRef, GroupHash);
+pub(in crate::areas::alerting::ledger) type GroupKey = (RuleRef, GroupHash);
 
 /// What is read at the start.
 #[derive(Debug, Default)]
-pub(in crate::areas::alerting::alerts) struct StoredAlerts {
-    pub(in crate::areas::alerting::alerts) alerts: Vec<Alert>,
-    pub(in crate::areas::alerting::alerts) groups: Vec<(GroupKey, Group)>,
+pub(in crate::areas::alerting::ledger) struct StoredAlerts {
+    pub(in crate::areas::alerting::ledger) alerts: Vec<Alert>,
+    pub(in crate::areas::alerting::ledger) groups: Vec<(GroupKey, Group)>,
     /// In the order in which they are to be sent.
-    pub(in crate::areas::alerting::alerts) outbox: Vec<(Destination, Message)>,
+    pub(in crate::areas::alerting::ledger) outbox: Vec<(Destination, Message)>,
     /// A line for each record that cannot be read.
-    pub(in crate::areas::alerting::alerts) damaged: Vec<String>,
+    pub(in crate::areas::alerting::ledger) damaged: Vec<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -86,11 +86,11 @@ struct StoredGroup {
 }
 
 /// Reads everything except the logs.
-pub(in crate::areas::alerting::alerts) fn read(engine: &Engine) -> Result<StoredAlerts> {
+pub(in crate::areas::alerting::ledger) fn read(engine: &Engine) -> Result<StoredAlerts> {
     let records = engine.records();
     let mut stored = StoredAlerts::default();
     let mut damaged = Vec::new();
-    let gap = records.read_all(ALERTS, |key, value| match read_alert(key, value) {
+    let gap = records.read_all(ALERTS, |key, value| match parse_alert(key, value) {
         Some(alert) => stored.alerts.push(alert),
         None => damaged.push(format!("alert {key:02x?} cannot be read")),
     })?;
@@ -109,8 +109,18 @@ pub(in crate::areas::alerting::alerts) fn read(engine: &Engine) -> Result<Stored
     Ok(stored)
 }
 
+/// Returns an alert, unless there is none or it cannot be read.
+pub(in crate::areas::alerting::ledger) fn read_alert(
+    engine: &Engine,
+    id: AlertId,
+) -> Result<Option<Alert>> {
+    let key = id.0.to_be_bytes();
+    let found = engine.records().get(ALERTS, &key)?;
+    Ok(found.and_then(|value| parse_alert(&key, &value)))
+}
+
 /// Returns the log of an alert, oldest first, without entries that cannot be read.
-pub(in crate::areas::alerting::alerts) fn read_log(
+pub(in crate::areas::alerting::ledger) fn read_log(
     engine: &Engine,
     alert: AlertId,
 ) -> Result<Vec<LogEntry>> {
@@ -124,18 +134,18 @@ pub(in crate::areas::alerting::alerts) fn read_log(
 }
 
 /// Stores an alert.
-pub(in crate::areas::alerting::alerts) fn put_alert(batch: &mut RecordBatch, alert: &Alert) {
+pub(in crate::areas::alerting::ledger) fn put_alert(batch: &mut RecordBatch, alert: &Alert) {
     batch.put(ALERTS, &alert.id.0.to_be_bytes(), encode(&StoredAlert::from(alert)));
 }
 
 /// Deletes an alert with its log.
-pub(in crate::areas::alerting::alerts) fn delete_alert(batch: &mut RecordBatch, id: AlertId) {
+pub(in crate::areas::alerting::ledger) fn delete_alert(batch: &mut RecordBatch, id: AlertId) {
     batch.delete(ALERTS, &id.0.to_be_bytes());
     batch.delete_range(LOG, &KeyRange::prefix(&id.0.to_be_bytes()));
 }
 
 /// Stores the state of a group, or deletes it.
-pub(in crate::areas::alerting::alerts) fn put_group(
+pub(in crate::areas::alerting::ledger) fn put_group(
     batch: &mut RecordBatch,
     key: &GroupKey,
     group: Option<&Group>,
@@ -147,7 +157,7 @@ pub(in crate::areas::alerting::alerts) fn put_group(
 }
 
 /// Stores an entry of a log.
-pub(in crate::areas::alerting::alerts) fn put_entry(
+pub(in crate::areas::alerting::ledger) fn put_entry(
     batch: &mut RecordBatch,
     alert: AlertId,
     number: u32,
@@ -157,7 +167,7 @@ pub(in crate::areas::alerting::alerts) fn put_entry(
 }
 
 /// Deletes an entry of a log.
-pub(in crate::areas::alerting::alerts) fn delete_entry(
+pub(in crate::areas::alerting::ledger) fn delete_entry(
     batch: &mut RecordBatch,
     alert: AlertId,
     number: u32,
@@ -166,7 +176,7 @@ pub(in crate::areas::alerting::alerts) fn delete_entry(
 }
 
 /// Stores a message.
-pub(in crate::areas::alerting::alerts) fn put_message(
+pub(in crate::areas::alerting::ledger) fn put_message(
     batch: &mut RecordBatch,
     destination: &Destination,
     message: &Message,
@@ -176,7 +186,7 @@ pub(in crate::areas::alerting::alerts) fn put_message(
 }
 
 /// Deletes a message.
-pub(in crate::areas::alerting::alerts) fn delete_message(batch: &mut RecordBatch, seq: u64) {
+pub(in crate::areas::alerting::ledger) fn delete_message(batch: &mut RecordBatch, seq: u64) {
     batch.delete(OUTBOX, &seq.to_be_bytes());
 }
 
@@ -206,7 +216,7 @@ fn decode<T: DeserializeOwned>(bytes: &[u8]) -> Option<T> {
     }
 }
 
-fn read_alert(key: &[u8], value: &[u8]) -> Option<Alert> {
+fn parse_alert(key: &[u8], value: &[u8]) -> Option<Alert> {
     let id = AlertId(u128::from_be_bytes(key.try_into().ok()?));
     let stored: StoredAlert = decode(value)?;
     let escalation = stored.escalation;

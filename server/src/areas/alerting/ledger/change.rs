@@ -6,10 +6,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use telltale_engine::{RecordBatch, TimestampMs};
 
+use super::active_windows::ActiveWindows;
+use super::alert_ledger::LedgerState;
 use super::directory::Directory;
 use super::escalation::{Due, Escalation};
 use super::group::{ConditionState, Group, Observed};
-use super::ledger::LedgerState;
 use super::message::Message;
 use super::model::{
     Acknowledgement, Alert, AlertEvent, AlertEventKind, AlertId, AlertStatus, Comparison,
@@ -17,7 +18,7 @@ use super::model::{
 };
 use super::stored::GroupKey;
 use crate::areas::alerting::error::{AlertingError, Kind};
-use crate::areas::alerting::ids::{RuleId, WindowId};
+use crate::areas::alerting::ids::WindowId;
 use crate::areas::alerting::limits;
 use crate::areas::alerting::notice::NoticeKind;
 use crate::areas::alerting::rules::{Condition, Rule};
@@ -43,7 +44,7 @@ pub(in crate::areas::alerting) struct Change<'a> {
     pub(super) ids: &'a Ids,
     pub(super) now: TimestampMs,
     /// The windows that are active; found when first needed.
-    active_windows: OnceCell<Vec<&'a Window>>,
+    active_windows: OnceCell<ActiveWindows<'a>>,
     /// Groups that differ from the state; `None` for those that are forgotten.
     pub(super) groups: BTreeMap<GroupKey, Option<Group>>,
     /// Alerts that differ from the state.
@@ -188,11 +189,31 @@ impl<'a> Change<'a> {
 
     /// Does what is due at this time: mutes, stops to mute, and escalates.
     pub(in crate::areas::alerting) fn pass_time(&mut self) {
-        for id in self.state.open_ids().collect::<Vec<_>>() {
-            if let Ok(alert) = self.open_alert(id) {
-                self.pass_time_of(alert);
+        let state = self.state;
+        for unchanged in state.all_open() {
+            let alert = self.alerts.get(&unchanged.id).unwrap_or(unchanged);
+            if alert.resolved.is_none() && self.has_something_due(alert) {
+                self.pass_time_of(alert.clone());
             }
         }
+    }
+
+    /// Returns whether anything happens to an alert now. Cheap: most of the time nothing does.
+    fn has_something_due(&self, alert: &Alert) -> bool {
+        let window = self.muting_window(&alert.rule);
+        if window.is_some() || alert.muted_by.is_some() {
+            return window.map(Window::id) != alert.muted_by.as_ref();
+        }
+        let escalation = &alert.escalation;
+        if alert.status() != AlertStatus::Firing {
+            return false;
+        }
+        if alert.flapping_since.is_some() {
+            return !escalation.is_begun;
+        }
+        let policy = self.directory.policy(&alert.rule);
+        let next = policy.and_then(|policy| escalation.next_at(policy));
+        !escalation.is_begun || next.is_some_and(|at| at <= self.now)
     }
 
     /// Moves all timers after a change of the clock.
@@ -328,10 +349,12 @@ impl<'a> Change<'a> {
 
     /// Returns the window that mutes a rule now, if any.
     fn muted_by(&self, rule: &RuleRef) -> Option<WindowId> {
+        self.muting_window(rule).map(|window| window.id().clone())
+    }
+
+    fn muting_window(&self, rule: &RuleRef) -> Option<&'a Window> {
         let (directory, now) = (self.directory, self.now);
-        let active = self.active_windows.get_or_init(|| directory.active_windows(now));
-        let rule = rule.as_ref().map(RuleId::as_str);
-        active.iter().find(|window| window.mutes(rule)).map(|window| window.id().clone())
+        self.active_windows.get_or_init(|| directory.active_windows(now)).muting(rule)
     }
 
     fn escalate(&mut self, alert: &mut Alert) {

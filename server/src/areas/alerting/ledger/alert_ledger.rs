@@ -7,16 +7,18 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
 
-use parking_lot::{Mutex, RwLock};
+use parking_lot::{Mutex, RwLock, RwLockReadGuard};
 use telltale_engine::{Engine, RecordBatch, TimestampMs};
 
 use super::change::{Change, Prepared};
 use super::directory::Directory;
 use super::group::Group;
+use super::listing::Ended;
 use super::message::Message;
 use super::model::{Alert, AlertId, DeliveryStatus, Destination, GroupHash, LogEntry, RuleRef};
 use super::stored::{self, GroupKey};
 use crate::areas::alerting::error::AlertingError;
+use crate::areas::alerting::ids::RuleId;
 use crate::areas::alerting::limits;
 use crate::platform::ids::Ids;
 
@@ -36,10 +38,12 @@ pub(super) struct LedgerState {
     /// By rule and group, so that the groups of a rule are together.
     groups: BTreeMap<GroupKey, Group>,
     open: BTreeMap<AlertId, Alert>,
-    /// When each alert ended that has.
-    resolved: BTreeMap<AlertId, TimestampMs>,
+    /// The alerts that have ended; the rest of them is on disk.
+    resolved: BTreeMap<AlertId, Ended>,
     outbox: HashMap<Destination, Queue>,
     next_seq: u64,
+    /// Messages that are over, but still stored because a write failed.
+    stale: BTreeSet<u64>,
 }
 
 /// The messages to one destination.
@@ -130,29 +134,30 @@ impl AlertLedger {
         Ok(result)
     }
 
-    /// Returns what `read` makes of the open alert `id`.
-    pub(in crate::areas::alerting) fn open_alert(&self, id: AlertId) -> Option<Alert> {
-        self.state.read().open.get(&id).cloned()
-    }
-
-    /// Returns all open alerts, newest first.
-    pub(in crate::areas::alerting) fn open_alerts(&self) -> Vec<Alert> {
-        self.state.read().open.values().rev().cloned().collect()
-    }
-
-    /// Returns the log of an alert, oldest first. Blocks.
-    pub(in crate::areas::alerting) fn log(
-        &self,
-        id: AlertId,
-    ) -> telltale_engine::Result<Vec<LogEntry>> {
-        stored::read_log(&self.engine, id)
-    }
-
     /// Returns the labels of the groups of a rule that are not calm.
     pub(in crate::areas::alerting) fn groups_of(&self, rule: &RuleRef) -> Vec<(GroupHash, Group)> {
         let state = self.state.read();
         let of_rule = state.groups_of(rule);
         of_rule.filter_map(|key| Some((key.1, state.groups.get(key)?.clone()))).collect()
+    }
+
+    /// Returns the rules with groups that are not calm.
+    pub(in crate::areas::alerting) fn rules(&self) -> Vec<RuleId> {
+        let state = self.state.read();
+        let mut rules: Vec<RuleId> = Vec::new();
+        for (rule, _) in state.groups.keys() {
+            if rule.as_ref() != rules.last() {
+                rules.extend(rule.clone());
+            }
+        }
+        rules
+    }
+
+    /// Returns whether there is nothing whose time could come: no open alert, and no group that
+    /// waits.
+    pub(in crate::areas::alerting) fn is_calm(&self) -> bool {
+        let state = self.state.read();
+        state.open.is_empty() && state.groups.is_empty()
     }
 
     /// Returns the destinations whose next message is due and is not being delivered, with its
@@ -242,9 +247,15 @@ impl AlertLedger {
             }
             (batch, next)
         };
-        self.engine.records().write(batch)?;
-        self.state.write().replace_head(destination, seq, next);
-        Ok(())
+        let is_over = next.is_none();
+        let written = self.engine.records().write(batch);
+        let mut state = self.state.write();
+        // Also if it could not be stored: a full disk must not send a message again and again.
+        state.replace_head(destination, seq, next);
+        if is_over && written.is_err() {
+            state.stale.insert(seq);
+        }
+        Ok(written?)
     }
 
     /// Deletes the alerts that ended before `keep_from`, and the first to end of those beyond the
@@ -256,7 +267,8 @@ impl AlertLedger {
         let _one_at_a_time = self.changes.lock();
         let doomed: Vec<AlertId> = {
             let state = self.state.read();
-            let mut ended: Vec<_> = state.resolved.iter().map(|(id, at)| (*at, *id)).collect();
+            let mut ended: Vec<_> =
+                state.resolved.iter().map(|(id, ended)| (ended.at, *id)).collect();
             ended.sort_unstable();
             let excess = ended.len().saturating_sub(limits::ALERTS_RESOLVED_MAX);
             let ended = ended.into_iter().enumerate();
@@ -273,13 +285,21 @@ impl AlertLedger {
         Ok(doomed.len())
     }
 
+    pub(super) fn state(&self) -> RwLockReadGuard<'_, LedgerState> {
+        self.state.read()
+    }
+
+    pub(super) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
     /// Returns roughly how much memory it takes, in bytes.
     pub(in crate::areas::alerting) fn memory_bytes(&self) -> u64 {
         let state = self.state.read();
         let messages: usize =
             state.outbox.values().flat_map(|queue| queue.messages.iter().map(Message::bytes)).sum();
         let alerts = (state.open.len() + state.groups.len()) * 1_000;
-        (messages + alerts + state.resolved.len() * 32) as u64
+        (messages + alerts + state.resolved.len() * 150) as u64
     }
 }
 
@@ -301,6 +321,14 @@ impl LedgerState {
         self.open.get(&id)
     }
 
+    pub(super) fn all_open(&self) -> impl Iterator<Item = &Alert> {
+        self.open.values()
+    }
+
+    pub(super) fn all_ended(&self) -> impl Iterator<Item = (&AlertId, &Ended)> {
+        self.resolved.iter()
+    }
+
     pub(super) fn open_ids(&self) -> impl Iterator<Item = AlertId> {
         self.open.keys().copied()
     }
@@ -315,6 +343,10 @@ impl LedgerState {
 
     pub(super) fn next_seq(&self) -> u64 {
         self.next_seq
+    }
+
+    pub(super) fn stale(&self) -> impl Iterator<Item = u64> {
+        self.stale.iter().copied()
     }
 
     /// Returns the messages that wait for a destination, oldest first.
@@ -361,7 +393,7 @@ impl LedgerState {
         match &alert.resolved {
             Some(resolution) => {
                 self.open.remove(&alert.id);
-                self.resolved.insert(alert.id, resolution.at);
+                self.resolved.insert(alert.id, Ended::new(&alert, resolution.at));
             }
             None => {
                 self.open.insert(alert.id, alert);
@@ -392,6 +424,7 @@ impl LedgerState {
             self.next_seq = self.next_seq.max(message.seq.saturating_add(1));
             self.outbox.entry(destination).or_default().messages.push_back(message);
         }
+        self.stale.clear();
         self.outbox.retain(|_, queue| queue.is_busy || !queue.messages.is_empty());
     }
 

@@ -33,6 +33,7 @@ impl Change<'_> {
         }
         let dropped = self.drop_oldest(&mut messages, &mut removed);
         let mut batch = RecordBatch::new();
+        self.state.stale().for_each(|seq| stored::delete_message(&mut batch, seq));
         removed.iter().for_each(|seq| stored::delete_message(&mut batch, *seq));
         for (destination, message) in &messages {
             stored::put_message(&mut batch, destination, message);

@@ -1,0 +1,41 @@
+//! The directory of now, which is read again after a change of the configuration.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::directory::Directory;
+use crate::app::App;
+use crate::areas::alerting::error::AlertingError;
+
+/// Remembers the directory that was read last.
+#[derive(Debug, Default)]
+pub(in crate::areas::alerting) struct CurrentDirectory(Mutex<Latest>);
+
+#[derive(Debug, Default)]
+struct Latest {
+    /// The generation of the documents before they were read; `None` before the first time.
+    generation: Option<u64>,
+    directory: Arc<Directory>,
+}
+
+impl CurrentDirectory {
+    /// Returns the directory with all changes that were committed before the call. Blocks.
+    pub(in crate::areas::alerting) fn get(
+        &self,
+        app: &App,
+    ) -> Result<Arc<Directory>, AlertingError> {
+        let mut latest = self.0.lock();
+        let generation = Some(app.alerting().generation());
+        if latest.generation != generation {
+            latest.directory = Arc::new(Directory::load(app, &latest.directory)?);
+            latest.generation = generation;
+        }
+        Ok(Arc::clone(&latest.directory))
+    }
+
+    /// Returns roughly how much memory it takes, in bytes.
+    pub(in crate::areas::alerting) fn memory_bytes(&self) -> u64 {
+        self.0.lock().directory.memory_bytes()
+    }
+}
