@@ -44,6 +44,8 @@ pub enum RecordTable {
     AlertOutbox = 51,
     /// How often each notification channel was used.
     ChannelCounters = 52,
+    /// Alerts of other senders that have not ended.
+    ReceivedAlerts = 53,
 }
 
 impl RecordTable {
@@ -73,6 +75,7 @@ impl RecordTable {
             Self::AlertLog => "alert_log",
             Self::AlertOutbox => "alert_outbox",
             Self::ChannelCounters => "channel_counters",
+            Self::ReceivedAlerts => "received_alerts",
         }
     }
 }
@@ -102,6 +105,7 @@ mod tests {
             (RecordTable::AlertLog, 50, "alert_log"),
             (RecordTable::AlertOutbox, 51, "alert_outbox"),
             (RecordTable::ChannelCounters, 52, "channel_counters"),
+            (RecordTable::ReceivedAlerts, 53, "received_alerts"),
         ];
         for (table, id, name) in golden {
             assert_eq!(table.table(), Table::new(id, name));

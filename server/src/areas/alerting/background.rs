@@ -6,7 +6,7 @@ use std::time::Duration;
 use telltale_engine::{Clock, TimestampMs};
 
 use super::error::AlertingError;
-use super::{delivery, evaluation};
+use super::{delivery, evaluation, received};
 use crate::app::App;
 use crate::jobs::work::WorkerPool;
 use crate::platform::sweeps::Sweep;
@@ -61,9 +61,11 @@ pub(super) fn pass_time(
     now: TimestampMs,
 ) -> Result<(), AlertingError> {
     let alerting = app.alerting();
-    if shift.is_some() {
+    if let Some(shift) = shift {
         alerting.evaluation().clock_changed(app.clock().steady());
+        alerting.received().shift(shift);
     }
+    received::expire(app)?;
     if !alerting.ledger().is_calm() {
         let directory = alerting.directory(app)?;
         let ended = evaluation::ended(app, &directory, alerting.ledger().rules())?;

@@ -3,7 +3,7 @@
 use telltale_engine::Error;
 
 use super::channels::{ConfigRule, InvalidConfig};
-use crate::areas::saved_queries::InvalidQuery;
+use crate::areas::saved_queries::{InvalidQuery, SavedQueryError};
 use crate::http::{ApiError, ErrorCode, Resource};
 use crate::limits::UNAVAILABLE_RETRY_SECONDS;
 use crate::platform::sealing::{KeyFileError, SealError, UnsealError};
@@ -46,6 +46,9 @@ pub enum AlertingError {
     /// The system provides no randomness.
     #[error("the system provides no randomness: {0}")]
     Randomness(#[from] std::io::Error),
+    /// The query of a rule failed.
+    #[error(transparent)]
+    Query(#[from] SavedQueryError),
     /// The engine failed or refused the request.
     #[error(transparent)]
     Engine(#[from] Error),
@@ -144,6 +147,11 @@ impl Invalid {
         Self { rule: Rule::Field, field: field.into(), expected: expected.into() }
     }
 
+    /// Returns the same error of a field within another.
+    pub(super) fn within(self, outer: &str) -> Self {
+        Self { field: format!("{outer}.{}", self.field), ..self }
+    }
+
     fn code(&self) -> ErrorCode {
         match self.rule {
             Rule::NameMissing => ErrorCode::MissingName,
@@ -195,6 +203,7 @@ impl From<AlertingError> for ApiError {
                     .caused_by(message)
             }
             AlertingError::Seal(_) | AlertingError::Randomness(_) => Self::internal(message),
+            AlertingError::Query(error) => error.into(),
             AlertingError::Engine(error) => error.into(),
         }
     }

@@ -164,3 +164,22 @@ const _: () = assert!(
     DELIVERY_JOB_TIME.as_millis() as u64 + DELIVERY_TIMEOUT_MS
         < DELIVERY_JOB_SECONDS as u64 * 1_000
 );
+
+/// Received alerts that are kept: many times those of a large Prometheus in trouble.
+pub(super) const RECEIVED_ALERTS_MAX: usize = 10_000;
+
+/// Bytes of received alerts in memory.
+pub(super) const RECEIVED_BYTES_MAX: usize = 32 << 20;
+
+/// Milliseconds after which a received alert ends that says no end and is not repeated, as by
+/// default in Alertmanager.
+pub(super) const RECEIVED_RESOLVE_MS: i64 = 5 * 60 * 1_000;
+
+/// Evaluations of a preview: each is a query.
+pub(super) const PREVIEW_EVALUATIONS_MAX: usize = 2_000;
+
+/// Alerts of a preview. A rule with more is not useful as it is.
+pub(super) const PREVIEW_PERIODS_MAX: usize = 1_000;
+
+/// Milliseconds of the range of a preview: a month.
+pub(super) const PREVIEW_RANGE_MS_MAX: i64 = 31 * 24 * 60 * 60 * 1_000;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use telltale_engine::Engine;
+use telltale_engine::{Engine, TimestampMs};
 
 use super::channels::{BaseUrl, ChannelCounters, NotificationSettings, OptionalBaseUrl};
 use super::delivery::SlowReceivers;
@@ -13,6 +13,7 @@ use super::documents::DocumentCounts;
 use super::error::AlertingError;
 use super::evaluation::{EvaluationSettings, EvaluationStatus};
 use super::ledger::{AlertLedger, CurrentDirectory, Directory};
+use super::received::ReceivedAlerts;
 use crate::app::App;
 use crate::platform::ids::Ids;
 use crate::platform::mail::{MailSetupError, Mailer, SmtpSettings};
@@ -36,6 +37,7 @@ pub struct Alerting {
     directory: CurrentDirectory,
     evaluation: EvaluationStatus,
     slow_receivers: SlowReceivers,
+    received: ReceivedAlerts,
     rules: EvaluationSettings,
 }
 
@@ -86,6 +88,7 @@ impl Alerting {
     pub fn open(
         engine: &Engine,
         ids: Arc<Ids>,
+        now: TimestampMs,
         settings: AlertingSettings<'_>,
     ) -> Result<Self, AlertingSetupError> {
         let given = settings.secrets.key.expose();
@@ -106,6 +109,7 @@ impl Alerting {
             directory: CurrentDirectory::default(),
             evaluation: EvaluationStatus::default(),
             slow_receivers: SlowReceivers::default(),
+            received: ReceivedAlerts::open(engine.clone(), now)?,
             rules: settings.rules.clone(),
         })
     }
@@ -167,6 +171,11 @@ impl Alerting {
         &self.evaluation
     }
 
+    /// Returns the alerts of other senders.
+    pub(super) fn received(&self) -> &ReceivedAlerts {
+        &self.received
+    }
+
     /// Returns the receivers that failed or were slow the last time.
     pub(super) fn slow_receivers(&self) -> &SlowReceivers {
         &self.slow_receivers
@@ -183,6 +192,7 @@ impl Alerting {
             self.ledger.memory_bytes(),
             self.directory.memory_bytes(),
             self.evaluation.memory_bytes(),
+            self.received.memory_bytes(),
         ];
         parts.into_iter().sum()
     }

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use telltale_engine::{TimeRange, TimestampMs};
 
+use super::scan::is_nothing;
 use crate::app::App;
 use crate::areas::alerting::limits;
 use crate::areas::saved_queries::{Buckets, QueryPlan, SavedQueryError, run_query};
@@ -42,9 +43,7 @@ impl KnownGroups {
         let mut known = Self { of, seen: BTreeMap::new() };
         for group in run_query(app, plan, range, width, &[plan.measure])? {
             let filled = group.starts.iter().zip(group.column(0));
-            let filled = filled.filter(|(_, value)| {
-                value.is_some_and(|value| value != 0.0 || !plan.counts_events())
-            });
+            let filled = filled.filter(|(_, value)| value.is_some_and(|v| !is_nothing(plan, v)));
             if let Some((start, _)) = filled.last() {
                 let seen = TimestampMs(start.0.saturating_add(HOUR_MS).min(now.0));
                 known.insert(group.keys, seen);

@@ -6,6 +6,7 @@
 mod absent;
 mod ended;
 mod observe;
+mod past;
 mod run;
 mod scan;
 mod settings;
@@ -15,5 +16,6 @@ mod tests;
 
 pub(super) use ended::ended;
 pub(super) use observe::evaluate;
+pub(super) use past::{PastEvaluation, evaluate_past};
 pub use settings::EvaluationSettings;
 pub(super) use status::EvaluationStatus;

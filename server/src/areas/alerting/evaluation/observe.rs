@@ -13,9 +13,9 @@ use super::status::EvaluationStatus;
 use crate::app::App;
 use crate::areas::alerting::error::AlertingError;
 use crate::areas::alerting::ids::RuleId;
-use crate::areas::alerting::ledger::{Directory, Labels, Observation};
-use crate::areas::alerting::limits;
+use crate::areas::alerting::ledger::{Directory, Labels, Observation, Subject};
 use crate::areas::alerting::rules::{Condition, Rule};
+use crate::areas::alerting::{limits, received};
 use crate::areas::metrics;
 use crate::areas::saved_queries::QueryPlan;
 
@@ -58,13 +58,16 @@ fn give(
     };
     let observed: Vec<Observed> =
         observed.into_iter().filter(|(rule, _)| is_current(rule)).collect();
-    if observed.iter().all(|(_, observations)| observations.is_empty()) {
+    let ledger = app.alerting().ledger();
+    if observed.is_empty() && ledger.is_calm() && app.alerting().received().is_empty() {
         return Ok(());
     }
-    let refused = app.alerting().ledger().change(&directory, now, |change| {
+    let refused = ledger.change(&directory, now, |change| {
         for (rule, observations) in observed {
-            observations.into_iter().for_each(|observation| change.observe(&rule, observation));
+            let subject = Subject::Rule(&rule);
+            observations.into_iter().for_each(|observation| change.observe(subject, observation));
         }
+        received::observe_all(app, &directory, change);
         Ok(change.refused())
     })?;
     if refused > 0 {
@@ -135,7 +138,13 @@ impl Evaluation<'_> {
                 beyond += 1;
             } else if is_known || is_met {
                 space = space.saturating_sub(usize::from(!is_known));
-                observations.push(Observation { labels, is_met, value, summary: None });
+                observations.push(Observation {
+                    labels,
+                    is_met,
+                    value,
+                    summary: None,
+                    since: None,
+                });
             }
         }
         if self.is_conclusive(rule) {
@@ -144,6 +153,7 @@ impl Evaluation<'_> {
                 is_met: false,
                 value: None,
                 summary: None,
+                since: None,
             });
             observations.extend(gone);
         }

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use telltale_engine::{Cancellation, TimeRange, TimestampMs};
 
-use super::scan::{Scan, ScanMember};
+use super::scan::{Scan, ScanMember, is_nothing};
 use crate::app::App;
 use crate::areas::alerting::rules::Rule;
 use crate::areas::saved_queries::{Buckets, QueryGroup, run_query};
@@ -132,10 +132,9 @@ impl<'a> Index<'a> {
 }
 
 impl Scan {
-    /// Returns whether a value says that there is no data: without groups, the number of no events
-    /// is zero.
+    /// Returns whether a value says that there is no data.
     fn is_nothing(&self, value: f64) -> bool {
         let is_absent = |member: &ScanMember| member.rule.settings.condition.is_absent();
-        value == 0.0 && self.plan.counts_events() && self.members.iter().all(is_absent)
+        is_nothing(&self.plan, value) && self.members.iter().all(is_absent)
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use telltale_engine::{MetricType, TagCondition, TagFilter};
 
-use crate::areas::alerting::rules::{Condition, Rule, RuleQuery};
+use crate::areas::alerting::rules::{Rule, RuleQuery, RuleSettings};
 use crate::areas::saved_queries::{InvalidQuery, QueryPlan, SavedQuery};
 
 /// Rules from which on a query that is grouped by their filters is cheaper than one for each.
@@ -100,7 +100,7 @@ fn own_scan(
         let Some(query) = rule.settings.saved_query() else { continue };
         let of_rule = match plan.take() {
             Some(plan) => plan,
-            None => plan_of(rule, query, &kind_of)?,
+            None => plan_of(&rule.settings, query, &kind_of)?,
         };
         let keys = (0..of_rule.group_names.len()).collect();
         let names = of_rule.group_names.clone();
@@ -112,13 +112,13 @@ fn own_scan(
     Ok(Scan { plan, window_ms, members, apart: Vec::new() })
 }
 
-fn plan_of(
-    rule: &Rule,
+pub(super) fn plan_of(
+    rule: &RuleSettings,
     query: SavedQuery,
     kind_of: impl Fn(&str) -> Option<MetricType>,
 ) -> Result<QueryPlan, InvalidQuery> {
     let kind = query.metric.as_deref().and_then(kind_of);
-    let is_absent = rule.settings.condition == Condition::Absent;
+    let is_absent = rule.condition.is_absent();
     // Whether there are events is their number; their values decide nothing.
     let query = if is_absent && query.event.is_some() {
         SavedQuery { aggregation: None, field: None, ..query }
@@ -126,6 +126,12 @@ fn plan_of(
         query
     };
     QueryPlan::new(&query, kind)
+}
+
+/// Returns whether a value says that there is no data: without groups, the number of no events is
+/// zero. Only for rules about the absence of data.
+pub(super) fn is_nothing(plan: &QueryPlan, value: f64) -> bool {
+    value == 0.0 && plan.counts_events()
 }
 
 /// Returns the keys of the filters if each selects one value, and grouping by them is possible.
@@ -187,7 +193,7 @@ impl ScanKey {
             field: query.field.clone(),
             grouping: rule.settings.grouping().map(ToOwned::to_owned),
             window_ms: rule.settings.window.ms(),
-            is_absent: rule.settings.condition == Condition::Absent,
+            is_absent: rule.settings.condition.is_absent(),
         }
     }
 }

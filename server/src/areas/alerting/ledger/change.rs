@@ -20,8 +20,8 @@ use super::stored::GroupKey;
 use crate::areas::alerting::error::{AlertingError, Kind};
 use crate::areas::alerting::ids::WindowId;
 use crate::areas::alerting::limits;
-use crate::areas::alerting::notice::NoticeKind;
-use crate::areas::alerting::rules::{Condition, Rule};
+use crate::areas::alerting::notice::{NoticeKind, Severity};
+use crate::areas::alerting::rules::Rule;
 use crate::areas::alerting::windows::Window;
 use crate::platform::ids::Ids;
 
@@ -35,6 +35,21 @@ pub(in crate::areas::alerting) struct Observation {
     pub(in crate::areas::alerting) value: Option<f64>,
     /// More about it, for people.
     pub(in crate::areas::alerting) summary: Option<String>,
+    /// Since when, if that is known otherwise than by observations.
+    pub(in crate::areas::alerting) since: Option<TimestampMs>,
+}
+
+/// What an observation is about.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::areas::alerting) enum Subject<'a> {
+    /// A rule.
+    Rule(&'a Rule),
+    /// A received alert that no rule matches.
+    Unmatched {
+        /// The name of the alert.
+        name: &'a str,
+        severity: Severity,
+    },
 }
 
 /// A change of any number of alerts.
@@ -104,17 +119,19 @@ impl<'a> Change<'a> {
     }
 
     /// Takes notice of a group of a rule.
-    pub(in crate::areas::alerting) fn observe(&mut self, rule: &Rule, observation: Observation) {
-        let labels = observation.labels.iter();
-        let labels = labels.map(|(name, value)| (name.as_str(), value.as_str()));
-        let key = (Some(rule.id.clone()), GroupHash::of(Some(&rule.id), labels));
+    pub(in crate::areas::alerting) fn observe(
+        &mut self,
+        subject: Subject<'_>,
+        observation: Observation,
+    ) {
+        let key = subject.key(&observation.labels);
         let known = self.group(&key);
         let mut group = match known {
             Some(group) => group.clone(),
             None if !observation.is_met => return,
             None => Group::new(observation.labels.clone()),
         };
-        let observed = group.observe(observation.is_met, rule.settings.hold.ms(), self.now);
+        let observed = group.observe(observation.is_met, subject.hold_ms(), self.now);
         match observed {
             Observed::Same if group.is_forgettable(self.now) => {}
             Observed::Same => return,
@@ -126,7 +143,7 @@ impl<'a> Change<'a> {
                     return;
                 }
                 let is_flapping = observed == Observed::Flaps;
-                group.alert = Some(self.fire(rule, &key, &group, observation, is_flapping));
+                group.alert = Some(self.fire(subject, &key, &group, observation, is_flapping));
             }
             Observed::Fires => {}
             Observed::Flaps => self.begin_flapping(&group, observation.value),
@@ -138,6 +155,27 @@ impl<'a> Change<'a> {
         }
         let group = (!group.is_forgettable(self.now)).then_some(group);
         self.groups.insert(key, group);
+    }
+
+    /// Observes that the condition is not met for those groups of a rule that `ends` chooses.
+    pub(in crate::areas::alerting) fn end_groups(
+        &mut self,
+        rule: &RuleRef,
+        ends: impl Fn(GroupHash) -> bool,
+    ) {
+        let directory = self.directory;
+        for key in self.state.groups_of(rule).filter(|key| ends(key.1)).cloned().collect::<Vec<_>>()
+        {
+            let Some(labels) = self.group(&key).map(|group| group.labels.clone()) else { continue };
+            let subject = match (rule, directory.rule(rule)) {
+                (Some(_), None) => continue,
+                (Some(_), Some(rule)) => Subject::Rule(rule),
+                (None, _) => Subject::Unmatched { name: "", severity: Severity::Warning },
+            };
+            let observation =
+                Observation { labels, is_met: false, value: None, summary: None, since: None };
+            self.observe(subject, observation);
+        }
     }
 
     /// Ends all groups of a rule that is deleted or disabled.
@@ -238,7 +276,7 @@ impl<'a> Change<'a> {
 
     fn fire(
         &mut self,
-        rule: &Rule,
+        subject: Subject<'_>,
         key: &GroupKey,
         group: &Group,
         observation: Observation,
@@ -249,13 +287,14 @@ impl<'a> Change<'a> {
             ConditionState::Firing { since } | ConditionState::Pending { since } => since,
             ConditionState::Calm | ConditionState::Held => self.now,
         };
+        let since = observation.since.map_or(since, |stated| stated.min(since));
         let mut alert = Alert {
             id,
             group: key.1,
             rule: key.0.clone(),
-            about: facts(rule),
+            about: subject.facts(),
             labels: observation.labels,
-            summary: observation.summary.or_else(|| rule.settings.description.clone()),
+            summary: observation.summary.or_else(|| subject.description()),
             value: observation.value,
             since,
             fired_at: self.now,
@@ -470,19 +509,51 @@ impl<'a> Change<'a> {
     }
 }
 
-/// Returns what a rule says, as its alerts keep it.
-fn facts(rule: &Rule) -> RuleFacts {
-    let settings = &rule.settings;
-    RuleFacts {
-        name: settings.name.clone(),
-        severity: settings.severity,
-        condition: settings.condition_text(),
-        comparison: match settings.condition {
-            Condition::Compares { operator, threshold } => {
-                Some(Comparison { sign: operator.sign(), threshold })
+impl<'a> Subject<'a> {
+    /// Returns the key of one of its groups.
+    pub(in crate::areas::alerting) fn key(self, labels: &Labels) -> GroupKey {
+        let rule = self.rule().map(|rule| &rule.id);
+        let labels = labels.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        (rule.cloned(), GroupHash::of(rule, labels))
+    }
+
+    fn rule(self) -> Option<&'a Rule> {
+        match self {
+            Self::Rule(rule) => Some(rule),
+            Self::Unmatched { .. } => None,
+        }
+    }
+
+    fn hold_ms(self) -> i64 {
+        self.rule().map_or(0, |rule| rule.settings.hold.ms())
+    }
+
+    fn description(self) -> Option<String> {
+        self.rule().and_then(|rule| rule.settings.description.clone())
+    }
+
+    /// Returns what an alert keeps of it.
+    fn facts(self) -> RuleFacts {
+        let settings = match self {
+            Self::Rule(rule) => &rule.settings,
+            Self::Unmatched { name, severity } => {
+                return RuleFacts {
+                    name: name.to_owned(),
+                    severity,
+                    condition: format!("{name} fires"),
+                    comparison: None,
+                    services: Vec::new(),
+                };
             }
-            Condition::Absent => None,
-        },
-        services: settings.services.clone(),
+        };
+        RuleFacts {
+            name: settings.name.clone(),
+            severity: settings.severity,
+            condition: settings.condition_text(),
+            comparison: settings
+                .comparison()
+                .map(|(sign, threshold)| Comparison { sign, threshold }),
+            services: settings.services.clone(),
+        }
     }
 }

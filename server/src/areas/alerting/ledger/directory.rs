@@ -90,6 +90,16 @@ impl Directory {
         self.window_states.active(&self.windows, now)
     }
 
+    /// Returns the window that mutes a rule now, if one does.
+    pub(in crate::areas::alerting) fn muting_window(
+        &self,
+        rule: &RuleId,
+        now: TimestampMs,
+    ) -> Option<String> {
+        let active = self.active_windows(now);
+        active.muting(&Some(rule.clone())).map(|window| window.id().as_str().to_owned())
+    }
+
     /// Returns who is on call for a rule now: `None` if its rule has no schedule, an address, or
     /// why there is none.
     pub(super) fn on_call(

@@ -17,18 +17,20 @@ mod group;
 mod listing;
 mod message;
 mod model;
+mod simulation;
 mod stored;
 
 pub(super) use alert_ledger::{AlertLedger, Attempt, NextMessage};
-pub(super) use change::{Change, Observation};
+pub(super) use change::{Change, Observation, Subject};
 pub(super) use current_directory::CurrentDirectory;
 pub(super) use directory::Directory;
 pub(super) use listing::{AlertDetail, AlertFilter};
 pub(super) use message::Message;
 pub(super) use model::{
-    Alert, AlertEvent, AlertStatus, DeliveryStatus, Destination, Labels, LogEntry,
+    Alert, AlertEvent, AlertStatus, DeliveryStatus, Destination, GroupHash, Labels, LogEntry,
     NotificationEntry,
 };
+pub(super) use simulation::{FiringPeriod, Simulation};
 
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use telltale_engine::{Clock, Engine, Maintenance, Options, TimestampMs};
 
 use super::alert_ledger::{AlertLedger, Attempt, NextMessage};
-use super::change::Observation;
+use super::change::{Observation, Subject};
 use super::directory::Directory;
 use super::listing::AlertFilter;
 use super::model::{Alert, AlertId, AlertStatus, DeliveryStatus, Destination, LogEntry};
@@ -84,10 +84,11 @@ impl Fixture {
             is_met,
             value: Some(if is_met { 97.0 } else { 12.0 }),
             summary: None,
+            since: None,
         };
         let now = self.clock.now();
         let observe = |change: &mut super::change::Change<'_>| {
-            change.observe(&self.rule, observation);
+            change.observe(Subject::Rule(&self.rule), observation);
             Ok(())
         };
         self.ledger.change(&self.directory, now, observe).unwrap();
@@ -409,8 +410,10 @@ fn many_alerts_of_one_rule_share_a_message_and_paging_gets_each() {
         for host in 0..25 {
             let labels = vec![("host".to_owned(), format!("h{host}"))];
             let value = Some(97.0);
-            change
-                .observe(&fixture.rule, Observation { labels, is_met: true, value, summary: None });
+            change.observe(
+                Subject::Rule(&fixture.rule),
+                Observation { labels, is_met: true, value, summary: None, since: None },
+            );
         }
         Ok(())
     };

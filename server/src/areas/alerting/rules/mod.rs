@@ -14,9 +14,12 @@ mod tests;
 mod wire;
 
 pub(in crate::areas::alerting) use condition::{Condition, Operator};
-pub(in crate::areas::alerting) use model::{Rule, RuleFailure, RuleQuery};
+pub(in crate::areas::alerting) use model::{
+    ReceivedQuery, Rule, RuleFailure, RuleQuery, RuleSettings,
+};
 pub(super) use ops::{exists, remove_channel, remove_policy, remove_schedule};
 pub use routes::RULE_ROUTES;
+pub(super) use wire::RuleInput;
 
 #[cfg(test)]
 pub(in crate::areas::alerting) mod examples;

@@ -134,7 +134,7 @@ impl RuleSettings {
     }
 
     /// Validates what depends on several fields, which are valid one by one.
-    pub(super) fn check(&self) -> Result<(), Invalid> {
+    pub(in crate::areas::alerting) fn check(&self) -> Result<(), Invalid> {
         self.check_grouping()?;
         self.check_size()
     }
@@ -208,6 +208,17 @@ impl RuleSettings {
         match &self.query {
             RuleQuery::Saved(query) => self.group_by.as_deref().or(query.group_by.as_deref()),
             RuleQuery::Received(_) => None,
+        }
+    }
+
+    /// Returns the sign between a value and the threshold, and the threshold, if values of this
+    /// rule say anything.
+    pub(in crate::areas::alerting) fn comparison(&self) -> Option<(&'static str, f64)> {
+        match (&self.query, self.condition) {
+            (RuleQuery::Saved(_), Condition::Compares { operator, threshold }) => {
+                Some((operator.sign(), threshold))
+            }
+            _ => None,
         }
     }
 

@@ -31,7 +31,7 @@ type ChannelIds = AtMost<String, { limits::RULE_CHANNELS_MAX }>;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "AlertRuleInput")]
-pub(super) struct RuleInput {
+pub(in crate::areas::alerting) struct RuleInput {
     #[schemars(required, length(max = limits::ALERTING_NAME_CHARS_MAX), regex(pattern = patterns::LINE))]
     name: Option<String>,
     #[schemars(length(max = limits::ALERTING_DESCRIPTION_CHARS_MAX))]
@@ -262,7 +262,8 @@ fn tags<'de, D: Deserializer<'de>>(
 }
 
 impl RuleInput {
-    pub(super) fn into_settings(self) -> Result<RuleSettings, Invalid> {
+    /// Validates the fields one by one; [`RuleSettings::check`] the rest.
+    pub(in crate::areas::alerting) fn into_settings(self) -> Result<RuleSettings, Invalid> {
         let name = fields::name(self.name)?;
         let query = read_rule_query(self.query)?;
         let condition = self.condition.map(ConditionBody::into_condition).transpose()?;

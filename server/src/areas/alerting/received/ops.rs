@@ -1,0 +1,161 @@
+//! The operations on received alerts. All of them block.
+
+use std::collections::{BTreeMap, HashSet};
+use std::sync::Arc;
+
+use super::held::{Kept, ReceivedAlert};
+use super::matching::{Matchers, name_of};
+use crate::app::App;
+use crate::areas::alerting::alertmanager::{AlertFilter, AlertState, PostedAlert, ShownAlert};
+use crate::areas::alerting::channels;
+use crate::areas::alerting::delivery;
+use crate::areas::alerting::error::AlertingError;
+use crate::areas::alerting::ledger::{Change, Directory, Observation, Subject};
+use crate::areas::alerting::notice::Severity;
+use crate::areas::alerting::rules::Rule;
+
+/// Annotations that explain an alert, the most useful first.
+const SUMMARIES: [&str; 3] = ["summary", "description", "message"];
+/// The label with the severity, and the words for the greatest and the least.
+const SEVERITY: &str = "severity";
+const CRITICAL: [&str; 4] = ["critical", "page", "error", "fatal"];
+const INFO: [&str; 4] = ["info", "information", "notice", "debug"];
+
+/// What a received alert means for a rule, or without one.
+struct Meaning<'a> {
+    subject: Subject<'a>,
+    observation: Observation,
+}
+
+/// Takes alerts from a sender. Returns how many were refused because there is no space.
+pub(super) fn receive(app: &App, posted: Vec<PostedAlert>) -> Result<usize, AlertingError> {
+    let alerting = app.alerting();
+    let kept = alerting.received().keep(posted, app.now())?;
+    let Kept { firing, ended, refused } = kept;
+    let directory = alerting.directory(app)?;
+    let matchers = Matchers::new(&directory);
+    alerting.ledger().change(&directory, app.now(), |change| {
+        firing.iter().for_each(|alert| observe(change, &matchers, alert, true));
+        ended.iter().for_each(|alert| observe(change, &matchers, alert, false));
+        Ok(())
+    })?;
+    delivery::send_due(app);
+    Ok(refused)
+}
+
+/// Ends the alerts that were not repeated in time.
+pub(in crate::areas::alerting) fn expire(app: &App) -> Result<(), AlertingError> {
+    let alerting = app.alerting();
+    let ended = alerting.received().expire(app.now())?;
+    if ended.is_empty() {
+        return Ok(());
+    }
+    let directory = alerting.directory(app)?;
+    let matchers = Matchers::new(&directory);
+    alerting.ledger().change(&directory, app.now(), |change| {
+        ended.iter().for_each(|alert| observe(change, &matchers, alert, false));
+        Ok(())
+    })
+}
+
+/// Observes all received alerts, for the rules as they are now, and that no others fire.
+pub(in crate::areas::alerting) fn observe_all(
+    app: &App,
+    directory: &Directory,
+    change: &mut Change<'_>,
+) {
+    let matchers = Matchers::new(directory);
+    let mut seen = HashSet::new();
+    // Inside the change, so that what a sender ends meanwhile does not fire again.
+    for alert in app.alerting().received().all().values() {
+        for Meaning { subject, observation } in meanings(&matchers, alert, true) {
+            seen.extend(observation.is_met.then(|| subject.key(&observation.labels)));
+            change.observe(subject, observation);
+        }
+    }
+    let rules = matchers.rules().map(|rule| Some(rule.id.clone()));
+    for rule in rules.chain([None]) {
+        change.end_groups(&rule, |hash| !seen.contains(&(rule.clone(), hash)));
+    }
+}
+
+/// Returns the alerts that a filter shows.
+pub(super) fn list(app: &App, filter: &AlertFilter) -> Result<Vec<ShownAlert>, AlertingError> {
+    let alerting = app.alerting();
+    let directory = alerting.directory(app)?;
+    let names = channels::names(app)?;
+    let matchers = Matchers::new(&directory);
+    let now = app.now();
+    let mut shown = Vec::new();
+    for alert in alerting.received().all().values() {
+        let rules: Vec<&Arc<Rule>> = matchers.of(&alert.labels).collect();
+        let channels = rules.iter().flat_map(|rule| &rule.settings.channel_ids);
+        let mut receivers: Vec<String> = channels.filter_map(|id| names.get(id)).cloned().collect();
+        receivers.sort();
+        receivers.dedup();
+        let windows = rules.iter().map(|rule| directory.muting_window(&rule.id, now));
+        let windows: Option<Vec<String>> = windows.collect();
+        let muted_by = windows.filter(|_| !rules.is_empty()).unwrap_or_default();
+        let alert = ShownAlert {
+            labels: alert.labels.clone(),
+            annotations: alert.annotations.clone(),
+            starts_at: alert.starts_at,
+            ends_at: alert.ends_at,
+            updated_at: alert.updated_at,
+            generator_url: alert.generator_url.clone(),
+            receivers,
+            state: if muted_by.is_empty() { AlertState::Active } else { AlertState::Suppressed },
+            silenced_by: Vec::new(),
+            inhibited_by: Vec::new(),
+            muted_by,
+        };
+        if filter.shows(&alert, now) {
+            shown.push(alert);
+        }
+    }
+    Ok(shown)
+}
+
+fn observe(change: &mut Change<'_>, matchers: &Matchers, alert: &ReceivedAlert, is_met: bool) {
+    for Meaning { subject, observation } in meanings(matchers, alert, is_met) {
+        change.observe(subject, observation);
+    }
+}
+
+/// Returns what an alert means for each rule that matches it, and without a rule: rules may have
+/// been created since it was recorded without one.
+fn meanings<'a>(
+    matchers: &'a Matchers,
+    alert: &'a ReceivedAlert,
+    is_met: bool,
+) -> Vec<Meaning<'a>> {
+    let labels = &alert.labels;
+    let meaning = |subject, is_met| {
+        let observation = Observation {
+            labels: labels.iter().map(|(name, value)| (name.clone(), value.clone())).collect(),
+            is_met,
+            value: None,
+            summary: summary(&alert.annotations),
+            since: Some(alert.starts_at),
+        };
+        Meaning { subject, observation }
+    };
+    let matched = matchers.of(labels).map(|rule| meaning(Subject::Rule(rule), is_met));
+    let mut meanings: Vec<Meaning<'_>> = matched.collect();
+    let unmatched = Subject::Unmatched { name: name_of(labels), severity: severity(labels) };
+    meanings.push(meaning(unmatched, is_met && meanings.is_empty()));
+    meanings
+}
+
+fn summary(annotations: &BTreeMap<String, String>) -> Option<String> {
+    SUMMARIES.iter().find_map(|name| annotations.get(*name)).cloned()
+}
+
+fn severity(labels: &BTreeMap<String, String>) -> Severity {
+    let label = labels.get(SEVERITY).map(|label| label.to_lowercase()).unwrap_or_default();
+    match label.as_str() {
+        word if CRITICAL.contains(&word) => Severity::Critical,
+        word if INFO.contains(&word) => Severity::Info,
+        _ => Severity::Warning,
+    }
+}
