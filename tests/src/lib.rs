@@ -29,7 +29,7 @@ pub use disk::SmallDisk;
 pub use folder::folder;
 pub use listening::{Relay, ScrapedPage};
 pub use node::node;
-pub use prometheus::Prometheus;
+pub use prometheus::{Prometheus, amtool};
 pub use python::{Conversation, converse, python};
 pub use raw::Wire;
 pub use response::{Response, masked, same};

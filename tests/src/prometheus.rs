@@ -41,6 +41,34 @@ impl Prometheus {
         Self { home, child }
     }
 
+    /// Starts Prometheus, which evaluates these groups of alerting rules several times a second, and
+    /// delivers its alerts to `server`.
+    #[track_caller]
+    pub fn alerting(rules: &str, server: SocketAddr) -> Self {
+        let home = folder();
+        let config = format!(
+            "global: {{evaluation_interval: 250ms}}\n\
+             rule_files: [rules.yml]\n\
+             alerting:\n  \
+               alertmanagers:\n  \
+               - static_configs: [{{targets: ['{server}']}}]\n    \
+                 authorization: {{credentials: {ADMIN_KEY}}}\n"
+        );
+        assert!(std::fs::write(home.path().join("prometheus.yml"), config).is_ok());
+        assert!(std::fs::write(home.path().join("rules.yml"), rules).is_ok());
+        let child = spawn(&home);
+        Self { home, child }
+    }
+
+    /// Replaces the alerting rules, and lets Prometheus read them.
+    #[track_caller]
+    pub fn replace_rules(&self, rules: &str) {
+        assert!(std::fs::write(self.home.path().join("rules.yml"), rules).is_ok());
+        let command = format!("kill -HUP {}", self.child.id());
+        let sent = Command::new("sh").args(["-c", &command]).status();
+        assert!(sent.is_ok_and(|status| status.success()), "{command} failed");
+    }
+
     /// Stops it with SIGTERM and starts it again on the same data.
     #[track_caller]
     pub fn restart(&mut self) {
@@ -75,7 +103,7 @@ fn tell(log: &str) {
 fn spawn(home: &TempDir) -> Child {
     let log = File::options().create(true).append(true).open(home.path().join("log"));
     let Ok(log) = log else { panic!("cannot write a log") };
-    let program = program();
+    let program = unpacked("prometheus", "prometheus");
     let spawned = Command::new(&program)
         .arg("--config.file=prometheus.yml")
         .args(["--storage.tsdb.path=data", "--web.listen-address=127.0.0.1:0"])
@@ -93,8 +121,34 @@ fn spawn(home: &TempDir) -> Child {
     }
 }
 
-/// Returns the program that `tools/setup` unpacked, else the installed one.
-fn program() -> PathBuf {
-    let unpacked = target_dir().join("clients/prometheus/usr/bin/prometheus");
-    if unpacked.is_file() { unpacked } else { PathBuf::from("prometheus") }
+/// Runs `amtool` against a server, and returns what it prints.
+#[track_caller]
+pub fn amtool(server: SocketAddr, arguments: &[&str]) -> String {
+    let home = folder();
+    let key = format!("authorization: {{credentials: {ADMIN_KEY}}}\n");
+    assert!(std::fs::write(home.path().join("http.yml"), key).is_ok());
+    let program = unpacked("prometheus-alertmanager", "amtool");
+    let output = Command::new(&program)
+        .arg(format!("--alertmanager.url=http://{server}"))
+        .arg("--http.config.file=http.yml")
+        .args(arguments)
+        .current_dir(home.path())
+        .stdin(Stdio::null())
+        .output();
+    match output {
+        Ok(output) => {
+            let error = String::from_utf8_lossy(&output.stderr);
+            assert!(output.status.success(), "amtool {arguments:?}: {error}");
+            String::from_utf8_lossy(&output.stdout).into_owned()
+        }
+        Err(error) => {
+            panic!("{} did not start ({error}); run tools/setup test", program.display())
+        }
+    }
+}
+
+/// Returns a program that `tools/setup` unpacked from a package, else the installed one.
+fn unpacked(package: &str, program: &str) -> PathBuf {
+    let unpacked = target_dir().join("clients").join(package).join("usr/bin").join(program);
+    if unpacked.is_file() { unpacked } else { PathBuf::from(program) }
 }

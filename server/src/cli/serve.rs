@@ -26,7 +26,7 @@ use crate::app::App;
 use crate::areas;
 use crate::background;
 use crate::config::{Config, Environment};
-use crate::http::{self, Listener, Server};
+use crate::http::{self, ApiError, Listener, Server};
 use crate::own_metrics::create_own_metrics;
 use crate::platform::control::SOCKET_NAME;
 use crate::platform::keys::{FirstStart, KeyString};
@@ -172,12 +172,13 @@ fn open(
     // Before the first key: if the start is interrupted between the two, the next one counts as the
     // first start again.
     if app.keys().list().is_empty() {
-        areas::dashboards::make_first(&app).map_err(|error| {
-            CliError::failed(
-                "cannot create the first dashboard",
-                error.cause().unwrap_or(error.message()),
-            )
-        })?;
+        let failed = |what, error: ApiError| {
+            CliError::failed(what, error.cause().unwrap_or(error.message()))
+        };
+        areas::dashboards::make_first(&app)
+            .map_err(|error| failed("cannot create the first dashboard", error))?;
+        areas::alerting::make_first_rules(&app)
+            .map_err(|error| failed("cannot create the first alert rules", error))?;
     }
     match app.keys().first_start(admin_key).map_err(keys_failed)? {
         FirstStart::NotFirst => {}

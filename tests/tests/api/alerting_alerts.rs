@@ -17,12 +17,21 @@ fn receiver() -> (Conversation, String) {
     (receiver, format!("http://127.0.0.1:{port}"))
 }
 
-/// Returns the next message that the receiver got.
+/// Returns the body of the next message of this type. A message that was sent right before a crash
+/// is sent again, with the same id.
 #[track_caller]
-fn received(receiver: &mut Conversation) -> Value {
-    let request: Value = serde_json::from_str(&receiver.exchange("")).unwrap_or_default();
-    assert_eq!(request["problems"], json!([]), "{request}");
-    request
+fn received(receiver: &mut Conversation, kind: &str) -> Value {
+    let mut ids = Vec::new();
+    loop {
+        let request: Value = serde_json::from_str(&receiver.exchange("")).unwrap_or_default();
+        assert_eq!(request["problems"], json!([]), "{request}");
+        if request["json"]["type"] == kind {
+            return request["json"].clone();
+        }
+        let id = &request["headers"]["webhook-id"];
+        assert!(ids.is_empty() || ids.contains(id), "another message: {request}");
+        ids.push(id.clone());
+    }
 }
 
 /// Starts a server that evaluates its rules all the time.
@@ -78,9 +87,7 @@ fn an_alert_reaches_its_channel_and_survives_a_crash() {
     let hook = channel(&server, &format!("{address}/webhook/a"));
     let rule = rule(&server, &[&hook]);
     sample(&server, "a", 97.0);
-    let message = received(&mut receiver);
-    let body: Value = serde_json::from_str(text(&message["body"])).unwrap_or_default();
-    assert_eq!(body["type"], "alert.firing", "{message}");
+    let body = received(&mut receiver, "alert.firing");
     assert_eq!(body["data"]["rule"]["id"], rule.as_str());
     let fired = alert(&server, "a", "firing");
     assert_eq!(body["data"]["alerts"][0]["id"], fired["id"]);
@@ -95,18 +102,14 @@ fn an_alert_reaches_its_channel_and_survives_a_crash() {
     server.kill9();
     server.restart();
     let client = server.client();
-    let message = received(&mut receiver);
-    let body: Value = serde_json::from_str(text(&message["body"])).unwrap_or_default();
-    assert_eq!(body["type"], "alert.acknowledged", "{message}");
+    received(&mut receiver, "alert.acknowledged");
     assert_eq!(client.get(&path).data(200)["status"], "acknowledged");
     let resolved = client.post(&format!("{path}/resolve"), &json!({})).data(200);
     assert_eq!(resolved["status"], "resolved");
     server.kill9();
     server.restart();
     let client = server.client();
-    let message = received(&mut receiver);
-    let body: Value = serde_json::from_str(text(&message["body"])).unwrap_or_default();
-    assert_eq!(body["type"], "alert.resolved", "{message}");
+    received(&mut receiver, "alert.resolved");
     let detail = eventually("the last message to be recorded", || {
         let detail = client.get(&path).data(200);
         let all = detail["notifications"].as_array()?;
@@ -154,9 +157,8 @@ fn a_receiver_that_fails_delays_no_other_and_loses_no_order() {
     rule(&server, &[&dead, &alive]);
     for host in ["a", "b", "c"] {
         sample(&server, host, 97.0);
-        let message = received(&mut receiver);
-        let body: Value = serde_json::from_str(text(&message["body"])).unwrap_or_default();
-        assert_eq!(body["data"]["alerts"][0]["labels"], json!({"host": host}), "{message}");
+        let body = received(&mut receiver, "alert.firing");
+        assert_eq!(body["data"]["alerts"][0]["labels"], json!({"host": host}), "{body}");
     }
     let path = format!("{ALERTS}/{}", text(&alert(&server, "a", "firing")["id"]));
     let failed = eventually("a failed attempt", || {
@@ -183,8 +185,62 @@ fn alerts_of_one_evaluation_share_a_message() {
     let host = |i: i32| json!({"name": "cpu", "type": "gauge", "value": 97, "tags": {"host": i.to_string()}});
     let metrics: Vec<Value> = (0..50).map(host).collect();
     server.client().post("/api/v1/metrics/batch", &json!({"metrics": metrics})).expect(200);
-    let message = received(&mut receiver);
-    let body: Value = serde_json::from_str(text(&message["body"])).unwrap_or_default();
-    assert_eq!(body["data"]["total"], 50, "{message}");
+    let body = received(&mut receiver, "alert.firing");
+    assert_eq!(body["data"]["total"], 50, "{body}");
     assert_eq!(body["data"]["alerts"].as_array().map(Vec::len), Some(10));
+}
+
+#[test]
+fn alerts_of_prometheus_reach_the_channel_and_survive_a_crash() {
+    covers!("POST /api/v2/alerts", Happy);
+    covers!("POST /api/v2/alerts", Refusal);
+    covers!("GET /api/v2/alerts", Happy);
+    covers!("GET /api/v2/alerts", Refusal);
+    covers!("GET /api/v2/status", Happy);
+    let (mut receiver, address) = receiver();
+    let mut server = start();
+    let client = server.client();
+    let hook = channel(&server, &format!("{address}/webhook/d"));
+    let query = json!({"alert": "Instance*", "tags": {"severity": "page"}});
+    let rule = json!({"name": "Instances", "query": query, "channel_ids": [hook]});
+    client.post(RULES, &rule).data(201);
+    let labels = json!({"alertname": "InstanceDown", "instance": "a", "severity": "page"});
+    let alert = json!({"labels": labels, "annotations": {"summary": "a is down"}});
+    assert_eq!(client.post("/api/v2/alerts", &json!([alert])).status, 200);
+    let body = received(&mut receiver, "alert.firing");
+    assert_eq!(body["data"]["alerts"][0]["labels"], labels, "{body}");
+    assert_eq!(body["data"]["alerts"][0]["summary"], "a is down");
+    server.kill9();
+    server.restart();
+    let client = server.client();
+    let listed = client.get("/api/v2/alerts?filter=instance%3D%22a%22").expect(200);
+    assert_eq!(listed[0]["labels"], labels);
+    let mut ended = json!({"labels": labels});
+    ended["endsAt"] = listed[0]["startsAt"].clone();
+    assert_eq!(client.post("/api/v2/alerts", &json!([ended])).status, 200);
+    received(&mut receiver, "alert.resolved");
+    assert_eq!(client.get("/api/v2/alerts").expect(200), json!([]));
+    let status = client.get("/api/v2/status").expect(200);
+    assert!(status["versionInfo"]["version"].is_string(), "{status}");
+    client.post("/api/v2/alerts", &json!([{"labels": {}}])).refused(400, "invalid_parameter");
+    client.get("/api/v2/alerts?active=perhaps").refused(400, "invalid_parameter");
+}
+
+#[test]
+fn a_preview_finds_what_would_have_fired() {
+    covers!("POST /api/v1/alert_rules/preview", Happy);
+    covers!("POST /api/v1/alert_rules/preview", Refusal);
+    let server = start();
+    sample(&server, "a", 97.0);
+    let condition = json!({"op": "gt", "threshold": 90});
+    let query = json!({"metric": "cpu", "group_by": "tags.host"});
+    let rule = json!({"name": "CPU high", "query": query, "condition": condition});
+    let client = server.client();
+    let preview = eventually("the sample to be in the past", || {
+        let preview = client.post("/api/v1/alert_rules/preview", &json!({"rule": rule})).data(200);
+        preview["alerts"][0].is_object().then_some(preview)
+    });
+    assert_eq!(preview["alerts"][0]["labels"], json!({"host": "a"}));
+    let wrong = json!({"rule": {"name": "n", "query": {"alert": "x"}}});
+    client.post("/api/v1/alert_rules/preview", &wrong).refused(422, "invalid_field");
 }

@@ -260,3 +260,24 @@ fn invalid_channels_are_refused() {
     let patch = client.request("PATCH", &unknown).json(&json!({"name": "o"})).send();
     patch.refused(404, "channel_not_found");
 }
+
+#[test]
+fn both_secrets_sign_for_a_while_after_a_rotation() {
+    covers!("POST /api/v1/channels/{id}/rotate_secret", Happy);
+    covers!("POST /api/v1/channels/{id}/rotate_secret", Refusal);
+    // The receiver gets the secrets when they are known, so it only records here.
+    let (mut receiver, address) = receiver();
+    let server = server_for(&address);
+    let channel =
+        create(&server, "webhook", json!({"webhook_url": format!("{address}/webhook/r")}));
+    let path = path_of(&channel);
+    let rotated = server.client().post(&format!("{path}/rotate_secret"), &json!({})).data(200);
+    assert_ne!(rotated["config"]["signing_secret"], channel["config"]["signing_secret"]);
+    server.client().post(&format!("{path}/test"), &json!({})).expect(200);
+    let request = received(&mut receiver);
+    let signatures = request["headers"]["webhook-signature"].as_str().unwrap_or_default();
+    assert_eq!(signatures.split(' ').count(), 2, "{request}");
+    let mail = create(&server, "email", json!({"recipients": ["ann@example.com"]}));
+    let refused = format!("{}/rotate_secret", path_of(&mail));
+    server.client().post(&refused, &json!({})).refused(409, "invalid_state");
+}

@@ -1,7 +1,7 @@
 //! On-call schedules: creation, changes, overrides, shifts, the calendar, refusals.
 
 use serde_json::{Value, json};
-use telltale_tests::{Client, Response, Server, covers};
+use telltale_tests::{Client, Response, Server, Setup, covers};
 
 use crate::keys::text;
 
@@ -223,4 +223,43 @@ fn unknown_schedules_are_refused() {
     client.delete(&format!("{none}/overrides/ovr_none")).refused(404, "schedule_not_found");
     let path = make(&client, &custom());
     client.delete(&format!("{path}/overrides/ovr_none")).refused(404, "override_not_found");
+}
+
+#[test]
+fn a_calendar_can_be_read_by_its_link_without_a_key() {
+    covers!("POST /api/v1/on_call_schedules/{id}/calendar_link", Happy);
+    covers!("POST /api/v1/on_call_schedules/{id}/calendar_link", Refusal);
+    covers!("DELETE /api/v1/on_call_schedules/{id}/calendar_link", Happy);
+    covers!("DELETE /api/v1/on_call_schedules/{id}/calendar_link", Refusal);
+    covers!("GET /api/v1/on_call_schedules/{id}/shared_calendar.ics", Happy);
+    covers!("GET /api/v1/on_call_schedules/{id}/shared_calendar.ics", Refusal);
+    let mut server = Setup::new().set("server.public_url", "\"https://t.example/\"").start();
+    let client = server.client();
+    let body = json!({
+        "name": "s",
+        "schedule_type": "custom",
+        "timezone": "UTC",
+        "rotation_type": "weekly",
+        "rotation_start": "2026-01-01T00:00:00Z",
+        "members": ["ann@example.com"],
+    });
+    let made = client.post("/api/v1/on_call_schedules", &body).data(201);
+    let path = format!("/api/v1/on_call_schedules/{}", text(&made["id"]));
+    let link = client.post(&format!("{path}/calendar_link"), &json!({})).data(201);
+    let shared = text(&link["path"]).to_owned();
+    assert_eq!(link["url"], format!("https://t.example{shared}"));
+    server.kill9();
+    server.restart();
+    let nobody = server.client().without_key();
+    let calendar = nobody.get(&shared);
+    assert_eq!(calendar.must_header("content-type"), "text/calendar; charset=utf-8");
+    assert!(calendar.text().starts_with("BEGIN:VCALENDAR"), "{}", calendar.text());
+    nobody.get(&format!("{path}/calendar.ics")).refused(401, "unauthorized");
+    nobody.get(&format!("{path}/shared_calendar.ics?token=x")).refused(404, "schedule_not_found");
+    nobody.post(&format!("{path}/calendar_link"), &json!({})).refused(401, "unauthorized");
+    server.client().delete(&format!("{path}/calendar_link")).expect(200);
+    nobody.get(&shared).refused(404, "schedule_not_found");
+    let unknown = "/api/v1/on_call_schedules/sched_1/calendar_link";
+    server.client().post(unknown, &json!({})).refused(404, "schedule_not_found");
+    server.client().delete(unknown).refused(404, "schedule_not_found");
 }

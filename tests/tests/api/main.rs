@@ -7,6 +7,7 @@ mod admin;
 mod alerting_alerts;
 mod alerting_channels;
 mod alerting_policies;
+mod alerting_prometheus;
 mod alerting_rules;
 mod alerting_schedules;
 mod alerting_windows;

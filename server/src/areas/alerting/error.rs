@@ -20,6 +20,9 @@ pub enum AlertingError {
     /// The alert has ended.
     #[error("the alert is resolved")]
     AlertResolved,
+    /// Only webhook channels have a signing secret.
+    #[error("only channels of type webhook have a signing secret")]
+    NoSigningSecret,
     /// The limit on resources of a kind is reached.
     #[error("the limit of {max} {} is reached", kind.plural())]
     TooMany {
@@ -190,7 +193,9 @@ impl From<AlertingError> for ApiError {
         let message = error.to_string();
         match error {
             AlertingError::NotFound(kind, id) => Self::missing(kind.resource(), &id),
-            AlertingError::AlertResolved => Self::new(ErrorCode::InvalidState, message),
+            AlertingError::AlertResolved | AlertingError::NoSigningSecret => {
+                Self::new(ErrorCode::InvalidState, message)
+            }
             AlertingError::Changed => Self::new(ErrorCode::PreconditionFailed, message),
             AlertingError::TooMany { .. } => Self::new(ErrorCode::Conflict, message),
             AlertingError::Invalid(invalid) => invalid.into(),

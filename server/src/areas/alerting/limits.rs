@@ -183,3 +183,7 @@ pub(super) const PREVIEW_PERIODS_MAX: usize = 1_000;
 
 /// Milliseconds of the range of a preview: a month.
 pub(super) const PREVIEW_RANGE_MS_MAX: i64 = 31 * 24 * 60 * 60 * 1_000;
+
+/// Milliseconds for which requests are signed with a secret that was replaced, too: a day to change
+/// the receiver.
+pub(super) const PREVIOUS_SECRET_MS: i64 = 24 * 60 * 60 * 1_000;

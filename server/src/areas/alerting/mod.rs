@@ -43,7 +43,7 @@ pub use evaluation::EvaluationSettings;
 pub use policies::POLICY_ROUTES;
 pub use preview::PREVIEW_ROUTES;
 pub use received::ALERTMANAGER_ROUTES;
-pub use rules::RULE_ROUTES;
+pub use rules::{RULE_ROUTES, make_first_rules};
 pub use schedules::SCHEDULE_ROUTES;
 pub use state::{Alerting, AlertingSettings, AlertingSetupError};
 pub use windows::WINDOW_ROUTES;

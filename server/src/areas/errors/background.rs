@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::own_metrics::ErrorCounters;
 use crate::app::App;
 use crate::platform::sweeps::Sweep;
 
@@ -12,13 +13,20 @@ const STORE_PERIOD: Duration = Duration::from_secs(1);
 const DELETE_PERIOD: Duration = Duration::from_secs(2);
 /// How often it is checked whether there are too many groups.
 const ROOM_PERIOD: Duration = Duration::from_secs(2);
+/// How often the metrics of error groups are written.
+const METRICS_PERIOD: Duration = Duration::from_secs(10);
 /// How often expired error data is removed.
 const TRIM_PERIOD: Duration = Duration::from_secs(60 * 60);
 
 /// Returns the sweeps of error tracking.
 pub fn sweeps(app: &Arc<App>) -> Vec<Sweep> {
-    let [counted, deleted, crowded, aged] = [(), (), (), ()].map(|()| Arc::clone(app));
+    let [counted, deleted, crowded, aged, measured] =
+        [(), (), (), (), ()].map(|()| Arc::clone(app));
+    let mut counters = ErrorCounters::since(app.errors());
     vec![
+        Sweep::new("errors_metrics", METRICS_PERIOD, move |now| {
+            counters.write(measured.engine(), measured.errors(), now)
+        }),
         Sweep::new("errors_delete", DELETE_PERIOD, move |_| deleted.errors().delete_events()),
         Sweep::new("errors_room", ROOM_PERIOD, move |_| crowded.errors().make_room()),
         Sweep::new("errors_trim", TRIM_PERIOD, move |_| aged.errors().trim()),

@@ -277,8 +277,9 @@ impl GroupState {
 
     /// Records an occurrence. An occurrence that arrives after the last state change reopens a
     /// resolved group, or one whose ignore has expired. The order of arrival is that of event
-    /// numbers, so neither the client's clock nor changes of the server's clock matter.
-    pub(super) fn observe(&mut self, event: EventId) {
+    /// numbers, so neither the client's clock nor changes of the server's clock matter. Returns
+    /// whether it reopened the group.
+    pub(super) fn observe(&mut self, event: EventId) -> bool {
         let received = event.received();
         let reopens = event.number() >= self.changed_at_number
             && match self.stored_status {
@@ -290,6 +291,7 @@ impl GroupState {
             self.enter(GroupStatus::Unresolved, self.changed_at_number);
             self.regressed_at = Some(received);
         }
+        reopens
     }
 
     /// Returns whether the group must not be evicted: it has an assignee, a note, a reason or

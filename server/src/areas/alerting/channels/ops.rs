@@ -16,7 +16,7 @@ use crate::areas::alerting::documents::{self, Changes};
 use crate::areas::alerting::error::AlertingError;
 use crate::areas::alerting::ids::ChannelId;
 use crate::areas::alerting::notice::Notice;
-use crate::areas::alerting::references;
+use crate::areas::alerting::{limits, references};
 use crate::platform::random;
 
 /// The names of all channels.
@@ -143,6 +143,28 @@ pub(super) fn update(
     let revision = changes.commit(None)?;
     let has_new_secret = signing_secret(&config) == Some(&fresh);
     Ok(OpenChannel { channel, config, used, revision, has_new_secret })
+}
+
+/// Replaces the signing secret of a webhook channel. Requests are also signed with the old one for
+/// a day, so that the receiver can be changed meanwhile.
+pub(super) fn rotate_secret(
+    app: &App,
+    id: &ChannelId,
+    fits: impl FnOnce(u64) -> bool,
+) -> Result<OpenChannel, AlertingError> {
+    let fresh = fresh_secret()?;
+    let mut changes = Changes::begin(app);
+    let mut found = open(app, changes.get(id.as_str(), fits)?)?;
+    let ChannelConfig::Webhook(webhook) = &mut found.config else {
+        return Err(AlertingError::NoSigningSecret);
+    };
+    let valid_until = app.now().0.saturating_add(limits::PREVIOUS_SECRET_MS);
+    webhook.rotate(fresh, TimestampMs(valid_until));
+    found.channel.config = seal(app, id, &found.config, false)?;
+    changes.replace(&found.channel, found.revision)?;
+    found.revision = changes.commit(None)?;
+    found.has_new_secret = true;
+    Ok(found)
 }
 
 /// Deletes a channel, its steps in all policies, and the references of rules. Returns the ids of

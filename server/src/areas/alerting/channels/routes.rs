@@ -26,6 +26,9 @@ pub static CHANNEL_ROUTES: &[Route] = &[
     Route::get("/api/v1/channels/{id}", &get).doc(GET),
     Route::patch("/api/v1/channels/{id}", &update).doc(UPDATE),
     Route::delete("/api/v1/channels/{id}", &delete).doc(DELETE),
+    Route::post("/api/v1/channels/{id}/rotate_secret", &rotate_secret)
+        .body(BodyKind::None)
+        .doc(ROTATE),
     Route::post("/api/v1/channels/{id}/test", &test).body(BodyKind::None).doc(TEST),
 ];
 
@@ -72,6 +75,13 @@ async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let deleted = id.as_str().to_owned();
     let left = app.blocking(move |app| ops::delete(app, &id, |now| fits(&req, now))).await?;
     Response::ok(&Data { data: DeletedTargetView::new(deleted, left) })
+}
+
+async fn rotate_secret(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let id: ChannelId = req.path("id")?;
+    let work = move |app: &App| ops::rotate_secret(app, &id, |now| fits(&req, now));
+    let rotated = app.blocking(work).await?;
+    respond(Success::Ok, ChannelView::after_write(&rotated), rotated.revision)
 }
 
 async fn test(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -146,6 +156,16 @@ const DELETE: Doc = Doc::new(TAG, "Delete a notification channel")
     .ok::<Data<DeletedTargetView>>()
     .errors(&[NO_CHANNEL])
     .versioned();
+
+const ROTATE: Doc = Doc::new(TAG, "Replace the signing secret of a webhook channel")
+    .about(
+        "Shows the new secret this once. For a day, requests have signatures with the old one too, so that the receiver can \
+         be changed meanwhile.",
+    )
+    .ok::<Data<ChannelView>>()
+    .errors(&[NO_CHANNEL, ErrorCode::InvalidState])
+    .versioned()
+    .ext();
 
 const TEST: Doc = Doc::new(TAG, "Send a test message to a notification channel")
     .about("Sends at once and once, also if the channel is disabled. The body reports the result.")

@@ -1,7 +1,7 @@
 //! Channels through their routes.
 
 use http::Method;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::areas::alerting::limits::CHANNELS_MAX;
 use crate::areas::testing::TestServer;
@@ -34,4 +34,22 @@ fn the_number_of_channels_is_limited() {
         server.post(PATH, &body).data(201);
     }
     server.post(PATH, &body).refused(409, "conflict", "");
+}
+
+#[test]
+fn a_signing_secret_is_replaced_and_used_for_a_day_more() {
+    let server = TestServer::open();
+    let config = json!({"webhook_url": "https://example.com/hook"});
+    let body = json!({"name": "n", "channel_type": "webhook", "config": config});
+    let made = server.post(PATH, &body).data(201);
+    let path = format!("{PATH}/{}", made["id"].as_str().unwrap());
+    let rotated = server.post(&format!("{path}/rotate_secret"), &Value::Null).data(200);
+    let (old, new) = (&made["config"]["signing_secret"], &rotated["config"]["signing_secret"]);
+    assert!(new.as_str().unwrap().starts_with("whsec_") && old != new);
+    let shown = server.get(&path).data(200)["config"]["signing_secret"].clone();
+    assert!(shown.as_str().unwrap().starts_with('…'), "{shown}");
+    let body = json!({"name": "n", "channel_type": "email", "config": {"recipients": ["a@b.de"]}});
+    let other = server.post(PATH, &body).data(201);
+    let path = format!("{PATH}/{}/rotate_secret", other["id"].as_str().unwrap());
+    server.post(&path, &Value::Null).refused(409, "invalid_state", "");
 }

@@ -5,6 +5,7 @@
 //! is deleted leaves the maintenance windows that muted it.
 
 mod condition;
+mod first;
 mod model;
 mod ops;
 mod routes;
@@ -14,6 +15,7 @@ mod tests;
 mod wire;
 
 pub(in crate::areas::alerting) use condition::{Condition, Operator};
+pub use first::make_first as make_first_rules;
 pub(in crate::areas::alerting) use model::{
     ReceivedQuery, Rule, RuleFailure, RuleQuery, RuleSettings,
 };

@@ -6,6 +6,7 @@
 //! nobody is on call.
 
 mod ics;
+mod link;
 mod model;
 mod ops;
 mod rotation;

@@ -6,6 +6,7 @@ use telltale_engine::TimestampMs;
 /// A document with its revision.
 pub(super) use telltale_engine::Versioned;
 
+use super::link::CalendarTokenHash;
 use super::rotation::{Member, Rotation, RotationPeriod};
 use super::shifts::{Override, Shift, shift_at, shifts};
 use crate::areas::alerting::error::{AlertingError, Invalid, Kind};
@@ -30,6 +31,8 @@ pub(in crate::areas::alerting) struct Schedule {
     pub(super) settings: ScheduleSettings,
     /// In order of creation: a later one wins.
     pub(super) overrides: Vec<ScheduleOverride>,
+    /// Who knows this token may read the calendar.
+    pub(super) calendar_token: Option<CalendarTokenHash>,
     pub(super) created_at: TimestampMs,
 }
 

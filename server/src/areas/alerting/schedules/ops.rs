@@ -2,13 +2,15 @@
 
 use telltale_engine::{TimestampMs, Versioned};
 
+use super::link::{CalendarToken, CalendarTokenHash};
 use super::model::{self, Schedule, ScheduleChange, ScheduleOverride, ScheduleSettings};
 use super::shifts::Override;
 use crate::app::App;
 use crate::areas::alerting::documents::{self, Changes};
-use crate::areas::alerting::error::AlertingError;
+use crate::areas::alerting::error::{AlertingError, Kind};
 use crate::areas::alerting::ids::{OverrideId, ScheduleId};
 use crate::areas::alerting::references;
+use crate::platform::random;
 
 /// Returns what `select` makes of the schedules, newest first.
 pub(super) fn list<S>(
@@ -39,7 +41,13 @@ pub(super) fn create(
     settings.check()?;
     let mut changes = Changes::begin(app);
     let id = app.new_id(ScheduleId::PREFIX).into();
-    let schedule = Schedule { id, settings, overrides: Vec::new(), created_at: app.now() };
+    let schedule = Schedule {
+        id,
+        settings,
+        overrides: Vec::new(),
+        calendar_token: None,
+        created_at: app.now(),
+    };
     changes.insert(&schedule)?;
     let revision = changes.commit(None)?;
     Ok(Versioned { value: schedule, revision })
@@ -95,6 +103,50 @@ pub(super) fn remove_override(
     fits: impl FnOnce(u64) -> bool,
 ) -> Result<(), AlertingError> {
     rewrite(app, id, fits, |schedule, _| schedule.remove(override_id)).map(drop)
+}
+
+/// Makes a link to the calendar, which replaces the one before.
+pub(super) fn create_link(
+    app: &App,
+    id: &ScheduleId,
+    fits: impl FnOnce(u64) -> bool,
+) -> Result<CalendarToken, AlertingError> {
+    let random = random::bytes().map_err(std::io::Error::from)?;
+    let token = CalendarToken::from_random(random);
+    let hash = token.hash();
+    rewrite(app, id, fits, |schedule, _| {
+        schedule.calendar_token = Some(hash);
+        Ok(())
+    })?;
+    Ok(token)
+}
+
+/// Ends the link to the calendar, if there is one.
+pub(super) fn remove_link(
+    app: &App,
+    id: &ScheduleId,
+    fits: impl FnOnce(u64) -> bool,
+) -> Result<(), AlertingError> {
+    let removed = rewrite(app, id, fits, |schedule, _| {
+        schedule.calendar_token = None;
+        Ok(())
+    });
+    removed.map(drop)
+}
+
+/// Returns a schedule to whoever knows the token of its link. To others it does not exist.
+pub(super) fn get_by_link(
+    app: &App,
+    id: &ScheduleId,
+    token: &str,
+) -> Result<Versioned<Schedule>, AlertingError> {
+    let found = get(app, id)?;
+    let known = CalendarTokenHash::of(token);
+    if found.value.calendar_token.as_ref() == Some(&known) {
+        Ok(found)
+    } else {
+        Err(AlertingError::NotFound(Kind::Schedule, id.as_str().to_owned()))
+    }
 }
 
 fn rewrite(

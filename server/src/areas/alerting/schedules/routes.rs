@@ -11,16 +11,16 @@ use super::ics;
 use super::model::{Schedule, Versioned};
 use super::ops;
 use super::wire::{
-    CurrentView, OverrideInput, OverrideView, ScheduleInput, SchedulePatch, ScheduleSummaryView,
-    ScheduleView, ShiftView, calendar_range, shifts_range,
+    CalendarLinkView, CurrentView, OverrideInput, OverrideView, ScheduleInput, SchedulePatch,
+    ScheduleSummaryView, ScheduleView, ShiftView, calendar_range, shifts_range,
 };
 use crate::app::App;
 use crate::areas::alerting::ids::{OverrideId, ScheduleId};
 use crate::areas::alerting::respond::{fits, respond, respond_page};
 use crate::areas::alerting::wire::DeletedTargetView;
 use crate::http::{
-    ApiResult, Data, Deleted, Doc, ErrorCode, Form, Link, PAGING, Page, Param, Request, Resource,
-    Response, Route, Success,
+    ApiResult, BodyKind, Data, Deleted, Doc, ErrorCode, Form, Link, PAGING, Page, Param, Request,
+    Resource, Response, Route, Success,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 
@@ -34,6 +34,9 @@ pub static SCHEDULE_ROUTES: &[Route] = &[
     Route::get("/api/v1/on_call_schedules/{id}/current", &current).doc(CURRENT),
     Route::get("/api/v1/on_call_schedules/{id}/shifts", &shifts).doc(SHIFTS),
     Route::get("/api/v1/on_call_schedules/{id}/calendar.ics", &calendar).doc(CALENDAR),
+    Route::post(LINK_PATH, &create_link).body(BodyKind::None).doc(CREATE_LINK),
+    Route::delete(LINK_PATH, &remove_link).doc(REMOVE_LINK),
+    Route::get(SHARED_CALENDAR_PATH, &shared_calendar).public().doc(SHARED_CALENDAR),
     Route::post("/api/v1/on_call_schedules/{id}/overrides", &add_override).doc(ADD_OVERRIDE),
     Route::delete(OVERRIDE_PATH, &remove_override).doc(REMOVE_OVERRIDE),
 ];
@@ -91,11 +94,38 @@ async fn shifts(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 async fn calendar(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let found = find(&app, &req).await?;
-    let (now, schedule) = (app.now(), found.value);
+    Ok(calendar_of(&app, &found.value))
+}
+
+async fn shared_calendar(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let id: ScheduleId = req.path("id")?;
+    let token = req.query().one("token")?.unwrap_or_default().to_owned();
+    let found = app.blocking(move |app| ops::get_by_link(app, &id, &token)).await?;
+    Ok(calendar_of(&app, &found.value))
+}
+
+async fn create_link(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let id: ScheduleId = req.path("id")?;
+    let path = SHARED_CALENDAR_PATH.replace("{id}", id.as_str());
+    let work = move |app: &App| ops::create_link(app, &id, |now| fits(&req, now));
+    let token = app.blocking(work).await?;
+    let link = CalendarLinkView::new(app.alerting().public_url(), &path, token.as_str());
+    Response::created(&Data { data: link })
+}
+
+async fn remove_link(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let id: ScheduleId = req.path("id")?;
+    let deleted = Deleted::new(id.as_str());
+    app.blocking(move |app| ops::remove_link(app, &id, |now| fits(&req, now))).await?;
+    Response::ok(&Data { data: deleted })
+}
+
+fn calendar_of(app: &App, schedule: &Schedule) -> Response {
+    let now = app.now();
     let (from, to) = calendar_range(now);
     let shifts = schedule.shifts(from, to);
     let text = ics::calendar(schedule.id.as_str(), &schedule.settings.name, &shifts, now);
-    Ok(Response::bytes("text/calendar; charset=utf-8", text))
+    Response::bytes("text/calendar; charset=utf-8", text)
 }
 
 async fn add_override(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -126,6 +156,8 @@ fn view(app: &App, success: Success, schedule: &Versioned<Schedule>) -> ApiResul
 const TAG: &str = "On-call schedules";
 const NO_SCHEDULE: ErrorCode = ErrorCode::Missing(Resource::Schedule);
 const CREATED_LINKS: [Link; 1] = [Link::get("/api/v1/on_call_schedules/{id}", "id", "/data/id")];
+const LINK_PATH: &str = "/api/v1/on_call_schedules/{id}/calendar_link";
+const SHARED_CALENDAR_PATH: &str = "/api/v1/on_call_schedules/{id}/shared_calendar.ics";
 const OVERRIDE_PATH: &str = "/api/v1/on_call_schedules/{id}/overrides/{override_id}";
 const LIST_PARAMETERS: [Param; 3] = [
     Param::query("enabled", "Only schedules that are enabled, or only those that are not.")
@@ -212,6 +244,29 @@ const SHIFTS: Doc = Doc::new(TAG, "List the shifts of an on-call schedule")
     .ext();
 
 const CALENDAR: Doc = Doc::new(TAG, "Export the shifts of the next 90 days as iCalendar")
+    .encoded("text/calendar", SchemaGenerator::subschema_for::<String>)
+    .errors(&[NO_SCHEDULE])
+    .ext();
+
+const CREATE_LINK: Doc = Doc::new(TAG, "Make a link to the calendar of a schedule")
+    .about(
+        "For calendar programs, which cannot send an API key: whoever knows the link may read the shifts of the next 90 days. \
+         It is shown this once, and ends the link before.",
+    )
+    .created::<Data<CalendarLinkView>>()
+    .errors(&[NO_SCHEDULE])
+    .versioned()
+    .ext();
+
+const REMOVE_LINK: Doc = Doc::new(TAG, "End the link to the calendar of a schedule")
+    .ok::<Data<Deleted>>()
+    .errors(&[NO_SCHEDULE])
+    .versioned()
+    .ext();
+
+const SHARED_CALENDAR: Doc = Doc::new(TAG, "Read the calendar of a schedule by its link")
+    .about("Needs no key. With another token than that of the link, the schedule does not exist.")
+    .parameters(&[Param::query("token", "The token of the link.").required()])
     .encoded("text/calendar", SchemaGenerator::subschema_for::<String>)
     .errors(&[NO_SCHEDULE])
     .ext();

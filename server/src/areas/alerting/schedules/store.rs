@@ -8,7 +8,7 @@
 //!  "plan": {"type": "weekly", "days": ["…" or null, seven times]}
 //!       or {"type": "custom", "period": "daily" or "weekly", "start_ms"},
 //!  "overrides": [{"id", "user", "starts_at_ms", "ends_at_ms", "created_at_ms"}],
-//!  "created_at_ms"}
+//!  "calendar_token"?: the base64 of the SHA-256 of the token, "created_at_ms"}
 //! ```
 //!
 //! A document whose zone is not known cannot be read.
@@ -16,6 +16,7 @@
 use serde::{Deserialize, Serialize};
 use telltale_engine::{Collection, TimestampMs};
 
+use super::link::CalendarTokenHash;
 use super::model::{Plan, Schedule, ScheduleOverride, ScheduleSettings};
 use super::rotation::{Member, RotationPeriod};
 use super::shifts::Override;
@@ -30,6 +31,7 @@ use crate::platform::calendar::Zone;
 pub(in crate::areas::alerting) struct StoredSchedule {
     settings: ScheduleSettings,
     overrides: Vec<ScheduleOverride>,
+    calendar_token: Option<CalendarTokenHash>,
     created_at: TimestampMs,
 }
 
@@ -42,6 +44,8 @@ struct ScheduleDocument {
     members: Vec<String>,
     plan: StoredPlan,
     overrides: Vec<StoredOverride>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    calendar_token: Option<String>,
     created_at_ms: i64,
 }
 
@@ -85,6 +89,8 @@ impl TryFrom<ScheduleDocument> for StoredSchedule {
                 plan: document.plan.into(),
             },
             overrides: document.overrides.into_iter().map(ScheduleOverride::from).collect(),
+            // A link that cannot be read is one that nobody knows.
+            calendar_token: document.calendar_token.as_deref().and_then(CalendarTokenHash::parse),
             created_at: TimestampMs(document.created_at_ms),
         })
     }
@@ -100,6 +106,7 @@ impl From<StoredSchedule> for ScheduleDocument {
             members: settings.members.into_iter().map(|member| member.0).collect(),
             plan: settings.plan.into(),
             overrides: stored.overrides.into_iter().map(StoredOverride::from).collect(),
+            calendar_token: stored.calendar_token.map(|hash| hash.text()),
             created_at_ms: stored.created_at.0,
         }
     }
@@ -175,12 +182,13 @@ impl AlertingDocument for Schedule {
         StoredSchedule {
             settings: self.settings.clone(),
             overrides: self.overrides.clone(),
+            calendar_token: self.calendar_token.clone(),
             created_at: self.created_at,
         }
     }
 
     fn from_stored(id: String, stored: StoredSchedule) -> Self {
-        let StoredSchedule { settings, overrides, created_at } = stored;
-        Self { id: id.into(), settings, overrides, created_at }
+        let StoredSchedule { settings, overrides, calendar_token, created_at } = stored;
+        Self { id: id.into(), settings, overrides, calendar_token, created_at }
     }
 }

@@ -303,6 +303,7 @@ fn the_number_of_overrides_is_limited() {
             plan: Plan::Weekly(Days::default()),
         },
         overrides: (1..limits::SCHEDULE_OVERRIDES_MAX).map(entry).collect(),
+        calendar_token: None,
         created_at: TimestampMs(0),
     };
     schedule.add(entry(0)).unwrap();
@@ -364,4 +365,36 @@ fn a_change_is_refused_unless_if_match_fits() {
         let answer = house.call(method, &path, &[("if-match", &etag)], body);
         answer.refused(412, "precondition_failed", "");
     }
+}
+
+#[test]
+fn a_calendar_link_is_for_whoever_knows_it_until_there_is_another() {
+    let server = TestServer::open();
+    let body = json!({
+        "name": "s",
+        "schedule_type": "custom",
+        "timezone": "UTC",
+        "rotation_type": "daily",
+        "rotation_start": "2026-01-01T00:00:00Z",
+        "members": ["ann@example.com", "bob@example.com"],
+    });
+    let made = server.post("/api/v1/on_call_schedules", &body).data(201);
+    let path = format!("/api/v1/on_call_schedules/{}", made["id"].as_str().unwrap());
+    let link = || {
+        let link = server.post(&format!("{path}/calendar_link"), &Value::Null).data(201);
+        assert_eq!(link["url"], Value::Null, "there is no server.public_url");
+        link["path"].as_str().unwrap().to_owned()
+    };
+    let first = link();
+    assert_eq!(server.get(&first).status, 200);
+    let second = link();
+    server.get(&first).refused(404, "schedule_not_found", "");
+    assert_eq!(server.get(&second).status, 200);
+    server.get(&format!("{path}/shared_calendar.ics?token=")).refused(
+        404,
+        "schedule_not_found",
+        "",
+    );
+    server.delete(&format!("{path}/calendar_link")).data(200);
+    server.get(&second).refused(404, "schedule_not_found", "");
 }

@@ -91,6 +91,11 @@ impl LedgerState {
 }
 
 impl Ledger {
+    /// Returns how often a group was reopened by an occurrence since the start.
+    pub(in crate::areas::errors) fn regressions(&self) -> u64 {
+        self.state.read().groups.regressions()
+    }
+
     /// Opens the ledger from disk and from the events. Blocks; after a crash for as long as it
     /// takes to read the events that are not counted yet.
     pub fn open(

@@ -77,12 +77,13 @@ impl Group {
     }
 
     /// Counts an occurrence. Up to `searched_chars` characters of its message become searchable.
+    /// Returns whether it reopened the group.
     pub(super) fn count(
         &mut self,
         occurrence: LatestOccurrence,
         summary: &GroupSummary,
         searched_chars: usize,
-    ) {
+    ) -> bool {
         self.occurrences += 1;
         self.first_seen = self.first_seen.min(occurrence.time);
         self.last_seen = self.last_seen.max(occurrence.time);
@@ -91,9 +92,7 @@ impl Group {
             self.level = summary.level;
             self.update_summary(summary, searched_chars);
         }
-        if let Some(group_state) = &mut self.state {
-            group_state.observe(occurrence.event);
-        }
+        self.state.as_mut().is_some_and(|group_state| group_state.observe(occurrence.event))
     }
 
     /// Adds the counts of another group.

@@ -32,6 +32,8 @@ pub(super) struct Groups {
     long_bytes_max: usize,
     /// The sum of [`Group::state_bytes`].
     state_bytes: usize,
+    /// How often a group was reopened by an occurrence.
+    regressions: u64,
 }
 
 /// The group that an occurrence was assigned to.
@@ -205,10 +207,17 @@ impl Groups {
             created.state = self.pending_states.remove(&id).map(Box::new);
             self.insert(id, created);
         }
+        let mut has_regressed = false;
         self.change(id, |group| {
-            group.count(occurrence, summary, searched_chars);
+            has_regressed = group.count(occurrence, summary, searched_chars);
             group.users = users.unwrap_or(group.users);
         });
+        self.regressions += u64::from(has_regressed);
+    }
+
+    /// Returns how often a group was reopened by an occurrence since the start.
+    pub(super) fn regressions(&self) -> u64 {
+        self.regressions
     }
 
     /// Inserts or replaces a group.

@@ -7,5 +7,5 @@ mod responses;
 pub(super) use ranges::{calendar_range, shifts_range};
 pub(super) use requests::{OverrideInput, ScheduleInput, SchedulePatch};
 pub(super) use responses::{
-    CurrentView, OverrideView, ScheduleSummaryView, ScheduleView, ShiftView,
+    CalendarLinkView, CurrentView, OverrideView, ScheduleSummaryView, ScheduleView, ShiftView,
 };

@@ -46,6 +46,16 @@ pub(in crate::areas::alerting::schedules) struct ScheduleView {
     overrides: Vec<OverrideView>,
 }
 
+/// A link to the calendar of a schedule, which is shown once.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "OnCallCalendarLink")]
+pub(in crate::areas::alerting::schedules) struct CalendarLinkView {
+    /// The path and query.
+    path: String,
+    /// The whole URL; null unless `server.public_url` is set.
+    url: Option<String>,
+}
+
 /// Who is on call on each day of the week; null on a day on which nobody is.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "OnCallWeek")]
@@ -101,6 +111,18 @@ pub(in crate::areas::alerting::schedules) struct ShiftView {
     ends_at: Option<IsoTime>,
     /// `weekly`, `rotation`, `override`, or `gap` if nobody is on call.
     source: &'static str,
+}
+
+impl CalendarLinkView {
+    pub(in crate::areas::alerting::schedules) fn new(
+        public_url: Option<&str>,
+        path: &str,
+        token: &str,
+    ) -> Self {
+        let path = format!("{path}?token={token}");
+        let url = public_url.map(|base| format!("{}{path}", base.trim_end_matches('/')));
+        Self { path, url }
+    }
 }
 
 impl ScheduleSummaryView {
