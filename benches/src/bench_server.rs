@@ -1,6 +1,7 @@
 //! The server with all its routes and middleware, in this process, on a port of 127.0.0.1.
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread::JoinHandle;
 
@@ -21,6 +22,8 @@ pub struct BenchServer {
     pub address: SocketAddr,
     /// The value of `Authorization` with all scopes.
     pub authorization: String,
+    /// What the handlers use.
+    pub app: Arc<App>,
     stop: Option<oneshot::Sender<()>>,
     thread: Option<JoinHandle<()>>,
 }
@@ -51,17 +54,18 @@ impl BenchServer {
                 let (Ok(app), Ok(server)) = (app, server) else { panic!("no server") };
                 let Ok(key) = KEY.parse::<KeyString>() else { panic!("the key is malformed") };
                 assert!(app.keys().first_start(Some(key)).is_ok(), "the key is stored");
-                assert!(server.open(app).is_ok(), "the server is new");
+                assert!(server.open(Arc::clone(&app)).is_ok(), "the server is new");
                 let Ok(listener) = Listener::tcp(([127, 0, 0, 1], 0).into()) else {
                     panic!("no port")
                 };
-                assert!(sender.send(listener.local_addr()).is_ok(), "somebody waits");
+                let address = listener.local_addr();
+                assert!(sender.send((address, app)).is_ok(), "somebody waits");
                 http::serve(server, vec![listener], async { drop(stopped.await) }).await;
             });
         });
-        let Ok(Some(address)) = address.recv() else { panic!("the server did not start") };
+        let Ok((Some(address), app)) = address.recv() else { panic!("the server did not start") };
         let authorization = format!("Bearer {KEY}");
-        Self { address, authorization, stop: Some(stop), thread: Some(thread) }
+        Self { address, authorization, app, stop: Some(stop), thread: Some(thread) }
     }
 }
 

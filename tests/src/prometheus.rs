@@ -41,8 +41,8 @@ impl Prometheus {
         Self { home, child }
     }
 
-    /// Starts Prometheus, which evaluates these groups of alerting rules several times a second, and
-    /// delivers its alerts to `server`.
+    /// Starts Prometheus, which evaluates these groups of alerting rules several times a second,
+    /// and delivers its alerts to `server`.
     #[track_caller]
     pub fn alerting(rules: &str, server: SocketAddr) -> Self {
         let home = folder();

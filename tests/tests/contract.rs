@@ -115,8 +115,10 @@ fn every_route_that_is_not_public_refuses_unauthenticated_clients() {
         if operation.scope.is_some() {
             response.refused(401, "unauthorized");
         } else {
+            // What is only for those who know its link does not exist for others.
+            let is_secret = operation.path.contains('{') && response.status == 404;
             assert!(
-                matches!(response.status, 200 | 204),
+                is_secret || matches!(response.status, 200 | 204),
                 "{}: {}",
                 operation.name(),
                 response.summary()
@@ -181,11 +183,12 @@ fn every_route_with_a_body_refuses_invalid_json() {
 }
 
 /// Routes of protocols whose clients may send parameters that this server does not know.
-const FOREIGN_PROTOCOL_ROUTES: [&str; 6] = [
+const FOREIGN_PROTOCOL_ROUTES: [&str; 7] = [
     "/metrics",
     "/v1/metrics",
     "/api/v1/write",
     "/api/v1/influx/",
+    "/api/v2/",
     "/api/v1/import",
     "/api/{project}/",
 ];

@@ -8,6 +8,7 @@ use crate::keys::text;
 const RULES: &str = "/api/v1/alert_rules";
 const ALERTS: &str = "/api/v1/alerts";
 const RECEIVER: &str = include_str!("alerting_receiver.py");
+const MAIL_SERVER: &str = include_str!("alerting_smtp.py");
 
 /// Starts a strict receiver of messages; returns its address too.
 fn receiver() -> (Conversation, String) {
@@ -222,6 +223,8 @@ fn alerts_of_prometheus_reach_the_channel_and_survive_a_crash() {
     assert_eq!(client.get("/api/v2/alerts").expect(200), json!([]));
     let status = client.get("/api/v2/status").expect(200);
     assert!(status["versionInfo"]["version"].is_string(), "{status}");
+    covers!("GET /api/v2/status", Refusal);
+    client.without_key().get("/api/v2/status").refused(401, "unauthorized");
     client.post("/api/v2/alerts", &json!([{"labels": {}}])).refused(400, "invalid_parameter");
     client.get("/api/v2/alerts?active=perhaps").refused(400, "invalid_parameter");
 }
@@ -243,4 +246,45 @@ fn a_preview_finds_what_would_have_fired() {
     assert_eq!(preview["alerts"][0]["labels"], json!({"host": "a"}));
     let wrong = json!({"rule": {"name": "n", "query": {"alert": "x"}}});
     client.post("/api/v1/alert_rules/preview", &wrong).refused(422, "invalid_field");
+}
+
+#[test]
+fn a_mail_server_that_is_busy_is_tried_again_and_one_that_refuses_is_not() {
+    let mut mail = converse(&["aiosmtpd==1.4.6"], MAIL_SERVER, ["--replies", "451,250,550"]);
+    let port = mail.exchange("");
+    let server = Setup::new()
+        .set("alerting.evaluation_interval", "\"200ms\"")
+        .set("smtp.host", "\"127.0.0.1\"")
+        .set("smtp.port", &port)
+        .set("smtp.security", "\"none\"")
+        .set("smtp.from", "\"Telltale <telltale@example.com>\"")
+        .start();
+    let config = json!({"recipients": ["ann@example.com"]});
+    let body = json!({"name": "mail", "channel_type": "email", "config": config});
+    let mailbox = text(&server.client().post("/api/v1/channels", &body).data(201)["id"]).to_owned();
+    rule(&server, &[&mailbox]);
+    sample(&server, "a", 97.0);
+    let refused: Value = serde_json::from_str(&mail.exchange("")).unwrap_or_default();
+    assert_eq!(refused["reply"], "451", "{refused}");
+    // After five seconds.
+    let message: Value = serde_json::from_str(&mail.exchange("")).unwrap_or_default();
+    assert_eq!(
+        (&message["event"], &message["to"]),
+        (&json!("message"), &json!(["ann@example.com"]))
+    );
+    sample(&server, "b", 97.0);
+    let refused: Value = serde_json::from_str(&mail.exchange("")).unwrap_or_default();
+    assert_eq!(refused["reply"], "550", "{refused}");
+    for (host, status, attempts) in [("a", "delivered", 2), ("b", "failed", 1)] {
+        let path = format!("{ALERTS}/{}", text(&alert(&server, host, "firing")["id"]));
+        let sent = eventually("the result of the attempt", || {
+            let sent = server.client().get(&path).data(200)["notifications"][0].clone();
+            (sent["status"] != "queued").then_some(sent)
+        });
+        assert_eq!(
+            (&sent["status"], &sent["attempts"]),
+            (&json!(status), &json!(attempts)),
+            "{sent}"
+        );
+    }
 }

@@ -5,16 +5,16 @@ use telltale_tests::{Prometheus, Server, amtool, eventually};
 
 use crate::keys::text;
 
-/// A rule that always fires for one instance, with these labels besides.
-fn rules(severity: &str) -> String {
+/// A rule that fires for one instance if this is below 7.
+fn rules(threshold: u32) -> String {
     format!(
         "groups:\n\
          - name: test\n  \
            interval: 250ms\n  \
            rules:\n  \
            - alert: InstanceDown\n    \
-             expr: label_replace(vector(7), 'instance', 'web-1', '', '')\n    \
-             labels: {{severity: {severity}, team: shop}}\n    \
+             expr: label_replace(vector(7), 'instance', 'web-1', '', '') > {threshold}\n    \
+             labels: {{severity: page, team: shop}}\n    \
              annotations: {{summary: '{{{{ $labels.instance }}}} is down ({{{{ $value }}}})'}}\n"
     )
 }
@@ -31,7 +31,7 @@ fn alerts_of_a_real_prometheus_fire_and_amtool_lists_them() {
     let query = json!({"alert": "Instance*", "tags": {"severity": "page"}});
     let rule = json!({"name": "Instances", "query": query, "severity": "critical"});
     let rule = client.post("/api/v1/alert_rules", &rule).data(201);
-    let prometheus = Prometheus::alerting(&rules("page"), server.address());
+    let prometheus = Prometheus::alerting(&rules(6), server.address());
     let alert = eventually("the alert", || {
         let rule = format!("status=firing&rule_id={}", text(&rule["id"]));
         alerts(&server, &rule).first().cloned()
@@ -51,8 +51,8 @@ fn alerts_of_a_real_prometheus_fire_and_amtool_lists_them() {
     let listed = amtool(address, &["alert", "query", "-o", "simple"]);
     assert!(listed.contains("Manual") && listed.contains("InstanceDown"), "{listed}");
 
-    // A rule of Prometheus that is changed ends the alert of before.
-    prometheus.replace_rules(&rules("ticket"));
+    // Prometheus says when it ends.
+    prometheus.replace_rules(&rules(8));
     eventually("the end of the alert", || {
         let path = format!("/api/v1/alerts/{}", text(&alert["id"]));
         (client.get(&path).data(200)["status"] == "resolved").then_some(())

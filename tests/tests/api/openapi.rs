@@ -61,7 +61,9 @@ fn filled(path: &str, made: &Made) -> Option<String> {
 fn send(client: &Client, operation: &Operation<'_>, path: &str) -> Response {
     let request = client.request(&operation.method, path);
     match operation.example() {
-        Some((_, example)) if example.is_object() => request.json(example).send(),
+        Some((_, example)) if example.is_object() || example.is_array() => {
+            request.json(example).send()
+        }
         Some((media, example)) => {
             let text = example.as_str().unwrap_or_default();
             request.header("content-type", media).body(text).send()

@@ -19,14 +19,19 @@ const TRIM_PERIOD: Duration = Duration::from_secs(60 * 60);
 /// adjustments of its speed.
 const CLOCK_CHANGE_MS: i64 = 5_000;
 
+/// Evaluates all rules, and hands in what is to be sent. Blocks.
+pub fn evaluate_rules(app: &App) -> Result<(), AlertingError> {
+    evaluation::evaluate(app)?;
+    delivery::send_due(app);
+    Ok(())
+}
+
 /// Returns the sweep that evaluates the rules. It may take long, so it has its own loop.
 pub(crate) fn evaluation_sweep(app: &Arc<App>) -> Sweep {
     let app = Arc::clone(app);
     let period = app.alerting().rules().evaluation_interval.duration();
     Sweep::new("alerting_evaluate", period, move |_| {
-        evaluation::evaluate(&app).map_err(AlertingError::into_engine)?;
-        delivery::send_due(&app);
-        Ok(())
+        evaluate_rules(&app).map_err(AlertingError::into_engine)
     })
 }
 

@@ -187,3 +187,7 @@ pub(super) const PREVIEW_RANGE_MS_MAX: i64 = 31 * 24 * 60 * 60 * 1_000;
 /// Milliseconds for which requests are signed with a secret that was replaced, too: a day to change
 /// the receiver.
 pub(super) const PREVIOUS_SECRET_MS: i64 = 24 * 60 * 60 * 1_000;
+
+/// Tests of channels at a time: together with the deliveries, fewer than the requests that the
+/// outbound client allows at a time.
+pub(super) const CHANNEL_TESTS_AT_ONCE: usize = 8;

@@ -36,6 +36,7 @@ mod windows;
 mod wire;
 
 pub use alerts::ALERT_ROUTES;
+pub use background::evaluate_rules;
 pub(crate) use background::{add_work, evaluation_sweep, timer_sweeps};
 pub use channels::{CHANNEL_ROUTES, NotificationSettings, OptionalBaseUrl};
 pub use error::AlertingError;

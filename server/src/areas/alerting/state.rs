@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use telltale_engine::{Engine, TimestampMs};
+use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::channels::{BaseUrl, ChannelCounters, NotificationSettings, OptionalBaseUrl};
 use super::delivery::SlowReceivers;
@@ -13,6 +14,7 @@ use super::documents::DocumentCounts;
 use super::error::AlertingError;
 use super::evaluation::{EvaluationSettings, EvaluationStatus};
 use super::ledger::{AlertLedger, CurrentDirectory, Directory};
+use super::limits;
 use super::received::ReceivedAlerts;
 use crate::app::App;
 use crate::platform::ids::Ids;
@@ -37,6 +39,8 @@ pub struct Alerting {
     directory: CurrentDirectory,
     evaluation: EvaluationStatus,
     slow_receivers: SlowReceivers,
+    /// Held by tests of channels: hanging receivers must not take the requests of notifications.
+    tests: Semaphore,
     received: ReceivedAlerts,
     rules: EvaluationSettings,
 }
@@ -109,6 +113,7 @@ impl Alerting {
             directory: CurrentDirectory::default(),
             evaluation: EvaluationStatus::default(),
             slow_receivers: SlowReceivers::default(),
+            tests: Semaphore::new(limits::CHANNEL_TESTS_AT_ONCE),
             received: ReceivedAlerts::open(engine.clone(), now)?,
             rules: settings.rules.clone(),
         })
@@ -174,6 +179,11 @@ impl Alerting {
     /// Returns the alerts of other senders.
     pub(super) fn received(&self) -> &ReceivedAlerts {
         &self.received
+    }
+
+    /// Waits until another channel may be tested.
+    pub(super) async fn enter_test(&self) -> Option<SemaphorePermit<'_>> {
+        self.tests.acquire().await.ok()
     }
 
     /// Returns the receivers that failed or were slow the last time.

@@ -109,6 +109,7 @@ pub struct AlertmanagerStatus {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AlertmanagerCluster")]
 struct ClusterStatus {
+    #[schemars(with = "Vec<String>")]
     peers: [String; 0],
     /// Always `disabled`: there is no cluster.
     status: &'static str,

@@ -185,6 +185,7 @@ pub(super) fn delete(
 
 /// Sends a test message, once. The channel may be disabled.
 pub(super) async fn test(app: &App, found: &OpenChannel) -> Outcome {
+    let _one_of_few = app.alerting().enter_test().await;
     let id = found.channel.id.as_str();
     let notice = Notice::test(id, app.now(), app.alerting().public_url().map(ToOwned::to_owned));
     let message_id = app.new_id("msg_");

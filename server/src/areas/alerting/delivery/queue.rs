@@ -8,7 +8,6 @@ use super::work::deliver_all;
 use crate::app::App;
 use crate::areas::alerting::ledger::Destination;
 use crate::areas::alerting::limits;
-use crate::jobs::JobsError;
 use crate::jobs::work::{WorkKind, WorkerPool};
 
 /// The arguments of a job: the receiver whose messages are sent.
@@ -63,11 +62,12 @@ pub(in crate::areas::alerting) fn send_due(app: &App) {
             cause = Some(error);
         }
     }
-    if let Some(cause) = cause {
-        log_failure(failed, &cause);
+    if app.alerting().slow_receivers().set_stuck(cause.is_some()) {
+        match cause {
+            Some(cause) => {
+                tracing::error!(receivers = failed, %cause, "messages about alerts are not sent");
+            }
+            None => tracing::info!("messages about alerts are sent again"),
+        }
     }
-}
-
-fn log_failure(failed: usize, cause: &JobsError) {
-    tracing::error!(receivers = failed, %cause, "messages about alerts cannot be enqueued");
 }

@@ -13,44 +13,17 @@ use super::escalation::{Due, Escalation};
 use super::group::{ConditionState, Group, Observed};
 use super::message::Message;
 use super::model::{
-    Acknowledgement, Alert, AlertEvent, AlertEventKind, AlertId, AlertStatus, Comparison,
-    Destination, GroupHash, Labels, LogEntry, Resolution, RuleFacts, RuleRef,
+    Acknowledgement, Alert, AlertEvent, AlertEventKind, AlertId, AlertStatus, Destination,
+    GroupHash, LogEntry, Resolution, RuleRef,
 };
+use super::observation::{Observation, Subject};
 use super::stored::GroupKey;
 use crate::areas::alerting::error::{AlertingError, Kind};
 use crate::areas::alerting::ids::WindowId;
 use crate::areas::alerting::limits;
 use crate::areas::alerting::notice::{NoticeKind, Severity};
-use crate::areas::alerting::rules::Rule;
 use crate::areas::alerting::windows::Window;
 use crate::platform::ids::Ids;
-
-/// What a rule found out about one of its groups.
-#[derive(Clone, Debug, PartialEq)]
-pub(in crate::areas::alerting) struct Observation {
-    pub(in crate::areas::alerting) labels: Labels,
-    /// Whether the condition is met.
-    pub(in crate::areas::alerting) is_met: bool,
-    /// `None` without data.
-    pub(in crate::areas::alerting) value: Option<f64>,
-    /// More about it, for people.
-    pub(in crate::areas::alerting) summary: Option<String>,
-    /// Since when, if that is known otherwise than by observations.
-    pub(in crate::areas::alerting) since: Option<TimestampMs>,
-}
-
-/// What an observation is about.
-#[derive(Clone, Copy, Debug)]
-pub(in crate::areas::alerting) enum Subject<'a> {
-    /// A rule.
-    Rule(&'a Rule),
-    /// A received alert that no rule matches.
-    Unmatched {
-        /// The name of the alert.
-        name: &'a str,
-        severity: Severity,
-    },
-}
 
 /// A change of any number of alerts.
 pub(in crate::areas::alerting) struct Change<'a> {
@@ -506,54 +479,5 @@ impl<'a> Change<'a> {
     fn open_count(&self) -> usize {
         let is_new = |alert: &&Alert| self.state.open(alert.id).is_none();
         self.state.open_count() + self.alerts.values().filter(is_new).count()
-    }
-}
-
-impl<'a> Subject<'a> {
-    /// Returns the key of one of its groups.
-    pub(in crate::areas::alerting) fn key(self, labels: &Labels) -> GroupKey {
-        let rule = self.rule().map(|rule| &rule.id);
-        let labels = labels.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-        (rule.cloned(), GroupHash::of(rule, labels))
-    }
-
-    fn rule(self) -> Option<&'a Rule> {
-        match self {
-            Self::Rule(rule) => Some(rule),
-            Self::Unmatched { .. } => None,
-        }
-    }
-
-    fn hold_ms(self) -> i64 {
-        self.rule().map_or(0, |rule| rule.settings.hold.ms())
-    }
-
-    fn description(self) -> Option<String> {
-        self.rule().and_then(|rule| rule.settings.description.clone())
-    }
-
-    /// Returns what an alert keeps of it.
-    fn facts(self) -> RuleFacts {
-        let settings = match self {
-            Self::Rule(rule) => &rule.settings,
-            Self::Unmatched { name, severity } => {
-                return RuleFacts {
-                    name: name.to_owned(),
-                    severity,
-                    condition: format!("{name} fires"),
-                    comparison: None,
-                    services: Vec::new(),
-                };
-            }
-        };
-        RuleFacts {
-            name: settings.name.clone(),
-            severity: settings.severity,
-            condition: settings.condition_text(),
-            comparison: settings
-                .comparison()
-                .map(|(sign, threshold)| Comparison { sign, threshold }),
-            services: settings.services.clone(),
-        }
     }
 }

@@ -17,11 +17,12 @@ mod group;
 mod listing;
 mod message;
 mod model;
+mod observation;
 mod simulation;
 mod stored;
 
 pub(super) use alert_ledger::{AlertLedger, Attempt, NextMessage};
-pub(super) use change::{Change, Observation, Subject};
+pub(super) use change::Change;
 pub(super) use current_directory::CurrentDirectory;
 pub(super) use directory::Directory;
 pub(super) use listing::{AlertDetail, AlertFilter};
@@ -30,6 +31,7 @@ pub(super) use model::{
     Alert, AlertEvent, AlertStatus, DeliveryStatus, Destination, GroupHash, Labels, LogEntry,
     NotificationEntry,
 };
+pub(super) use observation::{Observation, Subject};
 pub(super) use simulation::{FiringPeriod, Simulation};
 
 #[cfg(test)]

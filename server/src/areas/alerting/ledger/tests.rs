@@ -8,10 +8,10 @@ use proptest::prelude::*;
 use telltale_engine::{Clock, Engine, Maintenance, Options, TimestampMs};
 
 use super::alert_ledger::{AlertLedger, Attempt, NextMessage};
-use super::change::{Observation, Subject};
 use super::directory::Directory;
 use super::listing::AlertFilter;
 use super::model::{Alert, AlertId, AlertStatus, DeliveryStatus, Destination, LogEntry};
+use super::observation::{Observation, Subject};
 use crate::areas::alerting::channels::ChannelFacts;
 use crate::areas::alerting::error::AlertingError;
 use crate::areas::alerting::limits;

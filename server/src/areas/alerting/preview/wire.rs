@@ -13,6 +13,7 @@ use crate::areas::alerting::limits;
 use crate::areas::alerting::rules::{RuleInput, RuleSettings};
 use crate::http::{ApiError, ApiResult, ErrorCode};
 use crate::platform::json::Plain;
+use crate::platform::patterns;
 use crate::platform::time::{self, IsoTime};
 
 /// The range of a preview that states none: a day.
@@ -26,8 +27,10 @@ pub(super) struct PreviewInput {
     #[schemars(required)]
     rule: Option<RuleInput>,
     /// The first evaluation. Defaults to a day before `to`.
+    #[schemars(schema_with = "patterns::optional_time_or_date")]
     from: Option<String>,
     /// Evaluations are before it, at most 31 days after `from`. Defaults to now.
+    #[schemars(schema_with = "patterns::optional_time_or_date")]
     to: Option<String>,
 }
 

@@ -32,12 +32,6 @@ pub static ALERTMANAGER_ROUTES: &[Route] = &[
 
 async fn receive(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let body = req.take_json_body()?;
-    let now = app.now();
-    let parse = move |_: &App, body: &[u8]| -> ApiResult<PostedBody> {
-        let alerts = postable_alerts(body)
-            .map_err(|error| ApiError::new(ErrorCode::InvalidParameter, error))?;
-        Ok(PostedBody::new(alerts, now, limits::RECEIVED_RESOLVE_MS))
-    };
     let posted = app.parse(body, parse).await?;
     let refusal = posted.refusal();
     let left_out = app.blocking(move |app| ops::receive(app, posted.alerts)).await?;
@@ -52,6 +46,12 @@ async fn receive(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
         || Ok(Response::bytes("application/json", "")),
         |errors| Err(ApiError::new(ErrorCode::InvalidParameter, errors)),
     )
+}
+
+fn parse(app: &App, body: &[u8]) -> ApiResult<PostedBody> {
+    let alerts =
+        postable_alerts(body).map_err(|error| ApiError::new(ErrorCode::InvalidJson, error))?;
+    Ok(PostedBody::new(alerts, app.now(), limits::RECEIVED_RESOLVE_MS))
 }
 
 async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {

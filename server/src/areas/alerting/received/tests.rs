@@ -191,7 +191,7 @@ fn valid_alerts_are_kept_beside_invalid_ones_and_space_is_limited() {
     let body = json!([down("a"), {"labels": {}}]).to_string();
     server.call(Method::POST, RECEIVED, &[], &body).refused(400, "invalid_parameter", "");
     assert_eq!(alerts(&server, "firing").len(), 1);
-    server.call(Method::POST, RECEIVED, &[], "{}").refused(400, "invalid_parameter", "");
+    server.call(Method::POST, RECEIVED, &[], "{}").refused(400, "invalid_json", "");
     // Annotations that fill the memory for received alerts.
     let large = "x".repeat(30_000);
     let mut sent = 0;

@@ -8,9 +8,9 @@
 //!  "enabled", "created_by", "created_at_ms"}
 //! ```
 //!
-//! `query` is a saved query as in requests, or `{"alert", "tags"}` for received alerts. `window` and
-//! `for` are lengths of time as in requests. A document with an unknown operator, severity or unit
-//! of time cannot be read.
+//! `query` is a saved query as in requests, or `{"alert", "tags"}` for received alerts. `window`
+//! and `for` are lengths of time as in requests. A document with an unknown operator, severity or
+//! unit of time cannot be read.
 
 use std::collections::BTreeMap;
 

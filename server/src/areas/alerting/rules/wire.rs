@@ -38,8 +38,8 @@ pub(in crate::areas::alerting) struct RuleInput {
     description: Option<String>,
     #[schemars(with = "QueryBody")]
     query: Option<Box<RawValue>>,
-    /// `tags.<key>`, as in a query of a widget: there is one alert for each group. May be in `query`
-    /// instead. Not for received alerts.
+    /// `tags.<key>`, as in a query of a widget: there is one alert for each group. May be in
+    /// `query` instead. Not for received alerts.
     #[schemars(length(max = WIDGET_TEXT_CHARS_MAX))]
     group_by: Option<String>,
     /// Required unless the query is of received alerts, whose condition is `gt` 0.

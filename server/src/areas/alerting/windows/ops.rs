@@ -9,12 +9,17 @@ use crate::areas::alerting::error::{AlertingError, Invalid};
 use crate::areas::alerting::ids::{RuleId, WindowId};
 use crate::areas::alerting::rules;
 
-/// Returns what `select` makes of the windows, newest first.
+/// Returns what `select` makes of the windows, newest first. Their recurrences, which can take long
+/// to compute, are those in memory.
 pub(super) fn list<S>(
     app: &App,
-    select: impl FnMut(Versioned<Window>) -> Option<S>,
+    select: impl FnMut(&Window) -> Option<S>,
 ) -> Result<Vec<S>, AlertingError> {
-    documents::select(app.engine(), select)
+    let directory = app.alerting().directory(app)?;
+    let mut windows: Vec<&Window> = directory.windows.values().map(AsRef::as_ref).collect();
+    // Ids sort by creation time.
+    windows.sort_unstable_by(|a, b| b.id.cmp(&a.id));
+    Ok(windows.into_iter().filter_map(select).collect())
 }
 
 /// Returns one window.

@@ -27,11 +27,10 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let (query, now) = (req.query(), app.now());
     let paging = query.paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
     let (active, current) = (query.flag("active")?, query.flag("current")?);
-    let select = move |found: Versioned<Window>| {
-        let window = found.value;
+    let select = move |window: &Window| {
         let fits = active.is_none_or(|active| window.settings.active == active)
             && current.is_none_or(|current| window.is_active_at(now) == current);
-        fits.then(|| WindowSummaryView::new(&window, now))
+        fits.then(|| WindowSummaryView::new(window, now))
     };
     let selected = app.query(move |app| ops::list(app, select)).await?;
     respond_page(selected, paging)
