@@ -62,7 +62,7 @@ fn internal_queues_and_workers_are_listed_and_counted_on_request() {
         stats["max_workers"].as_f64().unwrap_or_default()
     };
     eventually("both histories", || {
-        (most("") == 1.0 && most("?internal=true") == 2.0).then_some(())
+        (most("") == 1.0 && most("?internal=true") == 4.0).then_some(())
     });
     let processed = |query: &str| {
         let stats = client.get(&format!("{WORKERS}/stats{query}")).expect(200)["stats"].clone();

@@ -150,10 +150,10 @@ pub(super) const SLOW_RECEIVERS_MAX: usize = 2 * CHANNELS_MAX;
 
 /// Receivers that messages are sent to at a time: together with the slow ones, fewer than the
 /// requests that the outbound client allows at a time.
-pub(super) const DELIVERIES_AT_ONCE: u32 = 32;
+pub(super) const DELIVERIES_AT_ONCE: u32 = 128;
 
 /// The same, of receivers that failed or were slow.
-pub(super) const SLOW_DELIVERIES_AT_ONCE: u32 = 16;
+pub(super) const SLOW_DELIVERIES_AT_ONCE: u32 = 64;
 
 /// Seconds of a job that sends the messages of a receiver.
 pub(super) const DELIVERY_JOB_SECONDS: u32 = 300;

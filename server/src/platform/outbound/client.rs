@@ -28,8 +28,8 @@ use super::target::OutboundOrigin;
 use crate::platform::tls::{self, FurtherAuthorities, TlsConnector};
 
 /// Maximum number of requests at once, and of those to one host.
-const REQUESTS_AT_ONCE: usize = 64;
-const REQUESTS_PER_HOST: usize = 4;
+const REQUESTS_AT_ONCE: usize = 256;
+const REQUESTS_PER_HOST: usize = 16;
 /// Timeout of connecting to one address.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum bytes of the headers of a response.

@@ -43,8 +43,9 @@ impl KnownGroups {
         let mut known = Self { of, seen: BTreeMap::new() };
         for group in run_query(app, plan, range, width, &[plan.measure])? {
             let filled = group.starts.iter().zip(group.column(0));
-            let filled = filled.filter(|(_, value)| value.is_some_and(|v| !is_nothing(plan, v)));
-            if let Some((start, _)) = filled.last() {
+            let mut filled =
+                filled.filter(|(_, value)| value.is_some_and(|value| !is_nothing(plan, value)));
+            if let Some((start, _)) = filled.next_back() {
                 let seen = TimestampMs(start.0.saturating_add(HOUR_MS).min(now.0));
                 known.insert(group.keys, seen);
             }

@@ -30,8 +30,9 @@ pub(in crate::areas::alerting) fn evaluate(app: &App) -> Result<(), AlertingErro
     let alerting = app.alerting();
     let directory = alerting.directory(app)?;
     let now = app.now();
-    let rules = directory.rules.values().filter(|rule| rule.settings.enabled).cloned().collect();
-    let (scans, refused) = scans(rules, |name| metrics::kind_of(app, name));
+    let rules = directory.rules.values().filter(|rule| rule.settings.enabled);
+    let rules: Vec<Arc<Rule>> = rules.cloned().collect();
+    let (scans, refused) = scans(&rules, |name| metrics::kind_of(app, name));
     let found = run(app, &scans, now);
     let status = alerting.evaluation();
     for (rule, error) in refused {

@@ -41,28 +41,29 @@ pub(super) struct ScanMember {
 
 /// What queries have in common that share their results, or would without their filters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-struct ScanKey {
-    source: (Option<String>, Option<String>),
-    aggregation: Option<String>,
-    field: Option<String>,
-    grouping: Option<String>,
+struct ScanKey<'a> {
+    source: (Option<&'a str>, Option<&'a str>),
+    aggregation: Option<&'a str>,
+    field: Option<&'a str>,
+    grouping: Option<&'a str>,
     window_ms: i64,
     is_absent: bool,
 }
 
-type Tags = Vec<(String, String)>;
+/// The filters of a query, as text.
+type Tags<'a> = Vec<(&'a str, &'a str)>;
 
 /// Returns the queries of these rules, and why some of them cannot be evaluated.
 pub(super) fn scans(
-    rules: Vec<Arc<Rule>>,
+    rules: &[Arc<Rule>],
     kind_of: impl Fn(&str) -> Option<MetricType>,
 ) -> (Vec<Scan>, Vec<(Arc<Rule>, InvalidQuery)>) {
-    let mut alike: HashMap<ScanKey, HashMap<Tags, Vec<Arc<Rule>>>> = HashMap::new();
+    let mut alike: HashMap<ScanKey<'_>, HashMap<Tags<'_>, Vec<&Arc<Rule>>>> = HashMap::new();
     for rule in rules {
         let RuleQuery::Saved(query) = &rule.settings.query else { continue };
         let tags = query.tags.iter().flatten();
-        let tags = tags.map(|(key, text)| (key.clone(), text.clone())).collect();
-        alike.entry(ScanKey::of(&rule, query)).or_default().entry(tags).or_default().push(rule);
+        let tags = tags.map(|(key, text)| (key.as_str(), text.as_str())).collect();
+        alike.entry(ScanKey::of(rule, query)).or_default().entry(tags).or_default().push(rule);
     }
     let mut scans = Vec::new();
     let mut refused = Vec::new();
@@ -74,7 +75,10 @@ pub(super) fn scans(
                     Some(keys) => shared.entry(keys).or_default().push(scan),
                     None => scans.push(scan),
                 },
-                Err(error) => refused.extend(rules.into_iter().map(|rule| (rule, error.clone()))),
+                Err(error) => {
+                    let failed = rules.into_iter().map(|rule| (Arc::clone(rule), error.clone()));
+                    refused.extend(failed);
+                }
             }
         }
         for (keys, alike) in shared {
@@ -90,28 +94,24 @@ pub(super) fn scans(
 
 /// Returns the scan of rules with the same query.
 fn own_scan(
-    rules: &[Arc<Rule>],
+    rules: &[&Arc<Rule>],
     kind_of: impl Fn(&str) -> Option<MetricType>,
 ) -> Result<Scan, InvalidQuery> {
-    let mut members = Vec::with_capacity(rules.len());
-    let mut plan = None;
-    let mut window_ms = 0;
-    for rule in rules {
-        let Some(query) = rule.settings.saved_query() else { continue };
-        let of_rule = match plan.take() {
-            Some(plan) => plan,
-            None => plan_of(&rule.settings, query, &kind_of)?,
-        };
-        let keys = (0..of_rule.group_names.len()).collect();
-        let names = of_rule.group_names.clone();
-        members.push(ScanMember { rule: Arc::clone(rule), selected: Vec::new(), names, keys });
-        window_ms = rule.settings.window.ms();
-        plan = Some(of_rule);
-    }
-    let plan = plan.ok_or_else(|| InvalidQuery::new("", "must be of a metric or of events"))?;
-    Ok(Scan { plan, window_ms, members, apart: Vec::new() })
+    let source = || InvalidQuery::new("", "must be of a metric or of events");
+    let first = rules.first().ok_or_else(source)?;
+    let query = first.settings.saved_query().ok_or_else(source)?;
+    let plan = plan_of(&first.settings, query, kind_of)?;
+    let member = |rule: &&Arc<Rule>| ScanMember {
+        rule: Arc::clone(rule),
+        selected: Vec::new(),
+        names: plan.group_names.clone(),
+        keys: (0..plan.group_names.len()).collect(),
+    };
+    let members = rules.iter().map(member).collect();
+    Ok(Scan { plan, window_ms: first.settings.window.ms(), members, apart: Vec::new() })
 }
 
+/// Returns the plan of a query of a rule.
 pub(super) fn plan_of(
     rule: &RuleSettings,
     query: SavedQuery,
@@ -185,13 +185,13 @@ fn single_value(filter: &TagFilter) -> String {
     }
 }
 
-impl ScanKey {
-    fn of(rule: &Rule, query: &SavedQuery) -> Self {
+impl<'a> ScanKey<'a> {
+    fn of(rule: &'a Rule, query: &'a SavedQuery) -> Self {
         Self {
-            source: (query.metric.clone(), query.event.clone()),
-            aggregation: query.aggregation.clone(),
-            field: query.field.clone(),
-            grouping: rule.settings.grouping().map(ToOwned::to_owned),
+            source: (query.metric.as_deref(), query.event.as_deref()),
+            aggregation: query.aggregation.as_deref(),
+            field: query.field.as_deref(),
+            grouping: rule.settings.grouping(),
             window_ms: rule.settings.window.ms(),
             is_absent: rule.settings.condition.is_absent(),
         }

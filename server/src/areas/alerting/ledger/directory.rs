@@ -17,6 +17,7 @@ use crate::areas::alerting::policies::Policy;
 use crate::areas::alerting::rules::Rule;
 use crate::areas::alerting::schedules::Schedule;
 use crate::areas::alerting::windows::Window;
+use crate::platform::ids;
 
 /// The resources of alerting, by id.
 #[derive(Debug, Default)]
@@ -27,9 +28,30 @@ pub(in crate::areas::alerting) struct Directory {
     pub(in crate::areas::alerting) schedules: HashMap<ScheduleId, Arc<Schedule>>,
     pub(in crate::areas::alerting) channels: HashMap<ChannelId, ChannelFacts>,
     pub(in crate::areas::alerting) windows: HashMap<WindowId, Arc<Window>>,
-    /// The revisions of rules, policies, schedules and windows, by id.
-    revisions: HashMap<String, u64>,
+    revisions: Revisions,
     window_states: WindowStates,
+}
+
+/// The revisions of rules, policies, schedules and windows, by the ULID of their ids, no two of
+/// which have the same.
+#[derive(Debug, Default)]
+struct Revisions(HashMap<u128, u64>);
+
+impl Revisions {
+    fn get(&self, id: &str) -> Option<u64> {
+        self.0.get(&Self::ulid(id)?).copied()
+    }
+
+    /// A resource whose id is not one of ours is read again each time.
+    fn insert(&mut self, id: &str, revision: u64) {
+        if let Some(ulid) = Self::ulid(id) {
+            self.0.insert(ulid, revision);
+        }
+    }
+
+    fn ulid(id: &str) -> Option<u128> {
+        id.rsplit_once('_').and_then(|(_, ulid)| ids::parse_ulid(ulid))
+    }
 }
 
 impl Directory {
@@ -39,7 +61,7 @@ impl Directory {
         app: &App,
         before: &Self,
     ) -> Result<Self, AlertingError> {
-        let mut loading = Loading { app, before, revisions: HashMap::new() };
+        let mut loading = Loading { app, before, revisions: Revisions::default() };
         let rules = loading.all(&before.rules)?;
         let schedules = loading.schedules(&rules)?;
         Ok(Self {
@@ -71,7 +93,7 @@ impl Directory {
 
     /// Returns the revision of a rule.
     pub(in crate::areas::alerting) fn revision(&self, rule: &RuleId) -> Option<u64> {
-        self.revisions.get(rule.as_str()).copied()
+        self.revisions.get(rule.as_str())
     }
 
     /// Returns a rule.
@@ -140,7 +162,7 @@ impl Directory {
 struct Loading<'a> {
     app: &'a App,
     before: &'a Directory,
-    revisions: HashMap<String, u64>,
+    revisions: Revisions,
 }
 
 impl Loading<'_> {
@@ -155,13 +177,13 @@ impl Loading<'_> {
     {
         let revisions = &self.before.revisions;
         let unchanged = |id: &str, revision| {
-            let is_same = revisions.get(id) == Some(&revision);
+            let is_same = revisions.get(id) == Some(revision);
             known.get(&Id::from(id.to_owned())).filter(|_| is_same).cloned()
         };
         let found = documents::shared::<D>(self.app.engine(), unchanged)?;
         let mut all = HashMap::with_capacity(found.len());
         for Versioned { value, revision } in found {
-            self.revisions.insert(value.id().to_owned(), revision);
+            self.revisions.insert(value.id(), revision);
             all.insert(value.id().to_owned().into(), value);
         }
         Ok(all)
@@ -177,10 +199,10 @@ impl Loading<'_> {
         let mut schedules = HashMap::with_capacity(named.len());
         for id in named {
             let known = self.before.schedules.get(id);
-            let known = known.zip(self.before.revisions.get(id.as_str()).copied());
+            let known = known.zip(self.before.revisions.get(id.as_str()));
             let found = documents::shared_one::<Schedule>(self.app.engine(), id.as_str(), known)?;
             if let Some(Versioned { value, revision }) = found {
-                self.revisions.insert(id.as_str().to_owned(), revision);
+                self.revisions.insert(id.as_str(), revision);
                 schedules.insert(id.clone(), value);
             }
         }
