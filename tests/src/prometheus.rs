@@ -108,6 +108,8 @@ fn spawn(home: &TempDir) -> Child {
         .arg("--config.file=prometheus.yml")
         .args(["--storage.tsdb.path=data", "--web.listen-address=127.0.0.1:0"])
         .arg("--enable-feature=native-histograms")
+        // An alert is sent before the notifier knows its receiver, and then only after this.
+        .arg("--rules.alert.resend-delay=1s")
         .current_dir(home.path())
         .stdin(Stdio::null())
         .stdout(Stdio::null())

@@ -1,7 +1,7 @@
 //! Alerts over HTTP, from the sample to the receiver's message, across crashes.
 
 use serde_json::{Value, json};
-use telltale_tests::{Conversation, Server, Setup, converse, covers, eventually};
+use telltale_tests::{Conversation, Server, Setup, converse, covers, eventually, now_ms};
 
 use crate::keys::text;
 
@@ -119,7 +119,9 @@ fn an_alert_reaches_its_channel_and_survives_a_crash() {
     });
     assert_eq!(detail["notifications"][0]["channel_name"], "hook");
     let counted = client.get(&format!("/api/v1/channels/{hook}")).data(200);
-    assert_eq!((&counted["success_count"], &counted["failure_count"]), (&json!(3), &json!(0)));
+    // More than three if a message was sent right before a crash.
+    assert!(counted["success_count"].as_u64().is_some_and(|count| count >= 3), "{counted}");
+    assert_eq!(counted["failure_count"], 0);
     assert!(counted["last_used_at"].is_string());
 }
 
@@ -240,7 +242,8 @@ fn a_preview_finds_what_would_have_fired() {
     let rule = json!({"name": "CPU high", "query": query, "condition": condition});
     let client = server.client();
     let preview = eventually("the sample to be in the past", || {
-        let preview = client.post("/api/v1/alert_rules/preview", &json!({"rule": rule})).data(200);
+        let body = json!({"rule": rule, "from": (now_ms() - 60_000).to_string()});
+        let preview = client.post("/api/v1/alert_rules/preview", &body).data(200);
         preview["alerts"][0].is_object().then_some(preview)
     });
     assert_eq!(preview["alerts"][0]["labels"], json!({"host": "a"}));
