@@ -56,6 +56,11 @@ impl Cancellation {
         WAITING.with_borrow(Clone::clone)
     }
 
+    /// Fails if the client for which this thread works has disconnected or its deadline has passed.
+    pub fn check_current() -> Result<()> {
+        Self::current().map_or(Ok(()), |client| client.check())
+    }
+
     fn check(&self) -> Result<()> {
         if self.0.disconnected.load(Ordering::Relaxed) {
             return Err(Error::Overloaded("the client no longer waits for the response".into()));

@@ -113,7 +113,7 @@ impl App {
             smtp: &config.smtp,
             secrets: &config.secrets,
         };
-        let alerting = Alerting::open(&engine, Arc::clone(&ids), clock.now(), alerting)?;
+        let alerting = Alerting::open(&engine, Arc::clone(&ids), clock.clone(), alerting)?;
         Ok(Arc::new(Self {
             ids,
             query_slots: Arc::new(Semaphore::new(config.http.queries_at_once().max(1))),

@@ -44,7 +44,7 @@ pub(super) struct Ticket {
     pub(super) id: u128,
     pub(super) fingerprint: u64,
     pub(super) expires_at: TimestampMs,
-    /// Whether the handler stores the receipt itself.
+    /// Whether the handler stores the receipt itself, or wants none.
     redeemed: Arc<AtomicBool>,
 }
 
@@ -120,6 +120,11 @@ impl Ticket {
     pub(super) fn redeem(&self, response: &Response) -> Receipt {
         self.redeemed.store(true, Ordering::Relaxed);
         self.receipt(response)
+    }
+
+    /// Lets no receipt be stored.
+    pub(super) fn forgo(&self) {
+        self.redeemed.store(true, Ordering::Relaxed);
     }
 
     /// Stores the receipt of a success response, unless the handler did. The work is done, so a

@@ -132,6 +132,14 @@ impl Request {
         self.ticket.as_ref().map(|ticket| ticket.redeem(response))
     }
 
+    /// Keeps the response from being stored for repeated requests, because it contains a secret. A
+    /// repeated request runs again.
+    pub fn forgo_receipt(&self) {
+        if let Some(ticket) = &self.ticket {
+            ticket.forgo();
+        }
+    }
+
     /// Returns the parts of the body that an earlier attempt of this request stored, for handlers
     /// that store a body in several writes. `None` if the client sent no `Idempotency-Key`. Fails
     /// if the key was used with another body.

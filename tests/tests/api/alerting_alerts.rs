@@ -8,10 +8,9 @@ use crate::keys::text;
 const RULES: &str = "/api/v1/alert_rules";
 const ALERTS: &str = "/api/v1/alerts";
 const RECEIVER: &str = include_str!("alerting_receiver.py");
-const MAIL_SERVER: &str = include_str!("alerting_smtp.py");
 
 /// Starts a strict receiver of messages; returns its address too.
-fn receiver() -> (Conversation, String) {
+pub(crate) fn receiver() -> (Conversation, String) {
     let mut receiver = converse(&["aiosmtpd==1.4.6"], RECEIVER, []);
     let first: Value = serde_json::from_str(&receiver.exchange("")).unwrap_or_default();
     let port = first["port"].as_u64().unwrap_or_default();
@@ -21,7 +20,7 @@ fn receiver() -> (Conversation, String) {
 /// Returns the body of the next message of this type. A message that was sent right before a crash
 /// is sent again, with the same id.
 #[track_caller]
-fn received(receiver: &mut Conversation, kind: &str) -> Value {
+pub(crate) fn received(receiver: &mut Conversation, kind: &str) -> Value {
     let mut ids = Vec::new();
     loop {
         let request: Value = serde_json::from_str(&receiver.exchange("")).unwrap_or_default();
@@ -36,21 +35,21 @@ fn received(receiver: &mut Conversation, kind: &str) -> Value {
 }
 
 /// Starts a server that evaluates its rules all the time.
-fn start() -> Server {
+pub(crate) fn start() -> Server {
     Setup::new()
         .set("outbound.allow", "[\"127.0.0.1/32\"]")
         .set("alerting.evaluation_interval", "\"200ms\"")
         .start()
 }
 
-fn channel(server: &Server, url: &str) -> String {
+pub(crate) fn channel(server: &Server, url: &str) -> String {
     let config = json!({"webhook_url": url});
     let body = json!({"name": "hook", "channel_type": "webhook", "config": config});
     text(&server.client().post("/api/v1/channels", &body).data(201)["id"]).to_owned()
 }
 
 /// Creates a rule about the greatest value of `cpu` of each host.
-fn rule(server: &Server, channels: &[&str]) -> String {
+pub(crate) fn rule(server: &Server, channels: &[&str]) -> String {
     let body = json!({
         "name": "CPU high",
         "query": {"metric": "cpu", "aggregation": "max"},
@@ -62,14 +61,14 @@ fn rule(server: &Server, channels: &[&str]) -> String {
     text(&server.client().post(RULES, &body).data(201)["id"]).to_owned()
 }
 
-fn sample(server: &Server, host: &str, value: f64) {
+pub(crate) fn sample(server: &Server, host: &str, value: f64) {
     let body = json!({"name": "cpu", "type": "gauge", "value": value, "tags": {"host": host}});
     server.client().post("/api/v1/metrics", &body).data(201);
 }
 
 /// Waits for an alert of a host with this status.
 #[track_caller]
-fn alert(server: &Server, host: &str, status: &str) -> Value {
+pub(crate) fn alert(server: &Server, host: &str, status: &str) -> Value {
     eventually("the alert", || {
         let listed = server.client().get(&format!("{ALERTS}?status={status}")).expect(200);
         let mut all = listed["data"].as_array()?.iter();
@@ -249,45 +248,4 @@ fn a_preview_finds_what_would_have_fired() {
     assert_eq!(preview["alerts"][0]["labels"], json!({"host": "a"}));
     let wrong = json!({"rule": {"name": "n", "query": {"alert": "x"}}});
     client.post("/api/v1/alert_rules/preview", &wrong).refused(422, "invalid_field");
-}
-
-#[test]
-fn a_mail_server_that_is_busy_is_tried_again_and_one_that_refuses_is_not() {
-    let mut mail = converse(&["aiosmtpd==1.4.6"], MAIL_SERVER, ["--replies", "451,250,550"]);
-    let port = mail.exchange("");
-    let server = Setup::new()
-        .set("alerting.evaluation_interval", "\"200ms\"")
-        .set("smtp.host", "\"127.0.0.1\"")
-        .set("smtp.port", &port)
-        .set("smtp.security", "\"none\"")
-        .set("smtp.from", "\"Telltale <telltale@example.com>\"")
-        .start();
-    let config = json!({"recipients": ["ann@example.com"]});
-    let body = json!({"name": "mail", "channel_type": "email", "config": config});
-    let mailbox = text(&server.client().post("/api/v1/channels", &body).data(201)["id"]).to_owned();
-    rule(&server, &[&mailbox]);
-    sample(&server, "a", 97.0);
-    let refused: Value = serde_json::from_str(&mail.exchange("")).unwrap_or_default();
-    assert_eq!(refused["reply"], "451", "{refused}");
-    // After five seconds.
-    let message: Value = serde_json::from_str(&mail.exchange("")).unwrap_or_default();
-    assert_eq!(
-        (&message["event"], &message["to"]),
-        (&json!("message"), &json!(["ann@example.com"]))
-    );
-    sample(&server, "b", 97.0);
-    let refused: Value = serde_json::from_str(&mail.exchange("")).unwrap_or_default();
-    assert_eq!(refused["reply"], "550", "{refused}");
-    for (host, status, attempts) in [("a", "delivered", 2), ("b", "failed", 1)] {
-        let path = format!("{ALERTS}/{}", text(&alert(&server, host, "firing")["id"]));
-        let sent = eventually("the result of the attempt", || {
-            let sent = server.client().get(&path).data(200)["notifications"][0].clone();
-            (sent["status"] != "queued").then_some(sent)
-        });
-        assert_eq!(
-            (&sent["status"], &sent["attempts"]),
-            (&json!(status), &json!(attempts)),
-            "{sent}"
-        );
-    }
 }

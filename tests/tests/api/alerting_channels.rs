@@ -48,7 +48,7 @@ fn create(server: &Server, kind: &str, config: Value) -> Value {
 }
 
 /// Returns whether any file below `folder` contains `text`.
-fn is_in_files(folder: &Path, text: &str) -> bool {
+pub(crate) fn is_in_files(folder: &Path, text: &str) -> bool {
     let Ok(entries) = std::fs::read_dir(folder) else {
         panic!("cannot list {}", folder.display());
     };

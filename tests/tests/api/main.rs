@@ -6,6 +6,7 @@
 mod admin;
 mod alerting_alerts;
 mod alerting_channels;
+mod alerting_delivery;
 mod alerting_policies;
 mod alerting_prometheus;
 mod alerting_rules;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use telltale_engine::{Clock, TimestampMs};
+use telltale_engine::TimestampMs;
 
 use super::error::AlertingError;
 use super::{delivery, evaluation, received};
@@ -14,10 +14,7 @@ use crate::platform::sweeps::Sweep;
 /// How often it is looked for timers that are due.
 const TIMERS_PERIOD: Duration = Duration::from_secs(1);
 /// How often alerts are deleted that ended long ago.
-const TRIM_PERIOD: Duration = Duration::from_secs(60 * 60);
-/// A difference of the clocks that is a change of the wall clock, in milliseconds. Smaller ones are
-/// adjustments of its speed.
-const CLOCK_CHANGE_MS: i64 = 5_000;
+const TRIM_PERIOD: Duration = Duration::from_secs(60);
 
 /// Evaluates all rules, and hands in what is to be sent. Blocks.
 pub fn evaluate_rules(app: &App) -> Result<(), AlertingError> {
@@ -38,11 +35,9 @@ pub(crate) fn evaluation_sweep(app: &Arc<App>) -> Sweep {
 /// Returns the sweeps of timers, which must not wait for others.
 pub(crate) fn timer_sweeps(app: &Arc<App>) -> Vec<Sweep> {
     let [timed, trimmed] = [(), ()].map(|()| Arc::clone(app));
-    let mut clocks = Clocks::default();
     vec![
-        Sweep::new("alerting_timers", TIMERS_PERIOD, move |now| {
-            let shift = clocks.changed(timed.clock(), now);
-            pass_time(&timed, shift, now).map_err(AlertingError::into_engine)
+        Sweep::new("alerting_timers", TIMERS_PERIOD, move |_| {
+            pass_time(&timed).map_err(AlertingError::into_engine)
         }),
         Sweep::new("alerting_trim", TRIM_PERIOD, move |now| {
             let kept = trimmed.alerting().rules().keep_resolved.duration().as_millis();
@@ -59,49 +54,24 @@ pub(crate) fn add_work(pool: WorkerPool, app: &Arc<App>) -> WorkerPool {
     delivery::add_work(pool, app)
 }
 
-/// Does what is due: mutes, escalates, ends the alerts of rules that are gone, sends messages.
-pub(super) fn pass_time(
-    app: &App,
-    shift: Option<i64>,
-    now: TimestampMs,
-) -> Result<(), AlertingError> {
-    let alerting = app.alerting();
-    if let Some(shift) = shift {
-        alerting.evaluation().clock_changed(app.clock().steady());
-        alerting.received().shift(shift);
-    }
-    received::expire(app)?;
-    if !alerting.ledger().is_calm() {
-        let directory = alerting.directory(app)?;
-        let ended = evaluation::ended(app, &directory, alerting.ledger().rules())?;
-        alerting.ledger().change(&directory, now, |change| {
-            if let Some(shift) = shift {
-                change.shift(shift);
-            }
-            ended.into_iter().for_each(|rule| change.end_rule(&Some(rule)));
-            change.pass_time();
-            Ok(())
-        })?;
-    }
+/// Does what is due: mutes, escalates, ends the alerts of rules that are gone, sends messages. One
+/// of these that fails does not keep the others from being done.
+pub(super) fn pass_time(app: &App) -> Result<(), AlertingError> {
+    let ledger = app.alerting().ledger();
+    ledger.follow_clock();
+    let expired = received::expire(app, evaluation::receiving_for(app));
+    let escalated = if ledger.is_calm() { Ok(()) } else { escalate(app) };
     delivery::send_due(app);
-    Ok(())
+    expired.and(escalated)
 }
 
-/// Compares the wall clock with the monotonic clock.
-#[derive(Debug, Default)]
-struct Clocks {
-    /// Both, at the last call.
-    last: Option<(TimestampMs, Duration)>,
-}
-
-impl Clocks {
-    /// Returns by how much the wall clock was changed since the last call, in milliseconds, if it
-    /// was.
-    fn changed(&mut self, clock: &Clock, now: TimestampMs) -> Option<i64> {
-        let steady = clock.steady();
-        let (wall, before) = self.last.replace((now, steady))?;
-        let passed = i64::try_from(steady.saturating_sub(before).as_millis()).unwrap_or(i64::MAX);
-        let change = now.0.saturating_sub(wall.0).saturating_sub(passed);
-        (change.unsigned_abs() > CLOCK_CHANGE_MS.unsigned_abs()).then_some(change)
-    }
+fn escalate(app: &App) -> Result<(), AlertingError> {
+    let alerting = app.alerting();
+    let directory = alerting.directory(app)?;
+    let ended = evaluation::ended(app, &directory, alerting.ledger().rules())?;
+    alerting.ledger().change(&directory, |change| {
+        ended.into_iter().for_each(|rule| change.end_rule(&Some(rule)));
+        change.pass_time();
+        Ok(())
+    })
 }

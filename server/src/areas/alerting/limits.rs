@@ -37,6 +37,9 @@ pub(super) const CHANNEL_SECRET_SHOWN_CHARS_MIN: usize = 16;
 /// after hours, and a wrong number must not silence a channel for a year.
 pub(super) const RECEIVER_RETRY_AFTER_SECONDS_MAX: u64 = 3_600;
 
+/// The same in milliseconds: no attempt is later than this from now.
+pub(super) const RECEIVER_RETRY_MS_MAX: i64 = 1_000 * RECEIVER_RETRY_AFTER_SECONDS_MAX as i64;
+
 /// Milliseconds of a range of shifts: a year.
 pub(super) const SHIFTS_RANGE_MS_MAX: i64 = 366 * 24 * 60 * 60 * 1_000;
 
@@ -130,11 +133,22 @@ pub(super) const MESSAGE_ALERTS_MAX: usize = 1_000;
 /// Messages that wait for one receiver: a day of a busy one. The oldest is dropped for a new one.
 pub(super) const OUTBOX_MESSAGES_MAX: usize = 1_000;
 
+/// Bytes of all messages that wait, in memory: tens of thousands. The oldest one of the receiver with
+/// the most is dropped for a new one.
+pub(super) const OUTBOX_BYTES_MAX: usize = 32 << 20;
+
 /// Entries of the log of an alert; the oldest is deleted for a new one.
 pub(super) const ALERT_LOG_MAX: u32 = 1_000;
 
 /// Open alerts of a server: far more than people can look at, and about 20 MB of memory.
 pub(super) const ALERTS_OPEN_MAX: usize = 20_000;
+
+/// Groups of rules that are remembered without an open alert: those that wait until they may fire,
+/// and those that changed within the last hour.
+pub(super) const ALERT_GROUPS_MAX: usize = 20_000;
+
+/// Bytes of all open alerts and groups in memory: those with many long labels take more than usual.
+pub(super) const ALERT_BYTES_MAX: usize = 48 << 20;
 
 /// Resolved alerts that are kept.
 pub(super) const ALERTS_RESOLVED_MAX: usize = 50_000;

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use telltale_engine::{Engine, TimestampMs};
+use telltale_engine::{Clock, Engine};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
-use super::channels::{BaseUrl, ChannelCounters, NotificationSettings, OptionalBaseUrl};
+use super::channels::{self, BaseUrl, ChannelCounters, NotificationSettings, OptionalBaseUrl};
 use super::delivery::SlowReceivers;
 use super::documents::DocumentCounts;
 use super::error::AlertingError;
@@ -92,7 +92,7 @@ impl Alerting {
     pub fn open(
         engine: &Engine,
         ids: Arc<Ids>,
-        now: TimestampMs,
+        clock: Clock,
         settings: AlertingSettings<'_>,
     ) -> Result<Self, AlertingSetupError> {
         let given = settings.secrets.key.expose();
@@ -108,13 +108,13 @@ impl Alerting {
             mailer: Mailer::from_settings(settings.smtp)?,
             settings: settings.notifications.clone(),
             public_url: settings.public_url.clone(),
-            counters: ChannelCounters::open(engine.clone())?,
-            ledger: AlertLedger::open(engine.clone(), ids)?,
+            counters: channels::load_counters(engine).map_err(AlertingError::into_engine)?,
+            evaluation: EvaluationStatus::new(clock.steady()),
+            ledger: AlertLedger::open(engine.clone(), ids, clock)?,
             directory: CurrentDirectory::default(),
-            evaluation: EvaluationStatus::default(),
             slow_receivers: SlowReceivers::default(),
             tests: Semaphore::new(limits::CHANNEL_TESTS_AT_ONCE),
-            received: ReceivedAlerts::open(engine.clone(), now)?,
+            received: ReceivedAlerts::open(engine.clone())?,
             rules: settings.rules.clone(),
         })
     }

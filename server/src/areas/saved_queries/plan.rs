@@ -57,6 +57,20 @@ const EVENT_AGGREGATIONS: [(&str, EventAggregation); 9] = [
     ("unique_users", EventAggregation::UniqueUsers),
 ];
 
+impl Measure {
+    /// Returns whether the number is larger if there is more data, as counts and sums are.
+    pub fn grows_with_data(self) -> bool {
+        match self {
+            Self::Metric(Aggregation::Sum | Aggregation::Count | Aggregation::Rate) => true,
+            Self::Event(aggregation) => matches!(
+                aggregation,
+                EventAggregation::Count | EventAggregation::Sum | EventAggregation::UniqueUsers
+            ),
+            Self::Metric(_) => false,
+        }
+    }
+}
+
 impl QueryPlan {
     /// Parses `query`. `kind` is the type of its metric, if that exists.
     pub fn new(query: &SavedQuery, kind: Option<MetricType>) -> Result<Self, InvalidQuery> {
@@ -101,6 +115,15 @@ impl QueryPlan {
             }
         });
         positions.collect()
+    }
+
+    /// Returns whether the number is that of events, or of users: without groups, that of none is
+    /// zero.
+    pub fn counts(&self) -> bool {
+        matches!(
+            self.measure,
+            Measure::Event(EventAggregation::Count | EventAggregation::UniqueUsers)
+        )
     }
 
     /// Returns whether the number is that of events.
@@ -162,10 +185,18 @@ impl QuerySource {
         match self {
             Self::Metric { group_by, .. } => group_by.clone(),
             Self::Event { group_by, .. } => {
+                let fields = |by: &EventGroupBy| match by {
+                    EventGroupBy::Name => Some("name"),
+                    EventGroupBy::User => Some("user_id"),
+                    EventGroupBy::Tag(_) => None,
+                };
+                let is_field = |key: &str| group_by.iter().any(|by| fields(by) == Some(key));
                 let name = |by: &EventGroupBy| match by {
-                    EventGroupBy::Name => "name".to_owned(),
-                    EventGroupBy::User => "user_id".to_owned(),
+                    EventGroupBy::Tag(key) if is_field(key) => format!("tags.{key}"),
                     EventGroupBy::Tag(key) => key.clone(),
+                    EventGroupBy::Name | EventGroupBy::User => {
+                        fields(by).unwrap_or_default().to_owned()
+                    }
                 };
                 group_by.iter().map(name).collect()
             }

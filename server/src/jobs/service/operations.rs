@@ -61,14 +61,21 @@ impl Jobs {
         Ok(answer)
     }
 
-    /// The same for threads that may block.
-    pub fn enqueue_blocking(&self, drafted: Drafted) -> Result<Enqueued, JobsError> {
-        self.check_capacity()?;
-        let answer = drafted.answer();
+    /// Enqueues jobs of the server in one write, except those whose unique key is in use. For threads
+    /// that may block. Returns how many were enqueued, or the first other error after all were tried.
+    pub fn enqueue_own_blocking(&self, drafted: Vec<Drafted>) -> Result<usize, JobsError> {
         self.change_blocking(move |state, cycle| {
-            state.enqueue(drafted.draft, drafted.status, cycle)
-        })?;
-        Ok(answer)
+            let mut enqueued = 0;
+            let mut refused = Ok(());
+            for Drafted { draft, status } in drafted {
+                match state.enqueue(draft, status, cycle) {
+                    Ok(()) => enqueued += 1,
+                    Err(JobsError::NotUnique(_)) => {}
+                    Err(error) => refused = refused.and(Err(error)),
+                }
+            }
+            refused.map(|()| enqueued)
+        })
     }
 
     /// Enqueues jobs in one write. `answer` builds the response from their outcomes, one per job in

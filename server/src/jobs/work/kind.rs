@@ -76,12 +76,24 @@ impl<T: Serialize + DeserializeOwned> WorkKind<T> {
 
     /// Enqueues an item unless an unfinished one has the same key. Returns whether it did. Blocks.
     pub fn enqueue_once(&self, jobs: &Jobs, item: &T, key: &str) -> Result<bool, JobsError> {
-        let job = self.job(item, None, Some(UniqueKey::new(key)?))?;
-        match jobs.enqueue_blocking(jobs.draft(job)) {
-            Ok(_) => Ok(true),
-            Err(JobsError::NotUnique(_)) => Ok(false),
-            Err(error) => Err(error),
+        Ok(self.enqueue_all_once(jobs, [(item, key)])? == 1)
+    }
+
+    /// The same for many items, in one write. Returns how many were enqueued. Also while the disk is
+    /// nearly full: internal work is little, and may be to say just that.
+    pub fn enqueue_all_once<'a>(
+        &self,
+        jobs: &Jobs,
+        items: impl IntoIterator<Item = (&'a T, &'a str)>,
+    ) -> Result<usize, JobsError>
+    where
+        T: 'a,
+    {
+        let mut drafted = Vec::new();
+        for (item, key) in items {
+            drafted.push(jobs.draft(self.job(item, None, Some(UniqueKey::new(key)?))?));
         }
+        if drafted.is_empty() { Ok(0) } else { jobs.enqueue_own_blocking(drafted) }
     }
 
     fn job(

@@ -84,22 +84,23 @@ impl Mailer {
     }
 
     /// Delivers a message. If one of its recipients is refused, nobody gets it: a caller that must
-    /// reach the others sends one message for each.
+    /// reach the others sends one message for each. The timeout begins with the connection, for
+    /// which the caller may have to wait.
     pub async fn send(&self, message: Message) -> Result<(), MailError> {
         let bytes = message.formatted();
         if bytes.len() > MESSAGE_BYTES_MAX {
             return Err(MailError::TooLong { bytes: bytes.len(), max: MESSAGE_BYTES_MAX });
         }
+        // Who waits for others has not begun. The semaphore is never closed.
+        let _slot = self.slots.acquire().await.ok();
         let delivery = async {
-            // The semaphore is never closed.
-            let slot = self.slots.acquire().await.ok();
             let mut connection =
                 connection::open(&self.host, self.port, &self.encryption, &self.hello).await?;
             let outcome = self.deliver(&mut connection, message.envelope(), &bytes).await;
-            Ok((slot, connection, outcome))
+            Ok((connection, outcome))
         };
         let delivery = timeout(self.timeout, Box::pin(delivery)).await;
-        let (_slot, mut connection, outcome) =
+        let (mut connection, outcome) =
             delivery.unwrap_or(Err(MailError::TimedOut(self.timeout)))?;
         // The outcome is certain, whatever the server says now.
         drop(timeout(QUIT_TIMEOUT, connection.quit()).await);

@@ -14,6 +14,8 @@ const NAME_CHARS_MAX: usize = 200;
 const VALUE_CHARS_MAX: usize = 2_000;
 /// Bytes of all annotations of an alert: names and values.
 const ANNOTATIONS_BYTES_MAX: usize = 32 << 10;
+/// Bytes of all labels of an alert: they are in the state, the messages and the log of alerts.
+const LABELS_BYTES_MAX: usize = 16 << 10;
 
 /// The parts of an alert as sent.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -154,19 +156,20 @@ impl PostedAlert {
 
 fn check_labels(labels: &BTreeMap<String, String>) -> Result<(), String> {
     check_names(labels)?;
-    match labels.iter().find(|(_, value)| is_longer(value, VALUE_CHARS_MAX)) {
-        Some((name, _)) => Err(format!("{name:?} has more than {VALUE_CHARS_MAX} characters")),
-        None => Ok(()),
+    if let Some((name, _)) = labels.iter().find(|(_, value)| is_longer(value, VALUE_CHARS_MAX)) {
+        return Err(format!("{name:?} has more than {VALUE_CHARS_MAX} characters"));
     }
+    check_bytes(labels, LABELS_BYTES_MAX)
 }
 
 fn check_annotations(annotations: &BTreeMap<String, String>) -> Result<(), String> {
     check_names(annotations)?;
-    let bytes: usize = annotations.iter().map(|(name, value)| name.len() + value.len()).sum();
-    if bytes > ANNOTATIONS_BYTES_MAX {
-        return Err(format!("they have {bytes} bytes, more than {ANNOTATIONS_BYTES_MAX}"));
-    }
-    Ok(())
+    check_bytes(annotations, ANNOTATIONS_BYTES_MAX)
+}
+
+fn check_bytes(set: &BTreeMap<String, String>, max: usize) -> Result<(), String> {
+    let bytes: usize = set.iter().map(|(name, value)| name.len() + value.len()).sum();
+    if bytes > max { Err(format!("they have {bytes} bytes, more than {max}")) } else { Ok(()) }
 }
 
 /// Checks names: any characters, as in Prometheus 3, but at least one.

@@ -42,7 +42,7 @@ fn change(
 ) -> Result<Alert, AlertingError> {
     let alerting = app.alerting();
     let directory = alerting.directory(app)?;
-    alerting.ledger().change(&directory, app.now(), work)?;
+    alerting.ledger().change(&directory, work)?;
     delivery::send_due(app);
     let changed = alerting.ledger().alert(id)?;
     changed.ok_or_else(|| AlertingError::NotFound(Kind::Alert, id.text()))

@@ -128,8 +128,7 @@ fn alerts_are_listed_by_status_severity_and_rule_page_by_page() {
 fn the_alerts_of_a_rule_end_with_it() {
     for end in ["disabled", "deleted"] {
         let (server, path, rule) = with_alert(&json!({}));
-        let now = server.app().now();
-        pass_time(server.app(), None, now).unwrap();
+        pass_time(server.app()).unwrap();
         assert_eq!(server.get(&path).data(200)["status"], "firing");
         if end == "deleted" {
             server.delete(&rule).data(200);
@@ -137,7 +136,7 @@ fn the_alerts_of_a_rule_end_with_it() {
             let change = json!({"enabled": false}).to_string();
             server.call(Method::PATCH, &rule, &[], &change).data(200);
         }
-        pass_time(server.app(), None, now).unwrap();
+        pass_time(server.app()).unwrap();
         let alert = server.get(&path).data(200);
         assert_eq!((&alert["status"], &alert["resolved_by"]), (&json!("resolved"), &Value::Null));
         assert_eq!(alert["rule_name"], "CPU high", "{end}");
@@ -153,11 +152,11 @@ fn an_alert_in_a_maintenance_window_is_muted_until_its_end() {
         "ends_at": "2026-01-02T03:05:00Z",
     });
     let window = server.post("/api/v1/maintenance_windows", &window).data(201);
-    pass_time(server.app(), None, server.app().now()).unwrap();
+    pass_time(server.app()).unwrap();
     let alert = server.get(&path).data(200);
     assert_eq!((&alert["muted"], &alert["muted_by"]), (&json!(true), &window["id"]));
     server.pass(60_000);
-    pass_time(server.app(), None, server.app().now()).unwrap();
+    pass_time(server.app()).unwrap();
     let alert = server.get(&path).data(200);
     assert_eq!((&alert["muted"], &alert["muted_by"]), (&json!(false), &Value::Null));
     assert_eq!(alert["escalation"]["started_at"], "2026-01-02T03:05:05.678Z");

@@ -37,8 +37,12 @@ pub(in crate::areas::alerting) struct ChannelUse {
 }
 
 impl ChannelCounters {
-    /// Loads the counters. Those that cannot be read begin at zero.
-    pub(in crate::areas::alerting) fn open(engine: Engine) -> Result<Self> {
+    /// Loads the counters, and removes those of channels that do not exist. Those that cannot be read
+    /// begin at zero.
+    pub(in crate::areas::alerting) fn open(
+        engine: Engine,
+        exists: impl Fn(&ChannelId) -> Result<bool>,
+    ) -> Result<Self> {
         let mut counts = HashMap::new();
         let gap = engine.records().read_all(TABLE, |key, value| {
             let id = String::from_utf8(key.to_vec()).ok().map(ChannelId::from);
@@ -50,7 +54,17 @@ impl ChannelCounters {
         if let Some(gap) = gap {
             tracing::error!(gap, "counters of channels cannot be read");
         }
-        Ok(Self { engine, counts: Mutex::new(counts) })
+        let mut left_over = RecordBatch::new();
+        let mut kept = HashMap::with_capacity(counts.len());
+        for (id, used) in counts {
+            if exists(&id)? {
+                kept.insert(id, used);
+            } else {
+                left_over.delete(TABLE, id.as_str().as_bytes());
+            }
+        }
+        engine.records().write(left_over)?;
+        Ok(Self { engine, counts: Mutex::new(kept) })
     }
 
     /// Returns the use of a channel.

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use futures_util::future::join_all;
 use lettre::Address;
+use parking_lot::Mutex;
 use telltale_engine::TimestampMs;
 use tokio::time::timeout;
 
@@ -12,10 +13,11 @@ use super::formats::{
     OutboundParts, email, paging_a, paging_b, team_chat_a, team_chat_b, team_chat_c, webhook,
 };
 use super::outcome::{Outcome, judge};
+use super::progress::{Postponed, Progress};
 use crate::app::App;
 use crate::areas::alerting::error::Invalid;
 use crate::areas::alerting::limits;
-use crate::areas::alerting::notice::Notice;
+use crate::areas::alerting::notice::{Notice, NoticeAlert};
 use crate::areas::alerting::state::Alerting;
 use crate::platform::outbound::{OutboundError, OutboundRequest, OutboundUrl, Redirects};
 
@@ -33,17 +35,19 @@ pub(super) fn check_addresses(app: &App, config: &ChannelConfig) -> Result<(), I
     Ok(())
 }
 
-/// Sends a message. The first request of several that is not delivered decides the outcome. Takes
+/// Sends what is left of a message, and records in `progress` what was sent. Takes
 /// [`limits::DELIVERY_TIMEOUT_MS`] at most.
 pub(super) async fn deliver(
     alerting: &Alerting,
     config: &ChannelConfig,
     message_id: &str,
     notice: &Notice,
+    progress: &Mutex<Progress>,
     now: TimestampMs,
 ) -> Outcome {
     let limit = Duration::from_millis(limits::DELIVERY_TIMEOUT_MS);
-    let sent = timeout(limit, send_all(alerting, config, message_id, notice, now)).await;
+    let sending = send_all(alerting, config, message_id, notice, progress, now);
+    let sent = timeout(limit, Box::pin(sending)).await;
     sent.unwrap_or_else(|_| Outcome::Retry {
         after: None,
         reason: format!("not delivered within {} s", limit.as_secs()),
@@ -55,40 +59,59 @@ async fn send_all(
     config: &ChannelConfig,
     message_id: &str,
     notice: &Notice,
+    progress: &Mutex<Progress>,
     now: TimestampMs,
 ) -> Outcome {
     let settings = alerting.settings();
     let chat = settings.chat_url.get();
     let kind = config.channel_type();
-    let requests = match config {
-        ChannelConfig::TeamChatA(config) => vec![team_chat_a::request(config, chat, notice)],
-        ChannelConfig::TeamChatB(config) => vec![team_chat_b::request(config, chat, notice)],
-        ChannelConfig::TeamChatC(config) => vec![team_chat_c::request(config, chat, notice)],
-        ChannelConfig::PagingA(config) => match settings.paging_a_url.get() {
-            None => return unconfigured("notifications.paging_a_url"),
-            Some(base) => {
-                let request = |alert| paging_a::request(config, base, notice, alert);
-                notice.alerts.iter().map(request).collect()
-            }
-        },
+    let request = match config {
+        ChannelConfig::TeamChatA(config) => team_chat_a::request(config, chat, notice),
+        ChannelConfig::TeamChatB(config) => team_chat_b::request(config, chat, notice),
+        ChannelConfig::TeamChatC(config) => team_chat_c::request(config, chat, notice),
+        ChannelConfig::Webhook(config) => webhook::request(config, message_id, notice, now),
+        ChannelConfig::PagingA(config) => {
+            let Some(base) = settings.paging_a_url.get() else {
+                return unconfigured("notifications.paging_a_url");
+            };
+            let request = |alert: &NoticeAlert| paging_a::request(config, base, notice, alert);
+            return send_events(alerting, kind, notice, progress, now, request).await;
+        }
         ChannelConfig::PagingB(config) => {
             let base = config.api_url.as_ref().or(settings.paging_b_url.get());
             let Some(base) = base else { return unconfigured("notifications.paging_b_url") };
-            let request = |alert| paging_b::request(config, base, notice, alert);
-            notice.alerts.iter().map(request).collect()
+            let request = |alert: &NoticeAlert| paging_b::request(config, base, notice, alert);
+            return send_events(alerting, kind, notice, progress, now, request).await;
         }
-        ChannelConfig::Webhook(config) => vec![webhook::request(config, message_id, notice, now)],
         ChannelConfig::Email(config) => {
-            return send_mail(alerting, config, message_id, notice).await;
+            return send_mail(alerting, config, message_id, notice, progress).await;
         }
     };
-    for parts in requests {
-        let outcome = send(alerting, kind, parts, now).await;
-        if outcome != Outcome::Delivered {
-            return outcome;
+    send(alerting, kind, request, now).await
+}
+
+/// Sends an event for each alert. A service that is busy is left alone until the next attempt.
+async fn send_events(
+    alerting: &Alerting,
+    kind: ChannelType,
+    notice: &Notice,
+    progress: &Mutex<Progress>,
+    now: TimestampMs,
+    request: impl Fn(&NoticeAlert) -> OutboundParts,
+) -> Outcome {
+    let mut postponed = Postponed::default();
+    for alert in &notice.alerts {
+        if progress.lock().is_settled(&alert.id) {
+            continue;
+        }
+        let outcome = send(alerting, kind, request(alert), now).await;
+        let is_busy = matches!(outcome, Outcome::Retry { .. });
+        progress.lock().record(&alert.id, outcome, &mut postponed);
+        if is_busy {
+            break;
         }
     }
-    Outcome::Delivered
+    progress.lock().outcome(postponed)
 }
 
 async fn send(
@@ -128,36 +151,37 @@ fn outcome_of(error: &OutboundError) -> Outcome {
 }
 
 /// Sends one email to each recipient: a server that refuses one recipient must not keep the others
-/// from being notified. A repetition may send some of them twice, with the same message id.
+/// from being notified.
 async fn send_mail(
     alerting: &Alerting,
     config: &EmailConfig,
     message_id: &str,
     notice: &Notice,
+    progress: &Mutex<Progress>,
 ) -> Outcome {
     let Some(mailer) = alerting.mailer() else { return unconfigured("smtp.host") };
+    let postponed = Mutex::new(Postponed::default());
     let send_one = async |recipient: &Address| {
-        let one = EmailConfig { recipients: vec![recipient.clone()] };
-        let message = match email::message(&one, mailer.sender(), message_id, notice) {
-            Ok(message) => message,
-            Err(error) => return failed(format!("the email cannot be written: {error}")),
-        };
-        match mailer.send(message).await {
-            Ok(()) => Outcome::Delivered,
-            Err(error) if error.is_temporary() => {
-                Outcome::Retry { after: None, reason: error.to_string() }
-            }
-            Err(error) => failed(error.to_string()),
+        let part = recipient.to_string();
+        if progress.lock().is_settled(&part) {
+            return;
         }
+        let one = EmailConfig { recipients: vec![recipient.clone()] };
+        let outcome = match email::message(&one, mailer.sender(), message_id, notice) {
+            Err(error) => failed(format!("the email cannot be written: {error}")),
+            Ok(message) => match mailer.send(message).await {
+                Ok(()) => Outcome::Delivered,
+                Err(error) if error.is_temporary() => {
+                    Outcome::Retry { after: None, reason: error.to_string() }
+                }
+                Err(error) => failed(error.to_string()),
+            },
+        };
+        progress.lock().record(&part, outcome, &mut postponed.lock());
     };
     // All at once: the mailer limits how many connections it opens.
-    let outcomes = join_all(config.recipients.iter().map(send_one)).await;
-    let severity = |outcome: &Outcome| match outcome {
-        Outcome::Delivered => 0,
-        Outcome::Retry { .. } => 1,
-        Outcome::Failed { .. } => 2,
-    };
-    outcomes.into_iter().max_by_key(severity).unwrap_or(Outcome::Delivered)
+    join_all(config.recipients.iter().map(send_one)).await;
+    progress.lock().outcome(postponed.into_inner())
 }
 
 fn unconfigured(setting: &str) -> Outcome {

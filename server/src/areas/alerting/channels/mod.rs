@@ -13,6 +13,7 @@ mod formats;
 mod model;
 mod ops;
 mod outcome;
+mod progress;
 mod routes;
 mod settings;
 mod signature;
@@ -29,9 +30,10 @@ pub use formats::{
 };
 pub(super) use model::ChannelFacts;
 pub(super) use ops::{
-    ChannelNames, count_attempt, exists, facts, names, ready, send, send_to_person,
+    ChannelNames, count_attempt, exists, facts, load_counters, names, ready, send, send_to_person,
 };
 pub use outcome::{Outcome, judge};
+pub(super) use progress::Progress;
 pub use routes::CHANNEL_ROUTES;
 pub use settings::{NotificationSettings, OptionalBaseUrl};
 pub use signature::{PreviousSecret, SigningSecret};

@@ -2,13 +2,15 @@
 
 use std::collections::HashMap;
 
-use telltale_engine::{Receipt, TimestampMs, Versioned};
+use parking_lot::Mutex;
+use telltale_engine::{Engine, Receipt, TimestampMs, Versioned};
 
 use super::config::{ChannelConfig, EmailConfig};
-use super::counters::ChannelUse;
+use super::counters::{ChannelCounters, ChannelUse};
 use super::deliver::{check_addresses, deliver};
 use super::model::{Channel, ChannelChange, ChannelDraft, ChannelFacts, SealedConfig};
 use super::outcome::Outcome;
+use super::progress::Progress;
 use super::signature::SigningSecret;
 use super::store;
 use crate::app::App;
@@ -30,6 +32,16 @@ pub(in crate::areas::alerting) struct OpenChannel {
     pub(super) revision: u64,
     /// Whether the server has just made the signing secret, so that it is shown this once.
     pub(super) has_new_secret: bool,
+}
+
+/// Loads the counters of all channels.
+pub(in crate::areas::alerting) fn load_counters(
+    engine: &Engine,
+) -> Result<ChannelCounters, AlertingError> {
+    let exists = |id: &ChannelId| {
+        documents::contains::<Channel>(engine, id.as_str()).map_err(AlertingError::into_engine)
+    };
+    Ok(ChannelCounters::open(engine.clone(), exists)?)
 }
 
 /// Returns the names of all channels.
@@ -147,22 +159,24 @@ pub(super) fn update(
 
 /// Replaces the signing secret of a webhook channel. Requests are also signed with the old one for
 /// a day, so that the receiver can be changed meanwhile.
-pub(super) fn rotate_secret(
+pub(super) fn rotate_secret<E: From<AlertingError>>(
     app: &App,
     id: &ChannelId,
     fits: impl FnOnce(u64) -> bool,
-) -> Result<OpenChannel, AlertingError> {
+    receipt: impl FnOnce(&OpenChannel) -> Result<Option<Receipt>, E>,
+) -> Result<OpenChannel, E> {
     let fresh = fresh_secret()?;
     let mut changes = Changes::begin(app);
     let mut found = open(app, changes.get(id.as_str(), fits)?)?;
     let ChannelConfig::Webhook(webhook) = &mut found.config else {
-        return Err(AlertingError::NoSigningSecret);
+        return Err(AlertingError::NoSigningSecret.into());
     };
     let valid_until = app.now().0.saturating_add(limits::PREVIOUS_SECRET_MS);
     webhook.rotate(fresh, TimestampMs(valid_until));
     found.channel.config = seal(app, id, &found.config, false)?;
     changes.replace(&found.channel, found.revision)?;
-    found.revision = changes.commit(None)?;
+    let receipt = receipt(&found)?;
+    found.revision = changes.commit(receipt)?;
     found.has_new_secret = true;
     Ok(found)
 }
@@ -179,7 +193,10 @@ pub(super) fn delete(
     changes.delete::<Channel>(id.as_str(), found.revision);
     let removed_from = references::remove_channel(&mut changes, id)?;
     changes.commit(None)?;
-    app.alerting().counters().remove(id)?;
+    if let Err(error) = app.alerting().counters().remove(id) {
+        // The channel is deleted. What is left is removed at the next start.
+        tracing::error!(%error, "the counters of a deleted channel could not be removed");
+    }
     Ok(removed_from)
 }
 
@@ -189,7 +206,8 @@ pub(super) async fn test(app: &App, found: &OpenChannel) -> Outcome {
     let id = found.channel.id.as_str();
     let notice = Notice::test(id, app.now(), app.alerting().public_url().map(ToOwned::to_owned));
     let message_id = app.new_id("msg_");
-    deliver(app.alerting(), &found.config, &message_id, &notice, app.now()).await
+    let progress = Mutex::default();
+    deliver(app.alerting(), &found.config, &message_id, &notice, &progress, app.now()).await
 }
 
 /// Records the result of a test.
@@ -229,8 +247,9 @@ pub(in crate::areas::alerting) async fn send(
     channel: &OpenChannel,
     message_id: &str,
     notice: &Notice,
+    progress: &Mutex<Progress>,
 ) -> Outcome {
-    deliver(app.alerting(), &channel.config, message_id, notice, app.now()).await
+    deliver(app.alerting(), &channel.config, message_id, notice, progress, app.now()).await
 }
 
 /// Sends a message about alerts to a person, once.
@@ -239,11 +258,12 @@ pub(in crate::areas::alerting) async fn send_to_person(
     address: &str,
     message_id: &str,
     notice: &Notice,
+    progress: &Mutex<Progress>,
 ) -> Outcome {
     match address.parse() {
         Ok(address) => {
             let config = ChannelConfig::Email(EmailConfig { recipients: vec![address] });
-            deliver(app.alerting(), &config, message_id, notice, app.now()).await
+            deliver(app.alerting(), &config, message_id, notice, progress, app.now()).await
         }
         Err(_) => {
             let reason = "the address is not a valid one".to_owned();
@@ -260,6 +280,10 @@ pub(in crate::areas::alerting) fn count_attempt(
 ) -> Result<(), AlertingError> {
     let is_delivered = *outcome == Outcome::Delivered;
     let id = &used.channel.id;
+    if !documents::contains::<Channel>(app.engine(), id.as_str())? {
+        // It was deleted meanwhile, with its counters.
+        return Ok(());
+    }
     app.alerting().counters().count(id, is_delivered, app.now())?;
     match outcome {
         Outcome::Failed { reason, disables: true } => disable(app, &used.channel, reason),

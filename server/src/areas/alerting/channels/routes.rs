@@ -79,7 +79,14 @@ async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 async fn rotate_secret(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id: ChannelId = req.path("id")?;
-    let work = move |app: &App| ops::rotate_secret(app, &id, |now| fits(&req, now));
+    let work = move |app: &App| {
+        // A repeated request gets the channel without the secret, as after its creation.
+        let receipt = |rotated: &OpenChannel| -> ApiResult<_> {
+            let repeated = Response::ok(&Data { data: ChannelView::redacted(rotated) })?;
+            Ok(req.receipt(&repeated))
+        };
+        ops::rotate_secret(app, &id, |now| fits(&req, now), receipt)
+    };
     let rotated = app.blocking(work).await?;
     respond(Success::Ok, ChannelView::after_write(&rotated), rotated.revision)
 }

@@ -1,29 +1,47 @@
 //! One attempt to deliver a message.
 
+use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
+
+use futures_util::FutureExt;
+use parking_lot::Mutex;
 
 use super::work::blocking;
 use crate::app::App;
-use crate::areas::alerting::channels::{self, Outcome};
+use crate::areas::alerting::channels::{self, Outcome, Progress};
 use crate::areas::alerting::error::AlertingError;
 use crate::areas::alerting::ids::ChannelId;
 use crate::areas::alerting::ledger::{Attempt, DeliveryStatus, Destination, Message};
 use crate::areas::alerting::notice::Notice;
 
-/// Sends a message once. Fails only if the storage does: then nothing is known of the attempt.
+/// What the log of an alert says about an error of ours.
+const INTERNAL: &str = "the server failed; its log says why";
+
+/// Sends what is left of a message, once. Returns what became of it, and what was sent so far.
 pub(super) async fn attempt(
     app: &Arc<App>,
     destination: &Destination,
     message: &Message,
-) -> Result<Attempt, AlertingError> {
+) -> (Attempt, Progress) {
     let notice = message.notice(app.alerting().public_url().map(ToOwned::to_owned));
-    match destination {
-        Destination::Channel(id) => to_channel(app, id.clone(), &message.id, &notice).await,
-        Destination::Person(address) => {
-            let sent = channels::send_to_person(app, address, &message.id, &notice).await;
-            Ok(result_of(sent))
+    let progress = Mutex::new(message.progress.clone());
+    let sending = async {
+        match destination {
+            Destination::Channel(id) => {
+                to_channel(app, id.clone(), &message.id, &notice, &progress).await
+            }
+            Destination::Person(address) => {
+                let sent = channels::send_to_person(app, address, &message.id, &notice, &progress);
+                result_of(sent.await)
+            }
         }
-    }
+    };
+    // An error of ours counts as an attempt: a message must not be tried for ever.
+    let result = AssertUnwindSafe(sending).catch_unwind().await.unwrap_or_else(|_| {
+        tracing::error!(message = message.id, "sending a message about alerts panicked");
+        Attempt::Failed { reason: INTERNAL.to_owned(), retry_after_ms: None }
+    });
+    (result, progress.into_inner())
 }
 
 async fn to_channel(
@@ -31,29 +49,33 @@ async fn to_channel(
     id: ChannelId,
     message_id: &str,
     notice: &Notice,
-) -> Result<Attempt, AlertingError> {
+    progress: &Mutex<Progress>,
+) -> Attempt {
     let channel = match blocking(app, move |app| channels::ready(app, &id)).await {
         Ok(Ok(channel)) => channel,
         Ok(Err(reason)) => {
             let (reason, status) = (reason.to_owned(), DeliveryStatus::Dropped);
-            return Ok(Attempt::GivenUp { reason, status });
+            return Attempt::GivenUp { reason, status };
         }
-        Err(AlertingError::Engine(error)) => return Err(error.into()),
+        Err(AlertingError::Engine(error)) => {
+            tracing::error!(%error, "a message about alerts cannot be sent");
+            return Attempt::Failed { reason: INTERNAL.to_owned(), retry_after_ms: None };
+        }
         // The operator may bring back the key of the secrets.
         Err(error) => {
             tracing::error!(%error, "a message about alerts cannot be sent");
             let reason = "the secrets of the channel cannot be read".to_owned();
-            return Ok(Attempt::Failed { reason, retry_after_ms: None });
+            return Attempt::Failed { reason, retry_after_ms: None };
         }
     };
-    let outcome = channels::send(app, &channel, message_id, notice).await;
+    let outcome = channels::send(app, &channel, message_id, notice, progress).await;
     let counted = outcome.clone();
     let count = blocking(app, move |app| channels::count_attempt(app, &channel, &counted)).await;
     if let Err(error) = count {
         // More important than the count is that a message that was sent is not sent again.
         tracing::error!(%error, "the use of a channel cannot be recorded");
     }
-    Ok(result_of(outcome))
+    result_of(outcome)
 }
 
 fn result_of(outcome: Outcome) -> Attempt {

@@ -49,16 +49,20 @@ pub(in crate::areas::alerting) fn add_work(pool: WorkerPool, app: &Arc<App>) -> 
 /// Enqueues a job for each receiver whose next message is due. Blocks. A failure is only logged:
 /// the next call tries again.
 pub(in crate::areas::alerting) fn send_due(app: &App) {
-    let mut failed = 0_usize;
-    let mut cause = None;
+    let (mut now, mut later) = (Vec::new(), Vec::new());
     for (destination, seq, attempts) in app.alerting().ledger().due_destinations(app.now()) {
         let is_slow = attempts > 0 || app.alerting().slow_receivers().contains(&destination);
-        let kind = if is_slow { RETRY } else { DELIVER };
         // The jobs of an earlier process are of its own start.
         let key = format!("{}:{seq}:{attempts}", app.began().0);
         let delivery = Delivery { destination: destination.text() };
-        if let Err(error) = kind.enqueue_once(app.jobs(), &delivery, &key) {
-            failed += 1;
+        if is_slow { later.push((delivery, key)) } else { now.push((delivery, key)) }
+    }
+    let mut failed = 0_usize;
+    let mut cause = None;
+    for (kind, deliveries) in [(DELIVER, now), (RETRY, later)] {
+        let items = deliveries.iter().map(|(delivery, key)| (delivery, key.as_str()));
+        if let Err(error) = kind.enqueue_all_once(app.jobs(), items) {
+            failed += deliveries.len();
             cause = Some(error);
         }
     }

@@ -53,12 +53,14 @@ impl KnownGroups {
         Ok(known)
     }
 
-    /// Records that a group has data.
-    pub(super) fn insert(&mut self, group: Vec<String>, at: TimestampMs) {
+    /// Records that a group has data. Returns `false` if there is no space for it.
+    pub(super) fn insert(&mut self, group: Vec<String>, at: TimestampMs) -> bool {
         let is_known = self.seen.contains_key(&group);
-        if is_known || self.seen.len() < limits::RULE_GROUPS_KNOWN_MAX {
+        let fits = is_known || self.seen.len() < limits::RULE_GROUPS_KNOWN_MAX;
+        if fits {
             self.seen.insert(group, at);
         }
+        fits
     }
 
     /// Forgets groups that had no data for long.

@@ -18,4 +18,4 @@ pub(super) use ended::ended;
 pub(super) use observe::evaluate;
 pub(super) use past::{PastEvaluation, evaluate_past};
 pub use settings::EvaluationSettings;
-pub(super) use status::EvaluationStatus;
+pub(super) use status::{EvaluationStatus, receiving_for};

@@ -1,6 +1,6 @@
 //! Evaluates a rule in the past.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use telltale_engine::{TimeRange, TimestampMs};
 
@@ -87,15 +87,18 @@ fn met_at(
     });
     if !is_absent {
         let met = found.filter(|(_, value)| rule.condition.is_met(Some(*value)));
+        let met = met.take(limits::RULE_GROUPS_KNOWN_MAX);
         return Ok(met.map(|(keys, value)| (labels(keys), Some(value))).collect());
     }
-    let found: Vec<Vec<String>> = found.map(|(keys, _)| keys).collect();
+    let found: HashSet<Vec<String>> = found.map(|(keys, _)| keys).collect();
     let Some(known) = known else {
         let absent = found.is_empty().then(|| (Labels::new(), None));
         return Ok(absent.into_iter().collect());
     };
-    found.iter().for_each(|keys| known.insert(keys.clone(), now));
+    for keys in &found {
+        known.insert(keys.clone(), now);
+    }
     known.forget_old(rule.window.ms(), now);
-    let absent = known.groups().filter(|keys| !found.contains(keys)).cloned();
+    let absent = known.groups().filter(|keys| !found.contains(*keys)).cloned();
     Ok(absent.map(|keys| (labels(keys), None)).collect())
 }

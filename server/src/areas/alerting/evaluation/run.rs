@@ -8,17 +8,18 @@ use telltale_engine::{Cancellation, TimeRange, TimestampMs};
 use super::scan::{Scan, ScanMember, is_nothing};
 use crate::app::App;
 use crate::areas::alerting::rules::Rule;
-use crate::areas::saved_queries::{Buckets, QueryGroup, run_query};
+use crate::areas::saved_queries::{Buckets, Measure, QueryGroup, run_query};
 
 /// Queries at a time: dashboards need processors too.
 const THREADS_MAX: usize = 2;
 
 /// What a query found for a rule.
 #[derive(Debug)]
-pub(super) struct Found {
-    pub(super) rule: Arc<Rule>,
+pub(super) struct Found<'a> {
+    pub(super) rule: &'a Arc<Rule>,
     /// The names of its grouping keys.
-    pub(super) names: Vec<String>,
+    pub(super) names: &'a [String],
+    pub(super) measure: Measure,
     /// The groups with data, or why the query failed.
     pub(super) groups: Result<Vec<FoundGroup>, String>,
 }
@@ -31,14 +32,22 @@ pub(super) struct FoundGroup {
     pub(super) value: f64,
 }
 
-/// Executes all queries, and returns what they found for each rule. Blocks.
-pub(super) fn run(app: &App, scans: &[Scan], now: TimestampMs) -> Vec<Found> {
+/// Executes all queries, and returns what `observe` makes of what they found for each rule: the
+/// groups of one rule at a time are in memory. Blocks.
+pub(super) fn run<T: Send>(
+    app: &App,
+    scans: &[Scan],
+    now: TimestampMs,
+    observe: impl Fn(Found<'_>) -> Option<T> + Sync,
+) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let all = Mutex::new(Vec::new());
     let work = || {
         while let Some(scan) = scans.get(next.fetch_add(1, Ordering::Relaxed)) {
-            let found = run_scan(app, scan, now);
-            all.lock().unwrap_or_else(PoisonError::into_inner).extend(found);
+            run_scan(app, scan, now, &mut |found| {
+                let observed = observe(found);
+                all.lock().unwrap_or_else(PoisonError::into_inner).extend(observed);
+            });
         }
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
@@ -52,7 +61,7 @@ pub(super) fn run(app: &App, scans: &[Scan], now: TimestampMs) -> Vec<Found> {
     all.into_inner().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn run_scan(app: &App, scan: &Scan, now: TimestampMs) -> Vec<Found> {
+fn run_scan(app: &App, scan: &Scan, now: TimestampMs, give: &mut dyn FnMut(Found<'_>)) {
     // The current millisecond is included, as in every query that ends now.
     let start = TimestampMs(now.0.saturating_add(1).saturating_sub(scan.window_ms));
     let range = TimeRange { start, end: TimestampMs(now.0.saturating_add(1)) };
@@ -60,38 +69,42 @@ fn run_scan(app: &App, scan: &Scan, now: TimestampMs) -> Vec<Found> {
     let measures = [scan.plan.measure];
     let found = waiting.scope(|| run_query(app, &scan.plan, range, Buckets::One, &measures));
     match found {
-        Ok(groups) => take(scan, &groups),
+        Ok(groups) => take(scan, &groups, give),
         // The groups of all rules may be too many for one query.
         Err(_) if !scan.apart.is_empty() => {
-            scan.apart.iter().flat_map(|scan| run_scan(app, scan, now)).collect()
+            scan.apart.iter().for_each(|scan| run_scan(app, scan, now, give));
         }
         Err(error) => {
-            let failed = |member: &ScanMember| Found {
-                rule: Arc::clone(&member.rule),
-                names: member.names.clone(),
-                groups: Err(error.to_string()),
-            };
-            scan.members.iter().map(failed).collect()
+            for member in &scan.members {
+                give(member.found(scan, Err(error.to_string())));
+            }
         }
     }
 }
 
 /// Gives each rule its groups.
-fn take(scan: &Scan, groups: &[QueryGroup]) -> Vec<Found> {
+fn take(scan: &Scan, groups: &[QueryGroup], give: &mut dyn FnMut(Found<'_>)) {
     let by_selected = Index::new(scan, groups);
-    let found = |member: &ScanMember| {
+    for member in &scan.members {
         let of_member = by_selected.of(member).filter_map(|group| {
             let keys = member.keys.iter().map(|key| group.keys.get(*key).cloned());
             let value = group.whole(0).filter(|value| !scan.is_nothing(*value))?;
             Some(FoundGroup { keys: keys.collect::<Option<_>>()?, value })
         });
-        Found {
-            rule: Arc::clone(&member.rule),
-            names: member.names.clone(),
-            groups: Ok(of_member.collect()),
+        let mut found: Vec<FoundGroup> = of_member.collect();
+        let is_absent = member.rule.settings.condition.is_absent();
+        if found.is_empty() && member.keys.is_empty() && scan.plan.counts() && !is_absent {
+            // As a query of its own says: without groups, the number of no events is zero.
+            found.push(FoundGroup { keys: Vec::new(), value: 0.0 });
         }
-    };
-    scan.members.iter().map(found).collect()
+        give(member.found(scan, Ok(found)));
+    }
+}
+
+impl ScanMember {
+    fn found<'a>(&'a self, scan: &Scan, groups: Result<Vec<FoundGroup>, String>) -> Found<'a> {
+        Found { rule: &self.rule, names: &self.names, measure: scan.plan.measure, groups }
+    }
 }
 
 /// Finds the groups of a rule without looking at all groups of the scan.

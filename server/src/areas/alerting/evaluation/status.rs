@@ -9,30 +9,49 @@ use parking_lot::{Mutex, MutexGuard};
 use telltale_engine::TimestampMs;
 
 use super::absent::KnownGroups;
+use crate::app::App;
 use crate::areas::alerting::ids::RuleId;
 use crate::areas::alerting::rules::RuleFailure;
 
 /// What is known of the evaluations so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(in crate::areas::alerting) struct EvaluationStatus {
     failures: Mutex<HashMap<RuleId, RuleFailure>>,
     /// On the monotonic clock: since when data has been received without a gap that the server
     /// caused.
-    receiving_since: Mutex<Option<Duration>>,
+    receiving_since: Mutex<Duration>,
     /// The groups of rules that wait for the absence of data. Held while rules are evaluated.
     known_groups: Mutex<HashMap<RuleId, KnownGroups>>,
     known_groups_bytes: AtomicU64,
 }
 
+/// Returns for how long data has been received without a gap that the server caused, and with the
+/// same clock.
+pub(in crate::areas::alerting) fn receiving_for(app: &App) -> Duration {
+    let steady = app.clock().steady();
+    let since = *app.alerting().evaluation().receiving_since.lock();
+    steady.saturating_sub(since.max(app.alerting().ledger().clock_unchanged_since()))
+}
+
 impl EvaluationStatus {
+    /// Begins when the server does, at this time on the monotonic clock.
+    pub(in crate::areas::alerting) fn new(steady: Duration) -> Self {
+        Self {
+            failures: Mutex::default(),
+            receiving_since: Mutex::new(steady),
+            known_groups: Mutex::default(),
+            known_groups_bytes: AtomicU64::new(0),
+        }
+    }
+
     /// Returns why the last evaluation of a rule failed, if it did.
     pub(in crate::areas::alerting) fn failure(&self, rule: &RuleId) -> Option<RuleFailure> {
         self.failures.lock().get(rule).cloned()
     }
 
-    /// Records that the clock was changed: for a while, the absence of data means nothing.
-    pub(in crate::areas::alerting) fn clock_changed(&self, steady: Duration) {
-        *self.receiving_since.lock() = Some(steady);
+    /// Records that data could not be received until now.
+    pub(super) fn interrupted(&self, steady: Duration) {
+        *self.receiving_since.lock() = steady;
     }
 
     /// Returns roughly how much memory it takes, in bytes.
@@ -40,12 +59,6 @@ impl EvaluationStatus {
         let failures = self.failures.lock();
         let failures = failures.values().map(|failure| 200 + failure.reason.len());
         failures.sum::<usize>() as u64 + self.known_groups_bytes.load(Ordering::Relaxed)
-    }
-
-    /// Returns for how long data has been received. The first call begins to count.
-    pub(super) fn receiving_for(&self, steady: Duration) -> Duration {
-        let mut since = self.receiving_since.lock();
-        steady.saturating_sub(*since.get_or_insert(steady))
     }
 
     /// Returns the groups of rules that wait for the absence of data.

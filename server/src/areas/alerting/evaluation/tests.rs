@@ -111,7 +111,7 @@ impl House {
     fn app_restarted(&self) {
         let app = self.0.app();
         let until_next = std::time::Duration::from_millis(MINUTE_MS.unsigned_abs());
-        app.alerting().evaluation().clock_changed(app.clock().steady() + until_next);
+        app.alerting().evaluation().interrupted(app.clock().steady() + until_next);
     }
 }
 
@@ -135,6 +135,8 @@ fn the_absence_of_a_group_is_seen_for_a_day() {
     // One that was there before the rule, one that came later, one that never stops.
     house.sample("a", 1.0);
     house.0.pass(5 * MINUTE_MS);
+    let clock = house.0.app().clock();
+    house.0.app().alerting().evaluation().interrupted(clock.steady());
     house.rule(&json!({"condition": {"op": "absent"}, "group_by": "tags.host"}));
     house.sample("c", 1.0);
     house.evaluate_after(0);
@@ -293,4 +295,106 @@ fn one_rule_cannot_take_all_alerts() {
         let error = house.error(&rule);
         assert!(error.as_str().is_some_and(|text| text.starts_with("2 more groups")), "{error}");
     }
+}
+
+#[test]
+fn a_count_of_zero_fires_however_many_rules_are_alike() {
+    let house = House::open();
+    let mut rules = Vec::new();
+    for count in 1..=5 {
+        let query = json!({"event": "order.paid", "tags": {"shop": count.to_string()}});
+        let condition = json!({"op": "lt", "threshold": 1});
+        rules.push(house.rule(&json!({"query": query, "condition": condition})));
+        house.evaluate_after(MINUTE_MS);
+        assert_eq!(house.alerts("firing").len(), count, "of {count} rules");
+    }
+    assert_eq!(house.alerts("resolved").len(), 0);
+    house.0.post("/api/v1/events", &json!({"name": "order.paid", "tags": {"shop": "3"}})).data(201);
+    house.evaluate_after(1_000);
+    assert_eq!(house.alerts("firing").len(), 4);
+}
+
+#[test]
+fn counts_and_sums_that_may_be_incomplete_change_nothing() {
+    let house = House::open();
+    let rule = |op: &str, threshold: u32| {
+        let condition = json!({"op": op, "threshold": threshold});
+        house.rule(&json!({"query": {"event": "e"}, "condition": condition}))
+    };
+    rule("lt", 2);
+    rule("gt", 1);
+    for _ in 0..2 {
+        house.0.post("/api/v1/events", &json!({"name": "e"})).data(201);
+    }
+    house.evaluate_after(0);
+    assert_eq!(house.alerts("firing"), ["=2"], "what is above a threshold is certain");
+    house.0.pass(2 * MINUTE_MS);
+    house.app_restarted();
+    house.evaluate_after(MINUTE_MS);
+    assert_eq!(house.alerts("firing"), ["=2"], "the server did not run for long enough");
+    house.evaluate_after(MINUTE_MS);
+    assert_eq!(
+        (house.alerts("firing"), house.alerts("resolved").len()),
+        (vec!["=0".to_owned()], 1)
+    );
+}
+
+#[test]
+fn a_jump_of_the_clock_ends_no_alert() {
+    let house = House::open();
+    house.rule(&json!({"group_by": "tags.host"}));
+    house.sample("a", 95.0);
+    house.evaluate_after(2 * MINUTE_MS - 1);
+    house.sample("a", 95.0);
+    house.evaluate_after(0);
+    assert_eq!(house.alerts("firing").len(), 1);
+    let clock = house.0.app().clock().clone();
+    clock.jump(telltale_engine::TimestampMs(clock.now().0 + 60 * MINUTE_MS));
+    house.evaluate_after(0);
+    assert_eq!(house.alerts("firing").len(), 1, "nothing could be received at this time");
+    house.evaluate_after(MINUTE_MS);
+    assert_eq!(house.alerts("firing").len(), 0);
+}
+
+#[test]
+fn an_absence_that_was_noticed_before_a_restart_is_kept_for_another_day() {
+    let house = House::open();
+    house.sample("a", 1.0);
+    house.rule(&json!({"condition": {"op": "absent"}, "group_by": "tags.host"}));
+    house.evaluate_after(MINUTE_MS);
+    house.evaluate_after(MINUTE_MS);
+    assert_eq!(house.alerts("firing"), ["a=null"]);
+    house.0.pass(3 * 24 * 60 * MINUTE_MS);
+    // Forgets the groups that were known, as a restart does.
+    let rule = house.0.get(RULES).data(200)[0]["id"].as_str().unwrap().to_owned();
+    let change = json!({"name": "still the same"}).to_string();
+    house.0.call(Method::PATCH, &format!("{RULES}/{rule}"), &[], &change).data(200);
+    house.evaluate_after(0);
+    assert_eq!(house.alerts("firing"), ["a=null"]);
+}
+
+#[test]
+fn a_failed_look_up_of_known_groups_ends_no_alert() {
+    let house = House(TestServer::with(Options { query_groups: 10, ..Options::default() }));
+    let events = |hosts: std::ops::Range<u32>| {
+        for host in hosts {
+            let event = json!({"name": "e", "tags": {"host": format!("h{host:02}")}});
+            house.0.post("/api/v1/events", &event).data(201);
+        }
+    };
+    events(0..1);
+    let query = json!({"event": "e"});
+    let rule = house
+        .rule(&json!({"query": query, "condition": {"op": "absent"}, "group_by": "tags.host"}));
+    house.evaluate_after(0);
+    house.evaluate_after(MINUTE_MS);
+    assert_eq!(house.alerts("firing"), ["h00=null"]);
+    events(1..9);
+    house.0.pass(2 * MINUTE_MS);
+    events(9..15);
+    let change = json!({"name": "renamed"}).to_string();
+    house.0.call(Method::PATCH, &format!("{RULES}/{rule}"), &[], &change).data(200);
+    house.evaluate_after(0);
+    assert!(house.error(&rule).is_string(), "more groups within a day than a query has");
+    assert_eq!(house.alerts("firing"), ["h00=null"]);
 }

@@ -16,13 +16,20 @@ pub(super) struct WindowStates(Mutex<HashMap<WindowId, WindowState>>);
 
 /// The windows that are active at some time.
 #[derive(Debug, Default)]
-pub(super) struct ActiveWindows<'a> {
+pub(in crate::areas::alerting) struct ActiveWindows<'a> {
     /// One that mutes all rules.
     of_all: Option<&'a Window>,
     by_rule: HashMap<&'a str, &'a Window>,
 }
 
 impl WindowStates {
+    /// Returns the states of the windows that `is_same` chooses.
+    pub(super) fn keep(&self, is_same: impl Fn(&WindowId) -> bool) -> Self {
+        let states = self.0.lock();
+        let kept = states.iter().filter(|(id, _)| is_same(id));
+        Self(Mutex::new(kept.map(|(id, state)| (id.clone(), *state)).collect()))
+    }
+
     /// Returns the windows that are active at `now`.
     pub(super) fn active<'a>(
         &self,
@@ -59,6 +66,12 @@ impl<'a> ActiveWindows<'a> {
             }
         }
         found
+    }
+
+    /// Returns the id of a window that mutes a rule, if one does.
+    pub(in crate::areas::alerting) fn id_for(&self, rule: &RuleId) -> Option<String> {
+        let own = self.by_rule.get(rule.as_str()).copied();
+        self.of_all.or(own).map(|window| window.id().as_str().to_owned())
     }
 
     /// Returns a window that mutes a rule. Alerts without a rule are muted by windows for all.

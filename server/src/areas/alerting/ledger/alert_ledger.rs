@@ -4,65 +4,55 @@
 //! readers wait only while one is applied. So what a reader sees is on disk, and a restart sees
 //! what the last reader saw or later.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
-use parking_lot::{Mutex, RwLock, RwLockReadGuard};
-use telltale_engine::{Engine, RecordBatch, TimestampMs};
+use parking_lot::{Mutex, RwLock, RwLockReadGuard, RwLockUpgradableReadGuard};
+use telltale_engine::{Clock, Engine, RecordBatch, TimestampMs};
 
 use super::change::{Change, Prepared};
+use super::clock_watch::ClockWatch;
 use super::directory::Directory;
 use super::group::Group;
 use super::listing::Ended;
 use super::message::Message;
 use super::model::{Alert, AlertId, DeliveryStatus, Destination, GroupHash, LogEntry, RuleRef};
+use super::outbox::{NextMessage, Outbox, StaleEntry};
 use super::stored::{self, GroupKey};
+use super::weighed::WeighedMap;
+use crate::areas::alerting::channels::Progress;
 use crate::areas::alerting::error::AlertingError;
 use crate::areas::alerting::ids::RuleId;
 use crate::areas::alerting::limits;
 use crate::platform::ids::Ids;
+
+/// Alerts that are deleted in one write.
+const TRIMMED_AT_ONCE: usize = 1_000;
 
 /// All alerts of a server.
 #[derive(Debug)]
 pub(in crate::areas::alerting) struct AlertLedger {
     engine: Engine,
     ids: Arc<Ids>,
+    watch: ClockWatch,
     /// Held from before a change is prepared until it is applied.
     changes: Mutex<()>,
     state: RwLock<LedgerState>,
+    /// What the state takes in memory, for readers that must not wait for a change.
+    bytes: AtomicU64,
 }
 
 /// The alerts as stored.
 #[derive(Debug, Default)]
 pub(super) struct LedgerState {
     /// By rule and group, so that the groups of a rule are together.
-    groups: BTreeMap<GroupKey, Group>,
-    open: BTreeMap<AlertId, Alert>,
+    groups: WeighedMap<GroupKey, Group>,
+    open: WeighedMap<AlertId, Alert>,
     /// The alerts that have ended; the rest of them is on disk.
     resolved: BTreeMap<AlertId, Ended>,
-    outbox: HashMap<Destination, Queue>,
-    next_seq: u64,
-    /// Messages that are over, but still stored because a write failed.
-    stale: BTreeSet<u64>,
-}
-
-/// The messages to one destination.
-#[derive(Debug, Default)]
-struct Queue {
-    messages: VecDeque<Message>,
-    /// Whether the first one is being delivered.
-    is_busy: bool,
-}
-
-/// The next message to a destination.
-#[derive(Clone, Debug, PartialEq)]
-pub(in crate::areas::alerting) enum NextMessage {
-    /// It can be sent.
-    Due(Box<Message>),
-    /// It waits for its next attempt.
-    Later(TimestampMs),
-    /// There is none.
-    None,
+    outbox: Outbox,
 }
 
 /// What became of an attempt to deliver a message.
@@ -87,27 +77,36 @@ pub(in crate::areas::alerting) enum Attempt {
 }
 
 impl AlertLedger {
-    /// Loads the alerts of `engine`. Records that cannot be read are logged and skipped.
+    /// Loads the alerts of `engine`. Records that cannot be read are logged and skipped. No timer
+    /// began in the future: the clock may have been set back while the server did not run.
     pub(in crate::areas::alerting) fn open(
         engine: Engine,
         ids: Arc<Ids>,
+        clock: Clock,
     ) -> telltale_engine::Result<Self> {
-        let found = stored::read(&engine)?;
+        let now = clock.now();
+        let mut state = LedgerState::default();
+        let mut greatest = None;
+        let found = stored::read(&engine, |mut alert| {
+            greatest = greatest.max(Some(alert.id));
+            alert.begin_by(now);
+            state.put_alert(alert);
+        })?;
         for damage in &found.damaged {
             tracing::error!(damage, "a record of alerts was skipped");
         }
-        let mut state = LedgerState::default();
-        if let Some(greatest) = found.alerts.iter().map(|alert| alert.id).max() {
+        if let Some(greatest) = greatest {
             ids.continue_after(greatest.0);
         }
-        found.alerts.into_iter().for_each(|alert| state.put_alert(alert));
-        state.groups = found.groups.into_iter().collect();
-        state.adopt_alerts();
+        state.load_groups(found.groups.into_iter().collect(), now);
         for (destination, message) in found.outbox {
-            state.next_seq = state.next_seq.max(message.seq.saturating_add(1));
-            state.outbox.entry(destination).or_default().messages.push_back(message);
+            state.outbox.push(destination, message);
         }
-        Ok(Self { engine, ids, changes: Mutex::default(), state: RwLock::new(state) })
+        let latest = now.0.saturating_add(limits::RECEIVER_RETRY_MS_MAX);
+        state.outbox.bring_forward(TimestampMs(latest));
+        let bytes = AtomicU64::new(state.memory_bytes());
+        let (watch, changes) = (ClockWatch::new(clock), Mutex::default());
+        Ok(Self { engine, ids, watch, changes, state: RwLock::new(state), bytes })
     }
 
     /// Makes a change: everything that `work` does takes effect together, once it is durable.
@@ -115,23 +114,57 @@ impl AlertLedger {
     pub(in crate::areas::alerting) fn change<R>(
         &self,
         directory: &Directory,
-        now: TimestampMs,
         work: impl FnOnce(&mut Change<'_>) -> Result<R, AlertingError>,
     ) -> Result<R, AlertingError> {
         let _one_at_a_time = self.changes.lock();
-        let (result, prepared) = {
-            let state = self.state.read();
-            let mut change = Change::new(&state, directory, &self.ids, now);
+        self.follow_changes_of_clock();
+        let (result, mut prepared) = {
+            let state = self.state.upgradable_read();
+            let mut change = Change::new(&state, directory, &self.ids, self.watch.now());
             let result = work(&mut change)?;
-            (result, change.finish())
+            let prepared = change.finish();
+            if !prepared.removed.is_empty() {
+                // From here on nobody begins to send what is not to be sent any more.
+                let mut state = RwLockUpgradableReadGuard::upgrade(state);
+                state.outbox.withhold(&prepared.removed);
+            }
+            (result, prepared)
         };
-        let Prepared { batch, groups, alerts, messages, removed, dropped } = prepared;
-        if dropped > 0 {
+        if prepared.dropped > 0 {
+            let dropped = prepared.dropped;
             tracing::warn!(dropped, "messages about alerts were dropped: too many wait");
         }
-        self.engine.records().write(batch)?;
-        self.state.write().apply(groups, alerts, messages, &removed);
-        Ok(result)
+        let written = self.engine.records().write(std::mem::take(&mut prepared.batch));
+        let mut state = self.state.write();
+        match written {
+            Ok(()) => state.apply(prepared),
+            Err(_) => state.outbox.release(),
+        }
+        self.bytes.store(state.memory_bytes(), Ordering::Relaxed);
+        drop(state);
+        Ok(written.map(|()| result)?)
+    }
+
+    /// Moves all timers if the wall clock was changed. Blocks.
+    pub(in crate::areas::alerting) fn follow_clock(&self) {
+        let _one_at_a_time = self.changes.lock();
+        self.follow_changes_of_clock();
+    }
+
+    /// Returns when the wall clock was changed last, or the server began, on the monotonic clock.
+    pub(in crate::areas::alerting) fn clock_unchanged_since(&self) -> Duration {
+        self.watch.unchanged_since()
+    }
+
+    /// The same as [`Self::follow_clock`], for who holds the lock of changes.
+    fn follow_changes_of_clock(&self) {
+        let Some(ms) = self.watch.change() else { return };
+        tracing::warn!(milliseconds = ms, "the clock was changed: the timers of alerts follow it");
+        let batch = self.state.write().shift(ms);
+        // In memory they have moved, which is what matters until the next start.
+        if let Err(error) = self.engine.records().write(batch) {
+            tracing::error!(%error, "the timers of alerts could not be stored");
+        }
     }
 
     /// Returns the labels of the groups of a rule that are not calm.
@@ -166,28 +199,17 @@ impl AlertLedger {
         &self,
         now: TimestampMs,
     ) -> Vec<(Destination, u64, u32)> {
-        let state = self.state.read();
-        let due = |(destination, queue): (&Destination, &Queue)| {
-            let head =
-                queue.messages.front().filter(|head| head.due_at <= now && !queue.is_busy)?;
-            Some((destination.clone(), head.seq, head.attempts))
-        };
-        state.outbox.iter().filter_map(due).collect()
+        self.state.read().outbox.due(now)
     }
 
     /// Begins to deliver the messages of a destination; `false` if somebody else does.
     pub(in crate::areas::alerting) fn begin_delivery(&self, destination: &Destination) -> bool {
-        match self.state.write().outbox.get_mut(destination) {
-            Some(queue) => !std::mem::replace(&mut queue.is_busy, true),
-            None => false,
-        }
+        self.state.write().outbox.begin_delivery(destination)
     }
 
     /// Ends what [`Self::begin_delivery`] began.
     pub(in crate::areas::alerting) fn end_delivery(&self, destination: &Destination) {
-        if let Some(queue) = self.state.write().outbox.get_mut(destination) {
-            queue.is_busy = false;
-        }
+        self.state.write().outbox.end_delivery(destination);
     }
 
     /// Returns the next message to a destination.
@@ -196,13 +218,7 @@ impl AlertLedger {
         destination: &Destination,
         now: TimestampMs,
     ) -> NextMessage {
-        let state = self.state.read();
-        let head = state.outbox.get(destination).and_then(|queue| queue.messages.front());
-        match head {
-            None => NextMessage::None,
-            Some(message) if message.due_at > now => NextMessage::Later(message.due_at),
-            Some(message) => NextMessage::Due(Box::new(message.clone())),
-        }
+        self.state.read().outbox.next(destination, now)
     }
 
     /// Records what became of the first message to a destination. Blocks.
@@ -211,14 +227,16 @@ impl AlertLedger {
         destination: &Destination,
         seq: u64,
         attempt: Attempt,
-        now: TimestampMs,
+        progress: Progress,
     ) -> Result<(), AlertingError> {
         let _one_at_a_time = self.changes.lock();
-        let (batch, next) = {
+        self.follow_changes_of_clock();
+        let now = self.watch.now();
+        let (mut batch, entries, next) = {
             let state = self.state.read();
-            let head = state.outbox.get(destination).and_then(|queue| queue.messages.front());
+            let head = state.outbox.head(destination);
             let Some(head) = head.filter(|head| head.seq == seq) else { return Ok(()) };
-            let mut message = head.clone();
+            let mut message = Message { progress, ..head.clone() };
             let status = match attempt {
                 Attempt::Delivered => DeliveryStatus::Delivered,
                 Attempt::Failed { reason, retry_after_ms } => {
@@ -235,26 +253,30 @@ impl AlertLedger {
             };
             let mut batch = RecordBatch::new();
             let entry = LogEntry::Notification(message.entry(destination, status, now));
-            for (alert, number) in &message.alerts {
-                if state.has_entry(*alert, *number) {
-                    stored::put_entry(&mut batch, *alert, *number, &entry);
-                }
-            }
+            let kept =
+                message.alerts.iter().filter(|(alert, number)| state.has_entry(*alert, *number));
+            let entries: Vec<StaleEntry> =
+                kept.map(|(alert, number)| (*alert, *number, entry.clone())).collect();
             let next = (status == DeliveryStatus::Queued).then_some(message);
             match &next {
                 Some(message) => stored::put_message(&mut batch, destination, message),
                 None => stored::delete_message(&mut batch, seq),
             }
-            (batch, next)
+            (batch, entries, next)
         };
+        for (alert, number, entry) in &entries {
+            stored::put_entry(&mut batch, *alert, *number, entry);
+        }
         let is_over = next.is_none();
         let written = self.engine.records().write(batch);
         let mut state = self.state.write();
         // Also if it could not be stored: a full disk must not send a message again and again.
-        state.replace_head(destination, seq, next);
+        state.outbox.replace_head(destination, seq, next);
         if is_over && written.is_err() {
-            state.stale.insert(seq);
+            state.outbox.add_stale(seq, entries);
         }
+        self.bytes.store(state.memory_bytes(), Ordering::Relaxed);
+        drop(state);
         Ok(written?)
     }
 
@@ -267,21 +289,25 @@ impl AlertLedger {
         let _one_at_a_time = self.changes.lock();
         let doomed: Vec<AlertId> = {
             let state = self.state.read();
+            // Alerts without a rule go first: nobody asked for them.
+            let all = state.resolved.iter();
             let mut ended: Vec<_> =
-                state.resolved.iter().map(|(id, ended)| (ended.at, *id)).collect();
+                all.map(|(id, ended)| (ended.has_rule(), ended.at, *id)).collect();
             ended.sort_unstable();
             let excess = ended.len().saturating_sub(limits::ALERTS_RESOLVED_MAX);
             let ended = ended.into_iter().enumerate();
-            let doomed = ended.take_while(|(i, (at, _))| *i < excess || *at < keep_from);
-            doomed.map(|(_, (_, id))| id).collect()
+            let doomed = ended.filter(|(i, (_, at, _))| *i < excess || *at < keep_from);
+            doomed.map(|(_, (.., id))| id).collect()
         };
-        let mut batch = RecordBatch::new();
-        doomed.iter().for_each(|id| stored::delete_alert(&mut batch, *id));
-        self.engine.records().write(batch)?;
-        let mut state = self.state.write();
-        doomed.iter().for_each(|id| {
-            state.resolved.remove(id);
-        });
+        for some in doomed.chunks(TRIMMED_AT_ONCE) {
+            let mut batch = RecordBatch::new();
+            some.iter().for_each(|id| stored::delete_alert(&mut batch, *id));
+            self.engine.records().write(batch)?;
+            let mut state = self.state.write();
+            some.iter().for_each(|id| {
+                state.resolved.remove(id);
+            });
+        }
         Ok(doomed.len())
     }
 
@@ -295,21 +321,35 @@ impl AlertLedger {
 
     /// Returns roughly how much memory it takes, in bytes.
     pub(in crate::areas::alerting) fn memory_bytes(&self) -> u64 {
-        let state = self.state.read();
-        let messages: usize =
-            state.outbox.values().flat_map(|queue| queue.messages.iter().map(Message::bytes)).sum();
-        let alerts = (state.open.len() + state.groups.len()) * 1_000;
-        (messages + alerts + state.resolved.len() * 150) as u64
+        self.bytes.load(Ordering::Relaxed)
     }
 }
 
 impl LedgerState {
-    pub(super) fn group(&self, key: &GroupKey) -> Option<&Group> {
-        self.groups.get(key)
+    fn memory_bytes(&self) -> u64 {
+        (self.bytes() + self.outbox.bytes() + self.resolved.len() * 150) as u64
     }
 
-    pub(super) fn groups(&self) -> impl Iterator<Item = (&GroupKey, &Group)> {
-        self.groups.iter()
+    /// Moves all timers. Returns what to store.
+    fn shift(&mut self, ms: i64) -> RecordBatch {
+        let mut batch = RecordBatch::new();
+        self.open.for_each_mut(|(_, alert)| {
+            alert.shift(ms);
+            stored::put_alert(&mut batch, alert);
+        });
+        self.groups.for_each_mut(|(key, group)| {
+            group.shift(ms);
+            stored::put_group(&mut batch, key, Some(group));
+        });
+        self.outbox.shift(ms);
+        for (destination, message) in self.outbox.all() {
+            stored::put_message(&mut batch, destination, message);
+        }
+        batch
+    }
+
+    pub(super) fn group(&self, key: &GroupKey) -> Option<&Group> {
+        self.groups.get(key)
     }
 
     pub(super) fn groups_of(&self, rule: &RuleRef) -> impl Iterator<Item = &GroupKey> {
@@ -329,10 +369,6 @@ impl LedgerState {
         self.resolved.iter()
     }
 
-    pub(super) fn open_ids(&self) -> impl Iterator<Item = AlertId> {
-        self.open.keys().copied()
-    }
-
     pub(super) fn open_count(&self) -> usize {
         self.open.len()
     }
@@ -341,52 +377,43 @@ impl LedgerState {
         self.resolved.contains_key(&id)
     }
 
-    pub(super) fn next_seq(&self) -> u64 {
-        self.next_seq
+    pub(super) fn group_count(&self) -> usize {
+        self.groups.len()
     }
 
-    pub(super) fn stale(&self) -> impl Iterator<Item = u64> {
-        self.stale.iter().copied()
+    pub(super) fn outbox(&self) -> &Outbox {
+        &self.outbox
     }
 
-    /// Returns the messages that wait for a destination, oldest first.
-    pub(super) fn waiting(&self, destination: &Destination) -> impl Iterator<Item = &Message> {
-        self.outbox.get(destination).into_iter().flat_map(|queue| &queue.messages)
-    }
-
-    /// Returns the same without the one that is being delivered.
-    pub(super) fn droppable(&self, destination: &Destination) -> impl Iterator<Item = &Message> {
-        let is_busy = self.outbox.get(destination).is_some_and(|queue| queue.is_busy);
-        self.waiting(destination).skip(usize::from(is_busy))
-    }
-
-    /// Returns the messages of which no attempt was made.
-    pub(super) fn unsent(&self, destination: &Destination) -> impl Iterator<Item = &Message> {
-        self.droppable(destination).filter(|message| message.attempts == 0)
+    /// Returns roughly how much memory the open alerts and the groups take, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        self.open.bytes().saturating_add(self.groups.bytes())
     }
 
     /// Returns whether the log of an alert still has an entry.
-    fn has_entry(&self, alert: AlertId, number: u32) -> bool {
+    pub(super) fn has_entry(&self, alert: AlertId, number: u32) -> bool {
         match self.open.get(&alert) {
             Some(alert) => number.saturating_add(limits::ALERT_LOG_MAX) >= alert.log_next,
             None => self.resolved.contains_key(&alert),
         }
     }
 
-    /// Gives open alerts to their groups: the record of a group may have been unreadable.
-    fn adopt_alerts(&mut self) {
+    /// Takes the groups, and gives open alerts to theirs: the record of a group may have been
+    /// unreadable.
+    fn load_groups(&mut self, mut groups: BTreeMap<GroupKey, Group>, now: TimestampMs) {
+        for group in groups.values_mut() {
+            group.alert = group.alert.filter(|id| self.open.contains_key(id));
+            group.begin_by(now);
+        }
         for alert in self.open.values() {
             let key = (alert.rule.clone(), alert.group);
             let new = || Group::new(alert.labels.clone());
-            let group = self.groups.entry(key).or_insert_with(new);
+            let group = groups.entry(key).or_insert_with(new);
             if group.alert.is_none() {
                 group.adopt(alert.id, alert.since, alert.flapping_since.is_some());
             }
         }
-        let open = &self.open;
-        for group in self.groups.values_mut() {
-            group.alert = group.alert.filter(|id| open.contains_key(id));
-        }
+        groups.into_iter().for_each(|(key, group)| self.groups.insert(key, group));
     }
 
     fn put_alert(&mut self, alert: Alert) {
@@ -401,40 +428,20 @@ impl LedgerState {
         }
     }
 
-    fn apply(
-        &mut self,
-        groups: BTreeMap<GroupKey, Option<Group>>,
-        alerts: BTreeMap<AlertId, Alert>,
-        messages: Vec<(Destination, Message)>,
-        removed: &BTreeSet<u64>,
-    ) {
+    fn apply(&mut self, prepared: Prepared) {
+        let Prepared { groups, alerts, messages, removed, .. } = prepared;
         for (key, group) in groups {
             match group {
                 Some(group) => self.groups.insert(key, group),
                 None => self.groups.remove(&key),
-            };
+            }
         }
         alerts.into_values().for_each(|alert| self.put_alert(alert));
-        if !removed.is_empty() {
-            for queue in self.outbox.values_mut() {
-                queue.messages.retain(|message| !removed.contains(&message.seq));
-            }
-        }
+        self.outbox.remove(&removed);
         for (destination, message) in messages {
-            self.next_seq = self.next_seq.max(message.seq.saturating_add(1));
-            self.outbox.entry(destination).or_default().messages.push_back(message);
+            self.outbox.push(destination, message);
         }
-        self.stale.clear();
-        self.outbox.retain(|_, queue| queue.is_busy || !queue.messages.is_empty());
-    }
-
-    fn replace_head(&mut self, destination: &Destination, seq: u64, next: Option<Message>) {
-        let Some(queue) = self.outbox.get_mut(destination) else { return };
-        if queue.messages.front().is_some_and(|head| head.seq == seq) {
-            queue.messages.pop_front();
-            if let Some(message) = next {
-                queue.messages.push_front(message);
-            }
-        }
+        self.outbox.clear_stale();
+        self.outbox.forget_empty();
     }
 }

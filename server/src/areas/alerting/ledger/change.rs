@@ -2,7 +2,7 @@
 //! causes. Nothing takes effect before all of it is stored.
 
 use std::cell::OnceCell;
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use telltale_engine::{RecordBatch, TimestampMs};
 
@@ -17,7 +17,9 @@ use super::model::{
     GroupHash, LogEntry, Resolution, RuleRef,
 };
 use super::observation::{Observation, Subject};
+use super::space::SpaceLeft;
 use super::stored::GroupKey;
+use super::weighed::Weigh;
 use crate::areas::alerting::error::{AlertingError, Kind};
 use crate::areas::alerting::ids::WindowId;
 use crate::areas::alerting::limits;
@@ -42,7 +44,16 @@ pub(in crate::areas::alerting) struct Change<'a> {
     /// What was already decided to be sent: a destination is notified once, however many steps
     /// name it.
     told: BTreeSet<(AlertId, NoticeKind, Destination)>,
-    /// Alerts that could not begin because there are too many.
+    /// Alerts that ended, were acknowledged or were muted.
+    pub(super) silenced: BTreeSet<AlertId>,
+    space: SpaceLeft,
+    /// How many groups of each rule are not calm; counted when first needed.
+    busy_groups: HashMap<RuleRef, usize>,
+    /// How many groups of each rule have no alert because it has too many.
+    beyond: HashMap<RuleRef, usize>,
+    /// Who is on call for each rule; found when first needed.
+    on_call: HashMap<RuleRef, Option<Result<Destination, &'static str>>>,
+    /// Groups that could not be taken notice of because there are too many.
     refused: usize,
 }
 
@@ -87,6 +98,11 @@ impl<'a> Change<'a> {
             log: Vec::new(),
             notices: BTreeMap::new(),
             told: BTreeSet::new(),
+            silenced: BTreeSet::new(),
+            space: SpaceLeft::of(state),
+            busy_groups: HashMap::new(),
+            beyond: HashMap::new(),
+            on_call: HashMap::new(),
             refused: 0,
         }
     }
@@ -98,10 +114,10 @@ impl<'a> Change<'a> {
         observation: Observation,
     ) {
         let key = subject.key(&observation.labels);
-        let known = self.group(&key);
-        let mut group = match known {
-            Some(group) => group.clone(),
+        let mut group = match self.group(&key).cloned() {
+            Some(group) => group,
             None if !observation.is_met => return,
+            None if !self.may_begin(&key.0) => return,
             None => Group::new(observation.labels.clone()),
         };
         let observed = group.observe(observation.is_met, subject.hold_ms(), self.now);
@@ -110,7 +126,8 @@ impl<'a> Change<'a> {
             Observed::Same => return,
             Observed::GroupOnly => {}
             Observed::Fires | Observed::Flaps if group.alert.is_none() => {
-                if self.open_count() >= limits::ALERTS_OPEN_MAX {
+                let summary = observation.summary.as_ref().map_or(0, String::len);
+                if !self.space.take_alert(2 * group.bytes() + summary) {
                     // The group is as before: it fires when there is space.
                     self.refused += 1;
                     return;
@@ -126,8 +143,36 @@ impl<'a> Change<'a> {
             }
             Observed::Settles => self.settle(&mut group, observation.value),
         }
-        let group = (!group.is_forgettable(self.now)).then_some(group);
-        self.groups.insert(key, group);
+        let is_kept = !group.is_forgettable(self.now) && self.has_space_for(&key, &group);
+        self.groups.insert(key, is_kept.then_some(group));
+    }
+
+    /// Returns whether a rule may have one more group whose condition is met.
+    fn may_begin(&mut self, rule: &RuleRef) -> bool {
+        let state = self.state;
+        let busy = self.busy_groups.entry(rule.clone()).or_insert_with(|| {
+            let of_rule = state.groups_of(rule).filter_map(|key| state.group(key));
+            of_rule.filter(|group| !group.is_calm()).count()
+        });
+        if *busy >= limits::RULE_ALERTS_MAX {
+            *self.beyond.entry(rule.clone()).or_default() += 1;
+            return false;
+        }
+        *busy += 1;
+        true
+    }
+
+    /// Returns whether a group can be kept.
+    fn has_space_for(&mut self, key: &GroupKey, group: &Group) -> bool {
+        let has_place = |known: &Group| known.alert.is_none();
+        if group.alert.is_some() || self.group(key).is_some_and(has_place) {
+            return true;
+        }
+        let is_waiting = group.condition != ConditionState::Calm;
+        let fits = self.space.take_group(group.bytes());
+        // Without space, of a calm group only its last changes are forgotten.
+        self.refused += usize::from(!fits && is_waiting);
+        fits
     }
 
     /// Observes that the condition is not met for those groups of a rule that `ends` chooses.
@@ -176,6 +221,7 @@ impl<'a> Change<'a> {
         if alert.muted_by.is_none() {
             self.tell_notified(&alert, NoticeKind::Acknowledged);
         }
+        self.silenced.insert(id);
         self.alerts.insert(id, alert);
         Ok(())
     }
@@ -227,22 +273,13 @@ impl<'a> Change<'a> {
         !escalation.is_begun || next.is_some_and(|at| at <= self.now)
     }
 
-    /// Moves all timers after a change of the clock.
-    pub(in crate::areas::alerting) fn shift(&mut self, ms: i64) {
-        for id in self.state.open_ids().collect::<Vec<_>>() {
-            if let Ok(mut alert) = self.open_alert(id) {
-                alert.escalation.shift(ms);
-                self.alerts.insert(id, alert);
-            }
-        }
-        for (key, group) in self.state.groups() {
-            let mut group = group.clone();
-            group.shift(ms);
-            self.groups.insert(key.clone(), Some(group));
-        }
+    /// Returns how many groups of rules meet their condition, but have no alert because the rule has
+    /// too many.
+    pub(in crate::areas::alerting) fn beyond(&mut self) -> HashMap<RuleRef, usize> {
+        std::mem::take(&mut self.beyond)
     }
 
-    /// Returns how many alerts could not begin because too many are open.
+    /// Returns how many groups meet their condition, but have no alert because there are too many.
     pub(in crate::areas::alerting) fn refused(&self) -> usize {
         self.refused
     }
@@ -292,7 +329,7 @@ impl<'a> Change<'a> {
         alert.flapping_since = Some(self.now);
         alert.value = value;
         self.event(&mut alert, AlertEventKind::Flapping, None, None);
-        if alert.muted_by.is_none() {
+        if alert.muted_by.is_none() && alert.status() == AlertStatus::Firing {
             self.tell_notified(&alert, NoticeKind::Flapping);
         }
         self.alerts.insert(alert.id, alert);
@@ -300,16 +337,17 @@ impl<'a> Change<'a> {
 
     fn settle(&mut self, group: &mut Group, value: Option<f64>) {
         let Some(mut alert) = group.alert.and_then(|id| self.open_alert(id).ok()) else { return };
-        // Its timers waited.
+        // Its timers waited, unless they began anew meanwhile, after a window.
         let since = alert.flapping_since.take().unwrap_or(self.now);
+        let since = since.max(alert.escalation.started_at);
         alert.escalation.shift(self.now.0.saturating_sub(since.0));
         self.event(&mut alert, AlertEventKind::Settled, None, None);
-        let is_muted = alert.muted_by.is_some();
+        let is_told = alert.muted_by.is_none() && alert.status() == AlertStatus::Firing;
         self.alerts.insert(alert.id, alert.clone());
         if !group.condition.is_firing() {
             self.end(group, value, None, NoticeKind::Settled);
             group.alert = None;
-        } else if !is_muted {
+        } else if is_told {
             self.tell_notified(&alert, NoticeKind::Settled);
         }
     }
@@ -322,6 +360,7 @@ impl<'a> Change<'a> {
         self.event(&mut alert, AlertEventKind::Resolved, by, None);
         // Also while it is muted: whoever was told of its start waits for its end.
         self.tell_notified(&alert, kind);
+        self.silenced.insert(alert.id);
         self.alerts.insert(alert.id, alert);
     }
 
@@ -332,6 +371,7 @@ impl<'a> Change<'a> {
             (false, Some(id)) => {
                 let note = Some(id.as_str().to_owned());
                 self.event(&mut alert, AlertEventKind::Muted, None, note);
+                self.silenced.insert(alert.id);
             }
             (true, None) => {
                 self.event(&mut alert, AlertEventKind::Unmuted, None, None);
@@ -381,7 +421,9 @@ impl<'a> Change<'a> {
                             self.tell(alert, destination, cycle, None);
                         }
                     }
-                    match directory.on_call(&alert.rule, self.now) {
+                    let now = self.now;
+                    let on_call = self.on_call.entry(alert.rule.clone());
+                    match on_call.or_insert_with(|| directory.on_call(&alert.rule, now)).clone() {
                         Some(Ok(person)) => self.tell(alert, person, cycle, None),
                         Some(Err(why)) => self.skip(alert, why.to_owned()),
                         None => {}
@@ -474,10 +516,5 @@ impl<'a> Change<'a> {
             }
             _ => Err(AlertingError::AlertResolved),
         }
-    }
-
-    fn open_count(&self) -> usize {
-        let is_new = |alert: &&Alert| self.state.open(alert.id).is_none();
-        self.state.open_count() + self.alerts.values().filter(is_new).count()
     }
 }

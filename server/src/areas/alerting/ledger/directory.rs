@@ -64,14 +64,19 @@ impl Directory {
         let mut loading = Loading { app, before, revisions: Revisions::default() };
         let rules = loading.all(&before.rules)?;
         let schedules = loading.schedules(&rules)?;
+        let windows = loading.all(&before.windows)?;
+        let is_same = |id: &WindowId| {
+            let (was, is) = (before.windows.get(id), windows.get(id));
+            was.zip(is).is_some_and(|(was, is)| Arc::ptr_eq(was, is))
+        };
         Ok(Self {
             policies: loading.all(&before.policies)?,
             schedules,
             channels: channels::facts(app)?,
-            windows: loading.all(&before.windows)?,
+            window_states: before.window_states.keep(is_same),
+            windows,
             rules,
             revisions: loading.revisions,
-            window_states: WindowStates::default(),
         })
     }
 
@@ -108,18 +113,8 @@ impl Directory {
     }
 
     /// Returns the windows that are active now.
-    pub(super) fn active_windows(&self, now: TimestampMs) -> ActiveWindows<'_> {
+    pub(in crate::areas::alerting) fn active_windows(&self, now: TimestampMs) -> ActiveWindows<'_> {
         self.window_states.active(&self.windows, now)
-    }
-
-    /// Returns the window that mutes a rule now, if one does.
-    pub(in crate::areas::alerting) fn muting_window(
-        &self,
-        rule: &RuleId,
-        now: TimestampMs,
-    ) -> Option<String> {
-        let active = self.active_windows(now);
-        active.muting(&Some(rule.clone())).map(|window| window.id().as_str().to_owned())
     }
 
     /// Returns who is on call for a rule now: `None` if its rule has no schedule, an address, or

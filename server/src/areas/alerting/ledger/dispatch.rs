@@ -1,39 +1,45 @@
 //! The messages that a change causes: alerts with the same news for the same receiver share one.
 
-use std::collections::BTreeSet;
-
 use telltale_engine::RecordBatch;
 
 use super::change::{Change, NoticeKey, Prepared};
 use super::message::Message;
 use super::model::{Alert, AlertId, DeliveryStatus, Destination, LogEntry};
+use super::overflow::Outgoing;
 use super::stored;
+use crate::areas::alerting::channels::Progress;
 use crate::areas::alerting::limits;
-use crate::areas::alerting::notice::{NoticeAlert, NoticeKind};
+use crate::areas::alerting::notice::NoticeAlert;
 use crate::platform::ids;
 
 impl Change<'_> {
     /// Returns the records to write, and what the state becomes.
     pub(super) fn finish(mut self) -> Prepared {
-        let mut removed = BTreeSet::new();
-        let mut messages = Vec::new();
+        let mut outgoing = Outgoing::default();
+        self.withdraw_unsent(&mut outgoing);
         for (key, alerts) in std::mem::take(&mut self.notices) {
-            let alerts = self.without_unsent(&key, alerts, &mut removed);
             let chunk = if self.directory.is_paging(&key.destination) {
                 limits::NOTICE_ALERTS_MAX
             } else {
                 limits::MESSAGE_ALERTS_MAX
             };
             for some in alerts.chunks(chunk) {
-                let seq = self.state.next_seq().saturating_add(messages.len() as u64);
+                let number = outgoing.added.len() as u64;
+                let seq = self.state.outbox().next_seq().saturating_add(number);
                 if let Some(message) = self.message(&key, some, seq) {
-                    messages.push((key.destination.clone(), message));
+                    outgoing.added.push((key.destination.clone(), message));
                 }
             }
         }
-        let dropped = self.drop_oldest(&mut messages, &mut removed);
+        self.drop_oldest(&mut outgoing);
+        let Outgoing { added: messages, removed, dropped } = outgoing;
         let mut batch = RecordBatch::new();
-        self.state.stale().for_each(|seq| stored::delete_message(&mut batch, seq));
+        for (seq, entries) in self.state.outbox().stale() {
+            stored::delete_message(&mut batch, seq);
+            for (alert, number, entry) in entries {
+                stored::put_entry(&mut batch, *alert, *number, entry);
+            }
+        }
         removed.iter().for_each(|seq| stored::delete_message(&mut batch, *seq));
         for (destination, message) in &messages {
             stored::put_message(&mut batch, destination, message);
@@ -48,35 +54,8 @@ impl Change<'_> {
                 stored::delete_entry(&mut batch, *alert, old);
             }
         }
-        Prepared { batch, groups: self.groups, alerts: self.alerts, messages, removed, dropped }
-    }
-
-    /// Removes messages of which no attempt was made and whose alerts have all ended. Returns the
-    /// alerts of an end that their receivers have to be told of.
-    fn without_unsent(
-        &mut self,
-        key: &NoticeKey,
-        mut alerts: Vec<AlertId>,
-        removed: &mut BTreeSet<u64>,
-    ) -> Vec<AlertId> {
-        let is_end = matches!(key.kind, NoticeKind::Resolved | NoticeKind::Settled);
-        if !is_end {
-            return alerts;
-        }
-        let state = self.state;
-        for message in state.unsent(&key.destination) {
-            let is_start = matches!(message.kind, NoticeKind::Firing | NoticeKind::Flapping);
-            let has_ended = |(id, _): &(AlertId, u32)| alerts.contains(id);
-            if message.rule != key.rule || !is_start || !message.alerts.iter().all(has_ended) {
-                continue;
-            }
-            removed.insert(message.seq);
-            self.log_message(message, &key.destination, DeliveryStatus::Superseded);
-            if message.is_first {
-                alerts.retain(|id| message.alerts.iter().all(|(other, _)| other != id));
-            }
-        }
-        alerts
+        let Self { groups, alerts, .. } = self;
+        Prepared { batch, groups, alerts, messages, removed, dropped }
     }
 
     fn message(&mut self, key: &NoticeKey, alerts: &[AlertId], seq: u64) -> Option<Message> {
@@ -105,6 +84,7 @@ impl Change<'_> {
             described,
             alerts: numbered,
             attempts: 0,
+            progress: Progress::default(),
             is_first: key.is_first,
             due_at: self.now,
             error: None,
@@ -113,47 +93,19 @@ impl Change<'_> {
         Some(message)
     }
 
-    /// Drops the oldest messages of each destination for which too many wait.
-    fn drop_oldest(
-        &mut self,
-        messages: &mut Vec<(Destination, Message)>,
-        removed: &mut BTreeSet<u64>,
-    ) -> usize {
-        let state = self.state;
-        let mut dropped = 0;
-        let destinations: BTreeSet<Destination> =
-            messages.iter().map(|(destination, _)| destination.clone()).collect();
-        for destination in destinations {
-            let new = messages.iter().filter(|(other, _)| *other == destination).count();
-            let waiting = state.waiting(&destination);
-            let waiting = waiting.filter(|message| !removed.contains(&message.seq)).count();
-            let mut excess = (waiting + new).saturating_sub(limits::OUTBOX_MESSAGES_MAX);
-            for message in state.droppable(&destination) {
-                if excess > 0 && removed.insert(message.seq) {
-                    self.log_message(message, &destination, DeliveryStatus::Dropped);
-                    (excess, dropped) = (excess - 1, dropped + 1);
-                }
-            }
-            messages.retain(|(other, message)| {
-                let is_kept = *other != destination || excess == 0;
-                if !is_kept {
-                    (excess, dropped) = (excess - 1, dropped + 1);
-                    tracing::warn!(message = message.id, "a message about alerts was dropped");
-                }
-                is_kept
-            });
-        }
-        dropped
-    }
-
-    fn log_message(
+    pub(super) fn log_message(
         &mut self,
         message: &Message,
         destination: &Destination,
         status: DeliveryStatus,
     ) {
         let entry = LogEntry::Notification(message.entry(destination, status, self.now));
-        let logged = message.alerts.iter().map(|(id, number)| (*id, *number, entry.clone()));
+        // The log of an alert may have been cut, or deleted with it.
+        let kept = |(id, number): &&(AlertId, u32)| {
+            self.state.has_entry(*id, *number) || self.alerts.contains_key(id)
+        };
+        let logged = message.alerts.iter().filter(kept);
+        let logged: Vec<_> = logged.map(|(id, number)| (*id, *number, entry.clone())).collect();
         self.log.extend(logged);
     }
 }

@@ -89,6 +89,11 @@ impl Escalation {
         self.started_at = TimestampMs(self.started_at.0.saturating_add(ms));
     }
 
+    /// Makes it begin now if it would begin later.
+    pub(super) fn begin_by(&mut self, now: TimestampMs) {
+        self.started_at = self.started_at.min(now);
+    }
+
     fn next(&self, policy: &Policy) -> Option<Next> {
         let at = |minutes: u32| {
             TimestampMs(self.started_at.0.saturating_add(i64::from(minutes) * MINUTE_MS))

@@ -7,7 +7,8 @@
 
 use telltale_engine::TimestampMs;
 
-use super::model::{AlertId, Labels};
+use super::model::{AlertId, Labels, labels_bytes};
+use super::weighed::Weigh;
 
 /// More changes within an hour than this are flapping.
 pub(super) const FLAPPING_CHANGES: usize = 6;
@@ -85,6 +86,11 @@ impl Group {
             && self.changes.iter().all(|change| !is_recent(*change, now))
     }
 
+    /// Returns whether its condition is not met.
+    pub(in crate::areas::alerting) fn is_calm(&self) -> bool {
+        self.condition == ConditionState::Calm
+    }
+
     /// Takes notice of whether the condition is met. The caller keeps `alert` up to date.
     pub(super) fn observe(&mut self, is_met: bool, hold_ms: i64, now: TimestampMs) -> Observed {
         self.changes.retain(|change| is_recent(*change, now));
@@ -137,13 +143,28 @@ impl Group {
 
     /// Moves all times, after a change of the clock.
     pub(super) fn shift(&mut self, ms: i64) {
-        let moved = |at: TimestampMs| TimestampMs(at.0.saturating_add(ms));
+        self.move_times(|at| TimestampMs(at.0.saturating_add(ms)));
+    }
+
+    /// Makes nothing begin later than now.
+    pub(super) fn begin_by(&mut self, now: TimestampMs) {
+        self.move_times(|at| at.min(now));
+    }
+
+    fn move_times(&mut self, moved: impl Fn(TimestampMs) -> TimestampMs) {
         self.condition = match self.condition {
             ConditionState::Pending { since } => ConditionState::Pending { since: moved(since) },
             ConditionState::Firing { since } => ConditionState::Firing { since: moved(since) },
             other => other,
         };
         self.changes.iter_mut().for_each(|at| *at = moved(*at));
+    }
+}
+
+impl Weigh for Group {
+    fn bytes(&self) -> usize {
+        let key = 64;
+        key + size_of::<Self>() + labels_bytes(&self.labels) + self.changes.len() * 8
     }
 }
 

@@ -107,6 +107,11 @@ impl LedgerState {
 }
 
 impl Ended {
+    /// Returns whether it was of a rule.
+    pub(super) fn has_rule(&self) -> bool {
+        self.rule.is_some()
+    }
+
     /// Returns what is kept of an alert that ended at this time.
     pub(super) fn new(alert: &Alert, at: TimestampMs) -> Self {
         Self { at, severity: alert.about.severity, rule: alert.rule.clone() }

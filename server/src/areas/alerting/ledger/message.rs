@@ -2,7 +2,10 @@
 
 use telltale_engine::TimestampMs;
 
-use super::model::{AlertId, DeliveryStatus, Destination, NotificationEntry, RuleFacts, RuleRef};
+use super::model::{
+    AlertId, DeliveryStatus, Destination, NotificationEntry, RuleFacts, RuleRef, labels_bytes,
+};
+use crate::areas::alerting::channels::Progress;
 use crate::areas::alerting::ids::RuleId;
 use crate::areas::alerting::notice::{Notice, NoticeAlert, NoticeKind};
 
@@ -37,6 +40,8 @@ pub(in crate::areas::alerting) struct Message {
     pub(in crate::areas::alerting) due_at: TimestampMs,
     /// Why the last attempt failed.
     pub(in crate::areas::alerting) error: Option<String>,
+    /// Which of its parts need no further attempt.
+    pub(in crate::areas::alerting) progress: Progress,
 }
 
 impl Message {
@@ -97,13 +102,12 @@ impl Message {
 
     /// Returns roughly how much memory it takes, in bytes.
     pub(super) fn bytes(&self) -> usize {
-        let labels = |alert: &NoticeAlert| {
-            alert.labels.iter().map(|(name, value)| name.len() + value.len() + 48).sum::<usize>()
-        };
         let described = |alert: &NoticeAlert| {
-            300 + labels(alert) + alert.summary.as_ref().map_or(0, String::len)
+            300 + labels_bytes(&alert.labels) + alert.summary.as_ref().map_or(0, String::len)
         };
-        500 + self.described.iter().map(described).sum::<usize>() + self.alerts.len() * 32
+        let error = self.error.as_ref().map_or(0, String::len);
+        let rule = self.about.bytes() + error + self.progress.bytes();
+        500 + rule + self.described.iter().map(described).sum::<usize>() + self.alerts.len() * 32
     }
 }
 
@@ -135,6 +139,7 @@ pub(super) mod examples {
             is_first: true,
             due_at: TimestampMs(1_000),
             error: None,
+            progress: Progress::default(),
         }
     }
 }

@@ -9,6 +9,7 @@
 mod active_windows;
 mod alert_ledger;
 mod change;
+mod clock_watch;
 mod current_directory;
 mod directory;
 mod dispatch;
@@ -18,10 +19,15 @@ mod listing;
 mod message;
 mod model;
 mod observation;
+mod outbox;
+mod overflow;
 mod simulation;
+mod space;
 mod stored;
+mod weighed;
+mod withdraw;
 
-pub(super) use alert_ledger::{AlertLedger, Attempt, NextMessage};
+pub(super) use alert_ledger::{AlertLedger, Attempt};
 pub(super) use change::Change;
 pub(super) use current_directory::CurrentDirectory;
 pub(super) use directory::Directory;
@@ -32,6 +38,7 @@ pub(super) use model::{
     NotificationEntry,
 };
 pub(super) use observation::{Observation, Subject};
+pub(super) use outbox::NextMessage;
 pub(super) use simulation::{FiringPeriod, Simulation};
 
 #[cfg(test)]

@@ -4,6 +4,7 @@ use sha2::{Digest, Sha256};
 use telltale_engine::TimestampMs;
 
 use super::escalation::Escalation;
+use super::weighed::Weigh;
 /// The id of an alert.
 pub(super) use crate::areas::alerting::ids::AlertId;
 use crate::areas::alerting::ids::{ChannelId, RuleId, WindowId};
@@ -207,6 +208,27 @@ impl GroupHash {
     }
 }
 
+/// Returns roughly how much memory labels take, in bytes.
+pub(super) fn labels_bytes(labels: &Labels) -> usize {
+    labels.iter().map(|(name, value)| name.len() + value.len() + 48).sum()
+}
+
+impl RuleFacts {
+    /// Returns roughly how much memory the strings take, in bytes.
+    pub(super) fn bytes(&self) -> usize {
+        let services = self.services.iter().map(|service| service.len() + 24).sum::<usize>();
+        self.name.len() + self.condition.len() + services
+    }
+}
+
+impl Weigh for Alert {
+    fn bytes(&self) -> usize {
+        let summary = self.summary.as_ref().map_or(0, String::len);
+        let people = self.notified.len() * 64;
+        size_of::<Self>() + labels_bytes(&self.labels) + self.about.bytes() + summary + people
+    }
+}
+
 impl Alert {
     /// Returns the status.
     pub(in crate::areas::alerting) fn status(&self) -> AlertStatus {
@@ -215,6 +237,19 @@ impl Alert {
             (None, Some(_)) => AlertStatus::Acknowledged,
             (None, None) => AlertStatus::Firing,
         }
+    }
+
+    /// Makes its timers begin now if they would begin later.
+    pub(super) fn begin_by(&mut self, now: TimestampMs) {
+        self.escalation.begin_by(now);
+        self.flapping_since = self.flapping_since.map(|since| since.min(now));
+    }
+
+    /// Moves its timers, after a change of the clock.
+    pub(super) fn shift(&mut self, ms: i64) {
+        self.escalation.shift(ms);
+        self.flapping_since =
+            self.flapping_since.map(|since| TimestampMs(since.0.saturating_add(ms)));
     }
 
     /// Returns whether its escalation goes on: it fires, nobody took charge, and nothing keeps it

@@ -6,6 +6,7 @@ use telltale_engine::TimestampMs;
 
 use super::group::{ConditionState, Group, Observed};
 use super::model::{AlertId, Labels};
+use crate::areas::alerting::limits;
 
 /// The groups of a rule in the past.
 #[derive(Debug, Default)]
@@ -47,7 +48,7 @@ impl Simulation {
     ) {
         let mut groups = std::mem::take(&mut self.groups);
         for labels in met.keys() {
-            if !groups.contains_key(labels) {
+            if !groups.contains_key(labels) && groups.len() < limits::RULE_ALERTS_MAX {
                 groups.insert(labels.clone(), Group::new(labels.clone()));
             }
         }

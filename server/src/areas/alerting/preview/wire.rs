@@ -69,13 +69,18 @@ impl PreviewInput {
         let rule = self.rule.ok_or_else(|| Invalid::missing("rule"))?;
         let settings = rule.into_settings().and_then(|rule| rule.check().map(|()| rule));
         let settings = settings.map_err(|invalid| invalid.within("rule"))?;
+        // Of what is to come nothing is known.
         let to = moment("to", self.to, now)?.map_or(now, |moment| moment.end());
+        let to = to.min(TimestampMs(now.0.saturating_add(1)));
         let before = TimestampMs(to.0.saturating_sub(RANGE_DEFAULT_MS));
         let from = moment("from", self.from, now)?.map_or(before, |moment| moment.start());
         let refused =
             |field, message: String| ApiError::new(ErrorCode::InvalidRange, message).field(field);
         if from >= to {
-            return Err(refused("from", "from must be before to".to_owned()));
+            return Err(refused(
+                "from",
+                "from must be before to, and not in the future".to_owned(),
+            ));
         }
         // The last evaluation, which is before `to`, counts.
         if to.0.saturating_sub(1).saturating_sub(from.0) > limits::PREVIEW_RANGE_MS_MAX {

@@ -1,8 +1,10 @@
 //! The received alerts that have not ended.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::Mutex;
 use telltale_engine::{Engine, RecordBatch, TimestampMs};
 
 use super::store;
@@ -14,7 +16,9 @@ use crate::areas::alerting::limits;
 #[derive(Debug)]
 pub(in crate::areas::alerting) struct ReceivedAlerts {
     engine: Engine,
-    alerts: Mutex<BTreeMap<GroupHash, ReceivedAlert>>,
+    alerts: Mutex<BTreeMap<GroupHash, Arc<ReceivedAlert>>>,
+    /// What they take in memory, for readers that must not wait.
+    bytes: AtomicU64,
 }
 
 /// A received alert.
@@ -34,30 +38,23 @@ pub(in crate::areas::alerting) struct ReceivedAlert {
 /// What became of the alerts of a request.
 #[derive(Debug, Default)]
 pub(super) struct Kept {
-    /// Those that fire.
-    pub(super) firing: Vec<ReceivedAlert>,
-    /// Those that were kept and have ended.
-    pub(super) ended: Vec<ReceivedAlert>,
+    /// Those that fire, or were kept and have ended. Which of them fire is known to
+    /// [`ReceivedAlerts::get`]: another request may have changed it meanwhile.
+    pub(super) changed: BTreeMap<GroupHash, Arc<ReceivedAlert>>,
     /// The number of those for which there was no space.
     pub(super) refused: usize,
 }
 
 impl ReceivedAlerts {
-    /// Loads the alerts. Senders could not repeat them while the server did not run, so none ends
-    /// within [`limits::RECEIVED_RESOLVE_MS`] from now unless its sender says so.
-    pub(in crate::areas::alerting) fn open(
-        engine: Engine,
-        now: TimestampMs,
-    ) -> telltale_engine::Result<Self> {
-        let mut alerts = store::read(&engine)?;
-        let soonest = TimestampMs(now.0.saturating_add(limits::RECEIVED_RESOLVE_MS));
-        for alert in alerts.values_mut() {
-            alert.ends_at = alert.ends_at.max(soonest);
-        }
-        Ok(Self { engine, alerts: Mutex::new(alerts) })
+    /// Loads the alerts.
+    pub(in crate::areas::alerting) fn open(engine: Engine) -> telltale_engine::Result<Self> {
+        let alerts = store::read(&engine)?;
+        let bytes = AtomicU64::new(bytes_of(&alerts));
+        Ok(Self { engine, alerts: Mutex::new(alerts), bytes })
     }
 
-    /// Keeps the alerts of a request. Durable when this returns. Blocks.
+    /// Keeps the alerts of a request; the last one of those with the same labels counts. Durable
+    /// when this returns. Blocks.
     pub(super) fn keep(
         &self,
         posted: Vec<PostedAlert>,
@@ -65,42 +62,58 @@ impl ReceivedAlerts {
     ) -> telltale_engine::Result<Kept> {
         let mut alerts = self.alerts.lock();
         let mut kept = Kept::default();
-        let mut batch = RecordBatch::new();
-        let mut changed: BTreeMap<GroupHash, Option<ReceivedAlert>> = BTreeMap::new();
+        let mut changes: BTreeMap<GroupHash, Option<Arc<ReceivedAlert>>> = BTreeMap::new();
         let mut space = Space::of(&alerts);
         for posted in posted {
             let has_ended = posted.is_resolved(now);
-            let received = ReceivedAlert::new(posted, now);
+            let mut received = ReceivedAlert::new(posted, now);
             let hash = received.hash();
-            let known = changed.get(&hash).map_or_else(|| alerts.get(&hash), Option::as_ref);
+            let known = changes.get(&hash).map_or_else(|| alerts.get(&hash), Option::as_ref);
             if has_ended {
                 if let Some(known) = known {
                     space.give_back(known);
-                    kept.ended.push(received);
-                    changed.insert(hash, None);
+                    kept.changed.insert(hash, Arc::new(received));
+                    changes.insert(hash, None);
                 }
-            } else if space.take(&received, known) {
-                kept.firing.push(received.clone());
-                changed.insert(hash, Some(received));
-            } else {
-                kept.refused += 1;
+                continue;
             }
+            if !space.take(&received, known.map(Arc::as_ref)) {
+                let Some(known) = known else {
+                    kept.refused += 1;
+                    continue;
+                };
+                // It goes on with its old text: an alert that fires must not end for that.
+                received = ReceivedAlert {
+                    labels: known.labels.clone(),
+                    annotations: known.annotations.clone(),
+                    generator_url: known.generator_url.clone(),
+                    ..received
+                };
+            }
+            let received = Arc::new(received);
+            kept.changed.insert(hash, Arc::clone(&received));
+            changes.insert(hash, Some(received));
         }
-        for (hash, received) in &changed {
-            store::put(&mut batch, *hash, received.as_ref());
+        let mut batch = RecordBatch::new();
+        for (hash, received) in &changes {
+            store::put(&mut batch, *hash, received.as_deref());
         }
         self.engine.records().write(batch)?;
-        for (hash, received) in changed {
+        for (hash, received) in changes {
             match received {
                 Some(received) => alerts.insert(hash, received),
                 None => alerts.remove(&hash),
             };
         }
+        self.bytes.store(bytes_of(&alerts), Ordering::Relaxed);
         Ok(kept)
     }
 
     /// Removes the alerts that were not repeated in time, and returns them. Blocks.
-    pub(super) fn expire(&self, now: TimestampMs) -> telltale_engine::Result<Vec<ReceivedAlert>> {
+    pub(super) fn expire(
+        &self,
+        now: TimestampMs,
+    ) -> telltale_engine::Result<Vec<Arc<ReceivedAlert>>> {
         let mut alerts = self.alerts.lock();
         let ended: Vec<GroupHash> = alerts
             .iter()
@@ -113,14 +126,9 @@ impl ReceivedAlerts {
         let mut batch = RecordBatch::new();
         ended.iter().for_each(|hash| store::put(&mut batch, *hash, None));
         self.engine.records().write(batch)?;
-        Ok(ended.iter().filter_map(|hash| alerts.remove(hash)).collect())
-    }
-
-    /// Moves the ends of all alerts, after a change of the clock.
-    pub(in crate::areas::alerting) fn shift(&self, ms: i64) {
-        for alert in self.alerts.lock().values_mut() {
-            alert.ends_at = TimestampMs(alert.ends_at.0.saturating_add(ms));
-        }
+        let ended = ended.iter().filter_map(|hash| alerts.remove(hash)).collect();
+        self.bytes.store(bytes_of(&alerts), Ordering::Relaxed);
+        Ok(ended)
     }
 
     /// Returns whether there is none.
@@ -128,15 +136,24 @@ impl ReceivedAlerts {
         self.alerts.lock().is_empty()
     }
 
+    /// Returns an alert that has not ended.
+    pub(super) fn get(&self, hash: GroupHash) -> Option<Arc<ReceivedAlert>> {
+        self.alerts.lock().get(&hash).cloned()
+    }
+
     /// Returns the alerts.
-    pub(super) fn all(&self) -> MutexGuard<'_, BTreeMap<GroupHash, ReceivedAlert>> {
-        self.alerts.lock()
+    pub(super) fn all(&self) -> Vec<Arc<ReceivedAlert>> {
+        self.alerts.lock().values().cloned().collect()
     }
 
     /// Returns roughly how much memory they take, in bytes.
     pub(in crate::areas::alerting) fn memory_bytes(&self) -> u64 {
-        self.alerts.lock().values().map(ReceivedAlert::bytes).sum::<usize>() as u64
+        self.bytes.load(Ordering::Relaxed)
     }
+}
+
+fn bytes_of(alerts: &BTreeMap<GroupHash, Arc<ReceivedAlert>>) -> u64 {
+    alerts.values().map(|alert| alert.bytes()).sum::<usize>() as u64
 }
 
 impl ReceivedAlert {
@@ -171,8 +188,8 @@ struct Space {
 }
 
 impl Space {
-    fn of(alerts: &BTreeMap<GroupHash, ReceivedAlert>) -> Self {
-        let bytes = alerts.values().map(ReceivedAlert::bytes).sum();
+    fn of(alerts: &BTreeMap<GroupHash, Arc<ReceivedAlert>>) -> Self {
+        let bytes = alerts.values().map(|alert| alert.bytes()).sum();
         Self {
             alerts: limits::RECEIVED_ALERTS_MAX.saturating_sub(alerts.len()),
             bytes: limits::RECEIVED_BYTES_MAX.saturating_sub(bytes),

@@ -2,20 +2,24 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
+use std::time::Duration;
+
+use telltale_engine::Cancellation;
 
 use super::held::{Kept, ReceivedAlert};
 use super::matching::{Matchers, name_of};
 use crate::app::App;
 use crate::areas::alerting::alertmanager::{AlertFilter, AlertState, PostedAlert, ShownAlert};
-use crate::areas::alerting::channels;
-use crate::areas::alerting::delivery;
 use crate::areas::alerting::error::AlertingError;
 use crate::areas::alerting::ledger::{Change, Directory, Observation, Subject};
 use crate::areas::alerting::notice::Severity;
 use crate::areas::alerting::rules::Rule;
+use crate::areas::alerting::{channels, delivery, limits};
 
 /// Annotations that explain an alert, the most useful first.
 const SUMMARIES: [&str; 3] = ["summary", "description", "message"];
+/// Characters of an annotation that an alert keeps: what anybody reads in a message.
+const SUMMARY_CHARS_MAX: usize = limits::ALERTING_DESCRIPTION_CHARS_MAX;
 /// The label with the severity, and the words for the greatest and the least.
 const SEVERITY: &str = "severity";
 const CRITICAL: [&str; 4] = ["critical", "page", "error", "fatal"];
@@ -31,28 +35,38 @@ struct Meaning<'a> {
 pub(super) fn receive(app: &App, posted: Vec<PostedAlert>) -> Result<usize, AlertingError> {
     let alerting = app.alerting();
     let kept = alerting.received().keep(posted, app.now())?;
-    let Kept { firing, ended, refused } = kept;
+    let Kept { changed, refused } = kept;
     let directory = alerting.directory(app)?;
     let matchers = Matchers::new(&directory);
-    alerting.ledger().change(&directory, app.now(), |change| {
-        firing.iter().for_each(|alert| observe(change, &matchers, alert, true));
-        ended.iter().for_each(|alert| observe(change, &matchers, alert, false));
+    alerting.ledger().change(&directory, |change| {
+        for (hash, alert) in &changed {
+            let current = alerting.received().get(*hash);
+            let is_met = current.is_some();
+            observe(change, &matchers, current.as_deref().unwrap_or(alert), is_met);
+        }
         Ok(())
     })?;
     delivery::send_due(app);
     Ok(refused)
 }
 
-/// Ends the alerts that were not repeated in time.
-pub(in crate::areas::alerting) fn expire(app: &App) -> Result<(), AlertingError> {
+/// Ends the alerts that were not repeated in time. None ends as long as senders may not have been
+/// able to: `receiving_for` says for how long they could.
+pub(in crate::areas::alerting) fn expire(
+    app: &App,
+    receiving_for: Duration,
+) -> Result<(), AlertingError> {
     let alerting = app.alerting();
+    if receiving_for < Duration::from_millis(limits::RECEIVED_RESOLVE_MS.unsigned_abs()) {
+        return Ok(());
+    }
     let ended = alerting.received().expire(app.now())?;
     if ended.is_empty() {
         return Ok(());
     }
     let directory = alerting.directory(app)?;
     let matchers = Matchers::new(&directory);
-    alerting.ledger().change(&directory, app.now(), |change| {
+    alerting.ledger().change(&directory, |change| {
         ended.iter().for_each(|alert| observe(change, &matchers, alert, false));
         Ok(())
     })
@@ -67,8 +81,8 @@ pub(in crate::areas::alerting) fn observe_all(
     let matchers = Matchers::new(directory);
     let mut seen = HashSet::new();
     // Inside the change, so that what a sender ends meanwhile does not fire again.
-    for alert in app.alerting().received().all().values() {
-        for Meaning { subject, observation } in meanings(&matchers, alert, true) {
+    for alert in app.alerting().received().all() {
+        for Meaning { subject, observation } in meanings(&matchers, &alert, true) {
             seen.extend(observation.is_met.then(|| subject.key(&observation.labels)));
             change.observe(subject, observation);
         }
@@ -87,20 +101,23 @@ pub(super) fn list(app: &App, filter: &AlertFilter) -> Result<Vec<ShownAlert>, A
     let matchers = Matchers::new(&directory);
     let now = app.now();
     let mut shown = Vec::new();
-    for alert in alerting.received().all().values() {
+    let muting = directory.active_windows(now);
+    for alert in alerting.received().all() {
+        Cancellation::check_current()?;
         let rules: Vec<&Arc<Rule>> = matchers.of(&alert.labels).collect();
         let channels = rules.iter().flat_map(|rule| &rule.settings.channel_ids);
         let mut receivers: Vec<String> = channels.filter_map(|id| names.get(id)).cloned().collect();
         receivers.sort();
         receivers.dedup();
-        let windows = rules.iter().map(|rule| directory.muting_window(&rule.id, now));
+        let windows = rules.iter().map(|rule| muting.id_for(&rule.id));
         let windows: Option<Vec<String>> = windows.collect();
         let muted_by = windows.filter(|_| !rules.is_empty()).unwrap_or_default();
         let alert = ShownAlert {
             labels: alert.labels.clone(),
             annotations: alert.annotations.clone(),
             starts_at: alert.starts_at,
-            ends_at: alert.ends_at,
+            // It is kept until its sender can have repeated it.
+            ends_at: alert.ends_at.max(now),
             updated_at: alert.updated_at,
             generator_url: alert.generator_url.clone(),
             receivers,
@@ -148,7 +165,8 @@ fn meanings<'a>(
 }
 
 fn summary(annotations: &BTreeMap<String, String>) -> Option<String> {
-    SUMMARIES.iter().find_map(|name| annotations.get(*name)).cloned()
+    let summary = SUMMARIES.iter().find_map(|name| annotations.get(*name))?;
+    Some(summary.chars().take(SUMMARY_CHARS_MAX).collect())
 }
 
 fn severity(labels: &BTreeMap<String, String>) -> Severity {

@@ -8,6 +8,7 @@
 //! A record that cannot be read is reported and skipped: its sender repeats the alert.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 use telltale_engine::{Engine, RecordBatch, Result, Table, TimestampMs};
@@ -30,10 +31,10 @@ struct StoredAlert {
 }
 
 /// Reads all alerts.
-pub(super) fn read(engine: &Engine) -> Result<BTreeMap<GroupHash, ReceivedAlert>> {
+pub(super) fn read(engine: &Engine) -> Result<BTreeMap<GroupHash, Arc<ReceivedAlert>>> {
     let mut alerts = BTreeMap::new();
     let gap = engine.records().read_all(TABLE, |key, value| match parse(value) {
-        Some(alert) => drop(alerts.insert(alert.hash(), alert)),
+        Some(alert) => drop(alerts.insert(alert.hash(), Arc::new(alert))),
         None => tracing::error!(?key, "a received alert cannot be read"),
     })?;
     if let Some(gap) = gap {

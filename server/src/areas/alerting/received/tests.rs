@@ -35,7 +35,7 @@ fn rule(server: &TestServer, query: &Value) -> String {
 
 fn time_passes(server: &TestServer, ms: i64) {
     server.pass(ms);
-    pass_time(server.app(), None, server.app().now()).unwrap();
+    pass_time(server.app()).unwrap();
 }
 
 /// Returns instance and rule of the alerts with a status, sorted.
@@ -144,7 +144,7 @@ fn a_change_of_the_clock_ends_no_alert() {
     let hour = 60 * MINUTE_MS;
     let now = telltale_engine::TimestampMs(server.app().now().0 + hour);
     server.app().clock().jump(now);
-    pass_time(server.app(), Some(hour), now).unwrap();
+    pass_time(server.app()).unwrap();
     assert_eq!(alerts(&server, "firing").len(), 1);
     time_passes(&server, limits::RECEIVED_RESOLVE_MS);
     assert_eq!(alerts(&server, "firing").len(), 0);
@@ -216,4 +216,66 @@ fn valid_alerts_are_kept_beside_invalid_ones_and_space_is_limited() {
     let mut ended = json!({"labels": {"n": "0"}});
     ended["endsAt"] = json!("2026-01-02T03:04:00Z");
     send(&server, &[ended]);
+}
+
+#[test]
+fn the_last_of_several_states_in_a_request_counts() {
+    let server = TestServer::open();
+    rule(&server, &json!({"alert": "*"}));
+    send(&server, &[down("a")]);
+    let mut ended = down("a");
+    ended["endsAt"] = json!("2026-01-02T03:04:00Z");
+    send(&server, &[ended.clone(), down("a")]);
+    assert_eq!((alerts(&server, "firing").len(), alerts(&server, "resolved").len()), (1, 0));
+    send(&server, &[down("a"), ended]);
+    assert_eq!((alerts(&server, "firing").len(), alerts(&server, "resolved").len()), (0, 1));
+}
+
+#[test]
+fn an_alert_whose_text_grows_without_space_goes_on() {
+    let server = TestServer::open();
+    let known = |text: &str| json!({"labels": {"n": "known"}, "annotations": {"a": text}});
+    send(&server, &[known("short")]);
+    let large = "x".repeat(30_000);
+    let is_full = (0..20).any(|request| {
+        let alert = |i: u32| {
+            let labels = json!({"n": (100 * request + i).to_string()});
+            json!({"labels": labels, "annotations": {"a": large}})
+        };
+        let alerts: Vec<Value> = (0..100).map(alert).collect();
+        server.post(RECEIVED, &json!(alerts)).status == 503
+    });
+    assert!(is_full);
+    for _ in 0..3 {
+        time_passes(&server, limits::RECEIVED_RESOLVE_MS - 1_000);
+        send(&server, &[known(&"x".repeat(32_000))]);
+    }
+    let shown = server.get(&format!("{RECEIVED}?filter=n%3D%22known%22")).body;
+    assert_eq!(shown[0]["annotations"]["a"], "short", "it goes on with its old text");
+}
+
+#[test]
+fn received_alerts_leave_space_for_others() {
+    let server = TestServer::open();
+    rule(&server, &json!({"alert": "*"}));
+    let most = limits::RULE_ALERTS_MAX;
+    let many: Vec<Value> = (0..most + 2).map(|i| down(&i.to_string())).collect();
+    send(&server, &many);
+    evaluate(server.app()).unwrap();
+    let listed = server.get(&format!("{ALERTS}?status=firing&limit=1")).body;
+    assert_eq!(listed["meta"]["total"], most);
+    let rules = server.get(RULES).data(200)[0]["id"].as_str().unwrap().to_owned();
+    let error = server.get(&format!("{RULES}/{rules}")).data(200)["evaluation"]["error"].clone();
+    assert!(error.as_str().is_some_and(|text| text.starts_with("2 more groups")), "{error}");
+}
+
+#[test]
+fn labels_of_many_bytes_are_refused() {
+    let server = TestServer::open();
+    let labels = |count: usize| {
+        let pairs = (0..count).map(|i| (format!("l{i}"), json!("\u{1f600}".repeat(1_000))));
+        json!([{"labels": pairs.collect::<serde_json::Map<_, _>>()}])
+    };
+    assert_eq!(server.post(RECEIVED, &labels(4)).status, 200);
+    server.post(RECEIVED, &labels(5)).refused(400, "invalid_parameter", "");
 }

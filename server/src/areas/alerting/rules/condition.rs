@@ -95,6 +95,20 @@ impl Condition {
     }
 }
 
+impl Condition {
+    /// Returns whether the comparison has the same result however much a value grows: of a sum, some
+    /// of the data may be missing.
+    pub(in crate::areas::alerting) fn is_certain(self, value: f64) -> bool {
+        match self {
+            Self::Absent => true,
+            Self::Compares { operator, threshold } => {
+                let decides_at_threshold = matches!(operator, Operator::Gte | Operator::Lt);
+                value > threshold || (value == threshold && decides_at_threshold)
+            }
+        }
+    }
+}
+
 impl Operator {
     /// All operators.
     pub(in crate::areas::alerting) const ALL: [Self; 6] =
@@ -175,6 +189,22 @@ mod tests {
             ("GT", Some(0.0), "condition.op"),
         ] {
             assert_eq!(Condition::new(operator, threshold).unwrap_err().field, field);
+        }
+    }
+
+    #[test]
+    fn a_value_that_can_only_grow_is_certain_above_the_threshold() {
+        for (operator, at_threshold) in [
+            (Operator::Gt, false),
+            (Operator::Gte, true),
+            (Operator::Lt, true),
+            (Operator::Lte, false),
+            (Operator::Eq, false),
+            (Operator::Ne, false),
+        ] {
+            let condition = Condition::Compares { operator, threshold: 5.0 };
+            let certain = [4.0, 5.0, 6.0].map(|value| condition.is_certain(value));
+            assert_eq!(certain, [false, at_threshold, true], "{operator:?}");
         }
     }
 

@@ -168,7 +168,7 @@ impl Occurrences {
         };
         let zone = settings.timezone;
         let anchor = zone.local(starts_at);
-        let duration_ms = (zone.local(ends_at) - anchor).num_milliseconds();
+        let duration_ms = ends_at.0.saturating_sub(starts_at.0);
         let invalid = |error: InvalidRecurrence| {
             // The other errors are about the text of the rule.
             let field = match error {

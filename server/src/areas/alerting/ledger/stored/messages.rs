@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 use telltale_engine::TimestampMs;
 
+use crate::areas::alerting::channels::Progress;
 use crate::areas::alerting::ids::RuleId;
 use crate::areas::alerting::ledger::message::Message;
 use crate::areas::alerting::ledger::model::{
@@ -59,6 +60,8 @@ pub(super) struct StoredMessage {
     is_first: bool,
     due_at_ms: i64,
     error: Option<String>,
+    #[serde(default, skip_serializing_if = "Progress::is_empty")]
+    progress: Progress,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -197,6 +200,7 @@ impl StoredMessage {
             is_first: message.is_first,
             due_at_ms: message.due_at.0,
             error: message.error.clone(),
+            progress: message.progress.clone(),
         }
     }
 
@@ -218,6 +222,7 @@ impl StoredMessage {
             is_first: self.is_first,
             due_at: TimestampMs(self.due_at_ms),
             error: self.error,
+            progress: self.progress,
         };
         Some((Destination::parse(&self.destination), message))
     }

@@ -40,7 +40,6 @@ pub(in crate::areas::alerting::ledger) type GroupKey = (RuleRef, GroupHash);
 /// What is read at the start.
 #[derive(Debug, Default)]
 pub(in crate::areas::alerting::ledger) struct StoredAlerts {
-    pub(in crate::areas::alerting::ledger) alerts: Vec<Alert>,
     pub(in crate::areas::alerting::ledger) groups: Vec<(GroupKey, Group)>,
     /// In the order in which they are to be sent.
     pub(in crate::areas::alerting::ledger) outbox: Vec<(Destination, Message)>,
@@ -85,13 +84,16 @@ struct StoredGroup {
     changes_ms: Vec<i64>,
 }
 
-/// Reads everything except the logs.
-pub(in crate::areas::alerting::ledger) fn read(engine: &Engine) -> Result<StoredAlerts> {
+/// Reads everything except the logs. Each alert is given to `visit`: those that have ended are many.
+pub(in crate::areas::alerting::ledger) fn read(
+    engine: &Engine,
+    mut visit: impl FnMut(Alert),
+) -> Result<StoredAlerts> {
     let records = engine.records();
     let mut stored = StoredAlerts::default();
     let mut damaged = Vec::new();
     let gap = records.read_all(ALERTS, |key, value| match parse_alert(key, value) {
-        Some(alert) => stored.alerts.push(alert),
+        Some(alert) => visit(alert),
         None => damaged.push(format!("alert {key:02x?} cannot be read")),
     })?;
     damaged.extend(gap);
