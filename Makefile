@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build test setup package fmt lint bench costs compare fuzz simulate soak contract deny
+.PHONY: help run build test setup package fmt lint bench costs compare fuzz simulate soak storm contract deny
 
 # Build output goes outside the tree, so that all clones share it.
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/telltale/target
@@ -82,6 +82,10 @@ simulate: ## Run simulated histories with crashes and failing disks for SECONDS=
 soak: ## Run a steady load on the release build for SECONDS=60 and write its curve (CURVE= names the file)
 	@tools/setup build
 	@tools/soak "$(SECONDS)" $(CURVE)
+
+storm: ## Fire a thousand alerts at once on the release build, and show how long their messages took
+	@tools/setup build
+	@tools/storm
 
 contract: ## Test the server against its OpenAPI document with Schemathesis for SECONDS=60
 	@tools/setup test

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 use telltale_tests::{Conversation, Server, Setup, converse, eventually, python};
 
-use crate::alerting_alerts::{alert, channel, received, receiver, rule, sample, start};
+use crate::alerting_alerts::{alert, channel, receiver, rule, sample, start};
 use crate::alerting_channels::is_in_files;
 use crate::keys::text;
 
@@ -251,7 +251,7 @@ fn calendar_libraries_read_the_shared_calendar() {
     let server = Server::start();
     let client = server.client();
     let body = json!({
-        "name": "Läden; \\ \"Shop\",\nNight", "schedule_type": "custom",
+        "name": "Läden; \\ \"Shop\", Night", "schedule_type": "custom",
         "timezone": "Australia/Lord_Howe", "rotation_type": "daily",
         "rotation_start": "2020-01-06T14:00:00Z",
         "members": ["ann@example.com", "bob@example.com"],

@@ -11,6 +11,7 @@ mod alerting_policies;
 mod alerting_prometheus;
 mod alerting_rules;
 mod alerting_schedules;
+mod alerting_storm;
 mod alerting_windows;
 mod auth;
 mod backup;

@@ -133,8 +133,8 @@ pub(super) const MESSAGE_ALERTS_MAX: usize = 1_000;
 /// Messages that wait for one receiver: a day of a busy one. The oldest is dropped for a new one.
 pub(super) const OUTBOX_MESSAGES_MAX: usize = 1_000;
 
-/// Bytes of all messages that wait, in memory: tens of thousands. The oldest one of the receiver with
-/// the most is dropped for a new one.
+/// Bytes of all messages that wait, in memory: tens of thousands. The oldest one of the receiver
+/// with the most is dropped for a new one.
 pub(super) const OUTBOX_BYTES_MAX: usize = 32 << 20;
 
 /// Entries of the log of an alert; the oldest is deleted for a new one.

@@ -61,8 +61,9 @@ impl Jobs {
         Ok(answer)
     }
 
-    /// Enqueues jobs of the server in one write, except those whose unique key is in use. For threads
-    /// that may block. Returns how many were enqueued, or the first other error after all were tried.
+    /// Enqueues jobs of the server in one write, except those whose unique key is in use. For
+    /// threads that may block. Returns how many were enqueued, or the first other error after all
+    /// were tried.
     pub fn enqueue_own_blocking(&self, drafted: Vec<Drafted>) -> Result<usize, JobsError> {
         self.change_blocking(move |state, cycle| {
             let mut enqueued = 0;

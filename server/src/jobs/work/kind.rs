@@ -79,8 +79,8 @@ impl<T: Serialize + DeserializeOwned> WorkKind<T> {
         Ok(self.enqueue_all_once(jobs, [(item, key)])? == 1)
     }
 
-    /// The same for many items, in one write. Returns how many were enqueued. Also while the disk is
-    /// nearly full: internal work is little, and may be to say just that.
+    /// The same for many items, in one write. Returns how many were enqueued. Also while the disk
+    /// is nearly full: internal work is little, and may be to say just that.
     pub fn enqueue_all_once<'a>(
         &self,
         jobs: &Jobs,

@@ -37,8 +37,8 @@ pub(in crate::areas::alerting) struct ChannelUse {
 }
 
 impl ChannelCounters {
-    /// Loads the counters, and removes those of channels that do not exist. Those that cannot be read
-    /// begin at zero.
+    /// Loads the counters, and removes those of channels that do not exist. Those that cannot be
+    /// read begin at zero.
     pub(in crate::areas::alerting) fn open(
         engine: Engine,
         exists: impl Fn(&ChannelId) -> Result<bool>,

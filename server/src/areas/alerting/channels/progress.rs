@@ -5,12 +5,10 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use serde::{Deserialize, Serialize};
-
 use super::outcome::Outcome;
 
 /// The parts of a message that need no further attempt.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(in crate::areas::alerting) struct Progress {
     /// Delivered or refused: addresses, or ids of alerts.
     settled: BTreeSet<String>,
@@ -55,9 +53,14 @@ impl Progress {
         }
     }
 
-    /// Returns whether nothing was settled yet.
-    pub(in crate::areas::alerting) fn is_empty(&self) -> bool {
-        self.settled.is_empty()
+    /// Returns what [`Self::parts`] of another one said.
+    pub(in crate::areas::alerting) fn of(settled: Vec<String>, refusal: Option<String>) -> Self {
+        Self { settled: settled.into_iter().collect(), refusal }
+    }
+
+    /// Returns the parts that need no further attempt, and why one of them was refused, if so.
+    pub(in crate::areas::alerting) fn parts(&self) -> (Vec<String>, Option<String>) {
+        (self.settled.iter().cloned().collect(), self.refusal.clone())
     }
 
     /// Returns roughly how much memory it takes, in bytes.

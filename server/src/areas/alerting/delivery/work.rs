@@ -107,7 +107,8 @@ async fn record(
     recorded.await.map_err(failure)
 }
 
-/// Runs work that waits for the disk, or for a change of the alerts, outside the threads that serve connections.
+/// Runs work that waits for the disk, or for a change of the alerts, outside the threads that serve
+/// connections.
 pub(super) async fn blocking<T: Send + 'static>(
     app: &Arc<App>,
     work: impl FnOnce(&App) -> Result<T, AlertingError> + Send + 'static,

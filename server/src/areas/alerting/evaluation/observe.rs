@@ -106,7 +106,7 @@ fn change(
 ) -> Result<(), AlertingError> {
     let (refused, beyond) = app.alerting().ledger().change(directory, |change| {
         work(change);
-        Ok((change.refused(), change.beyond()))
+        Ok((change.space().refused(), change.space().beyond()))
     })?;
     if refused > 0 {
         let max = limits::ALERTS_OPEN_MAX;

@@ -22,7 +22,6 @@ use super::stored::GroupKey;
 use super::weighed::Weigh;
 use crate::areas::alerting::error::{AlertingError, Kind};
 use crate::areas::alerting::ids::WindowId;
-use crate::areas::alerting::limits;
 use crate::areas::alerting::notice::{NoticeKind, Severity};
 use crate::areas::alerting::windows::Window;
 use crate::platform::ids::Ids;
@@ -47,14 +46,8 @@ pub(in crate::areas::alerting) struct Change<'a> {
     /// Alerts that ended, were acknowledged or were muted.
     pub(super) silenced: BTreeSet<AlertId>,
     space: SpaceLeft,
-    /// How many groups of each rule are not calm; counted when first needed.
-    busy_groups: HashMap<RuleRef, usize>,
-    /// How many groups of each rule have no alert because it has too many.
-    beyond: HashMap<RuleRef, usize>,
     /// Who is on call for each rule; found when first needed.
     on_call: HashMap<RuleRef, Option<Result<Destination, &'static str>>>,
-    /// Groups that could not be taken notice of because there are too many.
-    refused: usize,
 }
 
 /// Alerts with the same key share a message.
@@ -100,10 +93,7 @@ impl<'a> Change<'a> {
             told: BTreeSet::new(),
             silenced: BTreeSet::new(),
             space: SpaceLeft::of(state),
-            busy_groups: HashMap::new(),
-            beyond: HashMap::new(),
             on_call: HashMap::new(),
-            refused: 0,
         }
     }
 
@@ -117,7 +107,7 @@ impl<'a> Change<'a> {
         let mut group = match self.group(&key).cloned() {
             Some(group) => group,
             None if !observation.is_met => return,
-            None if !self.may_begin(&key.0) => return,
+            None if !self.space.may_begin(&key.0, self.state) => return,
             None => Group::new(observation.labels.clone()),
         };
         let observed = group.observe(observation.is_met, subject.hold_ms(), self.now);
@@ -129,7 +119,6 @@ impl<'a> Change<'a> {
                 let summary = observation.summary.as_ref().map_or(0, String::len);
                 if !self.space.take_alert(2 * group.bytes() + summary) {
                     // The group is as before: it fires when there is space.
-                    self.refused += 1;
                     return;
                 }
                 let is_flapping = observed == Observed::Flaps;
@@ -147,32 +136,13 @@ impl<'a> Change<'a> {
         self.groups.insert(key, is_kept.then_some(group));
     }
 
-    /// Returns whether a rule may have one more group whose condition is met.
-    fn may_begin(&mut self, rule: &RuleRef) -> bool {
-        let state = self.state;
-        let busy = self.busy_groups.entry(rule.clone()).or_insert_with(|| {
-            let of_rule = state.groups_of(rule).filter_map(|key| state.group(key));
-            of_rule.filter(|group| !group.is_calm()).count()
-        });
-        if *busy >= limits::RULE_ALERTS_MAX {
-            *self.beyond.entry(rule.clone()).or_default() += 1;
-            return false;
-        }
-        *busy += 1;
-        true
-    }
-
     /// Returns whether a group can be kept.
     fn has_space_for(&mut self, key: &GroupKey, group: &Group) -> bool {
         let has_place = |known: &Group| known.alert.is_none();
         if group.alert.is_some() || self.group(key).is_some_and(has_place) {
             return true;
         }
-        let is_waiting = group.condition != ConditionState::Calm;
-        let fits = self.space.take_group(group.bytes());
-        // Without space, of a calm group only its last changes are forgotten.
-        self.refused += usize::from(!fits && is_waiting);
-        fits
+        self.space.take_group(group.bytes(), !group.is_calm())
     }
 
     /// Observes that the condition is not met for those groups of a rule that `ends` chooses.
@@ -273,15 +243,9 @@ impl<'a> Change<'a> {
         !escalation.is_begun || next.is_some_and(|at| at <= self.now)
     }
 
-    /// Returns how many groups of rules meet their condition, but have no alert because the rule has
-    /// too many.
-    pub(in crate::areas::alerting) fn beyond(&mut self) -> HashMap<RuleRef, usize> {
-        std::mem::take(&mut self.beyond)
-    }
-
-    /// Returns how many groups meet their condition, but have no alert because there are too many.
-    pub(in crate::areas::alerting) fn refused(&self) -> usize {
-        self.refused
+    /// Returns the space that is left, which knows what had none.
+    pub(in crate::areas::alerting) fn space(&self) -> &SpaceLeft {
+        &self.space
     }
 
     fn fire(

@@ -96,8 +96,8 @@ impl Condition {
 }
 
 impl Condition {
-    /// Returns whether the comparison has the same result however much a value grows: of a sum, some
-    /// of the data may be missing.
+    /// Returns whether the comparison has the same result however much a value grows: of a sum,
+    /// some of the data may be missing.
     pub(in crate::areas::alerting) fn is_certain(self, value: f64) -> bool {
         match self {
             Self::Absent => true,

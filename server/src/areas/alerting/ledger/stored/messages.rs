@@ -60,8 +60,11 @@ pub(super) struct StoredMessage {
     is_first: bool,
     due_at_ms: i64,
     error: Option<String>,
-    #[serde(default, skip_serializing_if = "Progress::is_empty")]
-    progress: Progress,
+    /// The parts that need no further attempt, and why one of them was refused.
+    #[serde(default)]
+    settled: Vec<String>,
+    #[serde(default)]
+    refusal: Option<String>,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -185,6 +188,7 @@ impl StoredEntry {
 impl StoredMessage {
     pub(super) fn new(destination: &Destination, message: &Message) -> Self {
         let id = |(id, number): &(AlertId, u32)| (id.text(), *number);
+        let (settled, refusal) = message.progress.parts();
         Self {
             destination: destination.text(),
             id: message.id.clone(),
@@ -200,7 +204,8 @@ impl StoredMessage {
             is_first: message.is_first,
             due_at_ms: message.due_at.0,
             error: message.error.clone(),
-            progress: message.progress.clone(),
+            settled,
+            refusal,
         }
     }
 
@@ -222,7 +227,7 @@ impl StoredMessage {
             is_first: self.is_first,
             due_at: TimestampMs(self.due_at_ms),
             error: self.error,
-            progress: self.progress,
+            progress: Progress::of(self.settled, self.refusal),
         };
         Some((Destination::parse(&self.destination), message))
     }

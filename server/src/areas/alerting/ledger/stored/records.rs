@@ -84,7 +84,8 @@ struct StoredGroup {
     changes_ms: Vec<i64>,
 }
 
-/// Reads everything except the logs. Each alert is given to `visit`: those that have ended are many.
+/// Reads everything except the logs. Each alert is given to `visit`, because those that have ended
+/// are many.
 pub(in crate::areas::alerting::ledger) fn read(
     engine: &Engine,
     mut visit: impl FnMut(Alert),

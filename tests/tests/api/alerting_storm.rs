@@ -1,0 +1,149 @@
+//! A thousand alerts at once, over two hundred channels, with receivers that hang beside them. The
+//! test proves that each alert reaches its channel once; `make storm` runs it on the release build
+//! and shows how long each took.
+
+use std::collections::BTreeSet;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
+
+use serde_json::{Value, json};
+use telltale_tests::{Server, Setup, now_ms};
+
+use crate::keys::text;
+
+const ALERTS: usize = 1_000;
+const CHANNELS: usize = 200;
+const HANGING: usize = 40;
+
+/// A message, and when it was received, in milliseconds since 1970.
+type Message = (Value, i64);
+
+/// Starts a receiver of webhooks. It answers at once, except to paths that begin with `/hang`, to
+/// which it never answers.
+fn receiver() -> (String, Receiver<Message>) {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = format!("http://{}", listener.local_addr().unwrap());
+    let (sender, received) = channel();
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let sender = sender.clone();
+            // Ends with the connection.
+            std::thread::spawn(move || serve(stream, &sender));
+        }
+    });
+    (address, received)
+}
+
+/// Receives the requests of a connection. `None` when it ends.
+fn serve(mut stream: TcpStream, received: &Sender<Message>) -> Option<()> {
+    let mut reader = BufReader::new(stream.try_clone().ok()?);
+    loop {
+        let mut length = 0;
+        let mut path = String::new();
+        loop {
+            let mut line = String::new();
+            reader.read_line(&mut line).ok().filter(|bytes| *bytes > 0)?;
+            let line = line.trim_end().to_ascii_lowercase();
+            if path.is_empty() {
+                line.split(' ').nth(1)?.clone_into(&mut path);
+            }
+            if let Some(text) = line.strip_prefix("content-length:") {
+                length = text.trim().parse().ok()?;
+            }
+            if line.is_empty() {
+                break;
+            }
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).ok()?;
+        if path.starts_with("/hang") {
+            // Until the other side gives up.
+            reader.read_line(&mut String::new()).ok()?;
+            return None;
+        }
+        received.send((serde_json::from_slice(&body).ok()?, now_ms())).ok()?;
+        stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").ok()?;
+    }
+}
+
+fn hook(server: &Server, url: &str) -> String {
+    let config = json!({"webhook_url": url});
+    let body = json!({"name": "hook", "channel_type": "webhook", "config": config});
+    text(&server.client().post("/api/v1/channels", &body).data(201)["id"]).to_owned()
+}
+
+/// Creates a rule about one host.
+fn rule(server: &Server, host: &str, channel: &str) {
+    let query = json!({"metric": "cpu", "aggregation": "max", "tags": {"host": host}});
+    let body = json!({
+        "name": host,
+        "query": query,
+        "condition": {"op": "gt", "threshold": 90},
+        "channel_ids": [channel],
+    });
+    server.client().post("/api/v1/alert_rules", &body).data(201);
+}
+
+fn fire(server: &Server, hosts: impl Iterator<Item = String>) {
+    let sample =
+        |host: String| json!({"name": "cpu", "type": "gauge", "value": 97, "tags": {"host": host}});
+    let metrics: Vec<Value> = hosts.map(sample).collect();
+    for some in metrics.chunks(500) {
+        server.client().post("/api/v1/metrics/batch", &json!({"metrics": some})).expect(200);
+    }
+}
+
+/// Returns how long each of the next messages took since its alert began, sorted, and the ids of
+/// the alerts.
+fn latencies(
+    server: &Server,
+    received: &Receiver<Message>,
+    count: usize,
+) -> (Vec<i64>, BTreeSet<String>) {
+    let messages: Vec<Message> = received.iter().take(count).collect();
+    let mut taken = Vec::new();
+    let mut ids = BTreeSet::new();
+    for (body, at) in messages {
+        let alert = &body["data"]["alerts"][0];
+        let path = format!("/api/v1/alerts/{}", text(&alert["id"]));
+        let fired = text(&server.client().get(&path).data(200)["fired_at"]).to_owned();
+        let fired = chrono::DateTime::parse_from_rfc3339(&fired).unwrap().timestamp_millis();
+        taken.push(at - fired);
+        ids.insert(text(&alert["id"]).to_owned());
+    }
+    taken.sort_unstable();
+    (taken, ids)
+}
+
+#[test]
+fn a_storm_reaches_every_channel_and_hanging_receivers_delay_nobody() {
+    let (address, received) = receiver();
+    let server = Setup::new()
+        .set("outbound.allow", "[\"127.0.0.1/32\"]")
+        .set("alerting.evaluation_interval", "\"1s\"")
+        .start();
+    let channels: Vec<String> =
+        (0..CHANNELS).map(|i| hook(&server, &format!("{address}/{i}"))).collect();
+    for (i, channel) in (0..ALERTS).zip(channels.iter().cycle()) {
+        rule(&server, &format!("h{i}"), channel);
+    }
+    fire(&server, (0..ALERTS).map(|i| format!("h{i}")));
+    let (taken, ids) = latencies(&server, &received, ALERTS);
+    assert_eq!(ids.len(), ALERTS, "each alert once");
+    println!(
+        "{ALERTS} alerts over {CHANNELS} channels: first after {} ms, median {} ms, last {} ms",
+        taken[0],
+        taken[ALERTS / 2],
+        taken[ALERTS - 1],
+    );
+    for i in 0..HANGING {
+        let channel = hook(&server, &format!("{address}/hang/{i}"));
+        rule(&server, &format!("hanging{i}"), &channel);
+    }
+    rule(&server, "other", &channels[0]);
+    fire(&server, (0..HANGING).map(|i| format!("hanging{i}")).chain(["other".to_owned()]));
+    let (taken, _) = latencies(&server, &received, 1);
+    println!("beside {HANGING} receivers that hang: after {} ms", taken[0]);
+    assert!(received.try_recv().is_err(), "nothing is sent twice");
+}
