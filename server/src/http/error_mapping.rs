@@ -6,6 +6,7 @@ use super::admission::{MEMORY_FULL, overloaded};
 use super::error::{ApiError, ErrorCode, Resource};
 use super::etag::precondition_failed;
 use crate::limits;
+use crate::platform::fields::{FieldRule, Invalid};
 use crate::platform::json::InvalidJson;
 use crate::platform::keys::{InvalidKey, KeyError};
 use crate::platform::telemetry::batch::InvalidBatch;
@@ -109,6 +110,20 @@ impl From<InvalidQueryParams> for ApiError {
             InvalidQueryParams::Parameter { field, .. } => (ErrorCode::InvalidParameter, field),
         };
         Self::new(code, message).field(field)
+    }
+}
+
+impl From<Invalid> for ApiError {
+    fn from(invalid: Invalid) -> Self {
+        let code = match invalid.rule {
+            FieldRule::NameMissing => ErrorCode::MissingName,
+            FieldRule::Name => ErrorCode::InvalidName,
+            FieldRule::Missing => ErrorCode::MissingField,
+            FieldRule::Query => ErrorCode::InvalidQuery,
+            FieldRule::Timestamp => ErrorCode::InvalidTimestamp,
+            FieldRule::Field => ErrorCode::InvalidField,
+        };
+        Self::new(code, invalid.to_string()).field(invalid.field)
     }
 }
 

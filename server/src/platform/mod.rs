@@ -6,6 +6,8 @@ pub mod bounded;
 pub mod calendar;
 pub mod control;
 pub mod decimal;
+pub mod documents;
+pub mod fields;
 pub mod ids;
 pub mod json;
 pub mod keys;

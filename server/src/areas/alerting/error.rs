@@ -6,6 +6,8 @@ use super::channels::{ConfigRule, InvalidConfig};
 use crate::areas::saved_queries::{InvalidQuery, SavedQueryError};
 use crate::http::{ApiError, ErrorCode, Resource};
 use crate::limits::UNAVAILABLE_RETRY_SECONDS;
+use crate::platform::documents::DocumentError;
+pub(super) use crate::platform::fields::{FieldRule, Invalid};
 use crate::platform::sealing::{KeyFileError, SealError, UnsealError};
 
 /// Why a request of this area failed.
@@ -76,31 +78,14 @@ pub enum Kind {
     Channel,
 }
 
-/// An invalid field.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{field} {expected}")]
-pub struct Invalid {
-    /// The kind of rule that is violated.
-    pub rule: Rule,
-    /// The path of the field, joined by `.`.
-    pub field: String,
-    /// What is expected of the field.
-    pub expected: String,
-}
-
-/// The kinds of rules, each with its own error code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Rule {
-    /// A name is required.
-    NameMissing,
-    /// A name is invalid.
-    Name,
-    /// A field is required.
-    Missing,
-    /// A query cannot be answered.
-    Query,
-    /// Any other rule.
-    Field,
+impl From<DocumentError<Kind>> for AlertingError {
+    fn from(error: DocumentError<Kind>) -> Self {
+        match error {
+            DocumentError::NotFound(kind, id) => Self::NotFound(kind, id),
+            DocumentError::Changed => Self::Changed,
+            DocumentError::TooMany { kind, max } => Self::TooMany { kind, max },
+        }
+    }
 }
 
 impl AlertingError {
@@ -139,52 +124,19 @@ impl Kind {
     }
 }
 
-impl Invalid {
-    /// Returns the error of a missing required field.
-    pub(super) fn missing(field: impl Into<String>) -> Self {
-        Self { rule: Rule::Missing, field: field.into(), expected: "is required".to_owned() }
-    }
-
-    /// Returns the error of an invalid field.
-    pub(super) fn field(field: impl Into<String>, expected: impl Into<String>) -> Self {
-        Self { rule: Rule::Field, field: field.into(), expected: expected.into() }
-    }
-
-    /// Returns the same error of a field within another.
-    pub(super) fn within(self, outer: &str) -> Self {
-        Self { field: format!("{outer}.{}", self.field), ..self }
-    }
-
-    fn code(&self) -> ErrorCode {
-        match self.rule {
-            Rule::NameMissing => ErrorCode::MissingName,
-            Rule::Name => ErrorCode::InvalidName,
-            Rule::Missing => ErrorCode::MissingField,
-            Rule::Query => ErrorCode::InvalidQuery,
-            Rule::Field => ErrorCode::InvalidField,
-        }
-    }
-}
-
 impl From<InvalidQuery> for Invalid {
     fn from(invalid: InvalidQuery) -> Self {
-        Self { rule: Rule::Query, field: invalid.field, expected: invalid.expected }
+        Self { rule: FieldRule::Query, field: invalid.field, expected: invalid.expected }
     }
 }
 
 impl From<InvalidConfig> for AlertingError {
     fn from(invalid: InvalidConfig) -> Self {
         let rule = match invalid.rule {
-            ConfigRule::Missing => Rule::Missing,
-            ConfigRule::Invalid => Rule::Field,
+            ConfigRule::Missing => FieldRule::Missing,
+            ConfigRule::Invalid => FieldRule::Field,
         };
         Self::Invalid(Invalid { rule, field: invalid.field, expected: invalid.expected })
-    }
-}
-
-impl From<Invalid> for ApiError {
-    fn from(invalid: Invalid) -> Self {
-        Self::new(invalid.code(), invalid.to_string()).field(invalid.field)
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
 use telltale_engine::{Clock, Engine};
@@ -10,7 +9,7 @@ use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::channels::{self, BaseUrl, ChannelCounters, NotificationSettings, OptionalBaseUrl};
 use super::delivery::SlowReceivers;
-use super::documents::DocumentCounts;
+use super::documents::DocumentLock;
 use super::error::AlertingError;
 use super::evaluation::{EvaluationSettings, EvaluationStatus};
 use super::ledger::{AlertLedger, CurrentDirectory, Directory};
@@ -25,10 +24,7 @@ use crate::platform::sealing::{KeyFileError, Sealer, SecretKey, SecretSettings, 
 /// The state of alerting.
 #[derive(Debug)]
 pub struct Alerting {
-    /// Held by whoever changes documents of the area.
-    changes: Mutex<DocumentCounts>,
-    /// The number of changes of the area's documents since the start.
-    generation: AtomicU64,
+    documents: DocumentLock,
     secrets: Secrets,
     client: OutboundClient,
     mailer: Option<Mailer>,
@@ -97,8 +93,7 @@ impl Alerting {
     ) -> Result<Self, AlertingSetupError> {
         let given = settings.secrets.key.expose();
         Ok(Self {
-            changes: Mutex::default(),
-            generation: AtomicU64::new(0),
+            documents: DocumentLock::default(),
             secrets: Secrets {
                 data: engine.directory().to_owned(),
                 given: (!given.is_empty()).then(|| given.to_owned()),
@@ -120,19 +115,8 @@ impl Alerting {
     }
 
     /// Returns the lock that every change of the area's documents holds.
-    pub(super) fn changes(&self) -> &Mutex<DocumentCounts> {
-        &self.changes
-    }
-
-    /// Returns a number that is larger after every change of the area's documents. Documents that
-    /// are read after it are at least as new.
-    pub(super) fn generation(&self) -> u64 {
-        self.generation.load(Ordering::Acquire)
-    }
-
-    /// Records that documents of the area have changed.
-    pub(super) fn next_generation(&self) {
-        self.generation.fetch_add(1, Ordering::Release);
+    pub(super) fn documents(&self) -> &DocumentLock {
+        &self.documents
     }
 
     /// Returns the sealer of the existing key. Reads the key file the first time.

@@ -93,7 +93,7 @@ pub(super) fn create<E: From<AlertingError>>(
     draft: ChannelDraft,
     receipt: impl FnOnce(&OpenChannel) -> Result<Option<Receipt>, E>,
 ) -> Result<OpenChannel, E> {
-    let mut changes = Changes::begin(app);
+    let mut changes = documents::begin(app);
     let mut created = build(app, &mut changes, draft)?;
     changes.insert(&created.channel)?;
     created.revision = changes.commit(receipt(&created)?)?;
@@ -133,7 +133,7 @@ pub(super) fn update(
     fits: impl FnOnce(u64) -> bool,
 ) -> Result<OpenChannel, AlertingError> {
     let fresh = fresh_secret()?;
-    let mut changes = Changes::begin(app);
+    let mut changes = documents::begin(app);
     let OpenChannel { mut channel, mut config, used, revision, .. } =
         open(app, changes.get(id.as_str(), fits)?)?;
     if let Some(patch) = change.config {
@@ -166,7 +166,7 @@ pub(super) fn rotate_secret<E: From<AlertingError>>(
     receipt: impl FnOnce(&OpenChannel) -> Result<Option<Receipt>, E>,
 ) -> Result<OpenChannel, E> {
     let fresh = fresh_secret()?;
-    let mut changes = Changes::begin(app);
+    let mut changes = documents::begin(app);
     let mut found = open(app, changes.get(id.as_str(), fits)?)?;
     let ChannelConfig::Webhook(webhook) = &mut found.config else {
         return Err(AlertingError::NoSigningSecret.into());
@@ -188,7 +188,7 @@ pub(super) fn delete(
     id: &ChannelId,
     fits: impl FnOnce(u64) -> bool,
 ) -> Result<Vec<String>, AlertingError> {
-    let mut changes = Changes::begin(app);
+    let mut changes = documents::begin(app);
     let found = changes.get::<Channel>(id.as_str(), fits)?;
     changes.delete::<Channel>(id.as_str(), found.revision);
     let removed_from = references::remove_channel(&mut changes, id)?;
@@ -218,7 +218,7 @@ pub(super) fn record_test(
     at: TimestampMs,
     is_delivered: bool,
 ) -> Result<(), AlertingError> {
-    let mut changes = Changes::begin(app);
+    let mut changes = documents::begin(app);
     let Versioned { value: mut channel, revision } =
         changes.get::<Channel>(id.as_str(), |_| true)?;
     channel.last_tested_at = Some(at);
@@ -294,7 +294,7 @@ pub(in crate::areas::alerting) fn count_attempt(
 /// Disables a channel, unless its configuration was changed since it was `used`.
 fn disable(app: &App, used: &Channel, reason: &str) -> Result<(), AlertingError> {
     let id = used.id.as_str();
-    let mut changes = Changes::begin(app);
+    let mut changes = documents::begin(app);
     let found = changes.get::<Channel>(id, |_| true);
     let Versioned { value: mut channel, revision } = match found {
         Err(AlertingError::NotFound(..)) => return Ok(()),

@@ -21,8 +21,8 @@ use telltale_engine::{Collection, TimestampMs};
 use super::config::{ChannelConfig, ChannelType, ConfigFields};
 use super::model::{Channel, SealedConfig};
 use super::signature::{PreviousSecret, SigningSecret};
-use crate::areas::alerting::documents::AlertingDocument;
-use crate::areas::alerting::error::Kind;
+use crate::areas::alerting::documents::StoredResource;
+use crate::areas::alerting::error::{AlertingError, Kind};
 use crate::areas::alerting::limits;
 use crate::platform::sealing::SealContext;
 
@@ -89,7 +89,9 @@ impl TryFrom<String> for ChannelTypeName {
     }
 }
 
-impl AlertingDocument for Channel {
+impl StoredResource for Channel {
+    type Kind = Kind;
+    type Error = AlertingError;
     type Stored = StoredChannel;
     const COLLECTION: Collection = COLLECTION;
     const KIND: Kind = Kind::Channel;

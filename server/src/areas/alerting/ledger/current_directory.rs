@@ -31,7 +31,7 @@ impl CurrentDirectory {
         app: &App,
     ) -> Result<Arc<Directory>, AlertingError> {
         let mut latest = self.latest.lock();
-        let generation = Some(app.alerting().generation());
+        let generation = Some(app.alerting().documents().generation());
         if latest.generation != generation {
             latest.directory = Arc::new(Directory::load(app, &latest.directory)?);
             latest.generation = generation;

@@ -10,7 +10,7 @@ use super::active_windows::{ActiveWindows, WindowStates};
 use super::model::{Destination, RuleRef};
 use crate::app::App;
 use crate::areas::alerting::channels::{self, ChannelFacts};
-use crate::areas::alerting::documents::{self, AlertingDocument};
+use crate::areas::alerting::documents::{self, StoredResource};
 use crate::areas::alerting::error::AlertingError;
 use crate::areas::alerting::ids::{ChannelId, PolicyId, RuleId, ScheduleId, WindowId};
 use crate::areas::alerting::policies::Policy;
@@ -168,7 +168,7 @@ impl Loading<'_> {
     ) -> Result<HashMap<Id, Arc<D>>, AlertingError>
     where
         Id: From<String> + Eq + Hash,
-        D: AlertingDocument,
+        D: StoredResource<Error = AlertingError>,
     {
         let revisions = &self.before.revisions;
         let unchanged = |id: &str, revision| {

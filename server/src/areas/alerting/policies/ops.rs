@@ -42,7 +42,7 @@ pub(super) fn get(app: &App, id: &PolicyId) -> Result<NamedPolicy, AlertingError
 
 /// Creates a policy.
 pub(super) fn create(app: &App, draft: PolicyDraft) -> Result<NamedPolicy, AlertingError> {
-    let mut changes = Changes::begin(app);
+    let mut changes = documents::begin(app);
     let channel_names = channels::names(app)?;
     check_channels(&draft.steps, &channel_names)?;
     let policy = Policy::new(app.new_id(PolicyId::PREFIX).into(), draft, app.now());
@@ -58,7 +58,7 @@ pub(super) fn update(
     change: PolicyChange,
     fits: impl FnOnce(u64) -> bool,
 ) -> Result<NamedPolicy, AlertingError> {
-    let mut changes = Changes::begin(app);
+    let mut changes = documents::begin(app);
     let Versioned { value: mut policy, revision } = changes.get::<Policy>(id.as_str(), fits)?;
     let channel_names = channels::names(app)?;
     if let Some(steps) = &change.steps {
@@ -76,7 +76,7 @@ pub(super) fn delete(
     id: &PolicyId,
     fits: impl FnOnce(u64) -> bool,
 ) -> Result<Vec<String>, AlertingError> {
-    let mut changes = Changes::begin(app);
+    let mut changes = documents::begin(app);
     let found = changes.get::<Policy>(id.as_str(), fits)?;
     changes.delete::<Policy>(id.as_str(), found.revision);
     let removed_from = references::remove_policy(&mut changes, id)?;

@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use telltale_engine::{Collection, TimestampMs};
 
 use super::model::{Policy, Repeat, Step, Steps};
-use crate::areas::alerting::documents::AlertingDocument;
-use crate::areas::alerting::error::Kind;
+use crate::areas::alerting::documents::StoredResource;
+use crate::areas::alerting::error::{AlertingError, Kind};
 use crate::areas::alerting::limits;
 
 /// A stored policy.
@@ -38,7 +38,9 @@ struct StoredStep {
     delay_minutes: u32,
 }
 
-impl AlertingDocument for Policy {
+impl StoredResource for Policy {
+    type Kind = Kind;
+    type Error = AlertingError;
     type Stored = StoredPolicy;
     const COLLECTION: Collection = Collection("escalation_policies");
     const KIND: Kind = Kind::Policy;

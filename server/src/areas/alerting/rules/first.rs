@@ -5,7 +5,7 @@ use super::model::Rule;
 use super::ops;
 use super::wire::RuleInput;
 use crate::app::App;
-use crate::areas::alerting::documents::Changes;
+use crate::areas::alerting::documents;
 use crate::areas::alerting::error::AlertingError;
 use crate::http::{ApiError, ApiResult};
 
@@ -17,7 +17,7 @@ const CREATED_BY: &str = "telltale";
 /// Creates the first rules, unless a rule exists. Must be called once, before the first API key of
 /// a new server is created. Blocks.
 pub fn make_first(app: &App) -> ApiResult<()> {
-    if Changes::begin(app).count::<Rule>()? > 0 {
+    if documents::begin(app).count::<Rule>()? > 0 {
         return Ok(());
     }
     let inputs: Vec<RuleInput> = serde_json::from_str(FIRST).map_err(ApiError::internal)?;

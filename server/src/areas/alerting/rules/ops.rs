@@ -37,7 +37,7 @@ pub(super) fn create(
     created_by: String,
 ) -> Result<Versioned<Rule>, AlertingError> {
     settings.check()?;
-    let mut changes = Changes::begin(app);
+    let mut changes = documents::begin(app);
     check_channels(&changes, &settings.channel_ids)?;
     check_policy(&changes, settings.escalation_policy_id.as_ref())?;
     check_schedule(&changes, settings.on_call_schedule_id.as_ref())?;
@@ -55,7 +55,7 @@ pub(super) fn update(
     change: RuleChange,
     fits: impl FnOnce(u64) -> bool,
 ) -> Result<Versioned<Rule>, AlertingError> {
-    let mut changes = Changes::begin(app);
+    let mut changes = documents::begin(app);
     let Versioned { value: mut rule, revision } = changes.get::<Rule>(id.as_str(), fits)?;
     // The other references are of resources that exist.
     check_channels(&changes, change.channel_ids.as_deref().unwrap_or_default())?;
@@ -73,7 +73,7 @@ pub(super) fn delete(
     id: &RuleId,
     fits: impl FnOnce(u64) -> bool,
 ) -> Result<(), AlertingError> {
-    let mut changes = Changes::begin(app);
+    let mut changes = documents::begin(app);
     let found = changes.get::<Rule>(id.as_str(), fits)?;
     changes.delete::<Rule>(id.as_str(), found.revision);
     references::remove_rule(&mut changes, id)?;

@@ -19,8 +19,8 @@ use telltale_engine::{Collection, TimestampMs};
 
 use super::condition::Condition;
 use super::model::{ReceivedQuery, Rule, RuleQuery, RuleSettings};
-use crate::areas::alerting::documents::AlertingDocument;
-use crate::areas::alerting::error::Kind;
+use crate::areas::alerting::documents::StoredResource;
+use crate::areas::alerting::error::{AlertingError, Kind};
 use crate::areas::alerting::ids::ChannelId;
 use crate::areas::alerting::limits;
 use crate::areas::alerting::notice::Severity;
@@ -152,7 +152,9 @@ impl From<RuleQuery> for StoredQuery {
     }
 }
 
-impl AlertingDocument for Rule {
+impl StoredResource for Rule {
+    type Kind = Kind;
+    type Error = AlertingError;
     type Stored = StoredRule;
     const COLLECTION: Collection = Collection("alert_rules");
     const KIND: Kind = Kind::Rule;

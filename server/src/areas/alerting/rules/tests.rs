@@ -9,7 +9,7 @@ use telltale_engine::Expect;
 use super::condition::{Condition, Operator};
 use super::model::{Rule, RuleQuery, RuleSettings};
 use crate::app::App;
-use crate::areas::alerting::documents::{AlertingDocument, Changes};
+use crate::areas::alerting::documents::{self, StoredResource};
 use crate::areas::alerting::ids::RuleId;
 use crate::areas::alerting::limits;
 use crate::areas::alerting::notice::Severity;
@@ -543,10 +543,10 @@ fn the_rules_are_counted_once() {
     let rule = new_rule(app);
     writes.put(Rule::COLLECTION, rule.id.as_str(), &rule.to_stored(), Expect::Absent).unwrap();
     writes.commit().unwrap();
-    let count = || Changes::begin(app).count::<Rule>().unwrap();
+    let count = || documents::begin(app).count::<Rule>().unwrap();
     assert_eq!(count(), 1);
     // A change that fails is counted anew.
-    let mut conflicting = Changes::begin(app);
+    let mut conflicting = documents::begin(app);
     conflicting.insert(&rule).unwrap();
     assert!(conflicting.commit(None).is_err(), "there is such a rule");
     assert_eq!(count(), 2);
@@ -557,14 +557,14 @@ fn the_number_of_rules_is_limited() {
     let server = TestServer::open();
     let app = server.app();
     let first = create(&server, &json!({}));
-    let mut changes = Changes::begin(app);
+    let mut changes = documents::begin(app);
     for _ in 2..limits::RULES_MAX {
         changes.insert(&new_rule(app)).unwrap();
     }
     changes.commit(None).unwrap();
 
     // A change that is not committed does not count.
-    let mut dropped = Changes::begin(app);
+    let mut dropped = documents::begin(app);
     dropped.insert(&new_rule(app)).unwrap();
     assert!(dropped.insert(&new_rule(app)).is_err(), "the limit includes the change itself");
     drop(dropped);
@@ -581,7 +581,7 @@ fn the_number_of_rules_is_limited() {
 #[test]
 fn the_generation_grows_with_every_change_of_a_document() {
     let server = TestServer::open();
-    let generation = || server.app().alerting().generation();
+    let generation = || server.app().alerting().documents().generation();
     assert_eq!(generation(), 0);
     let made = create(&server, &json!({}));
     assert_eq!(generation(), 1);

@@ -39,7 +39,7 @@ pub(super) fn create(
     settings: ScheduleSettings,
 ) -> Result<Versioned<Schedule>, AlertingError> {
     settings.check()?;
-    let mut changes = Changes::begin(app);
+    let mut changes = documents::begin(app);
     let id = app.new_id(ScheduleId::PREFIX).into();
     let schedule = Schedule {
         id,
@@ -70,7 +70,7 @@ pub(super) fn delete(
     id: &ScheduleId,
     fits: impl FnOnce(u64) -> bool,
 ) -> Result<Vec<String>, AlertingError> {
-    let mut changes = Changes::begin(app);
+    let mut changes = documents::begin(app);
     let found = changes.get::<Schedule>(id.as_str(), fits)?;
     changes.delete::<Schedule>(id.as_str(), found.revision);
     let removed_from = references::remove_schedule(&mut changes, id)?;
@@ -155,7 +155,7 @@ fn rewrite(
     fits: impl FnOnce(u64) -> bool,
     change: impl FnOnce(&mut Schedule, TimestampMs) -> Result<(), AlertingError>,
 ) -> Result<Versioned<Schedule>, AlertingError> {
-    let mut changes = Changes::begin(app);
+    let mut changes = documents::begin(app);
     let Versioned { value: mut schedule, revision } = changes.get::<Schedule>(id.as_str(), fits)?;
     let now = app.now();
     schedule.drop_old_overrides(now);

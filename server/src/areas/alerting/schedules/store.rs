@@ -20,8 +20,8 @@ use super::link::CalendarTokenHash;
 use super::model::{Plan, Schedule, ScheduleOverride, ScheduleSettings};
 use super::rotation::{Member, RotationPeriod};
 use super::shifts::Override;
-use crate::areas::alerting::documents::AlertingDocument;
-use crate::areas::alerting::error::Kind;
+use crate::areas::alerting::documents::StoredResource;
+use crate::areas::alerting::error::{AlertingError, Kind};
 use crate::areas::alerting::limits;
 use crate::platform::calendar::Zone;
 
@@ -168,7 +168,9 @@ impl From<ScheduleOverride> for StoredOverride {
     }
 }
 
-impl AlertingDocument for Schedule {
+impl StoredResource for Schedule {
+    type Kind = Kind;
+    type Error = AlertingError;
     type Stored = StoredSchedule;
     const COLLECTION: Collection = Collection("on_call_schedules");
     const KIND: Kind = Kind::Schedule;

@@ -34,7 +34,7 @@ pub(super) fn create(
     created_by: String,
 ) -> Result<Versioned<Window>, AlertingError> {
     let occurrences = Occurrences::new(&settings)?;
-    let mut changes = Changes::begin(app);
+    let mut changes = documents::begin(app);
     check_rules(&changes, settings.rule_ids.as_deref())?;
     let id = app.new_id(WindowId::PREFIX).into();
     let window = Window { id, settings, occurrences, created_by, created_at: app.now() };
@@ -50,7 +50,7 @@ pub(super) fn update(
     change: WindowChange,
     fits: impl FnOnce(u64) -> bool,
 ) -> Result<Versioned<Window>, AlertingError> {
-    let mut changes = Changes::begin(app);
+    let mut changes = documents::begin(app);
     let Versioned { value: mut window, revision } = changes.get::<Window>(id.as_str(), fits)?;
     check_rules(&changes, change.rule_ids.as_ref().and_then(Option::as_deref))?;
     window.change(change)?;
@@ -65,7 +65,7 @@ pub(super) fn delete(
     id: &WindowId,
     fits: impl FnOnce(u64) -> bool,
 ) -> Result<(), AlertingError> {
-    let mut changes = Changes::begin(app);
+    let mut changes = documents::begin(app);
     let found = changes.get::<Window>(id.as_str(), fits)?;
     changes.delete::<Window>(id.as_str(), found.revision);
     changes.commit(None).map(drop)

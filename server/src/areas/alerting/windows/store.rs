@@ -14,8 +14,8 @@ use serde::{Deserialize, Serialize};
 use telltale_engine::{Collection, TimestampMs};
 
 use super::model::{Occurrences, Window, WindowSettings};
-use crate::areas::alerting::documents::AlertingDocument;
-use crate::areas::alerting::error::Kind;
+use crate::areas::alerting::documents::StoredResource;
+use crate::areas::alerting::error::{AlertingError, Kind};
 use crate::areas::alerting::limits;
 use crate::platform::calendar::Zone;
 
@@ -89,7 +89,9 @@ impl From<StoredWindow> for WindowDocument {
     }
 }
 
-impl AlertingDocument for Window {
+impl StoredResource for Window {
+    type Kind = Kind;
+    type Error = AlertingError;
     type Stored = StoredWindow;
     const COLLECTION: Collection = Collection("maintenance_windows");
     const KIND: Kind = Kind::Window;

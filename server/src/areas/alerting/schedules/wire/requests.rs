@@ -232,5 +232,5 @@ fn read_members(sent: Option<Members>) -> Result<Vec<Member>, Invalid> {
 }
 
 fn rotation_start(text: Option<&str>) -> Result<TimestampMs, ApiError> {
-    fields::time("rotation_start", text)
+    Ok(fields::time("rotation_start", text)?)
 }
