@@ -21,9 +21,9 @@ type Message = (Value, i64);
 
 /// Starts a receiver of webhooks. It answers at once, except to paths that begin with `/hang`, to
 /// which it never answers.
-fn receiver() -> (String, Receiver<Message>) {
-    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let address = format!("http://{}", listener.local_addr().unwrap());
+fn receiver() -> std::io::Result<(String, Receiver<Message>)> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let address = format!("http://{}", listener.local_addr()?);
     let (sender, received) = channel();
     std::thread::spawn(move || {
         for stream in listener.incoming().flatten() {
@@ -32,7 +32,7 @@ fn receiver() -> (String, Receiver<Message>) {
             std::thread::spawn(move || serve(stream, &sender));
         }
     });
-    (address, received)
+    Ok((address, received))
 }
 
 /// Receives the requests of a connection. `None` when it ends.
@@ -108,8 +108,10 @@ fn latencies(
         let alert = &body["data"]["alerts"][0];
         let path = format!("/api/v1/alerts/{}", text(&alert["id"]));
         let fired = text(&server.client().get(&path).data(200)["fired_at"]).to_owned();
-        let fired = chrono::DateTime::parse_from_rfc3339(&fired).unwrap().timestamp_millis();
-        taken.push(at - fired);
+        match chrono::DateTime::parse_from_rfc3339(&fired) {
+            Ok(fired) => taken.push(at - fired.timestamp_millis()),
+            Err(error) => panic!("{fired}: {error}"),
+        }
         ids.insert(text(&alert["id"]).to_owned());
     }
     taken.sort_unstable();
@@ -118,7 +120,7 @@ fn latencies(
 
 #[test]
 fn a_storm_reaches_every_channel_and_hanging_receivers_delay_nobody() {
-    let (address, received) = receiver();
+    let (address, received) = receiver().unwrap();
     let server = Setup::new()
         .set("outbound.allow", "[\"127.0.0.1/32\"]")
         .set("alerting.evaluation_interval", "\"1s\"")
