@@ -35,7 +35,6 @@ pub const KEY_ID_CHARS_MIN: usize = 8;
 pub const KEY_ID_CHARS_MAX: usize = 32;
 /// Keys, including revoked ones: all of them are in memory.
 pub const KEYS_MAX: usize = 100_000;
-
 /// Milliseconds that a timestamp may be in the future: clocks drift, and time zones are confused.
 /// Part of the HTTP contract.
 pub const FUTURE_MS_MAX: i64 = 24 * 60 * 60 * 1_000;
@@ -58,7 +57,6 @@ pub const JSON_KEYS_STEP_BYTES: u64 = 64 << 10;
 /// Bytes of a telemetry body up to which a thread keeps the memory used for parsing for the next
 /// body: twice the size of a full batch of ordinary samples.
 pub const JSON_SCRATCH_BYTES_MAX: usize = 256 << 10;
-
 /// Bytes of one line of a bulk body: the limit of a body with one metric.
 pub const BULK_LINE_BYTES_MAX: usize = 1 << 20;
 /// Bytes of a bulk body up to which it is parsed on the thread that serves the request: a fraction
@@ -182,7 +180,6 @@ pub const LEFTOVER_MS: u64 = 500;
 pub const RESERVE_BODY_MS: u64 = 2_000;
 /// Milliseconds between attempts to accept a connection after the system ran out of sockets.
 pub const ACCEPT_PAUSE_MS: u64 = 100;
-
 /// Characters of a queue's name. Part of the HTTP contract.
 pub const QUEUE_NAME_CHARS_MAX: usize = 128;
 /// The prefix of queue names that are reserved for the server. Part of the HTTP contract.
@@ -288,7 +285,6 @@ pub const JOB_CLASSES_DISTINCT_MAX: usize = 1_000;
 pub const JOB_DURATIONS_KEPT_MAX: usize = 1_000;
 /// Classes that the detail of a queue lists.
 pub const TOP_CLASSES_MAX: usize = 10;
-
 /// Clients with a public key may use one part in this many of the requests in flight, …
 pub const PUBLIC_KEYS_SHARE: usize = 4;
 /// … one part in this many of the bytes of bodies in flight, …
@@ -297,7 +293,6 @@ pub const PUBLIC_KEYS_BYTES_SHARE: usize = 2;
 pub const PUBLIC_KEYS_ADDRESS_SHARE: usize = 4;
 /// … and one part in this many of these bytes.
 pub const PUBLIC_KEYS_ADDRESS_BYTES_SHARE: usize = 2;
-
 /// Bytes of a header line of an envelope: SDKs send a few hundred.
 pub const ENVELOPE_HEADER_BYTES_MAX: usize = 8 << 10;
 /// Bytes of a decompressed envelope, including attachments and other items that are discarded as
@@ -393,7 +388,6 @@ pub const UNAUTHENTICATED_EVICTION_AGE_MS: u64 = 50;
 pub const CONNECTIONS_CLOSING_MAX: usize = 256;
 /// Seconds between log lines about connections closed in favour of others.
 pub const EVICTIONS_LOG_SECONDS: u64 = 10;
-
 /// Requests that shrink stores (workers that fetch and finish jobs, deletions) and are admitted
 /// when others use all slots.
 pub const DRAINING_REQUESTS: usize = 64;
@@ -457,43 +451,46 @@ pub const HTTP2_STRANGER_REQUESTS_PER_SECOND: u64 = 200;
 /// Responses of any length that an unauthenticated connection may leave unread: as many as it may
 /// request at once.
 pub const UNAUTHENTICATED_UNREAD_MAX: usize = HTTP2_STREAMS_MAX as usize;
-
 /// Addresses whose requests without a key are counted individually; others share one counter.
 pub const UNAUTHENTICATED_ADDRESSES_MAX: usize = 4_096;
 /// Seconds of their rate for which such requests may arrive in a burst.
 pub const UNAUTHENTICATED_REQUESTS_BURST_SECONDS: u32 = 2;
 /// Log lines per second about refused requests without a key. The rest are counted.
 pub const REFUSAL_LOG_LINES_PER_SECOND: u64 = 10;
-
 /// Bytes of memory of an open connection without its read buffer, approximately.
 pub const CONNECTION_BYTES: u64 = 16 << 10;
-
 /// The same with the read buffer, for a client that sends headers of the maximum size and does not
 /// complete them.
 pub const CONNECTION_BYTES_MAX: u64 = 80 << 10;
 const _: () = assert!(CONNECTION_BYTES + HTTP2_WINDOW_BYTES as u64 <= CONNECTION_BYTES_MAX);
-
 /// Connections may take one part in this many of `memory.limit`.
 pub const CONNECTIONS_SHARE: u64 = 4;
-
 /// Bytes of memory of an error group, approximately.
 pub const ERROR_GROUP_BYTES: u64 = 1 << 10;
-
 /// The same for each group that was merged into another: ids and hashes that refer to it.
 pub const ERROR_MERGED_BYTES: usize = 160;
-
 /// Milliseconds between updates of the memory account with the sizes of areas and of the process.
 pub const MEMORY_MEASURE_MS: u64 = 100;
-
 /// Bytes of a recurrence rule: longer than any rule that a calendar program writes.
 pub const RECURRENCE_RULE_BYTES_MAX: usize = 500;
-
 /// Times of day at which a recurrence rule may give occurrences: one each hour.
 pub const RECURRENCE_TIMES_MAX: usize = 24;
-
 /// Milliseconds of an occurrence of a recurrence: a year. The search for the occurrence that covers
 /// an instant looks back by this much.
 pub const RECURRENCE_DURATION_MS_MAX: i64 = 366 * 24 * 60 * 60 * 1_000;
-
 /// Characters of an unknown part of a recurrence rule that an error message repeats.
 pub const RECURRENCE_PART_SHOWN_CHARS_MAX: usize = 30;
+/// Headers that a user adds to an outbound request: more than receivers use for authorization and
+/// routing.
+pub const USER_HEADERS_MAX: usize = 20;
+/// Characters of the name of such a header: far more than any name in use.
+pub const USER_HEADER_NAME_CHARS_MAX: usize = 100;
+/// Characters of the value of such a header: a large signed token.
+pub const USER_HEADER_VALUE_CHARS_MAX: usize = 2_000;
+/// Characters of a secret from which on its last four are shown: twelve unknown ones remain.
+pub const SECRET_SHOWN_CHARS_MIN: usize = 16;
+/// Milliseconds for which finished jobs of the server itself are kept, at most: long enough to see
+/// what it is doing.
+pub const OWN_FINISHED_KEPT_MS: i64 = 60_000;
+/// Finished jobs of the server itself that are kept, at most.
+pub const OWN_FINISHED_MAX: usize = 10_000;

@@ -79,6 +79,12 @@ impl<'a> Transaction<'a> {
         self.changes.push(Change { key: collection.key(id), json: None, expect });
     }
 
+    /// Adds the changes of another transaction of the same store.
+    pub fn append(&mut self, other: Transaction<'_>) {
+        self.changes.extend(other.changes);
+        self.receipts.extend(other.receipts);
+    }
+
     /// Stores `receipt` with the changes. Expects that no unexpired receipt has its id: of two
     /// concurrent requests with one id, one commit succeeds; the other fails with
     /// [`Refusal::Conflict`] and can then read the receipt of the first. Fails if the response is

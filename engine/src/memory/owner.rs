@@ -29,6 +29,8 @@ pub enum MemoryOwner {
     Errors,
     /// Alert rules, alerts and messages about them.
     Alerts,
+    /// Monitors and status pages.
+    Status,
     /// Memory of the process beyond what the other owners count: its code, freed memory that the
     /// allocator keeps, and errors of estimates.
     Uncounted,
@@ -36,7 +38,7 @@ pub enum MemoryOwner {
 
 impl MemoryOwner {
     /// All owners.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::Heads,
         Self::Registry,
         Self::Catalog,
@@ -49,6 +51,7 @@ impl MemoryOwner {
         Self::Jobs,
         Self::Errors,
         Self::Alerts,
+        Self::Status,
         Self::Uncounted,
     ];
 
@@ -67,14 +70,15 @@ impl MemoryOwner {
             Self::Jobs => "jobs",
             Self::Errors => "errors",
             Self::Alerts => "alerts",
+            Self::Status => "status",
             Self::Uncounted => "uncounted",
         }
     }
 
     /// Returns whether the owner is a store rather than transient memory.
     pub(super) fn is_store(self) -> bool {
-        use MemoryOwner::{Alerts, Caches, Catalog, Errors, Heads, Jobs, Registry};
-        matches!(self, Heads | Registry | Catalog | Caches | Jobs | Errors | Alerts)
+        use MemoryOwner::{Alerts, Caches, Catalog, Errors, Heads, Jobs, Registry, Status};
+        matches!(self, Heads | Registry | Catalog | Caches | Jobs | Errors | Alerts | Status)
     }
 
     pub(super) fn is_query(self) -> bool {

@@ -123,6 +123,16 @@ pub enum Resource {
     Policy,
     /// A notification channel, by id.
     Channel,
+    /// A monitor, by id.
+    Monitor,
+    /// A status page, by id.
+    StatusPage,
+    /// An incident of a status page, by id.
+    Incident,
+    /// A scheduled maintenance of a status page, by id.
+    PageMaintenance,
+    /// A subscriber of a status page, by id or token.
+    Subscriber,
 }
 
 impl ErrorCode {
@@ -150,6 +160,11 @@ impl ErrorCode {
             Self::Missing(Resource::ScheduleOverride) => "override_not_found",
             Self::Missing(Resource::Policy) => "policy_not_found",
             Self::Missing(Resource::Channel) => "channel_not_found",
+            Self::Missing(Resource::Monitor) => "monitor_not_found",
+            Self::Missing(Resource::StatusPage) => "status_page_not_found",
+            Self::Missing(Resource::Incident) => "incident_not_found",
+            Self::Missing(Resource::PageMaintenance) => "maintenance_not_found",
+            Self::Missing(Resource::Subscriber) => "subscriber_not_found",
             Self::MethodNotAllowed => "method_not_allowed",
             Self::RequestTimeout => "request_timeout",
             Self::InvalidState => "invalid_state",
@@ -291,6 +306,11 @@ impl ApiError {
             Resource::ScheduleOverride => "override",
             Resource::Policy => "escalation policy",
             Resource::Channel => "notification channel",
+            Resource::Monitor => "monitor",
+            Resource::StatusPage => "status page",
+            Resource::Incident => "incident",
+            Resource::PageMaintenance => "scheduled maintenance",
+            Resource::Subscriber => "subscriber",
         };
         Self::new(ErrorCode::Missing(resource), format!("there is no {what} {id:?}"))
     }

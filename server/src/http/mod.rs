@@ -29,6 +29,7 @@ mod decode;
 mod encodings_layer;
 mod frame_budget;
 mod gunzip;
+mod hosted_site;
 mod idempotency;
 mod identify;
 mod known_parameters;
@@ -59,6 +60,7 @@ pub use body_parts::{Parts, invalid_part_receipt};
 pub use encodings_layer::Body;
 pub use error::{ApiError, ApiResult, Details, ErrorCode, Resource};
 pub use etag::{etag_of, etag_of_response};
+pub use hosted_site::HostedSite;
 pub use identify::SENTRY_LIMITS;
 pub use listener::{ControlListener, Listener};
 pub use path_param::PathParam;
@@ -76,6 +78,7 @@ pub use serve::serve;
 pub use server::{Server, SetupError};
 pub use settings::{BodySettings, HttpSettings, Settings};
 pub use telemetry::{LATENCY_BOUNDS_US, RouteCounts, Snapshot, Telemetry};
+pub use unauthenticated::network_of;
 
 #[cfg(test)]
 mod tests;

@@ -21,6 +21,7 @@ use super::admission::{Purpose, Reservation};
 use super::body::BodyLimits;
 use super::client_end::ClientEnd;
 use super::error::{ApiError, ApiResult, ErrorCode};
+use super::hosted_site::RoutedPath;
 use super::idempotency::{Claim, Subject};
 use super::identify::OverQuota;
 use super::query::Query;
@@ -31,7 +32,7 @@ use super::route::{Access, BodyKind, Handler, Method, OnDisconnect, Route};
 use super::router::Found;
 use super::server::Server;
 use super::unauthenticated::AddressPermit;
-use super::{cors, identify, known_parameters};
+use super::{cors, hosted_site, identify, known_parameters};
 use crate::app::App;
 use crate::platform::keys::Identity;
 use crate::platform::panics;
@@ -78,13 +79,11 @@ where
     B: http_body::Body<Data = Bytes>,
     B::Error: std::fmt::Display,
 {
-    if parts.method == http::Method::OPTIONS
-        && let Some(route_entry) = server.router.cors_route(parts.uri.path())
-    {
-        record.route = Some(route_entry);
-        return Ok(cors::preflight());
-    }
-    let Found { route, params, .. } = check_head(server, origin, &parts, record)?;
+    let routed = route(server, origin, &parts, record).await?;
+    let (Found { route, params, .. }, is_of_hosted_site) = match routed {
+        Routed::Preflight(method) => return Ok(cors::preflight(method)),
+        Routed::Found(found, is_of_hosted_site) => (found, is_of_hosted_site),
+    };
     let query = Query::parse(parts.uri.query().unwrap_or(""))?;
     known_parameters::check(route, &query)?;
     let _handled = begin_handling(route, &record.identity, &parts);
@@ -130,6 +129,11 @@ where
         ticket: None,
         admitted: admitted.clone(),
         client,
+        address: match origin {
+            Origin::Network(address) => Some(address),
+            Origin::Control => None,
+        },
+        is_of_hosted_site,
     };
     let own = Arc::clone(app);
     // The permit is held while the handler runs, even if the client has disconnected.
@@ -144,6 +148,33 @@ where
         Method::Post => run_idempotent(server, app, work, request, &parts.uri).await,
         Method::Put | Method::Patch | Method::Delete => run_to_completion(work(request)).await,
     }
+}
+
+/// What the head of a request determines.
+enum Routed {
+    /// The browser asks whether a page of another origin may call the route, which has this method.
+    Preflight(Method),
+    /// The route, and whether the host of the request is that of a public site.
+    Found(Found, bool),
+}
+
+/// Finds the route of a request by its host and path, and checks what its head determines.
+async fn route(
+    server: &Server,
+    origin: Origin,
+    parts: &Parts,
+    record: &mut RequestRecord,
+) -> ApiResult<Routed> {
+    let app = server.opened().ok().filter(|_| origin != Origin::Control);
+    let RoutedPath { path, is_of_hosted_site } = hosted_site::routed_path(app, parts).await?;
+    if parts.method == http::Method::OPTIONS
+        && let Some(route_entry) = server.router.cors_route(&path)
+    {
+        record.route = Some(route_entry);
+        return Ok(Routed::Preflight(route_entry.1.method));
+    }
+    let found = check_head(server, origin, parts, &path, record)?;
+    Ok(Routed::Found(found, is_of_hosted_site))
 }
 
 /// Marks the connection as authenticated. Done at once, since a request can take long and
@@ -163,9 +194,10 @@ fn check_head(
     server: &Server,
     origin: Origin,
     parts: &Parts,
+    path: &str,
     record: &mut RequestRecord,
 ) -> ApiResult<Found> {
-    let found = server.router.find(&parts.method, parts.uri.path())?;
+    let found = server.router.find(&parts.method, path)?;
     let route = found.route;
     record.route = Some((found.index, route));
     check_header_size(server, parts)?;

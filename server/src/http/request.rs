@@ -1,5 +1,6 @@
 //! A request as handlers receive it: routed, authenticated, its body read and decoded.
 
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use http::HeaderMap;
@@ -34,6 +35,10 @@ pub struct Request {
     pub(super) admitted: Reservation,
     /// The state of the client's sending side; `None` without a connection.
     pub(super) client: Option<Arc<ClientEnd>>,
+    /// The address of the client; `None` on the control socket.
+    pub(super) address: Option<IpAddr>,
+    /// Whether the host of the request is that of a public site.
+    pub(super) is_of_hosted_site: bool,
 }
 
 impl Request {
@@ -68,6 +73,17 @@ impl Request {
     /// Returns the identity of the caller.
     pub fn identity(&self) -> &Identity {
         &self.identity
+    }
+
+    /// Returns the address that the request came from; `None` on the control socket.
+    pub fn address(&self) -> Option<IpAddr> {
+        self.address
+    }
+
+    /// Returns whether the host of the request is that of a public site, so that paths begin after
+    /// that of the site.
+    pub fn is_of_hosted_site(&self) -> bool {
+        self.is_of_hosted_site
     }
 
     /// Returns the request id, which the response and the log contain.

@@ -106,6 +106,8 @@ pub enum Success {
     Ok,
     /// 201: the request created a resource.
     Created,
+    /// 202: the request has begun something that is not done yet.
+    Accepted,
 }
 
 impl Response {
@@ -165,6 +167,7 @@ impl Response {
         let status = match success {
             Success::Ok => StatusCode::OK,
             Success::Created => StatusCode::CREATED,
+            Success::Accepted => StatusCode::ACCEPTED,
         };
         Self { status, ..self }
     }
@@ -173,6 +176,20 @@ impl Response {
     #[must_use]
     pub fn header(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.insert(name, value);
+        self
+    }
+
+    /// Sets the status 404, for a page that says so in its own form.
+    #[must_use]
+    pub fn with_status_not_found(mut self) -> Self {
+        self.status = StatusCode::NOT_FOUND;
+        self
+    }
+
+    /// Marks the body as counted in the memory account by whoever keeps it for other responses.
+    #[must_use]
+    pub fn of_kept_bytes(mut self) -> Self {
+        self.accounting = MemoryAccounting::Counted;
         self
     }
 

@@ -218,7 +218,7 @@ impl Drop for AddressPermit {
 
 /// Returns the address under which a client is counted: the network of an IPv6 address, an IPv4
 /// address itself.
-pub(super) fn network_of(address: IpAddr) -> IpAddr {
+pub fn network_of(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(address) => {
             let mask = u128::MAX << (u128::BITS - NETWORK_BITS);

@@ -5,6 +5,7 @@
 //! checked still holds when it is applied. The lock also keeps the number of documents, so that the
 //! creation of many does not visit all of them each time.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::marker::PhantomData;
@@ -61,7 +62,7 @@ pub trait StoredResource: Sized {
     const COUNT_MAX: usize;
 
     /// Returns the id.
-    fn id(&self) -> &str;
+    fn id(&self) -> Cow<'_, str>;
     /// Returns the stored form.
     fn to_stored(&self) -> Self::Stored;
     /// Returns the resource in a document.
@@ -79,6 +80,13 @@ pub fn get<D: StoredResource>(engine: &Engine, id: &str) -> Result<Versioned<D>,
 /// Returns whether there is a document of a resource, which may be unreadable.
 pub fn contains<D: StoredResource>(engine: &Engine, id: &str) -> Result<bool, D::Error> {
     Ok(engine.documents().get::<IgnoredAny>(D::COLLECTION, id)?.is_some())
+}
+
+/// Returns whether there is a document of a kind of resource, readable or not.
+pub fn any<D: StoredResource>(engine: &Engine) -> Result<bool, Error> {
+    let mut any = false;
+    engine.documents().visit(D::COLLECTION, "", |_, _: Versioned<IgnoredAny>| any = true)?;
+    Ok(any)
 }
 
 /// Returns what `select` makes of the readable resources of a kind, newest first. One resource at a
@@ -104,9 +112,21 @@ pub fn shared<D: StoredResource>(
     engine: &Engine,
     known: impl Fn(&str, u64) -> Option<Arc<D>>,
 ) -> Result<Vec<Versioned<Arc<D>>>, D::Error> {
+    shared_with(engine, known, |resource| resource)
+}
+
+/// Like [`shared`]. Of those that are parsed, what `shorten` leaves of them is kept.
+pub fn shared_with<D: StoredResource>(
+    engine: &Engine,
+    known: impl Fn(&str, u64) -> Option<Arc<D>>,
+    shorten: impl Fn(D) -> D,
+) -> Result<Vec<Versioned<Arc<D>>>, D::Error> {
     let mut all = Vec::new();
     let visit = |id: String, found: Versioned<Box<RawValue>>| {
-        let resource = known(&id, found.revision).or_else(|| parse(id, &found.value));
+        let resource = match known(&id, found.revision) {
+            Some(known) => Some(known),
+            None => parse(id, &found.value).map(|resource| Arc::new(shorten(resource))),
+        };
         all.extend(resource.map(|value| Versioned { value, revision: found.revision }));
     };
     engine.documents().visit(D::COLLECTION, "", visit)?;
@@ -123,13 +143,14 @@ pub fn shared_one<D: StoredResource>(
     let found = engine.documents().get::<Box<RawValue>>(D::COLLECTION, id)?;
     let Some(Versioned { value, revision }) = found else { return Ok(None) };
     let known = known.filter(|(_, of_known)| *of_known == revision);
-    let value = known.map(|(known, _)| Arc::clone(known)).or_else(|| parse(id.to_owned(), &value));
+    let parse = || parse(id.to_owned(), &value).map(Arc::new);
+    let value = known.map(|(known, _)| Arc::clone(known)).or_else(parse);
     Ok(value.map(|value| Versioned { value, revision }))
 }
 
-fn parse<D: StoredResource>(id: String, json: &RawValue) -> Option<Arc<D>> {
+fn parse<D: StoredResource>(id: String, json: &RawValue) -> Option<D> {
     match serde_json::from_str::<D::Stored>(json.get()) {
-        Ok(stored) => Some(Arc::new(D::from_stored(id, stored))),
+        Ok(stored) => Some(D::from_stored(id, stored)),
         Err(error) => {
             tracing::error!(id, %error, "a document cannot be read");
             None
@@ -226,7 +247,7 @@ where
             return Err(DocumentError::TooMany { kind: D::KIND, max: D::COUNT_MAX }.into());
         }
         let stored = resource.to_stored();
-        self.transaction.put(D::COLLECTION, resource.id(), &stored, Expect::Absent)?;
+        self.transaction.put(D::COLLECTION, &resource.id(), &stored, Expect::Absent)?;
         *self.added.entry(D::COLLECTION.0).or_default() += 1;
         Ok(())
     }
@@ -238,7 +259,8 @@ where
         revision: u64,
     ) -> Result<(), E> {
         let expected = Expect::Revision(revision);
-        Ok(self.transaction.put(D::COLLECTION, resource.id(), &resource.to_stored(), expected)?)
+        let stored = resource.to_stored();
+        Ok(self.transaction.put(D::COLLECTION, &resource.id(), &stored, expected)?)
     }
 
     /// Deletes a resource, which has this revision now.
@@ -249,23 +271,54 @@ where
 
     /// Applies everything, together with the receipt of an idempotent request. Returns the revision
     /// of all documents that were written.
-    pub fn commit(mut self, receipt: Option<Receipt>) -> Result<u64, E> {
+    pub fn commit(self, receipt: Option<Receipt>) -> Result<u64, E> {
+        self.commit_then(receipt, |_| ())
+    }
+
+    /// Like [`Self::commit`], and calls `then` with the revision before the next change can begin:
+    /// copies in memory see the changes in their order.
+    pub fn commit_then(
+        mut self,
+        receipt: Option<Receipt>,
+        then: impl FnOnce(u64),
+    ) -> Result<u64, E> {
         if let Some(receipt) = receipt {
             self.transaction.receipt(receipt)?;
         }
         let committed = self.transaction.commit();
-        let DocumentCounts(counts) = &mut *self.counts;
-        if committed.is_err() {
-            // Whether the documents are stored is known after the next start only.
-            counts.clear();
-        }
-        for (name, added) in self.added {
-            if let Some(count) = counts.get_mut(name) {
-                *count = count.saturating_add_signed(added);
-            }
-        }
+        self.counts.apply(&self.added, committed.is_ok());
         let revision = committed?;
         self.lock.generation.fetch_add(1, Ordering::Release);
+        then(revision);
         Ok(revision)
+    }
+
+    /// Like [`Self::commit`], with the changes of another area in the same transaction. The lock of
+    /// the other area must be the one that is taken last wherever both are.
+    pub fn commit_with<L, F>(mut self, mut other: Changes<'_, L, F>) -> Result<u64, E> {
+        self.transaction.append(other.transaction);
+        let committed = self.transaction.commit();
+        self.counts.apply(&self.added, committed.is_ok());
+        other.counts.apply(&other.added, committed.is_ok());
+        let revision = committed?;
+        for lock in [self.lock, other.lock] {
+            lock.generation.fetch_add(1, Ordering::Release);
+        }
+        Ok(revision)
+    }
+}
+
+impl DocumentCounts {
+    /// Counts the documents that a transaction has added, if it is committed.
+    fn apply(&mut self, added: &BTreeMap<&'static str, isize>, is_committed: bool) {
+        if !is_committed {
+            // Whether the documents are stored is known after the next start only.
+            self.0.clear();
+        }
+        for (name, added) in added {
+            if let Some(count) = self.0.get_mut(name) {
+                *count = count.saturating_add_signed(*added);
+            }
+        }
     }
 }

@@ -46,6 +46,16 @@ pub enum RecordTable {
     ChannelCounters = 52,
     /// Alerts of other senders that have not ended.
     ReceivedAlerts = 53,
+    /// The conditions of monitors.
+    MonitorStates = 64,
+    /// How long monitors were in each state, by day.
+    MonitorDays = 65,
+    /// Changes of the states of monitors.
+    MonitorChanges = 66,
+    /// When monitors were last attended to.
+    MonitorAlive = 67,
+    /// Subscribers of status pages.
+    Subscribers = 68,
 }
 
 impl RecordTable {
@@ -76,6 +86,11 @@ impl RecordTable {
             Self::AlertOutbox => "alert_outbox",
             Self::ChannelCounters => "channel_counters",
             Self::ReceivedAlerts => "received_alerts",
+            Self::MonitorStates => "monitor_states",
+            Self::MonitorDays => "monitor_days",
+            Self::MonitorChanges => "monitor_changes",
+            Self::MonitorAlive => "monitor_alive",
+            Self::Subscribers => "subscribers",
         }
     }
 }
@@ -106,6 +121,11 @@ mod tests {
             (RecordTable::AlertOutbox, 51, "alert_outbox"),
             (RecordTable::ChannelCounters, 52, "channel_counters"),
             (RecordTable::ReceivedAlerts, 53, "received_alerts"),
+            (RecordTable::MonitorStates, 64, "monitor_states"),
+            (RecordTable::MonitorDays, 65, "monitor_days"),
+            (RecordTable::MonitorChanges, 66, "monitor_changes"),
+            (RecordTable::MonitorAlive, 67, "monitor_alive"),
+            (RecordTable::Subscribers, 68, "subscribers"),
         ];
         for (table, id, name) in golden {
             assert_eq!(table.table(), Table::new(id, name));

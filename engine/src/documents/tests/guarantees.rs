@@ -82,6 +82,27 @@ fn one_failed_expectation_stops_the_whole_transaction() {
 }
 
 #[test]
+fn appended_transactions_are_applied_together() {
+    let dir = TempDir::new().unwrap();
+    let documents = open(dir.path());
+    let append = |expect| {
+        let [mut one, mut other] = [documents.begin(), documents.begin()];
+        one.put(RULES, "a", &rule("a", 1), Expect::Any).unwrap();
+        other.put(RULES_OLD, "b", &rule("b", 1), expect).unwrap();
+        other.receipt(receipt(1, 9_999)).unwrap();
+        one.append(other);
+        one.commit()
+    };
+    assert!(is_conflict(append(Expect::Revision(1))));
+    assert_eq!(get(&documents, "a"), None);
+    let revision = append(Expect::Absent).unwrap();
+    let listed = documents.list::<Rule>(RULES_OLD, "").unwrap();
+    assert_eq!(listed.iter().map(|(_, found)| found.revision).collect::<Vec<_>>(), [revision]);
+    assert_eq!(get(&documents, "a").unwrap().revision, revision);
+    assert!(documents.receipt(1).unwrap().is_some());
+}
+
+#[test]
 fn an_uncommitted_transaction_has_no_effect() {
     let dir = TempDir::new().unwrap();
     let documents = open(dir.path());

@@ -3,7 +3,7 @@
 use super::error::{AlertingError, Kind};
 use crate::app::App;
 pub(super) use crate::platform::documents::{
-    DocumentLock, StoredResource, contains, get, select, shared, shared_one,
+    DocumentLock, StoredResource, any, contains, get, select, shared, shared_one,
 };
 
 /// A change of any number of resources, applied as a whole or not at all.

@@ -21,18 +21,6 @@ pub(super) const CHANNEL_RECIPIENTS_MAX: usize = 50;
 /// without the angle brackets).
 pub(super) const EMAIL_ADDRESS_CHARS_MAX: usize = 254;
 
-/// Headers of a webhook channel: more than receivers use for authorization and routing.
-pub(super) const CHANNEL_HEADERS_MAX: usize = 20;
-
-/// Characters of the name of a webhook channel's header: far more than any name in use.
-pub(super) const CHANNEL_HEADER_NAME_CHARS_MAX: usize = 100;
-
-/// Characters of the value of a webhook channel's header: a large signed token.
-pub(super) const CHANNEL_HEADER_VALUE_CHARS_MAX: usize = 2_000;
-
-/// Characters of a secret from which on its last four are shown: twelve unknown ones remain.
-pub(super) const CHANNEL_SECRET_SHOWN_CHARS_MIN: usize = 16;
-
 /// Seconds that a receiver can ask to wait before a notification is sent again: alerts are useless
 /// after hours, and a wrong number must not silence a channel for a year.
 pub(super) const RECEIVER_RETRY_AFTER_SECONDS_MAX: u64 = 3_600;

@@ -1,9 +1,7 @@
 //! What the area keeps in memory, and what it uses to send notifications.
 
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use parking_lot::Mutex;
 use telltale_engine::{Clock, Engine};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
@@ -19,13 +17,13 @@ use crate::app::App;
 use crate::platform::ids::Ids;
 use crate::platform::mail::{MailSetupError, Mailer, SmtpSettings};
 use crate::platform::outbound::{OutboundClient, OutboundPolicy, OutboundSettings};
-use crate::platform::sealing::{KeyFileError, Sealer, SecretKey, SecretSettings, key_file};
+use crate::platform::sealing::SecretStore;
 
 /// The state of alerting.
 #[derive(Debug)]
 pub struct Alerting {
     documents: DocumentLock,
-    secrets: Secrets,
+    secrets: Arc<SecretStore>,
     client: OutboundClient,
     mailer: Option<Mailer>,
     settings: NotificationSettings,
@@ -39,17 +37,6 @@ pub struct Alerting {
     tests: Semaphore,
     received: ReceivedAlerts,
     rules: EvaluationSettings,
-}
-
-/// The key for secrets.
-#[derive(Debug)]
-struct Secrets {
-    /// Where the file with the key is.
-    data: PathBuf,
-    /// The key of the environment, which takes precedence.
-    given: Option<String>,
-    /// `None` until a secret is sealed or opened, so that a server without secrets has no key.
-    sealer: Mutex<Option<Arc<Sealer>>>,
 }
 
 /// The settings that alerting uses.
@@ -66,7 +53,7 @@ pub struct AlertingSettings<'a> {
     /// The mail server.
     pub smtp: &'a SmtpSettings,
     /// The key for secrets.
-    pub secrets: &'a SecretSettings,
+    pub secrets: &'a Arc<SecretStore>,
 }
 
 /// Why alerting cannot be set up.
@@ -91,14 +78,9 @@ impl Alerting {
         clock: Clock,
         settings: AlertingSettings<'_>,
     ) -> Result<Self, AlertingSetupError> {
-        let given = settings.secrets.key.expose();
         Ok(Self {
             documents: DocumentLock::default(),
-            secrets: Secrets {
-                data: engine.directory().to_owned(),
-                given: (!given.is_empty()).then(|| given.to_owned()),
-                sealer: Mutex::default(),
-            },
+            secrets: Arc::clone(settings.secrets),
             client: OutboundClient::new(OutboundPolicy::new(settings.outbound))?,
             mailer: Mailer::from_settings(settings.smtp)?,
             settings: settings.notifications.clone(),
@@ -119,15 +101,9 @@ impl Alerting {
         &self.documents
     }
 
-    /// Returns the sealer of the existing key. Reads the key file the first time.
-    pub(super) fn sealer(&self) -> Result<Arc<Sealer>, KeyFileError> {
-        self.secrets.sealer(key_file::load)
-    }
-
-    /// Returns the sealer of the key, which is made if there is none. Only for a server without
-    /// sealed values.
-    pub(super) fn first_sealer(&self) -> Result<Arc<Sealer>, KeyFileError> {
-        self.secrets.sealer(key_file::load_or_create)
+    /// Returns the key for secrets.
+    pub(super) fn secrets(&self) -> &SecretStore {
+        &self.secrets
     }
 
     /// Returns the client for addresses that users chose.
@@ -199,20 +175,5 @@ impl Alerting {
     /// Returns the address under which users reach the server, for links.
     pub(super) fn public_url(&self) -> Option<&str> {
         self.public_url.get().map(BaseUrl::as_str)
-    }
-}
-
-impl Secrets {
-    fn sealer(
-        &self,
-        read: fn(Option<&str>, &Path) -> Result<SecretKey, KeyFileError>,
-    ) -> Result<Arc<Sealer>, KeyFileError> {
-        let mut sealer = self.sealer.lock();
-        if let Some(sealer) = &*sealer {
-            return Ok(Arc::clone(sealer));
-        }
-        let made = Arc::new(Sealer::new(&read(self.given.as_deref(), &self.data)?));
-        *sealer = Some(Arc::clone(&made));
-        Ok(made)
     }
 }

@@ -151,12 +151,19 @@ impl State {
         self.store(id, job, status, cycle);
         self.queues.count(job.queue, JobStatus::Completed, 1);
         self.jobs.insert(id, job);
-        let until_ms = cycle.now.steady_ms.saturating_add(self.settings.finished_keep.ms());
-        self.finished.order.push_back((until_ms, id));
         self.finished.tokens.insert(id, hold.token);
         self.count_processed(&hold, 0);
         let queue = &self.queues.of(job.queue).name;
         cycle.counts.succeeded(queue, hold.class.as_ref(), ran_ms);
+        let keep_ms = self.settings.finished_keep.ms();
+        if queue.is_own() {
+            let keep_ms = keep_ms.min(limits::OWN_FINISHED_KEPT_MS);
+            let until_ms = cycle.now.steady_ms.saturating_add(keep_ms);
+            self.finished.own_order.push_back((until_ms, id));
+        } else {
+            let until_ms = cycle.now.steady_ms.saturating_add(keep_ms);
+            self.finished.order.push_back((until_ms, id));
+        }
         Ok(())
     }
 

@@ -231,8 +231,16 @@ impl State {
         self.queues.waiting += waiting;
         let mut finished = orders.finished;
         finished.sort_unstable();
-        let until_ms = now.steady_ms.saturating_add(self.settings.finished_keep.ms());
-        self.finished.order = finished.into_iter().map(|(_, id)| (until_ms, id)).collect();
+        let keep_ms = self.settings.finished_keep.ms();
+        for (_, id) in finished {
+            let number = self.jobs.get(&id).map(|job| job.queue);
+            if number.is_some_and(|number| self.queues.of(number).name.is_own()) {
+                let keep_ms = keep_ms.min(limits::OWN_FINISHED_KEPT_MS);
+                self.finished.own_order.push_back((now.steady_ms.saturating_add(keep_ms), id));
+            } else {
+                self.finished.order.push_back((now.steady_ms.saturating_add(keep_ms), id));
+            }
+        }
     }
 
     /// Makes numbers without a queue available.

@@ -42,6 +42,9 @@ pub(in crate::jobs) struct State {
 pub(super) struct Finished {
     /// Each with the end of its retention on the monotonic clock.
     pub(super) order: VecDeque<(i64, JobId)>,
+    /// The same of the server's own jobs, which nobody looks at for long: they must not take the
+    /// places of others.
+    pub(super) own_order: VecDeque<(i64, JobId)>,
     /// The tokens they were finished with.
     pub(super) tokens: HashMap<JobId, u64>,
 }

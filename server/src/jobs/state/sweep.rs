@@ -1,8 +1,10 @@
 //! Timers and expiry. Bounded: what does not fit into one cycle is left for the next one, which
 //! follows at once.
 
+use std::collections::VecDeque;
+
 use super::cycle::Cycle;
-use super::machine::State;
+use super::machine::{Finished, State};
 use crate::jobs::model::{JobId, JobStatus};
 use crate::limits;
 
@@ -74,13 +76,12 @@ impl State {
 
     /// Deletes finished jobs that are too old or too many.
     fn forget_finished(&mut self, steps: &mut usize, cycle: &mut Cycle) {
+        let now = cycle.now.steady_ms;
         while *steps > 0 {
-            let Some((until_steady_ms, id)) = self.finished.order.front().copied() else { return };
-            let too_many = self.finished.order.len() > self.settings.finished_max;
-            if until_steady_ms >= cycle.now.steady_ms && !too_many {
-                return;
-            }
-            self.finished.order.pop_front();
+            let Finished { order, own_order, .. } = &mut self.finished;
+            let next = due_to_forget(order, self.settings.finished_max, now);
+            let next = next.or_else(|| due_to_forget(own_order, limits::OWN_FINISHED_MAX, now));
+            let Some(id) = next else { return };
             self.finished.tokens.remove(&id);
             let Some(job) = self.jobs.remove(&id) else {
                 unreachable!("finished job {id} was removed before its time")
@@ -90,6 +91,13 @@ impl State {
             *steps -= 1;
         }
     }
+}
+
+/// Takes the job that finished first if it is too old, or if there are too many.
+fn due_to_forget(order: &mut VecDeque<(i64, JobId)>, max: usize, now_ms: i64) -> Option<JobId> {
+    let too_many = order.len() > max;
+    let is_due = |(until_ms, _): &mut (i64, JobId)| *until_ms < now_ms || too_many;
+    order.pop_front_if(is_due).map(|(_, id)| id)
 }
 
 /// Takes the next due item, while there are steps left.

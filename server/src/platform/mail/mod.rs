@@ -8,11 +8,13 @@
 
 mod connection;
 mod error;
+mod headers;
 mod mailer;
 mod setting_values;
 mod settings;
 
 pub use error::{MailError, MailSetupError, SmtpCommand};
+pub use headers::{AutoSubmitted, ListUnsubscribe, ListUnsubscribePost};
 pub use mailer::Mailer;
 pub use setting_values::{
     AuthorityFile, SenderAddress, SmtpHost, SmtpPort, SmtpSecurity, SmtpUser,

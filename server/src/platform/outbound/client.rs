@@ -14,6 +14,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
+use telltale_engine::TimestampMs;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
@@ -22,14 +23,18 @@ use tokio::time::timeout;
 use super::error::OutboundError;
 use super::host_slots::HostSlots;
 use super::policy::OutboundPolicy;
-use super::request::{OutboundRequest, OutboundResponse, Redirects};
+use super::request::{Lane, OutboundRequest, OutboundResponse, Redirects};
 use super::resolve::Resolver;
 use super::target::OutboundOrigin;
 use crate::platform::tls::{self, FurtherAuthorities, TlsConnector};
 
-/// Maximum number of requests at once, and of those to one host.
+/// Maximum number of requests at once, and of those to one host: many services of different users
+/// may share a host, and some of them hang.
 const REQUESTS_AT_ONCE: usize = 256;
-const REQUESTS_PER_HOST: usize = 16;
+const REQUESTS_PER_HOST: usize = 64;
+/// The same, of requests to hosts that failed or were slow.
+const SLOW_REQUESTS_AT_ONCE: usize = 64;
+pub(super) const SLOW_REQUESTS_PER_HOST: usize = 16;
 /// Timeout of connecting to one address.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum bytes of the headers of a response.
@@ -43,6 +48,7 @@ pub struct OutboundClient {
     resolver: Resolver,
     tls: TlsConnector,
     slots: HostSlots,
+    slow_slots: HostSlots,
 }
 
 impl std::fmt::Debug for OutboundClient {
@@ -60,6 +66,7 @@ impl OutboundClient {
             resolver: Resolver::System,
             tls: tls::connector(FurtherAuthorities::default(), &["http/1.1"])?,
             slots: HostSlots::new(REQUESTS_AT_ONCE, REQUESTS_PER_HOST),
+            slow_slots: HostSlots::new(SLOW_REQUESTS_AT_ONCE, SLOW_REQUESTS_PER_HOST),
         })
     }
 
@@ -74,12 +81,39 @@ impl OutboundClient {
         timeout(limit, self.run(request)).await.unwrap_or(Err(OutboundError::TimedOut(limit)))
     }
 
+    /// Connects to a port of a host and closes the connection. Returns once the host has accepted
+    /// it.
+    pub async fn connect(
+        &self,
+        host: &str,
+        port: u16,
+        limit: Duration,
+    ) -> Result<(), OutboundError> {
+        let host = host.trim_end_matches('.').to_ascii_lowercase();
+        let origin = OutboundOrigin { is_tls: false, host, port };
+        let run = async {
+            let _slot = self.slots.enter(&origin).await;
+            let addresses = self.resolver.resolve(&origin, &self.policy).await?;
+            connect(&addresses).await.map(drop)
+        };
+        timeout(limit, run).await.unwrap_or(Err(OutboundError::TimedOut(limit)))
+    }
+
     async fn run(&self, mut request: OutboundRequest) -> Result<OutboundResponse, OutboundError> {
         let mut followed = 0;
+        let mut certificate_ends_at = None;
         loop {
             let origin = request.url.origin();
-            let _slot = self.slots.enter(&origin).await;
-            let pending = self.exchange(&request, &origin).await?;
+            let slots = match request.lane {
+                Lane::Usual => &self.slots,
+                Lane::Slow => &self.slow_slots,
+            };
+            let _slot = slots.enter(&origin).await;
+            let mut pending = self.exchange(&request, &origin).await?;
+            // That which ends first, if there are several.
+            let ends = [certificate_ends_at, pending.certificate_ends_at];
+            certificate_ends_at = ends.into_iter().flatten().min();
+            pending.certificate_ends_at = certificate_ends_at;
             let Redirects::Follow(max) = request.redirects else {
                 return read(pending, request).await;
             };
@@ -103,11 +137,12 @@ impl OutboundClient {
         let addresses = self.resolver.resolve(origin, &self.policy).await?;
         let stream = connect(&addresses).await?;
         if !origin.is_tls {
-            return exchange_over(stream, request).await;
+            return exchange_over(stream, request, None).await;
         }
-        let failed = |source| OutboundError::Tls { host: origin.host.clone(), source };
+        let failed = |source| OutboundError::tls(&origin.host, source);
         let stream = tls::handshake(&self.tls, &origin.host, stream).await.map_err(failed)?;
-        exchange_over(stream, request).await
+        let ends_at = tls::certificate_ends_at(&stream);
+        exchange_over(stream, request, ends_at).await
     }
 
     /// Returns the request that a redirect asks for (RFC 9110, section 15.4).
@@ -165,6 +200,7 @@ async fn connect(addresses: &[SocketAddr]) -> Result<TcpStream, OutboundError> {
 async fn exchange_over<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: S,
     request: &OutboundRequest,
+    certificate_ends_at: Option<TimestampMs>,
 ) -> Result<PendingResponse, OutboundError> {
     let mut builder = http1::Builder::new();
     builder.max_buf_size(RESPONSE_HEAD_BYTES_MAX);
@@ -173,12 +209,13 @@ async fn exchange_over<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     let connection = tokio::spawn(async move { drop(connection.await) });
     let connection = OpenConnection(connection.abort_handle());
     let response = sender.send_request(request_of(request)).await?;
-    Ok(PendingResponse { response, _connection: connection })
+    Ok(PendingResponse { response, certificate_ends_at, _connection: connection })
 }
 
 /// A response whose body was not read yet, with its connection.
 struct PendingResponse {
     response: Response<Incoming>,
+    certificate_ends_at: Option<TimestampMs>,
     _connection: OpenConnection,
 }
 
@@ -214,7 +251,7 @@ async fn read(
     pending: PendingResponse,
     request: OutboundRequest,
 ) -> Result<OutboundResponse, OutboundError> {
-    let PendingResponse { response, _connection } = pending;
+    let PendingResponse { response, certificate_ends_at, _connection } = pending;
     let (head, mut body) = response.into_parts();
     let mut kept = Vec::new();
     let mut is_truncated = false;
@@ -228,7 +265,8 @@ async fn read(
         }
     }
     let (status, headers, url) = (head.status, head.headers, request.url);
-    Ok(OutboundResponse { status, headers, body: kept.into(), is_truncated, url })
+    let body = kept.into();
+    Ok(OutboundResponse { status, headers, body, is_truncated, url, certificate_ends_at })
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
+use super::client::SLOW_REQUESTS_PER_HOST;
 use super::resolve::Resolver;
 use super::*;
 
@@ -78,6 +79,7 @@ fn request(client: &OutboundClient, url: &str) -> OutboundRequest {
         ]),
         body: Bytes::from_static(b"{\"a\":1}"),
         redirects: Redirects::Follow(5),
+        lane: Lane::Usual,
         response_bytes_max: 64 << 10,
         timeout: LONG,
     }
@@ -246,4 +248,33 @@ async fn what_is_no_http_or_has_no_end_of_headers_is_an_error() {
     let (failed, ()) = tokio::join!(client.send(request(&client, &url)), plain);
     let failed = failed.unwrap_err();
     assert!(matches!(failed, OutboundError::Tls { .. }), "{failed}");
+}
+
+#[tokio::test]
+async fn hosts_that_hang_take_no_requests_of_others() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let client = client();
+    let send = |lane| client.send(OutboundRequest { lane, ..request(&client, &url) });
+    let hanging = SLOW_REQUESTS_PER_HOST + 1;
+    let slow = futures_util::future::join_all((0..hanging).map(|_| send(Lane::Slow)));
+    let usual = async {
+        // All that may be open at a time are, and none of them is answered.
+        let mut open = Vec::new();
+        for _ in 0..SLOW_REQUESTS_PER_HOST {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            read_request(&mut stream).await;
+            open.push(stream);
+        }
+        let answer = async {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            read_request(&mut stream).await;
+            stream.write_all(b"HTTP/1.1 204 No Content\r\n\r\n").await.unwrap();
+        };
+        tokio::join!(send(Lane::Usual), answer).0
+    };
+    tokio::select! {
+        _ = slow => panic!("nobody answers"),
+        answer = usual => assert_eq!(answer.unwrap().status, StatusCode::NO_CONTENT),
+    }
 }

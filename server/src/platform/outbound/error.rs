@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use super::policy::SpecialAddress;
 use super::target::OutboundUrlError;
+use crate::platform::tls::CertificateFault;
 
 /// Why an outbound request failed.
 #[derive(Debug, thiserror::Error)]
@@ -35,7 +36,17 @@ pub enum OutboundError {
         /// The error of the system.
         source: io::Error,
     },
-    /// The TLS handshake failed, such as for an invalid certificate.
+    /// The certificate of the host is not accepted.
+    #[error("{host} has an invalid certificate: {fault}")]
+    Certificate {
+        /// The name.
+        host: String,
+        /// What is wrong with it.
+        fault: CertificateFault,
+        /// The error of the handshake.
+        source: io::Error,
+    },
+    /// The TLS handshake failed for another reason.
     #[error("TLS with {host} failed")]
     Tls {
         /// The name.
@@ -61,11 +72,21 @@ pub enum OutboundError {
 }
 
 impl OutboundError {
+    /// Returns the error of a failed TLS handshake.
+    pub(super) fn tls(host: &str, source: io::Error) -> Self {
+        let host = host.to_owned();
+        match CertificateFault::of(&source) {
+            Some(fault) => Self::Certificate { host, fault, source },
+            None => Self::Tls { host, source },
+        }
+    }
+
     /// Returns whether the same request may succeed later.
     pub fn is_temporary(&self) -> bool {
         match self {
             Self::Resolve { .. }
             | Self::Connect { .. }
+            | Self::Certificate { .. }
             | Self::Tls { .. }
             | Self::Http(_)
             | Self::TimedOut(_) => true,

@@ -16,15 +16,17 @@ mod resolve;
 mod settings;
 mod special;
 mod target;
+mod user_headers;
 
 pub use cidr::Cidr;
 pub use client::OutboundClient;
 pub use error::OutboundError;
 pub use policy::{OutboundPolicy, SpecialAddress};
-pub use request::{OutboundRequest, OutboundResponse, Redirects};
+pub use request::{Lane, OutboundRequest, OutboundResponse, Redirects};
 pub use settings::OutboundSettings;
 pub use special::{SpecialRange, special_range};
 pub use target::{OutboundUrl, OutboundUrlError};
+pub use user_headers::{UserHeader, user_headers};
 
 #[cfg(test)]
 mod client_tests;

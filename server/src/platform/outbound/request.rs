@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method, StatusCode};
+use telltale_engine::TimestampMs;
 
 use super::target::OutboundUrl;
 
@@ -20,11 +21,23 @@ pub struct OutboundRequest {
     pub body: Bytes,
     /// What happens with redirects.
     pub redirects: Redirects,
+    /// Which of the client's requests it takes.
+    pub lane: Lane,
     /// Maximum bytes of the response's body that are kept; the rest is not read.
     pub response_bytes_max: usize,
     /// Limit of the time from the name server to the end of the response, redirects and the wait
     /// for other requests to the same host included.
     pub timeout: Duration,
+}
+
+/// Which of the client's requests a request takes. Each lane has its own, in all and for each host,
+/// so that hosts which hang keep nobody waiting but each other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Lane {
+    /// For hosts of which nothing else is known.
+    Usual,
+    /// For hosts that failed or were slow.
+    Slow,
 }
 
 /// What happens when a response is a redirect.
@@ -50,4 +63,6 @@ pub struct OutboundResponse {
     pub is_truncated: bool,
     /// The URL that was fetched last.
     pub url: OutboundUrl,
+    /// The first time at which a certificate ends that a server has shown; `None` without TLS.
+    pub certificate_ends_at: Option<TimestampMs>,
 }

@@ -11,6 +11,7 @@ mod sealed;
 mod sealer;
 mod secret;
 mod secret_key;
+mod secret_store;
 mod settings;
 
 pub use key_file::KeyFileError;
@@ -18,4 +19,5 @@ pub use sealed::{SealError, Sealed, UnsealError};
 pub use sealer::{SealContext, Sealer};
 pub use secret::Secret;
 pub use secret_key::{InvalidSecretKey, KeyId, SecretKey};
+pub use secret_store::SecretStore;
 pub use settings::SecretSettings;

@@ -19,7 +19,16 @@ use crate::areas::alerting::error::Invalid;
 use crate::areas::alerting::limits;
 use crate::areas::alerting::notice::{Notice, NoticeAlert};
 use crate::areas::alerting::state::Alerting;
-use crate::platform::outbound::{OutboundError, OutboundRequest, OutboundUrl, Redirects};
+use crate::platform::outbound::{Lane, OutboundError, OutboundRequest, OutboundUrl, Redirects};
+
+/// How an attempt is made.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::areas::alerting) struct AttemptContext {
+    /// The time of the signature, and of what the receiver says about later attempts.
+    pub(in crate::areas::alerting) now: TimestampMs,
+    /// The requests that it takes.
+    pub(in crate::areas::alerting) lane: Lane,
+}
 
 /// Checks that the addresses of a configuration may be reached, as far as their text tells. Names
 /// are checked when they are resolved.
@@ -43,10 +52,10 @@ pub(super) async fn deliver(
     message_id: &str,
     notice: &Notice,
     progress: &Mutex<Progress>,
-    now: TimestampMs,
+    context: AttemptContext,
 ) -> Outcome {
     let limit = Duration::from_millis(limits::DELIVERY_TIMEOUT_MS);
-    let sending = send_all(alerting, config, message_id, notice, progress, now);
+    let sending = send_all(alerting, config, message_id, notice, progress, context);
     let sent = timeout(limit, Box::pin(sending)).await;
     sent.unwrap_or_else(|_| Outcome::Retry {
         after: None,
@@ -60,7 +69,7 @@ async fn send_all(
     message_id: &str,
     notice: &Notice,
     progress: &Mutex<Progress>,
-    now: TimestampMs,
+    context: AttemptContext,
 ) -> Outcome {
     let settings = alerting.settings();
     let chat = settings.chat_url.get();
@@ -69,25 +78,25 @@ async fn send_all(
         ChannelConfig::TeamChatA(config) => team_chat_a::request(config, chat, notice),
         ChannelConfig::TeamChatB(config) => team_chat_b::request(config, chat, notice),
         ChannelConfig::TeamChatC(config) => team_chat_c::request(config, chat, notice),
-        ChannelConfig::Webhook(config) => webhook::request(config, message_id, notice, now),
+        ChannelConfig::Webhook(config) => webhook::request(config, message_id, notice, context.now),
         ChannelConfig::PagingA(config) => {
             let Some(base) = settings.paging_a_url.get() else {
                 return unconfigured("notifications.paging_a_url");
             };
             let request = |alert: &NoticeAlert| paging_a::request(config, base, notice, alert);
-            return send_events(alerting, kind, notice, progress, now, request).await;
+            return send_events(alerting, kind, notice, progress, context, request).await;
         }
         ChannelConfig::PagingB(config) => {
             let base = config.api_url.as_ref().or(settings.paging_b_url.get());
             let Some(base) = base else { return unconfigured("notifications.paging_b_url") };
             let request = |alert: &NoticeAlert| paging_b::request(config, base, notice, alert);
-            return send_events(alerting, kind, notice, progress, now, request).await;
+            return send_events(alerting, kind, notice, progress, context, request).await;
         }
         ChannelConfig::Email(config) => {
             return send_mail(alerting, config, message_id, notice, progress).await;
         }
     };
-    send(alerting, kind, request, now).await
+    send(alerting, kind, request, context).await
 }
 
 /// Sends an event for each alert. A service that is busy is left alone until the next attempt.
@@ -96,7 +105,7 @@ async fn send_events(
     kind: ChannelType,
     notice: &Notice,
     progress: &Mutex<Progress>,
-    now: TimestampMs,
+    context: AttemptContext,
     request: impl Fn(&NoticeAlert) -> OutboundParts,
 ) -> Outcome {
     let mut postponed = Postponed::default();
@@ -104,7 +113,7 @@ async fn send_events(
         if progress.lock().is_settled(&alert.id) {
             continue;
         }
-        let outcome = send(alerting, kind, request(alert), now).await;
+        let outcome = send(alerting, kind, request(alert), context).await;
         let is_busy = matches!(outcome, Outcome::Retry { .. });
         progress.lock().record(&alert.id, outcome, &mut postponed);
         if is_busy {
@@ -118,7 +127,7 @@ async fn send(
     alerting: &Alerting,
     kind: ChannelType,
     parts: OutboundParts,
-    now: TimestampMs,
+    context: AttemptContext,
 ) -> Outcome {
     let OutboundParts { method, url, headers, body } = parts;
     let url = match OutboundUrl::parse(&url, alerting.client().policy()) {
@@ -131,12 +140,13 @@ async fn send(
         headers: headers.into_iter().collect(),
         body: body.into(),
         redirects: Redirects::Return,
+        lane: context.lane,
         response_bytes_max: limits::RECEIVER_RESPONSE_BYTES_MAX,
         timeout: Duration::from_millis(limits::RECEIVER_TIMEOUT_MS),
     };
     match alerting.client().send(request).await {
         Ok(response) => {
-            judge(kind, response.status.as_u16(), &response.headers, &response.body, now)
+            judge(kind, response.status.as_u16(), &response.headers, &response.body, context.now)
         }
         Err(error) => outcome_of(&error),
     }

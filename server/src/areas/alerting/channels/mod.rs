@@ -29,6 +29,7 @@ pub use formats::{
     OutboundParts, email, paging_a, paging_b, team_chat_a, team_chat_b, team_chat_c, webhook,
 };
 pub(super) use model::ChannelFacts;
+pub(crate) use ops::has_secrets;
 pub(super) use ops::{
     ChannelNames, count_attempt, exists, facts, load_counters, names, ready, send, send_to_person,
 };

@@ -3,22 +3,24 @@
 use std::collections::HashMap;
 
 use parking_lot::Mutex;
-use telltale_engine::{Engine, Receipt, TimestampMs, Versioned};
+use telltale_engine::{Engine, Error, Receipt, TimestampMs, Versioned};
 
 use super::config::{ChannelConfig, EmailConfig};
 use super::counters::{ChannelCounters, ChannelUse};
-use super::deliver::{check_addresses, deliver};
+use super::deliver::{AttemptContext, check_addresses, deliver};
 use super::model::{Channel, ChannelChange, ChannelDraft, ChannelFacts, SealedConfig};
 use super::outcome::Outcome;
 use super::progress::Progress;
 use super::signature::SigningSecret;
 use super::store;
 use crate::app::App;
+use crate::areas;
 use crate::areas::alerting::documents::{self, Changes};
 use crate::areas::alerting::error::AlertingError;
 use crate::areas::alerting::ids::ChannelId;
 use crate::areas::alerting::notice::Notice;
 use crate::areas::alerting::{limits, references};
+use crate::platform::outbound::Lane;
 use crate::platform::random;
 
 /// The names of all channels.
@@ -61,6 +63,11 @@ pub(in crate::areas::alerting) fn facts(
     Ok(documents::select(app.engine(), facts)?.into_iter().collect())
 }
 
+/// Returns whether there are channels, whose configurations are sealed.
+pub(crate) fn has_secrets(app: &App) -> Result<bool, Error> {
+    documents::any::<Channel>(app.engine())
+}
+
 /// Returns whether there is a channel with this id.
 pub(in crate::areas::alerting) fn exists(
     changes: &Changes<'_>,
@@ -94,22 +101,18 @@ pub(super) fn create<E: From<AlertingError>>(
     receipt: impl FnOnce(&OpenChannel) -> Result<Option<Receipt>, E>,
 ) -> Result<OpenChannel, E> {
     let mut changes = documents::begin(app);
-    let mut created = build(app, &mut changes, draft)?;
+    let mut created = build(app, draft)?;
     changes.insert(&created.channel)?;
     created.revision = changes.commit(receipt(&created)?)?;
     Ok(created)
 }
 
-fn build(
-    app: &App,
-    changes: &mut Changes<'_>,
-    draft: ChannelDraft,
-) -> Result<OpenChannel, AlertingError> {
+fn build(app: &App, draft: ChannelDraft) -> Result<OpenChannel, AlertingError> {
     let fresh = fresh_secret()?;
     let config = ChannelConfig::new(draft.channel_type, draft.config, &fresh)?;
     check_addresses(app, &config)?;
     let id = ChannelId::from(app.new_id(ChannelId::PREFIX));
-    let sealed = seal(app, &id, &config, changes.count::<Channel>()? == 0)?;
+    let sealed = seal(app, &id, &config)?;
     let channel = Channel {
         id,
         name: draft.name,
@@ -140,7 +143,7 @@ pub(super) fn update(
         let merged = config.merged(patch, &fresh)?;
         if merged != config {
             check_addresses(app, &merged)?;
-            channel.config = seal(app, id, &merged, false)?;
+            channel.config = seal(app, id, &merged)?;
             channel.is_verified = false;
             config = merged;
         }
@@ -173,7 +176,7 @@ pub(super) fn rotate_secret<E: From<AlertingError>>(
     };
     let valid_until = app.now().0.saturating_add(limits::PREVIOUS_SECRET_MS);
     webhook.rotate(fresh, TimestampMs(valid_until));
-    found.channel.config = seal(app, id, &found.config, false)?;
+    found.channel.config = seal(app, id, &found.config)?;
     changes.replace(&found.channel, found.revision)?;
     let receipt = receipt(&found)?;
     found.revision = changes.commit(receipt)?;
@@ -207,7 +210,9 @@ pub(super) async fn test(app: &App, found: &OpenChannel) -> Outcome {
     let notice = Notice::test(id, app.now(), app.alerting().public_url().map(ToOwned::to_owned));
     let message_id = app.new_id("msg_");
     let progress = Mutex::default();
-    deliver(app.alerting(), &found.config, &message_id, &notice, &progress, app.now()).await
+    // A test must not take the requests of notifications.
+    let context = AttemptContext { now: app.now(), lane: Lane::Slow };
+    deliver(app.alerting(), &found.config, &message_id, &notice, &progress, context).await
 }
 
 /// Records the result of a test.
@@ -248,8 +253,10 @@ pub(in crate::areas::alerting) async fn send(
     message_id: &str,
     notice: &Notice,
     progress: &Mutex<Progress>,
+    lane: Lane,
 ) -> Outcome {
-    deliver(app.alerting(), &channel.config, message_id, notice, progress, app.now()).await
+    let context = AttemptContext { now: app.now(), lane };
+    deliver(app.alerting(), &channel.config, message_id, notice, progress, context).await
 }
 
 /// Sends a message about alerts to a person, once.
@@ -263,7 +270,8 @@ pub(in crate::areas::alerting) async fn send_to_person(
     match address.parse() {
         Ok(address) => {
             let config = ChannelConfig::Email(EmailConfig { recipients: vec![address] });
-            deliver(app.alerting(), &config, message_id, notice, progress, app.now()).await
+            let context = AttemptContext { now: app.now(), lane: Lane::Usual };
+            deliver(app.alerting(), &config, message_id, notice, progress, context).await
         }
         Err(_) => {
             let reason = "the address is not a valid one".to_owned();
@@ -313,22 +321,19 @@ fn disable(app: &App, used: &Channel, reason: &str) -> Result<(), AlertingError>
 fn open(app: &App, found: Versioned<Channel>) -> Result<OpenChannel, AlertingError> {
     let Versioned { value: channel, revision } = found;
     let sealed = channel.config.0.parse()?;
-    let plain =
-        app.alerting().sealer()?.open(&sealed, &store::seal_context(channel.id.as_str()))?;
+    let plain = app
+        .alerting()
+        .secrets()
+        .sealer()?
+        .open(&sealed, &store::seal_context(channel.id.as_str()))?;
     let config = store::from_plain(channel.channel_type, &plain)
         .ok_or_else(|| AlertingError::Config(channel.id.as_str().to_owned()))?;
     let used = app.alerting().counters().of(&channel.id);
     Ok(OpenChannel { channel, config, used, revision, has_new_secret: false })
 }
 
-fn seal(
-    app: &App,
-    id: &ChannelId,
-    config: &ChannelConfig,
-    is_first: bool,
-) -> Result<SealedConfig, AlertingError> {
-    // A new key next to sealed values that it cannot open would hide that the old one is missing.
-    let sealer = if is_first { app.alerting().first_sealer()? } else { app.alerting().sealer()? };
+fn seal(app: &App, id: &ChannelId, config: &ChannelConfig) -> Result<SealedConfig, AlertingError> {
+    let sealer = areas::sealer_of_new_secrets(app, app.alerting().secrets())?;
     let plain =
         store::to_plain(config).map_err(|_| AlertingError::Config(id.as_str().to_owned()))?;
     let plain = zeroize::Zeroizing::new(plain);

@@ -13,6 +13,7 @@
 //!  "recipients"?, "previous_secret"?: {"secret", "valid_until_ms"}}
 //! ```
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -97,8 +98,8 @@ impl StoredResource for Channel {
     const KIND: Kind = Kind::Channel;
     const COUNT_MAX: usize = limits::CHANNELS_MAX;
 
-    fn id(&self) -> &str {
-        self.id.as_str()
+    fn id(&self) -> Cow<'_, str> {
+        self.id.as_str().into()
     }
 
     fn to_stored(&self) -> StoredChannel {

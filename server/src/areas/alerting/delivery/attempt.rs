@@ -13,6 +13,7 @@ use crate::areas::alerting::error::AlertingError;
 use crate::areas::alerting::ids::ChannelId;
 use crate::areas::alerting::ledger::{Attempt, DeliveryStatus, Destination, Message};
 use crate::areas::alerting::notice::Notice;
+use crate::platform::outbound::Lane;
 
 /// What the log of an alert says about an error of ours.
 const INTERNAL: &str = "the server failed; its log says why";
@@ -25,10 +26,11 @@ pub(super) async fn attempt(
 ) -> (Attempt, Progress) {
     let notice = message.notice(app.alerting().public_url().map(ToOwned::to_owned));
     let progress = Mutex::new(message.progress.clone());
+    let lane = lane(app, destination, message);
     let sending = async {
         match destination {
             Destination::Channel(id) => {
-                to_channel(app, id.clone(), &message.id, &notice, &progress).await
+                to_channel(app, id.clone(), (&message.id, &notice), &progress, lane).await
             }
             Destination::Person(address) => {
                 let sent = channels::send_to_person(app, address, &message.id, &notice, &progress);
@@ -44,12 +46,18 @@ pub(super) async fn attempt(
     (result, progress.into_inner())
 }
 
+/// Returns which requests an attempt takes: receivers that failed or were slow have their own.
+fn lane(app: &App, destination: &Destination, message: &Message) -> Lane {
+    let is_slow = message.attempts > 0 || app.alerting().slow_receivers().contains(destination);
+    if is_slow { Lane::Slow } else { Lane::Usual }
+}
+
 async fn to_channel(
     app: &Arc<App>,
     id: ChannelId,
-    message_id: &str,
-    notice: &Notice,
+    (message_id, notice): (&str, &Notice),
     progress: &Mutex<Progress>,
+    lane: Lane,
 ) -> Attempt {
     let channel = match blocking(app, move |app| channels::ready(app, &id)).await {
         Ok(Ok(channel)) => channel,
@@ -68,7 +76,7 @@ async fn to_channel(
             return Attempt::Failed { reason, retry_after_ms: None };
         }
     };
-    let outcome = channels::send(app, &channel, message_id, notice, progress).await;
+    let outcome = channels::send(app, &channel, message_id, notice, progress, lane).await;
     let counted = outcome.clone();
     let count = blocking(app, move |app| channels::count_attempt(app, &channel, &counted)).await;
     if let Err(error) = count {

@@ -178,8 +178,8 @@ impl Loading<'_> {
         let found = documents::shared::<D>(self.app.engine(), unchanged)?;
         let mut all = HashMap::with_capacity(found.len());
         for Versioned { value, revision } in found {
-            self.revisions.insert(value.id(), revision);
-            all.insert(value.id().to_owned().into(), value);
+            self.revisions.insert(&value.id(), revision);
+            all.insert(value.id().into_owned().into(), value);
         }
         Ok(all)
     }

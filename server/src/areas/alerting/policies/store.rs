@@ -7,6 +7,8 @@
 //!  "repeat_after_minutes"?, "max_repeats"?, "created_at_ms"}
 //! ```
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use telltale_engine::{Collection, TimestampMs};
 
@@ -46,8 +48,8 @@ impl StoredResource for Policy {
     const KIND: Kind = Kind::Policy;
     const COUNT_MAX: usize = limits::POLICIES_MAX;
 
-    fn id(&self) -> &str {
-        self.id.as_str()
+    fn id(&self) -> Cow<'_, str> {
+        self.id.as_str().into()
     }
 
     fn to_stored(&self) -> StoredPolicy {

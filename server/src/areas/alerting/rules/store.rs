@@ -12,6 +12,7 @@
 //! and `for` are lengths of time as in requests. A document with an unknown operator, severity or
 //! unit of time cannot be read.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
@@ -160,8 +161,8 @@ impl StoredResource for Rule {
     const KIND: Kind = Kind::Rule;
     const COUNT_MAX: usize = limits::RULES_MAX;
 
-    fn id(&self) -> &str {
-        self.id.as_str()
+    fn id(&self) -> Cow<'_, str> {
+        self.id.as_str().into()
     }
 
     fn to_stored(&self) -> StoredRule {

@@ -13,6 +13,8 @@
 //!
 //! A document whose zone is not known cannot be read.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use telltale_engine::{Collection, TimestampMs};
 
@@ -176,8 +178,8 @@ impl StoredResource for Schedule {
     const KIND: Kind = Kind::Schedule;
     const COUNT_MAX: usize = limits::SCHEDULES_MAX;
 
-    fn id(&self) -> &str {
-        self.id.as_str()
+    fn id(&self) -> Cow<'_, str> {
+        self.id.as_str().into()
     }
 
     fn to_stored(&self) -> StoredSchedule {

@@ -6,6 +6,7 @@
 
 #[cfg(test)]
 pub(super) mod examples;
+mod linked;
 mod model;
 mod ops;
 mod routes;
@@ -14,6 +15,7 @@ mod store;
 mod tests;
 mod wire;
 
+pub use linked::{LinkedWindow, LinkedWindows};
 pub(super) use model::{Window, WindowState};
 pub(super) use ops::remove_rule;
 pub use routes::WINDOW_ROUTES;

@@ -84,7 +84,11 @@ pub(in crate::areas::alerting) fn remove_rule(
     Ok(())
 }
 
-fn check_rules(changes: &Changes<'_>, rule_ids: Option<&[String]>) -> Result<(), AlertingError> {
+/// Checks that these are ids of alert rules.
+pub(super) fn check_rules(
+    changes: &Changes<'_>,
+    rule_ids: Option<&[String]>,
+) -> Result<(), AlertingError> {
     for (i, id) in rule_ids.unwrap_or_default().iter().enumerate() {
         if !rules::exists(changes, &id.clone().into())? {
             return Err(Invalid::field(format!("rule_ids[{i}]"), NO_RULE).into());

@@ -10,6 +10,8 @@
 //!
 //! A document whose zone or rule is not valid cannot be read.
 
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 use telltale_engine::{Collection, TimestampMs};
 
@@ -97,8 +99,8 @@ impl StoredResource for Window {
     const KIND: Kind = Kind::Window;
     const COUNT_MAX: usize = limits::MAINTENANCE_WINDOWS_MAX;
 
-    fn id(&self) -> &str {
-        self.id.as_str()
+    fn id(&self) -> Cow<'_, str> {
+        self.id.as_str().into()
     }
 
     fn to_stored(&self) -> StoredWindow {

@@ -8,12 +8,12 @@ use telltale_engine::TimestampMs;
 use super::channel_type::ChannelType;
 use super::error::InvalidConfig;
 use super::fields::{ConfigFields, ConfigPatch};
-use super::headers::{UserHeader, user_headers};
 use super::recipients::recipients;
-use super::secret::{HIDDEN, Secret, redacted};
 use super::urls::{BaseUrl, WebhookUrl};
 use crate::areas::alerting::channels::signature::{PreviousSecret, SigningSecret};
 use crate::areas::alerting::limits;
+use crate::platform::outbound::{UserHeader, user_headers};
+use crate::platform::redaction::{HIDDEN, Secret, redacted};
 
 /// The configuration of a channel.
 #[derive(Clone, Debug, PartialEq)]
@@ -266,10 +266,19 @@ fn webhook(
     };
     Ok(WebhookConfig {
         webhook_url: webhook_url(fields.webhook_url)?,
-        headers: fields.headers.map_or(Ok(Vec::new()), user_headers)?,
+        headers: fields.headers.map_or(Ok(Vec::new()), read_headers)?,
         signing_secret,
         previous_secret: None,
     })
+}
+
+/// Validates the headers of a webhook. The server sets the type of the body and the headers with
+/// the signature.
+pub(super) fn read_headers(
+    sent: BTreeMap<String, String>,
+) -> Result<Vec<UserHeader>, InvalidConfig> {
+    let is_reserved = |name: &str| name == "content-type" || name.starts_with("webhook-");
+    Ok(user_headers(sent, is_reserved)?)
 }
 
 fn webhook_url(sent: Option<String>) -> Result<WebhookUrl, InvalidConfig> {

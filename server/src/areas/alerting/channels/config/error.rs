@@ -1,5 +1,7 @@
 //! Why a configuration is refused.
 
+use crate::platform::fields::Invalid;
+
 /// An invalid field of a configuration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{field} {expected}")]
@@ -32,5 +34,11 @@ impl InvalidConfig {
     pub(super) fn invalid(name: &str, expected: impl Into<String>) -> Self {
         let (field, expected) = (format!("config.{name}"), expected.into());
         Self { rule: ConfigRule::Invalid, field, expected }
+    }
+}
+
+impl From<Invalid> for InvalidConfig {
+    fn from(invalid: Invalid) -> Self {
+        Self::invalid(&invalid.field, invalid.expected)
     }
 }

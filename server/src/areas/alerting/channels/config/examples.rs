@@ -1,10 +1,11 @@
 //! Configurations for the tests of the formats.
 
-use super::channel_config::{ChatConfig, EmailConfig, PagingAConfig, PagingBConfig, WebhookConfig};
-use super::headers::user_headers;
-use super::secret::Secret;
+use super::channel_config::{
+    ChatConfig, EmailConfig, PagingAConfig, PagingBConfig, WebhookConfig, read_headers,
+};
 use super::urls::{BaseUrl, WebhookUrl};
 use crate::areas::alerting::channels::signature::SigningSecret;
+use crate::platform::redaction::Secret;
 
 /// Returns the configuration of a chat.
 pub(in crate::areas::alerting) fn chat(webhook_url: &str) -> ChatConfig {
@@ -37,7 +38,7 @@ pub(in crate::areas::alerting) fn webhook(
     let headers = headers.iter().map(|&(name, value)| (name.to_owned(), value.to_owned()));
     WebhookConfig {
         webhook_url: WebhookUrl::parse(webhook_url).unwrap(),
-        headers: user_headers(headers.collect()).unwrap(),
+        headers: read_headers(headers.collect()).unwrap(),
         signing_secret: SigningSecret::from_random([7; 32]),
         previous_secret: None,
     }

@@ -5,9 +5,7 @@ mod channel_config;
 mod channel_type;
 mod error;
 mod fields;
-mod headers;
 mod recipients;
-mod secret;
 mod urls;
 
 pub use channel_config::{
@@ -16,8 +14,9 @@ pub use channel_config::{
 pub use channel_type::ChannelType;
 pub use error::{ConfigRule, InvalidConfig};
 pub use fields::{ConfigFields, ConfigPatch};
-pub use headers::UserHeader;
 pub use urls::BaseUrl;
+
+pub use crate::platform::outbound::UserHeader;
 
 #[cfg(test)]
 pub(in crate::areas::alerting) mod examples;

@@ -7,8 +7,8 @@ use std::fmt;
 
 use url::{Position, Url};
 
-use super::secret::{HIDDEN, redacted};
 use crate::areas::alerting::limits;
+use crate::platform::redaction::{HIDDEN, redacted};
 
 /// The URL that a chat or an endpoint receives messages at. Its debug form is redacted.
 #[derive(Clone, PartialEq, Eq)]
@@ -78,6 +78,11 @@ impl BaseUrl {
     /// Returns the address, without a slash at its end.
     pub fn as_str(&self) -> &str {
         self.0.as_str().trim_end_matches('/')
+    }
+
+    /// Returns the host: a domain, or an address, in brackets if it is one of IPv6.
+    pub fn host(&self) -> Option<&str> {
+        self.0.host_str()
     }
 
     /// Returns the URL of a route, whose path begins with a slash.

@@ -9,12 +9,12 @@
 use std::time::{Duration, SystemTime};
 
 use lettre::Message;
-use lettre::message::header::{Header, HeaderName, HeaderValue};
 use lettre::message::{Mailbox, MultiPart, SinglePart};
 
 use super::{cut, receiver_key};
 use crate::areas::alerting::channels::config::EmailConfig;
 use crate::areas::alerting::notice::{Notice, one_line};
+use crate::platform::mail::AutoSubmitted;
 
 /// Code units of a subject: what mail programs show, and few enough for all of them.
 const SUBJECT_UNITS: usize = 200;
@@ -24,24 +24,6 @@ const LINE_UNITS: usize = 2_000;
 const HASH_CHARS: usize = 32;
 /// 9999-12-31T23:59:59Z, the last instant that a date in an email can have.
 const LAST_SECOND: u64 = 253_402_300_799;
-
-/// `Auto-Submitted: auto-generated` (RFC 3834): no automatic replies, please.
-#[derive(Clone, Debug)]
-struct AutoSubmitted;
-
-impl Header for AutoSubmitted {
-    fn name() -> HeaderName {
-        HeaderName::new_from_ascii_str("Auto-Submitted")
-    }
-
-    fn parse(_: &str) -> Result<Self, Box<dyn std::error::Error + Send + Sync>> {
-        Ok(Self)
-    }
-
-    fn display(&self) -> HeaderValue {
-        HeaderValue::new(Self::name(), "auto-generated".to_owned())
-    }
-}
 
 /// Returns the email with a notification. All attempts to deliver it have the same `message_id`.
 pub fn message(

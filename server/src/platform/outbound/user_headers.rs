@@ -1,19 +1,18 @@
-//! The headers that the user adds to the requests of a webhook channel.
+//! The headers that users add to outbound requests.
 
 use std::collections::{BTreeMap, HashSet};
 
 use http::{HeaderName, HeaderValue};
 
-use super::error::InvalidConfig;
-use super::secret::{HIDDEN, Secret};
-use crate::areas::alerting::limits;
+use crate::limits;
+use crate::platform::fields::Invalid;
+use crate::platform::redaction::{HIDDEN, Secret};
 
 /// Headers that define the connection or the length of the body, or that the server sets itself.
-const RESERVED: [&str; 13] = [
+const RESERVED: [&str; 12] = [
     "connection",
     "content-encoding",
     "content-length",
-    "content-type",
     "expect",
     "host",
     "keep-alive",
@@ -24,9 +23,6 @@ const RESERVED: [&str; 13] = [
     "upgrade",
     "user-agent",
 ];
-/// The start of the names of the headers with the signature.
-const SIGNATURE_PREFIX: &str = "webhook-";
-
 /// A header that the user adds.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserHeader {
@@ -37,12 +33,12 @@ pub struct UserHeader {
 
 impl UserHeader {
     /// Returns the name, as the user wrote it.
-    pub(super) fn name(&self) -> &str {
+    pub fn name(&self) -> &str {
         &self.name
     }
 
     /// Returns the value.
-    pub(super) fn value(&self) -> &Secret {
+    pub fn value(&self) -> &Secret {
         &self.value
     }
 
@@ -60,21 +56,23 @@ impl UserHeader {
     }
 }
 
-/// Validates the headers of a channel.
-pub(super) fn user_headers(
+/// Validates the headers of a request. `is_reserved` returns whether the server sets a header,
+/// whose name is in lower case, in addition to those of every request.
+pub fn user_headers(
     sent: BTreeMap<String, String>,
-) -> Result<Vec<UserHeader>, InvalidConfig> {
-    let max = limits::CHANNEL_HEADERS_MAX;
+    is_reserved: fn(&str) -> bool,
+) -> Result<Vec<UserHeader>, Invalid> {
+    let max = limits::USER_HEADERS_MAX;
     if sent.len() > max {
-        return Err(InvalidConfig::invalid("headers", format!("must have at most {max} members")));
+        return Err(Invalid::field("headers", format!("must have at most {max} members")));
     }
     let mut seen = HashSet::new();
     let mut headers = Vec::new();
     for (name, value) in sent {
-        check_name(&name)?;
+        check_name(&name, is_reserved)?;
         if !seen.insert(name.to_ascii_lowercase()) {
             let expected = "must be unique; upper and lower case are the same";
-            return Err(InvalidConfig::invalid(&format!("headers.{name}"), expected));
+            return Err(Invalid::field(format!("headers.{name}"), expected));
         }
         check_value(&name, &value)?;
         headers.push(UserHeader { name, value: Secret::new(value) });
@@ -82,25 +80,24 @@ pub(super) fn user_headers(
     Ok(headers)
 }
 
-fn check_name(name: &str) -> Result<(), InvalidConfig> {
-    let max = limits::CHANNEL_HEADER_NAME_CHARS_MAX;
+fn check_name(name: &str, is_reserved: fn(&str) -> bool) -> Result<(), Invalid> {
+    let max = limits::USER_HEADER_NAME_CHARS_MAX;
     // The path of the error contains only names that are valid tokens.
     if name.len() > max || HeaderName::from_bytes(name.as_bytes()).is_err() {
         let expected = format!("must have names of 1 to {max} letters, digits and !#$%&'*+-.^_`|~");
-        return Err(InvalidConfig::invalid("headers", expected));
+        return Err(Invalid::field("headers", expected));
     }
     let lower = name.to_ascii_lowercase();
-    if RESERVED.contains(&lower.as_str()) || lower.starts_with(SIGNATURE_PREFIX) {
+    if RESERVED.contains(&lower.as_str()) || is_reserved(&lower) {
         let expected = "is set by the server and must not be sent";
-        return Err(InvalidConfig::invalid(&format!("headers.{name}"), expected));
+        return Err(Invalid::field(format!("headers.{name}"), expected));
     }
     Ok(())
 }
 
-fn check_value(name: &str, value: &str) -> Result<(), InvalidConfig> {
-    let invalid =
-        |expected: String| Err(InvalidConfig::invalid(&format!("headers.{name}"), expected));
-    let max = limits::CHANNEL_HEADER_VALUE_CHARS_MAX;
+fn check_value(name: &str, value: &str) -> Result<(), Invalid> {
+    let invalid = |expected: String| Err(Invalid::field(format!("headers.{name}"), expected));
+    let max = limits::USER_HEADER_VALUE_CHARS_MAX;
     if value.chars().count() > max {
         return invalid(format!("must have at most {max} characters"));
     }
@@ -119,9 +116,13 @@ fn check_value(name: &str, value: &str) -> Result<(), InvalidConfig> {
 mod tests {
     use super::*;
 
+    fn is_reserved(name: &str) -> bool {
+        name == "content-type" || name.starts_with("webhook-")
+    }
+
     fn read(name: &str, value: &str) -> Result<(String, String), String> {
         let sent = BTreeMap::from([(name.to_owned(), value.to_owned())]);
-        let headers = user_headers(sent).map_err(|invalid| invalid.to_string())?;
+        let headers = user_headers(sent, is_reserved).map_err(|invalid| invalid.to_string())?;
         let (name, value) = headers[0].to_http();
         Ok((name.to_string(), value.to_str().unwrap().to_owned()))
     }
@@ -135,7 +136,7 @@ mod tests {
         let too_long = "x".repeat(101);
         for name in ["", "a b", "a:b", "a\r\nb", "a\0", "é", "(a)", too_long.as_str()] {
             let expected =
-                "config.headers must have names of 1 to 100 letters, digits and !#$%&'*+-.^_`|~";
+                "headers must have names of 1 to 100 letters, digits and !#$%&'*+-.^_`|~";
             assert_eq!(read(name, "v"), Err(expected.to_owned()), "{name:?}");
         }
         for name in [
@@ -149,8 +150,7 @@ mod tests {
             "Webhook-Signature",
             "WEBHOOK-",
         ] {
-            let expected =
-                format!("config.headers.{name} is set by the server and must not be sent");
+            let expected = format!("headers.{name} is set by the server and must not be sent");
             assert_eq!(read(name, "v"), Err(expected));
         }
     }
@@ -176,28 +176,25 @@ mod tests {
             (too_long.as_str(), "at most 2000 characters"),
         ] {
             let refused = read("X", value).unwrap_err();
-            assert!(
-                refused.starts_with("config.headers.X must ") && refused.contains(part),
-                "{refused}"
-            );
+            assert!(refused.starts_with("headers.X must ") && refused.contains(part), "{refused}");
         }
     }
 
     #[test]
     fn headers_are_few_and_unique() {
         let many = |count: usize| (0..count).map(|i| (format!("X-{i}"), String::new())).collect();
-        assert_eq!(user_headers(many(20)).unwrap().len(), 20);
-        let refused = user_headers(many(21)).unwrap_err().to_string();
-        assert_eq!(refused, "config.headers must have at most 20 members");
+        assert_eq!(user_headers(many(20), is_reserved).unwrap().len(), 20);
+        let refused = user_headers(many(21), is_reserved).unwrap_err().to_string();
+        assert_eq!(refused, "headers must have at most 20 members");
         let twice = ["X-A", "x-a"].map(|name| (name.to_owned(), String::new()));
-        let refused = user_headers(twice.into()).unwrap_err();
-        assert_eq!(refused.field, "config.headers.x-a");
+        let refused = user_headers(twice.into(), is_reserved).unwrap_err();
+        assert_eq!(refused.field, "headers.x-a");
     }
 
     #[test]
     fn values_are_hidden_from_logs() {
         let sent = BTreeMap::from([("X".to_owned(), "0123456789abcdef".to_owned())]);
-        let headers = user_headers(sent).unwrap();
+        let headers = user_headers(sent, is_reserved).unwrap();
         let shown = format!("{headers:?} {:?}", headers[0].to_http());
         assert!(shown.contains("…cdef") && !shown.contains("0123"), "{shown}");
     }

@@ -1,4 +1,4 @@
-//! TLS of connections that the server opens: rustls with the certificate authorities of the system.
+//! Connections with TLS.
 
 use std::io;
 use std::path::Path;
@@ -7,10 +7,13 @@ use std::sync::Arc;
 use tokio::io::{AsyncRead, AsyncWrite};
 pub(crate) use tokio_rustls::TlsConnector;
 use tokio_rustls::client::TlsStream;
+use tokio_rustls::rustls::client::WebPkiServerVerifier;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
+
+use super::verifier::ExplainingVerifier;
 
 /// Certificate authorities that are trusted in addition to those of the system.
 #[derive(Debug, Default)]
@@ -52,10 +55,15 @@ pub(crate) fn connector(
         roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
     }
     roots.add_parsable_certificates(further.0);
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+    let provider = Arc::new(ring::default_provider());
+    let verifier =
+        WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
+    let verifier = Arc::new(ExplainingVerifier(verifier.build().map_err(io::Error::other)?));
+    let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(io::Error::other)?;
-    let mut config = config.with_root_certificates(roots).with_no_client_auth();
+    let config = config.dangerous().with_custom_certificate_verifier(verifier);
+    let mut config = config.with_no_client_auth();
     config.alpn_protocols = protocols.iter().map(|name| name.as_bytes().to_vec()).collect();
     Ok(TlsConnector::from(Arc::new(config)))
 }

@@ -1,12 +1,12 @@
-//! Secrets in configurations, and what is shown of them.
+//! Secrets in resources, and what is shown of them.
 
 use std::fmt;
 
-use crate::areas::alerting::limits;
+use crate::limits;
 
 /// The character in place of what is not shown. No valid secret contains it, so that a redacted
 /// secret is never taken for a new one.
-pub(super) const HIDDEN: char = '…';
+pub const HIDDEN: char = '…';
 /// Characters at the end of a secret that are shown.
 const SHOWN_CHARS: usize = 4;
 
@@ -16,7 +16,7 @@ pub struct Secret(String);
 
 impl Secret {
     /// Wraps a secret.
-    pub(super) fn new(secret: String) -> Self {
+    pub fn new(secret: String) -> Self {
         Self(secret)
     }
 
@@ -38,10 +38,10 @@ impl fmt::Debug for Secret {
 }
 
 /// Returns what is shown of a secret: `…` and its last four characters, which tell secrets apart.
-/// A secret of fewer than [`limits::CHANNEL_SECRET_SHOWN_CHARS_MIN`] characters is only `…`.
-pub(super) fn redacted(secret: &str) -> String {
+/// A secret of fewer than [`limits::SECRET_SHOWN_CHARS_MIN`] characters is only `…`.
+pub fn redacted(secret: &str) -> String {
     let count = secret.chars().count();
-    let is_long = count >= limits::CHANNEL_SECRET_SHOWN_CHARS_MIN;
+    let is_long = count >= limits::SECRET_SHOWN_CHARS_MIN;
     let skipped = if is_long { count - SHOWN_CHARS } else { count };
     std::iter::once(HIDDEN).chain(secret.chars().skip(skipped)).collect()
 }

@@ -1,0 +1,95 @@
+//! Which site a request is for, as its host says: the API, or a public site that is served under a
+//! host name of its own.
+//!
+//! A public site has a path below which all of its routes are. Under its own host name a path is
+//! taken as one below that path, so that nothing else can be reached there, and no other site.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use http::header::HOST;
+use http::request::Parts;
+
+use super::error::{ApiError, ApiResult, ErrorCode};
+use crate::app::App;
+
+/// What a host name serves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HostedSite {
+    /// Everything: the host is one of the server itself, or unknown.
+    Server,
+    /// The routes below this path, which begins with a slash and does not end with one.
+    Below(String),
+    /// Nothing: the name is one for public sites, and there is none.
+    Nothing,
+}
+
+/// The path that a request is routed by.
+#[derive(Debug)]
+pub(super) struct RoutedPath<'p> {
+    pub(super) path: Cow<'p, str>,
+    /// Whether the host of the request is that of a public site.
+    pub(super) is_of_hosted_site: bool,
+}
+
+/// Returns the path that a request is routed by. Fails with `not_found` if its host serves nothing.
+pub(super) async fn routed_path<'p>(
+    app: Option<&Arc<App>>,
+    parts: &'p Parts,
+) -> ApiResult<RoutedPath<'p>> {
+    let path = parts.uri.path();
+    let of_server = RoutedPath { path: path.into(), is_of_hosted_site: false };
+    let Some(app) = app.filter(|app| app.may_have_hosted_sites()) else { return Ok(of_server) };
+    let Some(host) = host_of(parts) else { return Ok(of_server) };
+    let path = match app.hosted_site(host).await? {
+        HostedSite::Server => return Ok(of_server),
+        HostedSite::Below(prefix) if path == "/" => prefix,
+        HostedSite::Below(prefix) => prefix + path,
+        HostedSite::Nothing => {
+            let message = "there is nothing under this host name";
+            return Err(ApiError::new(ErrorCode::NotFound, message));
+        }
+    };
+    Ok(RoutedPath { path: path.into(), is_of_hosted_site: true })
+}
+
+/// Returns the name of the host that a request is sent to, in lower case and without the port.
+fn host_of(parts: &Parts) -> Option<String> {
+    let named = parts.uri.authority().map(http::uri::Authority::as_str);
+    let header = || parts.headers.get(HOST).and_then(|value| value.to_str().ok());
+    let host = named.or_else(header)?;
+    let is_port = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
+    let host = match host.rsplit_once(':') {
+        Some((name, port)) if is_port(port) => name,
+        _ => host,
+    };
+    Some(host.trim_end_matches('.').to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_host_is_the_name_without_port_and_case() {
+        let host = |uri: &str, header: Option<&str>| {
+            let mut request = http::Request::builder().uri(uri);
+            if let Some(header) = header {
+                request = request.header(HOST, header);
+            }
+            host_of(&request.body(()).unwrap().into_parts().0)
+        };
+        for (header, expected) in [
+            ("status.Example.com", "status.example.com"),
+            ("status.example.com:8080", "status.example.com"),
+            ("status.example.com.", "status.example.com"),
+            ("[::1]:80", "[::1]"),
+            ("a:b", "a:b"),
+        ] {
+            assert_eq!(host("/", Some(header)).as_deref(), Some(expected));
+        }
+        assert_eq!(host("/", None), None);
+        let absolute = host("http://one.example/x", Some("other.example"));
+        assert_eq!(absolute.as_deref(), Some("one.example"), "the target comes first");
+    }
+}
