@@ -14,12 +14,14 @@ use tokio::sync::{Semaphore, oneshot};
 use crate::areas::alerting::{Alerting, AlertingSettings, AlertingSetupError};
 use crate::areas::bulk::{Families, OtlpSettings};
 use crate::areas::errors::{Ledger, LedgerLimits};
+use crate::areas::status::{Status, StatusParts, StatusSetupError};
 use crate::config::Config;
-use crate::http::{ApiError, ApiResult, ErrorCode};
+use crate::http::{ApiError, ApiResult, ErrorCode, HostedSite};
 use crate::jobs::{Jobs, JobsError};
 use crate::limits::{JSON_SCRATCH_BYTES_MAX, OVERLOADED_RETRY_SECONDS};
 use crate::platform::ids::Ids;
 use crate::platform::keys::{KeyError, Keys};
+use crate::platform::sealing::SecretStore;
 use crate::platform::ticks::Ticks;
 
 /// The result of work that an [`App`] runs: the error is the one to respond with.
@@ -36,6 +38,7 @@ pub struct App {
     errors: Ledger,
     families: Families,
     alerting: Alerting,
+    status: Status,
     dashboard_inserts: Mutex<()>,
     query_slots: Arc<Semaphore>,
     query_timeout: Duration,
@@ -60,6 +63,9 @@ pub enum AppError {
     /// Alerting cannot be set up.
     #[error(transparent)]
     Alerting(#[from] AlertingSetupError),
+    /// Monitors and status pages cannot be set up.
+    #[error(transparent)]
+    Status(#[from] StatusSetupError),
     /// The system provides no randomness for ids.
     #[error("the system provides no randomness: {0}")]
     Randomness(#[from] std::io::Error),
@@ -97,7 +103,7 @@ impl App {
         let ids = Arc::new(Ids::new(clock.clone())?);
         let of_jobs = Arc::clone(&ids);
         let jobs = Jobs::open(engine.clone(), clock.clone(), ticks.clone(), of_jobs, config.jobs)?;
-        let keys = Keys::load(engine.clone(), clock.clone(), ticks, config.limits)?;
+        let keys = Keys::load(engine.clone(), clock.clone(), ticks.clone(), config.limits)?;
         let of_errors = Arc::clone(&ids);
         let limits = LedgerLimits {
             users_bytes_max: usize::try_from(config.plan.error_users).unwrap_or(usize::MAX),
@@ -105,15 +111,23 @@ impl App {
         };
         let errors =
             Ledger::open(engine.clone(), clock.clone(), of_errors, &config.errors, limits)?;
+        let secrets = Arc::new(SecretStore::new(engine.directory(), &config.secrets));
         let alerting = AlertingSettings {
             rules: &config.alerting,
             notifications: &config.notifications,
             public_url: &config.server.public_url,
             outbound: &config.outbound,
             smtp: &config.smtp,
-            secrets: &config.secrets,
+            secrets: &secrets,
         };
         let alerting = Alerting::open(&engine, Arc::clone(&ids), clock.clone(), alerting)?;
+        let parts = StatusParts {
+            status: &config.status,
+            public_url: &config.server.public_url,
+            outbound: &config.outbound,
+            smtp: &config.smtp,
+        };
+        let status = Status::open(&engine, &clock, ticks, parts, secrets)?;
         Ok(Arc::new(Self {
             ids,
             query_slots: Arc::new(Semaphore::new(config.http.queries_at_once().max(1))),
@@ -129,6 +143,7 @@ impl App {
             errors,
             families: Families::default(),
             alerting,
+            status,
             dashboard_inserts: Mutex::new(()),
         }))
     }
@@ -162,6 +177,24 @@ impl App {
     /// Returns the state of alerting.
     pub fn alerting(&self) -> &Alerting {
         &self.alerting
+    }
+
+    /// Returns the state of monitors and status pages.
+    pub fn status(&self) -> &Status {
+        &self.status
+    }
+
+    /// Returns what the host of a request serves, given in lower case and without a port.
+    pub async fn hosted_site(self: &Arc<Self>, host: String) -> AppResult<HostedSite> {
+        match self.status.current_site(&host) {
+            Some(site) => Ok(site),
+            None => self.blocking(move |app| app.status.site(app, &host)).await,
+        }
+    }
+
+    /// Returns whether the host of a request has to be looked at.
+    pub fn may_have_hosted_sites(&self) -> bool {
+        self.status.may_have_hosts()
     }
 
     /// Returns the lock under which dashboards are counted and created, so that concurrent requests

@@ -8,6 +8,7 @@
 use telltale_engine::{Engine, MetricType, Result};
 
 use crate::areas::errors::ERROR_METRICS;
+use crate::areas::status::MONITOR_METRICS;
 use crate::jobs::HISTORY_METRICS;
 use crate::platform::self_metrics::HEALTH_METRICS;
 
@@ -31,7 +32,7 @@ pub(crate) fn create_own_metrics(engine: &Engine) -> Result<()> {
 }
 
 fn all() -> impl Iterator<Item = &'static (&'static str, MetricType)> {
-    HEALTH_METRICS.iter().chain(HISTORY_METRICS).chain(ERROR_METRICS)
+    HEALTH_METRICS.iter().chain(HISTORY_METRICS).chain(ERROR_METRICS).chain(MONITOR_METRICS)
 }
 
 #[cfg(test)]

@@ -10,11 +10,12 @@ pub mod jobs;
 pub mod keys;
 pub mod metrics;
 pub mod saved_queries;
+pub mod status;
 mod table;
 pub mod telemetry;
 
 pub use table::routes;
-pub(crate) use table::{close, loops, memory, sweeps, work};
+pub(crate) use table::{close, loops, memory, sealer_of_new_secrets, sweeps, work};
 
 #[cfg(test)]
 mod testing;

@@ -5,10 +5,13 @@ use std::time::Duration;
 
 use telltale_engine::MemoryOwner;
 
-use super::{admin, alerting, bulk, dashboards, errors, events, jobs, keys, metrics, telemetry};
+use super::{
+    admin, alerting, bulk, dashboards, errors, events, jobs, keys, metrics, status, telemetry,
+};
 use crate::app::App;
 use crate::http::Route;
 use crate::jobs::work::WorkerPool;
+use crate::platform::sealing::{KeyFileError, Sealer, SecretStore};
 use crate::platform::sweeps::Sweep;
 
 /// How late a sweep with a loop of its own may run.
@@ -39,6 +42,13 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
         alerting::SCHEDULE_ROUTES,
         alerting::POLICY_ROUTES,
         alerting::CHANNEL_ROUTES,
+        status::MONITOR_ROUTES,
+        status::PAGE_ROUTES,
+        status::INCIDENT_ROUTES,
+        status::MAINTENANCE_ROUTES,
+        status::SUBSCRIBER_ROUTES,
+        status::PUBLIC_ROUTES,
+        status::SUBSCRIPTION_ROUTES,
         keys::ROUTES,
         admin::ROUTES,
     ]
@@ -57,26 +67,47 @@ pub(crate) fn loops(app: &Arc<App>) -> Vec<(Duration, Vec<Sweep>)> {
     vec![
         (LOOP_PAUSE, vec![alerting::evaluation_sweep(app)]),
         (LOOP_PAUSE, alerting::timer_sweeps(app)),
+        (LOOP_PAUSE, status::sweeps(app)),
     ]
 }
 
 /// Returns the work that this process runs as jobs, and how many jobs of each queue run
 /// concurrently.
 pub(crate) fn work(app: &Arc<App>) -> WorkerPool {
-    alerting::add_work(jobs::add_work(WorkerPool::new(), app), app)
+    status::add_work(alerting::add_work(jobs::add_work(WorkerPool::new(), app), app), app)
 }
 
 /// Returns the memory of what the areas keep, in bytes.
-pub(crate) fn memory(app: &App) -> [(MemoryOwner, u64); 3] {
+pub(crate) fn memory(app: &App) -> [(MemoryOwner, u64); 4] {
     [
         (MemoryOwner::Jobs, app.jobs().figures().waiting_bytes()),
         (MemoryOwner::Errors, app.errors().memory_bytes()),
         (MemoryOwner::Alerts, app.alerting().memory_bytes()),
+        (MemoryOwner::Status, app.status().memory_bytes()),
     ]
+}
+
+/// Returns the sealer for a secret that is about to be stored. The key is made if there is none
+/// and no sealed value: a new key beside values that it cannot open would hide that the old one is
+/// missing. Blocks.
+pub(crate) fn sealer_of_new_secrets(
+    app: &App,
+    secrets: &SecretStore,
+) -> Result<Arc<Sealer>, KeyFileError> {
+    match secrets.sealer() {
+        Err(KeyFileError::Missing { .. }) if !has_secrets(app) => secrets.first_sealer(),
+        found => found,
+    }
+}
+
+/// Returns whether an area has stored sealed values; also if that is not known.
+fn has_secrets(app: &App) -> bool {
+    app.status().has_secrets() || alerting::has_secrets(app).unwrap_or(true)
 }
 
 /// Stores what the areas keep in memory, at the end of the process. Blocks.
 pub(crate) fn close(app: &App) {
     app.jobs().close();
     errors::close(app);
+    status::close(app);
 }

@@ -118,6 +118,13 @@ impl Answer {
         self.body.get("data").cloned().unwrap_or_default()
     }
 
+    /// Checks the status of a success response and returns its body.
+    #[track_caller]
+    pub(super) fn whole(self, status: u16) -> Value {
+        assert_eq!(self.status.as_u16(), status, "{}", self.body);
+        self.body
+    }
+
     /// Checks the status, code and field of a refusal; `field` is empty if the error names none.
     #[track_caller]
     pub(super) fn refused(self, status: u16, code: &str, field: &str) {

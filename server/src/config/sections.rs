@@ -13,6 +13,7 @@ use crate::areas::alerting::{EvaluationSettings, NotificationSettings, OptionalB
 use crate::areas::bulk::OtlpSettings;
 use crate::areas::dashboards::DashboardSettings;
 use crate::areas::errors::ErrorSettings;
+use crate::areas::status::StatusSettings;
 use crate::http::{BodySettings, HttpSettings, Settings};
 use crate::jobs::JobsSettings;
 use crate::limits;
@@ -110,6 +111,8 @@ config! {
     alerting: EvaluationSettings,
     /// Notifications.
     notifications: NotificationSettings,
+    /// Status pages.
+    status: StatusSettings,
     /// Secrets at rest.
     secrets: SecretSettings,
     /// The log.

@@ -1,0 +1,175 @@
+//! The limits of the area, with units and reasons.
+
+/// Monitors of a server: one for each address that a large company has.
+pub(super) const MONITORS_MAX: usize = 10_000;
+
+/// Characters of the name of a monitor.
+pub(super) const STATUS_NAME_CHARS_MAX: usize = 200;
+
+/// Characters of the URL of a monitor: what all proxies accept.
+pub(super) const MONITOR_URL_CHARS_MAX: usize = 2_048;
+
+/// Characters of a host name: the longest that DNS has.
+pub(super) const MONITOR_HOST_CHARS_MAX: usize = 253;
+
+/// Characters of the body that a monitor sends.
+pub(super) const MONITOR_BODY_CHARS_MAX: usize = 10_000;
+
+/// Characters of a text that the response has to contain.
+pub(super) const MONITOR_CONTAINS_CHARS_MAX: usize = 1_000;
+
+/// Statuses, or ranges of them, that a monitor expects.
+pub(super) const MONITOR_STATUSES_MAX: usize = 20;
+
+/// Bytes of a response that are searched for a text; the rest is not read.
+pub(super) const MONITOR_RESPONSE_BYTES_MAX: usize = 1 << 20;
+
+/// Redirects that a check follows.
+pub(super) const MONITOR_REDIRECTS_MAX: usize = 5;
+
+/// Seconds between two checks, at least: others pay for them.
+pub(super) const MONITOR_INTERVAL_SECONDS_MIN: u32 = 10;
+
+/// Seconds between two checks, at most: a day.
+pub(super) const MONITOR_INTERVAL_SECONDS_MAX: u32 = 86_400;
+
+/// Seconds of a check, at most.
+pub(super) const MONITOR_TIMEOUT_SECONDS_MAX: u32 = 60;
+
+/// Failed checks that are repeated before a monitor is down.
+pub(super) const MONITOR_RETRIES_MAX: u32 = 10;
+
+/// Days before the end of a certificate from which on a monitor can warn.
+pub(super) const MONITOR_CERTIFICATE_DAYS_MAX: u32 = 365;
+
+/// Milliseconds of a response from which on a monitor can be degraded.
+pub(super) const MONITOR_DEGRADED_MS_MAX: u32 = 60_000;
+
+/// Seconds by which a heartbeat may be late, at most.
+pub(super) const MONITOR_GRACE_SECONDS_MAX: u32 = 86_400;
+
+/// Characters of a message that a heartbeat brings.
+pub(super) const HEARTBEAT_MESSAGE_CHARS_MAX: usize = 200;
+
+/// Checks that run at a time, as many as the client has connections: those of targets that hang
+/// delay the others only when there are so many.
+pub(super) const CHECKS_AT_ONCE: u32 = 256;
+
+/// Checks at a time that keep the response to search it.
+pub(super) const CHECKED_BODIES_AT_ONCE: usize = 32;
+
+/// Checks that users ask for at a time.
+pub(super) const CHECKS_ASKED_AT_ONCE: usize = 8;
+
+/// Changes of the state that a response lists, at most.
+pub(super) const HISTORY_LIMIT_MAX: usize = MONITOR_CHANGES_MAX;
+
+/// Days of which the uptime is known.
+pub(super) const UPTIME_DAYS: i64 = 90;
+
+/// Changes of a monitor that are kept.
+pub(super) const MONITOR_CHANGES_MAX: usize = 1_000;
+
+/// Status pages of a server: one for each product of a large company, or each customer of a small
+/// one.
+pub(super) const PAGES_MAX: usize = 1_000;
+
+/// Monitors of a status page: nobody reads a longer one.
+pub(super) const PAGE_MONITORS_MAX: usize = 200;
+
+/// Characters of the name of a monitor on a status page, and of the name of a group.
+pub(super) const COMPONENT_NAME_CHARS_MAX: usize = 100;
+
+/// Characters of the URL of a logo: what all proxies accept.
+pub(super) const LOGO_URL_CHARS_MAX: usize = 2_048;
+
+/// Incidents of a server, resolved ones included: each is a document and an entry in memory.
+pub(super) const INCIDENTS_MAX: usize = 10_000;
+
+/// Open incidents of a status page: all are on it.
+pub(super) const PAGE_OPEN_INCIDENTS_MAX: usize = 50;
+
+/// Updates of an incident. The last one is reserved for its resolution.
+pub(super) const INCIDENT_UPDATES_MAX: usize = 100;
+
+/// Characters of the message of an update.
+pub(super) const INCIDENT_MESSAGE_CHARS_MAX: usize = 5_000;
+
+/// Bytes of the messages of an incident, that of its resolution aside: the page shows all of them.
+pub(super) const INCIDENT_MESSAGE_BYTES_MAX: usize = 128 << 10;
+
+/// Bytes of messages of incidents in memory. Beyond them the older incidents are kept without.
+pub(super) const INCIDENT_BYTES_IN_MEMORY_MAX: usize = 64 << 20;
+
+/// Milliseconds for which a resolved incident stays on the status page: 15 days.
+pub(super) const INCIDENT_SHOWN_MS: i64 = 15 * 24 * 60 * 60 * 1_000;
+
+/// Scheduled maintenances that are not completed.
+pub(super) const MAINTENANCES_OPEN_MAX: usize = 1_000;
+
+/// Scheduled maintenances, completed ones included. All are in memory; for a new one, the one that
+/// was completed first is deleted.
+pub(super) const MAINTENANCES_MAX: usize = 3_000;
+
+/// Milliseconds for which a completed maintenance is kept: 90 days.
+pub(super) const MAINTENANCE_KEPT_MS: i64 = 90 * 24 * 60 * 60 * 1_000;
+
+/// Milliseconds of a scheduled maintenance: 30 days. The uptime does not count during it.
+pub(super) const MAINTENANCE_MS_MAX: i64 = 30 * 24 * 60 * 60 * 1_000;
+
+/// Characters of the description of a scheduled maintenance.
+pub(super) const MAINTENANCE_DESCRIPTION_CHARS_MAX: usize = 2_000;
+
+/// Alert rules that a scheduled maintenance mutes: as many as a maintenance window names.
+pub(super) const MAINTENANCE_MUTED_RULES_MAX: usize = 1_000;
+
+/// New changes of a monitor after which the oldest are deleted.
+pub(super) const MONITOR_CHANGES_TRIMMED: usize = 100;
+
+/// Subscribers of all pages: what one process holds in memory without anybody noticing.
+pub(super) const SUBSCRIBERS_MAX: usize = 100_000;
+
+/// Subscribers that have not confirmed their addresses: mails that strangers had sent.
+pub(super) const UNCONFIRMED_MAX: usize = 5_000;
+
+/// Milliseconds for which an address may be confirmed: two days.
+pub(super) const UNCONFIRMED_KEPT_MS: i64 = 48 * 3_600_000;
+
+/// Mails that ask one address for confirmation.
+pub(super) const CONFIRMATIONS_MAX: u32 = 3;
+
+/// Milliseconds between two such mails.
+pub(super) const CONFIRMATION_PAUSE_MS: i64 = 600_000;
+
+/// Characters of an email address: the longest that SMTP has.
+pub(super) const SUBSCRIBER_EMAIL_CHARS_MAX: usize = 254;
+
+/// Networks whose addresses are counted apart.
+pub(super) const SUBSCRIBING_NETWORKS_MAX: usize = 10_000;
+
+/// Attempts to send a mail to a subscriber: with growing pauses, over an hour.
+pub(super) const SUBSCRIBER_MAIL_ATTEMPTS: u16 = 8;
+
+/// Seconds of an attempt: longer than the timeout of the mail server.
+pub(super) const SUBSCRIBER_MAIL_SECONDS: u32 = 120;
+
+/// Mails to subscribers that are sent at a time, as many as the mailer has connections.
+pub(super) const SUBSCRIBER_MAILS_AT_ONCE: u32 = 8;
+
+/// Mails that are enqueued in one write.
+pub(super) const SUBSCRIBER_MAILS_PER_WRITE: usize = 1_000;
+
+/// Bytes of rendered pages that are kept: those of hundreds of pages.
+pub(super) const RENDERED_BYTES_MAX: usize = 64 << 20;
+
+/// Incidents that a day of a component names.
+pub(super) const INCIDENTS_OF_DAY_MAX: usize = 5;
+
+/// Notices for subscribers that are kept.
+pub(super) const NOTICES_MAX: usize = 10_000;
+
+/// Milliseconds for which they are kept: longer than any maintenance, whose start is noticed once.
+pub(super) const NOTICE_KEPT_MS: i64 = 40 * 86_400_000;
+
+/// Milliseconds after the end of a maintenance in which mails about it are of use.
+pub(super) const COMPLETED_NOTICE_MS: i64 = 3_600_000;

@@ -1,0 +1,10 @@
+//! Checks of targets: each runs within its timeout and ends with a result, never with an error.
+//!
+//! A reason names what was found in our words and numbers. Nothing of what a server answered is in
+//! it beyond the status: it may be shown to others.
+
+mod checker;
+mod http;
+mod tcp;
+
+pub(super) use checker::Checker;

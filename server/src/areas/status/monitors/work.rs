@@ -1,0 +1,125 @@
+//! The checks that run as jobs, and what they leave behind.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+use super::check::Checker;
+use super::condition::CheckResult;
+use super::model::MonitorTarget;
+use super::table::{CurrentMonitor, DueCheck};
+use super::{metrics, ops};
+use crate::app::App;
+use crate::areas::status::error::StatusError;
+use crate::areas::status::ids::MonitorId;
+use crate::areas::status::limits;
+use crate::http::{ApiError, ApiResult};
+use crate::jobs::work::{WorkError, WorkKind, WorkerPool};
+
+/// The arguments of a job: the monitor, and the number of its check.
+#[derive(Debug, Serialize, Deserialize)]
+struct CheckItem {
+    monitor: String,
+    number: u64,
+}
+
+/// Checks a monitor. The next one is due soon, so a check that was lost is not repeated.
+const CHECK: WorkKind<CheckItem> = WorkKind::new("telltale.monitors.check", "telltale-monitors")
+    .attempts(1)
+    .timeout_seconds(limits::MONITOR_TIMEOUT_SECONDS_MAX + 30);
+
+/// Adds the work of this module.
+pub(in crate::areas::status) fn add_work(pool: WorkerPool, app: &Arc<App>) -> WorkerPool {
+    let app = Arc::downgrade(app);
+    pool.queue(CHECK.queue, limits::CHECKS_AT_ONCE).on(
+        &CHECK,
+        move |CheckItem { monitor, number }| {
+            let app = app.upgrade();
+            async move {
+                match (app, MonitorId::parse(&monitor)) {
+                    (Some(app), Some(id)) => run_due(&app, DueCheck { id, number }).await,
+                    // The server ends, or a job of another version.
+                    _ => Ok(()),
+                }
+            }
+        },
+    )
+}
+
+/// Enqueues a job for each check that is due. Blocks.
+pub(in crate::areas::status) fn enqueue_due(app: &App) -> Result<(), telltale_engine::Error> {
+    let due = app.status().monitors().hand_out();
+    let item = |check: &DueCheck| {
+        let item = CheckItem { monitor: check.id.text(), number: check.number };
+        // The jobs of an earlier process are of its own start.
+        let key = format!("{}:{}:{}", app.began().0, item.monitor, item.number);
+        (item, key)
+    };
+    let items: Vec<(CheckItem, String)> = due.iter().map(item).collect();
+    let items = items.iter().map(|(item, key)| (item, key.as_str()));
+    CHECK
+        .enqueue_all_once(app.jobs(), items)
+        .map(drop)
+        .map_err(|error| telltale_engine::Error::Unavailable(error.to_string()))
+}
+
+/// Checks a monitor now. Returns it as it is afterwards.
+pub(super) async fn check_now(app: &Arc<App>, id: MonitorId) -> ApiResult<CurrentMonitor> {
+    let found = app.blocking(move |app| ops::get(app, id)).await?;
+    check_running(&found)?;
+    let _one_of_few = app.status().enter_check().await;
+    match check(app, &found).await {
+        Some(result) => observe(app, &found, result).await?,
+        None => return Err(StatusError::State("the monitor waits for reports").into()),
+    }
+    app.blocking(move |app| ops::get(app, id)).await
+}
+
+/// Takes a report for a heartbeat monitor. Returns the monitor as it is afterwards.
+pub(super) async fn report(
+    app: &Arc<App>,
+    id: MonitorId,
+    result: CheckResult,
+) -> ApiResult<CurrentMonitor> {
+    let found = app.blocking(move |app| ops::get(app, id)).await?;
+    check_running(&found)?;
+    if !matches!(found.monitor.settings.target, MonitorTarget::Heartbeat { .. }) {
+        return Err(StatusError::State("only heartbeat monitors take reports").into());
+    }
+    observe(app, &found, result).await?;
+    app.blocking(move |app| ops::get(app, id)).await
+}
+
+fn check_running(found: &CurrentMonitor) -> Result<(), StatusError> {
+    match found.monitor.settings.is_paused {
+        true => Err(StatusError::State("the monitor is paused")),
+        false => Ok(()),
+    }
+}
+
+async fn run_due(app: &Arc<App>, due: DueCheck) -> Result<(), WorkError> {
+    let Some(found) = app.status().monitors().begin(due) else { return Ok(()) };
+    let Some(result) = check(app, &found).await else { return Ok(()) };
+    let failed = |error: ApiError| {
+        WorkError::new("Monitors", error.cause().unwrap_or_else(|| error.message()))
+    };
+    observe(app, &found, result).await.map_err(failed)
+}
+
+async fn check(app: &App, found: &CurrentMonitor) -> Option<CheckResult> {
+    let status = app.status();
+    let (client, clock, bodies) = (status.client(), app.clock(), status.checked_bodies());
+    Checker { client, clock, bodies }.check(&found.monitor.settings).await
+}
+
+/// Records the result of a check, in the condition of the monitor and as metrics.
+async fn observe(app: &Arc<App>, found: &CurrentMonitor, result: CheckResult) -> ApiResult<()> {
+    let (id, revision) = (found.monitor.id, found.revision);
+    let noted = result.clone();
+    let observed = app.blocking(move |app| {
+        app.status().monitors().observe(id, revision, noted).map_err(StatusError::from)
+    });
+    let Some(after) = observed.await? else { return Ok(()) };
+    let written = metrics::write(app.engine(), &after.monitor, after.condition.state, &result);
+    app.write(written.map_err(ApiError::internal)?).await.map(drop)
+}

@@ -1,0 +1,25 @@
+//! Subscribers of status pages: who gets mail about incidents and maintenance.
+//!
+//! A subscriber is a record (`store`), in memory as well (`table`). Whoever enters an address
+//! gets the same response, whether it is known or not; the address gets mail only after its owner
+//! has pressed the button of the page that the first mail links to, since mail scanners follow
+//! links. Each mail has a link that ends the subscription at once (RFC 8058). Mails are written
+//! (`mails`) and sent (`work`) by jobs, so none is lost when the server ends.
+
+mod mails;
+mod model;
+mod ops;
+mod pace;
+mod response;
+mod routes;
+mod store;
+mod table;
+mod token;
+mod work;
+
+pub(super) use ops::{Subscribing, confirm, expire, subscribe, unsubscribe};
+pub(super) use pace::SubscriptionPace;
+pub use routes::SUBSCRIBER_ROUTES;
+pub(super) use table::SubscriberTable;
+pub(super) use token::SubscriberToken;
+pub(super) use work::{add_work, enqueue_notices};
