@@ -102,6 +102,12 @@ impl Response {
         assert_eq!(error["details"]["field"], field, "{}", self.summary());
     }
 
+    /// Fails if the status is another.
+    #[track_caller]
+    pub fn expect_status(&self, status: u16) {
+        assert_eq!(self.status, status, "{}", self.summary());
+    }
+
     /// Returns one line for a failure message.
     pub fn summary(&self) -> String {
         let body = String::from_utf8_lossy(&self.body);

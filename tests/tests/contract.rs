@@ -183,7 +183,7 @@ fn every_route_with_a_body_refuses_invalid_json() {
 }
 
 /// Routes of protocols whose clients may send parameters that this server does not know.
-const FOREIGN_PROTOCOL_ROUTES: [&str; 7] = [
+const FOREIGN_PROTOCOL_ROUTES: [&str; 8] = [
     "/metrics",
     "/v1/metrics",
     "/api/v1/write",
@@ -191,6 +191,8 @@ const FOREIGN_PROTOCOL_ROUTES: [&str; 7] = [
     "/api/v2/",
     "/api/v1/import",
     "/api/{project}/",
+    // Pages that people link to: mail programs and others add parameters.
+    "/status/",
 ];
 
 fn is_foreign_protocol(operation: &Operation) -> bool {

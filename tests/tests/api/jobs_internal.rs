@@ -7,6 +7,15 @@ use telltale_tests::{Client, Server, eventually};
 use crate::jobs::{JOBS, register};
 use crate::keys::text;
 
+/// The queues of the server itself.
+const OWN_QUEUES: [&str; 5] = [
+    "telltale",
+    "telltale-monitors",
+    "telltale-notify",
+    "telltale-notify-slow",
+    "telltale-status-mail",
+];
+
 const QUEUES: &str = "/api/v1/queues";
 const WORKERS: &str = "/api/v1/workers";
 
@@ -23,7 +32,7 @@ fn queues(client: &Client, query: &str) -> (Vec<String>, Value) {
 fn own_worker(client: &Client) -> Value {
     eventually("the server's worker", || {
         let listed = client.get(&format!("{WORKERS}?internal=true")).expect(200);
-        let all = listed["workers"].as_array().filter(|all| all.len() >= 3)?;
+        let all = listed["workers"].as_array().filter(|all| all.len() >= OWN_QUEUES.len())?;
         all.iter().find(|worker| worker["queues"] == json!(["telltale"])).cloned()
     })
 }
@@ -35,18 +44,18 @@ fn internal_queues_and_workers_are_listed_and_counted_on_request() {
     own_worker(&client);
     assert_eq!(queues(&client, ""), (Vec::new(), json!(0)));
     assert_eq!(queues(&client, "?internal=false").0, [""; 0]);
-    let own = ["telltale", "telltale-notify", "telltale-notify-slow"];
-    assert_eq!(queues(&client, "?internal=true"), (own.map(str::to_owned).into(), json!(3)));
+    let own = OWN_QUEUES.map(str::to_owned).into();
+    assert_eq!(queues(&client, "?internal=true"), (own, json!(OWN_QUEUES.len())));
     let listed = client.get(WORKERS).expect(200);
     assert_eq!((&listed["workers"], &listed["summary"]["total_workers"]), (&json!([]), &json!(0)));
     assert_eq!(listed["summary"]["total_threads"], 0);
     register(&client, &["mail"]);
-    let all = ["mail", "telltale", "telltale-notify", "telltale-notify-slow"];
+    let all: Vec<&str> = ["mail"].into_iter().chain(OWN_QUEUES).collect();
     assert_eq!(queues(&client, "?internal=true").0, all);
     let summary = |query: &str| {
         client.get(&format!("{WORKERS}{query}")).expect(200)["summary"]["total_workers"].clone()
     };
-    assert_eq!((summary(""), summary("?internal=true")), (json!(1), json!(4)));
+    assert_eq!((summary(""), summary("?internal=true")), (json!(1), json!(OWN_QUEUES.len() + 1)));
     for path in [QUEUES, WORKERS, "/api/v1/workers/stats", "/api/v1/dead-jobs"] {
         client.get(&format!("{path}?internal=yes")).refused_for(
             400,
