@@ -102,7 +102,7 @@ pub(crate) fn sealer_of_new_secrets(
 
 /// Returns whether an area has stored sealed values; also if that is not known.
 fn has_secrets(app: &App) -> bool {
-    app.status().has_secrets() || alerting::has_secrets(app).unwrap_or(true)
+    status::has_secrets(app).unwrap_or(true) || alerting::has_secrets(app).unwrap_or(true)
 }
 
 /// Stores what the areas keep in memory, at the end of the process. Blocks.

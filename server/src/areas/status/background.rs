@@ -20,7 +20,7 @@ pub(crate) fn sweeps(app: &Arc<App>) -> Vec<Sweep> {
     vec![
         Sweep::new("monitors_time", PERIOD, move |now| {
             let maintained = maintenance::active(&timed, now).map_err(StatusError::into_engine)?;
-            timed.status().monitors().pass_time(&maintained)
+            monitors::pass_time(&timed, &maintained, now)
         }),
         Sweep::new("monitors_check", PERIOD, move |_| monitors::enqueue_due(&checked)),
         Sweep::new("status_notices", PERIOD, move |now| {

@@ -36,6 +36,7 @@ pub(crate) use background::{add_work, close, sweeps};
 pub use error::StatusError;
 pub use incidents::INCIDENT_ROUTES;
 pub use maintenance::MAINTENANCE_ROUTES;
+pub(super) use monitors::has_secrets;
 pub use monitors::{MONITOR_METRICS, MONITOR_ROUTES};
 pub use pages::PAGE_ROUTES;
 pub use public::{PUBLIC_ROUTES, SUBSCRIPTION_ROUTES, render_page};

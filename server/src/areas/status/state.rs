@@ -206,11 +206,6 @@ impl Status {
         self.asked_checks.acquire().await.ok()
     }
 
-    /// Returns whether secrets of monitors are stored.
-    pub(crate) fn has_secrets(&self) -> bool {
-        self.monitors.has_secrets()
-    }
-
     /// Returns roughly how much memory the area takes, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         let parts = [

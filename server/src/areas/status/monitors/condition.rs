@@ -3,15 +3,14 @@
 //! A monitor is down when `retries` checks after the first failed one fail too; then it was down
 //! since the first. Until that is known, the time since then is not counted. Time is counted by
 //! state, not by number of checks, so that changes of the interval do not distort the uptime. Time
-//! of planned maintenance does not count, nor does time in which nothing was checked because the
-//! monitor was paused or the server did not run.
+//! of planned maintenance does not count, nor does time in which nothing was checked: because the
+//! monitor was paused, the server did not run, or checks could not be made for another reason.
 
 use std::collections::BTreeMap;
 
 use telltale_engine::TimestampMs;
 
 use super::model::MonitorState;
-use crate::areas::status::limits;
 
 /// Milliseconds of a day.
 const DAY_MS: i64 = 86_400_000;
@@ -48,13 +47,15 @@ pub(super) struct MonitorCondition {
     /// The last check.
     pub(super) last: Option<CheckResult>,
     /// Failed checks in a row that are not known to mean that it is down.
-    failures: u32,
+    pub(super) failures: u32,
     /// The first of these.
-    first_failure: Option<TimestampMs>,
+    pub(super) first_failure: Option<TimestampMs>,
     /// Whether the time counts as planned maintenance, whatever the state.
-    is_in_maintenance: bool,
+    pub(super) is_in_maintenance: bool,
     /// Since when checks are made: the start of the server, or the end of a pause.
     pub(super) observed_since: TimestampMs,
+    /// For how long a check says something about the state. Later time was not observed.
+    pub(super) covered_ms: i64,
     /// Up to when the time was counted.
     pub(super) counted_until: TimestampMs,
     /// The time in each state, by day since 1970, in UTC.
@@ -91,19 +92,10 @@ impl MonitorCondition {
             first_failure: None,
             is_in_maintenance: false,
             observed_since: now,
+            covered_ms: i64::MAX,
             counted_until: now,
             days: BTreeMap::new(),
         }
-    }
-
-    /// Returns a condition as it was stored. Whether it was about to be down is forgotten.
-    pub(super) fn stored(
-        state: MonitorState,
-        since: TimestampMs,
-        reason: Option<String>,
-        counted_until: TimestampMs,
-    ) -> Self {
-        Self { state, since, reason, counted_until, ..Self::new(since) }
     }
 
     /// Takes notice of a check. Returns the change of the state, if there is one.
@@ -136,17 +128,23 @@ impl MonitorCondition {
         self.turn(state, since, reason)
     }
 
-    /// Begins or ends a pause.
+    /// Begins or ends a pause. Returns the change of the state, if it does.
     pub(super) fn pause(&mut self, is_paused: bool, now: TimestampMs) -> Option<StateChange> {
-        self.count(now);
-        (self.failures, self.first_failure) = (0, None);
-        let state = if is_paused { MonitorState::Paused } else { MonitorState::Pending };
-        let is_other = (self.state == MonitorState::Paused) != is_paused;
-        if !is_other {
+        if (self.state == MonitorState::Paused) == is_paused {
             return None;
         }
+        self.forget_failures(now);
         self.observed_since = now;
+        let state = if is_paused { MonitorState::Paused } else { MonitorState::Pending };
         self.turn(state, now, None)
+    }
+
+    /// Forgets failed checks that are not confirmed, because something else is checked from now on,
+    /// or nothing. The time since the first of them does not count.
+    pub(super) fn forget_failures(&mut self, now: TimestampMs) {
+        self.count_until(now);
+        self.counted_until = self.counted_until.max(now);
+        (self.failures, self.first_failure) = (0, None);
     }
 
     /// Returns whether it is not known yet if failed checks mean that the monitor is down.
@@ -154,13 +152,15 @@ impl MonitorCondition {
         self.failures > 0 && self.state != MonitorState::Down
     }
 
-    /// Begins or ends planned maintenance.
-    pub(super) fn set_maintenance(&mut self, is_in_maintenance: bool, at: TimestampMs) {
-        if self.is_in_maintenance != is_in_maintenance {
-            self.count_until(at);
-            self.counted_until = self.counted_until.max(at);
-            self.is_in_maintenance = is_in_maintenance;
+    /// Begins or ends planned maintenance. Returns whether it did.
+    pub(super) fn set_maintenance(&mut self, is_in_maintenance: bool, at: TimestampMs) -> bool {
+        if self.is_in_maintenance == is_in_maintenance {
+            return false;
         }
+        self.count_until(at);
+        self.counted_until = self.counted_until.max(at);
+        self.is_in_maintenance = is_in_maintenance;
+        true
     }
 
     /// Counts the time until `from` and leaves out that from there until now: nothing was checked,
@@ -182,14 +182,16 @@ impl MonitorCondition {
         self.count(first_failure.unwrap_or(now).min(now));
     }
 
-    /// Returns the share of the counted time of the last days in which it was up, in percent with
-    /// three decimals, rounded down; `None` if none was counted.
-    pub(super) fn uptime(&self, days: i64, now: TimestampMs) -> Option<f64> {
-        let mut counted = self.clone();
-        counted.count_until(now);
-        let first = day_of(now) - (days - 1);
-        let times = counted.days.range(first..).map(|(_, times)| *times);
-        uptime_of(times)
+    /// Returns whether it is known now whether it is up.
+    pub(super) fn is_observed(&self, now: TimestampMs) -> bool {
+        now <= self.observed_until()
+    }
+
+    /// Forgets the times of the days before `day`. Returns whether there were any.
+    pub(super) fn forget_days_before(&mut self, day: i64) -> bool {
+        let kept = self.days.split_off(&day);
+        let forgotten = std::mem::replace(&mut self.days, kept);
+        !forgotten.is_empty()
     }
 
     /// Returns the times of the last days, oldest first, today included.
@@ -216,38 +218,45 @@ impl MonitorCondition {
         Some(StateChange { at: since, state, reason })
     }
 
-    /// Adds the time that was not counted yet to the state, day by day.
+    /// Adds the time that was not counted yet to the state, day by day, as far as it was observed.
     fn count(&mut self, until: TimestampMs) {
-        let mut from = self.counted_until;
-        while from < until {
+        let (mut from, observed) = (self.counted_until, until.min(self.observed_until()));
+        while from < observed {
             let day = day_of(from);
-            let end = TimestampMs(((day + 1) * DAY_MS).min(until.0));
+            let end = TimestampMs(((day + 1) * DAY_MS).min(observed.0));
             let ms = u32::try_from(end.0 - from.0).unwrap_or(u32::MAX);
-            let times = self.days.entry(day).or_default();
-            match self.state {
-                MonitorState::Pending | MonitorState::Paused => {}
-                _ if self.is_in_maintenance => add(&mut times.maintenance_ms, ms),
-                MonitorState::Up => add(&mut times.up_ms, ms),
-                MonitorState::Degraded => add(&mut times.degraded_ms, ms),
-                MonitorState::Down => add(&mut times.down_ms, ms),
+            if let Some(sum) = self.sum() {
+                let sum = sum(self.days.entry(day).or_default());
+                *sum = sum.saturating_add(ms);
             }
             from = end;
         }
         self.counted_until = self.counted_until.max(until);
-        let oldest = day_of(self.counted_until) - limits::UPTIME_DAYS;
-        self.days.retain(|day, times| *day > oldest && *times != DayTimes::default());
+    }
+
+    /// Returns the sum to which time counts now; `None` if it does not count.
+    fn sum(&self) -> Option<fn(&mut DayTimes) -> &mut u32> {
+        match self.state {
+            MonitorState::Pending | MonitorState::Paused => None,
+            _ if self.is_in_maintenance => Some(|times| &mut times.maintenance_ms),
+            MonitorState::Up => Some(|times| &mut times.up_ms),
+            MonitorState::Degraded => Some(|times| &mut times.degraded_ms),
+            MonitorState::Down => Some(|times| &mut times.down_ms),
+        }
+    }
+
+    /// Returns until when the last check says something about the state.
+    fn observed_until(&self) -> TimestampMs {
+        let last = self.last.as_ref().map_or(self.observed_since, |last| last.at);
+        TimestampMs(last.max(self.observed_since).0.saturating_add(self.covered_ms))
     }
 }
 
 impl DayTimes {
     /// Returns the share of the counted time in which it was up; `None` if none was counted.
     pub(super) fn uptime(self) -> Option<f64> {
-        uptime_of([self].into_iter())
+        uptime_of(&[(0, self)])
     }
-}
-
-fn add(sum: &mut u32, ms: u32) {
-    *sum = sum.saturating_add(ms);
 }
 
 /// Returns the day of a time, since 1970 in UTC.
@@ -255,14 +264,15 @@ pub(super) fn day_of(at: TimestampMs) -> i64 {
     at.0.div_euclid(DAY_MS)
 }
 
-fn uptime_of(times: impl Iterator<Item = DayTimes>) -> Option<f64> {
+/// Returns the share of the counted time of some days in which it was up, in percent with three
+/// decimals, rounded down: 100 only if it was never down. `None` if nothing was counted.
+pub(super) fn uptime_of(days: &[(i64, DayTimes)]) -> Option<f64> {
     let (mut up, mut all) = (0_u64, 0_u64);
-    for DayTimes { up_ms, degraded_ms, down_ms, .. } in times {
-        let is_up = u64::from(up_ms) + u64::from(degraded_ms);
+    for (_, DayTimes { up_ms, degraded_ms, down_ms, .. }) in days {
+        let is_up = u64::from(*up_ms) + u64::from(*degraded_ms);
         up += is_up;
-        all += is_up + u64::from(down_ms);
+        all += is_up + u64::from(*down_ms);
     }
-    // In thousandths of a percent, rounded down: 100 only if it was never down.
     let thousandths = (u128::from(up) * 100_000).checked_div(u128::from(all))?;
     Some(thousandths as f64 / 1_000.0)
 }
@@ -306,7 +316,7 @@ mod tests {
         assert_eq!((change.at, change.state), (at(191), MonitorState::Up));
         let [(_, today)] = monitor.last_days(1, at(251))[..] else { panic!() };
         assert_eq!(today, DayTimes { up_ms: 120_000, down_ms: 130_000, ..DayTimes::default() });
-        assert_eq!(monitor.uptime(90, at(251)), Some(48.0));
+        assert_eq!(uptime_of(&monitor.last_days(90, at(251))), Some(48.0));
     }
 
     #[test]
@@ -314,7 +324,7 @@ mod tests {
         let mut monitor = MonitorCondition::new(at(0));
         monitor.observe(up(0), 1);
         assert_eq!(monitor.observe(failed(60), 1), None);
-        assert_eq!(monitor.uptime(1, at(65)), Some(100.0), "it is not known yet");
+        assert_eq!(uptime_of(&monitor.last_days(1, at(65))), Some(100.0), "it is not known yet");
         assert_eq!(monitor.observe(up(70), 1), None);
         assert_eq!(monitor.last_days(1, at(100))[0].1.up_ms, 100_000);
     }
@@ -329,7 +339,7 @@ mod tests {
         monitor.leave_out(at(700), at(5_000));
         let [(_, today)] = monitor.last_days(1, at(5_000))[..] else { panic!() };
         assert_eq!(today, DayTimes { up_ms: 100_000, down_ms: 100_000, ..DayTimes::default() });
-        assert_eq!(MonitorCondition::new(at(0)).uptime(90, at(9)), None);
+        assert_eq!(uptime_of(&MonitorCondition::new(at(0)).last_days(90, at(9))), None);
     }
 
     #[test]
@@ -338,7 +348,7 @@ mod tests {
         monitor.observe(up(0), 0);
         monitor.set_maintenance(true, at(100));
         monitor.observe(failed(150), 0);
-        assert_eq!(monitor.uptime(1, at(180)), Some(100.0));
+        assert_eq!(uptime_of(&monitor.last_days(1, at(180))), Some(100.0));
         monitor.set_maintenance(false, at(200));
         let [(_, today)] = monitor.last_days(1, at(300))[..] else { panic!() };
         let (up_ms, down_ms, maintenance_ms) = (100_000, 100_000, 100_000);
@@ -351,6 +361,19 @@ mod tests {
         monitor.observe(up(5_000), 0);
         monitor.leave_out(at(5_000), at(1_000));
         assert_eq!(monitor.last_days(1, at(1_500))[0].1.up_ms, 500_000);
+    }
+
+    #[test]
+    fn what_is_not_confirmed_is_forgotten_when_something_else_is_checked() {
+        let mut monitor = MonitorCondition::new(at(0));
+        monitor.observe(up(0), 2);
+        monitor.observe(failed(100), 2);
+        assert_eq!(monitor.pause(false, at(150)), None);
+        assert!(monitor.is_failing(), "nothing was paused");
+        monitor.forget_failures(at(200));
+        assert!(!monitor.is_failing());
+        monitor.observe(up(300), 2);
+        assert_eq!(monitor.last_days(1, at(300))[0].1.up_ms, 200_000);
     }
 
     #[test]
@@ -369,7 +392,22 @@ mod tests {
         let [(_, before), (_, today)] = monitor.last_days(2, at(5))[..] else { panic!() };
         assert_eq!((before.up_ms, today.up_ms), (10_000, 5_000));
         monitor.count_until(at(86_400 * 200 + 1));
+        assert_eq!(monitor.days.len(), 202);
+        let today = day_of(at(86_400 * 200));
+        assert!(monitor.forget_days_before(today - 89));
+        assert!(!monitor.forget_days_before(today - 89));
         assert_eq!(monitor.days.len(), 90);
+    }
+
+    #[test]
+    fn time_after_a_check_counts_as_long_as_the_check_covers() {
+        let mut monitor = MonitorCondition { covered_ms: 150_000, ..MonitorCondition::new(at(0)) };
+        monitor.observe(up(0), 0);
+        monitor.count_until(at(1_000));
+        assert!(monitor.is_observed(at(150)) && !monitor.is_observed(at(151)));
+        monitor.observe(failed(2_000), 0);
+        let [(_, today)] = monitor.last_days(1, at(2_010))[..] else { panic!() };
+        assert_eq!(today, DayTimes { up_ms: 150_000, down_ms: 10_000, ..DayTimes::default() });
     }
 
     proptest! {
@@ -412,7 +450,7 @@ mod tests {
             prop_assert_eq!(sum(|day| day.up_ms), expected.up_ms);
             prop_assert_eq!(sum(|day| day.degraded_ms), expected.degraded_ms);
             prop_assert_eq!(sum(|day| day.down_ms), expected.down_ms);
-            prop_assert_eq!(monitor.uptime(90, end), expected.uptime());
+            prop_assert_eq!(uptime_of(&days), expected.uptime());
         }
     }
 }

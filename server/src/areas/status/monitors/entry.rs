@@ -7,9 +7,11 @@ use telltale_engine::{RecordBatch, TimestampMs};
 
 use super::condition::{CheckResult, MonitorCondition, StateChange, Verdict, day_of};
 use super::model::{Monitor, MonitorState, MonitorTarget};
-use super::{records, schedule};
+use super::{metrics, records, schedule};
 use crate::areas::status::ids::MonitorId;
-use crate::areas::status::limits;
+
+/// How often it is written as a metric whether a monitor is up.
+const SAMPLE_PERIOD_MS: i64 = 60_000;
 
 /// A monitor in memory.
 #[derive(Debug)]
@@ -30,14 +32,19 @@ pub(super) struct Entry {
     /// How many were stored since the oldest were deleted.
     pub(super) changes_added: usize,
     pub(super) stored_at: TimestampMs,
+    /// When it was last written as a metric whether the monitor is up.
+    pub(super) sampled_at: TimestampMs,
 }
 
 impl Entry {
     pub(super) fn new(monitor: Monitor, revision: u64, now: TimestampMs, steady: Duration) -> Self {
+        let covered_ms = schedule::covered_ms(&monitor.settings);
+        let mut condition = MonitorCondition { covered_ms, ..MonitorCondition::new(now) };
+        condition.pause(monitor.settings.is_paused, now);
         Self {
             monitor: Arc::new(monitor),
             revision,
-            condition: MonitorCondition::new(now),
+            condition,
             due: steady,
             number: 0,
             handed_out_at: None,
@@ -45,7 +52,56 @@ impl Entry {
             changes: Vec::new(),
             changes_added: 0,
             stored_at: now,
+            sampled_at: TimestampMs(i64::MIN),
         }
+    }
+
+    /// Returns a monitor that was in this condition at `alive`, and was not observed since.
+    pub(super) fn restored(
+        (monitor, revision): (Monitor, u64),
+        condition: MonitorCondition,
+        alive: TimestampMs,
+        now: TimestampMs,
+        steady: Duration,
+    ) -> Self {
+        let (id, is_paused) = (monitor.id, monitor.settings.is_paused);
+        let mut entry = Self::new(monitor, revision, now, steady);
+        let settings = &entry.monitor.settings;
+        entry.condition = MonitorCondition { covered_ms: entry.condition.covered_ms, ..condition };
+        entry.stored_at = entry.condition.counted_until;
+        entry.condition.leave_out(alive, now);
+        let last = entry.condition.last.as_ref().map(|last| last.at);
+        entry.due = schedule::after_start(id, settings, last, now, steady);
+        // The document may have been changed right before the end of the process.
+        entry.changes.extend(entry.condition.pause(is_paused, now));
+        entry
+    }
+
+    /// Takes other settings. What is checked is checked at once if it is new, or if a pause ends.
+    pub(super) fn change(
+        &mut self,
+        monitor: Monitor,
+        revision: u64,
+        now: TimestampMs,
+        steady: Duration,
+    ) {
+        let (old, new) = (&self.monitor.settings, &monitor.settings);
+        let is_same = old.target == new.target;
+        let resumes = old.is_paused && !new.is_paused;
+        self.condition.count_until(now);
+        if !is_same {
+            self.condition.forget_failures(now);
+        }
+        if !is_same || old.interval_seconds != new.interval_seconds {
+            // A shorter interval does not make late what was in time.
+            self.condition.observed_since = now;
+        }
+        self.condition.covered_ms = schedule::covered_ms(new);
+        let next = schedule::next(monitor.id, new, self.condition.is_failing(), steady);
+        self.due = if is_same && !resumes { self.due.min(next) } else { steady };
+        self.changes.extend(self.condition.pause(new.is_paused, now));
+        (self.monitor, self.revision) = (Arc::new(monitor), revision);
+        (self.number, self.handed_out_at) = (self.number + 1, None);
     }
 
     /// Records the result of a check. Returns whether the state changed.
@@ -67,15 +123,13 @@ impl Entry {
         maintained: Option<(TimestampMs, TimestampMs)>,
         now: TimestampMs,
     ) -> bool {
-        let is_new = maintained.is_some() != self.maintained_until.is_some();
         let at = match (maintained, self.maintained_until) {
             (Some((from, _)), _) => from.min(now),
             (None, Some(until)) => until.min(now),
             (None, None) => now,
         };
-        self.condition.set_maintenance(maintained.is_some(), at);
         self.maintained_until = maintained.map(|(_, until)| until);
-        is_new
+        self.condition.set_maintenance(maintained.is_some(), at)
     }
 
     /// Returns the failed check of a heartbeat that is late.
@@ -99,12 +153,24 @@ impl Entry {
         })
     }
 
-    /// Adds to `batch` what changed.
-    pub(super) fn put(&mut self, id: MonitorId, batch: &mut RecordBatch) {
-        records::put(batch, id, &self.condition, day_of(self.stored_at));
+    /// Returns whether the monitor is up, if that is known and was not written as a metric for a
+    /// while.
+    pub(super) fn sample(&mut self, now: TimestampMs) -> Option<f64> {
+        let passed = now.0.saturating_sub(self.sampled_at.0).saturating_abs();
+        let is_due = passed >= SAMPLE_PERIOD_MS && self.condition.is_observed(now);
+        let sample = metrics::up(self.condition.state).filter(|_| is_due)?;
+        self.sampled_at = now;
+        Some(sample)
+    }
+
+    /// Adds to `batch` what changed. Days before `oldest_day` are deleted.
+    pub(super) fn put(&mut self, id: MonitorId, oldest_day: i64, batch: &mut RecordBatch) {
+        let changed_from = self.stored_at.min(self.condition.counted_until);
+        records::put(batch, id, &self.condition, day_of(changed_from));
         self.stored_at = self.condition.counted_until;
-        let oldest = day_of(self.stored_at) - limits::UPTIME_DAYS;
-        records::delete_days_before(batch, id, oldest + 1);
+        if self.condition.forget_days_before(oldest_day) {
+            records::delete_days_before(batch, id, oldest_day);
+        }
         for change in self.changes.drain(..) {
             records::put_change(batch, id, &change);
             self.changes_added += 1;

@@ -2,17 +2,17 @@
 
 use std::ops::Range;
 
-use telltale_engine::{Engine, Error};
+use telltale_engine::{Engine, Error, Versioned};
 use zeroize::Zeroizing;
 
 use super::change::MonitorChange;
 use super::condition::StateChange;
-use super::model::{Monitor, MonitorSettings};
+use super::model::{Monitor, MonitorSettings, MonitorState};
 use super::store::SealedMonitor;
 use super::table::{CurrentMonitor, MonitorTable};
 use crate::app::App;
 use crate::areas;
-use crate::areas::status::documents::{self, Changes};
+use crate::areas::status::documents::{self, Changes, StoredResource};
 use crate::areas::status::error::StatusError;
 use crate::areas::status::ids::{MonitorId, PageId};
 use crate::areas::status::references;
@@ -32,7 +32,7 @@ pub(in crate::areas::status) fn load(
     {
         match open(&sealed, secrets) {
             Ok(monitor) => monitors.push((monitor, revision)),
-            Err(error) => tracing::error!(%error, "a monitor is not checked"),
+            Err(error) => tracing::error!(id = %sealed.id(), %error, "a monitor cannot be opened"),
         }
     }
     Ok(monitors)
@@ -41,17 +41,18 @@ pub(in crate::areas::status) fn load(
 /// Returns those of the monitors that are wanted whose positions are in `page`, newest first.
 pub(super) fn list(
     app: &App,
-    is_wanted: impl Fn(&CurrentMonitor) -> bool,
+    is_wanted: impl Fn(&Monitor, MonitorState) -> bool,
     page: Range<usize>,
 ) -> Vec<CurrentMonitor> {
-    let mut position = 0_usize;
-    table(app).select(|current| {
-        if !is_wanted(&current) {
-            return None;
-        }
-        position += 1;
-        page.contains(&(position - 1)).then_some(current)
-    })
+    table(app).list(is_wanted, page)
+}
+
+/// Returns whether secrets of monitors are stored, or documents that cannot be read, which may have
+/// some.
+pub(in crate::areas) fn has_secrets(app: &App) -> Result<bool, StatusError> {
+    let secret = |found: Versioned<SealedMonitor>| found.value.has_secrets().then_some(());
+    let found = documents::select(app.engine(), secret)?;
+    Ok(!found.is_empty() || !app.engine().documents().damaged().is_empty())
 }
 
 /// Returns one monitor.
@@ -153,7 +154,10 @@ fn commit(
 ) -> Result<CurrentMonitor, StatusError> {
     let id = monitor.id;
     changes.commit_then(None, |revision| table(app).put(monitor, revision))?;
-    table(app).store()?;
+    if let Err(error) = table(app).store() {
+        // The monitor is stored. Its condition is stored later.
+        tracing::error!(%error, "the condition of a monitor could not be stored");
+    }
     get(app, id)
 }
 

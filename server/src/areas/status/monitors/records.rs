@@ -35,6 +35,9 @@ struct StoredState {
     state: String,
     since_ms: i64,
     reason: Option<String>,
+    failures: u32,
+    first_failure_ms: Option<i64>,
+    in_maintenance: bool,
     counted_until_ms: i64,
     last: Option<StoredCheck>,
 }
@@ -87,8 +90,7 @@ pub(super) fn read(engine: &Engine) -> Result<HashMap<MonitorId, MonitorConditio
     Ok(all)
 }
 
-/// Stores the condition of a monitor, with the times of those days that have changed since
-/// `counted_from`.
+/// Stores the condition of a monitor, with the times of the days from `changed_from_day` on.
 pub(super) fn put(
     batch: &mut RecordBatch,
     id: MonitorId,
@@ -105,9 +107,8 @@ pub(super) fn put(
 
 /// Deletes the times of the days before `day`.
 pub(super) fn delete_days_before(batch: &mut RecordBatch, id: MonitorId, day: i64) {
-    for old in day.saturating_sub(8)..day {
-        batch.delete(DAYS, &day_key(id, old));
-    }
+    let range = KeyRange::between(&day_key(id, 0), &day_key(id, day));
+    batch.delete_range(DAYS, &range);
 }
 
 /// Stores a change of the state.
@@ -178,9 +179,17 @@ fn read_state(key: &[u8], value: &[u8]) -> Option<(MonitorId, MonitorCondition)>
     let id = MonitorId(u128::from_be_bytes(key.try_into().ok()?));
     let stored: StoredState = decode(value)?;
     let state = MonitorState::parse(&stored.state)?;
-    let (since, until) = (TimestampMs(stored.since_ms), TimestampMs(stored.counted_until_ms));
-    let mut condition = MonitorCondition::stored(state, since, stored.reason, until);
-    condition.last = stored.last.and_then(StoredCheck::into_result);
+    let since = TimestampMs(stored.since_ms);
+    let condition = MonitorCondition {
+        state,
+        reason: stored.reason,
+        last: stored.last.and_then(StoredCheck::into_result),
+        failures: stored.failures,
+        first_failure: stored.first_failure_ms.map(TimestampMs),
+        is_in_maintenance: stored.in_maintenance,
+        counted_until: TimestampMs(stored.counted_until_ms),
+        ..MonitorCondition::new(since)
+    };
     Some((id, condition))
 }
 
@@ -221,6 +230,9 @@ impl From<&MonitorCondition> for StoredState {
             state: condition.state.as_str().to_owned(),
             since_ms: condition.since.0,
             reason: condition.reason.clone(),
+            failures: condition.failures,
+            first_failure_ms: condition.first_failure.map(|at| at.0),
+            in_maintenance: condition.is_in_maintenance,
             counted_until_ms: condition.counted_until.0,
             last: condition.last.as_ref().map(StoredCheck::from),
         }

@@ -6,7 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use telltale_engine::TimestampMs;
 
-use super::condition::{CheckResult, DayTimes, StateChange, Verdict, day_of};
+use super::condition::{CheckResult, DayTimes, StateChange, Verdict, day_of, uptime_of};
 use super::model::{HttpTarget, MonitorTarget};
 use super::table::CurrentMonitor;
 use super::wire::{CheckMethodName, MonitorKindName};
@@ -187,7 +187,7 @@ impl MonitorView {
             paused: settings.is_paused,
             status: condition.state.as_str(),
             status_since: IsoTime(condition.since),
-            uptime_90d: condition.uptime(limits::UPTIME_DAYS, now),
+            uptime_90d: uptime_of(&condition.last_days(limits::UPTIME_DAYS, now)),
             status_reason: condition.reason,
             last_check: condition.last.map(CheckView::from),
             created_by: monitor.created_by.clone(),
@@ -261,12 +261,8 @@ impl HistoryView {
 impl UptimeView {
     /// Converts the last days of a monitor as they are at `now`.
     pub(super) fn new(current: &CurrentMonitor, days: i64, now: TimestampMs) -> Self {
-        let condition = &current.condition;
-        let all = condition.last_days(days, now);
-        Self {
-            uptime: condition.uptime(days, now),
-            days: all.into_iter().map(DayView::from).collect(),
-        }
+        let all = current.condition.last_days(days, now);
+        Self { uptime: uptime_of(&all), days: all.into_iter().map(DayView::from).collect() }
     }
 }
 

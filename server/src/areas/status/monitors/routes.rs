@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::change::MonitorKind;
-use super::model::MonitorState;
+use super::model::{Monitor, MonitorState};
 use super::response::{DeletedMonitorView, HistoryView, MonitorListView, MonitorView, UptimeView};
 use super::table::CurrentMonitor;
 use super::wire::{HeartbeatInput, MonitorInput, MonitorPatch};
@@ -41,9 +41,9 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let paging = query.paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
     let state = one_of(query.one("status")?, "status", &STATES, MonitorState::parse)?;
     let kind = one_of(query.one("type")?, "type", &KINDS, MonitorKind::parse)?;
-    let is_wanted = move |current: &CurrentMonitor| {
-        state.is_none_or(|state| current.condition.state == state)
-            && kind.is_none_or(|kind| current.monitor.settings.target.kind() == kind)
+    let is_wanted = move |monitor: &Monitor, now: MonitorState| {
+        state.is_none_or(|state| state == now)
+            && kind.is_none_or(|kind| monitor.settings.target.kind() == kind)
     };
     let positions = paging.offset..paging.offset.saturating_add(paging.limit);
     let work = move |app: &App| Ok::<_, ApiError>(ops::list(app, is_wanted, positions));

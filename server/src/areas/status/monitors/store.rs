@@ -99,6 +99,11 @@ impl StoredResource for SealedMonitor {
 }
 
 impl SealedMonitor {
+    /// Returns whether a request has secrets.
+    pub(super) fn has_secrets(&self) -> bool {
+        matches!(&self.document.target, TargetDocument::Http(http) if http.secrets.is_some())
+    }
+
     /// Converts a monitor. `seal` seals its secrets for their place.
     pub(super) fn seal(
         monitor: &Monitor,

@@ -4,6 +4,7 @@
 //! stored are stored together, and whoever made one waits for that: what was returned is durable.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
@@ -11,12 +12,13 @@ use std::time::Duration;
 use parking_lot::{Mutex, RwLock};
 use telltale_engine::{Clock, Engine, RecordBatch, Result, TimestampMs};
 
-use super::condition::{CheckResult, DayTimes, MonitorCondition, StateChange};
+use super::condition::{CheckResult, DayTimes, MonitorCondition, StateChange, day_of, uptime_of};
 use super::entry::Entry;
 use super::model::{Monitor, MonitorState, MonitorTarget};
-use super::{records, schedule};
+use super::records;
+use super::store::SealedMonitor;
 use crate::areas::status::ids::MonitorId;
-use crate::areas::status::limits;
+use crate::areas::status::{documents, limits};
 
 /// A longer time in which nobody attended to the monitors is one in which the server did not run.
 const GAP_MS: i64 = 30_000;
@@ -44,6 +46,8 @@ pub(in crate::areas::status) struct MonitorTable {
 #[derive(Debug)]
 struct Monitors {
     entries: BTreeMap<MonitorId, Entry>,
+    /// The conditions of monitors that could not be opened.
+    dormant: BTreeMap<MonitorId, MonitorCondition>,
     /// Those whose condition is not stored.
     changed: BTreeSet<MonitorId>,
     /// When the monitors were last attended to.
@@ -79,6 +83,7 @@ pub(super) struct DueCheck {
 
 impl MonitorTable {
     /// Loads the conditions of these monitors. The time since the server last ran does not count.
+    /// Of a monitor that is not among them, the condition is kept as long as its document exists.
     pub(in crate::areas::status) fn open(
         engine: Engine,
         clock: Clock,
@@ -86,30 +91,43 @@ impl MonitorTable {
     ) -> Result<Self> {
         let (now, steady) = (clock.now(), clock.steady());
         let mut conditions = records::read(&engine)?;
-        let alive = records::read_alive(&engine)?.unwrap_or(now);
+        // Nothing is counted if it is not known.
+        let alive = records::read_alive(&engine)?.unwrap_or(TimestampMs(i64::MIN));
         let mut entries = BTreeMap::new();
         for (monitor, revision) in monitors {
             let id = monitor.id;
-            let condition = conditions.remove(&id);
-            let mut entry = Entry::new(monitor, revision, now, steady);
-            if let Some(condition) = condition {
-                entry.condition = condition;
-                entry.condition.leave_out(alive, now);
-                // A document that was changed right before the end of the process.
-                entry.condition.pause(entry.monitor.settings.is_paused, now);
-                entry.due = schedule::next(id, &entry.monitor.settings, false, steady);
-            }
+            let entry = match conditions.remove(&id) {
+                Some(condition) => {
+                    Entry::restored((monitor, revision), condition, alive, now, steady)
+                }
+                None => Entry::new(monitor, revision, now, steady),
+            };
             entries.insert(id, entry);
         }
         let mut batch = RecordBatch::new();
-        // Their documents were deleted right before the end of the process.
-        conditions.keys().for_each(|id| records::delete(&mut batch, *id));
         records::put_alive(&mut batch, now);
-        if !entries.is_empty() || !conditions.is_empty() {
-            engine.records().write(batch)?;
+        let mut dormant = BTreeMap::new();
+        for (id, mut condition) in conditions {
+            if documents::contains::<SealedMonitor>(&engine, &id.text()).unwrap_or(true) {
+                tracing::error!(id = id.text(), "a monitor is not checked: it cannot be opened");
+                condition.leave_out(alive, now);
+                dormant.insert(id, condition);
+            } else {
+                // The process ended right after the document was deleted.
+                records::delete(&mut batch, id);
+            }
+        }
+        if let Err(error) = engine.records().write(batch) {
+            // Conditions of deleted monitors are removed at the next start.
+            tracing::error!(%error, "the conditions of monitors could not be stored");
         }
         let bytes = AtomicU64::new(bytes_of(&entries));
-        let monitors = Monitors { entries, changed: BTreeSet::new(), attended_at: now };
+        let is_changed = |(id, entry): (&MonitorId, &Entry)| {
+            let has_changed = !entry.changes.is_empty();
+            has_changed.then_some(*id)
+        };
+        let changed = entries.iter().filter_map(is_changed).collect();
+        let monitors = Monitors { entries, dormant, changed, attended_at: now };
         Ok(Self {
             engine,
             clock,
@@ -120,27 +138,24 @@ impl MonitorTable {
         })
     }
 
-    /// Adds or replaces a monitor. It is checked at once if what is checked is new.
+    /// Adds or replaces a monitor. It is checked at once if what is checked is new, or if a pause
+    /// ends.
     pub(super) fn put(&self, monitor: Monitor, revision: u64) {
         let (now, steady) = (self.clock.now(), self.clock.steady());
         let mut monitors = self.monitors.write();
         monitors.attend(now);
         let id = monitor.id;
-        match monitors.entries.get_mut(&id) {
-            Some(entry) => {
-                let is_same = entry.monitor.settings.target == monitor.settings.target;
-                let next = schedule::next(id, &monitor.settings, false, steady);
-                entry.due = if is_same { next } else { steady };
-                (entry.monitor, entry.revision) = (Arc::new(monitor), revision);
-                (entry.number, entry.handed_out_at) = (entry.number + 1, None);
-                let is_paused = entry.monitor.settings.is_paused;
-                entry.changes.extend(entry.condition.pause(is_paused, now));
-            }
-            None => {
-                let mut entry = Entry::new(monitor, revision, now, steady);
-                entry.condition.pause(entry.monitor.settings.is_paused, now);
-                monitors.entries.insert(id, entry);
-            }
+        if let Some(entry) = monitors.entries.get_mut(&id) {
+            entry.change(monitor, revision, now, steady);
+        } else {
+            let entry = match monitors.dormant.remove(&id) {
+                Some(condition) => {
+                    let alive = condition.counted_until;
+                    Entry::restored((monitor, revision), condition, alive, now, steady)
+                }
+                None => Entry::new(monitor, revision, now, steady),
+            };
+            monitors.entries.insert(id, entry);
         }
         monitors.changed.insert(id);
         self.bytes.store(bytes_of(&monitors.entries), Ordering::Relaxed);
@@ -152,6 +167,7 @@ impl MonitorTable {
         let _storing = self.storing.lock();
         let mut monitors = self.monitors.write();
         monitors.entries.remove(&id);
+        monitors.dormant.remove(&id);
         monitors.changed.remove(&id);
         self.bytes.store(bytes_of(&monitors.entries), Ordering::Relaxed);
         drop(monitors);
@@ -165,10 +181,16 @@ impl MonitorTable {
         self.monitors.read().entries.get(&id).map(CurrentMonitor::from)
     }
 
-    /// Returns what `select` makes of the monitors, newest first.
-    pub(super) fn select<S>(&self, mut select: impl FnMut(CurrentMonitor) -> Option<S>) -> Vec<S> {
+    /// Returns those of the monitors that are wanted whose positions are in `page`, newest first.
+    pub(super) fn list(
+        &self,
+        is_wanted: impl Fn(&Monitor, MonitorState) -> bool,
+        page: Range<usize>,
+    ) -> Vec<CurrentMonitor> {
         let monitors = self.monitors.read();
-        monitors.entries.values().rev().filter_map(|entry| select(entry.into())).collect()
+        let is_wanted = |entry: &&Entry| is_wanted(&entry.monitor, entry.condition.state);
+        let wanted = monitors.entries.values().rev().filter(is_wanted);
+        wanted.skip(page.start).take(page.len()).map(CurrentMonitor::from).collect()
     }
 
     /// Returns whether there is a monitor.
@@ -190,20 +212,12 @@ impl MonitorTable {
 
     /// Returns a monitor as status pages show it.
     pub(in crate::areas::status) fn summary(&self, id: MonitorId) -> Option<MonitorSummary> {
-        let CurrentMonitor { monitor, condition, .. } = self.get(id)?;
-        let now = self.clock.now();
-        Some(MonitorSummary {
-            name: monitor.settings.name.clone(),
-            state: condition.state,
-            uptime_90d: condition.uptime(limits::UPTIME_DAYS, now),
-            days: condition.last_days(limits::UPTIME_DAYS, now),
-        })
-    }
-
-    /// Returns whether secrets of any monitor are stored.
-    pub(in crate::areas::status) fn has_secrets(&self) -> bool {
         let monitors = self.monitors.read();
-        monitors.entries.values().any(|entry| entry.monitor.settings.target.has_secrets())
+        let entry = monitors.entries.get(&id)?;
+        let days = entry.condition.last_days(limits::UPTIME_DAYS, self.clock.now());
+        let name = entry.monitor.settings.name.clone();
+        let (state, uptime_90d) = (entry.condition.state, uptime_of(&days));
+        Some(MonitorSummary { name, state, uptime_90d, days })
     }
 
     /// Returns the checks that are due and were not handed out before, longest due first.
@@ -225,6 +239,17 @@ impl MonitorTable {
         due.into_iter().map(|(_, check)| check).collect()
     }
 
+    /// Takes back checks that were handed out and could not be enqueued.
+    pub(super) fn hand_back(&self, checks: &[DueCheck]) {
+        let mut monitors = self.monitors.write();
+        for check in checks {
+            let entry = monitors.entries.get_mut(&check.id);
+            if let Some(entry) = entry.filter(|entry| entry.number == check.number) {
+                entry.handed_out_at = None;
+            }
+        }
+    }
+
     /// Returns the monitor of a check that was handed out, unless it was done meanwhile.
     pub(super) fn begin(&self, check: DueCheck) -> Option<CurrentMonitor> {
         let monitors = self.monitors.read();
@@ -232,27 +257,28 @@ impl MonitorTable {
         (entry.number == check.number && !entry.monitor.settings.is_paused).then(|| entry.into())
     }
 
-    /// Records what a check of a monitor with this revision found; nothing if the monitor is gone,
-    /// paused or another since. Returns the monitor as it is then. Durable when this returns.
+    /// Records what a check of a monitor found; nothing if the monitor is gone or paused since, or
+    /// something else is checked. Returns the monitor as it is then. Durable when this returns.
     /// Blocks.
     pub(super) fn observe(
         &self,
-        id: MonitorId,
-        revision: u64,
+        checked: &Monitor,
         result: CheckResult,
     ) -> Result<Option<CurrentMonitor>> {
+        let (id, now) = (checked.id, self.clock.now());
         let mut monitors = self.monitors.write();
-        monitors.attend(self.clock.now());
-        let Some(entry) = monitors.entries.get_mut(&id).filter(|entry| entry.revision == revision)
-        else {
+        monitors.attend(now);
+        let is_checked = |entry: &&mut Entry| {
+            let settings = &entry.monitor.settings;
+            settings.target == checked.settings.target && !settings.is_paused
+        };
+        let Some(entry) = monitors.entries.get_mut(&id).filter(is_checked) else {
             return Ok(None);
         };
-        if entry.monitor.settings.is_paused {
-            return Ok(None);
-        }
         if entry.observe(id, result, self.clock.steady()) {
             self.version.fetch_add(1, Ordering::Release);
         }
+        entry.sampled_at = now;
         let current = CurrentMonitor::from(&*entry);
         monitors.changed.insert(id);
         drop(monitors);
@@ -261,22 +287,26 @@ impl MonitorTable {
     }
 
     /// Does what time brings: counts it, begins and ends planned maintenance, finds heartbeats that
-    /// are late, and stores that the server runs. Blocks.
-    pub(in crate::areas::status) fn pass_time(&self, maintained: &Maintained) -> Result<()> {
+    /// are late, and stores that the server runs. Returns of which monitors it is to be written as
+    /// a metric whether they are up. Blocks.
+    pub(super) fn pass_time(&self, maintained: &Maintained) -> Result<Vec<(MonitorId, f64)>> {
         let (now, steady) = (self.clock.now(), self.clock.steady());
         let mut monitors = self.monitors.write();
-        if monitors.entries.is_empty() {
-            return Ok(());
-        }
         monitors.attend(now);
+        if monitors.entries.is_empty() {
+            return Ok(Vec::new());
+        }
+        let mut samples = Vec::new();
         let Monitors { entries, changed, .. } = &mut *monitors;
         for (id, entry) in entries {
             let is_late = entry.late_heartbeat(now);
             let mut has_changed = entry.maintain(maintained.get(id).copied(), now);
             if let Some(result) = is_late {
                 entry.observe(*id, result, steady);
+                entry.sampled_at = TimestampMs(i64::MIN);
                 has_changed = true;
             }
+            samples.extend(entry.sample(now).map(|up| (*id, up)));
             if has_changed {
                 self.version.fetch_add(1, Ordering::Release);
             }
@@ -286,7 +316,8 @@ impl MonitorTable {
             }
         }
         drop(monitors);
-        self.store_all(Some(now))
+        self.store_all(Some(now))?;
+        Ok(samples)
     }
 
     /// Stores all changes. Blocks.
@@ -330,11 +361,13 @@ impl MonitorTable {
         let _storing = self.storing.lock();
         let mut batch = RecordBatch::new();
         let mut taken = Vec::new();
+        // A wall clock that is wrong for a moment makes no day old.
+        let oldest_day = day_of(self.engine.trusted_time().expiry) - limits::UPTIME_DAYS + 1;
         let mut monitors = self.monitors.write();
         for id in std::mem::take(&mut monitors.changed) {
             if let Some(entry) = monitors.entries.get_mut(&id) {
                 let before = (entry.stored_at, entry.changes.clone());
-                entry.put(id, &mut batch);
+                entry.put(id, oldest_day, &mut batch);
                 taken.push((id, before));
             }
         }
@@ -384,7 +417,7 @@ impl Monitors {
     fn attend(&mut self, now: TimestampMs) {
         let last = std::mem::replace(&mut self.attended_at, now);
         let passed = now.0.saturating_sub(last.0);
-        if (-GAP_MS..=GAP_MS).contains(&passed) {
+        if (-GAP_MS..=GAP_MS).contains(&passed) || self.entries.is_empty() {
             return;
         }
         tracing::warn!(seconds = passed / 1_000, "monitors were not attended to for a while");

@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+use telltale_engine::TimestampMs;
 
 use super::check::Checker;
 use super::condition::CheckResult;
 use super::model::MonitorTarget;
-use super::table::{CurrentMonitor, DueCheck};
+use super::table::{CurrentMonitor, DueCheck, Maintained};
 use super::{metrics, ops};
 use crate::app::App;
 use crate::areas::status::error::StatusError;
@@ -57,10 +58,21 @@ pub(in crate::areas::status) fn enqueue_due(app: &App) -> Result<(), telltale_en
     };
     let items: Vec<(CheckItem, String)> = due.iter().map(item).collect();
     let items = items.iter().map(|(item, key)| (item, key.as_str()));
-    CHECK
-        .enqueue_all_once(app.jobs(), items)
-        .map(drop)
-        .map_err(|error| telltale_engine::Error::Unavailable(error.to_string()))
+    CHECK.enqueue_all_once(app.jobs(), items).map(drop).map_err(|error| {
+        app.status().monitors().hand_back(&due);
+        telltale_engine::Error::Unavailable(error.to_string())
+    })
+}
+
+/// Does what time brings to the monitors, which are under planned maintenance as `maintained` says.
+/// Blocks.
+pub(in crate::areas::status) fn pass_time(
+    app: &App,
+    maintained: &Maintained,
+    now: TimestampMs,
+) -> Result<(), telltale_engine::Error> {
+    let states = app.status().monitors().pass_time(maintained)?;
+    metrics::write_states(app.engine(), &states, now)
 }
 
 /// Checks a monitor now. Returns it as it is afterwards.
@@ -100,10 +112,11 @@ fn check_running(found: &CurrentMonitor) -> Result<(), StatusError> {
 async fn run_due(app: &Arc<App>, due: DueCheck) -> Result<(), WorkError> {
     let Some(found) = app.status().monitors().begin(due) else { return Ok(()) };
     let Some(result) = check(app, &found).await else { return Ok(()) };
-    let failed = |error: ApiError| {
-        WorkError::new("Monitors", error.cause().unwrap_or_else(|| error.message()))
-    };
-    observe(app, &found, result).await.map_err(failed)
+    if let Err(error) = observe(app, &found, result).await {
+        let cause = error.cause().unwrap_or_else(|| error.message());
+        tracing::error!(cause, "the result of a check could not be stored yet");
+    }
+    Ok(())
 }
 
 async fn check(app: &App, found: &CurrentMonitor) -> Option<CheckResult> {
@@ -112,14 +125,22 @@ async fn check(app: &App, found: &CurrentMonitor) -> Option<CheckResult> {
     Checker { client, clock, bodies }.check(&found.monitor.settings).await
 }
 
-/// Records the result of a check, in the condition of the monitor and as metrics.
+/// Records the result of a check, in the condition of the monitor and as metrics. It counts even if
+/// these cannot be written.
 async fn observe(app: &Arc<App>, found: &CurrentMonitor, result: CheckResult) -> ApiResult<()> {
-    let (id, revision) = (found.monitor.id, found.revision);
-    let noted = result.clone();
+    let (checked, noted) = (Arc::clone(&found.monitor), result.clone());
     let observed = app.blocking(move |app| {
-        app.status().monitors().observe(id, revision, noted).map_err(StatusError::from)
+        app.status().monitors().observe(&checked, noted).map_err(StatusError::from)
     });
     let Some(after) = observed.await? else { return Ok(()) };
-    let written = metrics::write(app.engine(), &after.monitor, after.condition.state, &result);
-    app.write(written.map_err(ApiError::internal)?).await.map(drop)
+    let write = metrics::write(app.engine(), &after.monitor, after.condition.state, &result);
+    let written = match write {
+        Ok(write) => app.write(write).await.map(drop),
+        Err(refusal) => Err(ApiError::internal(refusal)),
+    };
+    if let Err(error) = written {
+        let cause = error.cause().unwrap_or_else(|| error.message());
+        tracing::warn!(cause, "the metrics of a check could not be written");
+    }
+    Ok(())
 }
