@@ -147,6 +147,28 @@ impl MailError {
         }
     }
 
+    /// Returns whether the mail server refuses the message or one of its recipients for good, which
+    /// a caller with one recipient takes for the end of it. What the operator can mend without a
+    /// new message, such as a refused login or sender, is neither this nor temporary.
+    pub fn is_permanent(&self) -> bool {
+        match self {
+            Self::Refused { code, command } => {
+                let is_of_message =
+                    [SmtpCommand::Recipient, SmtpCommand::Message].contains(command);
+                is_of_message && (500..600).contains(code)
+            }
+            Self::UnicodeAddress | Self::UnicodeMessage | Self::TooLong { .. } => true,
+            Self::Resolve { .. }
+            | Self::Connect { .. }
+            | Self::Tls { .. }
+            | Self::NoStartTls
+            | Self::NoLogin
+            | Self::Protocol
+            | Self::Connection(_)
+            | Self::TimedOut(_) => false,
+        }
+    }
+
     /// Converts an error of the client while it waited for the reply to `command`. Drops the text
     /// of the reply: it may repeat what was sent.
     pub(super) fn of_command(command: SmtpCommand, error: &smtp::Error) -> Self {
@@ -173,5 +195,28 @@ impl fmt::Display for SmtpCommand {
             Self::Data => "DATA",
             Self::Message => "the message",
         })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_refusals_of_the_message_or_of_a_recipient_are_permanent() {
+        use SmtpCommand::{Connect, Data, Hello, Login, Message, Recipient, Sender, StartTls};
+        for command in [Connect, Hello, StartTls, Login, Sender, Recipient, Data, Message] {
+            let is_of_message = [Recipient, Message].contains(&command);
+            for (code, is_permanent) in [(421, false), (451, false), (550, true), (554, true)] {
+                let error = MailError::Refused { code, command };
+                assert_eq!(error.is_permanent(), is_permanent && is_of_message, "{error}");
+                assert!(!(error.is_permanent() && error.is_temporary()), "{error}");
+            }
+        }
+        assert!(MailError::UnicodeAddress.is_permanent());
+        assert!(MailError::TooLong { bytes: 2, max: 1 }.is_permanent());
+        for error in [MailError::NoLogin, MailError::NoStartTls, MailError::Protocol] {
+            assert!(!error.is_permanent(), "{error}");
+        }
     }
 }

@@ -289,6 +289,8 @@ async fn refusals_are_reported_by_code_and_command() {
             assert_eq!(error.to_string(), format!("the mail server answered {code} to {command}"));
             assert!(!format!("{error:?}").contains("planted"), "{error:?}");
             assert_eq!(error.is_temporary(), is_temporary, "{error}");
+            let is_of_message = ["a recipient", "the message"].contains(&command);
+            assert_eq!(error.is_permanent(), !is_temporary && is_of_message, "{error}");
         }
     }
 }

@@ -1,7 +1,8 @@
 //! The client: resolve, check, dial what was checked, send, read within bounds, follow redirects.
 //!
 //! Nothing is taken from the environment (no proxy), connections are used once, and nobody waits
-//! for a response longer than the request allows.
+//! for a response longer than the request allows. Who waits for other requests has not begun: that
+//! time says nothing about the host, and has a limit of its own.
 
 use std::io;
 use std::net::SocketAddr;
@@ -9,32 +10,34 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{ACCEPT, CONNECTION, CONTENT_TYPE, HOST, LOCATION, USER_AGENT};
-use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
+use http::{HeaderValue, Method, Request, Response, Uri};
 use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
+use hyper::body::{Body as _, Incoming};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
-use telltale_engine::TimestampMs;
+use telltale_engine::{Clock, TimestampMs};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use super::error::OutboundError;
-use super::host_slots::HostSlots;
+use super::host_slots::{HostSlot, HostSlots};
 use super::policy::OutboundPolicy;
-use super::request::{Lane, OutboundRequest, OutboundResponse, Redirects};
+use super::request::{Lane, OutboundRequest, OutboundResponse};
 use super::resolve::Resolver;
-use super::target::OutboundOrigin;
+use super::target::{OutboundHost, OutboundOrigin, OutboundUrl};
 use crate::platform::tls::{self, FurtherAuthorities, TlsConnector};
 
 /// Maximum number of requests at once, and of those to one host: many services of different users
 /// may share a host, and some of them hang.
 const REQUESTS_AT_ONCE: usize = 256;
-const REQUESTS_PER_HOST: usize = 64;
+pub(super) const REQUESTS_PER_HOST: usize = 64;
 /// The same, of requests to hosts that failed or were slow.
 const SLOW_REQUESTS_AT_ONCE: usize = 64;
 pub(super) const SLOW_REQUESTS_PER_HOST: usize = 16;
+/// How long a request waits for others before it is given up, and all its redirects together.
+const SLOT_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout of connecting to one address.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum bytes of the headers of a response.
@@ -49,6 +52,14 @@ pub struct OutboundClient {
     tls: TlsConnector,
     slots: HostSlots,
     slow_slots: HostSlots,
+    clock: Clock,
+}
+
+/// The right to one of the client's requests to a server, given back when it is dropped.
+#[derive(Debug)]
+pub struct OutboundSlot<'a> {
+    origin: OutboundOrigin,
+    _slot: HostSlot<'a>,
 }
 
 impl std::fmt::Debug for OutboundClient {
@@ -67,6 +78,7 @@ impl OutboundClient {
             tls: tls::connector(FurtherAuthorities::default(), &["http/1.1"])?,
             slots: HostSlots::new(REQUESTS_AT_ONCE, REQUESTS_PER_HOST),
             slow_slots: HostSlots::new(SLOW_REQUESTS_AT_ONCE, SLOW_REQUESTS_PER_HOST),
+            clock: Clock::system(),
         })
     }
 
@@ -75,65 +87,103 @@ impl OutboundClient {
         &self.policy
     }
 
-    /// Sends a request and reads the response.
-    pub async fn send(&self, request: OutboundRequest) -> Result<OutboundResponse, OutboundError> {
-        let limit = request.timeout;
-        timeout(limit, self.run(request)).await.unwrap_or(Err(OutboundError::TimedOut(limit)))
+    /// Waits until another request may be sent to a server. `None` if that takes too long.
+    pub async fn enter(&self, url: &OutboundUrl, lane: Lane) -> Option<OutboundSlot<'_>> {
+        self.slot(url.origin(), lane, SLOT_TIMEOUT).await
     }
 
-    /// Connects to a port of a host and closes the connection. Returns once the host has accepted
-    /// it.
-    pub async fn connect(
+    /// Waits until another connection to a host may be opened. `None` if that takes too long.
+    pub async fn enter_host(&self, host: &OutboundHost, port: u16) -> Option<OutboundSlot<'_>> {
+        self.slot(host.origin(port), Lane::Usual, SLOT_TIMEOUT).await
+    }
+
+    async fn slot(
         &self,
-        host: &str,
-        port: u16,
+        origin: OutboundOrigin,
+        lane: Lane,
         limit: Duration,
-    ) -> Result<(), OutboundError> {
-        let host = host.trim_end_matches('.').to_ascii_lowercase();
-        let origin = OutboundOrigin { is_tls: false, host, port };
-        let run = async {
-            let _slot = self.slots.enter(&origin).await;
-            let addresses = self.resolver.resolve(&origin, &self.policy).await?;
-            connect(&addresses).await.map(drop)
+    ) -> Option<OutboundSlot<'_>> {
+        let slots = match lane {
+            Lane::Usual => &self.slots,
+            Lane::Slow => &self.slow_slots,
         };
-        timeout(limit, run).await.unwrap_or(Err(OutboundError::TimedOut(limit)))
+        let slot = timeout(limit, slots.enter(&origin)).await.ok()?;
+        Some(OutboundSlot { origin, _slot: slot })
     }
 
-    async fn run(&self, mut request: OutboundRequest) -> Result<OutboundResponse, OutboundError> {
+    /// Sends a request and reads the response, once other requests allow it.
+    pub async fn send(&self, request: OutboundRequest) -> Result<OutboundResponse, OutboundError> {
+        match self.enter(&request.url, request.lane).await {
+            Some(slot) => self.send_in(slot, request).await,
+            None => Err(OutboundError::busy(&request.url)),
+        }
+    }
+
+    /// Sends a request and reads the response, now. The slot is that of its URL.
+    pub async fn send_in(
+        &self,
+        mut slot: OutboundSlot<'_>,
+        mut request: OutboundRequest,
+    ) -> Result<OutboundResponse, OutboundError> {
+        let limit = request.timeout;
+        let (mut took, mut waited) = (Duration::ZERO, Duration::ZERO);
         let mut followed = 0;
         let mut certificate_ends_at = None;
         loop {
-            let origin = request.url.origin();
-            let slots = match request.lane {
-                Lane::Usual => &self.slots,
-                Lane::Slow => &self.slow_slots,
-            };
-            let _slot = slots.enter(&origin).await;
-            let mut pending = self.exchange(&request, &origin).await?;
+            let began = self.clock.steady();
+            let exchanging = self.exchange(&request, &slot.origin);
+            let exchanged = timeout(limit.saturating_sub(took), exchanging).await;
+            let response = exchanged.unwrap_or(Err(OutboundError::TimedOut(limit)))?;
+            took += self.passed_since(began);
             // That which ends first, if there are several.
-            let ends = [certificate_ends_at, pending.certificate_ends_at];
+            let ends = [certificate_ends_at, response.certificate_ends_at];
             certificate_ends_at = ends.into_iter().flatten().min();
-            pending.certificate_ends_at = certificate_ends_at;
-            let Redirects::Follow(max) = request.redirects else {
-                return read(pending, request).await;
+            let Some(max) = request.redirects_max(response.status) else {
+                return Ok(OutboundResponse { certificate_ends_at, took, ..response });
             };
-            if !is_redirect(pending.response.status()) {
-                return read(pending, request).await;
-            }
             if followed == max {
                 return Err(OutboundError::TooManyRedirects(max));
             }
             followed += 1;
-            request = self.redirected(request, &pending.response, &origin)?;
+            request = self.redirected(request, &response, &slot.origin)?;
+            let origin = request.url.origin();
+            if origin != slot.origin {
+                drop(slot);
+                let asked = self.clock.steady();
+                let left = SLOT_TIMEOUT.saturating_sub(waited);
+                let next = self.slot(origin, request.lane, left).await;
+                slot = next.ok_or_else(|| OutboundError::busy(&request.url))?;
+                waited += self.passed_since(asked);
+            }
         }
     }
 
-    /// Sends one request over a connection of its own and returns the head of the response.
+    /// Connects to the host of a slot and closes the connection. Returns how long it took until the
+    /// host had accepted it.
+    pub async fn connect(
+        &self,
+        slot: OutboundSlot<'_>,
+        limit: Duration,
+    ) -> Result<Duration, OutboundError> {
+        let began = self.clock.steady();
+        let run = async {
+            let addresses = self.resolver.resolve(&slot.origin, &self.policy).await?;
+            connect(&addresses).await.map(drop)
+        };
+        timeout(limit, run).await.unwrap_or(Err(OutboundError::TimedOut(limit)))?;
+        Ok(self.passed_since(began))
+    }
+
+    fn passed_since(&self, began: Duration) -> Duration {
+        self.clock.steady().saturating_sub(began)
+    }
+
+    /// Sends one request over a connection of its own and reads the response.
     async fn exchange(
         &self,
         request: &OutboundRequest,
         origin: &OutboundOrigin,
-    ) -> Result<PendingResponse, OutboundError> {
+    ) -> Result<OutboundResponse, OutboundError> {
         let addresses = self.resolver.resolve(origin, &self.policy).await?;
         let stream = connect(&addresses).await?;
         if !origin.is_tls {
@@ -149,35 +199,28 @@ impl OutboundClient {
     fn redirected(
         &self,
         mut request: OutboundRequest,
-        response: &Response<Incoming>,
+        response: &OutboundResponse,
         from: &OutboundOrigin,
     ) -> Result<OutboundRequest, OutboundError> {
-        let location = response.headers().get(LOCATION).and_then(|value| value.to_str().ok());
+        let location = response.headers.get(LOCATION).and_then(|value| value.to_str().ok());
         let location = location.ok_or(OutboundError::NoLocation)?;
         request.url = request.url.join(location, &self.policy).map_err(OutboundError::Redirect)?;
-        let keeps_body = [StatusCode::TEMPORARY_REDIRECT, StatusCode::PERMANENT_REDIRECT]
-            .contains(&response.status());
-        if !keeps_body && request.method != Method::HEAD {
-            request.method = Method::GET;
+        let is_elsewhere = request.url.origin() != *from;
+        if !response.is_repetition() {
+            if request.method != Method::HEAD {
+                request.method = Method::GET;
+            }
             request.body = Bytes::new();
             request.headers.remove(CONTENT_TYPE);
+        } else if is_elsewhere && (!request.method.is_safe() || !request.body.is_empty()) {
+            return Err(OutboundError::Repeated(response.status.as_u16()));
         }
-        if request.url.origin() != *from {
+        if is_elsewhere {
             let accept = request.headers.remove(ACCEPT);
-            let kind = request.headers.remove(CONTENT_TYPE).filter(|_| keeps_body);
-            request.headers = HeaderMap::new();
-            for (name, value) in [(ACCEPT, accept), (CONTENT_TYPE, kind)] {
-                if let Some(value) = value {
-                    request.headers.insert(name, value);
-                }
-            }
+            request.headers = accept.map(|value| (ACCEPT, value)).into_iter().collect();
         }
         Ok(request)
     }
-}
-
-fn is_redirect(status: StatusCode) -> bool {
-    matches!(status.as_u16(), 301 | 302 | 303 | 307 | 308)
 }
 
 /// Connects to the first address that accepts.
@@ -201,22 +244,15 @@ async fn exchange_over<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: S,
     request: &OutboundRequest,
     certificate_ends_at: Option<TimestampMs>,
-) -> Result<PendingResponse, OutboundError> {
+) -> Result<OutboundResponse, OutboundError> {
     let mut builder = http1::Builder::new();
     builder.max_buf_size(RESPONSE_HEAD_BYTES_MAX);
     let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await?;
     // Its errors are those of the response.
     let connection = tokio::spawn(async move { drop(connection.await) });
-    let connection = OpenConnection(connection.abort_handle());
-    let response = sender.send_request(request_of(request)).await?;
-    Ok(PendingResponse { response, certificate_ends_at, _connection: connection })
-}
-
-/// A response whose body was not read yet, with its connection.
-struct PendingResponse {
-    response: Response<Incoming>,
-    certificate_ends_at: Option<TimestampMs>,
-    _connection: OpenConnection,
+    let _connection = OpenConnection(connection.abort_handle());
+    let response = sender.send_request(request_of(request)?).await?;
+    read(response, request, certificate_ends_at).await
 }
 
 /// Closes the connection when dropped.
@@ -228,45 +264,41 @@ impl Drop for OpenConnection {
     }
 }
 
-fn request_of(request: &OutboundRequest) -> Request<Full<Bytes>> {
+fn request_of(request: &OutboundRequest) -> Result<Request<Full<Bytes>>, OutboundError> {
+    let unsendable = OutboundError::Unsendable;
+    let uri = request.url.path_and_query().parse::<Uri>();
+    let host = HeaderValue::from_str(request.url.authority());
     let mut sent = Request::new(Full::new(request.body.clone()));
     *sent.method_mut() = request.method.clone();
-    match request.url.path_and_query().parse() {
-        Ok(uri) => *sent.uri_mut() = uri,
-        Err(error) => panic!("a parsed URL has a valid path and query: {error}"),
-    }
+    *sent.uri_mut() = uri.map_err(|error| unsendable(error.into()))?;
     *sent.headers_mut() = request.headers.clone();
-    let host = match HeaderValue::from_str(request.url.authority()) {
-        Ok(host) => host,
-        Err(error) => panic!("a parsed URL has a valid host: {error}"),
-    };
-    sent.headers_mut().insert(HOST, host);
+    sent.headers_mut().insert(HOST, host.map_err(|error| unsendable(error.into()))?);
     sent.headers_mut().insert(USER_AGENT, HeaderValue::from_static(AGENT));
     sent.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
-    sent
+    Ok(sent)
 }
 
-/// Reads the body of a response up to the limit of the request.
+/// Reads the body of a response up to the limit of the request; nothing of that of a redirect.
 async fn read(
-    pending: PendingResponse,
-    request: OutboundRequest,
+    response: Response<Incoming>,
+    request: &OutboundRequest,
+    certificate_ends_at: Option<TimestampMs>,
 ) -> Result<OutboundResponse, OutboundError> {
-    let PendingResponse { response, certificate_ends_at, _connection } = pending;
     let (head, mut body) = response.into_parts();
+    let is_followed = request.redirects_max(head.status).is_some();
+    let max = if is_followed { 0 } else { request.response_bytes_max };
     let mut kept = Vec::new();
-    let mut is_truncated = false;
-    while let Some(frame) = body.frame().await {
+    // The body may be late or endless.
+    let mut is_truncated = max == 0 && !body.is_end_stream();
+    while !is_truncated && let Some(frame) = body.frame().await {
         let Ok(data) = frame?.into_data() else { continue };
-        let left = request.response_bytes_max - kept.len();
+        let left = max - kept.len();
         is_truncated = data.len() > left;
         kept.extend_from_slice(&data[..data.len().min(left)]);
-        if is_truncated {
-            break;
-        }
     }
-    let (status, headers, url) = (head.status, head.headers, request.url);
-    let body = kept.into();
-    Ok(OutboundResponse { status, headers, body, is_truncated, url, certificate_ends_at })
+    let (status, headers, url) = (head.status, head.headers, request.url.clone());
+    let (body, took) = (kept.into(), Duration::ZERO);
+    Ok(OutboundResponse { status, headers, body, is_truncated, url, certificate_ends_at, took })
 }
 
 #[cfg(test)]

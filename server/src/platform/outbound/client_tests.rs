@@ -10,7 +10,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::mpsc;
 
-use super::client::SLOW_REQUESTS_PER_HOST;
+use super::client::{REQUESTS_PER_HOST, SLOW_REQUESTS_PER_HOST};
 use super::resolve::Resolver;
 use super::*;
 
@@ -128,17 +128,48 @@ async fn redirects_are_followed_as_their_status_says() {
 #[tokio::test]
 async fn another_origin_gets_no_secrets() {
     let mut other = Receiver::answering(vec![ok("there")]).await;
-    let first = Receiver::answering(vec![redirect(307, &other.url("/x"))]).await;
+    let first = Receiver::answering(vec![redirect(302, &other.url("/x"))]).await;
     let client = client();
     client.send(request(&client, &first.url("/"))).await.unwrap();
     let sent = other.requests.recv().await.unwrap();
     assert!(!sent.contains("planted") && sent.contains("accept: */*"), "{sent}");
+    assert!(sent.starts_with("GET /x ") && sent.ends_with("\r\n\r\n"), "no body: {sent}");
+}
+
+#[tokio::test]
+async fn requests_that_change_something_are_not_repeated_elsewhere() {
+    for status in [307, 308] {
+        for (method, body) in [(Method::POST, "secret"), (Method::GET, "secret"), (Method::PUT, "")]
+        {
+            let mut other = Receiver::answering(vec![ok("there")]).await;
+            let first = Receiver::answering(vec![redirect(status, &other.url("/x"))]).await;
+            let client = client();
+            let body = Bytes::from_static(body.as_bytes());
+            let request = OutboundRequest { method, body, ..request(&client, &first.url("/")) };
+            let refused = client.send(request).await.unwrap_err();
+            let expected = format!(
+                "redirected with HTTP {status} to another server, which must not get the method \
+                 and the body"
+            );
+            assert_eq!((refused.to_string(), refused.is_temporary()), (expected, false));
+            assert!(other.requests.try_recv().is_err(), "nothing was sent");
+        }
+        let mut other = Receiver::answering(vec![ok("there")]).await;
+        let first = Receiver::answering(vec![redirect(status, &other.url("/x"))]).await;
+        let client = client();
+        let (method, body) = (Method::HEAD, Bytes::new());
+        let request = OutboundRequest { method, body, ..request(&client, &first.url("/")) };
+        client.send(request).await.unwrap();
+        assert!(other.requests.recv().await.unwrap().starts_with("HEAD /x "), "nothing to keep");
+    }
 }
 
 #[tokio::test]
 async fn redirects_to_forbidden_addresses_and_endless_ones_are_refused() {
+    // Longer than a request line when each quote is percent-encoded.
+    let long = "\"".repeat(25_000);
     for location in
-        ["http://10.0.0.1/", "http://169.254.169.254/", "//[::1]/", "file:///etc/passwd"]
+        ["http://10.0.0.1/", "http://169.254.169.254/", "//[::1]/", "file:///etc/passwd", &long]
     {
         let receiver = Receiver::answering(vec![redirect(302, location)]).await;
         let client = client();
@@ -199,6 +230,93 @@ async fn a_receiver_that_hangs_or_drips_is_left_after_the_timeout() {
         assert!(matches!(late, OutboundError::TimedOut(_)) && late.is_temporary(), "{late}");
         // A reset counts, too.
         assert!(closed.unwrap_or(true));
+    }
+}
+
+#[tokio::test]
+async fn the_wait_for_other_requests_is_not_the_time_of_the_host() {
+    let second = Receiver::answering(vec![ok("there")]).await;
+    let first = Receiver::answering(vec![redirect(302, &second.url("/"))]).await;
+    let client = client();
+    let url = OutboundUrl::parse(&first.url("/"), client.policy()).unwrap();
+    let next = OutboundUrl::parse(&second.url("/"), client.policy()).unwrap();
+    let mut others = Vec::new();
+    for url in [&url, &next] {
+        for _ in 0..REQUESTS_PER_HOST {
+            others.push(client.enter(url, Lane::Usual).await.unwrap());
+        }
+    }
+    let limit = Duration::from_millis(500);
+    let request = OutboundRequest { timeout: limit, ..request(&client, url.as_str()) };
+    let release = async {
+        tokio::time::sleep(limit * 2).await;
+        others.remove(0);
+        tokio::time::sleep(limit * 2).await;
+        others.pop();
+    };
+    let (answer, ()) = tokio::join!(client.send(request), release);
+    let answer = answer.unwrap();
+    assert_eq!(answer.url.as_str(), second.url("/"));
+    assert!(answer.took < limit, "{:?}", answer.took);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_request_waits_for_others_only_so_long() {
+    let client = client();
+    let request = request(&client, "http://127.0.0.1:1/");
+    let enter = || client.enter(&request.url, Lane::Usual);
+    let mut others = Vec::new();
+    for _ in 0..REQUESTS_PER_HOST {
+        others.push(enter().await.unwrap());
+    }
+    assert!(enter().await.is_none());
+    let busy = client.send(request.clone()).await.unwrap_err();
+    assert!(matches!(busy, OutboundError::Busy { .. }) && busy.is_temporary(), "{busy}");
+    others.pop();
+    assert!(enter().await.is_some());
+}
+
+#[tokio::test]
+async fn a_response_of_which_nothing_is_kept_ends_with_its_head() {
+    for head in [
+        "HTTP/1.1 200 OK\r\ncontent-length: 100\r\n\r\n",
+        "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n\r\n",
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let client = client();
+        let request = OutboundRequest { response_bytes_max: 0, ..request(&client, &url) };
+        let late = async {
+            let (mut stream, _) = listener.accept().await.unwrap();
+            read_request(&mut stream).await;
+            stream.write_all(head.as_bytes()).await.unwrap();
+            // Nothing of the body is sent.
+            stream
+        };
+        let (answer, _stream) = tokio::join!(client.send(request), late);
+        let answer = answer.unwrap();
+        assert_eq!((answer.status, answer.is_truncated), (StatusCode::OK, true));
+    }
+    let receiver = Receiver::answering(vec![ok("")]).await;
+    let client = client();
+    let request = OutboundRequest { response_bytes_max: 0, ..request(&client, &receiver.url("/")) };
+    assert!(!client.send(request).await.unwrap().is_truncated);
+}
+
+#[tokio::test]
+async fn hosts_are_connected_to_as_name_servers_know_them() {
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let known = HashMap::from([("xn--bcher-kva.example".to_owned(), vec![[127, 0, 0, 1].into()])]);
+    let client = client().resolving(Resolver::Fixed(known));
+    let host = OutboundHost::parse("Bücher.Example.", client.policy()).unwrap();
+    let slot = client.enter_host(&host, port).await.unwrap();
+    client.connect(slot, LONG).await.unwrap();
+    let policy = policy(&["::1/128"]);
+    for text in ["[::1]", "::1"] {
+        let origin = OutboundHost::parse(text, &policy).unwrap().origin(port);
+        let addresses = Resolver::System.resolve(&origin, &policy).await.unwrap();
+        assert_eq!(addresses, [SocketAddr::from(([0, 0, 0, 0, 0, 0, 0, 1], port))], "{text}");
     }
 }
 

@@ -6,7 +6,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use super::policy::SpecialAddress;
-use super::target::OutboundUrlError;
+use super::target::{OutboundUrl, OutboundUrlError};
 use crate::platform::tls::CertificateFault;
 
 /// Why an outbound request failed.
@@ -57,6 +57,15 @@ pub enum OutboundError {
     /// The request could not be sent, or the response is not HTTP.
     #[error("the connection failed before the response was complete")]
     Http(#[from] hyper::Error),
+    /// The request cannot be written as HTTP.
+    #[error("the URL cannot be sent in a request")]
+    Unsendable(#[source] http::Error),
+    /// Too many other requests were sent for too long. Says nothing about the host.
+    #[error("no request could be sent to {host}: too many others are")]
+    Busy {
+        /// The name.
+        host: String,
+    },
     /// The request took longer than its limit.
     #[error("no response within {} s", .0.as_secs_f64())]
     TimedOut(Duration),
@@ -66,6 +75,12 @@ pub enum OutboundError {
     /// A redirect leads to a URL that must not be fetched.
     #[error("redirected to a URL that {0}")]
     Redirect(OutboundUrlError),
+    /// A redirect asks to repeat the request at another origin, which must not get its body, and on
+    /// which nothing may be changed.
+    #[error(
+        "redirected with HTTP {0} to another server, which must not get the method and the body"
+    )]
+    Repeated(u16),
     /// A redirect has no valid `Location`.
     #[error("redirected without a location")]
     NoLocation,
@@ -81,6 +96,11 @@ impl OutboundError {
         }
     }
 
+    /// Returns the error of a request that could not be sent because of others.
+    pub(super) fn busy(url: &OutboundUrl) -> Self {
+        Self::Busy { host: url.origin().host }
+    }
+
     /// Returns whether the same request may succeed later.
     pub fn is_temporary(&self) -> bool {
         match self {
@@ -89,10 +109,13 @@ impl OutboundError {
             | Self::Certificate { .. }
             | Self::Tls { .. }
             | Self::Http(_)
+            | Self::Busy { .. }
             | Self::TimedOut(_) => true,
             Self::Special { .. }
+            | Self::Unsendable(_)
             | Self::TooManyRedirects(_)
             | Self::Redirect(_)
+            | Self::Repeated(_)
             | Self::NoLocation => false,
         }
     }

@@ -19,13 +19,13 @@ mod target;
 mod user_headers;
 
 pub use cidr::Cidr;
-pub use client::OutboundClient;
+pub use client::{OutboundClient, OutboundSlot};
 pub use error::OutboundError;
 pub use policy::{OutboundPolicy, SpecialAddress};
 pub use request::{Lane, OutboundRequest, OutboundResponse, Redirects};
 pub use settings::OutboundSettings;
 pub use special::{SpecialRange, special_range};
-pub use target::{OutboundUrl, OutboundUrlError};
+pub use target::{OutboundHost, OutboundHostError, OutboundUrl, OutboundUrlError};
 pub use user_headers::{UserHeader, user_headers};
 
 #[cfg(test)]

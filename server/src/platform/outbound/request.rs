@@ -8,6 +8,12 @@ use telltale_engine::TimestampMs;
 
 use super::target::OutboundUrl;
 
+/// The statuses of redirects that ask to repeat the request as it was.
+const REPEATED: [StatusCode; 2] = [StatusCode::TEMPORARY_REDIRECT, StatusCode::PERMANENT_REDIRECT];
+/// The statuses of the others.
+const REDIRECTED: [StatusCode; 3] =
+    [StatusCode::MOVED_PERMANENTLY, StatusCode::FOUND, StatusCode::SEE_OTHER];
+
 /// A request to an address that a user chose.
 #[derive(Clone, Debug)]
 pub struct OutboundRequest {
@@ -23,10 +29,11 @@ pub struct OutboundRequest {
     pub redirects: Redirects,
     /// Which of the client's requests it takes.
     pub lane: Lane,
-    /// Maximum bytes of the response's body that are kept; the rest is not read.
+    /// Maximum bytes of the response's body that are kept; the rest is not read. If it is 0, the
+    /// response ends with its head.
     pub response_bytes_max: usize,
-    /// Limit of the time from the name server to the end of the response, redirects and the wait
-    /// for other requests to the same host included.
+    /// Limit of the time from the name server to the end of the response, redirects included. The
+    /// wait for other requests does not count.
     pub timeout: Duration,
 }
 
@@ -46,7 +53,7 @@ pub enum Redirects {
     /// It is the response.
     Return,
     /// It is followed, at most so many times; each URL is checked like the first. Another origin
-    /// gets no headers of the request but `Accept`.
+    /// gets no headers of the request but `Accept`, and no body.
     Follow(usize),
 }
 
@@ -59,10 +66,31 @@ pub struct OutboundResponse {
     pub headers: HeaderMap,
     /// The body, or its beginning.
     pub body: Bytes,
-    /// Whether the body is longer than what was kept.
+    /// Whether the body is longer than what was kept, or may be if nothing was to be kept.
     pub is_truncated: bool,
     /// The URL that was fetched last.
     pub url: OutboundUrl,
     /// The first time at which a certificate ends that a server has shown; `None` without TLS.
     pub certificate_ends_at: Option<TimestampMs>,
+    /// How much of the timeout of the request has passed.
+    pub took: Duration,
+}
+
+impl OutboundRequest {
+    /// Returns how many redirects are followed, if a response with this status is one of them.
+    pub(super) fn redirects_max(&self, status: StatusCode) -> Option<usize> {
+        let is_redirect = REPEATED.contains(&status) || REDIRECTED.contains(&status);
+        match self.redirects {
+            Redirects::Follow(max) if is_redirect => Some(max),
+            _ => None,
+        }
+    }
+}
+
+impl OutboundResponse {
+    /// Returns whether it is a redirect that asks to repeat the request as it was (RFC 9110,
+    /// section 15.4).
+    pub(super) fn is_repetition(&self) -> bool {
+        REPEATED.contains(&self.status)
+    }
 }

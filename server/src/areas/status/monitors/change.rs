@@ -7,7 +7,7 @@ use url::Url;
 use super::model::{CheckMethod, HttpTarget, MonitorSettings, MonitorTarget, StatusRange};
 use crate::platform::fields::Invalid;
 use crate::platform::outbound::{UserHeader, user_headers};
-use crate::platform::redaction::{HIDDEN, Secret};
+use crate::platform::redaction::Secret;
 
 /// The seconds between two checks, unless the user states others.
 pub(super) const INTERVAL_SECONDS: u32 = 60;
@@ -136,16 +136,16 @@ impl HttpTarget {
             let restored = self.restore_headers(sent, is_elsewhere)?;
             self.headers = user_headers(restored, |_| false)?;
         }
+        // It may be sent as it is shown. Any other text is a new body, which may contain anything.
+        let is_shown =
+            |text: &String| self.body.as_ref().is_some_and(|old| old.redacted() == *text);
         match change.body {
             None => {}
-            Some(None) => self.body = None,
-            Some(Some(text)) if text.contains(HIDDEN) => {
-                let is_known = self.body.as_ref().is_some_and(|body| body.redacted() == text);
-                if !is_known || is_elsewhere {
-                    return Err(must_be_whole("body"));
-                }
+            Some(Some(text)) if is_shown(&text) && is_elsewhere => {
+                return Err(must_be_whole("body"));
             }
-            Some(Some(text)) => self.body = Some(Secret::new(text)),
+            Some(Some(text)) if is_shown(&text) => {}
+            Some(body) => self.body = body.map(Secret::new),
         }
         set(&mut self.url, change.url);
         set(&mut self.method, change.method);
@@ -168,11 +168,9 @@ impl HttpTarget {
                 header.name().eq_ignore_ascii_case(&name) && header.value().redacted() == value
             };
             match self.headers.iter().find(is_of) {
-                Some(_) if is_elsewhere && value.contains(HIDDEN) => Err(must_be_whole("headers")),
-                Some(header) if value.contains(HIDDEN) => {
-                    Ok((name, header.value().reveal().to_owned()))
-                }
-                _ => Ok((name, value)),
+                Some(_) if is_elsewhere => Err(must_be_whole("headers")),
+                Some(header) => Ok((name, header.value().reveal().to_owned())),
+                None => Ok((name, value)),
             }
         };
         sent.into_iter().map(restore).collect()
@@ -302,6 +300,34 @@ mod tests {
         assert_eq!(token(&settings), "0123456789abcdef");
         let headers = Some([("x-token".to_owned(), "…cdee".to_owned())].into());
         settings.change(target(TargetChange { headers, ..Default::default() })).unwrap_err();
+    }
+
+    #[test]
+    fn a_body_is_kept_only_if_it_is_sent_exactly_as_it_is_shown() {
+        let mut settings = examples::monitor(1).settings;
+        let body = |text: &str| {
+            let body = Some(Some(text.to_owned()));
+            target(TargetChange { body, ..Default::default() })
+        };
+        for (sent, stored) in [
+            ("…", "…"),
+            ("wait… what", "wait… what"),
+            ("…", "wait… what"),
+            ("a body of sixteen or more", "a body of sixteen or more"),
+            ("…more", "a body of sixteen or more"),
+            ("…mor", "…mor"),
+            ("another… of sixteen or more", "another… of sixteen or more"),
+        ] {
+            settings.change(body(sent)).unwrap();
+            let MonitorTarget::Http(http) = &settings.target else { panic!() };
+            assert_eq!(http.body.as_ref().unwrap().reveal(), stored, "{sent}");
+        }
+        let mut elsewhere = body("…more");
+        elsewhere.target.url = Some("https://evil.example/".to_owned());
+        assert_eq!(settings.change(elsewhere).unwrap_err().field, "body");
+        let mut elsewhere = body("new…");
+        elsewhere.target.url = Some("https://new.example/".to_owned());
+        settings.change(elsewhere).unwrap();
     }
 
     #[test]

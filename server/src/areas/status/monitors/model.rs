@@ -1,13 +1,10 @@
 //! Monitors: what is checked, how often, and what counts as up.
 
-use std::net::IpAddr;
-
 use telltale_engine::TimestampMs;
-use url::Host;
 
 use crate::areas::status::ids::MonitorId;
 use crate::platform::fields::Invalid;
-use crate::platform::outbound::{OutboundPolicy, OutboundUrl, UserHeader};
+use crate::platform::outbound::{OutboundHost, OutboundPolicy, OutboundUrl, UserHeader};
 use crate::platform::redaction::Secret;
 
 /// A monitor.
@@ -39,7 +36,7 @@ pub(super) enum MonitorTarget {
     Http(HttpTarget),
     /// A connection is accepted.
     Tcp {
-        /// A name or an address.
+        /// A name or an address, as the user wrote it.
         host: String,
         port: u16,
         degraded_after_ms: Option<u32>,
@@ -111,7 +108,10 @@ impl MonitorSettings {
                 let parsed = OutboundUrl::parse(&http.url, policy);
                 parsed.map(drop).map_err(|error| Invalid::field("url", error.to_string()))
             }
-            MonitorTarget::Tcp { host, .. } => check_host(host, policy),
+            MonitorTarget::Tcp { host, .. } => {
+                let parsed = OutboundHost::parse(host, policy);
+                parsed.map(drop).map_err(|error| Invalid::field("host", error.to_string()))
+            }
             MonitorTarget::Heartbeat { .. } => Ok(()),
         }
     }
@@ -140,18 +140,6 @@ impl MonitorTarget {
     pub(super) fn has_secrets(&self) -> bool {
         matches!(self, Self::Http(http) if !http.headers.is_empty() || http.body.is_some())
     }
-}
-
-/// Validates a host: a domain or an address.
-fn check_host(host: &str, policy: &OutboundPolicy) -> Result<(), Invalid> {
-    let invalid = |expected: String| Invalid::field("host", expected);
-    let address = match Host::parse(host) {
-        Ok(Host::Domain(_)) => return Ok(()),
-        Ok(Host::Ipv4(address)) => IpAddr::from(address),
-        Ok(Host::Ipv6(address)) => IpAddr::from(address),
-        Err(_) => return Err(invalid("must be a domain or an address".to_owned())),
-    };
-    policy.check(address).map_err(|special| invalid(special.to_string()))
 }
 
 impl CheckMethod {

@@ -82,7 +82,10 @@ pub(super) async fn check_now(app: &Arc<App>, id: MonitorId) -> ApiResult<Curren
     let _one_of_few = app.status().enter_check().await;
     match check(app, &found).await {
         Some(result) => observe(app, &found, result).await?,
-        None => return Err(StatusError::State("the monitor waits for reports").into()),
+        None if matches!(found.monitor.settings.target, MonitorTarget::Heartbeat { .. }) => {
+            return Err(StatusError::State("the monitor waits for reports").into());
+        }
+        None => return Err(StatusError::Busy("too many checks run").into()),
     }
     app.blocking(move |app| ops::get(app, id)).await
 }
@@ -111,7 +114,11 @@ fn check_running(found: &CurrentMonitor) -> Result<(), StatusError> {
 
 async fn run_due(app: &Arc<App>, due: DueCheck) -> Result<(), WorkError> {
     let Some(found) = app.status().monitors().begin(due) else { return Ok(()) };
-    let Some(result) = check(app, &found).await else { return Ok(()) };
+    let Some(result) = check(app, &found).await else {
+        // It could not begin, and is due.
+        app.status().monitors().hand_back(&[due]);
+        return Ok(());
+    };
     if let Err(error) = observe(app, &found, result).await {
         let cause = error.cause().unwrap_or_else(|| error.message());
         tracing::error!(cause, "the result of a check could not be stored yet");

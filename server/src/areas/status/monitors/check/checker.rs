@@ -1,4 +1,5 @@
-//! Checks of targets: each runs within its timeout and ends with a result, never with an error.
+//! Checks of targets: each runs within its timeout and ends with a result, never with an error. One
+//! that cannot begin because of other checks has no result.
 //!
 //! A reason names what was found in our words and numbers. Nothing of what a server answered is in
 //! it beyond the status: it may be shown to others.
@@ -7,11 +8,16 @@ use std::time::Duration;
 
 use telltale_engine::{Clock, TimestampMs};
 use tokio::sync::Semaphore;
+use tokio::time::timeout;
 
 use super::{http, tcp};
 use crate::areas::status::monitors::condition::{CheckResult, Verdict};
 use crate::areas::status::monitors::model::{MonitorSettings, MonitorTarget};
 use crate::platform::outbound::OutboundClient;
+
+/// How long a check waits for others before it begins. Together with its timeout and what the
+/// client waits between redirects, less than its job may take.
+const TURN_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// What checks use.
 #[derive(Debug)]
@@ -22,49 +28,115 @@ pub(in crate::areas::status::monitors) struct Checker<'a> {
     pub(in crate::areas::status::monitors) bodies: &'a Semaphore,
 }
 
-/// What a check found, before the time is added.
-#[derive(Debug)]
-pub(super) struct Finding {
-    pub(super) verdict: Verdict,
-    pub(super) response_ms: Option<u32>,
-    pub(super) certificate_ends_at: Option<TimestampMs>,
-}
-
 impl Checker<'_> {
-    /// Checks a target. `None` for one that reports itself.
+    /// Checks a target. `None` for one that reports itself, and if other checks took so long that
+    /// this one could not be made: nothing is known about the target then.
     pub(in crate::areas::status::monitors) async fn check(
         &self,
         settings: &MonitorSettings,
     ) -> Option<CheckResult> {
-        let at = self.clock.now();
-        let timeout = Duration::from_secs(settings.timeout_seconds.into());
-        let finding = match &settings.target {
-            MonitorTarget::Http(target) => http::check(self, target, timeout).await,
+        let limit = Duration::from_secs(settings.timeout_seconds.into());
+        match &settings.target {
+            MonitorTarget::Http(target) => http::check(self, target, limit).await,
             MonitorTarget::Tcp { host, port, degraded_after_ms } => {
-                tcp::check(self, host, *port, *degraded_after_ms, timeout).await
+                tcp::check(self, host, *port, *degraded_after_ms, limit).await
             }
-            MonitorTarget::Heartbeat { .. } => return None,
-        };
-        let Finding { verdict, response_ms, certificate_ends_at } = finding;
-        Some(CheckResult { at, verdict, response_ms, certificate_ends_at })
-    }
-
-    /// Returns the milliseconds since `began`, on the monotonic clock.
-    pub(super) fn ms_since(&self, began: Duration) -> u32 {
-        let passed = self.clock.steady().saturating_sub(began);
-        u32::try_from(passed.as_millis()).unwrap_or(u32::MAX)
+            MonitorTarget::Heartbeat { .. } => None,
+        }
     }
 }
 
-impl Finding {
-    pub(super) fn failed(reason: impl Into<String>) -> Self {
-        let verdict = Verdict::Failed(reason.into());
-        Self { verdict, response_ms: None, certificate_ends_at: None }
-    }
+/// Waits for what a check needs to begin. `None` if that takes too long.
+pub(super) async fn turn<T>(waiting: impl Future<Output = Option<T>>) -> Option<T> {
+    timeout(TURN_TIMEOUT, waiting).await.ok().flatten()
+}
+
+/// Returns the result of a check that began at `at` and failed.
+pub(super) fn failed(at: TimestampMs, reason: String) -> CheckResult {
+    let verdict = Verdict::Failed(reason);
+    CheckResult { at, verdict, response_ms: None, certificate_ends_at: None }
 }
 
 /// Returns why a response that took `ms` was slow, if it was.
 pub(super) fn slow(ms: u32, degraded_after_ms: Option<u32>) -> Option<String> {
     let limit = degraded_after_ms.filter(|limit| ms > *limit)?;
     Some(format!("it took {ms} ms, more than {limit} ms"))
+}
+
+/// Returns the whole milliseconds of a response time.
+pub(super) fn whole_ms(took: Duration) -> u32 {
+    u32::try_from(took.as_millis()).unwrap_or(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::super::examples;
+    use super::*;
+    use crate::platform::outbound::{Cidr, OutboundPolicy, OutboundSettings};
+
+    fn client() -> OutboundClient {
+        let allow = vec![Cidr::parse("127.0.0.0/8").unwrap()];
+        OutboundClient::new(OutboundPolicy::new(&OutboundSettings { allow })).unwrap()
+    }
+
+    fn http(url: &str) -> MonitorSettings {
+        let mut settings = examples::monitor(1).settings;
+        let MonitorTarget::Http(target) = &mut settings.target else { panic!() };
+        target.url = url.to_owned();
+        target.body_contains = Some("Welcome".to_owned());
+        settings
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_check_that_cannot_begin_is_no_failed_one() {
+        let (client, clock) = (client(), Clock::manual(TimestampMs(0)));
+        // Other checks hold all responses that may be kept.
+        let bodies = Semaphore::new(0);
+        let checker = Checker { client: &client, clock: &clock, bodies: &bodies };
+        assert_eq!(checker.check(&http("http://127.0.0.1:1/")).await, None);
+    }
+
+    #[tokio::test]
+    async fn a_check_begins_when_it_had_to_wait_no_longer() {
+        let (client, clock) = (client(), Clock::manual(TimestampMs(1_000)));
+        let bodies = Semaphore::new(0);
+        let checker = Checker { client: &client, clock: &clock, bodies: &bodies };
+        // Nothing listens there.
+        let settings = http("http://127.0.0.1:1/");
+        let release = async {
+            tokio::task::yield_now().await;
+            clock.set(TimestampMs(9_000));
+            bodies.add_permits(1);
+        };
+        let (checked, ()) = tokio::join!(checker.check(&settings), release);
+        let result = checked.unwrap();
+        assert_eq!(result.at, TimestampMs(9_000));
+        assert!(matches!(result.verdict, Verdict::Failed(_)), "{result:?}");
+    }
+
+    #[tokio::test]
+    async fn hosts_are_connected_to_as_they_are_understood() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let (client, clock, bodies) = (client(), Clock::system(), Semaphore::new(1));
+        let checker = Checker { client: &client, clock: &clock, bodies: &bodies };
+        let mut settings = examples::monitor(1).settings;
+        for (host, expected) in [
+            ("127.0.0.1", Verdict::Up),
+            ("0x7f.1", Verdict::Up),
+            (
+                "[::1]",
+                Verdict::Failed(
+                    "the host ::1 is a loopback address; an operator can allow it with \
+                     outbound.allow"
+                        .to_owned(),
+                ),
+            ),
+        ] {
+            settings.target =
+                MonitorTarget::Tcp { host: host.to_owned(), port, degraded_after_ms: None };
+            let result = checker.check(&settings).await.unwrap();
+            assert_eq!(result.verdict, expected, "{host}");
+        }
+    }
 }

@@ -7,40 +7,48 @@ use http::{HeaderMap, Method};
 use memchr::memmem;
 use telltale_engine::TimestampMs;
 
-use super::checker::{Checker, Finding, slow};
+use super::checker::{Checker, failed, slow, turn, whole_ms};
 use crate::areas::status::limits;
-use crate::areas::status::monitors::condition::Verdict;
+use crate::areas::status::monitors::condition::{CheckResult, Verdict};
 use crate::areas::status::monitors::model::{CheckMethod, HttpTarget};
 use crate::platform::outbound::{
-    Lane, OutboundRequest, OutboundResponse, OutboundUrl, Redirects, UserHeader,
+    Lane, OutboundError, OutboundRequest, OutboundResponse, OutboundUrl, Redirects, UserHeader,
 };
 
 /// Milliseconds of a day.
 const DAY_MS: i64 = 86_400_000;
 
+/// Sends a request. `None` if the check could not begin.
 pub(super) async fn check(
     checker: &Checker<'_>,
     target: &HttpTarget,
-    timeout: Duration,
-) -> Finding {
-    let url = match OutboundUrl::parse(&target.url, checker.client.policy()) {
+    limit: Duration,
+) -> Option<CheckResult> {
+    let (client, clock) = (checker.client, checker.clock);
+    let url = match OutboundUrl::parse(&target.url, client.policy()) {
         Ok(url) => url,
-        Err(error) => return Finding::failed(format!("the URL {error}")),
+        Err(error) => return Some(failed(clock.now(), format!("the URL {error}"))),
     };
-    // The semaphore is never closed.
-    let _body = match &target.body_contains {
-        Some(_) => checker.bodies.acquire().await.ok(),
-        None => None,
+    let begin = async {
+        // The semaphore is never closed.
+        let body = match &target.body_contains {
+            Some(_) => checker.bodies.acquire().await.ok(),
+            None => None,
+        };
+        Some((body, client.enter(&url, Lane::Usual).await?))
     };
-    let began = checker.clock.steady();
-    let response = match checker.client.send(request(target, url, timeout)).await {
+    let (_body, slot) = turn(begin).await?;
+    let at = clock.now();
+    let response = match client.send_in(slot, request(target, url, limit)).await {
         Ok(response) => response,
-        Err(error) => return Finding::failed(error.to_string()),
+        // A redirect has led to a server to which there are too many requests.
+        Err(OutboundError::Busy { .. }) => return None,
+        Err(error) => return Some(failed(at, error.to_string())),
     };
-    let ms = checker.ms_since(began);
+    let ms = whole_ms(response.took);
     let certificate_ends_at = response.certificate_ends_at;
-    let verdict = judge(target, &response, ms, checker.clock.now());
-    Finding { verdict, response_ms: Some(ms), certificate_ends_at }
+    let verdict = judge(target, &response, ms, clock.now());
+    Some(CheckResult { at, verdict, response_ms: Some(ms), certificate_ends_at })
 }
 
 fn request(target: &HttpTarget, url: OutboundUrl, timeout: Duration) -> OutboundRequest {

@@ -2,21 +2,30 @@
 
 use std::time::Duration;
 
-use super::checker::{Checker, Finding, slow};
-use crate::areas::status::monitors::condition::Verdict;
+use super::checker::{Checker, failed, slow, turn, whole_ms};
+use crate::areas::status::monitors::condition::{CheckResult, Verdict};
+use crate::platform::outbound::OutboundHost;
 
+/// Connects to a host. `None` if the check could not begin.
 pub(super) async fn check(
     checker: &Checker<'_>,
     host: &str,
     port: u16,
     degraded_after_ms: Option<u32>,
-    timeout: Duration,
-) -> Finding {
-    let began = checker.clock.steady();
-    if let Err(error) = checker.client.connect(host, port, timeout).await {
-        return Finding::failed(error.to_string());
-    }
-    let ms = checker.ms_since(began);
+    limit: Duration,
+) -> Option<CheckResult> {
+    let (client, clock) = (checker.client, checker.clock);
+    let host = match OutboundHost::parse(host, client.policy()) {
+        Ok(host) => host,
+        Err(error) => return Some(failed(clock.now(), format!("the host {error}"))),
+    };
+    let slot = turn(client.enter_host(&host, port)).await?;
+    let at = clock.now();
+    let took = match client.connect(slot, limit).await {
+        Ok(took) => took,
+        Err(error) => return Some(failed(at, error.to_string())),
+    };
+    let ms = whole_ms(took);
     let verdict = slow(ms, degraded_after_ms).map_or(Verdict::Up, Verdict::Degraded);
-    Finding { verdict, response_ms: Some(ms), certificate_ends_at: None }
+    Some(CheckResult { at, verdict, response_ms: Some(ms), certificate_ends_at: None })
 }
