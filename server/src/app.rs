@@ -185,11 +185,8 @@ impl App {
     }
 
     /// Returns what the host of a request serves, given in lower case and without a port.
-    pub async fn hosted_site(self: &Arc<Self>, host: String) -> AppResult<HostedSite> {
-        match self.status.current_site(&host) {
-            Some(site) => Ok(site),
-            None => self.blocking(move |app| app.status.site(app, &host)).await,
-        }
+    pub fn hosted_site(&self, host: &str) -> HostedSite {
+        self.status.site(host)
     }
 
     /// Returns whether the host of a request has to be looked at.

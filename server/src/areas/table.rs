@@ -68,6 +68,7 @@ pub(crate) fn loops(app: &Arc<App>) -> Vec<(Duration, Vec<Sweep>)> {
         (LOOP_PAUSE, vec![alerting::evaluation_sweep(app)]),
         (LOOP_PAUSE, alerting::timer_sweeps(app)),
         (LOOP_PAUSE, status::sweeps(app)),
+        (LOOP_PAUSE, status::notice_sweeps(app)),
     ]
 }
 

@@ -67,6 +67,11 @@ impl TestServer {
         &self.app
     }
 
+    /// Runs what a handler would.
+    pub(super) fn run<T>(&self, work: impl Future<Output = T>) -> T {
+        self.runtime.block_on(work)
+    }
+
     /// Advances the clock.
     pub(super) fn pass(&self, ms: i64) {
         self.app.clock().set(TimestampMs(self.app.now().0 + ms));

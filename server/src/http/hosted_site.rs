@@ -2,15 +2,16 @@
 //! host name of its own.
 //!
 //! A public site has a path below which all of its routes are. Under its own host name a path is
-//! taken as one below that path, so that nothing else can be reached there, and no other site.
+//! taken as one below that path, so that nothing else can be reached there, and no other site. Only
+//! if the name may be one of the server itself, what is no route of the site is one of the server.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 
 use http::header::HOST;
 use http::request::Parts;
 
 use super::error::{ApiError, ApiResult, ErrorCode};
+use super::router::Router;
 use crate::app::App;
 
 /// What a host name serves.
@@ -20,6 +21,9 @@ pub enum HostedSite {
     Server,
     /// The routes below this path, which begins with a slash and does not end with one.
     Below(String),
+    /// The routes below this path. The host may be one of the server too, so paths that are no
+    /// route there are those of the server.
+    BelowOrServer(String),
     /// Nothing: the name is one for public sites, and there is none.
     Nothing,
 }
@@ -33,24 +37,39 @@ pub(super) struct RoutedPath<'p> {
 }
 
 /// Returns the path that a request is routed by. Fails with `not_found` if its host serves nothing.
-pub(super) async fn routed_path<'p>(
-    app: Option<&Arc<App>>,
+pub(super) fn routed_path<'p>(
+    app: Option<&App>,
+    router: &Router,
     parts: &'p Parts,
 ) -> ApiResult<RoutedPath<'p>> {
     let path = parts.uri.path();
     let of_server = RoutedPath { path: path.into(), is_of_hosted_site: false };
     let Some(app) = app.filter(|app| app.may_have_hosted_sites()) else { return Ok(of_server) };
     let Some(host) = host_of(parts) else { return Ok(of_server) };
-    let path = match app.hosted_site(host).await? {
+    let below = |prefix: &str| prefix.to_owned() + if path == "/" { "" } else { path };
+    let path = match app.hosted_site(&host) {
         HostedSite::Server => return Ok(of_server),
-        HostedSite::Below(prefix) if path == "/" => prefix,
-        HostedSite::Below(prefix) => prefix + path,
+        HostedSite::Below(prefix) => below(&prefix),
+        HostedSite::BelowOrServer(prefix) => {
+            let below = below(&prefix);
+            if !router.has_path(&below) && !is_of_other_site(path, &prefix) {
+                return Ok(of_server);
+            }
+            below
+        }
         HostedSite::Nothing => {
             let message = "there is nothing under this host name";
             return Err(ApiError::new(ErrorCode::NotFound, message));
         }
     };
     Ok(RoutedPath { path: path.into(), is_of_hosted_site: true })
+}
+
+/// Returns whether a path of the server is that of a public site, all of which are beside the one
+/// with this prefix. Sites never mix.
+fn is_of_other_site(path: &str, prefix: &str) -> bool {
+    let folder = prefix.rsplit_once('/').map_or(prefix, |(folder, _)| folder);
+    path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 /// Returns the name of the host that a request is sent to, in lower case and without the port.

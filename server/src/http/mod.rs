@@ -66,7 +66,7 @@ pub use listener::{ControlListener, Listener};
 pub use path_param::PathParam;
 pub use pipeline::Origin;
 pub use query::{Paging, Query};
-pub use request::Request;
+pub use request::{Request, fits};
 pub use response::{Data, Deleted, Meta, Page, Response, Success};
 pub use route::{
     Access, BodyEncoding, BodyFilter, BodyFiltering, BodyKind, DsnIn, Handle, Handler,

@@ -79,7 +79,7 @@ where
     B: http_body::Body<Data = Bytes>,
     B::Error: std::fmt::Display,
 {
-    let routed = route(server, origin, &parts, record).await?;
+    let routed = route(server, origin, &parts, record)?;
     let (Found { route, params, .. }, is_of_hosted_site) = match routed {
         Routed::Preflight(method) => return Ok(cors::preflight(method)),
         Routed::Found(found, is_of_hosted_site) => (found, is_of_hosted_site),
@@ -159,14 +159,16 @@ enum Routed {
 }
 
 /// Finds the route of a request by its host and path, and checks what its head determines.
-async fn route(
+fn route(
     server: &Server,
     origin: Origin,
     parts: &Parts,
     record: &mut RequestRecord,
 ) -> ApiResult<Routed> {
     let app = server.opened().ok().filter(|_| origin != Origin::Control);
-    let RoutedPath { path, is_of_hosted_site } = hosted_site::routed_path(app, parts).await?;
+    let app = app.map(AsRef::as_ref);
+    let RoutedPath { path, is_of_hosted_site } =
+        hosted_site::routed_path(app, &server.router, parts)?;
     if parts.method == http::Method::OPTIONS
         && let Some(route_entry) = server.router.cors_route(&path)
     {

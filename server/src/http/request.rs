@@ -166,3 +166,8 @@ impl Request {
         }
     }
 }
+
+/// Returns whether the `If-Match` of a request allows a change of this revision.
+pub fn fits(request: &Request, revision: u64) -> bool {
+    request.check_if_match(revision).is_ok()
+}

@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use bytes::Bytes;
-use http::header::{ALLOW, CACHE_CONTROL, CONTENT_TYPE, HeaderName, RETRY_AFTER, WWW_AUTHENTICATE};
+use http::header::{
+    ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderName, RETRY_AFTER, WWW_AUTHENTICATE,
+};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
@@ -11,6 +13,7 @@ use telltale_engine::{Memory, MemoryOwner, MemoryShare};
 
 use super::admission::{MEMORY_FULL, overloaded};
 use super::error::{ApiError, ApiResult, Details, ErrorCode};
+use super::etag::etag_of_response;
 use crate::limits;
 use crate::platform::json::{ChargedJson, JsonWriteError};
 
@@ -148,6 +151,39 @@ impl Response {
         Ok(Self::counted(text).with(success))
     }
 
+    /// Returns a response with status 200, this JSON body and an `ETag` that contains the revision,
+    /// which `If-Match` is compared with. A list has no revision: 0, which is never one. Memory is
+    /// reserved as in [`Self::counted_json`]; if there is none, only a small body is sent.
+    pub fn versioned<T: Serialize>(body: &T, revision: u64, memory: &Memory) -> ApiResult<Self> {
+        let response = match Self::counted_json(Success::Ok, body, memory) {
+            Err(error) if error.code() == ErrorCode::Overloaded => {
+                Self::bytes("application/json", small_json(body).ok_or(error)?)
+            }
+            counted => counted?,
+        };
+        Ok(response.tagged(revision))
+    }
+
+    /// Like [`Self::versioned`], for a resource that was written: without memory the response is
+    /// left to its request, because a client that receives an error for a write sends it again.
+    pub fn versioned_write<T: Serialize>(
+        success: Success,
+        body: &T,
+        revision: u64,
+        memory: &Memory,
+    ) -> ApiResult<Self> {
+        let response = match Self::counted_json(success, body, memory) {
+            Err(error) if error.code() == ErrorCode::Overloaded => Self::json(success, body)?,
+            counted => counted?,
+        };
+        Ok(response.tagged(revision))
+    }
+
+    fn tagged(self, revision: u64) -> Self {
+        let etag = etag_of_response(revision, &self.body);
+        self.header(ETAG, etag)
+    }
+
     /// Returns a response with status 200 and a body of this content type.
     pub fn bytes(media: &'static str, body: impl Into<Bytes>) -> Self {
         let mut headers = HeaderMap::with_capacity(8);
@@ -267,6 +303,17 @@ impl Response {
     }
 }
 
+/// Returns the JSON of a value if it is so small that it need not be counted.
+fn small_json<T: Serialize>(value: &T) -> Option<Vec<u8>> {
+    let max = usize::try_from(limits::RESPONSE_BYTES_COUNTED).ok()?.checked_sub(1)?;
+    let mut bytes = vec![0; max];
+    let mut free = bytes.as_mut_slice();
+    serde_json::to_writer(&mut free, value).ok()?;
+    let left = free.len();
+    bytes.truncate(max - left);
+    Some(bytes)
+}
+
 /// Returns bytes that release a memory share when the last reference to them is dropped.
 pub(super) fn held_bytes(bytes: Bytes, share: MemoryShare) -> Bytes {
     Bytes::from_owner(BytesWithShare { bytes, _share: share })
@@ -346,5 +393,24 @@ mod tests {
         drop(sent);
         assert_eq!(memory.held(), 1 << 20);
         memory.take_from_reserve(MemoryOwner::Answers, 64 << 10).unwrap();
+    }
+
+    #[test]
+    fn without_memory_small_responses_and_those_to_writes_are_sent() {
+        let memory = Memory::new(1 << 20);
+        let read = |bytes: usize| Response::versioned(&"x".repeat(bytes), 7, &memory);
+        let written = |bytes: usize| {
+            Response::versioned_write(Success::Created, &"x".repeat(bytes), 7, &memory)
+        };
+        let large = limits::RESPONSE_BYTES_COUNTED as usize;
+        let tags = [read(large), written(large)].map(|sent| sent.unwrap().headers()[ETAG].clone());
+        assert_eq!(tags[0], tags[1]);
+        memory.hold(MemoryOwner::Jobs, 1 << 20);
+        assert_eq!(read(large).unwrap_err().code(), ErrorCode::Overloaded);
+        // With the quotes.
+        assert_eq!(read(large - 2).unwrap_err().code(), ErrorCode::Overloaded);
+        assert_eq!(read(large - 3).unwrap().held(&memory).unwrap().body().len(), large - 1);
+        let sent = written(large).unwrap().exempt_from_memory_limit().held(&memory).unwrap();
+        assert_eq!((sent.body().len(), &sent.headers()[ETAG]), (large + 2, &tags[1]));
     }
 }

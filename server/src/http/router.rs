@@ -85,6 +85,11 @@ impl Router {
         routes.find_map(|at| self.routes.get(at).map(|route| (at, *route)).filter(|(_, r)| r.cors))
     }
 
+    /// Returns whether there is a route with this path, whatever its method.
+    pub(super) fn has_path(&self, raw_path: &str) -> bool {
+        self.paths.at(raw_path).is_ok()
+    }
+
     /// Returns the route of a request. Fails with `not_found` or `method_not_allowed`.
     pub(super) fn find(&self, method: &HttpMethod, raw_path: &str) -> ApiResult<Found> {
         let Ok(first) = self.paths.at(raw_path) else {

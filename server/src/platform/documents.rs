@@ -6,13 +6,13 @@
 //! creation of many does not visit all of them each time.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use parking_lot::{Mutex, MutexGuard};
+use parking_lot::{Mutex, MutexGuard, RwLock};
 use serde::Serialize;
 use serde::de::{DeserializeOwned, IgnoredAny};
 use serde_json::value::RawValue;
@@ -24,6 +24,8 @@ pub struct DocumentLock {
     counts: Mutex<DocumentCounts>,
     /// The number of changes since the start.
     generation: AtomicU64,
+    /// The generation of the last change of each collection.
+    changed: RwLock<BTreeMap<&'static str, u64>>,
 }
 
 /// The number of documents of each collection that was counted before.
@@ -112,25 +114,26 @@ pub fn shared<D: StoredResource>(
     engine: &Engine,
     known: impl Fn(&str, u64) -> Option<Arc<D>>,
 ) -> Result<Vec<Versioned<Arc<D>>>, D::Error> {
-    shared_with(engine, known, |resource| resource)
+    let mut all = Vec::new();
+    visit_shared(engine, known, |found| all.push(found))?;
+    Ok(all)
 }
 
-/// Like [`shared`]. Of those that are parsed, what `shorten` leaves of them is kept.
-pub fn shared_with<D: StoredResource>(
+/// Visits all readable resources of a kind, oldest first, to be shared. Those that `known` returns,
+/// by id and revision, are not parsed again.
+pub fn visit_shared<D: StoredResource>(
     engine: &Engine,
     known: impl Fn(&str, u64) -> Option<Arc<D>>,
-    shorten: impl Fn(D) -> D,
-) -> Result<Vec<Versioned<Arc<D>>>, D::Error> {
-    let mut all = Vec::new();
+    mut visit: impl FnMut(Versioned<Arc<D>>),
+) -> Result<(), D::Error> {
     let visit = |id: String, found: Versioned<Box<RawValue>>| {
-        let resource = match known(&id, found.revision) {
-            Some(known) => Some(known),
-            None => parse(id, &found.value).map(|resource| Arc::new(shorten(resource))),
-        };
-        all.extend(resource.map(|value| Versioned { value, revision: found.revision }));
+        let revision = found.revision;
+        let known = known(&id, revision);
+        if let Some(value) = known.or_else(|| parse(id, &found.value).map(Arc::new)) {
+            visit(Versioned { value, revision });
+        }
     };
-    engine.documents().visit(D::COLLECTION, "", visit)?;
-    Ok(all)
+    Ok(engine.documents().visit(D::COLLECTION, "", visit)?)
 }
 
 /// Returns one resource, to be shared, if it is readable. It is not parsed again if it is `known`
@@ -170,6 +173,24 @@ impl DocumentLock {
     pub fn generation(&self) -> u64 {
         self.generation.load(Ordering::Acquire)
     }
+
+    /// Returns a number that is larger after every change of one of these collections. Documents
+    /// that are read after it are at least as new.
+    pub fn generation_of(&self, collections: &[Collection]) -> u64 {
+        let changed = self.changed.read();
+        let of = |collection: &Collection| changed.get(collection.0).copied();
+        collections.iter().filter_map(of).max().unwrap_or(0)
+    }
+
+    /// Counts a change of these collections. It was committed.
+    fn count_change(&self, changed: &BTreeSet<&'static str>) {
+        if changed.is_empty() {
+            return;
+        }
+        let mut generations = self.changed.write();
+        let generation = self.generation.fetch_add(1, Ordering::Release) + 1;
+        generations.extend(changed.iter().map(|name| (*name, generation)));
+    }
 }
 
 /// A change of any number of resources, applied as a whole or not at all.
@@ -181,6 +202,8 @@ pub struct Changes<'a, K, E> {
     counts: MutexGuard<'a, DocumentCounts>,
     /// The documents that the transaction adds to each collection, less those that it deletes.
     added: BTreeMap<&'static str, isize>,
+    /// The collections that the transaction changes.
+    changed: BTreeSet<&'static str>,
     of: PhantomData<fn() -> Result<K, E>>,
 }
 
@@ -193,8 +216,8 @@ where
     pub fn begin(engine: &'a Engine, lock: &'a DocumentLock) -> Self {
         let counts = lock.counts.lock();
         let transaction = engine.documents().begin();
-        let added = BTreeMap::new();
-        Self { lock, engine, transaction, counts, added, of: PhantomData }
+        let (added, changed) = (BTreeMap::new(), BTreeSet::new());
+        Self { lock, engine, transaction, counts, added, changed, of: PhantomData }
     }
 
     /// Returns the resource `id`; fails if `fits`, the caller's `If-Match`, rejects its revision.
@@ -248,6 +271,7 @@ where
         }
         let stored = resource.to_stored();
         self.transaction.put(D::COLLECTION, &resource.id(), &stored, Expect::Absent)?;
+        self.changed.insert(D::COLLECTION.0);
         *self.added.entry(D::COLLECTION.0).or_default() += 1;
         Ok(())
     }
@@ -260,12 +284,14 @@ where
     ) -> Result<(), E> {
         let expected = Expect::Revision(revision);
         let stored = resource.to_stored();
+        self.changed.insert(D::COLLECTION.0);
         Ok(self.transaction.put(D::COLLECTION, &resource.id(), &stored, expected)?)
     }
 
     /// Deletes a resource, which has this revision now.
     pub fn delete<D: StoredResource<Kind = K, Error = E>>(&mut self, id: &str, revision: u64) {
         self.transaction.delete(D::COLLECTION, id, Expect::Revision(revision));
+        self.changed.insert(D::COLLECTION.0);
         *self.added.entry(D::COLLECTION.0).or_default() -= 1;
     }
 
@@ -288,7 +314,7 @@ where
         let committed = self.transaction.commit();
         self.counts.apply(&self.added, committed.is_ok());
         let revision = committed?;
-        self.lock.generation.fetch_add(1, Ordering::Release);
+        self.lock.count_change(&self.changed);
         then(revision);
         Ok(revision)
     }
@@ -301,9 +327,8 @@ where
         self.counts.apply(&self.added, committed.is_ok());
         other.counts.apply(&other.added, committed.is_ok());
         let revision = committed?;
-        for lock in [self.lock, other.lock] {
-            lock.generation.fetch_add(1, Ordering::Release);
-        }
+        self.lock.count_change(&self.changed);
+        other.lock.count_change(&other.changed);
         Ok(revision)
     }
 }

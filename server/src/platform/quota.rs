@@ -17,7 +17,7 @@ pub enum LimitClass {
     Batch,
     /// Metric queries; event lists, counts and statistics.
     Query,
-    /// One sample or one event per request.
+    /// One sample, event or heartbeat per request.
     Single,
     /// Everything else.
     Other,

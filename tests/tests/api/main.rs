@@ -65,6 +65,7 @@ mod malformed;
 mod memory;
 mod messages;
 mod monitors;
+mod monitors_history;
 mod nab;
 mod openapi;
 mod openapi_clients;

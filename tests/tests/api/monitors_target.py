@@ -110,6 +110,17 @@ async def respond(reader, writer):
         writer.write(answer(200))
     elif path == "/loop":
         writer.write(answer(302, headers="Location: /loop\r\n"))
+    elif path == "/long":
+        # Each quote takes three bytes of a URL.
+        writer.write(answer(301, headers="Location: /" + '"' * 25_000 + "\r\n"))
+    elif path == "/elsewhere":
+        await reader.readexactly(int(headers.get("content-length", "0")))
+        writer.write(answer(308, headers=f"Location: http://localhost:{port}/echo\r\n"))
+    elif path == "/head":
+        # The body never comes.
+        writer.write(b"HTTP/1.1 200 X\r\nContent-Type: text/event-stream\r\n\r\n")
+        await writer.drain()
+        await asyncio.sleep(600)
     elif path == "/forbidden":
         writer.write(answer(302, headers=f"Location: http://127.0.0.2:{port}/state\r\n"))
     elif path == "/moved":

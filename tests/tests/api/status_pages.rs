@@ -2,8 +2,11 @@
 //! and what becomes of the uptime during a maintenance.
 
 use serde_json::{Value, json};
-use telltale_tests::{Client, HOUR_MS, Response, Server, Setup, covers, eventually, iso, now_ms};
+use telltale_tests::{
+    Client, HOUR_MS, Response, Server, Setup, covers, eventually, iso, now_ms, parse_iso,
+};
 
+use crate::alerting_alerts::{self, received, receiver};
 use crate::keys::text;
 
 const PATH: &str = "/api/v1/status-pages";
@@ -99,6 +102,7 @@ fn invalid_pages_are_refused() {
         (json!({"name": ""}), "missing_name", "name"),
         (json!({"name": "\n"}), "invalid_name", "name"),
         (json!({"subdomain": null}), "missing_field", "subdomain"),
+        (json!({"subdomain": ""}), "invalid_field", "subdomain"),
         (json!({"subdomain": "www"}), "invalid_field", "subdomain"),
         (json!({"subdomain": "a.b"}), "invalid_field", "subdomain"),
         (json!({"custom_domain": "a.status.example.com"}), "invalid_field", "custom_domain"),
@@ -224,7 +228,8 @@ fn invalid_incidents_are_refused() {
     let incident =
         format!("{incidents}/{}", text(&client.post(&incidents, &body).expect(201)["id"]));
     for (field, value, code) in [
-        ("title", json!(""), "missing_field"),
+        ("title", json!(null), "missing_field"),
+        ("title", json!(""), "invalid_field"),
         ("impact", json!("huge"), "invalid_field"),
         ("status", json!("over"), "invalid_field"),
         ("message", json!(" "), "invalid_field"),
@@ -240,6 +245,13 @@ fn invalid_incidents_are_refused() {
     client.post(&incidents, &json!({"title": "t"})).refused_for(422, "missing_field", "message");
     let reopened = json!({"status": "investigating"});
     send(&client, "PATCH", &incident, &reopened).refused(409, "invalid_state");
+    // There is nothing that subscribers could be told.
+    let silent = json!({"title": "u", "notify_subscribers": true});
+    send(&client, "PATCH", &incident, &silent).refused_for(
+        422,
+        "invalid_field",
+        "notify_subscribers",
+    );
     let by_status = format!("{incidents}?status=down");
     client.get(&by_status).refused_for(400, "invalid_parameter", "status");
     client.get(&format!("{PATH}/sp_1/incidents")).refused(404, "status_page_not_found");
@@ -278,7 +290,11 @@ fn a_maintenance_is_scheduled_changed_and_deleted() {
     server.restart();
     let client = server.client();
     assert_eq!(client.get(&maintenance).expect(200), changed);
-    assert_eq!(client.get(&maintenances).expect(200), json!({"maintenances": [changed]}));
+    let mut listed = changed;
+    if let Some(listed) = listed.as_object_mut() {
+        listed.remove("mute_rule_ids");
+    }
+    assert_eq!(client.get(&maintenances).expect(200), json!({"maintenances": [listed]}));
     let muted = client.get(&window).data(200);
     assert_eq!((&muted["name"], &muted["currently_active"]), (&json!("Move"), &json!(false)));
     assert_eq!(client.delete(&maintenance).expect(200), json!({"id": id, "deleted": true}));
@@ -302,10 +318,12 @@ fn invalid_maintenances_are_refused() {
     let one = format!("{maintenances}/{}", text(&made["id"]));
     for (change, code, field) in [
         (json!({"title": null}), "missing_field", "title"),
+        (json!({"title": ""}), "invalid_field", "title"),
+        (json!({"monitors": null}), "missing_field", "monitors"),
         (json!({"monitors": []}), "invalid_field", "monitors"),
         (json!({"monitors": [elsewhere]}), "invalid_field", "monitors[0]"),
         (json!({"starts_at": "tomorrow"}), "invalid_timestamp", "starts_at"),
-        (json!({"ends_at": iso(now_ms() - 1)}), "invalid_field", "ends_at"),
+        (json!({"ends_at": iso(now_ms() - 2 * HOUR_MS)}), "invalid_field", "ends_at"),
         (json!({"ends_at": iso(now_ms() + 24 * 30 * HOUR_MS)}), "invalid_field", "ends_at"),
         (json!({"mute_alerts": true, "mute_rule_ids": []}), "invalid_field", "mute_rule_ids"),
     ] {
@@ -317,6 +335,9 @@ fn invalid_maintenances_are_refused() {
         send(&client, "PATCH", &one, &change).refused_for(422, code, field);
     }
     assert_eq!(client.get(&one).expect(200), made);
+    let mut past = maintenance(&[&shop]);
+    past["ends_at"] = json!(iso(now_ms() - 1));
+    client.post(&maintenances, &past).refused_for(422, "invalid_field", "ends_at");
     client.get(&format!("{maintenances}?limit=0")).refused_for(400, "invalid_parameter", "limit");
     let none = format!("{maintenances}/maint_none");
     client.get(&none).refused(404, "maintenance_not_found");
@@ -344,4 +365,69 @@ fn the_uptime_does_not_count_during_a_maintenance() {
     assert!(seconds("down_seconds") <= before, "the time counts as down");
     client.delete(&format!("{path}/maintenance/{}", text(&made["id"]))).expect(200);
     eventually("the end of it", || (seconds("down_seconds") > before).then_some(()));
+}
+
+#[test]
+fn a_maintenance_mutes_alerts_until_it_is_ended() {
+    let (mut receiver, address) = receiver();
+    let server = alerting_alerts::start();
+    let client = server.client();
+    let hook = alerting_alerts::channel(&server, &format!("{address}/webhook/m"));
+    let rule = alerting_alerts::rule(&server, &[&hook]);
+    let shop = monitor(&client, "Shop");
+    let path = page(&client, "shop", &[&shop]);
+    let mut body = maintenance(&[&shop]);
+    (body["mute_alerts"], body["mute_rule_ids"]) = (json!(true), json!([rule]));
+    let made = client.post(&format!("{path}/maintenance"), &body).expect(201);
+    let maintenance = format!("{path}/maintenance/{}", text(&made["id"]));
+    alerting_alerts::sample(&server, "a", 97.0);
+    let fired = alerting_alerts::alert(&server, "a", "firing");
+    let alert = format!("/api/v1/alerts/{}", text(&fired["id"]));
+    let muted = eventually("the alert to be muted", || {
+        let alert = client.get(&alert).data(200);
+        (alert["muted"] == true).then_some(alert)
+    });
+    assert_eq!((&muted["muted_by"], &muted["notifications"]), (&made["window_id"], &json!([])));
+    // An end in the past ends it now, and the alert is notified.
+    let end = json!({"ends_at": iso(now_ms() - HOUR_MS / 2)});
+    let ended = send(&client, "PATCH", &maintenance, &end).expect(200);
+    assert_eq!((&ended["status"], &ended["mute_alerts"]), (&json!("completed"), &json!(false)));
+    let message = received(&mut receiver, "alert.firing");
+    assert_eq!(message["data"]["alerts"][0]["id"], fired["id"], "{message}");
+    let notified = client.get(&alert).data(200);
+    assert_eq!((&notified["muted"], &notified["muted_by"]), (&json!(false), &Value::Null));
+    let first = parse_iso(text(&notified["notifications"][0]["created_at"]));
+    let ends_at = parse_iso(text(&ended["ends_at"]));
+    assert!(first >= ends_at && ends_at > now_ms() - HOUR_MS / 2, "{notified} {ended}");
+    let window = format!("/api/v1/maintenance_windows/{}", text(&made["window_id"]));
+    client.get(&window).refused(404, "maintenance_window_not_found");
+    send(&client, "PATCH", &maintenance, &end).refused(409, "invalid_state");
+}
+
+#[test]
+fn what_a_maintenance_mutes_is_what_its_window_says() {
+    let server = alerting_alerts::start();
+    let client = server.client();
+    let rules = [(); 2].map(|()| alerting_alerts::rule(&server, &[]));
+    let shop = monitor(&client, "Shop");
+    let path = page(&client, "shop", &[&shop]);
+    let mut body = maintenance(&[&shop]);
+    (body["mute_alerts"], body["mute_rule_ids"]) = (json!(true), json!(rules));
+    let made = client.post(&format!("{path}/maintenance"), &body).expect(201);
+    let one = format!("{path}/maintenance/{}", text(&made["id"]));
+    client.delete(&format!("/api/v1/alert_rules/{}", rules[0])).data(200);
+    assert_eq!(client.get(&one).expect(200)["mute_rule_ids"], json!([rules[1]]));
+    let window = format!("/api/v1/maintenance_windows/{}", text(&made["window_id"]));
+    client.delete(&window).data(200);
+    let renamed = send(&client, "PATCH", &one, &json!({"title": "Move"})).expect(200);
+    assert_eq!((&renamed["mute_alerts"], &renamed["window_id"]), (&json!(false), &Value::Null));
+    assert_eq!(client.get("/api/v1/maintenance_windows").data(200), json!([]));
+    let on = json!({"mute_alerts": true, "mute_rule_ids": [rules[1]]});
+    let again = send(&client, "PATCH", &one, &on).expect(200);
+    assert_eq!(
+        (&again["mute_alerts"], &again["mute_rule_ids"]),
+        (&json!(true), &json!([rules[1]]))
+    );
+    let window = format!("/api/v1/maintenance_windows/{}", text(&again["window_id"]));
+    assert_eq!(client.get(&window).data(200)["name"], "Move");
 }

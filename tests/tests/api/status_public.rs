@@ -228,7 +228,7 @@ fn a_host_serves_its_page_and_nothing_else() {
     }
     for host in ["other.status.example.com", "a.acme.status.example.com"] {
         let nothing = ByHost(&client, host);
-        nothing.get("/").refused(404, "not_found");
+        nothing.get("/").expect_status(404);
         nothing.get("/api/v1/monitors").refused(404, "not_found");
     }
     for host in
@@ -238,12 +238,35 @@ fn a_host_serves_its_page_and_nothing_else() {
     }
     let moved = json!({"custom_domain": null, "subdomain": "apex"});
     client.request("PUT", &acme).json(&moved).send().expect(200);
-    ByHost(&client, "acme.status.example.com").get("/").refused(404, "not_found");
+    ByHost(&client, "acme.status.example.com").get("/").expect_status(404);
     assert_eq!(
         ByHost(&client, "apex.status.example.com").get("/api/v1/status").expect(200)["name"],
         "Acme"
     );
     ByHost(&client, "up.acme.test").get("/api/v1/monitors").expect(200);
+}
+
+#[test]
+fn a_page_cannot_take_the_place_of_the_server_under_its_own_name() {
+    let server = Server::start();
+    let client = server.client();
+    let host = "telltale.corp.test";
+    let by_host = ByHost(&client, host);
+    by_host.get("/healthz").expect_status(200);
+    page(
+        &client,
+        &json!({"name": "Acme", "subdomain": "acme", "custom_domain": host, "monitors": []}),
+    );
+    page(&client, &json!({"name": "Bolt", "subdomain": "bolt", "monitors": []}));
+    assert_eq!(by_host.get("/api/v1/status").expect(200)["name"], "Acme");
+    // The server does not know its own name, so agents that send to this one go on.
+    by_host.get("/healthz").expect_status(200);
+    by_host.get("/api/v1/monitors").expect(200);
+    let sample = json!({"name": "sent", "type": "gauge", "value": 1});
+    client.request("POST", "/api/v1/metrics").header("Host", host).json(&sample).send().expect(201);
+    // Pages do not mix.
+    by_host.get("/status/bolt").refused(404, "not_found");
+    by_host.get("/status/bolt/api/v1/status").refused(404, "not_found");
 }
 
 #[test]
@@ -476,6 +499,37 @@ fn bad_subscriptions_are_refused_and_strangers_get_few() {
     client.delete(&path).refused(404, "subscriber_not_found");
     let missing = "sp_01JQZZZZZZZZZZZZZZZZZZZZZZ";
     client.get(&format!("{PAGES}/{missing}/subscribers")).refused(404, "status_page_not_found");
+}
+
+#[test]
+fn a_mail_that_is_refused_for_good_is_not_sent_again() {
+    let script = ["--at", "RCPT", "--replies", "250,550"];
+    let mut mail = converse(&["aiosmtpd==1.4.6"], MAIL_SERVER, script);
+    let (server, page) = mailing(&mut mail);
+    let (client, public) = (server.client(), server.client().without_key());
+    public
+        .post("/status/acme/api/v1/subscribers", &json!({"email": "ann@example.com"}))
+        .expect(202);
+    let confirm = link(&next(&mut mail), "confirm");
+    public.post_text(&confirm, "").expect_status(200);
+    let notify = |title: &str| {
+        let body = json!({"title": title, "message": "Look.", "notify_subscribers": true});
+        client.post(&format!("{page}/incidents"), &body).expect(201);
+    };
+    notify("First");
+    let refused: Value = serde_json::from_str(&mail.exchange("")).unwrap();
+    assert_eq!((&refused["event"], &refused["reply"]), (&json!("refused"), &json!("550")));
+    notify("Second");
+    assert_eq!(header(&next(&mut mail), "Subject"), "[Acme] Investigating: Second");
+    eventually("no job is left", || {
+        let queue = client.get("/api/v1/queues/telltale-status-mail").expect(200);
+        let left = ["size", "scheduled", "retrying", "running"].map(|kind| queue[kind].as_u64());
+        (left == [Some(0); 4]).then_some(())
+    });
+    assert_eq!(client.get("/api/v1/dead-jobs?internal=true").expect(200)["total"], 0);
+    // A single refusal ends no subscription.
+    let listed = client.get(&format!("{page}/subscribers")).expect(200);
+    assert_eq!(listed["subscribers"][0]["confirmed"], true);
 }
 
 #[test]

@@ -48,4 +48,4 @@ pub use received::ALERTMANAGER_ROUTES;
 pub use rules::{RULE_ROUTES, make_first_rules};
 pub use schedules::SCHEDULE_ROUTES;
 pub use state::{Alerting, AlertingSettings, AlertingSetupError};
-pub use windows::{LinkedWindow, LinkedWindows, WINDOW_ROUTES};
+pub use windows::{LinkedMuting, LinkedWindow, LinkedWindowChange, LinkedWindows, WINDOW_ROUTES};

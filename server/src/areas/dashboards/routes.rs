@@ -20,7 +20,7 @@ use super::wire::{
 use crate::app::App;
 use crate::http::{
     ApiResult, Data, Deleted, Doc, ErrorCode, Form, Link, PAGING, Page, Param, Request, Resource,
-    Response, Route, Success, etag_of_response,
+    Response, Route, Success, etag_of_response, fits,
 };
 use crate::limits::{self, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 
@@ -142,11 +142,6 @@ async fn widget_data(app: Arc<App>, req: Request) -> ApiResult<Response> {
     };
     let data = WidgetDataView::new(widget, range, rendered);
     respond_accounted(&app, Success::Ok, data, found.revision)
-}
-
-/// Returns whether the caller's `If-Match` allows a change of this revision.
-fn fits(req: &Request, revision: u64) -> bool {
-    req.check_if_match(revision).is_ok()
 }
 
 /// Stores a new dashboard and responds with it, including the values of its widgets. The response

@@ -43,6 +43,11 @@ impl PageAddresses {
         self.domain.is_some()
     }
 
+    /// Returns whether it is known which host is the address of this server.
+    pub(super) fn knows_server(&self) -> bool {
+        self.public_host.is_some()
+    }
+
     /// Returns whether a host, in lower case and without a port, is the address of this server.
     pub(super) fn is_of_server(&self, host: &str) -> bool {
         self.public_host.as_deref() == Some(host)

@@ -1,5 +1,6 @@
 //! The background work of the area.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,24 +15,33 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// How often what is old is deleted.
 const TRIM_PERIOD: Duration = Duration::from_secs(60);
 
-/// Returns the sweeps of the area.
+/// Returns the sweeps of monitors.
 pub(crate) fn sweeps(app: &Arc<App>) -> Vec<Sweep> {
-    let [timed, checked, noticed, trimmed] = [(); 4].map(|()| Arc::clone(app));
+    let [timed, checked] = [(); 2].map(|()| Arc::clone(app));
     vec![
         Sweep::new("monitors_time", PERIOD, move |now| {
             let maintained = maintenance::active(&timed, now).map_err(StatusError::into_engine)?;
             monitors::pass_time(&timed, &maintained, now)
         }),
         Sweep::new("monitors_check", PERIOD, move |_| monitors::enqueue_due(&checked)),
+    ]
+}
+
+/// Returns the sweeps of notices and subscribers, which must not delay those of monitors.
+pub(crate) fn notice_sweeps(app: &Arc<App>) -> Vec<Sweep> {
+    let [noticed, trimmed] = [(); 2].map(|()| Arc::clone(app));
+    let mut announced = BTreeSet::new();
+    vec![
         Sweep::new("status_notices", PERIOD, move |now| {
-            let recorded = maintenance::record_due(&noticed, now);
-            let enqueued = subscribers::enqueue_notices(&noticed);
+            let recorded = maintenance::record_due(&noticed, &mut announced, now);
+            let enqueued = subscribers::enqueue_mails(&noticed);
             recorded.and(enqueued).map_err(StatusError::into_engine)
         }),
-        Sweep::new("status_trim", TRIM_PERIOD, move |now| {
-            let expired = subscribers::expire(&trimmed, now);
-            let trimmed = notices::trim(&trimmed, now);
-            expired.and(trimmed).map_err(StatusError::into_engine)
+        Sweep::new("status_trim", TRIM_PERIOD, move |_| {
+            let expired = subscribers::expire(&trimmed);
+            let old_notices = notices::trim(&trimmed);
+            let completed = maintenance::trim(&trimmed);
+            expired.and(old_notices).and(completed).map_err(StatusError::into_engine)
         }),
     ]
 }

@@ -3,7 +3,7 @@
 use super::error::{StatusError, StatusKind};
 use crate::app::App;
 pub(super) use crate::platform::documents::{
-    DocumentLock, StoredResource, contains, get, select, shared, shared_with,
+    DocumentLock, StoredResource, contains, get, select, shared, visit_shared,
 };
 
 /// A change of any number of resources, applied as a whole or not at all.

@@ -44,8 +44,10 @@ pub enum StatusError {
     /// There is too much of something for now.
     #[error("{0}; try again later")]
     Busy(&'static str),
-    /// A network address has entered too many email addresses.
-    #[error("too many addresses were entered from this network address; try again later")]
+    /// A network address has entered too many email addresses, or one was entered too often.
+    #[error(
+        "too many addresses were entered from this network address, or this one too often; try again later"
+    )]
     TooOften {
         /// When the next one may be entered.
         seconds: u32,

@@ -22,12 +22,10 @@ pub(super) fn name(text: Option<String>) -> Result<String, Invalid> {
     fields::name(text, limits::STATUS_NAME_CHARS_MAX)
 }
 
-/// Validates a required title; an absent title counts as empty.
+/// Validates a required title.
 pub(super) fn title(text: Option<String>) -> Result<String, Invalid> {
-    match text {
-        Some(text) if !text.is_empty() => line("title", text, limits::STATUS_NAME_CHARS_MAX),
-        _ => Err(Invalid::missing("title")),
-    }
+    let text = text.ok_or_else(|| Invalid::missing("title"))?;
+    line("title", text, limits::STATUS_NAME_CHARS_MAX)
 }
 
 /// Validates a text of one line that is not blank.
@@ -84,17 +82,17 @@ pub(super) fn check_on_page(monitors: &[MonitorId], page: &[MonitorId]) -> Resul
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::platform::fields::FieldRule;
 
     #[test]
     fn titles_and_texts_have_limits() {
         let max = limits::STATUS_NAME_CHARS_MAX;
         assert!(title(Some("ü".repeat(max))).is_ok());
-        for text in ["ü".repeat(max + 1), " ".to_owned(), "a\nb".to_owned(), "\u{7f}".to_owned()] {
-            assert_eq!(title(Some(text)).unwrap_err().field, "title");
+        for text in ["ü".repeat(max + 1).as_str(), "", " ", "a\nb", "\u{7f}"] {
+            let invalid = title(Some(text.to_owned())).unwrap_err();
+            assert_eq!((invalid.rule, invalid.field.as_str()), (FieldRule::Field, "title"));
         }
-        for text in [None, Some(String::new())] {
-            assert_eq!(title(text).unwrap_err(), Invalid::missing("title"));
-        }
+        assert_eq!(title(None).unwrap_err(), Invalid::missing("title"));
         assert!(prose("message", "a\r\n\tb".to_owned(), 5).is_ok());
         for text in ["", " \n", "a\0", "\u{1b}[1m", "abcdef"] {
             assert!(prose("message", text.to_owned(), 5).is_err(), "{text:?}");

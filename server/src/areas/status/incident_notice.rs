@@ -11,7 +11,8 @@ use super::notices::{self, Notice, NoticeText};
 use super::pages::Page;
 use crate::app::App;
 
-/// Records the notice about the last update of an incident, as part of `changes`.
+/// Records the notice about the last update of an incident, as part of `changes`, if anybody would
+/// get it.
 pub(super) fn record(
     app: &App,
     changes: &mut Changes<'_>,
@@ -19,7 +20,7 @@ pub(super) fn record(
 ) -> Result<(), StatusError> {
     let page = changes.get::<Page>(&incident.page_id.text(), |_| true)?.value;
     let notice = of_last_update(incident, &page, app.status().monitors(), app.now());
-    notices::record(changes, &notice)
+    notices::record(app, changes, &page, &notice).map(drop)
 }
 
 /// Returns the notice about the last update of an incident.

@@ -1,5 +1,7 @@
 //! The limits of the area, with units and reasons.
 
+use crate::limits::OWN_JOBS_RESERVE;
+
 /// Monitors of a server: one for each address that a large company has.
 pub(super) const MONITORS_MAX: usize = 10_000;
 
@@ -98,6 +100,12 @@ pub(super) const INCIDENT_MESSAGE_CHARS_MAX: usize = 5_000;
 /// Bytes of the messages of an incident, that of its resolution aside: the page shows all of them.
 pub(super) const INCIDENT_MESSAGE_BYTES_MAX: usize = 128 << 10;
 
+/// Resolved incidents that a status page shows, and its feed.
+pub(super) const PAGE_RESOLVED_INCIDENTS_MAX: usize = 50;
+
+/// Bytes of messages that a status page shows beside the last one of each incident.
+pub(super) const PAGE_MESSAGE_BYTES_MAX: usize = 512 << 10;
+
 /// Bytes of messages of incidents in memory. Beyond them the older incidents are kept without.
 pub(super) const INCIDENT_BYTES_IN_MEMORY_MAX: usize = 64 << 20;
 
@@ -114,6 +122,9 @@ pub(super) const MAINTENANCES_MAX: usize = 3_000;
 /// Milliseconds for which a completed maintenance is kept: 90 days.
 pub(super) const MAINTENANCE_KEPT_MS: i64 = 90 * 24 * 60 * 60 * 1_000;
 
+/// Completed maintenances that one write deletes, or whose windows it deletes.
+pub(super) const MAINTENANCES_TRIMMED_MAX: usize = 100;
+
 /// Milliseconds of a scheduled maintenance: 30 days. The uptime does not count during it.
 pub(super) const MAINTENANCE_MS_MAX: i64 = 30 * 24 * 60 * 60 * 1_000;
 
@@ -126,11 +137,14 @@ pub(super) const MAINTENANCE_MUTED_RULES_MAX: usize = 1_000;
 /// New changes of a monitor after which the oldest are deleted.
 pub(super) const MONITOR_CHANGES_TRIMMED: usize = 100;
 
-/// Subscribers of all pages: what one process holds in memory without anybody noticing.
+/// Subscribers of all pages: some 50 MB of memory.
 pub(super) const SUBSCRIBERS_MAX: usize = 100_000;
 
-/// Subscribers that have not confirmed their addresses: mails that strangers had sent.
-pub(super) const UNCONFIRMED_MAX: usize = 5_000;
+/// Subscribers of all pages that have not confirmed their addresses: strangers enter them.
+pub(super) const UNCONFIRMED_MAX: usize = 20_000;
+
+/// Such subscribers of one page: whoever fills it with addresses closes no other page.
+pub(super) const UNCONFIRMED_OF_PAGE_MAX: usize = 1_000;
 
 /// Milliseconds for which an address may be confirmed: two days.
 pub(super) const UNCONFIRMED_KEPT_MS: i64 = 48 * 3_600_000;
@@ -144,6 +158,12 @@ pub(super) const CONFIRMATION_PAUSE_MS: i64 = 600_000;
 /// Characters of an email address: the longest that SMTP has.
 pub(super) const SUBSCRIBER_EMAIL_CHARS_MAX: usize = 254;
 
+/// How often one email address may be entered on all pages at once; further ones are an hour apart.
+pub(super) const ENTERED_ADDRESS_BURST: u32 = 10;
+
+/// Slots in which the entered email addresses are counted: those of a slot are counted together.
+pub(super) const ENTERED_ADDRESS_SLOTS: u64 = 1 << 16;
+
 /// Networks whose addresses are counted apart.
 pub(super) const SUBSCRIBING_NETWORKS_MAX: usize = 10_000;
 
@@ -156,8 +176,19 @@ pub(super) const SUBSCRIBER_MAIL_SECONDS: u32 = 120;
 /// Mails to subscribers that are sent at a time, as many as the mailer has connections.
 pub(super) const SUBSCRIBER_MAILS_AT_ONCE: u32 = 8;
 
-/// Mails that are enqueued in one write.
-pub(super) const SUBSCRIBER_MAILS_PER_WRITE: usize = 1_000;
+/// Mails that are enqueued in one write: so many may be sent twice if the server is killed right
+/// after it.
+pub(super) const SUBSCRIBER_MAILS_PER_WRITE: usize = 100;
+
+/// Mails that are enqueued and not sent, at most: half of what is reserved for the server's own
+/// jobs when the queues of users are full.
+pub(super) const SUBSCRIBER_MAILS_UNFINISHED_MAX: usize = OWN_JOBS_RESERVE / 2;
+
+/// Refusals of an address in a row after which its subscription ends.
+pub(super) const BOUNCES_MAX: u32 = 3;
+
+/// Milliseconds in which such refusals count once: a day.
+pub(super) const BOUNCE_PAUSE_MS: i64 = 86_400_000;
 
 /// Bytes of rendered pages that are kept: those of hundreds of pages.
 pub(super) const RENDERED_BYTES_MAX: usize = 64 << 20;
@@ -168,8 +199,15 @@ pub(super) const INCIDENTS_OF_DAY_MAX: usize = 5;
 /// Notices for subscribers that are kept.
 pub(super) const NOTICES_MAX: usize = 10_000;
 
-/// Milliseconds for which they are kept: longer than any maintenance, whose start is noticed once.
-pub(super) const NOTICE_KEPT_MS: i64 = 40 * 86_400_000;
+/// Notices that are deleted at once to make space for others.
+pub(super) const NOTICES_DELETED_AT_ONCE: usize = 1_000;
+
+/// Milliseconds for which they are kept, seven days: longer than the mails about them are repeated.
+pub(super) const NOTICE_KEPT_MS: i64 = 7 * 86_400_000;
+
+/// Milliseconds after the start of a maintenance in which mails about it are of use: a day, within
+/// which the notice is kept in any case, so that the start is noticed once.
+pub(super) const BEGUN_NOTICE_MS: i64 = 86_400_000;
 
 /// Milliseconds after the end of a maintenance in which mails about it are of use.
 pub(super) const COMPLETED_NOTICE_MS: i64 = 3_600_000;

@@ -21,6 +21,8 @@ mod maintenance;
 mod monitors;
 mod notices;
 mod page_directory;
+#[cfg(test)]
+mod page_directory_tests;
 mod pages;
 mod public;
 mod public_status;
@@ -32,7 +34,7 @@ mod subscribers;
 #[cfg(test)]
 mod testing;
 
-pub(crate) use background::{add_work, close, sweeps};
+pub(crate) use background::{add_work, close, notice_sweeps, sweeps};
 pub use error::StatusError;
 pub use incidents::INCIDENT_ROUTES;
 pub use maintenance::MAINTENANCE_ROUTES;

@@ -1,17 +1,18 @@
 //! All status pages in memory, with their incidents and maintenances.
 //!
-//! The directory is read again after a change of the area's documents; those that did not change
-//! are not parsed again. What depends on the time is decided when it is asked for.
+//! The directory is read again after a change of pages, incidents or maintenances; those that did
+//! not change are not parsed again. What depends on the time is decided when it is asked for.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, VecDeque};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use telltale_engine::{Engine, TimestampMs, Versioned};
+use telltale_engine::{Collection, Engine, TimestampMs, Versioned};
 
-use super::documents;
+use super::documents::{self, StoredResource as _};
 use super::error::StatusError;
+use super::hosts::CustomDomains;
 use super::ids::{IncidentId, MaintenanceId, MonitorId, PageId};
 use super::incidents::Incident;
 use super::limits;
@@ -21,14 +22,18 @@ use super::pages::Page;
 use super::public_status::{ComponentStatus, PageStatus};
 use crate::app::App;
 
+/// What the directory is read from.
+const COLLECTIONS: [Collection; 3] =
+    [Page::COLLECTION, Incident::COLLECTION, Maintenance::COLLECTION];
+
 /// Remembers the directory that was read last.
 #[derive(Debug, Default)]
 pub(super) struct CurrentPages {
     latest: Mutex<LatestPages>,
     /// What it takes in memory, for readers that must not wait.
     bytes: AtomicU64,
-    /// Whether any page has a domain of its own, for readers that must not wait.
-    has_custom_domains: AtomicBool,
+    /// The domains of pages, for requests, which must not wait.
+    custom_domains: CustomDomains,
 }
 
 #[derive(Debug, Default)]
@@ -46,6 +51,10 @@ pub(super) struct PageDirectory {
     by_custom_domain: HashMap<String, PageId>,
     incidents: Parsed<IncidentId, Incident>,
     maintenances: Parsed<MaintenanceId, Maintenance>,
+    /// Bytes of the messages of incidents.
+    message_bytes: usize,
+    /// Incidents that are without their messages for lack of memory.
+    shortened: usize,
 }
 
 /// Resources as they were parsed, with their revisions.
@@ -56,6 +65,8 @@ type Parsed<Id, D> = BTreeMap<Id, (u64, Arc<D>)>;
 pub(super) struct PageEntry {
     pub(super) page: Arc<Page>,
     pub(super) revision: u64,
+    /// Another number after every change of the page or of what belongs to it.
+    pub(super) version: u64,
     /// Newest first. Those that the page does not show any more have no updates.
     incidents: Vec<Arc<Incident>>,
     /// Those that end first come first.
@@ -67,34 +78,35 @@ impl CurrentPages {
     /// were any.
     pub(super) fn get(&self, app: &App) -> Result<Arc<PageDirectory>, StatusError> {
         let mut latest = self.latest.lock();
-        let generation = Some(app.status().documents().generation());
-        if latest.generation != generation {
-            latest.directory = Arc::new(PageDirectory::load(app, &latest.directory)?);
-            latest.generation = generation;
+        let generation = generation(app);
+        if latest.generation != Some(generation) {
+            latest.directory = Arc::new(PageDirectory::load(app, &latest.directory, generation)?);
+            latest.generation = Some(generation);
             self.bytes.store(latest.directory.bytes(), Ordering::Relaxed);
-            let has_custom_domains = !latest.directory.by_custom_domain.is_empty();
-            self.has_custom_domains.store(has_custom_domains, Ordering::Release);
+            self.custom_domains.set(latest.directory.pages().map(|entry| entry.page.as_ref()));
         }
         Ok(Arc::clone(&latest.directory))
     }
 
-    /// Returns what remembers nothing yet but whether any page has a domain of its own. Blocks.
+    /// Returns what remembers nothing yet but the domains of pages. Blocks.
     pub(super) fn open(engine: &Engine) -> Result<Self, StatusError> {
-        let has_domain = |found: Versioned<Page>| found.value.custom_domain.map(drop);
-        let with_domain = documents::select::<Page, _>(engine, has_domain)?;
-        let has_custom_domains = AtomicBool::new(!with_domain.is_empty());
-        Ok(Self { has_custom_domains, ..Self::default() })
+        let with_domain =
+            |found: Versioned<Page>| found.value.custom_domain.is_some().then_some(found.value);
+        let pages = documents::select::<Page, _>(engine, with_domain)?;
+        let current = Self::default();
+        current.custom_domains.set(pages.iter());
+        Ok(current)
     }
 
-    /// Returns whether any page has a domain of its own.
-    pub(super) fn has_custom_domains(&self) -> bool {
-        self.has_custom_domains.load(Ordering::Acquire)
+    /// Returns the domains that pages have of their own.
+    pub(super) fn custom_domains(&self) -> &CustomDomains {
+        &self.custom_domains
     }
 
-    /// Returns the directory of this generation of the documents, if it was read.
-    pub(super) fn current(&self, generation: u64) -> Option<Arc<PageDirectory>> {
+    /// Returns the directory with all changes before the call; `None` if it must be read for that.
+    pub(super) fn current(&self, app: &App) -> Option<Arc<PageDirectory>> {
         let latest = self.latest.try_lock()?;
-        (latest.generation == Some(generation)).then(|| Arc::clone(&latest.directory))
+        (latest.generation == Some(generation(app))).then(|| Arc::clone(&latest.directory))
     }
 
     /// Returns roughly how much memory it takes, in bytes.
@@ -103,9 +115,13 @@ impl CurrentPages {
     }
 }
 
+fn generation(app: &App) -> u64 {
+    app.status().documents().generation_of(&COLLECTIONS)
+}
+
 impl PageDirectory {
-    /// Reads all documents; those of `before` that did not change are shared.
-    fn load(app: &App, before: &Self) -> Result<Self, StatusError> {
+    /// Reads all documents of this generation; those of `before` that did not change are shared.
+    fn load(app: &App, before: &Self, generation: u64) -> Result<Self, StatusError> {
         let mut directory = Self::default();
         let known = |id: &str, revision| {
             let entry = before.pages.get(&PageId::parse(id)?)?;
@@ -116,6 +132,10 @@ impl PageDirectory {
         }
         directory.read_incidents(app, before)?;
         directory.read_maintenances(app, before)?;
+        for (id, entry) in &mut directory.pages {
+            let before = before.pages.get(id).filter(|before| before.shows_same(entry));
+            entry.version = before.map_or(generation, |before| before.version);
+        }
         Ok(directory)
     }
 
@@ -129,32 +149,44 @@ impl PageDirectory {
 
     fn read_incidents(&mut self, app: &App, before: &Self) -> Result<(), StatusError> {
         let now = app.now();
+        let memory_was_short = before.message_bytes > limits::INCIDENT_BYTES_IN_MEMORY_MAX / 2;
         let known = |id: &str, revision| {
             let (of_known, incident) = before.incidents.get(&IncidentId::parse(id)?)?;
             let is_whole = !incident.updates.is_empty() || !incident.is_shown_at(now);
-            (*of_known == revision && is_whole).then(|| Arc::clone(incident))
+            let is_known = *of_known == revision && (is_whole || memory_was_short);
+            is_known.then(|| Arc::clone(incident))
         };
-        let shorten = |incident: Incident| match incident.is_shown_at(now) {
-            true => incident,
-            false => incident.without_updates(),
-        };
-        let found = documents::shared_with::<Incident>(app.engine(), known, shorten)?;
-        let mut bytes_left = limits::INCIDENT_BYTES_IN_MEMORY_MAX;
-        // Newest first, so that those keep their updates.
-        for found in found.into_iter().rev() {
-            let mut incident = found.value;
-            let bytes = incident.message_bytes();
-            match bytes_left.checked_sub(bytes) {
-                Some(left) if incident.is_shown_at(now) => bytes_left = left,
-                _ if bytes > 0 => {
-                    incident = Arc::new(Arc::unwrap_or_clone(incident).without_updates());
-                }
-                _ => {}
+        let mut found = Vec::new();
+        // The positions of those that keep their messages, oldest first.
+        let mut whole = VecDeque::new();
+        let visit = |mut one: Versioned<Arc<Incident>>| {
+            if !one.value.is_shown_at(now) {
+                remove_updates(&mut one.value);
             }
+            self.message_bytes += one.value.message_bytes();
+            whole.push_back(found.len());
+            found.push(one);
+            while self.message_bytes > limits::INCIDENT_BYTES_IN_MEMORY_MAX
+                && let Some(oldest) = whole.pop_front().and_then(|i: usize| found.get_mut(i))
+            {
+                self.message_bytes -= oldest.value.message_bytes();
+                remove_updates(&mut oldest.value);
+            }
+        };
+        documents::visit_shared::<Incident>(app.engine(), known, visit)?;
+        for Versioned { value: incident, revision } in found.into_iter().rev() {
+            self.shortened += usize::from(incident.updates.is_empty() && incident.is_shown_at(now));
             if let Some(entry) = self.pages.get_mut(&incident.page_id) {
                 entry.incidents.push(Arc::clone(&incident));
             }
-            self.incidents.insert(incident.id, (found.revision, incident));
+            self.incidents.insert(incident.id, (revision, incident));
+        }
+        if self.shortened > before.shortened {
+            let incidents = self.shortened;
+            tracing::warn!(
+                incidents,
+                "pages show these incidents without messages: too many bytes"
+            );
         }
         Ok(())
     }
@@ -212,15 +244,29 @@ impl PageDirectory {
     }
 }
 
+/// Leaves out the updates, if there are any.
+fn remove_updates(incident: &mut Arc<Incident>) {
+    if !incident.updates.is_empty() {
+        *incident = Arc::new(Incident::clone(incident).without_updates());
+    }
+}
+
 impl PageEntry {
     /// Returns the entry with the page as it is after a change.
     pub(super) fn with(&self, page: Arc<Page>, revision: u64) -> Self {
         Self { page, revision, ..self.clone() }
     }
 
+    /// Returns whether neither the page changed nor what belongs to it.
+    fn shows_same(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.page, &other.page)
+            && same_all(&self.incidents, &other.incidents)
+            && same_all(&self.maintenances, &other.maintenances)
+    }
+
     /// Returns the entry of a page that nothing belongs to.
     pub(super) fn new(page: Arc<Page>, revision: u64) -> Self {
-        Self { page, revision, incidents: Vec::new(), maintenances: Vec::new() }
+        Self { page, revision, version: 0, incidents: Vec::new(), maintenances: Vec::new() }
     }
 
     /// Returns all incidents, newest first. Those that the page does not show have no updates.
@@ -233,9 +279,15 @@ impl PageEntry {
         self.incidents.iter().filter(|incident| incident.is_open())
     }
 
-    /// Returns the incidents that the page shows: the open ones, and those resolved within 15 days.
+    /// Returns the incidents that the page shows, newest first: the open ones, and some of those
+    /// that were resolved within 15 days.
     pub(super) fn shown_incidents(&self, now: TimestampMs) -> impl Iterator<Item = &Arc<Incident>> {
-        self.incidents.iter().filter(move |incident| incident.is_shown_at(now))
+        let mut resolved = 0;
+        self.incidents.iter().filter(move |incident| {
+            let is_resolved = !incident.is_open() && incident.is_shown_at(now);
+            resolved += usize::from(is_resolved);
+            incident.is_open() || is_resolved && resolved <= limits::PAGE_RESOLVED_INCIDENTS_MAX
+        })
     }
 
     /// Returns all maintenances, those that end first first.
@@ -283,4 +335,9 @@ impl PageEntry {
     ) -> PageStatus {
         PageStatus::of(components, self.open_incidents().map(|incident| incident.impact))
     }
+}
+
+fn same_all<T>(some: &[Arc<T>], others: &[Arc<T>]) -> bool {
+    some.len() == others.len()
+        && some.iter().zip(others).all(|(one, other)| Arc::ptr_eq(one, other))
 }

@@ -1,6 +1,8 @@
 //! References between resources: what else changes when one is deleted, and what can be
 //! referred to.
 
+use telltale_engine::TimestampMs;
+
 use super::documents::Changes;
 use super::error::StatusError;
 use super::ids::{MonitorId, PageId};
@@ -13,8 +15,9 @@ use crate::areas::alerting::LinkedWindows;
 pub(super) fn remove_monitor(
     changes: &mut Changes<'_>,
     monitor: MonitorId,
+    now: TimestampMs,
 ) -> Result<Vec<PageId>, StatusError> {
-    incidents::remove_monitor(changes, None, monitor)?;
+    incidents::remove_monitor(changes, None, monitor, now)?;
     maintenance::remove_monitor(changes, None, monitor)?;
     pages::remove_monitor(changes, monitor)
 }
@@ -25,8 +28,9 @@ pub(super) fn remove_monitor_of_page(
     changes: &mut Changes<'_>,
     page: PageId,
     monitor: MonitorId,
+    now: TimestampMs,
 ) -> Result<(), StatusError> {
-    incidents::remove_monitor(changes, Some(page), monitor)?;
+    incidents::remove_monitor(changes, Some(page), monitor, now)?;
     maintenance::remove_monitor(changes, Some(page), monitor)
 }
 

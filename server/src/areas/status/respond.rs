@@ -1,28 +1,32 @@
 //! Responses that all resources of the area have in common: the resource at the top level, without
 //! an envelope.
 
-use http::header::ETAG;
 use serde::Serialize;
 
-use crate::http::{ApiResult, Request, Response, Success, etag_of_response};
+use crate::app::App;
+pub(super) use crate::http::fits;
+use crate::http::{ApiResult, Response, Success};
 
-/// Responds with one resource. Its `ETag` contains the revision, which `If-Match` is compared with.
+/// Responds with one resource, which was created, changed, or is small.
 pub(super) fn respond<T: Serialize>(
+    app: &App,
     success: Success,
     resource: &T,
     revision: u64,
 ) -> ApiResult<Response> {
-    let response = Response::json(success, resource)?;
-    let etag = etag_of_response(revision, response.body());
-    Ok(response.header(ETAG, etag))
+    Response::versioned_write(success, resource, revision, app.engine().memory())
+}
+
+/// Responds with one resource, which was only read.
+pub(super) fn respond_read<T: Serialize>(
+    app: &App,
+    resource: &T,
+    revision: u64,
+) -> ApiResult<Response> {
+    Response::versioned(resource, revision, app.engine().memory())
 }
 
 /// Responds with a list. Its `ETag` depends on the body only; 0 is never a revision.
-pub(super) fn respond_list<T: Serialize>(list: &T) -> ApiResult<Response> {
-    respond(Success::Ok, list, 0)
-}
-
-/// Returns whether the caller's `If-Match` allows a change of this revision.
-pub(super) fn fits(req: &Request, revision: u64) -> bool {
-    req.check_if_match(revision).is_ok()
+pub(super) fn respond_list<T: Serialize>(app: &App, list: &T) -> ApiResult<Response> {
+    Response::versioned(list, 0, app.engine().memory())
 }

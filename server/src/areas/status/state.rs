@@ -136,8 +136,8 @@ impl Status {
 
     /// Returns the status pages with all changes before the call; `None` if they must be read for
     /// that.
-    pub(super) fn current_pages(&self) -> Option<Arc<PageDirectory>> {
-        self.pages.current(self.documents.generation())
+    pub(super) fn current_pages(&self, app: &App) -> Option<Arc<PageDirectory>> {
+        self.pages.current(app)
     }
 
     /// Returns the URL of a page; only a path if the server does not know its own address.
@@ -152,18 +152,12 @@ impl Status {
 
     /// Returns whether the host name of a request may be that of a status page.
     pub(crate) fn may_have_hosts(&self) -> bool {
-        self.addresses.has_domain() || self.pages.has_custom_domains()
+        self.addresses.has_domain() || !self.pages.custom_domains().is_empty()
     }
 
-    /// Returns what a host serves, given in lower case and without a port; `None` if the pages must
-    /// be read for that.
-    pub(crate) fn current_site(&self, host: &str) -> Option<HostedSite> {
-        Some(hosts::site(&self.addresses, &*self.current_pages()?, host))
-    }
-
-    /// Returns what a host serves, like [`Self::current_site`]. Blocks.
-    pub(crate) fn site(&self, app: &App, host: &str) -> Result<HostedSite, StatusError> {
-        Ok(hosts::site(&self.addresses, &*self.pages(app)?, host))
+    /// Returns what a host serves, given in lower case and without a port.
+    pub(crate) fn site(&self, host: &str) -> HostedSite {
+        hosts::site(&self.addresses, self.pages.custom_domains(), host)
     }
 
     /// Returns the rendered pages.

@@ -2,12 +2,29 @@
 
 use http::Method;
 use serde_json::{Value, json};
+use telltale_engine::Options;
 
 use super::ids::PageId;
+use crate::areas::alerting::OptionalBaseUrl;
 use crate::areas::testing::{Answer, TestServer};
+use crate::config::Config;
+use crate::platform::mail::{SenderAddress, SmtpHost, SmtpSecurity};
+use crate::platform::settings::SettingValue as _;
 
 /// The path of all status pages.
 pub(super) const PAGES: &str = "/api/v1/status-pages";
+
+/// Opens a server that has a mail server and knows its address, so that visitors can subscribe. No
+/// job runs, so no mail is sent. At most `waiting_max` jobs of users wait.
+pub(super) fn mailing(waiting_max: usize) -> TestServer {
+    let mut config = Config::default();
+    config.jobs.waiting_max = waiting_max;
+    config.smtp.host = SmtpHost::from_text("127.0.0.1").unwrap();
+    config.smtp.security = SmtpSecurity::None;
+    config.smtp.from = SenderAddress::from_text("Status <status@example.com>").unwrap();
+    config.server.public_url = OptionalBaseUrl::from_text("https://telltale.example.com").unwrap();
+    TestServer::serving(Options::default(), &config, crate::areas::routes())
+}
 
 /// Returns `base` with the members of `change`.
 pub(super) fn with(mut base: Value, change: &Value) -> Value {

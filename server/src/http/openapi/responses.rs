@@ -71,7 +71,11 @@ pub(super) fn responses(route: &Route, schemas: &mut Schemas) -> Map<String, Val
     for (status, codes) in by_status {
         let description =
             codes.iter().map(|code| format!("`{code}`")).collect::<Vec<_>>().join(", ");
-        let body = json!({ "application/json": { "schema": error } });
+        let mut body = json!({ "application/json": { "schema": error } });
+        // Who asks for a page that does not exist gets a page that says so.
+        if status == 404 && route.doc.answer.media == "text/html" {
+            body["text/html"] = json!({ "schema": { "type": "string" } });
+        }
         responses.insert(
             status.to_string(),
             json!({ "description": description, "content": body, "x-codes": codes }),

@@ -216,7 +216,7 @@ impl Jobs {
         Ok(answer)
     }
 
-    fn send_query<T: Send + 'static>(
+    pub(super) fn send_query<T: Send + 'static>(
         &self,
         query: impl FnOnce(&State, TimestampMs) -> Result<T, JobsError> + Send + 'static,
     ) -> Result<Answer<T>, JobsError> {

@@ -266,6 +266,12 @@ impl Jobs {
         self.query(move |state, now| state.queue(&name, now)).await
     }
 
+    /// The same for threads that may block.
+    pub fn queue_blocking(&self, name: QueueName) -> Result<QueueView, JobsError> {
+        let view = self.send_query(move |state, now| state.queue(&name, now))?;
+        view.blocking_recv().unwrap_or_else(|_| Err(no_response()))
+    }
+
     /// Deletes a queue without waiting and running jobs.
     pub async fn delete_queue(&self, name: QueueName) -> Result<(), JobsError> {
         self.change(move |state, cycle| state.delete_queue(&name, cycle)).await

@@ -34,7 +34,7 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     };
     let work = move |app: &App| ops::page(app, &filter, paging.offset, paging.limit);
     let (page, total) = app.query(work).await?;
-    respond_part(page.iter().map(AlertView::from).collect(), paging.meta(total))
+    respond_part(&app, page.iter().map(AlertView::from).collect(), paging.meta(total))
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {

@@ -42,7 +42,7 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
         fits.then(|| ChannelSummaryView::new(channel, used))
     };
     let selected = app.query(move |app| ops::list(app, select)).await?;
-    respond_page(selected, paging)
+    respond_page(&app, selected, paging)
 }
 
 async fn create(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -53,13 +53,13 @@ async fn create(app: Arc<App>, req: Request) -> ApiResult<Response> {
         Ok(req.receipt(&repeated))
     };
     let created = app.blocking(move |app| ops::create(app, draft, receipt)).await?;
-    respond(Success::Created, ChannelView::after_write(&created), created.revision)
+    respond(&app, Success::Created, ChannelView::after_write(&created), created.revision)
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id: ChannelId = req.path("id")?;
     let found = app.blocking(move |app| ops::get(app, &id)).await?;
-    respond(Success::Ok, ChannelView::redacted(&found), found.revision)
+    respond(&app, Success::Ok, ChannelView::redacted(&found), found.revision)
 }
 
 async fn update(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -67,7 +67,7 @@ async fn update(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let change = req.json::<ChannelPatch>()?.into_change()?;
     let work = move |app: &App| ops::update(app, &id, change, |now| fits(&req, now));
     let written = app.blocking(work).await?;
-    respond(Success::Ok, ChannelView::after_write(&written), written.revision)
+    respond(&app, Success::Ok, ChannelView::after_write(&written), written.revision)
 }
 
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -88,7 +88,7 @@ async fn rotate_secret(app: Arc<App>, req: Request) -> ApiResult<Response> {
         ops::rotate_secret(app, &id, |now| fits(&req, now), receipt)
     };
     let rotated = app.blocking(work).await?;
-    respond(Success::Ok, ChannelView::after_write(&rotated), rotated.revision)
+    respond(&app, Success::Ok, ChannelView::after_write(&rotated), rotated.revision)
 }
 
 async fn test(app: Arc<App>, req: Request) -> ApiResult<Response> {

@@ -32,19 +32,19 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
         fits.then(|| PolicySummaryView::from(&found.value))
     };
     let selected = app.query(move |app| ops::list(app, select)).await?;
-    respond_page(selected, paging)
+    respond_page(&app, selected, paging)
 }
 
 async fn create(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let draft = req.json::<PolicyInput>()?.into_draft()?;
     let created = app.blocking(move |app| ops::create(app, draft)).await?;
-    view(Success::Created, &created)
+    view(&app, Success::Created, &created)
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id: PolicyId = req.path("id")?;
     let found = app.blocking(move |app| ops::get(app, &id)).await?;
-    view(Success::Ok, &found)
+    view(&app, Success::Ok, &found)
 }
 
 async fn update(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -52,7 +52,7 @@ async fn update(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let change = req.json::<PolicyPatch>()?.into_change()?;
     let work = move |app: &App| ops::update(app, &id, change, |now| fits(&req, now));
     let written = app.blocking(work).await?;
-    view(Success::Ok, &written)
+    view(&app, Success::Ok, &written)
 }
 
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -62,8 +62,8 @@ async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
     Response::ok(&Data { data: DeletedTargetView::new(deleted, left) })
 }
 
-fn view(success: Success, named: &NamedPolicy) -> ApiResult<Response> {
-    respond(success, PolicyView::from(named), named.policy.revision)
+fn view(app: &App, success: Success, named: &NamedPolicy) -> ApiResult<Response> {
+    respond(app, success, PolicyView::from(named), named.policy.revision)
 }
 
 const TAG: &str = "Escalation policies";

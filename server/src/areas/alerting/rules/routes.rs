@@ -35,7 +35,7 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
         fits.then(|| RuleSummaryView::from(&found.value))
     };
     let selected = app.query(move |app| ops::list(app, select)).await?;
-    respond_page(selected, paging)
+    respond_page(&app, selected, paging)
 }
 
 async fn create(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -68,7 +68,7 @@ async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 fn view(app: &App, success: Success, rule: Versioned<Rule>) -> ApiResult<Response> {
     let failure = app.alerting().evaluation().failure(&rule.value.id);
-    respond(success, RuleView::new(rule.value, failure), rule.revision)
+    respond(app, success, RuleView::new(rule.value, failure), rule.revision)
 }
 
 const TAG: &str = "Alert rules";

@@ -51,7 +51,7 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
         fits.then(|| ScheduleSummaryView::new(&schedule, now))
     };
     let selected = app.query(move |app| ops::list(app, select)).await?;
-    respond_page(selected, paging)
+    respond_page(&app, selected, paging)
 }
 
 async fn create(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -135,7 +135,7 @@ async fn add_override(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let entry = req.json::<OverrideInput>()?.into_override()?;
     let work = move |app: &App| ops::add_override(app, &id, entry, |now| fits(&req, now));
     let added = app.blocking(work).await?;
-    respond(Success::Created, OverrideView::from(&added.value), added.revision)
+    respond(&app, Success::Created, OverrideView::from(&added.value), added.revision)
 }
 
 async fn remove_override(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -152,7 +152,7 @@ async fn find(app: &Arc<App>, req: &Request) -> ApiResult<Versioned<Schedule>> {
 }
 
 fn view(app: &App, success: Success, schedule: &Versioned<Schedule>) -> ApiResult<Response> {
-    respond(success, ScheduleView::new(&schedule.value, app.now()), schedule.revision)
+    respond(app, success, ScheduleView::new(&schedule.value, app.now()), schedule.revision)
 }
 
 const TAG: &str = "On-call schedules";

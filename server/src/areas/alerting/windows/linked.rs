@@ -1,6 +1,8 @@
 //! Maintenance windows that belong to resources of another area: they are changed in the same
 //! transaction.
 
+use std::sync::Arc;
+
 use telltale_engine::{Error, TimestampMs, Versioned};
 
 use super::model::{self, Occurrences, Window, WindowChange, WindowSettings};
@@ -19,7 +21,7 @@ pub struct LinkedWindows<'a> {
     changes: Changes<'a>,
 }
 
-/// What the resource of another area states about its window.
+/// What the resource of another area states about a new window.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkedWindow {
     /// The name, valid as that of a window.
@@ -28,6 +30,54 @@ pub struct LinkedWindow {
     pub starts_at: TimestampMs,
     /// The first instant after it.
     pub ends_at: TimestampMs,
+}
+
+/// A change of a window; `None` leaves as it is what users may have changed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LinkedWindowChange {
+    /// The name, valid as that of a window.
+    pub name: Option<String>,
+    /// The first instant, and the first after it. The window does not recur then.
+    pub times: Option<(TimestampMs, TimestampMs)>,
+    /// Whether it is switched on.
+    pub is_active: Option<bool>,
+    /// The rules that it mutes, or all.
+    pub rule_ids: Option<Option<Vec<String>>>,
+}
+
+/// What a window mutes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkedMuting {
+    /// Whether it is switched on.
+    pub is_active: bool,
+    /// The rules that it mutes; `None` for all.
+    pub rule_ids: Option<Vec<String>>,
+}
+
+impl LinkedMuting {
+    /// Returns what a window mutes, if there is one with this id: users may have deleted it. Blocks
+    /// only after a change of documents.
+    pub fn of_window(app: &App, id: &str) -> Result<Option<Self>, AlertingError> {
+        Ok(find(app, id)?.map(|window| Self::from(window.as_ref())))
+    }
+
+    /// Returns whether a window is switched on, if there is one with this id. Blocks only after a
+    /// change of documents.
+    pub fn is_active(app: &App, id: &str) -> Result<Option<bool>, AlertingError> {
+        Ok(find(app, id)?.map(|window| window.settings.active))
+    }
+}
+
+fn find(app: &App, id: &str) -> Result<Option<Arc<Window>>, AlertingError> {
+    let directory = app.alerting().directory(app)?;
+    Ok(directory.windows.get(&id.to_owned().into()).map(Arc::clone))
+}
+
+impl From<&Window> for LinkedMuting {
+    fn from(window: &Window) -> Self {
+        let settings = &window.settings;
+        Self { is_active: settings.active, rule_ids: settings.rule_ids.clone() }
+    }
 }
 
 impl<'a> LinkedWindows<'a> {
@@ -66,29 +116,36 @@ impl<'a> LinkedWindows<'a> {
         Ok(id)
     }
 
-    /// Changes a window, and which rules it mutes unless `rule_ids` is `None`. Returns whether
-    /// there is one with this id: users may have deleted it.
+    /// Changes a window. Returns what it mutes then, if there is one with this id.
     pub fn update(
         &mut self,
         id: &str,
-        window: LinkedWindow,
-        rule_ids: Option<Option<Vec<String>>>,
-    ) -> Result<bool, AlertingError> {
-        let LinkedWindow { name, starts_at, ends_at } = window;
+        change: LinkedWindowChange,
+    ) -> Result<Option<LinkedMuting>, AlertingError> {
         let Some(Versioned { value: mut window, revision }) = self.get(id)? else {
-            return Ok(false);
+            return Ok(None);
         };
+        let LinkedWindowChange { name, times, is_active, rule_ids } = change;
         self.check(rule_ids.as_ref().and_then(Option::as_deref))?;
+        let before = window.settings.clone();
         window.change(WindowChange {
-            name: Some(name),
-            starts_at: Some(starts_at),
-            ends_at: Some(ends_at),
-            recurring: Some(false),
+            name,
+            starts_at: times.map(|(starts_at, _)| starts_at),
+            ends_at: times.map(|(_, ends_at)| ends_at),
+            recurring: times.map(|_| false),
+            active: is_active,
             rule_ids,
             ..WindowChange::default()
         })?;
-        self.changes.replace(&window, revision)?;
-        Ok(true)
+        if window.settings != before {
+            self.changes.replace(&window, revision)?;
+        }
+        Ok(Some(LinkedMuting::from(&window)))
+    }
+
+    /// Returns what a window mutes, if there is one with this id.
+    pub fn muting(&self, id: &str) -> Result<Option<LinkedMuting>, AlertingError> {
+        Ok(self.get(id)?.map(|found| LinkedMuting::from(&found.value)))
     }
 
     /// Deletes a window, if there is one with this id.

@@ -15,7 +15,7 @@ mod store;
 mod tests;
 mod wire;
 
-pub use linked::{LinkedWindow, LinkedWindows};
+pub use linked::{LinkedMuting, LinkedWindow, LinkedWindowChange, LinkedWindows};
 pub(super) use model::{Window, WindowState};
 pub(super) use ops::remove_rule;
 pub use routes::WINDOW_ROUTES;

@@ -33,7 +33,7 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
         fits.then(|| WindowSummaryView::new(window, now))
     };
     let selected = app.query(move |app| ops::list(app, select)).await?;
-    respond_page(selected, paging)
+    respond_page(&app, selected, paging)
 }
 
 async fn create(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -65,7 +65,7 @@ async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 fn view(app: &App, success: Success, window: Versioned<Window>) -> ApiResult<Response> {
-    respond(success, WindowView::new(window.value, app.now()), window.revision)
+    respond(app, success, WindowView::new(window.value, app.now()), window.revision)
 }
 
 const TAG: &str = "Maintenance windows";

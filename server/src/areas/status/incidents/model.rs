@@ -99,7 +99,8 @@ impl Incident {
         }
     }
 
-    /// Applies a change. Returns whether it has another update then.
+    /// Applies a change. Returns whether it has another update then; without one there is nothing
+    /// that subscribers could be notified of.
     pub(super) fn change(
         &mut self,
         change: IncidentChange,
@@ -110,6 +111,10 @@ impl Incident {
             return Err(StatusError::State("a resolved incident stays resolved"));
         }
         let is_update = status != self.status || change.message.is_some();
+        if change.notify_subscribers && !is_update {
+            let expected = "must not be true unless the status changes or there is a message";
+            return Err(Invalid::field("notify_subscribers", expected).into());
+        }
         // The clock may have been set back.
         let now = now.max(self.updated_at);
         if is_update {
@@ -155,10 +160,14 @@ impl Incident {
     }
 
     /// Removes a monitor from those that it concerns. Returns whether it was one.
-    pub(super) fn remove_monitor(&mut self, monitor: MonitorId) -> bool {
+    pub(super) fn remove_monitor(&mut self, monitor: MonitorId, now: TimestampMs) -> bool {
         let before = self.monitors.len();
         self.monitors.retain(|id| *id != monitor);
-        self.monitors.len() < before
+        let is_removed = self.monitors.len() < before;
+        if is_removed {
+            self.updated_at = self.updated_at.max(now);
+        }
+        is_removed
     }
 
     /// Returns whether it is not resolved.
@@ -239,9 +248,27 @@ mod tests {
         assert!(incident.change(moves(IncidentStatus::Identified), later).unwrap());
         let last = incident.updates.last().unwrap();
         assert_eq!((last.status, &last.message), (IncidentStatus::Identified, &None));
+        let unsaid = IncidentChange { notify_subscribers: true, ..IncidentChange::default() };
+        let refused = incident.clone().change(unsaid, later).unwrap_err();
+        let StatusError::Invalid(invalid) = refused else { panic!("{refused}") };
+        assert_eq!(invalid.field, "notify_subscribers");
         // The clock was set back.
         incident.change(says("late"), NOW).unwrap();
         assert_eq!(incident.updates.last().unwrap().at, later);
+    }
+
+    #[test]
+    fn the_removal_of_a_monitor_is_a_change() {
+        let mut incident = incident(1, PageId(1), NOW);
+        incident.monitors = vec![MonitorId(1), MonitorId(2)];
+        let later = TimestampMs(NOW.0 + 1_000);
+        assert!(!incident.remove_monitor(MonitorId(3), later));
+        assert_eq!(incident.updated_at, NOW);
+        assert!(incident.remove_monitor(MonitorId(1), later));
+        assert_eq!((incident.updated_at, &incident.monitors), (later, &vec![MonitorId(2)]));
+        // The clock was set back.
+        assert!(incident.remove_monitor(MonitorId(2), NOW));
+        assert_eq!(incident.updated_at, later);
     }
 
     #[test]

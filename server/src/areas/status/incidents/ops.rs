@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use telltale_engine::Versioned;
+use telltale_engine::{TimestampMs, Versioned};
 
 use super::model::{Incident, IncidentChange, IncidentDraft};
 use crate::app::App;
@@ -100,10 +100,11 @@ pub(in crate::areas::status) fn remove_monitor(
     changes: &mut Changes<'_>,
     page: Option<PageId>,
     monitor: MonitorId,
+    now: TimestampMs,
 ) -> Result<(), StatusError> {
     let without = |mut found: Versioned<Incident>| {
         let is_there = page.is_none_or(|page| found.value.page_id == page);
-        (is_there && found.value.remove_monitor(monitor)).then_some(found)
+        (is_there && found.value.remove_monitor(monitor, now)).then_some(found)
     };
     for Versioned { value: incident, revision } in changes.select(without)? {
         changes.replace(&incident, revision)?;

@@ -7,7 +7,7 @@ use super::ops;
 use super::wire::{IncidentInput, IncidentListView, IncidentPatch, IncidentView};
 use crate::app::App;
 use crate::areas::status::ids::{IncidentId, PageId};
-use crate::areas::status::respond::{fits, respond, respond_list};
+use crate::areas::status::respond::{fits, respond, respond_list, respond_read};
 use crate::http::{
     ApiError, ApiResult, Deleted, Doc, ErrorCode, Form, Link, PAGING, Param, Request, Resource,
     Response, Route, Success,
@@ -34,7 +34,7 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     };
     let found = app.blocking(move |app| ops::list(app, page, open)).await?;
     let shown = found.iter().skip(paging.offset).take(paging.limit);
-    respond_list(&IncidentListView::new(shown.map(AsRef::as_ref)))
+    respond_list(&app, &IncidentListView::new(shown.map(AsRef::as_ref)))
 }
 
 async fn create(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -42,14 +42,14 @@ async fn create(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let page: PageId = req.path("id")?;
     let created_by = req.identity().user().to_owned();
     let created = app.blocking(move |app| ops::create(app, page, draft, created_by)).await?;
-    view(Success::Created, &created)
+    view(&app, Success::Created, &created)
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let page: PageId = req.path("id")?;
     let id: IncidentId = req.path("incident_id")?;
     let found = app.blocking(move |app| ops::get(app, page, id)).await?;
-    view(Success::Ok, &found)
+    respond_read(&app, &IncidentView::from(&found.value), found.revision)
 }
 
 async fn update(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -58,7 +58,7 @@ async fn update(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id: IncidentId = req.path("incident_id")?;
     let work = move |app: &App| ops::update(app, page, id, change, |now| fits(&req, now));
     let written = app.blocking(work).await?;
-    view(Success::Ok, &written)
+    view(&app, Success::Ok, &written)
 }
 
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -68,8 +68,8 @@ async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
     Response::ok(&Deleted::new(id.text()))
 }
 
-fn view(success: Success, incident: &Versioned<Incident>) -> ApiResult<Response> {
-    respond(success, &IncidentView::from(&incident.value), incident.revision)
+fn view(app: &App, success: Success, incident: &Versioned<Incident>) -> ApiResult<Response> {
+    respond(app, success, &IncidentView::from(&incident.value), incident.revision)
 }
 
 const INCIDENTS: &str = "/api/v1/status-pages/{id}/incidents";

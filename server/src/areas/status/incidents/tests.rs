@@ -101,7 +101,7 @@ fn invalid_incidents_are_refused() {
     let long = "x".repeat(limits::INCIDENT_MESSAGE_CHARS_MAX + 1);
     for (change, code, field) in [
         (json!({"title": null}), "missing_field", "title"),
-        (json!({"title": ""}), "missing_field", "title"),
+        (json!({"title": ""}), "invalid_field", "title"),
         (json!({"title": "x".repeat(201)}), "invalid_field", "title"),
         (json!({"impact": "none"}), "invalid_field", "impact"),
         (json!({"status": "open"}), "invalid_field", "status"),

@@ -56,7 +56,8 @@ pub(super) struct IncidentPatch {
     monitors: Option<Option<MonitorIds>>,
     #[schemars(length(max = limits::INCIDENT_MESSAGE_CHARS_MAX), regex(pattern = patterns::NOT_BLANK))]
     message: Option<String>,
-    /// Whether the subscribers of the page are notified of the update. Defaults to false.
+    /// Whether the subscribers of the page are notified of the update, which there must be.
+    /// Defaults to false.
     notify_subscribers: Option<bool>,
 }
 

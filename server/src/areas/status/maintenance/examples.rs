@@ -20,7 +20,7 @@ pub(in crate::areas::status) fn maintenance(
         starts_at,
         ends_at,
         notify_subscribers: false,
-        muting: None,
+        window_id: None,
         created_by: "anna".to_owned(),
         created_at: TimestampMs(0),
     }

@@ -1,8 +1,6 @@
 //! Scheduled maintenances and their rules.
 
 use telltale_engine::TimestampMs;
-/// A document with its revision.
-pub(super) use telltale_engine::Versioned;
 
 use crate::areas::status::ids::{MaintenanceId, MonitorId, PageId};
 use crate::areas::status::limits;
@@ -23,20 +21,11 @@ pub(in crate::areas::status) struct Maintenance {
     pub(in crate::areas::status) ends_at: TimestampMs,
     /// Whether the subscribers of the page are notified of it.
     pub(in crate::areas::status) notify_subscribers: bool,
-    /// `None` if no alerts are muted.
-    pub(super) muting: Option<Muting>,
+    /// The maintenance window of alerting that mutes alerts, which users may have deleted.
+    pub(super) window_id: Option<String>,
     /// The user that created it.
     pub(super) created_by: String,
     pub(super) created_at: TimestampMs,
-}
-
-/// Which alerts a maintenance mutes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Muting {
-    /// The maintenance window of alerting that does it.
-    pub(super) window_id: String,
-    /// The alert rules as they were named; `None` mutes all.
-    pub(super) rule_ids: Option<Vec<String>>,
 }
 
 /// Where now is in relation to a maintenance.
@@ -63,7 +52,7 @@ pub(super) struct MaintenanceDraft {
     pub(super) muted: Option<Option<Vec<String>>>,
 }
 
-/// A change of a maintenance; `None` leaves a field unchanged.
+/// A change of a maintenance, except of what it mutes; `None` leaves a field unchanged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct MaintenanceChange {
     pub(super) title: Option<String>,
@@ -72,8 +61,6 @@ pub(super) struct MaintenanceChange {
     pub(super) starts_at: Option<TimestampMs>,
     pub(super) ends_at: Option<TimestampMs>,
     pub(super) notify_subscribers: Option<bool>,
-    pub(super) mute_alerts: Option<bool>,
-    pub(super) mute_rule_ids: Option<Option<Vec<String>>>,
 }
 
 impl Maintenance {
@@ -95,7 +82,7 @@ impl Maintenance {
             starts_at: draft.starts_at,
             ends_at: draft.ends_at,
             notify_subscribers: draft.notify_subscribers,
-            muting: None,
+            window_id: None,
             created_by,
             created_at: now,
         };
@@ -103,12 +90,14 @@ impl Maintenance {
         Ok(maintenance)
     }
 
-    /// Applies a change, except to what is muted, and validates the result.
+    /// Applies a change and validates the result. An end in the past ends a maintenance in progress
+    /// now: what was before stays as it was.
     pub(super) fn change(
         &mut self,
         change: MaintenanceChange,
         now: TimestampMs,
     ) -> Result<(), Invalid> {
+        let was_in_progress = self.status_at(now) == MaintenanceStatus::InProgress;
         if let Some(title) = change.title {
             self.title = title;
         }
@@ -122,17 +111,33 @@ impl Maintenance {
         self.starts_at = change.starts_at.unwrap_or(self.starts_at);
         self.ends_at = change.ends_at.unwrap_or(self.ends_at);
         self.notify_subscribers = change.notify_subscribers.unwrap_or(self.notify_subscribers);
+        if was_in_progress && self.starts_at < self.ends_at && self.ends_at <= now {
+            self.ends_at = now;
+            return self.check_length();
+        }
         self.check(now)
+    }
+
+    /// Returns whether visitors see a difference to another version of the maintenance.
+    pub(super) fn looks_like(&self, other: &Self) -> bool {
+        let texts = self.title == other.title && self.description == other.description;
+        let times = self.starts_at == other.starts_at && self.ends_at == other.ends_at;
+        texts && times && self.monitors == other.monitors
     }
 
     /// Validates the times.
     fn check(&self, now: TimestampMs) -> Result<(), Invalid> {
+        self.check_length()?;
+        match self.ends_at <= now {
+            true => Err(Invalid::field("ends_at", "must be in the future")),
+            false => Ok(()),
+        }
+    }
+
+    fn check_length(&self) -> Result<(), Invalid> {
         let invalid = |expected: &str| Err(Invalid::field("ends_at", expected));
         if self.ends_at <= self.starts_at {
             return invalid("must be after starts_at");
-        }
-        if self.ends_at <= now {
-            return invalid("must be in the future");
         }
         if self.ends_at.0.saturating_sub(self.starts_at.0) > limits::MAINTENANCE_MS_MAX {
             return invalid("must be at most 30 days after starts_at");
@@ -160,15 +165,12 @@ impl Maintenance {
 
     /// Returns roughly how much memory it takes, in bytes.
     pub(in crate::areas::status) fn bytes(&self) -> usize {
-        let rules = self.muting.as_ref().and_then(|muting| muting.rule_ids.as_ref());
-        let rules =
-            rules.map_or(0, |ids| ids.iter().map(|id| size_of::<String>() + id.len()).sum());
         size_of::<Self>()
             + self.title.len()
             + self.description.as_ref().map_or(0, String::len)
             + self.monitors.len() * size_of::<MonitorId>()
+            + self.window_id.as_ref().map_or(0, String::len)
             + self.created_by.len()
-            + rules
     }
 }
 
@@ -232,6 +234,54 @@ mod tests {
             let field = checked.err().map(|invalid| invalid.field);
             let expected = (!is_valid).then(|| "ends_at".to_owned());
             assert_eq!(field, expected, "{starts_ms} {ends_ms}");
+        }
+    }
+
+    #[test]
+    fn an_end_in_the_past_ends_what_is_in_progress_now() {
+        let current = maintenance(1, after(-HOUR_MS), after(HOUR_MS));
+        let ended = |before: &Maintenance, ends_ms| {
+            let change = MaintenanceChange { ends_at: Some(after(ends_ms)), ..Default::default() };
+            let mut changed = before.clone();
+            let result = changed.change(change, NOW).map(|()| changed.ends_at.0 - NOW.0);
+            result.map_err(|invalid| invalid.field)
+        };
+        let refused = Err("ends_at".to_owned());
+        for (ends_ms, expected) in [
+            (1, Ok(1)),
+            (0, Ok(0)),
+            (-1, Ok(0)),
+            (1 - HOUR_MS, Ok(0)),
+            (-HOUR_MS, refused.clone()),
+            (-2 * HOUR_MS, refused.clone()),
+        ] {
+            assert_eq!(ended(&current, ends_ms), expected, "{ends_ms}");
+        }
+        let planned = maintenance(1, after(HOUR_MS), after(2 * HOUR_MS));
+        assert_eq!(ended(&planned, 0), refused);
+        // One that has not begun cannot be made one of the past.
+        let change = MaintenanceChange {
+            starts_at: Some(after(-HOUR_MS)),
+            ends_at: Some(after(-1)),
+            ..Default::default()
+        };
+        assert_eq!(planned.clone().change(change, NOW).unwrap_err().field, "ends_at");
+    }
+
+    #[test]
+    fn visitors_see_titles_texts_monitors_and_times() {
+        let one = maintenance(1, after(0), after(HOUR_MS));
+        let window_id = Some("mw_1".to_owned());
+        let same = Maintenance { window_id, notify_subscribers: true, ..one.clone() };
+        assert!(one.looks_like(&same));
+        for other in [
+            Maintenance { title: "t".to_owned(), ..one.clone() },
+            Maintenance { description: Some("d".to_owned()), ..one.clone() },
+            Maintenance { monitors: vec![MonitorId(2)], ..one.clone() },
+            Maintenance { starts_at: after(1), ..one.clone() },
+            Maintenance { ends_at: after(1), ..one.clone() },
+        ] {
+            assert!(!one.looks_like(&other), "{other:?}");
         }
     }
 

@@ -1,56 +1,120 @@
 //! The maintenance windows of alerting that mute alerts during scheduled maintenances.
+//!
+//! What is muted is what the window says: users may change it, switch it off or delete it. A
+//! maintenance only names its window, and changes in it what it was asked to change.
 
-use super::model::{Maintenance, Muting};
-use crate::areas::alerting::{LinkedWindow, LinkedWindows};
+use telltale_engine::TimestampMs;
+
+use super::model::{Maintenance, MaintenanceStatus};
+use crate::app::App;
+use crate::areas::alerting::{LinkedMuting, LinkedWindow, LinkedWindowChange, LinkedWindows};
 use crate::areas::status::error::StatusError;
 use crate::platform::fields::Invalid;
 
-/// Adds the window of a new maintenance that mutes these rules, or all.
+/// A change of what a maintenance mutes; `None` leaves a part unchanged.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct MutingChange {
+    pub(super) mute_alerts: Option<bool>,
+    /// The muted rules, or all.
+    pub(super) rule_ids: Option<Option<Vec<String>>>,
+}
+
+/// Returns what the window of a maintenance mutes; `None` if there is no window, or no longer:
+/// that of a completed maintenance is about to be deleted. Blocks only after a change of documents.
+pub(super) fn of(
+    app: &App,
+    maintenance: &Maintenance,
+    now: TimestampMs,
+) -> Result<Option<LinkedMuting>, StatusError> {
+    match needed_window(maintenance, now) {
+        Some(id) => Ok(LinkedMuting::of_window(app, id)?),
+        None => Ok(None),
+    }
+}
+
+/// Returns whether the window of a maintenance mutes alerts; `None` like [`of`].
+pub(super) fn is_active(
+    app: &App,
+    maintenance: &Maintenance,
+    now: TimestampMs,
+) -> Result<Option<bool>, StatusError> {
+    match needed_window(maintenance, now) {
+        Some(id) => Ok(LinkedMuting::is_active(app, id)?),
+        None => Ok(None),
+    }
+}
+
+fn needed_window(maintenance: &Maintenance, now: TimestampMs) -> Option<&str> {
+    let is_needed = maintenance.status_at(now) != MaintenanceStatus::Completed;
+    maintenance.window_id.as_deref().filter(|_| is_needed)
+}
+
+/// Adds the window of a maintenance that mutes these rules, or all. Returns what it mutes.
 pub(super) fn begin(
     windows: &mut LinkedWindows<'_>,
     maintenance: &mut Maintenance,
     rule_ids: Option<Vec<String>>,
-) -> Result<(), StatusError> {
-    let window = window_of(maintenance);
-    let window_id = windows.create(window, rule_ids.clone(), &maintenance.created_by)?;
-    maintenance.muting = Some(Muting { window_id, rule_ids });
-    Ok(())
+) -> Result<LinkedMuting, StatusError> {
+    let window = LinkedWindow {
+        name: maintenance.title.clone(),
+        starts_at: maintenance.starts_at,
+        ends_at: maintenance.ends_at,
+    };
+    let id = windows.create(window, rule_ids.clone(), &maintenance.created_by)?;
+    maintenance.window_id = Some(id);
+    Ok(LinkedMuting { is_active: true, rule_ids })
 }
 
-/// Changes what a maintenance mutes, and keeps its window like it. `None` leaves unchanged.
+/// Returns what the window of a maintenance that is to be changed mutes, if there is one.
+pub(super) fn before(
+    windows: &LinkedWindows<'_>,
+    maintenance: &Maintenance,
+) -> Result<Option<LinkedMuting>, StatusError> {
+    match &maintenance.window_id {
+        Some(id) => Ok(windows.muting(id)?),
+        None => Ok(None),
+    }
+}
+
+/// Changes the window of a maintenance that was `before` and is changed. A window that somebody has
+/// deleted is made again only for an explicit `mute_alerts`. Returns what is muted then.
 pub(super) fn change(
     windows: &mut LinkedWindows<'_>,
+    (before, muting): (&Maintenance, Option<&LinkedMuting>),
     maintenance: &mut Maintenance,
-    mute_alerts: Option<bool>,
-    rule_ids: Option<Option<Vec<String>>>,
-) -> Result<(), StatusError> {
-    let mutes = mute_alerts.unwrap_or(maintenance.muting.is_some());
+    change: MutingChange,
+) -> Result<Option<LinkedMuting>, StatusError> {
+    let MutingChange { mute_alerts, rule_ids } = change;
+    let mutes = mute_alerts.unwrap_or(muting.is_some_and(|muting| muting.is_active));
     check(mutes, rule_ids.as_ref().and_then(Option::as_deref))?;
-    let Some(muting) = maintenance.muting.take() else {
+    let id = maintenance.window_id.clone().filter(|_| muting.is_some());
+    let Some(id) = id else {
         return match mutes {
-            true => begin(windows, maintenance, rule_ids.flatten()),
-            false => Ok(()),
+            true => begin(windows, maintenance, rule_ids.flatten()).map(Some),
+            false => Ok(None),
         };
     };
-    if !mutes {
-        return Ok(windows.delete(&muting.window_id)?);
+    if mute_alerts == Some(false) {
+        end(windows, maintenance)?;
+        return Ok(None);
     }
-    let named = rule_ids.clone().unwrap_or(muting.rule_ids);
-    if windows.update(&muting.window_id, window_of(maintenance), rule_ids)? {
-        maintenance.muting = Some(Muting { window_id: muting.window_id, rule_ids: named });
-        return Ok(());
-    }
-    // Somebody has deleted the window.
-    begin(windows, maintenance, named)
+    let times = (maintenance.starts_at, maintenance.ends_at);
+    let change = LinkedWindowChange {
+        name: (maintenance.title != before.title).then(|| maintenance.title.clone()),
+        times: (times != (before.starts_at, before.ends_at)).then_some(times),
+        is_active: mute_alerts,
+        rule_ids,
+    };
+    Ok(windows.update(&id, change)?)
 }
 
-/// Deletes the window of a maintenance that is deleted.
+/// Deletes the window of a maintenance, if there is one.
 pub(super) fn end(
     windows: &mut LinkedWindows<'_>,
-    maintenance: &Maintenance,
+    maintenance: &mut Maintenance,
 ) -> Result<(), StatusError> {
-    match &maintenance.muting {
-        Some(muting) => Ok(windows.delete(&muting.window_id)?),
+    match maintenance.window_id.take() {
+        Some(id) => Ok(windows.delete(&id)?),
         None => Ok(()),
     }
 }
@@ -63,13 +127,5 @@ pub(super) fn check(mutes: bool, rule_ids: Option<&[String]>) -> Result<(), Inva
             Err(Invalid::field("mute_rule_ids", expected))
         }
         _ => Ok(()),
-    }
-}
-
-fn window_of(maintenance: &Maintenance) -> LinkedWindow {
-    LinkedWindow {
-        name: maintenance.title.clone(),
-        starts_at: maintenance.starts_at,
-        ends_at: maintenance.ends_at,
     }
 }

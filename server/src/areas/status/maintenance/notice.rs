@@ -1,6 +1,8 @@
 //! What subscribers are notified of a maintenance: that it is planned, changed or cancelled, and
 //! its start and end, which come by themselves.
 
+use std::collections::BTreeSet;
+
 use telltale_engine::TimestampMs;
 
 use super::model::{Maintenance, MaintenanceStatus};
@@ -36,8 +38,9 @@ impl Step {
             Self::Planned => format!("{id}-planned"),
             Self::Changed(revision) => format!("{id}-changed-{revision}"),
             Self::Cancelled => format!("{id}-cancelled"),
-            Self::Begun => format!("{id}-begun"),
-            Self::Completed => format!("{id}-completed"),
+            // After a postponement it begins and ends again.
+            Self::Begun => format!("{id}-begun-{}", maintenance.starts_at.0),
+            Self::Completed => format!("{id}-completed-{}", maintenance.ends_at.0),
         }
     }
 
@@ -76,33 +79,81 @@ pub(super) fn of_step(
     Notice::new(step.key(maintenance), page.id, text, now)
 }
 
-/// Records the notices of maintenances that have begun or are over. Blocks.
-pub(in crate::areas::status) fn record_due(app: &App, now: TimestampMs) -> Result<(), StatusError> {
+/// Records the notices of maintenances that have begun or are over. `announced` are the keys of
+/// those that are recorded, as far as they are still of use: these are not looked for again.
+/// Blocks.
+pub(in crate::areas::status) fn record_due(
+    app: &App,
+    announced: &mut BTreeSet<String>,
+    now: TimestampMs,
+) -> Result<(), StatusError> {
     let directory = app.status().pages(app)?;
-    for maintenance in directory.maintenances().filter(|one| one.notify_subscribers) {
-        let step = match maintenance.status_at(now) {
-            MaintenanceStatus::InProgress => Step::Begun,
-            MaintenanceStatus::Completed if is_recent(maintenance.ends_at, now) => Step::Completed,
-            _ => continue,
-        };
-        if notices::is_recorded(app, &step.key(maintenance))? {
+    let (mut still, mut outcome) = (BTreeSet::new(), Ok(()));
+    for maintenance in directory.maintenances() {
+        let Some(step) = due_step(maintenance, now) else { continue };
+        let key = step.key(maintenance);
+        let Ok(entry) = directory.page(maintenance.page_id) else { continue };
+        if announced.contains(&key) {
+            still.insert(key);
             continue;
         }
-        let Ok(entry) = directory.page(maintenance.page_id) else { continue };
-        let notice = of_step(step, maintenance, &entry.page, app.status().monitors(), now);
-        let mut changes = documents::begin(app);
-        // It may have been deleted meanwhile.
-        if changes.contains::<Maintenance>(&maintenance.id.text())? {
-            notices::record(&mut changes, &notice)?;
-            changes.commit(None)?;
+        if !notices::are_wanted(app, &entry.page) {
+            continue;
+        }
+        match record_step(app, &entry.page, maintenance, step, now) {
+            Ok(true) => drop(still.insert(key)),
+            Ok(false) => {}
+            // It would be the same for all others.
+            Err(error @ StatusError::TooMany { .. }) => return Err(error),
+            Err(error) => outcome = outcome.and(Err(error)),
         }
     }
-    Ok(())
+    *announced = still;
+    outcome
 }
 
-/// Returns whether an end is so recent that mails about it are of use.
-fn is_recent(ends_at: TimestampMs, now: TimestampMs) -> bool {
-    now.0.saturating_sub(ends_at.0) < limits::COMPLETED_NOTICE_MS
+/// Records the notice about a step that came by itself, unless the maintenance was changed so that
+/// it is not due any more. Returns whether it is recorded now.
+fn record_step(
+    app: &App,
+    page: &Page,
+    maintenance: &Maintenance,
+    step: Step,
+    now: TimestampMs,
+) -> Result<bool, StatusError> {
+    let mut changes = documents::begin(app);
+    let current = match changes.get::<Maintenance>(&maintenance.id.text(), |_| true) {
+        Ok(found) => found.value,
+        Err(StatusError::NotFound(..)) => return Ok(false),
+        Err(error) => return Err(error),
+    };
+    if due_step(&current, now) != Some(step) || step.key(&current) != step.key(maintenance) {
+        return Ok(false);
+    }
+    let notice = of_step(step, &current, page, app.status().monitors(), now);
+    if notices::record(app, &mut changes, page, &notice)? {
+        changes.commit(None)?;
+    }
+    Ok(true)
+}
+
+/// Returns the step of a maintenance of which subscribers are to be notified now.
+pub(super) fn due_step(maintenance: &Maintenance, now: TimestampMs) -> Option<Step> {
+    let is_within = |since: TimestampMs, ms: i64| now.0.saturating_sub(since.0) < ms;
+    // One may be planned after its start.
+    let begun_at = maintenance.starts_at.max(maintenance.created_at);
+    let step = match maintenance.status_at(now) {
+        MaintenanceStatus::InProgress if is_within(begun_at, limits::BEGUN_NOTICE_MS) => {
+            Step::Begun
+        }
+        MaintenanceStatus::Completed
+            if is_within(maintenance.ends_at, limits::COMPLETED_NOTICE_MS) =>
+        {
+            Step::Completed
+        }
+        _ => return None,
+    };
+    maintenance.notify_subscribers.then_some(step)
 }
 
 /// Returns a time in UTC to the minute: `2026-01-02 03:04 UTC`.

@@ -5,21 +5,49 @@ use std::sync::Arc;
 use telltale_engine::{TimestampMs, Versioned};
 
 use super::model::{Maintenance, MaintenanceChange, MaintenanceDraft, MaintenanceStatus};
-use super::muting;
+use super::muting::{self, MutingChange};
 use super::notice::{self, Step};
+use super::space;
 use crate::app::App;
-use crate::areas::alerting::LinkedWindows;
+use crate::areas::alerting::{LinkedMuting, LinkedWindows};
 use crate::areas::status::documents::{self, Changes};
 use crate::areas::status::error::{StatusError, StatusKind};
 use crate::areas::status::fields;
 use crate::areas::status::ids::{MaintenanceId, MonitorId, PageId};
 use crate::areas::status::pages::Page;
-use crate::areas::status::{limits, notices, references};
+use crate::areas::status::{notices, references};
 
-/// Returns the maintenances of a page, those that end last first.
-pub(super) fn list(app: &App, page: PageId) -> Result<Vec<Arc<Maintenance>>, StatusError> {
-    let directory = app.status().pages(app)?;
-    Ok(directory.page(page)?.maintenances().iter().rev().map(Arc::clone).collect())
+/// A maintenance as it is now.
+#[derive(Clone, Debug)]
+pub(super) struct CurrentMaintenance {
+    pub(super) maintenance: Maintenance,
+    pub(super) revision: u64,
+    /// `None` if it has no window.
+    pub(super) muting: Option<LinkedMuting>,
+}
+
+/// A maintenance in a list.
+#[derive(Clone, Debug)]
+pub(super) struct ListedMaintenance {
+    pub(super) maintenance: Arc<Maintenance>,
+    /// Whether its window is switched on; `None` if it has none.
+    pub(super) is_muting: Option<bool>,
+}
+
+/// Returns some maintenances of a page, those that end last first.
+pub(super) fn list(
+    app: &App,
+    page: PageId,
+    offset: usize,
+    limit: usize,
+) -> Result<Vec<ListedMaintenance>, StatusError> {
+    let (directory, now) = (app.status().pages(app)?, app.now());
+    let all = directory.page(page)?.maintenances().iter().rev();
+    let listed = |maintenance: &Arc<Maintenance>| {
+        let is_muting = muting::is_active(app, maintenance, now)?;
+        Ok(ListedMaintenance { maintenance: Arc::clone(maintenance), is_muting })
+    };
+    all.skip(offset).take(limit).map(listed).collect()
 }
 
 /// Returns a maintenance of a page.
@@ -27,9 +55,12 @@ pub(super) fn get(
     app: &App,
     page: PageId,
     id: MaintenanceId,
-) -> Result<Versioned<Maintenance>, StatusError> {
+) -> Result<CurrentMaintenance, StatusError> {
     app.status().pages(app)?.page(page)?;
-    on_page(page, documents::get::<Maintenance>(app.engine(), &id.text())?)
+    let found = on_page(page, documents::get::<Maintenance>(app.engine(), &id.text())?)?;
+    let Versioned { value: maintenance, revision } = found;
+    let muting = muting::of(app, &maintenance, app.now())?;
+    Ok(CurrentMaintenance { maintenance, revision, muting })
 }
 
 /// Schedules a maintenance on behalf of a user.
@@ -38,7 +69,7 @@ pub(super) fn create(
     page: PageId,
     mut draft: MaintenanceDraft,
     created_by: String,
-) -> Result<Versioned<Maintenance>, StatusError> {
+) -> Result<CurrentMaintenance, StatusError> {
     let now = app.now();
     let mut changes = documents::begin(app);
     let mut windows = LinkedWindows::begin(app);
@@ -46,14 +77,16 @@ pub(super) fn create(
     let muted = draft.muted.take();
     let id = MaintenanceId(app.new_number());
     let mut maintenance = Maintenance::new(id, page, draft, created_by, now)?;
-    make_space(&mut changes, &mut windows, now)?;
-    if let Some(rule_ids) = muted {
-        muting::begin(&mut windows, &mut maintenance, rule_ids)?;
-    }
+    space::make(app, &mut changes, &mut windows)?;
+    let begin = |rule_ids| muting::begin(&mut windows, &mut maintenance, rule_ids);
+    let muting = muted.map(begin).transpose()?;
     changes.insert(&maintenance)?;
-    record_notice(app, &mut changes, &maintenance, Step::Planned)?;
+    // Of one that has begun already, the beginning is noticed.
+    if maintenance.status_at(now) == MaintenanceStatus::Scheduled {
+        record_notice(app, &mut changes, &maintenance, Step::Planned)?;
+    }
     let revision = windows.commit_with(changes)?;
-    Ok(Versioned { value: maintenance, revision })
+    Ok(CurrentMaintenance { maintenance, revision, muting })
 }
 
 /// Changes a maintenance that is not completed. `fits` returns whether a revision satisfies the
@@ -62,26 +95,59 @@ pub(super) fn update(
     app: &App,
     page: PageId,
     id: MaintenanceId,
-    mut change: MaintenanceChange,
+    (change, muting_change): (MaintenanceChange, MutingChange),
     fits: impl FnOnce(u64) -> bool,
-) -> Result<Versioned<Maintenance>, StatusError> {
+) -> Result<CurrentMaintenance, StatusError> {
     let now = app.now();
     let mut changes = documents::begin(app);
     let mut windows = LinkedWindows::begin(app);
     let on_this_page = references::monitors_of_page(&changes, page)?;
     let found = on_page(page, changes.get::<Maintenance>(&id.text(), fits)?)?;
-    let Versioned { value: mut maintenance, revision } = found;
-    if maintenance.status_at(now) == MaintenanceStatus::Completed {
+    let Versioned { value: before, revision } = found;
+    if before.status_at(now) == MaintenanceStatus::Completed {
         return Err(StatusError::State("the maintenance is completed"));
     }
     fields::check_on_page(change.monitors.as_deref().unwrap_or_default(), &on_this_page)?;
-    let (mutes, rule_ids) = (change.mute_alerts.take(), change.mute_rule_ids.take());
+    let muted_before = muting::before(&windows, &before)?;
+    let mut maintenance = before.clone();
     maintenance.change(change, now)?;
-    muting::change(&mut windows, &mut maintenance, mutes, rule_ids)?;
+    let was = (&before, muted_before.as_ref());
+    let muting = if maintenance.status_at(now) == MaintenanceStatus::Completed {
+        muting::end(&mut windows, &mut maintenance)?;
+        None
+    } else {
+        muting::change(&mut windows, was, &mut maintenance, muting_change)?
+    };
+    if maintenance == before && muting == muted_before {
+        return Ok(CurrentMaintenance { maintenance, revision, muting });
+    }
     changes.replace(&maintenance, revision)?;
-    record_notice(app, &mut changes, &maintenance, Step::Changed(revision))?;
+    if let Some(step) = step_of_change(&before, &maintenance, revision, now) {
+        record_notice(app, &mut changes, &maintenance, step)?;
+    }
     let revision = windows.commit_with(changes)?;
-    Ok(Versioned { value: maintenance, revision })
+    Ok(CurrentMaintenance { maintenance, revision, muting })
+}
+
+/// Returns what a change of a maintenance is to subscribers; `None` if it is nothing to them.
+fn step_of_change(
+    before: &Maintenance,
+    after: &Maintenance,
+    revision: u64,
+    now: TimestampMs,
+) -> Option<Step> {
+    let begun_at = |one: &Maintenance| {
+        (notice::due_step(one, now) == Some(Step::Begun)).then_some(one.starts_at)
+    };
+    match after.status_at(now) {
+        MaintenanceStatus::Completed => Some(Step::Completed),
+        // The sweep notices the beginning.
+        _ if begun_at(after).is_some() && begun_at(after) != begun_at(before) => None,
+        _ if !after.looks_like(before) => Some(Step::Changed(revision)),
+        // Nobody was notified of it until now.
+        MaintenanceStatus::Scheduled if !before.notify_subscribers => Some(Step::Planned),
+        _ => None,
+    }
 }
 
 /// Deletes a maintenance, and its window.
@@ -91,15 +157,23 @@ pub(super) fn delete(
     id: MaintenanceId,
     fits: impl FnOnce(u64) -> bool,
 ) -> Result<(), StatusError> {
+    let now = app.now();
     let mut changes = documents::begin(app);
     let mut windows = LinkedWindows::begin(app);
     references::monitors_of_page(&changes, page)?;
     let found = on_page(page, changes.get::<Maintenance>(&id.text(), fits)?)?;
-    let maintenance = found.value;
+    let mut maintenance = found.value;
     changes.delete::<Maintenance>(&id.text(), found.revision);
-    muting::end(&mut windows, &maintenance)?;
-    if maintenance.status_at(app.now()) != MaintenanceStatus::Completed {
-        record_notice(app, &mut changes, &maintenance, Step::Cancelled)?;
+    muting::end(&mut windows, &mut maintenance)?;
+    match maintenance.status_at(now) {
+        MaintenanceStatus::Scheduled => {
+            record_notice(app, &mut changes, &maintenance, Step::Cancelled)?;
+        }
+        MaintenanceStatus::InProgress => {
+            maintenance.ends_at = now;
+            record_notice(app, &mut changes, &maintenance, Step::Completed)?;
+        }
+        MaintenanceStatus::Completed => {}
     }
     windows.commit_with(changes).map(drop)
 }
@@ -118,7 +192,7 @@ fn record_notice(
     let page = changes.get::<Page>(&maintenance.page_id.text(), |_| true)?.value;
     let monitors = app.status().monitors();
     let notice = notice::of_step(step, maintenance, &page, monitors, app.now());
-    notices::record(changes, &notice)
+    notices::record(app, changes, &page, &notice).map(drop)
 }
 
 /// Removes a monitor from the maintenances of a page, or of all pages, as part of `changes`. One
@@ -145,43 +219,9 @@ pub(in crate::areas::status) fn delete_of_page(
     page: PageId,
 ) -> Result<(), StatusError> {
     let of_page = |found: Versioned<Maintenance>| (found.value.page_id == page).then_some(found);
-    let found = changes.select(of_page)?;
-    delete_all(changes, windows, &found)
-}
-
-/// Makes space for another maintenance, as part of `changes` and `windows`: deletes those that were
-/// completed long ago, and beyond the limit on all of them the one that was completed first.
-fn make_space(
-    changes: &mut Changes<'_>,
-    windows: &mut LinkedWindows<'_>,
-    now: TimestampMs,
-) -> Result<(), StatusError> {
-    let mut open = 0_usize;
-    let mut completed = changes.select(|found: Versioned<Maintenance>| {
-        let is_completed = found.value.status_at(now) == MaintenanceStatus::Completed;
-        open += usize::from(!is_completed);
-        is_completed.then_some(found)
-    })?;
-    let max = limits::MAINTENANCES_OPEN_MAX;
-    if open >= max {
-        return Err(StatusError::TooMany { kind: StatusKind::OpenMaintenance, max });
-    }
-    completed.sort_by_key(|found| found.value.ends_at);
-    let expired = TimestampMs(now.0.saturating_sub(limits::MAINTENANCE_KEPT_MS));
-    let old = completed.partition_point(|found| found.value.ends_at <= expired);
-    let kept_max = limits::MAINTENANCES_MAX.saturating_sub(open + 1);
-    completed.truncate(old.max(completed.len().saturating_sub(kept_max)));
-    delete_all(changes, windows, &completed)
-}
-
-fn delete_all(
-    changes: &mut Changes<'_>,
-    windows: &mut LinkedWindows<'_>,
-    maintenances: &[Versioned<Maintenance>],
-) -> Result<(), StatusError> {
-    for Versioned { value: maintenance, revision } in maintenances {
-        changes.delete::<Maintenance>(&maintenance.id.text(), *revision);
-        muting::end(windows, maintenance)?;
+    for Versioned { value: mut maintenance, revision } in changes.select(of_page)? {
+        changes.delete::<Maintenance>(&maintenance.id.text(), revision);
+        muting::end(windows, &mut maintenance)?;
     }
     Ok(())
 }

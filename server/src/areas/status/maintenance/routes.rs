@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use super::model::{Maintenance, Versioned};
-use super::ops;
+use super::ops::{self, CurrentMaintenance};
 use super::wire::{MaintenanceInput, MaintenanceListView, MaintenancePatch, MaintenanceView};
 use crate::app::App;
 use crate::areas::status::ids::{MaintenanceId, PageId};
-use crate::areas::status::respond::{fits, respond, respond_list};
+use crate::areas::status::respond::{fits, respond, respond_list, respond_read};
 use crate::http::{
     ApiResult, Deleted, Doc, ErrorCode, Link, PAGING, Request, Resource, Response, Route, Success,
 };
@@ -25,9 +24,9 @@ pub static MAINTENANCE_ROUTES: &[Route] = &[
 async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let page: PageId = req.path("id")?;
     let paging = req.query().paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
-    let found = app.blocking(move |app| ops::list(app, page)).await?;
-    let shown = found.iter().skip(paging.offset).take(paging.limit);
-    respond_list(&MaintenanceListView::new(shown.map(AsRef::as_ref), app.now()))
+    let work = move |app: &App| ops::list(app, page, paging.offset, paging.limit);
+    let found = app.blocking(work).await?;
+    respond_list(&app, &MaintenanceListView::new(&found, app.now()))
 }
 
 async fn create(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -42,7 +41,7 @@ async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let page: PageId = req.path("id")?;
     let id: MaintenanceId = req.path("maintenance_id")?;
     let found = app.blocking(move |app| ops::get(app, page, id)).await?;
-    view(&app, Success::Ok, &found)
+    respond_read(&app, &MaintenanceView::new(&found, app.now()), found.revision)
 }
 
 async fn update(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -61,8 +60,8 @@ async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
     Response::ok(&Deleted::new(id.text()))
 }
 
-fn view(app: &App, success: Success, found: &Versioned<Maintenance>) -> ApiResult<Response> {
-    respond(success, &MaintenanceView::new(&found.value, app.now()), found.revision)
+fn view(app: &App, success: Success, current: &CurrentMaintenance) -> ApiResult<Response> {
+    respond(app, success, &MaintenanceView::new(current, app.now()), current.revision)
 }
 
 const MAINTENANCES: &str = "/api/v1/status-pages/{id}/maintenance";
@@ -85,7 +84,7 @@ const CREATE: Doc = Doc::new(TAG, "Schedule a maintenance of a status page")
     .about(
         "It begins and ends by itself. While it is in progress, its monitors are `under_maintenance` \
          on the page, and the time does not count for their uptime. With `mute_alerts` a maintenance \
-         window is created with it, changed with it and deleted with it.",
+         window is created with it, changed with it, and deleted with it or after its end.",
     )
     .request::<MaintenanceInput>(
         r#"{"title": "New database", "description": "Orders are read-only.", "monitors": ["mon_01J0000000000000000000000A"], "starts_at": "2026-01-04T02:00:00Z", "ends_at": "2026-01-04T04:00:00Z", "notify_subscribers": true}"#,
@@ -107,7 +106,10 @@ const GET: Doc = Doc::new(TAG, "Get a scheduled maintenance")
     .ext();
 
 const UPDATE: Doc = Doc::new(TAG, "Change a scheduled maintenance that is not completed")
-    .about("Absent fields are unchanged. The result must be a valid maintenance.")
+    .about(
+        "Absent fields are unchanged. The result must be a valid maintenance. An end in the past ends \
+         one in progress now.",
+    )
     .request::<MaintenancePatch>(r#"{"description": "Orders and returns are read-only."}"#)
     .ok::<MaintenanceView>()
     .errors(&[
@@ -123,7 +125,10 @@ const UPDATE: Doc = Doc::new(TAG, "Change a scheduled maintenance that is not co
     .ext();
 
 const DELETE: Doc = Doc::new(TAG, "Delete a scheduled maintenance")
-    .about("Its maintenance window, if it has one, is deleted with it.")
+    .about(
+        "Its maintenance window, if it has one, is deleted with it. The status page shows it no more, \
+         as if it never was. To end one in progress, change `ends_at`.",
+    )
     .ok::<Deleted>()
     .errors(&[NO_PAGE, NO_MAINTENANCE])
     .versioned()

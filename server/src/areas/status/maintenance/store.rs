@@ -1,11 +1,11 @@
 //! The stored documents of scheduled maintenances.
 //!
-//! The collection is `status_maintenances`, the key a maintenance's id. One that mutes no alerts
-//! has no `window_id`; one that mutes all has a `window_id` and no `mute_rule_ids`.
+//! The collection is `status_maintenances`, the key a maintenance's id. The window may have been
+//! deleted.
 //!
 //! ```text
 //! {"page_id", "title", "description"?, "monitors", "starts_at_ms", "ends_at_ms",
-//!  "notify_subscribers", "window_id"?, "mute_rule_ids"?, "created_by", "created_at_ms"}
+//!  "notify_subscribers", "window_id"?, "created_by", "created_at_ms"}
 //! ```
 //!
 //! A document with an id that is not valid cannot be read.
@@ -15,7 +15,7 @@ use std::borrow::Cow;
 use serde::{Deserialize, Serialize};
 use telltale_engine::{Collection, TimestampMs};
 
-use super::model::{Maintenance, Muting};
+use super::model::Maintenance;
 use crate::areas::status::documents::StoredResource;
 use crate::areas::status::error::{StatusError, StatusKind};
 use crate::areas::status::ids::{MaintenanceId, MonitorId, PageId};
@@ -39,8 +39,6 @@ struct MaintenanceDocument {
     notify_subscribers: bool,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     window_id: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    mute_rule_ids: Option<Vec<String>>,
     created_by: String,
     created_at_ms: i64,
 }
@@ -50,7 +48,6 @@ impl TryFrom<MaintenanceDocument> for StoredMaintenance {
 
     fn try_from(document: MaintenanceDocument) -> Result<Self, String> {
         let monitors = document.monitors.iter().map(|id| MonitorId::parse(id));
-        let rule_ids = document.mute_rule_ids;
         Ok(Self(Maintenance {
             // The key of the document, which `from_stored` sets.
             id: MaintenanceId(0),
@@ -61,7 +58,7 @@ impl TryFrom<MaintenanceDocument> for StoredMaintenance {
             starts_at: TimestampMs(document.starts_at_ms),
             ends_at: TimestampMs(document.ends_at_ms),
             notify_subscribers: document.notify_subscribers,
-            muting: document.window_id.map(|window_id| Muting { window_id, rule_ids }),
+            window_id: document.window_id,
             created_by: document.created_by,
             created_at: TimestampMs(document.created_at_ms),
         }))
@@ -70,10 +67,6 @@ impl TryFrom<MaintenanceDocument> for StoredMaintenance {
 
 impl From<StoredMaintenance> for MaintenanceDocument {
     fn from(StoredMaintenance(maintenance): StoredMaintenance) -> Self {
-        let (window_id, mute_rule_ids) = match maintenance.muting {
-            Some(Muting { window_id, rule_ids }) => (Some(window_id), rule_ids),
-            None => (None, None),
-        };
         Self {
             page_id: maintenance.page_id.text(),
             title: maintenance.title,
@@ -82,8 +75,7 @@ impl From<StoredMaintenance> for MaintenanceDocument {
             starts_at_ms: maintenance.starts_at.0,
             ends_at_ms: maintenance.ends_at.0,
             notify_subscribers: maintenance.notify_subscribers,
-            window_id,
-            mute_rule_ids,
+            window_id: maintenance.window_id,
             created_by: maintenance.created_by,
             created_at_ms: maintenance.created_at.0,
         }
@@ -120,15 +112,13 @@ mod tests {
     fn a_maintenance_is_stored_and_read_back() {
         let mut maintenance = maintenance(7, TimestampMs(1_000), TimestampMs(2_000));
         maintenance.description = Some("d".to_owned());
-        let window_id = "mw_1".to_owned();
-        for muting in [
-            None,
-            Some(Muting { window_id: window_id.clone(), rule_ids: None }),
-            Some(Muting { window_id, rule_ids: Some(vec!["rule_1".to_owned()]) }),
-        ] {
-            maintenance.muting = muting;
+        for window_id in [None, Some("mw_1".to_owned())] {
+            maintenance.window_id = window_id;
             let json = serde_json::to_string(&maintenance.to_stored()).unwrap();
             let stored = serde_json::from_str(&json).unwrap();
+            assert_eq!(Maintenance::from_stored(maintenance.id.text(), stored), maintenance);
+            let more = json.replacen('{', r#"{"mute_rule_ids":["rule_1"],"#, 1);
+            let stored = serde_json::from_str(&more).unwrap();
             assert_eq!(Maintenance::from_stored(maintenance.id.text(), stored), maintenance);
         }
     }

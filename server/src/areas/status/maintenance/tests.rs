@@ -5,10 +5,11 @@ use serde_json::{Value, json};
 use telltale_engine::TimestampMs;
 
 use super::examples::maintenance;
-use super::{Maintenance, active};
+use super::{Maintenance, active, trim};
 use crate::areas::status::ids::{MonitorId, PageId};
+use crate::areas::status::notices::Notice;
 use crate::areas::status::testing::{
-    PAGES, check_if_match, id, id_of_page, monitor, page, patch, with,
+    PAGES, check_if_match, id, id_of_page, mailing, monitor, page, patch, with,
 };
 use crate::areas::status::{documents, limits};
 use crate::areas::testing::{NOW, TestServer};
@@ -26,10 +27,48 @@ struct Fixture {
 
 impl Fixture {
     fn new() -> Self {
-        let server = TestServer::open();
+        Self::on(TestServer::open())
+    }
+
+    /// Returns a page with a subscriber.
+    fn mailing() -> Self {
+        let fixture = Self::on(mailing(1_000));
+        let subscribers = fixture.server.app().status().subscribers();
+        subscribers.add_confirmed(id_of_page(&fixture.page), 1..2);
+        fixture
+    }
+
+    fn on(server: TestServer) -> Self {
         let monitor = monitor(&server, "a");
         let page = page(&server, "shop", &[&monitor]);
         Self { server, path: format!("{page}/maintenance"), page, monitor }
+    }
+
+    fn path_of(&self, maintenance: &Value) -> String {
+        format!("{}/{}", self.path, id(maintenance))
+    }
+
+    #[track_caller]
+    fn change(&self, path: &str, change: &Value) -> Value {
+        patch(&self.server, path, change).whole(200)
+    }
+
+    /// Returns the `ETag` of a maintenance, which contains its revision.
+    fn etag(&self, path: &str) -> String {
+        self.server.get(path).headers["etag"].to_str().unwrap().to_owned()
+    }
+
+    /// Returns the titles of the notices, oldest first, and deletes them.
+    fn notices(&self) -> Vec<String> {
+        let app = self.server.app();
+        let mut changes = documents::begin(app);
+        let mut all = changes.select::<Notice, _>(Some).unwrap();
+        all.sort_by_key(|found| found.value.created_at);
+        for found in &all {
+            changes.delete::<Notice>(&found.value.key, found.revision);
+        }
+        changes.commit(None).unwrap();
+        all.into_iter().map(|found| found.value.text.title).collect()
     }
 
     /// Returns the body of a maintenance from 04:00 to 05:00, with a change.
@@ -67,6 +106,13 @@ impl Fixture {
         let active = active(app, app.now()).unwrap();
         active.into_iter().map(|(id, (from, to))| (id.text(), from.0, to.0)).collect()
     }
+}
+
+/// Returns what a list has of a maintenance.
+fn listed_as(maintenance: &Value) -> Value {
+    let mut listed = maintenance.clone();
+    listed.as_object_mut().unwrap().remove("mute_rule_ids");
+    listed
 }
 
 fn window_path(maintenance: &Value) -> String {
@@ -115,7 +161,10 @@ fn a_maintenance_is_scheduled_changed_and_deleted() {
     let other = json!({"starts_at": "2026-01-02T08:00Z", "ends_at": "2026-01-02T09:00Z"});
     let other = fixture.create(&other);
     let listed = server.get(&fixture.path).whole(200);
-    assert_eq!(listed["maintenances"], json!([other, server.get(&path).whole(200)]));
+    assert_eq!(
+        listed["maintenances"],
+        json!([listed_as(&other), listed_as(&server.get(&path).whole(200))])
+    );
     let paged = server.get(&format!("{}?limit=1&offset=1", fixture.path)).whole(200);
     assert_eq!(paged["maintenances"][0]["id"], created["id"]);
     let deleted = json!({"id": created["id"], "deleted": true});
@@ -137,6 +186,8 @@ fn invalid_maintenances_are_refused() {
         (json!({"title": "a\tb"}), "invalid_field", "title"),
         (json!({"description": ""}), "invalid_field", "description"),
         (json!({"description": "x".repeat(2_001)}), "invalid_field", "description"),
+        (json!({"title": ""}), "invalid_field", "title"),
+        (json!({"monitors": null}), "missing_field", "monitors"),
         (json!({"monitors": []}), "invalid_field", "monitors"),
         (json!({"monitors": [elsewhere]}), "invalid_field", "monitors[0]"),
         (json!({"monitors": [fixture.monitor, "mon_1"]}), "invalid_field", "monitors[1]"),
@@ -167,8 +218,6 @@ fn invalid_maintenances_are_refused() {
         server.post(&fixture.path, &fixture.body(&change)).refused(422, code, field);
         patch(server, &path, &change).refused(422, code, field);
     }
-    let body = fixture.body(&json!({"monitors": null}));
-    server.post(&fixture.path, &body).refused(422, "missing_field", "monitors");
     assert_eq!(server.get(&path).whole(200), created);
     assert_eq!(fixture.count(&fixture.path, "maintenances"), 1);
     assert_eq!(fixture.count(WINDOWS, "data"), 0);
@@ -226,26 +275,184 @@ fn a_maintenance_that_mutes_alerts_has_a_window() {
 }
 
 #[test]
-fn what_users_do_to_a_window_or_a_rule_is_no_obstacle() {
+fn what_is_muted_is_what_the_window_says() {
     let fixture = Fixture::new();
     let server = &fixture.server;
     let [one, other] = [fixture.rule(), fixture.rule()];
     let created = fixture.create(&json!({"mute_alerts": true, "mute_rule_ids": [one, other]}));
-    let path = format!("{}/{}", fixture.path, id(&created));
+    let path = fixture.path_of(&created);
     server.delete(&format!("/api/v1/alert_rules/{one}")).data(200);
-    let renamed = patch(server, &path, &json!({"title": "Move"})).whole(200);
-    assert_eq!(fixture.window(&renamed)["rule_ids"], json!([other]));
-    let recurring = json!({"recurring": true, "recurrence_rule": "FREQ=DAILY"});
-    patch(server, &window_path(&created), &recurring).data(200);
-    let renamed = patch(server, &path, &json!({"title": "Again"})).whole(200);
-    assert_eq!(fixture.window(&renamed)["recurring"], false);
+    let found = server.get(&path).whole(200);
+    assert_eq!(found, with(created.clone(), &json!({"mute_rule_ids": [other]})));
+    // What users change in the window stays until the maintenance is asked to change it.
+    let change = json!({"recurring": true, "recurrence_rule": "FREQ=DAILY", "active": false});
+    patch(server, &window_path(&created), &change).data(200);
+    let renamed = fixture.change(&path, &json!({"title": "Move"}));
+    assert_eq!((&renamed["mute_alerts"], &renamed["mute_rule_ids"]), (&json!(false), &Value::Null));
+    assert_eq!(renamed["window_id"], created["window_id"]);
+    let window = fixture.window(&renamed);
+    assert_eq!((&window["name"], &window["active"]), (&json!("Move"), &json!(false)));
+    assert_eq!(window["recurring"], true);
+    let moved = fixture.change(&path, &json!({"ends_at": "2026-01-02T06:00:00Z"}));
+    let window = fixture.window(&moved);
+    assert_eq!((&window["recurring"], &window["active"]), (&json!(false), &json!(false)));
+    assert_eq!(window["ends_at"], "2026-01-02T06:00:00.000Z");
+    let named = json!({"mute_rule_ids": [other]});
+    patch(server, &path, &named).refused(422, "invalid_field", "mute_rule_ids");
+    let again = fixture.change(&path, &json!({"mute_alerts": true}));
+    assert_eq!((&again["mute_alerts"], &again["mute_rule_ids"]), (&json!(true), &json!([other])));
+    assert_eq!(fixture.window(&again)["active"], true);
+    server.delete(&format!("/api/v1/alert_rules/{other}")).data(200);
+    assert_eq!(server.get(&path).whole(200)["mute_rule_ids"], json!([]));
+    let listed = server.get(&fixture.path).whole(200);
+    assert_eq!(listed["maintenances"], json!([listed_as(&again)]));
+}
+
+#[test]
+fn a_window_that_was_deleted_is_made_again_only_on_request() {
+    let fixture = Fixture::new();
+    let server = &fixture.server;
+    let [one, other] = [fixture.rule(), fixture.rule()];
+    let created = fixture.create(&json!({"mute_alerts": true, "mute_rule_ids": [one, other]}));
+    let path = fixture.path_of(&created);
     server.delete(&window_path(&created)).data(200);
-    let change = json!({"title": "New", "mute_rule_ids": [other]});
-    let changed = patch(server, &path, &change).whole(200);
-    assert_ne!(changed["window_id"], created["window_id"]);
-    assert_eq!(fixture.window(&changed)["name"], "New");
-    server.delete(&window_path(&changed)).data(200);
+    server.delete(&format!("/api/v1/alert_rules/{one}")).data(200);
+    let off = json!({"mute_alerts": false, "mute_rule_ids": null, "window_id": null});
+    let expected = with(created.clone(), &off);
+    assert_eq!(server.get(&path).whole(200), expected);
+    let listed = server.get(&fixture.path).whole(200);
+    assert_eq!(listed["maintenances"], json!([listed_as(&expected)]));
+    let renamed = fixture.change(&path, &json!({"title": "Move"}));
+    assert_eq!(renamed, with(expected, &json!({"title": "Move"})));
+    let etag = fixture.etag(&path);
+    assert_eq!(fixture.change(&path, &json!({"mute_alerts": false})), renamed);
+    assert_eq!(fixture.etag(&path), etag);
+    assert_eq!(fixture.count(WINDOWS, "data"), 0);
+    let named = json!({"mute_rule_ids": [other]});
+    patch(server, &path, &named).refused(422, "invalid_field", "mute_rule_ids");
+    let again = fixture.change(&path, &with(named, &json!({"mute_alerts": true})));
+    assert_ne!(again["window_id"], created["window_id"]);
+    let window = fixture.window(&again);
+    assert_eq!((&window["name"], &window["rule_ids"]), (&json!("Move"), &json!([other])));
+    server.delete(&window_path(&again)).data(200);
     server.delete(&path).whole(200);
+}
+
+#[test]
+fn a_maintenance_in_progress_is_ended_now() {
+    let fixture = Fixture::new();
+    let server = &fixture.server;
+    let created = fixture.create(&json!({"mute_alerts": true}));
+    let path = fixture.path_of(&created);
+    let past = json!({"ends_at": "2026-01-02T04:10:00Z"});
+    server.pass(2 * HOUR_MS / 3);
+    let early = json!({"ends_at": "2026-01-02T03:30:00Z"});
+    patch(server, &path, &early).refused(422, "invalid_field", "ends_at");
+    // 04:04:05.678, after the start.
+    server.pass(HOUR_MS / 3);
+    let too_early = json!({"ends_at": created["starts_at"]});
+    patch(server, &path, &too_early).refused(422, "invalid_field", "ends_at");
+    server.pass(HOUR_MS / 2);
+    let ended = fixture.change(&path, &past);
+    let off = json!({
+        "status": "completed", "ends_at": "2026-01-02T04:34:05.678Z", "mute_alerts": false,
+        "window_id": null,
+    });
+    assert_eq!(ended, with(created.clone(), &off));
+    assert_eq!(server.get(&path).whole(200), ended);
+    assert_eq!(fixture.active(), []);
+    server.get(&window_path(&created)).refused(404, "maintenance_window_not_found", "");
+    patch(server, &path, &past).refused(409, "invalid_state", "");
+}
+
+#[test]
+fn subscribers_are_notified_of_what_they_see() {
+    let fixture = Fixture::mailing();
+    let created = fixture.create(&json!({}));
+    let path = fixture.path_of(&created);
+    fixture.change(&path, &json!({"title": "Plan"}));
+    assert!(fixture.notices().is_empty());
+    let announced = fixture.change(&path, &json!({"notify_subscribers": true}));
+    assert_eq!(fixture.notices(), ["Planned maintenance: Plan"]);
+    let etag = fixture.etag(&path);
+    for change in [json!({}), json!({"title": "Plan", "mute_alerts": false})] {
+        assert_eq!(fixture.change(&path, &change), announced);
+        assert_eq!(fixture.etag(&path), etag, "{change}");
+    }
+    // What is muted is nothing to them, but a change.
+    let revision = |etag: &str| etag.split('.').next().map(str::to_owned);
+    fixture.change(&path, &json!({"mute_alerts": true}));
+    let muting = fixture.etag(&path);
+    assert_ne!(revision(&muting), revision(&etag));
+    fixture.change(&path, &json!({"mute_rule_ids": [fixture.rule()]}));
+    assert_ne!(revision(&fixture.etag(&path)), revision(&muting));
+    assert!(fixture.notices().is_empty());
+    fixture.change(&path, &json!({"title": "Move"}));
+    assert_eq!(fixture.notices(), ["Changed maintenance: Move"]);
+    fixture.server.pass(3 * HOUR_MS / 2);
+    fixture.change(&path, &json!({"ends_at": "2026-01-02T04:10:00Z"}));
+    assert_eq!(fixture.notices(), ["Maintenance is completed: Move"]);
+    fixture.server.delete(&path).whole(200);
+    assert!(fixture.notices().is_empty());
+}
+
+#[test]
+fn subscribers_are_notified_of_a_start_only_once() {
+    let fixture = Fixture::mailing();
+    let app = fixture.server.app();
+    let notices = || {
+        super::record_due(app, &mut std::collections::BTreeSet::new(), app.now()).unwrap();
+        fixture.notices()
+    };
+    let begun = json!({"notify_subscribers": true, "starts_at": "2026-01-02T03:00:00Z"});
+    let created = fixture.create(&begun);
+    assert_eq!(notices(), ["Maintenance has begun: Update"]);
+    fixture.server.delete(&fixture.path_of(&created)).whole(200);
+    assert_eq!(notices(), ["Maintenance is completed: Update"]);
+    let planned = fixture.create(&json!({"notify_subscribers": true}));
+    fixture.server.delete(&fixture.path_of(&planned)).whole(200);
+    let both = notices();
+    assert!(both.contains(&"Planned maintenance: Update".to_owned()), "{both:?}");
+    assert!(both.contains(&"Cancelled maintenance: Update".to_owned()), "{both:?}");
+    // One that is moved to begin now.
+    let path = fixture.path_of(&fixture.create(&json!({"notify_subscribers": true})));
+    assert_eq!(notices(), ["Planned maintenance: Update"]);
+    fixture.change(&path, &json!({"title": "Now", "starts_at": "2026-01-02T03:00:00Z"}));
+    assert_eq!(notices(), ["Maintenance has begun: Now"]);
+}
+
+#[test]
+fn the_windows_of_completed_maintenances_are_deleted() {
+    let fixture = Fixture::new();
+    let server = &fixture.server;
+    let app = server.app();
+    let created = fixture.create(&json!({"mute_alerts": true}));
+    let path = fixture.path_of(&created);
+    let later = json!({"mute_alerts": true, "ends_at": "2026-01-02T08:00:00Z"});
+    let open = fixture.create(&later);
+    // A clock that is wrong deletes nothing.
+    app.clock().jump(TimestampMs(NOW.0 + 100 * 24 * HOUR_MS));
+    trim(app).unwrap();
+    app.clock().jump(NOW);
+    assert_eq!(fixture.count(WINDOWS, "data"), 2);
+    server.pass(2 * HOUR_MS);
+    let off = json!({"status": "completed", "mute_alerts": false, "window_id": null});
+    let completed = with(created.clone(), &off);
+    assert_eq!(server.get(&path).whole(200), completed);
+    trim(app).unwrap();
+    assert_eq!(server.get(&path).whole(200), completed);
+    server.get(&window_path(&created)).refused(404, "maintenance_window_not_found", "");
+    fixture.window(&open);
+    let generation = app.status().documents().generation();
+    trim(app).unwrap();
+    assert_eq!(app.status().documents().generation(), generation, "there is nothing left to do");
+    // The maintenance itself is deleted in time.
+    server.pass(limits::MAINTENANCE_KEPT_MS);
+    trim(app).unwrap();
+    server.get(&path).refused(404, "maintenance_not_found", "");
+    let left = server.get(&fixture.path_of(&open)).whole(200);
+    assert_eq!((&left["status"], &left["mute_alerts"]), (&json!("completed"), &json!(false)));
+    assert_eq!(fixture.count(WINDOWS, "data"), 0);
 }
 
 #[test]

@@ -5,7 +5,8 @@ use serde::{Deserialize, Serialize};
 use telltale_engine::TimestampMs;
 
 use super::model::{Maintenance, MaintenanceChange, MaintenanceDraft};
-use super::muting;
+use super::muting::{self, MutingChange};
+use super::ops::{CurrentMaintenance, ListedMaintenance};
 use crate::areas::status::fields::{self, MONITOR_ID, MonitorIds};
 use crate::areas::status::limits;
 use crate::http::ApiError;
@@ -64,6 +65,7 @@ pub(super) struct MaintenancePatch {
     #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "IsoTime")]
     starts_at: Option<Option<String>>,
+    /// Of a maintenance in progress, a time in the past ends it now.
     #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "IsoTime")]
     ends_at: Option<Option<String>>,
@@ -71,7 +73,7 @@ pub(super) struct MaintenancePatch {
     #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<bool>")]
     notify_subscribers: Option<Option<bool>>,
-    /// `null` is the default, false.
+    /// `null` is the default, false. True also makes a maintenance window again that was deleted.
     #[serde(default, deserialize_with = "nullable")]
     #[schemars(with = "Option<bool>")]
     mute_alerts: Option<Option<bool>>,
@@ -85,13 +87,13 @@ pub(super) struct MaintenancePatch {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "ScheduledMaintenanceList")]
 pub(super) struct MaintenanceListView {
-    maintenances: Vec<MaintenanceView>,
+    maintenances: Vec<MaintenanceSummaryView>,
 }
 
-/// A scheduled maintenance.
+/// A scheduled maintenance in a list, which is without the muted rules.
 #[derive(Debug, Serialize, JsonSchema)]
-#[schemars(rename = "ScheduledMaintenance")]
-pub(super) struct MaintenanceView {
+#[schemars(rename = "ScheduledMaintenanceSummary")]
+struct MaintenanceSummaryView {
     id: String,
     page_id: String,
     title: String,
@@ -103,13 +105,23 @@ pub(super) struct MaintenanceView {
     starts_at: IsoTime,
     ends_at: IsoTime,
     notify_subscribers: bool,
+    /// Whether its maintenance window is active.
     mute_alerts: bool,
-    /// The muted alert rules as they were named; null if alerts are not muted, or all are.
-    mute_rule_ids: Option<Vec<String>>,
-    /// The maintenance window that mutes alerts; null if they are not muted.
+    /// The maintenance window that mutes alerts; null if there is none.
     window_id: Option<String>,
     created_by: String,
     created_at: IsoTime,
+}
+
+/// A scheduled maintenance.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ScheduledMaintenance")]
+pub(super) struct MaintenanceView {
+    #[serde(flatten)]
+    summary: MaintenanceSummaryView,
+    /// The alert rules that its maintenance window mutes; null if alerts are not muted, or all are.
+    /// Empty, so that nothing is muted, if all were deleted.
+    mute_rule_ids: Option<Vec<String>>,
 }
 
 /// Where now is in relation to a scheduled maintenance.
@@ -141,22 +153,28 @@ impl MaintenanceInput {
 }
 
 impl MaintenancePatch {
-    pub(super) fn into_change(self) -> Result<MaintenanceChange, ApiError> {
+    pub(super) fn into_change(self) -> Result<(MaintenanceChange, MutingChange), ApiError> {
         let time = |field, sent: Option<Option<String>>| {
             sent.map(|text| fields::time(field, text.as_deref())).transpose()
         };
         let description = |sent: Option<String>| sent.map(read_description).transpose();
         let rule_ids = |sent: Option<RuleIds>| sent.map(read_rule_ids).transpose();
-        Ok(MaintenanceChange {
+        let monitors = |sent: Option<MonitorIds>| {
+            fields::monitors(Some(sent.ok_or_else(|| Invalid::missing("monitors"))?))
+        };
+        let change = MaintenanceChange {
             title: self.title.map(fields::title).transpose()?,
             description: self.description.map(description).transpose()?,
-            monitors: self.monitors.map(fields::monitors).transpose()?,
+            monitors: self.monitors.map(monitors).transpose()?,
             starts_at: time("starts_at", self.starts_at)?,
             ends_at: time("ends_at", self.ends_at)?,
             notify_subscribers: self.notify_subscribers.map(Option::unwrap_or_default),
+        };
+        let muting = MutingChange {
             mute_alerts: self.mute_alerts.map(Option::unwrap_or_default),
-            mute_rule_ids: self.mute_rule_ids.map(rule_ids).transpose()?,
-        })
+            rule_ids: self.mute_rule_ids.map(rule_ids).transpose()?,
+        };
+        Ok((change, muting))
     }
 }
 
@@ -174,18 +192,19 @@ fn read_rule_ids(sent: RuleIds) -> Result<Vec<String>, Invalid> {
 impl MaintenanceListView {
     /// Converts maintenances as they are at `now`.
     pub(super) fn new<'a>(
-        maintenances: impl IntoIterator<Item = &'a Maintenance>,
+        maintenances: impl IntoIterator<Item = &'a ListedMaintenance>,
         now: TimestampMs,
     ) -> Self {
-        let view = |maintenance| MaintenanceView::new(maintenance, now);
+        let view = |listed: &ListedMaintenance| {
+            MaintenanceSummaryView::new(&listed.maintenance, listed.is_muting, now)
+        };
         Self { maintenances: maintenances.into_iter().map(view).collect() }
     }
 }
 
-impl MaintenanceView {
-    /// Converts a maintenance as it is at `now`.
-    pub(super) fn new(maintenance: &Maintenance, now: TimestampMs) -> Self {
-        let muting = maintenance.muting.as_ref();
+impl MaintenanceSummaryView {
+    /// Converts a maintenance; `is_muting` says whether its window is active, if it has one.
+    fn new(maintenance: &Maintenance, is_muting: Option<bool>, now: TimestampMs) -> Self {
         Self {
             id: maintenance.id.text(),
             page_id: maintenance.page_id.text(),
@@ -196,11 +215,23 @@ impl MaintenanceView {
             starts_at: IsoTime(maintenance.starts_at),
             ends_at: IsoTime(maintenance.ends_at),
             notify_subscribers: maintenance.notify_subscribers,
-            mute_alerts: muting.is_some(),
-            mute_rule_ids: muting.and_then(|muting| muting.rule_ids.clone()),
-            window_id: muting.map(|muting| muting.window_id.clone()),
+            mute_alerts: is_muting.unwrap_or(false),
+            window_id: maintenance.window_id.clone().filter(|_| is_muting.is_some()),
             created_by: maintenance.created_by.clone(),
             created_at: IsoTime(maintenance.created_at),
+        }
+    }
+}
+
+impl MaintenanceView {
+    /// Converts a maintenance as it is at `now`.
+    pub(super) fn new(current: &CurrentMaintenance, now: TimestampMs) -> Self {
+        let CurrentMaintenance { maintenance, muting, .. } = current;
+        let is_muting = muting.as_ref().map(|muting| muting.is_active);
+        let muting = muting.as_ref().filter(|muting| muting.is_active);
+        Self {
+            summary: MaintenanceSummaryView::new(maintenance, is_muting, now),
+            mute_rule_ids: muting.and_then(|muting| muting.rule_ids.clone()),
         }
     }
 }

@@ -32,6 +32,8 @@ pub(super) struct Entry {
     /// How many were stored since the oldest were deleted.
     pub(super) changes_added: usize,
     pub(super) stored_at: TimestampMs,
+    /// The version of all monitors that its last change made.
+    pub(super) version: u64,
     /// When it was last written as a metric whether the monitor is up.
     pub(super) sampled_at: TimestampMs,
 }
@@ -52,6 +54,7 @@ impl Entry {
             changes: Vec::new(),
             changes_added: 0,
             stored_at: now,
+            version: 0,
             sampled_at: TimestampMs(i64::MIN),
         }
     }

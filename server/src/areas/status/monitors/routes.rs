@@ -13,8 +13,8 @@ use crate::areas::status::ids::MonitorId;
 use crate::areas::status::limits;
 use crate::areas::status::respond::{fits, respond, respond_list};
 use crate::http::{
-    ApiError, ApiResult, Doc, ErrorCode, Form, Link, PAGING, Param, Request, Resource, Response,
-    Route, Scope, Success,
+    ApiError, ApiResult, Doc, ErrorCode, Form, LimitClass, Link, PAGING, Param, Request, Resource,
+    Response, Route, Scope, Success,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 
@@ -30,6 +30,7 @@ pub static MONITOR_ROUTES: &[Route] = &[
     Route::post("/api/v1/monitors/{id}/check", &check).doc(CHECK),
     Route::post("/api/v1/monitors/{id}/heartbeat", &heartbeat)
         .scope(Scope::Ingest)
+        .limit(LimitClass::Single)
         .private()
         .doc(HEARTBEAT),
     Route::get("/api/v1/monitors/{id}/history", &history).doc(HISTORY),
@@ -48,7 +49,10 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let positions = paging.offset..paging.offset.saturating_add(paging.limit);
     let work = move |app: &App| Ok::<_, ApiError>(ops::list(app, is_wanted, positions));
     let monitors = app.query(work).await?.into_iter();
-    respond_list(&MonitorListView::new(monitors.map(|one| MonitorView::new(one, now)).collect()))
+    respond_list(
+        &app,
+        &MonitorListView::new(monitors.map(|one| MonitorView::new(one, now)).collect()),
+    )
 }
 
 async fn create(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -113,7 +117,7 @@ async fn history(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let limit = req.query().limit("limit", limits::HISTORY_LIMIT_MAX)?;
     let limit = limit.unwrap_or(PAGE_LIMIT_DEFAULT);
     let changes = app.blocking(move |app| ops::history(app, id, limit)).await?;
-    respond_list(&HistoryView::new(changes))
+    respond_list(&app, &HistoryView::new(changes))
 }
 
 async fn uptime(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -121,12 +125,12 @@ async fn uptime(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let days = req.query().limit("days", UPTIME_DAYS)?.unwrap_or(UPTIME_DAYS);
     let found = app.blocking(move |app| ops::get(app, id)).await?;
     let days = i64::try_from(days).unwrap_or(limits::UPTIME_DAYS);
-    respond_list(&UptimeView::new(&found, days, app.now()))
+    respond_list(&app, &UptimeView::new(&found, days, app.now()))
 }
 
 fn view(app: &App, success: Success, current: CurrentMonitor) -> ApiResult<Response> {
     let revision = current.revision;
-    respond(success, &MonitorView::new(current, app.now()), revision)
+    respond(app, success, &MonitorView::new(current, app.now()), revision)
 }
 
 fn one_of<T>(

@@ -157,9 +157,10 @@ impl MonitorTable {
             };
             monitors.entries.insert(id, entry);
         }
+        let version = self.next_version();
+        monitors.entries.entry(id).and_modify(|entry| entry.version = version);
         monitors.changed.insert(id);
         self.bytes.store(bytes_of(&monitors.entries), Ordering::Relaxed);
-        self.version.fetch_add(1, Ordering::Release);
     }
 
     /// Removes a monitor with everything that is stored of it. Blocks.
@@ -239,7 +240,7 @@ impl MonitorTable {
         due.into_iter().map(|(_, check)| check).collect()
     }
 
-    /// Takes back checks that were handed out and could not be enqueued.
+    /// Takes back checks that were handed out and could not be enqueued or made.
     pub(super) fn hand_back(&self, checks: &[DueCheck]) {
         let mut monitors = self.monitors.write();
         for check in checks {
@@ -276,7 +277,7 @@ impl MonitorTable {
             return Ok(None);
         };
         if entry.observe(id, result, self.clock.steady()) {
-            self.version.fetch_add(1, Ordering::Release);
+            entry.version = self.next_version();
         }
         entry.sampled_at = now;
         let current = CurrentMonitor::from(&*entry);
@@ -308,7 +309,7 @@ impl MonitorTable {
             }
             samples.extend(entry.sample(now).map(|up| (*id, up)));
             if has_changed {
-                self.version.fetch_add(1, Ordering::Release);
+                entry.version = self.next_version();
             }
             if has_changed || now.0.saturating_sub(entry.stored_at.0) >= STORE_PERIOD_MS {
                 entry.condition.count_until(now);
@@ -350,6 +351,20 @@ impl MonitorTable {
     /// Returns a number that is larger after every change that status pages show.
     pub(in crate::areas::status) fn version(&self) -> u64 {
         self.version.load(Ordering::Acquire)
+    }
+
+    /// Returns the version that the last change of some of the monitors made.
+    pub(in crate::areas::status) fn version_of(
+        &self,
+        monitors: impl Iterator<Item = MonitorId>,
+    ) -> u64 {
+        let entries = &self.monitors.read().entries;
+        let version = |id| entries.get(&id).map(|entry| entry.version);
+        monitors.filter_map(version).max().unwrap_or(0)
+    }
+
+    fn next_version(&self) -> u64 {
+        self.version.fetch_add(1, Ordering::AcqRel) + 1
     }
 
     /// Returns roughly how much memory all takes, in bytes.

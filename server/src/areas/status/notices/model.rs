@@ -2,7 +2,7 @@
 
 use telltale_engine::TimestampMs;
 
-use crate::areas::status::ids::PageId;
+use crate::areas::status::ids::{PageId, SubscriberId};
 
 /// A notice for the subscribers of a page.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -14,6 +14,16 @@ pub(in crate::areas::status) struct Notice {
     pub(in crate::areas::status) created_at: TimestampMs,
     /// Whether the mails about it are enqueued.
     pub(super) is_enqueued: bool,
+    /// The last subscriber whose mail about it is enqueued: those of earlier ones are, too.
+    pub(super) enqueued_until: Option<SubscriberId>,
+}
+
+/// A notice whose mails are not all enqueued.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::areas::status) struct PendingNotice {
+    pub(in crate::areas::status) key: String,
+    pub(in crate::areas::status) page: PageId,
+    pub(in crate::areas::status) enqueued_until: Option<SubscriberId>,
 }
 
 /// What a notice says.
@@ -35,6 +45,6 @@ impl Notice {
         text: NoticeText,
         created_at: TimestampMs,
     ) -> Self {
-        Self { key, page, text, created_at, is_enqueued: false }
+        Self { key, page, text, created_at, is_enqueued: false, enqueued_until: None }
     }
 }

@@ -2,33 +2,51 @@
 
 use telltale_engine::{TimestampMs, Versioned};
 
-use super::model::Notice;
+use super::model::{Notice, PendingNotice};
 use crate::app::App;
 use crate::areas::status::documents::{self, Changes};
 use crate::areas::status::error::StatusError;
+use crate::areas::status::ids::SubscriberId;
 use crate::areas::status::limits;
+use crate::areas::status::pages::Page;
 
-/// Records a notice as part of `changes`, unless it is recorded.
-pub(in crate::areas::status) fn record(
-    changes: &mut Changes<'_>,
-    notice: &Notice,
-) -> Result<(), StatusError> {
-    if changes.contains::<Notice>(&notice.key)? {
-        return Ok(());
-    }
-    if changes.count::<Notice>()? >= limits::NOTICES_MAX {
-        tracing::error!(
-            notice = notice.key,
-            "subscribers are not notified: there are too many notices"
-        );
-        return Ok(());
-    }
-    changes.insert(notice)
+/// Returns whether anybody would get a notice about a page: it has subscribers, and mails to them
+/// can be sent.
+pub(in crate::areas::status) fn are_wanted(app: &App, page: &Page) -> bool {
+    app.status().can_subscribe(page) && app.status().subscribers().has_confirmed(page.id)
 }
 
-/// Returns whether a notice is recorded.
-pub(in crate::areas::status) fn is_recorded(app: &App, key: &str) -> Result<bool, StatusError> {
-    documents::contains::<Notice>(app.engine(), key)
+/// Records a notice about a page as part of `changes`, unless it is recorded or nobody would get
+/// it. Returns whether it did. Makes space for it if there are too many; at most one notice may be
+/// recorded in a transaction.
+pub(in crate::areas::status) fn record(
+    app: &App,
+    changes: &mut Changes<'_>,
+    page: &Page,
+    notice: &Notice,
+) -> Result<bool, StatusError> {
+    if !are_wanted(app, page) || changes.contains::<Notice>(&notice.key)? {
+        return Ok(false);
+    }
+    make_space(changes)?;
+    changes.insert(notice)?;
+    Ok(true)
+}
+
+/// Deletes the oldest notices whose mails are enqueued if there are too many.
+fn make_space(changes: &mut Changes<'_>) -> Result<(), StatusError> {
+    if changes.count::<Notice>()? < limits::NOTICES_MAX {
+        return Ok(());
+    }
+    let mut enqueued = changes.select(|found: Versioned<Notice>| {
+        let Versioned { value: notice, revision } = found;
+        notice.is_enqueued.then_some((notice.created_at, notice.key, revision))
+    })?;
+    enqueued.sort();
+    for (_, key, revision) in enqueued.into_iter().take(limits::NOTICES_DELETED_AT_ONCE) {
+        changes.delete::<Notice>(&key, revision);
+    }
+    Ok(())
 }
 
 /// Returns a notice, if it is recorded.
@@ -40,34 +58,60 @@ pub(in crate::areas::status) fn get(app: &App, key: &str) -> Result<Option<Notic
     }
 }
 
-/// Returns the notices whose mails are not enqueued, oldest first.
-pub(in crate::areas::status) fn pending(app: &App) -> Result<Vec<Notice>, StatusError> {
-    let pending = |found: Versioned<Notice>| (!found.value.is_enqueued).then_some(found.value);
+/// Returns the notices whose mails are not all enqueued, oldest first.
+pub(in crate::areas::status) fn pending(app: &App) -> Result<Vec<PendingNotice>, StatusError> {
+    let pending = |found: Versioned<Notice>| {
+        let Notice { key, page, created_at, is_enqueued, enqueued_until, .. } = found.value;
+        (!is_enqueued).then_some((created_at, PendingNotice { key, page, enqueued_until }))
+    };
     let mut pending = documents::select::<Notice, _>(app.engine(), pending)?;
-    pending.sort_by_key(|notice| notice.created_at);
-    Ok(pending)
+    pending.sort_by_key(|(created_at, _)| *created_at);
+    Ok(pending.into_iter().map(|(_, notice)| notice).collect())
 }
 
-/// Records that the mails about a notice are enqueued.
-pub(in crate::areas::status) fn enqueued(app: &App, key: &str) -> Result<(), StatusError> {
+/// Records that the mails about a notice are enqueued, up to that of this subscriber.
+pub(in crate::areas::status) fn enqueued_until(
+    app: &App,
+    key: &str,
+    subscriber: SubscriberId,
+) -> Result<(), StatusError> {
+    change(app, key, |notice| notice.enqueued_until = Some(subscriber))
+}
+
+/// Records that all mails about a notice are enqueued.
+pub(in crate::areas::status) fn finish(app: &App, key: &str) -> Result<(), StatusError> {
+    change(app, key, |notice| notice.is_enqueued = true)
+}
+
+/// Changes a notice, unless it is deleted.
+fn change(app: &App, key: &str, change: impl FnOnce(&mut Notice)) -> Result<(), StatusError> {
     let mut changes = documents::begin(app);
-    let Versioned { value: mut notice, revision } = changes.get::<Notice>(key, |_| true)?;
-    notice.is_enqueued = true;
+    let Versioned { value: mut notice, revision } = match changes.get::<Notice>(key, |_| true) {
+        Ok(found) => found,
+        Err(StatusError::NotFound(..)) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    change(&mut notice);
     changes.replace(&notice, revision)?;
     changes.commit(None).map(drop)
 }
 
 /// Deletes the notices that are older than the time for which they are kept.
-pub(in crate::areas::status) fn trim(app: &App, now: TimestampMs) -> Result<(), StatusError> {
+pub(in crate::areas::status) fn trim(app: &App) -> Result<(), StatusError> {
+    let now = app.engine().trusted_time().expiry;
     let before = TimestampMs(now.0.saturating_sub(limits::NOTICE_KEPT_MS));
-    let is_old = |found: Versioned<Notice>| {
+    let old = |found: Versioned<Notice>| {
         (found.value.created_at < before).then_some((found.value.key, found.revision))
     };
-    let old = documents::select::<Notice, _>(app.engine(), is_old)?;
+    if documents::select::<Notice, _>(app.engine(), old)?.is_empty() {
+        return Ok(());
+    }
+    // Again under the lock: their revisions may have changed.
+    let mut changes = documents::begin(app);
+    let old = changes.select(old)?;
     if old.is_empty() {
         return Ok(());
     }
-    let mut changes = documents::begin(app);
     for (key, revision) in old {
         changes.delete::<Notice>(&key, revision);
     }

@@ -3,7 +3,8 @@
 //! The collection is `status_notices`, the key that of the notice.
 //!
 //! ```text
-//! {"page", "title", "paragraphs", "facts": [[name, value]], "created_at_ms", "enqueued"}
+//! {"page", "title", "paragraphs", "facts": [[name, value]], "created_at_ms", "enqueued",
+//!  "enqueued_until": subscriber or null}
 //! ```
 
 use std::borrow::Cow;
@@ -14,7 +15,7 @@ use telltale_engine::{Collection, TimestampMs};
 use super::model::{Notice, NoticeText};
 use crate::areas::status::documents::StoredResource;
 use crate::areas::status::error::{StatusError, StatusKind};
-use crate::areas::status::ids::PageId;
+use crate::areas::status::ids::{PageId, SubscriberId};
 use crate::areas::status::limits;
 
 /// The JSON of a stored notice.
@@ -26,6 +27,8 @@ pub(in crate::areas::status) struct StoredNotice {
     facts: Vec<(String, String)>,
     created_at_ms: i64,
     enqueued: bool,
+    #[serde(default)]
+    enqueued_until: Option<String>,
 }
 
 impl StoredResource for Notice {
@@ -48,6 +51,7 @@ impl StoredResource for Notice {
             facts: self.text.facts.clone(),
             created_at_ms: self.created_at.0,
             enqueued: self.is_enqueued,
+            enqueued_until: self.enqueued_until.map(SubscriberId::text),
         }
     }
 
@@ -60,6 +64,7 @@ impl StoredResource for Notice {
             text: NoticeText { title, paragraphs, facts },
             created_at: TimestampMs(stored.created_at_ms),
             is_enqueued: stored.enqueued,
+            enqueued_until: stored.enqueued_until.as_deref().and_then(SubscriberId::parse),
         }
     }
 }

@@ -112,7 +112,9 @@ pub(super) fn delete(
     let found = changes.get::<Page>(&id.text(), fits)?;
     changes.delete::<Page>(&id.text(), found.revision);
     references::delete_of_page(&mut changes, &mut windows, id)?;
-    windows.commit_with(changes).map(drop)
+    windows.commit_with(changes)?;
+    // Its domain is free at once. What fails here is done when the pages are read next.
+    app.status().pages(app).map(drop).or(Ok(()))
 }
 
 /// Adds a monitor to a page, after the others.
@@ -151,7 +153,7 @@ pub(super) fn take_monitor_off(
     if !page.remove_monitor(monitor) {
         return Err(StatusError::missing_monitor(monitor));
     }
-    references::remove_monitor_of_page(&mut changes, id, monitor)?;
+    references::remove_monitor_of_page(&mut changes, id, monitor, app.now())?;
     changes.replace(&page, revision)?;
     commit(app, changes, page)
 }
@@ -174,10 +176,12 @@ pub(in crate::areas::status) fn remove_monitor(
 fn commit(app: &App, changes: Changes<'_>, page: Page) -> Result<CurrentPage, StatusError> {
     let revision = changes.commit(None)?;
     let (id, page) = (page.id, Arc::new(page));
-    // It may have been changed again, or deleted, since the commit.
-    let entry = match app.status().pages(app)?.page(id) {
-        Ok(entry) => entry.with(page, revision),
-        Err(_) => PageEntry::new(page, revision),
+    // It may have been changed again, or deleted, since the commit. It is stored, even if the pages
+    // cannot be read.
+    let directory = app.status().pages(app);
+    let entry = match directory.as_ref().map(|directory| directory.page(id)) {
+        Ok(Ok(entry)) => entry.with(page, revision),
+        _ => PageEntry::new(page, revision),
     };
     Ok(current(app, &entry, app.now()))
 }

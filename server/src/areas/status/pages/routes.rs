@@ -6,7 +6,7 @@ use super::ops::{self, CurrentPage};
 use super::wire::{ComponentInput, PageInput, PageListView, PagePut, PageView};
 use crate::app::App;
 use crate::areas::status::ids::{MonitorId, PageId};
-use crate::areas::status::respond::{fits, respond, respond_list};
+use crate::areas::status::respond::{fits, respond, respond_list, respond_read};
 use crate::http::{
     ApiResult, Deleted, Doc, ErrorCode, Link, PAGING, Request, Resource, Response, Route, Success,
 };
@@ -27,20 +27,21 @@ pub static PAGE_ROUTES: &[Route] = &[
 async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let paging = req.query().paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
     let found = app.query(move |app| ops::list(app, paging.offset, paging.limit)).await?;
-    respond_list(&PageListView::new(found.iter().map(|(page, status)| (page.as_ref(), *status))))
+    let shown = found.iter().map(|(page, status)| (page.as_ref(), *status));
+    respond_list(&app, &PageListView::new(shown))
 }
 
 async fn create(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let draft = req.json::<PageInput>()?.into_draft()?;
     let created_by = req.identity().user().to_owned();
     let created = app.blocking(move |app| ops::create(app, draft, created_by)).await?;
-    view(Success::Created, &created)
+    view(&app, Success::Created, &created)
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id: PageId = req.path("id")?;
     let found = app.blocking(move |app| ops::get(app, id)).await?;
-    view(Success::Ok, &found)
+    respond_read(&app, &PageView::from(&found), found.revision)
 }
 
 async fn update(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -48,7 +49,7 @@ async fn update(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id: PageId = req.path("id")?;
     let work = move |app: &App| ops::update(app, id, change, |now| fits(&req, now));
     let written = app.blocking(work).await?;
-    view(Success::Ok, &written)
+    view(&app, Success::Ok, &written)
 }
 
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -61,7 +62,7 @@ async fn add_monitor(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let component = req.json::<ComponentInput>()?.into_component()?;
     let id: PageId = req.path("id")?;
     let written = app.blocking(move |app| ops::add_monitor(app, id, component)).await?;
-    view(Success::Ok, &written)
+    view(&app, Success::Ok, &written)
 }
 
 async fn take_monitor_off(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -69,11 +70,11 @@ async fn take_monitor_off(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let monitor: MonitorId = req.path("monitor_id")?;
     let work = move |app: &App| ops::take_monitor_off(app, id, monitor, |now| fits(&req, now));
     let written = app.blocking(work).await?;
-    view(Success::Ok, &written)
+    view(&app, Success::Ok, &written)
 }
 
-fn view(success: Success, current: &CurrentPage) -> ApiResult<Response> {
-    respond(success, &PageView::from(current), current.revision)
+fn view(app: &App, success: Success, current: &CurrentPage) -> ApiResult<Response> {
+    respond(app, success, &PageView::from(current), current.revision)
 }
 
 const PAGE: &str = "/api/v1/status-pages/{id}";

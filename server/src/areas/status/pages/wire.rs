@@ -190,11 +190,10 @@ struct BrandingView {
 impl PageInput {
     pub(super) fn into_draft(self) -> Result<PageDraft, ApiError> {
         let name = fields::name(self.name)?;
-        let subdomain = self.subdomain.filter(|text| !text.is_empty());
         let branding = self.branding.unwrap_or_default();
         Ok(PageDraft {
             name,
-            subdomain: read_subdomain(&subdomain.ok_or_else(|| Invalid::missing("subdomain"))?)?,
+            subdomain: read_subdomain(self.subdomain)?,
             custom_domain: self.custom_domain,
             branding: Branding {
                 logo_url: branding.logo_url.flatten().map(read_logo).transpose()?,
@@ -207,10 +206,6 @@ impl PageInput {
 
 impl PagePut {
     pub(super) fn into_change(self) -> Result<PageChange, ApiError> {
-        let subdomain = |sent: Option<String>| match sent {
-            Some(text) => read_subdomain(&text),
-            None => Err(Invalid::missing("subdomain")),
-        };
         let (logo_url, primary_color) = match self.branding {
             None => (None, None),
             Some(None) => (Some(None), Some(None)),
@@ -218,7 +213,7 @@ impl PagePut {
         };
         Ok(PageChange {
             name: self.name.map(fields::name).transpose()?,
-            subdomain: self.subdomain.map(subdomain).transpose()?,
+            subdomain: self.subdomain.map(read_subdomain).transpose()?,
             custom_domain: self.custom_domain,
             logo_url: logo_url.map(|sent| sent.map(read_logo).transpose()).transpose()?,
             primary_color: primary_color
@@ -244,8 +239,9 @@ impl ComponentInput {
     }
 }
 
-fn read_subdomain(text: &str) -> Result<Subdomain, Invalid> {
-    Subdomain::parse(text).map_err(|expected| Invalid::field("subdomain", expected))
+fn read_subdomain(sent: Option<String>) -> Result<Subdomain, Invalid> {
+    let text = sent.ok_or_else(|| Invalid::missing("subdomain"))?;
+    Subdomain::parse(&text).map_err(|expected| Invalid::field("subdomain", expected))
 }
 
 fn read_logo(text: String) -> Result<LogoUrl, Invalid> {

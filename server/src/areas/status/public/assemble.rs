@@ -21,6 +21,9 @@ use crate::areas::status::page_directory::PageEntry;
 use crate::areas::status::pages::Page;
 use crate::areas::status::public_status::ComponentStatus;
 
+/// Bytes that an update takes beside its message.
+const UPDATE_OVERHEAD: usize = 100;
+
 /// Returns a page as it is at `now`.
 pub(super) fn assemble(
     app: &App,
@@ -57,6 +60,7 @@ pub(super) fn assemble(
     let (open, resolved): (Vec<_>, Vec<_>) =
         incidents.into_iter().partition(|incident| incident.is_open());
     let shown = open.into_iter().chain(resolved);
+    let mut bytes_left = limits::PAGE_MESSAGE_BYTES_MAX;
     PublicPage {
         name: page.name.clone(),
         base_path: base_path(page, reached),
@@ -65,7 +69,9 @@ pub(super) fn assemble(
         status: entry.status(statuses.iter().copied()).into(),
         updated_at,
         groups,
-        incidents: shown.map(|incident| public_incident(incident, &names)).collect(),
+        incidents: shown
+            .map(|incident| public_incident(incident, &names, &mut bytes_left))
+            .collect(),
         maintenances: maintenances.iter().map(|one| public_maintenance(one, &names, now)).collect(),
         can_subscribe: app.status().can_subscribe(page),
     }
@@ -121,12 +127,21 @@ fn titles_of_day(incidents: &[&Incident], day: i64, now: TimestampMs) -> Vec<Str
     of_day.map(|incident| incident.title.clone()).collect()
 }
 
-fn public_incident(incident: &Incident, names: &HashMap<MonitorId, String>) -> PublicIncident {
-    let updates = incident.updates.iter().rev().map(|update| PublicUpdate {
-        at: update.at,
-        status: update.status.into(),
-        message: update.message.clone().unwrap_or_default(),
-    });
+/// Returns an incident with its last update, and with those before as far as bytes are left.
+fn public_incident(
+    incident: &Incident,
+    names: &HashMap<MonitorId, String>,
+    bytes_left: &mut usize,
+) -> PublicIncident {
+    let mut updates: Vec<PublicUpdate> = Vec::new();
+    for update in incident.updates.iter().rev() {
+        let message = update.message.clone().unwrap_or_default();
+        if !updates.is_empty() {
+            let Some(left) = bytes_left.checked_sub(message.len() + UPDATE_OVERHEAD) else { break };
+            *bytes_left = left;
+        }
+        updates.push(PublicUpdate { at: update.at, status: update.status.into(), message });
+    }
     PublicIncident {
         id: incident.id.text(),
         title: incident.title.clone(),
@@ -136,7 +151,8 @@ fn public_incident(incident: &Incident, names: &HashMap<MonitorId, String>) -> P
         updated_at: incident.updated_at,
         resolved_at: incident.resolved_at,
         components: named(&incident.monitors, names),
-        updates: updates.collect(),
+        is_shortened: updates.len() < incident.updates.len(),
+        updates,
     }
 }
 

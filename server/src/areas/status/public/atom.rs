@@ -64,6 +64,9 @@ fn incident_entry(incident: &PublicIncident) -> Result<Entry<'_>, askama::Error>
         time: words::when(update.at).people,
         text: Some(&update.message),
     });
+    let shortened =
+        Part { heading: "Updates before these are not shown.", time: String::new(), text: None };
+    let parts = parts.chain(incident.is_shortened.then_some(shortened));
     Ok(Entry {
         id: &incident.id,
         urn: urn(&incident.id),

@@ -39,7 +39,8 @@ struct BadgeTemplate<'a> {
 
 /// Renders the badge of a page: its name and its status.
 pub(super) fn page_badge(page: &PublicPage) -> Result<String, askama::Error> {
-    badge(&page.name, &page.status.label().to_lowercase(), color(page.status.into()))
+    let status = page.overall();
+    badge(&page.name, &status.label().to_lowercase(), color(status))
 }
 
 /// Renders the badge of a component: its name and its uptime in the last 90 days.
@@ -53,7 +54,7 @@ pub(super) fn component_badge(component: &PublicComponent) -> Result<String, ask
 
 /// Renders the icon of a page: a disc in the colour of its status.
 pub(super) fn icon(page: &PublicPage) -> String {
-    let color = color(page.status.into());
+    let color = color(page.overall());
     format!(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 16 16\"><circle cx=\"8\" cy=\"8\" \
          r=\"7\" fill=\"{color}\"/></svg>"

@@ -127,6 +127,7 @@ fn open_incident(text: &str) -> PublicIncident {
         resolved_at: None,
         components: vec![text.to_owned(); 2],
         updates: vec![update(IncidentStatus::Identified), update(IncidentStatus::Investigating)],
+        is_shortened: false,
     }
 }
 

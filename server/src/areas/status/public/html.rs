@@ -5,8 +5,8 @@ use askama::Template;
 
 use super::branding::Look;
 use super::model::{
-    ComponentStatus, IncidentImpact, PageStatus, PublicBranding, PublicComponent, PublicDay,
-    PublicIncident, PublicMaintenance, PublicPage, PublicUpdate,
+    ComponentStatus, IncidentImpact, PublicBranding, PublicComponent, PublicDay, PublicIncident,
+    PublicMaintenance, PublicPage, PublicUpdate,
 };
 use super::words::{self, Text, When};
 
@@ -35,7 +35,7 @@ pub(super) struct Frame<'a> {
 struct PageTemplate<'a> {
     frame: Frame<'a>,
     base: &'a str,
-    status: PageStatus,
+    status: ComponentStatus,
     updated: When,
     open: Vec<IncidentView<'a>>,
     past: Vec<PastDay<'a>>,
@@ -89,6 +89,8 @@ struct IncidentView<'a> {
     /// The last update, then those before it.
     latest: Option<UpdateView<'a>>,
     earlier: Vec<UpdateView<'a>>,
+    /// Whether there were updates before these.
+    is_shortened: bool,
 }
 
 struct UpdateView<'a> {
@@ -127,7 +129,7 @@ pub(super) fn page(page: &PublicPage) -> Result<Html, askama::Error> {
     let template = PageTemplate {
         frame,
         base: &page.base_path,
-        status: page.status,
+        status: page.overall(),
         updated: words::when(page.updated_at),
         open: open.into_iter().map(IncidentView::from).collect(),
         past: past_days(&resolved),
@@ -263,6 +265,7 @@ impl<'a> From<&'a PublicIncident> for IncidentView<'a> {
             components: incident.components.iter().map(|name| Text(name)).collect(),
             latest: updates.next(),
             earlier: updates.collect(),
+            is_shortened: incident.is_shortened,
         }
     }
 }

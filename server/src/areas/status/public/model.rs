@@ -19,7 +19,7 @@ pub(super) struct PublicPage {
     /// When something on the page changed last.
     pub(super) updated_at: TimestampMs,
     pub(super) groups: Vec<PublicGroup>,
-    /// Open ones first, then those resolved in the last 14 days.
+    /// Open ones first, then those resolved in the last 15 days.
     pub(super) incidents: Vec<PublicIncident>,
     /// Upcoming and in progress, by start.
     pub(super) maintenances: Vec<PublicMaintenance>,
@@ -83,6 +83,8 @@ pub(super) struct PublicIncident {
     pub(super) components: Vec<String>,
     /// Newest first.
     pub(super) updates: Vec<PublicUpdate>,
+    /// Whether there were updates before these.
+    pub(super) is_shortened: bool,
 }
 
 /// An update of an incident.
@@ -153,6 +155,20 @@ pub(super) enum MaintenanceStatus {
     Completed,
 }
 
+impl PublicPage {
+    /// Returns the status of the whole service as people see it: not "operational" as long as
+    /// nothing is known of any component.
+    pub(super) fn overall(&self) -> ComponentStatus {
+        let mut components = self.groups.iter().flat_map(|group| &group.components).peekable();
+        let is_unknown = components.peek().is_some()
+            && components.all(|component| component.status == ComponentStatus::Unknown);
+        match self.status {
+            PageStatus::Operational if is_unknown => ComponentStatus::Unknown,
+            status => status.into(),
+        }
+    }
+}
+
 impl PublicIncident {
     /// Returns whether the incident is not resolved.
     pub(super) fn is_open(&self) -> bool {
@@ -164,22 +180,6 @@ impl PageStatus {
     /// Returns the name in the API.
     pub(super) fn as_str(self) -> &'static str {
         ComponentStatus::from(self).as_str()
-    }
-
-    /// Returns the status in words.
-    pub(super) fn label(self) -> &'static str {
-        ComponentStatus::from(self).label()
-    }
-
-    /// Returns the status of the whole service in words.
-    pub(super) fn headline(self) -> &'static str {
-        match self {
-            Self::Operational => "All systems operational",
-            Self::DegradedPerformance => "Degraded performance",
-            Self::PartialOutage => "Partial outage",
-            Self::MajorOutage => "Major outage",
-            Self::UnderMaintenance => "Maintenance in progress",
-        }
     }
 }
 
@@ -205,6 +205,17 @@ impl ComponentStatus {
             Self::MajorOutage => "major_outage",
             Self::UnderMaintenance => "under_maintenance",
             Self::Unknown => "unknown",
+        }
+    }
+
+    /// Returns the status of a whole service in words.
+    pub(super) fn headline(self) -> &'static str {
+        match self {
+            Self::Operational => "All systems operational",
+            Self::UnderMaintenance => "Maintenance in progress",
+            Self::DegradedPerformance | Self::PartialOutage | Self::MajorOutage | Self::Unknown => {
+                self.label()
+            }
         }
     }
 

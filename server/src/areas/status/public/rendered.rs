@@ -99,6 +99,35 @@ fn accepts_gzip(value: &str) -> bool {
 mod tests {
     use super::*;
 
+    impl RenderedPage {
+        /// Returns a page of roughly this size.
+        pub(in super::super) fn of_size(bytes: usize) -> Self {
+            let form = |text: String| Rendered {
+                media: "text/plain",
+                plain: Bytes::from(text),
+                gzip: Bytes::new(),
+                etag: HeaderValue::from_static("a"),
+                headers: Vec::new(),
+            };
+            let small = || form(String::new());
+            Self {
+                html: form("x".repeat(bytes)),
+                document: small(),
+                feed: small(),
+                badge: small(),
+                icon: small(),
+                component_badges: HashMap::new(),
+            }
+        }
+    }
+
+    impl Rendered {
+        /// Returns the text before compression.
+        pub(in super::super) fn plain_text(&self) -> String {
+            String::from_utf8(self.plain.to_vec()).unwrap()
+        }
+    }
+
     #[test]
     fn gzip_is_used_only_if_it_is_accepted() {
         for value in ["gzip", "br, GZIP;q=0.5", "deflate, gzip"] {

@@ -18,7 +18,7 @@ use super::rendered::{Rendered, RenderedPage};
 use super::{atom as feed, badge};
 use crate::app::App;
 use crate::areas::status::ids::{MonitorId, PageId};
-use crate::areas::status::page_directory::PageEntry;
+use crate::areas::status::page_directory::{PageDirectory, PageEntry};
 use crate::http::{
     ApiError, ApiResult, Doc, ErrorCode, LimitClass, Request, Resource, Response, Route,
 };
@@ -98,12 +98,16 @@ async fn icon(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 /// Returns the id of the page that a request is for.
 pub(super) async fn page_of(app: &Arc<App>, req: &Request) -> ApiResult<Option<PageId>> {
-    let directory = match app.status().current_pages() {
-        Some(directory) => directory,
-        None => app.blocking(|app| app.status().pages(app)).await?,
-    };
+    let directory = directory(app).await?;
     let entry = directory.page_at_subdomain(req.param("subdomain"));
     Ok(entry.map(|entry| entry.page.id))
+}
+
+async fn directory(app: &Arc<App>) -> ApiResult<Arc<PageDirectory>> {
+    match app.status().current_pages(app) {
+        Some(directory) => Ok(directory),
+        None => app.blocking(|app| app.status().pages(app)).await,
+    }
 }
 
 /// Returns how the page of a request is reached.
@@ -112,14 +116,10 @@ pub(super) fn reached(req: &Request) -> Reached {
 }
 
 async fn rendered(app: &Arc<App>, req: &Request) -> ApiResult<Option<Arc<RenderedPage>>> {
-    let Some(id) = page_of(app, req).await? else { return Ok(None) };
-    let reached = reached(req);
-    let render = move |app: &App| {
-        let directory = app.status().pages(app)?;
-        let Ok(entry) = directory.page(id) else { return Ok(None) };
-        render(app, entry, reached).map(Some)
-    };
-    app.status().public().get(app, id, reached, render).await
+    let directory = directory(app).await?;
+    let entry = directory.page_at_subdomain(req.param("subdomain"));
+    let Some(entry) = entry else { return Ok(None) };
+    app.status().public().get(app, entry, reached(req), render).await.map(Some)
 }
 
 /// Renders a page in all its forms, whatever is kept of it. Returns the bytes of the HTML. Blocks.
@@ -130,7 +130,8 @@ pub fn render_page(app: &App, subdomain: &str) -> ApiResult<usize> {
     Ok(render(app, entry, Reached::ByPath)?.html.plain_bytes())
 }
 
-fn render(app: &App, entry: &PageEntry, reached: Reached) -> ApiResult<RenderedPage> {
+/// Renders a page in all its forms. Blocks.
+pub(super) fn render(app: &App, entry: &PageEntry, reached: Reached) -> ApiResult<RenderedPage> {
     let page = assemble(app, entry, reached, app.now());
     render_all(&page)
 }

@@ -240,7 +240,7 @@ fn an_empty_page_says_that_it_is_empty() {
         [
             "Updated 2 Jan 2026, 03:04 UTC",
             "There are no components yet.",
-            "No incidents in the last 14 days."
+            "No incidents in the last 15 days."
         ]
     );
     assert_eq!(attributes(&page, "footer a", "href"), ["/history.atom", "/api/v1/status"]);

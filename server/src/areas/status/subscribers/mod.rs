@@ -4,8 +4,12 @@
 //! gets the same response, whether it is known or not; the address gets mail only after its owner
 //! has pressed the button of the page that the first mail links to, since mail scanners follow
 //! links. Each mail has a link that ends the subscription at once (RFC 8058). Mails are written
-//! (`mails`) and sent (`work`) by jobs, so none is lost when the server ends.
+//! (`mails`) and sent (`work`) by jobs, so none is lost when the server ends. A sweep enqueues them
+//! (`enqueue`), a limited number at a time, and remembers how far it has come.
 
+mod enqueue;
+#[cfg(test)]
+mod examples;
 mod mails;
 mod model;
 mod ops;
@@ -14,12 +18,15 @@ mod response;
 mod routes;
 mod store;
 mod table;
+#[cfg(test)]
+mod tests;
 mod token;
 mod work;
 
+pub(super) use enqueue::enqueue_mails;
 pub(super) use ops::{Subscribing, confirm, expire, subscribe, unsubscribe};
 pub(super) use pace::SubscriptionPace;
 pub use routes::SUBSCRIBER_ROUTES;
 pub(super) use table::SubscriberTable;
 pub(super) use token::SubscriberToken;
-pub(super) use work::{add_work, enqueue_notices};
+pub(super) use work::add_work;

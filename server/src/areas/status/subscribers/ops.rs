@@ -1,18 +1,20 @@
-//! The operations on subscribers. All but `subscribe` block.
+//! The operations on subscribers. All of them block.
 
+use std::collections::BTreeSet;
 use std::net::IpAddr;
 use std::sync::Arc;
 
 use lettre::Address;
 use telltale_engine::TimestampMs;
 
-use super::model::Subscriber;
+use super::model::{Subscriber, SubscriberChange};
+use super::table::SubscriberCounts;
 use super::token::{SubscriberToken, TokenSecret};
-use super::work;
 use crate::app::App;
 use crate::areas::status::error::StatusError;
 use crate::areas::status::ids::{PageId, SubscriberId};
-use crate::areas::status::limits;
+use crate::areas::status::pages::Page;
+use crate::areas::status::{documents, limits};
 use crate::platform::fields::Invalid;
 
 /// An address that somebody has entered.
@@ -24,8 +26,8 @@ pub(in crate::areas::status) struct Subscribing {
     pub(in crate::areas::status) from: Option<IpAddr>,
 }
 
-/// Stores an address and sends it a mail that asks for confirmation. What became of it is the same
-/// for whoever asked, whether the address was known or not. Blocks.
+/// Stores an address, for which a mail that asks for confirmation is enqueued later. What becomes
+/// of it is the same for whoever asked, whether the address was known or not, and takes as long.
 pub(in crate::areas::status) fn subscribe(
     app: &App,
     subscribing: Subscribing,
@@ -34,19 +36,18 @@ pub(in crate::areas::status) fn subscribe(
     let email = read_address(&email)?;
     let status = app.status();
     if let Some(from) = from {
-        status.subscription_pace().count(from)?;
+        status.subscription_pace().count_network(from)?;
     }
-    let now = app.now();
-    let subscriber = match status.subscribers().find(page, &email) {
-        None => new_subscriber(app, page, email, now)?,
-        Some(known) => match asked_again(&known, now) {
-            Some(again) => again,
-            None => return Ok(()),
-        },
-    };
-    let id = subscriber.id;
-    status.subscribers().put(subscriber)?;
-    work::enqueue_confirmation(app, page, id)
+    status.subscription_pace().count_address(&email)?;
+    let new = new_subscriber(app, page, email.clone())?;
+    status.subscribers().enter(page, &email, |counts, found| {
+        // Before the address is looked at, so that a full page tells nothing about it.
+        check_space(counts)?;
+        Ok(match found {
+            Some(known) => known.asked_again(new.created_at),
+            None => new,
+        })
+    })
 }
 
 /// Confirms a subscription. Returns whether the token was one of a page's subscribers.
@@ -55,14 +56,9 @@ pub(in crate::areas::status) fn confirm(
     page: PageId,
     token: &SubscriberToken,
 ) -> Result<bool, StatusError> {
-    let table = app.status().subscribers();
-    let is_of = |found: &Arc<Subscriber>| found.page == page && token.has(&found.confirm);
-    let Some(found) = table.get(token.id).filter(is_of) else { return Ok(false) };
-    if found.confirmed_at.is_none() {
-        let confirmed_at = Some(app.now());
-        table.put(Subscriber { confirmed_at, ..(*found).clone() })?;
-    }
-    Ok(true)
+    let now = app.now();
+    let confirm = |found: &Subscriber| token.has(&found.confirm).then(|| found.confirmed(now));
+    Ok(app.status().subscribers().change((page, token.id), confirm)?)
 }
 
 /// Ends a subscription. It may have ended before.
@@ -71,11 +67,9 @@ pub(in crate::areas::status) fn unsubscribe(
     page: PageId,
     token: &SubscriberToken,
 ) -> Result<(), StatusError> {
-    let table = app.status().subscribers();
-    let is_of = |found: &Arc<Subscriber>| found.page == page && token.has(&found.unsubscribe);
-    if let Some(found) = table.get(token.id).filter(is_of) {
-        table.remove(found.id)?;
-    }
+    let end =
+        |found: &Subscriber| token.has(&found.unsubscribe).then_some(SubscriberChange::Remove);
+    app.status().subscribers().change((page, token.id), end)?;
     Ok(())
 }
 
@@ -88,36 +82,34 @@ pub(super) fn list(app: &App, page: PageId) -> Result<Vec<Arc<Subscriber>>, Stat
 /// Deletes a subscriber of a page.
 pub(super) fn delete(app: &App, page: PageId, id: SubscriberId) -> Result<(), StatusError> {
     app.status().pages(app)?.page(page)?;
-    let table = app.status().subscribers();
-    let missing = || StatusError::missing_subscriber(id);
-    table.get(id).filter(|found| found.page == page).ok_or_else(missing)?;
-    if table.remove(id)? { Ok(()) } else { Err(missing()) }
-}
-
-/// Deletes those that were never confirmed, and those of pages that are deleted.
-pub(in crate::areas::status) fn expire(app: &App, now: TimestampMs) -> Result<(), StatusError> {
-    let before = TimestampMs(now.0.saturating_sub(limits::UNCONFIRMED_KEPT_MS));
-    let directory = app.status().pages(app)?;
-    let is_deleted = |page: PageId| directory.page(page).is_err();
-    Ok(app.status().subscribers().expire(before, is_deleted)?)
-}
-
-fn new_subscriber(
-    app: &App,
-    page: PageId,
-    email: String,
-    now: TimestampMs,
-) -> Result<Subscriber, StatusError> {
-    let counts = app.status().subscribers().counts();
-    if counts.all >= limits::SUBSCRIBERS_MAX || counts.unconfirmed >= limits::UNCONFIRMED_MAX {
-        tracing::warn!(
-            all = counts.all,
-            unconfirmed = counts.unconfirmed,
-            "a subscription to a status page was refused: there are too many"
-        );
-        return Err(StatusError::Busy("too many subscriptions wait for confirmation"));
+    let end = |_: &Subscriber| Some(SubscriberChange::Remove);
+    match app.status().subscribers().change((page, id), end)? {
+        true => Ok(()),
+        false => Err(StatusError::missing_subscriber(id)),
     }
+}
+
+/// Deletes those that were never confirmed, and those of pages that are deleted. A page that cannot
+/// be read, or of which that is not known, keeps its subscribers.
+pub(in crate::areas::status) fn expire(app: &App) -> Result<(), StatusError> {
+    let now = app.engine().trusted_time().expiry;
+    let before = TimestampMs(now.0.saturating_sub(limits::UNCONFIRMED_KEPT_MS));
+    let table = app.status().subscribers();
+    let (mut deleted, mut known) = (BTreeSet::new(), Ok(()));
+    for page in table.pages() {
+        match documents::contains::<Page>(app.engine(), &page.text()) {
+            Ok(true) => {}
+            Ok(false) => drop(deleted.insert(page)),
+            Err(error) => known = known.and(Err(error)),
+        }
+    }
+    table.expire(before, &deleted)?;
+    known
+}
+
+fn new_subscriber(app: &App, page: PageId, email: String) -> Result<Subscriber, StatusError> {
     let secret = || TokenSecret::new().map_err(StatusError::Randomness);
+    let now = app.now();
     Ok(Subscriber {
         id: SubscriberId(app.new_number()),
         page,
@@ -128,16 +120,27 @@ fn new_subscriber(
         confirmed_at: None,
         asked_at: now,
         asked: 1,
+        is_asking: true,
+        bounces: 0,
+        bounced_at: None,
+        last_notice: None,
     })
 }
 
-/// Returns a subscriber whose address may get another mail that asks for confirmation.
-fn asked_again(known: &Subscriber, now: TimestampMs) -> Option<Subscriber> {
-    let waited = now.0.saturating_sub(known.asked_at.0);
-    let may_ask = known.confirmed_at.is_none()
-        && known.asked < limits::CONFIRMATIONS_MAX
-        && waited >= limits::CONFIRMATION_PAUSE_MS;
-    may_ask.then(|| Subscriber { asked: known.asked + 1, asked_at: now, ..known.clone() })
+/// Refuses another address if there are too many.
+fn check_space(counts: SubscriberCounts) -> Result<(), StatusError> {
+    let SubscriberCounts { all, unconfirmed, unconfirmed_of_page } = counts;
+    let why = if all >= limits::SUBSCRIBERS_MAX {
+        "the limit of subscribers is reached"
+    } else if unconfirmed_of_page >= limits::UNCONFIRMED_OF_PAGE_MAX {
+        "too many subscriptions of this page wait for confirmation"
+    } else if unconfirmed >= limits::UNCONFIRMED_MAX {
+        "too many subscriptions wait for confirmation"
+    } else {
+        return Ok(());
+    };
+    tracing::warn!(all, unconfirmed, unconfirmed_of_page, "a subscription was refused: {why}");
+    Err(StatusError::Busy(why))
 }
 
 /// Validates an address. One with line breaks or other control characters is none.
@@ -157,6 +160,31 @@ fn read_address(email: &str) -> Result<String, Invalid> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_refusal_says_which_limit_is_reached() {
+        let counts = |all, unconfirmed, unconfirmed_of_page| SubscriberCounts {
+            all,
+            unconfirmed,
+            unconfirmed_of_page,
+        };
+        let (all, unconfirmed) = (limits::SUBSCRIBERS_MAX, limits::UNCONFIRMED_MAX);
+        let of_page = limits::UNCONFIRMED_OF_PAGE_MAX;
+        check_space(counts(all - 1, unconfirmed - 1, of_page - 1)).unwrap();
+        for (counts, expected) in [
+            (counts(all, 0, 0), "the limit of subscribers is reached; try again later"),
+            (
+                counts(unconfirmed, unconfirmed, 0),
+                "too many subscriptions wait for confirmation; try again later",
+            ),
+            (
+                counts(of_page, of_page, of_page),
+                "too many subscriptions of this page wait for confirmation; try again later",
+            ),
+        ] {
+            assert_eq!(check_space(counts).unwrap_err().to_string(), expected);
+        }
+    }
 
     #[test]
     fn addresses_cannot_add_headers_or_recipients() {

@@ -1,6 +1,7 @@
-//! How often addresses may be entered from one network address: whoever enters the addresses of
-//! others makes the server send mail to them.
+//! How often email addresses may be entered from one network address, and how often one email
+//! address: whoever enters the addresses of others makes the server send mail to them.
 
+use std::hash::{BuildHasher as _, RandomState};
 use std::net::IpAddr;
 use std::num::NonZeroU32;
 
@@ -10,6 +11,7 @@ use governor::state::keyed::HashMapStateStore;
 use governor::state::{InMemoryState, NotKeyed};
 use governor::{NotUntil, Quota, RateLimiter};
 
+use super::model::address_key;
 use crate::areas::status::error::StatusError;
 use crate::areas::status::limits;
 use crate::http::network_of;
@@ -17,30 +19,39 @@ use crate::platform::ticks::Ticks;
 
 type Instant = <Ticks as governor::clock::Clock>::Instant;
 type ByNetwork = RateLimiter<IpAddr, HashMapStateStore<IpAddr>, Ticks, NoOpMiddleware<Instant>>;
+type BySlot = RateLimiter<u64, HashMapStateStore<u64>, Ticks, NoOpMiddleware<Instant>>;
 type OfOthers = RateLimiter<NotKeyed, InMemoryState, Ticks, NoOpMiddleware<Instant>>;
 
-/// Counts the addresses that are entered from each network.
+/// Counts the email addresses that are entered from each network, and how often each is entered on
+/// all pages.
 #[derive(Debug)]
 pub(in crate::areas::status) struct SubscriptionPace {
     ticks: Ticks,
     by_network: ByNetwork,
     /// Of all networks for which there is no place.
     of_others: OfOthers,
+    /// Email addresses share the slots, so that any number of them takes little memory.
+    by_slot: BySlot,
+    slots: RandomState,
 }
 
 impl SubscriptionPace {
     /// Returns the counters of a new process.
     pub(in crate::areas::status) fn new(per_hour: NonZeroU32, ticks: Ticks) -> Self {
         let quota = Quota::per_hour(per_hour);
+        let burst = NonZeroU32::new(limits::ENTERED_ADDRESS_BURST).unwrap_or(NonZeroU32::MIN);
+        let of_address = Quota::per_hour(NonZeroU32::MIN).allow_burst(burst);
         Self {
+            by_slot: RateLimiter::new(of_address, HashMapStateStore::default(), ticks.clone()),
+            slots: RandomState::new(),
             by_network: RateLimiter::new(quota, HashMapStateStore::default(), ticks.clone()),
             of_others: RateLimiter::direct_with_clock(quota, ticks.clone()),
             ticks,
         }
     }
 
-    /// Counts an address that is entered, or refuses it.
-    pub(super) fn count(&self, from: IpAddr) -> Result<(), StatusError> {
+    /// Counts an email address that is entered from a network, or refuses it.
+    pub(super) fn count_network(&self, from: IpAddr) -> Result<(), StatusError> {
         if self.by_network.len() >= limits::SUBSCRIBING_NETWORKS_MAX {
             self.by_network.retain_recent();
         }
@@ -50,6 +61,12 @@ impl SubscriptionPace {
             self.by_network.check_key(&network_of(from))
         };
         counted.map_err(|not_until| self.refusal(&not_until))
+    }
+
+    /// Counts that an email address is entered, or refuses it.
+    pub(super) fn count_address(&self, email: &str) -> Result<(), StatusError> {
+        let slot = self.slots.hash_one(address_key(email)) % limits::ENTERED_ADDRESS_SLOTS;
+        self.by_slot.check_key(&slot).map_err(|not_until| self.refusal(&not_until))
     }
 
     fn refusal(&self, not_until: &NotUntil<Instant>) -> StatusError {
@@ -68,23 +85,35 @@ mod tests {
         let pace = SubscriptionPace::new(NonZeroU32::new(3).unwrap(), Ticks::system());
         let ip = |text: &str| text.parse::<IpAddr>().unwrap();
         for _ in 0..3 {
-            pace.count(ip("2001:db8::1")).unwrap();
+            pace.count_network(ip("2001:db8::1")).unwrap();
         }
         assert!(matches!(
-            pace.count(ip("2001:db8::ffff:2")),
+            pace.count_network(ip("2001:db8::ffff:2")),
             Err(StatusError::TooOften { seconds: 1_190..=1_201 })
         ));
-        pace.count(ip("2001:db8:0:1::1")).unwrap();
+        pace.count_network(ip("2001:db8:0:1::1")).unwrap();
+    }
+
+    #[test]
+    fn an_address_is_entered_a_few_times_whoever_does_it() {
+        let pace = SubscriptionPace::new(NonZeroU32::new(3).unwrap(), Ticks::system());
+        for _ in 0..limits::ENTERED_ADDRESS_BURST {
+            pace.count_address("ann@example.com").unwrap();
+        }
+        assert!(matches!(
+            pace.count_address("ANN@example.com"),
+            Err(StatusError::TooOften { seconds: 3_590..=3_601 })
+        ));
     }
 
     #[test]
     fn the_memory_is_bounded() {
         let pace = SubscriptionPace::new(NonZeroU32::new(3).unwrap(), Ticks::system());
         let from = |n: usize| IpAddr::V4(std::net::Ipv4Addr::from_bits(u32::try_from(n).unwrap()));
-        (0..limits::SUBSCRIBING_NETWORKS_MAX).for_each(|n| pace.count(from(n)).unwrap());
+        (0..limits::SUBSCRIBING_NETWORKS_MAX).for_each(|n| pace.count_network(from(n)).unwrap());
         let beyond = limits::SUBSCRIBING_NETWORKS_MAX;
-        (0..3).for_each(|n| pace.count(from(beyond + n)).unwrap());
-        pace.count(from(beyond + 3)).unwrap_err();
+        (0..3).for_each(|n| pace.count_network(from(beyond + n)).unwrap());
+        pace.count_network(from(beyond + 3)).unwrap_err();
         assert_eq!(pace.by_network.len(), limits::SUBSCRIBING_NETWORKS_MAX);
     }
 }

@@ -22,7 +22,7 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let all = app.query(move |app| ops::list(app, id));
     let all = all.await?;
     let shown = all.iter().skip(paging.offset).take(paging.limit).map(AsRef::as_ref);
-    respond_list(&SubscriberListView::new(shown))
+    respond_list(&app, &SubscriberListView::new(shown))
 }
 
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {

@@ -27,6 +27,12 @@ struct StoredSubscriber {
     confirmed_at_ms: Option<i64>,
     asked_at_ms: i64,
     asked: u32,
+    #[serde(default)]
+    asking: bool,
+    #[serde(default)]
+    bounces: u32,
+    #[serde(default)]
+    bounced_at_ms: Option<i64>,
 }
 
 /// Reads all subscribers. Those that cannot be read are logged and skipped.
@@ -54,20 +60,23 @@ pub(super) fn put(batch: &mut RecordBatch, subscriber: &Subscriber) {
         confirmed_at_ms: subscriber.confirmed_at.map(|at| at.0),
         asked_at_ms: subscriber.asked_at.0,
         asked: subscriber.asked,
+        asking: subscriber.is_asking,
+        bounces: subscriber.bounces,
+        bounced_at_ms: subscriber.bounced_at.map(|at| at.0),
     };
     let mut bytes = vec![VERSION];
     match serde_json::to_writer(&mut bytes, &stored) {
-        Ok(()) => batch.put(SUBSCRIBERS, &key(subscriber.page, subscriber.id), bytes),
+        Ok(()) => batch.put(SUBSCRIBERS, &encode(subscriber.key()), bytes),
         Err(error) => unreachable!("plain data is always written to a growing buffer: {error}"),
     }
 }
 
 /// Deletes a subscriber.
-pub(super) fn delete(batch: &mut RecordBatch, page: PageId, id: SubscriberId) {
-    batch.delete(SUBSCRIBERS, &key(page, id));
+pub(super) fn delete(batch: &mut RecordBatch, key: (PageId, SubscriberId)) {
+    batch.delete(SUBSCRIBERS, &encode(key));
 }
 
-fn key(page: PageId, id: SubscriberId) -> Vec<u8> {
+fn encode((page, id): (PageId, SubscriberId)) -> Vec<u8> {
     [page.0.to_be_bytes(), id.0.to_be_bytes()].concat()
 }
 
@@ -85,5 +94,9 @@ fn parse(key: &[u8], value: &[u8]) -> Option<Subscriber> {
         confirmed_at: stored.confirmed_at_ms.map(TimestampMs),
         asked_at: TimestampMs(stored.asked_at_ms),
         asked: stored.asked,
+        is_asking: stored.asking,
+        bounces: stored.bounces,
+        bounced_at: stored.bounced_at_ms.map(TimestampMs),
+        last_notice: None,
     })
 }

@@ -1,15 +1,22 @@
 //! All subscribers in memory.
+//!
+//! A change finds a subscriber, decides and stores the result under one lock, so that of two
+//! changes at the same time neither is lost, and an address is subscribed to a page once.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use telltale_engine::{Engine, RecordBatch, Result, TimestampMs};
+use telltale_engine::{Engine, Error, RecordBatch, Result, TimestampMs};
 
-use super::model::{Subscriber, address_key};
+use super::model::{Subscriber, SubscriberChange, address_key};
 use super::store;
 use crate::areas::status::ids::{PageId, SubscriberId};
+
+/// The ids of a page and of one of its subscribers.
+pub(super) type SubscriberKey = (PageId, SubscriberId);
 
 /// All subscribers.
 #[derive(Debug)]
@@ -22,10 +29,21 @@ pub(in crate::areas::status) struct SubscriberTable {
 
 #[derive(Debug, Default)]
 struct Subscribers {
-    by_id: BTreeMap<SubscriberId, Arc<Subscriber>>,
+    all: BTreeMap<SubscriberKey, Arc<Subscriber>>,
     by_address: HashMap<(PageId, String), SubscriberId>,
+    /// Pages with subscribers.
+    pages: BTreeMap<PageId, PageCounts>,
+    /// Those whose mail that asks for confirmation is not enqueued.
+    asking: BTreeSet<SubscriberKey>,
     unconfirmed: usize,
     bytes: usize,
+}
+
+/// How many subscribers a page has.
+#[derive(Clone, Copy, Debug, Default)]
+struct PageCounts {
+    confirmed: usize,
+    unconfirmed: usize,
 }
 
 /// How many subscribers there are.
@@ -33,6 +51,7 @@ struct Subscribers {
 pub(super) struct SubscriberCounts {
     pub(super) all: usize,
     pub(super) unconfirmed: usize,
+    pub(super) unconfirmed_of_page: usize,
 }
 
 impl SubscriberTable {
@@ -47,52 +66,97 @@ impl SubscriberTable {
     }
 
     /// Returns a subscriber.
-    pub(super) fn get(&self, id: SubscriberId) -> Option<Arc<Subscriber>> {
-        self.subscribers.lock().by_id.get(&id).cloned()
-    }
-
-    /// Returns the subscriber of a page with this address.
-    pub(super) fn find(&self, page: PageId, email: &str) -> Option<Arc<Subscriber>> {
-        let subscribers = self.subscribers.lock();
-        let id = subscribers.by_address.get(&(page, address_key(email)))?;
-        subscribers.by_id.get(id).cloned()
-    }
-
-    /// Returns how many there are.
-    pub(super) fn counts(&self) -> SubscriberCounts {
-        let subscribers = self.subscribers.lock();
-        let (all, unconfirmed) = (subscribers.by_id.len(), subscribers.unconfirmed);
-        SubscriberCounts { all, unconfirmed }
+    pub(super) fn get(&self, key: SubscriberKey) -> Option<Arc<Subscriber>> {
+        self.subscribers.lock().all.get(&key).cloned()
     }
 
     /// Returns the subscribers of a page, newest first.
     pub(super) fn of_page(&self, page: PageId) -> Vec<Arc<Subscriber>> {
         let subscribers = self.subscribers.lock();
-        let all = subscribers.by_id.values().rev();
-        all.filter(|subscriber| subscriber.page == page).cloned().collect()
+        subscribers.of_page(page, None).rev().cloned().collect()
     }
 
-    /// Stores a subscriber. Durable when this returns. Blocks.
-    pub(super) fn put(&self, subscriber: Subscriber) -> Result<()> {
-        let mut subscribers = self.subscribers.lock();
-        let mut batch = RecordBatch::new();
-        store::put(&mut batch, &subscriber);
-        self.engine.records().write(batch)?;
-        subscribers.insert(Arc::new(subscriber));
-        self.bytes.store(subscribers.bytes as u64, Ordering::Relaxed);
-        Ok(())
+    /// Returns the ids of the next confirmed subscribers of a page, oldest first.
+    pub(super) fn confirmed_after(
+        &self,
+        page: PageId,
+        after: Option<SubscriberId>,
+        max: usize,
+    ) -> Vec<SubscriberId> {
+        let subscribers = self.subscribers.lock();
+        let next = subscribers.of_page(page, after).filter(|one| one.confirmed_at.is_some());
+        next.map(|one| one.id).take(max).collect()
     }
 
-    /// Deletes a subscriber. Durable when this returns. Returns whether there was one. Blocks.
-    pub(super) fn remove(&self, id: SubscriberId) -> Result<bool> {
+    /// Returns whether a page has subscribers that get mails.
+    pub(in crate::areas::status) fn has_confirmed(&self, page: PageId) -> bool {
+        self.subscribers.lock().pages.get(&page).is_some_and(|counts| counts.confirmed > 0)
+    }
+
+    /// Returns subscribers whose mail that asks for confirmation is not enqueued.
+    pub(super) fn asking(&self, max: usize) -> Vec<SubscriberKey> {
+        self.subscribers.lock().asking.iter().take(max).copied().collect()
+    }
+
+    /// Returns the ids of the pages with subscribers.
+    pub(super) fn pages(&self) -> Vec<PageId> {
+        self.subscribers.lock().pages.keys().copied().collect()
+    }
+
+    /// Stores what `decide` returns for an address that was entered, given the counts and who has
+    /// the address on the page now. Durable when this returns. Blocks.
+    pub(super) fn enter<E: From<Error>>(
+        &self,
+        page: PageId,
+        email: &str,
+        decide: impl FnOnce(SubscriberCounts, Option<&Subscriber>) -> Result<Subscriber, E>,
+    ) -> Result<(), E> {
         let mut subscribers = self.subscribers.lock();
-        let Some(subscriber) = subscribers.by_id.get(&id).cloned() else { return Ok(false) };
-        let mut batch = RecordBatch::new();
-        store::delete(&mut batch, subscriber.page, id);
-        self.engine.records().write(batch)?;
-        subscribers.remove(id);
-        self.bytes.store(subscribers.bytes as u64, Ordering::Relaxed);
+        let found = subscribers.find(page, email);
+        let subscriber = decide(subscribers.counts(page), found.as_deref())?;
+        Ok(self.apply(&mut subscribers, &[], vec![subscriber])?)
+    }
+
+    /// Makes of a subscriber what `decide` returns. Returns false if there is none, or `decide`
+    /// returns `None`. Durable when this returns. Blocks.
+    pub(super) fn change(
+        &self,
+        key: SubscriberKey,
+        decide: impl FnOnce(&Subscriber) -> Option<SubscriberChange>,
+    ) -> Result<bool> {
+        let mut subscribers = self.subscribers.lock();
+        let Some(found) = subscribers.all.get(&key).cloned() else { return Ok(false) };
+        match decide(&found) {
+            None => return Ok(false),
+            Some(SubscriberChange::Keep) => {}
+            Some(SubscriberChange::Store(changed)) => {
+                self.apply(&mut subscribers, &[], vec![*changed])?;
+            }
+            Some(SubscriberChange::Remove) => self.apply(&mut subscribers, &[key], Vec::new())?,
+        }
         Ok(true)
+    }
+
+    /// Records that the mails that ask these for confirmation are enqueued. Blocks.
+    pub(super) fn asked(&self, keys: &[SubscriberKey]) -> Result<()> {
+        let mut subscribers = self.subscribers.lock();
+        let found = keys.iter().filter_map(|key| subscribers.all.get(key));
+        let asked = found.map(|one| Subscriber { is_asking: false, ..(**one).clone() }).collect();
+        self.apply(&mut subscribers, &[], asked)
+    }
+
+    /// Records that the mail server accepted a mail to a subscriber, about the notice with this
+    /// digest. Blocks.
+    pub(super) fn mailed(&self, key: SubscriberKey, notice: Option<u64>) -> Result<()> {
+        let mut subscribers = self.subscribers.lock();
+        let Some(found) = subscribers.all.get_mut(&key) else { return Ok(()) };
+        let mailed = Arc::make_mut(found);
+        mailed.last_notice = notice.or(mailed.last_notice);
+        if mailed.bounces == 0 {
+            return Ok(());
+        }
+        let changed = Subscriber { bounces: 0, bounced_at: None, ..mailed.clone() };
+        self.apply(&mut subscribers, &[], vec![changed])
     }
 
     /// Deletes those that were created before and never confirmed, and those of deleted pages.
@@ -100,46 +164,213 @@ impl SubscriberTable {
     pub(super) fn expire(
         &self,
         created_before: TimestampMs,
-        is_deleted: impl Fn(PageId) -> bool,
+        deleted: &BTreeSet<PageId>,
     ) -> Result<()> {
         let mut subscribers = self.subscribers.lock();
         let is_old = |subscriber: &&Arc<Subscriber>| {
             let is_late =
                 subscriber.confirmed_at.is_none() && subscriber.created_at < created_before;
-            is_late || is_deleted(subscriber.page)
+            is_late || deleted.contains(&subscriber.page)
         };
-        let old: Vec<Arc<Subscriber>> =
-            subscribers.by_id.values().filter(is_old).cloned().collect();
-        if old.is_empty() {
-            return Ok(());
-        }
-        let mut batch = RecordBatch::new();
-        old.iter().for_each(|one| store::delete(&mut batch, one.page, one.id));
-        self.engine.records().write(batch)?;
-        old.iter().for_each(|one| subscribers.remove(one.id));
-        self.bytes.store(subscribers.bytes as u64, Ordering::Relaxed);
-        Ok(())
+        let old: Vec<SubscriberKey> =
+            subscribers.all.values().filter(is_old).map(|one| one.key()).collect();
+        self.apply(&mut subscribers, &old, Vec::new())
     }
 
     /// Returns roughly how much memory all takes, in bytes.
     pub(in crate::areas::status) fn memory_bytes(&self) -> u64 {
         self.bytes.load(Ordering::Relaxed)
     }
+
+    /// Stores confirmed subscribers of a page with these ids.
+    #[cfg(test)]
+    pub(in crate::areas::status) fn add_confirmed(&self, page: PageId, ids: std::ops::Range<u128>) {
+        let confirmed = |id| Subscriber {
+            confirmed_at: Some(TimestampMs(0)),
+            ..super::examples::subscriber(page.0, id)
+        };
+        self.add(ids.map(confirmed).collect());
+    }
+
+    /// Stores subscribers.
+    #[cfg(test)]
+    pub(super) fn add(&self, stored: Vec<Subscriber>) {
+        self.apply(&mut self.subscribers.lock(), &[], stored).unwrap();
+    }
+
+    fn apply(
+        &self,
+        subscribers: &mut Subscribers,
+        removed: &[SubscriberKey],
+        stored: Vec<Subscriber>,
+    ) -> Result<()> {
+        if removed.is_empty() && stored.is_empty() {
+            return Ok(());
+        }
+        let mut batch = RecordBatch::new();
+        removed.iter().for_each(|key| store::delete(&mut batch, *key));
+        stored.iter().for_each(|one| store::put(&mut batch, one));
+        self.engine.records().write(batch)?;
+        removed.iter().for_each(|key| subscribers.remove(*key));
+        stored.into_iter().for_each(|one| subscribers.insert(Arc::new(one)));
+        self.bytes.store(subscribers.bytes as u64, Ordering::Relaxed);
+        Ok(())
+    }
 }
 
 impl Subscribers {
-    fn insert(&mut self, subscriber: Arc<Subscriber>) {
-        self.remove(subscriber.id);
-        self.bytes += subscriber.bytes();
-        self.unconfirmed += usize::from(subscriber.confirmed_at.is_none());
-        self.by_address.insert((subscriber.page, subscriber.key()), subscriber.id);
-        self.by_id.insert(subscriber.id, subscriber);
+    fn of_page(
+        &self,
+        page: PageId,
+        after: Option<SubscriberId>,
+    ) -> impl DoubleEndedIterator<Item = &Arc<Subscriber>> {
+        let from = match after {
+            Some(id) => Bound::Excluded((page, id)),
+            None => Bound::Included((page, SubscriberId(u128::MIN))),
+        };
+        let to = Bound::Included((page, SubscriberId(u128::MAX)));
+        self.all.range((from, to)).map(|(_, subscriber)| subscriber)
     }
 
-    fn remove(&mut self, id: SubscriberId) {
-        let Some(subscriber) = self.by_id.remove(&id) else { return };
+    fn find(&self, page: PageId, email: &str) -> Option<Arc<Subscriber>> {
+        let id = self.by_address.get(&(page, address_key(email)))?;
+        self.all.get(&(page, *id)).cloned()
+    }
+
+    fn counts(&self, page: PageId) -> SubscriberCounts {
+        let unconfirmed_of_page = self.pages.get(&page).map_or(0, |counts| counts.unconfirmed);
+        SubscriberCounts { all: self.all.len(), unconfirmed: self.unconfirmed, unconfirmed_of_page }
+    }
+
+    fn insert(&mut self, subscriber: Arc<Subscriber>) {
+        let key = subscriber.key();
+        self.remove(key);
+        self.bytes += subscriber.bytes();
+        let counts = self.pages.entry(subscriber.page).or_default();
+        if subscriber.confirmed_at.is_some() {
+            counts.confirmed += 1;
+        } else {
+            counts.unconfirmed += 1;
+            self.unconfirmed += 1;
+        }
+        if subscriber.is_asking {
+            self.asking.insert(key);
+        }
+        self.by_address.insert((subscriber.page, subscriber.address_key()), subscriber.id);
+        self.all.insert(key, subscriber);
+    }
+
+    fn remove(&mut self, key: SubscriberKey) {
+        let Some(subscriber) = self.all.remove(&key) else { return };
         self.bytes -= subscriber.bytes();
-        self.unconfirmed -= usize::from(subscriber.confirmed_at.is_none());
-        self.by_address.remove(&(subscriber.page, subscriber.key()));
+        let is_confirmed = subscriber.confirmed_at.is_some();
+        self.unconfirmed -= usize::from(!is_confirmed);
+        if let Some(counts) = self.pages.get_mut(&subscriber.page) {
+            counts.confirmed -= usize::from(is_confirmed);
+            counts.unconfirmed -= usize::from(!is_confirmed);
+            if counts.confirmed + counts.unconfirmed == 0 {
+                self.pages.remove(&subscriber.page);
+            }
+        }
+        self.asking.remove(&key);
+        let address = (subscriber.page, subscriber.address_key());
+        if self.by_address.get(&address) == Some(&subscriber.id) {
+            self.by_address.remove(&address);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU32;
+    use std::thread::scope;
+
+    use telltale_engine::Options;
+
+    use super::super::examples::subscriber;
+    use super::*;
+
+    const PAGE: PageId = PageId(1);
+
+    fn open() -> (tempfile::TempDir, SubscriberTable) {
+        let dir = tempfile::tempdir().unwrap();
+        let options = Options { cache_bytes: 16 << 20, ..Options::default() };
+        let engine = Engine::open(&dir.path().join("data"), options).unwrap();
+        (dir, SubscriberTable::open(engine).unwrap())
+    }
+
+    /// Enters an address; a new subscriber gets this id.
+    fn enter(table: &SubscriberTable, id: u128, email: &str, now: i64) {
+        let entered = table.enter::<Error>(PAGE, email, |_, found| {
+            let new = || Subscriber { email: email.to_owned(), ..subscriber(PAGE.0, id) };
+            Ok(found.map_or_else(new, |known| known.asked_again(TimestampMs(now))))
+        });
+        entered.unwrap();
+    }
+
+    fn confirm(table: &SubscriberTable, id: u128) -> bool {
+        let key = (PAGE, SubscriberId(id));
+        table.change(key, |found| Some(found.confirmed(TimestampMs(1)))).unwrap()
+    }
+
+    #[test]
+    fn an_address_that_is_entered_several_times_at_once_is_one_subscriber() {
+        let (_dir, table) = open();
+        let ids = AtomicU32::new(0);
+        scope(|threads| {
+            for _ in 0..8 {
+                threads.spawn(|| {
+                    let id = u128::from(ids.fetch_add(1, Ordering::Relaxed));
+                    enter(&table, id, "ann@example.com", 0);
+                    enter(&table, id, "ANN@example.com", 0);
+                });
+            }
+        });
+        assert_eq!(table.of_page(PAGE).len(), 1);
+        let reopened = SubscriberTable::open(table.engine.clone()).unwrap();
+        assert_eq!(reopened.of_page(PAGE), table.of_page(PAGE));
+    }
+
+    #[test]
+    fn neither_a_confirmation_nor_an_end_is_lost() {
+        let (_dir, table) = open();
+        for id in 0..20_u128 {
+            let email = format!("user{id}@example.com");
+            enter(&table, id, &email, 0);
+            scope(|threads| {
+                threads.spawn(|| assert!(confirm(&table, id)));
+                threads.spawn(|| enter(&table, id, &email, 3_600_000));
+            });
+            let key = (PAGE, SubscriberId(id));
+            assert!(table.get(key).unwrap().confirmed_at.is_some(), "asked again meanwhile");
+            let end = |_: &Subscriber| Some(SubscriberChange::Remove);
+            scope(|threads| {
+                threads.spawn(|| assert!(table.change(key, end).unwrap()));
+                threads.spawn(|| confirm(&table, id));
+                threads.spawn(|| table.mailed(key, Some(1)).unwrap());
+                threads.spawn(|| table.asked(&[key]).unwrap());
+            });
+            assert!(table.get(key).is_none(), "it ended");
+        }
+        assert_eq!(SubscriberTable::open(table.engine.clone()).unwrap().pages(), []);
+    }
+
+    #[test]
+    fn counts_follow_all_changes() {
+        let (_dir, table) = open();
+        let counts = |table: &SubscriberTable| table.subscribers.lock().counts(PAGE);
+        enter(&table, 1, "a@example.com", 0);
+        enter(&table, 2, "b@example.com", 0);
+        assert!(!table.has_confirmed(PAGE) && confirm(&table, 1) && table.has_confirmed(PAGE));
+        table.add_confirmed(PageId(2), 7..9);
+        let expected = SubscriberCounts { all: 4, unconfirmed: 1, unconfirmed_of_page: 1 };
+        assert_eq!(counts(&table), expected);
+        assert_eq!(table.confirmed_after(PageId(2), Some(SubscriberId(7)), 5), [SubscriberId(8)]);
+        assert_eq!(table.confirmed_after(PAGE, None, 5), [SubscriberId(1)]);
+        table.expire(TimestampMs(1), &BTreeSet::from([PageId(2)])).unwrap();
+        let expected = SubscriberCounts { all: 1, unconfirmed: 0, unconfirmed_of_page: 0 };
+        assert_eq!((counts(&table), table.pages()), (expected, vec![PAGE]));
+        let bytes = table.of_page(PAGE).iter().map(|one| one.bytes() as u64).sum::<u64>();
+        assert_eq!(table.memory_bytes(), bytes);
     }
 }
