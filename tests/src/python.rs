@@ -4,8 +4,10 @@
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Stdio};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 
 use crate::binary::target_dir;
+use crate::time::PATIENCE;
 
 /// Runs a script with these packages from PyPI, each with its version, and returns its output.
 /// Fails if the script fails.
@@ -32,7 +34,7 @@ pub fn converse<'a>(
     command.args(["-I", "-c", script]).args(arguments).env("NO_PROXY", "*");
     match command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn() {
         Ok(mut child) => match child.stdout.take() {
-            Some(output) => Conversation { child, output: BufReader::new(output) },
+            Some(output) => Conversation { child, lines: lines_of(output) },
             None => panic!("{command:?} has no output"),
         },
         Err(error) => panic!("{command:?} did not start ({error}); `make setup` installs Python"),
@@ -43,19 +45,30 @@ pub fn converse<'a>(
 #[derive(Debug)]
 pub struct Conversation {
     child: Child,
-    output: BufReader<ChildStdout>,
+    lines: Receiver<String>,
+}
+
+/// Reads the lines of a script in a thread of their own, so that a test can stop waiting for one.
+fn lines_of(output: ChildStdout) -> Receiver<String> {
+    let (sender, lines) = mpsc::channel();
+    std::thread::spawn(move || {
+        let read = BufReader::new(output).lines().map_while(Result::ok);
+        read.map(|line| sender.send(line)).find(Result::is_err)
+    });
+    lines
 }
 
 impl Conversation {
-    /// Sends a line and waits for the response; an empty one if the script has ended.
+    /// Sends a line and waits for the response; an empty one if the script has ended. Fails if it
+    /// takes too long.
     #[track_caller]
     pub fn exchange(&mut self, line: &str) -> String {
         let written = self.child.stdin.as_mut().map(|input| writeln!(input, "{line}"));
         assert!(matches!(written, Some(Ok(()))), "the script does not read: {written:?}");
-        let mut response = String::new();
-        match self.output.read_line(&mut response) {
-            Ok(_) => response.trim_end().to_owned(),
-            Err(error) => panic!("the script does not answer: {error}"),
+        match self.lines.recv_timeout(PATIENCE) {
+            Ok(response) => response.trim_end().to_owned(),
+            Err(RecvTimeoutError::Disconnected) => String::new(),
+            Err(RecvTimeoutError::Timeout) => panic!("the script did not answer for {PATIENCE:?}"),
         }
     }
 }

@@ -12,7 +12,7 @@ pub const HOUR_MS: i64 = 60 * MINUTE_MS;
 pub const DAY_MS: i64 = 24 * HOUR_MS;
 
 /// The timeout of [`eventually`]: far longer than anything takes on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(120);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(120);
 /// The pause between two checks.
 const REST: Duration = Duration::from_millis(5);
 

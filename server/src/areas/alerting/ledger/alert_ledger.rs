@@ -102,6 +102,7 @@ impl AlertLedger {
         for (destination, message) in found.outbox {
             state.outbox.push(destination, message);
         }
+        state.outbox.mark_loaded();
         let latest = now.0.saturating_add(limits::RECEIVER_RETRY_MS_MAX);
         state.outbox.bring_forward(TimestampMs(latest));
         let bytes = AtomicU64::new(state.memory_bytes());

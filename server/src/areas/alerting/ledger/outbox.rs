@@ -30,6 +30,9 @@ struct Queue {
     messages: VecDeque<Message>,
     /// Whether the first one is being delivered.
     is_busy: bool,
+    /// The number of the message that the process before may have sent: it was the first, and
+    /// attempts are stored when they end.
+    maybe_sent: Option<u64>,
 }
 
 /// The next message to a destination.
@@ -217,9 +220,19 @@ impl Outbox {
         self.waiting(destination).skip(usize::from(is_busy))
     }
 
-    /// Returns the messages of which no attempt was made.
+    /// Takes notice that all messages are those of the process before.
+    pub(super) fn mark_loaded(&mut self) {
+        for queue in self.queues.values_mut() {
+            queue.maybe_sent = queue.messages.front().map(|head| head.seq);
+        }
+    }
+
+    /// Returns the messages of which certainly no attempt was made.
     pub(super) fn unsent(&self, destination: &Destination) -> impl Iterator<Item = &Message> {
-        self.droppable(destination).filter(|message| message.attempts == 0)
+        let maybe_sent = self.queues.get(destination).and_then(|queue| queue.maybe_sent);
+        let is_unsent =
+            move |message: &&Message| message.attempts == 0 && Some(message.seq) != maybe_sent;
+        self.droppable(destination).filter(is_unsent)
     }
 
     /// Returns the destinations, those whose messages take the most memory first.

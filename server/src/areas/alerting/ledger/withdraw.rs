@@ -10,9 +10,9 @@ use super::overflow::Outgoing;
 use crate::areas::alerting::notice::NoticeKind;
 
 impl Change<'_> {
-    /// Removes messages about the start of alerts of which no attempt was made, if all their alerts
-    /// are silent since this change. Receivers that hear nothing of an alert by this are not told
-    /// of what follows either.
+    /// Removes messages about the start of alerts of which certainly no attempt was made, if all
+    /// their alerts are silent since this change. Receivers that hear nothing of an alert by this
+    /// are not told of what follows either.
     pub(super) fn withdraw_unsent(&mut self, outgoing: &mut Outgoing) {
         let mut receivers: BTreeSet<Destination> = BTreeSet::new();
         for id in &self.silenced {

@@ -68,6 +68,25 @@ fn what_is_acknowledged_or_muted_before_it_was_sent_is_not_sent() {
 }
 
 #[test]
+fn a_message_that_a_killed_process_may_have_sent_is_followed_by_what_comes_after_it() {
+    let mut fixture = Fixture::new("0m", policy(&[], None));
+    fixture.observe("a", true);
+    fixture.observe("b", true);
+    fixture.restart();
+    fixture.observe("a", false);
+    fixture.observe("b", false);
+    // One is sent at a time, so the other was not.
+    let told = fixture.deliver();
+    assert_eq!(told.len(), 2, "{told:?}");
+    let of = |host: &str| {
+        [NoticeKind::Firing, NoticeKind::Resolved].map(|kind| sent(host, DIRECT, kind, 0))
+    };
+    let mut expected = of("a");
+    expected.sort();
+    assert_eq!(told, expected);
+}
+
+#[test]
 fn a_message_that_is_withdrawn_while_it_is_stored_is_not_sent() {
     // A receiver hears of the end of each alert whose start it heard of, and of no other.
     let fixture = Fixture::new("0m", policy(&[], None));
