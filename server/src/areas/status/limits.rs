@@ -57,9 +57,6 @@ pub(super) const HEARTBEAT_MESSAGE_CHARS_MAX: usize = 200;
 /// delay the others only when there are so many.
 pub(super) const CHECKS_AT_ONCE: u32 = 256;
 
-/// Checks at a time that keep the response to search it.
-pub(super) const CHECKED_BODIES_AT_ONCE: usize = 32;
-
 /// Checks that users ask for at a time.
 pub(super) const CHECKS_ASKED_AT_ONCE: usize = 8;
 
@@ -195,6 +192,9 @@ pub(super) const RENDERED_BYTES_MAX: usize = 64 << 20;
 
 /// Incidents that a day of a component names.
 pub(super) const INCIDENTS_OF_DAY_MAX: usize = 5;
+
+/// Notices of one page whose mails are not enqueued.
+pub(super) const NOTICES_PENDING_OF_PAGE_MAX: usize = 100;
 
 /// Notices for subscribers that are kept.
 pub(super) const NOTICES_MAX: usize = 10_000;

@@ -43,8 +43,6 @@ pub struct Status {
     notices_enqueued: AtomicU64,
     /// Held by checks that users ask for.
     asked_checks: Semaphore,
-    /// Held by checks that keep a response.
-    checked_bodies: Semaphore,
 }
 
 /// The settings that the area uses.
@@ -99,7 +97,6 @@ impl Status {
             addresses: PageAddresses::new(&settings.status.domain, settings.public_url),
             secrets,
             asked_checks: Semaphore::new(limits::CHECKS_ASKED_AT_ONCE),
-            checked_bodies: Semaphore::new(limits::CHECKED_BODIES_AT_ONCE),
         })
     }
 
@@ -188,11 +185,6 @@ impl Status {
     /// Remembers that all notices of a generation of the documents are enqueued.
     pub(super) fn set_notices_enqueued(&self, generation: u64) {
         self.notices_enqueued.store(generation + 1, Ordering::Release);
-    }
-
-    /// Returns what checks hold that keep a response.
-    pub(super) fn checked_bodies(&self) -> &Semaphore {
-        &self.checked_bodies
     }
 
     /// Waits until another check that a user asks for may run.

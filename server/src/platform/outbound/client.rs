@@ -21,10 +21,11 @@ use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
+use super::body::BodyReader;
 use super::error::OutboundError;
 use super::host_slots::{HostSlot, HostSlots};
 use super::policy::OutboundPolicy;
-use super::request::{Lane, OutboundRequest, OutboundResponse};
+use super::request::{BodyUse, Lane, OutboundRequest, OutboundResponse};
 use super::resolve::Resolver;
 use super::target::{OutboundHost, OutboundOrigin, OutboundUrl};
 use crate::platform::tls::{self, FurtherAuthorities, TlsConnector};
@@ -32,7 +33,7 @@ use crate::platform::tls::{self, FurtherAuthorities, TlsConnector};
 /// Maximum number of requests at once, and of those to one host: many services of different users
 /// may share a host, and some of them hang.
 const REQUESTS_AT_ONCE: usize = 256;
-pub(super) const REQUESTS_PER_HOST: usize = 64;
+pub(crate) const REQUESTS_PER_HOST: usize = 64;
 /// The same, of requests to hosts that failed or were slow.
 const SLOW_REQUESTS_AT_ONCE: usize = 64;
 pub(super) const SLOW_REQUESTS_PER_HOST: usize = 16;
@@ -93,8 +94,13 @@ impl OutboundClient {
     }
 
     /// Waits until another connection to a host may be opened. `None` if that takes too long.
-    pub async fn enter_host(&self, host: &OutboundHost, port: u16) -> Option<OutboundSlot<'_>> {
-        self.slot(host.origin(port), Lane::Usual, SLOT_TIMEOUT).await
+    pub async fn enter_host(
+        &self,
+        host: &OutboundHost,
+        port: u16,
+        lane: Lane,
+    ) -> Option<OutboundSlot<'_>> {
+        self.slot(host.origin(port), lane, SLOT_TIMEOUT).await
     }
 
     async fn slot(
@@ -278,7 +284,7 @@ fn request_of(request: &OutboundRequest) -> Result<Request<Full<Bytes>>, Outboun
     Ok(sent)
 }
 
-/// Reads the body of a response up to the limit of the request; nothing of that of a redirect.
+/// Reads the body of a response as far as the request needs it; nothing of that of a redirect.
 async fn read(
     response: Response<Incoming>,
     request: &OutboundRequest,
@@ -286,19 +292,30 @@ async fn read(
 ) -> Result<OutboundResponse, OutboundError> {
     let (head, mut body) = response.into_parts();
     let is_followed = request.redirects_max(head.status).is_some();
-    let max = if is_followed { 0 } else { request.response_bytes_max };
-    let mut kept = Vec::new();
+    let mut reader =
+        BodyReader::new(if is_followed { &BodyUse::Nothing } else { &request.body_use });
     // The body may be late or endless.
-    let mut is_truncated = max == 0 && !body.is_end_stream();
-    while !is_truncated && let Some(frame) = body.frame().await {
-        let Ok(data) = frame?.into_data() else { continue };
-        let left = max - kept.len();
-        is_truncated = data.len() > left;
-        kept.extend_from_slice(&data[..data.len().min(left)]);
+    while !reader.is_done()
+        && let Some(frame) = body.frame().await
+    {
+        if let Ok(data) = frame?.into_data() {
+            reader.read(&data);
+        }
     }
+    let is_truncated = reader.is_truncated() || reader.is_done() && !body.is_end_stream();
+    let (is_found, body) = reader.finish();
     let (status, headers, url) = (head.status, head.headers, request.url.clone());
-    let (body, took) = (kept.into(), Duration::ZERO);
-    Ok(OutboundResponse { status, headers, body, is_truncated, url, certificate_ends_at, took })
+    let took = Duration::ZERO;
+    Ok(OutboundResponse {
+        status,
+        headers,
+        body,
+        is_found,
+        is_truncated,
+        url,
+        certificate_ends_at,
+        took,
+    })
 }
 
 #[cfg(test)]

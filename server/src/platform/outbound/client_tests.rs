@@ -80,7 +80,7 @@ fn request(client: &OutboundClient, url: &str) -> OutboundRequest {
         body: Bytes::from_static(b"{\"a\":1}"),
         redirects: Redirects::Follow(5),
         lane: Lane::Usual,
-        response_bytes_max: 64 << 10,
+        body_use: BodyUse::Keep(64 << 10),
         timeout: LONG,
     }
 }
@@ -285,7 +285,7 @@ async fn a_response_of_which_nothing_is_kept_ends_with_its_head() {
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
         let url = format!("http://{}/", listener.local_addr().unwrap());
         let client = client();
-        let request = OutboundRequest { response_bytes_max: 0, ..request(&client, &url) };
+        let request = OutboundRequest { body_use: BodyUse::Nothing, ..request(&client, &url) };
         let late = async {
             let (mut stream, _) = listener.accept().await.unwrap();
             read_request(&mut stream).await;
@@ -299,7 +299,8 @@ async fn a_response_of_which_nothing_is_kept_ends_with_its_head() {
     }
     let receiver = Receiver::answering(vec![ok("")]).await;
     let client = client();
-    let request = OutboundRequest { response_bytes_max: 0, ..request(&client, &receiver.url("/")) };
+    let request =
+        OutboundRequest { body_use: BodyUse::Nothing, ..request(&client, &receiver.url("/")) };
     assert!(!client.send(request).await.unwrap().is_truncated);
 }
 
@@ -310,7 +311,7 @@ async fn hosts_are_connected_to_as_name_servers_know_them() {
     let known = HashMap::from([("xn--bcher-kva.example".to_owned(), vec![[127, 0, 0, 1].into()])]);
     let client = client().resolving(Resolver::Fixed(known));
     let host = OutboundHost::parse("Bücher.Example.", client.policy()).unwrap();
-    let slot = client.enter_host(&host, port).await.unwrap();
+    let slot = client.enter_host(&host, port, Lane::Usual).await.unwrap();
     client.connect(slot, LONG).await.unwrap();
     let policy = policy(&["::1/128"]);
     for text in ["[::1]", "::1"] {

@@ -6,6 +6,7 @@
 //! therefore the one that was checked: `target` checks the text, `resolve` every address of the
 //! name by the `policy`, `client` dials one of these, and does the same for every redirect.
 
+mod body;
 mod cidr;
 mod client;
 mod error;
@@ -19,10 +20,12 @@ mod target;
 mod user_headers;
 
 pub use cidr::Cidr;
+#[cfg(test)]
+pub(crate) use client::REQUESTS_PER_HOST;
 pub use client::{OutboundClient, OutboundSlot};
 pub use error::OutboundError;
 pub use policy::{OutboundPolicy, SpecialAddress};
-pub use request::{Lane, OutboundRequest, OutboundResponse, Redirects};
+pub use request::{BodyUse, Lane, OutboundRequest, OutboundResponse, Redirects};
 pub use settings::OutboundSettings;
 pub use special::{SpecialRange, special_range};
 pub use target::{OutboundHost, OutboundHostError, OutboundUrl, OutboundUrlError};

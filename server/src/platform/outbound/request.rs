@@ -29,21 +29,36 @@ pub struct OutboundRequest {
     pub redirects: Redirects,
     /// Which of the client's requests it takes.
     pub lane: Lane,
-    /// Maximum bytes of the response's body that are kept; the rest is not read. If it is 0, the
-    /// response ends with its head.
-    pub response_bytes_max: usize,
+    /// What is done with the response's body.
+    pub body_use: BodyUse,
     /// Limit of the time from the name server to the end of the response, redirects included. The
     /// wait for other requests does not count.
     pub timeout: Duration,
+}
+
+/// What is done with the body of a response.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum BodyUse {
+    /// It is not read: the response ends with its head.
+    Nothing,
+    /// So many bytes are kept at most; the rest is not read.
+    Keep(usize),
+    /// A text is searched for in so many bytes at most; the rest is not read, and nothing is kept.
+    Search {
+        /// The text.
+        text: Bytes,
+        /// The limit.
+        bytes_max: usize,
+    },
 }
 
 /// Which of the client's requests a request takes. Each lane has its own, in all and for each host,
 /// so that hosts which hang keep nobody waiting but each other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
-    /// For hosts of which nothing else is known.
+    /// For hosts that are not known to be slow.
     Usual,
-    /// For hosts that failed or were slow.
+    /// For hosts that failed or were slow, or of which nothing is known.
     Slow,
 }
 
@@ -64,9 +79,11 @@ pub struct OutboundResponse {
     pub status: StatusCode,
     /// The headers.
     pub headers: HeaderMap,
-    /// The body, or its beginning.
+    /// What was kept of the body.
     pub body: Bytes,
-    /// Whether the body is longer than what was kept, or may be if nothing was to be kept.
+    /// Whether the text that was searched for is in the part of the body that was read.
+    pub is_found: bool,
+    /// Whether the body is longer than what was read, or may be.
     pub is_truncated: bool,
     /// The URL that was fetched last.
     pub url: OutboundUrl,

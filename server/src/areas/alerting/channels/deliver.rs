@@ -19,7 +19,9 @@ use crate::areas::alerting::error::Invalid;
 use crate::areas::alerting::limits;
 use crate::areas::alerting::notice::{Notice, NoticeAlert};
 use crate::areas::alerting::state::Alerting;
-use crate::platform::outbound::{Lane, OutboundError, OutboundRequest, OutboundUrl, Redirects};
+use crate::platform::outbound::{
+    BodyUse, Lane, OutboundError, OutboundRequest, OutboundUrl, Redirects,
+};
 
 /// How an attempt is made.
 #[derive(Clone, Copy, Debug)]
@@ -141,7 +143,7 @@ async fn send(
         body: body.into(),
         redirects: Redirects::Return,
         lane: context.lane,
-        response_bytes_max: limits::RECEIVER_RESPONSE_BYTES_MAX,
+        body_use: BodyUse::Keep(limits::RECEIVER_RESPONSE_BYTES_MAX),
         timeout: Duration::from_millis(limits::RECEIVER_TIMEOUT_MS),
     };
     match alerting.client().send(request).await {

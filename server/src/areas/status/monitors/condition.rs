@@ -24,6 +24,8 @@ pub(super) struct CheckResult {
     pub(super) response_ms: Option<u32>,
     /// When the certificate of the server ends, if it has one.
     pub(super) certificate_ends_at: Option<TimestampMs>,
+    /// Whether the target took so long that the check gave up. Not stored.
+    pub(super) timed_out: bool,
 }
 
 /// Whether a check was as expected.
@@ -291,7 +293,13 @@ mod tests {
     }
 
     fn result(second: i64, verdict: Verdict) -> CheckResult {
-        CheckResult { at: at(second), verdict, response_ms: None, certificate_ends_at: None }
+        CheckResult {
+            at: at(second),
+            verdict,
+            response_ms: None,
+            certificate_ends_at: None,
+            timed_out: false,
+        }
     }
 
     fn up(second: i64) -> CheckResult {

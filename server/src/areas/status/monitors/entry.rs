@@ -34,6 +34,8 @@ pub(super) struct Entry {
     pub(super) stored_at: TimestampMs,
     /// The version of all monitors that its last change made.
     pub(super) version: u64,
+    /// Whether no check was made for so long that the state is not known any more.
+    is_missed: bool,
     /// When it was last written as a metric whether the monitor is up.
     pub(super) sampled_at: TimestampMs,
 }
@@ -55,6 +57,7 @@ impl Entry {
             changes_added: 0,
             stored_at: now,
             version: 0,
+            is_missed: false,
             sampled_at: TimestampMs(i64::MIN),
         }
     }
@@ -153,7 +156,27 @@ impl Entry {
             verdict: Verdict::Failed(reason),
             response_ms: None,
             certificate_ends_at: None,
+            timed_out: false,
         })
+    }
+
+    /// Returns the state as pages show it: pending if no check was made for so long that it is not
+    /// known any more.
+    pub(super) fn shown_state(&self, now: TimestampMs) -> MonitorState {
+        match self.condition.state {
+            MonitorState::Paused => MonitorState::Paused,
+            state if self.condition.is_observed(now) => state,
+            _ => MonitorState::Pending,
+        }
+    }
+
+    /// Takes notice of whether checks are made. Returns whether that changed.
+    pub(super) fn notice_observation(&mut self, id: MonitorId, now: TimestampMs) -> bool {
+        let is_missed = !self.condition.is_observed(now) && !self.monitor.settings.is_paused;
+        if is_missed && !self.is_missed {
+            tracing::warn!(monitor = id.text(), "checks of a monitor could not be made in time");
+        }
+        std::mem::replace(&mut self.is_missed, is_missed) != is_missed
     }
 
     /// Returns whether the monitor is up, if that is known and was not written as a metric for a

@@ -125,8 +125,8 @@ pub(super) fn delete(
     fits: impl FnOnce(u64) -> bool,
 ) -> Result<Vec<String>, StatusError> {
     let mut changes = documents::begin(app);
-    let found = changes.get::<SealedMonitor>(&id.text(), fits)?;
-    changes.delete::<SealedMonitor>(&id.text(), found.revision);
+    let revision = changes.revision::<SealedMonitor>(&id.text(), fits)?;
+    changes.delete::<SealedMonitor>(&id.text(), revision);
     let removed_from = references::remove_monitor(&mut changes, id, app.now())?;
     changes.commit_then(None, |_| {
         if let Err(error) = table(app).remove(id) {

@@ -270,6 +270,7 @@ impl StoredCheck {
             verdict,
             response_ms: self.response_ms,
             certificate_ends_at: self.certificate_ends_at_ms.map(TimestampMs),
+            timed_out: false,
         })
     }
 }

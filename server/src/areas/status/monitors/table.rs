@@ -199,11 +199,11 @@ impl MonitorTable {
         self.monitors.read().entries.contains_key(&id)
     }
 
-    /// Returns the name and state of a monitor.
+    /// Returns the name of a monitor, and its state as pages show it.
     pub(in crate::areas::status) fn state(&self, id: MonitorId) -> Option<(String, MonitorState)> {
         let monitors = self.monitors.read();
         let entry = monitors.entries.get(&id)?;
-        Some((entry.monitor.settings.name.clone(), entry.condition.state))
+        Some((entry.monitor.settings.name.clone(), entry.shown_state(self.clock.now())))
     }
 
     /// Returns since when a monitor is in its state.
@@ -217,7 +217,8 @@ impl MonitorTable {
         let entry = monitors.entries.get(&id)?;
         let days = entry.condition.last_days(limits::UPTIME_DAYS, self.clock.now());
         let name = entry.monitor.settings.name.clone();
-        let (state, uptime_90d) = (entry.condition.state, uptime_of(&days));
+        let state = entry.shown_state(self.clock.now());
+        let uptime_90d = uptime_of(&days);
         Some(MonitorSummary { name, state, uptime_90d, days })
     }
 
@@ -308,7 +309,7 @@ impl MonitorTable {
                 has_changed = true;
             }
             samples.extend(entry.sample(now).map(|up| (*id, up)));
-            if has_changed {
+            if entry.notice_observation(*id, now) || has_changed {
                 entry.version = self.next_version();
             }
             if has_changed || now.0.saturating_sub(entry.stored_at.0) >= STORE_PERIOD_MS {

@@ -254,7 +254,8 @@ impl HeartbeatInput {
             }
             Some(_) => return Err(Invalid::field("status", "must be up or down").into()),
         };
-        Ok(CheckResult { at, verdict, response_ms: self.duration_ms, certificate_ends_at: None })
+        let response_ms = self.duration_ms;
+        Ok(CheckResult { at, verdict, response_ms, certificate_ends_at: None, timed_out: false })
     }
 }
 

@@ -16,6 +16,7 @@ use crate::areas::status::ids::MonitorId;
 use crate::areas::status::limits;
 use crate::http::{ApiError, ApiResult};
 use crate::jobs::work::{WorkError, WorkKind, WorkerPool};
+use crate::platform::outbound::Lane;
 
 /// The arguments of a job: the monitor, and the number of its check.
 #[derive(Debug, Serialize, Deserialize)]
@@ -128,8 +129,14 @@ async fn run_due(app: &Arc<App>, due: DueCheck) -> Result<(), WorkError> {
 
 async fn check(app: &App, found: &CurrentMonitor) -> Option<CheckResult> {
     let status = app.status();
-    let (client, clock, bodies) = (status.client(), app.clock(), status.checked_bodies());
-    Checker { client, clock, bodies }.check(&found.monitor.settings).await
+    // Those that hang, or may, keep nobody waiting but each other.
+    let lane = match &found.condition.last {
+        Some(last) if !last.timed_out => Lane::Usual,
+        _ => Lane::Slow,
+    };
+    Checker { client: status.client(), clock: app.clock(), lane }
+        .check(&found.monitor.settings)
+        .await
 }
 
 /// Records the result of a check, in the condition of the monitor and as metrics. It counts even if

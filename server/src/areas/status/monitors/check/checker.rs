@@ -7,13 +7,12 @@
 use std::time::Duration;
 
 use telltale_engine::{Clock, TimestampMs};
-use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
 use super::{http, tcp};
 use crate::areas::status::monitors::condition::{CheckResult, Verdict};
 use crate::areas::status::monitors::model::{MonitorSettings, MonitorTarget};
-use crate::platform::outbound::OutboundClient;
+use crate::platform::outbound::{Lane, OutboundClient, OutboundError};
 
 /// How long a check waits for others before it begins. Together with its timeout and what the
 /// client waits between redirects, less than its job may take.
@@ -24,8 +23,8 @@ const TURN_TIMEOUT: Duration = Duration::from_secs(15);
 pub(in crate::areas::status::monitors) struct Checker<'a> {
     pub(in crate::areas::status::monitors) client: &'a OutboundClient,
     pub(in crate::areas::status::monitors) clock: &'a Clock,
-    /// Held while a response is kept that is searched for a text.
-    pub(in crate::areas::status::monitors) bodies: &'a Semaphore,
+    /// Which of the client's requests it takes.
+    pub(in crate::areas::status::monitors) lane: Lane,
 }
 
 impl Checker<'_> {
@@ -54,7 +53,13 @@ pub(super) async fn turn<T>(waiting: impl Future<Output = Option<T>>) -> Option<
 /// Returns the result of a check that began at `at` and failed.
 pub(super) fn failed(at: TimestampMs, reason: String) -> CheckResult {
     let verdict = Verdict::Failed(reason);
-    CheckResult { at, verdict, response_ms: None, certificate_ends_at: None }
+    CheckResult { at, verdict, response_ms: None, certificate_ends_at: None, timed_out: false }
+}
+
+/// Returns the result of a check that began at `at` and got no response.
+pub(super) fn unanswered(at: TimestampMs, error: &OutboundError) -> CheckResult {
+    let timed_out = matches!(error, OutboundError::TimedOut(_));
+    CheckResult { timed_out, ..failed(at, error.to_string()) }
 }
 
 /// Returns why a response that took `ms` was slow, if it was.
@@ -72,7 +77,9 @@ pub(super) fn whole_ms(took: Duration) -> u32 {
 mod tests {
     use super::super::super::examples;
     use super::*;
-    use crate::platform::outbound::{Cidr, OutboundPolicy, OutboundSettings};
+    use crate::platform::outbound::{
+        Cidr, OutboundPolicy, OutboundSettings, OutboundSlot, OutboundUrl, REQUESTS_PER_HOST,
+    };
 
     fn client() -> OutboundClient {
         let allow = vec![Cidr::parse("127.0.0.0/8").unwrap()];
@@ -87,26 +94,38 @@ mod tests {
         settings
     }
 
+    /// Takes all requests for the host of a URL.
+    async fn enter_all<'a>(client: &'a OutboundClient, url: &str) -> Vec<OutboundSlot<'a>> {
+        let url = OutboundUrl::parse(url, client.policy()).unwrap();
+        let mut slots = Vec::new();
+        for _ in 0..REQUESTS_PER_HOST {
+            slots.push(client.enter(&url, Lane::Usual).await.unwrap());
+        }
+        slots
+    }
+
     #[tokio::test(start_paused = true)]
     async fn a_check_that_cannot_begin_is_no_failed_one() {
         let (client, clock) = (client(), Clock::manual(TimestampMs(0)));
-        // Other checks hold all responses that may be kept.
-        let bodies = Semaphore::new(0);
-        let checker = Checker { client: &client, clock: &clock, bodies: &bodies };
+        let checker = Checker { client: &client, clock: &clock, lane: Lane::Usual };
+        let _others = enter_all(&client, "http://127.0.0.1:1/").await;
         assert_eq!(checker.check(&http("http://127.0.0.1:1/")).await, None);
+        // Those of which others were slow do not wait for them.
+        let checker = Checker { lane: Lane::Slow, ..checker };
+        assert!(checker.check(&http("http://127.0.0.1:1/")).await.is_some());
     }
 
     #[tokio::test]
     async fn a_check_begins_when_it_had_to_wait_no_longer() {
         let (client, clock) = (client(), Clock::manual(TimestampMs(1_000)));
-        let bodies = Semaphore::new(0);
-        let checker = Checker { client: &client, clock: &clock, bodies: &bodies };
+        let checker = Checker { client: &client, clock: &clock, lane: Lane::Usual };
         // Nothing listens there.
         let settings = http("http://127.0.0.1:1/");
+        let others = enter_all(&client, "http://127.0.0.1:1/").await;
         let release = async {
             tokio::task::yield_now().await;
             clock.set(TimestampMs(9_000));
-            bodies.add_permits(1);
+            drop(others);
         };
         let (checked, ()) = tokio::join!(checker.check(&settings), release);
         let result = checked.unwrap();
@@ -118,8 +137,8 @@ mod tests {
     async fn hosts_are_connected_to_as_they_are_understood() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let (client, clock, bodies) = (client(), Clock::system(), Semaphore::new(1));
-        let checker = Checker { client: &client, clock: &clock, bodies: &bodies };
+        let (client, clock) = (client(), Clock::system());
+        let checker = Checker { client: &client, clock: &clock, lane: Lane::Usual };
         let mut settings = examples::monitor(1).settings;
         for (host, expected) in [
             ("127.0.0.1", Verdict::Up),

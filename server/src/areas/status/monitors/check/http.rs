@@ -4,15 +4,15 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::{HeaderMap, Method};
-use memchr::memmem;
 use telltale_engine::TimestampMs;
 
-use super::checker::{Checker, failed, slow, turn, whole_ms};
+use super::checker::{Checker, failed, slow, turn, unanswered, whole_ms};
 use crate::areas::status::limits;
 use crate::areas::status::monitors::condition::{CheckResult, Verdict};
 use crate::areas::status::monitors::model::{CheckMethod, HttpTarget};
 use crate::platform::outbound::{
-    Lane, OutboundError, OutboundRequest, OutboundResponse, OutboundUrl, Redirects, UserHeader,
+    BodyUse, Lane, OutboundError, OutboundRequest, OutboundResponse, OutboundUrl, Redirects,
+    UserHeader,
 };
 
 /// Milliseconds of a day.
@@ -29,39 +29,40 @@ pub(super) async fn check(
         Ok(url) => url,
         Err(error) => return Some(failed(clock.now(), format!("the URL {error}"))),
     };
-    let begin = async {
-        // The semaphore is never closed.
-        let body = match &target.body_contains {
-            Some(_) => checker.bodies.acquire().await.ok(),
-            None => None,
-        };
-        Some((body, client.enter(&url, Lane::Usual).await?))
-    };
-    let (_body, slot) = turn(begin).await?;
+    let slot = turn(client.enter(&url, checker.lane)).await?;
     let at = clock.now();
-    let response = match client.send_in(slot, request(target, url, limit)).await {
+    let response = match client.send_in(slot, request(target, url, checker.lane, limit)).await {
         Ok(response) => response,
         // A redirect has led to a server to which there are too many requests.
         Err(OutboundError::Busy { .. }) => return None,
-        Err(error) => return Some(failed(at, error.to_string())),
+        Err(error) => return Some(unanswered(at, &error)),
     };
     let ms = whole_ms(response.took);
     let certificate_ends_at = response.certificate_ends_at;
     let verdict = judge(target, &response, ms, clock.now());
-    Some(CheckResult { at, verdict, response_ms: Some(ms), certificate_ends_at })
+    let response_ms = Some(ms);
+    Some(CheckResult { at, verdict, response_ms, certificate_ends_at, timed_out: false })
 }
 
-fn request(target: &HttpTarget, url: OutboundUrl, timeout: Duration) -> OutboundRequest {
+fn request(
+    target: &HttpTarget,
+    url: OutboundUrl,
+    lane: Lane,
+    timeout: Duration,
+) -> OutboundRequest {
     OutboundRequest {
         method: method(target.method),
         url,
         headers: target.headers.iter().map(UserHeader::to_http).collect::<HeaderMap>(),
         body: target.body.as_ref().map_or_else(Bytes::new, |body| body.reveal().to_owned().into()),
         redirects: Redirects::Follow(limits::MONITOR_REDIRECTS_MAX),
-        lane: Lane::Usual,
-        response_bytes_max: match target.body_contains {
-            Some(_) => limits::MONITOR_RESPONSE_BYTES_MAX,
-            None => 0,
+        lane,
+        body_use: match &target.body_contains {
+            Some(text) => BodyUse::Search {
+                text: text.clone().into(),
+                bytes_max: limits::MONITOR_RESPONSE_BYTES_MAX,
+            },
+            None => BodyUse::Nothing,
         },
         timeout,
     }
@@ -73,9 +74,7 @@ fn judge(target: &HttpTarget, response: &OutboundResponse, ms: u32, now: Timesta
         let expected: Vec<String> = target.expected_status.iter().map(|one| one.text()).collect();
         return Verdict::Failed(format!("HTTP {status}, expected {}", expected.join(" or ")));
     }
-    if let Some(text) = &target.body_contains
-        && memmem::find(&response.body, text.as_bytes()).is_none()
-    {
+    if target.body_contains.is_some() && !response.is_found {
         let part =
             if response.is_truncated { "the first MiB of the response" } else { "the response" };
         return Verdict::Failed(format!("{part} does not contain the expected text"));

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::checker::{Checker, failed, slow, turn, whole_ms};
+use super::checker::{Checker, failed, slow, turn, unanswered, whole_ms};
 use crate::areas::status::monitors::condition::{CheckResult, Verdict};
 use crate::platform::outbound::OutboundHost;
 
@@ -19,13 +19,14 @@ pub(super) async fn check(
         Ok(host) => host,
         Err(error) => return Some(failed(clock.now(), format!("the host {error}"))),
     };
-    let slot = turn(client.enter_host(&host, port)).await?;
+    let slot = turn(client.enter_host(&host, port, checker.lane)).await?;
     let at = clock.now();
     let took = match client.connect(slot, limit).await {
         Ok(took) => took,
-        Err(error) => return Some(failed(at, error.to_string())),
+        Err(error) => return Some(unanswered(at, &error)),
     };
     let ms = whole_ms(took);
     let verdict = slow(ms, degraded_after_ms).map_or(Verdict::Up, Verdict::Degraded);
-    Some(CheckResult { at, verdict, response_ms: Some(ms), certificate_ends_at: None })
+    let response_ms = Some(ms);
+    Some(CheckResult { at, verdict, response_ms, certificate_ends_at: None, timed_out: false })
 }
