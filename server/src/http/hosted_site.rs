@@ -9,6 +9,7 @@ use std::borrow::Cow;
 
 use http::header::HOST;
 use http::request::Parts;
+use http::uri::Authority;
 
 use super::error::{ApiError, ApiResult, ErrorCode};
 use super::router::Router;
@@ -45,7 +46,7 @@ pub(super) fn routed_path<'p>(
     let path = parts.uri.path();
     let of_server = RoutedPath { path: path.into(), is_of_hosted_site: false };
     let Some(app) = app.filter(|app| app.may_have_hosted_sites()) else { return Ok(of_server) };
-    let Some(host) = host_of(parts) else { return Ok(of_server) };
+    let Some(host) = host_of(parts)? else { return Ok(of_server) };
     let below = |prefix: &str| prefix.to_owned() + if path == "/" { "" } else { path };
     let path = match app.hosted_site(&host) {
         HostedSite::Server => return Ok(of_server),
@@ -73,16 +74,26 @@ fn is_of_other_site(path: &str, prefix: &str) -> bool {
 }
 
 /// Returns the name of the host that a request is sent to, in lower case and without the port.
-fn host_of(parts: &Parts) -> Option<String> {
-    let named = parts.uri.authority().map(http::uri::Authority::as_str);
-    let header = || parts.headers.get(HOST).and_then(|value| value.to_str().ok());
-    let host = named.or_else(header)?;
-    let is_port = |text: &str| text.bytes().all(|b| b.is_ascii_digit());
-    let host = match host.rsplit_once(':') {
-        Some((name, port)) if is_port(port) => name,
-        _ => host,
+/// Fails if it is ambiguous (RFC 9112, section 3.2): a proxy may have understood another one.
+fn host_of(parts: &Parts) -> ApiResult<Option<String>> {
+    let mut headers = parts.headers.get_all(HOST).iter();
+    let header = headers.next();
+    if headers.next().is_some() {
+        return Err(invalid_host());
+    }
+    let text = match (parts.uri.authority(), header) {
+        (Some(authority), _) => authority.as_str(),
+        (None, Some(header)) if !header.is_empty() => {
+            header.to_str().map_err(|_| invalid_host())?
+        }
+        (None, _) => return Ok(None),
     };
-    Some(host.trim_end_matches('.').to_ascii_lowercase())
+    let authority = text.parse::<Authority>().map_err(|_| invalid_host())?;
+    Ok(Some(authority.host().trim_end_matches('.').to_ascii_lowercase()))
+}
+
+fn invalid_host() -> ApiError {
+    ApiError::new(ErrorCode::InvalidParameter, "the Host header must name one host")
 }
 
 #[cfg(test)]
@@ -96,19 +107,27 @@ mod tests {
             if let Some(header) = header {
                 request = request.header(HOST, header);
             }
-            host_of(&request.body(()).unwrap().into_parts().0)
+            host_of(&request.body(()).unwrap().into_parts().0).map_err(|error| error.code())
         };
         for (header, expected) in [
             ("status.Example.com", "status.example.com"),
             ("status.example.com:8080", "status.example.com"),
             ("status.example.com.", "status.example.com"),
             ("[::1]:80", "[::1]"),
-            ("a:b", "a:b"),
+            ("user@status.example.com", "status.example.com"),
+            ("a:b", "a"),
         ] {
-            assert_eq!(host("/", Some(header)).as_deref(), Some(expected));
+            assert_eq!(host("/", Some(header)), Ok(Some(expected.to_owned())), "{header}");
         }
-        assert_eq!(host("/", None), None);
+        for nothing in [None, Some("")] {
+            assert_eq!(host("/", nothing), Ok(None));
+        }
         let absolute = host("http://one.example/x", Some("other.example"));
-        assert_eq!(absolute.as_deref(), Some("one.example"), "the target comes first");
+        assert_eq!(absolute, Ok(Some("one.example".to_owned())), "the target comes first");
+        for invalid in ["a:80:80", "a b", "\u{fc}.example"] {
+            assert_eq!(host("/", Some(invalid)), Err(ErrorCode::InvalidParameter), "{invalid}");
+        }
+        let two = http::Request::builder().header(HOST, "a").header(HOST, "b").body(()).unwrap();
+        assert!(host_of(&two.into_parts().0).is_err());
     }
 }

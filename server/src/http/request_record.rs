@@ -124,7 +124,8 @@ impl RequestRecord {
     fn log(&self, status: StatusCode, elapsed: Duration, error: Option<&ApiError>) {
         let method = self.method.as_str();
         let route = self.route.map_or("-", |(_, route)| route.path);
-        let path = self.uri.path();
+        // A token in a path is a secret.
+        let path = if route.contains("{token}") { route } else { self.uri.path() };
         let status = status.as_u16();
         let micros = elapsed.as_micros() as u64;
         let key = self.identity.key_id();

@@ -230,6 +230,21 @@ where
         if fits(found.revision) { Ok(found) } else { Err(DocumentError::Changed.into()) }
     }
 
+    /// Returns the revision of a resource that is to be deleted, which may be unreadable; fails if
+    /// `fits`, the caller's `If-Match`, rejects it.
+    pub fn revision<D: StoredResource<Kind = K, Error = E>>(
+        &self,
+        id: &str,
+        fits: impl FnOnce(u64) -> bool,
+    ) -> Result<u64, E> {
+        let found = self.engine.documents().get::<IgnoredAny>(D::COLLECTION, id)?;
+        match found.map(|found| found.revision) {
+            None => Err(DocumentError::NotFound(D::KIND, id.to_owned()).into()),
+            Some(revision) if fits(revision) => Ok(revision),
+            Some(_) => Err(DocumentError::Changed.into()),
+        }
+    }
+
     /// Returns whether there is a document of a resource, which may be unreadable.
     pub fn contains<D: StoredResource<Kind = K, Error = E>>(&self, id: &str) -> Result<bool, E> {
         contains::<D>(self.engine, id)

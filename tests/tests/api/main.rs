@@ -83,6 +83,7 @@ mod reserved_names;
 mod settings;
 mod shapes;
 mod sketches;
+mod status_browser;
 mod status_pages;
 mod status_public;
 mod telemetry;

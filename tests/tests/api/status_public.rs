@@ -22,7 +22,7 @@ print(json.dumps({"bozo": feed.bozo, "why": str(feed.get("bozo_exception", "")),
                   "entries": [{"id": e.id, "title": e.title, "content": e.content[0].value} for e in feed.entries]}))
 "#;
 /// Strings that would do something if they were not escaped.
-const HOSTILE: [&str; 8] = [
+pub(crate) const HOSTILE: [&str; 8] = [
     "</title><script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>",
     "' onmouseover='alert(1)",
@@ -43,16 +43,16 @@ impl ByHost<'_> {
 }
 
 #[track_caller]
-fn page(client: &Client, body: &Value) -> String {
+pub(crate) fn page(client: &Client, body: &Value) -> String {
     format!("{PAGES}/{}", text(&client.post(PAGES, body).expect(201)["id"]))
 }
 
-fn heartbeat(client: &Client, name: &str) -> String {
+pub(crate) fn heartbeat(client: &Client, name: &str) -> String {
     let body = json!({"name": name, "type": "heartbeat", "interval_seconds": 86400});
     text(&client.post("/api/v1/monitors", &body).expect(201)["id"]).to_owned()
 }
 
-fn report(client: &Client, monitor: &str, status: &str) {
+pub(crate) fn report(client: &Client, monitor: &str, status: &str) {
     client
         .post(&format!("/api/v1/monitors/{monitor}/heartbeat"), &json!({"status": status}))
         .expect(200);

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use serde_json::json;
+use telltale_engine::Expect;
 
+use super::documents::StoredResource as _;
 use super::incidents::Incident;
 use super::limits;
+use super::pages::Page;
 use super::testing::{id, id_of_page, monitor, page, patch, report};
 use crate::areas::testing::TestServer;
 
@@ -100,4 +103,23 @@ fn messages_beyond_the_limit_in_memory_are_those_of_older_incidents() {
 fn patch_page(server: &TestServer, path: &str) {
     let body = json!({"name": "Renamed"}).to_string();
     server.call(http::Method::PUT, path, &[], &body).whole(200);
+}
+
+#[test]
+fn a_page_that_cannot_be_read_can_be_deleted() {
+    let server = TestServer::open();
+    let shop = page(&server, "shop", &[]);
+    server.post(&format!("{shop}/incidents"), &json!({"title": "a", "message": "b"})).whole(201);
+    let engine = server.app().engine();
+    let mut damaged = engine.documents().begin();
+    let id = id_of_page(&shop).text();
+    damaged.put(Page::COLLECTION, &id, &json!({"name": 7}), Expect::Any).unwrap();
+    damaged.commit().unwrap();
+    // As if the process had begun with it.
+    page(&server, "other", &[]);
+    assert!(!server.get(&shop).status.is_success());
+    server.delete(&shop).whole(200);
+    server.delete(&shop).refused(404, "status_page_not_found", "");
+    let directory = server.app().status().pages(server.app()).unwrap();
+    assert_eq!(directory.pages().count(), 1);
 }

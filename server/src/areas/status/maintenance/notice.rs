@@ -103,8 +103,10 @@ pub(in crate::areas::status) fn record_due(
         match record_step(app, &entry.page, maintenance, step, now) {
             Ok(true) => drop(still.insert(key)),
             Ok(false) => {}
-            // It would be the same for all others.
-            Err(error @ StatusError::TooMany { .. }) => return Err(error),
+            // It would be the same for all pages.
+            Err(error @ StatusError::TooMany { max: limits::NOTICES_MAX, .. }) => {
+                return Err(error);
+            }
             Err(error) => outcome = outcome.and(Err(error)),
         }
     }

@@ -5,7 +5,7 @@ use telltale_engine::{TimestampMs, Versioned};
 use super::model::{Notice, PendingNotice};
 use crate::app::App;
 use crate::areas::status::documents::{self, Changes};
-use crate::areas::status::error::StatusError;
+use crate::areas::status::error::{StatusError, StatusKind};
 use crate::areas::status::ids::SubscriberId;
 use crate::areas::status::limits;
 use crate::areas::status::pages::Page;
@@ -17,8 +17,8 @@ pub(in crate::areas::status) fn are_wanted(app: &App, page: &Page) -> bool {
 }
 
 /// Records a notice about a page as part of `changes`, unless it is recorded or nobody would get
-/// it. Returns whether it did. Makes space for it if there are too many; at most one notice may be
-/// recorded in a transaction.
+/// it. Returns whether it did. Makes space for it if there are too many, and fails if too many of
+/// the page wait; at most one notice may be recorded in a transaction.
 pub(in crate::areas::status) fn record(
     app: &App,
     changes: &mut Changes<'_>,
@@ -28,9 +28,23 @@ pub(in crate::areas::status) fn record(
     if !are_wanted(app, page) || changes.contains::<Notice>(&notice.key)? {
         return Ok(false);
     }
+    check_pending(changes, page)?;
     make_space(changes)?;
     changes.insert(notice)?;
     Ok(true)
+}
+
+/// Refuses another notice of a page of which too many wait for their mails to be enqueued: those of
+/// one page must not keep other pages from notifying.
+fn check_pending(changes: &Changes<'_>, page: &Page) -> Result<(), StatusError> {
+    let is_pending = |found: Versioned<Notice>| {
+        (found.value.page == page.id && !found.value.is_enqueued).then_some(())
+    };
+    let max = limits::NOTICES_PENDING_OF_PAGE_MAX;
+    match changes.select(is_pending)?.len() {
+        pending if pending < max => Ok(()),
+        _ => Err(StatusError::TooMany { kind: StatusKind::Notice, max }),
+    }
 }
 
 /// Deletes the oldest notices whose mails are enqueued if there are too many.

@@ -8,7 +8,7 @@ use telltale_engine::TimestampMs;
 
 use super::{Notice, NoticeText, enqueued_until, finish, pending, trim};
 use crate::areas::status::documents;
-use crate::areas::status::ids::SubscriberId;
+use crate::areas::status::ids::{PageId, SubscriberId};
 use crate::areas::status::testing::{id, id_of_page, mailing, monitor, page, patch, with};
 use crate::areas::status::{limits, maintenance};
 use crate::areas::testing::{NOW, TestServer};
@@ -56,15 +56,20 @@ impl Fixture {
         self.server.app().status().documents().generation()
     }
 
-    /// Stores as many notices as there may be; the first ones have no mails left to enqueue.
+    /// Stores as many notices as there may be, of different pages; the first ones have no mails
+    /// left to enqueue.
     fn fill(&self, enqueued: usize) {
+        self.insert(limits::NOTICES_MAX, enqueued, |i| PageId(i as u128));
+    }
+
+    /// Stores notices of these pages; the first ones have no mails left to enqueue.
+    fn insert(&self, count: usize, enqueued: usize, page: impl Fn(usize) -> PageId) {
         let app = self.server.app();
         let text = NoticeText { title: "t".to_owned(), paragraphs: vec![], facts: vec![] };
-        let page = id_of_page(&self.page);
         let mut changes = documents::begin(app);
-        for i in 0..limits::NOTICES_MAX {
+        for i in 0..count {
             let created_at = TimestampMs(NOW.0 - limits::NOTICES_MAX as i64 + i as i64);
-            let notice = Notice::new(format!("n{i:05}"), page, text.clone(), created_at);
+            let notice = Notice::new(format!("n{i:05}"), page(i), text.clone(), created_at);
             changes.insert(&Notice { is_enqueued: i < enqueued, ..notice }).unwrap();
         }
         changes.commit(None).unwrap();
@@ -198,4 +203,19 @@ fn the_progress_of_a_notice_is_stored() {
     finish(app, &notice.key).unwrap();
     assert_eq!(pending(app).unwrap(), []);
     finish(app, "missing").unwrap();
+}
+
+#[test]
+fn pending_notices_of_one_page_do_not_keep_others_from_notifying() {
+    let fixture = Fixture::new();
+    let notify = |path: &str| {
+        let body = json!({"title": "Slow", "message": "Look.", "notify_subscribers": true});
+        fixture.server.post(&format!("{path}/incidents"), &body)
+    };
+    let other = page(&fixture.server, "other", &[]);
+    fixture.server.app().status().subscribers().add_confirmed(id_of_page(&other), 90..91);
+    let shop = id_of_page(&fixture.page);
+    fixture.insert(limits::NOTICES_PENDING_OF_PAGE_MAX, 0, |_| shop);
+    notify(&fixture.page).refused(409, "conflict", "");
+    notify(&other).whole(201);
 }

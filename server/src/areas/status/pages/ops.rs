@@ -109,8 +109,8 @@ pub(super) fn delete(
 ) -> Result<(), StatusError> {
     let mut changes = documents::begin(app);
     let mut windows = LinkedWindows::begin(app);
-    let found = changes.get::<Page>(&id.text(), fits)?;
-    changes.delete::<Page>(&id.text(), found.revision);
+    let revision = changes.revision::<Page>(&id.text(), fits)?;
+    changes.delete::<Page>(&id.text(), revision);
     references::delete_of_page(&mut changes, &mut windows, id)?;
     windows.commit_with(changes)?;
     // Its domain is free at once. What fails here is done when the pages are read next.

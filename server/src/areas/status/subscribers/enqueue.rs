@@ -6,12 +6,13 @@
 //! when a write is refused. If the server is killed between the two writes, the mails of the first
 //! may be sent twice, with the same message id.
 
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 
 use super::work::{MAIL, MailItem};
 use crate::app::App;
 use crate::areas::status::documents::StoredResource as _;
 use crate::areas::status::error::StatusError;
+use crate::areas::status::ids::PageId;
 use crate::areas::status::notices::{Notice, PendingNotice};
 use crate::areas::status::{limits, notices};
 use crate::jobs::{JobsError, QueueName};
@@ -56,20 +57,37 @@ fn drop_notices(app: &App, generation: u64) -> Result<(), StatusError> {
 /// Enqueues mails about notices, so many at most. Those of a page are enqueued in the order of the
 /// notices; pages with many subscribers leave places to others. Returns whether all are enqueued.
 fn enqueue_notices(app: &App, mut places: usize) -> Result<bool, StatusError> {
-    let pending = notices::pending(app)?;
-    let mut unfinished = BTreeSet::new();
-    for (i, notice) in pending.iter().enumerate() {
-        if unfinished.contains(&notice.page) {
-            continue;
-        }
-        let share = places.div_ceil(pending.len() - i);
-        let (enqueued, is_finished) = enqueue_notice(app, notice, share)?;
+    let mut by_page: BTreeMap<PageId, Vec<PendingNotice>> = BTreeMap::new();
+    for notice in notices::pending(app)? {
+        by_page.entry(notice.page).or_default().push(notice);
+    }
+    let (mut pages, mut is_finished) = (by_page.len(), true);
+    for pending in by_page.values() {
+        let share = places.div_ceil(pages);
+        let (enqueued, is_page_finished) = enqueue_of_page(app, pending, share)?;
         places -= enqueued;
+        pages -= 1;
+        is_finished &= is_page_finished;
+    }
+    Ok(is_finished)
+}
+
+/// Enqueues the next mails about the notices of a page, so many at most. Returns how many, and
+/// whether none is left.
+fn enqueue_of_page(
+    app: &App,
+    pending: &[PendingNotice],
+    places: usize,
+) -> Result<(usize, bool), StatusError> {
+    let mut all = 0;
+    for notice in pending {
+        let (enqueued, is_finished) = enqueue_notice(app, notice, places - all)?;
+        all += enqueued;
         if !is_finished {
-            unfinished.insert(notice.page);
+            return Ok((all, false));
         }
     }
-    Ok(unfinished.is_empty())
+    Ok((all, true))
 }
 
 /// Enqueues the next mails about a notice, so many at most. Returns how many, and whether none is
