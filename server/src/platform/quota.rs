@@ -108,7 +108,7 @@ settings_section! {
         batch: Quota = "10";
         /// Metric queries; event lists, counts and statistics.
         query: Quota = "60";
-        /// Requests with a single sample or event.
+        /// Requests with a single sample, event or heartbeat.
         single: Quota = "1000";
         /// Everything else.
         other: Quota = "600";

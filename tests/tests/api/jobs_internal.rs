@@ -8,9 +8,10 @@ use crate::jobs::{JOBS, register};
 use crate::keys::text;
 
 /// The queues of the server itself.
-const OWN_QUEUES: [&str; 5] = [
+const OWN_QUEUES: [&str; 6] = [
     "telltale",
     "telltale-monitors",
+    "telltale-monitors-slow",
     "telltale-notify",
     "telltale-notify-slow",
     "telltale-status-mail",

@@ -2,8 +2,8 @@
 // the page, no script runs, nothing scrolls sideways, axe-core finds no violation, and what happened
 // on a day is shown on hover and on focus. Prints the problems as a JSON list.
 //
-// Arguments: a JSON list of [name, URL, whole: in all widths and schemes], and a folder for
-// screenshots, or nothing.
+// Arguments: a JSON list of [name, URL, whole: in all widths and schemes, hasDays: a day is quiet
+// and on another something happened], and a folder for screenshots, or nothing.
 
 const { readFileSync } = require("node:fs");
 const { join } = require("node:path");
@@ -16,7 +16,7 @@ const SCHEMES = ["light", "dark"];
 /** Pixels of a screenshot: browsers refuse much taller ones. */
 const HEIGHT_MAX = 12_000;
 
-async function check(browser, [name, url, whole], folder) {
+async function check(browser, [name, url, whole, hasDays], folder) {
   const problems = [];
   for (const width of whole ? WIDTHS : [390]) {
     for (const scheme of whole ? SCHEMES : ["light"]) {
@@ -26,7 +26,7 @@ async function check(browser, [name, url, whole], folder) {
       try {
         await checkAsVisitor(tab, url, report);
         if (folder) await screenshot(tab, width, join(folder, `${label}.png`));
-        await checkDays(tab, report);
+        await checkDays(tab, hasDays, report);
       } finally {
         await tab.close();
       }
@@ -38,6 +38,8 @@ async function check(browser, [name, url, whole], folder) {
 
 async function open(browser, width, scheme, report) {
   const tab = await browser.newPage();
+  // Far longer than anything takes on a busy machine.
+  tab.setDefaultTimeout(120_000);
   tab.on("dialog", async (dialog) => {
     report(`dialog: ${dialog.message()}`);
     await dialog.dismiss();
@@ -103,7 +105,7 @@ async function checkAsVisitor(tab, url, report) {
 }
 
 /** Hovers a quiet day, then reaches a day on which something happened with the Tab key. */
-async function checkDays(tab, report) {
+async function checkDays(tab, hasDays, report) {
   const shown = (element) =>
     element.evaluate((day) => {
       const style = getComputedStyle(day, "::after");
@@ -114,13 +116,17 @@ async function checkDays(tab, report) {
     return null;
   };
   const quiet = await visible(".list .d i:not(.n)");
+  if (hasDays && !quiet) report("no day is quiet");
   if (quiet) {
     await quiet.hover();
     const text = await shown(quiet);
     if (!/^"\d+ \w+: no problems"$/.test(text)) report(`a quiet day says ${text}`);
   }
   const event = await visible(".list .d b");
-  if (!event) return;
+  if (!event) {
+    if (hasDays) report("on no day something happened");
+    return;
+  }
   await event.hover();
   if (!/\d+ \w+: ./.test(await shown(event))) report(`on hover, a day says ${await shown(event)}`);
   await tab.mouse.move(0, 0);

@@ -17,7 +17,7 @@ fn pages_work_in_a_real_browser_and_hostile_texts_do_nothing() {
     let mut pages = Vec::new();
     let mut open = |name: &str, is_whole: bool| {
         let url = format!("http://{}/status/{name}", server.address());
-        pages.push(json!([name, url, is_whole]));
+        pages.push(json!([name, url, is_whole, name == "acme"]));
     };
     for (i, hostile) in HOSTILE.iter().enumerate() {
         let monitor = heartbeat(&client, hostile);

@@ -247,7 +247,7 @@ fn a_host_serves_its_page_and_nothing_else() {
 }
 
 #[test]
-fn a_page_cannot_take_the_place_of_the_server_under_its_own_name() {
+fn a_page_that_takes_the_name_of_the_server_keeps_no_agent_from_it() {
     let server = Server::start();
     let client = server.client();
     let host = "telltale.corp.test";

@@ -91,11 +91,12 @@ impl PageAddresses {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::platform::settings::SettingValue;
 
-    fn addresses(domain: &str, public_url: &str) -> PageAddresses {
+    /// Returns the addresses that these settings make.
+    pub(in crate::areas::status) fn addresses(domain: &str, public_url: &str) -> PageAddresses {
         let domain = StatusDomain::from_text(domain).unwrap();
         PageAddresses::new(&domain, &OptionalBaseUrl::from_text(public_url).unwrap())
     }

@@ -55,21 +55,14 @@ fn path(subdomain: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use super::super::addresses::tests::addresses;
     use super::*;
-    use crate::areas::alerting::OptionalBaseUrl;
-    use crate::areas::status::settings::StatusDomain;
-    use crate::platform::settings::SettingValue;
 
     fn domains(all: &[(&str, &str)]) -> CustomDomains {
         let domains = CustomDomains::default();
         let pair = |(domain, subdomain): &(&str, &str)| (domain.to_string(), subdomain.to_string());
         domains.0.write().extend(all.iter().map(pair));
         domains
-    }
-
-    fn addresses(domain: &str, public_url: &str) -> PageAddresses {
-        let domain = StatusDomain::from_text(domain).unwrap();
-        PageAddresses::new(&domain, &OptionalBaseUrl::from_text(public_url).unwrap())
     }
 
     #[test]

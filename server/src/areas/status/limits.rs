@@ -53,9 +53,12 @@ pub(super) const MONITOR_GRACE_SECONDS_MAX: u32 = 86_400;
 /// Characters of a message that a heartbeat brings.
 pub(super) const HEARTBEAT_MESSAGE_CHARS_MAX: usize = 200;
 
-/// Checks that run at a time, as many as the client has connections: those of targets that hang
-/// delay the others only when there are so many.
+/// Checks that run at a time, as many as the client has usual requests.
 pub(super) const CHECKS_AT_ONCE: u32 = 256;
+
+/// Checks of targets that hang, or may, that run at a time: as many as the client has requests for
+/// slow hosts.
+pub(super) const SLOW_CHECKS_AT_ONCE: u32 = 64;
 
 /// Checks that users ask for at a time.
 pub(super) const CHECKS_ASKED_AT_ONCE: usize = 8;

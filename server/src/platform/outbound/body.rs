@@ -9,6 +9,8 @@ use super::request::BodyUse;
 #[derive(Debug)]
 pub(super) struct BodyReader<'a> {
     body_use: &'a BodyUse,
+    /// Searches for a text.
+    finder: Option<memmem::Finder<'a>>,
     /// What is kept; of a body that is searched, the end of what was read.
     kept: Vec<u8>,
     bytes_left: usize,
@@ -22,7 +24,12 @@ impl<'a> BodyReader<'a> {
             BodyUse::Nothing => 0,
             BodyUse::Keep(bytes_max) | BodyUse::Search { bytes_max, .. } => *bytes_max,
         };
-        Self { body_use, kept: Vec::new(), bytes_left, is_found: false, is_truncated: false }
+        let finder = match body_use {
+            BodyUse::Search { text, .. } => Some(memmem::Finder::new(text)),
+            BodyUse::Nothing | BodyUse::Keep(_) => None,
+        };
+        let (is_found, is_truncated) = (false, false);
+        Self { body_use, finder, kept: Vec::new(), bytes_left, is_found, is_truncated }
     }
 
     /// Returns whether nothing more is needed.
@@ -41,10 +48,11 @@ impl<'a> BodyReader<'a> {
         self.is_truncated = part.len() < data.len();
         self.bytes_left -= part.len();
         self.kept.extend_from_slice(part);
-        if let BodyUse::Search { text, .. } = self.body_use {
-            self.is_found = memmem::find(&self.kept, text).is_some();
+        if let Some(finder) = &self.finder {
+            self.is_found = finder.find(&self.kept).is_some();
             // The text may begin in this part and end in the next.
-            let done = self.kept.len().saturating_sub(text.len().saturating_sub(1));
+            let begun = finder.needle().len().saturating_sub(1);
+            let done = self.kept.len().saturating_sub(begun);
             self.kept.drain(..done);
         }
     }

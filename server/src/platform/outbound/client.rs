@@ -12,7 +12,7 @@ use bytes::Bytes;
 use http::header::{ACCEPT, CONNECTION, CONTENT_TYPE, HOST, LOCATION, USER_AGENT};
 use http::{HeaderValue, Method, Request, Response, Uri};
 use http_body_util::{BodyExt, Full};
-use hyper::body::{Body as _, Incoming};
+use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use telltale_engine::{Clock, TimestampMs};
@@ -302,7 +302,7 @@ async fn read(
             reader.read(&data);
         }
     }
-    let is_truncated = reader.is_truncated() || reader.is_done() && !body.is_end_stream();
+    let is_truncated = reader.is_truncated();
     let (is_found, body) = reader.finish();
     let (status, headers, url) = (head.status, head.headers, request.url.clone());
     let took = Duration::ZERO;

@@ -58,7 +58,7 @@ pub enum BodyUse {
 pub enum Lane {
     /// For hosts that are not known to be slow.
     Usual,
-    /// For hosts that failed or were slow, or of which nothing is known.
+    /// For hosts that hang or were slow, or of which nothing is known.
     Slow,
 }
 
@@ -83,7 +83,7 @@ pub struct OutboundResponse {
     pub body: Bytes,
     /// Whether the text that was searched for is in the part of the body that was read.
     pub is_found: bool,
-    /// Whether the body is longer than what was read, or may be.
+    /// Whether the body is longer than what may be read.
     pub is_truncated: bool,
     /// The URL that was fetched last.
     pub url: OutboundUrl,

@@ -11,6 +11,7 @@ use std::collections::BTreeMap;
 use telltale_engine::TimestampMs;
 
 use super::model::MonitorState;
+use crate::platform::outbound::Lane;
 
 /// Milliseconds of a day.
 const DAY_MS: i64 = 86_400_000;
@@ -182,6 +183,24 @@ impl MonitorCondition {
     pub(super) fn count_until(&mut self, now: TimestampMs) {
         let first_failure = self.first_failure.filter(|_| self.is_failing());
         self.count(first_failure.unwrap_or(now).min(now));
+    }
+
+    /// Returns the state as it is known at `now`: pending if no check was made for too long.
+    pub(super) fn state_at(&self, now: TimestampMs) -> MonitorState {
+        match self.state {
+            MonitorState::Paused => MonitorState::Paused,
+            state if self.is_observed(now) => state,
+            _ => MonitorState::Pending,
+        }
+    }
+
+    /// Returns which of the client's requests the next check takes: targets that hang, or may,
+    /// delay only each other.
+    pub(super) fn lane(&self) -> Lane {
+        match &self.last {
+            Some(last) if !last.timed_out => Lane::Usual,
+            _ => Lane::Slow,
+        }
     }
 
     /// Returns whether it is known now whether it is up.
@@ -372,6 +391,20 @@ mod tests {
     }
 
     #[test]
+    fn targets_that_hang_and_new_ones_are_checked_apart() {
+        let mut monitor = MonitorCondition::new(at(0));
+        assert_eq!(monitor.lane(), Lane::Slow);
+        monitor.observe(up(0), 1);
+        assert_eq!(monitor.lane(), Lane::Usual);
+        monitor.observe(failed(10), 1);
+        assert_eq!(monitor.lane(), Lane::Usual, "it was refused at once");
+        monitor.observe(CheckResult { timed_out: true, ..failed(20) }, 1);
+        assert_eq!(monitor.lane(), Lane::Slow);
+        monitor.observe(up(30), 1);
+        assert_eq!(monitor.lane(), Lane::Usual);
+    }
+
+    #[test]
     fn what_is_not_confirmed_is_forgotten_when_something_else_is_checked() {
         let mut monitor = MonitorCondition::new(at(0));
         monitor.observe(up(0), 2);
@@ -413,6 +446,8 @@ mod tests {
         monitor.observe(up(0), 0);
         monitor.count_until(at(1_000));
         assert!(monitor.is_observed(at(150)) && !monitor.is_observed(at(151)));
+        let states = [150, 151].map(|second| monitor.state_at(at(second)));
+        assert_eq!(states, [MonitorState::Up, MonitorState::Pending]);
         monitor.observe(failed(2_000), 0);
         let [(_, today)] = monitor.last_days(1, at(2_010))[..] else { panic!() };
         assert_eq!(today, DayTimes { up_ms: 150_000, down_ms: 10_000, ..DayTimes::default() });

@@ -160,16 +160,6 @@ impl Entry {
         })
     }
 
-    /// Returns the state as pages show it: pending if no check was made for so long that it is not
-    /// known any more.
-    pub(super) fn shown_state(&self, now: TimestampMs) -> MonitorState {
-        match self.condition.state {
-            MonitorState::Paused => MonitorState::Paused,
-            state if self.condition.is_observed(now) => state,
-            _ => MonitorState::Pending,
-        }
-    }
-
     /// Takes notice of whether checks are made. Returns whether that changed.
     pub(super) fn notice_observation(&mut self, id: MonitorId, now: TimestampMs) -> bool {
         let is_missed = !self.condition.is_observed(now) && !self.monitor.settings.is_paused;

@@ -185,7 +185,7 @@ impl MonitorView {
             timeout_seconds: settings.timeout_seconds,
             retries: settings.retries,
             paused: settings.is_paused,
-            status: condition.state.as_str(),
+            status: condition.state_at(now).as_str(),
             status_since: IsoTime(condition.since),
             uptime_90d: uptime_of(&condition.last_days(limits::UPTIME_DAYS, now)),
             status_reason: condition.reason,

@@ -19,6 +19,7 @@ use super::records;
 use super::store::SealedMonitor;
 use crate::areas::status::ids::MonitorId;
 use crate::areas::status::{documents, limits};
+use crate::platform::outbound::Lane;
 
 /// A longer time in which nobody attended to the monitors is one in which the server did not run.
 const GAP_MS: i64 = 30_000;
@@ -77,8 +78,10 @@ pub(in crate::areas::status) struct MonitorSummary {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct DueCheck {
     pub(super) id: MonitorId,
-    /// The same until the check is done.
+    /// The same until the check is done or handed back.
     pub(super) number: u64,
+    /// Which of the client's requests it takes.
+    pub(super) lane: Lane,
 }
 
 impl MonitorTable {
@@ -189,7 +192,8 @@ impl MonitorTable {
         page: Range<usize>,
     ) -> Vec<CurrentMonitor> {
         let monitors = self.monitors.read();
-        let is_wanted = |entry: &&Entry| is_wanted(&entry.monitor, entry.condition.state);
+        let now = self.clock.now();
+        let is_wanted = |entry: &&Entry| is_wanted(&entry.monitor, entry.condition.state_at(now));
         let wanted = monitors.entries.values().rev().filter(is_wanted);
         wanted.skip(page.start).take(page.len()).map(CurrentMonitor::from).collect()
     }
@@ -203,7 +207,8 @@ impl MonitorTable {
     pub(in crate::areas::status) fn state(&self, id: MonitorId) -> Option<(String, MonitorState)> {
         let monitors = self.monitors.read();
         let entry = monitors.entries.get(&id)?;
-        Some((entry.monitor.settings.name.clone(), entry.shown_state(self.clock.now())))
+        let state = entry.condition.state_at(self.clock.now());
+        Some((entry.monitor.settings.name.clone(), state))
     }
 
     /// Returns since when a monitor is in its state.
@@ -217,7 +222,7 @@ impl MonitorTable {
         let entry = monitors.entries.get(&id)?;
         let days = entry.condition.last_days(limits::UPTIME_DAYS, self.clock.now());
         let name = entry.monitor.settings.name.clone();
-        let state = entry.shown_state(self.clock.now());
+        let state = entry.condition.state_at(self.clock.now());
         let uptime_90d = uptime_of(&days);
         Some(MonitorSummary { name, state, uptime_90d, days })
     }
@@ -233,7 +238,8 @@ impl MonitorTable {
             let is_waiting = entry.handed_out_at.is_none_or(|at| at + HAND_OUT_AGAIN <= steady);
             if entry.due <= steady && is_checked && !settings.is_paused && is_waiting {
                 entry.handed_out_at = Some(steady);
-                due.push((entry.due, DueCheck { id: *id, number: entry.number }));
+                let lane = entry.condition.lane();
+                due.push((entry.due, DueCheck { id: *id, number: entry.number, lane }));
             }
         }
         drop(monitors);
@@ -247,7 +253,8 @@ impl MonitorTable {
         for check in checks {
             let entry = monitors.entries.get_mut(&check.id);
             if let Some(entry) = entry.filter(|entry| entry.number == check.number) {
-                entry.handed_out_at = None;
+                // Under another number: the job of this one may not have ended.
+                (entry.number, entry.handed_out_at) = (entry.number + 1, None);
             }
         }
     }

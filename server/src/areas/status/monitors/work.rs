@@ -26,26 +26,38 @@ struct CheckItem {
 }
 
 /// Checks a monitor. The next one is due soon, so a check that was lost is not repeated.
-const CHECK: WorkKind<CheckItem> = WorkKind::new("telltale.monitors.check", "telltale-monitors")
-    .attempts(1)
-    .timeout_seconds(limits::MONITOR_TIMEOUT_SECONDS_MAX + 30);
+const CHECK: WorkKind<CheckItem> = check_kind("telltale.monitors.check", "telltale-monitors");
 
-/// Adds the work of this module.
+/// Checks a monitor whose target hangs, or may.
+const CHECK_SLOW: WorkKind<CheckItem> =
+    check_kind("telltale.monitors.check_slow", "telltale-monitors-slow");
+
+const fn check_kind(class: &'static str, queue: &'static str) -> WorkKind<CheckItem> {
+    WorkKind::new(class, queue)
+        .attempts(1)
+        .timeout_seconds(limits::MONITOR_TIMEOUT_SECONDS_MAX + 30)
+}
+
+/// Adds the work of this module. Each lane has a queue, so that checks which wait for slow ones
+/// hold no worker of the others.
 pub(in crate::areas::status) fn add_work(pool: WorkerPool, app: &Arc<App>) -> WorkerPool {
-    let app = Arc::downgrade(app);
-    pool.queue(CHECK.queue, limits::CHECKS_AT_ONCE).on(
-        &CHECK,
+    let runs = |lane| {
+        let app = Arc::downgrade(app);
         move |CheckItem { monitor, number }| {
             let app = app.upgrade();
             async move {
                 match (app, MonitorId::parse(&monitor)) {
-                    (Some(app), Some(id)) => run_due(&app, DueCheck { id, number }).await,
+                    (Some(app), Some(id)) => run_due(&app, DueCheck { id, number, lane }).await,
                     // The server ends, or a job of another version.
                     _ => Ok(()),
                 }
             }
-        },
-    )
+        }
+    };
+    pool.queue(CHECK.queue, limits::CHECKS_AT_ONCE)
+        .on(&CHECK, runs(Lane::Usual))
+        .queue(CHECK_SLOW.queue, limits::SLOW_CHECKS_AT_ONCE)
+        .on(&CHECK_SLOW, runs(Lane::Slow))
 }
 
 /// Enqueues a job for each check that is due. Blocks.
@@ -57,12 +69,17 @@ pub(in crate::areas::status) fn enqueue_due(app: &App) -> Result<(), telltale_en
         let key = format!("{}:{}:{}", app.began().0, item.monitor, item.number);
         (item, key)
     };
-    let items: Vec<(CheckItem, String)> = due.iter().map(item).collect();
-    let items = items.iter().map(|(item, key)| (item, key.as_str()));
-    CHECK.enqueue_all_once(app.jobs(), items).map(drop).map_err(|error| {
-        app.status().monitors().hand_back(&due);
-        telltale_engine::Error::Unavailable(error.to_string())
-    })
+    let mut enqueued = Ok(());
+    for (lane, kind) in [(Lane::Usual, &CHECK), (Lane::Slow, &CHECK_SLOW)] {
+        let due: Vec<DueCheck> = due.iter().filter(|check| check.lane == lane).copied().collect();
+        let items: Vec<(CheckItem, String)> = due.iter().map(item).collect();
+        let items = items.iter().map(|(item, key)| (item, key.as_str()));
+        if let Err(error) = kind.enqueue_all_once(app.jobs(), items) {
+            app.status().monitors().hand_back(&due);
+            enqueued = Err(telltale_engine::Error::Unavailable(error.to_string()));
+        }
+    }
+    enqueued
 }
 
 /// Does what time brings to the monitors, which are under planned maintenance as `maintained` says.
@@ -81,7 +98,7 @@ pub(super) async fn check_now(app: &Arc<App>, id: MonitorId) -> ApiResult<Curren
     let found = app.blocking(move |app| ops::get(app, id)).await?;
     check_running(&found)?;
     let _one_of_few = app.status().enter_check().await;
-    match check(app, &found).await {
+    match check(app, &found, found.condition.lane()).await {
         Some(result) => observe(app, &found, result).await?,
         None if matches!(found.monitor.settings.target, MonitorTarget::Heartbeat { .. }) => {
             return Err(StatusError::State("the monitor waits for reports").into());
@@ -115,7 +132,7 @@ fn check_running(found: &CurrentMonitor) -> Result<(), StatusError> {
 
 async fn run_due(app: &Arc<App>, due: DueCheck) -> Result<(), WorkError> {
     let Some(found) = app.status().monitors().begin(due) else { return Ok(()) };
-    let Some(result) = check(app, &found).await else {
+    let Some(result) = check(app, &found, due.lane).await else {
         // It could not begin, and is due.
         app.status().monitors().hand_back(&[due]);
         return Ok(());
@@ -127,14 +144,8 @@ async fn run_due(app: &Arc<App>, due: DueCheck) -> Result<(), WorkError> {
     Ok(())
 }
 
-async fn check(app: &App, found: &CurrentMonitor) -> Option<CheckResult> {
-    let status = app.status();
-    // Those that hang, or may, keep nobody waiting but each other.
-    let lane = match &found.condition.last {
-        Some(last) if !last.timed_out => Lane::Usual,
-        _ => Lane::Slow,
-    };
-    Checker { client: status.client(), clock: app.clock(), lane }
+async fn check(app: &App, found: &CurrentMonitor, lane: Lane) -> Option<CheckResult> {
+    Checker { client: app.status().client(), clock: app.clock(), lane }
         .check(&found.monitor.settings)
         .await
 }

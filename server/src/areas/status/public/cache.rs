@@ -26,6 +26,8 @@ use crate::http::{ApiError, ApiResult};
 const FRESH: Duration = Duration::from_secs(10);
 /// How often a page is rendered again because a monitor changed.
 const PAUSE: Duration = Duration::from_secs(1);
+/// How long it is served while it is rendered again.
+const STALE: Duration = Duration::from_secs(20);
 /// How long a rendered page is kept that nobody asks for.
 const KEPT: Duration = Duration::from_secs(60);
 /// How often a visitor waits for a page that is rendered as it was before a change.
@@ -138,9 +140,11 @@ impl PublicCache {
     fn next(&self, app: &App, entry: &PageEntry, reached: Reached, waits: usize) -> Next {
         let key = (entry.page.id, reached);
         let mut state = self.state.lock();
-        let kept = state.kept.get(&key).filter(|kept| kept.version.documents == entry.version);
+        // Versions only grow: another visitor may have seen a change that this one did not.
+        let kept = state.kept.get(&key).filter(|kept| kept.version.documents >= entry.version);
+        let is_pending = state.pending.contains_key(&key);
         if let Some(kept) = kept
-            && (waits > 0 || kept.is_fresh(app, entry) || state.pending.contains_key(&key))
+            && (waits > 0 || kept.is_fresh(app, entry) || is_pending && kept.age(app) < STALE)
         {
             return Next::Respond(Arc::clone(&kept.page));
         }
@@ -183,8 +187,12 @@ impl PublicCache {
 }
 
 impl Kept {
+    fn age(&self, app: &App) -> Duration {
+        app.clock().steady().saturating_sub(self.rendered_at)
+    }
+
     fn is_fresh(&self, app: &App, entry: &PageEntry) -> bool {
-        let age = app.clock().steady().saturating_sub(self.rendered_at);
+        let age = self.age(app);
         let is_same = || {
             let monitors = app.status().monitors();
             self.version.all_monitors == monitors.version()
@@ -217,8 +225,11 @@ async fn render_and_keep(
     let pending = Pending { app: Arc::clone(&app), key };
     let Ok(_slot) = app.status().public().rendering.acquire().await else { return };
     let rendered = app.blocking(move |app| {
-        let (version, rendered_at) = (PageVersion::now(app, &entry), app.clock().steady());
-        let page = Arc::new(render(app, &entry, reached)?);
+        // It may have changed while others were rendered.
+        let directory = app.status().pages(app)?;
+        let entry = directory.page(entry.page.id).unwrap_or(&entry);
+        let (version, rendered_at) = (PageVersion::now(app, entry), app.clock().steady());
+        let page = Arc::new(render(app, entry, reached)?);
         Ok::<_, ApiError>(Kept { page, version, rendered_at })
     });
     match rendered.await {
@@ -315,6 +326,23 @@ mod tests {
             *IS_CLOSED.lock() = false;
             OPENED.notify_all();
             assert!(!Arc::ptr_eq(&waiting.await, &first));
+        });
+        // One that nobody has asked for in a while is not served again.
+        server.run(async {
+            let last = get(shop.clone()).await;
+            server.pass(3_600_000);
+            *IS_CLOSED.lock() = true;
+            let mut waiting = [get(shop.clone()), get(shop.clone())].map(Box::pin);
+            for visit in &mut waiting {
+                let is_pending =
+                    poll_fn(|context| Poll::Ready(visit.as_mut().poll(context).is_pending()));
+                assert!(is_pending.await);
+            }
+            *IS_CLOSED.lock() = false;
+            OPENED.notify_all();
+            for visit in waiting {
+                assert!(!Arc::ptr_eq(&visit.await, &last));
+            }
         });
         // A change of the page is seen at once.
         let renamed = serde_json::json!({"name": "Renamed"}).to_string();

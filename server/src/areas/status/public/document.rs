@@ -11,6 +11,7 @@ use crate::platform::time::IsoTime;
 #[schemars(rename = "PublicStatus")]
 pub(super) struct StatusDocument<'a> {
     name: &'a str,
+    /// Components of which nothing is known do not count.
     #[schemars(with = "PageStatusName")]
     status: &'static str,
     /// When something that the document says changed last.

@@ -167,6 +167,19 @@ impl PublicPage {
             status => status.into(),
         }
     }
+
+    /// Returns the status of the whole service in words: not that all is well if nothing is known
+    /// of a part.
+    pub(super) fn headline(&self) -> &'static str {
+        let mut components = self.groups.iter().flat_map(|group| &group.components);
+        let is_part_unknown = components.any(|one| one.status == ComponentStatus::Unknown);
+        match self.overall() {
+            ComponentStatus::Operational if is_part_unknown => "No known problems",
+            ComponentStatus::Operational => "All systems operational",
+            ComponentStatus::UnderMaintenance => "Maintenance in progress",
+            status => status.label(),
+        }
+    }
 }
 
 impl PublicIncident {
@@ -205,17 +218,6 @@ impl ComponentStatus {
             Self::MajorOutage => "major_outage",
             Self::UnderMaintenance => "under_maintenance",
             Self::Unknown => "unknown",
-        }
-    }
-
-    /// Returns the status of a whole service in words.
-    pub(super) fn headline(self) -> &'static str {
-        match self {
-            Self::Operational => "All systems operational",
-            Self::UnderMaintenance => "Maintenance in progress",
-            Self::DegradedPerformance | Self::PartialOutage | Self::MajorOutage | Self::Unknown => {
-                self.label()
-            }
         }
     }
 

@@ -284,3 +284,22 @@ fn a_page_with_fifty_components_is_small() {
     assert_eq!(parsed.select(&Selector::parse(".list .d > *").unwrap()).count(), 50 * 90);
     assert!(rendered.text.len() < 200_000, "{}", rendered.text.len());
 }
+
+#[test]
+fn not_all_is_well_if_a_part_is_not_known() {
+    let mut page = examples::page("Shop");
+    page.status = PageStatus::Operational;
+    let count: usize = page.groups.iter().map(|group| group.components.len()).sum();
+    for (unknown, expected) in
+        [(0, "All systems operational"), (1, "No known problems"), (count, "No data yet")]
+    {
+        let components = page.groups.iter_mut().flat_map(|group| &mut group.components);
+        for (i, component) in components.enumerate() {
+            component.status = match i < unknown {
+                true => ComponentStatus::Unknown,
+                false => ComponentStatus::Operational,
+            };
+        }
+        assert_eq!(texts(&page, ".banner h2"), [expected]);
+    }
+}

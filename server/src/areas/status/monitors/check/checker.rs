@@ -4,19 +4,15 @@
 //! A reason names what was found in our words and numbers. Nothing of what a server answered is in
 //! it beyond the status: it may be shown to others.
 
+use std::io::ErrorKind;
 use std::time::Duration;
 
 use telltale_engine::{Clock, TimestampMs};
-use tokio::time::timeout;
 
 use super::{http, tcp};
 use crate::areas::status::monitors::condition::{CheckResult, Verdict};
 use crate::areas::status::monitors::model::{MonitorSettings, MonitorTarget};
 use crate::platform::outbound::{Lane, OutboundClient, OutboundError};
-
-/// How long a check waits for others before it begins. Together with its timeout and what the
-/// client waits between redirects, less than its job may take.
-const TURN_TIMEOUT: Duration = Duration::from_secs(15);
 
 /// What checks use.
 #[derive(Debug)]
@@ -45,11 +41,6 @@ impl Checker<'_> {
     }
 }
 
-/// Waits for what a check needs to begin. `None` if that takes too long.
-pub(super) async fn turn<T>(waiting: impl Future<Output = Option<T>>) -> Option<T> {
-    timeout(TURN_TIMEOUT, waiting).await.ok().flatten()
-}
-
 /// Returns the result of a check that began at `at` and failed.
 pub(super) fn failed(at: TimestampMs, reason: String) -> CheckResult {
     let verdict = Verdict::Failed(reason);
@@ -58,7 +49,11 @@ pub(super) fn failed(at: TimestampMs, reason: String) -> CheckResult {
 
 /// Returns the result of a check that began at `at` and got no response.
 pub(super) fn unanswered(at: TimestampMs, error: &OutboundError) -> CheckResult {
-    let timed_out = matches!(error, OutboundError::TimedOut(_));
+    let timed_out = match error {
+        OutboundError::TimedOut(_) => true,
+        OutboundError::Connect { source, .. } => source.kind() == ErrorKind::TimedOut,
+        _ => false,
+    };
     CheckResult { timed_out, ..failed(at, error.to_string()) }
 }
 

@@ -6,7 +6,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Method};
 use telltale_engine::TimestampMs;
 
-use super::checker::{Checker, failed, slow, turn, unanswered, whole_ms};
+use super::checker::{Checker, failed, slow, unanswered, whole_ms};
 use crate::areas::status::limits;
 use crate::areas::status::monitors::condition::{CheckResult, Verdict};
 use crate::areas::status::monitors::model::{CheckMethod, HttpTarget};
@@ -29,7 +29,7 @@ pub(super) async fn check(
         Ok(url) => url,
         Err(error) => return Some(failed(clock.now(), format!("the URL {error}"))),
     };
-    let slot = turn(client.enter(&url, checker.lane)).await?;
+    let slot = client.enter(&url, checker.lane).await?;
     let at = clock.now();
     let response = match client.send_in(slot, request(target, url, checker.lane, limit)).await {
         Ok(response) => response,

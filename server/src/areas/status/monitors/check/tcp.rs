@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::checker::{Checker, failed, slow, turn, unanswered, whole_ms};
+use super::checker::{Checker, failed, slow, unanswered, whole_ms};
 use crate::areas::status::monitors::condition::{CheckResult, Verdict};
 use crate::platform::outbound::OutboundHost;
 
@@ -19,7 +19,7 @@ pub(super) async fn check(
         Ok(host) => host,
         Err(error) => return Some(failed(clock.now(), format!("the host {error}"))),
     };
-    let slot = turn(client.enter_host(&host, port, checker.lane)).await?;
+    let slot = client.enter_host(&host, port, checker.lane).await?;
     let at = clock.now();
     let took = match client.connect(slot, limit).await {
         Ok(took) => took,
