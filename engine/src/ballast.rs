@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{FallocateFlags, fallocate};
 
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::storage::disk_free;
 
 /// The name of the ballast file in a data directory.
@@ -44,6 +44,20 @@ impl Ballast {
     pub(crate) fn disk_free(&self, enough: u64) -> Result<u64> {
         let free = disk_free(&self.dir)?;
         Ok(if free >= enough { free } else { free.saturating_add(self.bytes()) })
+    }
+
+    /// Fails with [`Error::Unavailable`] if less space than must be kept free would be left after
+    /// `bytes` were written.
+    pub(crate) fn check_space(&self, bytes: u64) -> Result<()> {
+        let (least, enough) = (self.kept_free, self.kept_free.saturating_add(bytes));
+        let free = self.disk_free(enough)?;
+        if free >= enough {
+            return Ok(());
+        }
+        let after = if bytes == 0 { String::new() } else { format!(" after {bytes} are written") };
+        Err(Error::Unavailable(format!(
+            "the disk has {free} bytes free, but {least} must stay free{after}; free some space"
+        )))
     }
 
     /// Creates the file if free space is short, and removes it once there is enough.

@@ -28,6 +28,8 @@ use crate::error::{Error, Result};
 pub(crate) const DB_DIR: &str = "db";
 /// The folder of the write-ahead log within a data directory.
 pub(crate) const LOG_DIR: &str = "log";
+/// The folder of immutable files within a data directory. Missing until the first is stored.
+pub(crate) const FILES_DIR: &str = "files";
 /// The folder of import checkpoints, which belongs to the server.
 pub(crate) const IMPORTS_DIR: &str = "imports";
 /// The file that marks a data directory.

@@ -9,6 +9,7 @@ use crate::directory;
 use crate::documents::{Documents, Receipt};
 use crate::engine_inner::EngineInner;
 use crate::error::{Error, Refusal, Result};
+use crate::files::{self, Files};
 use crate::log::{self, Applied, Submission, encode_dropped, encode_write};
 use crate::maintenance::{self, BackupReport, BackupStage};
 use crate::memory::Memory;
@@ -261,14 +262,21 @@ impl Engine {
     }
 
     /// Copies all data to `target`, as of one instant between the call and its return. `target`
-    /// must not exist and must not be inside the data directory. Seals are blocked only while hard
-    /// links are created. The copy is verified before it is renamed to `target`.
+    /// must not exist and must not be inside the data directory. Seals and the deletion of files
+    /// are blocked only while hard links are created. The copy is verified before it is renamed to
+    /// `target`.
     pub fn backup(&self, target: &Path) -> Result<BackupReport> {
-        let EngineInner { dir, store, segments, worker, .. } = &*self.inner;
+        let EngineInner { dir, store, segments, worker, files, .. } = &*self.inner;
         maintenance::check_target(dir, target)?;
         let stage = {
-            let _no_seal_meanwhile = worker.turn.lock();
-            BackupStage::new(dir, store, segments)?
+            // The checkpoint may refer to every file that exists now.
+            let files = files.block_deletion();
+            let stage = {
+                let _no_seal_meanwhile = worker.turn.lock();
+                BackupStage::new(dir, store, segments)?
+            };
+            stage.link_files(&files)?;
+            stage
         };
         stage.copy_to(target)
     }
@@ -302,6 +310,7 @@ impl Engine {
             &inner.segments,
         );
         let mut report = report?;
+        files::verify(&inner.dir, &mut report);
         inner.store.verify_files(&mut report.damaged)?;
         report.damaged.extend(inner.damage.lines());
         Ok(report)
@@ -371,6 +380,11 @@ impl Engine {
     /// Returns the record store: state that is not telemetry and changes too often for documents.
     pub fn records(&self) -> &Records {
         &self.inner.records
+    }
+
+    /// Returns the file store: immutable byte strings that are too large for documents.
+    pub fn files(&self) -> &Files {
+        &self.inner.files
     }
 }
 

@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 
 use crate::damage::DamageList;
 use crate::documents::Documents;
+use crate::files::Files;
 use crate::log::{Committer, Segments};
 use crate::maintenance::MaintenanceWorker;
 use crate::records::Records;
@@ -25,6 +26,7 @@ pub(crate) struct EngineInner {
     pub(crate) documents: Arc<Documents>,
     pub(crate) trusted: Arc<TrustedClock>,
     pub(crate) records: Records,
+    pub(crate) files: Files,
     pub(crate) store: Arc<Store>,
     pub(crate) segments: Segments,
     pub(crate) committer: Arc<Committer>,

@@ -45,6 +45,7 @@ mod engine;
 mod engine_inner;
 mod error;
 mod events;
+mod files;
 mod fingerprint;
 #[cfg(fuzzing)]
 pub mod fuzzing;
@@ -71,6 +72,7 @@ pub use clock::Clock;
 pub use documents::{Collection, Documents, Expect, Receipt, Transaction, Versioned};
 pub use engine::{Engine, Write, Written};
 pub use error::{Error, Refusal, Result};
+pub use files::{FileDigest, Files, InvalidDigest, PinnedFile};
 pub use maintenance::BackupReport;
 pub use memory::{Memory, MemoryFull, MemoryOwner, MemoryShare, ResultMemory};
 pub use metrics::{
@@ -80,7 +82,7 @@ pub use model::*;
 pub use options::{Durability, Maintenance, Options, Retention, TIERS, TierRetention};
 pub use query_in_progress::Cancellation;
 pub use records::{RecordBatch, Records, Table};
-pub use reports::{CompactionReport, DeleteReport, ExpireReport, VerifyReport};
+pub use reports::{CompactionReport, DeleteReport, ExpireReport, FilesReport, VerifyReport};
 pub use sketch::Distinct;
 pub use stats::EngineStats;
 pub use storage::{Direction, KeyRange};

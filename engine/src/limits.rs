@@ -87,6 +87,8 @@ pub const RECEIPT_KEPT_MS_MIN: i64 = 24 * 60 * 60 * 1_000;
 pub const RECORD_KEY_BYTES_MAX: usize = 48;
 /// Bytes of a record's value: values are read and written whole.
 pub const RECORD_VALUE_BYTES_MAX: usize = 4 << 20;
+/// Bytes of a stored file: files are read whole.
+pub const FILE_BYTES_MAX: usize = 256 << 20;
 /// One part in this many of the memory limit is not available to stores that grow with the data. It
 /// remains for bodies, queries, results, connections and a compaction when all stores have reached
 /// their limit.

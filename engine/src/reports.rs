@@ -56,6 +56,19 @@ pub struct DeleteReport {
     pub quarantined: u64,
 }
 
+/// The result of a deletion of files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FilesReport {
+    /// Files that are pinned or referred to.
+    pub kept: u64,
+    /// Deleted files.
+    pub deleted: u64,
+    /// Bytes of the deleted files.
+    pub deleted_bytes: u64,
+    /// Deleted incomplete files of interrupted writes.
+    pub temporary_deleted: u64,
+}
+
 /// The amounts checked, and the damage found.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct VerifyReport {
@@ -67,6 +80,8 @@ pub struct VerifyReport {
     pub documents: u64,
     /// Records of tables read.
     pub records: u64,
+    /// Files read.
+    pub files: u64,
     /// Bytes read.
     pub bytes: u64,
     /// One line for each damaged item: what it is and where.

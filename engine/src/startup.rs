@@ -21,6 +21,7 @@ use crate::documents::Documents;
 use crate::engine_inner::EngineInner;
 use crate::error::{Error, Result};
 use crate::events::Events;
+use crate::files::Files;
 use crate::log::{Committer, FileOps, Segments};
 use crate::maintenance::{DueTimes, EngineHoldings, MaintenanceWorker, ResourceMonitor};
 use crate::metrics::{OpenedMetrics, load};
@@ -53,6 +54,7 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
     let trusted = Arc::new(TrustedClock::open(clock, Arc::clone(&store), grace, newest)?);
     let documents = Arc::new(Documents::open(Arc::clone(&store), Arc::clone(&trusted))?);
     let records = Records::new(Arc::clone(&store), Arc::clone(&documents));
+    let files = Files::open(dir, Arc::clone(&damage), ballast.clone());
     store.repair_suspect_tables()?;
     // Tables that the open itself wrote get checksum and parity files before anything can damage
     // them.
@@ -95,6 +97,7 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
         documents,
         trusted,
         records,
+        files,
         store,
         segments,
         committer,

@@ -1,10 +1,10 @@
 //! Backup and restore: copies of all data on disk that can be opened like the original.
 //!
 //! ```text
-//! while seals are blocked:  checkpoint of the database, hard links to the segments ─▶
-//! DIR/.backup-N
-//! afterwards:               copy to TARGET.partial, sync, verify, rename to TARGET; remove
-//! DIR/.backup-N
+//! while no file is deleted:   checkpoint, links, then hard links to the files ─▶ DIR/.backup-N
+//!   while seals are blocked:    checkpoint of the database, hard links to the segments
+//! afterwards:                 copy to TARGET.partial, sync, verify, rename to TARGET; remove
+//!                             DIR/.backup-N
 //! ```
 //!
 //! The checkpoint of the database is created first, as of one instant; its watermark identifies the
@@ -13,6 +13,9 @@
 //! time: a record that was being written may be cut off, but it was not acknowledged before the
 //! backup started. Checkpoint and links stay within the file system of the data directory, so the
 //! time for which seals are blocked does not depend on the target.
+//!
+//! Files that the documents of the checkpoint refer to still exist when they are linked, since none
+//! is deleted from before the checkpoint. Later ones may be in the copy too.
 //!
 //! An incomplete copy contains a marker file and is never opened. The copy is verified before the
 //! marker is removed. Damaged files are copied unchanged and reported: an incomplete backup is
@@ -25,10 +28,16 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::inspect::inspect_files;
 use crate::dir_sync::sync_dir;
-use crate::directory::{self, DB_DIR, IMPORTS_DIR, LOG_DIR, STAGE_PREFIX, create_durably, refused};
+use crate::directory::{
+    self, DB_DIR, FILES_DIR, IMPORTS_DIR, LOG_DIR, STAGE_PREFIX, create_durably, refused,
+};
 use crate::error::{Error, Result};
+use crate::files::DeletionBlock;
 use crate::log::Segments;
 use crate::storage::{Store, disk_used};
+
+/// The folders of a copy.
+const PARTS: [&str; 4] = [DB_DIR, LOG_DIR, FILES_DIR, IMPORTS_DIR];
 
 /// The contents of a copy.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -70,6 +79,11 @@ impl BackupStage {
         Ok(stage)
     }
 
+    /// Links the immutable files. Their deletion must have been blocked since before [`Self::new`].
+    pub(crate) fn link_files(&self, files: &DeletionBlock<'_>) -> Result<()> {
+        files.link_to(&self.dir)
+    }
+
     /// Copies the linked files to `target`, which is created by a rename once the copy is complete.
     pub(crate) fn copy_to(self, target: &Path) -> Result<BackupReport> {
         // A target without a name, such as `/`, exists and has been refused.
@@ -82,7 +96,11 @@ impl BackupStage {
         fs::create_dir(&partial).map_err(|e| unusable(target, &e))?;
         let done = || {
             directory::mark_unfinished(&partial).map_err(|e| io("marking", &partial, e))?;
-            copy_tree(&self.dir.join(DB_DIR), &partial.join(DB_DIR), TableCopy::Link)?;
+            copy_tree(&self.dir.join(DB_DIR), &partial.join(DB_DIR), TreeCopy::LinkTables)?;
+            if self.dir.join(FILES_DIR).is_dir() {
+                let files = partial.join(FILES_DIR);
+                copy_tree(&self.dir.join(FILES_DIR), &files, TreeCopy::LinkAll)?;
+            }
             let log = partial.join(LOG_DIR);
             fs::create_dir(&log).map_err(|e| io("creating", &log, e))?;
             for (path, length) in &self.segments {
@@ -146,9 +164,9 @@ pub(crate) fn restore(source: &Path, dir: &Path) -> Result<BackupReport> {
     create_durably(dir, sync_dir).map_err(|e| io("creating", dir, e))?;
     let done = || {
         directory::mark_unfinished(dir).map_err(|e| io("marking", dir, e))?;
-        for part in [DB_DIR, LOG_DIR, IMPORTS_DIR] {
+        for part in PARTS {
             if source.join(part).is_dir() {
-                copy_tree(&source.join(part), &dir.join(part), TableCopy::Copy)?;
+                copy_tree(&source.join(part), &dir.join(part), TreeCopy::Copy)?;
             }
         }
         finish(dir)
@@ -170,7 +188,7 @@ fn finish(copy: &Path) -> Result<BackupReport> {
 
 /// Removes the contents of a failed copy. The marker of an incomplete copy is removed last.
 fn remove_content(dir: &Path) -> io::Result<()> {
-    for part in [DB_DIR, LOG_DIR, IMPORTS_DIR] {
+    for part in PARTS {
         let part = dir.join(part);
         if part.is_dir() {
             fs::remove_dir_all(part)?;
@@ -179,23 +197,35 @@ fn remove_content(dir: &Path) -> io::Result<()> {
     directory::remove_markers(dir)
 }
 
-/// How to copy the tables of the database, which are immutable.
+/// How to copy the files of a folder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum TableCopy {
-    /// As hard links if possible: takes neither time nor space.
-    Link,
+enum TreeCopy {
+    /// The tables of the database, which are immutable, as hard links if possible: takes neither
+    /// time nor space.
+    LinkTables,
+    /// All as hard links if possible, since all are immutable.
+    LinkAll,
     Copy,
 }
 
-fn copy_tree(from: &Path, to: &Path, tables: TableCopy) -> Result<()> {
+impl TreeCopy {
+    fn links(self, path: &Path) -> bool {
+        match self {
+            Self::LinkTables => path.extension().is_some_and(|extension| extension == "sst"),
+            Self::LinkAll => true,
+            Self::Copy => false,
+        }
+    }
+}
+
+fn copy_tree(from: &Path, to: &Path, how: TreeCopy) -> Result<()> {
     fs::create_dir(to).map_err(|e| io("creating", to, e))?;
     for entry in fs::read_dir(from).map_err(|e| io("reading", from, e))? {
         let entry = entry.map_err(|e| io("reading", from, e))?;
         let (path, target) = (entry.path(), to.join(entry.file_name()));
-        let is_table = path.extension().is_some_and(|extension| extension == "sst");
         if path.is_dir() {
-            copy_tree(&path, &target, tables)?;
-        } else if tables != TableCopy::Link || !is_table || fs::hard_link(&path, &target).is_err() {
+            copy_tree(&path, &target, how)?;
+        } else if !how.links(&path) || fs::hard_link(&path, &target).is_err() {
             copy(&path, &target, u64::MAX)?;
         }
     }

@@ -9,6 +9,7 @@ use crate::directory::{self, DB_DIR, LOG_DIR};
 use crate::documents::Documents;
 use crate::error::{Error, Result};
 use crate::events::Events;
+use crate::files;
 use crate::log::Segments;
 use crate::metrics::load;
 use crate::model::Lsn;
@@ -34,6 +35,7 @@ pub(crate) fn inspect(dir: &Path) -> Result<VerifyReport> {
             // Without the database the watermark is unknown: all segments are checked.
             let first = segments.list()?.first().map_or(Lsn(1), |(first, _)| *first);
             verify_log(&segments, || Ok(Lsn(first.0.saturating_sub(1))), &mut report)?;
+            files::verify(dir, &mut report);
             Ok(report)
         }
         outcome => outcome,
@@ -56,6 +58,7 @@ pub(crate) fn inspect_files(dir: &Path) -> Result<VerifyReport> {
     let documents = Arc::new(Documents::open(Arc::clone(&store), Arc::new(clock))?);
     let records = Records::new(Arc::clone(&store), Arc::clone(&documents));
     let mut report = verify(&telemetry, &documents, &records, &segments)?;
+    files::verify(dir, &mut report);
     store.verify_files(&mut report.damaged)?;
     report.damaged.extend(DamageList::open(dir, options.clock.clone()).lines());
     Ok(report)

@@ -31,6 +31,8 @@ pub enum MemoryOwner {
     Alerts,
     /// Monitors and status pages.
     Status,
+    /// Snapshots, baselines and comparisons, without their images.
+    Snapshots,
     /// Memory of the process beyond what the other owners count: its code, freed memory that the
     /// allocator keeps, and errors of estimates.
     Uncounted,
@@ -38,7 +40,7 @@ pub enum MemoryOwner {
 
 impl MemoryOwner {
     /// All owners.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 15] = [
         Self::Heads,
         Self::Registry,
         Self::Catalog,
@@ -52,6 +54,7 @@ impl MemoryOwner {
         Self::Errors,
         Self::Alerts,
         Self::Status,
+        Self::Snapshots,
         Self::Uncounted,
     ];
 
@@ -71,14 +74,20 @@ impl MemoryOwner {
             Self::Errors => "errors",
             Self::Alerts => "alerts",
             Self::Status => "status",
+            Self::Snapshots => "snapshots",
             Self::Uncounted => "uncounted",
         }
     }
 
     /// Returns whether the owner is a store rather than transient memory.
     pub(super) fn is_store(self) -> bool {
-        use MemoryOwner::{Alerts, Caches, Catalog, Errors, Heads, Jobs, Registry, Status};
-        matches!(self, Heads | Registry | Catalog | Caches | Jobs | Errors | Alerts | Status)
+        use MemoryOwner::{
+            Alerts, Caches, Catalog, Errors, Heads, Jobs, Registry, Snapshots, Status,
+        };
+        matches!(
+            self,
+            Heads | Registry | Catalog | Caches | Jobs | Errors | Alerts | Status | Snapshots
+        )
     }
 
     pub(super) fn is_query(self) -> bool {

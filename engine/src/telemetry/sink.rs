@@ -23,19 +23,6 @@ pub(crate) struct HeadSink {
     pub(crate) ballast: Ballast,
 }
 
-impl HeadSink {
-    fn check_disk(&self) -> Result<()> {
-        let least = self.telemetry.options().disk_free_bytes;
-        let free = self.ballast.disk_free(least)?;
-        if free < least {
-            return Err(Error::Unavailable(format!(
-                "the disk has {free} bytes free, but {least} must stay free; free some space"
-            )));
-        }
-        Ok(())
-    }
-}
-
 impl Sink for HeadSink {
     fn claim(&mut self, receipt: &Receipt) -> Result<()> {
         match self.telemetry.receipt_in_force(receipt)? {
@@ -45,7 +32,7 @@ impl Sink for HeadSink {
     }
 
     fn admit(&mut self) -> Result<Admission> {
-        self.check_disk()?;
+        self.ballast.check_space(0)?;
         if !self.telemetry.is_full() {
             return Ok(Admission::Go);
         }

@@ -47,10 +47,10 @@ pub(super) async fn verify(destination: &Destination) -> Result<(), CliError> {
         }
         None => Verification::from(Engine::verify_directory(&destination.config.server.data)?),
     };
-    let Verification { blocks, log_records, documents, records, bytes, damaged } = checked;
+    let Verification { blocks, log_records, documents, records, files, bytes, damaged } = checked;
     let bytes = scaled(bytes);
     out(&format!(
-        "checked {blocks} blocks, {log_records} log records, {documents} documents and {records} records ({bytes})\n"
+        "checked {blocks} blocks, {log_records} log records, {documents} documents, {records} records and {files} files ({bytes})\n"
     ))?;
     found_damaged(&damaged)?;
     out("no damage found\n")
@@ -63,6 +63,7 @@ struct Verification {
     log_records: u64,
     documents: u64,
     records: u64,
+    files: u64,
     bytes: u64,
     damaged: Vec<String>,
 }
@@ -74,6 +75,7 @@ impl Verification {
             log_records: number(answer, "log_records")?,
             documents: number(answer, "documents")?,
             records: number(answer, "records")?,
+            files: number(answer, "files")?,
             bytes: number(answer, "bytes")?,
             damaged: strings(answer, "damaged")?,
         })
@@ -82,8 +84,9 @@ impl Verification {
 
 impl From<VerifyReport> for Verification {
     fn from(report: VerifyReport) -> Self {
-        let VerifyReport { blocks, log_records, documents, records, bytes, damaged } = report;
-        Self { blocks, log_records, documents, records, bytes, damaged }
+        let VerifyReport { blocks, log_records, documents, records, files, bytes, damaged } =
+            report;
+        Self { blocks, log_records, documents, records, files, bytes, damaged }
     }
 }
 
@@ -178,8 +181,8 @@ mod tests {
     #[test]
     fn a_verification_without_its_damage_is_no_success() {
         let whole = json!({
-            "blocks": 1, "log_records": 2, "documents": 3, "records": 4, "bytes": 5,
-            "damaged": ["block 7"],
+            "blocks": 1, "log_records": 2, "documents": 3, "records": 4, "files": 5,
+            "bytes": 6, "damaged": ["block 7"],
         });
         assert_eq!(Verification::from_response(&whole).unwrap().damaged, ["block 7"]);
         for field in ["damaged", "blocks"] {

@@ -52,6 +52,7 @@ pub(super) struct Verified {
     log_records: u64,
     documents: u64,
     records: u64,
+    files: u64,
     bytes: u64,
     /// Corrupt data and its location, one line each.
     damaged: Vec<String>,
@@ -90,6 +91,7 @@ impl From<VerifyReport> for Verified {
             log_records: report.log_records,
             documents: report.documents,
             records: report.records,
+            files: report.files,
             bytes: report.bytes,
             damaged: report.damaged,
         }
