@@ -76,6 +76,28 @@ fn a_full_queue_refuses_new_jobs_and_its_jobs_go_on() {
 }
 
 #[test]
+fn own_jobs_are_enqueued_up_to_the_first_that_is_refused() {
+    let settings = JobsSettings { queue_waiting_max: 2, ..JobsSettings::default() };
+    let fixture = Fixture::with_settings(|clock| Ticks::following(clock.clone()), settings);
+    let enqueue = |keys: &[(&str, &str)]| {
+        let draft = |(queue, key): &(&str, &str)| {
+            let unique = Some(UniqueKey::new(key).unwrap());
+            fixture.jobs.draft(of_queue(queue, NewJob { unique, ..job("Own") }))
+        };
+        let prefix = fixture.jobs.enqueue_own_blocking(keys.iter().map(draft).collect()).unwrap();
+        let is_full = prefix.refused.as_ref().is_some_and(JobsError::is_full);
+        assert_eq!(prefix.refused.is_some(), is_full, "{:?}", prefix.refused);
+        (prefix.accepted, prefix.new, is_full)
+    };
+    // The last one would find space, and would be left out by who continues after the first two.
+    let first = [("telltale", "a"), ("telltale", "b"), ("telltale", "c"), ("telltale-x", "d")];
+    assert_eq!(enqueue(&first), (2, 2, true));
+    assert_eq!(enqueue(&first), (2, 0, true), "the same two");
+    assert_eq!(enqueue(&first[3..]), (1, 1, false));
+    assert_eq!(fixture.jobs.figures().refused(), 2);
+}
+
+#[test]
 fn jobs_beyond_the_total_limits_are_refused_except_for_a_few_of_the_server() {
     let settings = JobsSettings { waiting_max: 2, ..JobsSettings::default() };
     let fixture = Fixture::with_settings(|clock| Ticks::following(clock.clone()), settings);

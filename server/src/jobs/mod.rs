@@ -53,7 +53,7 @@ pub use model::{
     WorkerUsage, WorkerView,
 };
 pub use names::{ClassName, QueueName, UniqueKey};
-pub use service::{ClientJobs, Drafted, GrantedJobs, Jobs};
+pub use service::{ClientJobs, Drafted, EnqueuedPrefix, GrantedJobs, Jobs};
 pub use settings::JobsSettings;
 pub use waiting_fetches::WaitPermit;
 

@@ -8,12 +8,15 @@ use crate::jobs::{JOBS, register};
 use crate::keys::text;
 
 /// The queues of the server itself.
-const OWN_QUEUES: [&str; 6] = [
+const OWN_QUEUES: [&str; 9] = [
     "telltale",
     "telltale-monitors",
     "telltale-monitors-slow",
+    "telltale-monitors-trial",
     "telltale-notify",
     "telltale-notify-slow",
+    "telltale-snapshots",
+    "telltale-status-confirm",
     "telltale-status-mail",
 ];
 

@@ -30,11 +30,11 @@ pub(crate) fn sweeps(app: &Arc<App>) -> Vec<Sweep> {
 /// Returns the sweeps of notices and subscribers, which must not delay those of monitors.
 pub(crate) fn notice_sweeps(app: &Arc<App>) -> Vec<Sweep> {
     let [noticed, trimmed] = [(); 2].map(|()| Arc::clone(app));
-    let mut announced = BTreeSet::new();
+    let (mut announced, mut served) = (BTreeSet::new(), None);
     vec![
         Sweep::new("status_notices", PERIOD, move |now| {
             let recorded = maintenance::record_due(&noticed, &mut announced, now);
-            let enqueued = subscribers::enqueue_mails(&noticed);
+            let enqueued = subscribers::enqueue_mails(&noticed, &mut served);
             recorded.and(enqueued).map_err(StatusError::into_engine)
         }),
         Sweep::new("status_trim", TRIM_PERIOD, move |_| {

@@ -20,7 +20,7 @@ pub(super) fn record(
 ) -> Result<(), StatusError> {
     let page = changes.get::<Page>(&incident.page_id.text(), |_| true)?.value;
     let notice = of_last_update(incident, &page, app.status().monitors(), app.now());
-    notices::record(app, changes, &page, &notice).map(drop)
+    notices::record(app, changes, &page, &notice)
 }
 
 /// Returns the notice about the last update of an incident.

@@ -56,9 +56,17 @@ pub(super) const HEARTBEAT_MESSAGE_CHARS_MAX: usize = 200;
 /// Checks that run at a time, as many as the client has usual requests.
 pub(super) const CHECKS_AT_ONCE: u32 = 256;
 
-/// Checks of targets that hang, or may, that run at a time: as many as the client has requests for
-/// slow hosts.
-pub(super) const SLOW_CHECKS_AT_ONCE: u32 = 64;
+/// Checks of targets of which nothing is known, or that are slow for the first time, that run at a
+/// time: as many as the client has such requests.
+pub(super) const TRIAL_CHECKS_AT_ONCE: u32 = 64;
+
+/// Checks of targets that hang or are slow that run at a time: as many as the client has requests
+/// for slow hosts.
+pub(super) const SLOW_CHECKS_AT_ONCE: u32 = 192;
+
+/// Seconds that a usual check may take. One that takes longer is made again among those of slow
+/// targets, so that many that begin to hang at once do not hold up the others.
+pub(super) const QUICK_CHECK_SECONDS: u32 = 5;
 
 /// Checks that users ask for at a time.
 pub(super) const CHECKS_ASKED_AT_ONCE: usize = 8;
@@ -137,13 +145,17 @@ pub(super) const MAINTENANCE_MUTED_RULES_MAX: usize = 1_000;
 /// New changes of a monitor after which the oldest are deleted.
 pub(super) const MONITOR_CHANGES_TRIMMED: usize = 100;
 
-/// Subscribers of all pages: some 50 MB of memory.
+/// Subscribers of all pages: some 50 MB of memory. For another one, one that has not confirmed its
+/// address is deleted.
 pub(super) const SUBSCRIBERS_MAX: usize = 100_000;
+
+/// Subscribers of one page: whoever confirms that many addresses closes no other page.
+pub(super) const SUBSCRIBERS_OF_PAGE_MAX: usize = SUBSCRIBERS_MAX / 2;
 
 /// Subscribers of all pages that have not confirmed their addresses: strangers enter them.
 pub(super) const UNCONFIRMED_MAX: usize = 20_000;
 
-/// Such subscribers of one page: whoever fills it with addresses closes no other page.
+/// Such subscribers of one page.
 pub(super) const UNCONFIRMED_OF_PAGE_MAX: usize = 1_000;
 
 /// Milliseconds for which an address may be confirmed: two days.
@@ -164,25 +176,37 @@ pub(super) const ENTERED_ADDRESS_BURST: u32 = 10;
 /// Slots in which the entered email addresses are counted: those of a slot are counted together.
 pub(super) const ENTERED_ADDRESS_SLOTS: u64 = 1 << 16;
 
-/// Networks whose addresses are counted apart.
-pub(super) const SUBSCRIBING_NETWORKS_MAX: usize = 10_000;
+/// Slots in which the networks are counted that addresses are entered from, likewise.
+pub(super) const SUBSCRIBING_NETWORK_SLOTS: u64 = 1 << 16;
 
-/// Attempts to send a mail to a subscriber: with growing pauses, over an hour.
+/// Attempts to send a mail about a notice: with growing pauses, over an hour.
 pub(super) const SUBSCRIBER_MAIL_ATTEMPTS: u16 = 8;
+
+/// Attempts to send a mail that asks for confirmation, over a minute or two. Few, because anybody
+/// can enter addresses for which they fail; whoever waits for the mail enters the address again.
+pub(super) const CONFIRMATION_ATTEMPTS: u16 = 3;
 
 /// Seconds of an attempt: longer than the timeout of the mail server.
 pub(super) const SUBSCRIBER_MAIL_SECONDS: u32 = 120;
 
-/// Mails to subscribers that are sent at a time, as many as the mailer has connections.
-pub(super) const SUBSCRIBER_MAILS_AT_ONCE: u32 = 8;
+/// Mails about notices that are sent at a time. With the mails that ask for confirmation, as many
+/// as the mailer has connections.
+pub(super) const SUBSCRIBER_MAILS_AT_ONCE: u32 = 6;
+
+/// Mails that ask for confirmation that are sent at a time.
+pub(super) const CONFIRMATIONS_AT_ONCE: u32 = 2;
 
 /// Mails that are enqueued in one write: so many may be sent twice if the server is killed right
 /// after it.
 pub(super) const SUBSCRIBER_MAILS_PER_WRITE: usize = 100;
 
-/// Mails that are enqueued and not sent, at most: half of what is reserved for the server's own
-/// jobs when the queues of users are full.
+/// Mails about notices that are enqueued and not sent, at most: half of what is reserved for the
+/// server's own jobs when the queues of users are full.
 pub(super) const SUBSCRIBER_MAILS_UNFINISHED_MAX: usize = OWN_JOBS_RESERVE / 2;
+
+/// Mails that ask for confirmation that are enqueued and not sent, at most. All are enqueued in one
+/// write.
+pub(super) const CONFIRMATIONS_UNFINISHED_MAX: usize = OWN_JOBS_RESERVE / 10;
 
 /// Refusals of an address in a row after which its subscription ends.
 pub(super) const BOUNCES_MAX: u32 = 3;
@@ -205,7 +229,14 @@ pub(super) const NOTICES_MAX: usize = 10_000;
 /// Notices that are deleted at once to make space for others.
 pub(super) const NOTICES_DELETED_AT_ONCE: usize = 1_000;
 
-/// Milliseconds for which they are kept, seven days: longer than the mails about them are repeated.
+/// Notices of the start or the end of maintenances that are recorded in one write.
+pub(super) const NOTICES_RECORDED_AT_ONCE: usize = 100;
+
+/// Milliseconds after which the mails of a notice that were enqueued are sent or given up: a day,
+/// much longer than all attempts take.
+pub(super) const NOTICE_SENT_MS: i64 = 86_400_000;
+
+/// Milliseconds for which notices are kept after their mails were enqueued: seven days.
 pub(super) const NOTICE_KEPT_MS: i64 = 7 * 86_400_000;
 
 /// Milliseconds after the start of a maintenance in which mails about it are of use: a day, within

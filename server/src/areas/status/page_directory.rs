@@ -229,6 +229,11 @@ impl PageDirectory {
         self.pages.values().rev()
     }
 
+    /// Returns the incidents of all pages. Those that are not shown have no updates.
+    pub(super) fn incidents(&self) -> impl Iterator<Item = &Incident> {
+        self.incidents.values().map(|(_, incident)| incident.as_ref())
+    }
+
     /// Returns the maintenances of all pages.
     pub(super) fn maintenances(&self) -> impl Iterator<Item = &Maintenance> {
         self.maintenances.values().map(|(_, maintenance)| maintenance.as_ref())

@@ -1,23 +1,22 @@
 //! References between resources: what else changes when one is deleted, and what can be
 //! referred to.
 
-use telltale_engine::TimestampMs;
-
 use super::documents::Changes;
 use super::error::StatusError;
 use super::ids::{MonitorId, PageId};
 use super::pages::Page;
 use super::{incidents, maintenance, pages};
+use crate::app::App;
 use crate::areas::alerting::LinkedWindows;
 
 /// Removes a deleted monitor from all pages, incidents and maintenances, as part of `changes`.
 /// Returns the ids of the pages that showed it.
 pub(super) fn remove_monitor(
+    app: &App,
     changes: &mut Changes<'_>,
     monitor: MonitorId,
-    now: TimestampMs,
 ) -> Result<Vec<PageId>, StatusError> {
-    incidents::remove_monitor(changes, None, monitor, now)?;
+    incidents::remove_monitor(app, changes, None, monitor)?;
     maintenance::remove_monitor(changes, None, monitor)?;
     pages::remove_monitor(changes, monitor)
 }
@@ -25,12 +24,12 @@ pub(super) fn remove_monitor(
 /// Removes a monitor that is taken off a page from the incidents and maintenances of the page, as
 /// part of `changes`.
 pub(super) fn remove_monitor_of_page(
+    app: &App,
     changes: &mut Changes<'_>,
     page: PageId,
     monitor: MonitorId,
-    now: TimestampMs,
 ) -> Result<(), StatusError> {
-    incidents::remove_monitor(changes, Some(page), monitor, now)?;
+    incidents::remove_monitor(app, changes, Some(page), monitor)?;
     maintenance::remove_monitor(changes, Some(page), monitor)
 }
 

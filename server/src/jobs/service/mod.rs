@@ -11,7 +11,7 @@ mod records_read;
 mod users;
 
 pub use open::Jobs;
-pub use operations::Drafted;
+pub use operations::{Drafted, EnqueuedPrefix};
 pub use users::ClientJobs;
 
 pub use super::waiting::GrantedJobs;

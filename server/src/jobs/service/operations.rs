@@ -25,6 +25,17 @@ pub struct Drafted {
     status: JobStatus,
 }
 
+/// What became of jobs of the server that were enqueued in one write.
+#[derive(Debug, Default)]
+pub struct EnqueuedPrefix {
+    /// How many jobs at the beginning were accepted, those included whose unique key is in use.
+    pub accepted: usize,
+    /// How many of these are new.
+    pub new: usize,
+    /// Why the next job was refused; `None` if all were accepted. None after it was tried.
+    pub refused: Option<JobsError>,
+}
+
 impl Drafted {
     /// Returns the response to the request once the job is enqueued.
     pub fn answer(&self) -> Enqueued {
@@ -61,21 +72,23 @@ impl Jobs {
         Ok(answer)
     }
 
-    /// Enqueues jobs of the server in one write, except those whose unique key is in use. For
-    /// threads that may block. Returns how many were enqueued, or the first other error after all
-    /// were tried.
-    pub fn enqueue_own_blocking(&self, drafted: Vec<Drafted>) -> Result<usize, JobsError> {
+    /// Enqueues jobs of the server in one write, up to the first one that is refused for another
+    /// reason than that its unique key is in use. For threads that may block.
+    pub fn enqueue_own_blocking(&self, drafted: Vec<Drafted>) -> Result<EnqueuedPrefix, JobsError> {
         self.change_blocking(move |state, cycle| {
-            let mut enqueued = 0;
-            let mut refused = Ok(());
+            let mut prefix = EnqueuedPrefix::default();
             for Drafted { draft, status } in drafted {
                 match state.enqueue(draft, status, cycle) {
-                    Ok(()) => enqueued += 1,
+                    Ok(()) => prefix.new += 1,
                     Err(JobsError::NotUnique(_)) => {}
-                    Err(error) => refused = refused.and(Err(error)),
+                    Err(error) => {
+                        prefix.refused = Some(error);
+                        break;
+                    }
                 }
+                prefix.accepted += 1;
             }
-            refused.map(|()| enqueued)
+            Ok(prefix)
         })
     }
 

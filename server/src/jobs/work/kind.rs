@@ -7,7 +7,8 @@ use serde::de::DeserializeOwned;
 use telltale_engine::TimestampMs;
 
 use crate::jobs::{
-    ClassName, Enqueued, FailureReport, Jobs, JobsError, NewJob, QueueName, UniqueKey,
+    ClassName, Enqueued, EnqueuedPrefix, FailureReport, Jobs, JobsError, NewJob, QueueName,
+    UniqueKey,
 };
 use crate::limits;
 
@@ -79,8 +80,9 @@ impl<T: Serialize + DeserializeOwned> WorkKind<T> {
         Ok(self.enqueue_all_once(jobs, [(item, key)])? == 1)
     }
 
-    /// The same for many items, in one write. Returns how many were enqueued. Also while the disk
-    /// is nearly full: internal work is little, and may be to say just that.
+    /// The same for many items, in one write. Returns how many were enqueued, or why one was
+    /// refused, with all after it. Also while the disk is nearly full: internal work is little, and
+    /// may be to say just that.
     pub fn enqueue_all_once<'a>(
         &self,
         jobs: &Jobs,
@@ -89,11 +91,27 @@ impl<T: Serialize + DeserializeOwned> WorkKind<T> {
     where
         T: 'a,
     {
+        let EnqueuedPrefix { new, refused, .. } = self.enqueue_prefix_once(jobs, items)?;
+        refused.map_or(Ok(new), Err)
+    }
+
+    /// The same, for callers that continue after the items that were accepted.
+    pub fn enqueue_prefix_once<'a>(
+        &self,
+        jobs: &Jobs,
+        items: impl IntoIterator<Item = (&'a T, &'a str)>,
+    ) -> Result<EnqueuedPrefix, JobsError>
+    where
+        T: 'a,
+    {
         let mut drafted = Vec::new();
         for (item, key) in items {
             drafted.push(jobs.draft(self.job(item, None, Some(UniqueKey::new(key)?))?));
         }
-        if drafted.is_empty() { Ok(0) } else { jobs.enqueue_own_blocking(drafted) }
+        match drafted.is_empty() {
+            true => Ok(EnqueuedPrefix::default()),
+            false => jobs.enqueue_own_blocking(drafted),
+        }
     }
 
     fn job(

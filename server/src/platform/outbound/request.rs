@@ -58,7 +58,9 @@ pub enum BodyUse {
 pub enum Lane {
     /// For hosts that are not known to be slow.
     Usual,
-    /// For hosts that hang or were slow, or of which nothing is known.
+    /// For hosts of which nothing is known, or that are slow for the first time.
+    Trial,
+    /// For hosts that hang or are slow.
     Slow,
 }
 

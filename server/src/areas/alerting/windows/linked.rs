@@ -148,10 +148,12 @@ impl<'a> LinkedWindows<'a> {
         Ok(self.get(id)?.map(|found| LinkedMuting::from(&found.value)))
     }
 
-    /// Deletes a window, if there is one with this id.
+    /// Deletes a window, which may be unreadable, if there is one with this id.
     pub fn delete(&mut self, id: &str) -> Result<(), AlertingError> {
-        if let Some(found) = self.get(id)? {
-            self.changes.delete::<Window>(id, found.revision);
+        match self.changes.revision::<Window>(id, |_| true) {
+            Ok(revision) => self.changes.delete::<Window>(id, revision),
+            Err(AlertingError::NotFound(..)) => {}
+            Err(error) => return Err(error),
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use telltale_engine::{TimestampMs, Versioned};
+use telltale_engine::Versioned;
 
 use super::model::{Incident, IncidentChange, IncidentDraft};
 use crate::app::App;
@@ -95,19 +95,25 @@ pub(super) fn delete(
     changes.commit(None).map(drop)
 }
 
-/// Removes a monitor from the incidents of a page, or of all pages, as part of `changes`.
+/// Removes a monitor from the incidents of a page, or of all pages, as part of `changes`. Only
+/// those that name it are read, since their messages may be long.
 pub(in crate::areas::status) fn remove_monitor(
+    app: &App,
     changes: &mut Changes<'_>,
     page: Option<PageId>,
     monitor: MonitorId,
-    now: TimestampMs,
 ) -> Result<(), StatusError> {
-    let without = |mut found: Versioned<Incident>| {
-        let is_there = page.is_none_or(|page| found.value.page_id == page);
-        (is_there && found.value.remove_monitor(monitor, now)).then_some(found)
+    let (directory, now) = (app.status().pages(app)?, app.now());
+    let is_concerned = |incident: &&Incident| {
+        let is_there = page.is_none_or(|page| incident.page_id == page);
+        is_there && incident.monitors.contains(&monitor)
     };
-    for Versioned { value: incident, revision } in changes.select(without)? {
-        changes.replace(&incident, revision)?;
+    for incident in directory.incidents().filter(is_concerned) {
+        let found = changes.get::<Incident>(&incident.id.text(), |_| true)?;
+        let Versioned { value: mut incident, revision } = found;
+        if incident.remove_monitor(monitor, now) {
+            changes.replace(&incident, revision)?;
+        }
     }
     Ok(())
 }

@@ -8,11 +8,11 @@ use telltale_engine::TimestampMs;
 use super::model::{Maintenance, MaintenanceStatus};
 use crate::app::App;
 use crate::areas::status::component_names::{component_names, listed};
-use crate::areas::status::documents;
-use crate::areas::status::error::StatusError;
+use crate::areas::status::documents::{self, Changes};
+use crate::areas::status::error::{StatusError, StatusKind};
 use crate::areas::status::limits;
 use crate::areas::status::monitors::MonitorTable;
-use crate::areas::status::notices::{self, Notice, NoticeText};
+use crate::areas::status::notices::{self, Notice, NoticeSpace, NoticeText};
 use crate::areas::status::pages::Page;
 use crate::platform::time;
 
@@ -32,6 +32,11 @@ pub(super) enum Step {
 }
 
 impl Step {
+    /// Returns whether the maintenance takes no more time after it.
+    pub(super) fn is_end(self) -> bool {
+        matches!(self, Self::Cancelled | Self::Completed)
+    }
+
     fn key(self, maintenance: &Maintenance) -> String {
         let id = maintenance.id.text();
         match self {
@@ -79,64 +84,100 @@ pub(super) fn of_step(
     Notice::new(step.key(maintenance), page.id, text, now)
 }
 
-/// Records the notices of maintenances that have begun or are over. `announced` are the keys of
-/// those that are recorded, as far as they are still of use: these are not looked for again.
-/// Blocks.
+/// Records the notices of maintenances that have begun or are over, some at a time. `announced` are
+/// the keys of those that are recorded, as far as they are still of use: these are not looked for
+/// again. Blocks.
 pub(in crate::areas::status) fn record_due(
     app: &App,
     announced: &mut BTreeSet<String>,
     now: TimestampMs,
 ) -> Result<(), StatusError> {
     let directory = app.status().pages(app)?;
-    let (mut still, mut outcome) = (BTreeSet::new(), Ok(()));
+    let (mut still, mut due) = (BTreeSet::new(), Vec::new());
     for maintenance in directory.maintenances() {
         let Some(step) = due_step(maintenance, now) else { continue };
-        let key = step.key(maintenance);
         let Ok(entry) = directory.page(maintenance.page_id) else { continue };
+        let key = step.key(maintenance);
         if announced.contains(&key) {
             still.insert(key);
-            continue;
-        }
-        if !notices::are_wanted(app, &entry.page) {
-            continue;
-        }
-        match record_step(app, &entry.page, maintenance, step, now) {
-            Ok(true) => drop(still.insert(key)),
-            Ok(false) => {}
-            // It would be the same for all pages.
-            Err(error @ StatusError::TooMany { max: limits::NOTICES_MAX, .. }) => {
-                return Err(error);
-            }
-            Err(error) => outcome = outcome.and(Err(error)),
+        } else if notices::are_wanted(app, &entry.page) {
+            due.push(DueNotice { page: &entry.page, maintenance, step });
         }
     }
     *announced = still;
+    if due.is_empty() {
+        return Ok(());
+    }
+    // Those of full pages wait. The lock is not taken for them, again and again.
+    let full = notices::full_pages(app)?;
+    let all = due.len();
+    due.retain(|due| !full.contains(&due.page.id));
+    let max = limits::NOTICES_PENDING_OF_PAGE_MAX;
+    let waiting = StatusError::TooMany { kind: StatusKind::Notice, max };
+    let outcome = if due.len() < all { Err(waiting) } else { Ok(()) };
+    due.truncate(limits::NOTICES_RECORDED_AT_ONCE);
+    let recorded = record_all(app, announced, &due, now);
+    outcome.and(recorded)
+}
+
+/// A step of a maintenance that came by itself, of which subscribers are to be notified.
+#[derive(Clone, Copy, Debug)]
+struct DueNotice<'a> {
+    page: &'a Page,
+    maintenance: &'a Maintenance,
+    step: Step,
+}
+
+/// Records these notices in one write. Adds their keys to `announced`.
+fn record_all(
+    app: &App,
+    announced: &mut BTreeSet<String>,
+    due: &[DueNotice<'_>],
+    now: TimestampMs,
+) -> Result<(), StatusError> {
+    if due.is_empty() {
+        return Ok(());
+    }
+    let mut changes = documents::begin(app);
+    let mut space = NoticeSpace::make(app, &mut changes)?;
+    let (mut recorded, mut outcome) = (Vec::new(), Ok(()));
+    for due in due {
+        match record_step(app, &mut changes, &mut space, *due, now) {
+            Ok(key) => recorded.extend(key),
+            Err(error) => outcome = outcome.and(Err(error)),
+        }
+    }
+    if space.has_recorded() {
+        changes.commit(None)?;
+    }
+    announced.extend(recorded);
     outcome
 }
 
-/// Records the notice about a step that came by itself, unless the maintenance was changed so that
-/// it is not due any more. Returns whether it is recorded now.
+/// Records the notice about a step that came by itself as part of `changes`, unless the maintenance
+/// was changed so that it is not due any more. Returns its key if it is recorded then.
 fn record_step(
     app: &App,
-    page: &Page,
-    maintenance: &Maintenance,
-    step: Step,
+    changes: &mut Changes<'_>,
+    space: &mut NoticeSpace,
+    due: DueNotice<'_>,
     now: TimestampMs,
-) -> Result<bool, StatusError> {
-    let mut changes = documents::begin(app);
+) -> Result<Option<String>, StatusError> {
+    let DueNotice { page, maintenance, step } = due;
     let current = match changes.get::<Maintenance>(&maintenance.id.text(), |_| true) {
         Ok(found) => found.value,
-        Err(StatusError::NotFound(..)) => return Ok(false),
+        Err(StatusError::NotFound(..)) => return Ok(None),
         Err(error) => return Err(error),
     };
-    if due_step(&current, now) != Some(step) || step.key(&current) != step.key(maintenance) {
-        return Ok(false);
+    let key = step.key(&current);
+    if due_step(&current, now) != Some(step) || key != step.key(maintenance) {
+        return Ok(None);
     }
-    let notice = of_step(step, &current, page, app.status().monitors(), now);
-    if notices::record(app, &mut changes, page, &notice)? {
-        changes.commit(None)?;
+    if !changes.contains::<Notice>(&key)? {
+        let notice = of_step(step, &current, page, app.status().monitors(), now);
+        space.record(changes, &notice)?;
     }
-    Ok(true)
+    Ok(Some(key))
 }
 
 /// Returns the step of a maintenance of which subscribers are to be notified now.

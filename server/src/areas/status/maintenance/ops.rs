@@ -179,7 +179,7 @@ pub(super) fn delete(
 }
 
 /// Records the notice about a step of a maintenance as part of `changes`, if subscribers are
-/// notified of it.
+/// notified of it. A maintenance ends even if there is no space for the notice.
 fn record_notice(
     app: &App,
     changes: &mut Changes<'_>,
@@ -192,7 +192,14 @@ fn record_notice(
     let page = changes.get::<Page>(&maintenance.page_id.text(), |_| true)?.value;
     let monitors = app.status().monitors();
     let notice = notice::of_step(step, maintenance, &page, monitors, app.now());
-    notices::record(app, changes, &page, &notice).map(drop)
+    match notices::record(app, changes, &page, &notice) {
+        Err(error @ StatusError::TooMany { .. }) if step.is_end() => {
+            let maintenance = maintenance.id.text();
+            tracing::warn!(maintenance, %error, "subscribers are not notified of its end");
+            Ok(())
+        }
+        recorded => recorded,
+    }
 }
 
 /// Removes a monitor from the maintenances of a page, or of all pages, as part of `changes`. One

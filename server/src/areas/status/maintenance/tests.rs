@@ -2,7 +2,7 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use telltale_engine::TimestampMs;
+use telltale_engine::{Collection, Expect, TimestampMs};
 
 use super::examples::maintenance;
 use super::{Maintenance, active, trim};
@@ -453,6 +453,25 @@ fn the_windows_of_completed_maintenances_are_deleted() {
     let left = server.get(&fixture.path_of(&open)).whole(200);
     assert_eq!((&left["status"], &left["mute_alerts"]), (&json!("completed"), &json!(false)));
     assert_eq!(fixture.count(WINDOWS, "data"), 0);
+}
+
+#[test]
+fn a_window_that_cannot_be_read_keeps_nothing_from_being_deleted() {
+    let fixture = Fixture::new();
+    let server = &fixture.server;
+    let app = server.app();
+    let muting = json!({"mute_alerts": true});
+    let [damaged, other] = [(); 2].map(|()| fixture.create(&muting));
+    let window = damaged["window_id"].as_str().unwrap();
+    let mut transaction = app.engine().documents().begin();
+    let unreadable = json!({"of": "another"});
+    transaction.put(Collection("maintenance_windows"), window, &unreadable, Expect::Any).unwrap();
+    transaction.commit().unwrap();
+    server.pass(2 * HOUR_MS);
+    trim(app).unwrap();
+    server.get(&window_path(&other)).refused(404, "maintenance_window_not_found", "");
+    server.get(&window_path(&damaged)).refused(404, "maintenance_window_not_found", "");
+    server.delete(&fixture.path_of(&damaged)).whole(200);
 }
 
 #[test]

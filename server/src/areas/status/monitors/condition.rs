@@ -11,7 +11,6 @@ use std::collections::BTreeMap;
 use telltale_engine::TimestampMs;
 
 use super::model::MonitorState;
-use crate::platform::outbound::Lane;
 
 /// Milliseconds of a day.
 const DAY_MS: i64 = 86_400_000;
@@ -53,6 +52,8 @@ pub(super) struct MonitorCondition {
     pub(super) failures: u32,
     /// The first of these.
     pub(super) first_failure: Option<TimestampMs>,
+    /// Whether a check was given up because the target was slower than usual. Not stored.
+    pub(super) is_on_trial: bool,
     /// Whether the time counts as planned maintenance, whatever the state.
     pub(super) is_in_maintenance: bool,
     /// Since when checks are made: the start of the server, or the end of a pause.
@@ -93,6 +94,7 @@ impl MonitorCondition {
             last: None,
             failures: 0,
             first_failure: None,
+            is_on_trial: false,
             is_in_maintenance: false,
             observed_since: now,
             covered_ms: i64::MAX,
@@ -104,6 +106,7 @@ impl MonitorCondition {
     /// Takes notice of a check. Returns the change of the state, if there is one.
     pub(super) fn observe(&mut self, result: CheckResult, retries: u32) -> Option<StateChange> {
         let at = result.at;
+        self.is_on_trial = false;
         if self.last.as_ref().is_some_and(|last| last.at > at) {
             // Another check began later and ended sooner.
             return None;
@@ -191,15 +194,6 @@ impl MonitorCondition {
             MonitorState::Paused => MonitorState::Paused,
             state if self.is_observed(now) => state,
             _ => MonitorState::Pending,
-        }
-    }
-
-    /// Returns which of the client's requests the next check takes: targets that hang, or may,
-    /// delay only each other.
-    pub(super) fn lane(&self) -> Lane {
-        match &self.last {
-            Some(last) if !last.timed_out => Lane::Usual,
-            _ => Lane::Slow,
         }
     }
 
@@ -388,20 +382,6 @@ mod tests {
         monitor.observe(up(5_000), 0);
         monitor.leave_out(at(5_000), at(1_000));
         assert_eq!(monitor.last_days(1, at(1_500))[0].1.up_ms, 500_000);
-    }
-
-    #[test]
-    fn targets_that_hang_and_new_ones_are_checked_apart() {
-        let mut monitor = MonitorCondition::new(at(0));
-        assert_eq!(monitor.lane(), Lane::Slow);
-        monitor.observe(up(0), 1);
-        assert_eq!(monitor.lane(), Lane::Usual);
-        monitor.observe(failed(10), 1);
-        assert_eq!(monitor.lane(), Lane::Usual, "it was refused at once");
-        monitor.observe(CheckResult { timed_out: true, ..failed(20) }, 1);
-        assert_eq!(monitor.lane(), Lane::Slow);
-        monitor.observe(up(30), 1);
-        assert_eq!(monitor.lane(), Lane::Usual);
     }
 
     #[test]

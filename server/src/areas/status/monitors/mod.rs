@@ -10,6 +10,7 @@ mod condition;
 mod entry;
 #[cfg(test)]
 mod examples;
+mod lane;
 mod metrics;
 mod model;
 mod ops;

@@ -127,7 +127,7 @@ pub(super) fn delete(
     let mut changes = documents::begin(app);
     let revision = changes.revision::<SealedMonitor>(&id.text(), fits)?;
     changes.delete::<SealedMonitor>(&id.text(), revision);
-    let removed_from = references::remove_monitor(&mut changes, id, app.now())?;
+    let removed_from = references::remove_monitor(app, &mut changes, id)?;
     changes.commit_then(None, |_| {
         if let Err(error) = table(app).remove(id) {
             // The monitor is deleted. What is left is removed at the next start.

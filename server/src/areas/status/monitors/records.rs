@@ -186,6 +186,7 @@ fn read_state(key: &[u8], value: &[u8]) -> Option<(MonitorId, MonitorCondition)>
         last: stored.last.and_then(StoredCheck::into_result),
         failures: stored.failures,
         first_failure: stored.first_failure_ms.map(TimestampMs),
+        is_on_trial: false,
         is_in_maintenance: stored.in_maintenance,
         counted_until: TimestampMs(stored.counted_until_ms),
         ..MonitorCondition::new(since)

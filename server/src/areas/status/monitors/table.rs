@@ -259,6 +259,15 @@ impl MonitorTable {
         }
     }
 
+    /// Takes back a check whose target is slower than usual: it is made again among those of slow
+    /// ones.
+    pub(super) fn put_on_trial(&self, check: DueCheck) {
+        if let Some(entry) = self.monitors.write().entries.get_mut(&check.id) {
+            entry.condition.is_on_trial = true;
+        }
+        self.hand_back(&[check]);
+    }
+
     /// Returns the monitor of a check that was handed out, unless it was done meanwhile.
     pub(super) fn begin(&self, check: DueCheck) -> Option<CurrentMonitor> {
         let monitors = self.monitors.read();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 use telltale_engine::TimestampMs;
 
-use super::check::Checker;
+use super::check::{CheckOutcome, Checker};
 use super::condition::CheckResult;
 use super::model::MonitorTarget;
 use super::table::{CurrentMonitor, DueCheck, Maintained};
@@ -28,7 +28,11 @@ struct CheckItem {
 /// Checks a monitor. The next one is due soon, so a check that was lost is not repeated.
 const CHECK: WorkKind<CheckItem> = check_kind("telltale.monitors.check", "telltale-monitors");
 
-/// Checks a monitor whose target hangs, or may.
+/// Checks a monitor of whose target nothing is known, or that it was slow once.
+const CHECK_TRIAL: WorkKind<CheckItem> =
+    check_kind("telltale.monitors.check_trial", "telltale-monitors-trial");
+
+/// Checks a monitor whose target hangs or is slow.
 const CHECK_SLOW: WorkKind<CheckItem> =
     check_kind("telltale.monitors.check_slow", "telltale-monitors-slow");
 
@@ -56,6 +60,8 @@ pub(in crate::areas::status) fn add_work(pool: WorkerPool, app: &Arc<App>) -> Wo
     };
     pool.queue(CHECK.queue, limits::CHECKS_AT_ONCE)
         .on(&CHECK, runs(Lane::Usual))
+        .queue(CHECK_TRIAL.queue, limits::TRIAL_CHECKS_AT_ONCE)
+        .on(&CHECK_TRIAL, runs(Lane::Trial))
         .queue(CHECK_SLOW.queue, limits::SLOW_CHECKS_AT_ONCE)
         .on(&CHECK_SLOW, runs(Lane::Slow))
 }
@@ -70,7 +76,8 @@ pub(in crate::areas::status) fn enqueue_due(app: &App) -> Result<(), telltale_en
         (item, key)
     };
     let mut enqueued = Ok(());
-    for (lane, kind) in [(Lane::Usual, &CHECK), (Lane::Slow, &CHECK_SLOW)] {
+    let kinds = [(Lane::Usual, &CHECK), (Lane::Trial, &CHECK_TRIAL), (Lane::Slow, &CHECK_SLOW)];
+    for (lane, kind) in kinds {
         let due: Vec<DueCheck> = due.iter().filter(|check| check.lane == lane).copied().collect();
         let items: Vec<(CheckItem, String)> = due.iter().map(item).collect();
         let items = items.iter().map(|(item, key)| (item, key.as_str()));
@@ -98,12 +105,18 @@ pub(super) async fn check_now(app: &Arc<App>, id: MonitorId) -> ApiResult<Curren
     let found = app.blocking(move |app| ops::get(app, id)).await?;
     check_running(&found)?;
     let _one_of_few = app.status().enter_check().await;
-    match check(app, &found, found.condition.lane()).await {
-        Some(result) => observe(app, &found, result).await?,
-        None if matches!(found.monitor.settings.target, MonitorTarget::Heartbeat { .. }) => {
+    let mut outcome = check(app, &found, found.condition.lane()).await;
+    if outcome == CheckOutcome::TooSlow {
+        outcome = check(app, &found, Lane::Trial).await;
+    }
+    match outcome {
+        CheckOutcome::Done(result) => observe(app, &found, result).await?,
+        _ if matches!(found.monitor.settings.target, MonitorTarget::Heartbeat { .. }) => {
             return Err(StatusError::State("the monitor waits for reports").into());
         }
-        None => return Err(StatusError::Busy("too many checks run").into()),
+        CheckOutcome::NotBegun | CheckOutcome::TooSlow => {
+            return Err(StatusError::Busy("too many checks run").into());
+        }
     }
     app.blocking(move |app| ops::get(app, id)).await
 }
@@ -132,10 +145,17 @@ fn check_running(found: &CurrentMonitor) -> Result<(), StatusError> {
 
 async fn run_due(app: &Arc<App>, due: DueCheck) -> Result<(), WorkError> {
     let Some(found) = app.status().monitors().begin(due) else { return Ok(()) };
-    let Some(result) = check(app, &found, due.lane).await else {
-        // It could not begin, and is due.
-        app.status().monitors().hand_back(&[due]);
-        return Ok(());
+    let result = match check(app, &found, due.lane).await {
+        CheckOutcome::Done(result) => result,
+        CheckOutcome::TooSlow => {
+            app.status().monitors().put_on_trial(due);
+            return Ok(());
+        }
+        CheckOutcome::NotBegun => {
+            // It is due.
+            app.status().monitors().hand_back(&[due]);
+            return Ok(());
+        }
     };
     if let Err(error) = observe(app, &found, result).await {
         let cause = error.cause().unwrap_or_else(|| error.message());
@@ -144,7 +164,7 @@ async fn run_due(app: &Arc<App>, due: DueCheck) -> Result<(), WorkError> {
     Ok(())
 }
 
-async fn check(app: &App, found: &CurrentMonitor, lane: Lane) -> Option<CheckResult> {
+async fn check(app: &App, found: &CurrentMonitor, lane: Lane) -> CheckOutcome {
     Checker { client: app.status().client(), clock: app.clock(), lane }
         .check(&found.monitor.settings)
         .await

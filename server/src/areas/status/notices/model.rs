@@ -12,8 +12,8 @@ pub(in crate::areas::status) struct Notice {
     pub(in crate::areas::status) page: PageId,
     pub(in crate::areas::status) text: NoticeText,
     pub(in crate::areas::status) created_at: TimestampMs,
-    /// Whether the mails about it are enqueued.
-    pub(super) is_enqueued: bool,
+    /// When the last mail about it was enqueued, by the trusted time; `None` until then.
+    pub(super) enqueued_at: Option<TimestampMs>,
     /// The last subscriber whose mail about it is enqueued: those of earlier ones are, too.
     pub(super) enqueued_until: Option<SubscriberId>,
 }
@@ -45,6 +45,6 @@ impl Notice {
         text: NoticeText,
         created_at: TimestampMs,
     ) -> Self {
-        Self { key, page, text, created_at, is_enqueued: false, enqueued_until: None }
+        Self { key, page, text, created_at, enqueued_at: None, enqueued_until: None }
     }
 }

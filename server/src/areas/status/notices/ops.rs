@@ -1,12 +1,15 @@
 //! Recording notices, and what becomes of them. All of it blocks.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use telltale_engine::{TimestampMs, Versioned};
 
 use super::model::{Notice, PendingNotice};
+use super::space::{NoticeSpace, is_full};
 use crate::app::App;
 use crate::areas::status::documents::{self, Changes};
-use crate::areas::status::error::{StatusError, StatusKind};
-use crate::areas::status::ids::SubscriberId;
+use crate::areas::status::error::StatusError;
+use crate::areas::status::ids::{PageId, SubscriberId};
 use crate::areas::status::limits;
 use crate::areas::status::pages::Page;
 
@@ -17,50 +20,28 @@ pub(in crate::areas::status) fn are_wanted(app: &App, page: &Page) -> bool {
 }
 
 /// Records a notice about a page as part of `changes`, unless it is recorded or nobody would get
-/// it. Returns whether it did. Makes space for it if there are too many, and fails if too many of
-/// the page wait; at most one notice may be recorded in a transaction.
+/// it. Fails if there is no space for it. At most one notice may be recorded like this in a
+/// transaction.
 pub(in crate::areas::status) fn record(
     app: &App,
     changes: &mut Changes<'_>,
     page: &Page,
     notice: &Notice,
-) -> Result<bool, StatusError> {
+) -> Result<(), StatusError> {
     if !are_wanted(app, page) || changes.contains::<Notice>(&notice.key)? {
-        return Ok(false);
-    }
-    check_pending(changes, page)?;
-    make_space(changes)?;
-    changes.insert(notice)?;
-    Ok(true)
-}
-
-/// Refuses another notice of a page of which too many wait for their mails to be enqueued: those of
-/// one page must not keep other pages from notifying.
-fn check_pending(changes: &Changes<'_>, page: &Page) -> Result<(), StatusError> {
-    let is_pending = |found: Versioned<Notice>| {
-        (found.value.page == page.id && !found.value.is_enqueued).then_some(())
-    };
-    let max = limits::NOTICES_PENDING_OF_PAGE_MAX;
-    match changes.select(is_pending)?.len() {
-        pending if pending < max => Ok(()),
-        _ => Err(StatusError::TooMany { kind: StatusKind::Notice, max }),
-    }
-}
-
-/// Deletes the oldest notices whose mails are enqueued if there are too many.
-fn make_space(changes: &mut Changes<'_>) -> Result<(), StatusError> {
-    if changes.count::<Notice>()? < limits::NOTICES_MAX {
         return Ok(());
     }
-    let mut enqueued = changes.select(|found: Versioned<Notice>| {
-        let Versioned { value: notice, revision } = found;
-        notice.is_enqueued.then_some((notice.created_at, notice.key, revision))
+    NoticeSpace::make(app, changes)?.record(changes, notice)
+}
+
+/// Returns the pages of which no other notice can be recorded now.
+pub(in crate::areas::status) fn full_pages(app: &App) -> Result<BTreeSet<PageId>, StatusError> {
+    let waiting = documents::select(app.engine(), |found: Versioned<Notice>| {
+        found.value.enqueued_at.is_none().then_some(found.value.page)
     })?;
-    enqueued.sort();
-    for (_, key, revision) in enqueued.into_iter().take(limits::NOTICES_DELETED_AT_ONCE) {
-        changes.delete::<Notice>(&key, revision);
-    }
-    Ok(())
+    let mut pending = BTreeMap::new();
+    waiting.into_iter().for_each(|page| *pending.entry(page).or_default() += 1);
+    Ok(pending.into_iter().filter(|(_, pending)| is_full(*pending)).map(|(page, _)| page).collect())
 }
 
 /// Returns a notice, if it is recorded.
@@ -75,8 +56,9 @@ pub(in crate::areas::status) fn get(app: &App, key: &str) -> Result<Option<Notic
 /// Returns the notices whose mails are not all enqueued, oldest first.
 pub(in crate::areas::status) fn pending(app: &App) -> Result<Vec<PendingNotice>, StatusError> {
     let pending = |found: Versioned<Notice>| {
-        let Notice { key, page, created_at, is_enqueued, enqueued_until, .. } = found.value;
-        (!is_enqueued).then_some((created_at, PendingNotice { key, page, enqueued_until }))
+        let Notice { key, page, created_at, enqueued_at, enqueued_until, .. } = found.value;
+        let notice = PendingNotice { key, page, enqueued_until };
+        enqueued_at.is_none().then_some((created_at, notice))
     };
     let mut pending = documents::select::<Notice, _>(app.engine(), pending)?;
     pending.sort_by_key(|(created_at, _)| *created_at);
@@ -94,7 +76,8 @@ pub(in crate::areas::status) fn enqueued_until(
 
 /// Records that all mails about a notice are enqueued.
 pub(in crate::areas::status) fn finish(app: &App, key: &str) -> Result<(), StatusError> {
-    change(app, key, |notice| notice.is_enqueued = true)
+    let now = app.engine().trusted_time().believed;
+    change(app, key, |notice| notice.enqueued_at = Some(now))
 }
 
 /// Changes a notice, unless it is deleted.
@@ -110,12 +93,13 @@ fn change(app: &App, key: &str, change: impl FnOnce(&mut Notice)) -> Result<(), 
     changes.commit(None).map(drop)
 }
 
-/// Deletes the notices that are older than the time for which they are kept.
+/// Deletes the notices whose mails were enqueued so long ago that they are not kept any more.
 pub(in crate::areas::status) fn trim(app: &App) -> Result<(), StatusError> {
     let now = app.engine().trusted_time().expiry;
     let before = TimestampMs(now.0.saturating_sub(limits::NOTICE_KEPT_MS));
     let old = |found: Versioned<Notice>| {
-        (found.value.created_at < before).then_some((found.value.key, found.revision))
+        let is_old = found.value.enqueued_at.is_some_and(|at| at < before);
+        is_old.then_some((found.value.key, found.revision))
     };
     if documents::select::<Notice, _>(app.engine(), old)?.is_empty() {
         return Ok(());

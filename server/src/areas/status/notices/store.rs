@@ -4,8 +4,10 @@
 //!
 //! ```text
 //! {"page", "title", "paragraphs", "facts": [[name, value]], "created_at_ms", "enqueued",
-//!  "enqueued_until": subscriber or null}
+//!  "enqueued_at_ms"?, "enqueued_until": subscriber or null}
 //! ```
+//!
+//! Those that are `enqueued` and do not say when are of an earlier version.
 
 use std::borrow::Cow;
 
@@ -27,6 +29,8 @@ pub(in crate::areas::status) struct StoredNotice {
     facts: Vec<(String, String)>,
     created_at_ms: i64,
     enqueued: bool,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    enqueued_at_ms: Option<i64>,
     #[serde(default)]
     enqueued_until: Option<String>,
 }
@@ -50,20 +54,22 @@ impl StoredResource for Notice {
             paragraphs: self.text.paragraphs.clone(),
             facts: self.text.facts.clone(),
             created_at_ms: self.created_at.0,
-            enqueued: self.is_enqueued,
+            enqueued: self.enqueued_at.is_some(),
+            enqueued_at_ms: self.enqueued_at.map(|at| at.0),
             enqueued_until: self.enqueued_until.map(SubscriberId::text),
         }
     }
 
     fn from_stored(key: String, stored: StoredNotice) -> Self {
-        let StoredNotice { title, paragraphs, facts, .. } = stored;
+        let StoredNotice { title, paragraphs, facts, created_at_ms, .. } = stored;
+        let enqueued_at_ms = stored.enqueued_at_ms.unwrap_or(created_at_ms);
         Self {
             key,
             // One whose page cannot be read is of none.
             page: PageId::parse(&stored.page).unwrap_or(PageId(0)),
             text: NoticeText { title, paragraphs, facts },
-            created_at: TimestampMs(stored.created_at_ms),
-            is_enqueued: stored.enqueued,
+            created_at: TimestampMs(created_at_ms),
+            enqueued_at: stored.enqueued.then_some(TimestampMs(enqueued_at_ms)),
             enqueued_until: stored.enqueued_until.as_deref().and_then(SubscriberId::parse),
         }
     }

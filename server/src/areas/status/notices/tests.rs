@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use serde_json::{Value, json};
 use telltale_engine::TimestampMs;
 
-use super::{Notice, NoticeText, enqueued_until, finish, pending, trim};
+use super::{Notice, NoticeText, enqueued_until, finish, get, pending, trim};
 use crate::areas::status::documents;
 use crate::areas::status::ids::{PageId, SubscriberId};
 use crate::areas::status::testing::{id, id_of_page, mailing, monitor, page, patch, with};
@@ -56,21 +56,31 @@ impl Fixture {
         self.server.app().status().documents().generation()
     }
 
-    /// Stores as many notices as there may be, of different pages; the first ones have no mails
-    /// left to enqueue.
-    fn fill(&self, enqueued: usize) {
-        self.insert(limits::NOTICES_MAX, enqueued, |i| PageId(i as u128));
+    /// Stores as many notices as there may be, of different pages. The mails of the first ones were
+    /// enqueued long ago.
+    fn fill(&self, sent: usize) {
+        self.insert(limits::NOTICES_MAX, |i| PageId(i as u128));
+        (0..sent).for_each(|i| self.send(i, NOW.0 - limits::NOTICE_SENT_MS - 1));
     }
 
-    /// Stores notices of these pages; the first ones have no mails left to enqueue.
-    fn insert(&self, count: usize, enqueued: usize, page: impl Fn(usize) -> PageId) {
+    /// Makes the mails of a notice enqueued at this time.
+    fn send(&self, i: usize, at_ms: i64) {
+        let mut changes = documents::begin(self.server.app());
+        let found = changes.get::<Notice>(&format!("n{i:05}"), |_| true).unwrap();
+        let notice = Notice { enqueued_at: Some(TimestampMs(at_ms)), ..found.value };
+        changes.replace(&notice, found.revision).unwrap();
+        changes.commit(None).unwrap();
+    }
+
+    /// Stores notices of these pages.
+    fn insert(&self, count: usize, page: impl Fn(usize) -> PageId) {
         let app = self.server.app();
         let text = NoticeText { title: "t".to_owned(), paragraphs: vec![], facts: vec![] };
         let mut changes = documents::begin(app);
         for i in 0..count {
             let created_at = TimestampMs(NOW.0 - limits::NOTICES_MAX as i64 + i as i64);
             let notice = Notice::new(format!("n{i:05}"), page(i), text.clone(), created_at);
-            changes.insert(&Notice { is_enqueued: i < enqueued, ..notice }).unwrap();
+            changes.insert(&notice).unwrap();
         }
         changes.commit(None).unwrap();
     }
@@ -109,11 +119,14 @@ fn a_notice_that_nobody_would_get_is_not_recorded() {
 fn the_oldest_notices_make_space_for_new_ones() {
     let fixture = Fixture::new();
     fixture.fill(3);
+    // Its mails may be unsent.
+    fixture.send(3, NOW.0 - limits::NOTICE_SENT_MS);
     let path = format!("{}/incidents", fixture.page);
     let created = fixture.server.post(&path, &incident()).whole(201);
     assert_eq!(fixture.count(), limits::NOTICES_MAX - 2);
+    assert!(get(fixture.server.app(), "n00003").unwrap().is_some());
     let pending = fixture.pending();
-    assert_eq!(pending.first().map(String::as_str), Some("n00003"));
+    assert_eq!(pending.first().map(String::as_str), Some("n00004"));
     assert_eq!(pending.last(), Some(&format!("{}-1", id(&created))));
 }
 
@@ -129,7 +142,7 @@ fn a_request_to_notify_subscribers_is_refused_when_there_is_no_space() {
     let quiet = fixture.maintain(&json!({"notify_subscribers": false}));
     patch(&fixture.server, &quiet, &json!({"title": "x", "notify_subscribers": true}))
         .refused(409, "conflict", "");
-    finish(fixture.server.app(), "n00000").unwrap();
+    fixture.send(0, NOW.0 - limits::NOTICE_SENT_MS - 1);
     patch(&fixture.server, &quiet, &json!({"title": "x", "notify_subscribers": true})).whole(200);
     // The sweep fails without changing anything.
     fixture.server.pass(3_600_000);
@@ -176,11 +189,18 @@ fn notices_are_deleted_by_the_trusted_time() {
     let fixture = Fixture::new();
     fixture.server.post(&format!("{}/incidents", fixture.page), &incident()).whole(201);
     let app = fixture.server.app();
-    // A clock that is wrong deletes nothing.
-    app.clock().jump(TimestampMs(NOW.0 + 100 * DAY_MS));
+    // Its mails are not enqueued.
+    fixture.server.pass(limits::NOTICE_KEPT_MS + 1);
+    trim(app).unwrap();
+    let [notice] = pending(app).unwrap().try_into().unwrap();
+    // A clock that is wrong deletes nothing, whether it was when they were enqueued or is now.
+    let now = app.now();
+    app.clock().jump(TimestampMs(now.0 - 100 * DAY_MS));
+    finish(app, &notice.key).unwrap();
+    app.clock().jump(TimestampMs(now.0 + 100 * DAY_MS));
     trim(app).unwrap();
     assert_eq!(fixture.count(), 1);
-    app.clock().jump(NOW);
+    app.clock().jump(now);
     fixture.server.pass(limits::NOTICE_KEPT_MS);
     trim(app).unwrap();
     assert_eq!(fixture.count(), 1);
@@ -215,7 +235,58 @@ fn pending_notices_of_one_page_do_not_keep_others_from_notifying() {
     let other = page(&fixture.server, "other", &[]);
     fixture.server.app().status().subscribers().add_confirmed(id_of_page(&other), 90..91);
     let shop = id_of_page(&fixture.page);
-    fixture.insert(limits::NOTICES_PENDING_OF_PAGE_MAX, 0, |_| shop);
+    fixture.insert(limits::NOTICES_PENDING_OF_PAGE_MAX, |_| shop);
     notify(&fixture.page).refused(409, "conflict", "");
     notify(&other).whole(201);
+}
+
+#[test]
+fn maintenances_of_a_full_page_do_not_keep_those_of_others_from_being_announced() {
+    let mut fixture = Fixture::new();
+    let max = limits::NOTICES_PENDING_OF_PAGE_MAX;
+    let begun = json!({"starts_at": "2026-01-02T03:00:00Z"});
+    let id = |path: &str| path.rsplit('/').next().unwrap().to_owned();
+    let mut waiting: Vec<String> = (0..3).map(|_| id(&fixture.maintain(&begun))).collect();
+    waiting.sort();
+    let shop = id_of_page(&fixture.page);
+    fixture.page = page(&fixture.server, "other", &[&fixture.monitor]);
+    let other = id_of_page(&fixture.page);
+    fixture.server.app().status().subscribers().add_confirmed(other, 90..91);
+    let announced = id(&fixture.maintain(&begun));
+    // There is space for one more.
+    fixture.insert(max - 1, |_| shop);
+    let app = fixture.server.app();
+    let begun_of = |fixture: &Fixture| -> Vec<String> {
+        let begun = fixture.pending().into_iter();
+        begun.filter_map(|key| Some(key.split_once("-begun-")?.0.to_owned())).collect()
+    };
+    maintenance::record_due(app, &mut fixture.announced, app.now()).unwrap_err();
+    let recorded = begun_of(&fixture);
+    assert!(recorded.contains(&announced) && recorded.contains(&waiting[0]), "{recorded:?}");
+    assert_eq!((recorded.len(), fixture.announced.len()), (2, 2));
+    // Nothing changes while the page is full, and the rest follows.
+    let before = fixture.generation();
+    maintenance::record_due(app, &mut fixture.announced, app.now()).unwrap_err();
+    assert_eq!(fixture.generation(), before);
+    (0..2).for_each(|i| finish(app, &format!("n{i:05}")).unwrap());
+    maintenance::record_due(app, &mut fixture.announced, app.now()).unwrap();
+    assert_eq!((begun_of(&fixture).len(), fixture.announced.len()), (4, 4));
+}
+
+#[test]
+fn a_maintenance_can_be_ended_though_there_is_no_space_for_its_notice() {
+    let fixture = Fixture::new();
+    let begun = json!({"starts_at": "2026-01-02T03:00:00Z"});
+    let [planned, current, deleted] =
+        [&json!({}), &begun, &begun].map(|change| fixture.maintain(change));
+    let shop = id_of_page(&fixture.page);
+    fixture.insert(limits::NOTICES_PENDING_OF_PAGE_MAX, |_| shop);
+    let count = fixture.count();
+    let longer = json!({"ends_at": "2026-01-02T06:00:00Z"});
+    patch(&fixture.server, &planned, &longer).refused(409, "conflict", "");
+    fixture.server.delete(&planned).whole(200);
+    fixture.server.delete(&deleted).whole(200);
+    let ended = patch(&fixture.server, &current, &json!({"ends_at": "2026-01-02T03:04:05Z"}));
+    assert_eq!(ended.whole(200)["status"], "completed");
+    assert_eq!(fixture.count(), count);
 }

@@ -153,7 +153,7 @@ pub(super) fn take_monitor_off(
     if !page.remove_monitor(monitor) {
         return Err(StatusError::missing_monitor(monitor));
     }
-    references::remove_monitor_of_page(&mut changes, id, monitor, app.now())?;
+    references::remove_monitor_of_page(app, &mut changes, id, monitor)?;
     changes.replace(&page, revision)?;
     commit(app, changes, page)
 }

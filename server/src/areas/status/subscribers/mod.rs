@@ -5,7 +5,8 @@
 //! has pressed the button of the page that the first mail links to, since mail scanners follow
 //! links. Each mail has a link that ends the subscription at once (RFC 8058). Mails are written
 //! (`mails`) and sent (`work`) by jobs, so none is lost when the server ends. A sweep enqueues them
-//! (`enqueue`), a limited number at a time, and remembers how far it has come.
+//! (`enqueue`), a limited number at a time, and remembers how far it has come. What strangers cause
+//! is limited apart: the addresses that they enter (`pace`, `space`), and the mails to these.
 
 mod enqueue;
 #[cfg(test)]
@@ -16,6 +17,7 @@ mod ops;
 mod pace;
 mod response;
 mod routes;
+mod space;
 mod store;
 mod table;
 #[cfg(test)]

@@ -8,7 +8,6 @@ use lettre::Address;
 use telltale_engine::TimestampMs;
 
 use super::model::{Subscriber, SubscriberChange};
-use super::table::SubscriberCounts;
 use super::token::{SubscriberToken, TokenSecret};
 use crate::app::App;
 use crate::areas::status::error::StatusError;
@@ -40,13 +39,9 @@ pub(in crate::areas::status) fn subscribe(
     }
     status.subscription_pace().count_address(&email)?;
     let new = new_subscriber(app, page, email.clone())?;
-    status.subscribers().enter(page, &email, |counts, found| {
-        // Before the address is looked at, so that a full page tells nothing about it.
-        check_space(counts)?;
-        Ok(match found {
-            Some(known) => known.asked_again(new.created_at),
-            None => new,
-        })
+    status.subscribers().enter(page, &email, |found| match found {
+        Some(known) => known.asked_again(new.created_at),
+        None => new,
     })
 }
 
@@ -127,22 +122,6 @@ fn new_subscriber(app: &App, page: PageId, email: String) -> Result<Subscriber, 
     })
 }
 
-/// Refuses another address if there are too many.
-fn check_space(counts: SubscriberCounts) -> Result<(), StatusError> {
-    let SubscriberCounts { all, unconfirmed, unconfirmed_of_page } = counts;
-    let why = if all >= limits::SUBSCRIBERS_MAX {
-        "the limit of subscribers is reached"
-    } else if unconfirmed_of_page >= limits::UNCONFIRMED_OF_PAGE_MAX {
-        "too many subscriptions of this page wait for confirmation"
-    } else if unconfirmed >= limits::UNCONFIRMED_MAX {
-        "too many subscriptions wait for confirmation"
-    } else {
-        return Ok(());
-    };
-    tracing::warn!(all, unconfirmed, unconfirmed_of_page, "a subscription was refused: {why}");
-    Err(StatusError::Busy(why))
-}
-
 /// Validates an address. One with line breaks or other control characters is none.
 fn read_address(email: &str) -> Result<String, Invalid> {
     let invalid = || Invalid::field("email", "must be an email address such as ann@example.com");
@@ -160,31 +139,6 @@ fn read_address(email: &str) -> Result<String, Invalid> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_refusal_says_which_limit_is_reached() {
-        let counts = |all, unconfirmed, unconfirmed_of_page| SubscriberCounts {
-            all,
-            unconfirmed,
-            unconfirmed_of_page,
-        };
-        let (all, unconfirmed) = (limits::SUBSCRIBERS_MAX, limits::UNCONFIRMED_MAX);
-        let of_page = limits::UNCONFIRMED_OF_PAGE_MAX;
-        check_space(counts(all - 1, unconfirmed - 1, of_page - 1)).unwrap();
-        for (counts, expected) in [
-            (counts(all, 0, 0), "the limit of subscribers is reached; try again later"),
-            (
-                counts(unconfirmed, unconfirmed, 0),
-                "too many subscriptions wait for confirmation; try again later",
-            ),
-            (
-                counts(of_page, of_page, of_page),
-                "too many subscriptions of this page wait for confirmation; try again later",
-            ),
-        ] {
-            assert_eq!(check_space(counts).unwrap_err().to_string(), expected);
-        }
-    }
 
     #[test]
     fn addresses_cannot_add_headers_or_recipients() {

@@ -1,5 +1,8 @@
 //! How often email addresses may be entered from one network address, and how often one email
 //! address: whoever enters the addresses of others makes the server send mail to them.
+//!
+//! Networks and email addresses share slots, so that any number of them takes little memory, and so
+//! that those of strangers seldom use up what others may do. Nobody can choose who shares a slot.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::net::IpAddr;
@@ -8,7 +11,6 @@ use std::num::NonZeroU32;
 use governor::clock::Clock as _;
 use governor::middleware::NoOpMiddleware;
 use governor::state::keyed::HashMapStateStore;
-use governor::state::{InMemoryState, NotKeyed};
 use governor::{NotUntil, Quota, RateLimiter};
 
 use super::model::address_key;
@@ -18,20 +20,15 @@ use crate::http::network_of;
 use crate::platform::ticks::Ticks;
 
 type Instant = <Ticks as governor::clock::Clock>::Instant;
-type ByNetwork = RateLimiter<IpAddr, HashMapStateStore<IpAddr>, Ticks, NoOpMiddleware<Instant>>;
 type BySlot = RateLimiter<u64, HashMapStateStore<u64>, Ticks, NoOpMiddleware<Instant>>;
-type OfOthers = RateLimiter<NotKeyed, InMemoryState, Ticks, NoOpMiddleware<Instant>>;
 
 /// Counts the email addresses that are entered from each network, and how often each is entered on
 /// all pages.
 #[derive(Debug)]
 pub(in crate::areas::status) struct SubscriptionPace {
     ticks: Ticks,
-    by_network: ByNetwork,
-    /// Of all networks for which there is no place.
-    of_others: OfOthers,
-    /// Email addresses share the slots, so that any number of them takes little memory.
-    by_slot: BySlot,
+    networks: BySlot,
+    addresses: BySlot,
     slots: RandomState,
 }
 
@@ -42,31 +39,23 @@ impl SubscriptionPace {
         let burst = NonZeroU32::new(limits::ENTERED_ADDRESS_BURST).unwrap_or(NonZeroU32::MIN);
         let of_address = Quota::per_hour(NonZeroU32::MIN).allow_burst(burst);
         Self {
-            by_slot: RateLimiter::new(of_address, HashMapStateStore::default(), ticks.clone()),
+            networks: RateLimiter::new(quota, HashMapStateStore::default(), ticks.clone()),
+            addresses: RateLimiter::new(of_address, HashMapStateStore::default(), ticks.clone()),
             slots: RandomState::new(),
-            by_network: RateLimiter::new(quota, HashMapStateStore::default(), ticks.clone()),
-            of_others: RateLimiter::direct_with_clock(quota, ticks.clone()),
             ticks,
         }
     }
 
     /// Counts an email address that is entered from a network, or refuses it.
     pub(super) fn count_network(&self, from: IpAddr) -> Result<(), StatusError> {
-        if self.by_network.len() >= limits::SUBSCRIBING_NETWORKS_MAX {
-            self.by_network.retain_recent();
-        }
-        let counted = if self.by_network.len() >= limits::SUBSCRIBING_NETWORKS_MAX {
-            self.of_others.check()
-        } else {
-            self.by_network.check_key(&network_of(from))
-        };
-        counted.map_err(|not_until| self.refusal(&not_until))
+        let slot = self.slots.hash_one(network_of(from)) % limits::SUBSCRIBING_NETWORK_SLOTS;
+        self.networks.check_key(&slot).map_err(|not_until| self.refusal(&not_until))
     }
 
     /// Counts that an email address is entered, or refuses it.
     pub(super) fn count_address(&self, email: &str) -> Result<(), StatusError> {
         let slot = self.slots.hash_one(address_key(email)) % limits::ENTERED_ADDRESS_SLOTS;
-        self.by_slot.check_key(&slot).map_err(|not_until| self.refusal(&not_until))
+        self.addresses.check_key(&slot).map_err(|not_until| self.refusal(&not_until))
     }
 
     fn refusal(&self, not_until: &NotUntil<Instant>) -> StatusError {
@@ -107,13 +96,17 @@ mod tests {
     }
 
     #[test]
-    fn the_memory_is_bounded() {
-        let pace = SubscriptionPace::new(NonZeroU32::new(3).unwrap(), Ticks::system());
-        let from = |n: usize| IpAddr::V4(std::net::Ipv4Addr::from_bits(u32::try_from(n).unwrap()));
-        (0..limits::SUBSCRIBING_NETWORKS_MAX).for_each(|n| pace.count_network(from(n)).unwrap());
-        let beyond = limits::SUBSCRIBING_NETWORKS_MAX;
-        (0..3).for_each(|n| pace.count_network(from(beyond + n)).unwrap());
-        pace.count_network(from(beyond + 3)).unwrap_err();
-        assert_eq!(pace.by_network.len(), limits::SUBSCRIBING_NETWORKS_MAX);
+    fn many_networks_neither_use_up_the_pace_of_another_nor_much_memory() {
+        let pace = SubscriptionPace::new(NonZeroU32::new(20).unwrap(), Ticks::system());
+        let from = |n: u32| IpAddr::V4(std::net::Ipv4Addr::from_bits(n));
+        let known = from(u32::MAX);
+        pace.count_network(known).unwrap();
+        (0..20_000).for_each(|n| pace.count_network(from(n)).unwrap());
+        (0..10).for_each(|_| pace.count_network(known).unwrap());
+        for n in 20_000..200_000 {
+            // Some are refused: too many share their slot.
+            pace.count_network(from(n)).ok();
+        }
+        assert!(pace.networks.len() as u64 <= limits::SUBSCRIBING_NETWORK_SLOTS);
     }
 }

@@ -9,10 +9,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use telltale_engine::{Engine, Error, RecordBatch, Result, TimestampMs};
+use telltale_engine::{Engine, RecordBatch, Result, TimestampMs};
 
 use super::model::{Subscriber, SubscriberChange, address_key};
+use super::space::{Space, SubscriberCounts};
 use super::store;
+use crate::areas::status::error::StatusError;
 use crate::areas::status::ids::{PageId, SubscriberId};
 
 /// The ids of a page and of one of its subscribers.
@@ -33,8 +35,10 @@ struct Subscribers {
     by_address: HashMap<(PageId, String), SubscriberId>,
     /// Pages with subscribers.
     pages: BTreeMap<PageId, PageCounts>,
-    /// Those whose mail that asks for confirmation is not enqueued.
-    asking: BTreeSet<SubscriberKey>,
+    /// Those whose mail that asks for confirmation is not enqueued, oldest first.
+    asking: BTreeSet<(SubscriberId, PageId)>,
+    /// Those whose mail is enqueued, and that have not confirmed the address.
+    asked: BTreeSet<SubscriberKey>,
     unconfirmed: usize,
     bytes: usize,
 }
@@ -44,14 +48,6 @@ struct Subscribers {
 struct PageCounts {
     confirmed: usize,
     unconfirmed: usize,
-}
-
-/// How many subscribers there are.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct SubscriberCounts {
-    pub(super) all: usize,
-    pub(super) unconfirmed: usize,
-    pub(super) unconfirmed_of_page: usize,
 }
 
 impl SubscriberTable {
@@ -93,9 +89,15 @@ impl SubscriberTable {
         self.subscribers.lock().pages.get(&page).is_some_and(|counts| counts.confirmed > 0)
     }
 
-    /// Returns subscribers whose mail that asks for confirmation is not enqueued.
+    /// Returns whether mails that ask for confirmation are not enqueued.
+    pub(super) fn is_asking(&self) -> bool {
+        !self.subscribers.lock().asking.is_empty()
+    }
+
+    /// Returns the oldest subscribers whose mail that asks for confirmation is not enqueued.
     pub(super) fn asking(&self, max: usize) -> Vec<SubscriberKey> {
-        self.subscribers.lock().asking.iter().take(max).copied().collect()
+        let subscribers = self.subscribers.lock();
+        subscribers.asking.iter().take(max).map(|(id, page)| (*page, *id)).collect()
     }
 
     /// Returns the ids of the pages with subscribers.
@@ -103,18 +105,22 @@ impl SubscriberTable {
         self.subscribers.lock().pages.keys().copied().collect()
     }
 
-    /// Stores what `decide` returns for an address that was entered, given the counts and who has
-    /// the address on the page now. Durable when this returns. Blocks.
-    pub(super) fn enter<E: From<Error>>(
+    /// Stores what `decide` returns for an address that was entered, given who has the address on
+    /// the page now. If there is no space for another subscriber, one that has not confirmed its
+    /// address gives way; fails if there is none. Durable when this returns. Blocks.
+    pub(super) fn enter(
         &self,
         page: PageId,
         email: &str,
-        decide: impl FnOnce(SubscriberCounts, Option<&Subscriber>) -> Result<Subscriber, E>,
-    ) -> Result<(), E> {
+        decide: impl FnOnce(Option<&Subscriber>) -> Subscriber,
+    ) -> Result<(), StatusError> {
         let mut subscribers = self.subscribers.lock();
+        // Before the address is looked at, so that a full page tells nothing about it.
+        let giving_way = subscribers.make_space(page)?;
         let found = subscribers.find(page, email);
-        let subscriber = decide(subscribers.counts(page), found.as_deref())?;
-        Ok(self.apply(&mut subscribers, &[], vec![subscriber])?)
+        let removed: Vec<_> = giving_way.into_iter().filter(|_| found.is_none()).collect();
+        let entered = decide(found.as_deref());
+        Ok(self.apply(&mut subscribers, &removed, vec![entered])?)
     }
 
     /// Makes of a subscriber what `decide` returns. Returns false if there is none, or `decide`
@@ -137,11 +143,14 @@ impl SubscriberTable {
         Ok(true)
     }
 
-    /// Records that the mails that ask these for confirmation are enqueued. Blocks.
+    /// Records that the mails that ask these for confirmation are enqueued. If that cannot be
+    /// stored, it is remembered until the process ends: the mails are not repeated before. Blocks.
     pub(super) fn asked(&self, keys: &[SubscriberKey]) -> Result<()> {
         let mut subscribers = self.subscribers.lock();
         let found = keys.iter().filter_map(|key| subscribers.all.get(key));
-        let asked = found.map(|one| Subscriber { is_asking: false, ..(**one).clone() }).collect();
+        let asked: Vec<Subscriber> =
+            found.map(|one| Subscriber { is_asking: false, ..(**one).clone() }).collect();
+        asked.iter().for_each(|one| subscribers.insert(Arc::new(one.clone())));
         self.apply(&mut subscribers, &[], asked)
     }
 
@@ -238,8 +247,33 @@ impl Subscribers {
     }
 
     fn counts(&self, page: PageId) -> SubscriberCounts {
-        let unconfirmed_of_page = self.pages.get(&page).map_or(0, |counts| counts.unconfirmed);
-        SubscriberCounts { all: self.all.len(), unconfirmed: self.unconfirmed, unconfirmed_of_page }
+        let of_page = self.pages.get(&page).copied().unwrap_or_default();
+        SubscriberCounts {
+            all: self.all.len(),
+            of_page: of_page.confirmed + of_page.unconfirmed,
+            unconfirmed: self.unconfirmed,
+            unconfirmed_of_page: of_page.unconfirmed,
+        }
+    }
+
+    /// Returns the subscriber that gives way to another one of a page; `None` if there is space.
+    fn make_space(&self, page: PageId) -> Result<Option<SubscriberKey>, StatusError> {
+        let counts = self.counts(page);
+        let (of, why) = match counts.space() {
+            Space::Free => return Ok(None),
+            Space::OfPage(why) => (Some(page), why),
+            Space::OfLargestPage(why) => {
+                let largest = self.pages.iter().max_by_key(|(_, counts)| counts.unconfirmed);
+                (largest.map(|(page, _)| *page), why)
+            }
+        };
+        let all = |page| (page, SubscriberId(u128::MIN))..=(page, SubscriberId(u128::MAX));
+        let oldest = of.and_then(|page| self.asked.range(all(page)).next().copied());
+        if oldest.is_none() {
+            tracing::warn!(?counts, "a subscription was refused: {why}");
+            return Err(StatusError::Busy(why));
+        }
+        Ok(oldest)
     }
 
     fn insert(&mut self, subscriber: Arc<Subscriber>) {
@@ -254,7 +288,9 @@ impl Subscribers {
             self.unconfirmed += 1;
         }
         if subscriber.is_asking {
-            self.asking.insert(key);
+            self.asking.insert((subscriber.id, subscriber.page));
+        } else if subscriber.confirmed_at.is_none() {
+            self.asked.insert(key);
         }
         self.by_address.insert((subscriber.page, subscriber.address_key()), subscriber.id);
         self.all.insert(key, subscriber);
@@ -272,7 +308,8 @@ impl Subscribers {
                 self.pages.remove(&subscriber.page);
             }
         }
-        self.asking.remove(&key);
+        self.asking.remove(&(subscriber.id, subscriber.page));
+        self.asked.remove(&key);
         let address = (subscriber.page, subscriber.address_key());
         if self.by_address.get(&address) == Some(&subscriber.id) {
             self.by_address.remove(&address);
@@ -289,6 +326,7 @@ mod tests {
 
     use super::super::examples::subscriber;
     use super::*;
+    use crate::areas::status::limits;
 
     const PAGE: PageId = PageId(1);
 
@@ -301,9 +339,9 @@ mod tests {
 
     /// Enters an address; a new subscriber gets this id.
     fn enter(table: &SubscriberTable, id: u128, email: &str, now: i64) {
-        let entered = table.enter::<Error>(PAGE, email, |_, found| {
+        let entered = table.enter(PAGE, email, |found| {
             let new = || Subscriber { email: email.to_owned(), ..subscriber(PAGE.0, id) };
-            Ok(found.map_or_else(new, |known| known.asked_again(TimestampMs(now))))
+            found.map_or_else(new, |known| known.asked_again(TimestampMs(now)))
         });
         entered.unwrap();
     }
@@ -363,14 +401,55 @@ mod tests {
         enter(&table, 2, "b@example.com", 0);
         assert!(!table.has_confirmed(PAGE) && confirm(&table, 1) && table.has_confirmed(PAGE));
         table.add_confirmed(PageId(2), 7..9);
-        let expected = SubscriberCounts { all: 4, unconfirmed: 1, unconfirmed_of_page: 1 };
+        let expected =
+            SubscriberCounts { all: 4, of_page: 2, unconfirmed: 1, unconfirmed_of_page: 1 };
         assert_eq!(counts(&table), expected);
         assert_eq!(table.confirmed_after(PageId(2), Some(SubscriberId(7)), 5), [SubscriberId(8)]);
         assert_eq!(table.confirmed_after(PAGE, None, 5), [SubscriberId(1)]);
         table.expire(TimestampMs(1), &BTreeSet::from([PageId(2)])).unwrap();
-        let expected = SubscriberCounts { all: 1, unconfirmed: 0, unconfirmed_of_page: 0 };
+        let expected =
+            SubscriberCounts { all: 1, of_page: 1, unconfirmed: 0, unconfirmed_of_page: 0 };
         assert_eq!((counts(&table), table.pages()), (expected, vec![PAGE]));
         let bytes = table.of_page(PAGE).iter().map(|one| one.bytes() as u64).sum::<u64>();
         assert_eq!(table.memory_bytes(), bytes);
+    }
+
+    #[test]
+    fn a_mail_is_not_repeated_when_it_cannot_be_stored_that_it_is_enqueued() {
+        let (_dir, table) = open();
+        // Too large to be stored.
+        let email = "x".repeat(telltale_engine::limits::RECORD_VALUE_BYTES_MAX);
+        let asking = Subscriber { email, is_asking: true, ..subscriber(PAGE.0, 1) };
+        table.subscribers.lock().insert(Arc::new(asking));
+        let key = (PAGE, SubscriberId(1));
+        assert_eq!(table.asking(9), [key]);
+        table.asked(&[key]).unwrap_err();
+        assert!(!table.is_asking());
+    }
+
+    #[test]
+    fn the_page_with_the_most_unconfirmed_addresses_gives_way_to_other_pages() {
+        let (_dir, table) = open();
+        let of_page = limits::UNCONFIRMED_OF_PAGE_MAX as u128;
+        let pages = limits::UNCONFIRMED_MAX as u128 / of_page;
+        let id = |page: u128, i: u128| page * of_page + i;
+        for page in 2..2 + pages {
+            // One fewer of the first, one more of the last.
+            let ids = u128::from(page == 2)..of_page + u128::from(page == 1 + pages);
+            table.add(ids.map(|i| subscriber(page, id(page, i))).collect());
+        }
+        enter(&table, 1, "ann@example.com", 0);
+        let last = table.of_page(PageId(1 + pages));
+        assert_eq!(last.len(), limits::UNCONFIRMED_OF_PAGE_MAX);
+        assert_eq!(last.last().unwrap().id.0, id(1 + pages, 1), "the oldest is deleted");
+        assert_eq!(table.of_page(PAGE).len(), 1);
+        // Of a page that is full, it is the oldest one whose mail is enqueued.
+        let full = PageId(3);
+        let asking = |i| Subscriber { is_asking: true, ..subscriber(3, id(3, i)) };
+        table.add(vec![asking(0)]);
+        let new = |_: Option<&Subscriber>| subscriber(3, id(3, of_page - 1) + 1);
+        table.enter(full, "new@example.com", new).unwrap();
+        assert!(table.get((full, SubscriberId(id(3, 0)))).is_some());
+        assert!(table.get((full, SubscriberId(id(3, 1)))).is_none());
     }
 }

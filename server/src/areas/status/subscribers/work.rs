@@ -27,10 +27,17 @@ pub(super) struct MailItem {
     notice: Option<String>,
 }
 
-/// Sends a mail to a subscriber.
+/// Sends a mail about a notice to a subscriber.
 pub(super) const MAIL: WorkKind<MailItem> =
     WorkKind::new("telltale.status.mail", "telltale-status-mail")
         .attempts(limits::SUBSCRIBER_MAIL_ATTEMPTS)
+        .timeout_seconds(limits::SUBSCRIBER_MAIL_SECONDS);
+
+/// Sends a mail that asks for confirmation. In a queue of its own: strangers can enter addresses
+/// for which such mails fail, and must not delay those about notices.
+pub(super) const CONFIRM: WorkKind<MailItem> =
+    WorkKind::new("telltale.status.confirm", "telltale-status-confirm")
+        .attempts(limits::CONFIRMATION_ATTEMPTS)
         .timeout_seconds(limits::SUBSCRIBER_MAIL_SECONDS);
 
 /// What the mail server did with a mail.
@@ -68,17 +75,23 @@ impl MailItem {
 
 /// Adds the work of this module.
 pub(in crate::areas::status) fn add_work(pool: WorkerPool, app: &Arc<App>) -> WorkerPool {
-    let app = Arc::downgrade(app);
-    pool.queue(MAIL.queue, limits::SUBSCRIBER_MAILS_AT_ONCE).on(&MAIL, move |item| {
-        let app = app.upgrade();
-        async move {
-            match app {
-                Some(app) => send(&app, item).await,
-                // The server ends; the job waits for its next start.
-                None => Err(WorkError::new("Stopping", "the server ends")),
+    let sends = || {
+        let app = Arc::downgrade(app);
+        move |item| {
+            let app = app.upgrade();
+            async move {
+                match app {
+                    Some(app) => send(&app, item).await,
+                    // The server ends; the job waits for its next start.
+                    None => Err(WorkError::new("Stopping", "the server ends")),
+                }
             }
         }
-    })
+    };
+    pool.queue(MAIL.queue, limits::SUBSCRIBER_MAILS_AT_ONCE)
+        .on(&MAIL, sends())
+        .queue(CONFIRM.queue, limits::CONFIRMATIONS_AT_ONCE)
+        .on(&CONFIRM, sends())
 }
 
 /// Sends a mail, unless there is nobody to send it to or nothing to say any more. A mail that is
@@ -190,9 +203,12 @@ fn compose_notice(
     if subscriber.confirmed_at.is_none() {
         return Ok(None);
     }
-    let notice = notices::get(app, key)?;
-    let mail = notice.map(|notice| mails::notice(from, page, subscriber, &notice));
-    Ok(mail.transpose()?)
+    let Some(notice) = notices::get(app, key)? else {
+        // It waited longer than notices are kept.
+        tracing::warn!(notice = key, "a mail to a subscriber is not sent: the notice is deleted");
+        return Ok(None);
+    };
+    Ok(Some(mails::notice(from, page, subscriber, &notice)?))
 }
 
 fn failed(error: impl std::fmt::Display) -> WorkError {

@@ -10,6 +10,7 @@ use std::time::Duration;
 use telltale_engine::{Clock, TimestampMs};
 
 use super::{http, tcp};
+use crate::areas::status::limits;
 use crate::areas::status::monitors::condition::{CheckResult, Verdict};
 use crate::areas::status::monitors::model::{MonitorSettings, MonitorTarget};
 use crate::platform::outbound::{Lane, OutboundClient, OutboundError};
@@ -24,21 +25,44 @@ pub(in crate::areas::status::monitors) struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    /// Checks a target. `None` for one that reports itself, and if other checks took so long that
-    /// this one could not be made: nothing is known about the target then.
+    /// Checks a target.
     pub(in crate::areas::status::monitors) async fn check(
         &self,
         settings: &MonitorSettings,
-    ) -> Option<CheckResult> {
-        let limit = Duration::from_secs(settings.timeout_seconds.into());
-        match &settings.target {
+    ) -> CheckOutcome {
+        let seconds = match self.lane {
+            Lane::Usual => settings.timeout_seconds.min(limits::QUICK_CHECK_SECONDS),
+            Lane::Trial | Lane::Slow => settings.timeout_seconds,
+        };
+        let limit = Duration::from_secs(seconds.into());
+        let result = match &settings.target {
             MonitorTarget::Http(target) => http::check(self, target, limit).await,
             MonitorTarget::Tcp { host, port, degraded_after_ms } => {
                 tcp::check(self, host, *port, *degraded_after_ms, limit).await
             }
             MonitorTarget::Heartbeat { .. } => None,
+        };
+        match result {
+            None => CheckOutcome::NotBegun,
+            Some(result) if result.timed_out && seconds < settings.timeout_seconds => {
+                CheckOutcome::TooSlow
+            }
+            Some(result) => CheckOutcome::Done(result),
         }
     }
+}
+
+/// What came of a check.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::areas::status::monitors) enum CheckOutcome {
+    /// It was made.
+    Done(CheckResult),
+    /// The target is slower than usual ones, and the check is to be made in another lane. Nothing
+    /// is known yet.
+    TooSlow,
+    /// Other checks took so long that this one could not be made, or the target reports itself.
+    /// Nothing is known about it then.
+    NotBegun,
 }
 
 /// Returns the result of a check that began at `at` and failed.
@@ -89,6 +113,27 @@ mod tests {
         settings
     }
 
+    fn done(outcome: CheckOutcome) -> CheckResult {
+        let CheckOutcome::Done(result) = outcome else { panic!("{outcome:?}") };
+        result
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_usual_check_is_given_up_sooner_than_one_on_trial() {
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let (client, clock) = (client(), Clock::manual(TimestampMs(0)));
+        let url = format!("http://{}/", listener.local_addr().unwrap());
+        let mut settings = http(&url);
+        settings.timeout_seconds = limits::QUICK_CHECK_SECONDS + 1;
+        let checker = Checker { client: &client, clock: &clock, lane: Lane::Usual };
+        assert_eq!(checker.check(&settings).await, CheckOutcome::TooSlow);
+        let on_trial = Checker { lane: Lane::Trial, ..checker };
+        assert!(done(on_trial.check(&settings).await).timed_out);
+        settings.timeout_seconds = limits::QUICK_CHECK_SECONDS;
+        let checker = Checker { lane: Lane::Usual, ..on_trial };
+        assert!(done(checker.check(&settings).await).timed_out, "it has its whole time");
+    }
+
     /// Takes all requests for the host of a URL.
     async fn enter_all<'a>(client: &'a OutboundClient, url: &str) -> Vec<OutboundSlot<'a>> {
         let url = OutboundUrl::parse(url, client.policy()).unwrap();
@@ -104,10 +149,10 @@ mod tests {
         let (client, clock) = (client(), Clock::manual(TimestampMs(0)));
         let checker = Checker { client: &client, clock: &clock, lane: Lane::Usual };
         let _others = enter_all(&client, "http://127.0.0.1:1/").await;
-        assert_eq!(checker.check(&http("http://127.0.0.1:1/")).await, None);
+        assert_eq!(checker.check(&http("http://127.0.0.1:1/")).await, CheckOutcome::NotBegun);
         // Those of which others were slow do not wait for them.
         let checker = Checker { lane: Lane::Slow, ..checker };
-        assert!(checker.check(&http("http://127.0.0.1:1/")).await.is_some());
+        done(checker.check(&http("http://127.0.0.1:1/")).await);
     }
 
     #[tokio::test]
@@ -123,7 +168,7 @@ mod tests {
             drop(others);
         };
         let (checked, ()) = tokio::join!(checker.check(&settings), release);
-        let result = checked.unwrap();
+        let result = done(checked);
         assert_eq!(result.at, TimestampMs(9_000));
         assert!(matches!(result.verdict, Verdict::Failed(_)), "{result:?}");
     }
@@ -149,7 +194,7 @@ mod tests {
         ] {
             settings.target =
                 MonitorTarget::Tcp { host: host.to_owned(), port, degraded_after_ms: None };
-            let result = checker.check(&settings).await.unwrap();
+            let result = done(checker.check(&settings).await);
             assert_eq!(result.verdict, expected, "{host}");
         }
     }

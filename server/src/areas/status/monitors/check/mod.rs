@@ -8,4 +8,4 @@ mod checker;
 mod http;
 mod tcp;
 
-pub(super) use checker::Checker;
+pub(super) use checker::{CheckOutcome, Checker};
