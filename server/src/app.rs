@@ -14,6 +14,7 @@ use tokio::sync::{Semaphore, oneshot};
 use crate::areas::alerting::{Alerting, AlertingSettings, AlertingSetupError};
 use crate::areas::bulk::{Families, OtlpSettings};
 use crate::areas::errors::{Ledger, LedgerLimits};
+use crate::areas::snapshots::{SnapshotError, SnapshotParts, Snapshots};
 use crate::areas::status::{Status, StatusParts, StatusSetupError};
 use crate::config::Config;
 use crate::http::{ApiError, ApiResult, ErrorCode, HostedSite};
@@ -22,6 +23,7 @@ use crate::limits::{JSON_SCRATCH_BYTES_MAX, OVERLOADED_RETRY_SECONDS};
 use crate::platform::ids::Ids;
 use crate::platform::keys::{KeyError, Keys};
 use crate::platform::sealing::SecretStore;
+use crate::platform::signed_url::UrlSigner;
 use crate::platform::ticks::Ticks;
 
 /// The result of work that an [`App`] runs: the error is the one to respond with.
@@ -39,6 +41,8 @@ pub struct App {
     families: Families,
     alerting: Alerting,
     status: Status,
+    snapshots: Snapshots,
+    url_signer: UrlSigner,
     dashboard_inserts: Mutex<()>,
     query_slots: Arc<Semaphore>,
     query_timeout: Duration,
@@ -66,6 +70,9 @@ pub enum AppError {
     /// Monitors and status pages cannot be set up.
     #[error(transparent)]
     Status(#[from] StatusSetupError),
+    /// Snapshots cannot be read.
+    #[error("cannot read the snapshots: {0}")]
+    Snapshots(#[from] SnapshotError),
     /// The system provides no randomness for ids.
     #[error("the system provides no randomness: {0}")]
     Randomness(#[from] std::io::Error),
@@ -127,7 +134,14 @@ impl App {
             outbound: &config.outbound,
             smtp: &config.smtp,
         };
-        let status = Status::open(&engine, &clock, ticks, parts, secrets)?;
+        let status = Status::open(&engine, &clock, ticks, parts, Arc::clone(&secrets))?;
+        let parts = SnapshotParts {
+            snapshots: &config.snapshots,
+            public_url: &config.server.public_url,
+            outbound: &config.outbound,
+            data: engine.directory(),
+        };
+        let snapshots = Snapshots::open(&engine, parts, secrets)?;
         Ok(Arc::new(Self {
             ids,
             query_slots: Arc::new(Semaphore::new(config.http.queries_at_once().max(1))),
@@ -136,6 +150,7 @@ impl App {
             otlp: Arc::new(config.otlp.clone()),
             bulk_write_points_max: config.bulk_write_points(),
             began: clock.now(),
+            url_signer: UrlSigner::open(&engine)?,
             engine,
             clock,
             keys,
@@ -144,6 +159,7 @@ impl App {
             families: Families::default(),
             alerting,
             status,
+            snapshots,
             dashboard_inserts: Mutex::new(()),
         }))
     }
@@ -182,6 +198,16 @@ impl App {
     /// Returns the state of monitors and status pages.
     pub fn status(&self) -> &Status {
         &self.status
+    }
+
+    /// Returns the state of snapshots.
+    pub fn snapshots(&self) -> &Snapshots {
+        &self.snapshots
+    }
+
+    /// Returns what signs URLs.
+    pub fn url_signer(&self) -> &UrlSigner {
+        &self.url_signer
     }
 
     /// Returns what the host of a request serves, given in lower case and without a port.

@@ -27,7 +27,7 @@ pub use coverage::{Case, Covered, declarations};
 pub use curl::h2_status;
 pub use disk::SmallDisk;
 pub use folder::folder;
-pub use listening::{Relay, ScrapedPage};
+pub use listening::{Relay, ScrapedPage, WebSite};
 pub use node::node;
 pub use prometheus::{Prometheus, amtool};
 pub use python::{Conversation, converse, python};

@@ -1,6 +1,7 @@
 //! Small servers of the tests, each on a port of 127.0.0.1 until it is dropped: pages to be
 //! scraped, and a relay to a server whose address changes.
 
+use std::collections::HashMap;
 use std::io::{Read, Write};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -87,7 +88,71 @@ impl ScrapedPage {
     }
 }
 
+/// A web site that browsers visit.
+#[derive(Debug)]
+pub struct WebSite {
+    listening: Listening,
+    pages: Arc<Mutex<HashMap<String, String>>>,
+    heads: Arc<Mutex<Vec<String>>>,
+}
+
+impl WebSite {
+    /// Creates a site of these pages of HTML, by path. Other paths never get a response.
+    #[track_caller]
+    pub fn new<const N: usize>(pages: [(&str, &str); N]) -> Self {
+        let pages = pages.map(|(path, html)| (path.to_owned(), html.to_owned()));
+        let pages = Arc::new(Mutex::new(HashMap::from(pages)));
+        let heads = Arc::new(Mutex::new(Vec::new()));
+        let (shown, seen) = (Arc::clone(&pages), Arc::clone(&heads));
+        let listening = Listening::start(move |stream| {
+            let (shown, seen) = (Arc::clone(&shown), Arc::clone(&seen));
+            // Browsers open connections that they do not use at once.
+            std::thread::spawn(move || visit(stream, &shown, &seen));
+        });
+        Self { listening, pages, heads }
+    }
+
+    /// Adds a page, or replaces it.
+    pub fn show(&self, path: &str, html: &str) {
+        let mut pages = self.pages.lock().unwrap_or_else(PoisonError::into_inner);
+        pages.insert(path.to_owned(), html.to_owned());
+    }
+
+    /// Returns the URL of a path.
+    pub fn url(&self, path: &str) -> String {
+        format!("http://{}{path}", self.listening.address)
+    }
+
+    /// Returns the heads of all requests so far.
+    pub fn heads(&self) -> Vec<String> {
+        self.heads.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+fn visit(
+    mut stream: TcpStream,
+    pages: &Mutex<HashMap<String, String>>,
+    heads: &Mutex<Vec<String>>,
+) {
+    let Ok(head) = request_head(&mut stream) else { return };
+    let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
+    heads.lock().unwrap_or_else(PoisonError::into_inner).push(head);
+    let html = pages.lock().unwrap_or_else(PoisonError::into_inner).get(&path).cloned();
+    match html {
+        // Whoever has gone needs no response.
+        Some(html) => drop(respond(stream, "text/html; charset=utf-8", html.as_bytes())),
+        // Until the browser gives up.
+        None => drop(stream.read(&mut [0])),
+    }
+}
+
 fn response(mut stream: TcpStream, content_type: &str, body: &[u8]) -> std::io::Result<()> {
+    request_head(&mut stream)?;
+    respond(stream, content_type, body)
+}
+
+/// Reads the head of a request.
+fn request_head(stream: &mut TcpStream) -> std::io::Result<String> {
     let (mut request, mut buffer) = (Vec::new(), [0; 4 << 10]);
     while !request.windows(4).any(|end| end == b"\r\n\r\n") {
         match stream.read(&mut buffer)? {
@@ -95,6 +160,10 @@ fn response(mut stream: TcpStream, content_type: &str, body: &[u8]) -> std::io::
             bytes => request.extend_from_slice(&buffer[..bytes]),
         }
     }
+    Ok(String::from_utf8_lossy(&request).into_owned())
+}
+
+fn respond(mut stream: TcpStream, content_type: &str, body: &[u8]) -> std::io::Result<()> {
     let length = body.len();
     let head = format!(
         "HTTP/1.1 200 OK\r\nContent-Type: {content_type}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n"

@@ -263,6 +263,8 @@ impl Server {
             .arg("--data")
             .arg(data)
             .env_clear()
+            // Where the browser of snapshots is.
+            .env("PATH", SEARCH_PATH)
             .envs(self.environment.iter().map(|(n, v)| (n, v)))
             .stdin(Stdio::null())
             .output();
@@ -323,6 +325,9 @@ impl Log {
     }
 }
 
+/// Where servers look for programs.
+const SEARCH_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
 impl Process {
     #[track_caller]
     fn spawn(environment: &[(String, String)], config: &Path, data: &Path, log: Log) -> Self {
@@ -332,6 +337,8 @@ impl Process {
             .arg("--data")
             .arg(data)
             .env_clear()
+            // Where the browser of snapshots is.
+            .env("PATH", SEARCH_PATH)
             .envs(environment.iter().map(|(n, v)| (n, v)))
             .stdin(Stdio::null())
             .stdout(Stdio::null())

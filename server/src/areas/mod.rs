@@ -10,9 +10,11 @@ pub mod jobs;
 pub mod keys;
 pub mod metrics;
 pub mod saved_queries;
+pub mod snapshots;
 pub mod status;
 mod table;
 pub mod telemetry;
+mod ulid_ids;
 
 pub use table::routes;
 pub(crate) use table::{close, loops, memory, sealer_of_new_secrets, sweeps, work};

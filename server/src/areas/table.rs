@@ -6,7 +6,8 @@ use std::time::Duration;
 use telltale_engine::MemoryOwner;
 
 use super::{
-    admin, alerting, bulk, dashboards, errors, events, jobs, keys, metrics, status, telemetry,
+    admin, alerting, bulk, dashboards, errors, events, jobs, keys, metrics, snapshots, status,
+    telemetry,
 };
 use crate::app::App;
 use crate::http::Route;
@@ -49,6 +50,9 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
         status::SUBSCRIBER_ROUTES,
         status::PUBLIC_ROUTES,
         status::SUBSCRIPTION_ROUTES,
+        snapshots::SNAPSHOT_ROUTES,
+        snapshots::COMPARISON_ROUTES,
+        snapshots::BASELINE_ROUTES,
         keys::ROUTES,
         admin::ROUTES,
     ]
@@ -69,22 +73,25 @@ pub(crate) fn loops(app: &Arc<App>) -> Vec<(Duration, Vec<Sweep>)> {
         (LOOP_PAUSE, alerting::timer_sweeps(app)),
         (LOOP_PAUSE, status::sweeps(app)),
         (LOOP_PAUSE, status::notice_sweeps(app)),
+        (LOOP_PAUSE, snapshots::sweeps(app)),
     ]
 }
 
 /// Returns the work that this process runs as jobs, and how many jobs of each queue run
 /// concurrently.
 pub(crate) fn work(app: &Arc<App>) -> WorkerPool {
-    status::add_work(alerting::add_work(jobs::add_work(WorkerPool::new(), app), app), app)
+    let pool = alerting::add_work(jobs::add_work(WorkerPool::new(), app), app);
+    snapshots::add_work(status::add_work(pool, app), app)
 }
 
 /// Returns the memory of what the areas keep, in bytes.
-pub(crate) fn memory(app: &App) -> [(MemoryOwner, u64); 4] {
+pub(crate) fn memory(app: &App) -> [(MemoryOwner, u64); 5] {
     [
         (MemoryOwner::Jobs, app.jobs().figures().waiting_bytes()),
         (MemoryOwner::Errors, app.errors().memory_bytes()),
         (MemoryOwner::Alerts, app.alerting().memory_bytes()),
         (MemoryOwner::Status, app.status().memory_bytes()),
+        (MemoryOwner::Snapshots, app.snapshots().memory_bytes()),
     ]
 }
 
@@ -103,7 +110,9 @@ pub(crate) fn sealer_of_new_secrets(
 
 /// Returns whether an area has stored sealed values; also if that is not known.
 fn has_secrets(app: &App) -> bool {
-    status::has_secrets(app).unwrap_or(true) || alerting::has_secrets(app).unwrap_or(true)
+    status::has_secrets(app).unwrap_or(true)
+        || alerting::has_secrets(app).unwrap_or(true)
+        || snapshots::has_secrets(app).unwrap_or(true)
 }
 
 /// Stores what the areas keep in memory, at the end of the process. Blocks.
@@ -111,4 +120,5 @@ pub(crate) fn close(app: &App) {
     app.jobs().close();
     errors::close(app);
     status::close(app);
+    snapshots::close(app);
 }

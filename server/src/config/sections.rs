@@ -13,6 +13,7 @@ use crate::areas::alerting::{EvaluationSettings, NotificationSettings, OptionalB
 use crate::areas::bulk::OtlpSettings;
 use crate::areas::dashboards::DashboardSettings;
 use crate::areas::errors::ErrorSettings;
+use crate::areas::snapshots::SnapshotSettings;
 use crate::areas::status::StatusSettings;
 use crate::http::{BodySettings, HttpSettings, Settings};
 use crate::jobs::JobsSettings;
@@ -113,6 +114,8 @@ config! {
     notifications: NotificationSettings,
     /// Status pages.
     status: StatusSettings,
+    /// Snapshots of pages.
+    snapshots: SnapshotSettings,
     /// Secrets at rest.
     secrets: SecretSettings,
     /// The log.

@@ -36,6 +36,8 @@ pub enum ErrorCode {
     InvalidState,
     /// A unique field is taken, or an idempotency key was used with another body.
     Conflict,
+    /// A page has no baseline to compare with.
+    BaselineNotFound,
     /// The token is not that of the job's current lease.
     ReservationLost,
     /// `If-Match` does not match.
@@ -133,6 +135,12 @@ pub enum Resource {
     PageMaintenance,
     /// A subscriber of a status page, by id or token.
     Subscriber,
+    /// A snapshot, by id.
+    Snapshot,
+    /// A comparison of a snapshot with a baseline, by id.
+    Comparison,
+    /// A baseline, by id.
+    Baseline,
 }
 
 impl ErrorCode {
@@ -165,6 +173,9 @@ impl ErrorCode {
             Self::Missing(Resource::Incident) => "incident_not_found",
             Self::Missing(Resource::PageMaintenance) => "maintenance_not_found",
             Self::Missing(Resource::Subscriber) => "subscriber_not_found",
+            Self::Missing(Resource::Snapshot) => "snapshot_not_found",
+            Self::Missing(Resource::Comparison) => "comparison_not_found",
+            Self::Missing(Resource::Baseline) | Self::BaselineNotFound => "baseline_not_found",
             Self::MethodNotAllowed => "method_not_allowed",
             Self::RequestTimeout => "request_timeout",
             Self::InvalidState => "invalid_state",
@@ -206,7 +217,10 @@ impl ErrorCode {
             Self::NotFound | Self::Missing(_) => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
-            Self::InvalidState | Self::Conflict | Self::ReservationLost => StatusCode::CONFLICT,
+            Self::InvalidState
+            | Self::Conflict
+            | Self::ReservationLost
+            | Self::BaselineNotFound => StatusCode::CONFLICT,
             Self::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
             Self::BatchTooLarge | Self::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -311,6 +325,9 @@ impl ApiError {
             Resource::Incident => "incident",
             Resource::PageMaintenance => "scheduled maintenance",
             Resource::Subscriber => "subscriber",
+            Resource::Snapshot => "snapshot",
+            Resource::Comparison => "comparison",
+            Resource::Baseline => "baseline",
         };
         Self::new(ErrorCode::Missing(resource), format!("there is no {what} {id:?}"))
     }

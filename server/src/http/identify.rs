@@ -19,6 +19,7 @@ use super::server::Server;
 use crate::app::App;
 use crate::platform::keys::{DsnKey, Identity};
 use crate::platform::plural::count;
+use crate::platform::signed_url::UrlRefusal;
 use crate::platform::throttle::{Usage, Verdict};
 
 /// Tells Sentry SDKs how long to pause: seconds, item categories (all if none is named), scope.
@@ -42,12 +43,15 @@ pub(super) fn in_head(
 ) -> ApiResult<Identity> {
     let dsn = match route.access {
         Access::Public => return Ok(Identity::Anonymous),
-        Access::Scope(_) => None,
+        Access::Scope(_) | Access::Signed(_) => None,
         Access::Dsn(_, in_body) => Some(in_body),
     };
     let app = server.opened()?;
     if origin == Origin::Control {
         return Ok(Identity::Local);
+    }
+    if matches!(route.access, Access::Signed(_)) && !parts.headers.contains_key(AUTHORIZATION) {
+        return check_signature(app, parts).map(|()| Identity::Anonymous);
     }
     if let Some(in_body) = dsn {
         let query = Query::parse(parts.uri.query().unwrap_or(""))?;
@@ -64,6 +68,17 @@ pub(super) fn in_head(
     let header = only.and_then(|value| value.to_str().ok());
     let live = header.and_then(|header| app.keys().authenticate(header));
     live.map(Identity::Key).ok_or_else(unauthorized)
+}
+
+/// Fails if the URL is not signed by this server, or no longer.
+fn check_signature(app: &App, parts: &Parts) -> ApiResult<()> {
+    let query = Query::parse(parts.uri.query().unwrap_or(""))?;
+    let (expires, signature) = (query.one("expires")?, query.one("signature")?);
+    let checked = app.url_signer().check(parts.uri.path(), expires, signature, app.now());
+    checked.map_err(|refusal| match refusal {
+        UrlRefusal::NotSigned => unauthorized(),
+        UrlRefusal::Expired => ApiError::new(ErrorCode::Unauthorized, refusal.to_string()),
+    })
 }
 
 /// Counts calls against the caller's quota, all or none. Returns the quota's usage; `None` if it is
@@ -120,9 +135,11 @@ fn authenticate_dsn(app: &App, dsn: &DsnKey) -> ApiResult<Identity> {
 pub(super) fn check_allowed(route: &Route, identity: &Identity) -> ApiResult<()> {
     let scope = match route.access {
         Access::Public => return Ok(()),
+        // The signature of the URL was checked.
+        Access::Signed(_) if matches!(identity, Identity::Anonymous) => return Ok(()),
         // The key is in the body, which has not been read yet.
         Access::Dsn(..) if route.is_identified_by_body(identity) => return Ok(()),
-        Access::Scope(scope) | Access::Dsn(scope, _) => scope,
+        Access::Scope(scope) | Access::Signed(scope) | Access::Dsn(scope, _) => scope,
     };
     if !identity.may(scope) {
         let message = format!("the key lacks the scope {:?}", scope.as_str());

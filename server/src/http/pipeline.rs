@@ -203,7 +203,9 @@ fn check_head(
     let route = found.route;
     record.route = Some((found.index, route));
     check_header_size(server, parts)?;
-    if matches!(route.access, Access::Public) {
+    let is_unsigned = matches!(route.access, Access::Signed(_))
+        && !parts.headers.contains_key(http::header::AUTHORIZATION);
+    if matches!(route.access, Access::Public) || is_unsigned {
         count_unauthenticated(server, origin, parts)?;
         record.counts_for_address = true;
     }

@@ -163,6 +163,13 @@ impl Route {
         self
     }
 
+    /// Also allows calls without a key whose URL is signed by this server.
+    #[must_use]
+    pub const fn signed(mut self, scope: Scope) -> Self {
+        self.access = Access::Signed(scope);
+        self
+    }
+
     /// Allows calls without a key.
     #[must_use]
     pub const fn public(mut self) -> Self {
@@ -313,6 +320,9 @@ pub enum Access {
     Public,
     /// A key with this scope, or an admin key.
     Scope(Scope),
+    /// A key with this scope, or a URL that this server has signed, which
+    /// [`UrlSigner`](crate::platform::signed_url::UrlSigner) checks before the handler runs.
+    Signed(Scope),
     /// A key with this scope, which may also be sent as the key of a Sentry DSN: in
     /// `X-Sentry-Auth`, in the query string or, if the function is present, in the body.
     Dsn(Scope, Option<DsnIn>),

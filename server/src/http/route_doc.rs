@@ -29,6 +29,8 @@ pub struct Doc {
     pub errors: &'static [ErrorCode],
     /// Operations that can follow, with parameters taken from the response.
     pub links: &'static [Link],
+    /// Whether the response may also be 202, with the same body, because the work goes on.
+    pub may_be_accepted: bool,
     /// Whether the resource has an `ETag`: reads return it, changes honour `If-Match`.
     pub versioned: bool,
     /// Whether the route is an extension of the service's contract.
@@ -116,6 +118,7 @@ impl Doc {
             twin: None,
             errors: &[],
             links: &[],
+            may_be_accepted: false,
             versioned: false,
             extension: false,
         }
@@ -181,6 +184,13 @@ impl Doc {
     #[must_use]
     pub const fn accepted<T: JsonSchema>(self) -> Self {
         self.answers::<T>(202)
+    }
+
+    /// Declares that the response may also be 202, with the same body.
+    #[must_use]
+    pub const fn or_accepted(mut self) -> Self {
+        self.may_be_accepted = true;
+        self
     }
 
     /// Declares status 204, which has no body.

@@ -27,6 +27,7 @@ pub mod remote;
 pub mod sealing;
 pub mod self_metrics;
 pub mod settings;
+pub mod signed_url;
 pub(crate) mod socket_path;
 pub mod sweeps;
 pub mod tables;

@@ -73,6 +73,8 @@ mod operations;
 mod otlp;
 mod otlp_clients;
 mod packaging;
+mod page_comparisons;
+mod page_snapshots;
 mod points;
 mod prometheus;
 mod query;

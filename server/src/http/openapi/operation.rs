@@ -32,6 +32,10 @@ pub(super) fn operation(route: &Route, settings: &Settings, schemas: &mut Schema
         Access::Scope(scope) | Access::Dsn(scope, _) => {
             operation["x-scope"] = scope.as_str().into();
         }
+        Access::Signed(scope) => {
+            operation["x-scope"] = scope.as_str().into();
+            operation["x-signed-url"] = true.into();
+        }
     }
     if let Some(body) = &doc.request {
         operation["requestBody"] = request_body(body, schemas);

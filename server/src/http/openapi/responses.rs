@@ -56,6 +56,11 @@ struct ErrorDetails {
 pub(super) fn responses(route: &Route, schemas: &mut Schemas) -> Map<String, Value> {
     let mut responses = Map::new();
     responses.insert(route.doc.answer.status.to_string(), success(route, schemas));
+    if route.doc.may_be_accepted {
+        let mut accepted = success(route, schemas);
+        accepted["description"] = "The work goes on.".into();
+        responses.insert("202".to_owned(), accepted);
+    }
     if route.doc.versioned && route.method == Method::Get {
         let unchanged = json!({ "description": "The resource has not changed: its `ETag` is in `If-None-Match`." });
         responses.insert("304".to_owned(), unchanged);
@@ -125,7 +130,9 @@ fn common_errors(route: &Route) -> impl Iterator<Item = ErrorCode> {
     let keyed: &[ErrorCode] = match route.access {
         // Requests without a key are counted by address.
         Access::Public => &[RateLimited],
-        Access::Scope(_) | Access::Dsn(..) => &[Unauthorized, Forbidden, RateLimited, Unavailable],
+        Access::Scope(_) | Access::Signed(_) | Access::Dsn(..) => {
+            &[Unauthorized, Forbidden, RateLimited, Unavailable]
+        }
     };
     let served: &[ErrorCode] = match route.handler {
         Handler::Server(_) => &[],

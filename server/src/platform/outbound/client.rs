@@ -1,11 +1,11 @@
-//! The client: resolve, check, dial what was checked, send, read within bounds, follow redirects.
+//! The client: dial, send, read within bounds, follow redirects.
 //!
 //! Nothing is taken from the environment (no proxy), connections are used once, and nobody waits
 //! for a response longer than the request allows. Who waits for other requests has not begun: that
 //! time says nothing about the host, and has a limit of its own.
 
 use std::io;
-use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -17,16 +17,15 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use telltale_engine::{Clock, TimestampMs};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
 use super::body::BodyReader;
+use super::dialler::OutboundDialler;
 use super::error::OutboundError;
 use super::host_slots::{HostSlot, HostSlots};
 use super::policy::OutboundPolicy;
 use super::request::{BodyUse, Lane, OutboundRequest, OutboundResponse};
-use super::resolve::Resolver;
 use super::target::{OutboundHost, OutboundOrigin, OutboundUrl};
 use crate::platform::tls::{self, FurtherAuthorities, TlsConnector};
 
@@ -34,24 +33,30 @@ use crate::platform::tls::{self, FurtherAuthorities, TlsConnector};
 /// may share a host, and some of them hang.
 const REQUESTS_AT_ONCE: usize = 256;
 pub(crate) const REQUESTS_PER_HOST: usize = 64;
-/// The same, of requests to hosts that failed or were slow.
-const SLOW_REQUESTS_AT_ONCE: usize = 64;
-pub(super) const SLOW_REQUESTS_PER_HOST: usize = 16;
+/// The same, of requests to hosts of which nothing is known, or that are slow for the first time.
+const TRIAL_REQUESTS_AT_ONCE: usize = 64;
+const TRIAL_REQUESTS_PER_HOST: usize = 16;
+/// The same, of requests to hosts that hang or are slow: they wait most of the time.
+const SLOW_REQUESTS_AT_ONCE: usize = 192;
+pub(super) const SLOW_REQUESTS_PER_HOST: usize = 32;
 /// How long a request waits for others before it is given up, and all its redirects together.
 const SLOT_TIMEOUT: Duration = Duration::from_secs(10);
-/// Timeout of connecting to one address.
-const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Maximum bytes of the headers of a response.
 const RESPONSE_HEAD_BYTES_MAX: usize = 64 << 10;
+/// Maximum number of headers of a response.
+const RESPONSE_HEADERS_MAX: usize = 1_000;
+/// Maximum number of responses before the final one (RFC 9110, section 15.2): there is no other end
+/// to them.
+const INTERIM_RESPONSES_MAX: usize = 16;
 /// The name by which receivers know the server.
 const AGENT: &str = concat!("telltale/", env!("CARGO_PKG_VERSION"));
 
 /// Sends requests to addresses that users chose.
 pub struct OutboundClient {
-    policy: OutboundPolicy,
-    resolver: Resolver,
+    dialler: OutboundDialler,
     tls: TlsConnector,
     slots: HostSlots,
+    trial_slots: HostSlots,
     slow_slots: HostSlots,
     clock: Clock,
 }
@@ -65,7 +70,7 @@ pub struct OutboundSlot<'a> {
 
 impl std::fmt::Debug for OutboundClient {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("OutboundClient").field("policy", &self.policy).finish_non_exhaustive()
+        f.debug_struct("OutboundClient").field("policy", self.policy()).finish_non_exhaustive()
     }
 }
 
@@ -74,10 +79,10 @@ impl OutboundClient {
     /// set up.
     pub fn new(policy: OutboundPolicy) -> io::Result<Self> {
         Ok(Self {
-            policy,
-            resolver: Resolver::System,
+            dialler: OutboundDialler::new(policy),
             tls: tls::connector(FurtherAuthorities::default(), &["http/1.1"])?,
             slots: HostSlots::new(REQUESTS_AT_ONCE, REQUESTS_PER_HOST),
+            trial_slots: HostSlots::new(TRIAL_REQUESTS_AT_ONCE, TRIAL_REQUESTS_PER_HOST),
             slow_slots: HostSlots::new(SLOW_REQUESTS_AT_ONCE, SLOW_REQUESTS_PER_HOST),
             clock: Clock::system(),
         })
@@ -85,7 +90,7 @@ impl OutboundClient {
 
     /// Returns which addresses the client may reach.
     pub fn policy(&self) -> &OutboundPolicy {
-        &self.policy
+        self.dialler.policy()
     }
 
     /// Waits until another request may be sent to a server. `None` if that takes too long.
@@ -111,6 +116,7 @@ impl OutboundClient {
     ) -> Option<OutboundSlot<'_>> {
         let slots = match lane {
             Lane::Usual => &self.slots,
+            Lane::Trial => &self.trial_slots,
             Lane::Slow => &self.slow_slots,
         };
         let slot = timeout(limit, slots.enter(&origin)).await.ok()?;
@@ -172,11 +178,8 @@ impl OutboundClient {
         limit: Duration,
     ) -> Result<Duration, OutboundError> {
         let began = self.clock.steady();
-        let run = async {
-            let addresses = self.resolver.resolve(&slot.origin, &self.policy).await?;
-            connect(&addresses).await.map(drop)
-        };
-        timeout(limit, run).await.unwrap_or(Err(OutboundError::TimedOut(limit)))?;
+        let connected = timeout(limit, self.dialler.dial(&slot.origin)).await;
+        connected.unwrap_or(Err(OutboundError::TimedOut(limit)))?;
         Ok(self.passed_since(began))
     }
 
@@ -190,8 +193,7 @@ impl OutboundClient {
         request: &OutboundRequest,
         origin: &OutboundOrigin,
     ) -> Result<OutboundResponse, OutboundError> {
-        let addresses = self.resolver.resolve(origin, &self.policy).await?;
-        let stream = connect(&addresses).await?;
+        let stream = self.dialler.dial(origin).await?;
         if !origin.is_tls {
             return exchange_over(stream, request, None).await;
         }
@@ -210,7 +212,7 @@ impl OutboundClient {
     ) -> Result<OutboundRequest, OutboundError> {
         let location = response.headers.get(LOCATION).and_then(|value| value.to_str().ok());
         let location = location.ok_or(OutboundError::NoLocation)?;
-        request.url = request.url.join(location, &self.policy).map_err(OutboundError::Redirect)?;
+        request.url = request.url.join(location, self.policy()).map_err(OutboundError::Redirect)?;
         let is_elsewhere = request.url.origin() != *from;
         if !response.is_repetition() {
             if request.method != Method::HEAD {
@@ -229,35 +231,25 @@ impl OutboundClient {
     }
 }
 
-/// Connects to the first address that accepts.
-async fn connect(addresses: &[SocketAddr]) -> Result<TcpStream, OutboundError> {
-    let mut last = None;
-    for address in addresses {
-        let connected = timeout(CONNECT_TIMEOUT, TcpStream::connect(address)).await;
-        let late = || io::Error::new(io::ErrorKind::TimedOut, "the connection timed out");
-        match connected.unwrap_or_else(|_| Err(late())) {
-            Ok(stream) => return Ok(stream),
-            Err(source) => last = Some(OutboundError::Connect { address: *address, source }),
-        }
-    }
-    match last {
-        Some(error) => Err(error),
-        None => panic!("a resolved host has an address"),
-    }
-}
-
 async fn exchange_over<S: AsyncRead + AsyncWrite + Unpin + Send + 'static>(
     stream: S,
     request: &OutboundRequest,
     certificate_ends_at: Option<TimestampMs>,
 ) -> Result<OutboundResponse, OutboundError> {
     let mut builder = http1::Builder::new();
-    builder.max_buf_size(RESPONSE_HEAD_BYTES_MAX);
+    builder.max_buf_size(RESPONSE_HEAD_BYTES_MAX).max_headers(RESPONSE_HEADERS_MAX);
     let (mut sender, connection) = builder.handshake(TokioIo::new(stream)).await?;
     // Its errors are those of the response.
     let connection = tokio::spawn(async move { drop(connection.await) });
-    let _connection = OpenConnection(connection.abort_handle());
-    let response = sender.send_request(request_of(request)?).await?;
+    let open = OpenConnection(connection.abort_handle());
+    let mut sent = request_of(request)?;
+    let (interim, ending) = (AtomicUsize::new(0), open.0.clone());
+    hyper::ext::on_informational(&mut sent, move |_| {
+        if interim.fetch_add(1, Ordering::Relaxed) == INTERIM_RESPONSES_MAX {
+            ending.abort();
+        }
+    });
+    let response = sender.send_request(sent).await?;
     read(response, request, certificate_ends_at).await
 }
 
@@ -321,8 +313,7 @@ async fn read(
 #[cfg(test)]
 impl OutboundClient {
     /// Returns a client with another source of addresses.
-    pub(super) fn resolving(mut self, resolver: Resolver) -> Self {
-        self.resolver = resolver;
-        self
+    pub(super) fn resolving(self, resolver: super::resolve::Resolver) -> Self {
+        Self { dialler: self.dialler.resolving(resolver), ..self }
     }
 }

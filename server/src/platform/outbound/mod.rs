@@ -4,11 +4,13 @@
 //! A user must not reach through the server what only the server can reach: its loopback
 //! interface, the private network, the metadata service of a cloud. The address that is dialled is
 //! therefore the one that was checked: `target` checks the text, `resolve` every address of the
-//! name by the `policy`, `client` dials one of these, and does the same for every redirect.
+//! name by the `policy`, `dialler` dials one of these, and `client` sends requests through it,
+//! those of redirects too.
 
 mod body;
 mod cidr;
 mod client;
+mod dialler;
 mod error;
 mod host_slots;
 mod policy;
@@ -23,6 +25,7 @@ pub use cidr::Cidr;
 #[cfg(test)]
 pub(crate) use client::REQUESTS_PER_HOST;
 pub use client::{OutboundClient, OutboundSlot};
+pub use dialler::OutboundDialler;
 pub use error::OutboundError;
 pub use policy::{OutboundPolicy, SpecialAddress};
 pub use request::{BodyUse, Lane, OutboundRequest, OutboundResponse, Redirects};

@@ -1,0 +1,108 @@
+//! The HTTP routes of baselines.
+
+use std::sync::Arc;
+
+use super::model::Baseline;
+use super::ops;
+use super::wire::{BaselineListView, BaselineView};
+use crate::app::App;
+use crate::areas::snapshots::ids::{BaselineId, PageId};
+use crate::areas::snapshots::images::read_image;
+use crate::areas::snapshots::limits;
+use crate::areas::snapshots::links::Links;
+use crate::areas::snapshots::respond::{SIGNATURE, png, png_schema, respond, respond_list};
+use crate::http::{
+    ApiError, ApiResult, Doc, ErrorCode, Form, LimitClass, PAGING, Param, Request, Resource,
+    Response, Route, Scope, Success,
+};
+use crate::limits::PAGE_LIMIT_MAX;
+
+/// The routes of baselines.
+pub static BASELINE_ROUTES: &[Route] = &[
+    Route::get("/api/v1/baselines", &list).doc(LIST),
+    Route::get("/api/v1/baselines/{id}", &get).doc(GET),
+    Route::get("/api/v1/baselines/{id}/image", &image)
+        .signed(Scope::Read)
+        .limit(LimitClass::Unlimited)
+        .doc(IMAGE),
+    Route::post("/api/v1/baselines/{id}/restore", &restore).doc(RESTORE),
+];
+
+async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let query = req.query();
+    let paging = query.paging(limits::LIST_LIMIT, PAGE_LIMIT_MAX)?;
+    let invalid = || ApiError::parameter("page_id", "must be the id of a page");
+    let page = query.one("page_id")?.map(|text| PageId::parse(text).ok_or_else(invalid));
+    let (page, current) = (page.transpose()?, query.flag("current")?);
+    let is_wanted = |baseline: &Baseline, is_current: bool| {
+        page.is_none_or(|page| baseline.page() == page)
+            && current.is_none_or(|current| current == is_current)
+    };
+    let found = app.snapshots().library().baselines(is_wanted, paging.offset, paging.limit);
+    respond_list(&app, &BaselineListView::new(&app, found, &Links::new(&app, &req)))
+}
+
+async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let (baseline, is_current) = ops::get(&app, req.path("id")?)?;
+    let view = BaselineView::new(&app, &baseline, is_current, &Links::new(&app, &req));
+    respond(&app, Success::Ok, &view, 0)
+}
+
+async fn image(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let id: BaselineId = req.path("id")?;
+    let read = move |app: &App| {
+        let (baseline, _) = ops::get(app, id)?;
+        read_image(app, baseline.image, &id.text())
+    };
+    Ok(png(app.blocking(read).await?))
+}
+
+async fn restore(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let id: BaselineId = req.path("id")?;
+    let created_by = req.identity().user().to_owned();
+    let links = Links::new(&app, &req);
+    let restored = app.blocking(move |app| ops::restore(app, id, created_by)).await?;
+    let view = BaselineView::new(&app, &restored.0, restored.1, &links);
+    respond(&app, Success::Created, &view, 0)
+}
+
+const TAG: &str = "Snapshots";
+const NO_BASELINE: ErrorCode = ErrorCode::Missing(Resource::Baseline);
+const LIST_PARAMETERS: [Param; 4] = [
+    Param::query("page_id", "Only baselines of this page."),
+    Param::query("current", "Only current baselines, or only those before them.").form(Form::Flag),
+    Param::query(
+        "limit",
+        "Maximum number of items to return. Default 50; a value over 1000 is reduced to 1000.",
+    )
+    .form(Form::Integer(1)),
+    PAGING[1],
+];
+
+const LIST: Doc = Doc::new(TAG, "List baselines, newest first")
+    .about(
+        "The last one of a page, browser, viewport and `full_page` is current. The 19 before it are \
+         kept and can be restored.",
+    )
+    .parameters(&LIST_PARAMETERS)
+    .ok::<BaselineListView>()
+    .errors(&[ErrorCode::InvalidParameter])
+    .versioned()
+    .ext();
+
+const GET: Doc =
+    Doc::new(TAG, "Get a baseline").ok::<BaselineView>().errors(&[NO_BASELINE]).versioned().ext();
+
+const IMAGE: Doc = Doc::new(TAG, "Get the image of a baseline")
+    .about("With a key, or with the parameters that `image_url` has.")
+    .parameters(&SIGNATURE)
+    .encoded("image/png", png_schema)
+    .versioned()
+    .errors(&[NO_BASELINE, ErrorCode::InvalidState])
+    .ext();
+
+const RESTORE: Doc = Doc::new(TAG, "Restore an earlier baseline")
+    .about("Its image becomes a new baseline, the current one.")
+    .created::<BaselineView>()
+    .errors(&[NO_BASELINE, ErrorCode::InvalidState])
+    .ext();

@@ -1,0 +1,197 @@
+//! A proxy and its connections.
+
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::sync::Arc;
+
+use http::{Method, Request, Response, StatusCode};
+use http_body_util::Either;
+use http_body_util::Empty;
+use hyper::body::{Bytes, Incoming};
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use parking_lot::Mutex;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::{Semaphore, watch};
+use tokio::task::{AbortHandle, JoinSet};
+use tokio::time::timeout;
+
+use super::dial::{Dial, DialError};
+use super::forward::forward;
+use super::metered::MeteredStream;
+use super::traffic::{ProxyCounts, ProxyTraffic, Refusal};
+use super::tunnel::tunnel;
+use crate::areas::snapshots::capture::limits::{
+    PROXY_BYTES_MAX, PROXY_CONNECTIONS_AT_ONCE, PROXY_CONNECTIONS_MAX, PROXY_DIAL_TIMEOUT,
+    PROXY_HEAD_BYTES_MAX,
+};
+
+/// The body of a response: empty, or that of a server.
+pub(super) type ProxyBody = Either<Empty<Bytes>, Incoming>;
+
+/// The proxy of a capture. Closes all its connections when dropped.
+#[derive(Debug)]
+pub(in super::super) struct CaptureProxy {
+    address: SocketAddr,
+    inner: Arc<ProxyInner>,
+    accepting: AbortHandle,
+}
+
+/// What the connections of a proxy share.
+pub(super) struct ProxyInner {
+    dialler: Arc<dyn Dial>,
+    pub(super) traffic: Arc<ProxyTraffic>,
+    /// Tunnels outlive the requests that ask for them. Emptied when the proxy is dropped.
+    tunnels: Mutex<JoinSet<()>>,
+}
+
+/// Why a request gets no response of a server.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ProxyError {
+    /// The host has no connection, for whatever reason.
+    #[error("no connection")]
+    NoConnection,
+    /// The request is none that a browser sends to a proxy.
+    #[error("not a request for a proxy")]
+    Malformed,
+    /// The connection failed before the response was complete.
+    #[error(transparent)]
+    Http(#[from] hyper::Error),
+}
+
+impl CaptureProxy {
+    /// Starts a proxy. Needs a Tokio runtime.
+    pub(in super::super) async fn start(dialler: Arc<dyn Dial>) -> io::Result<Self> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
+        let address = listener.local_addr()?;
+        let inner = Arc::new(ProxyInner {
+            dialler,
+            traffic: Arc::new(ProxyTraffic::new(PROXY_BYTES_MAX)),
+            tunnels: Mutex::default(),
+        });
+        let accepting = tokio::spawn(accept_all(listener, Arc::clone(&inner))).abort_handle();
+        Ok(Self { address, inner, accepting })
+    }
+
+    /// Returns the URL of the proxy.
+    pub(in super::super) fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// Returns what passed, and what was refused.
+    pub(in super::super) fn counts(&self) -> ProxyCounts {
+        self.inner.traffic.counts()
+    }
+
+    /// Returns whether a limit was exceeded, now and in future.
+    pub(in super::super) fn exhaustion(&self) -> watch::Receiver<bool> {
+        self.inner.traffic.exhaustion()
+    }
+}
+
+impl Drop for CaptureProxy {
+    fn drop(&mut self) {
+        self.accepting.abort();
+        self.inner.tunnels.lock().abort_all();
+    }
+}
+
+impl std::fmt::Debug for ProxyInner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("ProxyInner").field("traffic", &self.traffic).finish_non_exhaustive()
+    }
+}
+
+impl ProxyInner {
+    /// Connects to a server. Counts what is refused and what fails.
+    pub(super) async fn dial(&self, host: &str, port: u16) -> Result<MeteredStream, ProxyError> {
+        let host = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
+        let refusal = |reason| Refusal { host: host.to_owned(), port, reason };
+        match timeout(PROXY_DIAL_TIMEOUT, self.dialler.dial(host, port)).await {
+            Ok(Ok(stream)) => {
+                // Only delays small messages if it fails.
+                drop(stream.set_nodelay(true));
+                return Ok(MeteredStream::new(stream, Arc::clone(&self.traffic)));
+            }
+            Ok(Err(DialError::Refused(reason))) => self.traffic.count_refused(refusal(reason)),
+            Ok(Err(DialError::Failed(error))) => {
+                self.traffic.count_failed(refusal(error.to_string()));
+            }
+            Err(_) => {
+                self.traffic.count_failed(refusal("the connection timed out".to_owned()));
+            }
+        }
+        Err(ProxyError::NoConnection)
+    }
+
+    /// Runs a tunnel until it or the proxy ends.
+    pub(super) fn spawn_tunnel(&self, tunnel: impl Future<Output = ()> + Send + 'static) {
+        let mut tunnels = self.tunnels.lock();
+        while tunnels.try_join_next().is_some() {}
+        tunnels.spawn(tunnel);
+    }
+}
+
+async fn accept_all(listener: TcpListener, inner: Arc<ProxyInner>) {
+    let slots = Arc::new(Semaphore::new(PROXY_CONNECTIONS_AT_ONCE));
+    // Aborts the connections when this task is aborted.
+    let mut connections = JoinSet::new();
+    loop {
+        let Ok(slot) = Arc::clone(&slots).acquire_owned().await else { return };
+        let stream = match listener.accept().await {
+            Ok((stream, _)) => stream,
+            Err(error) => {
+                tracing::warn!(%error, "the proxy of a capture cannot accept connections");
+                return;
+            }
+        };
+        while connections.try_join_next().is_some() {}
+        let inner = Arc::clone(&inner);
+        connections.spawn(async move {
+            serve(stream, inner).await;
+            drop(slot);
+        });
+    }
+}
+
+async fn serve(stream: TcpStream, inner: Arc<ProxyInner>) {
+    let service = service_fn(move |request| {
+        let inner = Arc::clone(&inner);
+        async move { respond(&inner, request).await }
+    });
+    let served = http1::Builder::new()
+        .preserve_header_case(true)
+        .max_buf_size(PROXY_HEAD_BYTES_MAX)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades()
+        .await;
+    if let Err(error) = served {
+        tracing::trace!(%error, "a connection of a page ended");
+    }
+}
+
+/// Responds to a request of the browser. An error closes the connection without a response, so that
+/// the page learns no more than that there is none.
+async fn respond(
+    inner: &Arc<ProxyInner>,
+    request: Request<Incoming>,
+) -> Result<Response<ProxyBody>, ProxyError> {
+    if !inner.traffic.count_request(PROXY_CONNECTIONS_MAX) {
+        return Err(ProxyError::NoConnection);
+    }
+    if request.method() != Method::CONNECT {
+        return Box::pin(forward(inner, request)).await;
+    }
+    // Chromium shows nothing of the response to pages.
+    Ok(match tunnel(inner, request).await {
+        Ok(()) => empty(StatusCode::OK),
+        Err(_) => empty(StatusCode::BAD_GATEWAY),
+    })
+}
+
+fn empty(status: StatusCode) -> Response<ProxyBody> {
+    let mut response = Response::new(Either::Left(Empty::new()));
+    *response.status_mut() = status;
+    response
+}

@@ -1,0 +1,181 @@
+//! What the area keeps in memory, and the browser.
+
+use std::collections::HashSet;
+use std::num::NonZeroUsize;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use parking_lot::Mutex;
+use telltale_engine::Engine;
+use tokio::sync::{Semaphore, watch};
+
+use super::capture::{Browser, BrowserSettings};
+use super::documents::DocumentLock;
+use super::error::SnapshotError;
+use super::ids::SnapshotId;
+use super::library::Library;
+use super::settings::SnapshotSettings;
+use crate::areas::alerting::OptionalBaseUrl;
+use crate::platform::outbound::{OutboundDialler, OutboundPolicy, OutboundSettings};
+use crate::platform::sealing::SecretStore;
+
+/// The folder of the profiles of browsers, in the data directory.
+const PROFILES: &str = "browser";
+
+/// The state of snapshots.
+#[derive(Debug)]
+pub struct Snapshots {
+    documents: DocumentLock,
+    secrets: Arc<SecretStore>,
+    settings: SnapshotSettings,
+    public_url: OptionalBaseUrl,
+    dialler: Arc<OutboundDialler>,
+    library: Library,
+    browser: Browser,
+    compare_slots: Arc<Semaphore>,
+    /// The snapshots that this process captures now.
+    captured_now: Mutex<HashSet<SnapshotId>>,
+    /// Counts the snapshots that became final.
+    finished: watch::Sender<u64>,
+    /// Whether images may have become superfluous.
+    has_waste: AtomicBool,
+}
+
+/// The settings that the area uses.
+#[derive(Clone, Copy, Debug)]
+pub struct SnapshotParts<'a> {
+    /// Snapshots.
+    pub snapshots: &'a SnapshotSettings,
+    /// The URL under which users reach the server.
+    pub public_url: &'a OptionalBaseUrl,
+    /// Which addresses pages may reach.
+    pub outbound: &'a OutboundSettings,
+    /// The data directory.
+    pub data: &'a Path,
+}
+
+/// A capture that runs. Ends when it is dropped.
+#[derive(Debug)]
+pub(super) struct RunningCapture<'a> {
+    id: SnapshotId,
+    of: &'a Snapshots,
+}
+
+impl Snapshots {
+    /// Reads what is stored. Blocks.
+    pub fn open(
+        engine: &Engine,
+        parts: SnapshotParts<'_>,
+        secrets: Arc<SecretStore>,
+    ) -> Result<Self, SnapshotError> {
+        let settings = parts.snapshots;
+        let policy = OutboundPolicy::new(parts.outbound);
+        let browser = BrowserSettings {
+            executable: settings.browser.get().map(Path::to_owned),
+            sandbox: settings.sandbox,
+            profile_root: parts.data.join(PROFILES),
+        };
+        let dialler = Arc::new(OutboundDialler::new(policy));
+        let slots = Arc::new(Semaphore::new(settings.captures_at_once.max(1)));
+        Ok(Self {
+            documents: DocumentLock::default(),
+            secrets,
+            public_url: parts.public_url.clone(),
+            library: Library::open(engine)?,
+            browser: Browser::new(browser, Arc::clone(&dialler) as Arc<_>, slots),
+            compare_slots: Arc::new(Semaphore::new(settings.comparisons_at_once.max(1))),
+            captured_now: Mutex::default(),
+            finished: watch::Sender::new(0),
+            has_waste: AtomicBool::new(true),
+            settings: settings.clone(),
+            dialler,
+        })
+    }
+
+    /// Returns the lock that every change of the area's documents holds.
+    pub(super) fn documents(&self) -> &DocumentLock {
+        &self.documents
+    }
+
+    /// Returns the key for secrets.
+    pub(super) fn secrets(&self) -> &SecretStore {
+        &self.secrets
+    }
+
+    /// Returns the settings.
+    pub(super) fn settings(&self) -> &SnapshotSettings {
+        &self.settings
+    }
+
+    /// Returns the URL under which users reach the server, if it is known.
+    pub(super) fn public_url(&self) -> Option<&str> {
+        self.public_url.get().map(|url| url.as_str())
+    }
+
+    /// Returns which addresses pages may reach.
+    pub(super) fn policy(&self) -> &OutboundPolicy {
+        self.dialler.policy()
+    }
+
+    /// Returns the snapshots, baselines and comparisons.
+    pub(super) fn library(&self) -> &Library {
+        &self.library
+    }
+
+    /// Returns the browser.
+    pub(super) fn browser(&self) -> &Browser {
+        &self.browser
+    }
+
+    /// Returns what limits the comparisons that run at the same time.
+    pub(super) fn compare_slots(&self) -> Arc<Semaphore> {
+        Arc::clone(&self.compare_slots)
+    }
+
+    /// Returns how many threads a comparison may use.
+    pub(super) fn compare_threads() -> NonZeroUsize {
+        std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
+    }
+
+    /// Begins a capture; `None` if it runs already.
+    pub(super) fn begin_capture(&self, id: SnapshotId) -> Option<RunningCapture<'_>> {
+        self.captured_now.lock().insert(id).then_some(RunningCapture { id, of: self })
+    }
+
+    /// Returns whether this process captures a snapshot now.
+    pub(super) fn is_captured_now(&self, id: SnapshotId) -> bool {
+        self.captured_now.lock().contains(&id)
+    }
+
+    /// Wakes those who wait for snapshots.
+    pub(super) fn wake_waiting(&self) {
+        self.finished.send_modify(|finished| *finished += 1);
+    }
+
+    /// Returns what changes when a snapshot becomes final.
+    pub(super) fn finished(&self) -> watch::Receiver<u64> {
+        self.finished.subscribe()
+    }
+
+    /// Remembers that images may have become superfluous.
+    pub(super) fn set_waste(&self) {
+        self.has_waste.store(true, Ordering::Release);
+    }
+
+    /// Returns whether images may have become superfluous since the last call.
+    pub(super) fn take_waste(&self) -> bool {
+        self.has_waste.swap(false, Ordering::AcqRel)
+    }
+
+    /// Returns roughly how much memory the area takes, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        self.library.memory_bytes()
+    }
+}
+
+impl Drop for RunningCapture<'_> {
+    fn drop(&mut self) {
+        self.of.captured_now.lock().remove(&self.id);
+    }
+}
