@@ -136,6 +136,9 @@ fn examples_succeed_and_links_lead_to_created_resources() {
         } else if operation.path == "/api/v1/monitors/{id}/heartbeat" {
             // The monitor of the example is not one that waits for reports.
             response.refused(409, "invalid_state");
+        } else if operation.path == "/api/v1/snapshots/{id}/compare" {
+            // The page of the example cannot be reached, so it was not captured.
+            response.refused(409, "invalid_state");
         } else if operation.path == "/api/v1/status-pages/{id}/monitors" {
             // The monitor of the example does not exist.
             response.refused_for(422, "invalid_field", "monitor_id");

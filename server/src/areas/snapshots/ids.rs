@@ -17,6 +17,11 @@ ulid_ids! {
 
 document_ids!(SnapshotId, ComparisonId, BaselineId);
 
+/// The pattern of the text of a [`PageId`].
+pub(super) const PAGE_ID: &str = "^page_[0-7][0-9A-HJKMNP-TV-Z]{25}$";
+/// The pattern of the text of a [`SnapshotId`].
+pub(super) const SNAPSHOT_ID: &str = "^snap_[0-7][0-9A-HJKMNP-TV-Z]{25}$";
+
 /// The id of a page: `page_` and 26 characters, which depend on its URL only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct PageId(u128);

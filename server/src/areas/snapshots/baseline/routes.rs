@@ -6,7 +6,7 @@ use super::model::Baseline;
 use super::ops;
 use super::wire::{BaselineListView, BaselineView};
 use crate::app::App;
-use crate::areas::snapshots::ids::{BaselineId, PageId};
+use crate::areas::snapshots::ids::{BaselineId, PAGE_ID, PageId};
 use crate::areas::snapshots::images::read_image;
 use crate::areas::snapshots::limits;
 use crate::areas::snapshots::links::Links;
@@ -69,7 +69,7 @@ async fn restore(app: Arc<App>, req: Request) -> ApiResult<Response> {
 const TAG: &str = "Snapshots";
 const NO_BASELINE: ErrorCode = ErrorCode::Missing(Resource::Baseline);
 const LIST_PARAMETERS: [Param; 4] = [
-    Param::query("page_id", "Only baselines of this page."),
+    Param::query("page_id", "Only baselines of this page.").form(Form::Pattern(PAGE_ID)),
     Param::query("current", "Only current baselines, or only those before them.").form(Form::Flag),
     Param::query(
         "limit",

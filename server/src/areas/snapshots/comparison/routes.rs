@@ -12,7 +12,7 @@ use super::wire::{
 };
 use super::{ops, review};
 use crate::app::App;
-use crate::areas::snapshots::ids::{ComparisonId, PageId, SnapshotId};
+use crate::areas::snapshots::ids::{ComparisonId, PAGE_ID, PageId, SNAPSHOT_ID, SnapshotId};
 use crate::areas::snapshots::library::ComparisonEntry;
 use crate::areas::snapshots::limits;
 use crate::areas::snapshots::links::Links;
@@ -43,9 +43,9 @@ pub static COMPARISON_ROUTES: &[Route] = &[
 ];
 
 async fn compare(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let id: SnapshotId = req.path("id")?;
     let created_by = req.identity().user().to_owned();
     let draft = req.json_or_default::<CompareInput>()?.into_draft(created_by)?;
+    let id: SnapshotId = req.path("id")?;
     let links = Links::new(&app, &req);
     let slots = app.snapshots().compare_slots();
     let slot = slots.acquire_owned().await.map_err(ApiError::internal)?;
@@ -91,9 +91,9 @@ async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 async fn approve(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let id: ComparisonId = req.path("id")?;
     let by = req.identity().user().to_owned();
     let verdict = req.json_or_default::<VerdictInput>()?.into_verdict(by, app.now())?;
+    let id: ComparisonId = req.path("id")?;
     let links = Links::new(&app, &req);
     let work = move |app: &App| ops::approve(app, id, verdict, |now| fits(&req, now));
     let decided = app.blocking(work).await?;
@@ -102,9 +102,9 @@ async fn approve(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 async fn reject(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let id: ComparisonId = req.path("id")?;
     let by = req.identity().user().to_owned();
     let verdict = req.json_or_default::<VerdictInput>()?.into_verdict(by, app.now())?;
+    let id: ComparisonId = req.path("id")?;
     let links = Links::new(&app, &req);
     let work = move |app: &App| ops::reject(app, id, verdict, |now| fits(&req, now));
     let decided = app.blocking(work).await?;
@@ -163,8 +163,9 @@ const CREATED_LINKS: [Link; 1] = [Link::get(COMPARISON, "id", "/comparison_id")]
 const LIST_PARAMETERS: [Param; 5] = [
     Param::query("status", "Only comparisons with this status.")
         .form(Form::OneOf(&Decision::NAMES)),
-    Param::query("page_id", "Only comparisons of this page."),
-    Param::query("snapshot_id", "Only comparisons of this snapshot."),
+    Param::query("page_id", "Only comparisons of this page.").form(Form::Pattern(PAGE_ID)),
+    Param::query("snapshot_id", "Only comparisons of this snapshot.")
+        .form(Form::Pattern(SNAPSHOT_ID)),
     Param::query(
         "limit",
         "Maximum number of items to return. Default 50; a value over 1000 is reduced to 1000.",
@@ -187,6 +188,7 @@ const COMPARE: Doc = Doc::new(TAG, "Compare a snapshot with the baseline of its 
         ErrorCode::Missing(Resource::Snapshot),
         ErrorCode::BaselineNotFound,
         ErrorCode::InvalidState,
+        ErrorCode::MissingField,
         ErrorCode::InvalidField,
         ErrorCode::Conflict,
     ]);

@@ -15,6 +15,7 @@ use crate::areas::snapshots::settings::Percentage;
 use crate::areas::snapshots::wire::{BrowserName, CHROMIUM, ViewportView};
 use crate::platform::bounded::AtMost;
 use crate::platform::fields::Invalid;
+use crate::platform::json::integer_u32;
 use crate::platform::patterns;
 use crate::platform::time::IsoTime;
 
@@ -36,9 +37,13 @@ pub(super) struct CompareInput {
 #[schemars(rename = "PixelAreaInput")]
 #[serde(deny_unknown_fields)]
 struct PixelAreaInput {
+    #[serde(deserialize_with = "integer_u32")]
     x: u32,
+    #[serde(deserialize_with = "integer_u32")]
     y: u32,
+    #[serde(deserialize_with = "integer_u32")]
     width: u32,
+    #[serde(deserialize_with = "integer_u32")]
     height: u32,
 }
 

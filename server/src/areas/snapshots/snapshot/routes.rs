@@ -10,7 +10,7 @@ use super::{ops, work};
 use crate::app::App;
 use crate::areas::snapshots::baseline::{self, BaselineView};
 use crate::areas::snapshots::error::SnapshotError;
-use crate::areas::snapshots::ids::{PageId, SnapshotId};
+use crate::areas::snapshots::ids::{PAGE_ID, PageId, SnapshotId};
 use crate::areas::snapshots::library::SnapshotEntry;
 use crate::areas::snapshots::limits;
 use crate::areas::snapshots::links::Links;
@@ -139,12 +139,12 @@ const TAG: &str = "Snapshots";
 const NO_SNAPSHOT: ErrorCode = ErrorCode::Missing(Resource::Snapshot);
 const CREATED_LINKS: [Link; 1] = [Link::get("/api/v1/snapshots/{id}", "id", "/id")];
 const LIST_PARAMETERS: [Param; 6] = [
-    Param::query("page_id", "Only snapshots of this page."),
+    Param::query("page_id", "Only snapshots of this page.").form(Form::Pattern(PAGE_ID)),
     Param::query("browser", "Only snapshots of this browser, of which `chromium` is one."),
     Param::query("status", "Only snapshots with this status.")
         .form(Form::OneOf(&SnapshotState::NAMES)),
     Param::query("since", "Only snapshots that were captured at this time or later.")
-        .form(Form::Since),
+        .form(Form::Time),
     Param::query(
         "limit",
         "Maximum number of items to return. Default 50; a value over 1000 is reduced to 1000.",
@@ -156,7 +156,7 @@ const LIST_PARAMETERS: [Param; 6] = [
 const LIST: Doc = Doc::new(TAG, "List snapshots, newest first")
     .parameters(&LIST_PARAMETERS)
     .ok::<SnapshotListView>()
-    .errors(&[ErrorCode::InvalidParameter])
+    .errors(&[ErrorCode::InvalidParameter, ErrorCode::InvalidTimestamp])
     .versioned();
 
 const CREATE: Doc = Doc::new(TAG, "Capture a page")

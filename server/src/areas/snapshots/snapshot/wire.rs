@@ -14,7 +14,7 @@ use crate::areas::snapshots::links::Links;
 use crate::areas::snapshots::wire::{BrowserName, CHROMIUM, ViewportView};
 use crate::platform::bounded::AtMost;
 use crate::platform::fields::Invalid;
-use crate::platform::json::nullable;
+use crate::platform::json::{integer_or_null, nullable};
 use crate::platform::time::IsoTime;
 
 /// Default viewport.
@@ -72,9 +72,11 @@ const WAIT_FOR_PATTERN: &str = "^(load|dom_content_loaded|network_idle|selector:
 #[schemars(rename = "ViewportInput")]
 #[serde(deny_unknown_fields)]
 struct ViewportInput {
-    #[schemars(required, range(min = 320, max = 3_840))]
+    #[serde(default, deserialize_with = "integer_or_null")]
+    #[schemars(required, with = "u32", range(min = 320, max = 3_840))]
     width: Option<u32>,
-    #[schemars(required, range(min = 240, max = 2_160))]
+    #[serde(default, deserialize_with = "integer_or_null")]
+    #[schemars(required, with = "u32", range(min = 240, max = 2_160))]
     height: Option<u32>,
 }
 
