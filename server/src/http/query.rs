@@ -5,6 +5,7 @@
 //! used.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use percent_encoding::percent_decode;
 use telltale_engine::TimestampMs;
@@ -77,6 +78,27 @@ impl Query {
             Some("false") => Ok(Some(false)),
             Some(_) => Err(ApiError::parameter(key, "must be true or false")),
         }
+    }
+
+    /// Returns the value of `key`, which is one of these.
+    pub fn one_of(
+        &self,
+        key: &'static str,
+        all: &[&'static str],
+    ) -> ApiResult<Option<&'static str>> {
+        let expected = || format!("must be one of {}", all.join(", "));
+        self.parsed(key, expected, |text| all.iter().find(|one| **one == text).copied())
+    }
+
+    /// Returns what `parse` makes of the value of `key`. `expected` says what it must be.
+    pub fn parsed<T, E: fmt::Display>(
+        &self,
+        key: &'static str,
+        expected: impl FnOnce() -> E,
+        parse: impl FnOnce(&str) -> Option<T>,
+    ) -> ApiResult<Option<T>> {
+        let invalid = || ApiError::parameter(key, expected());
+        self.one(key)?.map(|text| parse(text).ok_or_else(invalid)).transpose()
     }
 
     /// Returns the value of `key` as a time, in any of the forms of query parameters.

@@ -54,14 +54,26 @@ fn expire(app: &App) -> Result<(), SnapshotError> {
     let retention = app.snapshots().settings().retention.duration();
     let retention_ms = i64::try_from(retention.as_millis()).unwrap_or(i64::MAX);
     let now = app.engine().trusted_time().expiry;
-    let before = TimestampMs(now.0.saturating_sub(retention_ms));
+    expire_before(app, TimestampMs(now.0.saturating_sub(retention_ms)))
+}
+
+pub(super) fn expire_before(app: &App, before: TimestampMs) -> Result<(), SnapshotError> {
     snapshot::expire(app, before)?;
     comparison::expire(app, before)
 }
 
-/// Deletes images that nothing shows any more.
-fn delete_waste(app: &App) -> Result<(), telltale_engine::Error> {
+/// Deletes images that nothing shows any more; none as long as there are documents that cannot be
+/// read, which may name some.
+pub(super) fn delete_waste(app: &App) -> Result<(), telltale_engine::Error> {
     if !app.snapshots().take_waste() {
+        return Ok(());
+    }
+    let damaged = app.engine().documents().damaged();
+    if !damaged.is_empty() {
+        tracing::warn!(
+            ?damaged,
+            "no images are deleted: documents that cannot be read may name some"
+        );
         return Ok(());
     }
     let library = app.snapshots().library();

@@ -14,6 +14,15 @@ pub(super) struct StoredImage {
     pub(super) height: u32,
 }
 
+/// Checks that there may be another image.
+pub(super) fn check_space(app: &App) -> Result<(), SnapshotError> {
+    let bytes = app.engine().files().bytes();
+    match bytes < app.snapshots().settings().images_bytes_max.bytes() {
+        true => Ok(()),
+        false => Err(SnapshotError::ImagesFull { bytes }),
+    }
+}
+
 /// Returns an image, which `owner` uses.
 pub(super) fn read_image(
     app: &App,

@@ -32,6 +32,8 @@ struct Shelves {
     comparisons: BTreeMap<ComparisonId, ComparisonEntry>,
     /// How often each image is used.
     images: HashMap<FileDigest, u32>,
+    /// The number of snapshots that are not final.
+    waiting: usize,
     /// Bytes of the URLs.
     text_bytes: usize,
 }
@@ -87,6 +89,7 @@ impl Library {
         let mut shelves = self.0.write();
         shelves.remove_snapshot(snapshot.id);
         shelves.text_bytes += entry.url.len();
+        shelves.waiting += usize::from(!entry.is_final);
         shelves.use_images(entry.image);
         shelves.snapshots.insert(entry.id, entry);
     }
@@ -204,7 +207,7 @@ impl Library {
 
     /// Returns the number of snapshots that are not captured yet.
     pub(super) fn waiting(&self) -> usize {
-        self.0.read().snapshots.values().filter(|entry| !entry.is_final).count()
+        self.0.read().waiting
     }
 
     /// Returns whether an image is used.
@@ -232,6 +235,7 @@ impl Shelves {
     fn remove_snapshot(&mut self, id: SnapshotId) {
         if let Some(entry) = self.snapshots.remove(&id) {
             self.text_bytes -= entry.url.len();
+            self.waiting -= usize::from(!entry.is_final);
             self.drop_images(entry.image);
         }
     }

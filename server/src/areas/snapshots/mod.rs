@@ -20,12 +20,15 @@ mod images;
 mod library;
 mod limits;
 mod links;
+mod parameters;
 mod place;
 mod respond;
 mod settings;
 mod snapshot;
 mod state;
 mod store;
+#[cfg(test)]
+mod tests;
 mod wire;
 
 pub(crate) use background::{add_work, close, sweeps};

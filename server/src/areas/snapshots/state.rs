@@ -1,7 +1,6 @@
 //! What the area keeps in memory, and the browser.
 
 use std::collections::HashSet;
-use std::num::NonZeroUsize;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -131,11 +130,6 @@ impl Snapshots {
     /// Returns what limits the comparisons that run at the same time.
     pub(super) fn compare_slots(&self) -> Arc<Semaphore> {
         Arc::clone(&self.compare_slots)
-    }
-
-    /// Returns how many threads a comparison may use.
-    pub(super) fn compare_threads() -> NonZeroUsize {
-        std::thread::available_parallelism().unwrap_or(NonZeroUsize::MIN)
     }
 
     /// Begins a capture; `None` if it runs already.

@@ -6,14 +6,15 @@ use super::model::Baseline;
 use super::ops;
 use super::wire::{BaselineListView, BaselineView};
 use crate::app::App;
-use crate::areas::snapshots::ids::{BaselineId, PAGE_ID, PageId};
+use crate::areas::snapshots::ids::BaselineId;
 use crate::areas::snapshots::images::read_image;
 use crate::areas::snapshots::limits;
 use crate::areas::snapshots::links::Links;
+use crate::areas::snapshots::parameters::{LIMIT, PAGE, page_parameter};
 use crate::areas::snapshots::respond::{SIGNATURE, png, png_schema, respond, respond_list};
 use crate::http::{
-    ApiError, ApiResult, Doc, ErrorCode, Form, LimitClass, PAGING, Param, Request, Resource,
-    Response, Route, Scope, Success,
+    ApiResult, Doc, ErrorCode, Form, LimitClass, PAGING, Param, Request, Resource, Response, Route,
+    Scope, Success,
 };
 use crate::limits::PAGE_LIMIT_MAX;
 
@@ -31,9 +32,7 @@ pub static BASELINE_ROUTES: &[Route] = &[
 async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let query = req.query();
     let paging = query.paging(limits::LIST_LIMIT, PAGE_LIMIT_MAX)?;
-    let invalid = || ApiError::parameter("page_id", "must be the id of a page");
-    let page = query.one("page_id")?.map(|text| PageId::parse(text).ok_or_else(invalid));
-    let (page, current) = (page.transpose()?, query.flag("current")?);
+    let (page, current) = (page_parameter(query)?, query.flag("current")?);
     let is_wanted = |baseline: &Baseline, is_current: bool| {
         page.is_none_or(|page| baseline.page() == page)
             && current.is_none_or(|current| current == is_current)
@@ -69,13 +68,9 @@ async fn restore(app: Arc<App>, req: Request) -> ApiResult<Response> {
 const TAG: &str = "Snapshots";
 const NO_BASELINE: ErrorCode = ErrorCode::Missing(Resource::Baseline);
 const LIST_PARAMETERS: [Param; 4] = [
-    Param::query("page_id", "Only baselines of this page.").form(Form::Pattern(PAGE_ID)),
+    PAGE,
     Param::query("current", "Only current baselines, or only those before them.").form(Form::Flag),
-    Param::query(
-        "limit",
-        "Maximum number of items to return. Default 50; a value over 1000 is reduced to 1000.",
-    )
-    .form(Form::Integer(1)),
+    LIMIT,
     PAGING[1],
 ];
 

@@ -13,12 +13,11 @@ use crate::areas::snapshots::compare::{
 use crate::areas::snapshots::documents;
 use crate::areas::snapshots::error::SnapshotError;
 use crate::areas::snapshots::ids::{BaselineId, ComparisonId, SnapshotId};
-use crate::areas::snapshots::images::{StoredImage, read_image};
+use crate::areas::snapshots::images::{self, StoredImage};
 use crate::areas::snapshots::library::ComparisonEntry;
 use crate::areas::snapshots::limits;
 use crate::areas::snapshots::place::PlaceSettings;
 use crate::areas::snapshots::snapshot;
-use crate::areas::snapshots::state::Snapshots;
 
 /// What a request says about a comparison.
 #[derive(Clone, Debug, Default)]
@@ -35,6 +34,7 @@ pub(super) fn create(
     id: SnapshotId,
     draft: ComparisonDraft,
 ) -> Result<Versioned<Comparison>, SnapshotError> {
+    images::check_space(app)?;
     let snapshot = snapshot::get(app, id)?.value;
     let captured = snapshot.captured().ok_or(SnapshotError::State("the snapshot has no image"))?;
     let snapshot_image = captured.image;
@@ -42,13 +42,12 @@ pub(super) fn create(
     let place = snapshot.place();
     let current = library.current_baseline(&place).ok_or(SnapshotError::NoBaseline)?;
     let options = CompareOptions::default()
-        .with_ignored_regions(draft.ignored.iter().map(|area| (*area).into()).collect())?
-        .with_threads_max(Snapshots::compare_threads());
+        .with_ignored_regions(draft.ignored.iter().map(|area| (*area).into()).collect())?;
     let (found, diff) = {
         let bytes = memory_of(current.image, snapshot_image);
         let _share = app.engine().memory().take(MemoryOwner::Queries, bytes)?;
-        let baseline_png = read_image(app, current.image, &current.id.text())?;
-        let snapshot_png = read_image(app, snapshot_image, &id.text())?;
+        let baseline_png = images::read_image(app, current.image, &current.id.text())?;
+        let snapshot_png = images::read_image(app, snapshot_image, &id.text())?;
         let difference = compare_png(&baseline_png, &snapshot_png, &options)?;
         let png = difference.picture.to_png()?;
         (FoundDifference::from(&difference), png)
@@ -120,7 +119,7 @@ pub(super) fn image(
     which: ComparedImage,
 ) -> Result<Vec<u8>, SnapshotError> {
     let comparison = get(app, id)?.value;
-    read_image(app, comparison.image(which), &id.text())
+    images::read_image(app, comparison.image(which), &id.text())
 }
 
 /// Approves a comparison: its snapshot becomes the baseline of the page.

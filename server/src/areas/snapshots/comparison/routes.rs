@@ -12,10 +12,11 @@ use super::wire::{
 };
 use super::{ops, review};
 use crate::app::App;
-use crate::areas::snapshots::ids::{ComparisonId, PAGE_ID, PageId, SNAPSHOT_ID, SnapshotId};
+use crate::areas::snapshots::ids::{ComparisonId, SNAPSHOT_ID, SnapshotId};
 use crate::areas::snapshots::library::ComparisonEntry;
 use crate::areas::snapshots::limits;
 use crate::areas::snapshots::links::Links;
+use crate::areas::snapshots::parameters::{LIMIT, PAGE, page_parameter};
 use crate::areas::snapshots::respond::{SIGNATURE, png, png_schema, respond, respond_list};
 use crate::http::{
     ApiError, ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, Link, PAGING, Param, Request,
@@ -62,9 +63,10 @@ async fn compare(app: Arc<App>, req: Request) -> ApiResult<Response> {
 async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let query = req.query();
     let paging = query.paging(limits::LIST_LIMIT, PAGE_LIMIT_MAX)?;
-    let status = status(query.one("status")?)?;
-    let page = id(query.one("page_id")?, "page_id", PageId::parse)?;
-    let snapshot = id(query.one("snapshot_id")?, "snapshot_id", SnapshotId::parse)?;
+    let status = query.one_of("status", &Decision::NAMES)?;
+    let page = page_parameter(query)?;
+    let snapshot =
+        query.parsed("snapshot_id", || "must be the id of a snapshot", SnapshotId::parse)?;
     let is_wanted = move |entry: &ComparisonEntry| {
         status.is_none_or(|status| entry.status == status)
             && page.is_none_or(|page| entry.page == page)
@@ -140,21 +142,6 @@ async fn review_page(app: Arc<App>, req: Request) -> ApiResult<Response> {
         .header(REFERRER_POLICY, HeaderValue::from_static("no-referrer")))
 }
 
-fn status(text: Option<&str>) -> ApiResult<Option<&'static str>> {
-    let all = Decision::NAMES;
-    let invalid = || ApiError::parameter("status", format!("must be one of {}", all.join(", ")));
-    text.map(|text| all.into_iter().find(|name| *name == text).ok_or_else(invalid)).transpose()
-}
-
-fn id<T>(
-    text: Option<&str>,
-    name: &'static str,
-    parse: impl Fn(&str) -> Option<T>,
-) -> ApiResult<Option<T>> {
-    let invalid = || ApiError::parameter(name, "is not an id of this kind");
-    text.map(|text| parse(text).ok_or_else(invalid)).transpose()
-}
-
 const COMPARISON: &str = "/api/v1/comparisons/{id}";
 const TAG: &str = "Snapshots";
 const NO_COMPARISON: ErrorCode = ErrorCode::Missing(Resource::Comparison);
@@ -163,14 +150,10 @@ const CREATED_LINKS: [Link; 1] = [Link::get(COMPARISON, "id", "/comparison_id")]
 const LIST_PARAMETERS: [Param; 5] = [
     Param::query("status", "Only comparisons with this status.")
         .form(Form::OneOf(&Decision::NAMES)),
-    Param::query("page_id", "Only comparisons of this page.").form(Form::Pattern(PAGE_ID)),
+    PAGE,
     Param::query("snapshot_id", "Only comparisons of this snapshot.")
         .form(Form::Pattern(SNAPSHOT_ID)),
-    Param::query(
-        "limit",
-        "Maximum number of items to return. Default 50; a value over 1000 is reduced to 1000.",
-    )
-    .form(Form::Integer(1)),
+    LIMIT,
     PAGING[1],
 ];
 const IMAGE_PARAMETERS: [Param; 3] =

@@ -9,6 +9,8 @@ mod work;
 
 pub(super) use model::{Snapshot, SnapshotState};
 pub(in crate::areas) use ops::has_secrets;
+#[cfg(test)]
+pub(super) use ops::{begin, finish};
 pub(super) use ops::{expire, get};
 pub use routes::SNAPSHOT_ROUTES;
 pub(super) use work::{add_work, enqueue_unfinished};

@@ -15,7 +15,7 @@ use crate::areas::snapshots::capture::{Capture, CaptureError, CaptureRequest};
 use crate::areas::snapshots::documents::{self, Changes};
 use crate::areas::snapshots::error::{SnapshotError, SnapshotKind};
 use crate::areas::snapshots::ids::{BaselineId, SnapshotId};
-use crate::areas::snapshots::images::{StoredImage, read_image};
+use crate::areas::snapshots::images::{self, StoredImage};
 use crate::areas::snapshots::library::SnapshotEntry;
 use crate::areas::snapshots::limits;
 use crate::platform::outbound::OutboundUrl;
@@ -52,7 +52,7 @@ pub(super) fn create(
         SnapshotError::NotFound(SnapshotKind::Snapshot, settings.url.clone())
     })?;
     app.snapshots().browser().check_executable()?;
-    check_images(app)?;
+    images::check_space(app)?;
     let id = SnapshotId(app.new_number());
     let secrets = match secrets.is_empty() {
         true => None,
@@ -81,7 +81,7 @@ pub(super) fn create(
 pub(super) fn image(app: &App, id: SnapshotId) -> Result<Vec<u8>, SnapshotError> {
     let found = get(app, id)?.value;
     let captured = found.captured().ok_or(SnapshotError::State("the snapshot has no image"))?;
-    read_image(app, captured.image, &id.text())
+    images::read_image(app, captured.image, &id.text())
 }
 
 /// Deletes a snapshot. Its image stays as long as a baseline or a comparison shows it.
@@ -101,7 +101,10 @@ pub(super) fn delete(
 
 /// Begins to capture a snapshot. Returns what to capture, and `None` if there is nothing to do: it
 /// was deleted, is final, or was begun too often.
-pub(super) fn begin(app: &App, id: SnapshotId) -> Result<Option<CaptureRequest>, SnapshotError> {
+pub(in crate::areas::snapshots) fn begin(
+    app: &App,
+    id: SnapshotId,
+) -> Result<Option<CaptureRequest>, SnapshotError> {
     let changes = documents::begin(app);
     let found = match changes.get::<Snapshot>(&id.text(), |_| true) {
         Err(SnapshotError::NotFound(..)) => return Ok(None),
@@ -131,7 +134,7 @@ pub(super) fn begin(app: &App, id: SnapshotId) -> Result<Option<CaptureRequest>,
 }
 
 /// Stores what came of a capture. The first captured snapshot of a page becomes its baseline.
-pub(super) fn finish(
+pub(in crate::areas::snapshots) fn finish(
     app: &App,
     id: SnapshotId,
     outcome: Result<Capture, CaptureError>,
@@ -311,15 +314,6 @@ fn commit(
     let show = |_| app.snapshots().library().put_snapshot(&snapshot);
     let revision = changes.commit_then(None, show)?;
     Ok(Versioned { value: snapshot, revision })
-}
-
-/// Checks that there may be another image.
-fn check_images(app: &App) -> Result<(), SnapshotError> {
-    let bytes = app.engine().files().bytes();
-    match bytes < app.snapshots().settings().images_bytes_max.bytes() {
-        true => Ok(()),
-        false => Err(SnapshotError::ImagesFull { bytes }),
-    }
 }
 
 fn seal(app: &App, id: SnapshotId, secrets: &PageSecrets) -> Result<String, SnapshotError> {

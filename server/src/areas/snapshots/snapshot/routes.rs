@@ -10,14 +10,15 @@ use super::{ops, work};
 use crate::app::App;
 use crate::areas::snapshots::baseline::{self, BaselineView};
 use crate::areas::snapshots::error::SnapshotError;
-use crate::areas::snapshots::ids::{PAGE_ID, PageId, SnapshotId};
+use crate::areas::snapshots::ids::SnapshotId;
 use crate::areas::snapshots::library::SnapshotEntry;
 use crate::areas::snapshots::limits;
 use crate::areas::snapshots::links::Links;
+use crate::areas::snapshots::parameters::{LIMIT, PAGE, page_parameter};
 use crate::areas::snapshots::respond::{SIGNATURE, png, png_schema, respond, respond_list};
 use crate::http::{
-    ApiError, ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, Link, PAGING, Param, Request,
-    Resource, Response, Route, Scope, Success, fits,
+    ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, Link, PAGING, Param, Request, Resource,
+    Response, Route, Scope, Success, fits,
 };
 use crate::limits::PAGE_LIMIT_MAX;
 use crate::platform::time::Moment;
@@ -38,10 +39,10 @@ pub static SNAPSHOT_ROUTES: &[Route] = &[
 async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let query = req.query();
     let paging = query.paging(limits::LIST_LIMIT, PAGE_LIMIT_MAX)?;
-    let page = page_id(query.one("page_id")?)?;
+    let page = page_parameter(query)?;
     let has_browser = query.one("browser")?.is_none_or(|browser| browser == "chromium");
     let since = query.moment("since", app.now())?.map(Moment::start);
-    let status = status(query.one("status")?)?;
+    let status = query.one_of("status", &SnapshotState::NAMES)?;
     let is_wanted = |entry: &SnapshotEntry| {
         has_browser
             && page.is_none_or(|page| entry.page == page)
@@ -122,34 +123,19 @@ fn prefers_async(req: &Request) -> bool {
     })
 }
 
-fn page_id(text: Option<&str>) -> ApiResult<Option<PageId>> {
-    let invalid = || ApiError::parameter("page_id", "must be the id of a page");
-    text.map(|text| PageId::parse(text).ok_or_else(invalid)).transpose()
-}
-
-fn status(text: Option<&str>) -> ApiResult<Option<&'static str>> {
-    let all = SnapshotState::NAMES;
-    let invalid = || ApiError::parameter("status", format!("must be one of {}", all.join(", ")));
-    text.map(|text| all.into_iter().find(|name| *name == text).ok_or_else(invalid)).transpose()
-}
-
 const SNAPSHOTS: &str = "/api/v1/snapshots";
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 const TAG: &str = "Snapshots";
 const NO_SNAPSHOT: ErrorCode = ErrorCode::Missing(Resource::Snapshot);
 const CREATED_LINKS: [Link; 1] = [Link::get("/api/v1/snapshots/{id}", "id", "/id")];
 const LIST_PARAMETERS: [Param; 6] = [
-    Param::query("page_id", "Only snapshots of this page.").form(Form::Pattern(PAGE_ID)),
+    PAGE,
     Param::query("browser", "Only snapshots of this browser, of which `chromium` is one."),
     Param::query("status", "Only snapshots with this status.")
         .form(Form::OneOf(&SnapshotState::NAMES)),
     Param::query("since", "Only snapshots that were captured at this time or later.")
         .form(Form::Time),
-    Param::query(
-        "limit",
-        "Maximum number of items to return. Default 50; a value over 1000 is reduced to 1000.",
-    )
-    .form(Form::Integer(1)),
+    LIMIT,
     PAGING[1],
 ];
 

@@ -40,8 +40,8 @@ pub static MONITOR_ROUTES: &[Route] = &[
 async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let (query, now) = (req.query(), app.now());
     let paging = query.paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
-    let state = one_of(query.one("status")?, "status", &STATES, MonitorState::parse)?;
-    let kind = one_of(query.one("type")?, "type", &KINDS, MonitorKind::parse)?;
+    let state = query.one_of("status", &STATES)?.and_then(MonitorState::parse);
+    let kind = query.one_of("type", &KINDS)?.and_then(MonitorKind::parse);
     let is_wanted = move |monitor: &Monitor, now: MonitorState| {
         state.is_none_or(|state| state == now)
             && kind.is_none_or(|kind| monitor.settings.target.kind() == kind)
@@ -131,16 +131,6 @@ async fn uptime(app: Arc<App>, req: Request) -> ApiResult<Response> {
 fn view(app: &App, success: Success, current: CurrentMonitor) -> ApiResult<Response> {
     let revision = current.revision;
     respond(app, success, &MonitorView::new(current, app.now()), revision)
-}
-
-fn one_of<T>(
-    sent: Option<&str>,
-    name: &'static str,
-    all: &[&str],
-    parse: impl Fn(&str) -> Option<T>,
-) -> ApiResult<Option<T>> {
-    let invalid = || ApiError::parameter(name, format!("must be one of {}", all.join(", ")));
-    sent.map(|text| parse(text).ok_or_else(invalid)).transpose()
 }
 
 const TAG: &str = "Monitors";
