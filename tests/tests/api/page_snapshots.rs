@@ -131,8 +131,12 @@ fn invalid_requests_for_snapshots_are_refused() {
     refused(json!({"viewport": {"width": 320, "height": 2161}}), "viewport");
     refused(json!({"device_scale_factor": 4.5}), "device_scale_factor");
     refused(json!({"wait_for": "idle"}), "wait_for");
-    refused(json!({"wait_for": "selector:"}), "selectors");
-    refused(json!({"hide_selectors": vec!["a"; 101]}), "hide_selectors");
+    refused(json!({"wait_for": "selector:"}), "wait_for");
+    refused(json!({"hide_selectors": vec!["a"; 51]}), "hide_selectors");
+    refused(json!({"mask_selectors": [""]}), "mask_selectors");
+    let many: serde_json::Map<_, _> = (0..51).map(|i| (format!("c{i}"), json!("v"))).collect();
+    refused(json!({"headers": many}), "headers");
+    refused(json!({"cookies": many}), "cookies");
     refused(json!({"headers": {"Host": "a"}}), "headers.Host");
     refused(json!({"cookies": {"a b": "c"}}), "cookies.a b");
     client.post(SNAPSHOTS, &json!({"url": "https://shop.example.com/", "colour": 1})).refused_for(

@@ -107,6 +107,11 @@ impl SnapshotKind {
 }
 
 impl SnapshotError {
+    /// Returns the error of a field that the browser does not take.
+    pub(super) fn field(field: impl Into<String>, error: &CaptureRequestError) -> Self {
+        Self::Invalid(Invalid::field(field, format!("is not valid: {error}")))
+    }
+
     /// Returns the error for background work.
     pub(super) fn into_engine(self) -> Error {
         match self {
@@ -133,14 +138,15 @@ impl From<CaptureRequestError> for SnapshotError {
             CaptureRequestError::Viewport => "viewport".to_owned(),
             CaptureRequestError::DeviceScaleFactor => "device_scale_factor".to_owned(),
             CaptureRequestError::WaitFor => "wait_for".to_owned(),
+            // Of the field that a caller names, if there are several.
             CaptureRequestError::TooManySelectors | CaptureRequestError::SelectorLength => {
-                "selectors".to_owned()
+                "hide_selectors".to_owned()
             }
             CaptureRequestError::TooManyHeaders => "headers".to_owned(),
             CaptureRequestError::Header { name } => format!("headers.{name}"),
             CaptureRequestError::Cookie { name } => format!("cookies.{name}"),
         };
-        Self::Invalid(Invalid::field(field, format!("is not valid: {error}")))
+        Self::field(field, &error)
     }
 }
 

@@ -33,3 +33,5 @@ pub(super) const COMPARE_BYTES_PER_PIXEL: u64 = 20;
 pub(super) const ENTRY_BYTES: u64 = 320;
 /// Snapshots or comparisons that a sweep deletes at a time.
 pub(super) const EXPIRED_AT_ONCE: usize = 1_000;
+/// Characters that are kept of what a page or the browser says: URLs, hosts, reasons.
+pub(super) const FOREIGN_TEXT_CHARS_MAX: usize = 2_048;

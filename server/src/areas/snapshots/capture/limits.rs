@@ -65,7 +65,7 @@ pub(super) const FRAMES_MAX: usize = 100;
 pub(super) const PAGE_URL_CHARS_MAX: usize = 2_048;
 
 /// Selectors of each list of a request.
-pub(super) const SELECTORS_MAX: usize = 50;
+pub(in crate::areas::snapshots) const SELECTORS_MAX: usize = 50;
 
 /// Characters of a selector.
 pub(super) const SELECTOR_CHARS_MAX: usize = 1_000;

@@ -19,6 +19,7 @@ mod user_header;
 
 pub use browser::Browser;
 pub use error::CaptureError;
+pub(super) use limits::SELECTORS_MAX;
 pub use page::Capture;
 pub use proxy::{Dial, DialError, DialFuture, ProxyCounts, Refusal};
 pub use request::{CaptureRequest, CaptureRequestError, PageArea, PageCookie, WaitFor};

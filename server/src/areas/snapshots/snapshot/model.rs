@@ -3,9 +3,9 @@
 use telltale_engine::TimestampMs;
 
 use crate::areas::snapshots::capture::{
-    CaptureRequest, CaptureRequestError, PageArea, PageCookie, PageHeader, Selectors, Viewport,
-    WaitFor,
+    CaptureRequest, PageArea, PageCookie, PageHeader, Selectors, Viewport, WaitFor,
 };
+use crate::areas::snapshots::error::SnapshotError;
 use crate::areas::snapshots::ids::{PageId, SnapshotId};
 use crate::areas::snapshots::images::StoredImage;
 use crate::areas::snapshots::place::{Place, PlaceSettings};
@@ -144,20 +144,25 @@ impl CaptureSettings {
     }
 
     /// Returns the request for the browser; fails with what is wrong with a field.
-    pub(super) fn request(
-        &self,
-        secrets: &PageSecrets,
-    ) -> Result<CaptureRequest, CaptureRequestError> {
+    pub(super) fn request(&self, secrets: &PageSecrets) -> Result<CaptureRequest, SnapshotError> {
+        let list = |field, selectors: &[String]| {
+            let of_field = |error| SnapshotError::field(field, &error);
+            Selectors::new(selectors.to_vec()).map_err(of_field)
+        };
         let area = if self.full_page { PageArea::FullPage } else { PageArea::Viewport };
         let header = |(name, value): &(String, String)| PageHeader::new(name, value);
         let cookie = |(name, value): &(String, String)| PageCookie::new(name, value);
+        let wait_for = WaitFor::parse(&self.wait_for);
+        let wait_for = wait_for.map_err(|error| SnapshotError::field("wait_for", &error))?;
+        let cookies = secrets.cookies.iter().map(cookie).collect::<Result<_, _>>()?;
         CaptureRequest::new(&self.url, self.viewport)?
             .area(area)
-            .wait_for(WaitFor::parse(&self.wait_for)?)
-            .hide(Selectors::new(self.hide_selectors.clone())?)
-            .mask(Selectors::new(self.mask_selectors.clone())?)
+            .wait_for(wait_for)
+            .hide(list("hide_selectors", &self.hide_selectors)?)
+            .mask(list("mask_selectors", &self.mask_selectors)?)
             .headers(secrets.headers.iter().map(header).collect::<Result<_, _>>()?)?
-            .cookies(secrets.cookies.iter().map(cookie).collect::<Result<_, _>>()?)
+            .cookies(cookies)
+            .map_err(|error| SnapshotError::field("cookies", &error))
     }
 }
 

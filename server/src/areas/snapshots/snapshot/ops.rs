@@ -166,7 +166,7 @@ pub(in crate::areas::snapshots) fn finish(
             complete(app, changes, found, captured(image, capture, app.now()))
         }
         (Err(error), _) => {
-            let message = error.to_string();
+            let message = shortened(&error.to_string());
             fail(app, changes, found.value, found.revision, error.code(), message)
         }
         (Ok(_), None) => unreachable!("the image of a capture was stored"),
@@ -218,19 +218,24 @@ pub(in crate::areas::snapshots) fn expire(
     Ok(())
 }
 
+/// Returns the beginning of a text of a page or of the browser, which may be megabytes.
+fn shortened(text: &str) -> String {
+    text.chars().take(limits::FOREIGN_TEXT_CHARS_MAX).collect()
+}
+
 fn captured(image: StoredImage, capture: Capture, now: TimestampMs) -> CapturedPage {
     let refused = capture.traffic.refusals.into_iter().take(limits::REFUSALS_KEPT);
     let refused = refused.map(|refusal| RefusedRequest {
-        host: refusal.host,
+        host: shortened(&refusal.host),
         port: refusal.port,
-        reason: refusal.reason,
+        reason: shortened(&refusal.reason),
     });
     CapturedPage {
         image,
         captured_at: now,
         duration_ms: u64::try_from(capture.duration.as_millis()).unwrap_or(u64::MAX),
         http_status: capture.http_status,
-        final_url: capture.url,
+        final_url: shortened(&capture.url),
         is_truncated: capture.is_truncated,
         is_unstable: capture.is_unstable,
         refused: refused.collect(),

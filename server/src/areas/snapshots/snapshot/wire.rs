@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::model::{CaptureSettings, CapturedPage, PageSecrets, Snapshot, SnapshotState};
 use crate::app::App;
-use crate::areas::snapshots::capture::Viewport;
+use crate::areas::snapshots::capture::{SELECTORS_MAX, Viewport};
 use crate::areas::snapshots::error::SnapshotError;
 use crate::areas::snapshots::library::SnapshotEntry;
 use crate::areas::snapshots::links::Links;
@@ -22,8 +22,6 @@ const WIDTH: u32 = 1_280;
 const HEIGHT: u32 = 720;
 /// Default condition.
 const WAIT_FOR: &str = "network_idle";
-/// More selectors, headers or cookies than this are counted, not read.
-const LIST_MAX: usize = 100;
 
 /// A page that is to be captured.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -51,11 +49,11 @@ pub(super) struct SnapshotInput {
     #[schemars(length(max = 1_009), regex(pattern = WAIT_FOR_PATTERN))]
     wait_for: Option<String>,
     /// CSS selectors of elements that are made invisible; they keep their place.
-    #[schemars(with = "Option<Vec<String>>")]
-    hide_selectors: Option<AtMost<String, LIST_MAX>>,
+    #[schemars(with = "Option<Vec<String>>", length(max = SELECTORS_MAX))]
+    hide_selectors: Option<AtMost<String, SELECTORS_MAX>>,
     /// CSS selectors of elements that are painted over with one colour.
-    #[schemars(with = "Option<Vec<String>>")]
-    mask_selectors: Option<AtMost<String, LIST_MAX>>,
+    #[schemars(with = "Option<Vec<String>>", length(max = SELECTORS_MAX))]
+    mask_selectors: Option<AtMost<String, SELECTORS_MAX>>,
     /// Headers of requests to the origin of the page, for pages behind a login. Never shown.
     #[schemars(with = "Option<BTreeMap<String, String>>")]
     headers: Option<BTreeMap<String, String>>,
@@ -214,9 +212,9 @@ impl SnapshotInput {
 
 fn all(
     field: &'static str,
-    sent: Option<AtMost<String, LIST_MAX>>,
+    sent: Option<AtMost<String, SELECTORS_MAX>>,
 ) -> Result<Vec<String>, Invalid> {
-    let too_many = |_| Invalid::field(field, format!("must have at most {LIST_MAX} items"));
+    let too_many = |_| Invalid::field(field, format!("must have at most {SELECTORS_MAX} items"));
     sent.map_or(Ok(Vec::new()), |sent| sent.all().map_err(too_many))
 }
 
