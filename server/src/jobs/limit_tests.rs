@@ -121,6 +121,31 @@ fn jobs_beyond_the_total_limits_are_refused_except_for_a_few_of_the_server() {
 }
 
 #[test]
+fn of_too_many_dead_jobs_the_oldest_of_the_server_is_deleted_first() {
+    let settings = JobsSettings { dead_max: 2, ..JobsSettings::default() };
+    let fixture = Fixture::with_settings(|clock| Ticks::following(clock.clone()), settings);
+    let workers = ["default", "telltale"].map(|queue| (queue, fixture.register_for(queue)));
+    let die = |(queue, worker): (&str, WorkerId)| {
+        let mortal = NewJob { max_attempts: 1, ..job("Work") };
+        let id = fixture.try_enqueue(of_queue(queue, mortal)).unwrap();
+        assert_eq!(fixture.fail(&fixture.fetch(worker)[0]).status, JobStatus::Dead);
+        id
+    };
+    let [of_user, of_server] = workers.map(die);
+    let left = |whose| {
+        let filter = DeadFilter { whose, ..DeadFilter::default() };
+        let page = fixture.runtime.block_on(fixture.jobs.dead_jobs(filter, 0, 10)).unwrap();
+        page.jobs.into_iter().map(|found| found.dead.job).collect::<Vec<_>>()
+    };
+    assert_eq!(left(QueueOwner::All), [of_server, of_user]);
+    let newer = die(workers[1]);
+    assert_eq!(left(QueueOwner::All), [newer, of_user]);
+    // Without any of the server, the oldest.
+    let [second, third] = [(); 2].map(|()| die(workers[0]));
+    assert_eq!(left(QueueOwner::All), [third, second]);
+}
+
+#[test]
 fn a_dead_job_cannot_be_retried_into_a_full_queue_and_stays_dead() {
     let settings = JobsSettings { queue_waiting_max: 1, ..JobsSettings::default() };
     let fixture = Fixture::with_settings(|clock| Ticks::following(clock.clone()), settings);

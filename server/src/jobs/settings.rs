@@ -27,7 +27,8 @@ settings_section! {
         finished_max: usize = "100_000";
         /// How long dead jobs are kept.
         dead_keep: Period = "180d";
-        /// Maximum number of dead jobs that are kept.
+        /// Maximum number of dead jobs that are kept. Beyond it, the oldest of the queues of the
+        /// server is deleted, or else the oldest of all.
         dead_max: usize = "100_000";
         /// Maximum number of waiting jobs (ready, scheduled or to be retried) in all queues;
         /// further ones are refused with 503 `overloaded`.

@@ -82,10 +82,14 @@ impl Fixture {
     }
 
     pub(super) fn register(&self) -> WorkerId {
+        self.register_for("default")
+    }
+
+    pub(super) fn register_for(&self, queue: &str) -> WorkerId {
         let about = NewWorker {
             hostname: "h".into(),
             pid: None,
-            queues: vec![QueueName::new("default").unwrap()],
+            queues: vec![QueueName::own(queue).unwrap()],
             concurrency: 1,
         };
         self.runtime.block_on(self.jobs.register(about)).unwrap().id

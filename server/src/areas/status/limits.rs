@@ -64,8 +64,12 @@ pub(super) const TRIAL_CHECKS_AT_ONCE: u32 = 64;
 /// for slow hosts.
 pub(super) const SLOW_CHECKS_AT_ONCE: u32 = 192;
 
-/// Seconds that a usual check may take. One that takes longer is made again among those of slow
-/// targets, so that many that begin to hang at once do not hold up the others.
+/// Checks of new, hanging or slow targets whose jobs wait for a worker, in each lane: as many as
+/// begin within a second or two.
+pub(super) const CHECKS_WAITING_MAX: usize = 64;
+
+/// Seconds that a usual check may take. One that takes longer is given up and made again in the
+/// lane of trials, so that many targets that begin to hang at once do not hold up the others.
 pub(super) const QUICK_CHECK_SECONDS: u32 = 5;
 
 /// Checks that users ask for at a time.

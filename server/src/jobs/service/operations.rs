@@ -32,8 +32,15 @@ pub struct EnqueuedPrefix {
     pub accepted: usize,
     /// How many of these are new.
     pub new: usize,
-    /// Why the next job was refused; `None` if all were accepted. None after it was tried.
+    /// Why the next job was refused; `None` if all were accepted. The jobs after it were not tried.
     pub refused: Option<JobsError>,
+}
+
+impl EnqueuedPrefix {
+    /// Returns that no job was accepted, for this reason.
+    pub fn none_because(error: JobsError) -> Self {
+        Self { refused: Some(error), ..Self::default() }
+    }
 }
 
 impl Drafted {

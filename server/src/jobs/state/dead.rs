@@ -1,6 +1,6 @@
 //! Dead jobs: added, searched, retried, deleted.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::RangeInclusive;
 
 use telltale_engine::TimestampMs;
@@ -21,6 +21,8 @@ use crate::limits;
 #[derive(Debug, Default)]
 pub(super) struct DeadJobs {
     all: BTreeMap<DeadId, DeadEntry>,
+    /// Those of the queues of the server.
+    own: BTreeSet<DeadId>,
     by_job: HashMap<JobId, DeadId>,
 }
 
@@ -63,6 +65,9 @@ pub(in crate::jobs) fn kept_failures(failures: u16) -> RangeInclusive<u16> {
 impl DeadJobs {
     pub(super) fn insert(&mut self, entry: DeadEntry) {
         self.by_job.insert(entry.dead.job, entry.dead.id);
+        if entry.dead.queue.is_own() {
+            self.own.insert(entry.dead.id);
+        }
         self.all.insert(entry.dead.id, entry);
     }
 
@@ -73,7 +78,15 @@ impl DeadJobs {
     fn remove(&mut self, id: DeadId) -> Option<DeadEntry> {
         let entry = self.all.remove(&id)?;
         self.by_job.remove(&entry.dead.job);
+        self.own.remove(&id);
         Some(entry)
+    }
+
+    /// Returns the one that is given up when there are too many: the oldest of the server's own, or
+    /// else the oldest. Strangers can make mails of the server fail, and must not make the dead
+    /// jobs of users vanish.
+    fn dispensable(&self) -> Option<DeadId> {
+        self.own.first().copied().or_else(|| self.all.keys().next().copied())
     }
 
     pub(super) fn of_job(&self, job: JobId) -> Option<&DeadEntry> {
@@ -130,8 +143,8 @@ impl State {
         let Job { queue, max_attempts, timeout_seconds, .. } = job;
         self.dead.insert(DeadEntry { dead, queue, max_attempts, timeout_seconds, unique });
         while self.dead.all.len() > self.settings.dead_max {
-            let Some(oldest) = self.dead.all.keys().next().copied() else { break };
-            self.forget(oldest, cycle);
+            let Some(dispensable) = self.dead.dispensable() else { break };
+            self.forget(dispensable, cycle);
         }
     }
 

@@ -397,3 +397,37 @@ async fn hosts_that_hang_take_no_requests_of_others() {
         answer = usual => assert_eq!(answer.unwrap().status, StatusCode::NO_CONTENT),
     }
 }
+
+#[tokio::test]
+async fn interim_responses_are_limited() {
+    let interim = "HTTP/1.1 103 Early Hints\r\n\r\n";
+    let receiver = Receiver::answering(vec![interim.repeat(16) + &ok("fine")]).await;
+    let client = client();
+    let answer = client.send(request(&client, &receiver.url("/"))).await.unwrap();
+    assert_eq!(answer.status, StatusCode::OK);
+
+    let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let url = format!("http://{}/", listener.local_addr().unwrap());
+    let endless = async {
+        let (mut stream, _) = listener.accept().await.unwrap();
+        read_request(&mut stream).await;
+        let mut sent = 0_u64;
+        while stream.write_all(interim.as_bytes()).await.is_ok() {
+            sent += 1;
+        }
+        sent
+    };
+    let (answer, sent) = tokio::join!(client.send(request(&client, &url)), endless);
+    assert!(matches!(answer, Err(OutboundError::Http(_))), "{answer:?}");
+    assert!(sent < 1_000_000, "{sent} responses until the connection was closed");
+}
+
+#[tokio::test]
+async fn hundreds_of_headers_are_read() {
+    let headers: String = (0..900).map(|n| format!("x-{n}: 1\r\n")).collect();
+    let response = format!("HTTP/1.1 200 OK\r\n{headers}content-length: 0\r\n\r\n");
+    let receiver = Receiver::answering(vec![response]).await;
+    let client = client();
+    let answer = client.send(request(&client, &receiver.url("/"))).await.unwrap();
+    assert_eq!(answer.headers.len(), 901);
+}

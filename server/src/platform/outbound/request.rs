@@ -52,8 +52,8 @@ pub enum BodyUse {
     },
 }
 
-/// Which of the client's requests a request takes. Each lane has its own, in all and for each host,
-/// so that hosts which hang keep nobody waiting but each other.
+/// The group that a request counts in. Each lane has a maximum of requests at once, in all and for
+/// each host, so that hosts which hang keep only each other waiting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lane {
     /// For hosts that are not known to be slow.

@@ -7,12 +7,19 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
+use tokio::sync::Semaphore;
+
 use super::error::OutboundError;
 use super::policy::OutboundPolicy;
 use super::target::OutboundOrigin;
 
 /// Maximum number of addresses of a host that are tried.
 const ADDRESSES_MAX: usize = 8;
+
+/// Maximum number of names that the system looks up at once. A lookup takes a thread until it ends,
+/// which may be long after whoever asked has gone, and the rest of the server needs threads too.
+const LOOKUPS_AT_ONCE: usize = 128;
+static LOOKUPS: Semaphore = Semaphore::const_new(LOOKUPS_AT_ONCE);
 
 /// Where addresses of names come from.
 #[derive(Clone, Debug)]
@@ -53,12 +60,21 @@ impl Resolver {
 
     async fn look_up(&self, host: &str, port: u16) -> io::Result<Vec<IpAddr>> {
         match self {
-            Self::System => {
-                let found = tokio::net::lookup_host((host, port)).await?;
-                Ok(found.map(|address| address.ip()).collect())
-            }
+            Self::System => system_look_up(host.to_owned(), port).await,
             #[cfg(test)]
             Self::Fixed(known) => Ok(known.get(host).cloned().unwrap_or_default()),
         }
     }
+}
+
+/// Asks the system for the addresses of a name.
+async fn system_look_up(host: String, port: u16) -> io::Result<Vec<IpAddr>> {
+    let permit = LOOKUPS.acquire().await.map_err(io::Error::other)?;
+    // A task of its own, which holds the permit as long as the thread is in use.
+    let lookup = tokio::spawn(async move {
+        let found = tokio::net::lookup_host((host, port)).await;
+        drop(permit);
+        Ok(found?.map(|address| address.ip()).collect())
+    });
+    lookup.await.map_err(io::Error::other)?
 }

@@ -10,6 +10,7 @@ use std::collections::BTreeMap;
 
 use telltale_engine::TimestampMs;
 
+use super::lane::Prospect;
 use super::model::MonitorState;
 
 /// Milliseconds of a day.
@@ -26,6 +27,8 @@ pub(super) struct CheckResult {
     pub(super) certificate_ends_at: Option<TimestampMs>,
     /// Whether the target took so long that the check gave up. Not stored.
     pub(super) timed_out: bool,
+    /// How long the check took, also if it failed. Not stored.
+    pub(super) took_ms: u32,
 }
 
 /// Whether a check was as expected.
@@ -52,8 +55,8 @@ pub(super) struct MonitorCondition {
     pub(super) failures: u32,
     /// The first of these.
     pub(super) first_failure: Option<TimestampMs>,
-    /// Whether a check was given up because the target was slower than usual. Not stored.
-    pub(super) is_on_trial: bool,
+    /// What is known about the next check beside the last one. Not stored.
+    pub(super) prospect: Prospect,
     /// Whether the time counts as planned maintenance, whatever the state.
     pub(super) is_in_maintenance: bool,
     /// Since when checks are made: the start of the server, or the end of a pause.
@@ -94,7 +97,7 @@ impl MonitorCondition {
             last: None,
             failures: 0,
             first_failure: None,
-            is_on_trial: false,
+            prospect: Prospect::LikeLast,
             is_in_maintenance: false,
             observed_since: now,
             covered_ms: i64::MAX,
@@ -106,7 +109,7 @@ impl MonitorCondition {
     /// Takes notice of a check. Returns the change of the state, if there is one.
     pub(super) fn observe(&mut self, result: CheckResult, retries: u32) -> Option<StateChange> {
         let at = result.at;
-        self.is_on_trial = false;
+        self.prospect = Prospect::LikeLast;
         if self.last.as_ref().is_some_and(|last| last.at > at) {
             // Another check began later and ended sooner.
             return None;
@@ -132,6 +135,15 @@ impl MonitorCondition {
         self.count(since);
         self.last = Some(result);
         self.turn(state, since, reason)
+    }
+
+    /// Notes that a check that began at `began` was given up because the target was slower than
+    /// usual. If the next one fails, the target fails since then.
+    pub(super) fn give_up(&mut self, began: TimestampMs) {
+        self.prospect = Prospect::Slower;
+        if self.state != MonitorState::Down {
+            self.first_failure.get_or_insert(began);
+        }
     }
 
     /// Begins or ends a pause. Returns the change of the state, if it does.
@@ -261,7 +273,7 @@ impl MonitorCondition {
     }
 
     /// Returns until when the last check says something about the state.
-    fn observed_until(&self) -> TimestampMs {
+    pub(super) fn observed_until(&self) -> TimestampMs {
         let last = self.last.as_ref().map_or(self.observed_since, |last| last.at);
         TimestampMs(last.max(self.observed_since).0.saturating_add(self.covered_ms))
     }
@@ -312,6 +324,7 @@ mod tests {
             response_ms: None,
             certificate_ends_at: None,
             timed_out: false,
+            took_ms: 0,
         }
     }
 

@@ -6,6 +6,7 @@ use std::time::Duration;
 use telltale_engine::{RecordBatch, TimestampMs};
 
 use super::condition::{CheckResult, MonitorCondition, StateChange, Verdict, day_of};
+use super::lane::Prospect;
 use super::model::{Monitor, MonitorState, MonitorTarget};
 use super::{metrics, records, schedule};
 use crate::areas::status::ids::MonitorId;
@@ -97,6 +98,7 @@ impl Entry {
         self.condition.count_until(now);
         if !is_same {
             self.condition.forget_failures(now);
+            self.condition.prospect = Prospect::OtherTarget;
         }
         if !is_same || old.interval_seconds != new.interval_seconds {
             // A shorter interval does not make late what was in time.
@@ -107,6 +109,12 @@ impl Entry {
         self.due = if is_same && !resumes { self.due.min(next) } else { steady };
         self.changes.extend(self.condition.pause(new.is_paused, now));
         (self.monitor, self.revision) = (Arc::new(monitor), revision);
+        (self.number, self.handed_out_at) = (self.number + 1, None);
+    }
+
+    /// Takes back a check that was handed out and not made.
+    pub(super) fn take_back(&mut self) {
+        // Under another number: the job of this one may not have ended.
         (self.number, self.handed_out_at) = (self.number + 1, None);
     }
 
@@ -157,6 +165,7 @@ impl Entry {
             response_ms: None,
             certificate_ends_at: None,
             timed_out: false,
+            took_ms: 0,
         })
     }
 

@@ -1,7 +1,7 @@
 //! Which checks share what they wait for: targets that hang, or are slow, must not hold up the
 //! checks of others.
 
-use super::condition::MonitorCondition;
+use super::condition::{CheckResult, MonitorCondition, Verdict};
 use super::model::MonitorState;
 use crate::areas::status::limits;
 use crate::platform::outbound::Lane;
@@ -9,20 +9,60 @@ use crate::platform::outbound::Lane;
 /// Milliseconds that the response of a usual target takes at most.
 const QUICK_CHECK_MS: u32 = limits::QUICK_CHECK_SECONDS * 1_000;
 
+/// What is known about the next check of a monitor beside the last one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Prospect {
+    /// Nothing.
+    LikeLast,
+    /// It is of another target.
+    OtherTarget,
+    /// A check was given up because the target was slower than usual.
+    Slower,
+}
+
 impl MonitorCondition {
-    /// Returns which of the client's requests the next check takes: targets that are known to hang
-    /// or to be slow delay only each other, and not those of which that is yet to be found out.
+    /// Returns which of the client's requests the next check takes. Targets that are known to hang
+    /// or to be slow delay only each other. Those that may be have a lane of their own.
     pub(super) fn lane(&self) -> Lane {
-        let Some(last) = &self.last else { return Lane::Trial };
-        let is_down = self.state == MonitorState::Down;
-        let was_slow = last.response_ms.is_some_and(|ms| ms >= QUICK_CHECK_MS);
-        match (last.timed_out, is_down) {
-            (true, true) => Lane::Slow,
-            (true, false) => Lane::Trial,
-            (false, _) if was_slow => Lane::Slow,
-            (false, _) if self.is_on_trial => Lane::Trial,
-            (false, _) => Lane::Usual,
+        let last = match (self.prospect, &self.last) {
+            (Prospect::OtherTarget, _) | (_, None) => return Lane::Trial,
+            (_, Some(last)) => last,
+        };
+        let may_recover = self.state != MonitorState::Down;
+        match (self.prospect, last.was_slow(), &last.verdict) {
+            (Prospect::Slower, ..) | (_, true, Verdict::Failed(_)) if may_recover => Lane::Trial,
+            (Prospect::Slower, ..) | (_, true, _) => Lane::Slow,
+            _ => Lane::Usual,
         }
+    }
+}
+
+impl CheckResult {
+    /// Returns whether the check took longer than those of usual targets.
+    fn was_slow(&self) -> bool {
+        let is_slow = |ms: u32| ms >= QUICK_CHECK_MS;
+        self.timed_out || is_slow(self.took_ms) || self.response_ms.is_some_and(is_slow)
+    }
+}
+
+/// How many more checks may be handed out. Usual ones are done soon. Of the others only as many
+/// wait for a worker as keep all of them busy, so that their jobs do not fill the queues.
+#[derive(Debug, Default)]
+pub(super) struct HandOutSpace {
+    trial: usize,
+    slow: usize,
+}
+
+impl HandOutSpace {
+    /// Counts a check. Returns whether there was space for it.
+    pub(super) fn take(&mut self, lane: Lane) -> bool {
+        let (taken, at_once) = match lane {
+            Lane::Usual => return true,
+            Lane::Trial => (&mut self.trial, limits::TRIAL_CHECKS_AT_ONCE),
+            Lane::Slow => (&mut self.slow, limits::SLOW_CHECKS_AT_ONCE),
+        };
+        *taken += 1;
+        *taken <= at_once as usize + limits::CHECKS_WAITING_MAX
     }
 }
 
@@ -31,7 +71,6 @@ mod tests {
     use telltale_engine::TimestampMs;
 
     use super::*;
-    use crate::areas::status::monitors::condition::{CheckResult, Verdict};
 
     fn result(at: i64, verdict: Verdict) -> CheckResult {
         CheckResult {
@@ -40,6 +79,7 @@ mod tests {
             response_ms: None,
             certificate_ends_at: None,
             timed_out: false,
+            took_ms: 0,
         }
     }
 
@@ -60,15 +100,27 @@ mod tests {
         monitor.observe(failed(10), 1);
         assert_eq!(monitor.lane(), Lane::Usual, "it was refused at once");
         monitor.observe(up(15), 1);
-        monitor.is_on_trial = true;
+        monitor.prospect = Prospect::Slower;
         assert_eq!(monitor.lane(), Lane::Trial, "it was slower than usual");
         monitor.observe(CheckResult { timed_out: true, ..failed(20) }, 1);
         assert_eq!(monitor.lane(), Lane::Trial, "it is yet to be confirmed");
         monitor.observe(CheckResult { timed_out: true, ..failed(30) }, 1);
         assert_eq!((monitor.state, monitor.lane()), (MonitorState::Down, Lane::Slow));
         monitor.observe(CheckResult { response_ms: Some(5_000), ..up(40) }, 1);
-        assert_eq!(monitor.lane(), Lane::Slow, "it answers, and is slow");
+        assert_eq!(monitor.lane(), Lane::Slow, "its responses are slow");
         monitor.observe(CheckResult { response_ms: Some(4_999), ..up(50) }, 1);
         assert_eq!(monitor.lane(), Lane::Usual);
+        let closed_late = CheckResult { took_ms: 8_000, ..failed(51) };
+        monitor.observe(closed_late.clone(), 1);
+        assert_eq!(monitor.lane(), Lane::Trial);
+        monitor.observe(CheckResult { at: TimestampMs(52), ..closed_late }, 1);
+        assert_eq!(monitor.lane(), Lane::Slow, "it fails, and takes long for it");
+        monitor.observe(up(53), 1);
+        monitor.observe(failed(60), 0);
+        assert_eq!((monitor.state, monitor.lane()), (MonitorState::Down, Lane::Usual));
+        monitor.prospect = Prospect::Slower;
+        assert_eq!(monitor.lane(), Lane::Slow, "it is known to be down");
+        monitor.prospect = Prospect::OtherTarget;
+        assert_eq!(monitor.lane(), Lane::Trial);
     }
 }

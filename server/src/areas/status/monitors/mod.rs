@@ -20,6 +20,8 @@ mod routes;
 mod schedule;
 mod store;
 mod table;
+#[cfg(test)]
+mod tests;
 mod wire;
 mod work;
 

@@ -136,6 +136,17 @@ impl MonitorSettings {
 }
 
 impl MonitorTarget {
+    /// Returns whether a check that was given up may be made again at once: it has no effect (RFC
+    /// 9110, section 9.2.1).
+    pub(super) fn is_repeatable(&self) -> bool {
+        match self {
+            Self::Http(target) => {
+                matches!(target.method, CheckMethod::Get | CheckMethod::Head | CheckMethod::Options)
+            }
+            Self::Tcp { .. } | Self::Heartbeat { .. } => true,
+        }
+    }
+
     /// Returns whether it has headers or a body, which are sealed.
     pub(super) fn has_secrets(&self) -> bool {
         matches!(self, Self::Http(http) if !http.headers.is_empty() || http.body.is_some())

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 use telltale_engine::{Direction, Engine, KeyRange, RecordBatch, Result, Table, TimestampMs};
 
 use super::condition::{CheckResult, DayTimes, MonitorCondition, StateChange, Verdict};
+use super::lane::Prospect;
 use super::model::MonitorState;
 use crate::areas::status::ids::MonitorId;
 use crate::platform::tables::RecordTable;
@@ -186,7 +187,7 @@ fn read_state(key: &[u8], value: &[u8]) -> Option<(MonitorId, MonitorCondition)>
         last: stored.last.and_then(StoredCheck::into_result),
         failures: stored.failures,
         first_failure: stored.first_failure_ms.map(TimestampMs),
-        is_on_trial: false,
+        prospect: Prospect::LikeLast,
         is_in_maintenance: stored.in_maintenance,
         counted_until: TimestampMs(stored.counted_until_ms),
         ..MonitorCondition::new(since)
@@ -272,6 +273,7 @@ impl StoredCheck {
             response_ms: self.response_ms,
             certificate_ends_at: self.certificate_ends_at_ms.map(TimestampMs),
             timed_out: false,
+            took_ms: 0,
         })
     }
 }

@@ -176,6 +176,12 @@ impl MonitorView {
     pub(super) fn new(current: CurrentMonitor, now: TimestampMs) -> Self {
         let CurrentMonitor { monitor, condition, .. } = current;
         let settings = &monitor.settings;
+        let state = condition.state_at(now);
+        let (since, reason) = match state == condition.state {
+            true => (condition.since, condition.reason.clone()),
+            // Nothing is known since then.
+            false => (condition.observed_until(), None),
+        };
         Self {
             id: monitor.id.text(),
             name: settings.name.clone(),
@@ -185,10 +191,10 @@ impl MonitorView {
             timeout_seconds: settings.timeout_seconds,
             retries: settings.retries,
             paused: settings.is_paused,
-            status: condition.state_at(now).as_str(),
-            status_since: IsoTime(condition.since),
+            status: state.as_str(),
+            status_since: IsoTime(since),
             uptime_90d: uptime_of(&condition.last_days(limits::UPTIME_DAYS, now)),
-            status_reason: condition.reason,
+            status_reason: reason,
             last_check: condition.last.map(CheckView::from),
             created_by: monitor.created_by.clone(),
             created_at: IsoTime(monitor.created_at),

@@ -14,6 +14,7 @@ use telltale_engine::{Clock, Engine, RecordBatch, Result, TimestampMs};
 
 use super::condition::{CheckResult, DayTimes, MonitorCondition, StateChange, day_of, uptime_of};
 use super::entry::Entry;
+use super::lane::HandOutSpace;
 use super::model::{Monitor, MonitorState, MonitorTarget};
 use super::records;
 use super::store::SealedMonitor;
@@ -231,20 +232,30 @@ impl MonitorTable {
     pub(super) fn hand_out(&self) -> Vec<DueCheck> {
         let steady = self.clock.steady();
         let mut monitors = self.monitors.write();
-        let mut due = Vec::new();
-        for (id, entry) in &mut monitors.entries {
+        let (mut due, mut space) = (Vec::new(), HandOutSpace::default());
+        for (id, entry) in &monitors.entries {
             let settings = &entry.monitor.settings;
             let is_checked = !matches!(settings.target, MonitorTarget::Heartbeat { .. });
-            let is_waiting = entry.handed_out_at.is_none_or(|at| at + HAND_OUT_AGAIN <= steady);
-            if entry.due <= steady && is_checked && !settings.is_paused && is_waiting {
-                entry.handed_out_at = Some(steady);
-                let lane = entry.condition.lane();
+            let is_out = entry.handed_out_at.is_some_and(|at| at + HAND_OUT_AGAIN > steady);
+            let lane = entry.condition.lane();
+            if is_out {
+                space.take(lane);
+            } else if entry.due <= steady && is_checked && !settings.is_paused {
                 due.push((entry.due, DueCheck { id: *id, number: entry.number, lane }));
             }
         }
-        drop(monitors);
         due.sort_unstable_by_key(|(due, check)| (*due, check.id));
-        due.into_iter().map(|(_, check)| check).collect()
+        let due: Vec<DueCheck> = due
+            .into_iter()
+            .map(|(_, check)| check)
+            .filter(|check| space.take(check.lane))
+            .collect();
+        for check in &due {
+            if let Some(entry) = monitors.entries.get_mut(&check.id) {
+                entry.handed_out_at = Some(steady);
+            }
+        }
+        due
     }
 
     /// Takes back checks that were handed out and could not be enqueued or made.
@@ -253,19 +264,20 @@ impl MonitorTable {
         for check in checks {
             let entry = monitors.entries.get_mut(&check.id);
             if let Some(entry) = entry.filter(|entry| entry.number == check.number) {
-                // Under another number: the job of this one may not have ended.
-                (entry.number, entry.handed_out_at) = (entry.number + 1, None);
+                entry.take_back();
             }
         }
     }
 
-    /// Takes back a check whose target is slower than usual: it is made again among those of slow
-    /// ones.
-    pub(super) fn put_on_trial(&self, check: DueCheck) {
-        if let Some(entry) = self.monitors.write().entries.get_mut(&check.id) {
-            entry.condition.is_on_trial = true;
+    /// Takes back a check whose target is slower than usual: it is made again in another lane,
+    /// unless something else is checked by now.
+    pub(super) fn hand_back_slower(&self, check: DueCheck, began: TimestampMs) {
+        let mut monitors = self.monitors.write();
+        let entry = monitors.entries.get_mut(&check.id);
+        if let Some(entry) = entry.filter(|entry| entry.number == check.number) {
+            entry.condition.give_up(began);
+            entry.take_back();
         }
-        self.hand_back(&[check]);
     }
 
     /// Returns the monitor of a check that was handed out, unless it was done meanwhile.

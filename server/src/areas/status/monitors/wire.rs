@@ -255,7 +255,14 @@ impl HeartbeatInput {
             Some(_) => return Err(Invalid::field("status", "must be up or down").into()),
         };
         let response_ms = self.duration_ms;
-        Ok(CheckResult { at, verdict, response_ms, certificate_ends_at: None, timed_out: false })
+        Ok(CheckResult {
+            at,
+            verdict,
+            response_ms,
+            certificate_ends_at: None,
+            timed_out: false,
+            took_ms: 0,
+        })
     }
 }
 

@@ -15,6 +15,7 @@ use crate::areas::status::error::StatusError;
 use crate::areas::status::ids::MonitorId;
 use crate::areas::status::limits;
 use crate::http::{ApiError, ApiResult};
+use crate::jobs::EnqueuedPrefix;
 use crate::jobs::work::{WorkError, WorkKind, WorkerPool};
 use crate::platform::outbound::Lane;
 
@@ -28,7 +29,7 @@ struct CheckItem {
 /// Checks a monitor. The next one is due soon, so a check that was lost is not repeated.
 const CHECK: WorkKind<CheckItem> = check_kind("telltale.monitors.check", "telltale-monitors");
 
-/// Checks a monitor of whose target nothing is known, or that it was slow once.
+/// Checks a monitor whose target is new, or was slower than usual.
 const CHECK_TRIAL: WorkKind<CheckItem> =
     check_kind("telltale.monitors.check_trial", "telltale-monitors-trial");
 
@@ -81,8 +82,12 @@ pub(in crate::areas::status) fn enqueue_due(app: &App) -> Result<(), telltale_en
         let due: Vec<DueCheck> = due.iter().filter(|check| check.lane == lane).copied().collect();
         let items: Vec<(CheckItem, String)> = due.iter().map(item).collect();
         let items = items.iter().map(|(item, key)| (item, key.as_str()));
-        if let Err(error) = kind.enqueue_all_once(app.jobs(), items) {
-            app.status().monitors().hand_back(&due);
+        let written = kind.enqueue_prefix_once(app.jobs(), items);
+        let EnqueuedPrefix { accepted, refused, .. } =
+            written.unwrap_or_else(EnqueuedPrefix::none_because);
+        if let Some(error) = refused {
+            // The jobs of those before it run.
+            app.status().monitors().hand_back(due.get(accepted..).unwrap_or_default());
             enqueued = Err(telltale_engine::Error::Unavailable(error.to_string()));
         }
     }
@@ -106,7 +111,7 @@ pub(super) async fn check_now(app: &Arc<App>, id: MonitorId) -> ApiResult<Curren
     check_running(&found)?;
     let _one_of_few = app.status().enter_check().await;
     let mut outcome = check(app, &found, found.condition.lane()).await;
-    if outcome == CheckOutcome::TooSlow {
+    if matches!(outcome, CheckOutcome::TooSlow { .. }) {
         outcome = check(app, &found, Lane::Trial).await;
     }
     match outcome {
@@ -114,7 +119,7 @@ pub(super) async fn check_now(app: &Arc<App>, id: MonitorId) -> ApiResult<Curren
         _ if matches!(found.monitor.settings.target, MonitorTarget::Heartbeat { .. }) => {
             return Err(StatusError::State("the monitor waits for reports").into());
         }
-        CheckOutcome::NotBegun | CheckOutcome::TooSlow => {
+        CheckOutcome::NotBegun | CheckOutcome::TooSlow { .. } => {
             return Err(StatusError::Busy("too many checks run").into());
         }
     }
@@ -147,8 +152,8 @@ async fn run_due(app: &Arc<App>, due: DueCheck) -> Result<(), WorkError> {
     let Some(found) = app.status().monitors().begin(due) else { return Ok(()) };
     let result = match check(app, &found, due.lane).await {
         CheckOutcome::Done(result) => result,
-        CheckOutcome::TooSlow => {
-            app.status().monitors().put_on_trial(due);
+        CheckOutcome::TooSlow { began } => {
+            app.status().monitors().hand_back_slower(due, began);
             return Ok(());
         }
         CheckOutcome::NotBegun => {

@@ -1,11 +1,11 @@
 //! Recording notices, and what becomes of them. All of it blocks.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use telltale_engine::{TimestampMs, Versioned};
 
 use super::model::{Notice, PendingNotice};
-use super::space::{NoticeSpace, is_full};
+use super::space::{NoticeSpace, PendingCounts};
 use crate::app::App;
 use crate::areas::status::documents::{self, Changes};
 use crate::areas::status::error::StatusError;
@@ -39,9 +39,9 @@ pub(in crate::areas::status) fn full_pages(app: &App) -> Result<BTreeSet<PageId>
     let waiting = documents::select(app.engine(), |found: Versioned<Notice>| {
         found.value.enqueued_at.is_none().then_some(found.value.page)
     })?;
-    let mut pending = BTreeMap::new();
-    waiting.into_iter().for_each(|page| *pending.entry(page).or_default() += 1);
-    Ok(pending.into_iter().filter(|(_, pending)| is_full(*pending)).map(|(page, _)| page).collect())
+    let mut pending = PendingCounts::default();
+    waiting.into_iter().for_each(|page| pending.add(page));
+    Ok(pending.full_pages())
 }
 
 /// Returns a notice, if it is recorded.

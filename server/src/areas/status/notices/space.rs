@@ -4,7 +4,7 @@
 //! pages from notifying. All together are limited too; for new ones, the oldest are deleted, except
 //! those whose mails may not be sent yet.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use telltale_engine::{TimestampMs, Versioned};
 
@@ -19,7 +19,7 @@ use crate::areas::status::limits;
 #[derive(Debug)]
 pub(in crate::areas::status) struct NoticeSpace {
     /// How many notices of each page wait for their mails to be enqueued.
-    pending: BTreeMap<PageId, usize>,
+    pending: PendingCounts,
     recorded: usize,
 }
 
@@ -30,14 +30,14 @@ impl NoticeSpace {
         app: &App,
         changes: &mut Changes<'_>,
     ) -> Result<Self, StatusError> {
-        let (mut pending, mut enqueued) = (BTreeMap::new(), Vec::new());
+        let (mut pending, mut enqueued) = (PendingCounts::default(), Vec::new());
         let known = changes.select(|found: Versioned<Notice>| {
             let Versioned { value: notice, revision } = found;
             Some((notice.page, notice.enqueued_at, notice.key, revision))
         })?;
         for (page, enqueued_at, key, revision) in known {
             match enqueued_at {
-                None => *pending.entry(page).or_default() += 1,
+                None => pending.add(page),
                 Some(at) => enqueued.push((at, key, revision)),
             }
         }
@@ -59,13 +59,12 @@ impl NoticeSpace {
         changes: &mut Changes<'_>,
         notice: &Notice,
     ) -> Result<(), StatusError> {
-        let pending = self.pending.entry(notice.page).or_default();
-        if is_full(*pending) {
+        if self.pending.is_full(notice.page) {
             let max = limits::NOTICES_PENDING_OF_PAGE_MAX;
             return Err(StatusError::TooMany { kind: StatusKind::Notice, max });
         }
         changes.insert(notice)?;
-        *pending += 1;
+        self.pending.add(notice.page);
         self.recorded += 1;
         Ok(())
     }
@@ -76,7 +75,27 @@ impl NoticeSpace {
     }
 }
 
-/// Returns whether a page has as many notices as may wait for their mails to be enqueued.
-pub(super) fn is_full(pending: usize) -> bool {
+/// How many notices of each page wait for their mails to be enqueued.
+#[derive(Debug, Default)]
+pub(super) struct PendingCounts(BTreeMap<PageId, usize>);
+
+impl PendingCounts {
+    /// Counts a notice of a page.
+    pub(super) fn add(&mut self, page: PageId) {
+        *self.0.entry(page).or_default() += 1;
+    }
+
+    /// Returns the pages of which no other notice may wait.
+    pub(super) fn full_pages(self) -> BTreeSet<PageId> {
+        let full = self.0.into_iter().filter(|(_, pending)| is_full(*pending));
+        full.map(|(page, _)| page).collect()
+    }
+
+    fn is_full(&self, page: PageId) -> bool {
+        self.0.get(&page).is_some_and(|pending| is_full(*pending))
+    }
+}
+
+fn is_full(pending: usize) -> bool {
     pending >= limits::NOTICES_PENDING_OF_PAGE_MAX
 }

@@ -19,6 +19,9 @@ use crate::areas::status::limits;
 use crate::http::network_of;
 use crate::platform::ticks::Ticks;
 
+/// How many networks of an IPv6 network of /48 may enter as many addresses as they may.
+const NETWORKS_OF_SITE: NonZeroU32 = NonZeroU32::new(5).unwrap();
+
 type Instant = <Ticks as governor::clock::Clock>::Instant;
 type BySlot = RateLimiter<u64, HashMapStateStore<u64>, Ticks, NoOpMiddleware<Instant>>;
 
@@ -28,6 +31,8 @@ type BySlot = RateLimiter<u64, HashMapStateStore<u64>, Ticks, NoOpMiddleware<Ins
 pub(in crate::areas::status) struct SubscriptionPace {
     ticks: Ticks,
     networks: BySlot,
+    /// Of IPv6 networks of /48, which one customer of a provider has: 65 536 networks of /64.
+    sites: BySlot,
     addresses: BySlot,
     slots: RandomState,
 }
@@ -36,9 +41,11 @@ impl SubscriptionPace {
     /// Returns the counters of a new process.
     pub(in crate::areas::status) fn new(per_hour: NonZeroU32, ticks: Ticks) -> Self {
         let quota = Quota::per_hour(per_hour);
+        let of_site = Quota::per_hour(per_hour.saturating_mul(NETWORKS_OF_SITE));
         let burst = NonZeroU32::new(limits::ENTERED_ADDRESS_BURST).unwrap_or(NonZeroU32::MIN);
         let of_address = Quota::per_hour(NonZeroU32::MIN).allow_burst(burst);
         Self {
+            sites: RateLimiter::new(of_site, HashMapStateStore::default(), ticks.clone()),
             networks: RateLimiter::new(quota, HashMapStateStore::default(), ticks.clone()),
             addresses: RateLimiter::new(of_address, HashMapStateStore::default(), ticks.clone()),
             slots: RandomState::new(),
@@ -48,8 +55,14 @@ impl SubscriptionPace {
 
     /// Counts an email address that is entered from a network, or refuses it.
     pub(super) fn count_network(&self, from: IpAddr) -> Result<(), StatusError> {
-        let slot = self.slots.hash_one(network_of(from)) % limits::SUBSCRIBING_NETWORK_SLOTS;
-        self.networks.check_key(&slot).map_err(|not_until| self.refusal(&not_until))
+        let slot_of = |hash: u64| hash % limits::SUBSCRIBING_NETWORK_SLOTS;
+        let slot = slot_of(self.slots.hash_one(network_of(from)));
+        self.networks.check_key(&slot).map_err(|not_until| self.refusal(&not_until))?;
+        // What is refused above does not count for the neighbours.
+        let IpAddr::V6(address) = from.to_canonical() else { return Ok(()) };
+        let [first, second, third, ..] = address.segments();
+        let site = slot_of(self.slots.hash_one([first, second, third]));
+        self.sites.check_key(&site).map_err(|not_until| self.refusal(&not_until))
     }
 
     /// Counts that an email address is entered, or refuses it.
@@ -81,6 +94,15 @@ mod tests {
             Err(StatusError::TooOften { seconds: 1_190..=1_201 })
         ));
         pace.count_network(ip("2001:db8:0:1::1")).unwrap();
+    }
+
+    #[test]
+    fn many_networks_of_one_site_share_a_pace() {
+        let pace = SubscriptionPace::new(NonZeroU32::new(3).unwrap(), Ticks::system());
+        let ip = |n: u16| IpAddr::from([0x2001, 0xdb8, 7, n, 0, 0, 0, 1]);
+        let counted = (0..100).filter(|n| pace.count_network(ip(*n)).is_ok()).count();
+        assert_eq!(counted, 15);
+        pace.count_network(IpAddr::from([0x2001, 0xdb8, 8, 0, 0, 0, 0, 1])).unwrap();
     }
 
     #[test]

@@ -31,8 +31,10 @@ impl Checker<'_> {
         settings: &MonitorSettings,
     ) -> CheckOutcome {
         let seconds = match self.lane {
-            Lane::Usual => settings.timeout_seconds.min(limits::QUICK_CHECK_SECONDS),
-            Lane::Trial | Lane::Slow => settings.timeout_seconds,
+            Lane::Usual if settings.target.is_repeatable() => {
+                settings.timeout_seconds.min(limits::QUICK_CHECK_SECONDS)
+            }
+            _ => settings.timeout_seconds,
         };
         let limit = Duration::from_secs(seconds.into());
         let result = match &settings.target {
@@ -45,7 +47,7 @@ impl Checker<'_> {
         match result {
             None => CheckOutcome::NotBegun,
             Some(result) if result.timed_out && seconds < settings.timeout_seconds => {
-                CheckOutcome::TooSlow
+                CheckOutcome::TooSlow { began: result.at }
             }
             Some(result) => CheckOutcome::Done(result),
         }
@@ -59,7 +61,10 @@ pub(in crate::areas::status::monitors) enum CheckOutcome {
     Done(CheckResult),
     /// The target is slower than usual ones, and the check is to be made in another lane. Nothing
     /// is known yet.
-    TooSlow,
+    TooSlow {
+        /// When the check began.
+        began: TimestampMs,
+    },
     /// Other checks took so long that this one could not be made, or the target reports itself.
     /// Nothing is known about it then.
     NotBegun,
@@ -68,17 +73,24 @@ pub(in crate::areas::status::monitors) enum CheckOutcome {
 /// Returns the result of a check that began at `at` and failed.
 pub(super) fn failed(at: TimestampMs, reason: String) -> CheckResult {
     let verdict = Verdict::Failed(reason);
-    CheckResult { at, verdict, response_ms: None, certificate_ends_at: None, timed_out: false }
+    CheckResult {
+        at,
+        verdict,
+        response_ms: None,
+        certificate_ends_at: None,
+        timed_out: false,
+        took_ms: 0,
+    }
 }
 
-/// Returns the result of a check that began at `at` and got no response.
-pub(super) fn unanswered(at: TimestampMs, error: &OutboundError) -> CheckResult {
+/// Returns the result of a check that began at `at` and got no response within `took`.
+pub(super) fn unanswered(at: TimestampMs, took: Duration, error: &OutboundError) -> CheckResult {
     let timed_out = match error {
         OutboundError::TimedOut(_) => true,
         OutboundError::Connect { source, .. } => source.kind() == ErrorKind::TimedOut,
         _ => false,
     };
-    CheckResult { timed_out, ..failed(at, error.to_string()) }
+    CheckResult { timed_out, took_ms: whole_ms(took), ..failed(at, error.to_string()) }
 }
 
 /// Returns why a response that took `ms` was slow, if it was.
@@ -95,6 +107,7 @@ pub(super) fn whole_ms(took: Duration) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::super::super::examples;
+    use super::super::super::model::CheckMethod;
     use super::*;
     use crate::platform::outbound::{
         Cidr, OutboundPolicy, OutboundSettings, OutboundSlot, OutboundUrl, REQUESTS_PER_HOST,
@@ -126,11 +139,15 @@ mod tests {
         let mut settings = http(&url);
         settings.timeout_seconds = limits::QUICK_CHECK_SECONDS + 1;
         let checker = Checker { client: &client, clock: &clock, lane: Lane::Usual };
-        assert_eq!(checker.check(&settings).await, CheckOutcome::TooSlow);
+        assert_eq!(checker.check(&settings).await, CheckOutcome::TooSlow { began: TimestampMs(0) });
         let on_trial = Checker { lane: Lane::Trial, ..checker };
         assert!(done(on_trial.check(&settings).await).timed_out);
-        settings.timeout_seconds = limits::QUICK_CHECK_SECONDS;
+        if let MonitorTarget::Http(target) = &mut settings.target {
+            target.method = CheckMethod::Post;
+        }
         let checker = Checker { lane: Lane::Usual, ..on_trial };
+        assert!(done(checker.check(&settings).await).timed_out, "it may have an effect");
+        settings.timeout_seconds = limits::QUICK_CHECK_SECONDS;
         assert!(done(checker.check(&settings).await).timed_out, "it has its whole time");
     }
 

@@ -30,18 +30,27 @@ pub(super) async fn check(
         Err(error) => return Some(failed(clock.now(), format!("the URL {error}"))),
     };
     let slot = client.enter(&url, checker.lane).await?;
-    let at = clock.now();
+    let (at, began) = (clock.now(), clock.steady());
     let response = match client.send_in(slot, request(target, url, checker.lane, limit)).await {
         Ok(response) => response,
         // A redirect has led to a server to which there are too many requests.
         Err(OutboundError::Busy { .. }) => return None,
-        Err(error) => return Some(unanswered(at, &error)),
+        Err(error) => {
+            return Some(unanswered(at, clock.steady().saturating_sub(began), &error));
+        }
     };
     let ms = whole_ms(response.took);
     let certificate_ends_at = response.certificate_ends_at;
     let verdict = judge(target, &response, ms, clock.now());
     let response_ms = Some(ms);
-    Some(CheckResult { at, verdict, response_ms, certificate_ends_at, timed_out: false })
+    Some(CheckResult {
+        at,
+        verdict,
+        response_ms,
+        certificate_ends_at,
+        timed_out: false,
+        took_ms: ms,
+    })
 }
 
 fn request(

@@ -20,13 +20,22 @@ pub(super) async fn check(
         Err(error) => return Some(failed(clock.now(), format!("the host {error}"))),
     };
     let slot = client.enter_host(&host, port, checker.lane).await?;
-    let at = clock.now();
+    let (at, began) = (clock.now(), clock.steady());
     let took = match client.connect(slot, limit).await {
         Ok(took) => took,
-        Err(error) => return Some(unanswered(at, &error)),
+        Err(error) => {
+            return Some(unanswered(at, clock.steady().saturating_sub(began), &error));
+        }
     };
     let ms = whole_ms(took);
     let verdict = slow(ms, degraded_after_ms).map_or(Verdict::Up, Verdict::Degraded);
     let response_ms = Some(ms);
-    Some(CheckResult { at, verdict, response_ms, certificate_ends_at: None, timed_out: false })
+    Some(CheckResult {
+        at,
+        verdict,
+        response_ms,
+        certificate_ends_at: None,
+        timed_out: false,
+        took_ms: ms,
+    })
 }
