@@ -140,6 +140,7 @@ impl App {
             public_url: &config.server.public_url,
             outbound: &config.outbound,
             data: engine.directory(),
+            ids: &ids,
         };
         let snapshots = Snapshots::open(&engine, parts, secrets)?;
         Ok(Arc::new(Self {

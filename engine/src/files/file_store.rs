@@ -123,8 +123,19 @@ impl Files {
     /// Fails with [`Error::Corrupt`] if the contents have another digest; the damage is also
     /// reported by [`crate::Engine::damage`].
     pub fn read(&self, digest: FileDigest) -> Result<Option<Vec<u8>>> {
+        self.read_checked(digest, None)
+    }
+
+    /// Like [`Self::read`], for a file that was `bytes` long: another length is damage, so this
+    /// takes no more memory than that.
+    pub fn read_sized(&self, digest: FileDigest, bytes: u64) -> Result<Option<Vec<u8>>> {
+        self.read_checked(digest, Some(bytes))
+    }
+
+    fn read_checked(&self, digest: FileDigest, expected: Option<u64>) -> Result<Option<Vec<u8>>> {
         let path = self.layout.file(digest);
-        let contents = match read_up_to(&path, FILE_BYTES_MAX as u64 + 1) {
+        let bytes_max = expected.unwrap_or(FILE_BYTES_MAX as u64).saturating_add(1);
+        let contents = match read_up_to(&path, bytes_max) {
             Ok(contents) => contents,
             Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(io_error("reading", &path, error)),

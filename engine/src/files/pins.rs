@@ -40,6 +40,12 @@ impl PinnedFile {
     pub fn digest(&self) -> FileDigest {
         self.digest
     }
+
+    /// Keeps the file until the engine is closed: for when it is not known whether a change that
+    /// names it will be found at the next start.
+    pub fn keep(self) {
+        std::mem::forget(self);
+    }
 }
 
 impl Drop for PinnedFile {

@@ -47,6 +47,36 @@ fn path_of(dir: &Path, digest: FileDigest) -> PathBuf {
     dir.join("files").join(name.get(..2).unwrap()).join(name)
 }
 
+#[test]
+fn a_file_of_another_length_is_damaged_and_only_its_length_is_read() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path());
+    let digest = store(&engine, 7);
+    let bytes = contents(7).len() as u64;
+    assert_eq!(engine.files().read_sized(digest, bytes).unwrap().unwrap(), contents(7));
+    let longer = fs::OpenOptions::new().append(true).open(path_of(dir.path(), digest)).unwrap();
+    longer.set_len(FILE_BYTES_MAX as u64).unwrap();
+    for expected in [bytes, 0, u64::MAX] {
+        let read = engine.files().read_sized(digest, expected);
+        assert!(matches!(read, Err(Error::Corrupt(_))), "{expected}: {read:?}");
+    }
+}
+
+#[test]
+fn a_kept_file_is_not_deleted_by_this_engine() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path());
+    let file = engine.files().put(&contents(1)).unwrap();
+    let digest = file.digest();
+    file.keep();
+    engine.files().retain(|_| false).unwrap();
+    assert!(engine.files().read(digest).unwrap().is_some());
+    drop(engine);
+    let engine = open(dir.path());
+    engine.files().retain(|_| false).unwrap();
+    assert!(engine.files().read(digest).unwrap().is_none());
+}
+
 fn flip(path: &Path) {
     let mut bytes = fs::read(path).unwrap();
     let middle = bytes.len() / 2;

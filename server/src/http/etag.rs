@@ -25,7 +25,12 @@ pub fn etag_of_response(revision: u64, body: &[u8]) -> HeaderValue {
     quoted(&format!("{revision}.{:016x}", xxh3_64(body)))
 }
 
-/// Returns an entity tag of digits and dots.
+/// Returns the entity tag of contents that never change, by their digest.
+pub fn etag_of_immutable(digest: &str) -> HeaderValue {
+    quoted(digest)
+}
+
+/// Returns an entity tag of digits, letters and dots.
 fn quoted(tag: &str) -> HeaderValue {
     match HeaderValue::try_from(format!("\"{tag}\"")) {
         Ok(value) => value,

@@ -7,6 +7,7 @@
 
 use std::borrow::Cow;
 
+use http::HeaderValue;
 use http::header::HOST;
 use http::request::Parts;
 use http::uri::Authority;
@@ -71,6 +72,18 @@ pub(super) fn routed_path<'p>(
 fn is_of_other_site(path: &str, prefix: &str) -> bool {
     let folder = prefix.rsplit_once('/').map_or(prefix, |(folder, _)| folder);
     path.strip_prefix(folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+}
+
+/// Makes the host that a request is sent to that of the `Host` header, for all that read it: it is
+/// that of the URL if there is one, as in HTTP/2 (RFC 9112, section 3.2.2; RFC 9113, section
+/// 8.3.1). A request with several headers stays ambiguous.
+pub(super) fn adopt_authority(parts: &mut Parts) {
+    let Some(authority) = parts.uri.authority() else { return };
+    if parts.headers.get_all(HOST).iter().count() < 2
+        && let Ok(host) = HeaderValue::from_str(authority.as_str())
+    {
+        parts.headers.insert(HOST, host);
+    }
 }
 
 /// Returns the name of the host that a request is sent to, in lower case and without the port.

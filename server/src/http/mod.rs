@@ -59,7 +59,7 @@ pub use batch::{BatchAnswer, BulkOutcome, BulkPlace};
 pub use body_parts::{Parts, invalid_part_receipt};
 pub use encodings_layer::Body;
 pub use error::{ApiError, ApiResult, Details, ErrorCode, Resource};
-pub use etag::{etag_of, etag_of_response};
+pub use etag::{etag_of, etag_of_immutable, etag_of_response};
 pub use hosted_site::HostedSite;
 pub use identify::SENTRY_LIMITS;
 pub use listener::{ControlListener, Listener};

@@ -56,7 +56,8 @@ where
     B: http_body::Body<Data = Bytes>,
     B::Error: std::fmt::Display,
 {
-    let (parts, body) = request.into_parts();
+    let (mut parts, body) = request.into_parts();
+    hosted_site::adopt_authority(&mut parts);
     let mut record = RequestRecord::begin(server, &parts);
     let activity = parts.extensions.get::<Arc<Activity>>().cloned();
     let outcome = process(server, origin, parts, body, &mut record).await;

@@ -3,7 +3,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use http::HeaderMap;
+use http::{HeaderMap, HeaderValue};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use telltale_engine::Receipt;
@@ -68,6 +68,13 @@ impl Request {
     /// Returns the headers.
     pub fn headers(&self) -> &HeaderMap {
         &self.headers
+    }
+
+    /// Returns whether the client has the version with this `ETag`: a response with it is sent
+    /// without its body.
+    pub fn has_version(&self, etag: &HeaderValue) -> bool {
+        let known = etag::known_tags(&http::Method::GET, &self.headers);
+        self.method == Method::Get && etag::is_known(&known, Some(etag))
     }
 
     /// Returns the identity of the caller.

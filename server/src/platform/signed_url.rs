@@ -47,11 +47,16 @@ pub enum UrlRefusal {
 impl UrlSigner {
     /// Reads the key of an engine, which is made if there is none. Blocks.
     pub fn open(engine: &Engine) -> Result<Self, Error> {
-        let found = engine.documents().get::<KeyDocument>(COLLECTION, ID);
-        if let Ok(Some(Versioned { value, .. })) = &found
-            && let Some(key) = from_hex(&value.key)
-        {
-            return Ok(Self { key });
+        match engine.documents().get::<KeyDocument>(COLLECTION, ID) {
+            Ok(Some(Versioned { value, .. })) => match from_hex(&value.key) {
+                Some(key) => return Ok(Self { key }),
+                None => tracing::error!("the key of signed URLs is damaged: it is replaced"),
+            },
+            Ok(None) => {}
+            Err(error @ Error::Corrupt(_)) => {
+                tracing::error!(%error, "the key of signed URLs is lost: it is replaced");
+            }
+            Err(error) => return Err(error),
         }
         let key = random::bytes().map_err(|error| {
             Error::Unavailable(format!("the system provides no randomness: {error}"))
@@ -84,7 +89,12 @@ impl UrlSigner {
         let (Some(expires), Some(signature)) = (expires, signature) else {
             return Err(UrlRefusal::NotSigned);
         };
-        let expires: i64 = expires.parse().map_err(|_| UrlRefusal::NotSigned)?;
+        let given = expires;
+        let expires: i64 = given.parse().map_err(|_| UrlRefusal::NotSigned)?;
+        // Only as the server writes it.
+        if expires.to_string() != given {
+            return Err(UrlRefusal::NotSigned);
+        }
         let signature = URL_SAFE_NO_PAD.decode(signature).map_err(|_| UrlRefusal::NotSigned)?;
         let mac = self.mac(path, expires);
         mac.verify_slice(&signature).map_err(|_| UrlRefusal::NotSigned)?;

@@ -49,6 +49,17 @@ async fn a_killed_browser_fails_its_captures_and_is_replaced() {
 }
 
 #[tokio::test(flavor = "multi_thread")]
+async fn a_browser_starts_however_long_the_path_of_its_profile_is() {
+    let site = Site::start(vec![("/", Reply::html("<p>x"))]).await;
+    let root = tempfile::tempdir().unwrap();
+    let profile_root = root.path().join("p".repeat(150));
+    let settings = BrowserSettings { profile_root, ..BrowserSettings::default() };
+    let test = TestBrowser::with_settings(&site, 1, settings, root);
+    test.shoot(&request(&site.url("/"))).await;
+    test.browser.close().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
 async fn many_captures_and_cancelled_ones_leave_nothing() {
     let site = Site::start(vec![("/", Reply::html("<p>x")), ("/hang", Reply::Hang)]).await;
     let test = TestBrowser::with_slots(&site, 3);

@@ -27,6 +27,13 @@ async fn pages_are_captured_when_the_condition_holds() {
                   document.body.innerHTML += '<p id=ready>'; }), 300));</script>",
             ),
         ),
+        (
+            "/mail",
+            Reply::html(
+                "<!doctype html><body style='background:blue'>
+                <script>location = 'mailto:a@b.example'</script>",
+            ),
+        ),
         ("/one", late("1", 300)),
         ("/two", late("2", 300)),
         ("/hang", Reply::Hang),
@@ -48,6 +55,10 @@ async fn pages_are_captured_when_the_condition_holds() {
     assert_eq!(Pixels::of(&test.shoot(&ready).await).at(400, 500), BLUE);
     let idle = test.shoot(&request(&site.url("/idle"))).await;
     assert_eq!(Pixels::of(&idle).at(400, 500), BLUE);
+
+    // Another program opens it: the page stays.
+    let mail = test.shoot(&request(&site.url("/mail"))).await;
+    assert_eq!(Pixels::of(&mail).at(400, 500), BLUE);
 
     let short = page.limit(Duration::from_secs(3));
     for (condition, message) in [

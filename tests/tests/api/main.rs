@@ -82,6 +82,7 @@ mod query_parameters;
 mod readme;
 mod remote_write;
 mod reserved_names;
+mod review_browser;
 mod settings;
 mod shapes;
 mod sketches;

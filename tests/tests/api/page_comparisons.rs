@@ -2,7 +2,7 @@
 //! their history.
 
 use serde_json::{Value, json};
-use telltale_tests::{Client, Server, WebSite, covers};
+use telltale_tests::{Client, Server, WebSite, covers, eventually};
 
 use crate::cli::stdout_of;
 use crate::keys::text;
@@ -12,7 +12,7 @@ const COMPARISONS: &str = "/api/v1/comparisons";
 const BASELINES: &str = "/api/v1/baselines";
 
 #[track_caller]
-fn compare(client: &Client, snapshot: &Value, body: &Value) -> Value {
+pub(crate) fn compare(client: &Client, snapshot: &Value, body: &Value) -> Value {
     client.post(&format!("{SNAPSHOTS}/{}/compare", text(&snapshot["id"])), body).expect(201)
 }
 
@@ -85,6 +85,13 @@ fn a_change_is_found_shown_and_approved() {
         (&json!(0), &approved["new_baseline_id"])
     );
 
+    let outdated = compare(&client, &first, &json!({}));
+    let newer = capture(&client, &site.url("/"));
+    let chosen = format!("{SNAPSHOTS}/{}/baseline", text(&newer["id"]));
+    client.post(&chosen, &json!({})).expect(201);
+    let approve = format!("{}/approve", comparison_path(&outdated));
+    client.post(&approve, &json!({})).refused(409, "invalid_state");
+
     // What it shows stays when its snapshot goes.
     client.delete(&format!("{SNAPSHOTS}/{}", text(&changed["id"]))).expect(200);
     stranger.get(&path_of(&found["snapshot_url"])).expect_status(200);
@@ -102,6 +109,7 @@ fn a_comparison_is_rejected_and_its_snapshot_may_still_become_the_baseline() {
     covers!("GET /api/v1/baselines/{id}", Happy);
     covers!("GET /api/v1/baselines/{id}/image", Happy);
     covers!("POST /api/v1/baselines/{id}/restore", Happy);
+    covers!("DELETE /api/v1/baselines/{id}", Happy);
     let site = WebSite::new([("/", &page_with_box("#fff"))]);
     let mut server = start();
     let client = server.client();
@@ -140,7 +148,20 @@ fn a_comparison_is_rejected_and_its_snapshot_may_still_become_the_baseline() {
     assert_eq!(client.get(&before).expect(200)["current"], false);
     assert_eq!(compare(&client, &changed, &json!({}))["diff_pixels"], 0);
     let image = client.without_key().get(&path_of(&restored["image_url"]));
-    assert_eq!(image.body, client.get(&format!("{before}/image")).body);
+    let stored = client.get(&format!("{before}/image"));
+    assert_eq!(image.body, stored.body);
+    let etag = stored.must_header("etag");
+    let again = client.request("GET", &format!("{before}/image")).header("If-None-Match", etag);
+    let again = again.send();
+    assert_eq!((again.status, again.body.len()), (304, 0));
+
+    // Without the current one, the one before it is current.
+    let path = format!("{BASELINES}/{}", text(&restored["id"]));
+    client.delete(&path).expect(200);
+    client.get(&path).refused(404, "baseline_not_found");
+    let path = format!("{BASELINES}/{}", text(&chosen["id"]));
+    assert_eq!(client.get(&path).expect(200)["current"], true);
+    assert_eq!(compare(&client, &first, &json!({}))["baseline_id"], chosen["id"]);
 }
 
 #[test]
@@ -159,6 +180,7 @@ fn invalid_comparisons_are_refused() {
     covers!("GET /api/v1/baselines/{id}", Refusal);
     covers!("GET /api/v1/baselines/{id}/image", Refusal);
     covers!("POST /api/v1/baselines/{id}/restore", Refusal);
+    covers!("DELETE /api/v1/baselines/{id}", Refusal);
     let site = WebSite::new([("/", &page_with_box("#fff"))]);
     let server = start();
     let client = server.client();
@@ -188,6 +210,7 @@ fn invalid_comparisons_are_refused() {
     client.get(&format!("{BASELINES}?page_id=x")).refused(400, "invalid_parameter");
     let missing = format!("{BASELINES}/base_01ARZ3NDEKTSV4RRFFQ69G5FAV");
     client.get(&missing).refused(404, "baseline_not_found");
+    client.delete(&missing).refused(404, "baseline_not_found");
     client.get(&format!("{missing}/image")).refused(404, "baseline_not_found");
     client.post(&format!("{missing}/restore"), &json!({})).refused(404, "baseline_not_found");
     let current = client.get(BASELINES).expect(200)["baselines"][0].clone();
@@ -200,6 +223,31 @@ fn invalid_comparisons_are_refused() {
     // The images of one comparison are not those of another, nor is its review.
     let stolen = path_of(&made["diff_url"]).replace("/images/diff", "/review");
     client.without_key().get(&stolen).refused(401, "unauthorized");
+}
+
+#[test]
+fn images_that_nothing_shows_are_deleted() {
+    let site = WebSite::new([("/", &page_with_box("#00f"))]);
+    let mut server = start();
+    let kept = capture(&server.client(), &site.url("/"));
+    site.show("/", &page_with_box("#f00"));
+    let deleted = capture(&server.client(), &site.url("/"));
+    let sizes = [&kept, &deleted].map(|made| made["image_size_bytes"].clone());
+    assert_eq!(stored_images(&server).len(), 2, "{sizes:?}");
+    server.client().delete(&format!("{SNAPSHOTS}/{}", text(&deleted["id"]))).expect(200);
+    // The server deletes them each minute, and when it has started.
+    server.kill9();
+    server.restart();
+    eventually("the image is deleted", || (stored_images(&server).len() == 1).then_some(()));
+    let image = format!("{SNAPSHOTS}/{}/image", text(&kept["id"]));
+    server.client().get(&image).expect_status(200);
+}
+
+/// Returns the paths of the files that contain images.
+fn stored_images(server: &Server) -> Vec<std::path::PathBuf> {
+    let folders = std::fs::read_dir(server.data().join("files")).into_iter().flatten().flatten();
+    let files = folders.filter_map(|folder| std::fs::read_dir(folder.path()).ok()).flatten();
+    files.flatten().map(|file| file.path()).collect()
 }
 
 #[test]
@@ -217,9 +265,7 @@ fn images_are_in_backups_and_damage_to_them_is_said() {
 
     // One flipped byte.
     server.kill9();
-    let files = server.data().join("files");
-    let folder = std::fs::read_dir(&files).unwrap().flatten().next().unwrap().path();
-    let file = std::fs::read_dir(folder).unwrap().flatten().next().unwrap().path();
+    let file = stored_images(&server).remove(0);
     let mut damaged = contents.clone();
     damaged[contents.len() / 2] ^= 1;
     std::fs::write(&file, damaged).unwrap();

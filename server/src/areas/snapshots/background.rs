@@ -68,6 +68,11 @@ pub(super) fn delete_waste(app: &App) -> Result<(), telltale_engine::Error> {
     if !app.snapshots().take_waste() {
         return Ok(());
     }
+    // After a failure it is not known what the next start will find stored.
+    if app.engine().failure().is_some() {
+        app.snapshots().set_waste();
+        return Ok(());
+    }
     let damaged = app.engine().documents().damaged();
     if !damaged.is_empty() {
         tracing::warn!(

@@ -30,7 +30,7 @@ pub enum SnapshotError {
     },
     /// Images take as much disk space as they may.
     #[error(
-        "images take {bytes} bytes, as many as snapshots.images_bytes_max allows: delete snapshots"
+        "images take {bytes} bytes, as many as snapshots.images_bytes_max allows: delete snapshots, comparisons or baselines"
     )]
     ImagesFull {
         /// Bytes of all images.
@@ -57,7 +57,7 @@ pub enum SnapshotError {
     /// An image is missing, or damaged.
     #[error("the image of {0} cannot be read")]
     ImageLost(String),
-    /// Memory for a comparison is not available.
+    /// Memory for images is not available.
     #[error(transparent)]
     MemoryFull(#[from] MemoryFull),
     /// The key for secrets is missing or unusable.
@@ -181,7 +181,7 @@ impl From<SnapshotError> for ApiError {
             }
             SnapshotError::ImageLost(_) => Self::new(ErrorCode::InvalidState, message),
             SnapshotError::MemoryFull(full) => {
-                let shown = "there is no memory for the comparison now";
+                let shown = "there is no memory for the images now";
                 Self::new(ErrorCode::Overloaded, shown)
                     .retry_after(OVERLOADED_RETRY_SECONDS)
                     .caused_by(full)

@@ -210,6 +210,22 @@ impl Library {
         self.0.read().waiting
     }
 
+    /// Returns the number of comparisons.
+    pub(super) fn comparison_count(&self) -> usize {
+        self.0.read().comparisons.len()
+    }
+
+    /// Returns the greatest number of an id.
+    pub(super) fn greatest_id(&self) -> u128 {
+        let shelves = self.0.read();
+        let last = [
+            shelves.snapshots.keys().next_back().map(|id| id.0),
+            shelves.baselines.keys().next_back().map(|id| id.0),
+            shelves.comparisons.keys().next_back().map(|id| id.0),
+        ];
+        last.into_iter().flatten().max().unwrap_or(0)
+    }
+
     /// Returns whether an image is used.
     pub(super) fn uses_image(&self, digest: FileDigest) -> bool {
         self.0.read().images.contains_key(&digest)

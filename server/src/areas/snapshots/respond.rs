@@ -1,12 +1,10 @@
 //! Responses that all resources of the area have in common.
 
-use http::HeaderValue;
-use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY, ETAG, X_CONTENT_TYPE_OPTIONS};
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 
 use crate::app::App;
-use crate::http::{ApiResult, Param, Response, Success, etag_of_response};
+use crate::http::{ApiResult, Param, Response, Success};
 
 /// The parameters of a signed URL.
 pub(super) const SIGNATURE: [Param; 2] = [
@@ -27,16 +25,6 @@ pub(super) fn respond<T: Serialize>(
 /// Responds with a list. Its `ETag` depends on the body only; 0 is never a revision.
 pub(super) fn respond_list<T: Serialize>(app: &App, list: &T) -> ApiResult<Response> {
     Response::versioned(list, 0, app.engine().memory())
-}
-
-/// Responds with an image, which never changes.
-pub(super) fn png(contents: Vec<u8>) -> Response {
-    let etag = etag_of_response(0, &contents);
-    Response::bytes("image/png", contents)
-        .header(ETAG, etag)
-        .header(CACHE_CONTROL, HeaderValue::from_static("private, max-age=86400, immutable"))
-        .header(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"))
-        .header(CONTENT_SECURITY_POLICY, HeaderValue::from_static("default-src 'none'; sandbox"))
 }
 
 /// Returns the schema of an image.

@@ -1,7 +1,7 @@
 //! What the area keeps in memory, and the browser.
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -16,6 +16,7 @@ use super::ids::SnapshotId;
 use super::library::Library;
 use super::settings::SnapshotSettings;
 use crate::areas::alerting::OptionalBaseUrl;
+use crate::platform::ids::Ids;
 use crate::platform::outbound::{OutboundDialler, OutboundPolicy, OutboundSettings};
 use crate::platform::sealing::SecretStore;
 
@@ -52,6 +53,8 @@ pub struct SnapshotParts<'a> {
     pub outbound: &'a OutboundSettings,
     /// The data directory.
     pub data: &'a Path,
+    /// Makes ids.
+    pub ids: &'a Ids,
 }
 
 /// A capture that runs. Ends when it is dropped.
@@ -73,15 +76,19 @@ impl Snapshots {
         let browser = BrowserSettings {
             executable: settings.browser.get().map(Path::to_owned),
             sandbox: settings.sandbox,
-            profile_root: parts.data.join(PROFILES),
+            // The browser runs in a directory of its own.
+            profile_root: absolute(parts.data)?.join(PROFILES),
         };
         let dialler = Arc::new(OutboundDialler::new(policy));
         let slots = Arc::new(Semaphore::new(settings.captures_at_once.max(1)));
+        let library = Library::open(engine)?;
+        // The newest baseline is current also if the clock was ahead when it was made.
+        parts.ids.continue_after(library.greatest_id());
         Ok(Self {
             documents: DocumentLock::default(),
             secrets,
             public_url: parts.public_url.clone(),
-            library: Library::open(engine)?,
+            library,
             browser: Browser::new(browser, Arc::clone(&dialler) as Arc<_>, slots),
             compare_slots: Arc::new(Semaphore::new(settings.comparisons_at_once.max(1))),
             captured_now: Mutex::default(),
@@ -166,6 +173,14 @@ impl Snapshots {
     pub fn memory_bytes(&self) -> u64 {
         self.library.memory_bytes()
     }
+}
+
+/// Returns a path that does not depend on the working directory.
+fn absolute(path: &Path) -> Result<PathBuf, SnapshotError> {
+    std::path::absolute(path).map_err(|error| {
+        let reason = format!("the data directory {} has no absolute path: {error}", path.display());
+        telltale_engine::Error::Storage(reason).into()
+    })
 }
 
 impl Drop for RunningCapture<'_> {

@@ -24,7 +24,6 @@ pub(in crate::areas::snapshots) fn add(
 ) -> Result<AddedBaseline, SnapshotError> {
     let deleted = app.snapshots().library().superfluous_baselines(&new.place);
     let baseline = Baseline::new(BaselineId(app.new_number()), new, app.now());
-    changes.insert(&baseline)?;
     let mut gone = Vec::new();
     for id in deleted {
         match changes.revision::<Baseline>(&id.text(), |_| true) {
@@ -34,6 +33,8 @@ pub(in crate::areas::snapshots) fn add(
         }
         gone.push(id);
     }
+    // After those that it replaces, so that there may be as many as the limit allows.
+    changes.insert(&baseline)?;
     Ok(AddedBaseline { baseline, deleted: gone })
 }
 
@@ -61,6 +62,16 @@ pub(in crate::areas::snapshots) fn get(
 ) -> Result<(Arc<Baseline>, bool), SnapshotError> {
     let missing = || SnapshotError::NotFound(SnapshotKind::Baseline, id.text());
     app.snapshots().library().baseline(id).ok_or_else(missing)
+}
+
+/// Deletes a baseline, which may be unreadable. The one before it is current then.
+pub(super) fn delete(app: &App, id: BaselineId) -> Result<(), SnapshotError> {
+    let mut changes = documents::begin(app);
+    let revision = changes.revision::<Baseline>(&id.text(), |_| true)?;
+    changes.delete::<Baseline>(&id.text(), revision);
+    changes.commit_then(None, |_| app.snapshots().library().remove_baseline(id))?;
+    app.snapshots().set_waste();
+    Ok(())
 }
 
 /// Makes the image of a baseline before the current one a new baseline.

@@ -7,14 +7,14 @@ use super::ops;
 use super::wire::{BaselineListView, BaselineView};
 use crate::app::App;
 use crate::areas::snapshots::ids::BaselineId;
-use crate::areas::snapshots::images::read_image;
+use crate::areas::snapshots::images::{OwnedImage, respond_with_image};
 use crate::areas::snapshots::limits;
 use crate::areas::snapshots::links::Links;
 use crate::areas::snapshots::parameters::{LIMIT, PAGE, page_parameter};
-use crate::areas::snapshots::respond::{SIGNATURE, png, png_schema, respond, respond_list};
+use crate::areas::snapshots::respond::{SIGNATURE, png_schema, respond, respond_list};
 use crate::http::{
-    ApiResult, Doc, ErrorCode, Form, LimitClass, PAGING, Param, Request, Resource, Response, Route,
-    Scope, Success,
+    ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, PAGING, Param, Request, Resource,
+    Response, Route, Scope, Success,
 };
 use crate::limits::PAGE_LIMIT_MAX;
 
@@ -22,6 +22,7 @@ use crate::limits::PAGE_LIMIT_MAX;
 pub static BASELINE_ROUTES: &[Route] = &[
     Route::get("/api/v1/baselines", &list).doc(LIST),
     Route::get("/api/v1/baselines/{id}", &get).doc(GET),
+    Route::delete("/api/v1/baselines/{id}", &delete).doc(DELETE),
     Route::get("/api/v1/baselines/{id}/image", &image)
         .signed(Scope::Read)
         .limit(LimitClass::Unlimited)
@@ -49,11 +50,17 @@ async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 async fn image(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id: BaselineId = req.path("id")?;
-    let read = move |app: &App| {
+    let find = move |app: &App| {
         let (baseline, _) = ops::get(app, id)?;
-        read_image(app, baseline.image, &id.text())
+        Ok(OwnedImage { image: baseline.image, owner: id.text() })
     };
-    Ok(png(app.blocking(read).await?))
+    respond_with_image(&app, &req, find).await
+}
+
+async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let id: BaselineId = req.path("id")?;
+    app.blocking(move |app| ops::delete(app, id)).await?;
+    Response::ok(&Deleted::new(id.text()))
 }
 
 async fn restore(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -87,6 +94,15 @@ const LIST: Doc = Doc::new(TAG, "List baselines, newest first")
 
 const GET: Doc =
     Doc::new(TAG, "Get a baseline").ok::<BaselineView>().errors(&[NO_BASELINE]).versioned().ext();
+
+const DELETE: Doc = Doc::new(TAG, "Delete a baseline")
+    .about(
+        "The one before it is current then. Without any, the next snapshot of the page is its first \
+         baseline.",
+    )
+    .ok::<Deleted>()
+    .errors(&[NO_BASELINE])
+    .ext();
 
 const IMAGE: Doc = Doc::new(TAG, "Get the image of a baseline")
     .about("With a key, or with the parameters that `image_url` has.")

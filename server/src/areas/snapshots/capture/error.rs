@@ -67,6 +67,12 @@ impl CaptureError {
         }
     }
 
+    /// Returns whether the browser process ended, with all of its captures, and not only the process
+    /// of one page.
+    pub fn is_end_of_browser(&self) -> bool {
+        *self == Self::process_ended()
+    }
+
     /// Returns the error of a browser process that ended.
     pub(super) fn process_ended() -> Self {
         Self::BrowserCrashed { reason: "its process ended".to_owned() }

@@ -55,6 +55,12 @@ pub(super) const MESSAGE_BYTES_MAX: usize = 64 << 20;
 /// Events of a capture that wait for being handled.
 pub(super) const EVENTS_WAITING_MAX: usize = 16_384;
 
+/// Bytes of the events of a capture that wait: a page may put megabytes into a URL.
+pub(super) const EVENT_BYTES_WAITING_MAX: usize = 32 << 20;
+
+/// Bytes of the commands that wait for being written to Chromium, which repeat headers of a page.
+pub(super) const COMMAND_BYTES_WAITING_MAX: usize = 32 << 20;
+
 /// Commands that wait for being written to Chromium.
 pub(super) const COMMANDS_WAITING_MAX: usize = 4_096;
 

@@ -6,14 +6,14 @@ use super::model::{
     ComparedImage, Comparison, Decision, FoundDifference, PixelArea, Region, Verdict,
 };
 use crate::app::App;
-use crate::areas::snapshots::baseline::{self, BaselineOrigin, NewBaseline};
+use crate::areas::snapshots::baseline::{self, Baseline, BaselineOrigin, NewBaseline};
 use crate::areas::snapshots::compare::{
     ChangedRegion, CompareOptions, Difference, Rectangle, compare_png,
 };
 use crate::areas::snapshots::documents;
-use crate::areas::snapshots::error::SnapshotError;
+use crate::areas::snapshots::error::{SnapshotError, SnapshotKind};
 use crate::areas::snapshots::ids::{BaselineId, ComparisonId, SnapshotId};
-use crate::areas::snapshots::images::{self, StoredImage};
+use crate::areas::snapshots::images::{self, OwnedImage, StoredImage};
 use crate::areas::snapshots::library::ComparisonEntry;
 use crate::areas::snapshots::limits;
 use crate::areas::snapshots::place::PlaceSettings;
@@ -35,6 +35,7 @@ pub(super) fn create(
     draft: ComparisonDraft,
 ) -> Result<Versioned<Comparison>, SnapshotError> {
     images::check_space(app)?;
+    check_count(app)?;
     let snapshot = snapshot::get(app, id)?.value;
     let captured = snapshot.captured().ok_or(SnapshotError::State("the snapshot has no image"))?;
     let snapshot_image = captured.image;
@@ -52,34 +53,49 @@ pub(super) fn create(
         let png = difference.picture.to_png()?;
         (FoundDifference::from(&difference), png)
     };
-    // Stored before anything names it, and not deleted until it is named.
-    let file = app.engine().files().put(&diff)?;
-    let comparison = Comparison {
-        id: ComparisonId(app.new_number()),
-        place,
-        url: snapshot.settings.url,
-        viewport: snapshot.settings.viewport,
-        full_page: snapshot.settings.full_page,
-        snapshot: id,
-        baseline: current.id,
-        baseline_image: current.image,
-        snapshot_image,
-        diff_image: StoredImage {
-            digest: file.digest(),
-            bytes: diff.len() as u64,
-            width: current.image.width.max(snapshot_image.width),
-            height: current.image.height.max(snapshot_image.height),
-        },
-        found,
-        threshold: draft.threshold.unwrap_or(app.snapshots().settings().threshold.get()),
-        ignored: draft.ignored,
-        decision: Decision::Pending,
-        created_by: draft.created_by,
-        created_at: app.now(),
-    };
+    images::store_image(app, &diff, |digest| {
+        let comparison = Comparison {
+            id: ComparisonId(app.new_number()),
+            place,
+            url: snapshot.settings.url,
+            viewport: snapshot.settings.viewport,
+            full_page: snapshot.settings.full_page,
+            snapshot: id,
+            baseline: current.id,
+            baseline_image: current.image,
+            snapshot_image,
+            diff_image: StoredImage {
+                digest,
+                bytes: diff.len() as u64,
+                width: current.image.width.max(snapshot_image.width),
+                height: current.image.height.max(snapshot_image.height),
+            },
+            found,
+            threshold: draft.threshold.unwrap_or(app.snapshots().settings().threshold.get()),
+            ignored: draft.ignored,
+            decision: Decision::Pending,
+            created_by: draft.created_by,
+            created_at: app.now(),
+        };
+        store(app, comparison)
+    })
+}
+
+/// Checks that there may be another comparison, before two images are compared for nothing.
+fn check_count(app: &App) -> Result<(), SnapshotError> {
+    let max = limits::COMPARISONS_MAX;
+    match app.snapshots().library().comparison_count() < max {
+        true => Ok(()),
+        false => Err(SnapshotError::TooMany { kind: SnapshotKind::Comparison, max }),
+    }
+}
+
+/// Stores a new comparison, unless its images have been deleted.
+fn store(app: &App, comparison: Comparison) -> Result<Versioned<Comparison>, SnapshotError> {
+    let library = app.snapshots().library();
     let mut changes = documents::begin(app);
-    if !library.uses_image(snapshot_image.digest) || !library.uses_image(current.image.digest) {
-        app.snapshots().set_waste();
+    let compared = [comparison.snapshot_image, comparison.baseline_image];
+    if !compared.iter().all(|image| library.uses_image(image.digest)) {
         return Err(SnapshotError::State("the snapshot was deleted while it was compared"));
     }
     changes.insert(&comparison)?;
@@ -117,9 +133,9 @@ pub(super) fn image(
     app: &App,
     id: ComparisonId,
     which: ComparedImage,
-) -> Result<Vec<u8>, SnapshotError> {
+) -> Result<OwnedImage, SnapshotError> {
     let comparison = get(app, id)?.value;
-    images::read_image(app, comparison.image(which), &id.text())
+    Ok(OwnedImage { image: comparison.image(which), owner: id.text() })
 }
 
 /// Approves a comparison: its snapshot becomes the baseline of the page.
@@ -133,6 +149,7 @@ pub(super) fn approve(
     let Versioned { value: mut comparison, revision } =
         changes.get::<Comparison>(&id.text(), fits)?;
     comparison.check_pending()?;
+    check_not_outdated(app, &comparison)?;
     let new = new_baseline(&comparison, BaselineOrigin::Approved(id), verdict.by.clone());
     let added = baseline::add(app, &mut changes, new)?;
     comparison.decision = Decision::Approved { verdict, baseline: added.id() };
@@ -142,6 +159,20 @@ pub(super) fn approve(
         added.show(app);
     })?;
     Ok(Versioned { value: comparison, revision })
+}
+
+/// Checks that an approval does not silently put an older snapshot in the place of a newer one.
+fn check_not_outdated(app: &App, comparison: &Comparison) -> Result<(), SnapshotError> {
+    let current = app.snapshots().library().current_baseline(&comparison.place);
+    let is_outdated = |current: &Baseline| {
+        current.id != comparison.baseline && current.snapshot > comparison.snapshot
+    };
+    match current.is_some_and(|current| is_outdated(&current)) {
+        true => Err(SnapshotError::State(
+            "the page has the baseline of a newer snapshot; update_baseline replaces it all the same",
+        )),
+        false => Ok(()),
+    }
 }
 
 /// Rejects a comparison. The baseline stays.

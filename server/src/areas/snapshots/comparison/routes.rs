@@ -13,11 +13,12 @@ use super::wire::{
 use super::{ops, review};
 use crate::app::App;
 use crate::areas::snapshots::ids::{ComparisonId, SNAPSHOT_ID, SnapshotId};
+use crate::areas::snapshots::images::respond_with_image;
 use crate::areas::snapshots::library::ComparisonEntry;
 use crate::areas::snapshots::limits;
 use crate::areas::snapshots::links::Links;
 use crate::areas::snapshots::parameters::{LIMIT, PAGE, page_parameter};
-use crate::areas::snapshots::respond::{SIGNATURE, png, png_schema, respond, respond_list};
+use crate::areas::snapshots::respond::{SIGNATURE, png_schema, respond, respond_list};
 use crate::http::{
     ApiError, ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, Link, PAGING, Param, Request,
     Resource, Response, Route, Scope, Success, fits,
@@ -127,7 +128,7 @@ async fn image(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id: ComparisonId = req.path("id")?;
     let which = ComparedImage::parse(req.param("image"));
     let which = which.ok_or_else(|| ApiError::new(ErrorCode::NotFound, NO_IMAGE))?;
-    Ok(png(app.blocking(move |app| ops::image(app, id, which)).await?))
+    respond_with_image(&app, &req, move |app| ops::image(app, id, which)).await
 }
 
 async fn review_page(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -190,7 +191,10 @@ const DELETE: Doc =
     Doc::new(TAG, "Delete a comparison").ok::<Deleted>().errors(&[NO_COMPARISON]).versioned().ext();
 
 const APPROVE: Doc = Doc::new(TAG, "Approve a comparison")
-    .about("Its snapshot becomes the baseline of the page.")
+    .about(
+        "Its snapshot becomes the baseline of the page, unless the page has the baseline of a newer \
+         snapshot meanwhile.",
+    )
     .optional_request::<VerdictInput>(r#"{"reason": "The new header is intended"}"#)
     .ok::<ComparisonView>()
     .errors(&[NO_COMPARISON, ErrorCode::InvalidState, ErrorCode::InvalidField])

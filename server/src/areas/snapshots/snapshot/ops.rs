@@ -15,7 +15,7 @@ use crate::areas::snapshots::capture::{Capture, CaptureError, CaptureRequest};
 use crate::areas::snapshots::documents::{self, Changes};
 use crate::areas::snapshots::error::{SnapshotError, SnapshotKind};
 use crate::areas::snapshots::ids::{BaselineId, SnapshotId};
-use crate::areas::snapshots::images::{self, StoredImage};
+use crate::areas::snapshots::images::{self, OwnedImage, StoredImage};
 use crate::areas::snapshots::library::SnapshotEntry;
 use crate::areas::snapshots::limits;
 use crate::platform::outbound::OutboundUrl;
@@ -78,10 +78,10 @@ pub(super) fn create(
 }
 
 /// Returns the image of a captured snapshot.
-pub(super) fn image(app: &App, id: SnapshotId) -> Result<Vec<u8>, SnapshotError> {
+pub(super) fn image(app: &App, id: SnapshotId) -> Result<OwnedImage, SnapshotError> {
     let found = get(app, id)?.value;
     let captured = found.captured().ok_or(SnapshotError::State("the snapshot has no image"))?;
-    images::read_image(app, captured.image, &id.text())
+    Ok(OwnedImage { image: captured.image, owner: id.text() })
 }
 
 /// Deletes a snapshot. Its image stays as long as a baseline or a comparison shows it.
@@ -119,10 +119,9 @@ pub(in crate::areas::snapshots) fn begin(
         fail(app, changes, snapshot, found.revision, INTERRUPTED, message.to_owned())?;
         return Ok(None);
     }
-    let request = match open(&snapshot, app.snapshots().secrets()) {
-        Ok(secrets) => snapshot.settings.request(&secrets)?,
-        Err(error) => {
-            let code = "secrets_lost";
+    let request = match request(app, &snapshot) {
+        Ok(request) => request,
+        Err((code, error)) => {
             fail(app, changes, snapshot, found.revision, code, error.to_string())?;
             return Ok(None);
         }
@@ -133,43 +132,55 @@ pub(in crate::areas::snapshots) fn begin(
     Ok(Some(request))
 }
 
+/// Returns what to capture, or the code and the reason of the failure.
+fn request(
+    app: &App,
+    snapshot: &Snapshot,
+) -> Result<CaptureRequest, (&'static str, SnapshotError)> {
+    // Others may have been captured since it was created.
+    images::check_space(app).map_err(|error| ("images_full", error))?;
+    let secrets = open(snapshot, app.snapshots().secrets());
+    let secrets = secrets.map_err(|error| ("secrets_lost", error))?;
+    // Limits may be other than those it was created under.
+    snapshot.settings.request(&secrets).map_err(|error| ("invalid_settings", error.into()))
+}
+
 /// Stores what came of a capture. The first captured snapshot of a page becomes its baseline.
 pub(in crate::areas::snapshots) fn finish(
     app: &App,
     id: SnapshotId,
     outcome: Result<Capture, CaptureError>,
 ) -> Result<(), SnapshotError> {
-    // Stored before anything names it, and not deleted until it is named.
-    let stored = match &outcome {
-        Ok(capture) => Some(app.engine().files().put(&capture.png)?),
-        Err(_) => None,
-    };
-    let changes = documents::begin(app);
-    let found = match changes.get::<Snapshot>(&id.text(), |_| true) {
-        Err(SnapshotError::NotFound(..)) => {
-            app.snapshots().set_waste();
-            return Ok(());
-        }
-        found => found?,
-    };
-    if found.value.state.is_final() {
-        return Ok(());
-    }
-    match (outcome, stored) {
-        (Ok(capture), Some(file)) => {
+    match outcome {
+        Ok(capture) => images::store_image(app, &capture.png, |digest| {
             let image = StoredImage {
-                digest: file.digest(),
+                digest,
                 bytes: capture.png.len() as u64,
                 width: capture.width,
                 height: capture.height,
             };
-            complete(app, changes, found, captured(image, capture, app.now()))
-        }
-        (Err(error), _) => {
+            let Some((changes, found)) = unfinished_one(app, id)? else { return Ok(()) };
+            complete(app, changes, found, captured(image, &capture, app.now()))
+        }),
+        Err(error) => {
+            let Some((changes, found)) = unfinished_one(app, id)? else { return Ok(()) };
             let message = shortened(&error.to_string());
             fail(app, changes, found.value, found.revision, error.code(), message)
         }
-        (Ok(_), None) => unreachable!("the image of a capture was stored"),
+    }
+}
+
+/// Begins to change a snapshot; `None` if it was deleted or is final.
+fn unfinished_one(
+    app: &App,
+    id: SnapshotId,
+) -> Result<Option<(Changes<'_>, Versioned<Snapshot>)>, SnapshotError> {
+    let changes = documents::begin(app);
+    match changes.get::<Snapshot>(&id.text(), |_| true) {
+        Err(SnapshotError::NotFound(..)) => Ok(None),
+        Err(error) => Err(error),
+        Ok(found) if found.value.state.is_final() => Ok(None),
+        Ok(found) => Ok(Some((changes, found))),
     }
 }
 
@@ -223,8 +234,8 @@ fn shortened(text: &str) -> String {
     text.chars().take(limits::FOREIGN_TEXT_CHARS_MAX).collect()
 }
 
-fn captured(image: StoredImage, capture: Capture, now: TimestampMs) -> CapturedPage {
-    let refused = capture.traffic.refusals.into_iter().take(limits::REFUSALS_KEPT);
+fn captured(image: StoredImage, capture: &Capture, now: TimestampMs) -> CapturedPage {
+    let refused = capture.traffic.refusals.iter().take(limits::REFUSALS_KEPT);
     let refused = refused.map(|refusal| RefusedRequest {
         host: shortened(&refusal.host),
         port: refusal.port,

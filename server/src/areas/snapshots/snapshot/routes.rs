@@ -11,11 +11,12 @@ use crate::app::App;
 use crate::areas::snapshots::baseline::{self, BaselineView};
 use crate::areas::snapshots::error::SnapshotError;
 use crate::areas::snapshots::ids::SnapshotId;
+use crate::areas::snapshots::images::respond_with_image;
 use crate::areas::snapshots::library::SnapshotEntry;
 use crate::areas::snapshots::limits;
 use crate::areas::snapshots::links::Links;
 use crate::areas::snapshots::parameters::{LIMIT, PAGE, page_parameter};
-use crate::areas::snapshots::respond::{SIGNATURE, png, png_schema, respond, respond_list};
+use crate::areas::snapshots::respond::{SIGNATURE, png_schema, respond, respond_list};
 use crate::http::{
     ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, Link, PAGING, Param, Request, Resource,
     Response, Route, Scope, Success, fits,
@@ -88,7 +89,7 @@ async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 async fn image(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id: SnapshotId = req.path("id")?;
-    Ok(png(app.blocking(move |app| ops::image(app, id)).await?))
+    respond_with_image(&app, &req, move |app| ops::image(app, id)).await
 }
 
 async fn make_baseline(app: Arc<App>, req: Request) -> ApiResult<Response> {

@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::ops;
 use crate::app::App;
+use crate::areas::snapshots::capture::CaptureError;
 use crate::areas::snapshots::ids::SnapshotId;
 use crate::areas::snapshots::limits;
 use crate::http::{ApiError, ApiResult};
@@ -86,7 +87,12 @@ async fn capture(app: &Arc<App>, id: SnapshotId) -> Result<(), WorkError> {
     };
     let begun = app.blocking(move |app| ops::begin(app, id)).await.map_err(work)?;
     let Some(request) = begun else { return Ok(()) };
-    let outcome = app.snapshots().browser().capture(&request).await;
+    let browser = app.snapshots().browser();
+    let mut outcome = browser.capture(&request).await;
+    if outcome.as_ref().is_err_and(CaptureError::is_end_of_browser) {
+        // The page of another capture may have ended it.
+        outcome = browser.capture(&request).await;
+    }
     let stored: ApiResult<()> = app.blocking(move |app| ops::finish(app, id, outcome)).await;
     stored.map_err(work)
 }

@@ -8,6 +8,10 @@ use super::wire::{Frame, LoadingEnded, RequestWillBeSent, ResponseReceived};
 /// Requests that by design end late or never, and say nothing about whether a page is complete.
 const ENDLESS: [&str; 3] = ["EventSource", "Media", "Ping"];
 
+/// Requests of other schemes are answered by the browser itself, or handed to another program: of
+/// the latter, Chromium reports no end.
+const SCHEMES: [&str; 2] = ["http:", "https:"];
+
 /// What is known about a page.
 #[derive(Debug, Default)]
 pub(super) struct PageState {
@@ -130,6 +134,7 @@ impl PageState {
 
     /// Notes that a request begins, or is redirected.
     pub(super) fn request_began(&mut self, session: Option<Arc<str>>, event: RequestWillBeSent) {
+        let is_of_network = SCHEMES.iter().any(|scheme| event.request.url.starts_with(scheme));
         let is_document = event.kind == "Document" && event.request_id == event.loader_id;
         if is_document && event.frame_id.is_some() && event.frame_id == self.main_frame {
             self.document = DocumentRequest {
@@ -138,7 +143,7 @@ impl PageState {
                 ..DocumentRequest::default()
             };
         }
-        if !ENDLESS.contains(&event.kind.as_str()) {
+        if is_of_network && !ENDLESS.contains(&event.kind.as_str()) {
             self.activity += 1;
             self.requests.insert(event.request_id, session);
         }
@@ -229,6 +234,12 @@ mod tests {
         let before = state.activity;
         ended(&mut state, "image");
         assert!(state.is_quiet() && state.activity > before);
+        let mail = json!({
+            "requestId": "mail", "loaderId": "mail", "frameId": "main", "type": "Document",
+            "request": { "url": "mailto:a@b.example" },
+        });
+        state.request_began(None, parse(mail));
+        assert!(state.is_quiet(), "another program opens it");
         // The next document takes the requests of this one with it.
         began(&mut state, "late", "1", "Fetch");
         began(&mut state, "2", "2", "Document");

@@ -44,7 +44,7 @@ impl ProcessGroup {
         let Some(leader) = self.leader.take() else { return };
         // The group exists as long as nobody waited for its leader, so its number is not that of
         // another one.
-        self.relatives = relatives::with_path(&self.directory);
+        self.relatives = relatives::with_path_in(&self.directory);
         tolerate(kill_process_group(leader, Signal::KILL));
         for relative in &self.relatives {
             tolerate(kill_process(*relative, Signal::KILL));
@@ -69,7 +69,7 @@ impl ProcessGroup {
                 waitpid(Some(*relative), WaitOptions::NOHANG).ok();
             }
             rustix::process::test_kill_process_group(leader) == Err(Errno::SRCH)
-                || relatives::with_path(&self.directory).is_empty()
+                || relatives::with_path_in(&self.directory).is_empty()
         }
     }
 }

@@ -155,7 +155,7 @@ fn command(path: &Path, arguments: &[OsString], directory: &ProfileDirectory) ->
         .env_clear()
         .env("PATH", TOOLS_PATH)
         .env("HOME", directory.home())
-        .env("TMPDIR", directory.temporary())
+        .env("TMPDIR", ProfileDirectory::temporary_of_process())
         .env("LANG", "C.UTF-8")
         .env("TZ", "UTC")
         .current_dir(directory.path())

@@ -71,6 +71,12 @@ impl ProfileDirectory {
     pub(super) fn temporary(&self) -> PathBuf {
         self.path.join("tmp")
     }
+
+    /// Returns the directory for temporary files as processes that run in [`Self::path`] name it:
+    /// Chromium makes a socket in it, whose path must be short (`unix(7)`) however long ours is.
+    pub(super) fn temporary_of_process() -> &'static Path {
+        Path::new("/proc/self/cwd/tmp")
+    }
 }
 
 impl Drop for ProfileDirectory {

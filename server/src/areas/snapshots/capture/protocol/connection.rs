@@ -20,9 +20,11 @@ use tokio::task::AbortHandle;
 
 use super::event::BrowserEvent;
 use super::frames::{Message, MessageReader};
+use super::queue_bytes::{QueueBytes, QueueShare};
 use super::wire::{AttachedSession, DetachedSession, WireMessage};
 use crate::areas::snapshots::capture::limits::{
-    COMMANDS_WAITING_MAX, EVENTS_WAITING_MAX, MESSAGE_BYTES_MAX,
+    COMMAND_BYTES_WAITING_MAX, COMMANDS_WAITING_MAX, EVENT_BYTES_WAITING_MAX, EVENTS_WAITING_MAX,
+    MESSAGE_BYTES_MAX,
 };
 
 /// Bytes at the beginning of a message in which its identifier is.
@@ -39,8 +41,12 @@ pub(in super::super) struct Connection {
 #[derive(Clone, Debug)]
 pub(in super::super) struct CommandSender {
     shared: Arc<SharedConnection>,
-    queue: mpsc::Sender<Vec<u8>>,
+    queue: mpsc::Sender<QueuedCommand>,
+    queued: QueueBytes,
 }
+
+/// A command that waits for being written; its bytes count unless somebody waits for its result.
+type QueuedCommand = (Vec<u8>, Option<QueueShare>);
 
 /// The events of a browser context, until it is dropped.
 #[derive(Debug)]
@@ -90,7 +96,7 @@ struct SharedConnection {
 
 #[derive(Debug, Default)]
 struct EventRoutes {
-    contexts: HashMap<String, mpsc::Sender<BrowserEvent>>,
+    contexts: HashMap<String, (mpsc::Sender<BrowserEvent>, QueueBytes)>,
     /// The context of each session.
     sessions: HashMap<String, (Arc<str>, String)>,
 }
@@ -118,7 +124,8 @@ impl Connection {
         });
         let reading = tokio::spawn(read_all(Arc::clone(&shared), messages));
         let writing = tokio::spawn(write_all(receiver, commands));
-        let commands = CommandSender { shared, queue };
+        let queued = QueueBytes::new(COMMAND_BYTES_WAITING_MAX);
+        let commands = CommandSender { shared, queue, queued };
         Self { commands, tasks: [reading.abort_handle(), writing.abort_handle()] }
     }
 
@@ -148,7 +155,7 @@ impl CommandSender {
             Some(commands) => drop(commands.insert(id, sender)),
             None => return Err(ProtocolError::Closed),
         }
-        self.queue.send(bytes).await.map_err(|_| ProtocolError::Closed)?;
+        self.queue.send((bytes, None)).await.map_err(|_| ProtocolError::Closed)?;
         let result = receiver.await.map_err(|_| ProtocolError::Closed)?;
         drop(waiting);
         match result {
@@ -160,7 +167,7 @@ impl CommandSender {
     }
 
     /// Sends a command whose result is of no interest. Does not wait: the command is dropped if
-    /// thousands wait already.
+    /// thousands, or megabytes of them, wait already.
     pub(in super::super) fn notify(
         &self,
         session: Option<&str>,
@@ -168,7 +175,11 @@ impl CommandSender {
         params: &Value,
     ) {
         let (_, bytes) = self.encode(session, method, params);
-        if let Err(mpsc::error::TrySendError::Full(_)) = self.queue.try_send(bytes) {
+        let sent = match self.queued.take(bytes.len()) {
+            Some(share) => self.queue.try_send((bytes, Some(share))),
+            None => Err(mpsc::error::TrySendError::Full((bytes, None))),
+        };
+        if let Err(mpsc::error::TrySendError::Full(_)) = sent {
             tracing::warn!(method, "a command was dropped: the browser does not read");
         }
     }
@@ -181,7 +192,8 @@ impl CommandSender {
     ) -> (ContextRoute, mpsc::Receiver<BrowserEvent>) {
         let (sender, receiver) = mpsc::channel(EVENTS_WAITING_MAX);
         if !self.is_closed() {
-            self.shared.routes.lock().contexts.insert(context.clone(), sender);
+            let queued = QueueBytes::new(EVENT_BYTES_WAITING_MAX);
+            self.shared.routes.lock().contexts.insert(context.clone(), (sender, queued));
         }
         (ContextRoute { shared: Arc::clone(&self.shared), context }, receiver)
     }
@@ -298,9 +310,11 @@ impl SharedConnection {
             context = context.or(Some(of_session));
         }
         let Some(context) = context else { return };
-        let Some(receiver) = routes.contexts.get(&context) else { return };
-        if let Err(error) = receiver.try_send(BrowserEvent::new(session, method, params)) {
-            tracing::warn!(%error, "the events of a page are not handled fast enough");
+        let Some((receiver, queued)) = routes.contexts.get(&context) else { return };
+        let share = queued.take(method.len() + params.get().len());
+        let event = share.map(|share| BrowserEvent::new(session, method, params, share));
+        if event.is_none_or(|event| receiver.try_send(event).is_err()) {
+            tracing::warn!("the events of a page are not handled fast enough");
             routes.contexts.remove(&context);
         }
     }
@@ -321,11 +335,12 @@ async fn read_all(shared: Arc<SharedConnection>, messages: impl AsyncRead + Unpi
     shared.close();
 }
 
-async fn write_all(mut commands: mpsc::Receiver<Vec<u8>>, mut to: impl AsyncWrite + Unpin) {
+async fn write_all(mut commands: mpsc::Receiver<QueuedCommand>, mut to: impl AsyncWrite + Unpin) {
     let write = async {
-        while let Some(bytes) = commands.recv().await {
+        while let Some((bytes, share)) = commands.recv().await {
             to.write_all(&bytes).await?;
             to.flush().await?;
+            drop(share);
         }
         io::Result::Ok(())
     };

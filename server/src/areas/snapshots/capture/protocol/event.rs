@@ -5,6 +5,8 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 use serde_json::value::RawValue;
 
+use super::queue_bytes::QueueShare;
+
 /// An event of a browser context.
 #[derive(Debug)]
 pub(in super::super) struct BrowserEvent {
@@ -13,11 +15,17 @@ pub(in super::super) struct BrowserEvent {
     /// The name: `Page.frameNavigated`.
     pub(in super::super) method: String,
     params: Box<RawValue>,
+    _share: QueueShare,
 }
 
 impl BrowserEvent {
-    pub(super) fn new(session: Option<Arc<str>>, method: String, params: Box<RawValue>) -> Self {
-        Self { session, method, params }
+    pub(super) fn new(
+        session: Option<Arc<str>>,
+        method: String,
+        params: Box<RawValue>,
+        share: QueueShare,
+    ) -> Self {
+        Self { session, method, params, _share: share }
     }
 
     /// Parses the parameters. `None` if they are not as expected.

@@ -9,6 +9,7 @@
 mod connection;
 mod event;
 mod frames;
+mod queue_bytes;
 mod wire;
 
 pub(super) use connection::{CommandSender, Connection, ContextRoute, ProtocolError};

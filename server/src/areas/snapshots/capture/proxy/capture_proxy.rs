@@ -13,7 +13,7 @@ use hyper::service::service_fn;
 use hyper_util::rt::TokioIo;
 use parking_lot::Mutex;
 use tokio::net::{TcpListener, TcpStream};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{AbortHandle, JoinSet};
 use tokio::time::timeout;
 
@@ -148,17 +148,15 @@ async fn accept_all(listener: TcpListener, inner: Arc<ProxyInner>) {
         };
         while connections.try_join_next().is_some() {}
         let inner = Arc::clone(&inner);
-        connections.spawn(async move {
-            serve(stream, inner).await;
-            drop(slot);
-        });
+        connections.spawn(serve(stream, inner, Arc::new(slot)));
     }
 }
 
-async fn serve(stream: TcpStream, inner: Arc<ProxyInner>) {
+/// Serves a connection. A tunnel keeps its slot after the request for it.
+async fn serve(stream: TcpStream, inner: Arc<ProxyInner>, slot: Arc<OwnedSemaphorePermit>) {
     let service = service_fn(move |request| {
-        let inner = Arc::clone(&inner);
-        async move { respond(&inner, request).await }
+        let (inner, slot) = (Arc::clone(&inner), Arc::clone(&slot));
+        async move { respond(&inner, request, slot).await }
     });
     let served = http1::Builder::new()
         .preserve_header_case(true)
@@ -176,6 +174,7 @@ async fn serve(stream: TcpStream, inner: Arc<ProxyInner>) {
 async fn respond(
     inner: &Arc<ProxyInner>,
     request: Request<Incoming>,
+    slot: Arc<OwnedSemaphorePermit>,
 ) -> Result<Response<ProxyBody>, ProxyError> {
     if !inner.traffic.count_request(PROXY_CONNECTIONS_MAX) {
         return Err(ProxyError::NoConnection);
@@ -184,7 +183,7 @@ async fn respond(
         return Box::pin(forward(inner, request)).await;
     }
     // Chromium shows nothing of the response to pages.
-    Ok(match tunnel(inner, request).await {
+    Ok(match tunnel(inner, request, slot).await {
         Ok(()) => empty(StatusCode::OK),
         Err(_) => empty(StatusCode::BAD_GATEWAY),
     })

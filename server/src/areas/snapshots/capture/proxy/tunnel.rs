@@ -6,14 +6,16 @@ use http::Request;
 use hyper::body::Incoming;
 use hyper_util::rt::TokioIo;
 use tokio::io::copy_bidirectional;
+use tokio::sync::OwnedSemaphorePermit;
 
 use super::capture_proxy::{ProxyError, ProxyInner};
 
 /// Connects to the server of a `CONNECT` request, and carries bytes in both directions once the
-/// request is answered.
+/// request is answered. Holds the slot of the connection meanwhile.
 pub(super) async fn tunnel(
     inner: &Arc<ProxyInner>,
     request: Request<Incoming>,
+    slot: Arc<OwnedSemaphorePermit>,
 ) -> Result<(), ProxyError> {
     let authority = request.uri().authority().ok_or(ProxyError::Malformed)?;
     let port = authority.port_u16().ok_or(ProxyError::Malformed)?;
@@ -24,6 +26,7 @@ pub(super) async fn tunnel(
         if let Err(error) = copy_bidirectional(&mut browser, &mut server).await {
             tracing::trace!(%error, "a tunnel of a page ended");
         }
+        drop(slot);
     });
     Ok(())
 }
