@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 
 use super::frame::{self, FrameDamage};
 use crate::error::Error;
-use crate::storage::{KeyOf, ValueOf, keyspaces};
+use crate::storage::{KeyOf, PrefixOf, ValueOf, keyspaces};
 
 /// The name of a collection: 1 to 32 of `a-z` and `_`. Part of the disk format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -68,6 +68,13 @@ impl Deref for DocumentKey {
 }
 
 impl KeyOf<keyspaces::Documents> for DocumentKey {
+    fn encoded(&self) -> impl AsRef<[u8]> {
+        &self.0
+    }
+}
+
+/// The keys of all ids that start with the id of this key.
+impl PrefixOf<keyspaces::Documents> for DocumentKey {
     fn encoded(&self) -> impl AsRef<[u8]> {
         &self.0
     }

@@ -15,7 +15,7 @@ use super::transaction::{Expect, Transaction};
 use crate::error::{Error, Refusal, Result};
 use crate::limits;
 use crate::model::TimestampMs;
-use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store, Sync, keyspaces};
+use crate::storage::{Batch, Caching, Keyspace, RangeOf, Store, Sync, keyspaces};
 use crate::trusted_time::TrustedClock;
 
 /// The document store of an engine. May be used from any thread; calls block.
@@ -88,7 +88,7 @@ impl Documents {
         prefix: &str,
         mut visit: impl FnMut(String, Versioned<T>),
     ) -> Result<()> {
-        let range = KeyRange::prefix(&collection.key(prefix));
+        let range = RangeOf::prefix(keyspaces::Documents, &collection.key(prefix));
         let visit = |key: Box<[u8]>, stored: Box<[u8]>| {
             let id = collection::parse_key(&key).map(|(_, id)| id.to_owned());
             match (id, collection::parse(&key, &stored)) {
@@ -96,8 +96,7 @@ impl Documents {
                 _ => self.remember_damage(display_name(&key)),
             }
         };
-        let gap =
-            self.store.read_skipping_damage(Keyspace::Documents, &range, Caching::Keep, visit)?;
+        let gap = self.store.read_skipping_damage(range, Caching::Keep, visit)?;
         if let Some(gap) = gap {
             let after = gap.after.map_or_else(String::new, |key| display_name(&key));
             self.remember_damage(format!("{}: the part after {after:?}", collection.0));
@@ -138,7 +137,6 @@ impl Documents {
     pub(crate) fn expire_receipts(&self, now: TimestampMs) -> Result<u64> {
         // Keys claimed and deleted at once: few enough not to delay commits.
         const STEP: usize = 1_000;
-        let all = KeyRange::all();
         let mut deleted = Ok(0);
         let mut expired = Vec::new();
         let visit = |key: Box<[u8]>, stored: Box<[u8]>| {
@@ -152,9 +150,9 @@ impl Documents {
                 deleted = now_deleted.map(|count| before + count);
             }
         };
-        let (keyspace, caching) = (Keyspace::Receipts, Caching::Bypass);
+        let all = RangeOf::all(keyspaces::Receipts);
         // Unreadable parts are reported where they are repaired.
-        self.store.read_skipping_damage(keyspace, &all, caching, visit)?;
+        self.store.read_skipping_damage(all, Caching::Bypass, visit)?;
         Ok(deleted? + self.delete_expired(expired, now)?)
     }
 
@@ -162,7 +160,6 @@ impl Documents {
     pub(crate) fn verify(&self) -> Result<DocumentsReport> {
         let mut seen = DocumentsReport::default();
         let mut damaged = Vec::new();
-        let all = KeyRange::all();
         let visit = |key: Box<[u8]>, stored: Box<[u8]>| {
             seen.documents += 1;
             seen.bytes += (key.len() + stored.len()) as u64;
@@ -170,8 +167,8 @@ impl Documents {
                 damaged.push(format!("document {}: {damage}", display_name(&key)));
             }
         };
-        let gap =
-            self.store.read_skipping_damage(Keyspace::Documents, &all, Caching::Bypass, visit)?;
+        let all = RangeOf::all(keyspaces::Documents);
+        let gap = self.store.read_skipping_damage(all, Caching::Bypass, visit)?;
         damaged.extend(gap.map(|gap| gap.error.to_string()));
 
         let visit = |key: Box<[u8]>, stored: Box<[u8]>| {
@@ -179,8 +176,8 @@ impl Documents {
             seen.bytes += (key.len() + stored.len()) as u64;
             damaged.extend(read_receipt(&key, &stored).err().map(|error| error.to_string()));
         };
-        let gap =
-            self.store.read_skipping_damage(Keyspace::Receipts, &all, Caching::Bypass, visit)?;
+        let all = RangeOf::all(keyspaces::Receipts);
+        let gap = self.store.read_skipping_damage(all, Caching::Bypass, visit)?;
         damaged.extend(gap.map(|gap| gap.error.to_string()));
         seen.damaged = damaged;
         Ok(seen)

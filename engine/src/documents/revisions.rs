@@ -9,7 +9,7 @@ use parking_lot::Mutex;
 
 use super::collection;
 use crate::error::Result;
-use crate::storage::{Batch, Caching, Fact, KeyRange, Keyspace, Store, Sync, keyspaces};
+use crate::storage::{Batch, Caching, Fact, RangeOf, Store, Sync, keyspaces};
 
 /// Revisions per lease: a restart skips at most this many, and there is one extra write per this
 /// many commits.
@@ -27,12 +27,8 @@ fn after_stored(store: &Store) -> Result<u64> {
             next = next.max(revision.saturating_add(1));
         }
     };
-    let gap = store.read_skipping_damage(
-        Keyspace::Documents,
-        &KeyRange::all(),
-        Caching::Bypass,
-        visit,
-    )?;
+    let all = RangeOf::all(keyspaces::Documents);
+    let gap = store.read_skipping_damage(all, Caching::Bypass, visit)?;
     if documents > 0 || gap.is_some() {
         store.report_loss(format!(
             "the revision counter of documents; it continues at {next}, after the largest revision of {documents} stored documents"

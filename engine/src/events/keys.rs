@@ -1,8 +1,9 @@
-//! Keys of [`keyspaces::EventCatalog`]: the kind of the entry (u8), then the block key.
+//! Keys of [`keyspaces::EventCatalog`]: the kind of the entry (u8), then the block key. Keys of
+//! [`keyspaces::EventBlocks`]: the block key.
 
 use super::block::{EventBlockInfo, EventBlockKey};
 use crate::codec::{CodecError, CodecResult};
-use crate::storage::{KeyOf, ValueOf, keyspaces};
+use crate::storage::{KeyOf, PrefixOf, ValueOf, keyspaces};
 
 const BLOCK: u8 = 0;
 const GARBAGE: u8 = 1;
@@ -65,6 +66,15 @@ impl KeyOf<keyspaces::EventBlocks> for EventBlockKey {
     }
 }
 
+/// The blocks of a day, in days since the epoch.
+pub(super) struct EventDay(pub(super) u32);
+
+impl PrefixOf<keyspaces::EventBlocks> for EventDay {
+    fn encoded(&self) -> impl AsRef<[u8]> {
+        self.0.to_be_bytes()
+    }
+}
+
 /// An encoded block.
 impl ValueOf<keyspaces::EventBlocks> for Vec<u8> {
     fn into_bytes(self) -> Vec<u8> {
@@ -98,6 +108,7 @@ mod tests {
             assert_eq!(entry.encode(), bytes(kind));
             assert_eq!(read(&entry.encode()), Ok(entry));
         }
+        assert!(key.encode().starts_with(EventDay(key.day).encoded().as_ref()));
         assert!(read(&bytes(3)).is_err() && read(&bytes(0)[..12]).is_err() && read(&[]).is_err());
     }
 }

@@ -9,7 +9,7 @@ use super::keys::{self, CatalogEntry};
 use super::view::View;
 use crate::error::Result;
 use crate::options::Options;
-use crate::storage::{Batch, Caching, Fact, KeyRange, Keyspace, Store, Sync, keyspaces};
+use crate::storage::{Batch, Caching, Fact, Keyspace, RangeOf, Store, Sync, keyspaces};
 
 /// The decoded catalog.
 #[derive(Default)]
@@ -71,8 +71,8 @@ fn read_catalog(store: &Store, damaged: &mut Vec<String>) -> Result<CatalogConte
             damaged.push(format!("event catalog entry {key:02x?}: {error}"));
         }
     };
-    let all = KeyRange::all();
-    let gap = store.read_skipping_damage(Keyspace::EventCatalog, &all, Caching::Bypass, visit)?;
+    let all = RangeOf::all(keyspaces::EventCatalog);
+    let gap = store.read_skipping_damage(all, Caching::Bypass, visit)?;
     if let Some(gap) = gap {
         damaged.push(format!("event catalog: {}", gap.error));
     }
@@ -101,8 +101,8 @@ fn recover_unlisted(
             Err(error) => damaged.push(format!("event block {key:?}, not in the catalog: {error}")),
         }
     };
-    let all = KeyRange::all();
-    let gap = store.read_skipping_damage(Keyspace::EventBlocks, &all, Caching::Bypass, visit)?;
+    let all = RangeOf::all(keyspaces::EventBlocks);
+    let gap = store.read_skipping_damage(all, Caching::Bypass, visit)?;
     // Blocks in the gap that the catalog lists are found corrupt when they are read; others are
     // lost here.
     damaged.extend(gap.map(|gap| format!("event blocks not in the catalog: {}", gap.error)));

@@ -12,7 +12,7 @@ use roaring::RoaringBitmap;
 use super::Events;
 use super::block::{self, EventBlockInfo, EventBlockKey};
 use super::compaction_group::{COMPACTION_MEMORY_FACTOR, StringBounds, select_group};
-use super::keys::CatalogEntry;
+use super::keys::{CatalogEntry, EventDay};
 use super::query::select;
 use super::source::RowSet;
 use crate::codec::integers::Effort;
@@ -20,7 +20,7 @@ use crate::error::{Error, Result};
 use crate::limits;
 use crate::model::{EventFilter, EventRows, Interval, TimestampMs, event_day};
 use crate::reports::{CompactionReport, CompactionScope, DeleteReport, ExpireReport, VerifyReport};
-use crate::storage::{Batch, KeyRange, Keyspace, Sync, keyspaces};
+use crate::storage::{Batch, RangeOf, Sync, keyspaces};
 
 impl Events {
     /// Compacts up to `windows_max` groups of blocks and returns what was done. The report is empty
@@ -265,8 +265,8 @@ impl Events {
         self.irreducible.write().retain(|key| !gone.contains(key));
         let used = self.view.days();
         let days: BTreeSet<u32> = garbage.iter().map(|key| key.day).collect();
-        let empty = KeyRange::of_days(&[], days.difference(&used).copied());
-        self.store.reclaim(Keyspace::EventBlocks, &empty)
+        let empty = days.difference(&used).copied();
+        self.store.reclaim(&RangeOf::of_days(keyspaces::EventBlocks, empty, EventDay))
     }
 
     /// Reads and checks every block. Quarantines the corrupt ones.
@@ -303,6 +303,7 @@ mod tests {
     use crate::limits::{EVENT_BLOCK_TAG_KEYS_MAX, TAGS_MAX};
     use crate::model::{NameFilter, NewEvent, TimeRange, TimestampMs};
     use crate::options::{Maintenance, Options};
+    use crate::storage::Keyspace;
     use crate::{Clock, Engine, Write};
 
     #[test]

@@ -5,7 +5,7 @@ use super::keys::{self, CatalogEntry};
 use crate::codec::CodecResult;
 use crate::error::{Error, Result};
 use crate::reports::VerifyReport;
-use crate::storage::{Caching, KeyRange, Keyspace, Store, keyspaces};
+use crate::storage::{Caching, RangeOf, Store, keyspaces};
 
 /// Reads and checks every entry of the catalog, and reports stored blocks that it does not list.
 /// The store may be written to meanwhile.
@@ -17,8 +17,8 @@ pub(crate) fn verify_rows(store: &Store, report: &mut VerifyReport) -> Result<()
             damaged.push(format!("event catalog row {key:02x?}: {error}"));
         }
     };
-    let all = KeyRange::all();
-    let gap = store.read_skipping_damage(Keyspace::EventCatalog, &all, Caching::Bypass, visit)?;
+    let all = RangeOf::all(keyspaces::EventCatalog);
+    let gap = store.read_skipping_damage(all, Caching::Bypass, visit)?;
     report.damaged.extend(gap.map(|gap| format!("event catalog: {}", gap.error)));
     check_listed(store, report)
 }
@@ -37,8 +37,8 @@ fn check_listed(store: &Store, report: &mut VerifyReport) -> Result<()> {
     let mut found = Vec::new();
     let visit = |key: Box<[u8]>, _| found.push(key);
     // Unreadable rows here are damaged blocks, which `verify_blocks` reads one by one.
-    let all = KeyRange::all();
-    store.read_skipping_damage(Keyspace::EventBlocks, &all, Caching::Bypass, visit)?;
+    let all = RangeOf::all(keyspaces::EventBlocks);
+    store.read_skipping_damage(all, Caching::Bypass, visit)?;
     for stored in found {
         let key = match EventBlockKey::decode(&stored) {
             Ok(key) => key,

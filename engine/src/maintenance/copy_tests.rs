@@ -10,7 +10,7 @@ use crate::directory::LOG_DIR;
 use crate::log::Segments;
 use crate::model::{EventFilter, EventListQuery, MetricType, NameFilter, NewEvent, TimeRange};
 use crate::options::{Maintenance, Options};
-use crate::storage::{Batch, Caching, Direction, KeyRange, Keyspace, Store, Sync};
+use crate::storage::{Batch, Caching, Direction, Keyspace, RangeOf, Store, Sync};
 use crate::{Clock, Collection, Engine, Error, Expect, Receipt, StartTime, TimestampMs, Write};
 
 const START: i64 = 20_000 * 86_400_000;
@@ -136,8 +136,8 @@ fn damage_of_every_kind_is_found() {
     ];
     for keyspace in all {
         let lines = damage_after(|store, batch| {
-            let all = KeyRange::all();
-            let mut scan = store.scan(keyspace, &all, Direction::Forward, Caching::Bypass);
+            let all = RangeOf::all(keyspace);
+            let mut scan = store.scan(all, Direction::Forward, Caching::Bypass);
             let (key, mut value) = scan.next().unwrap().unwrap();
             let middle = value.len() / 2;
             value[middle] ^= 0x10;
@@ -147,8 +147,8 @@ fn damage_of_every_kind_is_found() {
     }
     for keyspace in [Catalog, Blocks, EventCatalog, EventBlocks] {
         let lines = damage_after(|store, batch| {
-            let all = KeyRange::all();
-            let mut scan = store.scan(keyspace, &all, Direction::Forward, Caching::Bypass);
+            let all = RangeOf::all(keyspace);
+            let mut scan = store.scan(all, Direction::Forward, Caching::Bypass);
             batch.delete(keyspace, &scan.next().unwrap().unwrap().0);
         });
         assert_eq!(lines.len(), 1, "an entry of {} is gone: {lines:?}", keyspace.name());

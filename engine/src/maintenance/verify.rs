@@ -6,7 +6,7 @@ use crate::log::{Record, Segments, read_log};
 use crate::model::Lsn;
 use crate::records::Records;
 use crate::reports::VerifyReport;
-use crate::storage::{Caching, KeyRange, Keyspace, Store};
+use crate::storage::{Caching, RangeOf, Store, keyspaces};
 use crate::telemetry::{self, Telemetry};
 use crate::trusted_time::TrustedClock;
 use crate::{events, metrics};
@@ -51,8 +51,8 @@ fn verify_meta(store: &Store, report: &mut VerifyReport) -> Result<()> {
             Err(error) => damaged.push(format!("meta: {name:?}: {error}")),
         }
     };
-    let all = KeyRange::all();
-    let gap = store.read_skipping_damage(Keyspace::Meta, &all, Caching::Bypass, visit)?;
+    let all = RangeOf::all(keyspaces::Meta);
+    let gap = store.read_skipping_damage(all, Caching::Bypass, visit)?;
     report.damaged.extend(gap.map(|gap| format!("meta: {}", gap.error)));
     Ok(())
 }

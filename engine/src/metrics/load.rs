@@ -17,7 +17,9 @@ use super::view::View;
 use crate::error::Result;
 use crate::model::{MetricId, SeriesId};
 use crate::options::Options;
-use crate::storage::{Batch, Caching, Fact, KeyRange, Keyspace, Store, Sync, keyspaces};
+use crate::storage::{
+    Batch, Caching, Fact, KeyOf, Keyspace, RangeOf, Schema, Store, Sync, keyspaces,
+};
 
 /// The size of the cache for decoded time pages is `Options::cache_bytes` divided by this.
 const TIMES_CACHE_SHARE: usize = 8;
@@ -49,11 +51,11 @@ pub(crate) fn open(
     let before = damaged.len();
     let mut blocks = read_catalog(&store, &mut damaged)?;
     let is_catalog_whole = damaged.len() == before && !store.has_lost_entries(Keyspace::Catalog)?;
-    let mut garbage = read_keys(&store, Keyspace::Garbage, &mut damaged)?;
+    let mut garbage = read_keys(&store, keyspaces::Garbage, &mut damaged)?;
     if is_catalog_whole {
         keep_cataloged(&store, &blocks, &mut garbage)?;
     }
-    let quarantined = read_keys(&store, Keyspace::Quarantine, &mut damaged)?;
+    let quarantined = read_keys(&store, keyspaces::Quarantine, &mut damaged)?;
     if damaged.len() > before || store.has_lost_entries(Keyspace::Catalog)? {
         recover_uncataloged(&store, &garbage, &mut blocks, &mut damaged)?;
         store.clear_lost_entries(Keyspace::Catalog)?;
@@ -157,8 +159,8 @@ fn read_catalog(store: &Store, damaged: &mut Vec<String>) -> Result<HashMap<Bloc
         }
         Err(error) => damaged.push(format!("catalog entry {key:02x?}: {error}")),
     };
-    let gap =
-        store.read_skipping_damage(Keyspace::Catalog, &KeyRange::all(), Caching::Bypass, visit)?;
+    let all = RangeOf::all(keyspaces::Catalog);
+    let gap = store.read_skipping_damage(all, Caching::Bypass, visit)?;
     if let Some(gap) = gap {
         damaged.push(format!("catalog: {}", gap.error));
     }
@@ -203,8 +205,8 @@ fn recover_uncataloged(
             Err(error) => damaged.push(format!("block {key:?}, not in the catalog: {error}")),
         }
     };
-    let all = KeyRange::all();
-    let gap = store.read_skipping_damage(Keyspace::Blocks, &all, Caching::Bypass, visit)?;
+    let all = RangeOf::all(keyspaces::Blocks);
+    let gap = store.read_skipping_damage(all, Caching::Bypass, visit)?;
     // Blocks in the gap that the catalog lists are found corrupt when they are read; others are
     // lost here.
     damaged.extend(gap.map(|gap| format!("blocks not in the catalog: {}", gap.error)));
@@ -246,20 +248,24 @@ fn report_unnamed(registry: &Registry, blocks: &[BlockInfo], damaged: &mut Vec<S
     }
 }
 
-fn read_keys(
+fn read_keys<S: Schema>(
     store: &Store,
-    keyspace: Keyspace,
+    keyspace: S,
     damaged: &mut Vec<String>,
-) -> Result<Vec<BlockKey>> {
+) -> Result<Vec<BlockKey>>
+where
+    BlockKey: KeyOf<S>,
+{
+    let name = keyspace.keyspace().name();
     let mut keys = Vec::new();
     let mut unread = Vec::new();
     let visit = |key: Box<[u8]>, _: Box<[u8]>| match BlockKey::decode(&key) {
         Ok(key) => keys.push(key),
-        Err(error) => unread.push(format!("{} {key:02x?}: {error}", keyspace.name())),
+        Err(error) => unread.push(format!("{name} {key:02x?}: {error}")),
     };
-    let gap = store.read_skipping_damage(keyspace, &KeyRange::all(), Caching::Bypass, visit)?;
+    let gap = store.read_skipping_damage(RangeOf::all(keyspace), Caching::Bypass, visit)?;
     damaged.extend(unread);
-    damaged.extend(gap.map(|gap| format!("{}: {}", keyspace.name(), gap.error)));
+    damaged.extend(gap.map(|gap| format!("{name}: {}", gap.error)));
     Ok(keys)
 }
 

@@ -4,7 +4,7 @@ use super::table::Table;
 use crate::documents::Receipt;
 use crate::error::{Error, Result};
 use crate::limits;
-use crate::storage::{Batch, KeyRange, Keyspace, keyspaces};
+use crate::storage::{Batch, KeyRange, keyspaces};
 
 /// Changes to any tables, applied by [`super::Records::write`] in the order they were added. Plain
 /// data: it can be filled on any thread. Dropping it without a write has no effect.
@@ -40,7 +40,7 @@ impl RecordBatch {
 
     /// Deletes every key of `range`. The cost does not depend on the number of keys.
     pub fn delete_range(&mut self, table: Table, range: &KeyRange) {
-        self.batch.delete_range(Keyspace::Records, table.range(range));
+        self.batch.delete_range(table.range(range));
     }
 
     /// Stores `receipt` with the changes, so that a repeated request is not applied twice. A

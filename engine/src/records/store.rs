@@ -6,7 +6,7 @@ use super::batch::RecordBatch;
 use super::table::Table;
 use crate::documents::Documents;
 use crate::error::Result;
-use crate::storage::{Caching, Direction, KeyRange, Keyspace, Store, Sync, keyspaces};
+use crate::storage::{Caching, Direction, KeyRange, RangeOf, Store, Sync, keyspaces};
 
 /// The records of one database. Can be used from any thread; calls block.
 #[derive(Debug)]
@@ -57,8 +57,7 @@ impl Records {
         range: &KeyRange,
         direction: Direction,
     ) -> impl Iterator<Item = Result<(Vec<u8>, Box<[u8]>)>> {
-        let range = table.range(range);
-        let scan = self.store.scan(Keyspace::Records, &range, direction, Caching::Keep);
+        let scan = self.store.scan(table.range(range), direction, Caching::Keep);
         scan.map(|entry| entry.map(|(key, value)| (into_own_key(key), value)))
     }
 
@@ -73,8 +72,7 @@ impl Records {
         let visit = |key: Box<[u8]>, value: Box<[u8]>| {
             visit(own_key(&key), &value);
         };
-        let gap =
-            self.store.read_skipping_damage(Keyspace::Records, &range, Caching::Bypass, visit)?;
+        let gap = self.store.read_skipping_damage(range, Caching::Bypass, visit)?;
         Ok(gap.map(|gap| format!("records of {}: {}", table.name(), gap.error)))
     }
 
@@ -100,9 +98,8 @@ impl Records {
             verified.records += 1;
             verified.bytes += (key.len() + value.len()) as u64;
         };
-        let all = KeyRange::all();
-        let gap =
-            self.store.read_skipping_damage(Keyspace::Records, &all, Caching::Bypass, visit)?;
+        let all = RangeOf::all(keyspaces::Records);
+        let gap = self.store.read_skipping_damage(all, Caching::Bypass, visit)?;
         verified.damaged = gap.map(|gap| format!("records: {}", gap.error));
         Ok(verified)
     }

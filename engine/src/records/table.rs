@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::limits;
-use crate::storage::{KeyOf, KeyRange, ValueOf, keyspaces};
+use crate::storage::{KeyOf, KeyRange, RangeOf, ValueOf, keyspaces};
 
 /// A table of records. Its id and meaning are part of the disk format: `docs/FORMAT.md` lists all
 /// tables.
@@ -43,9 +43,10 @@ impl Table {
     }
 
     /// Returns the stored keys of `range`. A range without an end ends with the table.
-    pub(super) fn range(self, range: &KeyRange) -> KeyRange {
-        let to = range.to.as_deref().map_or_else(|| vec![self.id + 1], |to| self.key(to).0);
-        KeyRange { from: self.key(&range.from).0, to: Some(to) }
+    pub(super) fn range(self, range: &KeyRange) -> RangeOf<keyspaces::Records> {
+        let end = || RecordKey(vec![self.id + 1]);
+        let to = range.to.as_deref().map_or_else(end, |to| self.key(to));
+        RangeOf::between(keyspaces::Records, &self.key(&range.from), &to)
     }
 }
 

@@ -3,6 +3,7 @@
 use super::keyspace::Keyspace;
 use super::range::KeyRange;
 use super::schema::{KeyOf, Schema, ValueOf};
+use super::typed_range::RangeOf;
 
 /// Changes to any keyspaces, applied by [`super::Store::write`] in the order they were added. A
 /// change to a keyspace with a second copy is added for the copy too. Plain data: a batch can be
@@ -78,7 +79,12 @@ impl Batch {
 
     /// Deletes every key of `range`. A range without an end is cut after the largest key that the
     /// engine writes. The cost does not depend on the number of keys.
-    pub(crate) fn delete_range(&mut self, keyspace: Keyspace, range: KeyRange) {
+    pub(crate) fn delete_range<S: Schema>(&mut self, range: RangeOf<S>) {
+        self.delete_range_bytes(range.keyspace.keyspace(), range.keys);
+    }
+
+    /// Does the same as [`Self::delete_range`] for the keys of any keyspace.
+    pub(super) fn delete_range_bytes(&mut self, keyspace: Keyspace, range: KeyRange) {
         if range.is_empty() {
             return;
         }
@@ -86,7 +92,7 @@ impl Batch {
         let to = to.unwrap_or_else(|| Self::END.to_vec());
         if let Some(prefix) = keyspace.copied_as() {
             let copies = KeyRange::between(&copy_key(prefix, &from), &copy_key(prefix, &to));
-            self.delete_range(Keyspace::Copies, copies);
+            self.delete_range_bytes(Keyspace::Copies, copies);
         }
         self.bytes += Self::CHANGE_BYTES + from.len() + to.len();
         self.changes.push(Change::DeleteRange { keyspace, from, to });

@@ -11,7 +11,7 @@ use super::batch::{Batch, Sync, copy_key};
 use super::fact::Fact;
 use super::keyspace::Keyspace;
 use super::range::KeyRange;
-use super::scan::Caching;
+use super::scan::{Caching, Scan, read_skipping_damage};
 use super::schema::keyspaces;
 use super::store::Store;
 use crate::damage::Finding;
@@ -34,9 +34,9 @@ impl Store {
     }
 
     fn match_copies_of(&self, keyspace: Keyspace, prefix: u8) -> Result<()> {
-        let (mut first, damaged) = self.entries(keyspace, &KeyRange::all(), 0)?;
+        let (mut first, damaged) = self.entries(keyspace, KeyRange::all(), 0)?;
         let (mut second, copy_damaged) =
-            self.entries(Keyspace::Copies, &KeyRange::prefix(&[prefix]), 1)?;
+            self.entries(Keyspace::Copies, KeyRange::prefix(&[prefix]), 1)?;
         let mut batch = Batch::new();
         let (mut lacking, mut uncopied, mut different) = (0_u64, 0_u64, 0_u64);
         // A database of an older version has none.
@@ -77,12 +77,7 @@ impl Store {
         Ok(())
     }
 
-    fn entries(
-        &self,
-        keyspace: Keyspace,
-        range: &KeyRange,
-        skip: usize,
-    ) -> Result<(Entries, bool)> {
+    fn entries(&self, keyspace: Keyspace, range: KeyRange, skip: usize) -> Result<(Entries, bool)> {
         let mut entries = Entries::new();
         let visit = |key: Box<[u8]>, value: Box<[u8]>| {
             let Some(key) = key.get(skip..) else {
@@ -90,7 +85,8 @@ impl Store {
             };
             entries.insert(key.into(), value);
         };
-        let gap = self.read_skipping_damage(keyspace, range, Caching::Bypass, visit)?;
+        let scan = |to| Scan::new(self, keyspace, range.clone(), to, Caching::Bypass);
+        let gap = read_skipping_damage(scan, visit)?;
         Ok((entries, gap.is_some()))
     }
 
@@ -116,9 +112,9 @@ impl Store {
             if !self.has_keyspace(Keyspace::Copies)? {
                 continue;
             }
-            let (first, damaged) = self.entries(keyspace, &KeyRange::all(), 0)?;
+            let (first, damaged) = self.entries(keyspace, KeyRange::all(), 0)?;
             let range = KeyRange::prefix(&[prefix]);
-            let (second, copy_damaged) = self.entries(Keyspace::Copies, &range, 1)?;
+            let (second, copy_damaged) = self.entries(Keyspace::Copies, range, 1)?;
             if damaged {
                 lines
                     .push(format!("{}: entries cannot be read; their copies can", keyspace.name()));

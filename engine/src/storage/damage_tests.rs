@@ -45,17 +45,15 @@ fn a_flipped_byte_in_a_table_damages_only_its_part() {
     assert_eq!(get(&store, Keyspace::Documents, &[49]), Some(noise(49, 10_000)));
     assert_eq!(get(&store, Keyspace::Documents, &[51]), Some(noise(51, 10_000)));
 
-    let scan = store.scan(Keyspace::Documents, &KeyRange::all(), Direction::Forward, Caching::Keep);
+    let scan = store.scan(RangeOf::all(Keyspace::Documents), Direction::Forward, Caching::Keep);
     let outcomes: Vec<_> = scan.collect();
     assert_eq!(outcomes.len(), 51);
     assert!(matches!(outcomes.last().unwrap(), Err(Error::Corrupt(_))));
 
     let mut seen = Vec::new();
-    let range = KeyRange::between(&[10], &[90]);
+    let range = RangeOf::between(Keyspace::Documents, &[10], &[90]);
     let gap = store
-        .read_skipping_damage(Keyspace::Documents, &range, Caching::Bypass, |key, _| {
-            seen.push(key[0])
-        })
+        .read_skipping_damage(range, Caching::Bypass, |key, _| seen.push(key[0]))
         .unwrap()
         .unwrap();
     assert_eq!(gap.after.as_deref(), Some([49].as_slice()));
@@ -71,10 +69,8 @@ fn reading_around_damage_without_damage_reads_everything_once() {
         put(&store, Keyspace::Catalog, &[n], b"");
     }
     let mut seen = Vec::new();
-    let all = KeyRange::all();
-    let gap = store
-        .read_skipping_damage(Keyspace::Catalog, &all, Caching::Keep, |key, _| seen.push(key[0]))
-        .unwrap();
+    let all = RangeOf::all(Keyspace::Catalog);
+    let gap = store.read_skipping_damage(all, Caching::Keep, |key, _| seen.push(key[0])).unwrap();
     assert!(gap.is_none());
     assert_eq!(seen, (0..10).collect::<Vec<_>>());
 }
@@ -146,12 +142,8 @@ fn a_flipped_byte_in_a_guarded_table_loses_nothing() {
     flip_byte(&file_with(dir.path(), "sst", needle), needle);
     let store = open(dir.path());
     let mut seen = Vec::new();
-    let all = KeyRange::all();
-    let gap = store
-        .read_skipping_damage(Keyspace::Documents, &all, Caching::Bypass, |key, _| {
-            seen.push(key[0])
-        })
-        .unwrap();
+    let all = RangeOf::all(Keyspace::Documents);
+    let gap = store.read_skipping_damage(all, Caching::Bypass, |key, _| seen.push(key[0])).unwrap();
     assert!(gap.is_none(), "{gap:?}");
     assert_eq!(seen, (0..100).collect::<Vec<_>>());
     assert_eq!(get(&store, Keyspace::Documents, &[50]), Some(noise(50, 10_000)));

@@ -32,6 +32,7 @@ mod small_tables;
 mod store;
 mod table_removal;
 mod tuning;
+mod typed_range;
 mod upkeep;
 
 #[cfg(test)]
@@ -57,5 +58,6 @@ pub(crate) use pinned::Pinned;
 pub use range::KeyRange;
 pub(crate) use scan::Caching;
 pub use scan::Direction;
-pub(crate) use schema::{KeyOf, ValueOf, keyspaces};
+pub(crate) use schema::{KeyOf, PrefixOf, Schema, ValueOf, keyspaces};
 pub(crate) use store::Store;
+pub(crate) use typed_range::RangeOf;

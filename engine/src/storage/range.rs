@@ -1,4 +1,4 @@
-//! Half-open ranges of keys.
+//! Half-open ranges of keys as bytes. Those of one keyspace are [`super::RangeOf`].
 
 /// The keys `from <= key < to`, in byte order. Without `to` the range has no end.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -23,22 +23,6 @@ impl KeyRange {
     /// Returns the range of the keys from `from` up to, but not including, `to`.
     pub fn between(from: &[u8], to: &[u8]) -> Self {
         Self { from: from.to_vec(), to: Some(to.to_vec()) }
-    }
-
-    /// Returns the ranges of the keys that start with `prefix` and one of `days`, which are in
-    /// ascending order. Consecutive days share one range.
-    pub(crate) fn of_days(prefix: &[u8], days: impl IntoIterator<Item = u32>) -> Vec<Self> {
-        let mut runs: Vec<(u32, u32)> = Vec::new();
-        for day in days {
-            match runs.last_mut() {
-                Some((_, last)) if last.checked_add(1) == Some(day) => *last = day,
-                _ => runs.push((day, day)),
-            }
-        }
-        let start_of = |day: u32| [prefix, &day.to_be_bytes()].concat();
-        let range =
-            |(first, last)| Self { from: start_of(first), to: after_prefix(&start_of(last)) };
-        runs.into_iter().map(range).collect()
     }
 
     /// Returns whether the range contains no key.
@@ -81,22 +65,6 @@ mod tests {
         assert_eq!(KeyRange::prefix(&[7, 0xff, 0xff]).to.as_deref(), Some([8].as_slice()));
         assert_eq!(KeyRange::prefix(&[0xff, 0xff]).to, None);
         assert_eq!(KeyRange::prefix(b""), KeyRange::all());
-    }
-
-    #[test]
-    fn consecutive_days_are_one_range() {
-        assert!(KeyRange::of_days(b"t", []).is_empty());
-        let ranges = KeyRange::of_days(b"t", [1, 2, 3, 5, 7, 255]);
-        let range = |from: &[u8], to: &[u8]| KeyRange::between(from, to);
-        let expected = [
-            range(b"t\0\0\0\x01", b"t\0\0\0\x04"),
-            range(b"t\0\0\0\x05", b"t\0\0\0\x06"),
-            range(b"t\0\0\0\x07", b"t\0\0\0\x08"),
-            range(b"t\0\0\0\xff", b"t\0\0\x01"),
-        ];
-        assert_eq!(ranges, expected);
-        assert_eq!(KeyRange::of_days(b"t", [u32::MAX]), [range(b"t\xff\xff\xff\xff", b"u")]);
-        assert_eq!(KeyRange::of_days(b"", [u32::MAX]), [KeyRange::prefix(&[0xff; 4])]);
     }
 
     #[test]

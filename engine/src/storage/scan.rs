@@ -55,13 +55,13 @@ impl<'a> Scan<'a> {
     pub(super) fn new(
         store: &'a Store,
         keyspace: Keyspace,
-        range: &KeyRange,
+        range: KeyRange,
         direction: Direction,
         caching: Caching,
     ) -> Self {
-        let raw = store.iterator(keyspace, range, caching);
-        let (range, last) = (range.clone(), Vec::new());
-        Self { raw, store, range, caching, direction, keyspace, state: ScanState::Before, last }
+        let raw = store.iterator(keyspace, &range, caching);
+        let (state, last) = (ScanState::Before, Vec::new());
+        Self { raw, store, range, caching, direction, keyspace, state, last }
     }
 
     /// Returns the next entry, or why it cannot be read.
@@ -158,24 +158,23 @@ pub(crate) struct Gap {
     pub(crate) error: Error,
 }
 
-/// Visits the entries forward to the first damage and, if there is any, those from the end back to
-/// the last. One damaged part thus costs the entries in it and the one after it, whose older
-/// versions RocksDB searches in the damaged part when iterating backward. With two damaged parts,
-/// everything between them is lost as well.
+/// Visits the entries that `scan` returns, forward to the first damage and, if there is any, those
+/// from the end back to the last. One damaged part thus costs the entries in it and the one after
+/// it, whose older versions RocksDB searches in the damaged part when iterating backward. With two
+/// damaged parts, everything between them is lost as well.
 pub(super) fn read_skipping_damage<'a>(
-    scan: impl Fn(&KeyRange, Direction) -> Scan<'a>,
-    range: &KeyRange,
+    scan: impl Fn(Direction) -> Scan<'a>,
     mut visit: impl FnMut(Box<[u8]>, Box<[u8]>),
 ) -> Result<Option<Gap>> {
     let mut after = None;
-    for entry in scan(range, Direction::Forward) {
+    for entry in scan(Direction::Forward) {
         match entry {
             Ok((key, value)) => {
                 after = Some(key.clone());
                 visit(key, value);
             }
             Err(error @ Error::Corrupt(_)) => {
-                read_back_to_damage(scan(range, Direction::Backward), after.as_deref(), visit)?;
+                read_back_to_damage(scan(Direction::Backward), after.as_deref(), visit)?;
                 return Ok(Some(Gap { after, error }));
             }
             Err(error) => return Err(error),
@@ -207,6 +206,7 @@ fn read_back_to_damage(
 #[cfg(test)]
 mod tests {
     use super::super::batch::{Batch, Sync};
+    use super::super::typed_range::RangeOf;
     use super::*;
 
     #[test]
@@ -216,8 +216,8 @@ mod tests {
         let mut batch = Batch::new();
         [1, 2].iter().for_each(|key| batch.put(Keyspace::Documents, &[*key], Vec::new()));
         store.write(batch, Sync::No).unwrap();
-        let all = KeyRange::all();
-        let mut scan = store.scan(Keyspace::Documents, &all, Direction::Forward, Caching::Keep);
+        let all = RangeOf::all(Keyspace::Documents);
+        let mut scan = store.scan(all, Direction::Forward, Caching::Keep);
         assert!(matches!(scan.next(), Some(Ok(_))));
         store.close();
         assert!(matches!(scan.step_again(), Some(Err(Error::Storage(_)))));

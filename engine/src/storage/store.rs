@@ -29,6 +29,7 @@ use super::rocksdb_error::failure;
 use super::scan::{Caching, Direction, Gap, Scan, read_skipping_damage};
 use super::schema::{KeyOf, Schema, keyspaces};
 use super::tuning::Shared;
+use super::typed_range::RangeOf;
 use crate::damage::{DamageList, Finding};
 use crate::error::{Error, Result};
 
@@ -177,14 +178,13 @@ impl Store {
     }
 
     /// Returns the entries of `range` as of now; later writes are not visible.
-    pub(crate) fn scan(
+    pub(crate) fn scan<S: Schema>(
         &self,
-        keyspace: Keyspace,
-        range: &KeyRange,
+        range: RangeOf<S>,
         direction: Direction,
         caching: Caching,
     ) -> Scan<'_> {
-        Scan::new(self, keyspace, range, direction, caching)
+        Scan::new(self, range.keyspace.keyspace(), range.keys, direction, caching)
     }
 
     /// Returns an iterator over a range, or `None` when the database is not open.
@@ -207,18 +207,15 @@ impl Store {
 
     /// Visits all readable entries of `range` in ascending order and returns what is wrong with the
     /// rest. For readers that prefer most of the entries to none.
-    pub(crate) fn read_skipping_damage(
+    pub(crate) fn read_skipping_damage<S: Schema>(
         &self,
-        keyspace: Keyspace,
-        range: &KeyRange,
+        range: RangeOf<S>,
         caching: Caching,
         visit: impl FnMut(Box<[u8]>, Box<[u8]>),
     ) -> Result<Option<Gap>> {
-        read_skipping_damage(
-            |range, direction| self.scan(keyspace, range, direction, caching),
-            range,
-            visit,
-        )
+        let RangeOf { keyspace, keys } = range;
+        let scan = |to| Scan::new(self, keyspace.keyspace(), keys.clone(), to, caching);
+        read_skipping_damage(scan, visit)
     }
 
     /// Applies all of `batch` or, on an error, nothing of it that later reads would see.

@@ -54,7 +54,7 @@ pub(super) fn keys(
     direction: Direction,
 ) -> Vec<Vec<u8>> {
     store
-        .scan(keyspace, range, direction, Caching::Keep)
+        .scan(RangeOf { keyspace, keys: range.clone() }, direction, Caching::Keep)
         .map(|entry| entry.unwrap().0.into_vec())
         .collect()
 }
@@ -103,7 +103,7 @@ fn a_batch_applies_in_order_over_keyspaces_and_survives_a_reopen() {
         batch.put(Keyspace::Catalog, b"a", b"".to_vec());
         batch.delete(Keyspace::Garbage, b"a");
         batch.delete(Keyspace::Garbage, b"never there");
-        batch.delete_range(Keyspace::Garbage, KeyRange::between(b"b", b"c"));
+        batch.delete_range(RangeOf::between(Keyspace::Garbage, b"b", b"c"));
         batch.put(Keyspace::Garbage, b"bb", b"after the range delete".to_vec());
         assert_eq!(batch.len(), 7);
         store.write(batch, Sync::No).unwrap();
@@ -123,8 +123,8 @@ fn a_range_delete_without_an_end_deletes_everything_from_its_start() {
         put(&store, Keyspace::Catalog, key, b"");
     }
     let mut batch = Batch::new();
-    batch.delete_range(Keyspace::Catalog, KeyRange { from: b"b".to_vec(), to: None });
-    batch.delete_range(Keyspace::Catalog, KeyRange::between(b"z", b"a"));
+    batch.delete_range_bytes(Keyspace::Catalog, KeyRange { from: b"b".to_vec(), to: None });
+    batch.delete_range(RangeOf::between(Keyspace::Catalog, b"z", b"a"));
     store.write(batch, Sync::No).unwrap();
     let left = keys(&store, Keyspace::Catalog, &KeyRange::all(), Direction::Forward);
     assert_eq!(left, [b"a"]);
@@ -155,8 +155,7 @@ fn a_scan_does_not_see_later_writes() {
     let dir = TempDir::new().unwrap();
     let store = open(dir.path());
     put(&store, Keyspace::Catalog, b"a", b"1");
-    let mut scan =
-        store.scan(Keyspace::Catalog, &KeyRange::all(), Direction::Forward, Caching::Keep);
+    let mut scan = store.scan(RangeOf::all(Keyspace::Catalog), Direction::Forward, Caching::Keep);
     put(&store, Keyspace::Catalog, b"a", b"2");
     put(&store, Keyspace::Catalog, b"b", b"2");
     let (key, value) = scan.next().unwrap().unwrap();
@@ -200,11 +199,12 @@ fn a_limited_number_of_ranges_is_reclaimed_at_once() {
     let dir = TempDir::new().unwrap();
     let store = open(dir.path());
     let days = || (0..2 * RANGES_RECLAIMED_MAX as u32 + 2).step_by(2);
-    let key = |day: u32| [b"t".as_slice(), &day.to_be_bytes(), b"block"].concat();
+    let prefix = |day: u32| [b"t".as_slice(), &day.to_be_bytes()].concat();
+    let key = |day| [prefix(day).as_slice(), b"block"].concat();
     days().for_each(|day| put(&store, Keyspace::Blocks, &key(day), b"bytes"));
     // Callers have deleted the keys before; here the remaining keys show which ranges were
     // reclaimed.
-    store.reclaim(Keyspace::Blocks, &KeyRange::of_days(b"t", days())).unwrap();
+    store.reclaim(&RangeOf::of_days(Keyspace::Blocks, days(), prefix)).unwrap();
     let left = keys(&store, Keyspace::Blocks, &KeyRange::all(), Direction::Forward);
     assert_eq!(left, [key(2 * RANGES_RECLAIMED_MAX as u32)]);
 }
@@ -394,7 +394,7 @@ fn apply(store: &mut Option<Store>, model: &mut Model, dir: &Path, step: &Step) 
             model[usize::from(k)].remove(&vec![a]);
         }
         Step::DeleteRange(k, a, b) => {
-            batch.delete_range(MODELLED[usize::from(k)], KeyRange::between(&[a], &[b]));
+            batch.delete_range(RangeOf::between(MODELLED[usize::from(k)], &[a], &[b]));
             remove(model, k, a, b);
         }
         Step::DropRange(k, a, b) => {

@@ -11,7 +11,9 @@ use super::database::Database;
 use super::keyspace::Keyspace;
 use super::range::{KeyRange, just_below};
 use super::rocksdb_error::failure;
+use super::schema::Schema;
 use super::store::{Store, family};
+use super::typed_range::RangeOf;
 use crate::error::{Error, Result};
 use crate::limits;
 
@@ -68,7 +70,7 @@ impl Store {
         };
         self.flush_keyspace(keyspace)?;
         let mut batch = Batch::new();
-        batch.delete_range(keyspace, range.clone());
+        batch.delete_range_bytes(keyspace, range.clone());
         self.write(batch, Sync::Yes)?;
         // The binding takes an inclusive end: with `to` itself it would drop a table whose last key
         // is `to`.
@@ -81,17 +83,22 @@ impl Store {
 
     /// Frees the disk space of ranges whose keys have been deleted: that of the first
     /// [`limits::RANGES_RECLAIMED_MAX`] before it returns, that of the others in later compactions.
-    pub(crate) fn reclaim(&self, keyspace: Keyspace, ranges: &[KeyRange]) -> Result<()> {
-        for range in ranges.iter().take(limits::RANGES_RECLAIMED_MAX) {
-            if let Some(to) = &range.to {
-                self.delete_range_now(keyspace, &range.from, to)?;
+    pub(crate) fn reclaim<S: Schema>(&self, ranges: &[RangeOf<S>]) -> Result<()> {
+        for RangeOf { keyspace, keys } in ranges.iter().take(limits::RANGES_RECLAIMED_MAX) {
+            if let Some(to) = &keys.to {
+                self.delete_range_now(keyspace.keyspace(), &keys.from, to)?;
             }
         }
         Ok(())
     }
 
+    /// Rewrites all tables without deleted and replaced entries. Returns when done.
+    pub(crate) fn compact_all(&self) -> Result<()> {
+        Keyspace::ALL.into_iter().try_for_each(|k| self.compact(k, &KeyRange::all()))
+    }
+
     /// Rewrites the tables of `range` without deleted and replaced entries. Returns when done.
-    pub(crate) fn compact(&self, keyspace: Keyspace, range: &KeyRange) -> Result<()> {
+    pub(super) fn compact(&self, keyspace: Keyspace, range: &KeyRange) -> Result<()> {
         let (from, to) = (range.from.as_slice(), range.to.as_deref());
         self.compact_by(keyspace, from, to, &mut CompactOptions::default())
     }

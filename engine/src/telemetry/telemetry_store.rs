@@ -13,7 +13,7 @@ use crate::log::{Applied, Record, Written};
 use crate::metrics::Metrics;
 use crate::model::{Lsn, TimestampMs};
 use crate::options::Options;
-use crate::storage::{KeyRange, Keyspace, Store};
+use crate::storage::Store;
 
 /// The telemetry of one engine.
 #[derive(Debug)]
@@ -125,7 +125,7 @@ impl Telemetry {
     /// Flushes memtables and compacts all tables, which removes deleted data.
     pub(crate) fn settle_disk(&self) -> Result<()> {
         self.store.flush()?;
-        Keyspace::ALL.into_iter().try_for_each(|k| self.store.compact(k, &KeyRange::all()))
+        self.store.compact_all()
     }
 
     /// Returns the receipt of a write that is not on disk yet, unless it has expired.

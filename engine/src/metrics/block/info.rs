@@ -16,7 +16,7 @@ use crate::codec::frame::{self, FrameKind};
 use crate::codec::{CodecError, CodecResult};
 use crate::metrics::times::TimePageGroup;
 use crate::model::{Interval, MetricId, MetricType, TimeRange, TimestampMs};
-use crate::storage::{KeyOf, ValueOf, keyspaces};
+use crate::storage::{KeyOf, PrefixOf, ValueOf, keyspaces};
 
 /// The version of catalog entries. Version 1 has the same fields and does not record coverage.
 const ENTRY_VERSION: u8 = 2;
@@ -144,6 +144,21 @@ impl KeyOf<keyspaces::Garbage> for BlockKey {
 impl KeyOf<keyspaces::Quarantine> for BlockKey {
     fn encoded(&self) -> impl AsRef<[u8]> {
         self.encode()
+    }
+}
+
+/// The blocks of one day of a tier.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BlockDay {
+    pub(crate) tier: Tier,
+    /// Days since 1970-01-01.
+    pub(crate) day: u32,
+}
+
+impl PrefixOf<keyspaces::Blocks> for BlockDay {
+    fn encoded(&self) -> impl AsRef<[u8]> {
+        let [a, b, c, d] = self.day.to_be_bytes();
+        [self.tier as u8, a, b, c, d]
     }
 }
 
@@ -339,6 +354,8 @@ mod tests {
             BlockKey { tier, day, metric: MetricId(metric), sequence }.encode()
         };
         assert!(key(Tier::Raw, 9, 9, 9) < key(Tier::Minute, 0, 0, 0));
+        let prefix = BlockDay { tier: Tier::Minute, day: 256 };
+        assert!(key(Tier::Minute, 256, 7, 9).starts_with(prefix.encoded().as_ref()));
         assert!(key(Tier::Raw, 255, 0, 0) < key(Tier::Raw, 256, 0, 0));
         assert!(key(Tier::Raw, 1, 255, 9) < key(Tier::Raw, 1, 256, 0));
     }

@@ -27,6 +27,6 @@ pub(crate) use cells::{CellBlock, CellBlockBuilder, CellColumn};
 #[cfg(fuzzing)]
 pub(crate) use check::read_all;
 pub(crate) use check::{check, describe, verify};
-pub(crate) use info::{BlockInfo, BlockKey, CompactedSetId, Coverage, Tier, WriteOrder};
+pub(crate) use info::{BlockDay, BlockInfo, BlockKey, CompactedSetId, Coverage, Tier, WriteOrder};
 pub(crate) use points::{Piece, PointBlock, PointBlockBuilder, time_page_refs};
 pub(crate) use sketches::{CellSketch, SketchBlock, SketchBlockBuilder, SketchRows};

@@ -7,7 +7,7 @@ use crate::model::{
     Aggregation, Buckets, Histogram, Interval, MetricQuery, MetricType, TimeRange, TimestampMs,
 };
 use crate::options::{Maintenance, Options};
-use crate::storage::{Batch, Caching, KeyRange, Keyspace, Sync};
+use crate::storage::{Batch, Caching, Keyspace, RangeOf, Sync};
 use crate::{Clock, Engine};
 
 const MINUTE: i64 = 60_000;
@@ -109,7 +109,7 @@ impl TestEngine {
             let mut rows = 0;
             let store = &self.engine.inner().store;
             let visit = |_: Box<[u8]>, _: Box<[u8]>| rows += 1;
-            store.read_skipping_damage(keyspace, &KeyRange::all(), Caching::Bypass, visit).unwrap();
+            store.read_skipping_damage(RangeOf::all(keyspace), Caching::Bypass, visit).unwrap();
             rows
         };
         (count(Keyspace::Blocks), count(Keyspace::Catalog))

@@ -23,7 +23,7 @@ use crate::codec::{CodecError, CodecResult};
 use crate::error::Result;
 use crate::model::{SeriesId, TimestampMs};
 use crate::reports::VerifyReport;
-use crate::storage::{Batch, Caching, KeyOf, KeyRange, Keyspace, Store, ValueOf, keyspaces};
+use crate::storage::{Batch, Caching, KeyOf, RangeOf, Store, ValueOf, keyspaces};
 
 const COUNTERS: u8 = b'c';
 const HISTOGRAMS: u8 = b'h';
@@ -157,8 +157,8 @@ fn read_rows(
     mut visit: impl FnMut(&[u8], &[u8]),
 ) -> Result<Option<(Option<LastValuesKey>, String)>> {
     let visit = |key: Box<[u8]>, row: Box<[u8]>| visit(&key, &row);
-    let range = KeyRange::all();
-    let gap = store.read_skipping_damage(Keyspace::LastValues, &range, Caching::Bypass, visit)?;
+    let all = RangeOf::all(keyspaces::LastValues);
+    let gap = store.read_skipping_damage(all, Caching::Bypass, visit)?;
     Ok(gap.map(|gap| {
         let after = gap.after.and_then(|key| decode_key(&key).ok());
         (after, gap.error.to_string())

@@ -24,7 +24,7 @@ use crate::error::Result;
 use crate::limits;
 use crate::log::{Definitions, MetricDefined};
 use crate::model::{MetricId, MetricName, MetricType, SeriesId, TimestampMs};
-use crate::storage::{Batch, Caching, Fact, KeyOf, KeyRange, Keyspace, Store, ValueOf, keyspaces};
+use crate::storage::{Batch, Caching, Fact, KeyOf, RangeOf, Store, ValueOf, keyspaces};
 
 const VERSION: u8 = 1;
 
@@ -215,8 +215,8 @@ pub(crate) fn load(store: &Store, registry: &Registry) -> Result<LoadedRegistry>
             damaged.push(format!("registry row {key:02x?}: {error}"));
         }
     };
-    let range = KeyRange::all();
-    let gap = store.read_skipping_damage(Keyspace::Registry, &range, Caching::Bypass, visit)?;
+    let all = RangeOf::all(keyspaces::Registry);
+    let gap = store.read_skipping_damage(all, Caching::Bypass, visit)?;
     damaged.extend(gap.map(|gap| format!("registry: {}", gap.error)));
     // Older versions stored neither: blocks and rows raise what is absent here.
     let next =

@@ -15,7 +15,7 @@ use crate::codec::integers::{self, Effort, IntegerColumn};
 use crate::codec::{CodecError, CodecResult};
 use crate::limits::BLOCK_ROWS_MAX;
 use crate::model::{Interval, TimeRange};
-use crate::storage::{KeyOf, ValueOf, keyspaces};
+use crate::storage::{KeyOf, PrefixOf, ValueOf, keyspaces};
 
 const VERSION: u8 = 1;
 /// The number of times at which a page is closed: enough for pco to compress well, and half a
@@ -44,6 +44,25 @@ pub(crate) struct TimePageGroup {
     pub(crate) of_compacted_set: bool,
 }
 
+impl TimePageGroup {
+    /// Returns the first bytes of the keys of the pages.
+    fn prefix(&self) -> [u8; 10] {
+        let mut prefix = [0; 10];
+        let (start, rest) = prefix.split_at_mut(8);
+        start.copy_from_slice(&self.window.start.0.to_be_bytes());
+        // No window is that long: a group of a corrupt one has no pages.
+        let hours = u8::try_from(self.window.len_ms() / Interval::HOUR.ms()).unwrap_or(u8::MAX);
+        rest.copy_from_slice(&[hours, u8::from(self.of_compacted_set)]);
+        prefix
+    }
+}
+
+impl PrefixOf<keyspaces::Times> for TimePageGroup {
+    fn encoded(&self) -> impl AsRef<[u8]> {
+        self.prefix()
+    }
+}
+
 /// The key of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TimePageKey {
@@ -55,7 +74,7 @@ impl TimePageKey {
     pub(super) fn encode(&self) -> [u8; 18] {
         let mut key = [0; 18];
         let (group, number) = key.split_at_mut(10);
-        group.copy_from_slice(&prefix(self.page_group));
+        group.copy_from_slice(&self.page_group.prefix());
         number.copy_from_slice(&self.number.0.to_be_bytes());
         key
     }
@@ -72,17 +91,6 @@ impl ValueOf<keyspaces::Times> for Vec<u8> {
     fn into_bytes(self) -> Vec<u8> {
         self
     }
-}
-
-/// Returns the common prefix of the keys of a page group.
-pub(super) fn prefix(TimePageGroup { window, of_compacted_set }: TimePageGroup) -> [u8; 10] {
-    let mut prefix = [0; 10];
-    let (start, rest) = prefix.split_at_mut(8);
-    start.copy_from_slice(&window.start.0.to_be_bytes());
-    // No window is that long: a group of a corrupt one has no pages.
-    let hours = u8::try_from(window.len_ms() / Interval::HOUR.ms()).unwrap_or(u8::MAX);
-    rest.copy_from_slice(&[hours, u8::from(of_compacted_set)]);
-    prefix
 }
 
 /// Parses the page group and the number from a key.
@@ -202,7 +210,7 @@ mod tests {
         for page_group in [day, hours] {
             let key = TimePageKey { page_group, number: PageNumber(7) }.encode();
             assert_eq!(parse_key(&key), Some((page_group, PageNumber(7))));
-            assert!(key.starts_with(&prefix(page_group)));
+            assert!(key.starts_with(&page_group.prefix()));
         }
         let key =
             |page_group, number| TimePageKey { page_group, number: PageNumber(number) }.encode();

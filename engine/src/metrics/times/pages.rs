@@ -8,15 +8,13 @@ use hashbrown::{HashMap, HashSet};
 use parking_lot::{Mutex, MutexGuard};
 use quick_cache::sync::{Cache, DefaultLifecycle};
 
-use super::page::{
-    PageNumber, TimePage, TimePageGroup, TimePageKey, TimeVectorRef, parse_key, prefix,
-};
+use super::page::{PageNumber, TimePage, TimePageGroup, TimePageKey, TimeVectorRef, parse_key};
 use super::sweep::{GroupPages, Sweep, Swept};
 use super::writer::{KnownVectors, NewPage, TimePageWriter, hash};
 use crate::error::{Error, Result};
 use crate::limits;
 use crate::model::MetricId;
-use crate::storage::{Batch, Caching, KeyRange, Keyspace, Store, keyspaces};
+use crate::storage::{Batch, Caching, RangeOf, Store, keyspaces};
 
 /// The number of page groups whose vectors stay in memory for the next compaction. During a
 /// backlog, the windows repeat for every metric.
@@ -61,8 +59,8 @@ impl TimePages {
                 page_groups.entry(page_group).or_default().add(page, bytes.len() as u64);
             }
         };
-        let all = KeyRange::all();
-        let gap = store.read_skipping_damage(Keyspace::Times, &all, Caching::Bypass, visit)?;
+        let all = RangeOf::all(keyspaces::Times);
+        let gap = store.read_skipping_damage(all, Caching::Bypass, visit)?;
         damaged.extend(gap.map(|gap| format!("times: {}", gap.error)));
         let hasher = hashbrown::DefaultHashBuilder::default();
         let items = cache_bytes / PAGE_BYTES + 1;
@@ -134,7 +132,7 @@ impl TimePages {
 
     fn read_known_vectors(&self, page_group: TimePageGroup) -> Result<KnownVectors> {
         let mut known = KnownVectors::new();
-        let range = KeyRange::prefix(&prefix(page_group));
+        let range = RangeOf::prefix(keyspaces::Times, &page_group);
         // Corrupt pages are skipped: they are reported for the blocks that refer to them, and new
         // blocks use other pages.
         let visit = |key: Box<[u8]>, bytes: Box<[u8]>| {
@@ -147,7 +145,7 @@ impl TimePages {
                 }
             }
         };
-        self.store.read_skipping_damage(Keyspace::Times, &range, Caching::Bypass, visit)?;
+        self.store.read_skipping_damage(range, Caching::Bypass, visit)?;
         Ok(known)
     }
 
@@ -199,7 +197,7 @@ impl TimePages {
         let unused: Vec<TimePageGroup> =
             page_groups.keys().filter(|s| !used.contains(*s)).copied().collect();
         for page_group in &unused {
-            batch.delete_range(Keyspace::Times, KeyRange::prefix(&prefix(*page_group)));
+            batch.delete_range(RangeOf::prefix(keyspaces::Times, page_group));
         }
         unused
     }
@@ -308,12 +306,12 @@ impl TimePages {
 
     /// Visits all pages with their key, their size in bytes, and the error if they are corrupt.
     pub(crate) fn verify(&self, mut visit: impl FnMut(&[u8], usize, Option<String>)) -> Result<()> {
-        let all = KeyRange::all();
         let each = |key: Box<[u8]>, bytes: Box<[u8]>| {
             let damage = TimePage::decode(&bytes).err().map(|error| error.to_string());
             visit(&key, bytes.len(), damage);
         };
-        let gap = self.store.read_skipping_damage(Keyspace::Times, &all, Caching::Bypass, each)?;
+        let all = RangeOf::all(keyspaces::Times);
+        let gap = self.store.read_skipping_damage(all, Caching::Bypass, each)?;
         if let Some(gap) = gap {
             visit(gap.after.as_deref().unwrap_or_default(), 0, Some(gap.error.to_string()));
         }

@@ -4,10 +4,10 @@
 use std::collections::BTreeSet;
 
 use super::super::Metrics;
-use super::super::block::{BlockKey, Tier};
+use super::super::block::{BlockDay, BlockKey, Tier};
 use crate::error::Result;
 use crate::reports::Pace;
-use crate::storage::{Batch, KeyRange, Keyspace, Sync, keyspaces};
+use crate::storage::{Batch, RangeOf, Sync, keyspaces};
 
 impl Metrics {
     /// Deletes unreachable blocks and returns their number, then sweeps unused time pages, one step
@@ -80,10 +80,11 @@ impl Metrics {
         let days: BTreeSet<(Tier, u32)> = keys.iter().map(|key| (key.tier, key.day)).collect();
         let empty = |tier: Tier| {
             let of_tier = days.difference(&used).filter(move |(of, _)| *of == tier);
-            KeyRange::of_days(&[tier as u8], of_tier.map(|(_, day)| *day))
+            let of_tier = of_tier.map(|(_, day)| *day);
+            RangeOf::of_days(keyspaces::Blocks, of_tier, move |day| BlockDay { tier, day })
         };
-        let empty: Vec<KeyRange> = Tier::ALL.into_iter().flat_map(empty).collect();
-        self.store.reclaim(Keyspace::Blocks, &empty)?;
+        let empty: Vec<_> = Tier::ALL.into_iter().flat_map(empty).collect();
+        self.store.reclaim(&empty)?;
         Ok(keys.len() as u64)
     }
 }
@@ -98,7 +99,7 @@ mod tests {
     };
     use crate::options::{Maintenance, Options};
     use crate::reports::Pace;
-    use crate::storage::{Batch, Caching, KeyRange, Keyspace, Sync};
+    use crate::storage::{Batch, Caching, Keyspace, RangeOf, Sync};
     use crate::{Clock, Engine};
 
     const NOW: TimestampMs = TimestampMs(1_700_000_000_000);
@@ -127,7 +128,7 @@ mod tests {
     fn keys(engine: &Engine, keyspace: Keyspace) -> Vec<Box<[u8]>> {
         let (store, mut keys) = (&metrics(engine).store, Vec::new());
         let visit = |key: Box<[u8]>, _: Box<[u8]>| keys.push(key);
-        store.read_skipping_damage(keyspace, &KeyRange::all(), Caching::Bypass, visit).unwrap();
+        store.read_skipping_damage(RangeOf::all(keyspace), Caching::Bypass, visit).unwrap();
         keys
     }
 

@@ -14,7 +14,7 @@ use crate::model::{
     Aggregation, Interval, MetricQuery, MetricType, SeriesId, StartTime, TimeRange, TimestampMs,
 };
 use crate::options::{Maintenance, Options, Retention, TierRetention};
-use crate::storage::{Batch, Caching, KeyRange, Keyspace, Sync};
+use crate::storage::{Batch, Caching, Keyspace, RangeOf, Sync};
 use crate::{Clock, Engine};
 
 const DAY: i64 = 86_400_000;
@@ -92,11 +92,9 @@ impl TestEngine {
     /// Returns the number of registry rows of a kind.
     fn rows(&self, kind: u8) -> usize {
         let mut rows = 0;
-        let range = KeyRange::prefix(&[kind]);
+        let range = RangeOf::prefix(Keyspace::Registry, &[kind]);
         let store = &self.engine().inner().store;
-        store
-            .read_skipping_damage(Keyspace::Registry, &range, Caching::Bypass, |_, _| rows += 1)
-            .unwrap();
+        store.read_skipping_damage(range, Caching::Bypass, |_, _| rows += 1).unwrap();
         rows
     }
 
@@ -367,7 +365,7 @@ fn directories_of_older_versions_without_last_days_are_upgraded() {
     test.write("young");
     test.engine().seal().unwrap();
     let mut batch = Batch::new();
-    batch.delete_range(Keyspace::Registry, KeyRange::prefix(b"u"));
+    batch.delete_range(RangeOf::prefix(Keyspace::Registry, b"u"));
     batch.put(Keyspace::Meta, b"format", 2_u32.to_le_bytes().to_vec());
     test.engine().inner().store.write(batch, Sync::Yes).unwrap();
     test.reopen();

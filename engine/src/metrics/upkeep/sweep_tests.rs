@@ -5,7 +5,7 @@ use super::super::view::MetricView;
 use crate::model::{Interval, MetricId, MetricType, TimeRange, TimestampMs};
 use crate::options::{Maintenance, Options};
 use crate::reports::Pace;
-use crate::storage::{Batch, Caching, KeyRange, Keyspace, Sync};
+use crate::storage::{Batch, Caching, Keyspace, RangeOf, Sync};
 use crate::{Clock, Engine};
 
 const DAY: i64 = 86_400_000;
@@ -71,7 +71,7 @@ fn leak(engine: &Engine, copies: u8) {
     let store = &engine.inner().store;
     let mut found = Vec::new();
     let visit = |key: Box<[u8]>, bytes: Box<[u8]>| found.push((key, bytes));
-    store.read_skipping_damage(Keyspace::Times, &KeyRange::all(), Caching::Bypass, visit).unwrap();
+    store.read_skipping_damage(RangeOf::all(Keyspace::Times), Caching::Bypass, visit).unwrap();
     let mut batch = Batch::new();
     for copy in 0..copies {
         for (key, bytes) in &found {
