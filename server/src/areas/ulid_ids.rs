@@ -1,8 +1,9 @@
 //! Types of ids: a prefix and a ULID.
 
-/// Declares types of ids, visible in the folder of the module that calls it.
+/// Declares types of ids, visible in the folder of the module that calls it: prefix, code of
+/// resources that do not exist, and what messages call one.
 macro_rules! ulid_ids {
-    ($(#[doc = $doc:literal] $Id:ident, $prefix:literal, $resource:ident;)+) => {$(
+    ($(#[doc = $doc:literal] $Id:ident, $prefix:literal, $missing:literal, $noun:literal;)+) => {$(
         #[doc = $doc]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub(super) struct $Id(pub(super) u128);
@@ -25,7 +26,8 @@ macro_rules! ulid_ids {
         }
 
         impl $crate::http::PathParam for $Id {
-            const RESOURCE: $crate::http::Resource = $crate::http::Resource::$resource;
+            const RESOURCE: &'static $crate::http::Resource =
+                &$crate::http::Resource::new($missing, $noun);
 
             fn from_path(text: &str) -> Option<Self> {
                 Self::parse(text)

@@ -1,8 +1,9 @@
 //! The service's error type: every error code with its HTTP status, and the content of the error
 //! body.
 //!
-//! Areas add their codes here. Internal causes are passed to the log through [`ApiError::internal`]
-//! and never appear in the body.
+//! Codes that only one area has, and the resources that may be missing, are declared by the areas.
+//! Internal causes are passed to the log through [`ApiError::internal`] and never appear in the
+//! body.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,6 +12,7 @@ use http::{HeaderName, HeaderValue, StatusCode};
 use serde::Serialize;
 
 use super::batch::BulkOutcome;
+use super::resource::Resource;
 
 /// The reason of a failed request, reported to the client. Its string form is part of the HTTP
 /// contract.
@@ -27,7 +29,7 @@ pub enum ErrorCode {
     /// No route has this path.
     NotFound,
     /// No resource of this kind has this id.
-    Missing(Resource),
+    Missing(&'static Resource),
     /// The path does not support the method.
     MethodNotAllowed,
     /// The headers or the body did not arrive in time.
@@ -36,10 +38,8 @@ pub enum ErrorCode {
     InvalidState,
     /// A unique field is taken, or an idempotency key was used with another body.
     Conflict,
-    /// A page has no baseline to compare with.
-    BaselineNotFound,
-    /// The token is not that of the job's current lease.
-    ReservationLost,
+    /// A conflict for which an area has a code of its own.
+    OwnConflict(&'static str),
     /// `If-Match` does not match.
     PreconditionFailed,
     /// A batch has too many items.
@@ -74,8 +74,8 @@ pub enum ErrorCode {
     InvalidRange,
     /// A widget's query is invalid.
     InvalidQuery,
-    /// A widget's type is unknown.
-    InvalidWidgetType,
+    /// A broken rule for which an area has a code of its own.
+    OwnInvalid(&'static str),
     /// A required field is absent.
     MissingField,
     /// A field breaks its rules.
@@ -90,59 +90,6 @@ pub enum ErrorCode {
     Overloaded,
 }
 
-/// The kinds of resources that have a not-found code.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Resource {
-    /// A metric, by name.
-    Metric,
-    /// An API key, by id.
-    Key,
-    /// A dashboard, by id.
-    Dashboard,
-    /// A widget of a dashboard, by id.
-    Widget,
-    /// A queue of jobs, by name.
-    Queue,
-    /// A job, by id.
-    Job,
-    /// A worker, by id.
-    Worker,
-    /// A dead job, by id.
-    DeadJob,
-    /// A group of errors, by id.
-    ErrorGroup,
-    /// An alert rule, by id.
-    AlertRule,
-    /// An alert, by id.
-    Alert,
-    /// A maintenance window, by id.
-    MaintenanceWindow,
-    /// An on-call schedule, by id.
-    Schedule,
-    /// An override of an on-call schedule, by id.
-    ScheduleOverride,
-    /// An escalation policy, by id.
-    Policy,
-    /// A notification channel, by id.
-    Channel,
-    /// A monitor, by id.
-    Monitor,
-    /// A status page, by id.
-    StatusPage,
-    /// An incident of a status page, by id.
-    Incident,
-    /// A scheduled maintenance of a status page, by id.
-    PageMaintenance,
-    /// A subscriber of a status page, by id or token.
-    Subscriber,
-    /// A snapshot, by id.
-    Snapshot,
-    /// A comparison of a snapshot with a baseline, by id.
-    Comparison,
-    /// A baseline, by id.
-    Baseline,
-}
-
 impl ErrorCode {
     /// Returns the code's string form.
     pub fn as_str(self) -> &'static str {
@@ -152,35 +99,12 @@ impl ErrorCode {
             Self::Unauthorized => "unauthorized",
             Self::Forbidden => "forbidden",
             Self::NotFound => "not_found",
-            Self::Missing(Resource::Metric) => "metric_not_found",
-            Self::Missing(Resource::Key) => "key_not_found",
-            Self::Missing(Resource::Dashboard) => "dashboard_not_found",
-            Self::Missing(Resource::Widget) => "widget_not_found",
-            Self::Missing(Resource::Queue) => "queue_not_found",
-            Self::Missing(Resource::Job) => "job_not_found",
-            Self::Missing(Resource::Worker) => "worker_not_found",
-            Self::Missing(Resource::DeadJob) => "dead_job_not_found",
-            Self::Missing(Resource::ErrorGroup) => "error_not_found",
-            Self::Missing(Resource::AlertRule) => "rule_not_found",
-            Self::Missing(Resource::Alert) => "alert_not_found",
-            Self::Missing(Resource::MaintenanceWindow) => "maintenance_window_not_found",
-            Self::Missing(Resource::Schedule) => "schedule_not_found",
-            Self::Missing(Resource::ScheduleOverride) => "override_not_found",
-            Self::Missing(Resource::Policy) => "policy_not_found",
-            Self::Missing(Resource::Channel) => "channel_not_found",
-            Self::Missing(Resource::Monitor) => "monitor_not_found",
-            Self::Missing(Resource::StatusPage) => "status_page_not_found",
-            Self::Missing(Resource::Incident) => "incident_not_found",
-            Self::Missing(Resource::PageMaintenance) => "maintenance_not_found",
-            Self::Missing(Resource::Subscriber) => "subscriber_not_found",
-            Self::Missing(Resource::Snapshot) => "snapshot_not_found",
-            Self::Missing(Resource::Comparison) => "comparison_not_found",
-            Self::Missing(Resource::Baseline) | Self::BaselineNotFound => "baseline_not_found",
+            Self::Missing(resource) => resource.code(),
+            Self::OwnConflict(code) | Self::OwnInvalid(code) => code,
             Self::MethodNotAllowed => "method_not_allowed",
             Self::RequestTimeout => "request_timeout",
             Self::InvalidState => "invalid_state",
             Self::Conflict => "conflict",
-            Self::ReservationLost => "reservation_lost",
             Self::PreconditionFailed => "precondition_failed",
             Self::BatchTooLarge => "batch_too_large",
             Self::PayloadTooLarge => "payload_too_large",
@@ -198,7 +122,6 @@ impl ErrorCode {
             Self::InvalidInterval => "invalid_interval",
             Self::InvalidRange => "invalid_range",
             Self::InvalidQuery => "invalid_query",
-            Self::InvalidWidgetType => "invalid_widget_type",
             Self::MissingField => "missing_field",
             Self::InvalidField => "invalid_field",
             Self::RateLimited => "rate_limited",
@@ -217,10 +140,7 @@ impl ErrorCode {
             Self::NotFound | Self::Missing(_) => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
-            Self::InvalidState
-            | Self::Conflict
-            | Self::ReservationLost
-            | Self::BaselineNotFound => StatusCode::CONFLICT,
+            Self::InvalidState | Self::Conflict | Self::OwnConflict(_) => StatusCode::CONFLICT,
             Self::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
             Self::BatchTooLarge | Self::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -237,7 +157,7 @@ impl ErrorCode {
             | Self::InvalidInterval
             | Self::InvalidRange
             | Self::InvalidQuery
-            | Self::InvalidWidgetType
+            | Self::OwnInvalid(_)
             | Self::MissingField
             | Self::InvalidField => StatusCode::UNPROCESSABLE_ENTITY,
             Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,
@@ -302,34 +222,8 @@ impl ApiError {
     }
 
     /// Returns an error about a resource that does not exist.
-    pub fn missing(resource: Resource, id: &str) -> Self {
-        let what = match resource {
-            Resource::Metric => "metric",
-            Resource::Key => "key",
-            Resource::Dashboard => "dashboard",
-            Resource::Widget => "widget",
-            Resource::Queue => "queue",
-            Resource::Job => "job",
-            Resource::Worker => "worker",
-            Resource::DeadJob => "dead job",
-            Resource::ErrorGroup => "error",
-            Resource::AlertRule => "alert rule",
-            Resource::Alert => "alert",
-            Resource::MaintenanceWindow => "maintenance window",
-            Resource::Schedule => "on-call schedule",
-            Resource::ScheduleOverride => "override",
-            Resource::Policy => "escalation policy",
-            Resource::Channel => "notification channel",
-            Resource::Monitor => "monitor",
-            Resource::StatusPage => "status page",
-            Resource::Incident => "incident",
-            Resource::PageMaintenance => "scheduled maintenance",
-            Resource::Subscriber => "subscriber",
-            Resource::Snapshot => "snapshot",
-            Resource::Comparison => "comparison",
-            Resource::Baseline => "baseline",
-        };
-        Self::new(ErrorCode::Missing(resource), format!("there is no {what} {id:?}"))
+    pub fn missing(resource: &'static Resource, id: &str) -> Self {
+        Self::new(ErrorCode::Missing(resource), format!("there is no {} {id:?}", resource.noun()))
     }
 
     /// Sets the invalid field or query parameter.

@@ -1,14 +1,13 @@
 //! Conversion of engine and platform errors to API errors, by exhaustive matches.
 
-use telltale_engine::{Error, InvalidName, Refusal};
+use telltale_engine::{Error, InvalidName, MetricName, Refusal};
 
 use super::admission::{MEMORY_FULL, overloaded};
-use super::error::{ApiError, ErrorCode, Resource};
-use super::etag::precondition_failed;
+use super::error::{ApiError, ErrorCode};
+use super::path_param::PathParam;
 use crate::limits;
 use crate::platform::fields::{FieldRule, Invalid};
 use crate::platform::json::InvalidJson;
-use crate::platform::keys::{InvalidKey, KeyError};
 use crate::platform::telemetry::batch::InvalidBatch;
 use crate::platform::telemetry::query_params::InvalidQueryParams;
 
@@ -43,7 +42,7 @@ impl From<Error> for ApiError {
 impl From<Refusal> for ApiError {
     fn from(refusal: Refusal) -> Self {
         let (code, field) = match &refusal {
-            Refusal::MetricNotFound(name) => return Self::missing(Resource::Metric, name),
+            Refusal::MetricNotFound(name) => return Self::missing(MetricName::RESOURCE, name),
             Refusal::TypeConflict { .. } => (ErrorCode::TypeConflict, "type"),
             Refusal::CardinalityLimit(_) => (ErrorCode::CardinalityLimit, "tags"),
             Refusal::NameReserved(_) => (ErrorCode::ReservedName, "name"),
@@ -127,38 +126,13 @@ impl From<Invalid> for ApiError {
     }
 }
 
-impl From<KeyError> for ApiError {
-    fn from(error: KeyError) -> Self {
-        match error {
-            KeyError::Invalid(invalid) => invalid.into(),
-            KeyError::NotFound(id) => Self::missing(Resource::Key, &id),
-            KeyError::Changed => precondition_failed(),
-            KeyError::TooMany => Self::new(ErrorCode::Conflict, error.to_string()),
-            KeyError::Engine(error) => error.into(),
-            KeyError::Randomness(_) => Self::internal(error),
-        }
-    }
-}
-
-impl From<InvalidKey> for ApiError {
-    fn from(invalid: InvalidKey) -> Self {
-        let code = match invalid {
-            InvalidKey::NameMissing => ErrorCode::MissingName,
-            InvalidKey::Name => ErrorCode::InvalidName,
-            InvalidKey::User | InvalidKey::Scopes | InvalidKey::PublicScopes => {
-                ErrorCode::InvalidField
-            }
-        };
-        Self::new(code, invalid.to_string()).field(invalid.field())
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use telltale_engine::{InvalidTags, Memory, MemoryOwner, MetricType};
 
     use super::*;
     use crate::jobs::{InvalidJob, JobsError};
+    use crate::platform::keys::{InvalidKey, KeyError};
 
     /// Returns every message produced here, with the numbers 1 and 2 where it contains a number.
     fn messages() -> Vec<String> {

@@ -51,7 +51,7 @@ pub(super) fn check_if_match(headers: &HeaderMap, revision: u64) -> ApiResult<()
 }
 
 /// Returns the error of a failed `If-Match`.
-pub(super) fn precondition_failed() -> ApiError {
+pub fn precondition_failed() -> ApiError {
     let message = "the resource has changed: If-Match does not name its current ETag";
     ApiError::new(ErrorCode::PreconditionFailed, message)
 }

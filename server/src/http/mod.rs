@@ -11,6 +11,7 @@ mod etag;
 mod json;
 mod query;
 mod request;
+mod resource;
 mod response;
 mod route;
 mod route_doc;
@@ -58,8 +59,8 @@ mod telemetry;
 pub use batch::{BatchAnswer, BulkOutcome, BulkPlace};
 pub use body_parts::{Parts, invalid_part_receipt};
 pub use encodings_layer::Body;
-pub use error::{ApiError, ApiResult, Details, ErrorCode, Resource};
-pub use etag::{etag_of, etag_of_immutable, etag_of_response};
+pub use error::{ApiError, ApiResult, Details, ErrorCode};
+pub use etag::{etag_of, etag_of_immutable, etag_of_response, precondition_failed};
 pub use hosted_site::HostedSite;
 pub use identify::SENTRY_LIMITS;
 pub use listener::{ControlListener, Listener};
@@ -67,6 +68,7 @@ pub use path_param::PathParam;
 pub use pipeline::Origin;
 pub use query::{Paging, Query};
 pub use request::{Request, fits};
+pub use resource::Resource;
 pub use response::{Data, Deleted, Meta, Page, Response, Success};
 pub use route::{
     Access, BodyEncoding, BodyFilter, BodyFiltering, BodyKind, DsnIn, Handle, Handler,

@@ -3,8 +3,9 @@
 use telltale_engine::Error;
 
 use super::channels::{ConfigRule, InvalidConfig};
+use super::ids::{AlertId, ChannelId, OverrideId, PolicyId, RuleId, ScheduleId, WindowId};
 use crate::areas::saved_queries::{InvalidQuery, SavedQueryError};
-use crate::http::{ApiError, ErrorCode, Resource};
+use crate::http::{ApiError, ErrorCode, PathParam, Resource};
 use crate::limits::UNAVAILABLE_RETRY_SECONDS;
 use crate::platform::documents::DocumentError;
 pub(super) use crate::platform::fields::{FieldRule, Invalid};
@@ -99,15 +100,15 @@ impl AlertingError {
 }
 
 impl Kind {
-    fn resource(self) -> Resource {
+    fn resource(self) -> &'static Resource {
         match self {
-            Self::Rule => Resource::AlertRule,
-            Self::Alert => Resource::Alert,
-            Self::Window => Resource::MaintenanceWindow,
-            Self::Schedule => Resource::Schedule,
-            Self::Override => Resource::ScheduleOverride,
-            Self::Policy => Resource::Policy,
-            Self::Channel => Resource::Channel,
+            Self::Rule => RuleId::RESOURCE,
+            Self::Alert => AlertId::RESOURCE,
+            Self::Window => WindowId::RESOURCE,
+            Self::Schedule => ScheduleId::RESOURCE,
+            Self::Override => OverrideId::RESOURCE,
+            Self::Policy => PolicyId::RESOURCE,
+            Self::Channel => ChannelId::RESOURCE,
         }
     }
 

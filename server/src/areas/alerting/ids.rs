@@ -3,8 +3,9 @@
 use crate::http::{PathParam, Resource};
 use crate::platform::ids;
 
+/// Declares types of ids: prefix, code of resources that do not exist, and what messages call one.
 macro_rules! text_id {
-    ($(#[doc = $doc:literal] $Id:ident, $prefix:literal, $resource:ident;)+) => {$(
+    ($(#[doc = $doc:literal] $Id:ident, $prefix:literal, $missing:literal, $noun:literal;)+) => {$(
         #[doc = $doc]
         #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub struct $Id(String);
@@ -32,7 +33,7 @@ macro_rules! text_id {
         }
 
         impl PathParam for $Id {
-            const RESOURCE: Resource = Resource::$resource;
+            const RESOURCE: &'static Resource = &Resource::new($missing, $noun);
 
             fn from_path(text: &str) -> Option<Self> {
                 Some(text.to_owned().into())
@@ -60,7 +61,7 @@ impl AlertId {
 }
 
 impl PathParam for AlertId {
-    const RESOURCE: Resource = Resource::Alert;
+    const RESOURCE: &'static Resource = &Resource::new("alert_not_found", "alert");
 
     fn from_path(text: &str) -> Option<Self> {
         Self::parse(text).filter(|id| id.text() == text)
@@ -69,15 +70,15 @@ impl PathParam for AlertId {
 
 text_id! {
     /// The id of an alert rule.
-    RuleId, "rule_", AlertRule;
+    RuleId, "rule_", "rule_not_found", "alert rule";
     /// The id of a maintenance window.
-    WindowId, "mw_", MaintenanceWindow;
+    WindowId, "mw_", "maintenance_window_not_found", "maintenance window";
     /// The id of an on-call schedule.
-    ScheduleId, "sched_", Schedule;
+    ScheduleId, "sched_", "schedule_not_found", "on-call schedule";
     /// The id of an override of an on-call schedule.
-    OverrideId, "ovr_", ScheduleOverride;
+    OverrideId, "ovr_", "override_not_found", "override";
     /// The id of an escalation policy.
-    PolicyId, "esc_", Policy;
+    PolicyId, "esc_", "policy_not_found", "escalation policy";
     /// The id of a notification channel.
-    ChannelId, "chan_", Channel;
+    ChannelId, "chan_", "channel_not_found", "notification channel";
 }

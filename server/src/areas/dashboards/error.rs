@@ -2,10 +2,14 @@
 
 use telltale_engine::Error;
 
+use super::model::{DashboardId, WidgetId};
 use crate::areas::saved_queries::{InvalidQuery, SavedQueryError};
-use crate::http::{ApiError, ErrorCode, Resource};
+use crate::http::{ApiError, ErrorCode, PathParam};
 use crate::limits;
 use crate::platform::telemetry::query_params::InvalidQueryParams;
+
+/// The code of a widget of an unknown type.
+pub(super) const INVALID_WIDGET_TYPE: ErrorCode = ErrorCode::OwnInvalid("invalid_widget_type");
 
 /// Why a request of this area failed.
 #[derive(Debug, thiserror::Error)]
@@ -101,7 +105,7 @@ impl Invalid {
             Rule::NameMissing => ErrorCode::MissingName,
             Rule::Name => ErrorCode::InvalidName,
             Rule::Missing => ErrorCode::MissingField,
-            Rule::WidgetType => ErrorCode::InvalidWidgetType,
+            Rule::WidgetType => INVALID_WIDGET_TYPE,
             Rule::Query => ErrorCode::InvalidQuery,
             Rule::Field => ErrorCode::InvalidField,
         }
@@ -130,8 +134,8 @@ impl From<DashboardsError> for ApiError {
     fn from(error: DashboardsError) -> Self {
         let message = error.to_string();
         match error {
-            DashboardsError::NotFound(id) => Self::missing(Resource::Dashboard, &id),
-            DashboardsError::WidgetNotFound(id) => Self::missing(Resource::Widget, &id),
+            DashboardsError::NotFound(id) => Self::missing(DashboardId::RESOURCE, &id),
+            DashboardsError::WidgetNotFound(id) => Self::missing(WidgetId::RESOURCE, &id),
             DashboardsError::Changed => Self::new(ErrorCode::PreconditionFailed, message),
             DashboardsError::Busy | DashboardsError::TooMany | DashboardsError::TooManyWidgets => {
                 Self::new(ErrorCode::Conflict, message)

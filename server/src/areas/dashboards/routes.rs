@@ -10,7 +10,7 @@ use http::header::ETAG;
 use serde::Serialize;
 
 use super::data::{RenderedWidgets, RequestedRange, render};
-use super::error::DashboardsError;
+use super::error::{DashboardsError, INVALID_WIDGET_TYPE};
 use super::model::{Dashboard, DashboardId, Versioned, WidgetId};
 use super::ops;
 use super::wire::{
@@ -19,7 +19,7 @@ use super::wire::{
 };
 use crate::app::App;
 use crate::http::{
-    ApiResult, Data, Deleted, Doc, ErrorCode, Form, Link, PAGING, Page, Param, Request, Resource,
+    ApiResult, Data, Deleted, Doc, ErrorCode, Form, Link, PAGING, Page, Param, PathParam, Request,
     Response, Route, Success, etag_of_response, fits,
 };
 use crate::limits::{self, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
@@ -204,11 +204,11 @@ fn tagged(response: Response, revision: u64) -> Response {
 }
 
 const TAG: &str = "Dashboards";
-const NO_DASHBOARD: ErrorCode = ErrorCode::Missing(Resource::Dashboard);
+const NO_DASHBOARD: ErrorCode = ErrorCode::Missing(DashboardId::RESOURCE);
 /// The link from a created dashboard to its resource.
 const CREATED_LINKS: [Link; 1] = [Link::get("/api/v1/dashboards/{id}", "id", "/data/id")];
 const WIDGET_PATH: &str = "/api/v1/dashboards/{id}/widgets/{widget_id}/data";
-const NO_WIDGET: ErrorCode = ErrorCode::Missing(Resource::Widget);
+const NO_WIDGET: ErrorCode = ErrorCode::Missing(WidgetId::RESOURCE);
 const RANGE: [Param; 2] = [
     Param::query("from", "Inclusive. Defaults to `to` minus the widget's `time_range`. A date means its midnight in UTC.")
         .form(Form::Time),
@@ -280,7 +280,7 @@ const IMPORT: Doc = Doc::new(TAG, "Import a dashboard")
     .errors(&[
         ErrorCode::MissingName,
         ErrorCode::InvalidName,
-        ErrorCode::InvalidWidgetType,
+        INVALID_WIDGET_TYPE,
         ErrorCode::MissingField,
         ErrorCode::InvalidQuery,
         ErrorCode::InvalidField,
@@ -309,7 +309,7 @@ const ADD_WIDGET: Doc = Doc::new(TAG, "Add a widget")
     .links(&[Link::get(WIDGET_PATH, "widget_id", "/data/id").within("id")])
     .errors(&[
         NO_DASHBOARD,
-        ErrorCode::InvalidWidgetType,
+        INVALID_WIDGET_TYPE,
         ErrorCode::MissingField,
         ErrorCode::InvalidQuery,
         ErrorCode::InvalidField,

@@ -2,8 +2,9 @@
 
 use telltale_engine::{Error, InvalidEvent};
 
+use super::model::GroupId;
 use super::sentry::EnvelopeError;
-use crate::http::{ApiError, ErrorCode, Resource};
+use crate::http::{ApiError, ErrorCode, PathParam};
 use crate::limits;
 use crate::platform::json::InvalidJson;
 use crate::platform::telemetry::query_params::{InvalidQueryParams, TIME_RULE};
@@ -88,7 +89,7 @@ impl From<ErrorsError> for ApiError {
     fn from(error: ErrorsError) -> Self {
         let message = error.to_string();
         match error {
-            ErrorsError::NotFound(id) => Self::missing(Resource::ErrorGroup, &id),
+            ErrorsError::NotFound(id) => Self::missing(GroupId::RESOURCE, &id),
             ErrorsError::Envelope(EnvelopeError::HeadersTooLong | EnvelopeError::TooManyItems)
             | ErrorsError::EventTooLarge => Self::new(ErrorCode::PayloadTooLarge, message),
             ErrorsError::Envelope(_) => Self::new(ErrorCode::InvalidJson, message),

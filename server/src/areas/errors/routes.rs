@@ -12,8 +12,8 @@ use super::wire::{
 use super::{ErrorsError, query, report};
 use crate::app::App;
 use crate::http::{
-    ApiResult, Data, Deleted, Doc, ErrorCode, Form, LimitClass, Link, Page, Param, Request,
-    Resource, Response, Route, Scope,
+    ApiResult, Data, Deleted, Doc, ErrorCode, Form, LimitClass, Link, Page, Param, PathParam,
+    Request, Response, Route, Scope,
 };
 use crate::limits::{
     ERROR_SEARCH_CHARS_MAX, ERRORS_PAGE_DEFAULT, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX,
@@ -129,7 +129,7 @@ async fn series(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 const TAG: &str = "Errors";
-const NO_ERROR: ErrorCode = ErrorCode::Missing(Resource::ErrorGroup);
+const NO_ERROR: ErrorCode = ErrorCode::Missing(GroupId::RESOURCE);
 
 const LIST: Doc = Doc::new(TAG, "List error groups, most recently seen first")
     .parameters(&[

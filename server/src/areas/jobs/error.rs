@@ -1,18 +1,21 @@
 //! Conversion of errors of jobs to API errors, by exhaustive matches.
 
-use crate::http::{ApiError, ErrorCode, Resource};
-use crate::jobs::{InvalidJob, JobsError};
+use crate::http::{ApiError, ErrorCode, PathParam};
+use crate::jobs::{DeadJobId, InvalidJob, JobId, JobsError, QueueName, WorkerId};
 use crate::limits;
+
+/// The code of a token that is not that of the job's current lease.
+pub(super) const RESERVATION_LOST: ErrorCode = ErrorCode::OwnConflict("reservation_lost");
 
 impl From<JobsError> for ApiError {
     fn from(error: JobsError) -> Self {
         let message = error.to_string();
         match error {
-            JobsError::QueueNotFound(name) => Self::missing(Resource::Queue, &name),
-            JobsError::JobNotFound(id) => Self::missing(Resource::Job, &id),
-            JobsError::WorkerNotFound(id) => Self::missing(Resource::Worker, &id),
-            JobsError::DeadJobNotFound(id) => Self::missing(Resource::DeadJob, &id),
-            JobsError::ReservationLost => Self::new(ErrorCode::ReservationLost, message),
+            JobsError::QueueNotFound(name) => Self::missing(QueueName::RESOURCE, &name),
+            JobsError::JobNotFound(id) => Self::missing(JobId::RESOURCE, &id),
+            JobsError::WorkerNotFound(id) => Self::missing(WorkerId::RESOURCE, &id),
+            JobsError::DeadJobNotFound(id) => Self::missing(DeadJobId::RESOURCE, &id),
+            JobsError::ReservationLost => Self::new(RESERVATION_LOST, message),
             JobsError::NotUnique(holder) => {
                 Self::new(ErrorCode::Conflict, message).field("unique_key").id(holder.to_string())
             }

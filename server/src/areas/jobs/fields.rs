@@ -19,7 +19,7 @@ pub(super) fn queue_owner(query: &Query) -> ApiResult<QueueOwner> {
 }
 
 impl PathParam for QueueName {
-    const RESOURCE: Resource = Resource::Queue;
+    const RESOURCE: &'static Resource = &Resource::new("queue_not_found", "queue");
 
     fn from_path(text: &str) -> Option<Self> {
         Self::own(text).ok()

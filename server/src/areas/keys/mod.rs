@@ -6,6 +6,7 @@
 //! including that of a repeated idempotent request.
 
 mod background;
+mod error;
 mod routes;
 mod wire;
 

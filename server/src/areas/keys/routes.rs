@@ -7,7 +7,7 @@ use http::header::ETAG;
 use super::wire::{Key, KeyId, KeyInput, NewKeyAnswer};
 use crate::app::App;
 use crate::http::{
-    ApiError, ApiResult, Data, Deleted, Doc, ErrorCode, Link, PAGING, Page, Request, Resource,
+    ApiError, ApiResult, Data, Deleted, Doc, ErrorCode, Link, PAGING, Page, PathParam, Request,
     Response, Route, Scope, etag_of, etag_of_response,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
@@ -31,7 +31,7 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let KeyId(id) = req.path("id")?;
-    let key = app.keys().get(&id).ok_or_else(|| ApiError::missing(Resource::Key, &id))?;
+    let key = app.keys().get(&id).ok_or_else(|| ApiError::missing(KeyId::RESOURCE, &id))?;
     let revision = key.revision;
     Ok(with_etag(Response::ok(&Data { data: Key::from(key) })?, revision))
 }
@@ -71,7 +71,7 @@ const LIST: Doc = Doc::new(TAG, "List keys, newest first")
 
 const GET: Doc = Doc::new(TAG, "Get a key, without its secret")
     .ok::<Data<Key>>()
-    .errors(&[ErrorCode::Missing(Resource::Key)])
+    .errors(&[ErrorCode::Missing(KeyId::RESOURCE)])
     .versioned()
     .ext();
 
@@ -93,6 +93,6 @@ const CREATE: Doc = Doc::new(TAG, "Create a key")
 const REVOKE: Doc = Doc::new(TAG, "Revoke a key")
     .about("The key is refused from now on. It remains in the list, with `revoked_at`.")
     .ok::<Data<Deleted>>()
-    .errors(&[ErrorCode::Missing(Resource::Key)])
+    .errors(&[ErrorCode::Missing(KeyId::RESOURCE)])
     .versioned()
     .ext();

@@ -194,7 +194,7 @@ fn limits(inputs: &BTreeMap<String, QuotaInput>) -> ApiResult<KeyLimits> {
 pub(super) struct KeyId(pub(super) String);
 
 impl PathParam for KeyId {
-    const RESOURCE: Resource = Resource::Key;
+    const RESOURCE: &'static Resource = &Resource::new("key_not_found", "key");
 
     fn from_path(text: &str) -> Option<Self> {
         Some(Self(text.to_owned()))

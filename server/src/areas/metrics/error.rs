@@ -1,8 +1,8 @@
 //! The errors of the area and their codes.
 
-use telltale_engine::{Error, MetricType, Refusal};
+use telltale_engine::{Error, MetricName, MetricType, Refusal};
 
-use crate::http::{ApiError, ErrorCode, Resource};
+use crate::http::{ApiError, ErrorCode, PathParam};
 use crate::limits;
 use crate::platform::json::InvalidJson;
 use crate::platform::telemetry::batch::InvalidBatch;
@@ -140,7 +140,7 @@ impl From<MetricsError> for ApiError {
             MetricsError::Batch(error) => error.into(),
             MetricsError::Input(error) => error.into(),
             MetricsError::Query(error) => error.into(),
-            MetricsError::NotFound(name) => Self::missing(Resource::Metric, &name),
+            MetricsError::NotFound(name) => Self::missing(MetricName::RESOURCE, &name),
             MetricsError::Engine(error) => error.into(),
         }
     }

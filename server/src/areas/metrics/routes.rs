@@ -11,7 +11,7 @@ use super::{ops, query as parameters, respond};
 use crate::app::App;
 use crate::http::{
     ApiResult, BatchAnswer, BodyKind, Data, Doc, ErrorCode, Form, LimitClass, Link, PAGING, Page,
-    Param, Request, Resource, Response, Route, Scope,
+    Param, PathParam, Request, Response, Route, Scope,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, QUERY_METRICS_MAX};
 
@@ -151,7 +151,7 @@ const LIST: Doc = Doc::new(TAG, "List metric definitions, by name")
     .ok::<Page<Metric>>()
     .errors(&[ErrorCode::InvalidType, ErrorCode::InvalidParameter]);
 
-const NOT_FOUND: ErrorCode = ErrorCode::Missing(Resource::Metric);
+const NOT_FOUND: ErrorCode = ErrorCode::Missing(MetricName::RESOURCE);
 
 const GET: Doc = Doc::new(TAG, "Get a metric definition")
     .parameters(&[NAME])

@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 use telltale_engine::{MetricDefinition, MetricType, limits};
 
 use super::model::{Measured, MetricName, Point};
-use crate::http::{Paging, PathParam, Resource};
+use crate::http::Paging;
 use crate::limits::{BATCH_ITEMS_MAX, MEMBER_CHARS_MAX};
 use crate::platform::json::Plain;
 use crate::platform::patterns;
@@ -145,14 +145,6 @@ impl DeletedMetric {
     /// Returns the response for the deleted metric `name`.
     pub(super) fn new(name: &MetricName) -> Self {
         Self { id: name.to_string(), name: name.to_string(), deleted: true }
-    }
-}
-
-impl PathParam for MetricName {
-    const RESOURCE: Resource = Resource::Metric;
-
-    fn from_path(text: &str) -> Option<Self> {
-        Self::new(text).ok()
     }
 }
 

@@ -4,12 +4,16 @@ use telltale_engine::{Error, MemoryFull};
 
 use super::capture::{CaptureError, CaptureRequestError};
 use super::compare::{CompareError, EncodeError, OptionsError};
-use crate::http::{ApiError, ErrorCode, Resource};
+use super::ids::{BaselineId, ComparisonId, SnapshotId};
+use crate::http::{ApiError, ErrorCode, PathParam, Resource};
 use crate::limits::{OVERLOADED_RETRY_SECONDS, UNAVAILABLE_RETRY_SECONDS};
 use crate::platform::documents::DocumentError;
 use crate::platform::fields::Invalid;
 use crate::platform::outbound::OutboundUrlError;
 use crate::platform::sealing::{KeyFileError, SealError, UnsealError};
+
+/// The code of a comparison of a page that has no baseline.
+pub(super) const PAGE_HAS_NO_BASELINE: ErrorCode = ErrorCode::OwnConflict("baseline_not_found");
 
 /// Why a request of this area failed.
 #[derive(Debug, thiserror::Error)]
@@ -88,11 +92,11 @@ pub enum SnapshotKind {
 }
 
 impl SnapshotKind {
-    fn resource(self) -> Resource {
+    fn resource(self) -> &'static Resource {
         match self {
-            Self::Snapshot | Self::WaitingSnapshot => Resource::Snapshot,
-            Self::Comparison => Resource::Comparison,
-            Self::Baseline => Resource::Baseline,
+            Self::Snapshot | Self::WaitingSnapshot => SnapshotId::RESOURCE,
+            Self::Comparison => ComparisonId::RESOURCE,
+            Self::Baseline => BaselineId::RESOURCE,
         }
     }
 
@@ -174,7 +178,7 @@ impl From<SnapshotError> for ApiError {
             SnapshotError::State(_) | SnapshotError::Compare(_) => {
                 Self::new(ErrorCode::InvalidState, message)
             }
-            SnapshotError::NoBaseline => Self::new(ErrorCode::BaselineNotFound, message),
+            SnapshotError::NoBaseline => Self::new(PAGE_HAS_NO_BASELINE, message),
             SnapshotError::Invalid(invalid) => invalid.into(),
             SnapshotError::Browser(_) => {
                 Self::new(ErrorCode::Unavailable, message).retry_after(UNAVAILABLE_RETRY_SECONDS)

@@ -8,11 +8,11 @@ use crate::platform::ids;
 
 ulid_ids! {
     /// The id of a snapshot: `snap_` and a ULID.
-    SnapshotId, "snap_", Snapshot;
+    SnapshotId, "snap_", "snapshot_not_found", "snapshot";
     /// The id of a comparison: `cmp_` and a ULID.
-    ComparisonId, "cmp_", Comparison;
+    ComparisonId, "cmp_", "comparison_not_found", "comparison";
     /// The id of a baseline: `base_` and a ULID.
-    BaselineId, "base_", Baseline;
+    BaselineId, "base_", "baseline_not_found", "baseline";
 }
 
 document_ids!(SnapshotId, ComparisonId, BaselineId);

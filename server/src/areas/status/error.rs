@@ -2,9 +2,9 @@
 
 use telltale_engine::Error;
 
-use super::ids::{MonitorId, PageId, SubscriberId};
+use super::ids::{IncidentId, MaintenanceId, MonitorId, PageId, SubscriberId};
 use crate::areas::alerting::AlertingError;
-use crate::http::{ApiError, ErrorCode, Resource};
+use crate::http::{ApiError, ErrorCode, PathParam, Resource};
 use crate::limits::UNAVAILABLE_RETRY_SECONDS;
 use crate::platform::documents::DocumentError;
 use crate::platform::fields::Invalid;
@@ -110,13 +110,13 @@ pub enum StatusKind {
 }
 
 impl StatusKind {
-    fn resource(self) -> Resource {
+    fn resource(self) -> &'static Resource {
         match self {
-            Self::Monitor | Self::Component => Resource::Monitor,
-            Self::Page => Resource::StatusPage,
-            Self::Incident | Self::OpenIncident => Resource::Incident,
-            Self::Maintenance | Self::OpenMaintenance => Resource::PageMaintenance,
-            Self::Subscriber | Self::Notice => Resource::Subscriber,
+            Self::Monitor | Self::Component => MonitorId::RESOURCE,
+            Self::Page => PageId::RESOURCE,
+            Self::Incident | Self::OpenIncident => IncidentId::RESOURCE,
+            Self::Maintenance | Self::OpenMaintenance => MaintenanceId::RESOURCE,
+            Self::Subscriber | Self::Notice => SubscriberId::RESOURCE,
         }
     }
 

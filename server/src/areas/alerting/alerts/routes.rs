@@ -10,7 +10,7 @@ use crate::areas::alerting::ledger::AlertFilter;
 use crate::areas::alerting::respond::respond_part;
 use crate::areas::alerting::wire::severity_parameter;
 use crate::http::{
-    ApiResult, BodyKind, Data, Doc, ErrorCode, Form, PAGING, Page, Param, Request, Resource,
+    ApiResult, BodyKind, Data, Doc, ErrorCode, Form, PAGING, Page, Param, PathParam, Request,
     Response, Route,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
@@ -58,7 +58,7 @@ async fn resolve(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 const TAG: &str = "Alerts";
-const NO_ALERT: ErrorCode = ErrorCode::Missing(Resource::Alert);
+const NO_ALERT: ErrorCode = ErrorCode::Missing(AlertId::RESOURCE);
 const LIST_PARAMETERS: [Param; 5] = [
     Param::query("status", "Only alerts with this status.").form(Form::OneOf(&[
         "firing",

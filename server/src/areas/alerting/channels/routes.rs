@@ -14,7 +14,7 @@ use crate::areas::alerting::ids::ChannelId;
 use crate::areas::alerting::respond::{fits, respond, respond_page};
 use crate::areas::alerting::wire::DeletedTargetView;
 use crate::http::{
-    ApiResult, BodyKind, Data, Doc, ErrorCode, Form, Link, PAGING, Page, Param, Request, Resource,
+    ApiResult, BodyKind, Data, Doc, ErrorCode, Form, Link, PAGING, Page, Param, PathParam, Request,
     Response, Route, Success,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
@@ -104,7 +104,7 @@ async fn test(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 const TAG: &str = "Notification channels";
-const NO_CHANNEL: ErrorCode = ErrorCode::Missing(Resource::Channel);
+const NO_CHANNEL: ErrorCode = ErrorCode::Missing(ChannelId::RESOURCE);
 const CREATED_LINKS: [Link; 1] = [Link::get("/api/v1/channels/{id}", "id", "/data/id")];
 const TYPES: &[&str] =
     &["team_chat_a", "team_chat_b", "team_chat_c", "paging_a", "paging_b", "email", "webhook"];

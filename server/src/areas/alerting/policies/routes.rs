@@ -10,7 +10,7 @@ use crate::areas::alerting::ids::PolicyId;
 use crate::areas::alerting::respond::{fits, respond, respond_page};
 use crate::areas::alerting::wire::DeletedTargetView;
 use crate::http::{
-    ApiResult, Data, Doc, ErrorCode, Form, Link, PAGING, Page, Param, Request, Resource, Response,
+    ApiResult, Data, Doc, ErrorCode, Form, Link, PAGING, Page, Param, PathParam, Request, Response,
     Route, Success,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
@@ -67,7 +67,7 @@ fn view(app: &App, success: Success, named: &NamedPolicy) -> ApiResult<Response>
 }
 
 const TAG: &str = "Escalation policies";
-const NO_POLICY: ErrorCode = ErrorCode::Missing(Resource::Policy);
+const NO_POLICY: ErrorCode = ErrorCode::Missing(PolicyId::RESOURCE);
 const CREATED_LINKS: [Link; 1] = [Link::get("/api/v1/escalation_policies/{id}", "id", "/data/id")];
 const LIST_PARAMETERS: [Param; 3] = [
     Param::query("enabled", "Only policies that are enabled, or only those that are not.")

@@ -10,7 +10,7 @@ use crate::areas::alerting::ids::RuleId;
 use crate::areas::alerting::respond::{fits, respond, respond_page};
 use crate::areas::alerting::wire::severity_parameter;
 use crate::http::{
-    ApiResult, Data, Deleted, Doc, ErrorCode, Form, Link, PAGING, Page, Param, Request, Resource,
+    ApiResult, Data, Deleted, Doc, ErrorCode, Form, Link, PAGING, Page, Param, PathParam, Request,
     Response, Route, Success,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
@@ -72,7 +72,7 @@ fn view(app: &App, success: Success, rule: Versioned<Rule>) -> ApiResult<Respons
 }
 
 const TAG: &str = "Alert rules";
-const NO_RULE: ErrorCode = ErrorCode::Missing(Resource::AlertRule);
+const NO_RULE: ErrorCode = ErrorCode::Missing(RuleId::RESOURCE);
 const CREATED_LINKS: [Link; 1] = [Link::get("/api/v1/alert_rules/{id}", "id", "/data/id")];
 const LIST_PARAMETERS: [Param; 4] = [
     Param::query("enabled", "Only rules that are enabled, or only those that are not.")

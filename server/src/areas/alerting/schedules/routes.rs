@@ -19,8 +19,8 @@ use crate::areas::alerting::ids::{OverrideId, ScheduleId};
 use crate::areas::alerting::respond::{fits, respond, respond_page};
 use crate::areas::alerting::wire::DeletedTargetView;
 use crate::http::{
-    ApiResult, BodyKind, Data, Deleted, Doc, ErrorCode, Form, Link, PAGING, Page, Param, Request,
-    Resource, Response, Route, Success,
+    ApiResult, BodyKind, Data, Deleted, Doc, ErrorCode, Form, Link, PAGING, Page, Param, PathParam,
+    Request, Response, Route, Success,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 
@@ -156,7 +156,7 @@ fn view(app: &App, success: Success, schedule: &Versioned<Schedule>) -> ApiResul
 }
 
 const TAG: &str = "On-call schedules";
-const NO_SCHEDULE: ErrorCode = ErrorCode::Missing(Resource::Schedule);
+const NO_SCHEDULE: ErrorCode = ErrorCode::Missing(ScheduleId::RESOURCE);
 const CREATED_LINKS: [Link; 1] = [Link::get("/api/v1/on_call_schedules/{id}", "id", "/data/id")];
 const LINK_PATH: &str = "/api/v1/on_call_schedules/{id}/calendar_link";
 const SHARED_CALENDAR_PATH: &str = "/api/v1/on_call_schedules/{id}/shared_calendar.ics";
@@ -291,6 +291,6 @@ const ADD_OVERRIDE: Doc = Doc::new(TAG, "Replace the person on call for some tim
 
 const REMOVE_OVERRIDE: Doc = Doc::new(TAG, "Remove an override")
     .ok::<Data<Deleted>>()
-    .errors(&[NO_SCHEDULE, ErrorCode::Missing(Resource::ScheduleOverride)])
+    .errors(&[NO_SCHEDULE, ErrorCode::Missing(OverrideId::RESOURCE)])
     .versioned()
     .ext();

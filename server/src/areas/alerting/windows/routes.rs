@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::areas::alerting::ids::WindowId;
 use crate::areas::alerting::respond::{fits, respond, respond_page};
 use crate::http::{
-    ApiResult, Data, Deleted, Doc, ErrorCode, Form, Link, PAGING, Page, Param, Request, Resource,
+    ApiResult, Data, Deleted, Doc, ErrorCode, Form, Link, PAGING, Page, Param, PathParam, Request,
     Response, Route, Success,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
@@ -69,7 +69,7 @@ fn view(app: &App, success: Success, window: Versioned<Window>) -> ApiResult<Res
 }
 
 const TAG: &str = "Maintenance windows";
-const NO_WINDOW: ErrorCode = ErrorCode::Missing(Resource::MaintenanceWindow);
+const NO_WINDOW: ErrorCode = ErrorCode::Missing(WindowId::RESOURCE);
 const CREATED_LINKS: [Link; 1] = [Link::get("/api/v1/maintenance_windows/{id}", "id", "/data/id")];
 const LIST_PARAMETERS: [Param; 4] = [
     Param::query("active", "Only windows that are switched on, or only those that are not.")

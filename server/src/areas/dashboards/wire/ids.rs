@@ -4,7 +4,7 @@ use crate::areas::dashboards::model::{DashboardId, WidgetId};
 use crate::http::{PathParam, Resource};
 
 impl PathParam for DashboardId {
-    const RESOURCE: Resource = Resource::Dashboard;
+    const RESOURCE: &'static Resource = &Resource::new("dashboard_not_found", "dashboard");
 
     fn from_path(text: &str) -> Option<Self> {
         Some(text.to_owned().into())
@@ -12,7 +12,7 @@ impl PathParam for DashboardId {
 }
 
 impl PathParam for WidgetId {
-    const RESOURCE: Resource = Resource::Widget;
+    const RESOURCE: &'static Resource = &Resource::new("widget_not_found", "widget");
 
     fn from_path(text: &str) -> Option<Self> {
         Some(text.to_owned().into())

@@ -10,9 +10,9 @@ use crate::app::App;
 use crate::areas::jobs::fields::{INTERNAL, queue_owner};
 use crate::areas::jobs::period::period;
 use crate::http::{
-    ApiResult, BodyKind, Deleted, Doc, ErrorCode, Form, Param, Request, Resource, Response, Route,
+    ApiResult, BodyKind, Deleted, Doc, ErrorCode, Form, Param, PathParam, Request, Response, Route,
 };
-use crate::jobs::Period;
+use crate::jobs::{DeadJobId, Period};
 
 /// The routes of dead jobs.
 pub static ROUTES: &[Route] = &[
@@ -70,7 +70,7 @@ async fn analytics(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 const TAG: &str = "Dead jobs";
-const NO_DEAD_JOB: ErrorCode = ErrorCode::Missing(Resource::DeadJob);
+const NO_DEAD_JOB: ErrorCode = ErrorCode::Missing(DeadJobId::RESOURCE);
 
 const LIST: Doc = Doc::new(TAG, "List dead jobs, last died first")
     .parameters(&[

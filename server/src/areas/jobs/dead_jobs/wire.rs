@@ -383,7 +383,7 @@ fn field_error(
 }
 
 impl PathParam for DeadJobId {
-    const RESOURCE: Resource = Resource::DeadJob;
+    const RESOURCE: &'static Resource = &Resource::new("dead_job_not_found", "dead job");
 
     fn from_path(text: &str) -> Option<Self> {
         Self::parse(text)

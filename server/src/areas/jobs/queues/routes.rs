@@ -9,8 +9,8 @@ use crate::app::App;
 use crate::areas::jobs::fields::{INTERNAL, queue_owner, user_queue};
 use crate::areas::jobs::period::{period, resolution};
 use crate::http::{
-    ApiResult, BodyKind, Deleted, Doc, ErrorCode, Form, PAGING, Param, Request, Resource, Response,
-    Route,
+    ApiResult, BodyKind, Deleted, Doc, ErrorCode, Form, PAGING, Param, PathParam, Request,
+    Response, Route,
 };
 use crate::jobs::{JobsError, Period, QueueName};
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
@@ -90,7 +90,7 @@ async fn purge(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 const TAG: &str = "Queues";
-const NO_QUEUE: ErrorCode = ErrorCode::Missing(Resource::Queue);
+const NO_QUEUE: ErrorCode = ErrorCode::Missing(QueueName::RESOURCE);
 
 const LIST: Doc = Doc::new(TAG, "List queues, by name")
     .about("A queue exists from the first job or worker that names it until it has been unused for a day: without jobs, including finished \

@@ -7,9 +7,10 @@ use super::wire::{
     FailedView, JobInput, JobListView, JobView, TokenInput, cursor, filter,
 };
 use crate::app::App;
+use crate::areas::jobs::error::RESERVATION_LOST;
 use crate::areas::jobs::fields::{INTERNAL, enqueue_route, worker_route};
 use crate::http::{
-    ApiResult, BodyKind, Deleted, Doc, ErrorCode, Form, Link, PAGING, Param, Request, Resource,
+    ApiResult, BodyKind, Deleted, Doc, ErrorCode, Form, Link, PAGING, Param, PathParam, Request,
     Response, Route,
 };
 use crate::jobs::JobId;
@@ -99,7 +100,7 @@ async fn extend(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 const TAG: &str = "Jobs";
-const NO_JOB: ErrorCode = ErrorCode::Missing(Resource::Job);
+const NO_JOB: ErrorCode = ErrorCode::Missing(JobId::RESOURCE);
 
 const ENQUEUE: Doc = Doc::new(TAG, "Enqueue a job")
     .about(
@@ -169,18 +170,18 @@ const ACK: Doc = Doc::new(TAG, "Finish a job")
     .about("Repeating the request gives the same response. If the token is not that of the current holder, the response is `reservation_lost`.")
     .request::<TokenInput>(r#"{"reservation_token": "1"}"#)
     .ok::<AckedView>()
-    .errors(&[NO_JOB, ErrorCode::MissingField, ErrorCode::ReservationLost])
+    .errors(&[NO_JOB, ErrorCode::MissingField, RESERVATION_LOST])
     .ext();
 
 const FAIL: Doc = Doc::new(TAG, "Report a failed attempt")
     .about("The job is retried, with increasing delay, until it has used all its attempts; then it is dead.")
     .request::<FailInput>(r#"{"reservation_token": "1", "error_class": "Timeout", "error_message": "no answer"}"#)
     .ok::<FailedView>()
-    .errors(&[NO_JOB, ErrorCode::MissingField, ErrorCode::ReservationLost])
+    .errors(&[NO_JOB, ErrorCode::MissingField, RESERVATION_LOST])
     .ext();
 
 const EXTEND: Doc = Doc::new(TAG, "Extend the reservation of a job")
     .request::<ExtendInput>(r#"{"reservation_token": "1", "seconds": 60}"#)
     .ok::<ExtendedView>()
-    .errors(&[NO_JOB, ErrorCode::MissingField, ErrorCode::InvalidField, ErrorCode::ReservationLost])
+    .errors(&[NO_JOB, ErrorCode::MissingField, ErrorCode::InvalidField, RESERVATION_LOST])
     .ext();

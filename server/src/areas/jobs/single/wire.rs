@@ -444,7 +444,7 @@ pub(super) fn cursor(query: &Query) -> Result<Option<JobId>, ApiError> {
 }
 
 impl PathParam for JobId {
-    const RESOURCE: Resource = Resource::Job;
+    const RESOURCE: &'static Resource = &Resource::new("job_not_found", "job");
 
     fn from_path(text: &str) -> Option<Self> {
         Self::parse(text)

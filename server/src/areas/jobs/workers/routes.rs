@@ -11,7 +11,7 @@ use crate::app::App;
 use crate::areas::jobs::fields::{INTERNAL, queue_owner, worker_route};
 use crate::areas::jobs::period::period;
 use crate::http::{
-    ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, Link, PAGING, Param, Request, Resource,
+    ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, Link, PAGING, Param, PathParam, Request,
     Response, Route, Scope,
 };
 use crate::jobs::{Period, WorkerId, WorkerStatus};
@@ -112,7 +112,7 @@ async fn quiet_all(app: Arc<App>, _: Request) -> ApiResult<Response> {
 }
 
 const TAG: &str = "Workers";
-const NO_WORKER: ErrorCode = ErrorCode::Missing(Resource::Worker);
+const NO_WORKER: ErrorCode = ErrorCode::Missing(WorkerId::RESOURCE);
 
 const LIST: Doc = Doc::new(TAG, "List workers, newest first")
     .about("`summary` covers all workers, regardless of the page. The server's own worker is included only with `internal`.")

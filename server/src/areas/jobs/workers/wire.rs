@@ -421,7 +421,7 @@ fn vital(field: &'static str, value: Option<f64>) -> ApiResult<Option<f64>> {
 }
 
 impl PathParam for WorkerId {
-    const RESOURCE: Resource = Resource::Worker;
+    const RESOURCE: &'static Resource = &Resource::new("worker_not_found", "worker");
 
     fn from_path(text: &str) -> Option<Self> {
         Self::parse(text)

@@ -13,7 +13,7 @@ use crate::areas::snapshots::links::Links;
 use crate::areas::snapshots::parameters::{LIMIT, PAGE, page_parameter};
 use crate::areas::snapshots::respond::{SIGNATURE, png_schema, respond, respond_list};
 use crate::http::{
-    ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, PAGING, Param, Request, Resource,
+    ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, PAGING, Param, PathParam, Request,
     Response, Route, Scope, Success,
 };
 use crate::limits::PAGE_LIMIT_MAX;
@@ -73,7 +73,7 @@ async fn restore(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 const TAG: &str = "Snapshots";
-const NO_BASELINE: ErrorCode = ErrorCode::Missing(Resource::Baseline);
+const NO_BASELINE: ErrorCode = ErrorCode::Missing(BaselineId::RESOURCE);
 const LIST_PARAMETERS: [Param; 4] = [
     PAGE,
     Param::query("current", "Only current baselines, or only those before them.").form(Form::Flag),

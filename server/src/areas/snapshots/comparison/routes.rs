@@ -12,6 +12,7 @@ use super::wire::{
 };
 use super::{ops, review};
 use crate::app::App;
+use crate::areas::snapshots::error::PAGE_HAS_NO_BASELINE;
 use crate::areas::snapshots::ids::{ComparisonId, SNAPSHOT_ID, SnapshotId};
 use crate::areas::snapshots::images::respond_with_image;
 use crate::areas::snapshots::library::ComparisonEntry;
@@ -20,8 +21,8 @@ use crate::areas::snapshots::links::Links;
 use crate::areas::snapshots::parameters::{LIMIT, PAGE, page_parameter};
 use crate::areas::snapshots::respond::{SIGNATURE, png_schema, respond, respond_list};
 use crate::http::{
-    ApiError, ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, Link, PAGING, Param, Request,
-    Resource, Response, Route, Scope, Success, fits,
+    ApiError, ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, Link, PAGING, Param, PathParam,
+    Request, Response, Route, Scope, Success, fits,
 };
 use crate::limits::PAGE_LIMIT_MAX;
 
@@ -145,7 +146,7 @@ async fn review_page(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 const COMPARISON: &str = "/api/v1/comparisons/{id}";
 const TAG: &str = "Snapshots";
-const NO_COMPARISON: ErrorCode = ErrorCode::Missing(Resource::Comparison);
+const NO_COMPARISON: ErrorCode = ErrorCode::Missing(ComparisonId::RESOURCE);
 const NO_IMAGE: &str = "the images of a comparison are baseline, snapshot and diff";
 const CREATED_LINKS: [Link; 1] = [Link::get(COMPARISON, "id", "/comparison_id")];
 const LIST_PARAMETERS: [Param; 5] = [
@@ -169,8 +170,8 @@ const COMPARE: Doc = Doc::new(TAG, "Compare a snapshot with the baseline of its 
     .created::<NewComparisonView>()
     .links(&CREATED_LINKS)
     .errors(&[
-        ErrorCode::Missing(Resource::Snapshot),
-        ErrorCode::BaselineNotFound,
+        ErrorCode::Missing(SnapshotId::RESOURCE),
+        PAGE_HAS_NO_BASELINE,
         ErrorCode::InvalidState,
         ErrorCode::MissingField,
         ErrorCode::InvalidField,

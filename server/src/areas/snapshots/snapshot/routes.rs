@@ -18,7 +18,7 @@ use crate::areas::snapshots::links::Links;
 use crate::areas::snapshots::parameters::{LIMIT, PAGE, page_parameter};
 use crate::areas::snapshots::respond::{SIGNATURE, png_schema, respond, respond_list};
 use crate::http::{
-    ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, Link, PAGING, Param, Request, Resource,
+    ApiResult, Deleted, Doc, ErrorCode, Form, LimitClass, Link, PAGING, Param, PathParam, Request,
     Response, Route, Scope, Success, fits,
 };
 use crate::limits::PAGE_LIMIT_MAX;
@@ -127,7 +127,7 @@ fn prefers_async(req: &Request) -> bool {
 const SNAPSHOTS: &str = "/api/v1/snapshots";
 const PREFER: HeaderName = HeaderName::from_static("prefer");
 const TAG: &str = "Snapshots";
-const NO_SNAPSHOT: ErrorCode = ErrorCode::Missing(Resource::Snapshot);
+const NO_SNAPSHOT: ErrorCode = ErrorCode::Missing(SnapshotId::RESOURCE);
 const CREATED_LINKS: [Link; 1] = [Link::get("/api/v1/snapshots/{id}", "id", "/id")];
 const LIST_PARAMETERS: [Param; 6] = [
     PAGE,

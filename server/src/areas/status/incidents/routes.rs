@@ -9,7 +9,7 @@ use crate::app::App;
 use crate::areas::status::ids::{IncidentId, PageId};
 use crate::areas::status::respond::{fits, respond, respond_list, respond_read};
 use crate::http::{
-    ApiError, ApiResult, Deleted, Doc, ErrorCode, Form, Link, PAGING, Param, Request, Resource,
+    ApiError, ApiResult, Deleted, Doc, ErrorCode, Form, Link, PAGING, Param, PathParam, Request,
     Response, Route, Success,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
@@ -75,8 +75,8 @@ fn view(app: &App, success: Success, incident: &Versioned<Incident>) -> ApiResul
 const INCIDENTS: &str = "/api/v1/status-pages/{id}/incidents";
 const INCIDENT: &str = "/api/v1/status-pages/{id}/incidents/{incident_id}";
 const TAG: &str = "Status pages";
-const NO_PAGE: ErrorCode = ErrorCode::Missing(Resource::StatusPage);
-const NO_INCIDENT: ErrorCode = ErrorCode::Missing(Resource::Incident);
+const NO_PAGE: ErrorCode = ErrorCode::Missing(PageId::RESOURCE);
+const NO_INCIDENT: ErrorCode = ErrorCode::Missing(IncidentId::RESOURCE);
 const STATUSES: [&str; 2] = ["open", "resolved"];
 const CREATED_LINKS: [Link; 1] = [Link::get(INCIDENT, "incident_id", "/id").within("id")];
 const LIST_PARAMETERS: [Param; 3] = [

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::areas::status::ids::{MaintenanceId, PageId};
 use crate::areas::status::respond::{fits, respond, respond_list, respond_read};
 use crate::http::{
-    ApiResult, Deleted, Doc, ErrorCode, Link, PAGING, Request, Resource, Response, Route, Success,
+    ApiResult, Deleted, Doc, ErrorCode, Link, PAGING, PathParam, Request, Response, Route, Success,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 
@@ -67,8 +67,8 @@ fn view(app: &App, success: Success, current: &CurrentMaintenance) -> ApiResult<
 const MAINTENANCES: &str = "/api/v1/status-pages/{id}/maintenance";
 const MAINTENANCE: &str = "/api/v1/status-pages/{id}/maintenance/{maintenance_id}";
 const TAG: &str = "Status pages";
-const NO_PAGE: ErrorCode = ErrorCode::Missing(Resource::StatusPage);
-const NO_MAINTENANCE: ErrorCode = ErrorCode::Missing(Resource::PageMaintenance);
+const NO_PAGE: ErrorCode = ErrorCode::Missing(PageId::RESOURCE);
+const NO_MAINTENANCE: ErrorCode = ErrorCode::Missing(MaintenanceId::RESOURCE);
 const CREATED_LINKS: [Link; 1] = [Link::get(MAINTENANCE, "maintenance_id", "/id").within("id")];
 
 const LIST: Doc =

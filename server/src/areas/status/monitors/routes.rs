@@ -13,7 +13,7 @@ use crate::areas::status::ids::MonitorId;
 use crate::areas::status::limits;
 use crate::areas::status::respond::{fits, respond, respond_list};
 use crate::http::{
-    ApiError, ApiResult, Doc, ErrorCode, Form, LimitClass, Link, PAGING, Param, Request, Resource,
+    ApiError, ApiResult, Doc, ErrorCode, Form, LimitClass, Link, PAGING, Param, PathParam, Request,
     Response, Route, Scope, Success,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
@@ -134,7 +134,7 @@ fn view(app: &App, success: Success, current: CurrentMonitor) -> ApiResult<Respo
 }
 
 const TAG: &str = "Monitors";
-const NO_MONITOR: ErrorCode = ErrorCode::Missing(Resource::Monitor);
+const NO_MONITOR: ErrorCode = ErrorCode::Missing(MonitorId::RESOURCE);
 const STATES: [&str; 5] = ["pending", "up", "degraded", "down", "paused"];
 const KINDS: [&str; 3] = ["http", "tcp", "heartbeat"];
 /// The days of an uptime.

@@ -8,7 +8,7 @@ use crate::app::App;
 use crate::areas::status::ids::{MonitorId, PageId};
 use crate::areas::status::respond::{fits, respond, respond_list, respond_read};
 use crate::http::{
-    ApiResult, Deleted, Doc, ErrorCode, Link, PAGING, Request, Resource, Response, Route, Success,
+    ApiResult, Deleted, Doc, ErrorCode, Link, PAGING, PathParam, Request, Response, Route, Success,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 
@@ -79,7 +79,7 @@ fn view(app: &App, success: Success, current: &CurrentPage) -> ApiResult<Respons
 
 const PAGE: &str = "/api/v1/status-pages/{id}";
 const TAG: &str = "Status pages";
-const NO_PAGE: ErrorCode = ErrorCode::Missing(Resource::StatusPage);
+const NO_PAGE: ErrorCode = ErrorCode::Missing(PageId::RESOURCE);
 const CREATED_LINKS: [Link; 1] = [Link::get(PAGE, "id", "/id")];
 
 const LIST: Doc = Doc::new(TAG, "List status pages, newest first")
@@ -138,5 +138,5 @@ const ADD_MONITOR: Doc = Doc::new(TAG, "Add a monitor to a status page, after th
 const TAKE_MONITOR_OFF: Doc = Doc::new(TAG, "Take a monitor off a status page")
     .about("It is also removed from the incidents and the scheduled maintenances of the page.")
     .ok::<PageView>()
-    .errors(&[NO_PAGE, ErrorCode::Missing(Resource::Monitor)])
+    .errors(&[NO_PAGE, ErrorCode::Missing(MonitorId::RESOURCE)])
     .versioned();

@@ -20,7 +20,7 @@ use crate::app::App;
 use crate::areas::status::ids::{MonitorId, PageId};
 use crate::areas::status::page_directory::{PageDirectory, PageEntry};
 use crate::http::{
-    ApiError, ApiResult, Doc, ErrorCode, LimitClass, Request, Resource, Response, Route,
+    ApiError, ApiResult, Doc, ErrorCode, LimitClass, PathParam, Request, Response, Route,
 };
 
 /// The routes of status pages for visitors.
@@ -87,7 +87,7 @@ async fn component_badge(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id: MonitorId = req.path("monitor_id")?;
     let rendered = rendered(&app, &req).await?.ok_or_else(|| no_page(&req))?;
     let badge = rendered.component_badges.get(&id.text());
-    let missing = || ApiError::missing(Resource::Monitor, req.param("monitor_id"));
+    let missing = || ApiError::missing(MonitorId::RESOURCE, req.param("monitor_id"));
     Ok(badge.ok_or_else(missing)?.response(&req))
 }
 
@@ -126,7 +126,7 @@ async fn rendered(app: &Arc<App>, req: &Request) -> ApiResult<Option<Arc<Rendere
 pub fn render_page(app: &App, subdomain: &str) -> ApiResult<usize> {
     let directory = app.status().pages(app)?;
     let entry = directory.page_at_subdomain(subdomain);
-    let entry = entry.ok_or_else(|| ApiError::missing(Resource::StatusPage, subdomain))?;
+    let entry = entry.ok_or_else(|| ApiError::missing(PageId::RESOURCE, subdomain))?;
     Ok(render(app, entry, Reached::ByPath)?.html.plain_bytes())
 }
 
@@ -186,7 +186,7 @@ fn small(html: Html) -> ApiResult<Response> {
 
 /// Returns the error for a page that does not exist, for programs.
 pub(super) fn no_page(req: &Request) -> ApiError {
-    ApiError::missing(Resource::StatusPage, req.param("subdomain"))
+    ApiError::missing(PageId::RESOURCE, req.param("subdomain"))
 }
 
 const HTML: &str = "text/html; charset=utf-8";
@@ -205,7 +205,7 @@ fn svg_headers() -> Vec<(HeaderName, HeaderValue)> {
 }
 
 const TAG: &str = "Public status pages";
-const NO_PAGE: ErrorCode = ErrorCode::Missing(Resource::StatusPage);
+const NO_PAGE: ErrorCode = ErrorCode::Missing(PageId::RESOURCE);
 const ABOUT: &str = "Also under the host name of the page, where the path begins after \
                      `/status/{subdomain}`. Needs no key, and may be kept for ten seconds.";
 
@@ -246,7 +246,7 @@ const COMPONENT_BADGE: Doc =
     Doc::new(TAG, "Get the uptime of a component in the last 90 days as a badge")
         .about(ABOUT)
         .encoded(SVG, text_schema)
-        .errors(&[NO_PAGE, ErrorCode::Missing(Resource::Monitor)])
+        .errors(&[NO_PAGE, ErrorCode::Missing(MonitorId::RESOURCE)])
         .versioned()
         .ext();
 

@@ -13,10 +13,11 @@ use super::routes::{message, missing_page, no_page, page_of, reached, text_schem
 use super::wire::{SubscriptionInput, SubscriptionView};
 use crate::app::App;
 use crate::areas::status::error::StatusError;
+use crate::areas::status::ids::PageId;
 use crate::areas::status::page_directory::PageEntry;
 use crate::areas::status::subscribers::{self, SubscriberToken, Subscribing};
 use crate::http::{
-    ApiResult, BodyDoc, BodyKind, Doc, ErrorCode, LimitClass, Query, Request, Resource, Response,
+    ApiResult, BodyDoc, BodyKind, Doc, ErrorCode, LimitClass, PathParam, Query, Request, Response,
     Route, Success,
 };
 
@@ -149,7 +150,7 @@ fn sentence(message: &str) -> String {
 }
 
 const TAG: &str = "Public status pages";
-const NO_PAGE: ErrorCode = ErrorCode::Missing(Resource::StatusPage);
+const NO_PAGE: ErrorCode = ErrorCode::Missing(PageId::RESOURCE);
 const SUBSCRIBE_ERRORS: [ErrorCode; 5] = [
     NO_PAGE,
     ErrorCode::MissingField,

@@ -7,7 +7,9 @@ use super::response::SubscriberListView;
 use crate::app::App;
 use crate::areas::status::ids::{PageId, SubscriberId};
 use crate::areas::status::respond::respond_list;
-use crate::http::{ApiResult, Deleted, Doc, ErrorCode, PAGING, Request, Resource, Response, Route};
+use crate::http::{
+    ApiResult, Deleted, Doc, ErrorCode, PAGING, PathParam, Request, Response, Route,
+};
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 
 /// The routes of subscribers.
@@ -33,7 +35,7 @@ async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 const TAG: &str = "Status pages";
-const NO_PAGE: ErrorCode = ErrorCode::Missing(Resource::StatusPage);
+const NO_PAGE: ErrorCode = ErrorCode::Missing(PageId::RESOURCE);
 
 const LIST: Doc = Doc::new(TAG, "List the subscribers of a status page, newest first")
     .about("Who has not confirmed the address within 48 hours is deleted.")
@@ -45,5 +47,5 @@ const LIST: Doc = Doc::new(TAG, "List the subscribers of a status page, newest f
 
 const DELETE: Doc = Doc::new(TAG, "Delete a subscriber of a status page")
     .ok::<Deleted>()
-    .errors(&[NO_PAGE, ErrorCode::Missing(Resource::Subscriber)])
+    .errors(&[NO_PAGE, ErrorCode::Missing(SubscriberId::RESOURCE)])
     .ext();

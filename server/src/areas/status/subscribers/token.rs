@@ -60,7 +60,7 @@ impl SubscriberToken {
 }
 
 impl PathParam for SubscriberToken {
-    const RESOURCE: Resource = Resource::Subscriber;
+    const RESOURCE: &'static Resource = SubscriberId::RESOURCE;
 
     fn from_path(text: &str) -> Option<Self> {
         let (id, secret) = text.split_at_checked(ID_CHARS)?;
