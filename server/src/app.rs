@@ -1,4 +1,5 @@
-//! The state that request handlers use: the open engine, keys, jobs, errors, clock and ids.
+//! The state that request handlers use: the open engine, keys, jobs, clock, ids, and the state of
+//! the areas.
 //!
 //! An [`App`] exists only while the engine is open, so handlers need not check for that. Engine
 //! calls block and may compute for long: the methods here run them outside the threads that serve
@@ -7,17 +8,13 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use parking_lot::Mutex;
 use telltale_engine::{Cancellation, Clock, Engine, TimestampMs, Write, Written};
 use tokio::sync::{Semaphore, oneshot};
 
-use crate::areas::alerting::{Alerting, AlertingSettings, AlertingSetupError};
-use crate::areas::bulk::{Families, OtlpSettings};
-use crate::areas::errors::{Ledger, LedgerLimits};
-use crate::areas::snapshots::{SnapshotError, SnapshotParts, Snapshots};
-use crate::areas::status::{Status, StatusParts, StatusSetupError};
+use crate::area_states::{AreaError, AreaStates};
+use crate::areas::AreaParts;
 use crate::config::Config;
-use crate::http::{ApiError, ApiResult, ErrorCode, HostedSite};
+use crate::http::{ApiError, ApiResult, ErrorCode};
 use crate::jobs::{Jobs, JobsError};
 use crate::limits::{JSON_SCRATCH_BYTES_MAX, OVERLOADED_RETRY_SECONDS};
 use crate::platform::ids::Ids;
@@ -37,18 +34,10 @@ pub struct App {
     ids: Arc<Ids>,
     keys: Keys,
     jobs: Arc<Jobs>,
-    errors: Ledger,
-    families: Families,
-    alerting: Alerting,
-    status: Status,
-    snapshots: Snapshots,
+    areas: AreaStates,
     url_signer: UrlSigner,
-    dashboard_inserts: Mutex<()>,
     query_slots: Arc<Semaphore>,
     query_timeout: Duration,
-    widget_timeout: Duration,
-    otlp: Arc<OtlpSettings>,
-    bulk_write_points_max: usize,
     began: TimestampMs,
 }
 
@@ -61,18 +50,12 @@ pub enum AppError {
     /// The jobs cannot be read.
     #[error(transparent)]
     Jobs(#[from] JobsError),
-    /// The error groups cannot be read, or the engine failed.
-    #[error("cannot read the error groups: {0}")]
-    Errors(#[from] telltale_engine::Error),
-    /// Alerting cannot be set up.
+    /// The state of an area cannot be set up.
     #[error(transparent)]
-    Alerting(#[from] AlertingSetupError),
-    /// Monitors and status pages cannot be set up.
+    Areas(#[from] AreaError),
+    /// The engine failed.
     #[error(transparent)]
-    Status(#[from] StatusSetupError),
-    /// Snapshots cannot be read.
-    #[error("cannot read the snapshots: {0}")]
-    Snapshots(#[from] SnapshotError),
+    Engine(#[from] telltale_engine::Error),
     /// The system provides no randomness for ids.
     #[error("the system provides no randomness: {0}")]
     Randomness(#[from] std::io::Error),
@@ -111,57 +94,28 @@ impl App {
         let of_jobs = Arc::clone(&ids);
         let jobs = Jobs::open(engine.clone(), clock.clone(), ticks.clone(), of_jobs, config.jobs)?;
         let keys = Keys::load(engine.clone(), clock.clone(), ticks.clone(), config.limits)?;
-        let of_errors = Arc::clone(&ids);
-        let limits = LedgerLimits {
-            users_bytes_max: usize::try_from(config.plan.error_users).unwrap_or(usize::MAX),
-            retention: config.retention.events.duration(),
-        };
-        let errors =
-            Ledger::open(engine.clone(), clock.clone(), of_errors, &config.errors, limits)?;
-        let secrets = Arc::new(SecretStore::new(engine.directory(), &config.secrets));
-        let alerting = AlertingSettings {
-            rules: &config.alerting,
-            notifications: &config.notifications,
-            public_url: &config.server.public_url,
-            outbound: &config.outbound,
-            smtp: &config.smtp,
-            secrets: &secrets,
-        };
-        let alerting = Alerting::open(&engine, Arc::clone(&ids), clock.clone(), alerting)?;
-        let parts = StatusParts {
-            status: &config.status,
-            public_url: &config.server.public_url,
-            outbound: &config.outbound,
-            smtp: &config.smtp,
-        };
-        let status = Status::open(&engine, &clock, ticks, parts, Arc::clone(&secrets))?;
-        let parts = SnapshotParts {
-            snapshots: &config.snapshots,
-            public_url: &config.server.public_url,
-            outbound: &config.outbound,
-            data: engine.directory(),
+        let parts = AreaParts {
+            engine: &engine,
+            clock: &clock,
+            ticks: &ticks,
             ids: &ids,
+            secrets: &Arc::new(SecretStore::new(engine.directory(), &config.secrets)),
+            public_url: &config.server.public_url,
+            outbound: &config.outbound,
+            smtp: &config.smtp,
         };
-        let snapshots = Snapshots::open(&engine, parts, secrets)?;
+        let areas = AreaStates::open(parts, config)?;
         Ok(Arc::new(Self {
             ids,
             query_slots: Arc::new(Semaphore::new(config.http.queries_at_once().max(1))),
             query_timeout: config.http.query_timeout.duration(),
-            widget_timeout: Duration::from_millis(config.dashboards.widget_timeout_ms),
-            otlp: Arc::new(config.otlp.clone()),
-            bulk_write_points_max: config.bulk_write_points(),
             began: clock.now(),
             url_signer: UrlSigner::open(&engine)?,
             engine,
             clock,
             keys,
             jobs: Arc::new(jobs),
-            errors,
-            families: Families::default(),
-            alerting,
-            status,
-            snapshots,
-            dashboard_inserts: Mutex::new(()),
+            areas,
         }))
     }
 
@@ -181,50 +135,14 @@ impl App {
         &self.jobs
     }
 
-    /// Returns the ledger of error groups.
-    pub fn errors(&self) -> &Ledger {
-        &self.errors
-    }
-
-    /// Returns the metric families that agents have described.
-    pub fn families(&self) -> &Families {
-        &self.families
-    }
-
-    /// Returns the state of alerting.
-    pub fn alerting(&self) -> &Alerting {
-        &self.alerting
-    }
-
-    /// Returns the state of monitors and status pages.
-    pub fn status(&self) -> &Status {
-        &self.status
-    }
-
-    /// Returns the state of snapshots.
-    pub fn snapshots(&self) -> &Snapshots {
-        &self.snapshots
+    /// Returns the state of the areas, which have accessors of their own.
+    pub(crate) fn areas(&self) -> &AreaStates {
+        &self.areas
     }
 
     /// Returns what signs URLs.
     pub fn url_signer(&self) -> &UrlSigner {
         &self.url_signer
-    }
-
-    /// Returns what the host of a request serves, given in lower case and without a port.
-    pub fn hosted_site(&self, host: &str) -> HostedSite {
-        self.status.site(host)
-    }
-
-    /// Returns whether the host of a request has to be looked at.
-    pub fn may_have_hosted_sites(&self) -> bool {
-        self.status.may_have_hosts()
-    }
-
-    /// Returns the lock under which dashboards are counted and created, so that concurrent requests
-    /// do not exceed their limit together.
-    pub fn dashboard_inserts(&self) -> &Mutex<()> {
-        &self.dashboard_inserts
     }
 
     /// Returns the clock.
@@ -240,22 +158,6 @@ impl App {
     /// Returns the time limit of a query.
     pub fn query_timeout(&self) -> Duration {
         self.query_timeout
-    }
-
-    /// Returns the time limit of a dashboard widget.
-    pub fn widget_timeout(&self) -> Duration {
-        self.widget_timeout
-    }
-
-    /// Returns the OTLP resource and scope attributes that become tags, in addition to those of
-    /// data points.
-    pub fn otlp(&self) -> &Arc<OtlpSettings> {
-        &self.otlp
-    }
-
-    /// Returns the maximum number of samples of a bulk body per write.
-    pub fn bulk_write_points_max(&self) -> usize {
-        self.bulk_write_points_max
     }
 
     /// Returns the time at which this process opened the engine.

@@ -1,6 +1,7 @@
 //! `telltale-server`: the HTTP service on top of `telltale-engine`, and the command line.
 
 pub mod app;
+pub mod area_states;
 pub mod areas;
 mod background;
 pub mod cli;

@@ -9,6 +9,7 @@ pub mod events;
 pub mod jobs;
 pub mod keys;
 pub mod metrics;
+mod parts;
 pub mod saved_queries;
 pub mod snapshots;
 pub mod status;
@@ -16,6 +17,7 @@ mod table;
 pub mod telemetry;
 mod ulid_ids;
 
+pub use parts::AreaParts;
 pub use table::routes;
 pub(crate) use table::{close, loops, memory, sealer_of_new_secrets, sweeps, work};
 

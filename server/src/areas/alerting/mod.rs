@@ -47,5 +47,5 @@ pub use preview::PREVIEW_ROUTES;
 pub use received::ALERTMANAGER_ROUTES;
 pub use rules::{RULE_ROUTES, make_first_rules};
 pub use schedules::SCHEDULE_ROUTES;
-pub use state::{Alerting, AlertingSettings, AlertingSetupError};
+pub use state::{Alerting, AlertingSetupError};
 pub use windows::{LinkedMuting, LinkedWindow, LinkedWindowChange, LinkedWindows, WINDOW_ROUTES};

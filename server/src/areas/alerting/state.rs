@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use telltale_engine::{Clock, Engine};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::channels::{self, BaseUrl, ChannelCounters, NotificationSettings, OptionalBaseUrl};
@@ -14,9 +13,9 @@ use super::ledger::{AlertLedger, CurrentDirectory, Directory};
 use super::limits;
 use super::received::ReceivedAlerts;
 use crate::app::App;
-use crate::platform::ids::Ids;
-use crate::platform::mail::{MailSetupError, Mailer, SmtpSettings};
-use crate::platform::outbound::{OutboundClient, OutboundPolicy, OutboundSettings};
+use crate::areas::AreaParts;
+use crate::platform::mail::{MailSetupError, Mailer};
+use crate::platform::outbound::{OutboundClient, OutboundPolicy};
 use crate::platform::sealing::SecretStore;
 
 /// The state of alerting.
@@ -39,23 +38,6 @@ pub struct Alerting {
     rules: EvaluationSettings,
 }
 
-/// The settings that alerting uses.
-#[derive(Clone, Copy, Debug)]
-pub struct AlertingSettings<'a> {
-    /// The evaluation of rules.
-    pub rules: &'a EvaluationSettings,
-    /// Addresses that notifications are sent to.
-    pub notifications: &'a NotificationSettings,
-    /// The URL under which users reach the server.
-    pub public_url: &'a OptionalBaseUrl,
-    /// Which addresses requests may reach.
-    pub outbound: &'a OutboundSettings,
-    /// The mail server.
-    pub smtp: &'a SmtpSettings,
-    /// The key for secrets.
-    pub secrets: &'a Arc<SecretStore>,
-}
-
 /// Why alerting cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum AlertingSetupError {
@@ -71,28 +53,29 @@ pub enum AlertingSetupError {
 }
 
 impl Alerting {
-    /// Loads the alerts of `engine`, and sets up what sends notifications. Blocks.
+    /// Loads the alerts, and sets up what sends notifications. Blocks.
     pub fn open(
-        engine: &Engine,
-        ids: Arc<Ids>,
-        clock: Clock,
-        settings: AlertingSettings<'_>,
+        parts: AreaParts<'_>,
+        rules: &EvaluationSettings,
+        notifications: &NotificationSettings,
     ) -> Result<Self, AlertingSetupError> {
+        let AreaParts { engine, clock, .. } = parts;
+        let ids = Arc::clone(parts.ids);
         Ok(Self {
             documents: DocumentLock::default(),
-            secrets: Arc::clone(settings.secrets),
-            client: OutboundClient::new(OutboundPolicy::new(settings.outbound))?,
-            mailer: Mailer::from_settings(settings.smtp)?,
-            settings: settings.notifications.clone(),
-            public_url: settings.public_url.clone(),
+            secrets: Arc::clone(parts.secrets),
+            client: OutboundClient::new(OutboundPolicy::new(parts.outbound))?,
+            mailer: Mailer::from_settings(parts.smtp)?,
+            settings: notifications.clone(),
+            public_url: parts.public_url.clone(),
             counters: channels::load_counters(engine).map_err(AlertingError::into_engine)?,
             evaluation: EvaluationStatus::new(clock.steady()),
-            ledger: AlertLedger::open(engine.clone(), ids, clock)?,
+            ledger: AlertLedger::open(engine.clone(), ids, clock.clone())?,
             directory: CurrentDirectory::default(),
             slow_receivers: SlowReceivers::default(),
             tests: Semaphore::new(limits::CHANNEL_TESTS_AT_ONCE),
             received: ReceivedAlerts::open(engine.clone())?,
-            rules: settings.rules.clone(),
+            rules: rules.clone(),
         })
     }
 

@@ -38,4 +38,4 @@ pub use error::SnapshotError;
 pub use settings::{BrowserPath, Percentage, SnapshotSettings};
 pub use snapshot::SNAPSHOT_ROUTES;
 pub(super) use snapshot::has_secrets;
-pub use state::{SnapshotParts, Snapshots};
+pub use state::Snapshots;

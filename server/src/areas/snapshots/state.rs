@@ -6,7 +6,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
-use telltale_engine::Engine;
 use tokio::sync::{Semaphore, watch};
 
 use super::capture::{Browser, BrowserSettings};
@@ -15,9 +14,9 @@ use super::error::SnapshotError;
 use super::ids::SnapshotId;
 use super::library::Library;
 use super::settings::SnapshotSettings;
+use crate::areas::AreaParts;
 use crate::areas::alerting::OptionalBaseUrl;
-use crate::platform::ids::Ids;
-use crate::platform::outbound::{OutboundDialler, OutboundPolicy, OutboundSettings};
+use crate::platform::outbound::{OutboundDialler, OutboundPolicy};
 use crate::platform::sealing::SecretStore;
 
 /// The folder of the profiles of browsers, in the data directory.
@@ -42,21 +41,6 @@ pub struct Snapshots {
     has_waste: AtomicBool,
 }
 
-/// The settings that the area uses.
-#[derive(Clone, Copy, Debug)]
-pub struct SnapshotParts<'a> {
-    /// Snapshots.
-    pub snapshots: &'a SnapshotSettings,
-    /// The URL under which users reach the server.
-    pub public_url: &'a OptionalBaseUrl,
-    /// Which addresses pages may reach.
-    pub outbound: &'a OutboundSettings,
-    /// The data directory.
-    pub data: &'a Path,
-    /// Makes ids.
-    pub ids: &'a Ids,
-}
-
 /// A capture that runs. Ends when it is dropped.
 #[derive(Debug)]
 pub(super) struct RunningCapture<'a> {
@@ -66,27 +50,22 @@ pub(super) struct RunningCapture<'a> {
 
 impl Snapshots {
     /// Reads what is stored. Blocks.
-    pub fn open(
-        engine: &Engine,
-        parts: SnapshotParts<'_>,
-        secrets: Arc<SecretStore>,
-    ) -> Result<Self, SnapshotError> {
-        let settings = parts.snapshots;
+    pub fn open(parts: AreaParts<'_>, settings: &SnapshotSettings) -> Result<Self, SnapshotError> {
         let policy = OutboundPolicy::new(parts.outbound);
         let browser = BrowserSettings {
             executable: settings.browser.get().map(Path::to_owned),
             sandbox: settings.sandbox,
             // The browser runs in a directory of its own.
-            profile_root: absolute(parts.data)?.join(PROFILES),
+            profile_root: absolute(parts.engine.directory())?.join(PROFILES),
         };
         let dialler = Arc::new(OutboundDialler::new(policy));
         let slots = Arc::new(Semaphore::new(settings.captures_at_once.max(1)));
-        let library = Library::open(engine)?;
+        let library = Library::open(parts.engine)?;
         // The newest baseline is current also if the clock was ahead when it was made.
         parts.ids.continue_after(library.greatest_id());
         Ok(Self {
             documents: DocumentLock::default(),
-            secrets,
+            secrets: Arc::clone(parts.secrets),
             public_url: parts.public_url.clone(),
             library,
             browser: Browser::new(browser, Arc::clone(&dialler) as Arc<_>, slots),

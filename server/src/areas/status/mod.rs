@@ -43,5 +43,5 @@ pub use monitors::{MONITOR_METRICS, MONITOR_ROUTES};
 pub use pages::PAGE_ROUTES;
 pub use public::{PUBLIC_ROUTES, SUBSCRIPTION_ROUTES, render_page};
 pub use settings::{StatusDomain, StatusSettings};
-pub use state::{Status, StatusParts, StatusSetupError};
+pub use state::{Status, StatusSetupError};
 pub use subscribers::SUBSCRIBER_ROUTES;

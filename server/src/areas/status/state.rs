@@ -4,7 +4,6 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use telltale_engine::{Clock, Engine};
 use tokio::sync::{Semaphore, SemaphorePermit};
 
 use super::addresses::PageAddresses;
@@ -18,12 +17,11 @@ use super::settings::StatusSettings;
 use super::subscribers::{SubscriberTable, SubscriptionPace};
 use super::{hosts, limits};
 use crate::app::App;
-use crate::areas::alerting::OptionalBaseUrl;
+use crate::areas::AreaParts;
 use crate::http::HostedSite;
-use crate::platform::mail::{MailSetupError, Mailer, SmtpSettings};
-use crate::platform::outbound::{OutboundClient, OutboundPolicy, OutboundSettings};
+use crate::platform::mail::{MailSetupError, Mailer};
+use crate::platform::outbound::{OutboundClient, OutboundPolicy};
 use crate::platform::sealing::SecretStore;
-use crate::platform::ticks::Ticks;
 
 /// The state of monitors and status pages.
 #[derive(Debug)]
@@ -45,19 +43,6 @@ pub struct Status {
     asked_checks: Semaphore,
 }
 
-/// The settings that the area uses.
-#[derive(Clone, Copy, Debug)]
-pub struct StatusParts<'a> {
-    /// Status pages.
-    pub status: &'a StatusSettings,
-    /// The URL under which users reach the server.
-    pub public_url: &'a OptionalBaseUrl,
-    /// Which addresses checks may reach.
-    pub outbound: &'a OutboundSettings,
-    /// The mail server.
-    pub smtp: &'a SmtpSettings,
-}
-
 /// Why the area cannot be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum StatusSetupError {
@@ -73,29 +58,24 @@ pub enum StatusSetupError {
 }
 
 impl Status {
-    /// Loads the monitors of `engine`. Blocks.
-    pub fn open(
-        engine: &Engine,
-        clock: &Clock,
-        ticks: Ticks,
-        settings: StatusParts<'_>,
-        secrets: Arc<SecretStore>,
-    ) -> Result<Self, StatusSetupError> {
-        let monitors = monitors::load(engine, &secrets)?;
-        let per_hour = u32::try_from(settings.status.subscriptions_per_hour).unwrap_or(u32::MAX);
+    /// Loads the monitors, and what is stored of status pages. Blocks.
+    pub fn open(parts: AreaParts<'_>, settings: &StatusSettings) -> Result<Self, StatusSetupError> {
+        let AreaParts { engine, clock, secrets, .. } = parts;
+        let monitors = monitors::load(engine, secrets)?;
+        let per_hour = u32::try_from(settings.subscriptions_per_hour).unwrap_or(u32::MAX);
         let per_hour = NonZeroU32::new(per_hour).unwrap_or(NonZeroU32::MIN);
         Ok(Self {
             documents: DocumentLock::default(),
-            client: OutboundClient::new(OutboundPolicy::new(settings.outbound))?,
+            client: OutboundClient::new(OutboundPolicy::new(parts.outbound))?,
             monitors: MonitorTable::open(engine.clone(), clock.clone(), monitors)?,
             pages: CurrentPages::open(engine).map_err(StatusError::into_engine)?,
             public: PublicCache::default(),
             subscribers: SubscriberTable::open(engine.clone())?,
-            subscription_pace: SubscriptionPace::new(per_hour, ticks),
-            mailer: Mailer::from_settings(settings.smtp)?,
+            subscription_pace: SubscriptionPace::new(per_hour, parts.ticks.clone()),
+            mailer: Mailer::from_settings(parts.smtp)?,
             notices_enqueued: AtomicU64::new(0),
-            addresses: PageAddresses::new(&settings.status.domain, settings.public_url),
-            secrets,
+            addresses: PageAddresses::new(&settings.domain, parts.public_url),
+            secrets: Arc::clone(secrets),
             asked_checks: Semaphore::new(limits::CHECKS_ASKED_AT_ONCE),
         })
     }
