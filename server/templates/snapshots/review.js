@@ -61,7 +61,7 @@ addEventListener("keydown", (event) => {
   if (mode) show(mode);
   else if (event.key === "a" && $("decide")) decide("approve");
   else if (event.key === "r" && $("decide")) decide("reject");
-  else if (event.key === "b") $("regions").hidden = !$("regions").hidden;
+  else if (event.key === "b") $("regions").toggleAttribute("hidden");
   else if (!$("slider").hidden && event.target.id !== "slide" && event.key === "ArrowLeft") {
     slide(Number($("slide").value) - 5);
   } else if (!$("slider").hidden && event.target.id !== "slide" && event.key === "ArrowRight") {

@@ -151,7 +151,8 @@ fn a_comparison_is_rejected_and_its_snapshot_may_still_become_the_baseline() {
     let stored = client.get(&format!("{before}/image"));
     assert_eq!(image.body, stored.body);
     let etag = stored.must_header("etag");
-    let again = client.request("GET", &format!("{before}/image")).header("If-None-Match", etag);
+    let path = format!("{before}/image");
+    let again = client.request("GET", &path).header("If-None-Match", etag);
     let again = again.send();
     assert_eq!((again.status, again.body.len()), (304, 0));
 
