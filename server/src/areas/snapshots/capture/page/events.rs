@@ -9,8 +9,8 @@ use url::{Origin, Url};
 use super::session_setup::{SetupCommand, frame_commands, worker_commands};
 use super::state::{PageEnd, PageState};
 use super::wire::{
-    AuthRequired, FrameNavigated, LifecycleEvent, LoadingEnded, RequestPaused, RequestWillBeSent,
-    ResponseReceived, TargetAttached, TargetDetached,
+    AuthRequired, FrameNavigated, LifecycleEvent, LoadingEnded, LoadingStopped, RequestPaused,
+    RequestWillBeSent, ResponseReceived, TargetAttached, TargetDetached,
 };
 use crate::areas::snapshots::capture::protocol::{BrowserEvent, CommandSender};
 use crate::areas::snapshots::capture::request::{CaptureRequest, is_page_scheme};
@@ -76,6 +76,11 @@ impl PageEvents {
             "Page.lifecycleEvent" => {
                 self.change(event, |state, lifecycle: LifecycleEvent| {
                     state.lifecycle(&lifecycle.loader_id, &lifecycle.name);
+                });
+            }
+            "Page.frameStoppedLoading" => {
+                self.change(event, |state, stopped: LoadingStopped| {
+                    state.loading_stopped(&stopped.frame_id);
                 });
             }
             "Network.requestWillBeSent" => {

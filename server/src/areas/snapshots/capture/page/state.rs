@@ -132,6 +132,14 @@ impl PageState {
         }
     }
 
+    /// Notes that a frame loads nothing more. A document whose loading was stopped, by a navigation
+    /// to another program for instance, has no other events.
+    pub(super) fn loading_stopped(&mut self, frame: &str) {
+        if self.loader.is_some() && self.main_frame.as_deref() == Some(frame) {
+            (self.is_dom_loaded, self.is_loaded) = (true, true);
+        }
+    }
+
     /// Notes that a request begins, or is redirected.
     pub(super) fn request_began(&mut self, session: Option<Arc<str>>, event: RequestWillBeSent) {
         let is_of_network = SCHEMES.iter().any(|scheme| event.request.url.starts_with(scheme));

@@ -120,6 +120,12 @@ pub(super) struct FrameNavigated {
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
+pub(super) struct LoadingStopped {
+    pub(super) frame_id: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub(super) struct LifecycleEvent {
     pub(super) loader_id: String,
     pub(super) name: String,
