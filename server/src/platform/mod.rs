@@ -36,3 +36,4 @@ pub mod throttle;
 pub mod ticks;
 pub mod time;
 pub mod tls;
+pub mod vetting_proxy;

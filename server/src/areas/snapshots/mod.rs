@@ -1,7 +1,7 @@
 //! Snapshots of web pages and their comparison.
 //!
-//! `capture` photographs a page with headless Chromium, which reaches the network through `dial`
-//! alone; `compare` finds the pixels in which two pictures differ.
+//! `capture` photographs a page with headless Chromium, which reaches the network through a
+//! vetting proxy alone; `compare` finds the pixels in which two pictures differ.
 //!
 //! Snapshots, the baselines of pages and the comparisons of both are documents, changed under one
 //! lock (`documents`); what lists show of them is in memory (`library`). Images are files of the
@@ -12,7 +12,6 @@ mod baseline;
 pub mod capture;
 pub mod compare;
 mod comparison;
-mod dial;
 mod documents;
 mod error;
 mod ids;

@@ -8,10 +8,10 @@ use tokio::sync::{Mutex, Semaphore};
 use super::error::CaptureError;
 use super::page::{Capture, PageCapture};
 use super::process::{BrowserProcess, delete_stale_profiles, find_executable};
-use super::proxy::Dial;
 use super::request::CaptureRequest;
 use super::settings::BrowserSettings;
 use crate::platform::ticks::Ticks;
+use crate::platform::vetting_proxy::Dial;
 
 /// Captures pages. The process is started by the first capture, and killed with everything that it
 /// has started when it is replaced and its captures have ended, or when this is dropped.

@@ -100,17 +100,5 @@ pub(super) const REAP_PERIOD: Duration = Duration::from_millis(5);
 /// Bytes that the pages of a capture send and receive together.
 pub(super) const PROXY_BYTES_MAX: u64 = 200 << 20;
 
-/// Connections of a capture at once: more than Chromium opens to a proxy.
-pub(super) const PROXY_CONNECTIONS_AT_ONCE: usize = 256;
-
 /// Connections of a capture in all.
 pub(super) const PROXY_CONNECTIONS_MAX: usize = 5_000;
-
-/// Time in which a connection to a server is made.
-pub(super) const PROXY_DIAL_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// Bytes of the head of a request or response.
-pub(super) const PROXY_HEAD_BYTES_MAX: usize = 256 << 10;
-
-/// Refused and failed connections of a capture that are named; further ones are counted.
-pub(super) const PROXY_REFUSALS_NAMED_MAX: usize = 20;

@@ -2,7 +2,7 @@
 //!
 //! `browser` owns the Chromium process (`process`) and speaks to it over the DevTools protocol
 //! (`protocol`); `page` loads, settles and photographs one page in a browser context of its own;
-//! `proxy` is the only way from a page to the network, and dials what [`Dial`] allows.
+//! a vetting proxy is the only way from a page to the network, and dials what [`Dial`] allows.
 
 mod browser;
 mod error;
@@ -10,18 +10,17 @@ mod limits;
 mod page;
 mod process;
 mod protocol;
-mod proxy;
 mod request;
 mod selectors;
 mod settings;
 mod sizes;
 mod user_header;
 
+pub use crate::platform::vetting_proxy::{Dial, DialError, DialFuture, ProxyCounts, Refusal};
 pub use browser::Browser;
 pub use error::CaptureError;
 pub(super) use limits::SELECTORS_MAX;
 pub use page::Capture;
-pub use proxy::{Dial, DialError, DialFuture, ProxyCounts, Refusal};
 pub use request::{CaptureRequest, CaptureRequestError, PageArea, PageCookie, WaitFor};
 pub use selectors::Selectors;
 pub use settings::{BrowserSettings, SandboxMode};

@@ -7,7 +7,7 @@ use url::Url;
 use super::state::{DocumentRequest, PageEnd};
 use crate::areas::snapshots::capture::error::CaptureError;
 use crate::areas::snapshots::capture::protocol::ProtocolError;
-use crate::areas::snapshots::capture::proxy::{CaptureProxy, Refusal};
+use crate::platform::vetting_proxy::{Refusal, VettingProxy};
 
 /// The error of a redirect to a scheme that pages must not redirect to.
 const UNSAFE_REDIRECT: &str = "net::ERR_UNSAFE_REDIRECT";
@@ -48,7 +48,7 @@ impl CaptureError {
     pub(super) fn page_ended(
         end: PageEnd,
         document: &DocumentRequest,
-        proxy: &CaptureProxy,
+        proxy: &VettingProxy,
     ) -> Self {
         match end {
             PageEnd::ConnectionLost => Self::process_ended(),
@@ -74,7 +74,7 @@ impl CaptureError {
     pub(super) fn navigation_failed(
         error: &str,
         document: &DocumentRequest,
-        proxy: &CaptureProxy,
+        proxy: &VettingProxy,
     ) -> Self {
         let url = document.url.clone();
         let counts = proxy.counts();

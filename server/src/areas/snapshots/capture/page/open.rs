@@ -13,18 +13,24 @@ use super::session_setup::page_commands;
 use super::state::PageState;
 use super::wire::{ContextCreated, Done};
 use crate::areas::snapshots::capture::error::CaptureError;
-use crate::areas::snapshots::capture::limits::DISPOSE_TIMEOUT;
+use crate::areas::snapshots::capture::limits::{
+    DISPOSE_TIMEOUT, PROXY_BYTES_MAX, PROXY_CONNECTIONS_MAX,
+};
 use crate::areas::snapshots::capture::process::BrowserProcess;
 use crate::areas::snapshots::capture::protocol::{ContextRoute, ProtocolError};
-use crate::areas::snapshots::capture::proxy::{CaptureProxy, Dial};
 use crate::areas::snapshots::capture::request::CaptureRequest;
+use crate::platform::vetting_proxy::{Dial, ProxyLimits, VettingProxy};
+
+/// The limits of the proxy of a page.
+const LIMITS: ProxyLimits =
+    ProxyLimits { bytes_max: PROXY_BYTES_MAX, connections_max: PROXY_CONNECTIONS_MAX };
 
 /// A page, still empty, in a browser context with a proxy of its own. When it is dropped, the
 /// context is disposed of.
 #[derive(Debug)]
 pub(super) struct OpenPage {
     pub(super) state: watch::Receiver<PageState>,
-    pub(super) proxy: CaptureProxy,
+    pub(super) proxy: VettingProxy,
     pub(super) session: Arc<str>,
     context: BrowserContext,
 }
@@ -46,7 +52,7 @@ impl OpenPage {
         dialler: Arc<dyn Dial>,
         request: &CaptureRequest,
     ) -> Result<Self, CaptureError> {
-        let proxy = CaptureProxy::start(dialler).await.map_err(|error| {
+        let proxy = VettingProxy::start(dialler, LIMITS).await.map_err(|error| {
             CaptureError::unavailable(format!("the proxy cannot be started: {error}"))
         })?;
         let mut context = BrowserContext::create(process, &proxy).await?;
@@ -137,7 +143,7 @@ impl OpenPage {
 impl BrowserContext {
     async fn create(
         process: &Arc<BrowserProcess>,
-        proxy: &CaptureProxy,
+        proxy: &VettingProxy,
     ) -> Result<Self, ProtocolError> {
         let params = json!({
             "disposeOnDetach": true,

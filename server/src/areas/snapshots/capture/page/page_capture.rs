@@ -15,9 +15,9 @@ use super::wire::{FrameTreeResult, Navigated};
 use crate::areas::snapshots::capture::error::CaptureError;
 use crate::areas::snapshots::capture::limits::{CRASH_REPORT, IMAGE_HEIGHT_MAX};
 use crate::areas::snapshots::capture::process::BrowserProcess;
-use crate::areas::snapshots::capture::proxy::Dial;
 use crate::areas::snapshots::capture::request::{CaptureRequest, PageArea, WaitFor};
 use crate::platform::ticks::Ticks;
+use crate::platform::vetting_proxy::Dial;
 
 /// How often a capture begins anew because the page was replaced while it settled.
 const REPLACEMENTS_MAX: usize = 5;

@@ -12,9 +12,9 @@ use super::open::OpenPage;
 use super::settle::SettleStep;
 use super::wire::{LayoutMetrics, Screenshot};
 use crate::areas::snapshots::capture::limits::{SHOT_PAUSE, SHOTS_MAX};
-use crate::areas::snapshots::capture::proxy::ProxyCounts;
 use crate::areas::snapshots::capture::request::{CaptureRequest, PageArea};
 use crate::areas::snapshots::capture::sizes::ImageArea;
+use crate::platform::vetting_proxy::ProxyCounts;
 
 /// Bytes before the width in a PNG: the signature, and the length and name of the first chunk.
 const PNG_BYTES_BEFORE_WIDTH: usize = 16;

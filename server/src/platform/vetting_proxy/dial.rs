@@ -8,7 +8,7 @@ use tokio::net::TcpStream;
 /// A connection that is being made.
 pub type DialFuture<'a> = Pin<Box<dyn Future<Output = Result<TcpStream, DialError>> + Send + 'a>>;
 
-/// Makes connections for pages, and decides which.
+/// Makes connections, and decides which.
 pub trait Dial: Send + Sync + 'static {
     /// Connects to a host, a name or an address without brackets.
     fn dial<'a>(&'a self, host: &'a str, port: u16) -> DialFuture<'a>;

@@ -1,12 +1,12 @@
-//! The way from pages to the network: the rule for addresses is that of all outbound requests.
+//! The way to the network: the rule for addresses is that of all outbound requests.
 
 use std::io;
 
-use super::capture::{Dial, DialError, DialFuture};
+use super::dial::{Dial, DialError, DialFuture};
 use crate::platform::outbound::{OutboundDialler, OutboundError, OutboundHost, OutboundHostError};
 
-/// Captures are limited by themselves, and a page sends many requests at once: they do not wait for
-/// the slots of other outbound requests.
+/// The users of proxies are limited by themselves, and a page sends many requests at once: they do
+/// not wait for the slots of other outbound requests.
 impl Dial for OutboundDialler {
     fn dial<'a>(&'a self, host: &'a str, port: u16) -> DialFuture<'a> {
         Box::pin(async move {

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use crate::areas::snapshots::capture::limits::PROXY_REFUSALS_NAMED_MAX;
+use super::limits::REFUSALS_NAMED_MAX;
 
 /// A connection that the proxy did not make.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,7 +21,7 @@ pub struct Refusal {
 /// What passed through a proxy, and what it refused.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProxyCounts {
-    /// Connections and requests that were accepted from the browser.
+    /// Connections and requests that were accepted from the client.
     pub requests: u64,
     /// Bytes sent to and received from servers.
     pub bytes: u64,
@@ -77,7 +77,7 @@ impl ProxyTraffic {
     }
 
     pub(super) fn count_refused(&self, refusal: Refusal) {
-        tracing::debug!(?refusal, "a request of a page was refused");
+        tracing::debug!(?refusal, "a request to a proxy was refused");
         let mut counts = self.counts.lock();
         counts.refused += 1;
         name(&mut counts.refusals, refusal);
@@ -106,7 +106,7 @@ impl ProxyTraffic {
 
 fn name(named: &mut Vec<Refusal>, refusal: Refusal) {
     let is_same = |other: &Refusal| other.host == refusal.host && other.port == refusal.port;
-    if named.len() < PROXY_REFUSALS_NAMED_MAX && !named.iter().any(is_same) {
+    if named.len() < REFUSALS_NAMED_MAX && !named.iter().any(is_same) {
         named.push(refusal);
     }
 }

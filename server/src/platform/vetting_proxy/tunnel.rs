@@ -8,7 +8,7 @@ use hyper_util::rt::TokioIo;
 use tokio::io::copy_bidirectional;
 use tokio::sync::OwnedSemaphorePermit;
 
-use super::capture_proxy::{ProxyError, ProxyInner};
+use super::proxy::{ProxyError, ProxyInner};
 
 /// Connects to the server of a `CONNECT` request, and carries bytes in both directions once the
 /// request is answered. Holds the slot of the connection meanwhile.

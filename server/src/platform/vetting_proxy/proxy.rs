@@ -19,20 +19,17 @@ use tokio::time::timeout;
 
 use super::dial::{Dial, DialError};
 use super::forward::forward;
+use super::limits::{CONNECTIONS_AT_ONCE, DIAL_TIMEOUT, HEAD_BYTES_MAX, ProxyLimits};
 use super::metered::MeteredStream;
 use super::traffic::{ProxyCounts, ProxyTraffic, Refusal};
 use super::tunnel::tunnel;
-use crate::areas::snapshots::capture::limits::{
-    PROXY_BYTES_MAX, PROXY_CONNECTIONS_AT_ONCE, PROXY_CONNECTIONS_MAX, PROXY_DIAL_TIMEOUT,
-    PROXY_HEAD_BYTES_MAX,
-};
 
 /// The body of a response: empty, or that of a server.
 pub(super) type ProxyBody = Either<Empty<Bytes>, Incoming>;
 
-/// The proxy of a capture. Closes all its connections when dropped.
+/// A proxy. Closes all its connections when dropped.
 #[derive(Debug)]
-pub(in super::super) struct CaptureProxy {
+pub(crate) struct VettingProxy {
     address: SocketAddr,
     inner: Arc<ProxyInner>,
     accepting: AbortHandle,
@@ -44,6 +41,7 @@ pub(super) struct ProxyInner {
     pub(super) traffic: Arc<ProxyTraffic>,
     /// Tunnels outlive the requests that ask for them. Emptied when the proxy is dropped.
     tunnels: Mutex<JoinSet<()>>,
+    connections_max: usize,
 }
 
 /// Why a request gets no response of a server.
@@ -60,37 +58,38 @@ pub(super) enum ProxyError {
     Http(#[from] hyper::Error),
 }
 
-impl CaptureProxy {
+impl VettingProxy {
     /// Starts a proxy. Needs a Tokio runtime.
-    pub(in super::super) async fn start(dialler: Arc<dyn Dial>) -> io::Result<Self> {
+    pub(crate) async fn start(dialler: Arc<dyn Dial>, limits: ProxyLimits) -> io::Result<Self> {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await?;
         let address = listener.local_addr()?;
         let inner = Arc::new(ProxyInner {
             dialler,
-            traffic: Arc::new(ProxyTraffic::new(PROXY_BYTES_MAX)),
+            traffic: Arc::new(ProxyTraffic::new(limits.bytes_max)),
             tunnels: Mutex::default(),
+            connections_max: limits.connections_max,
         });
         let accepting = tokio::spawn(accept_all(listener, Arc::clone(&inner))).abort_handle();
         Ok(Self { address, inner, accepting })
     }
 
     /// Returns the URL of the proxy.
-    pub(in super::super) fn url(&self) -> String {
+    pub(crate) fn url(&self) -> String {
         format!("http://{}", self.address)
     }
 
     /// Returns what passed, and what was refused.
-    pub(in super::super) fn counts(&self) -> ProxyCounts {
+    pub(crate) fn counts(&self) -> ProxyCounts {
         self.inner.traffic.counts()
     }
 
     /// Returns whether a limit was exceeded, now and in future.
-    pub(in super::super) fn exhaustion(&self) -> watch::Receiver<bool> {
+    pub(crate) fn exhaustion(&self) -> watch::Receiver<bool> {
         self.inner.traffic.exhaustion()
     }
 }
 
-impl Drop for CaptureProxy {
+impl Drop for VettingProxy {
     fn drop(&mut self) {
         self.accepting.abort();
         self.inner.tunnels.lock().abort_all();
@@ -108,7 +107,7 @@ impl ProxyInner {
     pub(super) async fn dial(&self, host: &str, port: u16) -> Result<MeteredStream, ProxyError> {
         let host = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(host);
         let refusal = |reason| Refusal { host: host.to_owned(), port, reason };
-        match timeout(PROXY_DIAL_TIMEOUT, self.dialler.dial(host, port)).await {
+        match timeout(DIAL_TIMEOUT, self.dialler.dial(host, port)).await {
             Ok(Ok(stream)) => {
                 // Only delays small messages if it fails.
                 drop(stream.set_nodelay(true));
@@ -134,7 +133,7 @@ impl ProxyInner {
 }
 
 async fn accept_all(listener: TcpListener, inner: Arc<ProxyInner>) {
-    let slots = Arc::new(Semaphore::new(PROXY_CONNECTIONS_AT_ONCE));
+    let slots = Arc::new(Semaphore::new(CONNECTIONS_AT_ONCE));
     // Aborts the connections when this task is aborted.
     let mut connections = JoinSet::new();
     loop {
@@ -142,7 +141,7 @@ async fn accept_all(listener: TcpListener, inner: Arc<ProxyInner>) {
         let stream = match listener.accept().await {
             Ok((stream, _)) => stream,
             Err(error) => {
-                tracing::warn!(%error, "the proxy of a capture cannot accept connections");
+                tracing::warn!(%error, "a proxy cannot accept connections");
                 return;
             }
         };
@@ -160,23 +159,23 @@ async fn serve(stream: TcpStream, inner: Arc<ProxyInner>, slot: Arc<OwnedSemapho
     });
     let served = http1::Builder::new()
         .preserve_header_case(true)
-        .max_buf_size(PROXY_HEAD_BYTES_MAX)
+        .max_buf_size(HEAD_BYTES_MAX)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades()
         .await;
     if let Err(error) = served {
-        tracing::trace!(%error, "a connection of a page ended");
+        tracing::trace!(%error, "a connection to a proxy ended");
     }
 }
 
-/// Responds to a request of the browser. An error closes the connection without a response, so that
-/// the page learns no more than that there is none.
+/// Responds to a request of a client. An error closes the connection without a response, so that a
+/// page learns no more than that there is none.
 async fn respond(
     inner: &Arc<ProxyInner>,
     request: Request<Incoming>,
     slot: Arc<OwnedSemaphorePermit>,
 ) -> Result<Response<ProxyBody>, ProxyError> {
-    if !inner.traffic.count_request(PROXY_CONNECTIONS_MAX) {
+    if !inner.traffic.count_request(inner.connections_max) {
         return Err(ProxyError::NoConnection);
     }
     if request.method() != Method::CONNECT {

@@ -15,8 +15,8 @@ use hyper::body::Incoming;
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 
-use super::capture_proxy::{ProxyBody, ProxyError, ProxyInner};
-use crate::areas::snapshots::capture::limits::PROXY_HEAD_BYTES_MAX;
+use super::limits::HEAD_BYTES_MAX;
+use super::proxy::{ProxyBody, ProxyError, ProxyInner};
 
 const HTTP_PORT: u16 = 80;
 /// Headers about a connection, not about the message (RFC 9110, section 7.6.1).
@@ -51,7 +51,7 @@ pub(super) async fn forward(
         .allow_obsolete_multiline_headers_in_responses(true)
         .allow_spaces_after_header_name_in_responses(true)
         .ignore_invalid_headers_in_responses(true)
-        .max_buf_size(PROXY_HEAD_BYTES_MAX);
+        .max_buf_size(HEAD_BYTES_MAX);
     let (mut sender, connection) = builder.handshake(TokioIo::new(server)).await?;
     // Its errors are those of the response.
     inner.spawn_tunnel(async move { drop(connection.await) });
