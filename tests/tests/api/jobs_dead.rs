@@ -259,7 +259,10 @@ fn the_number_of_dead_jobs_is_limited_and_all_are_counted() {
     assert_eq!(client.get(DEAD).expect(200)["total"], 3, "the oldest are gone");
     let reported = eventually("the history", || {
         let reported = client.get(&format!("{DEAD}/analytics")).expect(200);
-        (reported["total_dead"] == 5).then_some(reported)
+        // Its parts are queries of their own, which may not all see the last job yet.
+        let days = reported["timeline"].as_array().into_iter().flatten();
+        let in_days: u64 = days.filter_map(|day| day["count"].as_u64()).sum();
+        (reported["total_dead"] == 5 && in_days == 5).then_some(reported)
     });
     assert_eq!(reported["period"], "week");
     assert_eq!(
@@ -272,7 +275,6 @@ fn the_number_of_dead_jobs_is_limited_and_all_are_counted() {
     );
     let days = reported["timeline"].as_array().unwrap();
     assert_eq!(days.len(), 7);
-    assert_eq!(days.iter().filter_map(|day| day["count"].as_u64()).sum::<u64>(), 5);
     assert!(days.iter().all(|day| text(&day["date"]).len() == 10), "{days:?}");
     for (period, days) in [("day", 1), ("month", 30)] {
         let reported = client.get(&format!("{DEAD}/analytics?period={period}")).expect(200);
