@@ -67,8 +67,8 @@ impl CaptureError {
         }
     }
 
-    /// Returns whether the browser process ended, with all of its captures, and not only the process
-    /// of one page.
+    /// Returns whether the browser process ended, with all of its captures, and not only that of
+    /// one page.
     pub fn is_end_of_browser(&self) -> bool {
         *self == Self::process_ended()
     }
