@@ -273,6 +273,8 @@ fn images_are_in_backups_and_damage_to_them_is_said() {
     server.restart();
     let client = server.client();
     client.get(&image).refused(409, "invalid_state");
+    let baseline = format!("{SNAPSHOTS}/{}/baseline", text(&made["id"]));
+    client.post(&baseline, &json!({})).refused(409, "invalid_state");
     let compare = format!("{SNAPSHOTS}/{}/compare", text(&made["id"]));
     client.post(&compare, &json!({})).refused(409, "invalid_state");
     capture(&client, &site.url("/"));

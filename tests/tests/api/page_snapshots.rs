@@ -231,6 +231,36 @@ fn secrets_reach_the_page_and_nobody_else() {
 }
 
 #[test]
+fn captures_that_wait_are_made_after_a_restart() {
+    let site = WebSite::new([("/", "<!doctype html><img src='/never.png'><p>text</p>")]);
+    let mut server = start();
+    let body = json!({"url": site.url("/"), "wait_for": "load"});
+    let client = server.client();
+    let ids: Vec<String> = (0..8)
+        .map(|_| {
+            let request = client.request("POST", SNAPSHOTS).header("Prefer", "respond-async");
+            text(&request.json(&body).send().expect(202)["id"]).to_owned()
+        })
+        .collect();
+    eventually("captures run", || {
+        let count = site.heads().iter().filter(|head| head.starts_with("GET /never.png")).count();
+        (count >= 2).then_some(())
+    });
+    server.kill9();
+    site.show("/never.png", "no image");
+    server.restart();
+    let client = server.client();
+    for id in ids {
+        let path = format!("{SNAPSHOTS}/{id}");
+        let status = eventually("a page is captured", || {
+            let status = client.get(&path).expect(200)["status"].clone();
+            ["completed", "failed"].contains(&text(&status)).then_some(status)
+        });
+        assert_eq!(status, "completed");
+    }
+}
+
+#[test]
 fn a_capture_that_a_crash_interrupts_is_made_anew() {
     let site = WebSite::new([("/", "<!doctype html><img src='/never.png'><p>text</p>")]);
     let mut server = start();

@@ -120,7 +120,10 @@ impl Snapshots {
 
     /// Begins a capture; `None` if it runs already.
     pub(super) fn begin_capture(&self, id: SnapshotId) -> Option<RunningCapture<'_>> {
-        self.captured_now.lock().insert(id).then_some(RunningCapture { id, of: self })
+        let is_new = self.captured_now.lock().insert(id);
+        // Made only if it is new, and after the lock is released: dropping it takes the lock, and
+        // ends the capture of this snapshot.
+        if is_new { Some(RunningCapture { id, of: self }) } else { None }
     }
 
     /// Returns whether this process captures a snapshot now.

@@ -168,6 +168,18 @@ fn a_capture_that_is_always_interrupted_fails_and_its_secrets_are_gone() {
 }
 
 #[test]
+fn a_snapshot_is_captured_by_one_job_at_a_time() {
+    let server = open("1GiB");
+    let state = server.app().snapshots();
+    let id = create(&server, &json!({"url": "https://shop.example.com/"}));
+    let first = state.begin_capture(id).unwrap();
+    assert!(state.begin_capture(id).is_none());
+    assert!(state.is_captured_now(id), "the first one goes on");
+    drop(first);
+    assert!(state.begin_capture(id).is_some());
+}
+
+#[test]
 fn a_failed_capture_says_why() {
     let server = open("1GiB");
     let id = create(&server, &json!({"url": "https://shop.example.com/"}));

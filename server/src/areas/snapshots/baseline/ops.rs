@@ -7,6 +7,7 @@ use crate::app::App;
 use crate::areas::snapshots::documents::{self, Changes};
 use crate::areas::snapshots::error::{SnapshotError, SnapshotKind};
 use crate::areas::snapshots::ids::BaselineId;
+use crate::areas::snapshots::images::read_image;
 
 /// A baseline that a change adds, and those that it deletes because there are too many.
 #[derive(Debug)]
@@ -22,6 +23,8 @@ pub(in crate::areas::snapshots) fn add(
     changes: &mut Changes<'_>,
     new: NewBaseline,
 ) -> Result<AddedBaseline, SnapshotError> {
+    // A baseline that cannot be read would replace one that can.
+    read_image(app, new.image, &new.snapshot.text())?;
     let deleted = app.snapshots().library().superfluous_baselines(&new.place);
     let baseline = Baseline::new(BaselineId(app.new_number()), new, app.now());
     let mut gone = Vec::new();

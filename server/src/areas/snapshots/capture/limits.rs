@@ -61,6 +61,15 @@ pub(super) const EVENT_BYTES_WAITING_MAX: usize = 32 << 20;
 /// Bytes of the commands that wait for being written to Chromium, which repeat headers of a page.
 pub(super) const COMMAND_BYTES_WAITING_MAX: usize = 32 << 20;
 
+/// Bytes of an identifier that Chromium makes: they are of 32 characters.
+pub(super) const ID_BYTES_MAX: usize = 256;
+
+/// Requests of a page that run at the same time, and sessions of a process, that are kept in mind.
+pub(super) const IDS_MAX: usize = 10_000;
+
+/// Messages that are no messages, after which a process is given up.
+pub(super) const INVALID_MESSAGES_MAX: usize = 100;
+
 /// Commands that wait for being written to Chromium.
 pub(super) const COMMANDS_WAITING_MAX: usize = 4_096;
 

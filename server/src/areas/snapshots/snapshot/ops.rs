@@ -142,7 +142,7 @@ fn request(
     let secrets = open(snapshot, app.snapshots().secrets());
     let secrets = secrets.map_err(|error| ("secrets_lost", error))?;
     // Limits may be other than those it was created under.
-    snapshot.settings.request(&secrets).map_err(|error| ("invalid_settings", error.into()))
+    snapshot.settings.request(&secrets).map_err(|error| ("invalid_settings", error))
 }
 
 /// Stores what came of a capture. The first captured snapshot of a page becomes its baseline.
@@ -210,8 +210,11 @@ pub(super) fn make_baseline(
 /// Returns the snapshots that are to be captured, and are not at the moment.
 pub(super) fn unfinished(app: &App) -> Vec<SnapshotEntry> {
     let state = app.snapshots();
-    let is_open = |entry: &SnapshotEntry| !entry.is_final && !state.is_captured_now(entry.id);
-    state.library().snapshots(is_open, 0, limits::WAITING_SNAPSHOTS_MAX)
+    let is_open = |entry: &SnapshotEntry| !entry.is_final;
+    let mut open = state.library().snapshots(is_open, 0, limits::WAITING_SNAPSHOTS_MAX);
+    // Not while the library is locked: each of the two locks is taken alone.
+    open.retain(|entry| !state.is_captured_now(entry.id));
+    open
 }
 
 /// Deletes the snapshots that were created before a time.

@@ -11,7 +11,7 @@ use super::evaluate::ScriptError;
 use super::open::OpenPage;
 use super::settle::SettleStep;
 use super::wire::{LayoutMetrics, Screenshot};
-use crate::areas::snapshots::capture::limits::{SHOT_PAUSE, SHOTS_MAX};
+use crate::areas::snapshots::capture::limits::{IMAGE_PIXELS_MAX, SHOT_PAUSE, SHOTS_MAX};
 use crate::areas::snapshots::capture::request::{CaptureRequest, PageArea};
 use crate::areas::snapshots::capture::sizes::ImageArea;
 use crate::platform::vetting_proxy::ProxyCounts;
@@ -126,7 +126,9 @@ fn png_size(png: &[u8]) -> Option<(u32, u32)> {
     let rest = header.get(PNG_BYTES_BEFORE_WIDTH - 8..)?;
     let (width, rest) = rest.split_first_chunk()?;
     let (height, _) = rest.split_first_chunk()?;
-    Some((u32::from_be_bytes(*width), u32::from_be_bytes(*height)))
+    let (width, height) = (u32::from_be_bytes(*width), u32::from_be_bytes(*height));
+    let pixels = u64::from(width).saturating_mul(height.into());
+    (1..=IMAGE_PIXELS_MAX).contains(&pixels).then_some((width, height))
 }
 
 #[cfg(test)]
@@ -139,5 +141,9 @@ mod tests {
         assert_eq!(png_size(header), Some((1_280, 720)));
         assert_eq!(png_size(b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\x05"), None);
         assert_eq!(png_size(b"GIF89a"), None);
+        for size in [[0, 0, 0, 0, 0, 0, 0, 9], [0, 0, 0x75, 0x30, 0, 0, 0x75, 0x30]] {
+            let png = [b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR".as_slice(), &size].concat();
+            assert_eq!(png_size(&png), None, "no pixels, or too many");
+        }
     }
 }

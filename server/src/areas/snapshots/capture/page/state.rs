@@ -4,6 +4,7 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::wire::{Frame, LoadingEnded, RequestWillBeSent, ResponseReceived};
+use crate::areas::snapshots::capture::limits::{ID_BYTES_MAX, IDS_MAX};
 
 /// Requests that by design end late or never, and say nothing about whether a page is complete.
 const ENDLESS: [&str; 3] = ["EventSource", "Media", "Ping"];
@@ -151,7 +152,8 @@ impl PageState {
                 ..DocumentRequest::default()
             };
         }
-        if is_of_network && !ENDLESS.contains(&event.kind.as_str()) {
+        let is_kept = event.request_id.len() <= ID_BYTES_MAX && self.requests.len() < IDS_MAX;
+        if is_kept && is_of_network && !ENDLESS.contains(&event.kind.as_str()) {
             self.activity += 1;
             self.requests.insert(event.request_id, session);
         }

@@ -24,7 +24,7 @@ use super::queue_bytes::{QueueBytes, QueueShare};
 use super::wire::{AttachedSession, DetachedSession, WireMessage};
 use crate::areas::snapshots::capture::limits::{
     COMMAND_BYTES_WAITING_MAX, COMMANDS_WAITING_MAX, EVENT_BYTES_WAITING_MAX, EVENTS_WAITING_MAX,
-    MESSAGE_BYTES_MAX,
+    ID_BYTES_MAX, IDS_MAX, INVALID_MESSAGES_MAX, MESSAGE_BYTES_MAX,
 };
 
 /// Bytes at the beginning of a message in which its identifier is.
@@ -247,7 +247,8 @@ impl SharedConnection {
         *self.routes.lock() = EventRoutes::default();
     }
 
-    fn receive(&self, message: Message<'_>) {
+    /// Handles a message. `false` if it is none.
+    fn receive(&self, message: Message<'_>) -> bool {
         let bytes = match message {
             Message::Complete(bytes) => bytes,
             Message::TooLarge(bytes) => {
@@ -255,14 +256,14 @@ impl SharedConnection {
                     Some(id) => self.complete(id, CommandResult::TooLarge),
                     None => tracing::warn!("a message of the browser is too large"),
                 }
-                return;
+                return true;
             }
         };
         let message: WireMessage<'_> = match serde_json::from_slice(bytes) {
             Ok(message) => message,
             Err(error) => {
                 tracing::warn!(%error, "a message of the browser is not valid");
-                return;
+                return false;
             }
         };
         match (message.id, message.error, message.result) {
@@ -277,6 +278,7 @@ impl SharedConnection {
                 }
             }
         }
+        true
     }
 
     fn complete(&self, id: u64, result: CommandResult) {
@@ -298,6 +300,8 @@ impl SharedConnection {
             context = context.or(attached.target_info.browser_context_id);
             if let Some(context) = &context
                 && routes.contexts.contains_key(context)
+                && attached.session_id.len() <= ID_BYTES_MAX
+                && routes.sessions.len() < IDS_MAX
             {
                 let id = attached.session_id;
                 routes.sessions.insert(id.clone(), (id.into(), context.clone()));
@@ -322,9 +326,10 @@ impl SharedConnection {
 
 async fn read_all(shared: Arc<SharedConnection>, messages: impl AsyncRead + Unpin) {
     let mut reader = MessageReader::new(messages, MESSAGE_BYTES_MAX);
-    loop {
+    let mut invalid = 0;
+    while invalid < INVALID_MESSAGES_MAX {
         match reader.next().await {
-            Ok(Some(message)) => shared.receive(message),
+            Ok(Some(message)) => invalid += usize::from(!shared.receive(message)),
             Ok(None) => break,
             Err(error) => {
                 tracing::warn!(%error, "the browser cannot be read");
