@@ -132,6 +132,16 @@ impl Files {
         self.read_checked(digest, Some(bytes))
     }
 
+    /// Checks that a file is stored which `owner` names, and reports the loss if it is not. Reads
+    /// nothing of it.
+    pub fn check_stored(&self, digest: FileDigest, owner: &str) {
+        let found = fs::symlink_metadata(self.layout.file(digest));
+        if !found.is_ok_and(|file| file.is_file()) {
+            let what = format!("file {digest} of {owner}: it is missing");
+            self.damage.add(Finding::Lost(what));
+        }
+    }
+
     fn read_checked(&self, digest: FileDigest, expected: Option<u64>) -> Result<Option<Vec<u8>>> {
         let path = self.layout.file(digest);
         let bytes_max = expected.unwrap_or(FILE_BYTES_MAX as u64).saturating_add(1);
@@ -223,8 +233,12 @@ impl Files {
     }
 }
 
-/// Returns the first `bytes_max` bytes of a file.
+/// Returns the first `bytes_max` bytes of a file; nothing of what is no regular file.
 fn read_up_to(path: &Path, bytes_max: u64) -> io::Result<Vec<u8>> {
+    if !fs::symlink_metadata(path)?.is_file() {
+        // A pipe or a device in its place, which may never end.
+        return Ok(Vec::new());
+    }
     let file = File::open(path)?;
     let bytes = file.metadata()?.len().min(bytes_max);
     let mut contents = Vec::with_capacity(usize::try_from(bytes).unwrap_or(0));

@@ -63,6 +63,21 @@ fn a_file_of_another_length_is_damaged_and_only_its_length_is_read() {
 }
 
 #[test]
+fn a_missing_file_is_reported_once() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path());
+    let [kept, missing] = [store(&engine, 1), store(&engine, 2)];
+    fs::remove_file(path_of(dir.path(), missing)).unwrap();
+    for digest in [kept, missing, missing] {
+        engine.files().check_stored(digest, "snap_1");
+    }
+    assert_eq!(engine.damage(), [format!("lost: file {missing} of snap_1: it is missing")]);
+    // A folder in its place is no file.
+    fs::create_dir(path_of(dir.path(), missing)).unwrap();
+    assert!(matches!(engine.files().read(missing), Err(Error::Corrupt(_))));
+}
+
+#[test]
 fn a_kept_file_is_not_deleted_by_this_engine() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path());

@@ -210,6 +210,21 @@ impl Library {
         self.0.read().waiting
     }
 
+    /// Reports the images that are missing in the files of the engine. Blocks.
+    pub(super) fn check_images(&self, engine: &Engine) {
+        let shelves = self.0.read();
+        let check = |digest, owner: String| engine.files().check_stored(digest, &owner);
+        for (id, entry) in &shelves.snapshots {
+            entry.image.into_iter().for_each(|digest| check(digest, id.text()));
+        }
+        for (id, baseline) in &shelves.baselines {
+            check(baseline.image.digest, id.text());
+        }
+        for (id, entry) in &shelves.comparisons {
+            entry.images.into_iter().for_each(|digest| check(digest, id.text()));
+        }
+    }
+
     /// Returns the number of comparisons.
     pub(super) fn comparison_count(&self) -> usize {
         self.0.read().comparisons.len()

@@ -61,6 +61,7 @@ impl Snapshots {
         let dialler = Arc::new(OutboundDialler::new(policy));
         let slots = Arc::new(Semaphore::new(settings.captures_at_once.max(1)));
         let library = Library::open(parts.engine)?;
+        library.check_images(parts.engine);
         // The newest baseline is current also if the clock was ahead when it was made.
         parts.ids.continue_after(library.greatest_id());
         Ok(Self {
