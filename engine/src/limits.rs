@@ -105,6 +105,9 @@ pub const NEW_SERIES_BYTES: i64 = 512;
 pub const DATABASE_FILES_OPEN_MAX: usize = 512;
 /// Entries of the damage list; further findings are only logged.
 pub const DAMAGE_FOUND_MAX: usize = 1_000;
+/// Maximum number of missing files that are named: all of a folder may be missing, and the damage
+/// list must have space for other findings.
+pub const MISSING_FILES_NAMED_MAX: usize = 10;
 /// Corrupt documents whose names are remembered until the next start.
 pub const DAMAGED_NAMES_MAX: usize = 1_000;
 /// The minimum size of unreferenced pages, in bytes, that justifies a sweep.

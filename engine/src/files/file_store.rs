@@ -17,7 +17,7 @@ use crate::ballast::Ballast;
 use crate::damage::{DamageList, Finding};
 use crate::dir_sync::sync_dir;
 use crate::error::{Error, Result};
-use crate::limits::FILE_BYTES_MAX;
+use crate::limits::{FILE_BYTES_MAX, MISSING_FILES_NAMED_MAX};
 
 /// The immutable files of an engine. Can be used from any thread; calls block.
 #[derive(Debug)]
@@ -132,14 +132,25 @@ impl Files {
         self.read_checked(digest, Some(bytes))
     }
 
-    /// Checks that a file is stored which `owner` names, and reports the loss if it is not. Reads
-    /// nothing of it.
-    pub fn check_stored(&self, digest: FileDigest, owner: &str) {
-        let found = fs::symlink_metadata(self.layout.file(digest));
-        if !found.is_ok_and(|file| file.is_file()) {
-            let what = format!("file {digest} of {owner}: it is missing");
-            self.damage.add(Finding::Lost(what));
+    /// Checks that files are stored, given with the name of what refers to each, and reports those
+    /// that are missing as one finding. Reads nothing of them.
+    pub fn check_stored(&self, references: impl IntoIterator<Item = (FileDigest, String)>) {
+        let is_missing = |digest: FileDigest| {
+            let found = fs::symlink_metadata(self.layout.file(digest));
+            !found.is_ok_and(|file| file.is_file())
+        };
+        let mut missing = references.into_iter().filter(|(digest, _)| is_missing(*digest));
+        let named: Vec<String> =
+            missing.by_ref().take(MISSING_FILES_NAMED_MAX).map(|(_, owner)| owner).collect();
+        if named.is_empty() {
+            return;
         }
+        let others = match missing.count() {
+            0 => String::new(),
+            count => format!(" and {count} others"),
+        };
+        let what = format!("files of {}{others}: they are missing", named.join(", "));
+        self.damage.add(Finding::Lost(what));
     }
 
     fn read_checked(&self, digest: FileDigest, expected: Option<u64>) -> Result<Option<Vec<u8>>> {

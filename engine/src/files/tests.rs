@@ -63,18 +63,23 @@ fn a_file_of_another_length_is_damaged_and_only_its_length_is_read() {
 }
 
 #[test]
-fn a_missing_file_is_reported_once() {
+fn missing_files_are_one_finding() {
     let dir = tempfile::tempdir().unwrap();
     let engine = open(dir.path());
-    let [kept, missing] = [store(&engine, 1), store(&engine, 2)];
-    fs::remove_file(path_of(dir.path(), missing)).unwrap();
-    for digest in [kept, missing, missing] {
-        engine.files().check_stored(digest, "snap_1");
+    let digests: Vec<_> = (0..13).map(|n| store(&engine, n)).collect();
+    let references = || digests.iter().zip(0..).map(|(digest, n)| (*digest, format!("r{n}")));
+    engine.files().check_stored(references());
+    assert_eq!(engine.damage(), [""; 0]);
+    for digest in &digests[1..] {
+        fs::remove_file(path_of(dir.path(), *digest)).unwrap();
     }
-    assert_eq!(engine.damage(), [format!("lost: file {missing} of snap_1: it is missing")]);
-    // A folder in its place is no file.
-    fs::create_dir(path_of(dir.path(), missing)).unwrap();
-    assert!(matches!(engine.files().read(missing), Err(Error::Corrupt(_))));
+    engine.files().check_stored(references());
+    engine.files().check_stored(references());
+    let named = "r1, r2, r3, r4, r5, r6, r7, r8, r9, r10 and 2 others";
+    assert_eq!(engine.damage(), [format!("lost: files of {named}: they are missing")]);
+    // A folder in the place of a file is none.
+    fs::create_dir(path_of(dir.path(), digests[1])).unwrap();
+    assert!(matches!(engine.files().read(digests[1]), Err(Error::Corrupt(_))));
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub enum ErrorCode {
     /// A unique field is taken, or an idempotency key was used with another body.
     Conflict,
     /// A conflict for which an area has a code of its own.
-    OwnConflict(&'static str),
+    AreaConflict(&'static str),
     /// `If-Match` does not match.
     PreconditionFailed,
     /// A batch has too many items.
@@ -75,7 +75,7 @@ pub enum ErrorCode {
     /// A widget's query is invalid.
     InvalidQuery,
     /// A broken rule for which an area has a code of its own.
-    OwnInvalid(&'static str),
+    AreaInvalid(&'static str),
     /// A required field is absent.
     MissingField,
     /// A field breaks its rules.
@@ -100,7 +100,7 @@ impl ErrorCode {
             Self::Forbidden => "forbidden",
             Self::NotFound => "not_found",
             Self::Missing(resource) => resource.code(),
-            Self::OwnConflict(code) | Self::OwnInvalid(code) => code,
+            Self::AreaConflict(code) | Self::AreaInvalid(code) => code,
             Self::MethodNotAllowed => "method_not_allowed",
             Self::RequestTimeout => "request_timeout",
             Self::InvalidState => "invalid_state",
@@ -140,7 +140,7 @@ impl ErrorCode {
             Self::NotFound | Self::Missing(_) => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::RequestTimeout => StatusCode::REQUEST_TIMEOUT,
-            Self::InvalidState | Self::Conflict | Self::OwnConflict(_) => StatusCode::CONFLICT,
+            Self::InvalidState | Self::Conflict | Self::AreaConflict(_) => StatusCode::CONFLICT,
             Self::PreconditionFailed => StatusCode::PRECONDITION_FAILED,
             Self::BatchTooLarge | Self::PayloadTooLarge => StatusCode::PAYLOAD_TOO_LARGE,
             Self::UnsupportedMediaType => StatusCode::UNSUPPORTED_MEDIA_TYPE,
@@ -157,7 +157,7 @@ impl ErrorCode {
             | Self::InvalidInterval
             | Self::InvalidRange
             | Self::InvalidQuery
-            | Self::OwnInvalid(_)
+            | Self::AreaInvalid(_)
             | Self::MissingField
             | Self::InvalidField => StatusCode::UNPROCESSABLE_ENTITY,
             Self::RateLimited => StatusCode::TOO_MANY_REQUESTS,

@@ -150,4 +150,20 @@ mod tests {
         let two = http::Request::builder().header(HOST, "a").header(HOST, "b").body(()).unwrap();
         assert!(host_of(&two.into_parts().0).is_err());
     }
+
+    #[test]
+    fn the_host_header_is_the_authority_of_the_url() {
+        let hosts = |uri: &str, headers: &[&str]| {
+            let request = http::Request::builder().uri(uri);
+            let request = headers.iter().fold(request, |request, host| request.header(HOST, *host));
+            let mut parts = request.body(()).unwrap().into_parts().0;
+            adopt_authority(&mut parts);
+            let hosts = parts.headers.get_all(HOST).iter();
+            hosts.map(|host| host.to_str().unwrap().to_owned()).collect::<Vec<_>>()
+        };
+        assert_eq!(hosts("http://a.example:8080/x", &[]), ["a.example:8080"], "as in HTTP/2");
+        assert_eq!(hosts("http://a.example/x", &["b.example"]), ["a.example"]);
+        assert_eq!(hosts("/x", &["b.example"]), ["b.example"]);
+        assert_eq!(hosts("http://a.example/x", &["b", "c"]), ["b", "c"], "still ambiguous");
+    }
 }

@@ -177,6 +177,10 @@ mod tests {
         let not_signed = Err(UrlRefusal::NotSigned);
         assert_eq!(check(path, &later, signature, 0), not_signed);
         assert_eq!(check("/a/c", expires, signature, 0), not_signed);
+        for same in [format!("+{expires}"), format!("0{expires}")] {
+            let checked = signer.check(path, Some(&same), Some(signature), NOW);
+            assert_eq!(checked, not_signed, "{same}");
+        }
         for other in
             ["", "é", signature.get(1..).unwrap(), &format!("{signature}A"), &"A".repeat(43)]
         {

@@ -277,7 +277,7 @@ fn images_are_in_backups_and_damage_to_them_is_said() {
     server.restart();
     let client = server.client();
     let damage = client.get("/readyz").expect(200)["damage"].to_string();
-    assert!(damage.contains(text(&made["id"])) && damage.contains("is missing"), "{damage}");
+    assert!(damage.contains(text(&made["id"])) && damage.contains("are missing"), "{damage}");
     client.get(&image).refused(409, "invalid_state");
     let baseline = format!("{SNAPSHOTS}/{}/baseline", text(&made["id"]));
     client.post(&baseline, &json!({})).refused(409, "invalid_state");

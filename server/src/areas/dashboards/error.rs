@@ -9,7 +9,7 @@ use crate::limits;
 use crate::platform::telemetry::query_params::InvalidQueryParams;
 
 /// The code of a widget of an unknown type.
-pub(super) const INVALID_WIDGET_TYPE: ErrorCode = ErrorCode::OwnInvalid("invalid_widget_type");
+pub(super) const INVALID_WIDGET_TYPE: ErrorCode = ErrorCode::AreaInvalid("invalid_widget_type");
 
 /// Why a request of this area failed.
 #[derive(Debug, thiserror::Error)]

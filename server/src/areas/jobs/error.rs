@@ -5,7 +5,7 @@ use crate::jobs::{DeadJobId, InvalidJob, JobId, JobsError, QueueName, WorkerId};
 use crate::limits;
 
 /// The code of a token that is not that of the job's current lease.
-pub(super) const RESERVATION_LOST: ErrorCode = ErrorCode::OwnConflict("reservation_lost");
+pub(super) const RESERVATION_LOST: ErrorCode = ErrorCode::AreaConflict("reservation_lost");
 
 impl From<JobsError> for ApiError {
     fn from(error: JobsError) -> Self {

@@ -13,7 +13,7 @@ use crate::platform::outbound::OutboundUrlError;
 use crate::platform::sealing::{KeyFileError, SealError, UnsealError};
 
 /// The code of a comparison of a page that has no baseline.
-pub(super) const PAGE_HAS_NO_BASELINE: ErrorCode = ErrorCode::OwnConflict("baseline_not_found");
+pub(super) const PAGE_HAS_NO_BASELINE: ErrorCode = ErrorCode::AreaConflict("baseline_not_found");
 
 /// Why a request of this area failed.
 #[derive(Debug, thiserror::Error)]

@@ -213,16 +213,15 @@ impl Library {
     /// Reports the images that are missing in the files of the engine. Blocks.
     pub(super) fn check_images(&self, engine: &Engine) {
         let shelves = self.0.read();
-        let check = |digest, owner: String| engine.files().check_stored(digest, &owner);
-        for (id, entry) in &shelves.snapshots {
-            entry.image.into_iter().for_each(|digest| check(digest, id.text()));
-        }
-        for (id, baseline) in &shelves.baselines {
-            check(baseline.image.digest, id.text());
-        }
-        for (id, entry) in &shelves.comparisons {
-            entry.images.into_iter().for_each(|digest| check(digest, id.text()));
-        }
+        let of_snapshots = shelves.snapshots.values();
+        let of_snapshots =
+            of_snapshots.filter_map(|entry| entry.image.map(|digest| (digest, entry.id.text())));
+        let of_baselines = shelves.baselines.values();
+        let of_baselines = of_baselines.map(|of| (of.image.digest, of.id.text()));
+        let of_comparisons = shelves.comparisons.values();
+        let of_comparisons =
+            of_comparisons.flat_map(|entry| entry.images.map(|digest| (digest, entry.id.text())));
+        engine.files().check_stored(of_snapshots.chain(of_baselines).chain(of_comparisons));
     }
 
     /// Returns the number of comparisons.

@@ -211,6 +211,32 @@ fn images_have_a_limit_in_all() {
 }
 
 #[test]
+fn a_capture_does_not_begin_when_images_take_all_space() {
+    let server = open("100");
+    let [first, second] =
+        [(); 2].map(|()| create(&server, &json!({"url": "https://shop.example.com/"})));
+    for shade in [0, 200] {
+        let file = server.app().engine().files().put(&[png(shade), vec![0; 50]].concat());
+        file.unwrap().keep();
+    }
+    assert!(snapshot::begin(server.app(), first).unwrap().is_none());
+    let failed = server.get(&path(first)).whole(200);
+    assert_eq!(failed["error"]["code"], "images_full", "{failed}");
+    assert_eq!(server.get(&path(second)).whole(200)["status"], "pending");
+}
+
+#[test]
+fn baselines_stay_in_their_order_when_the_clock_was_ahead() {
+    let server = open("1GiB");
+    let id = capture(&server, 0);
+    server.post(&format!("{}/baseline", path(id)), &json!({})).whole(201);
+    let library = Library::open(server.app().engine()).unwrap();
+    let last = server.get("/api/v1/baselines").whole(200)["baselines"][0]["id"].clone();
+    let number = super::ids::BaselineId::parse(last.as_str().unwrap()).unwrap().0;
+    assert_eq!(library.greatest_id(), number, "new ids are greater than all that are stored");
+}
+
+#[test]
 fn snapshots_that_wait_have_a_limit() {
     let server = open("1GiB");
     let body = json!({"url": "https://shop.example.com/"});

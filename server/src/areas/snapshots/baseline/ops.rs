@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use telltale_engine::MemoryOwner;
+
 use super::model::{Baseline, BaselineOrigin, NewBaseline};
 use crate::app::App;
 use crate::areas::snapshots::documents::{self, Changes};
@@ -23,8 +25,11 @@ pub(in crate::areas::snapshots) fn add(
     changes: &mut Changes<'_>,
     new: NewBaseline,
 ) -> Result<AddedBaseline, SnapshotError> {
-    // A baseline that cannot be read would replace one that can.
-    read_image(app, new.image, &new.snapshot.text())?;
+    if new.origin != BaselineOrigin::First {
+        // One that cannot be read would replace one that can; a first one was stored just now.
+        let _share = app.engine().memory().take(MemoryOwner::Queries, new.image.bytes)?;
+        read_image(app, new.image, &new.snapshot.text())?;
+    }
     let deleted = app.snapshots().library().superfluous_baselines(&new.place);
     let baseline = Baseline::new(BaselineId(app.new_number()), new, app.now());
     let mut gone = Vec::new();
