@@ -56,9 +56,17 @@ impl Drop for Covered {
     }
 }
 
-/// Returns whether a request went to this route; a segment in braces matches any one segment.
+/// Returns whether a request went to this route. A segment in braces matches any one segment; one
+/// that is called `{path}` and is the last matches all that follow.
 fn matches(route: &str, method: &str, path: &str) -> bool {
     let Some((wanted, template)) = route.split_once(' ') else { return false };
+    if let Some(directory) = template.strip_suffix("{path}") {
+        let is_below = |path: &str| matches(&format!("{method} {directory}"), method, path);
+        let ends = path.match_indices('/').map(|(at, _)| at + 1);
+        return wanted == method
+            && ends.filter_map(|end| path.get(..end)).any(is_below)
+            && !path.ends_with('/');
+    }
     let mut given = path.split('/');
     wanted == method
         && template.split('/').all(|part| {

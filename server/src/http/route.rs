@@ -31,7 +31,8 @@ pub use crate::platform::quota::LimitClass;
 pub struct Route {
     /// The HTTP method. A route for `GET` also serves `HEAD`.
     pub method: Method,
-    /// The path in `matchit` syntax: `/api/v1/metrics/{name}/query`.
+    /// The path in `matchit` syntax: `/api/v1/metrics/{name}/query`, or `/files/{*path}` for one
+    /// whose last parameter contains slashes.
     pub path: &'static str,
     /// The credentials that a caller needs.
     pub access: Access,
@@ -67,6 +68,11 @@ impl Route {
     /// Returns whether the caller can be identified only from the body.
     pub(super) fn is_identified_by_body(&self, caller: &Identity) -> bool {
         matches!((self.access, caller), (Access::Dsn(_, Some(_)), Identity::Anonymous))
+    }
+
+    /// Returns the path as a template of OpenAPI, which has no syntax for slashes in a parameter.
+    pub fn template(&self) -> String {
+        self.path.replace("{*", "{")
     }
 
     /// Returns a route that reads: no body, scope `read`.

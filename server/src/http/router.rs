@@ -93,13 +93,17 @@ impl Router {
     /// Returns the route of a request. Fails with `not_found` or `method_not_allowed`.
     pub(super) fn find(&self, method: &HttpMethod, raw_path: &str) -> ApiResult<Found> {
         let Ok(first) = self.paths.at(raw_path) else {
-            return Err(ApiError::new(ErrorCode::NotFound, "there is nothing at this path"));
+            return Err(not_found());
         };
         let method = Method::of(method).ok_or(method);
         let mut allowed = Methods::default();
         for matched in [Some(first), self.patterns.at(raw_path).ok()].into_iter().flatten() {
             let index = method.ok().and_then(|method| matched.value.0[method as usize]);
             if let Some((index, route)) = index.and_then(|i| Some((i, *self.routes.get(i)?))) {
+                // A parameter with slashes is the path of a file, not of a folder.
+                if route.path.contains("{*") && raw_path.ends_with('/') {
+                    return Err(not_found());
+                }
                 let params = matched.params.iter().map(|(name, raw)| decoded(name, raw));
                 return Ok(Found { route, index, params: params.collect::<ApiResult<_>>()? });
             }
@@ -131,6 +135,10 @@ impl Methods {
         }
         names.join(", ")
     }
+}
+
+fn not_found() -> ApiError {
+    ApiError::new(ErrorCode::NotFound, "there is nothing at this path")
 }
 
 fn decoded(name: &str, raw: &str) -> ApiResult<(String, String)> {

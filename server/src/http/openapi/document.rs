@@ -19,11 +19,11 @@ routes with `x-any-query` ignore unknown parameters.";
 /// Generates the document of these routes as JSON.
 pub(in crate::http) fn document(routes: &[&'static Route], settings: &Settings) -> Bytes {
     let mut schemas = Schemas::new();
-    let mut paths: BTreeMap<&str, Map<String, Value>> = BTreeMap::new();
+    let mut paths: BTreeMap<String, Map<String, Value>> = BTreeMap::new();
     for route in routes {
         let operation = operation(route, settings, &mut schemas);
         let method = route.method.as_str().to_ascii_lowercase();
-        paths.entry(route.path).or_default().insert(method, operation);
+        paths.entry(route.template()).or_default().insert(method, operation);
     }
     let mut paths = json!(paths);
     let schemas = schemas.finish(&mut paths);

@@ -63,7 +63,8 @@ pub(super) fn is_conditional(route: &Route) -> bool {
 }
 
 fn path_parameters(path: &'static str) -> impl Iterator<Item = &'static str> {
-    path.split('/').filter_map(|part| part.strip_prefix('{')?.strip_suffix('}'))
+    let name = |part: &'static str| part.strip_prefix('{')?.strip_suffix('}');
+    path.split('/').filter_map(name).map(|name| name.trim_start_matches('*'))
 }
 
 fn parameter(param: &Param) -> Value {
