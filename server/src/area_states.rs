@@ -10,12 +10,13 @@ use std::time::Duration;
 use parking_lot::Mutex;
 
 use crate::app::App;
-use crate::areas::AreaParts;
 use crate::areas::alerting::{Alerting, AlertingSetupError};
 use crate::areas::bulk::{Families, OtlpSettings};
 use crate::areas::errors::{Ledger, LedgerLimits};
+use crate::areas::repositories::{Repositories, RepositoriesSetupError};
 use crate::areas::snapshots::{SnapshotError, Snapshots};
 use crate::areas::status::{Status, StatusSetupError};
+use crate::areas::{AreaParts, FileWaste};
 use crate::config::Config;
 use crate::http::HostedSite;
 
@@ -31,6 +32,8 @@ pub struct AreaStates {
     alerting: Alerting,
     status: Status,
     snapshots: Snapshots,
+    repositories: Repositories,
+    file_waste: FileWaste,
 }
 
 /// The state of an area cannot be set up.
@@ -48,6 +51,9 @@ pub enum AreaError {
     /// Snapshots cannot be read.
     #[error("cannot read the snapshots: {0}")]
     Snapshots(#[from] SnapshotError),
+    /// Repositories cannot be set up.
+    #[error(transparent)]
+    Repositories(#[from] RepositoriesSetupError),
 }
 
 impl AreaStates {
@@ -63,6 +69,8 @@ impl AreaStates {
             alerting: Alerting::open(parts, &config.alerting, &config.notifications)?,
             status: Status::open(parts, &config.status)?,
             snapshots: Snapshots::open(parts, &config.snapshots)?,
+            repositories: Repositories::open(parts, &config.repositories, &config.llm)?,
+            file_waste: FileWaste::default(),
         })
     }
 }
@@ -122,6 +130,16 @@ impl App {
     /// Returns the state of snapshots.
     pub fn snapshots(&self) -> &Snapshots {
         &self.areas().snapshots
+    }
+
+    /// Returns the state of repositories.
+    pub fn repositories(&self) -> &Repositories {
+        &self.areas().repositories
+    }
+
+    /// Returns whether there may be files of the engine that nothing uses any more.
+    pub fn file_waste(&self) -> &FileWaste {
+        &self.areas().file_waste
     }
 
     /// Returns what the host of a request serves, given in lower case and without a port.

@@ -33,6 +33,10 @@ pub enum MemoryOwner {
     Status,
     /// Snapshots, baselines and comparisons, without their images.
     Snapshots,
+    /// Repositories, and those of their indexes that are in memory.
+    Repositories,
+    /// Syncs of repositories in progress.
+    Syncs,
     /// Memory of the process beyond what the other owners count: its code, freed memory that the
     /// allocator keeps, and errors of estimates.
     Uncounted,
@@ -40,7 +44,7 @@ pub enum MemoryOwner {
 
 impl MemoryOwner {
     /// All owners.
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 17] = [
         Self::Heads,
         Self::Registry,
         Self::Catalog,
@@ -55,6 +59,8 @@ impl MemoryOwner {
         Self::Alerts,
         Self::Status,
         Self::Snapshots,
+        Self::Repositories,
+        Self::Syncs,
         Self::Uncounted,
     ];
 
@@ -75,6 +81,8 @@ impl MemoryOwner {
             Self::Alerts => "alerts",
             Self::Status => "status",
             Self::Snapshots => "snapshots",
+            Self::Repositories => "repositories",
+            Self::Syncs => "syncs",
             Self::Uncounted => "uncounted",
         }
     }
@@ -82,11 +90,20 @@ impl MemoryOwner {
     /// Returns whether the owner is a store rather than transient memory.
     pub(super) fn is_store(self) -> bool {
         use MemoryOwner::{
-            Alerts, Caches, Catalog, Errors, Heads, Jobs, Registry, Snapshots, Status,
+            Alerts, Caches, Catalog, Errors, Heads, Jobs, Registry, Repositories, Snapshots, Status,
         };
         matches!(
             self,
-            Heads | Registry | Catalog | Caches | Jobs | Errors | Alerts | Status | Snapshots
+            Heads
+                | Registry
+                | Catalog
+                | Caches
+                | Jobs
+                | Errors
+                | Alerts
+                | Status
+                | Snapshots
+                | Repositories
         )
     }
 

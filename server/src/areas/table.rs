@@ -6,8 +6,8 @@ use std::time::Duration;
 use telltale_engine::MemoryOwner;
 
 use super::{
-    admin, alerting, bulk, dashboards, errors, events, jobs, keys, metrics, snapshots, status,
-    telemetry,
+    admin, alerting, bulk, dashboards, errors, events, files, jobs, keys, metrics, repositories,
+    snapshots, status, telemetry,
 };
 use crate::app::App;
 use crate::http::Route;
@@ -53,6 +53,12 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
         snapshots::SNAPSHOT_ROUTES,
         snapshots::COMPARISON_ROUTES,
         snapshots::BASELINE_ROUTES,
+        repositories::REPOSITORY_ROUTES,
+        repositories::SYNC_ROUTES,
+        repositories::SEARCH_ROUTES,
+        repositories::PAGE_ROUTES,
+        repositories::CHAT_ROUTES,
+        repositories::HELP_ROUTES,
         keys::ROUTES,
         admin::ROUTES,
     ]
@@ -74,6 +80,8 @@ pub(crate) fn loops(app: &Arc<App>) -> Vec<(Duration, Vec<Sweep>)> {
         (LOOP_PAUSE, status::sweeps(app)),
         (LOOP_PAUSE, status::notice_sweeps(app)),
         (LOOP_PAUSE, snapshots::sweeps(app)),
+        (LOOP_PAUSE, repositories::sweeps(app)),
+        (LOOP_PAUSE, vec![files::sweep(app)]),
     ]
 }
 
@@ -81,17 +89,19 @@ pub(crate) fn loops(app: &Arc<App>) -> Vec<(Duration, Vec<Sweep>)> {
 /// concurrently.
 pub(crate) fn work(app: &Arc<App>) -> WorkerPool {
     let pool = alerting::add_work(jobs::add_work(WorkerPool::new(), app), app);
-    snapshots::add_work(status::add_work(pool, app), app)
+    let pool = snapshots::add_work(status::add_work(pool, app), app);
+    repositories::add_work(pool, app)
 }
 
 /// Returns the memory of what the areas keep, in bytes.
-pub(crate) fn memory(app: &App) -> [(MemoryOwner, u64); 5] {
+pub(crate) fn memory(app: &App) -> [(MemoryOwner, u64); 6] {
     [
         (MemoryOwner::Jobs, app.jobs().figures().waiting_bytes()),
         (MemoryOwner::Errors, app.errors().memory_bytes()),
         (MemoryOwner::Alerts, app.alerting().memory_bytes()),
         (MemoryOwner::Status, app.status().memory_bytes()),
         (MemoryOwner::Snapshots, app.snapshots().memory_bytes()),
+        (MemoryOwner::Repositories, app.repositories().memory_bytes()),
     ]
 }
 
@@ -113,6 +123,7 @@ fn has_secrets(app: &App) -> bool {
     status::has_secrets(app).unwrap_or(true)
         || alerting::has_secrets(app).unwrap_or(true)
         || snapshots::has_secrets(app).unwrap_or(true)
+        || repositories::has_secrets(app).unwrap_or(true)
 }
 
 /// Stores what the areas keep in memory, at the end of the process. Blocks.

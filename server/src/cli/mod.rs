@@ -4,6 +4,7 @@
 //! routes: over the control socket or in this process. Only this module writes to standard output.
 
 mod args;
+mod askpass;
 mod copy;
 mod health;
 mod import;

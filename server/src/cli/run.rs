@@ -11,7 +11,7 @@ use super::args::{Cli, Command};
 use super::error::CliError;
 use super::output::note;
 use super::target::Destination;
-use super::{copy, health, import, keys, load, manual, query, serve, settings};
+use super::{askpass, copy, health, import, keys, load, manual, query, serve, settings};
 use crate::config::{Config, Environment, Loaded};
 use crate::platform::log_settings::Directives;
 use crate::platform::logging;
@@ -21,6 +21,9 @@ use crate::platform::settings::Origin;
 pub fn run() -> ExitCode {
     // Data, backups and logs must not be readable by other users.
     rustix::process::umask(Mode::RWXG | Mode::RWXO);
+    if let Some(code) = askpass::run() {
+        return code;
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

@@ -13,6 +13,7 @@ use crate::areas::alerting::{EvaluationSettings, NotificationSettings, OptionalB
 use crate::areas::bulk::OtlpSettings;
 use crate::areas::dashboards::DashboardSettings;
 use crate::areas::errors::ErrorSettings;
+use crate::areas::repositories::{LlmSettings, RepositoriesSettings};
 use crate::areas::snapshots::SnapshotSettings;
 use crate::areas::status::StatusSettings;
 use crate::http::{BodySettings, HttpSettings, Settings};
@@ -116,6 +117,10 @@ config! {
     status: StatusSettings,
     /// Snapshots of pages.
     snapshots: SnapshotSettings,
+    /// Repositories of source code.
+    repositories: RepositoriesSettings,
+    /// A language model.
+    llm: LlmSettings,
     /// Secrets at rest.
     secrets: SecretSettings,
     /// The log.

@@ -7,10 +7,11 @@ use super::ops;
 use super::prepare::Arrival;
 use super::wire::{
     AssignInput, BulkInput, BulkView, Detail, EmptyInput, EventView, GroupItem, GroupStateView,
-    IgnoreInput, MergeInput, ReportInput, Reported, ResolveInput, SeriesView,
+    IgnoreInput, MergeInput, ReportInput, Reported, ResolveInput, SeriesView, frame_places,
 };
 use super::{ErrorsError, query, report};
 use crate::app::App;
+use crate::areas::repositories::source_of_frames;
 use crate::http::{
     ApiResult, Data, Deleted, Doc, ErrorCode, Form, LimitClass, Link, Page, Param, PathParam,
     Request, Response, Route, Scope,
@@ -61,8 +62,13 @@ async fn report_error(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id: GroupId = req.path("id")?;
-    let (group, latest) = app.query(move |app| ops::detail(app, id)).await?;
-    Response::ok(&Data { data: Detail::new(id, group, latest) })
+    let read = move |app: &App| {
+        let (group, latest) = ops::detail(app, id)?;
+        let (places, release) = latest.as_ref().map(frame_places).unwrap_or_default();
+        let source = source_of_frames(app, &places, release.as_deref());
+        Ok::<_, ErrorsError>(Detail::new(id, group, latest, source))
+    };
+    Response::ok(&Data { data: app.query(read).await? })
 }
 
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {

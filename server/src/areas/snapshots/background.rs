@@ -14,7 +14,7 @@ use crate::platform::sweeps::Sweep;
 
 /// How often it is looked for snapshots that nobody captures.
 const CAPTURE_PERIOD: Duration = Duration::from_secs(5);
-/// How often what is old is deleted, and images that nothing shows any more.
+/// How often what is old is deleted.
 const TRIM_PERIOD: Duration = Duration::from_secs(60);
 /// How long the browser may do nothing before it is ended.
 const IDLE: Duration = Duration::from_secs(300);
@@ -32,8 +32,7 @@ pub(crate) fn sweeps(app: &Arc<App>) -> Vec<Sweep> {
             snapshot::enqueue_unfinished(&captured)
         }),
         Sweep::new("snapshots_trim", TRIM_PERIOD, move |_| {
-            expire(&trimmed).map_err(SnapshotError::into_engine)?;
-            delete_waste(&trimmed)
+            expire(&trimmed).map_err(SnapshotError::into_engine)
         }),
     ]
 }
@@ -60,31 +59,4 @@ fn expire(app: &App) -> Result<(), SnapshotError> {
 pub(super) fn expire_before(app: &App, before: TimestampMs) -> Result<(), SnapshotError> {
     snapshot::expire(app, before)?;
     comparison::expire(app, before)
-}
-
-/// Deletes images that nothing shows any more; none as long as there are documents that cannot be
-/// read, which may name some.
-pub(super) fn delete_waste(app: &App) -> Result<(), telltale_engine::Error> {
-    if !app.snapshots().take_waste() {
-        return Ok(());
-    }
-    // After a failure it is not known what the next start will find stored.
-    if app.engine().failure().is_some() {
-        app.snapshots().set_waste();
-        return Ok(());
-    }
-    let damaged = app.engine().documents().damaged();
-    if !damaged.is_empty() {
-        tracing::warn!(
-            ?damaged,
-            "no images are deleted: documents that cannot be read may name some"
-        );
-        return Ok(());
-    }
-    let library = app.snapshots().library();
-    let deleted = app.engine().files().retain(|digest| library.uses_image(digest));
-    if deleted.is_err() {
-        app.snapshots().set_waste();
-    }
-    deleted.map(drop)
 }

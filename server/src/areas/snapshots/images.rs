@@ -58,7 +58,7 @@ pub(super) fn store_image<T>(
 ) -> Result<T, SnapshotError> {
     let stored = app.engine().files().put(contents);
     // A failed write may leave a file.
-    let file = stored.inspect_err(|_| app.snapshots().set_waste())?;
+    let file = stored.inspect_err(|_| app.file_waste().set())?;
     let digest = file.digest();
     let named = name(digest);
     match &named {
@@ -67,14 +67,15 @@ pub(super) fn store_image<T>(
         _ => drop(file),
     }
     if !app.snapshots().library().uses_image(digest) {
-        app.snapshots().set_waste();
+        app.file_waste().set();
     }
     named
 }
 
 /// Checks that there may be another image.
 pub(super) fn check_space(app: &App) -> Result<(), SnapshotError> {
-    let bytes = app.engine().files().bytes();
+    let of_repositories = app.repositories().file_bytes();
+    let bytes = app.engine().files().bytes().saturating_sub(of_repositories);
     match bytes < app.snapshots().settings().images_bytes_max.bytes() {
         true => Ok(()),
         false => Err(SnapshotError::ImagesFull { bytes }),

@@ -3,9 +3,9 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
+use telltale_engine::FileDigest;
 use tokio::sync::{Semaphore, watch};
 
 use super::capture::{Browser, BrowserSettings};
@@ -37,8 +37,6 @@ pub struct Snapshots {
     captured_now: Mutex<HashSet<SnapshotId>>,
     /// Counts the snapshots that became final.
     finished: watch::Sender<u64>,
-    /// Whether images may have become superfluous.
-    has_waste: AtomicBool,
 }
 
 /// A capture that runs. Ends when it is dropped.
@@ -73,7 +71,6 @@ impl Snapshots {
             compare_slots: Arc::new(Semaphore::new(settings.comparisons_at_once.max(1))),
             captured_now: Mutex::default(),
             finished: watch::Sender::new(0),
-            has_waste: AtomicBool::new(true),
             settings: settings.clone(),
             dialler,
         })
@@ -142,14 +139,9 @@ impl Snapshots {
         self.finished.subscribe()
     }
 
-    /// Remembers that images may have become superfluous.
-    pub(super) fn set_waste(&self) {
-        self.has_waste.store(true, Ordering::Release);
-    }
-
-    /// Returns whether images may have become superfluous since the last call.
-    pub(super) fn take_waste(&self) -> bool {
-        self.has_waste.swap(false, Ordering::AcqRel)
+    /// Returns whether a file of the engine is an image that something shows.
+    pub(in crate::areas) fn uses_file(&self, digest: FileDigest) -> bool {
+        self.library.uses_image(digest)
     }
 
     /// Returns roughly how much memory the area takes, in bytes.

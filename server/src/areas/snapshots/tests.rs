@@ -6,13 +6,14 @@ use http::Method;
 use serde_json::{Value, json};
 use telltale_engine::{Collection, Expect, FileDigest, Options, TimestampMs};
 
-use super::background::{delete_waste, expire_before};
+use super::background::expire_before;
 use super::capture::{Capture, CaptureError, ProxyCounts};
 use super::compare::Picture;
 use super::ids::SnapshotId;
 use super::library::Library;
 use super::settings::BrowserPath;
 use super::{limits, snapshot};
+use crate::areas::files::delete_unused;
 use crate::areas::testing::{NOW, TestServer};
 use crate::config::Config;
 use crate::platform::settings::{ByteSize, SettingValue as _};
@@ -81,11 +82,11 @@ fn an_image_is_deleted_when_nothing_shows_it_any_more() {
     assert_eq!(compared["diff_pixels"], 1);
     server.delete(&path(one)).whole(200);
     server.delete(&path(same)).whole(200);
-    delete_waste(server.app()).unwrap();
+    delete_unused(server.app()).unwrap();
     assert!(is_stored(&server, 200), "the comparison shows it");
     let comparison = format!("/api/v1/comparisons/{}", compared["comparison_id"].as_str().unwrap());
     server.delete(&comparison).whole(200);
-    delete_waste(server.app()).unwrap();
+    delete_unused(server.app()).unwrap();
     assert!(!is_stored(&server, 200));
     assert!(is_stored(&server, 0), "it is a baseline");
 }
@@ -103,7 +104,7 @@ fn no_image_is_deleted_while_a_document_cannot_be_read() {
     // As at a start.
     Library::open(engine).unwrap();
     server.app().snapshots().library().remove_snapshot(id);
-    delete_waste(server.app()).unwrap();
+    delete_unused(server.app()).unwrap();
     assert!(is_stored(&server, 200));
 }
 
@@ -136,7 +137,7 @@ fn the_baselines_before_the_current_one_are_limited() {
     let baselines = server.get("/api/v1/baselines").whole(200)["baselines"].clone();
     assert_eq!(baselines.as_array().map(Vec::len), Some(limits::BASELINES_KEPT));
     assert_eq!(baselines[0]["current"], true);
-    delete_waste(server.app()).unwrap();
+    delete_unused(server.app()).unwrap();
     assert!(!is_stored(&server, 0) && is_stored(&server, 20));
 }
 
@@ -206,7 +207,7 @@ fn images_have_a_limit_in_all() {
         server.post(&path, &body).refused(409, "conflict", "");
     }
     server.delete(&path(second)).whole(200);
-    delete_waste(server.app()).unwrap();
+    delete_unused(server.app()).unwrap();
     create(&server, &json!({"url": "https://shop.example.com/"}));
 }
 

@@ -33,6 +33,14 @@ impl OutboundPolicy {
         Self { allow: settings.allow.clone() }
     }
 
+    /// Returns the policy for an address that the operator chose, not a user: it may be any but a
+    /// metadata service.
+    pub fn of_operator() -> Self {
+        Self {
+            allow: ["0.0.0.0/0", "::/0"].iter().filter_map(|all| Cidr::parse(all).ok()).collect(),
+        }
+    }
+
     /// Refuses an address that is not public, unless the operator allowed it.
     pub fn check(&self, address: IpAddr) -> Result<(), SpecialAddress> {
         let Some(range) = special_range(address) else { return Ok(()) };
@@ -75,6 +83,15 @@ mod tests {
             refused,
             "10.1.2.3 is a private address; an operator can allow it with outbound.allow"
         );
+    }
+
+    #[test]
+    fn the_operator_reaches_all_but_metadata_services() {
+        let of_operator = OutboundPolicy::of_operator();
+        for address in ["127.0.0.1", "10.1.2.3", "::1", "fd00::1", "1.1.1.1"] {
+            assert!(passes(&of_operator, address), "{address}");
+        }
+        assert!(METADATA.iter().all(|address| !passes(&of_operator, address)));
     }
 
     #[test]

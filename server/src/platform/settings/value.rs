@@ -70,6 +70,18 @@ pub(crate) fn quoted(text: &str) -> String {
     toml::Value::String(text.to_owned()).to_string()
 }
 
+impl SettingValue for String {
+    const EXPECTS: &'static str = "a string";
+
+    fn from_text(text: &str) -> Result<Self, String> {
+        Ok(text.to_owned())
+    }
+
+    fn to_toml(&self) -> String {
+        quoted(self)
+    }
+}
+
 impl SettingValue for SocketAddr {
     const EXPECTS: &'static str = "an address and port such as \"127.0.0.1:8080\"";
 

@@ -9,4 +9,5 @@ pub(super) use requests::{
 };
 pub(super) use responses::{
     BulkView, Detail, EventView, GroupItem, GroupStateView, Reported, SentryAnswer, SeriesView,
+    frame_places,
 };

@@ -9,6 +9,7 @@ use telltale_engine::{Event, EventQueryResult};
 
 use super::super::ledger::{GroupView, Ticket};
 use super::super::model::{EVENT_ID_PREFIX, GroupId};
+use crate::areas::repositories::{FramePlace, FrameSource};
 use crate::platform::ids;
 use crate::platform::telemetry::buckets::BucketWidth;
 use crate::platform::time::IsoTime;
@@ -62,11 +63,32 @@ pub(in crate::areas::errors) struct Detail {
     exception: Option<ExceptionView>,
     /// Null if it has expired.
     latest_event: Option<EventView>,
+    /// The lines of synced repositories that the frames of the newest occurrence are about, the
+    /// newest frame first.
+    source: Vec<SourceView>,
     /// Ids of errors that were merged into this one.
     merged: Vec<String>,
     /// The id of this error if the requested id is that of an error that was merged into it; null
     /// otherwise.
     merged_into: Option<String>,
+}
+
+/// Lines of a repository that a frame is about.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "ErrorSource")]
+struct SourceView {
+    /// The position of the frame in `exception.backtrace`.
+    frame: usize,
+    /// The id of the repository.
+    repository: String,
+    /// The commit that the lines are of.
+    commit: String,
+    file_path: String,
+    /// The line of the frame.
+    line: u32,
+    line_start: u32,
+    /// The lines around it, exactly as in the commit.
+    snippet: String,
 }
 
 /// The exception that was raised.
@@ -216,6 +238,7 @@ impl Detail {
         requested: GroupId,
         group: GroupView,
         latest: Option<Event>,
+        source: Vec<FrameSource>,
     ) -> Self {
         let merged_into = (requested != group.id).then(|| group.id.format());
         let merged = group.state.members.iter().map(|id| id.format()).collect();
@@ -225,6 +248,7 @@ impl Detail {
             platform: None,
             exception: None,
             latest_event: None,
+            source: source.into_iter().map(SourceView::new).collect(),
             merged,
             merged_into,
         };
@@ -236,6 +260,31 @@ impl Detail {
             detail.latest_event = Some(EventView::new(event, properties, None));
         }
         detail
+    }
+}
+
+/// Returns the places in the program that an occurrence names, the newest frame first, and its
+/// release.
+pub(in crate::areas::errors) fn frame_places(event: &Event) -> (Vec<FramePlace>, Option<String>) {
+    let (properties, _) = read_properties(event);
+    let raised = properties.exceptions.last();
+    let frames = raised.map_or(&properties.frames, |raised| &raised.frames);
+    let places = frames.iter().rev().map(FrameProperties::place).collect();
+    let release = event.tags.iter().find(|(key, _)| key == "release");
+    (places, release.map(|(_, release)| release.clone()))
+}
+
+impl SourceView {
+    fn new(source: FrameSource) -> Self {
+        Self {
+            frame: source.frame,
+            repository: source.repository,
+            commit: source.commit,
+            file_path: source.path,
+            line: source.line,
+            line_start: source.first_line,
+            snippet: source.snippet,
+        }
     }
 }
 
@@ -315,6 +364,12 @@ impl OccurrenceProperties {
 }
 
 impl FrameProperties {
+    /// Returns the place; one that is nowhere if the frame has no file or no line.
+    fn place(&self) -> FramePlace {
+        let line = self.line.and_then(|line| u32::try_from(line).ok()).unwrap_or(0);
+        FramePlace { file: self.file.clone().unwrap_or_default(), line }
+    }
+
     fn line(&self) -> String {
         let location = self.file.as_deref().or(self.module.as_deref()).unwrap_or("?");
         let line = self.line.map(|line| format!(":{line}")).unwrap_or_default();

@@ -58,7 +58,7 @@ impl AddedBaseline {
         library.put_baseline(self.baseline);
         if !self.deleted.is_empty() {
             self.deleted.into_iter().for_each(|id| library.remove_baseline(id));
-            app.snapshots().set_waste();
+            app.file_waste().set();
         }
     }
 }
@@ -78,7 +78,7 @@ pub(super) fn delete(app: &App, id: BaselineId) -> Result<(), SnapshotError> {
     let revision = changes.revision::<Baseline>(&id.text(), |_| true)?;
     changes.delete::<Baseline>(&id.text(), revision);
     changes.commit_then(None, |_| app.snapshots().library().remove_baseline(id))?;
-    app.snapshots().set_waste();
+    app.file_waste().set();
     Ok(())
 }
 

@@ -218,7 +218,7 @@ pub(super) fn delete(
     let revision = changes.revision::<Comparison>(&id.text(), fits)?;
     changes.delete::<Comparison>(&id.text(), revision);
     changes.commit_then(None, |_| app.snapshots().library().remove_comparison(id))?;
-    app.snapshots().set_waste();
+    app.file_waste().set();
     Ok(())
 }
 

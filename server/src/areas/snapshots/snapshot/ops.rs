@@ -94,7 +94,7 @@ pub(super) fn delete(
     let revision = changes.revision::<Snapshot>(&id.text(), fits)?;
     changes.delete::<Snapshot>(&id.text(), revision);
     changes.commit_then(None, |_| app.snapshots().library().remove_snapshot(id))?;
-    app.snapshots().set_waste();
+    app.file_waste().set();
     app.snapshots().wake_waiting();
     Ok(())
 }

@@ -1,0 +1,53 @@
+//! The sentences of comments within lines of a file.
+
+use super::files::OpenFile;
+use super::phrases::DocQuote;
+use crate::areas::repositories::quotes::{locate, sentences};
+use crate::areas::repositories::source::{Language, LineRange};
+
+/// Returns the sentences of the comments that take whole lines, in their order.
+pub(super) fn comment_quotes(file: &OpenFile, lines: LineRange) -> Vec<DocQuote> {
+    let mut found = Vec::new();
+    let mut block: Option<(u32, u32, String)> = None;
+    for (number, line) in file.numbered(lines) {
+        match (comment(file.outline.language, line), block.as_mut()) {
+            (Some(text), Some((_, end, comment))) => {
+                *end = number;
+                comment.push('\n');
+                comment.push_str(text);
+            }
+            (Some(text), None) => block = Some((number, number, text.to_owned())),
+            (None, _) => flush(file, block.take(), &mut found),
+        }
+    }
+    flush(file, block, &mut found);
+    found
+}
+
+fn flush(file: &OpenFile, block: Option<(u32, u32, String)>, found: &mut Vec<DocQuote>) {
+    let Some((start, end, comment)) = block else { return };
+    let Some(lines) = LineRange::new(start, end) else { return };
+    for sentence in sentences(&comment) {
+        if !super::phrases::has_marker(&sentence)
+            && let Some(lines) = locate(&file.text, lines, &sentence)
+        {
+            found.push(DocQuote { sentence, lines });
+        }
+    }
+}
+
+/// Returns the text of a line that is a comment.
+pub(super) fn comment(language: Option<Language>, line: &str) -> Option<&str> {
+    let line = line.trim();
+    let text = match language? {
+        Language::Python | Language::Ruby => line.strip_prefix('#')?.trim_start_matches('#'),
+        _ => line
+            .strip_prefix("//")
+            .map(|text| text.trim_start_matches(['/', '!']))
+            .or_else(|| line.strip_prefix("/*").map(|text| text.trim_start_matches('*')))
+            .or_else(|| line.strip_prefix("* "))
+            .or_else(|| (line == "*").then_some(""))?
+            .trim_end_matches("*/"),
+    };
+    Some(text.trim())
+}

@@ -1,0 +1,302 @@
+//! Answers what something calls, imports or depends on, and which files use which.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use super::draft::Draft;
+use super::files::{Files, FoundSymbol, OpenFile};
+use super::limits::{LISTED_NAMES_MAX, SYMBOLS_MAX, USES_MAX};
+use super::phrases::{
+    cite_symbol, code, joined, name_as_code, noun, place, qualified_name, without_markers,
+};
+use super::question::TYPE_KINDS;
+use super::resolution::{Definition, UsePlace};
+use super::subjects::Subject;
+use crate::areas::repositories::index::{FileId, IndexError, SymbolHit};
+use crate::areas::repositories::source::{LineRange, ReferenceKind, SymbolKind};
+use crate::areas::repositories::wiki::{certain_dependencies, is_distinctive};
+
+/// Files that an answer names.
+const RELATED_FILES_MAX: usize = 6;
+
+/// A call of a symbol that is defined in the repository.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) line: u32,
+    pub(super) target: FoundSymbol,
+}
+
+/// Returns the calls in a symbol whose target is one definition of the repository without doubt, in
+/// the order of the lines, each target once.
+pub(super) fn called_symbols(
+    files: &mut Files<'_>,
+    found: &FoundSymbol,
+) -> Result<Vec<Call>, IndexError> {
+    used_symbols(files, found, ReferenceKind::Call)
+}
+
+/// Returns the uses of a kind in a symbol, as [`called_symbols`].
+fn used_symbols(
+    files: &mut Files<'_>,
+    found: &FoundSymbol,
+    kind: ReferenceKind,
+) -> Result<Vec<Call>, IndexError> {
+    let index = files.index;
+    let file = Rc::clone(&found.file);
+    let mut calls: Vec<Call> = Vec::new();
+    let references = file.outline.references.iter().filter(|used| {
+        used.kind == kind
+            && found.symbol.lines.contains(used.line)
+            && used.name != found.symbol.name
+    });
+    for reference in references.take(USES_MAX) {
+        let hits = index.symbols(&reference.name, SYMBOLS_MAX)?;
+        let hits: Vec<&SymbolHit> = hits
+            .iter()
+            .filter(|hit| hit.name == reference.name && !hit.is_test && is_target(hit.kind, kind))
+            .collect();
+        let place = UsePlace { file: &file, line: reference.line, within: Some(found) };
+        let mut meant = hits.iter().filter(|hit| {
+            Definition::new(index, hit, hits.len()).is_some_and(|known| known.is_meant(place))
+        });
+        if let (Some(target), None) = (meant.next(), meant.next())
+            && let Some(target) = files.symbol(target.symbol)?
+            && !calls.iter().any(|call| call.target.is_same(&target))
+        {
+            calls.push(Call { line: reference.line, target });
+        }
+    }
+    calls.sort_by_key(|call| call.line);
+    Ok(calls)
+}
+
+fn is_target(kind: SymbolKind, used: ReferenceKind) -> bool {
+    match kind {
+        SymbolKind::Function | SymbolKind::Method | SymbolKind::Macro => {
+            used == ReferenceKind::Call
+        }
+        SymbolKind::Class | SymbolKind::Struct => true,
+        kind => used != ReferenceKind::Call && TYPE_KINDS.contains(&kind),
+    }
+}
+
+/// Writes what a subject calls or depends on.
+pub(super) fn dependencies(
+    draft: &mut Draft,
+    files: &mut Files<'_>,
+    subject: &Subject,
+) -> Result<(), IndexError> {
+    match subject {
+        Subject::Symbols(found) => match found.first() {
+            Some(first) => symbol_dependencies(draft, files, first),
+            None => Ok(()),
+        },
+        Subject::File(file, _) => {
+            draft.about(&file.path);
+            say_imports(draft, file);
+            related_files(draft, files, &[file.id], Direction::Used, &file.path)
+        }
+        Subject::Folder(path, inside) => {
+            draft.about(path);
+            related_files(draft, files, inside, Direction::Used, path)
+        }
+        Subject::Unknown(_) => Ok(()),
+    }
+}
+
+fn symbol_dependencies(
+    draft: &mut Draft,
+    files: &mut Files<'_>,
+    found: &FoundSymbol,
+) -> Result<(), IndexError> {
+    let name = qualified_name(found);
+    draft.about(&name.replace('`', ""));
+    let is_type = TYPE_KINDS.contains(&found.symbol.kind);
+    let kind = if is_type { ReferenceKind::Type } else { ReferenceKind::Call };
+    let mut called = Vec::new();
+    for call in used_symbols(files, found, kind)?.into_iter().take(LISTED_NAMES_MAX) {
+        let Some(line) = LineRange::new(call.line, call.line) else { continue };
+        if let Some(marker) = draft.cite(&found.file, line, found.symbol.lines) {
+            called.push(format!(
+                "{} ({}) {marker}",
+                qualified_name(&call.target),
+                place(&call.target)
+            ));
+        }
+    }
+    if !called.is_empty() {
+        let verb = if is_type { "refers to" } else { "calls" };
+        draft.say(format!("{name} {verb} {}.", joined(&called)));
+    }
+    let others = if is_type { String::new() } else { other_calls(draft, files, found)? };
+    if !others.is_empty() {
+        draft.say(others);
+    }
+    if draft.is_empty()
+        && let Some(marker) = cite_symbol(draft, found)
+    {
+        let kind = noun(found.symbol.kind);
+        let what = if is_type { "references to other types" } else { "calls" };
+        let place = place(found);
+        draft.say(format!("No {what} were found in {name}, {kind} in {place} {marker}."));
+    }
+    draft.confidence = if called.is_empty() { 0.6 } else { 0.9 };
+    Ok(())
+}
+
+/// Returns a sentence about called names that are not defined in the repository.
+fn other_calls(
+    draft: &mut Draft,
+    files: &Files<'_>,
+    found: &FoundSymbol,
+) -> Result<String, IndexError> {
+    let file = Rc::clone(&found.file);
+    let mut names: Vec<String> = Vec::new();
+    let mut markers: Vec<String> = Vec::new();
+    for used in &file.outline.references {
+        let is_call = used.kind == ReferenceKind::Call && found.symbol.lines.contains(used.line);
+        let name = name_as_code(&used.name);
+        if !is_call || names.contains(&name) || names.len() >= LISTED_NAMES_MAX {
+            continue;
+        }
+        let hits = files.index.symbols(&used.name, SYMBOLS_MAX)?;
+        if hits.iter().any(|hit| hit.name == used.name) {
+            continue;
+        }
+        let Some(line) = LineRange::new(used.line, used.line) else { continue };
+        if let Some(marker) = draft.cite(&file, line, found.symbol.lines) {
+            names.push(name);
+            let marker = marker.to_string();
+            if !markers.contains(&marker) {
+                markers.push(marker);
+            }
+        }
+    }
+    Ok(match names.is_empty() {
+        true => String::new(),
+        false => format!(
+            "It also calls {}, not defined in the indexed files {}.",
+            joined(&names),
+            markers.join(" ")
+        ),
+    })
+}
+
+fn say_imports(draft: &mut Draft, file: &OpenFile) {
+    let mut paths: Vec<String> = Vec::new();
+    let mut markers: Vec<String> = Vec::new();
+    let (first, last) = (file.outline.imports.first(), file.outline.imports.last());
+    let Some((first, last)) = first.zip(last) else { return };
+    let Some(all) = LineRange::new(first.line, last.line) else { return };
+    for import in &file.outline.imports {
+        let path = name_as_code(&import.path);
+        if paths.len() >= LISTED_NAMES_MAX || paths.contains(&path) {
+            continue;
+        }
+        let Some(line) = LineRange::new(import.line, import.line) else { continue };
+        if let Some(marker) = draft.cite(file, line, all) {
+            paths.push(path);
+            let marker = marker.to_string();
+            if !markers.contains(&marker) {
+                markers.push(marker);
+            }
+        }
+    }
+    if !paths.is_empty() {
+        let name = code(&without_markers(&file.path));
+        draft.say(format!("{name} imports {} {}.", joined(&paths), markers.join(" ")));
+        draft.confidence = 0.9;
+    }
+}
+
+/// Which end of a dependency is asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Direction {
+    /// The files that use.
+    Users,
+    /// The files that are used.
+    Used,
+}
+
+/// Writes which files outside use some files, or are used by them, the strongest first.
+pub(super) fn related_files(
+    draft: &mut Draft,
+    files: &mut Files<'_>,
+    inside: &[FileId],
+    direction: Direction,
+    what: &str,
+) -> Result<(), IndexError> {
+    let inside: HashSet<FileId> = inside.iter().copied().collect();
+    let mut edges: Vec<(FileId, FileId, f64)> = certain_dependencies(files.index)?
+        .iter()
+        .filter(|edge| match direction {
+            Direction::Users => inside.contains(&edge.to) && !inside.contains(&edge.from),
+            Direction::Used => inside.contains(&edge.from) && !inside.contains(&edge.to),
+        })
+        .map(|edge| (edge.from, edge.to, edge.weight))
+        .collect();
+    edges.sort_by(|left, right| right.2.total_cmp(&left.2));
+    let mut shown: Vec<String> = Vec::new();
+    let mut seen = HashSet::new();
+    for (from, to, _) in edges {
+        let other = if direction == Direction::Users { from } else { to };
+        if shown.len() >= RELATED_FILES_MAX || seen.contains(&other) {
+            continue;
+        }
+        let (user, used) = (files.open(from)?, files.open(to)?);
+        let Some((line, name)) = line_of_use(&user, &used) else { continue };
+        let Some(support) = LineRange::new(line, line) else { continue };
+        if let Some(marker) = draft.cite(&user, support, support) {
+            seen.insert(other);
+            let other = without_markers(if direction == Direction::Users {
+                &user.path
+            } else {
+                &used.path
+            });
+            shown.push(format!(
+                "{} ({} on line {line} of {}) {marker}",
+                code(&other),
+                name_as_code(&name),
+                without_markers(user.name())
+            ));
+        }
+    }
+    if !shown.is_empty() {
+        let name = code(&without_markers(what));
+        draft.say(match direction {
+            Direction::Users => format!("{name} is used by {}.", joined(&shown)),
+            Direction::Used => format!("{name} uses {}.", joined(&shown)),
+        });
+        draft.confidence = 0.8;
+    }
+    Ok(())
+}
+
+/// Returns a line on which a file names a symbol that another one defines, and the name.
+fn line_of_use(user: &OpenFile, used: &OpenFile) -> Option<(u32, String)> {
+    let public = || used.outline.symbols.iter().filter(|symbol| symbol.is_public);
+    let defined: HashSet<&str> = public().map(|symbol| symbol.name.as_str()).collect();
+    let telling: HashSet<&str> = public()
+        .filter(|symbol| TYPE_KINDS.contains(&symbol.kind) || is_distinctive(&symbol.name))
+        .map(|symbol| symbol.name.as_str())
+        .collect();
+    let imported = user.outline.imports.iter().find_map(|import| {
+        let name = import.names.iter().find(|name| defined.contains(name.as_str()))?;
+        Some((import.line, name.clone()))
+    });
+    let stem = used.name().split('.').next().unwrap_or_default();
+    let imports_file = || {
+        let import = user
+            .outline
+            .imports
+            .iter()
+            .find(|import| import.path.split(['/', '.', ':', '\\']).any(|part| part == stem))?;
+        Some((import.line, import.path.clone()))
+    };
+    let uses_name = || {
+        let references = &user.outline.references;
+        let found = references.iter().find(|found| telling.contains(found.name.as_str()))?;
+        Some((found.line, found.name.clone()))
+    };
+    imported.or_else(imports_file).or_else(uses_name)
+}

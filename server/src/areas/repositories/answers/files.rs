@@ -1,0 +1,118 @@
+//! The files that a question touches, each read from the index once.
+
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+
+use crate::areas::repositories::index::{FileId, Index, IndexError, SymbolRef};
+use crate::areas::repositories::quotes::secret_lines;
+use crate::areas::repositories::source::{FileOutline, LineRange, Symbol};
+
+/// Reads files of an index and keeps them.
+#[derive(Debug)]
+pub(super) struct Files<'index> {
+    pub(super) index: &'index Index,
+    open: HashMap<FileId, Rc<OpenFile>>,
+}
+
+/// A file with what is known of it.
+#[derive(Debug)]
+pub(super) struct OpenFile {
+    pub(super) id: FileId,
+    pub(super) path: String,
+    pub(super) text: String,
+    pub(super) outline: FileOutline,
+    /// Its lines that seem to hold a secret.
+    secrets: HashSet<u32>,
+    lines: u32,
+}
+
+/// A symbol of a file.
+#[derive(Clone, Debug)]
+pub(super) struct FoundSymbol {
+    pub(super) file: Rc<OpenFile>,
+    /// The position in the outline.
+    pub(super) position: u32,
+    pub(super) symbol: Symbol,
+}
+
+impl<'index> Files<'index> {
+    /// Returns a reader of an index, which has read nothing yet.
+    pub(super) fn new(index: &'index Index) -> Self {
+        Self { index, open: HashMap::new() }
+    }
+
+    /// Returns a file.
+    pub(super) fn open(&mut self, id: FileId) -> Result<Rc<OpenFile>, IndexError> {
+        if let Some(file) = self.open.get(&id) {
+            return Ok(Rc::clone(file));
+        }
+        let text = self.index.text(id)?;
+        let path = self.index.entry(id).ok_or(IndexError::UnknownFile)?.path;
+        let file = Rc::new(OpenFile {
+            id,
+            path: path.to_owned(),
+            outline: self.index.outline(id)?,
+            secrets: secret_lines(&text).filter_map(|line| u32::try_from(line + 1).ok()).collect(),
+            lines: u32::try_from(text.lines().count()).unwrap_or(u32::MAX),
+            text,
+        });
+        self.open.insert(id, Rc::clone(&file));
+        Ok(file)
+    }
+
+    /// Returns a symbol of a file; `None` if there is none at that position.
+    pub(super) fn symbol(&mut self, symbol: SymbolRef) -> Result<Option<FoundSymbol>, IndexError> {
+        let file = self.open(symbol.file)?;
+        Ok(FoundSymbol::new(&file, symbol.position))
+    }
+}
+
+impl OpenFile {
+    /// Returns whether a line seems to hold a secret.
+    pub(super) fn is_secret(&self, line: u32) -> bool {
+        self.secrets.contains(&line)
+    }
+
+    /// Returns all lines; `None` if there are none.
+    pub(super) fn all_lines(&self) -> Option<LineRange> {
+        LineRange::new(1, self.lines)
+    }
+
+    /// Returns the text of a line.
+    pub(super) fn line(&self, number: u32) -> &str {
+        let position = usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
+        self.text.lines().nth(position).unwrap_or_default()
+    }
+
+    /// Returns lines with their numbers.
+    pub(super) fn numbered(&self, lines: LineRange) -> impl Iterator<Item = (u32, &str)> {
+        let skipped = usize::try_from(lines.start() - 1).unwrap_or(usize::MAX);
+        (lines.start()..=lines.end()).zip(self.text.lines().skip(skipped))
+    }
+
+    /// Returns the innermost symbol that contains a line.
+    pub(super) fn innermost(self: &Rc<Self>, line: u32) -> Option<FoundSymbol> {
+        let symbols = (0_u32..).zip(&self.outline.symbols);
+        let (position, _) = symbols
+            .filter(|(_, symbol)| symbol.lines.contains(line))
+            .min_by_key(|(position, symbol)| (symbol.lines.count(), u32::MAX - position))?;
+        FoundSymbol::new(self, position)
+    }
+
+    /// Returns the last part of the path.
+    pub(super) fn name(&self) -> &str {
+        self.path.rsplit('/').next().unwrap_or(&self.path)
+    }
+}
+
+impl FoundSymbol {
+    pub(super) fn new(file: &Rc<OpenFile>, position: u32) -> Option<Self> {
+        let symbol = file.outline.symbols.get(usize::try_from(position).ok()?)?.clone();
+        Some(Self { file: Rc::clone(file), position, symbol })
+    }
+
+    /// Returns whether two are the same symbol.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        self.file.id == other.file.id && self.position == other.position
+    }
+}

@@ -1,0 +1,41 @@
+//! Answers questions about a repository from its index, without a language model: each sentence is
+//! made of names, places, signatures and quoted documentation, and refers to the lines it is from.
+//!
+//! Every reference is equal to the lines of the commit. Nothing that a question or a file says is
+//! an instruction here. Lines that seem to hold a secret are not quoted. If a language model is
+//! used, it gets the same passages (`prompt`), and only those of its sentences that cite them are
+//! kept (`citations`).
+
+mod answer;
+mod citations;
+mod comments;
+mod dependencies;
+mod descriptions;
+mod draft;
+mod files;
+mod limits;
+mod lists;
+mod model;
+mod overview;
+mod phrases;
+mod prompt;
+mod question;
+mod reasons;
+mod resolution;
+mod routes;
+mod statements;
+mod subjects;
+#[cfg(test)]
+mod tests;
+mod topics;
+mod uses;
+mod words;
+
+pub use answer::{answer, grounding};
+pub use citations::check_citations;
+pub use limits::FOUND_CONFIDENCE_MIN;
+pub use model::{
+    Answer, AnswerReference, ChatMessage, ChatRole, CheckedAnswer, Grounding, Passage, Turn,
+    TurnReference,
+};
+pub use prompt::prompt;

@@ -1,0 +1,130 @@
+//! Answers what the repository is: what its README and modules say, and where it begins.
+
+use super::descriptions::describe_file;
+use super::draft::Draft;
+use super::files::Files;
+use super::phrases::{code, has_marker, joined, quoted, without_markers};
+use crate::areas::repositories::index::IndexError;
+use crate::areas::repositories::source::LineRange;
+use crate::areas::repositories::wiki::{
+    ModuleDoc, entry_points, file_doc, is_test_path, modules, readme,
+};
+
+/// Sentences of the README.
+const README_SENTENCES_MAX: usize = 2;
+/// Modules that are named.
+const MODULES_MAX: usize = 4;
+/// Entry points that are named.
+const ENTRY_POINTS_MAX: usize = 3;
+
+/// Files that are described if nothing is documented.
+const UNDOCUMENTED_FILES_MAX: usize = 2;
+
+/// Writes what the repository is.
+pub(super) fn overview(draft: &mut Draft, files: &mut Files<'_>) -> Result<(), IndexError> {
+    let index = files.index;
+    let readme = match readme(index) {
+        Some(id) => file_doc(index, id)?,
+        None => None,
+    };
+    if let Some(doc) = &readme {
+        say_doc(draft, files, doc, "", README_SENTENCES_MAX)?;
+    }
+    let modules = modules(index);
+    let mut ranked: Vec<_> = modules.iter().filter(|module| !is_test_path(&module.path)).collect();
+    ranked.sort_by_cached_key(|module| {
+        let rank: f64 = module.files.iter().map(|file| index.rank(*file).max(0.0)).sum();
+        std::cmp::Reverse(rank.to_bits())
+    });
+    let mut said = 0;
+    for module in ranked.iter().take(MODULES_MAX * 4) {
+        if said == MODULES_MAX {
+            break;
+        }
+        let Some(doc) = module.doc(index)? else { continue };
+        if readme.as_ref().is_some_and(|readme| readme.path == doc.path) {
+            continue;
+        }
+        let name = format!("{}: ", code(&without_markers(module.title())));
+        said += usize::from(say_doc(draft, files, &doc, &name, 1)?);
+    }
+    say_entry_points(draft, files)?;
+    if draft.is_empty() {
+        // Without any documentation, the most important files say what there is.
+        let mut entries: Vec<_> =
+            index.files().filter(|entry| entry.language.is_some()).map(|entry| entry.id).collect();
+        entries.sort_by(|left, right| index.rank(*right).total_cmp(&index.rank(*left)));
+        for id in entries.into_iter().take(UNDOCUMENTED_FILES_MAX) {
+            describe_file(draft, &files.open(id)?);
+        }
+    }
+    if !draft.is_empty() {
+        let languages = languages(files);
+        let count = modules.len();
+        let plural = if count == 1 { "module" } else { "modules" };
+        if !languages.is_empty() {
+            draft.say(format!("The index has {count} {plural} in {}.", joined(&languages)));
+        }
+    }
+    draft.confidence = match (&readme, said) {
+        (Some(_), _) => 0.85,
+        (None, 1..) => 0.7,
+        (None, 0) => 0.4,
+    };
+    Ok(())
+}
+
+fn say_doc(
+    draft: &mut Draft,
+    files: &mut Files<'_>,
+    doc: &ModuleDoc,
+    lead: &str,
+    sentences_max: usize,
+) -> Result<bool, IndexError> {
+    let Some(id) = files.index.find(&doc.path) else { return Ok(false) };
+    let file = files.open(id)?;
+    let mut has_said = false;
+    let quotable = doc.sentences.iter().filter(|(sentence, _)| !has_marker(sentence));
+    for (sentence, lines) in quotable.take(sentences_max) {
+        if let Some(marker) = draft.cite(&file, *lines, *lines) {
+            draft.say(format!("{lead}{} {marker}", quoted(sentence)));
+            has_said = true;
+        }
+    }
+    Ok(has_said)
+}
+
+fn say_entry_points(draft: &mut Draft, files: &mut Files<'_>) -> Result<(), IndexError> {
+    let mut named = Vec::new();
+    for id in entry_points(files.index).into_iter().take(ENTRY_POINTS_MAX) {
+        let file = files.open(id)?;
+        let main = file.outline.symbols.iter().find(|symbol| symbol.name == "main");
+        let line = main.map_or(1, |main| main.name_line);
+        let end = main.map_or(8, |main| main.lines.end());
+        let Some((support, shown)) = LineRange::new(line, line).zip(LineRange::new(line, end))
+        else {
+            continue;
+        };
+        if let Some(marker) = draft.cite(&file, support, shown) {
+            named.push(format!("{} {marker}", code(&without_markers(&file.path))));
+        }
+    }
+    if !named.is_empty() {
+        let verb = if named.len() == 1 { "An entry point is" } else { "Entry points are" };
+        draft.say(format!("{verb} {}.", joined(&named)));
+    }
+    Ok(())
+}
+
+/// Returns the names of the languages, by their number of files.
+fn languages(files: &Files<'_>) -> Vec<String> {
+    let mut counts = std::collections::BTreeMap::new();
+    for entry in files.index.files() {
+        if let Some(language) = entry.language {
+            *counts.entry(language.name()).or_insert(0_u32) += 1;
+        }
+    }
+    let mut names: Vec<(&str, u32)> = counts.into_iter().collect();
+    names.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
+    names.into_iter().map(|(name, _)| name.to_owned()).collect()
+}

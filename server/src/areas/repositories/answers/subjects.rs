@@ -1,0 +1,357 @@
+//! What a question is about: symbols, files and folders of the index, by the names and paths in it,
+//! or by what earlier questions were about.
+
+use std::cmp::Reverse;
+use std::rc::Rc;
+
+use super::files::{Files, FoundSymbol, OpenFile};
+use super::limits::{EARLIER_TURNS_MAX, MENTIONS_MAX, SYMBOLS_MAX};
+use super::model::Turn;
+use super::question::{Mention, Needs, Question, QuestionKind, TYPE_KINDS};
+use super::topics;
+use crate::areas::repositories::index::{FileEntry, FileId, IndexError};
+use crate::areas::repositories::source::{LineRange, SymbolKind};
+
+/// What a question is about.
+#[derive(Clone, Debug)]
+pub(super) enum Subject {
+    /// Symbols of one name, the likeliest first; at least one.
+    Symbols(Vec<FoundSymbol>),
+    /// A file, maybe some of its lines.
+    File(Rc<OpenFile>, Option<LineRange>),
+    /// A folder with files.
+    Folder(String, Vec<FileId>),
+    /// A name or path that is not known.
+    Unknown(String),
+}
+
+/// A question with its subjects, after earlier questions were taken into account.
+#[derive(Debug)]
+pub(super) struct Resolved {
+    pub(super) question: Question,
+    /// The subjects in the order of the question, those that are known first.
+    pub(super) subjects: Vec<Subject>,
+    /// It refers to something earlier, and there is nothing.
+    pub(super) lacks_earlier: bool,
+}
+
+impl Resolved {
+    /// Returns the known subject.
+    pub(super) fn known(&self) -> Option<&Subject> {
+        self.subjects.iter().find(|subject| !matches!(subject, Subject::Unknown(_)))
+    }
+
+    /// Returns the names that are not known.
+    pub(super) fn unknown(&self) -> impl Iterator<Item = &str> {
+        self.subjects.iter().filter_map(|subject| match subject {
+            Subject::Unknown(name) => Some(name.as_str()),
+            _ => None,
+        })
+    }
+}
+
+/// Resolves what a question is about.
+pub(super) fn resolve(
+    files: &mut Files<'_>,
+    text: &str,
+    earlier: &[Turn],
+) -> Result<Resolved, IndexError> {
+    let mut question = Question::parse(text);
+    let recent = || earlier.iter().rev().take(EARLIER_TURNS_MAX);
+    let mut lacks_earlier = false;
+    if question.needs == Needs::EarlierQuestion {
+        match recent().find(|turn| Question::parse(&turn.question).needs == Needs::Nothing) {
+            Some(turn) => question = continued(&Question::parse(&turn.question), question),
+            None => lacks_earlier = question.topic.is_empty() && question.mentions.is_empty(),
+        }
+    }
+    let mut subjects = mentioned(files, &question)?;
+    if subjects.is_empty() {
+        subjects = candidates(files, &question)?;
+    }
+    if question.needs == Needs::Subject && subjects.is_empty() {
+        for turn in recent() {
+            subjects = earlier_subjects(files, turn)?;
+            if !subjects.is_empty() {
+                break;
+            }
+        }
+        lacks_earlier = subjects.is_empty() && question.topic.is_empty();
+    }
+    subjects.sort_by_key(|subject| matches!(subject, Subject::Unknown(_)));
+    Ok(Resolved { question, subjects, lacks_earlier })
+}
+
+/// Returns an earlier question with the part that a later one changes.
+fn continued(earlier: &Question, later: Question) -> Question {
+    let mut question = earlier.clone();
+    question.text.clone_from(&later.text);
+    question.needs = Needs::Nothing;
+    question.language = later.language.or(question.language);
+    if !later.mentions.is_empty() {
+        question.mentions = later.mentions;
+        question.candidates.clear();
+        question.topic = later.topic;
+    } else if !later.topic.is_empty() {
+        // `And for passwords?` asks for the earlier topic in another respect.
+        question.candidates = later.candidates;
+        question.mentions.clear();
+        question.topic.extend(later.topic.into_iter().filter(|word| !earlier.topic.contains(word)));
+    }
+    question
+}
+
+fn mentioned(files: &mut Files<'_>, question: &Question) -> Result<Vec<Subject>, IndexError> {
+    question.mentions.iter().take(MENTIONS_MAX).map(|mention| subject(files, mention)).collect()
+}
+
+fn subject(files: &mut Files<'_>, mention: &Mention) -> Result<Subject, IndexError> {
+    match mention {
+        Mention::Path { path, lines } => path_subject(files, path, *lines),
+        Mention::Name(parts) => {
+            let found = symbols_named(files, parts)?;
+            if !found.is_empty() {
+                return Ok(Subject::Symbols(found));
+            }
+            // `os.path` or `store` can be a file or a folder too.
+            let path = parts.join("/");
+            match path_subject(files, &path, None)? {
+                Subject::Unknown(_) => Ok(Subject::Unknown(parts.join("::"))),
+                known => Ok(known),
+            }
+        }
+    }
+}
+
+/// Returns the file or folder of a path, or of the end of one if only one file has it.
+fn path_subject(
+    files: &mut Files<'_>,
+    path: &str,
+    lines: Option<LineRange>,
+) -> Result<Subject, IndexError> {
+    if let Some(id) = files.index.find(path) {
+        return Ok(Subject::File(files.open(id)?, lines));
+    }
+    let mut with_ending = Vec::new();
+    let mut inside = Vec::new();
+    for entry in files.index.files() {
+        let (id, known) = (entry.id, entry.path);
+        if known.strip_suffix(path).is_some_and(|before| before.ends_with('/')) {
+            with_ending.push(id);
+        }
+        if known.strip_prefix(path).is_some_and(|rest| rest.starts_with('/')) {
+            inside.push(id);
+        }
+    }
+    if !inside.is_empty() {
+        return Ok(Subject::Folder(path.to_owned(), inside));
+    }
+    // Among several, the one with the most important symbols is meant.
+    with_ending.sort_by(|left, right| files.index.rank(*right).total_cmp(&files.index.rank(*left)));
+    match with_ending.first() {
+        Some(id) => Ok(Subject::File(files.open(*id)?, lines)),
+        None => Ok(Subject::Unknown(path.to_owned())),
+    }
+}
+
+/// Returns the symbols of a qualified name, the likeliest first. If what contains them is known by
+/// that name, only those.
+pub(super) fn symbols_named(
+    files: &mut Files<'_>,
+    parts: &[String],
+) -> Result<Vec<FoundSymbol>, IndexError> {
+    let Some((name, containers)) = parts.split_last() else { return Ok(Vec::new()) };
+    let mut found = Vec::new();
+    for hit in files.index.symbols(name, SYMBOLS_MAX)? {
+        if hit.name == *name {
+            found.extend(files.symbol(hit.symbol)?);
+        }
+    }
+    if let Some(container) = containers.last() {
+        found.retain(|found| is_within(found, container));
+    }
+    found.sort_by_cached_key(|found| order(files, found));
+    Ok(found)
+}
+
+/// Returns whether a symbol belongs to a type, module, file or folder of some name.
+fn is_within(found: &FoundSymbol, container: &str) -> bool {
+    let parent = found.symbol.parent.and_then(|parent| FoundSymbol::new(&found.file, parent));
+    let in_path = found
+        .file
+        .path
+        .split('/')
+        .any(|part| part.split('.').next().is_some_and(|stem| stem == container));
+    found.symbol.container.as_deref() == Some(container)
+        || parent.is_some_and(|parent| parent.symbol.name == container)
+        || in_path
+        || ["self", "Self", "this", "crate", "super"].contains(&container)
+}
+
+/// Returns the order of symbols of one name: code before tests, types before members.
+fn order(files: &Files<'_>, found: &FoundSymbol) -> (bool, u8, bool, Reverse<u64>, String, u32) {
+    let kind = match found.symbol.kind {
+        kind if TYPE_KINDS.contains(&kind) && kind != SymbolKind::TypeAlias => 0,
+        SymbolKind::Function | SymbolKind::Macro => 1,
+        SymbolKind::Method | SymbolKind::TypeAlias => 2,
+        SymbolKind::Constant => 3,
+        SymbolKind::Module => 4,
+        SymbolKind::Variant | SymbolKind::Field | SymbolKind::Variable => 5,
+        _ => 6,
+    };
+    let rank = files.index.rank(found.file.id).max(0.0);
+    (
+        found.symbol.is_test,
+        kind,
+        !found.symbol.is_public,
+        Reverse(rank.to_bits()),
+        found.file.path.clone(),
+        found.symbol.name_line,
+    )
+}
+
+/// Returns the symbols that ordinary words of a question name: one word only, and only if the
+/// question is about one thing.
+fn candidates(files: &mut Files<'_>, question: &Question) -> Result<Vec<Subject>, IndexError> {
+    let is_about_one = matches!(
+        question.kind,
+        QuestionKind::Definition
+            | QuestionKind::Description
+            | QuestionKind::Callers
+            | QuestionKind::Dependencies
+            | QuestionKind::Implementations
+            | QuestionKind::List(_)
+    );
+    if !is_about_one || question.candidates.len() > 2 {
+        return Ok(Vec::new());
+    }
+    let mut subjects = Vec::new();
+    for word in question.candidates.iter().rev() {
+        let found = symbols_named(files, std::slice::from_ref(word))?;
+        // A word such as `name` is a field of many types: it is no subject. The declaration of a
+        // module says less than its file.
+        if found.first().is_some_and(|first| {
+            !is_member(first.symbol.kind) && first.symbol.kind != SymbolKind::Module
+        }) {
+            subjects.push(Subject::Symbols(found));
+            break;
+        }
+        if let Some(subject) = module_subject(files, word)? {
+            subjects.push(subject);
+            break;
+        }
+    }
+    // With several words, a topic is likelier than a name.
+    if question.candidates.len() > 1
+        && !matches!(subjects.first(), Some(Subject::Symbols(found)) if starts_upper(found))
+        && !question.kind_needs_name()
+    {
+        subjects.clear();
+    }
+    if subjects.is_empty()
+        && question.kind_needs_name()
+        && let [unknown] = question.candidates.as_slice()
+    {
+        subjects.push(Subject::Unknown(unknown.clone()));
+    }
+    Ok(subjects)
+}
+
+fn starts_upper(found: &[FoundSymbol]) -> bool {
+    found.first().is_some_and(|found| found.symbol.name.starts_with(char::is_uppercase))
+}
+
+fn is_member(kind: SymbolKind) -> bool {
+    matches!(kind, SymbolKind::Field | SymbolKind::Variant | SymbolKind::Variable)
+}
+
+/// Returns the folder of a name, or the file of a name without its ending: the one nearest to the
+/// root.
+fn module_subject(files: &mut Files<'_>, name: &str) -> Result<Option<Subject>, IndexError> {
+    let name = name.to_lowercase();
+    let mut folder: Option<&str> = None;
+    let mut file: Option<FileEntry<'_>> = None;
+    let index = files.index;
+    for entry in index.files() {
+        let path = entry.path;
+        let mut length = 0;
+        for part in path.split('/') {
+            length += part.len() + 1;
+            let candidate = path.get(..length - 1).unwrap_or_default();
+            let is_folder = length < path.len();
+            if is_folder && part == name && folder.is_none_or(|known| candidate.len() < known.len())
+            {
+                folder = Some(candidate);
+            }
+            let is_file = !is_folder && part.rsplit_once('.').is_some_and(|(stem, _)| stem == name);
+            if is_file && file.is_none_or(|known| path.len() < known.path.len()) {
+                file = Some(entry);
+            }
+        }
+    }
+    if let Some(folder) = folder {
+        let is_inside =
+            |path: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
+        let inside = index.files().filter(|entry| is_inside(entry.path)).map(|entry| entry.id);
+        return Ok(Some(Subject::Folder(folder.to_owned(), inside.collect())));
+    }
+    match file.filter(|entry| entry.language.is_some()) {
+        Some(entry) => Ok(Some(Subject::File(files.open(entry.id)?, None))),
+        None => Ok(None),
+    }
+}
+
+/// Returns what an earlier question was about: the names of its answer, the names in it, or what
+/// its references show.
+fn earlier_subjects(files: &mut Files<'_>, turn: &Turn) -> Result<Vec<Subject>, IndexError> {
+    let question = Question::parse(&turn.question);
+    if question.kind == QuestionKind::Overview {
+        return Ok(Vec::new());
+    }
+    for name in turn.symbols.iter().take(MENTIONS_MAX) {
+        let parts: Vec<String> = name.replace("::", ".").split('.').map(str::to_owned).collect();
+        let found = symbols_named(files, &parts)?;
+        if !found.is_empty() {
+            return Ok(vec![Subject::Symbols(found)]);
+        }
+        if let known @ (Subject::File(..) | Subject::Folder(..)) = path_subject(files, name, None)?
+        {
+            return Ok(vec![known]);
+        }
+    }
+    let mut subjects = mentioned(files, &question)?;
+    let names_unknown = subjects.iter().any(|subject| matches!(subject, Subject::Unknown(_)));
+    subjects.retain(|subject| !matches!(subject, Subject::Unknown(_)));
+    if subjects.is_empty() && names_unknown {
+        return Ok(subjects);
+    }
+    if subjects.is_empty() {
+        subjects = candidates(files, &question)?;
+    }
+    if subjects.is_empty()
+        && let Some(reference) = turn.references.first()
+        && let Some(id) = files.index.find(&reference.path)
+    {
+        let file = files.open(id)?;
+        let inside = (0_u32..)
+            .zip(&file.outline.symbols)
+            .find(|(_, symbol)| reference.lines.contains(symbol.name_line))
+            .and_then(|(position, _)| FoundSymbol::new(&file, position))
+            .or_else(|| file.innermost(reference.lines.start()));
+        subjects.extend(match inside {
+            Some(found) => Some(Subject::Symbols(vec![found])),
+            None => Some(Subject::File(file, None)),
+        });
+    }
+    if subjects.is_empty()
+        && question.needs == Needs::Nothing
+        && let Some(part) = topics::find(files, &question)?.parts.into_iter().next()
+    {
+        subjects.extend(match part.symbol {
+            Some(found) => Some(Subject::Symbols(vec![found])),
+            None => Some(Subject::File(part.file, None)),
+        });
+    }
+    subjects.truncate(1);
+    Ok(subjects)
+}

@@ -1,0 +1,8 @@
+//! What users are promised of answers.
+
+mod citations;
+mod fixture;
+mod follow_ups;
+mod kinds;
+mod not_found;
+mod properties;

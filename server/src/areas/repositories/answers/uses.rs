@@ -1,0 +1,290 @@
+//! Answers what uses something, and what implements it.
+//!
+//! Uses are found by name; those that can mean another definition are only counted.
+
+use std::collections::HashSet;
+use std::rc::Rc;
+
+use super::dependencies::{Direction, related_files};
+use super::draft::Draft;
+use super::files::{Files, FoundSymbol, OpenFile};
+use super::limits::{USE_CONTEXT_LINES, USES_MAX};
+use super::phrases::{cite_symbol, joined, name_as_code, noun, place, place_of, qualified_name};
+use super::resolution::{Definition, UsePlace};
+use super::subjects::Subject;
+use crate::areas::repositories::index::{FileId, IndexError, ReferenceHit};
+use crate::areas::repositories::source::{LineRange, ReferenceKind};
+use crate::areas::repositories::wiki::implementing_type;
+
+/// Uses that an answer names.
+const USES_SHOWN_MAX: usize = 6;
+/// Uses that may mean another definition, and that an answer names.
+const POSSIBLE_USES_SHOWN_MAX: usize = 2;
+/// Writes what calls or uses a subject.
+pub(super) fn callers(
+    draft: &mut Draft,
+    files: &mut Files<'_>,
+    subject: &Subject,
+) -> Result<(), IndexError> {
+    match subject {
+        Subject::Symbols(found) => symbol_callers(draft, files, found),
+        Subject::File(file, _) => {
+            draft.about(&file.path);
+            related_files(draft, files, &[file.id], Direction::Users, &file.path)
+        }
+        Subject::Folder(path, inside) => {
+            draft.about(path);
+            related_files(draft, files, inside, Direction::Users, path)
+        }
+        Subject::Unknown(_) => Ok(()),
+    }
+}
+
+/// A use with the file that contains it.
+struct Use {
+    hit: ReferenceHit,
+    file: Rc<OpenFile>,
+    within: Option<FoundSymbol>,
+}
+
+impl Use {
+    /// Returns what uses: a symbol, or a file outside of its symbols.
+    fn user(&self) -> (FileId, Option<u32>) {
+        (self.file.id, self.within.as_ref().map(|within| within.position))
+    }
+}
+
+fn symbol_callers(
+    draft: &mut Draft,
+    files: &mut Files<'_>,
+    found: &[FoundSymbol],
+) -> Result<(), IndexError> {
+    let Some(first) = found.first() else { return Ok(()) };
+    let name = first.symbol.name.as_str();
+    let shown_name = qualified_name(first);
+    draft.about(&shown_name.replace('`', ""));
+    let all = uses_of(files, name)?;
+    let is_certain = meant_by(files, &all, first)?;
+    let (mut certain, mut possible) = (Vec::new(), Vec::new());
+    for (found, is_certain) in all.into_iter().zip(is_certain) {
+        if is_certain { certain.push(found) } else { possible.push(found) }
+    }
+    for uses in [&mut certain, &mut possible] {
+        uses.sort_by_key(|found| {
+            let in_tests = found.within.as_ref().is_some_and(|within| within.symbol.is_test);
+            (in_tests, found.file.id == first.file.id, found.hit.kind)
+        });
+    }
+    let shown = say_uses(draft, &certain, USES_SHOWN_MAX);
+    let Some(definition) = cite_symbol(draft, first) else { return Ok(()) };
+    if shown.is_empty() {
+        let of = format!("{shown_name}, defined in {} {definition},", place(first));
+        draft.say(match possible.is_empty() {
+            true => format!("No use of {of} was found in the index."),
+            false => format!("No use of {of} is certain."),
+        });
+    } else {
+        let rest = among(&certain, shown.len());
+        draft.say(format!("{shown_name} is used by {}{rest}.", joined(&shown)));
+        draft.say(format!("It is defined in {} {definition}.", place(first)));
+    }
+    let others = say_uses(draft, &possible, POSSIBLE_USES_SHOWN_MAX);
+    if !others.is_empty() {
+        let (rest, name) = (among(&possible, others.len()), name_as_code(name));
+        let (others, also) = (joined(&others), if shown.is_empty() { "" } else { "also " });
+        draft.say(format!(
+            "The name {name} is {also}used by {others}{rest}; that may mean another definition."
+        ));
+    }
+    draft.confidence = match (shown.is_empty(), possible.is_empty()) {
+        (false, true) => 0.92,
+        (false, false) => 0.8,
+        (true, _) => 0.5,
+    };
+    Ok(())
+}
+
+/// Returns how many places there are, if not all are shown.
+fn among(uses: &[Use], shown: usize) -> String {
+    let users: HashSet<_> = uses.iter().map(Use::user).collect();
+    match users.len() > shown {
+        true => format!(", among {} places that were found", users.len()),
+        false => String::new(),
+    }
+}
+
+/// Returns for each use whether it means a definition.
+fn meant_by(
+    files: &Files<'_>,
+    uses: &[Use],
+    definition: &FoundSymbol,
+) -> Result<Vec<bool>, IndexError> {
+    let name = &definition.symbol.name;
+    let hits = files.index.symbols(name, USES_MAX)?;
+    let mut same = hits.iter().filter(|hit| hit.name == *name);
+    let count = same.clone().count();
+    let own = same.find(|hit| {
+        hit.symbol.file == definition.file.id && hit.symbol.position == definition.position
+    });
+    let Some(known) = own.and_then(|hit| Definition::new(files.index, hit, count)) else {
+        return Ok(vec![false; uses.len()]);
+    };
+    let place = |found: &Use| {
+        let within = found.within.as_ref();
+        known.is_meant(UsePlace { file: &found.file, line: found.hit.line, within })
+    };
+    Ok(uses.iter().map(place).collect())
+}
+
+/// Writes what uses, or implements, a name that the repository does not define.
+pub(super) fn foreign_name(
+    draft: &mut Draft,
+    files: &mut Files<'_>,
+    name: &str,
+    wanted: Option<ReferenceKind>,
+) -> Result<(), IndexError> {
+    let own_name = name.rsplit("::").next().unwrap_or(name);
+    let mut uses = uses_of(files, own_name)?;
+    uses.retain(|found| wanted.is_none_or(|wanted| found.hit.kind == wanted));
+    let shown = say_uses(draft, &uses, USES_SHOWN_MAX);
+    if shown.is_empty() {
+        return Ok(());
+    }
+    let name = name_as_code(own_name);
+    draft.about(own_name);
+    let verb = match wanted {
+        Some(ReferenceKind::Implementation) => "implemented or extended",
+        _ => "used",
+    };
+    draft.say(format!("{name} is not defined in the index; it is {verb} by {}.", joined(&shown)));
+    draft.confidence = 0.75;
+    Ok(())
+}
+
+/// Returns the uses of a name, without those that are its own definition.
+fn uses_of(files: &mut Files<'_>, name: &str) -> Result<Vec<Use>, IndexError> {
+    let mut uses = Vec::new();
+    for hit in files.index.references(name, USES_MAX)? {
+        let file = files.open(hit.file)?;
+        let within = match hit.within {
+            Some(symbol) => files.symbol(symbol)?,
+            None => None,
+        };
+        // A function that calls itself is no user of it.
+        let is_itself = within.as_ref().is_some_and(|within| within.symbol.name == name);
+        if !is_itself && implementing_type(file.line(hit.line)) != Some(name) {
+            uses.push(Use { hit, file, within });
+        }
+    }
+    Ok(uses)
+}
+
+/// Adds references to uses, one for each symbol that contains some, and returns how each is
+/// written.
+fn say_uses(draft: &mut Draft, uses: &[Use], uses_max: usize) -> Vec<String> {
+    let mut seen = HashSet::new();
+    let mut shown = Vec::new();
+    for found in uses {
+        if shown.len() >= uses_max || !seen.insert(found.user()) {
+            continue;
+        }
+        let Some((support, around)) = around(found) else { continue };
+        let Some(marker) = draft.cite(&found.file, support, around) else { continue };
+        let place = place_of(&found.file, found.hit.line);
+        // An implementation is written outside of the type that implements.
+        let implementor = match found.hit.kind {
+            ReferenceKind::Implementation => implementor(&found.file, found.hit.line),
+            _ => None,
+        };
+        shown.push(match (&found.within, implementor) {
+            (_, Some(implementor)) => format!("{implementor} ({place}) {marker}"),
+            (Some(within), None) => format!("{} ({place}) {marker}", qualified_name(within)),
+            (None, None) => format!("{place} {marker}"),
+        });
+    }
+    shown
+}
+
+/// Returns the line of a use, and lines around it within what contains it.
+fn around(found: &Use) -> Option<(LineRange, LineRange)> {
+    let line = found.hit.line;
+    let support = LineRange::new(line, line)?;
+    let bounds =
+        found.within.as_ref().map(|within| within.symbol.lines).or(found.file.all_lines())?;
+    let start = line.saturating_sub(USE_CONTEXT_LINES).max(bounds.start()).min(line);
+    let end = line.saturating_add(USE_CONTEXT_LINES).min(bounds.end()).max(line);
+    Some((support, LineRange::new(start, end)?))
+}
+
+/// Writes what implements or extends a subject.
+pub(super) fn implementations(
+    draft: &mut Draft,
+    files: &mut Files<'_>,
+    subject: &Subject,
+) -> Result<(), IndexError> {
+    let Subject::Symbols(found) = subject else { return Ok(()) };
+    let Some(first) = found.first() else { return Ok(()) };
+    let (name, shown_name) = (first.symbol.name.as_str(), qualified_name(first));
+    draft.about(&shown_name.replace('`', ""));
+    let mut shown = Vec::new();
+    let mut total = 0;
+    for hit in files.index.references(name, USES_MAX)? {
+        if hit.kind != ReferenceKind::Implementation {
+            continue;
+        }
+        total += 1;
+        let file = files.open(hit.file)?;
+        let within = match hit.within {
+            Some(symbol) => files.symbol(symbol)?,
+            None => None,
+        };
+        let end = hit.line.saturating_add(USE_CONTEXT_LINES);
+        let Some((support, around)) =
+            LineRange::new(hit.line, hit.line).zip(LineRange::new(hit.line, end))
+        else {
+            continue;
+        };
+        if shown.len() >= USES_SHOWN_MAX {
+            continue;
+        }
+        let Some(marker) = draft.cite(&file, support, around) else { continue };
+        let place = place_of(&file, hit.line);
+        let implementor =
+            within.as_ref().map(qualified_name).or_else(|| implementor(&file, hit.line));
+        shown.push(match implementor {
+            Some(implementor) => format!("{implementor} ({place}) {marker}"),
+            None => format!("{place} {marker}"),
+        });
+    }
+    if shown.is_empty() {
+        if let Some(marker) = cite_symbol(draft, first) {
+            draft.say(format!(
+                "No implementation of {shown_name}, {} in {} {marker}, was found in the index.",
+                noun(first.symbol.kind),
+                place(first)
+            ));
+            draft.confidence = 0.5;
+        }
+        return Ok(());
+    }
+    let rest = if total > shown.len() {
+        format!(", among {total} that were found")
+    } else {
+        String::new()
+    };
+    draft.say(format!("{shown_name} is implemented or extended by {}{rest}.", joined(&shown)));
+    if let Some(marker) = cite_symbol(draft, first) {
+        draft.say(format!(
+            "{shown_name} is {} defined in {} {marker}.",
+            noun(first.symbol.kind),
+            place(first)
+        ));
+    }
+    draft.confidence = 0.92;
+    Ok(())
+}
+
+/// Returns the type of the `impl` block that a line begins, as code.
+fn implementor(file: &OpenFile, line: u32) -> Option<String> {
+    implementing_type(file.line(line)).map(name_as_code)
+}

@@ -1,0 +1,15 @@
+//! What is promised of explanations and documentation.
+
+mod c;
+mod docs;
+mod documentation;
+mod ecmascript;
+mod go;
+mod harness;
+mod java;
+mod plain_text;
+mod properties;
+mod python;
+mod ranges;
+mod ruby;
+mod rust;

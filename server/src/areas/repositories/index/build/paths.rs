@@ -1,0 +1,48 @@
+//! What the path of a file says of it.
+
+/// Names of directories whose files are tests, or are there to show something.
+const TEST_DIRECTORIES: [&str; 14] = [
+    "test",
+    "tests",
+    "testing",
+    "testdata",
+    "__tests__",
+    "spec",
+    "specs",
+    "bench",
+    "benches",
+    "benchmarks",
+    "example",
+    "examples",
+    "fixtures",
+    "mocks",
+];
+
+/// Names of files that stand for the directory that contains them.
+const DIRECTORY_FILES: [&str; 5] = ["mod", "lib", "main", "index", "__init__"];
+
+/// Returns whether the files of a path are tests, benchmarks or examples.
+pub(super) fn is_test_path(path: &str) -> bool {
+    let mut components: Vec<&str> = path.split('/').collect();
+    let name = components.pop().unwrap_or_default();
+    let stem = name.split('.').next().unwrap_or_default();
+    let is_test_name = matches!(stem, "test" | "tests" | "conftest" | "bench")
+        || stem.starts_with("test_")
+        || ["_test", "_tests", "_spec", "_bench"].iter().any(|end| stem.ends_with(end))
+        || [".test.", ".spec."].iter().any(|part| name.contains(part));
+    is_test_name
+        || components
+            .iter()
+            .any(|component| TEST_DIRECTORIES.contains(&component.to_lowercase().as_str()))
+}
+
+/// Returns the components of the module that a file is: without its extension, and without its name
+/// if it stands for its directory.
+pub(super) fn module_of(path: &str) -> Vec<&str> {
+    let mut components: Vec<&str> = path.split('/').collect();
+    let stem = components.pop().and_then(|name| name.split('.').next()).unwrap_or_default();
+    if !DIRECTORY_FILES.contains(&stem) || components.is_empty() {
+        components.push(stem);
+    }
+    components
+}

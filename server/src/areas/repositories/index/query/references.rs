@@ -1,0 +1,59 @@
+//! Finds the uses of a name.
+
+use std::cmp::Reverse;
+
+use super::super::error::IndexError;
+use super::super::format::{ByteReader, Section};
+use super::super::limits::HITS_MAX;
+use super::super::model::{FileId, ReferenceHit, SymbolRef};
+use super::super::open::Index;
+use super::symbol_name::SymbolName;
+
+impl Index {
+    /// Finds uses of a name, at most `limit`: first in the files that use it most, then in the
+    /// order of the lines. Of `Container::name` only the name counts.
+    pub fn references(&self, name: &str, limit: usize) -> Result<Vec<ReferenceHit>, IndexError> {
+        let limit = limit.min(HITS_MAX);
+        let name = SymbolName::parse(name).name;
+        let mut hits = Vec::new();
+        let Some(number) = self.name_number(name) else { return Ok(hits) };
+        let mut files = self.files_that_use(number)?;
+        files.sort_unstable_by_key(|(file, count)| (Reverse(*count), *file));
+        for (file, _) in files {
+            if hits.len() >= limit {
+                break;
+            }
+            let outline = self.outline(file)?;
+            let references = outline.references.iter().filter(|reference| reference.name == name);
+            hits.extend(references.map(|reference| ReferenceHit {
+                file,
+                line: reference.line,
+                kind: reference.kind,
+                within: reference.within.map(|position| SymbolRef { file, position }),
+            }));
+        }
+        hits.truncate(limit);
+        Ok(hits)
+    }
+
+    /// Returns the number of a name. The names are sorted without regard to case first.
+    fn name_number(&self, name: &str) -> Option<usize> {
+        let key = (name.to_lowercase(), name);
+        let at = self.names.first(|other| (other.to_lowercase(), other).cmp(&key));
+        (self.names.get(at) == Some(name)).then_some(at)
+    }
+
+    /// Returns the files that use the name of a number, and how often.
+    fn files_that_use(&self, number: usize) -> Result<Vec<(FileId, u32)>, IndexError> {
+        let range = self.references.range(number);
+        let bytes = range.and_then(|range| self.sections.get(Section::References).get(range));
+        let mut reader = ByteReader::new(bytes.unwrap_or_default(), "references");
+        let mut files = Vec::new();
+        let mut file = 0_u32;
+        while !reader.is_empty() {
+            file = file.checked_add(reader.narrow()?).ok_or(reader.damaged())?;
+            files.push((FileId(file), reader.narrow()?));
+        }
+        Ok(files)
+    }
+}

@@ -1,0 +1,13 @@
+//! What may be quoted of a repository: whole sentences of its documentation, and lines that hold no
+//! secret. Knows no index: text in, text out.
+
+mod limits;
+mod locate;
+mod secrets;
+mod sentences;
+mod visible;
+
+pub use locate::locate;
+pub use secrets::{contains_secret, secret_lines};
+pub use sentences::{first_sentence, sentences};
+pub use visible::is_visible;

@@ -1,0 +1,269 @@
+//! Which lines seem to hold a secret. A snippet is equal to the commit byte for byte, so a secret
+//! in it cannot be masked: such a line is not quoted at all.
+//!
+//! Known forms of keys are found anywhere; other values only after a name such as `password`, and
+//! only if they look random and are no placeholder.
+
+use super::limits::{BARE_SECRET_CHARS_MIN, SECRET_CHARS_MIN, SECRET_ENTROPY_BITS_MIN};
+
+/// Keys with a known beginning, and how many letters, digits, `-` and `_` follow it at least.
+const KEY_FORMS: &[(&str, usize)] = &[
+    ("AKIA", 16),
+    ("ASIA", 16),
+    ("AIza", 30),
+    ("ghp_", 20),
+    ("gho_", 20),
+    ("ghu_", 20),
+    ("ghs_", 20),
+    ("ghr_", 20),
+    ("github_pat_", 20),
+    ("glpat-", 16),
+    ("xoxb-", 16),
+    ("xoxp-", 16),
+    ("xoxa-", 16),
+    ("xoxs-", 16),
+    ("sk_live_", 16),
+    ("rk_live_", 16),
+    ("sk_test_", 16),
+    ("sk-proj-", 16),
+    ("sk-ant-", 16),
+    ("npm_", 30),
+    ("pypi-", 40),
+    ("dop_v1_", 30),
+    ("hf_", 30),
+    ("SG.", 40),
+    ("ya29.", 20),
+];
+
+/// Names whose value is a secret, in lower case without separators.
+const SECRET_NAMES: &[&str] = &[
+    "password",
+    "passwd",
+    "passphrase",
+    "pwd",
+    "secret",
+    "token",
+    "apikey",
+    "accesskey",
+    "privatekey",
+    "secretkey",
+    "signingkey",
+    "encryptionkey",
+    "credential",
+    "authkey",
+];
+
+/// Parts of values that only hold the place of a secret, in lower case.
+const PLACEHOLDERS: &[&str] = &[
+    "example",
+    "changeme",
+    "change-me",
+    "change_me",
+    "your",
+    "xxxx",
+    "test",
+    "dummy",
+    "fake",
+    "placeholder",
+    "redacted",
+    "****",
+    "....",
+    "todo",
+    "none",
+    "null",
+    "password",
+    "secret",
+    "token",
+    "abc",
+    "foo",
+    "<",
+    "{",
+    "$",
+    "%",
+];
+
+/// Returns whether a text seems to contain a secret.
+pub fn contains_secret(text: &str) -> bool {
+    secret_lines(text).next().is_some()
+}
+
+/// Returns the positions, from 0, of the lines of a text that seem to hold a secret. All lines of a
+/// private key do, also if its end is missing.
+pub fn secret_lines(text: &str) -> impl Iterator<Item = usize> + '_ {
+    let mut is_in_key = false;
+    text.lines().enumerate().filter_map(move |(position, line)| {
+        let begins = line.contains("-----BEGIN ") && line.contains("PRIVATE KEY");
+        let is_secret = begins || is_in_key || is_key_material(line) || is_secret_line(line);
+        is_in_key = (is_in_key || begins) && !line.contains("-----END ");
+        is_secret.then_some(position)
+    })
+}
+
+/// Returns whether a line is one of base64 only, as in the middle of a key in PEM format: a snippet
+/// can begin after the line that begins the key.
+fn is_key_material(line: &str) -> bool {
+    let line = line.trim().trim_matches(['"', '\'', ',', '+', ' ', '\\']);
+    line.len() >= 60
+        && line.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(&byte))
+        && line.bytes().any(|byte| byte.is_ascii_uppercase())
+        && line.bytes().any(|byte| byte.is_ascii_lowercase())
+        && line.bytes().any(|byte| byte.is_ascii_digit())
+}
+
+fn is_secret_line(line: &str) -> bool {
+    has_key_form(line) || has_web_token(line) || has_url_password(line) || assigns_secret(line)
+}
+
+fn has_key_form(line: &str) -> bool {
+    KEY_FORMS.iter().any(|(start, length)| {
+        line.match_indices(start).any(|(at, _)| {
+            let (before, rest) = line.split_at_checked(at).unwrap_or_default();
+            let rest = rest.get(start.len()..).unwrap_or_default();
+            let body: String = rest.chars().take_while(|char| is_key_char(*char)).collect();
+            // A longer word that only contains the beginning is no key, nor is a name of words.
+            !before.ends_with(|char: char| char.is_alphanumeric())
+                && body.len() >= *length
+                && (body.bytes().any(|byte| byte.is_ascii_digit())
+                    || entropy_bits(&body) >= SECRET_ENTROPY_BITS_MIN)
+        })
+    })
+}
+
+fn is_key_char(char: char) -> bool {
+    char.is_ascii_alphanumeric() || "-_.".contains(char)
+}
+
+/// A JSON web token: three parts in base64, of which the first begins with `{"`.
+fn has_web_token(line: &str) -> bool {
+    line.match_indices("eyJ").any(|(at, _)| {
+        let rest = line.get(at..).unwrap_or_default();
+        let token: String = rest.chars().take_while(|char| is_key_char(*char)).collect();
+        token.len() >= 40 && token.split('.').filter(|part| part.len() >= 10).count() >= 2
+    })
+}
+
+/// A URL with a password: `scheme://user:password@host`.
+fn has_url_password(line: &str) -> bool {
+    line.match_indices("://").any(|(at, _)| {
+        let rest = line.get(at + 3..).unwrap_or_default();
+        let end = rest.find(|char: char| char.is_whitespace() || "/\"'`<>".contains(char));
+        let authority = rest.get(..end.unwrap_or(rest.len())).unwrap_or_default();
+        authority
+            .rsplit_once('@')
+            .and_then(|(user, _)| user.split_once(':'))
+            .is_some_and(|(_, password)| password.len() >= 6 && !is_placeholder(password))
+    })
+}
+
+/// A value after `name =`, `name:`, `name =>` or `"name":`, where the name is that of a secret.
+fn assigns_secret(line: &str) -> bool {
+    line.match_indices(['=', ':']).any(|(at, _)| {
+        let (before, after) = line.split_at_checked(at).unwrap_or_default();
+        if !is_secret_name(before) {
+            return false;
+        }
+        let after = after.trim_start_matches(['=', ':', '>', ' ', '\t', '(', '&']);
+        match after.chars().next() {
+            Some(quote @ ('"' | '\'' | '`')) => after
+                .get(1..)
+                .and_then(|rest| rest.split(quote).next())
+                .is_some_and(|value| is_secret_value(value, SECRET_CHARS_MIN)),
+            _ => {
+                let end = after.find(|char: char| char.is_whitespace() || ",;\"'`".contains(char));
+                let value = after.get(..end.unwrap_or(after.len())).unwrap_or_default();
+                is_secret_value(value, BARE_SECRET_CHARS_MIN) && value.chars().all(is_base64)
+            }
+        }
+    })
+}
+
+fn is_base64(char: char) -> bool {
+    char.is_ascii_alphanumeric() || "+/=-_".contains(char)
+}
+
+/// Returns whether what is left of an assignment ends with the name of a secret, maybe with its
+/// type: `API_TOKEN`, `"password"`, `const SECRET: &str`.
+fn is_secret_name(before: &str) -> bool {
+    let name = before.rsplit([',', ';', '(', '{']).next().unwrap_or_default();
+    let name: String =
+        name.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect();
+    SECRET_NAMES.iter().any(|secret| name.contains(secret))
+}
+
+fn is_secret_value(value: &str, chars_min: usize) -> bool {
+    value.chars().count() >= chars_min
+        && !value.chars().any(char::is_whitespace)
+        && value.chars().any(char::is_numeric)
+        && value.chars().any(char::is_alphabetic)
+        && !is_placeholder(value)
+        && entropy_bits(value) >= SECRET_ENTROPY_BITS_MIN
+}
+
+fn is_placeholder(value: &str) -> bool {
+    let lower = value.to_lowercase();
+    // A long random value contains short words by chance.
+    value.len() < 24 && PLACEHOLDERS.iter().any(|placeholder| lower.contains(placeholder))
+        || ["<", "{", "$", "%("].iter().any(|start| lower.starts_with(start))
+}
+
+/// Returns the entropy of the characters of a value, in bits per character.
+fn entropy_bits(value: &str) -> f64 {
+    let mut chars: Vec<char> = value.chars().collect();
+    chars.sort_unstable();
+    let number = |count: usize| f64::from(u32::try_from(count).unwrap_or(u32::MAX));
+    chars
+        .chunk_by(|left, right| left == right)
+        .map(|same| number(same.len()) / number(chars.len()))
+        .map(|share| -share * share.log2())
+        .sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_with_a_secret_are_found() {
+        for line in [
+            "key = AKIAIOSFODNN7EXAMPLE",
+            "let t = \"ghp_0123456789abcdefghijklmnopqrstuvwxyz\";",
+            "password = \"hunter2-blue9!\"",
+            "  \"api_key\": \"9f8e7d6c5b4a39281706\",",
+            "API_TOKEN=Zx81kQ0pLm33vvTr9sWe",
+            "const SECRET: &str = \"q8Zr4Lw0Xn5Yt\";",
+            "postgres://admin:pa55w0rX@db.internal/main",
+            "Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
+        ] {
+            assert!(contains_secret(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn ordinary_lines_are_no_secrets() {
+        for line in [
+            "let token = self.next_token()?;",
+            "password: String,",
+            "password = \"changeme\"",
+            "token = os.environ[\"API_TOKEN\"]",
+            "fn token(&self) -> &str {",
+            "secret = \"<your secret here>\"",
+            "commit 3f786850e387550fdab836ed7e6dc881de23001b",
+            "let url = \"https://example.com:8080/a@b\";",
+            "pub const TOKEN_BYTES_MAX: usize = 4_096;",
+            "url = f\"https://user:{password}@host/\"",
+            "skip_long_names_and_other_things_too",
+        ] {
+            assert!(!contains_secret(line), "{line}");
+        }
+    }
+
+    #[test]
+    fn all_lines_of_a_private_key_are_secret() {
+        let key = "a\n-----BEGIN RSA PRIVATE KEY-----\nMIIB\nxyz\n-----END RSA PRIVATE KEY-----\nb";
+        assert_eq!(secret_lines(key).collect::<Vec<_>>(), [1, 2, 3, 4]);
+        let cut = "x\n-----BEGIN PRIVATE KEY-----\nMIIB";
+        assert_eq!(secret_lines(cut).collect::<Vec<_>>(), [1, 2]);
+        let middle = "MIIEowIBAAKCAQEA0Z3VS5JJcds3xfn/ygWyF0qJDr4xYk5nZ4aT0w5c9zq8x1Bt\nx";
+        assert_eq!(secret_lines(middle).collect::<Vec<_>>(), [0]);
+    }
+}

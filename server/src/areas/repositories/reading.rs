@@ -1,0 +1,62 @@
+//! The index of a repository as requests read it: a document names it, and it stays as it is until
+//! the request is done. Blocks.
+
+use std::sync::Arc;
+
+use super::error::RepositoryError;
+use super::ids::RepositoryId;
+use super::index::{FileEntry, Index, IndexError, SymbolRef};
+use super::index_cache::LoadedIndex;
+use super::repository::{self, IndexedCommit};
+use super::source::{LineRange, Symbol};
+use crate::app::App;
+use crate::platform::fields::Invalid;
+
+/// What is indexed of a repository.
+#[derive(Debug)]
+pub(super) struct IndexedRepository {
+    pub(super) commit: IndexedCommit,
+    loaded: Arc<LoadedIndex>,
+}
+
+/// Returns what is indexed of a repository.
+pub(super) fn open(app: &App, id: RepositoryId) -> Result<IndexedRepository, RepositoryError> {
+    let commit = repository::get(app, id)?.value.indexed.ok_or(RepositoryError::NotSynced)?;
+    let loaded = app.repositories().indexes().get(app.engine(), commit.files.index)?;
+    Ok(IndexedRepository { commit, loaded })
+}
+
+impl IndexedRepository {
+    /// Returns the index.
+    pub(super) fn index(&self) -> &Index {
+        self.loaded.index()
+    }
+
+    /// Returns a file.
+    pub(super) fn file(&self, path: &str) -> Result<FileEntry<'_>, RepositoryError> {
+        let found = self.index().find(path).and_then(|id| self.index().entry(id));
+        found.ok_or(RepositoryError::NoFile)
+    }
+}
+
+/// Returns a symbol of an index.
+pub(super) fn symbol(index: &Index, symbol: SymbolRef) -> Result<Option<Symbol>, IndexError> {
+    let position = usize::try_from(symbol.position).unwrap_or(usize::MAX);
+    Ok(index.outline(symbol.file)?.symbols.into_iter().nth(position))
+}
+
+/// Returns lines that a request names, checked against the number of lines that there are.
+pub(super) fn lines(
+    start: u32,
+    end: u32,
+    total: u32,
+    field: &'static str,
+) -> Result<LineRange, Invalid> {
+    LineRange::new(start, end).filter(|lines| lines.end() <= total).ok_or_else(|| {
+        let expected = match total {
+            0 => "must not be given: the file is empty".to_owned(),
+            total => format!("must be lines from 1 to {total}, the first before the last"),
+        };
+        Invalid::field(field, expected)
+    })
+}

@@ -1,0 +1,195 @@
+//! What is known of symbols and files beside their places.
+
+use super::fixtures::{
+    C_FILE, CPP_FILE, GO_FILE, JAVA_FILE, PYTHON_FILE, RUBY_FILE, RUST_FILE, TYPESCRIPT_FILE,
+};
+use crate::areas::repositories::source::{
+    Import, Language, Parameter, ReferenceKind, Symbol, outline,
+};
+
+fn symbol(path: &str, text: &str, name: &str) -> Symbol {
+    let found = outline(path, text).symbols.into_iter().rev().find(|symbol| symbol.name == name);
+    found.unwrap()
+}
+
+fn parameters(symbol: &Symbol) -> Vec<String> {
+    let parameter = |parameter: &Parameter| {
+        let Parameter { name, type_name, default } = parameter;
+        let of = |value: &Option<String>| value.clone().unwrap_or_default();
+        format!("{name}:{}={}", of(type_name), of(default))
+    };
+    symbol.parameters.iter().map(parameter).collect()
+}
+
+fn imports(path: &str, text: &str) -> Vec<String> {
+    let import = |import: &Import| format!("{} {}", import.path, import.names.join(" "));
+    outline(path, text).imports.iter().map(|of| import(of).trim().to_owned()).collect()
+}
+
+fn references(path: &str, text: &str, kind: ReferenceKind) -> Vec<String> {
+    let found = outline(path, text).references;
+    let mut names: Vec<String> =
+        found.into_iter().filter(|of| of.kind == kind).map(|of| of.name).collect();
+    names.dedup();
+    names
+}
+
+/// Functions: the file, its text, the name, and the signature, parameters and type.
+const SIGNATURES: [(&str, &str, &str, &str, &str, &str); 8] = [
+    (
+        "src/lib.rs",
+        RUST_FILE,
+        "add",
+        "pub fn add(&mut self, n: u64, by: &str) -> Result<u64, Overflow>",
+        "n:u64=, by:&str=",
+        "Result<u64, Overflow>",
+    ),
+    (
+        "store.py",
+        PYTHON_FILE,
+        "__init__",
+        "def __init__(self, path: str, *, size=10, **options)",
+        "path:str=, size:=10, options:=",
+        "",
+    ),
+    (
+        "store.py",
+        PYTHON_FILE,
+        "find",
+        "async def find(self, name: Optional[str]) -> \"User\"",
+        "name:Optional[str]=",
+        "\"User\"",
+    ),
+    (
+        "client.ts",
+        TYPESCRIPT_FILE,
+        "create",
+        "export const create = (options: Options): Client =>",
+        "options:Options=",
+        "Client",
+    ),
+    (
+        "store.go",
+        GO_FILE,
+        "lookup",
+        "func lookup(a, b string) *User",
+        "a:string=, b:string=",
+        "*User",
+    ),
+    (
+        "Shop.java",
+        JAVA_FILE,
+        "Shop",
+        "public Shop(String name, int... sizes)",
+        "name:String=, sizes:=",
+        "",
+    ),
+    (
+        "cart.rb",
+        RUBY_FILE,
+        "add",
+        "def add(item, count = 1, *rest, key: 2)",
+        "item:=, count:=1, rest:=, key:=2",
+        "",
+    ),
+    (
+        "point.h",
+        C_FILE,
+        "point_add",
+        "point_t *point_add(const point_t *a, point_t b)",
+        "a:point_t=, b:point_t=",
+        "point_t",
+    ),
+];
+
+#[test]
+fn functions_have_signatures_and_parameters() {
+    let of = |path, text, name| {
+        let found = symbol(path, text, name);
+        (found.signature.clone(), parameters(&found).join(", "), found.returns.unwrap_or_default())
+    };
+    for (path, text, name, signature, parameters, returns) in SIGNATURES {
+        let expected = (signature.to_owned(), parameters.to_owned(), returns.to_owned());
+        assert_eq!(of(path, text, name), expected, "{path} {name}");
+    }
+}
+
+#[test]
+fn imports_are_paths_with_names() {
+    for (path, text, expected) in [
+        (
+            "src/lib.rs",
+            RUST_FILE,
+            vec!["std::collections BTreeMap HashMap", "std::fmt Display self", "self::inner"],
+        ),
+        ("store.py", PYTHON_FILE, vec!["os.path", "typing Optional List"]),
+        ("client.ts", TYPESCRIPT_FILE, vec!["./util a b", "fs fs", "path"]),
+        ("store.go", GO_FILE, vec!["fmt", "example.com/log log"]),
+        ("Shop.java", JAVA_FILE, vec!["java.util List", "java.lang.Math"]),
+        ("cart.rb", RUBY_FILE, vec!["json", "./helper"]),
+        ("point.h", C_FILE, vec!["stdio.h", "util.h"]),
+        ("a.rs", "use a::{b::{C, d::*}, e as f};", vec!["a e", "a::b C", "a::b::d"]),
+        ("a.js", "export { x, y as z } from './a.js';", vec!["./a.js x y"]),
+    ] {
+        assert_eq!(imports(path, text), expected, "{path}");
+    }
+}
+
+#[test]
+fn names_are_used_as_functions_and_types() {
+    let calls = |path, text| references(path, text, ReferenceKind::Call);
+    let bases = |path, text| references(path, text, ReferenceKind::Implementation);
+    assert_eq!(
+        calls("src/lib.rs", RUST_FILE),
+        ["ok_or", "checked_add", "helper", "log", "Ok", "write_str", "assert_eq"]
+    );
+    assert_eq!(bases("src/lib.rs", RUST_FILE), ["Display"]);
+    assert_eq!(calls("store.py", PYTHON_FILE), ["property", "len", "query", "find", "Store"]);
+    assert_eq!(bases("store.py", PYTHON_FILE), ["Base", "ABC"]);
+    assert_eq!(calls("client.ts", TYPESCRIPT_FILE), ["require", "fetch", "Client"]);
+    assert_eq!(bases("client.ts", TYPESCRIPT_FILE), ["Base", "Emitter", "Sender"]);
+    assert_eq!(calls("store.go", GO_FILE), ["lookup", "Sprint"]);
+    assert_eq!(bases("store.go", GO_FILE), ["Base"]);
+    assert_eq!(calls("Shop.java", JAVA_FILE), ["add", "Cart"]);
+    assert_eq!(bases("Shop.java", JAVA_FILE), ["Base", "Store"]);
+    assert_eq!(calls("cart.rb", RUBY_FILE), ["require", "require_relative", "save", "Item"]);
+    assert_eq!(bases("cart.cpp", CPP_FILE), ["Base"]);
+    let within = |name: &str| {
+        let outline = outline("src/lib.rs", RUST_FILE);
+        let used = outline.references.iter().find(|of| of.name == name).unwrap();
+        outline.symbols[used.within.unwrap() as usize].name.clone()
+    };
+    assert_eq!(within("helper"), "add");
+}
+
+#[test]
+fn files_say_what_they_are_but_not_whose() {
+    let doc = |path, text| outline(path, text).doc;
+    assert_eq!(doc("a.rs", "//! A.\n//! B.\n\n//! C.\nfn f() {}"), Some("A.\nB.".to_owned()));
+    assert_eq!(doc("a.rs", "// Not documentation.\nfn f() {}"), None);
+    assert_eq!(doc("a.py", "#!/usr/bin/env python\n\"\"\"One.\n\n    Two.\n\"\"\"\n"), {
+        Some("One.\n\nTwo.".to_owned())
+    });
+    let licensed = "// Copyright 2020 A\n\n// Package a is good.\npackage a\n";
+    assert_eq!(doc("a.go", licensed), Some("Package a is good.".to_owned()));
+    assert_eq!(doc("a.js", "/*********\n * ------\n */\nlet a;"), None);
+    assert_eq!(doc("a.txt", "text"), None);
+}
+
+#[test]
+fn languages_are_known_by_name_or_first_line() {
+    for (path, text, expected) in [
+        ("a/b.RS", "", Some(Language::Rust)),
+        ("Rakefile", "", Some(Language::Ruby)),
+        ("bin/run", "#!/usr/bin/env python3\n", Some(Language::Python)),
+        ("bin/run", "#!/bin/sh\n", None),
+        ("a.h", "int f(void);", Some(Language::C)),
+        ("a.h", "// class of things\nint f(void);", Some(Language::C)),
+        ("a.h", "namespace a {\n}", Some(Language::Cpp)),
+        ("a.tsx", "", Some(Language::Tsx)),
+        ("README.md", "", None),
+        ("", "", None),
+    ] {
+        assert_eq!(Language::of(path, text), expected, "{path}");
+    }
+}

@@ -1,0 +1,6 @@
+//! Outlines of a file in each language, and of files that nobody would write.
+
+mod details;
+mod fixtures;
+mod limits;
+mod symbols;
