@@ -81,9 +81,13 @@ impl Drop for Conversation {
     }
 }
 
-/// Returns the interpreter of a virtual environment with these packages, created on first use.
+/// Returns the interpreter of a virtual environment with these packages, created on first use;
+/// without packages that of the system.
 #[track_caller]
 fn interpreter(packages: &[&str]) -> PathBuf {
+    if packages.is_empty() {
+        return PathBuf::from("python3");
+    }
     let name = packages.join("+").replace("==", "-");
     let folder = target_dir().join("python").join(&name);
     let interpreter = folder.join("bin/python");

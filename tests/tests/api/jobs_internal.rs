@@ -8,13 +8,14 @@ use crate::jobs::{JOBS, register};
 use crate::keys::text;
 
 /// The queues of the server itself.
-const OWN_QUEUES: [&str; 9] = [
+const OWN_QUEUES: [&str; 10] = [
     "telltale",
     "telltale-monitors",
     "telltale-monitors-slow",
     "telltale-monitors-trial",
     "telltale-notify",
     "telltale-notify-slow",
+    "telltale-repositories",
     "telltale-snapshots",
     "telltale-status-confirm",
     "telltale-status-mail",

@@ -104,6 +104,10 @@ fn follow(
     }
 }
 
+/// Questions about a repository, which has to be synced.
+const CODE_HELP: [&str; 4] =
+    ["/api/v1/chat", "/api/v1/chat/sessions", "/api/v1/explain", "/api/v1/generate-docs"];
+
 #[test]
 fn examples_succeed_and_links_lead_to_created_resources() {
     let server = Server::start();
@@ -139,6 +143,9 @@ fn examples_succeed_and_links_lead_to_created_resources() {
         } else if operation.path == "/api/v1/snapshots/{id}/compare" {
             // The page of the example cannot be reached, so it was not captured.
             response.refused(409, "invalid_state");
+        } else if CODE_HELP.contains(&operation.path) {
+            // The repository of the example does not exist.
+            response.refused(404, "repository_not_found");
         } else if operation.path == "/api/v1/status-pages/{id}/monitors" {
             // The monitor of the example does not exist.
             response.refused_for(422, "invalid_field", "monitor_id");

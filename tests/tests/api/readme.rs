@@ -71,6 +71,7 @@ fn works(page: &str, commands_min: usize) {
     // What the tour asks for, so that a receiver on this machine gets its alerts, and soon.
     let server = Setup::new()
         .set("outbound.allow", "[\"127.0.0.1/32\"]")
+        .set("repositories.schemes", "\"https file\"")
         .set("alerting.evaluation_interval", "\"500ms\"")
         .start();
     let mut functions = String::new();

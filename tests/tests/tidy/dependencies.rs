@@ -64,6 +64,8 @@ const CRATE_RULES: &[CrateRule] = &[
             "server/src/areas/snapshots/ids.rs",
             // The browser requests them, through a proxy whose dialler checks them.
             "server/src/areas/snapshots/capture/",
+            // Git requests them, through such a proxy too.
+            "server/src/areas/repositories/git/names.rs",
         ],
         reason: "requests to addresses that users chose go through the client that checks them",
     },
@@ -193,6 +195,7 @@ const STORED_FORMS: &[&str] = &[
     "server/src/areas/errors/ledger/load.rs",
     "server/src/areas/alerting/delivery/queue.rs",
     "server/src/areas/jobs/background.rs",
+    "server/src/areas/repositories/sync/work.rs",
     "server/src/areas/snapshots/snapshot/work.rs",
     "server/src/areas/status/monitors/records.rs",
     "server/src/areas/status/monitors/work.rs",
