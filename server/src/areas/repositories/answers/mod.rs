@@ -21,6 +21,7 @@ mod phrases;
 mod prompt;
 mod question;
 mod reasons;
+mod receivers;
 mod resolution;
 mod routes;
 mod statements;

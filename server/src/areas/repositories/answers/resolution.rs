@@ -4,6 +4,7 @@
 
 use super::files::{FoundSymbol, OpenFile};
 use super::question::TYPE_KINDS;
+use super::receivers::Receiver;
 use crate::areas::repositories::index::{FileId, Index, SymbolHit};
 use crate::areas::repositories::source::{Language, SymbolKind};
 use crate::areas::repositories::wiki::is_distinctive;
@@ -46,21 +47,39 @@ impl<'index> Definition<'index> {
     pub(super) fn is_meant(&self, place: UsePlace<'_>) -> bool {
         let line = place.file.line(place.line);
         occurrences(line, &self.name).any(|before| match qualifier(before) {
-            Some(qualifier) => self.is_qualified_by(qualifier, place),
+            Some(name) => self.is_qualified_by(name, is_member(before), place),
             None => self.is_visible_at(place),
         })
     }
 
     /// Returns whether `qualifier.name` or `qualifier::name` means this definition.
-    fn is_qualified_by(&self, qualifier: &str, place: UsePlace<'_>) -> bool {
+    fn is_qualified_by(&self, qualifier: &str, is_member: bool, place: UsePlace<'_>) -> bool {
         if ["self", "Self", "this", "cls", "super"].contains(&qualifier) {
             return self.owner.is_some() && self.owner.as_deref() == owner_of(place.within);
         }
         match self.owner.as_deref() {
             Some(owner) if owner == qualifier => true,
             None if self.is_module(qualifier) => true,
-            _ => self.count == 1 && is_distinctive(&self.name),
+            _ if self.count > 1 || !is_distinctive(&self.name) => false,
+            Some(owner) => match Receiver::at(place, qualifier, owner) {
+                Receiver::IsOf => true,
+                Receiver::IsOther => false,
+                Receiver::Unknown => self.is_known_in(place.file, owner),
+            },
+            None => !(is_member && place.file.outline.language == Some(Language::Rust)),
         }
+    }
+
+    /// Returns whether a file mentions the type of this method. Code in languages without declared
+    /// types need not.
+    fn is_known_in(&self, file: &OpenFile, owner: &str) -> bool {
+        let is_typed =
+            matches!(file.outline.language, Some(Language::Rust | Language::Java | Language::Cpp));
+        let outline = &file.outline;
+        !is_typed
+            || file.id == self.file
+            || outline.references.iter().any(|used| used.name == owner)
+            || outline.imports.iter().any(|import| import.names.iter().any(|name| name == owner))
     }
 
     /// Returns whether the name alone means this definition.
@@ -115,6 +134,11 @@ fn occurrences<'line>(line: &'line str, name: &str) -> impl Iterator<Item = &'li
         let is_part = |char: char| char.is_alphanumeric() || char == '_';
         (!before.ends_with(is_part) && !after.starts_with(is_part)).then_some(before)
     })
+}
+
+/// Returns whether a name after this text is that of a member of a value.
+fn is_member(before: &str) -> bool {
+    before.trim_end().ends_with(['.', '>']) && !before.trim_end().ends_with("..")
 }
 
 /// Returns the name before `.`, `::` or `->` at the end of a text; empty if it is no name.

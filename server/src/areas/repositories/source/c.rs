@@ -6,7 +6,7 @@ use tree_sitter::Node;
 use super::grammar::{Definition, DocStyle, Place, Rules};
 use super::limits;
 use super::model::{Import, ReferenceKind, SymbolKind};
-use super::nodes::{Text, child_of_kind, first_line, has_word, named_children};
+use super::nodes::{Text, child_of_kind, first_line, has_word, named_children, one_line};
 use super::parameters::parameters;
 
 pub(super) const RULES: Rules =
@@ -100,11 +100,30 @@ fn function<'t>(
     if let Some(list) = declarator.child_by_field_name("parameters") {
         definition.parameters = parameters(list, text);
     }
-    definition.returns =
-        node.child_by_field_name("type").map(|of| text.line_of(of, limits::TYPE_BYTES_MAX));
+    definition.returns = returned(node, declarator, text);
     definition.is_public = !has_storage(node, text, "static") && is_accessible(text, place);
     definition.is_test = false;
     Some(definition)
+}
+
+/// Returns the type that a function returns: qualifiers, type, and what the declarator adds to it,
+/// such as `*`. Constructors and destructors have none.
+fn returned(node: Node<'_>, declarator: Node<'_>, text: &Text<'_>) -> Option<String> {
+    if let Some(trailing) = child_of_kind(declarator, "trailing_return_type") {
+        let of = text.of(trailing).trim_start_matches("->");
+        return Some(one_line(of, limits::TYPE_BYTES_MAX));
+    }
+    let of = node.child_by_field_name("type")?;
+    let qualifiers = named_children(node)
+        .filter(|child| child.kind() == "type_qualifier" && child.end_byte() <= of.start_byte())
+        .map(|child| text.of(child))
+        .filter(|word| ["const", "volatile", "_Atomic", "restrict"].contains(word));
+    let mut parts: Vec<&str> = qualifiers.collect();
+    parts.push(text.of(of));
+    let after = text.between(of.end_byte(), declarator.start_byte());
+    // Attributes between the two say nothing about the type.
+    parts.push(if after.contains('(') { "" } else { after });
+    Some(one_line(&parts.join(" "), limits::TYPE_BYTES_MAX))
 }
 
 /// Prototypes of functions, and variables of a file.

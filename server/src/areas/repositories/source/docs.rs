@@ -36,6 +36,7 @@ pub(super) fn of_file(root: Node<'_>, style: DocStyle, text: &Text<'_>) -> Optio
     }
     let mut lines = Vec::new();
     let mut last: Option<u32> = None;
+    let mut is_in_licence = false;
     for node in named_children(root).take(limits::COMMENTS_MAX) {
         let is_comment = is_comment(node);
         let is_apart = last.is_some_and(|last| first_line(node) > last + 1);
@@ -51,6 +52,10 @@ pub(super) fn of_file(root: Node<'_>, style: DocStyle, text: &Text<'_>) -> Optio
             break;
         }
         last = Some(last_line(node));
+        is_in_licence &= !is_apart;
+        if is_in_licence {
+            continue;
+        }
         let is_inner = comment.starts_with("//!") || comment.starts_with("/*!");
         if style == DocStyle::MarkedComment && !is_inner {
             continue;
@@ -58,7 +63,7 @@ pub(super) fn of_file(root: Node<'_>, style: DocStyle, text: &Text<'_>) -> Optio
         lines.extend(cleaned);
         if is_licence(&lines) {
             lines.clear();
-            last = None;
+            is_in_licence = true;
         }
     }
     finished(lines)
@@ -78,8 +83,9 @@ fn comments_above(
     let mut attribute_doc = Vec::new();
     for node in leading.iter().rev().take(limits::COMMENTS_MAX) {
         let last = last_line(*node);
-        let is_above = last < top && top - last <= 1 || last == top && is_attribute(*node);
         let comment = text.of(*node);
+        let distance = if says_of_function(comment) { 2 } else { 1 };
+        let is_above = last < top && top - last <= distance || last == top && is_attribute(*node);
         let is_other = is_comment(*node) && style == DocStyle::MarkedComment && !is_marked(comment);
         if !is_above || is_other {
             break;
@@ -113,6 +119,12 @@ fn is_marked(comment: &str) -> bool {
     let is_line = comment.starts_with("///") && !comment.starts_with("////");
     let is_block = comment.starts_with("/**") && !comment.starts_with("/***");
     is_line || is_block
+}
+
+/// Returns whether a comment can only be about the function after it, also with an empty line
+/// between the two.
+fn says_of_function(comment: &str) -> bool {
+    comment.starts_with("/**") && (comment.contains("@param") || comment.contains("@return"))
 }
 
 /// Returns the text of `#[doc = "…"]`.
@@ -180,26 +192,46 @@ fn without_indentation(lines: Vec<String>) -> Vec<String> {
     first.into_iter().chain(rest).collect()
 }
 
+/// What the beginning of a comment about rights contains.
+const LICENCE_WORDS: [&str; 7] = [
+    "copyright",
+    "spdx-license",
+    "licensed under",
+    "all rights reserved",
+    "general public license",
+    "permission is hereby granted",
+    "redistribution and use in source",
+];
+
 /// Returns whether a comment is about rights, not about code.
 fn is_licence(lines: &[String]) -> bool {
     lines.iter().take(5).any(|line| {
         let line = line.to_ascii_lowercase();
-        ["copyright", "spdx-license", "licensed under", "all rights reserved"]
-            .iter()
-            .any(|words| line.contains(words))
+        LICENCE_WORDS.iter().any(|words| line.contains(words))
     })
 }
 
-/// Joins the lines of a documentation. Lines that only separate are left out.
+/// Joins the lines of a documentation. Lines that only separate are left out, except in examples.
 fn finished(lines: Vec<String>) -> Option<String> {
-    let is_banner = |line: &String| {
-        line.len() > 3
-            && line.chars().all(|char| char.is_ascii_punctuation() || char == ' ')
-            && !line.starts_with("```")
-    };
-    let kept: Vec<String> = lines.into_iter().filter(|line| !is_banner(line)).collect();
+    let mut is_in_example = false;
+    let mut kept: Vec<String> = Vec::with_capacity(lines.len());
+    for line in lines {
+        let is_fence = line.trim_start().starts_with("```");
+        is_in_example ^= is_fence;
+        if is_in_example || is_fence || !is_banner(&line) {
+            kept.push(line);
+        }
+    }
     let text = kept.join("\n");
     let text = shortened(text.trim(), limits::DOC_BYTES_MAX).trim_end();
     let says_something = text.chars().any(char::is_alphanumeric);
     says_something.then(|| text.to_owned())
+}
+
+/// Returns whether a line only separates: `-----`, `* * * *`. Brackets belong to code.
+fn is_banner(line: &str) -> bool {
+    line.trim().len() > 3
+        && line
+            .chars()
+            .all(|char| (char.is_ascii_punctuation() || char == ' ') && !"(){}[]|;".contains(char))
 }

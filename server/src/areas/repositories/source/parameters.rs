@@ -1,10 +1,12 @@
 //! The parameters of a function, in all languages whose grammars call their parts alike.
 
+use std::borrow::Cow;
+
 use tree_sitter::Node;
 
 use super::limits;
 use super::model::Parameter;
-use super::nodes::{Text, fields, named_children};
+use super::nodes::{Text, child_of_kind, fields, named_children};
 
 /// Nodes in a list of parameters that are none.
 const OTHERS: [&str; 8] = [
@@ -25,9 +27,7 @@ pub(super) fn parameters(list: Node<'_>, text: &Text<'_>) -> Vec<Parameter> {
     for node in nodes.take(limits::PARAMETERS_MAX) {
         let names: Vec<Node<'_>> = names(node);
         let kept = |text: &str| super::nodes::one_line(text, limits::TYPE_BYTES_MAX);
-        let type_name = node
-            .child_by_field_name("type")
-            .map(|of| kept(text.of(of).trim_start_matches(':').trim_start()));
+        let type_name = type_of(node, &names, text).map(|of| kept(of.trim_start_matches(':')));
         let default =
             node.child_by_field_name("value").or(node.child_by_field_name("default_value"));
         let default = default.map(|of| kept(text.of(of)));
@@ -48,6 +48,27 @@ pub(super) fn parameters(list: Node<'_>, text: &Text<'_>) -> Vec<Parameter> {
     parameters
 }
 
+/// Returns the type of a parameter. Around the name of C's parameters is a part of their type:
+/// `const char *names[]` has the type `const char *[]`. `String... names` has `String...`.
+fn type_of<'a>(node: Node<'_>, names: &[Node<'_>], text: &Text<'a>) -> Option<Cow<'a, str>> {
+    let [name] = names else {
+        return node.child_by_field_name("type").map(|of| text.of(of).into());
+    };
+    if node.kind() == "spread_parameter" {
+        let modifiers =
+            child_of_kind(node, "modifiers").map_or(node.start_byte(), |of| of.end_byte());
+        return Some(text.between(modifiers, name.start_byte()).trim().into());
+    }
+    if node.child_by_field_name("declarator").is_none() {
+        return node.child_by_field_name("type").map(|of| text.of(of).into());
+    }
+    let default = node.child_by_field_name("default_value");
+    let end = default.map_or(node.end_byte(), |of| of.start_byte());
+    let before = text.between(node.start_byte(), name.start_byte());
+    let after = text.between(name.end_byte(), end).trim_end().trim_end_matches('=').trim();
+    Some(format!("{}{after}", before.trim_end()).into())
+}
+
 /// Returns the names that a parameter has; the parameter itself if it is nothing else.
 fn names<'t>(node: Node<'t>) -> Vec<Node<'t>> {
     let named: Vec<Node<'t>> = fields(node, "name").collect();
@@ -61,7 +82,7 @@ fn names<'t>(node: Node<'t>) -> Vec<Node<'t>> {
         return vec![left];
     }
     if let Some(mut declarator) = node.child_by_field_name("declarator") {
-        while let Some(inner) = declarator.child_by_field_name("declarator") {
+        while let Some(inner) = inner_declarator(declarator) {
             declarator = inner;
         }
         return vec![declarator];
@@ -72,5 +93,13 @@ fn names<'t>(node: Node<'t>) -> Vec<Node<'t>> {
         // Only a type: `int (void)`, `func(int)`.
         "parameter_declaration" | "type_identifier" | "variadic_parameter" => Vec::new(),
         _ => vec![node],
+    }
+}
+
+/// Returns what is in a declarator of C: `&name` and `(name)` do not call it a declarator.
+fn inner_declarator(declarator: Node<'_>) -> Option<Node<'_>> {
+    match declarator.kind() {
+        "reference_declarator" | "parenthesized_declarator" => declarator.named_child(0),
+        _ => declarator.child_by_field_name("declarator"),
     }
 }

@@ -6,3 +6,4 @@ mod follow_ups;
 mod kinds;
 mod not_found;
 mod properties;
+mod receivers;

@@ -110,7 +110,7 @@ fn a_method_of_cpp_is_explained_where_it_is_declared_and_where_it_is_defined() {
     assert_eq!(
         told(&found),
         r#"`run` is a method of `Pool`. Runs a task and waits for it. It returns `int`. It is declared here without a body.
-in task: std::function<int()> | What is run.
+in task: const std::function<int()>& | What is run.
 success: What the task returns. Returns `int`.
 failure: Does not fail by itself.
 uses: 
@@ -127,7 +127,7 @@ uses:
   - Returns `task()`.
   On `const std::exception& error`, throws `PoolError(error.what())`.
   On any failure, throws the handled exception again.
-in task: std::function<int()> | 
+in task: const std::function<int()>& | 
 success: Returns `int`: `task()`.
 failure: Throws `PoolError(error.what())`. Throws the handled exception again.
 uses: mutex

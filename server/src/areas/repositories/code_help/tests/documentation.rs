@@ -159,7 +159,7 @@ Returns: 0, or -1 if memory is exhausted.
 Pool::run: Runs a task and waits for it.
 
 Returns: what the task returns.
-  in task: std::function<int()> | What is run.
+  in task: const std::function<int()>& | What is run.
 "#
     );
 }

@@ -81,7 +81,7 @@ const SIGNATURES: [(&str, &str, &str, &str, &str, &str); 8] = [
         JAVA_FILE,
         "Shop",
         "public Shop(String name, int... sizes)",
-        "name:String=, sizes:=",
+        "name:String=, sizes:int...=",
         "",
     ),
     (
@@ -97,10 +97,58 @@ const SIGNATURES: [(&str, &str, &str, &str, &str, &str); 8] = [
         C_FILE,
         "point_add",
         "point_t *point_add(const point_t *a, point_t b)",
-        "a:point_t=, b:point_t=",
-        "point_t",
+        "a:const point_t *=, b:point_t=",
+        "point_t *",
     ),
 ];
+
+#[test]
+fn types_of_c_include_what_the_declarator_adds() {
+    for (text, name, types, returns) in [
+        (
+            "char *f(const char *names[], size_t n);",
+            "f",
+            "names:const char *[]=, n:size_t=",
+            "char *",
+        ),
+        ("static inline const char *const f(void) { return 0; }", "f", "", "const char *const"),
+        (
+            "void f(int (*call)(int), void **out) {}",
+            "f",
+            "call:int (*)(int)=, out:void **=",
+            "void",
+        ),
+        ("static unsigned long f(struct a *a, ...) {}", "f", "a:struct a *=", "unsigned long"),
+    ] {
+        let found = symbol("a.c", text, name);
+        assert_eq!(parameters(&found).join(", "), types, "{text}");
+        assert_eq!(found.returns.as_deref(), Some(returns), "{text}");
+    }
+    for (text, types, returns) in [
+        (
+            "const std::string &f(const std::vector<int> &a, T &&b, int c = 2) { }",
+            "a:const std::vector<int> &=, b:T &&=, c:int=2",
+            Some("const std::string &"),
+        ),
+        ("virtual auto f(int a) -> std::vector<int>;", "a:int=", Some("std::vector<int>")),
+    ] {
+        let found = symbol("a.cpp", &format!("class A {{\n{text}\n}};"), "f");
+        assert_eq!(parameters(&found).join(", "), types, "{text}");
+        assert_eq!(found.returns.as_deref(), returns, "{text}");
+    }
+    assert_eq!(symbol("a.cpp", "A::A(int a) : b(a) {}", "A").returns, None);
+}
+
+#[test]
+fn comments_keep_examples_and_belong_to_what_follows() {
+    let doc = |path: &str, text: &str| symbol(path, text, "f").doc;
+    let example = "/// A.\n///\n/// ```\n/// if a {\n///     }\n/// ----\n/// ```\nfn f() {}";
+    assert_eq!(doc("a.rs", example).unwrap(), "A.\n\n```\nif a {\n    }\n----\n```");
+    assert_eq!(doc("a.rs", "/// A\n/// -----\n/// b\nfn f() {}").unwrap(), "A\nb");
+    let apart = "let a;\n/**\n * Adds.\n * @param {number} a\n */\n\nfunction f(a) {}";
+    assert!(doc("a.js", apart).unwrap().starts_with("Adds."));
+    assert_eq!(doc("a.js", "let a;\n/** Other. */\n\nfunction f(a) {}"), None);
+}
 
 #[test]
 fn functions_have_signatures_and_parameters() {
@@ -172,6 +220,10 @@ fn files_say_what_they_are_but_not_whose() {
     });
     let licensed = "// Copyright 2020 A\n\n// Package a is good.\npackage a\n";
     assert_eq!(doc("a.go", licensed), Some("Package a is good.".to_owned()));
+    let licensed =
+        "# Copyright A\n# Use it well,\n# also at night.\n\n# Sends mail.\nrequire 'a'\n";
+    assert_eq!(doc("a.rb", licensed), Some("Sends mail.".to_owned()));
+    assert_eq!(doc("a.rb", "# Copyright A\n# Use it well.\nrequire 'a'\n"), None);
     assert_eq!(doc("a.js", "/*********\n * ------\n */\nlet a;"), None);
     assert_eq!(doc("a.txt", "text"), None);
 }
