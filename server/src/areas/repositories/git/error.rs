@@ -1,5 +1,7 @@
-//! Why git failed: what it says, put in a few kinds. Messages of git and of servers are shown
-//! shortened and without the token, which they do not know.
+//! Why git failed: what it says, put in a few kinds.
+//!
+//! Messages of git and of servers are shown shortened, unless a token was sent: the server knows it
+//! then, and may repeat it in any form. Only phrases of git itself are shown in that case.
 
 use std::io;
 
@@ -123,26 +125,58 @@ const DAMAGED: [&str; 7] = [
     "is corrupt",
 ];
 
-/// Returns the error that git means. What is secret or misleading in its words is left out first:
-/// a server may repeat the token, and the URL may contain any word.
-pub(super) fn of_output(errors: &str, left_out: &[String]) -> GitError {
-    let errors = left_out.iter().fold(errors.to_owned(), |errors, of| errors.replace(of, ""));
+/// What is shown of git's own words if a token was sent.
+const SHOWN_WITH_TOKEN: [&str; 14] = [
+    "self-signed certificate",
+    "self signed certificate",
+    "certificate has expired",
+    "unable to get local issuer certificate",
+    "no alternative certificate subject name matches target host name",
+    "Could not resolve host",
+    "Failed to connect",
+    "Connection refused",
+    "Connection timed out",
+    "Connection reset by peer",
+    "Empty reply from server",
+    "Operation too slow",
+    "early EOF",
+    "invalid index-pack output",
+];
+/// What git writes before the status of a response.
+const STATUS: &str = "The requested URL returned error: ";
+
+/// Whether the words of git may contain a secret.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Secrecy {
+    /// The server was sent nothing that is secret.
+    Nothing,
+    /// The server knows the token.
+    TokenSent,
+}
+
+/// Returns the error that git means. The URL, which may contain any word, is left out first.
+pub(super) fn of_output(errors: &str, url: Option<&str>, secrecy: Secrecy) -> GitError {
+    let errors = url.map_or_else(|| errors.to_owned(), |url| errors.replace(url, ""));
     let errors = errors.as_str();
     let has = |messages: &[&str]| messages.iter().any(|message| errors.contains(message));
+    let shown = || match secrecy {
+        Secrecy::Nothing => shown(errors),
+        Secrecy::TokenSent => shown_with_token(errors),
+    };
     if has(&AUTHENTICATION) {
         GitError::Authentication
     } else if has(&NOT_FOUND) {
         GitError::RepositoryNotFound
     } else if has(&TLS) {
-        GitError::Tls(shown(errors))
+        GitError::Tls(shown())
     } else if has(&UNREACHABLE) {
-        GitError::Unreachable(shown(errors))
+        GitError::Unreachable(shown())
     } else if has(&TOO_LARGE) {
         GitError::TooLarge("a pack exceeds repositories.git_bytes_max".to_owned())
     } else if has(&DAMAGED) {
-        GitError::Damaged(shown(errors))
+        GitError::Damaged(shown())
     } else {
-        GitError::Failed(shown(errors))
+        GitError::Failed(shown())
     }
 }
 
@@ -155,6 +189,24 @@ fn shown(errors: &str) -> String {
     let text = lines.join("; ");
     let text = text.chars().map(|char| if char.is_control() { ' ' } else { char });
     text.take(limits::ERROR_CHARS_MAX).collect()
+}
+
+/// Returns the phrases of git that its words contain, and nothing else of them.
+fn shown_with_token(errors: &str) -> String {
+    let known = SHOWN_WITH_TOKEN.into_iter().filter(|phrase| errors.contains(phrase));
+    let mut shown: Vec<String> = known.map(str::to_owned).collect();
+    shown.extend(status(errors).map(|status| format!("the server responded with status {status}")));
+    if shown.is_empty() {
+        shown.push("its words are not shown, as they may contain the token".to_owned());
+    }
+    shown.join("; ")
+}
+
+/// Returns the status of the response that git did not accept.
+fn status(errors: &str) -> Option<u16> {
+    let (_, rest) = errors.split_once(STATUS)?;
+    let status = rest.get(..3)?.parse().ok()?;
+    (100..600).contains(&status).then_some(status)
 }
 
 #[cfg(test)]
@@ -192,18 +244,43 @@ mod tests {
             ("fatal: bad object HEAD", "git_failed"),
             ("", "git_failed"),
         ] {
-            assert_eq!(of_output(words, &[]).code(), code, "{words}");
+            assert_eq!(of_output(words, None, Secrecy::Nothing).code(), code, "{words}");
         }
     }
 
     #[test]
-    fn tokens_and_urls_are_left_out() {
-        let left_out = ["https://example.com/openssl.git/".to_owned(), "s3cr3t".to_owned()];
-        let words = "fatal: remote error: s3cr3t\nfatal: repository \
-                     'https://example.com/openssl.git/' not found";
-        assert_eq!(of_output(words, &left_out).code(), "repository_not_found");
-        let error = of_output("fatal: remote error: refused: s3cr3t, s3cr3t", &left_out);
-        assert_eq!(error.to_string(), "git failed: fatal: remote error: refused: , ");
+    fn urls_are_left_out() {
+        let url = "https://example.com/openssl.git/";
+        let words = format!("fatal: repository '{url}' not found");
+        let error = of_output(&words, Some(url), Secrecy::TokenSent);
+        assert_eq!(error.code(), "repository_not_found");
+    }
+
+    #[test]
+    fn nothing_that_a_server_says_is_shown_after_a_token_was_sent() {
+        let url = "https://example.com/a.git/";
+        for (words, shown) in [
+            // Without the URL in it, this is the token.
+            (format!("fatal: remote error: ghp_{url}abcdef"), "its words are not shown"),
+            (format!("remote: a\nerror: ghp_abcdef\n{}", "x".repeat(9_000)), "its words"),
+            ("fatal: remote error: Z2hwX2FiY2RlZg==".to_owned(), "its words are not shown"),
+            (
+                "fatal: unable to access '': The requested URL returned error: 503".to_owned(),
+                "status 503",
+            ),
+            (
+                "fatal: unable to access '': SSL certificate problem: self-signed certificate; \
+                 ghp_abcdef"
+                    .to_owned(),
+                "self-signed certificate",
+            ),
+        ] {
+            let text = of_output(&words, Some(url), Secrecy::TokenSent).to_string();
+            assert!(text.contains(shown), "{text}");
+            assert!(!text.contains("ghp") && !text.contains("Z2hw") && !text.contains("abc"));
+        }
+        let short = of_output("fatal: Authentication failed", None, Secrecy::TokenSent);
+        assert_eq!(short.code(), "authentication_failed");
     }
 
     #[test]

@@ -3,9 +3,6 @@
 use std::io;
 use std::time::Duration;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD;
-use percent_encoding::NON_ALPHANUMERIC;
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, WaitOptions, kill_process_group, waitpgid};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
@@ -13,9 +10,8 @@ use tokio::process::{Child, ChildStdin, ChildStdout};
 use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
-use super::askpass;
 use super::command::{GitCommand, GitInput};
-use super::error::{self, GitError};
+use super::error::{self, GitError, Secrecy};
 use super::limits;
 use crate::platform::sealing::Secret;
 use crate::platform::ticks::Ticks;
@@ -28,9 +24,10 @@ pub(super) struct GitProcess {
     output: Option<ChildStdout>,
     input: Option<ChildStdin>,
     errors: Option<JoinHandle<Vec<u8>>>,
-    /// What is left out of the words of git: the token in the forms in which it is sent, and the
-    /// URL.
-    left_out: Vec<String>,
+    /// The URL, which is left out of the words of git.
+    url: Option<String>,
+    /// Whether these words may be shown.
+    secrecy: Secrecy,
 }
 
 /// The process group of a child.
@@ -58,8 +55,8 @@ impl GitProcess {
             let line = format!("{}\n", token.expose()).repeat(limits::TOKEN_COPIES);
             pipe.write_all(zeroize::Zeroizing::new(line).as_bytes()).await?;
         }
-        let left_out = left_out(command, token);
-        Ok(Self { group, output, input, errors, left_out })
+        let secrecy = if token.is_some() { Secrecy::TokenSent } else { Secrecy::Nothing };
+        Ok(Self { group, output, input, errors, url: command.url.clone(), secrecy })
     }
 
     /// Returns the standard output. Only once.
@@ -77,7 +74,10 @@ impl GitProcess {
         drop(self.input.take());
         let status = self.group.child.wait().await?;
         let errors = self.errors().await;
-        if status.success() { Ok(()) } else { Err(error::of_output(&errors, &self.left_out)) }
+        match status.success() {
+            true => Ok(()),
+            false => Err(error::of_output(&errors, self.url.as_deref(), self.secrecy)),
+        }
     }
 
     /// Runs until the end, and returns what it wrote: at most so many bytes.
@@ -106,18 +106,6 @@ pub(super) async fn within<T>(
     work: impl Future<Output = Result<T, GitError>>,
 ) -> Result<T, GitError> {
     timeout(limit, work).await.unwrap_or(Err(GitError::TimedOut(limit.as_secs())))
-}
-
-fn left_out(command: &GitCommand, token: Option<&Secret>) -> Vec<String> {
-    let token = token.map(Secret::expose).filter(|token| !token.is_empty());
-    let mut left_out: Vec<String> = token.map(str::to_owned).into_iter().collect();
-    if let Some(token) = token {
-        left_out.push(STANDARD.encode(format!("{}:{token}", askpass::USER)));
-        let encoded = percent_encoding::utf8_percent_encode(token, NON_ALPHANUMERIC);
-        left_out.push(encoded.to_string());
-    }
-    left_out.extend(command.url.clone());
-    left_out
 }
 
 /// Reads to the end, and returns the last bytes.
