@@ -8,7 +8,7 @@ use crate::jobs::{JOBS, register};
 use crate::keys::text;
 
 /// The queues of the server itself.
-const OWN_QUEUES: [&str; 10] = [
+const OWN_QUEUES: [&str; 11] = [
     "telltale",
     "telltale-monitors",
     "telltale-monitors-slow",
@@ -16,6 +16,7 @@ const OWN_QUEUES: [&str; 10] = [
     "telltale-notify",
     "telltale-notify-slow",
     "telltale-repositories",
+    "telltale-repositories-looks",
     "telltale-snapshots",
     "telltale-status-confirm",
     "telltale-status-mail",

@@ -83,6 +83,7 @@ mod query_parameters;
 mod readme;
 mod remote_write;
 mod repositories;
+mod repositories_changes;
 mod repositories_chat;
 mod repositories_crash;
 mod repositories_git;

@@ -197,7 +197,10 @@ class Handler(BaseHTTPRequestHandler):
             headers = {"WWW-Authenticate": 'Basic realm="git"', "Content-Type": "text/plain"}
             return 401, headers, b"a token is required\n"
         if status == 200:
-            said = packet("# service=git-upload-pack\n") + b"0000" + packet(f"ERR refused: {sent}")
+            # Without the URL in it, the second one is the token as well.
+            where = f"https://{self.headers['Host']}{url.path.removesuffix('/info/refs')}"
+            said = f"ERR refused: {sent} {(sent or '')[:5]}{where}{(sent or '')[5:]}"
+            said = packet("# service=git-upload-pack\n") + b"0000" + packet(said)
             return 200, {"Content-Type": "application/x-git-upload-pack-advertisement"}, said
         if status is not None:
             said = f"refused: {sent}\n" if echo else "refused\n"

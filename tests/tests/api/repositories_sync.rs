@@ -296,6 +296,10 @@ fn sources_that_cannot_be_synced_are_reported_by_reason() {
     let unknown = error(json!({"url": git.url("shop"), "branch": "no-such-branch"}));
     assert_eq!(unknown["code"], "branch_not_found", "{unknown}");
     assert!(text(&unknown["message"]).contains("no-such-branch"), "{unknown}");
+    let tag = git.source("tag");
+    tag.commit([("a.md", "# A\n")]);
+    tag.git(["checkout", "--quiet", "--detach"]);
+    assert_eq!(error(json!({"url": git.url("tag")}))["code"], "no_default_branch");
     let missing = error(json!({"url": git.url("nothing")}));
     assert_eq!(missing["code"], "repository_not_found", "{missing}");
     // No git server, one without TLS, and one with an unknown certificate.

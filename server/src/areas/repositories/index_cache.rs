@@ -1,5 +1,6 @@
 //! The indexes in memory: those that were asked lately, up to a number of bytes.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,6 +9,7 @@ use telltale_engine::{Engine, Error, FileDigest, MemoryOwner};
 
 use super::error::RepositoryError;
 use super::index::Index;
+use super::limits;
 use super::repository::StoredFile;
 
 /// The indexes in memory.
@@ -17,7 +19,9 @@ pub(super) struct IndexCache {
     /// Those that may be used again, the last used one at the end.
     entries: Mutex<Vec<Arc<LoadedIndex>>>,
     /// Held while an index is read, so that requests that want the same one read it once.
-    loading: Mutex<()>,
+    loading: Mutex<HashMap<FileDigest, Arc<Mutex<()>>>>,
+    /// Files of repositories that could not be read, until they are made anew.
+    lost: Mutex<HashSet<FileDigest>>,
     /// Bytes of all indexes in memory, also of those that are in use but not kept.
     bytes: Arc<AtomicU64>,
 }
@@ -38,6 +42,7 @@ impl IndexCache {
             bytes_max,
             entries: Mutex::default(),
             loading: Mutex::default(),
+            lost: Mutex::default(),
             bytes: Arc::default(),
         }
     }
@@ -51,13 +56,42 @@ impl IndexCache {
         if let Some(found) = self.find(file.digest) {
             return Ok(found);
         }
-        let _loading = self.loading.lock();
-        if let Some(found) = self.find(file.digest) {
-            return Ok(found);
+        let loading = Arc::clone(self.loading.lock().entry(file.digest).or_default());
+        let held = loading.lock();
+        let loaded = match self.find(file.digest) {
+            Some(found) => Ok(found),
+            None => self.load(engine, file),
+        };
+        drop(held);
+        drop(loading);
+        // Others that wait have the lock, too.
+        self.loading.lock().retain(|_, lock| Arc::strong_count(lock) > 1);
+        if matches!(loaded, Err(RepositoryError::IndexLost(_))) {
+            self.set_lost(file.digest);
         }
-        // Room is made and memory reserved first: an index takes somewhat more than its file.
-        self.trim(file.bytes.saturating_mul(2));
-        let _reserved = engine.memory().take(MemoryOwner::Answers, file.bytes.saturating_mul(2))?;
+        loaded
+    }
+
+    /// Remembers that a file cannot be read, so that the next sync makes it anew.
+    pub(super) fn set_lost(&self, digest: FileDigest) {
+        self.lost.lock().insert(digest);
+    }
+
+    /// Forgets that a file could not be read: it was made anew.
+    pub(super) fn set_found(&self, digest: FileDigest) {
+        self.lost.lock().remove(&digest);
+    }
+
+    /// Returns whether a file could not be read.
+    pub(super) fn is_lost(&self, digest: FileDigest) -> bool {
+        self.lost.lock().contains(&digest)
+    }
+
+    fn load(&self, engine: &Engine, file: StoredFile) -> Result<Arc<LoadedIndex>, RepositoryError> {
+        // Room is made and memory reserved first.
+        let bytes = file.memory_bytes.saturating_mul(limits::INDEX_READING_FACTOR);
+        self.trim(bytes);
+        let _reserved = engine.memory().take(MemoryOwner::Answers, bytes)?;
         let contents = match engine.files().read_sized(file.digest, file.bytes) {
             Ok(Some(contents)) => contents,
             Ok(None) => return Err(RepositoryError::IndexLost("the file is missing".to_owned())),
@@ -87,12 +121,13 @@ impl IndexCache {
         Some(found)
     }
 
-    /// Forgets those that were not used for the longest time, until there is room for `bytes`.
+    /// Forgets those that were not used for the longest time, until there is room for `bytes`. The
+    /// last used one is kept: a sync stores none that is larger than all may be together.
     fn trim(&self, bytes: u64) {
         let mut entries = self.entries.lock();
         let mut kept: u64 = entries.iter().map(|entry| entry.bytes).sum();
         let mut forgotten = 0;
-        for entry in entries.iter() {
+        for entry in entries.iter().rev().skip(1).rev() {
             if kept.saturating_add(bytes) <= self.bytes_max {
                 break;
             }

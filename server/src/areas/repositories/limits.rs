@@ -1,6 +1,8 @@
 //! The limits of repositories and syncs, with units and reasons. Those of git, of source files and
 //! of indexes are in their folders.
 
+use std::time::Duration;
+
 /// Repositories: each has an index and a directory of git.
 pub(super) const REPOSITORIES_MAX: usize = 1_000;
 /// Syncs that are stored, of all repositories.
@@ -25,11 +27,25 @@ pub(super) const SYNC_ATTEMPTS_MAX: u32 = 3;
 /// Seconds that a sync may take: fetching is limited by a setting, the rest takes a minute for a
 /// million lines.
 pub(super) const SYNC_JOB_SECONDS: u32 = 3_600;
+/// Looks whether a branch has moved that run at the same time: they only wait.
+pub(super) const LOOKS_AT_ONCE: u32 = 4;
 /// Seconds that it may take to ask a remote repository for its branch.
 pub(super) const LOOK_JOB_SECONDS: u32 = 120;
 /// Bytes of memory that a sync takes for each byte of text: the text as read, its outline, postings
 /// and the finished index.
 pub(super) const SYNC_MEMORY_PER_TEXT_BYTE: u64 = 8;
+/// Bytes of memory that a sync takes for each byte of a path, for each file, for each symbol and
+/// for each reference, beyond the text.
+pub(super) const SYNC_MEMORY_PER_PATH_BYTE: u64 = 6;
+pub(super) const SYNC_MEMORY_PER_FILE: u64 = 1 << 10;
+pub(super) const SYNC_MEMORY_PER_SYMBOL: u64 = 320;
+pub(super) const SYNC_MEMORY_PER_REFERENCE: u64 = 48;
+/// How long it may take to match all paths of a commit with the patterns.
+pub(super) const SELECTION_TIMEOUT: Duration = Duration::from_secs(60);
+/// Paths that are matched between two looks at the clock.
+pub(super) const SELECTED_AT_ONCE: usize = 64;
+/// Bytes of memory that reading an index takes for each byte that it has in memory then.
+pub(super) const INDEX_READING_FACTOR: u64 = 2;
 /// Bytes of memory that a sync takes for any text.
 pub(super) const SYNC_MEMORY_BYTES: u64 = 16 << 20;
 /// Files that were read and wait to be indexed.
@@ -46,6 +62,9 @@ pub(super) const FOREIGN_TEXT_CHARS_MAX: usize = 500;
 /// Characters of a commit's name that are shown.
 pub(super) const COMMIT_CHARS: usize = 12;
 
+/// Questions, explanations and documentations at a time: they may read every file of an index.
+/// Searches do not wait for them.
+pub(super) const LONG_READS_AT_ONCE: usize = 2;
 /// Default number of results of a search.
 pub(super) const SEARCH_LIMIT: usize = 10;
 /// Results of a search, each with its lines.

@@ -10,6 +10,7 @@ use super::index_cache::LoadedIndex;
 use super::repository::{self, IndexedCommit};
 use super::source::{LineRange, Symbol};
 use crate::app::App;
+use crate::http::{ApiError, ApiResult};
 use crate::platform::fields::Invalid;
 
 /// What is indexed of a repository.
@@ -24,6 +25,20 @@ pub(super) fn open(app: &App, id: RepositoryId) -> Result<IndexedRepository, Rep
     let commit = repository::get(app, id)?.value.indexed.ok_or(RepositoryError::NotSynced)?;
     let loaded = app.repositories().indexes().get(app.engine(), commit.files.index)?;
     Ok(IndexedRepository { commit, loaded })
+}
+
+/// Runs a query that may read many files of an index. Only a few run at a time.
+pub(super) async fn long_query<T: Send + 'static>(
+    app: &Arc<App>,
+    work: impl FnOnce(&App) -> Result<T, RepositoryError> + Send + 'static,
+) -> ApiResult<T> {
+    let place = app.repositories().long_read().await.map_err(ApiError::internal)?;
+    app.query(move |app| {
+        let outcome = work(app);
+        drop(place);
+        outcome
+    })
+    .await
 }
 
 impl IndexedRepository {

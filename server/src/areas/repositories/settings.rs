@@ -24,6 +24,11 @@ settings_section! {
         auto_sync_every: Period = "15m";
         /// How much disk space the fetched objects of a repository may take.
         git_bytes_max: ByteSize = "2GiB";
+        /// How much disk space the fetched objects of all repositories may take. They are a cache:
+        /// those that were not fetched into for the longest time are deleted first.
+        git_total_bytes_max: ByteSize = "16GiB";
+        /// How much disk space fetching leaves free.
+        disk_free_bytes: ByteSize = "1GiB";
         /// How many files a commit may have.
         files_max: usize = "200000";
         /// How large an indexed file may be. Larger ones are left out, and counted.
@@ -31,9 +36,10 @@ settings_section! {
         /// How much text of a repository may be indexed. A sync takes eight times as much memory
         /// while it runs.
         text_bytes_max: ByteSize = "128MiB";
-        /// How much memory indexes in use may take. They are half as large as the text; those that
-        /// do not fit are read again for each request.
-        index_memory: ByteSize = "128MiB";
+        /// How much memory indexes in use may take together, and so each of them: a repository with
+        /// a larger one is not synced. Those that were not used for the longest time are read again
+        /// when they are.
+        index_memory: ByteSize = "256MiB";
     }
 }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use telltale_engine::FileDigest;
+use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
 use super::chat::Sessions;
 use super::directory::Directory;
@@ -14,6 +15,7 @@ use super::error::RepositoriesSetupError;
 use super::git::{Git, GitSettings};
 use super::ids::SyncId;
 use super::index_cache::IndexCache;
+use super::limits;
 use super::llm::{LanguageModel, LlmSettings};
 use super::settings::RepositoriesSettings;
 use super::sync::{RunningSyncs, SyncProgress};
@@ -36,6 +38,8 @@ pub struct Repositories {
     running: RunningSyncs,
     sessions: Sessions,
     language_model: Option<LanguageModel>,
+    /// Places for requests that read many files of an index, so that others find query slots.
+    long_reads: Arc<Semaphore>,
     /// Whether there may be directories of git that no repository uses.
     has_directory_waste: AtomicBool,
 }
@@ -64,6 +68,7 @@ impl Repositories {
             running: RunningSyncs::default(),
             sessions,
             language_model: LanguageModel::new(llm)?,
+            long_reads: Arc::new(Semaphore::new(limits::LONG_READS_AT_ONCE)),
             has_directory_waste: AtomicBool::new(true),
             settings: settings.clone(),
         })
@@ -114,6 +119,11 @@ impl Repositories {
         self.language_model.as_ref()
     }
 
+    /// Waits for a place to read many files of an index.
+    pub(super) async fn long_read(&self) -> Result<OwnedSemaphorePermit, AcquireError> {
+        Arc::clone(&self.long_reads).acquire_owned().await
+    }
+
     /// Returns whether this process runs a sync now.
     pub(super) fn is_running(&self, id: SyncId) -> bool {
         self.progress(id).is_some()
@@ -156,6 +166,8 @@ fn git_settings(settings: &RepositoriesSettings) -> io::Result<GitSettings> {
         ca_file: settings.ca_file.get().map(Path::to_owned),
         fetch_timeout: settings.fetch_timeout.duration(),
         bytes_max: settings.git_bytes_max.bytes(),
+        total_bytes_max: settings.git_total_bytes_max.bytes(),
+        disk_free_bytes: settings.disk_free_bytes.bytes(),
         files_max: settings.files_max,
         // This program, which git starts to ask for the token.
         askpass: std::env::current_exe()?,

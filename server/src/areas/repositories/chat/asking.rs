@@ -46,7 +46,7 @@ struct Prepared {
 /// Answers a question.
 pub(super) async fn ask(app: &Arc<App>, question: Question) -> ApiResult<Answered> {
     let text = question.text.clone();
-    let prepared = app.query(move |app| prepare(app, &question)).await?;
+    let prepared = reading::long_query(app, move |app| prepare(app, &question)).await?;
     let Prepared { session, commit, grounding, earlier, asked_at } = prepared;
     let worded = match app.repositories().language_model() {
         Some(model) if !grounding.passages.is_empty() => {

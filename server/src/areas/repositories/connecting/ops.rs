@@ -99,7 +99,9 @@ pub(super) fn delete(
     let revision = changes.revision::<Repository>(&id.text(), fits)?;
     changes.delete::<Repository>(&id.text(), revision);
     sync::delete_all(app, &mut changes, id)?;
+    let syncs = app.repositories().directory().syncs(id);
     changes.commit_then(None, |_| app.repositories().directory().remove(id))?;
+    app.repositories().running().cancel(&syncs);
     app.file_waste().set();
     app.repositories().set_directory_waste();
     Ok(())

@@ -20,7 +20,7 @@ const TOKEN_DESCRIPTOR: &str = "3";
 
 /// The configuration of all commands. Nothing is read from files but what a repository itself
 /// contains, which git wrote here.
-const CONFIGURATION: [&str; 18] = [
+const CONFIGURATION: [&str; 20] = [
     "protocol.allow=never",
     "core.hooksPath=/dev/null",
     "core.symlinks=false",
@@ -28,6 +28,9 @@ const CONFIGURATION: [&str; 18] = [
     "core.askPass=",
     "credential.helper=",
     "http.followRedirects=false",
+    // A server that sends nothing for a minute is not waited for.
+    "http.lowSpeedLimit=1",
+    "http.lowSpeedTime=60",
     "transfer.fsckObjects=true",
     // Found in old repositories, and harmless.
     "fetch.fsck.zeroPaddedFilemode=ignore",

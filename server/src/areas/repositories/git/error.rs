@@ -26,8 +26,11 @@ pub enum GitError {
     #[error("the repository has no branch {0:?}")]
     BranchNotFound(String),
     /// There is no commit.
-    #[error("the repository is empty")]
+    #[error("the repository is empty, or its default branch has no commit")]
     Empty,
+    /// The default branch is none whose commits can be fetched.
+    #[error("HEAD of the repository is no branch with an accepted name: set branch")]
+    NoDefaultBranch,
     /// The server must not be reached.
     #[error("the server must not be reached: {0}")]
     Refused(String),
@@ -43,6 +46,9 @@ pub enum GitError {
     /// The commit is too large.
     #[error("the repository is too large: {0}")]
     TooLarge(String),
+    /// There is no space for what is fetched.
+    #[error("there is no disk space to fetch the repository: {0}")]
+    NoSpace(&'static str),
     /// What was fetched is not here any more, or is damaged.
     #[error("fetched objects are missing or damaged: {0}")]
     Damaged(String),
@@ -64,18 +70,31 @@ impl GitError {
             Self::RepositoryNotFound => "repository_not_found",
             Self::BranchNotFound(_) => "branch_not_found",
             Self::Empty => "empty_repository",
+            Self::NoDefaultBranch => "no_default_branch",
             Self::Refused(_) => "address_not_allowed",
             Self::Unreachable(_) => "unreachable",
             Self::Tls(_) => "certificate_not_trusted",
             Self::TimedOut(_) => "timed_out",
             Self::TooLarge(_) => "too_large",
+            Self::NoSpace(_) => "disk_full",
             Self::Damaged(_) | Self::Failed(_) | Self::Io(_) => "git_failed",
         }
     }
 
-    /// Returns whether another attempt with an empty directory may succeed.
+    /// Returns whether another attempt with an empty directory may succeed: objects may be damaged,
+    /// and those of earlier commits take space.
+    pub(super) fn may_be_of_directory(&self) -> bool {
+        self.may_be_damage() || self.is_about_size()
+    }
+
+    /// Returns whether objects may be damaged.
     pub(super) fn may_be_damage(&self) -> bool {
         matches!(self, Self::Damaged(_) | Self::Failed(_))
+    }
+
+    /// Returns whether what is fetched is too large.
+    pub(super) fn is_about_size(&self) -> bool {
+        matches!(self, Self::TooLarge(_) | Self::NoSpace(_))
     }
 }
 

@@ -24,23 +24,25 @@ impl Git {
         remote: &Remote,
         head: &RemoteHead,
     ) -> Result<ObjectId, GitError> {
-        let of_disk = directory.clone();
-        let is_new = blocking(move || {
-            if of_disk.is_worn() {
-                of_disk.remove()?;
-            }
+        let (of_disk, bytes_max) = (directory.clone(), self.settings.bytes_max);
+        let prepare = move || {
+            of_disk.prepare(bytes_max)?;
             Ok(!of_disk.exists())
-        })
-        .await?;
-        match self.fetch_once(directory, remote, head).await {
-            Err(error) if !is_new && error.may_be_damage() => {
+        };
+        let is_new = blocking(prepare).await?;
+        let fetched = match self.fetch_once(directory, remote, head).await {
+            Err(error) if !is_new && error.may_be_of_directory() => {
                 tracing::warn!(%error, "everything of a repository is fetched again");
-                let of_disk = directory.clone();
-                blocking(move || of_disk.remove()).await?;
+                remove(directory).await?;
                 self.fetch_once(directory, remote, head).await
             }
             outcome => outcome,
+        };
+        if fetched.as_ref().is_err_and(|error| is_new || error.is_about_size()) {
+            // Nobody needs what is there.
+            remove(directory).await?;
         }
+        fetched
     }
 
     async fn fetch_once(
@@ -53,21 +55,25 @@ impl Git {
         if !blocking(move || Ok(of_disk.exists())).await? {
             self.initialise(directory, head).await?;
         }
+        self.make_room().await?;
         let session = self.session(remote, self.settings.bytes_max).await?;
         let fetching = async {
             tokio::select! {
                 fetched = self.run_fetch(directory, remote, head, &session) => fetched,
-                error = self.size_exceeded(directory) => Err(error),
+                error = self.space_exceeded(directory) => Err(error),
             }
         };
         let fetched = within(self.settings.fetch_timeout, fetching).await;
         if let Err(error) = fetched {
             let error = session.explained(error);
             // Git does not say that a process of its own was killed at the limit of a file.
-            let is_full = error.may_be_damage() && self.is_full(directory).await;
-            return Err(if is_full { too_large() } else { error });
+            let reason = if error.may_be_damage() { self.excess(directory).await } else { None };
+            return Err(reason.unwrap_or(error));
         }
-        self.fetched(directory).await
+        match self.excess(directory).await {
+            Some(error) => Err(error),
+            None => self.fetched(directory).await,
+        }
     }
 
     /// Makes an empty repository, without templates and with them without hooks.
@@ -76,9 +82,8 @@ impl Git {
         directory: &GitDirectory,
         head: &RemoteHead,
     ) -> Result<(), GitError> {
-        let of_disk = directory.clone();
         // What an interrupted attempt left.
-        blocking(move || of_disk.remove()).await?;
+        remove(directory).await?;
         let format = match head.commit.as_bytes().len() {
             20 => "--object-format=sha1",
             _ => "--object-format=sha256",
@@ -124,21 +129,38 @@ impl Git {
         GitProcess::start(&command, remote.token.as_ref()).await?.finish().await
     }
 
-    /// Waits until a directory is larger than it may be.
-    async fn size_exceeded(&self, directory: &GitDirectory) -> GitError {
+    /// Deletes what was fetched of other repositories if that is too much together.
+    async fn make_room(&self) -> Result<(), GitError> {
+        let root = self.root.clone();
+        let kept = self.settings.total_bytes_max.saturating_sub(self.settings.bytes_max);
+        match blocking(move || root.shrink_to(kept)).await? {
+            true => Ok(()),
+            false => Err(GitError::NoSpace("repositories.git_total_bytes_max is reached")),
+        }
+    }
+
+    /// Waits until a directory takes more space than it may.
+    async fn space_exceeded(&self, directory: &GitDirectory) -> GitError {
         loop {
             sleep(limits::SIZE_PERIOD).await;
-            if self.is_full(directory).await {
-                return too_large();
+            if let Some(error) = self.excess(directory).await {
+                return error;
             }
         }
     }
 
-    /// Returns whether a directory is as large as it may be.
-    async fn is_full(&self, directory: &GitDirectory) -> bool {
-        let of_disk = directory.clone();
-        let bytes = spawn_blocking(move || of_disk.bytes()).await.unwrap_or(0);
-        bytes >= self.settings.bytes_max
+    /// Returns what is wrong with the space that a directory takes.
+    async fn excess(&self, directory: &GitDirectory) -> Option<GitError> {
+        let (of_disk, root) = (directory.clone(), self.root.clone());
+        let measured = blocking(move || Ok((of_disk.bytes(), root.disk_free()?))).await;
+        match measured {
+            Ok((bytes, _)) if bytes >= self.settings.bytes_max => Some(too_large()),
+            Ok((_, free)) if free < self.settings.disk_free_bytes => {
+                Some(GitError::NoSpace("less than repositories.disk_free_bytes would stay free"))
+            }
+            Ok(_) => None,
+            Err(error) => Some(error),
+        }
     }
 
     async fn fetched(&self, directory: &GitDirectory) -> Result<ObjectId, GitError> {
@@ -156,6 +178,11 @@ impl Git {
 
 fn too_large() -> GitError {
     GitError::TooLarge("what is fetched exceeds repositories.git_bytes_max".to_owned())
+}
+
+async fn remove(directory: &GitDirectory) -> Result<(), GitError> {
+    let of_disk = directory.clone();
+    blocking(move || of_disk.remove()).await
 }
 
 async fn blocking<T: Send + 'static>(

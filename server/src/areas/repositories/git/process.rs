@@ -33,7 +33,8 @@ pub(super) struct GitProcess {
 /// The process group of a child.
 #[derive(Debug)]
 struct ProcessGroup {
-    child: Child,
+    /// `None` once it is dropped.
+    child: Option<Child>,
     leader: Option<Pid>,
 }
 
@@ -47,7 +48,7 @@ impl GitProcess {
         let (mut input, output) = (child.stdin.take(), child.stdout.take());
         let errors = child.stderr.take().map(|errors| tokio::spawn(last_words(errors)));
         let leader = child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?));
-        let group = ProcessGroup { child, leader };
+        let group = ProcessGroup { child: Some(child), leader };
         if command.input == GitInput::Token
             && let (Some(mut pipe), Some(token)) = (input.take(), token)
         {
@@ -72,7 +73,8 @@ impl GitProcess {
     /// Waits for the end. Fails with what git says if it failed.
     pub(super) async fn finish(mut self) -> Result<(), GitError> {
         drop(self.input.take());
-        let status = self.group.child.wait().await?;
+        let ended = || io::Error::other("the process has ended");
+        let status = self.group.child.as_mut().ok_or_else(ended)?.wait().await?;
         let errors = self.errors().await;
         match status.success() {
             true => Ok(()),
@@ -126,23 +128,31 @@ async fn last_words(mut errors: impl AsyncRead + Unpin) -> Vec<u8> {
 
 impl Drop for ProcessGroup {
     fn drop(&mut self) {
-        let Some(leader) = self.leader else { return };
-        if matches!(self.child.try_wait(), Ok(Some(_))) {
-            // Helpers that outlive it are killed too. The number of the group is not used again as
+        let (Some(leader), Some(mut child)) = (self.leader, self.child.take()) else { return };
+        kill(leader);
+        if matches!(child.try_wait(), Ok(Some(_))) {
+            // Helpers that outlive it were killed too. The number of the group is not used again as
             // long as one of them is left.
-            kill(leader);
             return;
         }
-        kill(leader);
-        let watch = Ticks::system();
-        // The leader is waited for last, so that the number of the group stays its own.
-        while matches!(self.child.try_wait(), Ok(None)) && watch.elapsed() < limits::REAP_TIMEOUT {
-            std::thread::park_timeout(limits::REAP_PERIOD);
+        // Not on a thread of the runtime: a process that waits for the disk ends later.
+        let reaping = std::thread::Builder::new().name("git-reaper".to_owned());
+        if let Err(error) = reaping.spawn(move || reap(leader, child)) {
+            tracing::warn!(%error, "a process of git is not waited for");
         }
-        // Those whose parent has ended belong to the first process of a container, which may be
-        // this one.
-        while matches!(waitpgid(leader, WaitOptions::NOHANG), Ok(Some(_))) {}
     }
+}
+
+/// Waits until a group that was killed has ended.
+fn reap(leader: Pid, mut child: Child) {
+    let watch = Ticks::system();
+    // The leader is waited for last, so that the number of the group stays its own.
+    while matches!(child.try_wait(), Ok(None)) && watch.elapsed() < limits::REAP_TIMEOUT {
+        std::thread::park_timeout(limits::REAP_PERIOD);
+    }
+    // Those whose parent has ended belong to the first process of a container, which may be this
+    // one.
+    while matches!(waitpgid(leader, WaitOptions::NOHANG), Ok(Some(_))) {}
 }
 
 fn kill(group: Pid) {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::sync::OnceCell;
 
 use super::command::{GitCommand, GitNetwork, GitPlace};
-use super::directory::{GitDirectory, GitRoot};
+use super::directory::{GitDirectory, GitLease, GitRoot};
 use super::error::GitError;
 use super::limits;
 use super::names::UrlSchemes;
@@ -23,6 +23,10 @@ pub(in crate::areas::repositories) struct GitSettings {
     pub(in crate::areas::repositories) fetch_timeout: Duration,
     /// Bytes of what is fetched of a repository.
     pub(in crate::areas::repositories) bytes_max: u64,
+    /// Bytes of what is fetched of all repositories.
+    pub(in crate::areas::repositories) total_bytes_max: u64,
+    /// Bytes that stay free on the disk.
+    pub(in crate::areas::repositories) disk_free_bytes: u64,
     /// Files of a commit.
     pub(in crate::areas::repositories) files_max: usize,
     /// The program that answers for the token.
@@ -33,7 +37,7 @@ pub(in crate::areas::repositories) struct GitSettings {
 pub(in crate::areas::repositories) struct Git {
     pub(super) settings: GitSettings,
     dialler: Arc<dyn Dial>,
-    root: GitRoot,
+    pub(super) root: GitRoot,
     /// Whether git is installed; asked once if it is.
     version: OnceCell<()>,
 }
@@ -67,9 +71,9 @@ impl Git {
         &self.settings.schemes
     }
 
-    /// Returns the directory of a repository, whose name is that of a file.
-    pub(in crate::areas::repositories) fn directory(&self, name: &str) -> GitDirectory {
-        self.root.directory(name)
+    /// Leases the directory of a repository, whose name is that of a file.
+    pub(in crate::areas::repositories) fn lease(&self, name: &str) -> GitLease {
+        self.root.lease(name)
     }
 
     /// Deletes the directories of repositories that are not used.

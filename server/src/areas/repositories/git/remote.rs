@@ -37,7 +37,7 @@ impl Git {
         let listed = asked.map_err(|error| session.explained(error))?;
         let text = String::from_utf8_lossy(&listed);
         match &remote.branch {
-            None => default_head(&text).ok_or(GitError::Empty),
+            None => default_head(&text),
             Some(branch) => branch_head(&text, branch),
         }
     }
@@ -63,7 +63,7 @@ pub(super) fn input_of(remote: &Remote) -> GitInput {
 }
 
 /// Returns the default branch, from lines `ref: refs/heads/main\tHEAD` and `<commit>\tHEAD`.
-fn default_head(text: &str) -> Option<RemoteHead> {
+fn default_head(text: &str) -> Result<RemoteHead, GitError> {
     let mut branch = None;
     let mut commit = None;
     for line in text.lines() {
@@ -73,9 +73,9 @@ fn default_head(text: &str) -> Option<RemoteHead> {
             None => commit = commit.or_else(|| commit_of(line, "HEAD")),
         }
     }
-    // A server of an old version, or a HEAD that is no branch.
-    let branch = BranchName::parse(branch.unwrap_or("main")).ok()?;
-    Some(RemoteHead { branch, commit: commit? })
+    let commit = commit.ok_or(GitError::Empty)?;
+    let branch = branch.and_then(|name| BranchName::parse(name).ok());
+    Ok(RemoteHead { branch: branch.ok_or(GitError::NoDefaultBranch)?, commit })
 }
 
 fn branch_head(text: &str, branch: &BranchName) -> Result<RemoteHead, GitError> {
@@ -100,9 +100,12 @@ mod tests {
         let text = format!("ref: refs/heads/trunk\tHEAD\n{id}\tHEAD\n");
         let head = default_head(&text).unwrap();
         assert_eq!((head.branch.to_string(), head.commit.to_string()), ("trunk".into(), id.into()));
-        assert_eq!(default_head(&format!("{id}\tHEAD\n")).unwrap().branch.to_string(), "main");
-        assert_eq!(default_head(""), None);
-        assert_eq!(default_head("ref: refs/heads/trunk\tHEAD\n"), None, "no commit yet");
+        let code = |text: &str| default_head(text).unwrap_err().code();
+        assert_eq!(code(""), "empty_repository");
+        assert_eq!(code("ref: refs/heads/trunk\tHEAD\n"), "empty_repository", "no commit yet");
+        for name in ["", "ref: refs/tags/a\tHEAD\n", "ref: refs/heads/a/-b\tHEAD\n"] {
+            assert_eq!(code(&format!("{name}{id}\tHEAD\n")), "no_default_branch", "{name}");
+        }
         let branch = BranchName::parse("a/b").unwrap();
         let found =
             branch_head(&format!("{id}\trefs/heads/x/a/b\n{id}\trefs/heads/a/b\n"), &branch);

@@ -35,6 +35,8 @@ impl Lab {
             ca_file: None,
             fetch_timeout: Duration::from_secs(60),
             bytes_max: 64 << 20,
+            total_bytes_max: 1 << 30,
+            disk_free_bytes: 0,
             files_max: 1_000,
             askpass: PathBuf::from("/bin/false"),
         };
@@ -98,7 +100,7 @@ impl Lab {
     }
 
     fn directory(&self) -> GitDirectory {
-        self.git.directory("repo")
+        self.git.lease("repo").directory().clone()
     }
 
     /// Fetches the default branch, and lists its files.
@@ -262,22 +264,23 @@ async fn a_commit_of_ten_billion_paths_ends_soon() {
     assert_eq!(error.code(), "too_large");
 }
 
-#[tokio::test]
-async fn what_is_fetched_has_a_limit() {
-    let lab = Lab::with(|settings| settings.bytes_max = 1 << 20);
-    lab.init();
-    // Not compressible: xorshift (Marsaglia, 2003).
-    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
-    let random: Vec<u8> = std::iter::repeat_with(|| {
+/// Returns words that cannot be compressed: xorshift (Marsaglia, 2003).
+fn random(seed: u64, words: usize) -> Vec<u8> {
+    let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    let next = || {
         state ^= state << 13;
         state ^= state >> 7;
         state ^= state << 17;
         state.to_le_bytes()
-    })
-    .take(512 << 10)
-    .flatten()
-    .collect();
-    fs::write(lab.remote_path().join("big"), &random).unwrap();
+    };
+    std::iter::repeat_with(next).take(words).flatten().collect()
+}
+
+#[tokio::test]
+async fn what_is_fetched_has_a_limit() {
+    let lab = Lab::with(|settings| settings.bytes_max = 1 << 20);
+    lab.init();
+    fs::write(lab.remote_path().join("big"), random(1, 512 << 10)).unwrap();
     lab.commit();
     let error = lab.sync().await.unwrap_err();
     assert_eq!(error.code(), "too_large", "{error}");
@@ -302,6 +305,78 @@ async fn a_damaged_directory_is_fetched_anew() {
     lab.git.retain(|name| name == "repo").unwrap();
     assert!(lab.directory().exists());
     lab.git.retain(|_| false).unwrap();
+    assert!(!lab.directory().exists());
+}
+
+#[tokio::test]
+async fn earlier_commits_do_not_count() {
+    let lab = Lab::with(|settings| settings.bytes_max = 1 << 20);
+    lab.init();
+    for seed in 1..=4 {
+        // Each is below the limit, two of them are above half of it.
+        fs::write(lab.remote_path().join("big"), random(seed, 80 << 10)).unwrap();
+        lab.commit();
+        lab.sync().await.unwrap();
+        assert!(lab.directory().bytes() < 1 << 20);
+    }
+    let left = lab.directory().path().join("objects/pack/tmp_pack_a");
+    fs::write(&left, b"left by a crash").unwrap();
+    lab.write("a", "text");
+    lab.commit();
+    lab.sync().await.unwrap();
+    assert!(!left.exists());
+}
+
+#[tokio::test]
+async fn nothing_is_left_of_what_is_too_large() {
+    let lab = Lab::with(|settings| settings.bytes_max = 1 << 20);
+    lab.init();
+    lab.write("a", "text");
+    lab.commit();
+    lab.sync().await.unwrap();
+    fs::write(lab.remote_path().join("big"), random(1, 512 << 10)).unwrap();
+    lab.commit();
+    assert_eq!(lab.sync().await.unwrap_err().code(), "too_large");
+    assert!(!lab.directory().exists());
+    fs::remove_file(lab.remote_path().join("big")).unwrap();
+    lab.commit();
+    lab.sync().await.unwrap();
+}
+
+#[tokio::test]
+async fn the_oldest_directories_make_room() {
+    let lab = Lab::with(|settings| {
+        settings.bytes_max = 1 << 20;
+        settings.total_bytes_max = 2 << 20;
+    });
+    lab.init();
+    lab.write("a", "text");
+    lab.commit();
+    let root = lab.dir.path().join("root");
+    let other = |name: &str| {
+        let pack = root.join(name).join("objects/pack");
+        fs::create_dir_all(&pack).unwrap();
+        fs::write(pack.join("a.pack"), vec![0; 700 << 10]).unwrap();
+        root.join(name)
+    };
+    let (old, leased, unrelated) = (other("old.git"), other("leased.git"), other("home"));
+    let lease = lab.git.lease("leased");
+    lab.sync().await.unwrap();
+    assert!(!old.exists() && leased.exists() && unrelated.exists());
+    lab.git.retain(|_| false).unwrap();
+    assert!(leased.exists(), "it is in use");
+    drop(lease);
+    lab.git.retain(|_| false).unwrap();
+    assert!(!leased.exists());
+}
+
+#[tokio::test]
+async fn disk_space_stays_free() {
+    let lab = Lab::with(|settings| settings.disk_free_bytes = u64::MAX);
+    lab.init();
+    lab.write("a", "text");
+    lab.commit();
+    assert_eq!(lab.sync().await.unwrap_err().code(), "disk_full");
     assert!(!lab.directory().exists());
 }
 

@@ -7,6 +7,7 @@ use super::wire::{DocumentInput, DocumentationView, ExplainInput, ExplanationVie
 use crate::app::App;
 use crate::areas::repositories::error::{FILE, NOT_SYNCED};
 use crate::areas::repositories::ids::RepositoryId;
+use crate::areas::repositories::reading;
 use crate::areas::repositories::respond::respond;
 use crate::http::{
     ApiResult, Doc, ErrorCode, LimitClass, PathParam, Request, Response, Route, Scope, Success,
@@ -26,13 +27,13 @@ pub static HELP_ROUTES: &[Route] = &[
 
 async fn explain(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let wanted = req.json::<ExplainInput>()?.into_wanted()?;
-    let explained = app.query(move |app| ops::explain(app, &wanted)).await?;
+    let explained = reading::long_query(&app, move |app| ops::explain(app, &wanted)).await?;
     respond(&app, Success::Ok, &ExplanationView::new(explained), 0)
 }
 
 async fn document(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let wanted = req.json::<DocumentInput>()?.into_wanted()?;
-    let documented = app.query(move |app| ops::document(app, &wanted)).await?;
+    let documented = reading::long_query(&app, move |app| ops::document(app, &wanted)).await?;
     respond(&app, Success::Ok, &DocumentationView::new(documented), 0)
 }
 

@@ -31,6 +31,13 @@ pub(super) const TERM_BYTES_MAX: usize = 64;
 /// Bytes of text that are compressed together: more is smaller, and slower to read a file of.
 pub(super) const BLOCK_BYTES: usize = 256 << 10;
 
+/// Blocks that are kept after decompression, for each index in memory: enough for a few threads that
+/// read files one after the other.
+pub(super) const RECENT_BLOCKS: usize = 8;
+
+/// Bytes of a block that is kept: that of one large file is not.
+pub(super) const RECENT_BLOCK_BYTES_MAX: usize = 1 << 20;
+
 /// Bytes of a part of the index after decompression, so that damaged bytes do not take all memory.
 pub(super) const SECTION_BYTES_MAX: usize = 1 << 30;
 

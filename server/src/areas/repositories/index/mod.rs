@@ -14,6 +14,7 @@ mod lines;
 mod model;
 mod open;
 mod query;
+mod recent;
 #[cfg(test)]
 mod tests;
 mod words;

@@ -11,6 +11,7 @@ use super::format::{
 };
 use super::lines::lines_of;
 use super::model::{Dependency, FileEntry, FileId, IndexCounts};
+use super::recent::RecentBlocks;
 
 /// An opened index. It is immutable: any number of threads may use it.
 #[derive(Debug)]
@@ -27,6 +28,7 @@ pub struct Index {
     /// All files, sorted by the ids of their contents.
     by_blob: Vec<FileId>,
     counts: IndexCounts,
+    recent: RecentBlocks,
     /// The averages over all chunks.
     pub(super) body_words_mean: f32,
     pub(super) doc_words_mean: f32,
@@ -75,6 +77,7 @@ impl Index {
             references,
             graph,
             counts,
+            recent: RecentBlocks::default(),
         })
     }
 
@@ -94,7 +97,8 @@ impl Index {
             + self.symbols.memory_bytes()
             + self.references.memory_bytes()
             + self.graph.memory_bytes()
-            + self.by_blob.capacity() * size_of::<FileId>();
+            + self.by_blob.capacity() * size_of::<FileId>()
+            + RecentBlocks::memory_bytes(self.files.blocks.iter().map(|block| block.bytes));
         bytes as u64
     }
 
@@ -182,7 +186,9 @@ impl Index {
         let damaged = IndexError::Damaged { what: "block" };
         let block = self.files.blocks.get(record.block as usize).ok_or(damaged.clone())?;
         let compressed = self.sections.get(Section::Blocks).get(block.range.clone());
-        let bytes = decompress(compressed.ok_or(damaged.clone())?, block.bytes, "block")?;
+        let compressed = compressed.ok_or(damaged.clone())?;
+        let open = || decompress(compressed, block.bytes, "block");
+        let bytes = self.recent.get(record.block, open)?;
         Ok(bytes.get(range(record)).ok_or(damaged)?.to_vec())
     }
 }

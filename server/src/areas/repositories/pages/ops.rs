@@ -7,8 +7,7 @@ use crate::app::App;
 use crate::areas::repositories::diagrams::Diagram;
 use crate::areas::repositories::error::RepositoryError;
 use crate::areas::repositories::ids::RepositoryId;
-use crate::areas::repositories::limits;
-use crate::areas::repositories::repository;
+use crate::areas::repositories::repository::{self, StoredFile};
 use crate::areas::repositories::wiki::WikiPage;
 
 /// The pages and diagrams of a repository.
@@ -24,16 +23,23 @@ pub(super) fn read(app: &App, id: RepositoryId) -> Result<RepositoryPages, Repos
     let repository = repository::get(app, id)?.value;
     let indexed = repository.indexed.ok_or(RepositoryError::NotSynced)?;
     let file = indexed.files.wiki;
-    let bytes = file.bytes.saturating_mul(limits::PAGES_MEMORY_PER_BYTE);
-    let _memory = app.engine().memory().take(MemoryOwner::Answers, bytes)?;
+    let _memory = app.engine().memory().take(MemoryOwner::Answers, file.memory_bytes)?;
+    let pages = stored(app, file).inspect_err(|error| {
+        if matches!(error, RepositoryError::IndexLost(_)) {
+            app.repositories().indexes().set_lost(file.digest);
+        }
+    })?;
+    Ok(RepositoryPages { commit: indexed.short_commit(), pages })
+}
+
+fn stored(app: &App, file: StoredFile) -> Result<StoredPages, RepositoryError> {
     let contents = match app.engine().files().read_sized(file.digest, file.bytes) {
         Ok(Some(contents)) => contents,
         Ok(None) => return Err(RepositoryError::IndexLost("its pages are missing".to_owned())),
         Err(Error::Corrupt(what)) => return Err(RepositoryError::IndexLost(what)),
         Err(error) => return Err(error.into()),
     };
-    let pages = StoredPages::from_bytes(&contents).map_err(RepositoryError::IndexLost)?;
-    Ok(RepositoryPages { commit: indexed.short_commit(), pages })
+    StoredPages::from_bytes(&contents).map_err(RepositoryError::IndexLost)
 }
 
 /// Reads one page.

@@ -83,6 +83,8 @@ pub(in crate::areas::repositories) struct RepositoryFiles {
 pub(in crate::areas::repositories) struct StoredFile {
     pub(in crate::areas::repositories) digest: FileDigest,
     pub(in crate::areas::repositories) bytes: u64,
+    /// Bytes that its contents take in memory.
+    pub(in crate::areas::repositories) memory_bytes: u64,
 }
 
 impl Repository {

@@ -9,7 +9,7 @@
 //!          | {"is": "failed", "code", "message", "failed_at_ms"}
 //! indexed: {"commit", "branch", "synced_at_ms", "selection", "index": <file>, "wiki": <file>,
 //!           "files_indexed", "chunks_indexed", "wiki_pages", "diagrams"}
-//! file:    {"digest", "bytes"}
+//! file:    {"digest", "bytes", "memory_bytes"}
 //! ```
 //!
 //! `token` is sealed for the collection, the id and the field `token`.
@@ -82,19 +82,23 @@ struct IndexedDocument {
 struct FileDocument {
     digest: String,
     bytes: u64,
+    #[serde(default)]
+    memory_bytes: u64,
 }
 
 impl TryFrom<FileDocument> for StoredFile {
     type Error = String;
 
-    fn try_from(FileDocument { digest, bytes }: FileDocument) -> Result<Self, String> {
-        Ok(Self { digest: digest.parse().map_err(|error| format!("digest: {error}"))?, bytes })
+    fn try_from(document: FileDocument) -> Result<Self, String> {
+        let FileDocument { digest, bytes, memory_bytes } = document;
+        let digest = digest.parse().map_err(|error| format!("digest: {error}"))?;
+        Ok(Self { digest, bytes, memory_bytes: memory_bytes.max(bytes) })
     }
 }
 
 impl From<StoredFile> for FileDocument {
-    fn from(StoredFile { digest, bytes }: StoredFile) -> Self {
-        Self { digest: digest.to_string(), bytes }
+    fn from(StoredFile { digest, bytes, memory_bytes }: StoredFile) -> Self {
+        Self { digest: digest.to_string(), bytes, memory_bytes }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use telltale_engine::PinnedFile;
+use telltale_engine::{MemoryShare, PinnedFile};
 use tokio::sync::mpsc;
 
 use super::model::{SkippedFiles, SyncStats};
@@ -13,10 +13,11 @@ use crate::areas::repositories::git::TreeFile;
 use crate::areas::repositories::index::{
     self, BuiltIndex, Index, IndexBuilder, IndexCounts, SourceFile,
 };
+use crate::areas::repositories::limits;
 use crate::areas::repositories::object_id::ObjectId;
 use crate::areas::repositories::pages::{self, StoredPages};
 use crate::areas::repositories::repository::{RepositoryFiles, StoredFile};
-use crate::areas::repositories::source;
+use crate::areas::repositories::source::{self, FileOutline};
 
 /// The version of what is made of files: of the index, and of the pages.
 pub(super) const VERSION: u32 = index::FORMAT_VERSION << 8 | pages::VERSION;
@@ -35,6 +36,8 @@ pub(super) struct NewFiles {
     built: BuiltIndex,
     index: Index,
     stats: SyncStats,
+    /// Released with the rest.
+    _memory: MemoryShare,
 }
 
 /// What is stored, but not named by a document yet.
@@ -60,6 +63,7 @@ pub(super) fn index(
     unchanged: Vec<TreeFile>,
     mut received: mpsc::Receiver<SelectedFile>,
     skipped: SkippedFiles,
+    mut memory: MemoryShare,
 ) -> Result<NewFiles, SyncError> {
     let mut builder = IndexBuilder::new();
     let mut stats = SyncStats { skipped, ..SyncStats::default() };
@@ -69,6 +73,7 @@ pub(super) fn index(
             return Err(SyncError::Differs(file.path));
         };
         let (text, outline) = (before.text(id)?, before.outline(id)?);
+        memory.grow(outline_memory(&outline))?;
         builder.add(SourceFile { path: file.path, blob: file.blob, text, outline })?;
         stats.files_unchanged += 1;
     }
@@ -79,6 +84,7 @@ pub(super) fn index(
             Err(why) => stats.skipped.count(why),
             Ok(text) => {
                 let outline = source::outline(&path, &text);
+                memory.grow(outline_memory(&outline))?;
                 read.insert(path.clone());
                 builder.add(SourceFile { path, blob, text, outline })?;
                 stats.files_processed += 1;
@@ -94,7 +100,23 @@ pub(super) fn index(
         let is_gone = |path: &str| index.find(path).is_none();
         stats.files_removed = before.files().filter(|file| is_gone(file.path)).count() as u64;
     }
-    Ok(NewFiles { built, index, stats })
+    Ok(NewFiles { built, index, stats, _memory: memory })
+}
+
+/// Returns the memory that the definitions and references of a file take until the index is done.
+fn outline_memory(outline: &FileOutline) -> u64 {
+    let of_symbols = outline.symbols.len() as u64 * limits::SYNC_MEMORY_PER_SYMBOL;
+    of_symbols + outline.references.len() as u64 * limits::SYNC_MEMORY_PER_REFERENCE
+}
+
+impl NewFiles {
+    /// Fails if the index takes more memory than so many bytes when it is asked.
+    pub(super) fn check_size(&self, max: u64) -> Result<(), SyncError> {
+        match self.index.memory_bytes() {
+            bytes if bytes > max => Err(SyncError::IndexTooLarge { bytes, max }),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// Compares the text of all files with what git names them.
@@ -110,7 +132,7 @@ fn verify(index: &Index) -> Result<(), SyncError> {
 
 /// Stores an index and the pages made of it.
 pub(super) fn store(app: &App, new: NewFiles) -> Result<StoredFiles, SyncError> {
-    let NewFiles { built, index, mut stats } = new;
+    let NewFiles { built, index, mut stats, _memory } = new;
     let made = StoredPages::of(&index)?;
     let contents = made.to_bytes().map_err(SyncError::Wiki)?;
     let (wiki_pages, diagrams) = (made.pages().len() as u64, made.diagrams().len() as u64);
@@ -124,13 +146,15 @@ pub(super) fn store(app: &App, new: NewFiles) -> Result<StoredFiles, SyncError> 
             return Err(error.into());
         }
     };
-    let stored = |file: &PinnedFile, contents: &[u8]| StoredFile {
+    let stored = |file: &PinnedFile, contents: &[u8], memory_bytes| StoredFile {
         digest: file.digest(),
         bytes: contents.len() as u64,
+        memory_bytes,
     };
+    let of_pages = (contents.len() as u64).saturating_mul(limits::PAGES_MEMORY_PER_BYTE);
     let files = RepositoryFiles {
-        index: stored(&of_index, &built.bytes),
-        wiki: stored(&of_wiki, &contents),
+        index: stored(&of_index, &built.bytes, index.memory_bytes()),
+        wiki: stored(&of_wiki, &contents, of_pages),
     };
     let pins = [of_index, of_wiki];
     Ok(StoredFiles { files, counts: built.counts, stats, wiki_pages, diagrams, pins })

@@ -153,11 +153,18 @@ pub(super) fn finish(
     plan: &SyncPlan,
     outcome: Result<SyncOutcome, SyncError>,
 ) -> Result<(), RepositoryError> {
-    let Some((changes, sync, revision)) = unfinished_one(app, plan.sync)? else { return Ok(()) };
+    let Some((changes, sync, revision)) = unfinished_one(app, plan.sync)? else {
+        set_waste(app);
+        return Ok(());
+    };
     let found = match changes.get::<Repository>(&sync.repository.text(), |_| true) {
-        Err(RepositoryError::NotFound(..)) => return Ok(()),
+        Err(RepositoryError::NotFound(..)) => {
+            set_waste(app);
+            return Ok(());
+        }
         found => found?,
     };
+    let has_failed = outcome.is_err();
     let ended = match outcome {
         Ok(outcome) => Ok(outcome),
         Err(error) => {
@@ -166,11 +173,13 @@ pub(super) fn finish(
             Err(failure(app, error.code(), error.message()))
         }
     };
-    let is_outdated = found.value.settings.select_other_than(&plan.repository.settings);
+    let before = &plan.repository;
+    let is_outdated = found.value.settings.select_other_than(&before.settings)
+        || has_failed && found.value.token != before.token;
     let repository = found.value.id;
     end(app, changes, found, (sync, revision), ended)?;
     if is_outdated {
-        // The settings were changed while it ran.
+        // The settings, or the token without which it failed, were changed while it ran.
         start(app, repository, SyncTrigger::Changed)?;
     }
     Ok(())
@@ -234,6 +243,9 @@ fn end(
             let (commit, branch) = (indexed.commit, indexed.branch.clone());
             sync.state = SyncState::Completed(CompletedSync { at, commit, branch, stats });
             repository.state = RepositoryState::Synced;
+            for file in indexed.files.all() {
+                app.repositories().indexes().set_found(file.digest);
+            }
             repository.indexed = Some(indexed);
             pins = Some(of_new);
         }
@@ -247,6 +259,13 @@ fn end(
     }
     app.file_waste().set();
     committed.map(drop)
+}
+
+/// Remembers that what a sync has fetched and stored may belong to nobody: its repository was
+/// deleted while it ran.
+fn set_waste(app: &App) {
+    app.file_waste().set();
+    app.repositories().set_directory_waste();
 }
 
 fn failure(app: &App, code: &str, message: String) -> SyncFailure {

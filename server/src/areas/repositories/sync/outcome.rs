@@ -43,6 +43,22 @@ pub(super) enum SyncError {
     /// The patterns are not valid any more.
     #[error(transparent)]
     Patterns(#[from] PatternError),
+    /// The patterns take too long for so many files.
+    #[error(
+        "matching the paths with include and exclude took more than {} s: use simpler patterns",
+        limits::SELECTION_TIMEOUT.as_secs()
+    )]
+    PatternsTooSlow,
+    /// The index is too large to be asked.
+    #[error(
+        "the index takes {bytes} bytes of memory, more than repositories.index_memory allows ({max}): exclude some files"
+    )]
+    IndexTooLarge {
+        /// Bytes of the index in memory.
+        bytes: u64,
+        /// The limit.
+        max: u64,
+    },
     /// The text of all selected files is too much.
     #[error(
         "the selected files have {bytes} bytes, more than repositories.text_bytes_max allows ({max}): exclude some"
@@ -78,8 +94,8 @@ impl SyncError {
     pub(super) fn code(&self) -> &'static str {
         match self {
             Self::Git(error) => error.code(),
-            Self::Patterns(_) => "invalid_patterns",
-            Self::TextTooLarge { .. } => "too_large",
+            Self::Patterns(_) | Self::PatternsTooSlow => "invalid_patterns",
+            Self::TextTooLarge { .. } | Self::IndexTooLarge { .. } => "too_large",
             Self::Memory(_) => "out_of_memory",
             Self::Index(_) | Self::Differs(_) | Self::Wiki(_) => "index_failed",
             Self::Engine(_) => "storage_failed",

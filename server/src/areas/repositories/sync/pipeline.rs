@@ -18,7 +18,7 @@ use crate::areas::repositories::git::{GitDirectory, Remote, RemoteHead, TreeFile
 use crate::areas::repositories::index_cache::LoadedIndex;
 use crate::areas::repositories::limits;
 use crate::areas::repositories::object_id::ObjectId;
-use crate::areas::repositories::repository::{IndexedCommit, Repository};
+use crate::areas::repositories::repository::{IndexedCommit, Repository, StoredFile};
 use crate::platform::sealing::Secret;
 
 /// Returns where a repository is fetched from.
@@ -39,18 +39,17 @@ pub(super) async fn run(
     let selection = selection_hash(app, &plan.repository);
     let before = before(app, &plan.repository).await;
     if let Some((indexed, _)) = &before
-        && indexed.commit == head.commit
-        && indexed.branch == head.branch
-        && indexed.selection == selection
+        && is_current(app, &plan.repository, &head)
     {
         let RemoteHead { branch, commit } = head;
         return Ok(SyncOutcome::Unchanged { commit, branch, files: indexed.files_indexed });
     }
-    let directory = state.git().directory(&plan.repository.id.text());
-    let commit = state.git().fetch(&directory, &remote, &head).await?;
-    let selected = selected(app, plan, &directory, commit).await?;
-    let _memory = reserve(app, &selected)?;
-    let new = read_and_index(app, &directory, selected, before, running).await?;
+    let lease = state.git().lease(&plan.repository.id.text());
+    let directory = lease.directory();
+    let commit = state.git().fetch(directory, &remote, &head).await?;
+    let selected = selected(app, plan, directory, commit).await?;
+    let memory = reserve(app, &selected)?;
+    let new = read_and_index(app, directory, selected, before, memory, running).await?;
     let store = move |app: &App| indexing::store(app, new);
     let stored = run_blocking(app, store).await?;
     let indexed = IndexedCommit {
@@ -65,6 +64,18 @@ pub(super) async fn run(
         diagrams: stored.diagrams,
     };
     Ok(SyncOutcome::Indexed(Box::new(NewIndex { indexed, stats: stored.stats, pins: stored.pins })))
+}
+
+/// Returns whether what is indexed is the commit that a branch is at, with the files that are
+/// selected now, and can be read as far as is known.
+pub(super) fn is_current(app: &App, repository: &Repository, head: &RemoteHead) -> bool {
+    let is_lost = |file: StoredFile| app.repositories().indexes().is_lost(file.digest);
+    repository.indexed.as_ref().is_some_and(|indexed| {
+        indexed.commit == head.commit
+            && indexed.branch == head.branch
+            && indexed.selection == selection_hash(app, repository)
+            && !indexed.files.all().into_iter().any(is_lost)
+    })
 }
 
 /// Returns what is indexed now, if it can be read.
@@ -94,7 +105,9 @@ async fn selected(
     let settings = app.repositories().settings();
     let tree = app.repositories().git().list_tree(directory, commit).await?;
     let patterns = plan.repository.settings.patterns()?;
-    let selection = select::select(tree, &patterns, settings.file_bytes_max.bytes());
+    let file_bytes_max = settings.file_bytes_max.bytes();
+    let select = move |_: &App| select::select(tree, &patterns, file_bytes_max);
+    let selection = run_blocking(app, select).await?;
     let max = settings.text_bytes_max.bytes();
     match selection.bytes > max {
         true => Err(SyncError::TextTooLarge { bytes: selection.bytes, max }),
@@ -102,10 +115,17 @@ async fn selected(
     }
 }
 
-/// Reserves the memory that the text of the selected files takes.
+/// Reserves the memory that the selected files take. What they define takes more, as it is found.
 fn reserve(app: &App, selection: &Selection) -> Result<MemoryShare, SyncError> {
-    let of_text = selection.bytes.saturating_mul(limits::SYNC_MEMORY_PER_TEXT_BYTE);
-    let bytes = of_text.saturating_add(limits::SYNC_MEMORY_BYTES);
+    let paths: u64 = selection.files.iter().map(|file| file.path.len() as u64).sum();
+    let parts = [
+        (selection.bytes, limits::SYNC_MEMORY_PER_TEXT_BYTE),
+        (paths, limits::SYNC_MEMORY_PER_PATH_BYTE),
+        (selection.files.len() as u64, limits::SYNC_MEMORY_PER_FILE),
+    ];
+    let bytes = parts.iter().fold(limits::SYNC_MEMORY_BYTES, |bytes, (count, of_each)| {
+        bytes.saturating_add(count.saturating_mul(*of_each))
+    });
     Ok(app.engine().memory().take(MemoryOwner::Syncs, bytes)?)
 }
 
@@ -115,6 +135,7 @@ async fn read_and_index(
     directory: &GitDirectory,
     selection: Selection,
     before: Option<(IndexedCommit, Arc<LoadedIndex>)>,
+    memory: MemoryShare,
     running: &RunningSync<'_>,
 ) -> Result<indexing::NewFiles, SyncError> {
     let Selection { files, skipped, .. } = selection;
@@ -129,9 +150,11 @@ async fn read_and_index(
     };
     show(SyncStep::Reading, 0);
     let (sender, receiver) = mpsc::channel(limits::READ_FILES_WAITING);
-    let index = move |_: &App| {
+    let index = move |app: &App| {
         let before = before.as_deref().map(LoadedIndex::index);
-        indexing::index(before, unchanged, receiver, skipped)
+        let new = indexing::index(before, unchanged, receiver, skipped, memory)?;
+        new.check_size(app.repositories().settings().index_memory.bytes())?;
+        Ok(new)
     };
     let indexing = run_blocking(app, index);
     let reading = async {

@@ -4,9 +4,11 @@
 use memchr::memmem;
 
 use super::model::SkippedFiles;
+use super::outcome::SyncError;
 use crate::areas::repositories::git::{Tree, TreeFile};
 use crate::areas::repositories::limits;
 use crate::areas::repositories::repository::PathPatterns;
+use crate::platform::ticks::Ticks;
 
 /// The files that are to be read.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,24 +30,34 @@ pub(super) enum UnusableText {
     Generated,
 }
 
-/// Selects the files of a commit.
-pub(super) fn select(tree: Tree, patterns: &PathPatterns, file_bytes_max: u64) -> Selection {
-    let mut skipped = SkippedFiles {
+/// Selects the files of a commit. Fails if the patterns take too long. Blocks.
+pub(super) fn select(
+    tree: Tree,
+    patterns: &PathPatterns,
+    file_bytes_max: u64,
+) -> Result<Selection, SyncError> {
+    let skipped = SkippedFiles {
         links: tree.skipped.links,
         submodules: tree.skipped.submodules,
         invalid_paths: tree.skipped.invalid_paths,
         ..SkippedFiles::default()
     };
-    let mut files = tree.files;
-    files.retain(|file| {
+    let mut selected = Selection { files: Vec::new(), skipped, bytes: 0 };
+    let watch = Ticks::system();
+    for (count, file) in tree.files.into_iter().enumerate() {
+        if count % limits::SELECTED_AT_ONCE == 0 && watch.elapsed() > limits::SELECTION_TIMEOUT {
+            return Err(SyncError::PatternsTooSlow);
+        }
         let is_included = patterns.count(&file.path);
         let fits = file.bytes <= file_bytes_max;
-        skipped.excluded += u64::from(!is_included);
-        skipped.too_large += u64::from(is_included && !fits);
-        is_included && fits
-    });
-    let bytes = files.iter().map(|file| file.bytes).sum();
-    Selection { files, skipped, bytes }
+        selected.skipped.excluded += u64::from(!is_included);
+        selected.skipped.too_large += u64::from(is_included && !fits);
+        if is_included && fits {
+            selected.bytes += file.bytes;
+            selected.files.push(file);
+        }
+    }
+    Ok(selected)
 }
 
 /// Returns the text of a file, if it is to be indexed.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use super::model::SyncTrigger;
+use super::outcome::SyncError;
 use super::{ops, pipeline};
 use crate::app::App;
 use crate::areas::repositories::error::RepositoryError;
@@ -14,8 +15,10 @@ use crate::areas::repositories::repository;
 use crate::http::{ApiError, ApiResult};
 use crate::jobs::work::{WorkError, WorkKind, WorkerPool};
 
-/// The queue of both kinds of work.
+/// The queue of syncs.
 const QUEUE: &str = "telltale-repositories";
+/// The queue of looks, which do not wait for long syncs.
+const LOOK_QUEUE: &str = "telltale-repositories-looks";
 
 /// The arguments of a job that runs a sync.
 #[derive(Debug, Serialize, Deserialize)]
@@ -35,7 +38,7 @@ const SYNC: WorkKind<SyncItem> = WorkKind::new("telltale.repositories.sync", QUE
     .attempts(1)
     .timeout_seconds(limits::SYNC_JOB_SECONDS);
 /// Looks whether a branch has moved. The next look comes anyway.
-const LOOK: WorkKind<LookItem> = WorkKind::new("telltale.repositories.look", QUEUE)
+const LOOK: WorkKind<LookItem> = WorkKind::new("telltale.repositories.look", LOOK_QUEUE)
     .attempts(1)
     .timeout_seconds(limits::LOOK_JOB_SECONDS);
 
@@ -54,6 +57,7 @@ pub(in crate::areas::repositories) fn add_work(pool: WorkerPool, app: &Arc<App>)
                 }
             }
         })
+        .queue(LOOK_QUEUE, limits::LOOKS_AT_ONCE)
         .on(&LOOK, move |LookItem { repository }| {
             let app = looks.upgrade();
             async move {
@@ -110,7 +114,10 @@ async fn run(app: &Arc<App>, id: SyncId) -> Result<(), WorkError> {
     let Some(running) = app.repositories().running().begin(id) else { return Ok(()) };
     let begun: ApiResult<_> = app.blocking(move |app| ops::begin(app, id)).await;
     let Some(plan) = begun.map_err(failed)? else { return Ok(()) };
-    let outcome = pipeline::run(app, &plan, &running).await;
+    let outcome = tokio::select! {
+        outcome = pipeline::run(app, &plan, &running) => outcome,
+        () = running.cancelled() => Err(SyncError::Interrupted),
+    };
     let stored: ApiResult<()> = app.blocking(move |app| ops::finish(app, &plan, outcome)).await;
     stored.map_err(failed)
 }
@@ -132,9 +139,7 @@ async fn look(app: &Arc<App>, id: RepositoryId) -> Result<(), WorkError> {
     let remote = pipeline::remote(&repository, token);
     let head = app.repositories().git().remote_head(&remote).await;
     let is_indexed = match &head {
-        Ok(head) => {
-            repository.indexed.as_ref().is_some_and(|indexed| indexed.commit == head.commit)
-        }
+        Ok(head) => pipeline::is_current(app, &repository, head),
         // A sync says why, unless the last one has said so.
         Err(_) => repository.has_failed(),
     };
