@@ -86,15 +86,18 @@ fn comments_above(
         let comment = text.of(*node);
         let distance = if says_of_function(comment) { 2 } else { 1 };
         let is_above = last < top && top - last <= distance || last == top && is_attribute(*node);
-        let is_other = is_comment(*node) && style == DocStyle::MarkedComment && !is_marked(comment);
-        if !is_above || is_other {
+        if !is_above {
             break;
+        }
+        top = first_line(*node);
+        // A remark between the documentation and the definition is neither.
+        if is_comment(*node) && style == DocStyle::MarkedComment && !is_marked(comment) {
+            continue;
         }
         match is_attribute(*node) {
             true => attribute_doc.extend(doc_attribute(comment)),
             false => parts.push(cleaned(comment)),
         }
-        top = first_line(*node);
         found = Some(top);
     }
     attribute_doc.reverse();

@@ -29,3 +29,6 @@ pub(super) const TYPE_BYTES_MAX: usize = 200;
 pub(super) const COMMENTS_MAX: usize = 500;
 /// Bytes at the beginning of a file that say in which language it is.
 pub(super) const BEGINNING_BYTES: usize = 16 << 10;
+/// How deep macros with items in them may be in others, and how many of a file are parsed again.
+pub(super) const MACRO_DEPTH_MAX: usize = 4;
+pub(super) const MACROS_MAX: usize = 2_000;

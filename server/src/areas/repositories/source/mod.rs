@@ -13,6 +13,7 @@ mod grammar;
 mod java;
 mod language;
 mod limits;
+mod macro_items;
 mod model;
 mod nodes;
 mod outline;

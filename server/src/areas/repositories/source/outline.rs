@@ -2,9 +2,10 @@
 
 use std::ops::ControlFlow;
 
-use tree_sitter::{ParseOptions, ParseState, Parser, Tree};
+use tree_sitter::{ParseOptions, ParseState, Parser, Range, Tree};
 
 use super::limits;
+use super::macro_items::macro_items;
 use super::model::{FileOutline, Language};
 use super::walk;
 
@@ -15,16 +16,22 @@ pub fn outline(path: &str, text: &str) -> FileOutline {
     let unparsed = FileOutline { language: Some(language), ..FileOutline::default() };
     let is_parsed = text.len() <= limits::PARSED_BYTES_MAX
         && text.split('\n').all(|line| line.len() <= limits::LINE_BYTES_MAX);
-    match is_parsed.then(|| parse(language, text)).flatten() {
-        Some(tree) => walk::outline(language, path, text, &tree),
+    match is_parsed.then(|| parse(language, text, None)).flatten() {
+        Some(tree) => {
+            let macros = macro_items(language, text, &tree);
+            walk::outline(language, path, text, &tree, &macros)
+        }
         None => unparsed,
     }
 }
 
-/// Parses a text; `None` if that takes too much work.
-fn parse(language: Language, text: &str) -> Option<Tree> {
+/// Parses a text, or a part of it; `None` if that takes too much work.
+pub(super) fn parse(language: Language, text: &str, part: Option<Range>) -> Option<Tree> {
     let mut parser = Parser::new();
     parser.set_language(&language.grammar()).ok()?;
+    if let Some(part) = part {
+        parser.set_included_ranges(&[part]).ok()?;
+    }
     let (mut furthest, mut stalled) = (0, 0);
     let mut progress = |state: &ParseState| {
         let at = state.current_byte_offset();

@@ -6,8 +6,9 @@ use tree_sitter::{Node, Tree};
 use super::docs;
 use super::grammar::{Definition, Place, Rules};
 use super::limits;
+use super::macro_items::{MacroItems, item_tokens};
 use super::model::{FileOutline, Language, LineRange, Reference, Symbol, SymbolKind};
-use super::nodes::{Text, first_line, last_line, name, one_line};
+use super::nodes::{Text, first_line, last_line, name, named_children, one_line};
 
 /// A symbol, or a node that contains definitions, in which the walk is.
 #[derive(Debug)]
@@ -46,10 +47,20 @@ struct Walk<'a, 't> {
     /// The nodes of these levels but the last.
     around: Vec<Node<'t>>,
     is_test_file: bool,
+    /// The items in macros.
+    macros: &'t MacroItems,
+    /// How many nodes were visited.
+    visited: usize,
 }
 
-/// Walks through the tree of a file.
-pub(super) fn outline(language: Language, path: &str, text: &str, tree: &Tree) -> FileOutline {
+/// Walks through the tree of a file, and those of the items in its macros.
+pub(super) fn outline<'t>(
+    language: Language,
+    path: &str,
+    text: &str,
+    tree: &'t Tree,
+    macros: &'t MacroItems,
+) -> FileOutline {
     let rules = language.rules();
     let text = Text(text);
     let root = tree.root_node();
@@ -68,8 +79,10 @@ pub(super) fn outline(language: Language, path: &str, text: &str, tree: &Tree) -
         levels: Vec::new(),
         around: Vec::new(),
         is_test_file: is_test_path(path),
+        macros,
+        visited: 0,
     };
-    walk.run(root);
+    walk.outline.is_complete = walk.run(root, 0);
     walk.finish()
 }
 
@@ -93,29 +106,45 @@ fn is_test_path(path: &str) -> bool {
 }
 
 impl<'t> Walk<'_, 't> {
-    fn run(&mut self, root: Node<'t>) {
+    /// Visits a node and all in it. `start` is the depth of the node. Returns whether all were
+    /// visited.
+    fn run(&mut self, root: Node<'t>, start: usize) -> bool {
         let mut cursor = root.walk();
-        let (mut visited, mut depth) = (0, 0);
+        let mut depth = start;
         loop {
-            visited += 1;
-            let is_full =
-                self.outline.symbols.len() >= limits::SYMBOLS_MAX || visited > limits::NODES_MAX;
+            self.visited += 1;
+            let is_full = self.outline.symbols.len() >= limits::SYMBOLS_MAX
+                || self.visited > limits::NODES_MAX;
             if is_full {
-                self.outline.is_complete = false;
-                return;
+                return false;
             }
-            self.visit(cursor.node(), depth);
-            if cursor.goto_first_child() {
+            let node = cursor.node();
+            self.visit(node, depth);
+            if let Some(items) = self.items_of(node) {
+                // They are where the macro is.
+                let outer = self.around.last();
+                let is_statement = outer.is_some_and(|of| of.kind() == "expression_statement");
+                let depth = if is_statement { depth.saturating_sub(1) } else { depth };
+                if !named_children(items).all(|item| self.run(item, depth)) {
+                    return false;
+                }
+            } else if cursor.goto_first_child() {
                 depth += 1;
                 continue;
             }
             while !cursor.goto_next_sibling() {
                 if !cursor.goto_parent() {
-                    return;
+                    return true;
                 }
                 depth = depth.saturating_sub(1);
             }
         }
+    }
+
+    /// Returns the root of the items in a macro that is invoked where items are.
+    fn items_of(&self, node: Node<'t>) -> Option<Node<'t>> {
+        let tokens = item_tokens(node, self.around.last().copied())?;
+        self.macros.get(&tokens.start_byte()).map(Tree::root_node)
     }
 
     fn visit(&mut self, node: Node<'t>, depth: usize) {

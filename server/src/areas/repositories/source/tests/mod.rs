@@ -3,4 +3,5 @@
 mod details;
 mod fixtures;
 mod limits;
+mod macros;
 mod symbols;
