@@ -5,7 +5,7 @@ use tree_sitter::Node;
 use super::grammar::{Definition, DocStyle, Place, Rules, no_container};
 use super::limits;
 use super::model::{Import, ReferenceKind, SymbolKind};
-use super::nodes::{Text, child_of_kind, first_line};
+use super::nodes::{Text, child_of_kind, first_line, one_line};
 use super::parameters::parameters;
 
 pub(super) const RULES: Rules =
@@ -34,10 +34,12 @@ fn definition<'t>(
     if let Some(list) = node.child_by_field_name("parameters") {
         definition.parameters = parameters(list, text);
     }
-    definition.returns = node
-        .child_by_field_name("type")
-        .filter(|_| kind == SymbolKind::Method)
-        .map(|of| text.line_of(of, limits::TYPE_BYTES_MAX));
+    definition.returns =
+        node.child_by_field_name("type").filter(|_| kind == SymbolKind::Method).map(|of| {
+            // `int old()[]` returns `int[]`.
+            let dimensions = text.field(node, "dimensions").unwrap_or_default();
+            one_line(&format!("{}{dimensions}", text.of(of)), limits::TYPE_BYTES_MAX)
+        });
     let modifiers = child_of_kind(node, "modifiers").map_or("", |of| text.of(of));
     definition.is_public = kind == SymbolKind::Variant || is_public(modifiers, place);
     definition.is_test = modifiers.contains("@Test") || modifiers.contains("@ParameterizedTest");

@@ -60,7 +60,10 @@ fn type_of<'a>(node: Node<'_>, names: &[Node<'_>], text: &Text<'a>) -> Option<Co
         return Some(text.between(modifiers, name.start_byte()).trim().into());
     }
     if node.child_by_field_name("declarator").is_none() {
-        return node.child_by_field_name("type").map(|of| text.of(of).into());
+        let of = node.child_by_field_name("type").map(|of| text.of(of))?;
+        // `int a[]` of Java.
+        let dimensions = text.field(node, "dimensions").unwrap_or_default();
+        return Some(format!("{of}{dimensions}").into());
     }
     let default = node.child_by_field_name("default_value");
     let end = default.map_or(node.end_byte(), |of| of.start_byte());

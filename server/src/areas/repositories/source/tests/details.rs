@@ -245,3 +245,12 @@ fn languages_are_known_by_name_or_first_line() {
         assert_eq!(Language::of(path, text), expected, "{path}");
     }
 }
+
+#[test]
+fn types_of_java_include_dimensions_and_variable_arguments() {
+    let text = "class T {\n  int old(int a[], @Nullable List<? super K>... b)[] { return null; }\n  int[] sums(int[]... values) { return null; }\n}\n";
+    let old = symbol("T.java", text, "old");
+    assert_eq!(parameters(&old), ["a:int[]=", "b:List<? super K>...="]);
+    assert_eq!(old.returns.as_deref(), Some("int[]"));
+    assert_eq!(parameters(&symbol("T.java", text, "sums")), ["values:int[]...="]);
+}
