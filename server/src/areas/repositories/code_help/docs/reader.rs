@@ -3,7 +3,7 @@
 use super::super::limits::{DOC_ITEMS_MAX, EXAMPLE_LINES_MAX};
 use super::items::{bare_name, is_name, item};
 use super::model::{DocError, DocParameter, DocSections};
-use super::tags::{Tag, tag};
+use super::tags::{Tag, inner_tag, tag};
 use crate::areas::repositories::source::Language;
 
 /// The section to which a line belongs.
@@ -67,12 +67,23 @@ impl Reader {
         }
     }
 
-    /// Reads a line.
+    /// Reads a line, which may have several tags in it.
     pub(super) fn read(&mut self, line: &str) {
         let text = line.trim();
         if self.reads_code(line, text) {
             return;
         }
+        let mut rest = line;
+        while let Some((before, tagged)) = inner_tag(self.language, rest) {
+            self.read_part(before);
+            rest = tagged;
+        }
+        self.read_part(rest);
+    }
+
+    /// Reads a line that is no code, or the part of it up to a tag.
+    fn read_part(&mut self, line: &str) {
+        let text = line.trim();
         if text.is_empty() {
             self.read_empty();
             self.was_empty = true;
@@ -109,6 +120,10 @@ impl Reader {
         self.open(Section::Body, Opened::Heading);
         self.end_paragraph();
         self.paragraphs.retain(|paragraph| !paragraph.is_empty());
+        self.sections.errors.retain(|error| {
+            let name = error.name.as_deref().unwrap_or_default();
+            !is_never(&joined(name, &error.description))
+        });
         (self.sections, self.paragraphs)
     }
 
@@ -372,6 +387,24 @@ impl Reader {
             }
         }
     }
+}
+
+/// Returns whether a text says that nothing fails.
+fn is_never(text: &str) -> bool {
+    let text = text.trim().trim_end_matches(['.', '!']).to_ascii_lowercase();
+    let text = text.trim_start_matches("this ").trim_start_matches("function ");
+    const NEVER: [&str; 9] = [
+        "never",
+        "none",
+        "nothing",
+        "n/a",
+        "infallible",
+        "no errors",
+        "never fails",
+        "does not fail",
+        "cannot fail",
+    ];
+    NEVER.contains(&text)
 }
 
 fn is_type(name: &str) -> bool {

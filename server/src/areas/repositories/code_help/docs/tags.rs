@@ -2,6 +2,7 @@
 
 use super::items::is_name;
 use super::model::{DocError, DocParameter};
+use crate::areas::repositories::source::Language;
 
 /// What a line with a tag begins.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +29,33 @@ pub(super) fn tag(line: &str) -> Option<Tag> {
         _ => None,
     }
 }
+
+/// Returns a line up to the first tag within it, and the rest: comments of one line have their tags
+/// behind the prose.
+pub(super) fn inner_tag(language: Language, line: &str) -> Option<(&str, &str)> {
+    let has_tags = !matches!(language, Language::Rust | Language::Python | Language::Go);
+    // The tags of an example are a part of it.
+    let is_example = line.trim_start().starts_with("@example");
+    if !has_tags || is_example || line.trim_start().starts_with("@code") {
+        return None;
+    }
+    let at = line.match_indices(['@', '\\']).map(|(at, _)| at).find(|at| {
+        let before = line.get(..*at).unwrap_or_default();
+        let name = line.get(at + 1..).unwrap_or_default();
+        let end = name.find(|char: char| !char.is_alphabetic()).unwrap_or(name.len());
+        let is_tag = INNER_TAGS.contains(&name.get(..end).unwrap_or_default());
+        let is_apart = name
+            .get(end..)
+            .is_some_and(|after| after.is_empty() || after.starts_with([' ', '\t', '{', '[']));
+        let is_code = before.matches('`').count() % 2 == 1;
+        is_tag && is_apart && !is_code && !before.trim().is_empty() && before.ends_with([' ', '\t'])
+    })?;
+    line.split_at_checked(at)
+}
+
+/// Tags that may follow others in a line.
+const INNER_TAGS: [&str; 7] =
+    ["param", "return", "returns", "throws", "throw", "exception", "example"];
 
 fn marked(text: &str) -> Option<Tag> {
     let end = text.find(|char: char| !char.is_alphanumeric()).unwrap_or(text.len());

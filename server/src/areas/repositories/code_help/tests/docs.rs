@@ -61,6 +61,30 @@ fn each_style_of_documentation_has_the_same_sections() {
 }
 
 #[test]
+fn tags_may_follow_in_the_same_line() {
+    let expected = "Formats. | \n\
+        param format: - = the format\n\
+        param args: - = the arguments\n\
+        returns - = text\n";
+    let one_line = "Formats. @param format the format @param args the arguments @return text";
+    for language in [Language::Java, Language::TypeScript, Language::Ruby, Language::Cpp] {
+        assert_eq!(read(language, one_line), expected);
+    }
+    for prose in ["Mail a@param.org or `x @param y`.", "The decorator @parameterised is used."] {
+        assert_eq!(read(Language::TypeScript, prose), format!("{prose} | \n"));
+    }
+    assert_eq!(read(Language::Python, "Adds @param x."), "Adds @param x. | \n");
+}
+
+#[test]
+fn a_section_of_errors_may_say_that_there_are_none() {
+    for never in ["Never.", "never fails", "This function does not fail.", "None."] {
+        let sections = doc_sections(Language::Rust, &format!("Adds.\n\n# Errors\n\n{never}\n"));
+        assert!(sections.errors.is_empty(), "{sections:?}");
+    }
+}
+
+#[test]
 fn prose_is_split_into_sentences_and_paragraphs() {
     for (doc, summary, body) in [
         ("One.", "One.", ""),
