@@ -51,6 +51,16 @@ fn success(symbol: &Symbol, is_part: bool, sections: &DocSections, exits: &Exits
         sentences.push(sentence(&format!("yields {yielded}")));
     }
     let returns = symbol.returns.as_deref().filter(|of| !of.is_empty() && !is_part);
+    // A generator returns an iterator, whatever its annotation says.
+    let is_iterator = |of: &&str| {
+        exits.yielded.is_empty()
+            || ["Iter", "Generator", "Yield", "Enumer"].iter().any(|word| of.contains(word))
+    };
+    let is_misleading = returns.is_some_and(|of| !is_iterator(&of));
+    if let Some(of) = returns.filter(|_| is_misleading) {
+        sentences.push(sentence(&format!("it is declared to return {}", code(of))));
+    }
+    let returns = returns.filter(is_iterator);
     match (returns.map(code), values(&exits.returned)) {
         (Some(of), Some(values)) => sentences.push(sentence(&format!("returns {of}: {values}"))),
         (Some(one), None) | (None, Some(one)) => {

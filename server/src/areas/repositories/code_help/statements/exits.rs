@@ -4,6 +4,7 @@ use tree_sitter::Node;
 
 use super::super::limits::{NODES_MAX, STEPS_MAX};
 use super::super::syntax::{Text, end_line, start_line};
+use super::caught::HandledBlock;
 use super::model::{Action, Block, Exit, Failing, Shape, Tail};
 use super::rules::Rules;
 use crate::areas::repositories::source::LineRange;
@@ -42,10 +43,19 @@ pub(in super::super) fn exits<'a>(
 ) -> Exits<'a> {
     let is_asked = |node: Node<'_>| lines.is_none_or(|lines| lines.contains(start_line(node)));
     let mut found: Vec<(usize, Exit<'a>)> = Vec::new();
+    let mut handled = Vec::new();
+    for statement in &block.statements {
+        visit(*statement, rules, |node| {
+            if is_asked(node) {
+                handled.extend(HandledBlock::of(node, text, rules));
+            }
+        });
+    }
     for statement in &block.statements {
         visit(*statement, rules, |node| {
             if is_asked(node)
                 && let Some(exit) = (rules.exit)(node, text)
+                && !handled.iter().any(|block| block.catches(node, exit))
             {
                 found.push((node.end_byte(), exit));
             }
@@ -90,7 +100,7 @@ fn tails<'t>(block: &Block<'t>, text: Text<'_>, rules: Rules) -> Vec<Node<'t>> {
 }
 
 /// Visits a node and those in it, without functions in it.
-fn visit<'t>(root: Node<'t>, rules: Rules, mut see: impl FnMut(Node<'t>)) {
+pub(super) fn visit<'t>(root: Node<'t>, rules: Rules, mut see: impl FnMut(Node<'t>)) {
     let mut cursor = root.walk();
     for _ in 0..NODES_MAX {
         let node = cursor.node();

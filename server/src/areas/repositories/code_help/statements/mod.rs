@@ -5,6 +5,7 @@
 //! blocks in it.
 
 mod c;
+mod caught;
 mod ecmascript;
 mod exits;
 mod go;

@@ -1,6 +1,7 @@
 //! What is promised of explanations and documentation.
 
 mod c;
+mod caught;
 mod docs;
 mod documentation;
 mod ecmascript;
