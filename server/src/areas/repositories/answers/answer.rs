@@ -1,5 +1,6 @@
 //! Answers a question: understands it, resolves what it is about, and writes what fits its kind.
 
+use super::appearances::appearances;
 use super::dependencies::dependencies;
 use super::descriptions::{define, describe};
 use super::draft::Draft;
@@ -122,6 +123,11 @@ fn write(
                 foreign_name(draft, files, name, Some(ReferenceKind::Implementation))?;
             }
             _ => {}
+        }
+    }
+    for name in resolved.unknown() {
+        if draft.is_empty() {
+            appearances(draft, files, name)?;
         }
     }
     if question.kind == QuestionKind::Implementations && subject.is_some() {

@@ -7,6 +7,7 @@
 //! kept (`citations`).
 
 mod answer;
+mod appearances;
 mod citations;
 mod comments;
 mod dependencies;

@@ -7,10 +7,11 @@ use std::rc::Rc;
 use super::files::{Files, FoundSymbol, OpenFile};
 use super::limits::{EARLIER_TURNS_MAX, MENTIONS_MAX, SYMBOLS_MAX};
 use super::model::Turn;
-use super::question::{Mention, Needs, Question, QuestionKind, TYPE_KINDS};
+use super::question::{Mention, Needs, Question, QuestionKind, TYPE_KINDS, has_file_ending};
 use super::topics;
 use crate::areas::repositories::index::{FileEntry, FileId, IndexError};
 use crate::areas::repositories::source::{LineRange, SymbolKind};
+use crate::areas::repositories::wiki::is_test_path;
 
 /// What a question is about.
 #[derive(Clone, Debug)]
@@ -101,8 +102,37 @@ fn continued(earlier: &Question, later: Question) -> Question {
     question
 }
 
+/// Returns what the mentions of a question are. Words such as `HTTP/2` and `read/write`, which look
+/// like a path and are none, are part of the topic.
 fn mentioned(files: &mut Files<'_>, question: &Question) -> Result<Vec<Subject>, IndexError> {
-    question.mentions.iter().take(MENTIONS_MAX).map(|mention| subject(files, mention)).collect()
+    let mut subjects = Vec::new();
+    for mention in question.mentions.iter().take(MENTIONS_MAX) {
+        let subject = subject(files, mention)?;
+        if let (Subject::Unknown(_), Mention::Path { path, lines: None }) = (&subject, mention)
+            && !has_file_ending(path)
+            && are_words(files, path)?
+        {
+            continue;
+        }
+        subjects.push(subject);
+    }
+    Ok(subjects)
+}
+
+/// Returns whether an unknown path consists of words that the index contains, and does not begin
+/// with one of its folders.
+fn are_words(files: &Files<'_>, path: &str) -> Result<bool, IndexError> {
+    let first = path.split('/').next().unwrap_or_default();
+    let is_in_folder = files
+        .index
+        .files()
+        .any(|entry| entry.path.strip_prefix(first).is_some_and(|rest| rest.starts_with('/')));
+    if is_in_folder || first.is_empty() {
+        return Ok(false);
+    }
+    let unknown = files.index.search(path, 1)?.unknown_words;
+    // Digits are too short to be words.
+    Ok(unknown.iter().all(|word| word.chars().count() < 2))
 }
 
 fn subject(files: &mut Files<'_>, mention: &Mention) -> Result<Subject, IndexError> {
@@ -168,10 +198,42 @@ pub(super) fn symbols_named(
         }
     }
     if let Some(container) = containers.last() {
+        let all = found.clone();
         found.retain(|found| is_within(found, container));
+        if found.is_empty() && containers.len() == 1 {
+            let folders = folders_of_crate(files, container)?;
+            found = all;
+            found.retain(|found| is_exported(found, &folders));
+        }
     }
     found.sort_by_cached_key(|found| order(files, found));
     Ok(found)
+}
+
+/// Returns the folders of the Rust crates of a name.
+fn folders_of_crate(files: &mut Files<'_>, name: &str) -> Result<Vec<String>, IndexError> {
+    let index = files.index;
+    let mut folders = Vec::new();
+    for entry in index.files().filter(|entry| entry.path.ends_with("Cargo.toml")) {
+        let is_named = |line: &str| {
+            let value = line.strip_prefix("name").map(|rest| rest.trim_start());
+            let value = value.and_then(|rest| rest.strip_prefix('=')).map(str::trim);
+            value.is_some_and(|value| value.trim_matches('"').replace('-', "_") == name)
+        };
+        if files.open(entry.id)?.text.lines().any(is_named) {
+            folders.push(entry.path.trim_end_matches("Cargo.toml").to_owned());
+        }
+    }
+    Ok(folders)
+}
+
+/// Returns whether a crate in one of some folders may export a symbol.
+fn is_exported(found: &FoundSymbol, folders: &[String]) -> bool {
+    found.symbol.is_public
+        && !found.symbol.signature.starts_with("pub(")
+        && !is_member(found.symbol.kind)
+        && found.symbol.kind != SymbolKind::Method
+        && folders.iter().any(|folder| found.file.path.starts_with(folder))
 }
 
 /// Returns whether a symbol belongs to a type, module, file or folder of some name.
@@ -188,8 +250,22 @@ fn is_within(found: &FoundSymbol, container: &str) -> bool {
         || ["self", "Self", "this", "crate", "super"].contains(&container)
 }
 
-/// Returns the order of symbols of one name: code before tests, types before members.
-fn order(files: &Files<'_>, found: &FoundSymbol) -> (bool, u8, bool, Reverse<u64>, String, u32) {
+/// The order of symbols of one name.
+#[derive(PartialEq, Eq, PartialOrd, Ord)]
+struct SymbolOrder {
+    is_test: bool,
+    is_restricted: bool,
+    kind: u8,
+    is_private: bool,
+    is_undocumented: bool,
+    rank: Reverse<u64>,
+    path: String,
+    name_line: u32,
+}
+
+/// Returns the order of symbols of one name: code before tests, what everybody may use before what
+/// only this repository may use, types before members, what is documented before what is not.
+fn order(files: &Files<'_>, found: &FoundSymbol) -> SymbolOrder {
     let kind = match found.symbol.kind {
         kind if TYPE_KINDS.contains(&kind) && kind != SymbolKind::TypeAlias => 0,
         SymbolKind::Function | SymbolKind::Macro => 1,
@@ -199,15 +275,21 @@ fn order(files: &Files<'_>, found: &FoundSymbol) -> (bool, u8, bool, Reverse<u64
         SymbolKind::Variant | SymbolKind::Field | SymbolKind::Variable => 5,
         _ => 6,
     };
-    let rank = files.index.rank(found.file.id).max(0.0);
-    (
-        found.symbol.is_test,
+    let is_mock = found.file.path.split('/').any(|part| {
+        part.split('.').next().is_some_and(|stem| ["mock", "mocks", "__mocks__"].contains(&stem))
+    });
+    // `pub(crate)` and `pub(super)`.
+    let is_restricted = found.symbol.signature.starts_with("pub(");
+    SymbolOrder {
+        is_test: found.symbol.is_test || is_mock || is_test_path(&found.file.path),
+        is_restricted: is_restricted && kind == 1,
         kind,
-        !found.symbol.is_public,
-        Reverse(rank.to_bits()),
-        found.file.path.clone(),
-        found.symbol.name_line,
-    )
+        is_private: !found.symbol.is_public || is_restricted,
+        is_undocumented: found.symbol.doc.is_none(),
+        rank: Reverse(files.index.rank(found.file.id).max(0.0).to_bits()),
+        path: found.file.path.clone(),
+        name_line: found.symbol.name_line,
+    }
 }
 
 /// Returns the symbols that ordinary words of a question name: one word only, and only if the

@@ -377,7 +377,7 @@ fn say_prose(draft: &mut Draft, part: &Part, topic: &Topic, lead: &str) -> Optio
 }
 
 /// Returns some lines with a few more around them, within others.
-fn around(lines: LineRange, within: LineRange) -> LineRange {
+pub(super) fn around(lines: LineRange, within: LineRange) -> LineRange {
     let start = lines.start().saturating_sub(CONTEXT_LINES).max(within.start()).min(lines.start());
     let end = lines.end().saturating_add(CONTEXT_LINES).min(within.end()).max(lines.end());
     LineRange::new(start, end).unwrap_or(lines)

@@ -9,3 +9,4 @@ mod tokens;
 
 pub(super) use kind::TYPE_KINDS;
 pub(super) use model::{Listed, Mention, Needs, Question, QuestionKind};
+pub(super) use tokens::has_file_ending;

@@ -66,14 +66,18 @@ fn path(text: &str) -> Option<Mention> {
             _ => (text, None),
         },
     };
-    let has_ending = path
-        .rsplit_once('.')
-        .is_some_and(|(stem, ending)| !stem.is_empty() && FILE_ENDINGS.contains(&ending));
+    let has_ending = has_file_ending(path);
     let is_path = path.chars().all(|char| char.is_alphanumeric() || "/._-+@ ".contains(char))
         && path.chars().any(char::is_alphanumeric)
         && (has_ending || path.contains('/'));
     let path = path.trim_start_matches("./").trim_matches('/').to_owned();
     is_path.then_some(Mention::Path { path, lines })
+}
+
+/// Returns whether a path ends as names of files do.
+pub(in super::super) fn has_file_ending(path: &str) -> bool {
+    path.rsplit_once('.')
+        .is_some_and(|(stem, ending)| !stem.is_empty() && FILE_ENDINGS.contains(&ending))
 }
 
 fn lines_of(text: &str) -> Option<LineRange> {

@@ -1,5 +1,6 @@
 //! What users are promised of answers.
 
+mod appearances;
 mod citations;
 mod fixture;
 mod follow_ups;
