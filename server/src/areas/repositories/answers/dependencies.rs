@@ -10,7 +10,7 @@ use super::phrases::{
     cite_symbol, code, joined, name_as_code, noun, place, qualified_name, without_markers,
 };
 use super::question::TYPE_KINDS;
-use super::resolution::{Definition, UsePlace};
+use super::resolution::{Definition, UsePlace, meant};
 use super::subjects::Subject;
 use crate::areas::repositories::index::{FileId, IndexError, SymbolHit};
 use crate::areas::repositories::source::{LineRange, ReferenceKind, SymbolKind};
@@ -26,48 +26,69 @@ pub(super) struct Call {
     pub(super) target: FoundSymbol,
 }
 
+/// A use of a name that has definitions in the repository, none of which is meant without doubt.
+#[derive(Debug)]
+struct Unresolved {
+    line: u32,
+    name: String,
+    /// How many definitions the name has.
+    definitions: usize,
+}
+
 /// Returns the calls in a symbol whose target is one definition of the repository without doubt, in
 /// the order of the lines, each target once.
 pub(super) fn called_symbols(
     files: &mut Files<'_>,
     found: &FoundSymbol,
 ) -> Result<Vec<Call>, IndexError> {
-    used_symbols(files, found, ReferenceKind::Call)
+    Ok(used_symbols(files, found, ReferenceKind::Call)?.0)
 }
 
-/// Returns the uses of a kind in a symbol, as [`called_symbols`].
+/// Returns the uses of a kind in a symbol, as [`called_symbols`], and those that are in doubt.
 fn used_symbols(
     files: &mut Files<'_>,
     found: &FoundSymbol,
     kind: ReferenceKind,
-) -> Result<Vec<Call>, IndexError> {
+) -> Result<(Vec<Call>, Vec<Unresolved>), IndexError> {
     let index = files.index;
     let file = Rc::clone(&found.file);
     let mut calls: Vec<Call> = Vec::new();
-    let references = file.outline.references.iter().filter(|used| {
-        used.kind == kind
-            && found.symbol.lines.contains(used.line)
-            && used.name != found.symbol.name
-    });
+    let mut unresolved: Vec<Unresolved> = Vec::new();
+    let references = file
+        .outline
+        .references
+        .iter()
+        .filter(|used| used.kind == kind && found.symbol.lines.contains(used.line));
     for reference in references.take(USES_MAX) {
         let hits = index.symbols(&reference.name, SYMBOLS_MAX)?;
-        let hits: Vec<&SymbolHit> = hits
-            .iter()
-            .filter(|hit| hit.name == reference.name && !hit.is_test && is_target(hit.kind, kind))
+        let same = || hits.iter().filter(|hit| hit.name == reference.name);
+        let targets: Vec<&SymbolHit> = same()
+            .filter(|hit| (!hit.is_test || found.symbol.is_test) && is_target(hit.kind, kind))
             .collect();
+        let definitions: Vec<Definition<'_>> =
+            targets.iter().filter_map(|hit| Definition::new(index, hit, targets.len())).collect();
         let place = UsePlace { file: &file, line: reference.line, within: Some(found) };
-        let mut meant = hits.iter().filter(|hit| {
-            Definition::new(index, hit, hits.len()).is_some_and(|known| known.is_meant(place))
-        });
-        if let (Some(target), None) = (meant.next(), meant.next())
-            && let Some(target) = files.symbol(target.symbol)?
-            && !calls.iter().any(|call| call.target.is_same(&target))
-        {
-            calls.push(Call { line: reference.line, target });
+        match meant(&definitions, place).and_then(|position| targets.get(position)) {
+            Some(target) => {
+                if let Some(target) = files.symbol(target.symbol)?
+                    && !target.is_same(found)
+                    && !calls.iter().any(|call| call.target.is_same(&target))
+                {
+                    calls.push(Call { line: reference.line, target });
+                }
+            }
+            None => {
+                let definitions = same().count();
+                let is_known = unresolved.iter().any(|known| known.name == reference.name);
+                if definitions > 0 && !is_known {
+                    let (line, name) = (reference.line, reference.name.clone());
+                    unresolved.push(Unresolved { line, name, definitions });
+                }
+            }
         }
     }
     calls.sort_by_key(|call| call.line);
-    Ok(calls)
+    Ok((calls, unresolved))
 }
 
 fn is_target(kind: SymbolKind, used: ReferenceKind) -> bool {
@@ -114,7 +135,8 @@ fn symbol_dependencies(
     let is_type = TYPE_KINDS.contains(&found.symbol.kind);
     let kind = if is_type { ReferenceKind::Type } else { ReferenceKind::Call };
     let mut called = Vec::new();
-    for call in used_symbols(files, found, kind)?.into_iter().take(LISTED_NAMES_MAX) {
+    let (calls, unresolved) = used_symbols(files, found, kind)?;
+    for call in calls.into_iter().take(LISTED_NAMES_MAX) {
         let Some(line) = LineRange::new(call.line, call.line) else { continue };
         if let Some(marker) = draft.cite(&found.file, line, found.symbol.lines) {
             called.push(format!(
@@ -124,10 +146,11 @@ fn symbol_dependencies(
             ));
         }
     }
+    let verb = if is_type { "refers to" } else { "calls" };
     if !called.is_empty() {
-        let verb = if is_type { "refers to" } else { "calls" };
         draft.say(format!("{name} {verb} {}.", joined(&called)));
     }
+    say_unresolved(draft, found, &format!("{name} {verb}"), &unresolved);
     let others = if is_type { String::new() } else { other_calls(draft, files, found)? };
     if !others.is_empty() {
         draft.say(others);
@@ -135,13 +158,61 @@ fn symbol_dependencies(
     if draft.is_empty()
         && let Some(marker) = cite_symbol(draft, found)
     {
-        let kind = noun(found.symbol.kind);
-        let what = if is_type { "references to other types" } else { "calls" };
+        let is_none = !found
+            .file
+            .outline
+            .references
+            .iter()
+            .any(|used| used.kind == kind && found.symbol.lines.contains(used.line));
+        let shown_kind = noun(found.symbol.kind);
         let place = place(found);
-        draft.say(format!("No {what} were found in {name}, {kind} in {place} {marker}."));
+        draft.say(match (is_none, is_type) {
+            (true, true) => format!(
+                "No references to other types were found in {name}, {shown_kind} in {place} \
+                 {marker}."
+            ),
+            (true, false) => {
+                format!("No calls were found in {name}, {shown_kind} in {place} {marker}.")
+            }
+            (false, _) => {
+                format!("{name}, {shown_kind} in {place} {marker}, {verb} nothing else by name.")
+            }
+        });
     }
-    draft.confidence = if called.is_empty() { 0.6 } else { 0.9 };
+    draft.confidence = match (called.is_empty(), unresolved.is_empty()) {
+        (true, _) => 0.6,
+        (false, true) => 0.9,
+        (false, false) => 0.8,
+    };
     Ok(())
+}
+
+/// Writes which used names have definitions, without saying that one of them is meant.
+fn say_unresolved(draft: &mut Draft, found: &FoundSymbol, verb: &str, unresolved: &[Unresolved]) {
+    let mut names: Vec<String> = Vec::new();
+    let mut markers: Vec<String> = Vec::new();
+    for used in unresolved.iter().take(LISTED_NAMES_MAX) {
+        let Some(line) = LineRange::new(used.line, used.line) else { continue };
+        let Some(marker) = draft.cite(&found.file, line, found.symbol.lines) else { continue };
+        let of = match used.definitions {
+            1 => "1 definition".to_owned(),
+            many if many >= SYMBOLS_MAX => format!("at least {many} definitions"),
+            many => format!("{many} definitions"),
+        };
+        names.push(format!("{} ({of})", name_as_code(&used.name)));
+        let marker = marker.to_string();
+        if !markers.contains(&marker) {
+            markers.push(marker);
+        }
+    }
+    if !names.is_empty() {
+        draft.say(format!(
+            "{verb} {}; whether these mean a definition in the index, and which, is not certain \
+             {}.",
+            joined(&names),
+            markers.join(" ")
+        ));
+    }
 }
 
 /// Returns a sentence about called names that are not defined in the repository.

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use super::dependencies::called_symbols;
 use super::draft::{Draft, Marker};
 use super::files::{Files, FoundSymbol, OpenFile};
-use super::limits::{LISTED_NAMES_MAX, SNIPPET_LINES_MAX};
+use super::limits::{LISTED_NAMES_MAX, SNIPPET_LINES_MAX, SYMBOLS_MAX};
 use super::phrases::{
     cite_symbol, code, is_prose, joined, name_as_code, noun, place, place_of, qualified_name,
     quoted, quotes, signature, symbol_quotes, without_markers,
@@ -124,9 +124,17 @@ fn say_others(draft: &mut Draft, found: &[FoundSymbol]) {
             others.push(format!("{} in {} {marker}", noun(other.symbol.kind), place(other)));
         }
     }
-    if !others.is_empty() {
-        draft.say(format!("The same name is also {}.", joined(&others)));
+    if others.is_empty() {
+        return;
     }
+    let more = match found.len().saturating_sub(1 + others.len()) {
+        0 => String::new(),
+        _ if found.len() >= SYMBOLS_MAX => {
+            format!("; the index has at least {} definitions of it", found.len())
+        }
+        _ => format!("; the index has {} definitions of it", found.len()),
+    };
+    draft.say(format!("The same name is also {}{more}.", joined(&others)));
 }
 
 /// Writes the members of a type that its lines show.

@@ -1,10 +1,12 @@
 //! Which definition a use of a name means. Uses are found by name only, and a method such as `open`
 //! can belong to many types, also to ones outside of the repository: a use counts as one of a
-//! definition only if the code around it says so.
+//! definition only if the code around it says so, and says it of no other definition as much.
 
 use super::files::{FoundSymbol, OpenFile};
+use super::import_paths::import_fit;
+use super::occurrences::{Occurrence, Qualifier};
 use super::question::TYPE_KINDS;
-use super::receivers::Receiver;
+use super::receivers::{is_of_type, receiver_variable};
 use crate::areas::repositories::index::{FileId, Index, SymbolHit};
 use crate::areas::repositories::source::{Language, SymbolKind};
 use crate::areas::repositories::wiki::is_distinctive;
@@ -12,11 +14,13 @@ use crate::areas::repositories::wiki::is_distinctive;
 /// A definition that a name can mean.
 #[derive(Clone, Debug)]
 pub(super) struct Definition<'index> {
-    pub(super) file: FileId,
+    file: FileId,
+    position: u32,
     path: &'index str,
     name: String,
     owner: Option<String>,
     kind: SymbolKind,
+    language: Option<Language>,
     /// How many definitions there are of the name.
     count: usize,
 }
@@ -30,12 +34,54 @@ pub(super) struct UsePlace<'files> {
     pub(super) within: Option<&'files FoundSymbol>,
 }
 
+/// How much the code at a use says that it means a definition, if it says that at all: more parts
+/// of the path of an import say more.
+type Evidence = Option<usize>;
+
+/// The evidence of a name that only one definition has.
+const ONLY_ONE: usize = 1;
+/// The evidence of a definition in the same package.
+const SAME_PACKAGE: usize = 1_000;
+/// The evidence of a definition in the same file or type.
+const SAME_FILE: usize = 2_000;
+
+/// Returns the position of the definition that a use means without doubt, among all of its name.
+pub(super) fn meant(definitions: &[Definition<'_>], place: UsePlace<'_>) -> Option<usize> {
+    let found: Vec<(usize, usize)> = (0..)
+        .zip(definitions)
+        .filter_map(|(position, definition)| Some((definition.evidence(place)?, position)))
+        .collect();
+    let most = found.iter().map(|(evidence, _)| *evidence).max()?;
+    let mut best = found.iter().filter(|(evidence, _)| *evidence == most);
+    if let (Some((_, only)), None) = (best.next(), best.next()) {
+        return Some(*only);
+    }
+    // A prototype in a header stands for the definition.
+    let of = |position: usize| definitions.get(position);
+    let mut bodies = found
+        .iter()
+        .map(|(_, position)| *position)
+        .filter(|position| of(*position).is_some_and(|definition| !is_header(definition.path)));
+    match (bodies.next(), bodies.next()) {
+        (Some(only), None) if found.len() == 2 => {
+            let is_same_owner = found.iter().all(|(_, other)| {
+                of(*other).map(|other| &other.owner) == of(only).map(|only| &only.owner)
+            });
+            is_same_owner.then_some(only)
+        }
+        _ => None,
+    }
+}
+
 impl<'index> Definition<'index> {
     /// Returns the definition of a symbol of the index, one of `count` of its name.
     pub(super) fn new(index: &'index Index, hit: &SymbolHit, count: usize) -> Option<Self> {
+        let entry = index.entry(hit.symbol.file)?;
         Some(Self {
             file: hit.symbol.file,
-            path: index.entry(hit.symbol.file)?.path,
+            position: hit.symbol.position,
+            path: entry.path,
+            language: entry.language,
             name: hit.name.clone(),
             owner: hit.container.clone(),
             kind: hit.kind,
@@ -43,75 +89,180 @@ impl<'index> Definition<'index> {
         })
     }
 
-    /// Returns whether a use means this definition.
-    pub(super) fn is_meant(&self, place: UsePlace<'_>) -> bool {
-        let line = place.file.line(place.line);
-        occurrences(line, &self.name).any(|before| match qualifier(before) {
-            Some(name) => self.is_qualified_by(name, is_member(before), place),
-            None => self.is_visible_at(place),
+    /// Returns whether this is the definition of a symbol.
+    pub(super) fn is_of(&self, found: &FoundSymbol) -> bool {
+        self.file == found.file.id && self.position == found.position
+    }
+
+    /// Returns how much a use says that it means this definition.
+    fn evidence(&self, place: UsePlace<'_>) -> Evidence {
+        if family(self.language) != family(place.file.outline.language) {
+            return None;
+        }
+        Occurrence::of(&self.name, place)
+            .filter(|occurrence| {
+                let is_rust = place.file.outline.language == Some(Language::Rust);
+                !is_rust || occurrence.is_macro == (self.kind == SymbolKind::Macro)
+            })
+            .filter_map(|occurrence| match &occurrence.qualifier {
+                Some(qualifier) => self.qualified(qualifier, place),
+                None => self.bare(place),
+            })
+            .max()
+    }
+
+    /// Returns the evidence of `qualifier.name` or `qualifier::name`.
+    fn qualified(&self, qualifier: &Qualifier<'_>, place: UsePlace<'_>) -> Evidence {
+        let last = *qualifier.parts.last()?;
+        let is_path = qualifier.is_path;
+        let is_own = ["Self", "self", "this", "cls"].contains(&last)
+            && !(is_path && last == "self")
+            || receiver_variable(place) == Some(last);
+        if is_own && qualifier.parts.len() == 1 {
+            let is_same = self.owner.is_some() && self.owner.as_deref() == owner_of(place.within);
+            return is_same.then_some(SAME_FILE + usize::from(self.file == place.file.id));
+        }
+        if qualifier.parts.first().is_some_and(|first| ["std", "core", "alloc"].contains(first)) {
+            return None;
+        }
+        match self.owner.as_deref() {
+            Some(owner) if owner == last => self.of_owner(owner, place),
+            Some(owner) if !is_path && is_of_type(place, qualifier, owner) => {
+                self.of_owner(owner, place)
+            }
+            _ if self.is_member() => None,
+            _ => self.of_module(qualifier, place),
+        }
+    }
+
+    /// Returns the evidence of the name of the type or module that this belongs to.
+    fn of_owner(&self, owner: &str, place: UsePlace<'_>) -> Evidence {
+        if self.file == place.file.id {
+            return Some(SAME_FILE);
+        }
+        match self.import_of(owner, place) {
+            Some(fit) => (fit > 0).then_some(fit),
+            None if self.is_same_package(place) => Some(SAME_PACKAGE),
+            None => Some(ONLY_ONE),
+        }
+    }
+
+    /// Returns the evidence of the path of a module before the name.
+    fn of_module(&self, qualifier: &Qualifier<'_>, place: UsePlace<'_>) -> Evidence {
+        let first = *qualifier.parts.first()?;
+        let separator = if qualifier.is_path { "::" } else { "." };
+        let path = qualifier.parts.join(separator);
+        let imports = place.file.outline.imports.iter().filter_map(|import| {
+            let is_last = import.path.rsplit(['/', '.', ':']).next() == Some(first);
+            let rest = path.get(first.len()..).unwrap_or_default();
+            let is_script = matches!(
+                place.file.outline.language,
+                Some(Language::JavaScript | Language::TypeScript | Language::Tsx)
+            );
+            if is_script {
+                // A name for all that a module exports, not for one of its values.
+                let line = place.file.line(import.line);
+                let is_module = line.contains(&format!("* as {first} "))
+                    || line.contains(&format!(" {first} = require("));
+                is_module.then(|| import.path.clone())
+            } else if import.names.iter().any(|name| name == first) {
+                let between = if import.path.contains('/') { "/" } else { separator };
+                let is_dots = import.path.ends_with('.');
+                let between = if is_dots { "" } else { between };
+                Some(format!("{}{between}{path}", import.path))
+            } else if import.path == path || is_last && import.names.is_empty() {
+                Some(format!("{}{rest}", import.path))
+            } else {
+                path.starts_with(&import.path).then(|| path.clone())
+            }
+        });
+        let mut is_imported = false;
+        let fit = imports
+            .inspect(|_| is_imported = true)
+            .map(|import| import_fit(&import, place.file, self.path))
+            .max()
+            .unwrap_or(0);
+        if is_imported || !qualifier.is_path {
+            return (fit > 0).then_some(fit);
+        }
+        let fit = import_fit(&path, place.file, self.path);
+        (fit > 0).then_some(fit)
+    }
+
+    /// Returns the evidence of the name alone.
+    fn bare(&self, place: UsePlace<'_>) -> Evidence {
+        let language = place.file.outline.language;
+        let is_parameter = place.within.is_some_and(|within| {
+            within.symbol.parameters.iter().any(|parameter| parameter.name == self.name)
+        });
+        if is_parameter {
+            return None;
+        }
+        let imported = self.import_of(&self.name, place);
+        if self.is_member() {
+            let has_own = matches!(language, Some(Language::Java | Language::Cpp | Language::Ruby));
+            let is_own = self.owner.is_some() && self.owner.as_deref() == owner_of(place.within);
+            let is_static = language == Some(Language::Java) && imported.is_some_and(|fit| fit > 0);
+            return (has_own && is_own)
+                .then_some(SAME_FILE + usize::from(self.file == place.file.id))
+                .or(is_static.then_some(ONLY_ONE));
+        }
+        if self.file == place.file.id {
+            return self.is_in_scope(place).then_some(SAME_FILE);
+        }
+        if let Some(fit) = imported {
+            return (fit > 0).then_some(fit);
+        }
+        let is_type = TYPE_KINDS.contains(&self.kind);
+        if self.is_same_package(place) {
+            return (self.owner.is_none() || is_type).then_some(SAME_PACKAGE);
+        }
+        // A name of another file must be imported, maybe with all of that file.
+        let must_be_imported = match language {
+            Some(Language::Go) => true,
+            Some(Language::Python) => !place.file.outline.imports.iter().any(|import| {
+                import.names.is_empty() && import_fit(&import.path, place.file, self.path) > 0
+            }),
+            _ => false,
+        };
+        let is_only = self.count == 1 && (is_type || is_distinctive(&self.name));
+        (is_only && !must_be_imported).then_some(ONLY_ONE)
+    }
+
+    /// Returns how well the imports of a name fit this definition; `None` if there are none.
+    fn import_of(&self, name: &str, place: UsePlace<'_>) -> Option<usize> {
+        let imports = place.file.outline.imports.iter();
+        imports
+            .filter(|import| import.names.iter().any(|known| known == name))
+            .map(|import| import_fit(&import.path, place.file, self.path))
+            .max()
+    }
+
+    /// Returns whether only a value or a type leads to this.
+    fn is_member(&self) -> bool {
+        matches!(self.kind, SymbolKind::Method | SymbolKind::Field)
+    }
+
+    /// Returns whether a place in the same file is within the function or module that contains
+    /// this, if one does.
+    fn is_in_scope(&self, place: UsePlace<'_>) -> bool {
+        let symbols = &place.file.outline.symbols;
+        let at = |position: u32| symbols.get(usize::try_from(position).ok()?);
+        let parent = at(self.position).and_then(|own| at(own.parent?));
+        parent.is_none_or(|parent| {
+            let is_scope = matches!(
+                parent.kind,
+                SymbolKind::Function | SymbolKind::Method | SymbolKind::Module
+            );
+            !is_scope || parent.lines.contains(place.line)
         })
     }
 
-    /// Returns whether `qualifier.name` or `qualifier::name` means this definition.
-    fn is_qualified_by(&self, qualifier: &str, is_member: bool, place: UsePlace<'_>) -> bool {
-        if ["self", "Self", "this", "cls", "super"].contains(&qualifier) {
-            return self.owner.is_some() && self.owner.as_deref() == owner_of(place.within);
-        }
-        match self.owner.as_deref() {
-            Some(owner) if owner == qualifier => true,
-            None if self.is_module(qualifier) => true,
-            _ if self.count > 1 || !is_distinctive(&self.name) => false,
-            Some(owner) => match Receiver::at(place, qualifier, owner) {
-                Receiver::IsOf => true,
-                Receiver::IsOther => false,
-                Receiver::Unknown => self.is_known_in(place.file, owner),
-            },
-            None => !(is_member && place.file.outline.language == Some(Language::Rust)),
-        }
-    }
-
-    /// Returns whether a file mentions the type of this method. Code in languages without declared
-    /// types need not.
-    fn is_known_in(&self, file: &OpenFile, owner: &str) -> bool {
-        let is_typed =
-            matches!(file.outline.language, Some(Language::Rust | Language::Java | Language::Cpp));
-        let outline = &file.outline;
-        !is_typed
-            || file.id == self.file
-            || outline.references.iter().any(|used| used.name == owner)
-            || outline.imports.iter().any(|import| import.names.iter().any(|name| name == owner))
-    }
-
-    /// Returns whether the name alone means this definition.
-    fn is_visible_at(&self, place: UsePlace<'_>) -> bool {
-        let is_same_file = place.file.id == self.file;
-        let is_imported = place.file.outline.imports.iter().any(|import| {
-            import.names.contains(&self.name)
-                && (self.count == 1
-                    || import.path.split(SEPARATORS).any(|part| self.is_module(part)))
-        });
-        if is_same_file || is_imported {
-            return self.owner.is_none() || self.kind != SymbolKind::Method || self.count == 1;
-        }
-        let is_type = TYPE_KINDS.contains(&self.kind);
-        let same_folder = folder(&place.file.path) == folder(self.path)
-            && matches!(place.file.outline.language, Some(Language::Go | Language::Java));
-        self.count == 1 && (is_type || is_distinctive(&self.name) || same_folder)
-            || same_folder && self.owner.is_none() && is_type
-    }
-
-    /// Returns whether a name is that of the file or folder of the definition.
-    fn is_module(&self, name: &str) -> bool {
-        let mut parts = self.path.rsplit('/');
-        let file = parts.next().unwrap_or_default();
-        let stem = file.split('.').next().unwrap_or_default();
-        let folder = parts.next().unwrap_or_default();
-        !name.is_empty() && (stem == name || folder == name)
+    fn is_same_package(&self, place: UsePlace<'_>) -> bool {
+        folder(&place.file.path) == folder(self.path)
+            && matches!(place.file.outline.language, Some(Language::Go | Language::Java))
     }
 }
-
-/// What separates the parts of paths of modules.
-const SEPARATORS: [char; 4] = ['/', '.', ':', '\\'];
 
 /// Returns the name of the type that a symbol belongs to, or its own if it is one.
 pub(super) fn owner_of(found: Option<&FoundSymbol>) -> Option<&str> {
@@ -122,72 +273,19 @@ pub(super) fn owner_of(found: Option<&FoundSymbol>) -> Option<&str> {
     found.symbol.container.as_deref()
 }
 
+/// Returns a language, the same one for those whose code calls each other by name.
+fn family(language: Option<Language>) -> Option<Language> {
+    match language {
+        Some(Language::TypeScript | Language::Tsx) => Some(Language::JavaScript),
+        Some(Language::Cpp) => Some(Language::C),
+        language => language,
+    }
+}
+
 fn folder(path: &str) -> &str {
     path.rsplit_once('/').map_or("", |(folder, _)| folder)
 }
 
-/// Returns what is before each place of a line where a whole name is.
-fn occurrences<'line>(line: &'line str, name: &str) -> impl Iterator<Item = &'line str> {
-    line.match_indices(name).filter_map(|(at, found)| {
-        let before = line.get(..at)?;
-        let after = line.get(at + found.len()..)?;
-        let is_part = |char: char| char.is_alphanumeric() || char == '_';
-        (!before.ends_with(is_part) && !after.starts_with(is_part)).then_some(before)
-    })
-}
-
-/// Returns whether a name after this text is that of a member of a value.
-fn is_member(before: &str) -> bool {
-    before.trim_end().ends_with(['.', '>']) && !before.trim_end().ends_with("..")
-}
-
-/// Returns the name before `.`, `::` or `->` at the end of a text; empty if it is no name.
-fn qualifier(before: &str) -> Option<&str> {
-    let before = before.trim_end();
-    let path = before
-        .strip_suffix("::")
-        .or_else(|| before.strip_suffix("?."))
-        .or_else(|| before.strip_suffix("->"))
-        .or_else(|| before.strip_suffix('.').filter(|path| !path.ends_with('.')))?;
-    // `Vec::<T>::new` and `Store<T>::open` are qualified by the name before the type arguments.
-    let path = match path.strip_suffix('>') {
-        Some(generic) => generic.split('<').next().unwrap_or_default().trim_end_matches("::"),
-        None => path,
-    };
-    let start = path
-        .char_indices()
-        .rev()
-        .find(|(_, char)| !char.is_alphanumeric() && *char != '_')
-        .map_or(0, |(at, char)| at + char.len_utf8());
-    path.get(start..)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn qualifiers_are_the_names_before_a_name() {
-        for (before, expected) in [
-            ("let x = Store::", Some("Store")),
-            ("    self.", Some("self")),
-            ("a.b.", Some("b")),
-            ("Store::<u8>::", Some("Store")),
-            ("call().", Some("")),
-            ("x ", None),
-            ("0..", None),
-            ("", None),
-            ("é::", Some("é")),
-        ] {
-            assert_eq!(qualifier(before), expected, "{before}");
-        }
-    }
-
-    #[test]
-    fn whole_names_are_found() {
-        let before: Vec<&str> = occurrences("open reopen x.open(opened)", "open").collect();
-        assert_eq!(before, ["", "open reopen x."]);
-        assert!(is_distinctive("hash_password") && is_distinctive("readLines"));
-        assert!(!is_distinctive("open") && !is_distinctive("is_ok"));
-    }
+fn is_header(path: &str) -> bool {
+    [".h", ".hh", ".hpp", ".hxx"].iter().any(|ending| path.ends_with(ending))
 }

@@ -8,9 +8,9 @@ use std::rc::Rc;
 use super::dependencies::{Direction, related_files};
 use super::draft::Draft;
 use super::files::{Files, FoundSymbol, OpenFile};
-use super::limits::{USE_CONTEXT_LINES, USES_MAX};
+use super::limits::{SYMBOLS_MAX, USE_CONTEXT_LINES, USES_MAX};
 use super::phrases::{cite_symbol, joined, name_as_code, noun, place, place_of, qualified_name};
-use super::resolution::{Definition, UsePlace};
+use super::resolution::{Definition, UsePlace, meant};
 use super::subjects::Subject;
 use crate::areas::repositories::index::{FileId, IndexError, ReferenceHit};
 use crate::areas::repositories::source::{LineRange, ReferenceKind};
@@ -20,6 +20,9 @@ use crate::areas::repositories::wiki::implementing_type;
 const USES_SHOWN_MAX: usize = 6;
 /// Uses that may mean another definition, and that an answer names.
 const POSSIBLE_USES_SHOWN_MAX: usize = 2;
+/// Definitions of the same name whose uses an answer names.
+const USED_DEFINITIONS_MAX: usize = 3;
+
 /// Writes what calls or uses a subject.
 pub(super) fn callers(
     draft: &mut Draft,
@@ -54,6 +57,13 @@ impl Use {
     }
 }
 
+/// The uses of a name: those of each definition that is asked about, and those that may mean any.
+struct Uses {
+    /// For each definition that is asked about, the uses that mean it without doubt.
+    certain: Vec<Vec<Use>>,
+    possible: Vec<Use>,
+}
+
 fn symbol_callers(
     draft: &mut Draft,
     files: &mut Files<'_>,
@@ -61,47 +71,116 @@ fn symbol_callers(
 ) -> Result<(), IndexError> {
     let Some(first) = found.first() else { return Ok(()) };
     let name = first.symbol.name.as_str();
-    let shown_name = qualified_name(first);
-    draft.about(&shown_name.replace('`', ""));
-    let all = uses_of(files, name)?;
-    let is_certain = meant_by(files, &all, first)?;
-    let (mut certain, mut possible) = (Vec::new(), Vec::new());
-    for (found, is_certain) in all.into_iter().zip(is_certain) {
-        if is_certain { certain.push(found) } else { possible.push(found) }
+    draft.about(&qualified_name(first).replace('`', ""));
+    let Uses { mut certain, mut possible } = divided(files, found)?;
+    let mut order: Vec<usize> = (0..found.len()).collect();
+    // Definitions that are used come first.
+    order.sort_by_key(|position| certain.get(*position).is_none_or(Vec::is_empty));
+    let is_used = certain.iter().any(|uses| !uses.is_empty());
+    for position in order.iter().copied().take(USED_DEFINITIONS_MAX) {
+        let (Some(definition), Some(uses)) = (found.get(position), certain.get_mut(position))
+        else {
+            continue;
+        };
+        sort(uses, definition);
+        if !uses.is_empty() || found.len() == 1 || !is_used && position == 0 {
+            say_users(draft, definition, uses, found.len(), possible.is_empty());
+        }
     }
-    for uses in [&mut certain, &mut possible] {
-        uses.sort_by_key(|found| {
-            let in_tests = found.within.as_ref().is_some_and(|within| within.symbol.is_test);
-            (in_tests, found.file.id == first.file.id, found.hit.kind)
-        });
+    if found.len() > 1 && !draft.is_empty() {
+        let is_cut = found.len() >= SYMBOLS_MAX;
+        let at_least = if is_cut { "at least " } else { "" };
+        draft.say(format!(
+            "There are {at_least}{} definitions of {} in the index.",
+            found.len(),
+            name_as_code(name)
+        ));
     }
-    let shown = say_uses(draft, &certain, USES_SHOWN_MAX);
-    let Some(definition) = cite_symbol(draft, first) else { return Ok(()) };
-    if shown.is_empty() {
-        let of = format!("{shown_name}, defined in {} {definition},", place(first));
-        draft.say(match possible.is_empty() {
-            true => format!("No use of {of} was found in the index."),
-            false => format!("No use of {of} is certain."),
-        });
-    } else {
-        let rest = among(&certain, shown.len());
-        draft.say(format!("{shown_name} is used by {}{rest}.", joined(&shown)));
-        draft.say(format!("It is defined in {} {definition}.", place(first)));
-    }
+    sort(&mut possible, first);
     let others = say_uses(draft, &possible, POSSIBLE_USES_SHOWN_MAX);
     if !others.is_empty() {
         let (rest, name) = (among(&possible, others.len()), name_as_code(name));
-        let (others, also) = (joined(&others), if shown.is_empty() { "" } else { "also " });
-        draft.say(format!(
-            "The name {name} is {also}used by {others}{rest}; that may mean another definition."
-        ));
+        let (others, also) = (joined(&others), if is_used { "also " } else { "" });
+        let which = match found.len() {
+            1 => "that may mean another definition",
+            _ => "which definition that means is not certain",
+        };
+        draft.say(format!("The name {name} is {also}used by {others}{rest}; {which}."));
     }
-    draft.confidence = match (shown.is_empty(), possible.is_empty()) {
-        (false, true) => 0.92,
-        (false, false) => 0.8,
-        (true, _) => 0.5,
+    draft.confidence = match (is_used, possible.is_empty() && found.len() == 1) {
+        (true, true) => 0.92,
+        (true, false) => 0.8,
+        (false, _) => 0.5,
     };
     Ok(())
+}
+
+/// Writes what uses a definition, one of `count`, without doubt.
+fn say_users(
+    draft: &mut Draft,
+    definition: &FoundSymbol,
+    uses: &[Use],
+    count: usize,
+    is_complete: bool,
+) {
+    let name = qualified_name(definition);
+    let shown = say_uses(draft, uses, USES_SHOWN_MAX);
+    let Some(marker) = cite_symbol(draft, definition) else { return };
+    let place = place(definition);
+    if shown.is_empty() {
+        let of = format!("{name}, defined in {place} {marker},");
+        draft.say(match is_complete {
+            true => format!("No use of {of} was found in the index."),
+            false => format!("No use of {of} is certain."),
+        });
+        return;
+    }
+    let rest = among(uses, shown.len());
+    let users = joined(&shown);
+    if count > 1 {
+        draft.say(format!("{name}, defined in {place} {marker}, is used by {users}{rest}."));
+    } else {
+        draft.say(format!("{name} is used by {users}{rest}."));
+        draft.say(format!("It is defined in {place} {marker}."));
+    }
+}
+
+/// Puts the uses in tests, and then those in the file of the definition, last.
+fn sort(uses: &mut [Use], definition: &FoundSymbol) {
+    uses.sort_by_key(|found| {
+        let in_tests = found.within.as_ref().is_some_and(|within| within.symbol.is_test);
+        (in_tests, found.file.id == definition.file.id, found.hit.kind)
+    });
+}
+
+/// Divides the uses of a name by the definition that each means. Those that mean a definition
+/// which is not asked about are left out.
+fn divided(files: &mut Files<'_>, asked: &[FoundSymbol]) -> Result<Uses, IndexError> {
+    let mut uses = Uses { certain: asked.iter().map(|_| Vec::new()).collect(), possible: vec![] };
+    let Some(first) = asked.first() else { return Ok(uses) };
+    let name = first.symbol.name.as_str();
+    let hits = files.index.symbols(name, USES_MAX)?;
+    let same: Vec<_> = hits.iter().filter(|hit| hit.name == name).collect();
+    let definitions: Vec<Definition<'_>> =
+        same.iter().filter_map(|hit| Definition::new(files.index, hit, same.len())).collect();
+    for found in uses_of(files, name)? {
+        let within = found.within.as_ref();
+        let place = UsePlace { file: &found.file, line: found.hit.line, within };
+        let meant = meant(&definitions, place).and_then(|position| definitions.get(position));
+        let Some(definition) = meant else {
+            uses.possible.push(found);
+            continue;
+        };
+        // A function that calls itself is no user of it.
+        if within.is_some_and(|within| definition.is_of(within)) {
+            continue;
+        }
+        let of = asked.iter().position(|asked| definition.is_of(asked));
+        if let Some(own) = of.and_then(|position| uses.certain.get_mut(position)) {
+            own.push(found);
+        }
+    }
+    Ok(uses)
 }
 
 /// Returns how many places there are, if not all are shown.
@@ -113,27 +192,15 @@ fn among(uses: &[Use], shown: usize) -> String {
     }
 }
 
-/// Returns for each use whether it means a definition.
-fn meant_by(
-    files: &Files<'_>,
-    uses: &[Use],
-    definition: &FoundSymbol,
-) -> Result<Vec<bool>, IndexError> {
-    let name = &definition.symbol.name;
-    let hits = files.index.symbols(name, USES_MAX)?;
-    let mut same = hits.iter().filter(|hit| hit.name == *name);
-    let count = same.clone().count();
-    let own = same.find(|hit| {
-        hit.symbol.file == definition.file.id && hit.symbol.position == definition.position
-    });
-    let Some(known) = own.and_then(|hit| Definition::new(files.index, hit, count)) else {
-        return Ok(vec![false; uses.len()]);
-    };
-    let place = |found: &Use| {
-        let within = found.within.as_ref();
-        known.is_meant(UsePlace { file: &found.file, line: found.hit.line, within })
-    };
-    Ok(uses.iter().map(place).collect())
+/// Returns the calls that mean a symbol without doubt, and whether each is in a test.
+pub(super) fn certain_calls(
+    files: &mut Files<'_>,
+    symbol: &FoundSymbol,
+) -> Result<Vec<(ReferenceHit, bool)>, IndexError> {
+    let uses = divided(files, std::slice::from_ref(symbol))?.certain.into_iter().flatten();
+    let calls = uses.filter(|found| found.hit.kind == ReferenceKind::Call);
+    let is_test = |found: &Use| found.within.as_ref().is_some_and(|of| of.symbol.is_test);
+    Ok(calls.map(|found| (found.hit.clone(), is_test(&found))).collect())
 }
 
 /// Writes what uses, or implements, a name that the repository does not define.
@@ -170,9 +237,7 @@ fn uses_of(files: &mut Files<'_>, name: &str) -> Result<Vec<Use>, IndexError> {
             Some(symbol) => files.symbol(symbol)?,
             None => None,
         };
-        // A function that calls itself is no user of it.
-        let is_itself = within.as_ref().is_some_and(|within| within.symbol.name == name);
-        if !is_itself && implementing_type(file.line(hit.line)) != Some(name) {
+        if implementing_type(file.line(hit.line)) != Some(name) {
             uses.push(Use { hit, file, within });
         }
     }

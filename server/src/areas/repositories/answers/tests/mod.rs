@@ -8,3 +8,4 @@ mod kinds;
 mod not_found;
 mod properties;
 mod receivers;
+mod same_names;
