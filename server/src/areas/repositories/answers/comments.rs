@@ -1,5 +1,6 @@
 //! The sentences of comments within lines of a file.
 
+use super::examples::without_examples;
 use super::files::OpenFile;
 use super::phrases::DocQuote;
 use crate::areas::repositories::quotes::{locate, sentences};
@@ -27,7 +28,7 @@ pub(super) fn comment_quotes(file: &OpenFile, lines: LineRange) -> Vec<DocQuote>
 fn flush(file: &OpenFile, block: Option<(u32, u32, String)>, found: &mut Vec<DocQuote>) {
     let Some((start, end, comment)) = block else { return };
     let Some(lines) = LineRange::new(start, end) else { return };
-    for sentence in sentences(&comment) {
+    for sentence in sentences(&without_examples(&comment)) {
         if !super::phrases::has_marker(&sentence)
             && let Some(lines) = locate(&file.text, lines, &sentence)
         {

@@ -13,6 +13,7 @@ mod comments;
 mod dependencies;
 mod descriptions;
 mod draft;
+mod examples;
 mod files;
 mod import_paths;
 mod limits;

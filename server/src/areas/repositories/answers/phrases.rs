@@ -1,6 +1,7 @@
 //! How symbols, places and quotes are written in answers.
 
 use super::draft::{Draft, Marker};
+use super::examples::without_examples;
 use super::files::{FoundSymbol, OpenFile};
 use super::limits::{CODE_CHARS_MAX, REPEATED_CHARS_MAX, SNIPPET_LINES_MAX};
 use crate::areas::repositories::quotes::{contains_secret, is_visible, locate, sentences};
@@ -129,7 +130,7 @@ pub(super) fn symbol_quotes(found: &FoundSymbol) -> Vec<DocQuote> {
 
 /// Returns the sentences of a documentation that are found in some lines of a file.
 pub(super) fn quotes(file: &OpenFile, doc: &str, within: LineRange) -> Vec<DocQuote> {
-    sentences(doc)
+    sentences(&without_examples(doc))
         .into_iter()
         .filter(|sentence| !has_marker(sentence))
         .filter_map(|sentence| {
