@@ -33,6 +33,7 @@ mod subjects;
 #[cfg(test)]
 mod tests;
 mod topics;
+mod usages;
 mod uses;
 mod words;
 
@@ -44,3 +45,4 @@ pub use model::{
     TurnReference,
 };
 pub use prompt::prompt;
+pub use usages::{CallFromElsewhere, calls_from_elsewhere};

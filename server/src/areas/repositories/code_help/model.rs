@@ -74,6 +74,8 @@ pub struct ParameterDocumentation {
 /// Code of the repository that uses a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Usage {
+    /// The position, in the outline of the documented file, of the function that it calls.
+    pub symbol: u32,
     /// The file in which it is.
     pub path: String,
     /// The line at which it begins.

@@ -1,10 +1,11 @@
 //! Explaining and documenting the files of an index. All of it blocks.
 
 use crate::app::App;
+use crate::areas::repositories::answers::calls_from_elsewhere;
 use crate::areas::repositories::code_help::{self, Documentation, Explanation, Usage};
 use crate::areas::repositories::error::RepositoryError;
 use crate::areas::repositories::ids::RepositoryId;
-use crate::areas::repositories::index::{FileId, Index, SymbolRef};
+use crate::areas::repositories::index::{FileId, Index};
 use crate::areas::repositories::limits;
 use crate::areas::repositories::reading;
 use crate::areas::repositories::source::{FileOutline, LineRange, Symbol, SymbolKind};
@@ -47,33 +48,33 @@ fn usages(
     file: FileId,
     outline: &FileOutline,
 ) -> Result<Vec<Usage>, RepositoryError> {
-    let is_callable = |symbol: &&Symbol| {
+    let is_callable = |symbol: &Symbol| {
         let is_function = matches!(symbol.kind, SymbolKind::Function | SymbolKind::Method);
         is_function && symbol.is_public && !symbol.is_test
     };
-    let mut usages = Vec::new();
-    let functions = outline.symbols.iter().filter(is_callable);
-    for function in functions.take(limits::DOCUMENTED_FUNCTIONS_MAX) {
-        let found = index.references(&function.name, limits::USAGES_FOUND_MAX)?;
-        let elsewhere = found.into_iter().filter(|reference| reference.file != file);
-        for reference in elsewhere.take(limits::USAGES_SHOWN_MAX) {
-            let Some(entry) = index.entry(reference.file) else { continue };
-            let Some(line) = LineRange::new(reference.line, reference.line) else { continue };
-            let Some(snippet) = index.snippet(reference.file, line)? else { continue };
-            usages.push(Usage {
-                path: entry.path.to_owned(),
-                line: reference.line,
-                snippet: snippet.trim().to_owned(),
-                is_test: is_in_test(index, reference.within)?,
-            });
+    let functions: Vec<u32> = (0_u32..)
+        .zip(&outline.symbols)
+        .filter(|(_, symbol)| is_callable(symbol))
+        .map(|(position, _)| position)
+        .take(limits::DOCUMENTED_FUNCTIONS_MAX)
+        .collect();
+    let mut usages: Vec<Usage> = Vec::new();
+    for call in calls_from_elsewhere(index, file, &functions, limits::USAGES_FOUND_MAX)? {
+        let shown = usages.iter().rev().take_while(|usage| usage.symbol == call.function).count();
+        if shown >= limits::USAGES_SHOWN_MAX {
+            continue;
         }
+        let Some(entry) = index.entry(call.file) else { continue };
+        let Some(line) = LineRange::new(call.line, call.line) else { continue };
+        let Some(snippet) = index.snippet(call.file, line)? else { continue };
+        usages.push(Usage {
+            symbol: call.function,
+            path: entry.path.to_owned(),
+            line: call.line,
+            snippet: snippet.trim().to_owned(),
+            is_test: call.is_test,
+        });
     }
     usages.sort_by_key(|usage| !usage.is_test);
     Ok(usages)
-}
-
-/// Returns whether a use of a name is in a test.
-fn is_in_test(index: &Index, within: Option<SymbolRef>) -> Result<bool, RepositoryError> {
-    let Some(within) = within else { return Ok(false) };
-    Ok(reading::symbol(index, within)?.is_some_and(|symbol| symbol.is_test))
 }

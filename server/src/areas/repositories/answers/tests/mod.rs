@@ -9,3 +9,4 @@ mod not_found;
 mod properties;
 mod receivers;
 mod same_names;
+mod usages;

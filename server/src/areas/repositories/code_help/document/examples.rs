@@ -7,9 +7,18 @@ use super::super::limits::{
 use super::super::model::Usage;
 use crate::areas::repositories::source::{FileOutline, Symbol};
 
-/// Returns examples of a function: those of its documentation, then calls in tests, then others.
-pub(super) fn of_method(symbol: &Symbol, sections: &DocSections, usages: &[Usage]) -> Vec<String> {
-    let calls = || usages.iter().filter(|usage| calls(&usage.snippet, &symbol.name));
+/// Returns examples of a function, by its position in the outline: those of its documentation, then
+/// calls in tests, then others.
+pub(super) fn of_method(
+    symbol: &Symbol,
+    position: u32,
+    sections: &DocSections,
+    usages: &[Usage],
+) -> Vec<String> {
+    let calls = || {
+        let own = usages.iter().filter(move |usage| usage.symbol == position);
+        own.filter(|usage| calls(&usage.snippet, &symbol.name))
+    };
     let tests = calls().filter(|usage| usage.is_test);
     let others = calls().filter(|usage| !usage.is_test);
     let used = tests.chain(others).map(|usage| shown(&usage.snippet));

@@ -15,15 +15,16 @@ pub(super) fn methods(
     text: &str,
     usages: &[Usage],
 ) -> Vec<MethodDocumentation> {
-    let is_documented = |symbol: &&Symbol| {
+    let is_documented = |symbol: &Symbol| {
         let is_function =
             matches!(symbol.kind, SymbolKind::Function | SymbolKind::Method | SymbolKind::Macro);
         is_function && symbol.is_public && !symbol.is_test
     };
-    let documented: Vec<&Symbol> = outline.symbols.iter().filter(is_documented).collect();
+    let documented: Vec<(u32, &Symbol)> =
+        (0_u32..).zip(&outline.symbols).filter(|(_, symbol)| is_documented(symbol)).collect();
     let is_repeated = |symbol: &Symbol| {
         // In C and C++, a function may be declared with its documentation, and defined without.
-        let is_same = |other: &&&Symbol| {
+        let is_same = |(_, other): &&(u32, &Symbol)| {
             other.name == symbol.name
                 && other.container == symbol.container
                 && other.parameters.len() == symbol.parameters.len()
@@ -33,12 +34,13 @@ pub(super) fn methods(
             && symbol.doc.is_none()
             && documented.iter().find(is_same).is_some()
     };
-    let found = documented.iter().filter(|symbol| !is_repeated(symbol)).take(METHODS_MAX);
-    found.map(|symbol| method(symbol, language, text, usages)).collect()
+    let found = documented.iter().filter(|(_, symbol)| !is_repeated(symbol)).take(METHODS_MAX);
+    found.map(|(position, symbol)| method(symbol, *position, language, text, usages)).collect()
 }
 
 fn method(
     symbol: &Symbol,
+    position: u32,
     language: Language,
     text: &str,
     usages: &[Usage],
@@ -53,7 +55,7 @@ fn method(
         name: qualified_name(symbol, language),
         description: description(symbol, text, &sections),
         parameters: parameters.collect(),
-        examples: of_method(symbol, &sections, usages),
+        examples: of_method(symbol, position, &sections, usages),
     }
 }
 

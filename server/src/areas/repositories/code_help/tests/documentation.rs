@@ -3,9 +3,13 @@
 use super::super::Usage;
 use super::harness::{documented, listed};
 use super::{c, ecmascript, go, java, python, ruby, rust};
+use crate::areas::repositories::source::outline;
 
 fn usage(path: &str, line: u32, snippet: &str, is_test: bool) -> Usage {
-    Usage { path: path.to_owned(), line, snippet: snippet.to_owned(), is_test }
+    let symbols = outline("server/src/queue.rs", rust::QUEUE).symbols;
+    let symbol = symbols.iter().position(|symbol| symbol.name == "enqueue").unwrap();
+    let symbol = u32::try_from(symbol).unwrap();
+    Usage { symbol, path: path.to_owned(), line, snippet: snippet.to_owned(), is_test }
 }
 
 #[test]
