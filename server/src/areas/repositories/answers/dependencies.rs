@@ -80,7 +80,10 @@ fn used_symbols(
             None => {
                 let definitions = same().count();
                 let is_known = unresolved.iter().any(|known| known.name == reference.name);
-                if definitions > 0 && !is_known {
+                // `Ok(…)` makes a value of a variant, whatever function has that name.
+                let is_variant =
+                    targets.is_empty() && reference.name.starts_with(char::is_uppercase);
+                if definitions > 0 && !is_known && !is_variant {
                     let (line, name) = (reference.line, reference.name.clone());
                     unresolved.push(Unresolved { line, name, definitions });
                 }
@@ -150,7 +153,8 @@ fn symbol_dependencies(
     if !called.is_empty() {
         draft.say(format!("{name} {verb} {}.", joined(&called)));
     }
-    say_unresolved(draft, found, &format!("{name} {verb}"), &unresolved);
+    let subject = if called.is_empty() { name.as_str() } else { "It also" };
+    say_unresolved(draft, found, &format!("{subject} {verb}"), &unresolved);
     let others = if is_type { String::new() } else { other_calls(draft, files, found)? };
     if !others.is_empty() {
         draft.say(others);

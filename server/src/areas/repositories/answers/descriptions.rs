@@ -98,7 +98,13 @@ fn describe_symbol(
         let shown: Vec<String> = called
             .iter()
             .filter(|call| draft.shows(&found.file, call.line))
-            .map(|call| qualified_name(&call.target))
+            .map(|call| {
+                let target = qualified_name(&call.target);
+                // What has the same name is told apart by its place.
+                let is_same_name = call.target.symbol.name == found.symbol.name;
+                let place = is_same_name.then(|| format!(" ({})", place(&call.target)));
+                format!("{target}{}", place.unwrap_or_default())
+            })
             .take(MEMBERS_MAX)
             .collect();
         if !shown.is_empty() {

@@ -8,9 +8,8 @@ use crate::areas::repositories::source::{Language, LineRange, SymbolKind};
 /// Lines above a call that are searched for the declaration of a variable.
 const DECLARATION_LINES_MAX: u32 = 60;
 
-/// Returns whether the code around a place says that the value before a name is of a type: what
-/// nothing is known of is not.
-pub(super) fn is_of_type(place: UsePlace<'_>, value: &Qualifier<'_>, owner: &str) -> bool {
+/// Returns the type of the value before a name, if the code around the place says it.
+pub(super) fn type_of_value(place: UsePlace<'_>, value: &Qualifier<'_>) -> Option<String> {
     let declared = match value.parts.as_slice() {
         ["self" | "this", name] => field(place, name),
         [variable, name] if receiver_variable(place) == Some(variable) => field(place, name),
@@ -21,7 +20,7 @@ pub(super) fn is_of_type(place: UsePlace<'_>, value: &Qualifier<'_>, owner: &str
         }),
         _ => None,
     };
-    declared.is_some_and(|text| declared_type(&text) == Some(owner))
+    declared_type(&declared?).map(str::to_owned)
 }
 
 /// Returns the name by which a method of Go calls the value that it is called on.

@@ -6,7 +6,7 @@ use super::files::{FoundSymbol, OpenFile};
 use super::import_paths::import_fit;
 use super::occurrences::{Occurrence, Qualifier};
 use super::question::TYPE_KINDS;
-use super::receivers::{is_of_type, receiver_variable};
+use super::receivers::{receiver_variable, type_of_value};
 use crate::areas::repositories::index::{FileId, Index, SymbolHit};
 use crate::areas::repositories::source::{Language, SymbolKind};
 use crate::areas::repositories::wiki::is_distinctive;
@@ -47,9 +47,11 @@ const SAME_FILE: usize = 2_000;
 
 /// Returns the position of the definition that a use means without doubt, among all of its name.
 pub(super) fn meant(definitions: &[Definition<'_>], place: UsePlace<'_>) -> Option<usize> {
+    // What is before the name is the same for all of them.
+    let used: Vec<UsedName<'_>> = UsedName::at(&definitions.first()?.name, place).collect();
     let found: Vec<(usize, usize)> = (0..)
         .zip(definitions)
-        .filter_map(|(position, definition)| Some((definition.evidence(place)?, position)))
+        .filter_map(|(position, definition)| Some((definition.evidence(&used, place)?, position)))
         .collect();
     let most = found.iter().map(|(evidence, _)| *evidence).max()?;
     let mut best = found.iter().filter(|(evidence, _)| *evidence == most);
@@ -70,6 +72,26 @@ pub(super) fn meant(definitions: &[Definition<'_>], place: UsePlace<'_>) -> Opti
             is_same_owner.then_some(only)
         }
         _ => None,
+    }
+}
+
+/// A name in the line of a use.
+#[derive(Debug)]
+struct UsedName<'line> {
+    qualifier: Option<Qualifier<'line>>,
+    is_macro: bool,
+    /// The type of the value before it, if the code around the use says it.
+    of_type: Option<String>,
+}
+
+impl<'line> UsedName<'line> {
+    /// Returns a name wherever it is in the line of a use.
+    fn at(name: &str, place: UsePlace<'line>) -> impl Iterator<Item = Self> {
+        Occurrence::of(name, place).map(move |Occurrence { qualifier, is_macro }| {
+            let value = qualifier.as_ref().filter(|qualifier| !qualifier.is_path);
+            let of_type = value.and_then(|value| type_of_value(place, value));
+            Self { qualifier, is_macro, of_type }
+        })
     }
 }
 
@@ -95,24 +117,28 @@ impl<'index> Definition<'index> {
     }
 
     /// Returns how much a use says that it means this definition.
-    fn evidence(&self, place: UsePlace<'_>) -> Evidence {
-        if family(self.language) != family(place.file.outline.language) {
+    fn evidence(&self, used: &[UsedName<'_>], place: UsePlace<'_>) -> Evidence {
+        let language = place.file.outline.language;
+        if family(self.language) != family(language) {
             return None;
         }
-        Occurrence::of(&self.name, place)
-            .filter(|occurrence| {
-                let is_rust = place.file.outline.language == Some(Language::Rust);
-                !is_rust || occurrence.is_macro == (self.kind == SymbolKind::Macro)
-            })
-            .filter_map(|occurrence| match &occurrence.qualifier {
-                Some(qualifier) => self.qualified(qualifier, place),
+        let is_macro = self.kind == SymbolKind::Macro;
+        used.iter()
+            .filter(|used| language != Some(Language::Rust) || used.is_macro == is_macro)
+            .filter_map(|used| match &used.qualifier {
+                Some(qualifier) => self.qualified(qualifier, used.of_type.as_deref(), place),
                 None => self.bare(place),
             })
             .max()
     }
 
     /// Returns the evidence of `qualifier.name` or `qualifier::name`.
-    fn qualified(&self, qualifier: &Qualifier<'_>, place: UsePlace<'_>) -> Evidence {
+    fn qualified(
+        &self,
+        qualifier: &Qualifier<'_>,
+        of_type: Option<&str>,
+        place: UsePlace<'_>,
+    ) -> Evidence {
         let last = *qualifier.parts.last()?;
         let is_path = qualifier.is_path;
         let is_own = ["Self", "self", "this", "cls"].contains(&last)
@@ -127,9 +153,7 @@ impl<'index> Definition<'index> {
         }
         match self.owner.as_deref() {
             Some(owner) if owner == last => self.of_owner(owner, place),
-            Some(owner) if !is_path && is_of_type(place, qualifier, owner) => {
-                self.of_owner(owner, place)
-            }
+            Some(owner) if of_type == Some(owner) => self.of_owner(owner, place),
             _ if self.is_member() => None,
             _ => self.of_module(qualifier, place),
         }

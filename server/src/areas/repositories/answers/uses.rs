@@ -62,6 +62,8 @@ struct Uses {
     /// For each definition that is asked about, the uses that mean it without doubt.
     certain: Vec<Vec<Use>>,
     possible: Vec<Use>,
+    /// How many definitions the name has.
+    definitions: usize,
 }
 
 fn symbol_callers(
@@ -72,7 +74,7 @@ fn symbol_callers(
     let Some(first) = found.first() else { return Ok(()) };
     let name = first.symbol.name.as_str();
     draft.about(&qualified_name(first).replace('`', ""));
-    let Uses { mut certain, mut possible } = divided(files, found)?;
+    let Uses { mut certain, mut possible, definitions } = divided(files, found)?;
     let mut order: Vec<usize> = (0..found.len()).collect();
     // Definitions that are used come first.
     order.sort_by_key(|position| certain.get(*position).is_none_or(Vec::is_empty));
@@ -90,13 +92,17 @@ fn symbol_callers(
     if found.len() > 1 && !draft.is_empty() {
         let is_cut = found.len() >= SYMBOLS_MAX;
         let at_least = if is_cut { "at least " } else { "" };
-        draft.say(format!(
-            "There are {at_least}{} definitions of {} in the index.",
-            found.len(),
-            name_as_code(name)
-        ));
+        // The question may name what contains them.
+        let of = match definitions > found.len() {
+            true => qualified_name(first),
+            false => name_as_code(name),
+        };
+        let count = found.len();
+        draft.say(format!("There are {at_least}{count} definitions of {of} in the index."));
     }
     sort(&mut possible, first);
+    let owner = first.symbol.container.as_deref().unwrap_or_default();
+    possible.sort_by_key(|found| !found.file.line(found.hit.line).contains(owner));
     let others = say_uses(draft, &possible, POSSIBLE_USES_SHOWN_MAX);
     if !others.is_empty() {
         let (rest, name) = (among(&possible, others.len()), name_as_code(name));
@@ -156,13 +162,15 @@ fn sort(uses: &mut [Use], definition: &FoundSymbol) {
 /// Divides the uses of a name by the definition that each means. Those that mean a definition
 /// which is not asked about are left out.
 fn divided(files: &mut Files<'_>, asked: &[FoundSymbol]) -> Result<Uses, IndexError> {
-    let mut uses = Uses { certain: asked.iter().map(|_| Vec::new()).collect(), possible: vec![] };
+    let certain = asked.iter().map(|_| Vec::new()).collect();
+    let mut uses = Uses { certain, possible: Vec::new(), definitions: 0 };
     let Some(first) = asked.first() else { return Ok(uses) };
     let name = first.symbol.name.as_str();
     let hits = files.index.symbols(name, USES_MAX)?;
     let same: Vec<_> = hits.iter().filter(|hit| hit.name == name).collect();
     let definitions: Vec<Definition<'_>> =
         same.iter().filter_map(|hit| Definition::new(files.index, hit, same.len())).collect();
+    uses.definitions = definitions.len();
     for found in uses_of(files, name)? {
         let within = found.within.as_ref();
         let place = UsePlace { file: &found.file, line: found.hit.line, within };

@@ -44,6 +44,35 @@ fn callers_are_those_of_each_definition() {
 }
 
 #[test]
+fn methods_are_counted_with_their_type() {
+    let index = index_of(&[
+        (
+            "src/a.rs",
+            "pub struct Pool;\n\nimpl Pool {\n    pub fn new() -> Self {\n        Self\n    }\n}\n",
+        ),
+        (
+            "src/b.rs",
+            "pub struct Pool;\n\nimpl Pool {\n    pub fn new() -> Self {\n        Self\n    }\n}\n",
+        ),
+        (
+            "src/c.rs",
+            "pub struct Other;\n\nimpl Other {\n    pub fn new() -> Self {\n        Self\n    }\n}\n",
+        ),
+        (
+            "src/main.rs",
+            "use crate::b::Pool;\nuse std::io;\n\nfn start() {\n    run(io::Error::new(Pool::new()));\n    let first = Other::new();\n}\n",
+        ),
+    ]);
+    let text = ask(&index, &["Who calls Pool::new?"]).text;
+    assert!(text.contains("`Pool::new`, defined in src/b.rs:4 [2], is used by `start`"), "{text}");
+    assert!(text.contains("There are 2 definitions of `Pool::new` in the index."), "{text}");
+    assert!(!text.contains("Other") && !text.contains("src/a.rs"), "{text}");
+    let text = ask(&index, &["What does `start` call?"]).text;
+    assert!(text.contains("`start` calls `Pool::new` (src/b.rs:4)"), "{text}");
+    assert!(text.contains("`Other::new` (src/c.rs:4)"), "{text}");
+}
+
+#[test]
 fn calls_in_doubt_are_no_missing_calls() {
     let index = same_names();
     let ambiguous = ask(&index, &["What does process_any call?"]).text;
