@@ -99,10 +99,12 @@ fn names<'t>(node: Node<'t>) -> Vec<Node<'t>> {
     }
 }
 
-/// Returns what is in a declarator of C: `&name` and `(name)` do not call it a declarator.
+/// Returns what is in a declarator of C: `&name`, `(name)` and `...name` do not call it a declarator.
 fn inner_declarator(declarator: Node<'_>) -> Option<Node<'_>> {
     match declarator.kind() {
-        "reference_declarator" | "parenthesized_declarator" => declarator.named_child(0),
+        "reference_declarator" | "parenthesized_declarator" | "variadic_declarator" => {
+            declarator.named_child(0)
+        }
         _ => declarator.child_by_field_name("declarator"),
     }
 }

@@ -254,3 +254,10 @@ fn types_of_java_include_dimensions_and_variable_arguments() {
     assert_eq!(old.returns.as_deref(), Some("int[]"));
     assert_eq!(parameters(&symbol("T.java", text, "sums")), ["values:int[]...="]);
 }
+
+#[test]
+fn variable_arguments_of_cpp_have_a_name() {
+    let text = "template <class... Ts> void print_all(const Ts&... ts, auto&&... args) {}\n";
+    let found = symbol("t.cpp", text, "print_all");
+    assert_eq!(parameters(&found), ["ts:const Ts&...=", "args:auto&&...="]);
+}
