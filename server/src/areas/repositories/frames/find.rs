@@ -1,0 +1,137 @@
+//! Finds the lines of frames. Blocks.
+
+use telltale_engine::Versioned;
+
+use super::best_fit::BestFit;
+use super::frame_path::FrameName;
+use crate::app::App;
+use crate::areas::repositories::documents;
+use crate::areas::repositories::error::RepositoryError;
+use crate::areas::repositories::index::{FileEntry, Index};
+use crate::areas::repositories::limits;
+use crate::areas::repositories::repository::{IndexedCommit, Repository};
+use crate::areas::repositories::source::LineRange;
+
+/// A place in a program, as a frame names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::areas) struct FramePlace {
+    pub(in crate::areas) file: String,
+    /// From 1.
+    pub(in crate::areas) line: u32,
+}
+
+/// Lines of a repository that a frame is about.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(in crate::areas) struct FrameSource {
+    /// The position of the frame.
+    pub(in crate::areas) frame: usize,
+    /// The id of the repository.
+    pub(in crate::areas) repository: String,
+    /// The beginning of the name of the commit that the lines are of.
+    pub(in crate::areas) commit: String,
+    pub(in crate::areas) path: String,
+    /// The line of the frame.
+    pub(in crate::areas) line: u32,
+    /// The first line of the snippet.
+    pub(in crate::areas) first_line: u32,
+    pub(in crate::areas) snippet: String,
+}
+
+/// Returns the lines that frames are about: of the commit that the release names, or else of the
+/// branches that are synced.
+pub(in crate::areas) fn source_of_frames(
+    app: &App,
+    frames: &[FramePlace],
+    release: Option<&str>,
+) -> Vec<FrameSource> {
+    if frames.is_empty() {
+        return Vec::new();
+    }
+    find(app, frames, release).unwrap_or_else(|error| {
+        tracing::debug!(%error, "no source is shown with the frames of an error");
+        Vec::new()
+    })
+}
+
+fn find(
+    app: &App,
+    frames: &[FramePlace],
+    release: Option<&str>,
+) -> Result<Vec<FrameSource>, RepositoryError> {
+    let mut repositories = documents::select(app.engine(), |found: Versioned<Repository>| {
+        let repository = found.value;
+        repository.indexed.map(|indexed| (repository.id.text(), indexed))
+    })?;
+    let of_release = |indexed: &IndexedCommit| release.is_some_and(|of| names(of, indexed));
+    if repositories.iter().any(|(_, indexed)| of_release(indexed)) {
+        repositories.retain(|(_, indexed)| of_release(indexed));
+    }
+    let names: Vec<FrameName<'_>> =
+        frames.iter().take(limits::FRAMES_MAX).map(FrameName::new).collect();
+    let mut best: Vec<BestFit<FrameSource>> = names.iter().map(|_| BestFit::none()).collect();
+    for (id, indexed) in repositories.into_iter().take(limits::FRAME_REPOSITORIES_MAX) {
+        let loaded = app.repositories().indexes().get(app.engine(), indexed.files.index)?;
+        let index = loaded.index();
+        let fits = names.iter().zip(best_files(index, &names)).zip(frames).enumerate();
+        for (frame, ((_, fit), place)) in fits {
+            let parts = fit.parts();
+            let source = match fit.into_only() {
+                Some(file) => source(index, &file, place, frame, &id, &indexed)?,
+                None => None,
+            };
+            if let Some(best) = best.get_mut(frame) {
+                best.add(parts, source);
+            }
+        }
+    }
+    Ok(best.into_iter().filter_map(BestFit::into_only).collect())
+}
+
+/// Returns whether a release names a commit: its name, or at least seven digits of its beginning,
+/// alone or after `@`, `+` or `-`.
+fn names(release: &str, indexed: &IndexedCommit) -> bool {
+    let commit = indexed.commit.to_string();
+    let is_beginning =
+        |part: &str| part.len() >= limits::COMMIT_DIGITS_MIN && commit.starts_with(part);
+    release.split(['@', '+', '-']).any(|part| is_beginning(&part.to_ascii_lowercase()))
+}
+
+/// Returns for each frame the file that fits best. A file without the line of the frame does not
+/// fit: it has changed since, or is another one.
+fn best_files<'a>(index: &'a Index, frames: &[FrameName<'_>]) -> Vec<BestFit<FileEntry<'a>>> {
+    let mut best = vec![BestFit::none(); frames.len()];
+    for file in index.files() {
+        for (name, best) in frames.iter().zip(&mut best) {
+            let parts = name.fit(file.path);
+            if parts > 0 && name.line <= file.lines {
+                best.add(parts, Some(file));
+            }
+        }
+    }
+    best
+}
+
+fn source(
+    index: &Index,
+    file: &FileEntry<'_>,
+    place: &FramePlace,
+    frame: usize,
+    repository: &str,
+    indexed: &IndexedCommit,
+) -> Result<Option<FrameSource>, RepositoryError> {
+    let around = limits::FRAME_LINES_AROUND;
+    let first_line = place.line.saturating_sub(around).max(1);
+    let last = place.line.saturating_add(around).min(file.lines);
+    let lines = LineRange::new(first_line, last).filter(|lines| lines.contains(place.line));
+    let Some(lines) = lines else { return Ok(None) };
+    let Some(snippet) = index.snippet(file.id, lines)? else { return Ok(None) };
+    Ok(Some(FrameSource {
+        frame,
+        repository: repository.to_owned(),
+        commit: indexed.short_commit(),
+        path: file.path.to_owned(),
+        line: place.line,
+        first_line,
+        snippet,
+    }))
+}
