@@ -2,7 +2,9 @@
 //! in it cannot be masked: such a line is not quoted at all.
 //!
 //! Known forms of keys are found anywhere; other values only after a name such as `password`, and
-//! only if they look random and are no placeholder.
+//! only if they are no placeholder. A literal after a name that ends so is a secret however it
+//! looks, since people choose passwords; values without quotes, and those of names that only
+//! contain such a word, have to look random.
 
 use super::limits::{BARE_SECRET_CHARS_MIN, SECRET_CHARS_MIN, SECRET_ENTROPY_BITS_MIN};
 
@@ -82,6 +84,17 @@ const PLACEHOLDERS: &[&str] = &[
     "%",
 ];
 
+/// Words of which placeholders are made together with those of [`PLACEHOLDERS`], in lower case.
+const PLACEHOLDER_WORDS: &[&str] = &[
+    "my", "the", "a", "an", "here", "key", "api", "some", "this", "is", "value", "insert",
+    "replace", "me", "default", "sample", "demo", "passwd", "pass", "user", "enter", "not", "set",
+    "invalid", "missing", "wrong", "bad", "new", "old", "db", "app", "for", "with", "in", "and",
+    "to", "be",
+];
+
+/// Characters of a placeholder that are of none of its words, at most.
+const PLACEHOLDER_REST_CHARS_MAX: usize = 3;
+
 /// Returns whether a text seems to contain a secret.
 pub fn contains_secret(text: &str) -> bool {
     secret_lines(text).next().is_some()
@@ -159,15 +172,17 @@ fn has_url_password(line: &str) -> bool {
 fn assigns_secret(line: &str) -> bool {
     line.match_indices(['=', ':']).any(|(at, _)| {
         let (before, after) = line.split_at_checked(at).unwrap_or_default();
-        if !is_secret_name(before) {
+        if !is_secret_name(before) && !names_secret(before) {
             return false;
         }
         let after = after.trim_start_matches(['=', ':', '>', ' ', '\t', '(', '&']);
         match after.chars().next() {
-            Some(quote @ ('"' | '\'' | '`')) => after
-                .get(1..)
-                .and_then(|rest| rest.split(quote).next())
-                .is_some_and(|value| is_secret_value(value, SECRET_CHARS_MIN)),
+            Some(quote @ ('"' | '\'' | '`')) => {
+                after.get(1..).and_then(|rest| rest.split(quote).next()).is_some_and(|value| {
+                    is_secret_value(value, SECRET_CHARS_MIN)
+                        || names_secret(before) && is_chosen_secret(value)
+                })
+            }
             _ => {
                 let end = after.find(|char: char| char.is_whitespace() || ",;\"'`".contains(char));
                 let value = after.get(..end.unwrap_or(after.len())).unwrap_or_default();
@@ -188,6 +203,53 @@ fn is_secret_name(before: &str) -> bool {
     let name: String =
         name.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     SECRET_NAMES.iter().any(|secret| name.contains(secret))
+}
+
+/// Returns whether one of the identifiers left of an assignment, without the type, ends with the
+/// name of a secret: `DB_PASSWORD`, `"password"`, but not `tokenizer`.
+fn names_secret(before: &str) -> bool {
+    let names = before.rsplit([',', ';', '(', '{']).next().unwrap_or_default();
+    // `Config::TOKEN` is a path, `TOKEN: &str` has a type.
+    let names = names.replace("::", ".");
+    let names = names.split(": ").next().unwrap_or_default();
+    names.split(|char: char| !char.is_alphanumeric() && !"_-".contains(char)).any(|name| {
+        let name = name.to_lowercase();
+        let name = name.trim_end_matches(|char: char| char.is_ascii_digit() || "_-".contains(char));
+        let is_pass = name.rsplit(['_', '-']).next() == Some("pass");
+        let joined: String = name.chars().filter(|char| char.is_alphanumeric()).collect();
+        is_pass
+            || joined.ends_with("credentials")
+            || SECRET_NAMES.iter().any(|secret| joined.ends_with(secret))
+    })
+}
+
+/// Returns whether a literal can be a password that a person has chosen: no sentence, and not made
+/// of the words of placeholders.
+fn is_chosen_secret(value: &str) -> bool {
+    value.chars().count() >= SECRET_CHARS_MIN
+        && !value.chars().any(char::is_whitespace)
+        && value.chars().any(char::is_alphanumeric)
+        && !["<", "{", "$", "%(", "/", "#{"].iter().any(|start| value.starts_with(start))
+        && !value.contains("://")
+        && !is_made_of_placeholders(value)
+}
+
+/// Returns whether little is left of a value without the words of placeholders, one of which it
+/// contains, or whether it repeats one character.
+fn is_made_of_placeholders(value: &str) -> bool {
+    let lower = value.to_lowercase();
+    let mut chars = lower.chars();
+    if chars.next().is_some_and(|first| chars.all(|char| char == first)) {
+        return true;
+    }
+    let rest = PLACEHOLDERS
+        .iter()
+        .filter(|part| part.chars().all(char::is_alphanumeric))
+        .fold(lower.clone(), |rest, part| rest.replace(part, " "));
+    let words = rest.split(|char: char| !char.is_alphanumeric());
+    let left =
+        words.filter(|word| !PLACEHOLDER_WORDS.contains(word)).map(|word| word.chars().count());
+    rest != lower && left.sum::<usize>() <= PLACEHOLDER_REST_CHARS_MAX
 }
 
 fn is_secret_value(value: &str, chars_min: usize) -> bool {
@@ -232,6 +294,13 @@ mod tests {
             "API_TOKEN=Zx81kQ0pLm33vvTr9sWe",
             "const SECRET: &str = \"q8Zr4Lw0Xn5Yt\";",
             "postgres://admin:pa55w0rX@db.internal/main",
+            "PASSWORD = \"hunter2hunter2\"",
+            "db_password: str = 'correcthorse'",
+            "const char *secret = \"aaaaaaab\";",
+            "connect(password=\"letmein-please\", host=\"db\")",
+            "DB_PASS: \"swordfish\"",
+            "'privateKey' => 'test-hunter2blue'",
+            "if token == \"opensesame\" {",
             "Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
         ] {
             assert!(contains_secret(line), "{line}");
@@ -252,6 +321,15 @@ mod tests {
             "pub const TOKEN_BYTES_MAX: usize = 4_096;",
             "url = f\"https://user:{password}@host/\"",
             "skip_long_names_and_other_things_too",
+            "secret_key = \"my-secret-key\"",
+            "password = \"your_password_here\"",
+            "password = \"xxxxxxxx\"",
+            "password = \"Enter the password\"",
+            "token_url = \"/oauth/authorize\"",
+            "tokenizer = \"wordpiece\"",
+            "secret: \"{{ vault.secret }}\"",
+            "PASSWORD_FIELD = \"passphrase-input\"",
+            "password = \"short\"",
         ] {
             assert!(!contains_secret(line), "{line}");
         }
