@@ -9,12 +9,15 @@ use http::{HeaderMap, HeaderValue, Method};
 
 use super::error::{LlmError, LlmSetupError};
 use super::limits;
+use super::redaction::without_key;
 use super::settings::LlmSettings;
 use super::wire::{CompletionRequest, CompletionResponse, MessageDocument};
 use crate::areas::repositories::answers::ChatMessage;
+use crate::areas::repositories::quotes::is_visible;
 use crate::platform::outbound::{
     BodyUse, Lane, OutboundClient, OutboundPolicy, OutboundRequest, OutboundUrl, Redirects,
 };
+use crate::platform::sealing::Secret;
 
 /// A language model.
 pub(in crate::areas::repositories) struct LanguageModel {
@@ -22,6 +25,7 @@ pub(in crate::areas::repositories) struct LanguageModel {
     url: OutboundUrl,
     model: String,
     headers: HeaderMap,
+    key: Secret,
     timeout: Duration,
 }
 
@@ -59,6 +63,7 @@ impl LanguageModel {
             url,
             model: settings.model.clone(),
             headers,
+            key: settings.api_key.clone(),
             timeout: settings.timeout.duration(),
         }))
     }
@@ -71,15 +76,17 @@ impl LanguageModel {
         let response = self.client.send(self.request(messages)?).await?;
         let status = response.status;
         if !status.is_success() {
-            let message = String::from_utf8_lossy(&response.body);
-            let message = message.chars().take(limits::ERROR_CHARS_MAX).collect();
-            return Err(LlmError::Refused { status: status.as_u16(), message });
+            return Err(LlmError::Refused {
+                status: status.as_u16(),
+                message: shown(&response.body, &self.key),
+            });
         }
         if response.is_truncated {
             return Err(LlmError::Unreadable);
         }
         let read = serde_json::from_slice::<CompletionResponse>(&response.body);
-        read.ok().and_then(CompletionResponse::into_text).ok_or(LlmError::Unreadable)
+        let text = read.ok().and_then(CompletionResponse::into_text).ok_or(LlmError::Unreadable)?;
+        without_key(&text, &self.key).ok_or(LlmError::Leaked)
     }
 
     fn request(&self, messages: &[ChatMessage]) -> Result<OutboundRequest, LlmError> {
@@ -103,5 +110,33 @@ impl LanguageModel {
             body_use: BodyUse::Keep(limits::RESPONSE_BYTES_MAX),
             timeout: self.timeout,
         })
+    }
+}
+
+/// Returns the beginning of an error of the server, in one line and without the key; `None` if a
+/// part of the key would be in it.
+fn shown(body: &[u8], key: &Secret) -> Option<String> {
+    let message = without_key(&String::from_utf8_lossy(body), key)?;
+    let message = message.split_whitespace().collect::<Vec<_>>().join(" ");
+    Some(message.chars().filter(|char| is_visible(*char)).take(limits::ERROR_CHARS_MAX).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_is_shown_without_the_key() {
+        let key = Secret::from("planted0model0key".to_owned());
+        let error = |body: &str| {
+            let message = shown(body.as_bytes(), &key);
+            LlmError::Refused { status: 500, message }.to_string()
+        };
+        let refused = "the language model responded with status 500";
+        let body = "error for\nBearer planted0model0key";
+        assert_eq!(error(body), format!("{refused}: error for Bearer …"));
+        assert_eq!(error("planted0\u{200b}model0key"), refused);
+        let cut = format!("{}planted0model0key", "x".repeat(limits::ERROR_CHARS_MAX - 9));
+        assert!(!error(&cut).contains("planted"), "{}", error(&cut));
     }
 }

@@ -9,19 +9,26 @@ pub(in crate::areas::repositories) enum LlmError {
     #[error("the language model cannot be reached: {0}")]
     Unreachable(#[from] OutboundError),
     /// It refused.
-    #[error("the language model responded with status {status}: {message}")]
+    #[error("the language model responded with status {status}{}", explanation(.message))]
     Refused {
         /// The status.
         status: u16,
-        /// What it said, shortened.
-        message: String,
+        /// What it said, shortened and without the key; `None` if a part of the key was in it.
+        message: Option<String>,
     },
+    /// Its answer contains a part of the key.
+    #[error("the language model responded with a part of its key")]
+    Leaked,
     /// Its response is not what OpenAI's API describes, or has no text.
     #[error("the language model responded with something else than an answer")]
     Unreadable,
     /// The request cannot be made.
     #[error("the request to the language model cannot be made: {0}")]
     Request(String),
+}
+
+fn explanation(message: &Option<String>) -> String {
+    message.as_ref().map(|message| format!(": {message}")).unwrap_or_default()
 }
 
 /// Why a language model cannot be set up.

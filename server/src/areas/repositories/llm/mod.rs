@@ -5,6 +5,7 @@
 mod client;
 mod error;
 mod limits;
+mod redaction;
 mod settings;
 mod wire;
 
