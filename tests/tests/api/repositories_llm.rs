@@ -86,7 +86,7 @@ fn a_model_words_the_answer_from_passages_of_the_repository() {
     assert_eq!(answered["generated"], true, "{answered}");
     assert!(said(&answered).contains("asks the bank to charge the card"), "{answered}");
     let confidence = answered["answer"]["confidence"].as_f64();
-    assert!(confidence >= Some(0.2) && confidence <= Some(1.0), "{answered}");
+    assert!(confidence >= Some(0.2) && confidence <= Some(0.8), "{answered}");
     let references = answered["references"].as_array().cloned().unwrap_or_default();
     assert!(!references.is_empty(), "{answered}");
     source.check_references(&commit, &answered["references"]);
@@ -136,6 +136,11 @@ fn what_a_model_cites_is_checked() {
         "See src/shop/vault.py:12-40 for the vault.",
         "[1]",
         "[999999999999999999999999] [-1] [1.5] [] [[]] [a vault]",
+        "See the vault [here](https://evil.example/vault) to charge a card [1].",
+        "The bank charges the card <img src=https://evil.example/vault> [1].",
+        "The card is in the vault of /etc/passwd [1].",
+        "`charge` and `r` charge the card of the vault [1].",
+        "A card [1] is charged in a vault.",
         "",
         " \n ",
     ] {
@@ -146,6 +151,10 @@ fn what_a_model_cites_is_checked() {
         assert!(said(&answered).contains("charge_card"), "{answered}");
         source.check_references(&commit, &answered["references"]);
     }
+    // A server that repeats the key does not make it public.
+    model.says(&format!("The gateway asks the bank with {KEY} [1]."));
+    let answered = ask(&client, &id, QUESTION);
+    assert!(!answered.to_string().contains(KEY), "{answered}");
     // Numbers in the text are those of the references.
     model.says("It raises an error for nothing to pay [2]. The gateway asks the bank [1][2].");
     let answered = ask(&client, &id, QUESTION);
@@ -214,7 +223,7 @@ fn a_model_gets_the_earlier_turns_of_a_session() {
     let id = connect(&client, &git.url("shop"));
     model.says("It is defined in the module of retries [1].");
     let first = ask(&client, &id, "Where is retry_with_backoff defined?");
-    model.says("The gateway calls it [1].");
+    model.says("It is called to charge the card at the bank [1].");
     let body = json!({
         "question": "Who calls it?", "repository": id, "session_id": first["session_id"],
     });

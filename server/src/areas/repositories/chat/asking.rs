@@ -13,8 +13,13 @@ use crate::areas::repositories::error::RepositoryError;
 use crate::areas::repositories::ids::{RepositoryId, SessionId};
 use crate::areas::repositories::limits;
 use crate::areas::repositories::llm::LanguageModel;
+use crate::areas::repositories::quotes::without_markup;
 use crate::areas::repositories::reading;
 use crate::http::ApiResult;
+
+/// The confidence of an answer that a language model worded, at most: that its sentences have the
+/// words of the code does not make them true.
+const GENERATED_CONFIDENCE_MAX: f64 = 0.8;
 
 /// A question.
 #[derive(Clone, Debug)]
@@ -104,6 +109,7 @@ async fn word(
             checked.map(|checked| Answer {
                 text: checked.text,
                 references: checked.references,
+                confidence: grounding.extractive.confidence.min(GENERATED_CONFIDENCE_MAX),
                 ..grounding.extractive.clone()
             })
         }
@@ -130,7 +136,7 @@ fn stored_form(answer: Answer, commit: String, is_generated: bool) -> TurnAnswer
         snippet: reference.snippet,
     };
     TurnAnswer {
-        text: answer.text,
+        text: without_markup(&answer.text),
         confidence: answer.confidence,
         references: answer.references.into_iter().map(reference).collect(),
         symbols: answer.symbols,

@@ -64,8 +64,11 @@ const ASK: Doc = Doc::new(TAG, "Ask a question about a repository")
         "The answer is put together from the code, its signatures and its documentation; a number \
          in brackets names the reference that a sentence is from. If nothing is found, the answer \
          says so, with a confidence below 0.2 and no references. With `llm.base_url`, a language \
-         model words the answer from the same passages; sentences without a valid reference are \
-         left out.",
+         model words the answer from the same passages, with a confidence of 0.8 at most; sentences \
+         that do not end with a valid reference, or whose code, paths, links or words are mostly \
+         not in the lines that they refer to, are left out. The text is plain text in which code \
+         is between backticks. It quotes the repository: what Markdown would show as a link, an \
+         image or HTML has a backslash, and invisible characters are left out.",
     )
     .request::<QuestionInput>(
         r#"{"question": "How are failed jobs retried?", "repository": "repo_01JGVQ2DPY0000000000000000"}"#,
@@ -82,7 +85,11 @@ const ASK: Doc = Doc::new(TAG, "Ask a question about a repository")
     ]);
 
 const CREATE: Doc = Doc::new(TAG, "Begin a chat session")
-    .about("A session is deleted 30 days after its last question.")
+    .about(
+        "A session is deleted 30 days after its last question, or if there are too many. Sessions \
+         belong to the server, not to a key: every key with the scope `read` can read and continue \
+         a session whose id it knows.",
+    )
     .request::<SessionInput>(
         r#"{"repository": "repo_01JGVQ2DPY0000000000000000", "context": "the job queue"}"#,
     )

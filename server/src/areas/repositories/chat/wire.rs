@@ -60,6 +60,7 @@ pub(super) struct AnsweredView {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AnswerText")]
 struct AnswerView {
+    /// Plain text with code between backticks; a number in brackets names a reference.
     text: String,
     /// From 0 to 1; below 0.2 if nothing was found.
     confidence: f64,

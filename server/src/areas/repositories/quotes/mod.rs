@@ -3,11 +3,13 @@
 
 mod limits;
 mod locate;
+mod markup;
 mod secrets;
 mod sentences;
 mod visible;
 
 pub use locate::locate;
+pub use markup::without_markup;
 pub use secrets::{contains_secret, secret_lines};
 pub use sentences::{first_sentence, sentences};
 pub use visible::is_visible;
