@@ -135,3 +135,29 @@ fn source(
         snippet,
     }))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::areas::repositories::wiki::test_index::index_of;
+
+    #[test]
+    fn a_file_without_the_line_does_not_fit() {
+        let (short, long) = ("one\n", "one\ntwo\nthree\n");
+        let index = index_of(&[("a/src/x.txt", short), ("b/src/x.txt", long), ("c.txt", long)]);
+        for (file, line, expected) in [
+            ("src/x.txt", 3, Some("b/src/x.txt")),
+            ("src/x.txt", 1, None),
+            ("src/x.txt", 4, None),
+            ("/srv/a/src/x.txt", 1, Some("a/src/x.txt")),
+            ("/srv/a/src/x.txt", 3, None),
+            ("/srv/c.txt", 1, None),
+            ("c.txt", 1, Some("c.txt")),
+        ] {
+            let place = FramePlace { file: file.to_owned(), line };
+            let found = best_files(&index, &[FrameName::new(&place)]).pop().unwrap();
+            let found = found.into_only().map(|file| file.path);
+            assert_eq!(found, expected, "{file}:{line}");
+        }
+    }
+}
