@@ -34,7 +34,9 @@ fn line_without_markup(line: &str) -> String {
         let next = rest.chars().next();
         let is_escaped = match char {
             '<' => next.is_some_and(|next| next.is_ascii_alphabetic() || "/!?".contains(next)),
-            '(' | ':' => written.ends_with(']'),
+            '(' => written.ends_with(']'),
+            // The target of links, if a line begins so.
+            ':' => written.ends_with(']') && written.trim_start().starts_with('['),
             // It would take the backslash that is added before a mark.
             '\\' => next.is_some_and(|next| next.is_ascii_punctuation()),
             _ => false,
@@ -78,6 +80,7 @@ mod tests {
             ("`Vec<String>` and `` a`[x](y) ``", "`Vec<String>` and `` a`[x](y) ``"),
             ("one ` tick, then `<b>` [x](y)", "one ` tick, then `\\<b>\\` [x]\\(y)"),
             ("a \\<b> c\\d", "a \\\\\\<b> c\\d"),
+            ("`open` [1]: “Opens.”", "`open` [1]: “Opens.”"),
             ("[x]: http://evil.example", "[x]\\: http://evil.example"),
             ("evil/\u{202e}txt.py\u{0}", "evil/txt.py"),
             ("one `\n[x](y) ` two", "one \\`\n[x]\\(y) \\` two"),

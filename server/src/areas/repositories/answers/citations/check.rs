@@ -11,7 +11,9 @@ use super::wording::is_about;
 use crate::areas::repositories::quotes::{contains_secret, is_visible};
 
 /// Sentences that are read: the model is asked for six at most.
-const STATEMENTS_MAX: usize = 40;
+const STATEMENTS_MAX: usize = 20;
+/// Characters of a sentence: a longer one is none that a reader checks.
+const STATEMENT_CHARS_MAX: usize = 600;
 
 /// Returns what is left of a model's text; `None` if nothing is. Kept citations are numbered anew,
 /// in the order of their first use.
@@ -52,6 +54,9 @@ fn supporting<'evidence, 'passages>(
     statement: &Statement,
     evidence: &'evidence [Evidence<'passages>],
 ) -> Option<Vec<&'evidence Evidence<'passages>>> {
+    if statement.text.chars().count() > STATEMENT_CHARS_MAX {
+        return None;
+    }
     let cited: Option<Vec<&Evidence<'_>>> = statement
         .citations
         .iter()

@@ -12,6 +12,9 @@ const NO_PASSAGE: usize = 0;
 /// Characters after a clause in which the end of its sentence is looked for.
 const SENTENCE_CHARS_MAX: usize = 600;
 
+/// Ends of a text that are no ends of a sentence.
+const ABBREVIATIONS: [&str; 5] = ["e.g.", "i.e.", "etc.", " vs.", "cf."];
+
 /// Returns the numbers in a citation such as `[12]` or `[1, 2]`, if a text begins with one, and
 /// what follows.
 pub(in super::super) fn citation(text: &str) -> Option<(Vec<usize>, &str)> {
@@ -74,8 +77,9 @@ fn after_citations(text: &str) -> Option<&str> {
 /// Returns whether a citation with these texts before and after it is at the end of a sentence or
 /// clause.
 fn is_at_end(before: &str, after: &str) -> bool {
-    if before.trim_end().ends_with(['.', '!', '?']) {
-        return true;
+    let before = before.trim_end();
+    if before.ends_with(['.', '!', '?']) {
+        return !ABBREVIATIONS.iter().any(|abbreviation| before.ends_with(abbreviation));
     }
     let after = after.trim_start_matches(|char| " )\"'”*_".contains(char));
     match after.chars().next() {

@@ -17,8 +17,8 @@ pub(super) fn is_about(prose: &str, cited: &[&Evidence<'_>]) -> bool {
     let (mut found, mut missing) = (0_usize, 0_usize);
     each_word(prose, |word| {
         if is_content(word) {
-            let is_found =
-                stems(word).iter().any(|stem| cited.iter().any(|one| one.has_stem(stem)));
+            let has = |stem: &str| cited.iter().any(|one| one.has_stem(stem));
+            let is_found = has(&stem(word)) || stems(word).iter().any(|stem| has(stem));
             found += usize::from(is_found);
             missing += usize::from(!is_found);
         }

@@ -158,6 +158,7 @@ fn citations_in_the_middle_support_no_sentence() {
         "It opens the store [1], unless the log is there.",
         "[1] opens the store.",
         "Opens [1] the store [2].",
+        "Opens the store, i.e. [1] replays the log",
     ] {
         check_kept(text, None);
     }
