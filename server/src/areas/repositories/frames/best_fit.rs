@@ -4,59 +4,78 @@
 #[derive(Clone, Debug)]
 pub(super) struct BestFit<T> {
     parts: usize,
-    /// `None` if several fit equally well.
-    only: Option<T>,
+    found: Found<T>,
+}
+
+/// What fits by the most parts.
+#[derive(Clone, Debug)]
+pub(super) enum Found<T> {
+    /// Nothing of which it can be shown. What fits less is another file.
+    Nothing,
+    One(T),
+    /// Equally well, so it is not known which.
+    Several,
 }
 
 impl<T> BestFit<T> {
     /// Returns that nothing fits.
     pub(super) fn none() -> Self {
-        Self { parts: 0, only: None }
+        Self { parts: 0, found: Found::Nothing }
     }
 
-    /// Adds what fits by a number of parts; `None` if several things do.
-    pub(super) fn add(&mut self, parts: usize, fitting: Option<T>) {
+    /// Adds what fits by a number of parts.
+    pub(super) fn add(&mut self, parts: usize, found: Found<T>) {
         if parts > self.parts {
-            *self = Self { parts, only: fitting };
-        } else if parts == self.parts {
-            self.only = None;
+            *self = Self { parts, found };
+        } else if parts == self.parts && !matches!(found, Found::Nothing) {
+            self.found = match self.found {
+                Found::Nothing => found,
+                Found::One(_) | Found::Several => Found::Several,
+            };
         }
     }
 
-    /// Returns by how many parts the best fits.
-    pub(super) fn parts(&self) -> usize {
-        self.parts
+    /// Returns by how many parts the best fits, and what it is.
+    pub(super) fn into_parts(self) -> (usize, Found<T>) {
+        (self.parts, self.found)
     }
 
-    /// Returns the best; `None` if nothing fits, or if several things fit equally well: then it is
-    /// not known which.
+    /// Returns the best if it is certain.
     pub(super) fn into_only(self) -> Option<T> {
-        self.only
+        match self.found {
+            Found::One(only) => Some(only),
+            Found::Nothing | Found::Several => None,
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::Found::{Nothing, One, Several};
     use super::*;
 
     #[test]
-    fn what_fits_equally_well_is_unknown() {
+    fn only_the_one_best_is_certain() {
         for (fits, expected) in [
-            (&[(2, Some("a"))][..], Some("a")),
-            (&[(2, Some("a")), (3, Some("b"))], Some("b")),
-            (&[(3, Some("a")), (2, Some("b"))], Some("a")),
-            (&[(2, Some("a")), (2, Some("b"))], None),
-            (&[(2, Some("a")), (2, Some("b")), (2, Some("c"))], None),
-            (&[(2, Some("a")), (0, None)], Some("a")),
-            // Several files of the first repository fit.
-            (&[(3, None), (2, Some("a"))], None),
-            (&[(3, None), (3, Some("a"))], None),
-            (&[(2, None), (3, Some("a"))], Some("a")),
+            (&[(2, One("a"))][..], Some("a")),
+            (&[(2, One("a")), (3, One("b"))], Some("b")),
+            (&[(3, One("a")), (2, One("b"))], Some("a")),
+            (&[(2, One("a")), (2, One("b"))], None),
+            (&[(2, One("a")), (2, One("b")), (2, One("c"))], None),
+            (&[(2, One("a")), (0, Nothing)], Some("a")),
+            (&[(3, Several), (2, One("a"))], None),
+            (&[(3, Several), (3, One("a"))], None),
+            (&[(2, Several), (3, One("a"))], Some("a")),
+            // A file without the line.
+            (&[(2, Nothing), (2, One("a"))], Some("a")),
+            (&[(2, One("a")), (2, Nothing)], Some("a")),
+            (&[(3, Nothing), (2, One("a"))], None),
+            (&[(2, One("a")), (3, Nothing)], None),
             (&[], None),
         ] {
             let mut best = BestFit::none();
-            for (parts, fitting) in fits {
-                best.add(*parts, *fitting);
+            for (parts, found) in fits {
+                best.add(*parts, found.clone());
             }
             assert_eq!(best.into_only(), expected, "{fits:?}");
         }

@@ -2,7 +2,7 @@
 
 use telltale_engine::Versioned;
 
-use super::best_fit::BestFit;
+use super::best_fit::{BestFit, Found};
 use super::frame_path::FrameName;
 use crate::app::App;
 use crate::areas::repositories::documents;
@@ -74,13 +74,15 @@ fn find(
         let index = loaded.index();
         let fits = names.iter().zip(best_files(index, &names)).zip(frames).enumerate();
         for (frame, ((_, fit), place)) in fits {
-            let parts = fit.parts();
-            let source = match fit.into_only() {
-                Some(file) => source(index, &file, place, frame, &id, &indexed)?,
-                None => None,
+            let (parts, found) = fit.into_parts();
+            let found = match found {
+                Found::One(file) => source(index, &file, place, frame, &id, &indexed)?
+                    .map_or(Found::Nothing, Found::One),
+                Found::Several => Found::Several,
+                Found::Nothing => Found::Nothing,
             };
             if let Some(best) = best.get_mut(frame) {
-                best.add(parts, source);
+                best.add(parts, found);
             }
         }
     }
@@ -96,15 +98,16 @@ fn names(release: &str, indexed: &IndexedCommit) -> bool {
     release.split(['@', '+', '-']).any(|part| is_beginning(&part.to_ascii_lowercase()))
 }
 
-/// Returns for each frame the file that fits best. A file without the line of the frame does not
-/// fit: it has changed since, or is another one.
+/// Returns for each frame the file that fits best. A file without the line of the frame is none: it
+/// has changed since, or is another one.
 fn best_files<'a>(index: &'a Index, frames: &[FrameName<'_>]) -> Vec<BestFit<FileEntry<'a>>> {
     let mut best = vec![BestFit::none(); frames.len()];
     for file in index.files() {
         for (name, best) in frames.iter().zip(&mut best) {
             let parts = name.fit(file.path);
-            if parts > 0 && name.line <= file.lines {
-                best.add(parts, Some(file));
+            if parts > 0 {
+                let has_line = name.line <= file.lines;
+                best.add(parts, if has_line { Found::One(file) } else { Found::Nothing });
             }
         }
     }
@@ -144,13 +147,20 @@ mod tests {
     #[test]
     fn a_file_without_the_line_does_not_fit() {
         let (short, long) = ("one\n", "one\ntwo\nthree\n");
-        let index = index_of(&[("a/src/x.txt", short), ("b/src/x.txt", long), ("c.txt", long)]);
+        let index = index_of(&[
+            ("a/src/x.txt", short),
+            ("b/src/x.txt", long),
+            ("c.txt", long),
+            ("x.txt", long),
+        ]);
         for (file, line, expected) in [
             ("src/x.txt", 3, Some("b/src/x.txt")),
             ("src/x.txt", 1, None),
             ("src/x.txt", 4, None),
             ("/srv/a/src/x.txt", 1, Some("a/src/x.txt")),
             ("/srv/a/src/x.txt", 3, None),
+            ("a/src/x.txt", 3, None),
+            ("x.txt", 3, None),
             ("/srv/c.txt", 1, None),
             ("c.txt", 1, Some("c.txt")),
         ] {
