@@ -1,5 +1,6 @@
 //! The files that a question touches, each read from the index once.
 
+use std::cell::OnceCell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
@@ -21,8 +22,8 @@ pub(super) struct OpenFile {
     pub(super) path: String,
     pub(super) text: String,
     pub(super) outline: FileOutline,
-    /// Its lines that seem to hold a secret.
-    secrets: HashSet<u32>,
+    /// Its lines that seem to hold a secret, once they are asked for.
+    secrets: OnceCell<HashSet<u32>>,
     lines: u32,
 }
 
@@ -52,7 +53,7 @@ impl<'index> Files<'index> {
             id,
             path: path.to_owned(),
             outline: self.index.outline(id)?,
-            secrets: secret_lines(&text).filter_map(|line| u32::try_from(line + 1).ok()).collect(),
+            secrets: OnceCell::new(),
             lines: u32::try_from(text.lines().count()).unwrap_or(u32::MAX),
             text,
         });
@@ -70,7 +71,11 @@ impl<'index> Files<'index> {
 impl OpenFile {
     /// Returns whether a line seems to hold a secret.
     pub(super) fn is_secret(&self, line: u32) -> bool {
-        self.secrets.contains(&line)
+        let find = || {
+            let lines = secret_lines(&self.text);
+            lines.filter_map(|line| u32::try_from(line + 1).ok()).collect()
+        };
+        self.secrets.get_or_init(find).contains(&line)
     }
 
     /// Returns all lines; `None` if there are none.

@@ -13,6 +13,7 @@ use super::phrases::{
 use super::question::{Listed, Question, TYPE_KINDS};
 use super::routes::route;
 use super::subjects::{Subject, symbols_named};
+use super::test_cases::is_test_case;
 use super::topics::Topic;
 use crate::areas::repositories::index::{FileId, IndexError};
 use crate::areas::repositories::source::{LineRange, Symbol, SymbolKind};
@@ -208,7 +209,10 @@ fn symbols(
     for id in &scope.files {
         let file = files.open(*id)?;
         for (position, symbol) in (0_u32..).zip(&file.outline.symbols) {
-            if is_listed(symbol, listed) && scope.fits(&file, symbol) {
+            if is_listed(symbol, listed)
+                && (listed != Listed::Tests || is_test_case(&file, symbol))
+                && scope.fits(&file, symbol)
+            {
                 found.extend(FoundSymbol::new(&file, position));
             }
         }

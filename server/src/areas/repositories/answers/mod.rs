@@ -30,6 +30,7 @@ mod resolution;
 mod routes;
 mod statements;
 mod subjects;
+mod test_cases;
 #[cfg(test)]
 mod tests;
 mod topics;

@@ -1,6 +1,7 @@
 //! Each kind of question, with the answer that a reader of the code would give.
 
 use super::fixture::{ask, parcel};
+use crate::areas::repositories::wiki::test_index::index_of;
 
 /// Checks the beginning of an answer and the places of its first references.
 #[track_caller]
@@ -103,6 +104,15 @@ fn lists() {
         "`StoreError::DamagedLog`",
         &[("src/error.rs", 8)],
     );
+}
+
+#[test]
+fn helpers_of_tests_are_no_tests() {
+    let text = "fn work() {}\n\n#[cfg(test)]\nmod tests {\n    fn helper_of_tests() {}\n\n    \
+                #[test]\n    fn work_is_done() {\n        helper_of_tests();\n    }\n}\n";
+    let index = index_of(&[("src/work.rs", text)]);
+    let answer = ask(&index, &["Which tests are there?"]).text;
+    assert!(answer.contains("work_is_done") && !answer.contains("helper_of_tests"), "{answer}");
 }
 
 #[test]
