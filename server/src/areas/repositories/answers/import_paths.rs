@@ -1,4 +1,4 @@
-//! Which file the path of an import names: `dup.b.util` is `dup/b/util.py`, and not `dup/a/util.py`.
+//! Which file the path of an import names: `dup.b.util` is `dup/b/util.py`, not `dup/a/util.py`.
 
 use super::files::OpenFile;
 use crate::areas::repositories::source::Language;

@@ -140,7 +140,7 @@ mod tests {
     #[test]
     fn frames_of_libraries_are_not_of_a_repository() {
         for (frame, path) in [
-            ("/root/.cargo/registry/src/index.crates.io-1/h2-0.4/src/error.rs", "src/error.rs"),
+            ("/build/.cargo/registry/src/index.crates.io-1/h2-0.4/src/error.rs", "src/error.rs"),
             ("/rustc/abc/library/core/src/sync/mod.rs", "src/sync/mod.rs"),
             ("library/std/src/io/mod.rs", "src/io/mod.rs"),
             ("/usr/lib/python3.11/json/decoder.py", "json/decoder.py"),
@@ -151,7 +151,7 @@ mod tests {
             ("/app/node_modules/shop/src/index.js", "src/index.js"),
             ("webpack:///./node_modules/shop/src/index.js", "src/index.js"),
             ("/app/node_modules/a/node_modules/b/i.js", "node_modules/b/i.js"),
-            ("/home/me/go/pkg/mod/example.com/x@v1.2.0/src/a.go", "src/a.go"),
+            ("/build/go/pkg/mod/example.com/x@v1.2.0/src/a.go", "src/a.go"),
             ("/usr/local/go/src/net/http/server.go", "net/http/server.go"),
             ("/bundle/ruby/3.3.0/gems/rack-3.0/lib/rack.rb", "lib/rack.rb"),
             ("/app/vendor/example.com/x/a.go", "x/a.go"),

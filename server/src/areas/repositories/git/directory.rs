@@ -157,7 +157,8 @@ impl GitDirectory {
     }
 
     /// Prepares it for a fetch of at most so many bytes: what an interrupted fetch left is deleted,
-    /// and everything if it holds so much of earlier commits that it is better fetched anew. Blocks.
+    /// and everything if it holds so much of earlier commits that it is better fetched anew.
+    /// Blocks.
     pub(super) fn prepare(&self, bytes_max: u64) -> io::Result<()> {
         let mut packs = 0;
         for entry in fs::read_dir(self.path.join(PACKS)).into_iter().flatten() {

@@ -10,12 +10,14 @@ use std::time::Duration;
 use tempfile::TempDir;
 
 use super::command::{GitCommand, GitInput, GitNetwork};
+use super::limits;
 use super::process::GitProcess;
 use super::*;
 use crate::areas::repositories::object_id::ObjectId;
 use crate::platform::outbound::{OutboundDialler, OutboundPolicy, OutboundSettings};
 use crate::platform::sealing::Secret;
 use crate::platform::settings::SettingValue as _;
+use crate::platform::ticks::Ticks;
 
 /// A remote repository on disk, and git.
 struct Lab {
@@ -449,6 +451,14 @@ async fn the_token_is_in_no_argument_or_variable_and_processes_are_killed() {
     let of_child = Path::new("/proc").join(&pid);
     assert!(of_child.exists());
     drop(process);
-    let state = fs::read_to_string(of_child.join("stat")).unwrap_or_default();
-    assert!(state.is_empty() || state.contains(") Z "), "{state}");
+    // It was killed, and ends as soon as it is scheduled.
+    let watch = Ticks::system();
+    let has_ended = || {
+        let state = fs::read_to_string(of_child.join("stat")).unwrap_or_default();
+        state.is_empty() || state.contains(") Z ")
+    };
+    while !has_ended() {
+        assert!(watch.elapsed() < limits::REAP_TIMEOUT, "the process runs on");
+        std::thread::yield_now();
+    }
 }

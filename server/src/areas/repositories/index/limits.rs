@@ -31,8 +31,8 @@ pub(super) const TERM_BYTES_MAX: usize = 64;
 /// Bytes of text that are compressed together: more is smaller, and slower to read a file of.
 pub(super) const BLOCK_BYTES: usize = 256 << 10;
 
-/// Blocks that are kept after decompression, for each index in memory: enough for a few threads that
-/// read files one after the other.
+/// Blocks that are kept after decompression, for each index in memory: enough for a few threads
+/// that read files one after the other.
 pub(super) const RECENT_BLOCKS: usize = 8;
 
 /// Bytes of a block that is kept: that of one large file is not.

@@ -99,7 +99,8 @@ fn names<'t>(node: Node<'t>) -> Vec<Node<'t>> {
     }
 }
 
-/// Returns what is in a declarator of C: `&name`, `(name)` and `...name` do not call it a declarator.
+/// Returns what is in a declarator of C: `&name`, `(name)` and `...name` do not call it a
+/// declarator.
 fn inner_declarator(declarator: Node<'_>) -> Option<Node<'_>> {
     match declarator.kind() {
         "reference_declarator" | "parenthesized_declarator" | "variadic_declarator" => {
