@@ -31,7 +31,7 @@ pub(in crate::areas::repositories) enum SyncStep {
 #[derive(Debug, Default)]
 pub(in crate::areas::repositories) struct RunningSyncs(Mutex<BTreeMap<SyncId, Running>>);
 
-/// What is known of a sync that runs.
+/// How far a sync is, and whether it is to end.
 #[derive(Debug)]
 struct Running {
     progress: SyncProgress,
