@@ -100,7 +100,7 @@ fn describe_symbol(
             .filter(|call| draft.shows(&found.file, call.line))
             .map(|call| {
                 let target = qualified_name(&call.target);
-                // What has the same name is reported apart by its place.
+                // What has the same name is distinguished by its place.
                 let is_same_name = call.target.symbol.name == found.symbol.name;
                 let place = is_same_name.then(|| format!(" ({})", place(&call.target)));
                 format!("{target}{}", place.unwrap_or_default())
