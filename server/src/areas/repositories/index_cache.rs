@@ -47,6 +47,11 @@ impl IndexCache {
         }
     }
 
+    /// Returns how many bytes indexes may take together.
+    pub(super) fn bytes_max(&self) -> u64 {
+        self.bytes_max
+    }
+
     /// Returns an index, which is read unless it is in memory. Blocks.
     pub(super) fn get(
         &self,

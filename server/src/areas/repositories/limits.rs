@@ -44,6 +44,8 @@ pub(super) const SYNC_MEMORY_PER_REFERENCE: u64 = 48;
 pub(super) const SELECTION_TIMEOUT: Duration = Duration::from_secs(60);
 /// Paths that are matched between two looks at the clock.
 pub(super) const SELECTED_AT_ONCE: usize = 64;
+/// The share of the memory of the process that indexes may take: one in so many bytes.
+pub(super) const INDEX_MEMORY_SHARE: u64 = 8;
 /// Bytes of memory that reading an index takes for each byte that it has in memory then.
 pub(super) const INDEX_READING_FACTOR: u64 = 2;
 /// Bytes of memory that a sync takes for any text.

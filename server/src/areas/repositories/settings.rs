@@ -36,9 +36,9 @@ settings_section! {
         /// How much text of a repository may be indexed. A sync takes eight times as much memory
         /// while it runs.
         text_bytes_max: ByteSize = "128MiB";
-        /// How much memory indexes in use may take together, and so each of them: a repository with
-        /// a larger one is not synced. Those that were not used for the longest time are read again
-        /// when they are.
+        /// How much memory indexes in use may take together, at most an eighth of `memory.limit`,
+        /// and so each of them: a repository with a larger one is not synced. Those that were not
+        /// used for the longest time are read again when they are.
         index_memory: ByteSize = "256MiB";
     }
 }

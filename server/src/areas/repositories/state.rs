@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use telltale_engine::FileDigest;
+use telltale_engine::{Engine, FileDigest};
 use tokio::sync::{AcquireError, OwnedSemaphorePermit, Semaphore};
 
 use super::chat::Sessions;
@@ -64,7 +64,7 @@ impl Repositories {
             secrets: Arc::clone(parts.secrets),
             git: Git::new(git_settings(settings)?, dialler, root),
             directory,
-            indexes: IndexCache::new(settings.index_memory.bytes()),
+            indexes: IndexCache::new(index_memory(parts.engine, settings)),
             running: RunningSyncs::default(),
             sessions,
             language_model: LanguageModel::new(llm)?,
@@ -158,6 +158,11 @@ impl Repositories {
     pub fn memory_bytes(&self) -> u64 {
         self.directory.memory_bytes() + self.indexes.memory_bytes() + self.sessions.memory_bytes()
     }
+}
+
+/// Returns how much memory indexes may take. Data and requests need the rest.
+fn index_memory(engine: &Engine, settings: &RepositoriesSettings) -> u64 {
+    settings.index_memory.bytes().min(engine.memory().limit() / limits::INDEX_MEMORY_SHARE)
 }
 
 fn git_settings(settings: &RepositoriesSettings) -> io::Result<GitSettings> {

@@ -51,7 +51,7 @@ pub(super) enum SyncError {
     PatternsTooSlow,
     /// The index is too large to be asked.
     #[error(
-        "the index takes {bytes} bytes of memory, more than repositories.index_memory allows ({max}): exclude some files"
+        "the index takes {bytes} bytes of memory, more than repositories.index_memory and memory.limit allow ({max}): exclude some files"
     )]
     IndexTooLarge {
         /// Bytes of the index in memory.

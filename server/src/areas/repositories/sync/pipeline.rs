@@ -153,7 +153,7 @@ async fn read_and_index(
     let index = move |app: &App| {
         let before = before.as_deref().map(LoadedIndex::index);
         let new = indexing::index(before, unchanged, receiver, skipped, memory)?;
-        new.check_size(app.repositories().settings().index_memory.bytes())?;
+        new.check_size(app.repositories().indexes().bytes_max())?;
         Ok(new)
     };
     let indexing = run_blocking(app, index);
