@@ -67,6 +67,10 @@ pub(super) const COMMIT_CHARS: usize = 12;
 /// Questions, explanations and documentations at a time: they may read every file of an index.
 /// Searches do not wait for them.
 pub(super) const LONG_READS_AT_ONCE: usize = 2;
+/// Bytes of memory that an answer takes for each byte of text, since it may read most files with
+/// their outlines, and at most: it reads a limited number of files.
+pub(super) const ANSWER_MEMORY_FACTOR: u64 = 2;
+pub(super) const ANSWER_MEMORY_BYTES_MAX: u64 = 64 << 20;
 /// Default number of results of a search.
 pub(super) const SEARCH_LIMIT: usize = 10;
 /// Results of a search, each with its lines.

@@ -61,6 +61,14 @@ impl<'index> Files<'index> {
         Ok(file)
     }
 
+    /// Reads files in the order in which the index has them, so that each of its blocks is
+    /// decompressed once.
+    pub(super) fn open_all(&mut self, ids: &[FileId]) -> Result<(), IndexError> {
+        let mut ids = ids.to_vec();
+        ids.sort_unstable();
+        ids.into_iter().try_for_each(|id| self.open(id).map(drop))
+    }
+
     /// Returns a symbol of a file; `None` if there is none at that position.
     pub(super) fn symbol(&mut self, symbol: SymbolRef) -> Result<Option<FoundSymbol>, IndexError> {
         let file = self.open(symbol.file)?;

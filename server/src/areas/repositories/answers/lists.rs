@@ -205,6 +205,7 @@ fn symbols(
     scope: &Scope,
     listed: Listed,
 ) -> Result<(), IndexError> {
+    files.open_all(&scope.files)?;
     let mut found: Vec<FoundSymbol> = Vec::new();
     for id in &scope.files {
         let file = files.open(*id)?;
@@ -370,6 +371,7 @@ pub(super) fn plural(listed: Listed) -> &'static str {
 fn routes(draft: &mut Draft, files: &mut Files<'_>, scope: &Scope) -> Result<(), IndexError> {
     let mut names = Vec::new();
     let mut total = 0;
+    files.open_all(&scope.files)?;
     for id in &scope.files {
         let file = files.open(*id)?;
         if file.outline.language.is_none() {
