@@ -13,7 +13,10 @@ fuzz_target!(|input: &str| {
     for (position, symbol) in (0..).zip(&outline.symbols) {
         assert!(symbol.lines.end() <= lines.max(1), "{symbol:?} is in the text of {lines} lines");
         assert!(symbol.lines.contains(symbol.name_line), "{symbol:?} contains its name");
-        assert!(symbol.parent.is_none_or(|parent| parent < position), "{symbol:?} after its parent");
+        assert!(
+            symbol.parent.is_none_or(|parent| parent < position),
+            "{symbol:?} after its parent"
+        );
     }
     for reference in &outline.references {
         let symbols = outline.symbols.len();
