@@ -164,7 +164,10 @@ impl From<GitUrlError> for RepositoryError {
 
 impl From<IndexError> for RepositoryError {
     fn from(error: IndexError) -> Self {
-        Self::IndexLost(error.to_string())
+        match error {
+            IndexError::Stopped => Self::Engine(Error::Overloaded(error.to_string())),
+            error => Self::IndexLost(error.to_string()),
+        }
     }
 }
 

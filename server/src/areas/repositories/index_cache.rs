@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::Mutex;
-use telltale_engine::{Engine, Error, FileDigest, MemoryOwner};
+use telltale_engine::{Cancellation, Engine, Error, FileDigest, MemoryOwner};
 
 use super::error::RepositoryError;
 use super::index::Index;
@@ -83,7 +83,7 @@ impl IndexCache {
     }
 
     /// Forgets that a file could not be read: it was made anew.
-    pub(super) fn set_found(&self, digest: FileDigest) {
+    pub(super) fn forget_lost(&self, digest: FileDigest) {
         self.lost.lock().remove(&digest);
     }
 
@@ -103,7 +103,7 @@ impl IndexCache {
             Err(Error::Corrupt(what)) => return Err(RepositoryError::IndexLost(what)),
             Err(error) => return Err(error.into()),
         };
-        let index = Index::open(contents)?;
+        let index = Index::open(contents)?.with_stop(|| Cancellation::check_current().is_err());
         let bytes = index.memory_bytes();
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         let all = Arc::clone(&self.bytes);

@@ -3,10 +3,13 @@
 
 use std::sync::Arc;
 
+use telltale_engine::{MemoryOwner, MemoryShare};
+
 use super::error::RepositoryError;
 use super::ids::RepositoryId;
 use super::index::{FileEntry, Index, IndexError, SymbolRef};
 use super::index_cache::LoadedIndex;
+use super::limits;
 use super::repository::{self, IndexedCommit};
 use super::source::{LineRange, Symbol};
 use crate::app::App;
@@ -18,13 +21,27 @@ use crate::platform::fields::Invalid;
 pub(super) struct IndexedRepository {
     pub(super) commit: IndexedCommit,
     loaded: Arc<LoadedIndex>,
+    /// What a request takes that reads many files.
+    memory: MemoryShare,
 }
 
 /// Returns what is indexed of a repository.
 pub(super) fn open(app: &App, id: RepositoryId) -> Result<IndexedRepository, RepositoryError> {
     let commit = repository::get(app, id)?.value.indexed.ok_or(RepositoryError::NotSynced)?;
     let loaded = app.repositories().indexes().get(app.engine(), commit.files.index)?;
-    Ok(IndexedRepository { commit, loaded })
+    let memory = app.engine().memory().share(MemoryOwner::Answers);
+    Ok(IndexedRepository { commit, loaded, memory })
+}
+
+/// Returns what is indexed of a repository, with memory to read most of its files.
+pub(super) fn open_for_many_files(
+    app: &App,
+    id: RepositoryId,
+) -> Result<IndexedRepository, RepositoryError> {
+    let mut indexed = open(app, id)?;
+    let of_files = indexed.index().counts().text_bytes.saturating_mul(limits::ANSWER_MEMORY_FACTOR);
+    indexed.memory.grow(of_files.min(limits::ANSWER_MEMORY_BYTES_MAX))?;
+    Ok(indexed)
 }
 
 /// Runs a query that may read many files of an index. Only a few run at a time.

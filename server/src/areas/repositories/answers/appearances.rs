@@ -7,6 +7,7 @@ use std::rc::Rc;
 use super::draft::Draft;
 use super::files::{Files, OpenFile};
 use super::limits::CODE_CHARS_MAX;
+use super::occurrences::occurrences;
 use super::phrases::{code, has_marker, joined, name_as_code, place_of};
 use super::topics::around;
 use crate::areas::repositories::index::{FileId, IndexError};
@@ -113,10 +114,5 @@ fn lines_with(file: &Rc<OpenFile>, names: &[String]) -> Vec<Appearance> {
 
 /// Returns what is after a whole name in a line, if the line contains it.
 fn after_name<'line>(line: &'line str, name: &str) -> Option<&'line str> {
-    let is_part = |char: char| char.is_alphanumeric() || char == '_';
-    line.match_indices(name).find_map(|(at, found)| {
-        let before = line.get(..at)?;
-        let after = line.get(at + found.len()..)?;
-        (!before.ends_with(is_part) && !after.starts_with(is_part)).then_some(after)
-    })
+    occurrences(line, name).next().map(|(_, after)| after)
 }

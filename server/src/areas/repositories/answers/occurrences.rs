@@ -45,7 +45,7 @@ fn is_open(place: UsePlace<'_>, number: u32) -> bool {
 }
 
 /// Returns what is before and after each place of a line where a whole name is.
-fn occurrences<'line>(
+pub(super) fn occurrences<'line>(
     line: &'line str,
     name: &str,
 ) -> impl Iterator<Item = (&'line str, &'line str)> {

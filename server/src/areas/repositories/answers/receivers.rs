@@ -1,7 +1,7 @@
 //! What the code around a call says about the type of the value whose method is called: a method
 //! such as `local_addr` may be that of a type which is not in the repository.
 
-use super::occurrences::Qualifier;
+use super::occurrences::{Qualifier, occurrences};
 use super::resolution::{UsePlace, owner_of};
 use crate::areas::repositories::source::{Language, LineRange, SymbolKind};
 
@@ -64,16 +64,12 @@ fn field(place: UsePlace<'_>, name: &str) -> Option<String> {
 /// Returns the rest of a line that declares a variable of a name, or gives it a value; what is
 /// before the name where the type is there, as in `Store store = …`.
 fn declaration<'line>(line: &'line str, name: &str) -> Option<&'line str> {
-    let (at, _) = line.match_indices(name).find(|(at, found)| {
-        let [before, after] = [line.get(..*at), line.get(at + found.len()..)];
-        let is_part = |char: char| char.is_alphanumeric() || char == '_' || char == '.';
-        !before.is_some_and(|text| text.ends_with(is_part))
-            && !after.is_some_and(|text| text.starts_with(is_part))
-    })?;
-    let after = line.get(at + name.len()..)?.trim_start();
+    let is_member =
+        |(before, after): &(&str, &str)| before.ends_with('.') || after.starts_with('.');
+    let (before, after) = occurrences(line, name).find(|around| !is_member(around))?;
+    let (before, after) = (before.trim(), after.trim_start());
     let gives = after.starts_with(":=") || after.starts_with('=') && !after.starts_with("==");
     let says_type = after.starts_with(':') && !after.starts_with("::");
-    let before = line.get(..at)?.trim();
     let is_type = |of: &str| of.starts_with(char::is_uppercase) || before.ends_with('*');
     let is_after_type = (gives || after.starts_with(';') || after.starts_with('('))
         && declared_type(before).is_some_and(is_type);

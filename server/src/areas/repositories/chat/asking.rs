@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use telltale_engine::{MemoryOwner, TimestampMs};
+use telltale_engine::TimestampMs;
 
 use super::model::{Session, Turn, TurnAnswer, TurnReference};
 use super::ops::{self, SessionOf};
@@ -69,10 +69,7 @@ pub(super) async fn ask(app: &Arc<App>, question: Question) -> ApiResult<Answere
 
 fn prepare(app: &App, question: &Question) -> Result<Prepared, RepositoryError> {
     let asked_at = app.now();
-    let indexed = reading::open(app, question.repository)?;
-    let of_files = indexed.index().counts().text_bytes.saturating_mul(limits::ANSWER_MEMORY_FACTOR);
-    let bytes = of_files.min(limits::ANSWER_MEMORY_BYTES_MAX);
-    let _memory = app.engine().memory().take(MemoryOwner::Answers, bytes)?;
+    let indexed = reading::open_for_many_files(app, question.repository)?;
     let (session, turns, context) = match question.session {
         None => {
             let asked_by = question.asked_by.clone();

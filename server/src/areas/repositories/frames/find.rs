@@ -70,7 +70,14 @@ fn find(
         frames.iter().take(limits::FRAMES_MAX).map(FrameName::new).collect();
     let mut best: Vec<BestFit<FrameSource>> = names.iter().map(|_| BestFit::none()).collect();
     for (id, indexed) in repositories.into_iter().take(limits::FRAME_REPOSITORIES_MAX) {
-        let loaded = app.repositories().indexes().get(app.engine(), indexed.files.index)?;
+        let loaded = match app.repositories().indexes().get(app.engine(), indexed.files.index) {
+            Ok(loaded) => loaded,
+            // The frames of other repositories are shown all the same.
+            Err(error) => {
+                tracing::warn!(repository = id, %error, "no source is shown of a repository");
+                continue;
+            }
+        };
         let index = loaded.index();
         let fits = names.iter().zip(best_files(index, &names)).zip(frames).enumerate();
         for (frame, ((_, fit), place)) in fits {

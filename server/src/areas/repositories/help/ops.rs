@@ -34,7 +34,7 @@ pub(super) fn explain(app: &App, wanted: &Wanted) -> Result<Explanation, Reposit
 
 /// Documents a file.
 pub(super) fn document(app: &App, wanted: &Wanted) -> Result<Documentation, RepositoryError> {
-    let indexed = reading::open(app, wanted.repository)?;
+    let indexed = reading::open_for_many_files(app, wanted.repository)?;
     let file = indexed.file(&wanted.path)?.id;
     let index = indexed.index();
     let (text, outline) = (index.text(file)?, index.outline(file)?);

@@ -35,6 +35,9 @@ pub enum IndexError {
         /// What is wrong.
         what: &'static str,
     },
+    /// Nobody waits for what is read any more: see [`super::Index::with_stop`].
+    #[error("the reading of the index was stopped")]
+    Stopped,
     /// A file belongs to another index: look it up by its path.
     #[error("the index has no such file")]
     UnknownFile,

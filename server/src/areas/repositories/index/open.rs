@@ -29,6 +29,7 @@ pub struct Index {
     by_blob: Vec<FileId>,
     counts: IndexCounts,
     recent: RecentBlocks,
+    is_stopped: fn() -> bool,
     /// The averages over all chunks.
     pub(super) body_words_mean: f32,
     pub(super) doc_words_mean: f32,
@@ -78,7 +79,15 @@ impl Index {
             graph,
             counts,
             recent: RecentBlocks::default(),
+            is_stopped: || false,
         })
+    }
+
+    /// Returns the index, whose files are read only as long as `is_stopped` returns false. A request
+    /// may read all of them, and its client may have gone.
+    #[must_use]
+    pub fn with_stop(self, is_stopped: fn() -> bool) -> Self {
+        Self { is_stopped, ..self }
     }
 
     /// Returns how much is in it.
@@ -182,6 +191,9 @@ impl Index {
         file: FileId,
         range: impl Fn(&FileRecord) -> Range<usize>,
     ) -> Result<Vec<u8>, IndexError> {
+        if (self.is_stopped)() {
+            return Err(IndexError::Stopped);
+        }
         let record = self.files.files.get(file.0 as usize).ok_or(IndexError::UnknownFile)?;
         let damaged = IndexError::Damaged { what: "block" };
         let block = self.files.blocks.get(record.block as usize).ok_or(damaged.clone())?;

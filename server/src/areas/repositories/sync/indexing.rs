@@ -159,3 +159,28 @@ pub(super) fn store(app: &App, new: NewFiles) -> Result<StoredFiles, SyncError> 
     let pins = [of_index, of_wiki];
     Ok(StoredFiles { files, counts: built.counts, stats, wiki_pages, diagrams, pins })
 }
+
+#[cfg(test)]
+mod tests {
+    use telltale_engine::{Memory, MemoryOwner};
+
+    use super::*;
+
+    #[test]
+    fn definitions_take_memory_of_the_account() {
+        let made = |lines: usize| {
+            let memory = Memory::new(4 << 20).take(MemoryOwner::Syncs, 1 << 20).unwrap();
+            let (sender, receiver) = mpsc::channel(1);
+            let contents = "def a():0\n".repeat(lines).into_bytes();
+            // Not that of the contents, which is found when the index is done.
+            let blob = ObjectId::parse(&"1".repeat(40)).unwrap();
+            let file = SelectedFile { path: "a.py".to_owned(), blob, contents };
+            sender.try_send(file).unwrap();
+            drop(sender);
+            index(None, Vec::new(), receiver, SkippedFiles::default(), memory)
+        };
+        assert!(matches!(made(100), Err(SyncError::Differs(_))));
+        // What a million bytes define takes more than the rest.
+        assert!(matches!(made(100_000), Err(SyncError::Memory(_))));
+    }
+}

@@ -243,10 +243,11 @@ fn end(
             let (commit, branch) = (indexed.commit, indexed.branch.clone());
             sync.state = SyncState::Completed(CompletedSync { at, commit, branch, stats });
             repository.state = RepositoryState::Synced;
-            for file in indexed.files.all() {
-                app.repositories().indexes().set_found(file.digest);
+            // Those of before are not read any more.
+            let before = repository.indexed.replace(indexed);
+            for file in before.iter().chain(&repository.indexed).flat_map(|of| of.files.all()) {
+                app.repositories().indexes().forget_lost(file.digest);
             }
-            repository.indexed = Some(indexed);
             pins = Some(of_new);
         }
     }

@@ -106,7 +106,8 @@ async fn selected(
     let tree = app.repositories().git().list_tree(directory, commit).await?;
     let patterns = plan.repository.settings.patterns()?;
     let file_bytes_max = settings.file_bytes_max.bytes();
-    let select = move |_: &App| select::select(tree, &patterns, file_bytes_max);
+    let timeout = limits::SELECTION_TIMEOUT;
+    let select = move |_: &App| select::select(tree, &patterns, file_bytes_max, timeout);
     let selection = run_blocking(app, select).await?;
     let max = settings.text_bytes_max.bytes();
     match selection.bytes > max {

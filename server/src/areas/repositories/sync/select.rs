@@ -1,6 +1,8 @@
 //! Which files of a commit are indexed: by their paths and sizes before they are read, and by their
 //! contents after that.
 
+use std::time::Duration;
+
 use memchr::memmem;
 
 use super::model::SkippedFiles;
@@ -35,6 +37,7 @@ pub(super) fn select(
     tree: Tree,
     patterns: &PathPatterns,
     file_bytes_max: u64,
+    timeout: Duration,
 ) -> Result<Selection, SyncError> {
     let skipped = SkippedFiles {
         links: tree.skipped.links,
@@ -45,7 +48,7 @@ pub(super) fn select(
     let mut selected = Selection { files: Vec::new(), skipped, bytes: 0 };
     let watch = Ticks::system();
     for (count, file) in tree.files.into_iter().enumerate() {
-        if count % limits::SELECTED_AT_ONCE == 0 && watch.elapsed() > limits::SELECTION_TIMEOUT {
+        if count % limits::SELECTED_AT_ONCE == 0 && watch.elapsed() > timeout {
             return Err(SyncError::PatternsTooSlow);
         }
         let is_included = patterns.count(&file.path);
@@ -96,6 +99,19 @@ impl SkippedFiles {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::areas::repositories::object_id::ObjectId;
+
+    #[test]
+    fn patterns_that_take_too_long_are_given_up() {
+        let blob = ObjectId::parse(&"1".repeat(40)).unwrap();
+        let file = |number: usize| TreeFile { path: format!("{number}.rs"), blob, bytes: 1 };
+        let tree = || Tree { files: (0..1_000).map(file).collect(), ..Tree::default() };
+        let patterns = PathPatterns::new(&["*.rs".to_owned()], &[]).unwrap();
+        let selected = select(tree(), &patterns, 1, limits::SELECTION_TIMEOUT).unwrap();
+        assert_eq!((selected.files.len(), selected.bytes), (1_000, 1_000));
+        let given_up = select(tree(), &patterns, 1, Duration::ZERO);
+        assert!(matches!(given_up, Err(SyncError::PatternsTooSlow)), "{given_up:?}");
+    }
 
     #[test]
     fn text_is_told_apart_by_its_beginning() {
