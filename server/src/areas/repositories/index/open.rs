@@ -83,8 +83,8 @@ impl Index {
         })
     }
 
-    /// Returns the index, whose files are read only as long as `is_stopped` returns false. A request
-    /// may read all of them, and its client may have gone.
+    /// Returns the index, whose files are read only as long as `is_stopped` returns false.
+    /// A request may read all of them, and its client may have gone.
     #[must_use]
     pub fn with_stop(self, is_stopped: fn() -> bool) -> Self {
         Self { is_stopped, ..self }
