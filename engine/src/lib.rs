@@ -76,7 +76,7 @@ pub use files::{FileDigest, Files, InvalidDigest, PinnedFile};
 pub use maintenance::BackupReport;
 pub use memory::{Memory, MemoryFull, MemoryOwner, MemoryShare, ResultMemory};
 pub use metrics::{
-    BatchBuilder, DefinitionFilter, DefinitionPage, MetricDefinition, SeriesKeyHash,
+    BatchBuilder, DefinitionFilter, DefinitionPage, KeyPartHash, MetricDefinition, SeriesKeyHash,
 };
 pub use model::*;
 pub use options::{Durability, Maintenance, Options, Retention, TIERS, TierRetention};

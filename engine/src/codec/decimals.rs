@@ -1,7 +1,5 @@
 //! Decimal representation of doubles: the integers `m` of values that equal `m / 10^scale` exactly.
 
-use crate::cast::integer_part;
-
 /// The largest number of decimal places tried.
 pub(crate) const SCALE_MAX: u8 = 9;
 /// Decimals are integers below this magnitude, so that multiplying by the power of ten finds `m`
@@ -11,6 +9,8 @@ pub(crate) const DECIMAL_MAX: f64 = (1u64 << 51) as f64;
 const POWERS: [f64; 10] = [1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9];
 /// The rows per exception: at most one row in this many may be an exception.
 pub(super) const ROWS_PER_EXCEPTION: usize = 32;
+/// The rows that are scaled together before one of them is looked at alone.
+const CHUNK_ROWS: usize = 128;
 /// The number of rows sampled to rule out a scale before all rows are tried.
 const SAMPLE_ROWS: usize = 64;
 
@@ -23,13 +23,41 @@ pub(crate) fn power_of_ten(scale: u8) -> f64 {
 /// Returns the integer `m` for which `value == m / power` bit for bit, if its magnitude is below
 /// [`DECIMAL_MAX`].
 #[inline]
-pub(crate) fn decimal(value: f64, power: f64) -> Option<i64> {
-    let scaled = (value * power).round_ties_even();
-    let integer = integer_part(scaled);
-    // The division starts from the integer, which cannot represent -0.0, so that -0.0 is not a
-    // decimal.
-    let exact = scaled.abs() < DECIMAL_MAX && (integer as f64 / power).to_bits() == value.to_bits();
-    exact.then_some(integer)
+fn decimal(value: f64, power: f64) -> Option<i64> {
+    let candidate = Candidate::of(value, power);
+    (candidate.error_bits(value, power) == 0).then_some(candidate.integer)
+}
+
+/// Adding this number leaves no bits for a fraction, which rounds numbers below [`DECIMAL_MAX`]
+/// without a call into the C library, and makes the integer the lowest bits of the sum.
+const ROUNDER: f64 = 3.0 * DECIMAL_MAX;
+
+/// The integer nearest to `value · power`, ties to even.
+#[derive(Clone, Copy)]
+struct Candidate {
+    /// Meaningful only if [`Self::error_bits`] is zero.
+    integer: i64,
+    rounded: f64,
+}
+
+impl Candidate {
+    #[inline]
+    fn of(value: f64, power: f64) -> Self {
+        let sum = value * power + ROUNDER;
+        let integer = sum.to_bits().wrapping_sub(ROUNDER.to_bits()).cast_signed();
+        Self { integer, rounded: sum - ROUNDER }
+    }
+
+    /// Returns 0 if `value` is this integer divided by `power`, bit for bit, and the integer is
+    /// small enough. Without branches, so that the checks of many values can be combined by `|`.
+    /// `rounded` is never -0.0, so that -0.0 is not a decimal.
+    #[inline]
+    fn error_bits(self, value: f64, power: f64) -> u64 {
+        let quotient = if power == 1.0 { self.rounded } else { self.rounded / power };
+        // The bits of positive floats are ordered like the floats, with infinity and NaN last.
+        let excess = (DECIMAL_MAX.to_bits() - 1).wrapping_sub(self.rounded.abs().to_bits());
+        (quotient.to_bits() ^ value.to_bits()) | (excess & (1 << 63))
+    }
 }
 
 /// A column of values as scaled integers.
@@ -70,14 +98,29 @@ fn scale_all(values: &[f64], scale: u8, exceptions_max: usize) -> Option<Decimal
     let power = power_of_ten(scale);
     let mut integers = Vec::with_capacity(values.len());
     let mut exceptions = Vec::new();
-    let mut last = 0;
-    for (row, &value) in values.iter().enumerate() {
-        match decimal(value, power) {
-            Some(integer) => last = integer,
-            None if exceptions.len() < exceptions_max => exceptions.push((row, value.to_bits())),
-            None => return None,
+    for (chunk, rows) in values.chunks(CHUNK_ROWS).enumerate() {
+        let mut errors = 0;
+        let start = integers.len();
+        integers.extend(rows.iter().map(|&value| {
+            let candidate = Candidate::of(value, power);
+            errors |= candidate.error_bits(value, power);
+            candidate.integer
+        }));
+        if errors == 0 {
+            continue;
         }
-        integers.push(last);
+        integers.truncate(start);
+        let mut last = integers.last().copied().unwrap_or_default();
+        for (row, &value) in rows.iter().enumerate() {
+            match decimal(value, power) {
+                Some(integer) => last = integer,
+                None if exceptions.len() < exceptions_max => {
+                    exceptions.push((chunk * CHUNK_ROWS + row, value.to_bits()));
+                }
+                None => return None,
+            }
+            integers.push(last);
+        }
     }
     let unit = common_divisor(&integers);
     if unit > 1 {
@@ -99,4 +142,79 @@ fn common_divisor(values: &[i64]) -> u64 {
         }
     }
     divisor.max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// The definition, with the rounding of the standard library.
+    fn expected(value: f64, power: f64) -> Option<i64> {
+        let scaled = (value * power).round_ties_even();
+        let integer = scaled as i64;
+        let is_exact = (integer as f64 / power).to_bits() == value.to_bits();
+        (scaled.abs() < DECIMAL_MAX && is_exact).then_some(integer)
+    }
+
+    fn any_value() -> impl Strategy<Value = f64> {
+        prop_oneof![
+            any::<u64>().prop_map(f64::from_bits),
+            (any::<i64>(), 0..=SCALE_MAX, 0u32..60)
+                .prop_map(|(m, scale, drop)| { (m >> drop) as f64 / power_of_ten(scale) }),
+            (-40i64..40, 0..=SCALE_MAX).prop_map(|(more, scale)| {
+                (DECIMAL_MAX + more as f64 / 4.0) / power_of_ten(scale)
+            }),
+            (-40i64..40, 0..=SCALE_MAX).prop_map(|(more, scale)| {
+                -(DECIMAL_MAX + more as f64 / 4.0) / power_of_ten(scale)
+            }),
+        ]
+    }
+
+    proptest! {
+        #[test]
+        fn decimals_are_found_as_defined(value in any_value(), scale in 0..=SCALE_MAX) {
+            let power = power_of_ten(scale);
+            prop_assert_eq!(decimal(value, power), expected(value, power));
+        }
+
+        #[test]
+        fn columns_are_scaled_row_by_row(
+            mut values in prop::collection::vec((-999i64..999).prop_map(|m| m as f64 / 100.0), 0..600),
+            others in prop::collection::vec((any_value(), any::<prop::sample::Index>()), 0..8),
+        ) {
+            if !values.is_empty() {
+                for (value, at) in others {
+                    let at = at.index(values.len());
+                    values[at] = value;
+                }
+            }
+            if let Some(found) = scale_all(&values, 2, values.len() / ROWS_PER_EXCEPTION) {
+                let mut exceptions = found.exceptions.iter();
+                let mut last = 0;
+                for (row, value) in values.iter().enumerate() {
+                    match expected(*value, 100.0) {
+                        Some(integer) => last = integer,
+                        None => prop_assert_eq!(exceptions.next(), Some(&(row, value.to_bits()))),
+                    }
+                    prop_assert_eq!(found.integers[row] * found.unit.cast_signed(), last);
+                }
+                prop_assert_eq!(exceptions.next(), None);
+            } else {
+                let misses = values.iter().filter(|v| expected(**v, 100.0).is_none()).count();
+                prop_assert!(misses > values.len() / ROWS_PER_EXCEPTION);
+            }
+        }
+    }
+
+    #[test]
+    fn special_values_are_no_decimals() {
+        for value in [-0.0, f64::NAN, f64::INFINITY, f64::NEG_INFINITY, f64::MAX, DECIMAL_MAX] {
+            assert_eq!(decimal(value, 1.0), None, "{value}");
+        }
+        assert_eq!(decimal(0.0, 1e9), Some(0));
+        assert_eq!(decimal(DECIMAL_MAX - 1.0, 1.0), Some((1 << 51) - 1));
+        assert_eq!(decimal(1.0 - DECIMAL_MAX, 1.0), Some(1 - (1 << 51)));
+    }
 }

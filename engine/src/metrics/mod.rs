@@ -31,5 +31,5 @@ pub(crate) use ingest::BatchNames;
 pub(crate) use load::OpenedMetrics;
 pub(crate) use metric_store::Metrics;
 pub(crate) use query::{query, query_all};
-pub use registry::SeriesKeyHash;
+pub use registry::{KeyPartHash, SeriesKeyHash};
 pub(crate) use upkeep::{FrozenMetrics, verify_rows};

@@ -38,7 +38,8 @@ impl Columns {
         self.values.push(bits);
     }
 
-    fn clear(&mut self) {
+    /// Removes all samples and keeps the memory.
+    pub(crate) fn clear(&mut self) {
         self.series.clear();
         self.times.clear();
         self.values.clear();

@@ -17,21 +17,32 @@ const POINT_BYTES: usize = size_of::<u32>() + size_of::<i64>() + size_of::<u64>(
 /// The assumed size of a metric without samples in bytes, for the size at which a head is sealed:
 /// the map entry and the vectors of the tail.
 const METRIC_BYTES: usize = 256;
-/// The approximate total memory of a metric with few samples in bytes, including spare capacity of
-/// maps and vectors.
+/// The approximate total memory of a metric without samples in bytes, including spare capacity of
+/// maps.
 const METRIC_MEMORY_BYTES: usize = 1 << 10;
 
 /// The samples of many metrics.
+///
+/// Agents send the metrics of a host one after another and in the same order in each request, so
+/// each metric stores the slot of the one that followed it: the next one is usually found by one
+/// comparison instead of a hash lookup.
 #[derive(Debug, Default)]
 pub(crate) struct Head {
-    metrics: HashMap<MetricId, MetricHead>,
+    metrics: Vec<MetricHead>,
+    /// The slot of each metric in `metrics`.
+    slots: HashMap<MetricId, u32>,
     points: u64,
+    /// The samples for which the tails have room without growing.
+    spare_points: usize,
     cell_bytes: usize,
 }
 
 /// The samples of one metric.
 #[derive(Debug)]
 pub(crate) struct MetricHead {
+    id: MetricId,
+    /// The slot of the metric that was added to after this one, last time.
+    next: u32,
     pub(crate) kind: MetricType,
     pub(crate) stats: MetricStats,
     runs: Vec<Arc<Run>>,
@@ -45,30 +56,61 @@ impl Head {
     /// dropped.
     pub(crate) fn add(&mut self, batch: &PointBatch, metric_of: &SeriesMap<MetricId>) {
         let mut metric_of = metric_of.neighbours();
+        let mut slot = 0;
         for kind in MetricType::ALL {
             let columns = batch.of(kind);
             let mut metrics =
                 columns.series.iter().map(|series| metric_of.get(*series)).enumerate();
             let mut next = metrics.next();
-            // Adjacent samples are often of one metric, whose head is then looked up only once.
+            // Adjacent samples of one metric are appended together.
             while let Some((start, metric)) = next {
                 next = metrics.find(|(_, other)| *other != metric);
                 let end = next.map_or(columns.series.len(), |(other, _)| other);
                 if let Some(metric) = metric {
-                    let head = self.metrics.entry(metric).or_insert_with(|| MetricHead::new(kind));
-                    head.append(columns, start..end);
+                    slot = self.slot_after(slot, metric, kind);
+                    if let Some(head) = self.metrics.get_mut(slot) {
+                        let spare = head.spare_points();
+                        head.append(columns, start..end);
+                        self.spare_points = self.spare_points - spare + head.spare_points();
+                    }
                     self.points += (end - start) as u64;
                 }
             }
         }
     }
 
+    /// Returns the slot of a metric, which is created if necessary. `before` is the slot that this
+    /// function returned last.
+    #[inline]
+    fn slot_after(&mut self, before: usize, metric: MetricId, kind: MetricType) -> usize {
+        if let Some(last) = self.metrics.get(before) {
+            let guess = last.next as usize;
+            if self.metrics.get(guess).is_some_and(|head| head.id == metric) {
+                return guess;
+            }
+        }
+        let slot = self.slot(metric, kind);
+        if let Some(last) = self.metrics.get_mut(before) {
+            last.next = slot;
+        }
+        slot as usize
+    }
+
+    /// Returns the slot of a metric, which is created if necessary.
+    fn slot(&mut self, metric: MetricId, kind: MetricType) -> u32 {
+        let Self { metrics, slots, .. } = self;
+        *slots.entry(metric).or_insert_with(|| {
+            metrics.push(MetricHead::new(metric, kind));
+            (metrics.len() - 1) as u32
+        })
+    }
+
     /// Adds cells of distributions that senders counted; each counts as one sample.
     pub(crate) fn add_cells(&mut self, cells: Vec<NewCell>, metric_of: &SeriesMap<MetricId>) {
         for cell in cells {
             let Some(metric) = metric_of.get(cell.series) else { continue };
-            let kind = MetricType::Distribution;
-            let head = self.metrics.entry(metric).or_insert_with(|| MetricHead::new(kind));
+            let slot = self.slot(metric, MetricType::Distribution) as usize;
+            let Some(head) = self.metrics.get_mut(slot) else { continue };
             let (first, last) = (cell.time, cell.time);
             head.stats.merge(MetricStats { first, last, points: 1 });
             self.points += 1;
@@ -79,19 +121,23 @@ impl Head {
     }
 
     pub(crate) fn metric(&self, metric: MetricId) -> Option<&MetricHead> {
-        self.metrics.get(&metric)
+        self.metrics.get(*self.slots.get(&metric)? as usize)
     }
 
     pub(crate) fn metrics(&self) -> impl Iterator<Item = (MetricId, &MetricHead)> {
-        self.metrics.iter().map(|(id, head)| (*id, head))
+        self.metrics.iter().map(|head| (head.id, head))
     }
 
     /// Removes the samples of a metric.
     pub(crate) fn drop_metric(&mut self, metric: MetricId) {
-        if let Some(dropped) = self.metrics.remove(&metric) {
-            self.points -= dropped.stats.points;
-            self.cell_bytes -= dropped.cells.bytes();
+        let Some(slot) = self.slots.remove(&metric) else { return };
+        let dropped = self.metrics.swap_remove(slot as usize);
+        if let Some(moved) = self.metrics.get(slot as usize) {
+            self.slots.insert(moved.id, slot);
         }
+        self.points -= dropped.stats.points;
+        self.spare_points -= dropped.spare_points();
+        self.cell_bytes -= dropped.cells.bytes();
     }
 
     pub(crate) fn points(&self) -> u64 {
@@ -109,13 +155,17 @@ impl Head {
 
     /// Returns the size in bytes for the memory account.
     pub(crate) fn memory_bytes(&self) -> usize {
-        self.bytes() + self.metrics.len() * (METRIC_MEMORY_BYTES - METRIC_BYTES)
+        self.bytes()
+            + self.metrics.len() * (METRIC_MEMORY_BYTES - METRIC_BYTES)
+            + self.spare_points * POINT_BYTES
     }
 }
 
 impl MetricHead {
-    fn new(kind: MetricType) -> Self {
+    fn new(id: MetricId, kind: MetricType) -> Self {
         Self {
+            id,
+            next: 0,
             kind,
             stats: MetricStats::EMPTY,
             runs: Vec::new(),
@@ -135,20 +185,37 @@ impl MetricHead {
                 columns.len()
             );
         };
-        let (first, last) =
-            times.iter().fold((i64::MAX, i64::MIN), |(lo, hi), t| (lo.min(*t), hi.max(*t)));
-        self.stats.merge(MetricStats {
-            first: TimestampMs(first),
-            last: TimestampMs(last),
-            points: series.len() as u64,
-        });
-        self.tail.series.extend_from_slice(series);
-        self.tail.times.extend_from_slice(times);
-        self.tail.values.extend_from_slice(values);
-        if self.tail.len() >= RUN_POINTS {
-            self.runs.push(Arc::new(Run::sort(&self.tail)));
-            self.tail = Columns::default();
+        if let ([series], [time], [value]) = (series, times, values) {
+            let time = TimestampMs(*time);
+            self.stats.merge(MetricStats { first: time, last: time, points: 1 });
+            self.tail.push(*series, time, *value);
+        } else {
+            let (first, last) =
+                times.iter().fold((i64::MAX, i64::MIN), |(lo, hi), t| (lo.min(*t), hi.max(*t)));
+            self.stats.merge(MetricStats {
+                first: TimestampMs(first),
+                last: TimestampMs(last),
+                points: series.len() as u64,
+            });
+            self.tail.series.extend_from_slice(series);
+            self.tail.times.extend_from_slice(times);
+            self.tail.values.extend_from_slice(values);
         }
+        if self.tail.len() >= RUN_POINTS {
+            self.close_tail();
+        }
+    }
+
+    /// Makes a run of the tail, which keeps its memory: a metric that filled one tail fills more.
+    #[cold]
+    fn close_tail(&mut self) {
+        self.runs.push(Arc::new(Run::sort(&self.tail)));
+        self.tail.clear();
+    }
+
+    /// Returns the number of samples for which the tail has room without growing.
+    fn spare_points(&self) -> usize {
+        self.tail.times.capacity() - self.tail.times.len()
     }
 
     /// Returns the samples within `range`, as runs in the order in which they were written. Runs
@@ -217,5 +284,35 @@ mod tests {
         let runs = head.metric(MetricId(0)).unwrap().runs(TimeRange::new(0, i64::MAX));
         assert_eq!(runs.len(), 2);
         assert_eq!(runs.iter().map(|r| r.len() as u64).sum::<u64>(), head.points());
+        let tail = &head.metric(MetricId(0)).unwrap().tail;
+        assert_eq!(head.spare_points, tail.times.capacity() - tail.len());
+        assert!(head.memory_bytes() >= head.bytes() + head.spare_points * POINT_BYTES);
+        head.drop_metric(MetricId(0));
+        assert_eq!((head.points(), head.spare_points, head.metrics.len()), (0, 0, 0));
+    }
+
+    #[test]
+    fn metrics_are_found_in_any_order_and_after_others_were_dropped() {
+        let mut metric_of = SeriesMap::default();
+        (0..20).for_each(|series| _ = metric_of.insert(SeriesId(series), MetricId(series / 2)));
+        let mut head = Head::default();
+        let mut expected = std::collections::BTreeMap::<u32, u64>::new();
+        for step in [1, 1, 3, 7, 9, 1] {
+            let mut batch = PointBatch::default();
+            for series in (0..20).map(|i| i * step % 20) {
+                batch.push_number(MetricType::Gauge, SeriesId(series), TimestampMs(0), 1.0);
+                *expected.entry(series / 2).or_default() += 1;
+            }
+            head.add(&batch, &metric_of);
+            // Its series are known, so the next batch creates it again.
+            head.drop_metric(MetricId(step));
+            expected.remove(&step);
+            let points: std::collections::BTreeMap<u32, u64> =
+                head.metrics().map(|(id, metric)| (id.0, metric.stats.points)).collect();
+            assert_eq!(points, expected);
+            for (id, points) in &expected {
+                assert_eq!(head.metric(MetricId(*id)).map(|m| m.stats.points), Some(*points));
+            }
+        }
     }
 }

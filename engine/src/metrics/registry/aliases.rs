@@ -45,10 +45,30 @@ impl SeriesKeyHash {
     #[inline]
     #[must_use]
     pub fn with(self, more: &[u8]) -> Self {
-        let hash = fingerprint(more);
+        self.with_part(KeyPartHash::of(more))
+    }
+
+    /// Returns [`Self::with`] of the bytes that were hashed before.
+    #[inline]
+    #[must_use]
+    pub fn with_part(self, KeyPartHash(hash): KeyPartHash) -> Self {
         // Multiplied, so that the parts of a key cannot be swapped.
         let low = (hash as u64 ^ self.high).wrapping_mul(STEP);
         Self { low, high: ((hash >> 64) as u64).wrapping_add(self.low) }
+    }
+}
+
+/// A hash of bytes by which many [keys](SeriesKeyHash) are extended, such as the name of a field
+/// that all lines have. Valid within this process only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KeyPartHash(u128);
+
+impl KeyPartHash {
+    /// Returns the hash of `bytes`.
+    #[inline]
+    #[must_use]
+    pub fn of(bytes: &[u8]) -> Self {
+        Self(fingerprint(bytes))
     }
 }
 

@@ -29,7 +29,7 @@ mod size_tests;
 mod strings;
 mod table;
 
-pub use aliases::SeriesKeyHash;
+pub use aliases::{KeyPartHash, SeriesKeyHash};
 pub(crate) use index::{MetricEntry, MetricStats, Selection};
 pub(crate) use last_days::day_of;
 pub(crate) use lookup::Lookup;

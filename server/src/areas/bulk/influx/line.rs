@@ -11,7 +11,12 @@
 //! within a string belongs to the string; if a string is not terminated anywhere in the body, only
 //! the line on which it starts is rejected.
 //!
+//! Most lines of a body have the same field keys in the same order, so a key is first compared with
+//! the one at the same place of an earlier line, which was searched and hashed before.
+//!
 //! Slices are taken at positions that were found in the same bytes, so they always exist.
+
+use telltale_engine::KeyPartHash;
 
 use super::error::LineError;
 use super::number::{boolean, ends, number};
@@ -36,9 +41,15 @@ pub(super) struct Line<'b> {
 /// A numeric field.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Field<'b> {
-    /// The key, as sent.
-    pub(super) key: &'b [u8],
+    pub(super) key: FieldKey<'b>,
     pub(super) value: f64,
+}
+
+/// A field key, as sent.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct FieldKey<'b> {
+    pub(super) text: &'b [u8],
+    pub(super) hash: KeyPartHash,
 }
 
 /// The position of a line reader in a body.
@@ -48,12 +59,14 @@ pub(super) struct Scanner<'b> {
     at: usize,
     /// The number of line breaks before `at`.
     lines: usize,
+    /// The key that was last found at each place of a line.
+    keys: Vec<FieldKey<'b>>,
 }
 
 impl<'b> Scanner<'b> {
     /// Creates a scanner that resumes at the [position](Self::position) of another one.
     pub(super) fn new(body: &'b [u8], (at, lines): (usize, usize)) -> Self {
-        Self { body, at, lines }
+        Self { body, at, lines, keys: Vec::new() }
     }
 
     /// Returns the byte offset at which the next line starts, and the number of lines before it.
@@ -98,15 +111,17 @@ impl<'b> Scanner<'b> {
             return Err(LineError::FieldsMissing);
         }
         let mut strings = 0;
+        let mut place = 0;
         loop {
-            let key = self.key()?;
+            let key = self.key(place)?;
+            place += 1;
             match self.peek() {
                 Some(b'"') => {
-                    field_key(key)?;
-                    self.string(key)?;
+                    field_key(key.text)?;
+                    self.string(key.text)?;
                     strings += 1;
                 }
-                _ => fields.push(Field { key, value: self.value(key)? }),
+                _ => fields.push(Field { key, value: self.value(key.text)? }),
             }
             if self.at - start > BULK_LINE_BYTES_MAX {
                 return Err(LineError::TooLong);
@@ -142,9 +157,26 @@ impl<'b> Scanner<'b> {
         }
     }
 
-    /// Reads up to the first unescaped equals sign.
+    /// Reads the key of the field at `place` of its line, up to the first unescaped equals sign.
     #[inline]
-    fn key(&mut self) -> Result<&'b [u8], LineError> {
+    fn key(&mut self, place: usize) -> Result<FieldKey<'b>, LineError> {
+        if let Some(known) = self.keys.get(place)
+            && let Some(after) = self.rest().strip_prefix(known.text)
+            && after.first() == Some(&b'=')
+        {
+            self.at += known.text.len() + 1;
+            return Ok(*known);
+        }
+        let text = self.new_key()?;
+        let key = FieldKey { text, hash: KeyPartHash::of(text) };
+        match self.keys.get_mut(place) {
+            Some(known) => *known = key,
+            None => self.keys.push(key),
+        }
+        Ok(key)
+    }
+
+    fn new_key(&mut self) -> Result<&'b [u8], LineError> {
         let rest = self.rest();
         let mut from = 0;
         loop {

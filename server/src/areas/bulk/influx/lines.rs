@@ -107,7 +107,7 @@ pub fn read_lines(
     while let Some((number, line)) = scanner.next(&mut fields) {
         let taken = line.and_then(|line| {
             let (time, series) = (times.read(line.time)?, Series::parse(line.series)?);
-            let metrics = fields.iter().map(|field| series.metric(field.key));
+            let metrics = fields.iter().map(|field| series.metric(field.key.text));
             let metrics = metrics.collect::<Result<Vec<_>, _>>()?;
             series.with_tags(|tags| {
                 for (name, field) in metrics.iter().zip(&fields) {
@@ -146,7 +146,7 @@ fn add<'b>(
     let key_hash = SeriesKeyHash::of(line.series);
     series.clear();
     for field in fields {
-        match batch.known(key_hash.with(field.key)) {
+        match batch.known(key_hash.with_part(field.key.hash)) {
             Some((known, _)) => series.push(known),
             None => break,
         }
@@ -171,11 +171,11 @@ fn resolve_unknown<'b>(
     found: &mut Vec<SeriesId>,
 ) -> Result<(), LineError> {
     let series = Series::parse(line.series)?;
-    let metrics = fields.iter().map(|field| series.metric(field.key));
+    let metrics = fields.iter().map(|field| series.metric(field.key.text));
     let metrics = metrics.collect::<Result<Vec<_>, _>>()?;
     series.with_tags(|tags| {
         for (field, metric) in fields.iter().zip(&metrics).skip(found.len()) {
-            let key_hash = key_hash.with(field.key);
+            let key_hash = key_hash.with_part(field.key.hash);
             found.push(batch.series_of_hash(key_hash, metric, MetricType::Gauge, tags)?);
         }
         Ok(())
