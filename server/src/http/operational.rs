@@ -159,8 +159,11 @@ fn metrics(server: Arc<Server>) -> HandlerFuture {
 }
 
 fn openapi(server: Arc<Server>) -> HandlerFuture {
-    let document = Bytes::clone(&server.openapi);
-    now(Ok(Response::bytes("application/json", document).of_static_bytes()))
+    Box::pin(async move {
+        let generated = tokio::task::spawn_blocking(move || server.openapi()).await;
+        let document = generated.map_err(ApiError::internal)?;
+        Ok(Response::bytes("application/json", document).of_static_bytes())
+    })
 }
 
 fn page(_: Arc<Server>) -> HandlerFuture {

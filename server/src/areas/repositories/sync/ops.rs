@@ -130,14 +130,14 @@ pub(super) fn begin(app: &App, id: SyncId) -> Result<Option<SyncPlan>, Repositor
     if sync.attempts >= limits::SYNC_ATTEMPTS_MAX {
         let message = "the server ended during each attempt".to_owned();
         let failure = failure(app, INTERRUPTED, message);
-        end(app, changes, found, (sync, revision), Err(failure))?;
+        end(app, changes, found, (sync, revision), (Err(failure), None))?;
         return Ok(None);
     }
     let token = match repository::token(app, &found.value) {
         Ok(token) => token,
         Err(error) => {
             let failure = failure(app, "token_unreadable", error.to_string());
-            end(app, changes, found, (sync, revision), Err(failure))?;
+            end(app, changes, found, (sync, revision), (Err(failure), None))?;
             return Ok(None);
         }
     };
@@ -176,13 +176,9 @@ pub(super) fn finish(
     let before = &plan.repository;
     let is_outdated = found.value.settings.select_other_than(&before.settings)
         || has_failed && found.value.token != before.token;
-    let repository = found.value.id;
-    end(app, changes, found, (sync, revision), ended)?;
-    if is_outdated {
-        // The settings, or the token without which it failed, were changed while it ran.
-        start(app, repository, SyncTrigger::Changed)?;
-    }
-    Ok(())
+    // The settings, or the token without which it failed, were changed while it ran.
+    let next = is_outdated.then_some(SyncTrigger::Changed);
+    end(app, changes, found, (sync, revision), (ended, next))
 }
 
 /// Returns the syncs that are to be run, and are not at the moment.
@@ -214,13 +210,14 @@ fn unfinished_one(
     }
 }
 
-/// Ends a sync: its document and that of its repository change together.
+/// Ends a sync, and begins the one that follows it, if any: all documents change together, so that
+/// nobody sees the outcome of a sync that is outdated already.
 fn end(
     app: &App,
     mut changes: Changes<'_>,
     found: Versioned<Repository>,
     (mut sync, of_sync): (Sync, u64),
-    ended: Result<SyncOutcome, SyncFailure>,
+    (ended, next): (Result<SyncOutcome, SyncFailure>, Option<SyncTrigger>),
 ) -> Result<(), RepositoryError> {
     let Versioned { value: mut repository, revision } = found;
     let at = app.now();
@@ -252,6 +249,10 @@ fn end(
         }
     }
     changes.replace(&sync, of_sync)?;
+    let next = match next {
+        Some(trigger) => begin_again(app, &mut changes, &mut repository, trigger)?,
+        None => None,
+    };
     changes.replace(&repository, revision)?;
     let committed = changes.commit_then(None, |_| app.repositories().directory().put(&repository));
     if let (Err(RepositoryError::Engine(_)), Some(pins)) = (&committed, pins) {
@@ -259,7 +260,12 @@ fn end(
         pins.into_iter().for_each(telltale_engine::PinnedFile::keep);
     }
     app.file_waste().set();
-    committed.map(drop)
+    committed?;
+    if let Some(next) = next {
+        work::enqueue(app, next.id);
+        trim(app, repository.id)?;
+    }
+    Ok(())
 }
 
 /// Remembers that what a sync has fetched and stored may belong to nobody: its repository was
