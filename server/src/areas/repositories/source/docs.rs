@@ -23,10 +23,10 @@ pub(super) fn of_definition(
 ) -> FoundDoc {
     if style == DocStyle::Docstring {
         let found = body.and_then(|body| docstring(body, text));
-        let above = comments_above(whole, leading, DocStyle::AnyComment, text);
+        let above = comments_above(whole, leading, DocStyle::AnyComment, false, text);
         return FoundDoc { text: found.or(above.text), first_line: above.first_line };
     }
-    comments_above(whole, leading, style, text)
+    comments_above(whole, leading, style, body.is_some(), text)
 }
 
 /// Finds what a file says of itself at its beginning.
@@ -70,11 +70,13 @@ pub(super) fn of_file(root: Node<'_>, style: DocStyle, text: &Text<'_>) -> Optio
 }
 
 /// Returns the comments that end on the line above a node, or above the attributes before it.
-/// `leading` are the comments and attributes before it, in their order.
+/// `leading` are the comments and attributes before it, in their order; `has_body` is whether it is
+/// a function or a type.
 fn comments_above(
     whole: Node<'_>,
     leading: &[Node<'_>],
     style: DocStyle,
+    has_body: bool,
     text: &Text<'_>,
 ) -> FoundDoc {
     let mut parts: Vec<Vec<String>> = Vec::new();
@@ -84,7 +86,8 @@ fn comments_above(
     for node in leading.iter().rev().take(limits::COMMENTS_MAX) {
         let last = last_line(*node);
         let comment = text.of(*node);
-        let distance = if says_of_function(comment) { 2 } else { 1 };
+        let may_be_apart = has_body && style == DocStyle::AnyComment && is_jsdoc(comment);
+        let distance = if may_be_apart { 2 } else { 1 };
         let is_above = last < top && top - last <= distance || last == top && is_attribute(*node);
         if !is_above {
             break;
@@ -124,10 +127,14 @@ fn is_marked(comment: &str) -> bool {
     is_line || is_block
 }
 
-/// Returns whether a comment can only be about the function after it, also with an empty line
-/// between the two.
-fn says_of_function(comment: &str) -> bool {
-    comment.starts_with("/**") && (comment.contains("@param") || comment.contains("@return"))
+/// Returns whether a comment is about the definition after it, also with an empty line between the
+/// two, as JSDoc has it. One about the whole file is not.
+fn is_jsdoc(comment: &str) -> bool {
+    const OF_OTHERS: [&str; 6] =
+        ["@module", "@file", "@overview", "@license", "@typedef", "@callback"];
+    comment.starts_with("/**")
+        && !comment.starts_with("/***")
+        && !OF_OTHERS.iter().any(|tag| comment.contains(tag))
 }
 
 /// Returns the text of `#[doc = "…"]`.

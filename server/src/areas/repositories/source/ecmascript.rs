@@ -21,6 +21,7 @@ fn definition<'t>(
         "variable_declarator" => return declarator(node, text, place),
         "assignment_expression" => return assignment(node, text, place),
         "pair" => return pair(node, text, place),
+        "function_expression" => return named_expression(node, text, place),
         "enum_assignment" => {
             let name = node.child_by_field_name("name")?;
             return Some(Definition::new(SymbolKind::Variant, name, node, text));
@@ -142,6 +143,26 @@ fn pair<'t>(node: Node<'t>, text: &Text<'_>, place: &Place<'_, 't>) -> Option<De
     let mut definition = Definition::new(SymbolKind::Method, name, node, text);
     definition.name = definition.name.trim_matches(['"', '\'']).to_owned();
     describe_function(&mut definition, value, text);
+    Some(definition)
+}
+
+/// `return function close () …`: a function with a name of its own that nothing else is named by.
+fn named_expression<'t>(
+    node: Node<'t>,
+    text: &Text<'_>,
+    place: &Place<'_, 't>,
+) -> Option<Definition<'t>> {
+    let name = node.child_by_field_name("name")?;
+    let is_named_otherwise = place.outer().is_some_and(|outer| {
+        ["variable_declarator", "assignment_expression", "pair"].contains(&outer.kind())
+            || outer.kind().ends_with("field_definition")
+    });
+    if is_named_otherwise {
+        return None;
+    }
+    let mut definition = Definition::new(SymbolKind::Function, name, node, text);
+    describe_function(&mut definition, node, text);
+    definition.is_public = false;
     Some(definition)
 }
 

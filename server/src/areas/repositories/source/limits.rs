@@ -16,12 +16,16 @@ pub(super) const REFERENCES_MAX: usize = 50_000;
 /// Imports of a file, and names of an import.
 pub(super) const IMPORTS_MAX: usize = 2_000;
 pub(super) const IMPORTED_NAMES_MAX: usize = 200;
+/// Lines of an import that are searched for other names of what it brings in.
+pub(super) const IMPORT_LINES_MAX: usize = 100;
 /// Bytes of a name.
 pub(super) const NAME_BYTES_MAX: usize = 200;
 /// Bytes of a signature.
 pub(super) const SIGNATURE_BYTES_MAX: usize = 400;
 /// Bytes of a documentation.
 pub(super) const DOC_BYTES_MAX: usize = 4_000;
+/// Bytes before a name in which the keyword of its definition is.
+pub(super) const KEYWORD_BYTES_MAX: usize = 16;
 /// Parameters of a function, and bytes of a type or default value.
 pub(super) const PARAMETERS_MAX: usize = 50;
 pub(super) const TYPE_BYTES_MAX: usize = 200;

@@ -5,6 +5,7 @@
 //! nesting is too deep. `walk` does what all languages have in common; what is particular to one is
 //! in its file.
 
+mod aliases;
 mod c;
 mod docs;
 mod ecmascript;
@@ -25,6 +26,7 @@ mod rust;
 mod tests;
 mod walk;
 
+pub use aliases::{Alias, aliases};
 pub use model::{
     FileOutline, Import, Language, LineRange, Parameter, Reference, ReferenceKind, Symbol,
     SymbolKind,

@@ -17,6 +17,17 @@ impl<'a> Text<'a> {
         self.0.get(start..end).unwrap_or_default()
     }
 
+    /// Returns the text before a byte, of at most so many bytes.
+    pub(super) fn before(&self, end: usize, bytes_max: usize) -> &'a str {
+        let start = self.0.floor_char_boundary(end.saturating_sub(bytes_max));
+        self.between(start, end)
+    }
+
+    /// Returns the text from a byte on, of at most so many bytes.
+    pub(super) fn after(&self, start: usize, bytes_max: usize) -> &'a str {
+        self.between(start, self.0.floor_char_boundary(start.saturating_add(bytes_max)))
+    }
+
     /// Returns the text of a node in one line.
     pub(super) fn line_of(&self, node: Node<'_>, bytes_max: usize) -> String {
         one_line(self.of(node), bytes_max)

@@ -9,6 +9,9 @@ use super::model::{Import, ReferenceKind, SymbolKind};
 use super::nodes::{Text, child_of_kind, first_line, named_children};
 use super::parameters::parameters;
 
+/// Nodes between the name of a trait and the `impl` block.
+const IMPLEMENTED_DEPTH_MAX: usize = 3;
+
 pub(super) const RULES: Rules =
     Rules { definition, reference, imports, docs: DocStyle::MarkedComment, container };
 
@@ -95,10 +98,13 @@ fn container<'t>(node: Node<'t>, text: &Text<'_>, _: &Place<'_, 't>) -> Option<S
 
 fn reference<'t>(
     node: Node<'t>,
-    _: &Text<'_>,
+    text: &Text<'_>,
     place: &Place<'_, 't>,
 ) -> Option<(Node<'t>, ReferenceKind)> {
     match node.kind() {
+        "identifier" if place.outer_of_kind("token_tree").is_some() => {
+            is_called_in_tokens(node, text).then_some((node, ReferenceKind::Call))
+        }
         "call_expression" => {
             let function = node.child_by_field_name("function")?;
             Some((called(function)?, ReferenceKind::Call))
@@ -115,11 +121,57 @@ fn reference<'t>(
             if is_own_name || is_parameter {
                 return None;
             }
-            let is_trait = parent.child_by_field_name("trait").is_some_and(|of| of == node);
-            Some((node, if is_trait { ReferenceKind::Implementation } else { ReferenceKind::Type }))
+            let kind = match is_implemented(node, place) {
+                true => ReferenceKind::Implementation,
+                false => ReferenceKind::Type,
+            };
+            Some((node, kind))
         }
         _ => None,
     }
+}
+
+/// Returns whether a type is the trait of an `impl` block, maybe as the end of a path or with
+/// arguments: `impl std::fmt::Display for …`, `impl From<A> for …`.
+fn is_implemented<'t>(name: Node<'t>, place: &Place<'_, 't>) -> bool {
+    let mut inner = name;
+    for outer in place.around.iter().rev().take(IMPLEMENTED_DEPTH_MAX) {
+        let is_field = |field| outer.child_by_field_name(field) == Some(inner);
+        match outer.kind() {
+            "impl_item" => return is_field("trait"),
+            "scoped_type_identifier" if is_field("name") => inner = *outer,
+            "generic_type" if is_field("type") => inner = *outer,
+            _ => return false,
+        }
+    }
+    false
+}
+
+/// Returns whether a name within the tokens of a macro is called there, by the text around it: to
+/// ask a token for its siblings takes time in proportion to their number. Names in upper case are
+/// as often patterns.
+fn is_called_in_tokens(name: Node<'_>, text: &Text<'_>) -> bool {
+    let before = text.before(name.start_byte(), limits::KEYWORD_BYTES_MAX).trim_end();
+    let after = text.after(name.end_byte(), limits::TYPE_BYTES_MAX);
+    let is_definition = before.ends_with("fn") || before.ends_with("macro_rules!");
+    let is_type = text.of(name).starts_with(char::is_uppercase);
+    let arguments = after.strip_prefix("::<").and_then(after_generics).unwrap_or(after);
+    let is_macro = ["!(", "![", "!{", "! {"].iter().any(|mark| after.starts_with(mark));
+    !is_definition && !is_type && (arguments.starts_with('(') || is_macro)
+}
+
+/// Returns what follows the end of generic arguments.
+fn after_generics(text: &str) -> Option<&str> {
+    let mut depth = 1_usize;
+    let end = text.char_indices().find_map(|(at, char)| {
+        match char {
+            '<' => depth += 1,
+            '>' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        (depth == 0).then_some(at + 1)
+    });
+    text.get(end?..)
 }
 
 fn called(function: Node<'_>) -> Option<Node<'_>> {

@@ -3,11 +3,14 @@
 
 use tree_sitter::{Node, Tree};
 
+use super::aliases::aliases;
 use super::docs;
 use super::grammar::{Definition, Place, Rules};
 use super::limits;
 use super::macro_items::{MacroItems, item_tokens};
-use super::model::{FileOutline, Language, LineRange, Reference, Symbol, SymbolKind};
+use super::model::{
+    FileOutline, Language, LineRange, Reference, ReferenceKind, Symbol, SymbolKind,
+};
 use super::nodes::{Text, first_line, last_line, name, named_children, one_line};
 
 /// A symbol, or a node that contains definitions, in which the walk is.
@@ -252,8 +255,21 @@ impl<'t> Walk<'_, 't> {
         });
     }
 
-    /// Makes symbols children of the types that they belong to.
+    /// Makes symbols children of the types that they belong to. What is extended under another name
+    /// gets the one that it has where it is defined.
     fn finish(mut self) -> FileOutline {
+        let references = &mut self.outline.references;
+        if references.iter().any(|used| used.kind == ReferenceKind::Implementation) {
+            for other in aliases(&self.outline.imports, self.text.0) {
+                let is_base = |used: &&mut Reference| {
+                    used.kind == ReferenceKind::Implementation && used.name == other.alias
+                };
+                references
+                    .iter_mut()
+                    .filter(is_base)
+                    .for_each(|used| used.name.clone_from(&other.name));
+            }
+        }
         let types: Vec<(String, u32)> = (0..)
             .zip(&self.outline.symbols)
             .filter(|(_, symbol)| is_container(symbol.kind) && symbol.kind != SymbolKind::Module)

@@ -147,7 +147,13 @@ fn comments_keep_examples_and_belong_to_what_follows() {
     assert_eq!(doc("a.rs", "/// A\n/// -----\n/// b\nfn f() {}").unwrap(), "A\nb");
     let apart = "let a;\n/**\n * Adds.\n * @param {number} a\n */\n\nfunction f(a) {}";
     assert!(doc("a.js", apart).unwrap().starts_with("Adds."));
-    assert_eq!(doc("a.js", "let a;\n/** Other. */\n\nfunction f(a) {}"), None);
+    let public = "let a;\n/** Other.\n * @public */\n\nfunction f(a) {}";
+    assert!(doc("a.js", public).unwrap().starts_with("Other."));
+    assert_eq!(doc("a.js", "let a;\n// Other.\n\nfunction f(a) {}"), None);
+    assert_eq!(doc("a.js", "let a;\n/** @file Other. */\n\nfunction f(a) {}"), None);
+    assert_eq!(doc("a.js", "let a;\n/** Other. */\n\n\nfunction f(a) {}"), None);
+    let variable = symbol("a.js", "/** Dependencies. @private */\n\nvar f = require('f')", "f");
+    assert_eq!(variable.doc, None);
 }
 
 #[test]
@@ -189,7 +195,7 @@ fn names_are_used_as_functions_and_types() {
     let bases = |path, text| references(path, text, ReferenceKind::Implementation);
     assert_eq!(
         calls("src/lib.rs", RUST_FILE),
-        ["ok_or", "checked_add", "helper", "log", "Ok", "write_str", "assert_eq"]
+        ["ok_or", "checked_add", "helper", "log", "Ok", "write_str", "assert_eq", "new", "add"]
     );
     assert_eq!(bases("src/lib.rs", RUST_FILE), ["Display"]);
     assert_eq!(calls("store.py", PYTHON_FILE), ["property", "len", "query", "find", "Store"]);
