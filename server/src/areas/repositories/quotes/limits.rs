@@ -8,6 +8,8 @@ pub(super) const SENTENCES_MAX: usize = 40;
 pub(super) const DOC_BYTES_MAX: usize = 16 * 1024;
 /// Characters from which a value after a name such as `password` may be a secret.
 pub(super) const SECRET_CHARS_MIN: usize = 8;
+/// Characters from which a word after one such as `password` in a sentence may be a secret.
+pub(super) const TOLD_SECRET_CHARS_MIN: usize = 6;
 /// Characters from which a value without quotes may be a secret: shorter ones are names and
 /// numbers.
 pub(super) const BARE_SECRET_CHARS_MIN: usize = 16;

@@ -6,7 +6,9 @@
 //! looks, since people choose passwords; values without quotes, and those of names that only
 //! contain such a word, have to look random.
 
-use super::limits::{BARE_SECRET_CHARS_MIN, SECRET_CHARS_MIN, SECRET_ENTROPY_BITS_MIN};
+use super::limits::{
+    BARE_SECRET_CHARS_MIN, SECRET_CHARS_MIN, SECRET_ENTROPY_BITS_MIN, TOLD_SECRET_CHARS_MIN,
+};
 
 /// Keys with a known beginning, and how many letters, digits, `-` and `_` follow it at least.
 const KEY_FORMS: &[(&str, usize)] = &[
@@ -92,6 +94,13 @@ const PLACEHOLDER_WORDS: &[&str] = &[
     "to", "be",
 ];
 
+/// Words before a number in names of algorithms and formats, in lower case.
+const ALGORITHMS: &[&str] = &[
+    "sha", "sha-", "md", "rs", "hs", "es", "ps", "utf", "utf-", "base", "pbkdf", "argon", "aes",
+    "aes-", "des", "ed", "x", "oauth", "http", "ipv", "crc", "blake", "sha3-", "pkcs", "rfc",
+    "rfc-", "version", "curve", "chacha", "poly", "level", "step", "part", "line", "page", "test",
+];
+
 /// Characters of a placeholder that are of none of its words, at most.
 const PLACEHOLDER_REST_CHARS_MAX: usize = 3;
 
@@ -124,7 +133,45 @@ fn is_key_material(line: &str) -> bool {
 }
 
 fn is_secret_line(line: &str) -> bool {
-    has_key_form(line) || has_web_token(line) || has_url_password(line) || assigns_secret(line)
+    has_key_form(line)
+        || has_web_token(line)
+        || has_url_password(line)
+        || assigns_secret(line)
+        || tells_secret(line)
+}
+
+/// A password in a sentence: `with password hunter3`, `the token is a8f5f167f`.
+fn tells_secret(line: &str) -> bool {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    words.iter().enumerate().any(|(position, name)| {
+        let name = name.trim_matches(|char: char| "\"'`*(:".contains(char)).to_lowercase();
+        let mut after = words.iter().skip(position + 1);
+        let verb = |word: &&&str| !["is", "was", "of", "be"].contains(*word);
+        SECRET_NAMES.contains(&name.as_str())
+            && after.by_ref().take(2).find(verb).is_some_and(|told| is_told_secret(told))
+    })
+}
+
+/// Returns whether a word of a sentence looks like a password: letters and digits, but neither an
+/// identifier nor the name of an algorithm or format.
+fn is_told_secret(word: &str) -> bool {
+    let word = word.trim_matches(|char: char| "\"'`*.,;:!?".contains(char));
+    let lower = word.to_lowercase();
+    let is_camel_case = word
+        .chars()
+        .zip(word.chars().skip(1))
+        .any(|(left, right)| left.is_lowercase() && right.is_uppercase());
+    let is_algorithm = ALGORITHMS.iter().any(|name| {
+        lower.strip_prefix(name).is_some_and(|rest| rest.chars().all(|char| char.is_ascii_digit()))
+    });
+    word.chars().count() >= TOLD_SECRET_CHARS_MIN
+        && word.chars().all(|char| char.is_ascii_alphanumeric() || "!@#$%^&*-+?".contains(char))
+        && word.chars().any(|char| char.is_ascii_digit())
+        && word.chars().any(|char| char.is_ascii_lowercase())
+        && !word.starts_with(['$', '%', '-', '&', '*', '@', '#'])
+        && !is_camel_case
+        && !is_algorithm
+        && !is_made_of_placeholders(word)
 }
 
 fn has_key_form(line: &str) -> bool {
@@ -301,6 +348,9 @@ mod tests {
             "DB_PASS: \"swordfish\"",
             "'privateKey' => 'test-hunter2blue'",
             "if token == \"opensesame\" {",
+            "\"\"\"Connect with password hunter3 to db.\"\"\"",
+            "The password is tr0ub4dor&3.",
+            "// token: 9a8b7c6d",
             "Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
         ] {
             assert!(contains_secret(line), "{line}");
@@ -330,6 +380,11 @@ mod tests {
             "secret: \"{{ vault.secret }}\"",
             "PASSWORD_FIELD = \"passphrase-input\"",
             "password = \"short\"",
+            "Hashes the password with sha256 and a salt.",
+            "the password sha512 hash, or a token utf8 text",
+            "fn password(token: Token2, secret: u64) -> Token {",
+            "Each token is 16 bytes long.",
+            "let token = tokenV1;",
         ] {
             assert!(!contains_secret(line), "{line}");
         }
