@@ -2,19 +2,21 @@
 
 use super::appearances::appearances;
 use super::dependencies::dependencies;
-use super::descriptions::{define, describe};
+use super::descriptions::{compare, define, describe};
 use super::draft::Draft;
 use super::files::Files;
-use super::limits::{EARLIER_TURNS_MAX, QUESTION_CHARS_MAX, REFERENCES_MAX};
+use super::implementations::{bases, implementations};
+use super::limits::{EARLIER_TURNS_MAX, FOUND_CONFIDENCE_MIN, QUESTION_CHARS_MAX, REFERENCES_MAX};
 use super::lists::{list, plural};
 use super::model::{Answer, AnswerReference, Grounding, Passage, Turn};
-use super::overview::overview;
+use super::overview::{is_name_of_repository, overview};
 use super::phrases::{joined, repeated};
-use super::question::QuestionKind;
+use super::question::{Question, QuestionKind};
 use super::reasons::reasons;
+use super::respects::say_in_respect;
 use super::subjects::{Resolved, Subject, resolve};
 use super::topics::{self, Parts};
-use super::uses::{callers, foreign_name, implementations};
+use super::uses::{callers, foreign_name};
 use crate::areas::repositories::index::{Index, IndexError};
 use crate::areas::repositories::source::ReferenceKind;
 
@@ -31,6 +33,9 @@ pub fn answer(index: &Index, question: &str, earlier: &[Turn]) -> Result<Answer,
 pub fn grounding(index: &Index, question: &str, earlier: &[Turn]) -> Result<Grounding, IndexError> {
     let (extractive, more) = answered(index, question, earlier)?;
     let mut passages: Vec<Passage> = Vec::new();
+    if extractive.confidence < FOUND_CONFIDENCE_MIN {
+        return Ok(Grounding { passages, extractive });
+    }
     for reference in extractive.references.iter().chain(&more) {
         let is_known = passages.iter().any(|known| {
             known.path == reference.path
@@ -61,13 +66,13 @@ fn answered(
     let resolved = resolve(&mut files, &question, earlier)?;
     let mut draft = Draft::default();
     let parts = topics::find(&mut files, &resolved.question)?;
-    if !resolved.lacks_earlier {
+    if !resolved.lacks_earlier && !resolved.question.asks_for_history() {
         write(&mut draft, &mut files, &resolved, &parts)?;
     }
     let what = looked_for(&resolved, &parts);
     let answer = draft.finish(&files, &what)?;
     let mut more = Draft::default();
-    if !answer.references.is_empty() {
+    if answer.confidence >= FOUND_CONFIDENCE_MIN {
         for part in &parts.parts {
             let shown = part.symbol.as_ref().map_or(part.lines, |symbol| symbol.symbol.lines);
             let _cited = more.cite(&part.file, part.lines, shown);
@@ -86,33 +91,12 @@ fn write(
 ) -> Result<(), IndexError> {
     let question = &resolved.question;
     let subject = resolved.known();
-    match (question.kind, subject) {
-        (QuestionKind::Overview, _) => return overview(draft, files),
-        (QuestionKind::List(listed), _) if resolved.unknown().next().is_none() => {
-            list(draft, files, question, listed, subject)?;
-        }
-        (QuestionKind::Reason, _) => {
-            if !reasons(draft, files, question, subject)?
-                && let Some(subject) = subject
-            {
-                describe(draft, files, subject)?;
-                if !draft.is_empty() {
-                    draft.say(
-                        "No comment or documentation at this place gives a reason.".to_owned(),
-                    );
-                    draft.confidence = 0.4;
-                }
-            }
-        }
-        (QuestionKind::Definition, Some(subject)) => define(draft, files, subject)?,
-        (QuestionKind::Description, Some(subject)) => describe(draft, files, subject)?,
-        (QuestionKind::Callers, Some(subject)) => callers(draft, files, subject)?,
-        (QuestionKind::Dependencies, Some(subject)) => dependencies(draft, files, subject)?,
-        (QuestionKind::Implementations, Some(subject)) => implementations(draft, files, subject)?,
-        (QuestionKind::Topic, Some(subject)) if is_only_subject(resolved) => {
-            describe(draft, files, subject)?;
-        }
-        _ => {}
+    let is_whole = write_known(draft, files, resolved)?;
+    if !draft.is_empty() && subject.is_some() {
+        resolved.unknown().for_each(|name| draft.lacks(name));
+    }
+    if is_whole {
+        return Ok(());
     }
     if subject.is_none()
         && let Some(name) = resolved.unknown().next()
@@ -130,9 +114,6 @@ fn write(
             appearances(draft, files, name)?;
         }
     }
-    if question.kind == QuestionKind::Implementations && subject.is_some() {
-        return Ok(());
-    }
     // A name that does not exist has no answer, whatever else the words of the question match.
     if draft.is_empty() && !draft.has_withheld() && resolved.unknown().next().is_none() {
         topics::explain(draft, files, question, parts)?;
@@ -144,6 +125,86 @@ fn write(
         }
     }
     Ok(())
+}
+
+/// Writes what fits the kind of the question and what it is known to be about. Returns whether that
+/// is all that is to be said.
+fn write_known(
+    draft: &mut Draft,
+    files: &mut Files<'_>,
+    resolved: &Resolved,
+) -> Result<bool, IndexError> {
+    let question = &resolved.question;
+    let subject = resolved.known();
+    let compared = resolved.symbols();
+    if question.is_comparison() && compared.len() > 1 {
+        compare(draft, &compared);
+        return Ok(true);
+    }
+    if matches!(question.kind, QuestionKind::Description | QuestionKind::Topic)
+        && let Some(Subject::Symbols(found)) = subject
+        && say_in_respect(draft, question, found)
+    {
+        return Ok(true);
+    }
+    match (question.kind, subject) {
+        (QuestionKind::Overview, _) => {
+            overview(draft, files)?;
+            return Ok(true);
+        }
+        (QuestionKind::List(listed), _) if resolved.unknown().next().is_none() => {
+            list(draft, files, question, listed, subject)?;
+        }
+        (QuestionKind::Reason, _) => give_reasons(draft, files, question, subject)?,
+        (QuestionKind::Definition, Some(subject)) => define(draft, files, subject)?,
+        (QuestionKind::Description, Some(subject)) => describe(draft, files, subject)?,
+        (QuestionKind::Description, None) if is_about_repository(files, question)? => {
+            overview(draft, files)?;
+            return Ok(true);
+        }
+        (QuestionKind::Callers, Some(subject)) => callers(draft, files, subject)?,
+        (QuestionKind::Dependencies, Some(subject)) => dependencies(draft, files, subject)?,
+        (QuestionKind::Implementations, Some(subject)) => {
+            implementations(draft, files, subject)?;
+            return Ok(true);
+        }
+        (QuestionKind::Bases, Some(subject)) => {
+            bases(draft, files, subject)?;
+            return Ok(true);
+        }
+        (QuestionKind::Topic, Some(subject)) if is_only_subject(resolved) => {
+            describe(draft, files, subject)?;
+        }
+        _ => {}
+    }
+    Ok(false)
+}
+
+/// Writes why something is as it is, or else what it is.
+fn give_reasons(
+    draft: &mut Draft,
+    files: &mut Files<'_>,
+    question: &Question,
+    subject: Option<&Subject>,
+) -> Result<(), IndexError> {
+    if !reasons(draft, files, question, subject)?
+        && let Some(subject) = subject
+    {
+        describe(draft, files, subject)?;
+        if !draft.is_empty() {
+            draft.say("No comment or documentation at this place gives a reason.".to_owned());
+            draft.confidence = 0.4;
+        }
+    }
+    Ok(())
+}
+
+/// Returns whether a question asks what the repository is, by its name.
+fn is_about_repository(files: &mut Files<'_>, question: &Question) -> Result<bool, IndexError> {
+    match (question.topic.as_slice(), question.candidates.as_slice()) {
+        ([_], [name]) => is_name_of_repository(files, name),
+        _ => Ok(false),
+    }
 }
 
 /// Returns whether a question has no topic beside the name that it is about.

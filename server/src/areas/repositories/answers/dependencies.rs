@@ -41,14 +41,14 @@ pub(super) fn called_symbols(
     files: &mut Files<'_>,
     found: &FoundSymbol,
 ) -> Result<Vec<Call>, IndexError> {
-    Ok(used_symbols(files, found, ReferenceKind::Call)?.0)
+    Ok(used_symbols(files, found, Dependence::Calls)?.0)
 }
 
 /// Returns the uses of a kind in a symbol, as [`called_symbols`], and those that are in doubt.
 fn used_symbols(
     files: &mut Files<'_>,
     found: &FoundSymbol,
-    kind: ReferenceKind,
+    how: Dependence,
 ) -> Result<(Vec<Call>, Vec<Unresolved>), IndexError> {
     let index = files.index;
     let file = Rc::clone(&found.file);
@@ -58,12 +58,12 @@ fn used_symbols(
         .outline
         .references
         .iter()
-        .filter(|used| used.kind == kind && found.symbol.lines.contains(used.line));
+        .filter(|used| how.includes(used.kind) && found.symbol.lines.contains(used.line));
     for reference in references.take(USES_MAX) {
         let hits = index.symbols(&reference.name, SYMBOLS_MAX)?;
         let same = || hits.iter().filter(|hit| hit.name == reference.name);
         let targets: Vec<&SymbolHit> = same()
-            .filter(|hit| (!hit.is_test || found.symbol.is_test) && is_target(hit.kind, kind))
+            .filter(|hit| (!hit.is_test || found.symbol.is_test) && is_target(hit.kind, how))
             .collect();
         let definitions: Vec<Definition<'_>> =
             targets.iter().filter_map(|hit| Definition::new(index, hit, targets.len())).collect();
@@ -94,13 +94,11 @@ fn used_symbols(
     Ok((calls, unresolved))
 }
 
-fn is_target(kind: SymbolKind, used: ReferenceKind) -> bool {
+fn is_target(kind: SymbolKind, how: Dependence) -> bool {
     match kind {
-        SymbolKind::Function | SymbolKind::Method | SymbolKind::Macro => {
-            used == ReferenceKind::Call
-        }
+        SymbolKind::Function | SymbolKind::Method | SymbolKind::Macro => how == Dependence::Calls,
         SymbolKind::Class | SymbolKind::Struct => true,
-        kind => used != ReferenceKind::Call && TYPE_KINDS.contains(&kind),
+        kind => how == Dependence::Types && TYPE_KINDS.contains(&kind),
     }
 }
 
@@ -128,6 +126,28 @@ pub(super) fn dependencies(
     }
 }
 
+/// How a symbol depends on others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Dependence {
+    /// It calls them.
+    Calls,
+    /// It names them as types, or extends them.
+    Types,
+}
+
+impl Dependence {
+    fn includes(self, used: ReferenceKind) -> bool {
+        (used == ReferenceKind::Call) == (self == Self::Calls)
+    }
+
+    fn verb(self) -> &'static str {
+        match self {
+            Self::Calls => "calls",
+            Self::Types => "refers to",
+        }
+    }
+}
+
 fn symbol_dependencies(
     draft: &mut Draft,
     files: &mut Files<'_>,
@@ -135,10 +155,60 @@ fn symbol_dependencies(
 ) -> Result<(), IndexError> {
     let name = qualified_name(found);
     draft.about(&name.replace('`', ""));
-    let is_type = TYPE_KINDS.contains(&found.symbol.kind);
-    let kind = if is_type { ReferenceKind::Type } else { ReferenceKind::Call };
+    let mut is_certain = true;
+    let mut has_named = false;
+    if TYPE_KINDS.contains(&found.symbol.kind) {
+        let said = say_used(draft, files, found, Dependence::Types)?;
+        (has_named, is_certain) = (said.has_named, said.is_certain);
+    }
+    let said = say_used(draft, files, found, Dependence::Calls)?;
+    has_named |= said.has_named;
+    is_certain &= said.is_certain;
+    if draft.is_empty()
+        && let Some(marker) = cite_symbol(draft, found)
+    {
+        let shown_kind = noun(found.symbol.kind);
+        let place = place(found);
+        draft.say(match has_references(found) {
+            false => {
+                format!("No calls were recognised in {name}, {shown_kind} in {place} {marker}.")
+            }
+            true => {
+                format!("{name}, {shown_kind} in {place} {marker}, calls nothing else by name.")
+            }
+        });
+    }
+    draft.confidence = match (has_named, is_certain) {
+        (false, _) => 0.6,
+        (true, true) => 0.9,
+        (true, false) => 0.8,
+    };
+    Ok(())
+}
+
+/// Returns whether a symbol uses any name.
+fn has_references(found: &FoundSymbol) -> bool {
+    let mut references = found.file.outline.references.iter();
+    references.any(|used| found.symbol.lines.contains(used.line))
+}
+
+/// What was said about the names that a symbol uses.
+struct SaidUsed {
+    has_named: bool,
+    is_certain: bool,
+}
+
+/// Writes the names that a symbol uses in a way.
+fn say_used(
+    draft: &mut Draft,
+    files: &mut Files<'_>,
+    found: &FoundSymbol,
+    how: Dependence,
+) -> Result<SaidUsed, IndexError> {
+    let name = qualified_name(found);
+    let verb = how.verb();
     let mut called = Vec::new();
-    let (calls, unresolved) = used_symbols(files, found, kind)?;
+    let (calls, unresolved) = used_symbols(files, found, how)?;
     for call in calls.into_iter().take(LISTED_NAMES_MAX) {
         let Some(line) = LineRange::new(call.line, call.line) else { continue };
         if let Some(marker) = draft.cite(&found.file, line, found.symbol.lines) {
@@ -149,46 +219,18 @@ fn symbol_dependencies(
             ));
         }
     }
-    let verb = if is_type { "refers to" } else { "calls" };
     if !called.is_empty() {
         draft.say(format!("{name} {verb} {}.", joined(&called)));
     }
-    let subject = if called.is_empty() { name.as_str() } else { "It also" };
-    say_unresolved(draft, found, &format!("{subject} {verb}"), &unresolved);
-    let others = if is_type { String::new() } else { other_calls(draft, files, found)? };
-    if !others.is_empty() {
-        draft.say(others);
-    }
-    if draft.is_empty()
-        && let Some(marker) = cite_symbol(draft, found)
-    {
-        let is_none = !found
-            .file
-            .outline
-            .references
-            .iter()
-            .any(|used| used.kind == kind && found.symbol.lines.contains(used.line));
-        let shown_kind = noun(found.symbol.kind);
-        let place = place(found);
-        draft.say(match (is_none, is_type) {
-            (true, true) => format!(
-                "No references to other types were found in {name}, {shown_kind} in {place} \
-                 {marker}."
-            ),
-            (true, false) => {
-                format!("No calls were found in {name}, {shown_kind} in {place} {marker}.")
-            }
-            (false, _) => {
-                format!("{name}, {shown_kind} in {place} {marker}, {verb} nothing else by name.")
-            }
-        });
-    }
-    draft.confidence = match (called.is_empty(), unresolved.is_empty()) {
-        (true, _) => 0.6,
-        (false, true) => 0.9,
-        (false, false) => 0.8,
+    let lead = |draft: &Draft| match draft.is_empty() {
+        true => format!("{name} {verb}"),
+        false => format!("It also {verb}"),
     };
-    Ok(())
+    let lead_of_unresolved = lead(draft);
+    say_unresolved(draft, found, &lead_of_unresolved, &unresolved);
+    let lead_of_others = lead(draft);
+    say_foreign(draft, files, found, how, &lead_of_others)?;
+    Ok(SaidUsed { has_named: !called.is_empty(), is_certain: unresolved.is_empty() })
 }
 
 /// Writes which used names have definitions, without saying that one of them is meant.
@@ -219,19 +261,21 @@ fn say_unresolved(draft: &mut Draft, found: &FoundSymbol, verb: &str, unresolved
     }
 }
 
-/// Returns a sentence about called names that are not defined in the repository.
-fn other_calls(
+/// Writes which used names nothing in the repository defines.
+fn say_foreign(
     draft: &mut Draft,
     files: &Files<'_>,
     found: &FoundSymbol,
-) -> Result<String, IndexError> {
+    how: Dependence,
+    verb: &str,
+) -> Result<(), IndexError> {
     let file = Rc::clone(&found.file);
     let mut names: Vec<String> = Vec::new();
     let mut markers: Vec<String> = Vec::new();
     for used in &file.outline.references {
-        let is_call = used.kind == ReferenceKind::Call && found.symbol.lines.contains(used.line);
+        let is_used = how.includes(used.kind) && found.symbol.lines.contains(used.line);
         let name = name_as_code(&used.name);
-        if !is_call || names.contains(&name) || names.len() >= LISTED_NAMES_MAX {
+        if !is_used || names.contains(&name) || names.len() >= LISTED_NAMES_MAX {
             continue;
         }
         let hits = files.index.symbols(&used.name, SYMBOLS_MAX)?;
@@ -247,14 +291,14 @@ fn other_calls(
             }
         }
     }
-    Ok(match names.is_empty() {
-        true => String::new(),
-        false => format!(
-            "It also calls {}, not defined in the indexed files {}.",
+    if !names.is_empty() {
+        draft.say(format!(
+            "{verb} {}, for which no definition was found in the index {}.",
             joined(&names),
             markers.join(" ")
-        ),
-    })
+        ));
+    }
+    Ok(())
 }
 
 fn say_imports(draft: &mut Draft, file: &OpenFile) {

@@ -12,6 +12,7 @@ use super::phrases::{
 };
 use super::question::TYPE_KINDS;
 use super::subjects::Subject;
+use super::values::value;
 use crate::areas::repositories::index::{FileId, IndexError};
 use crate::areas::repositories::source::{LineRange, SymbolKind};
 
@@ -19,6 +20,8 @@ use crate::areas::repositories::source::{LineRange, SymbolKind};
 const OTHER_DEFINITIONS_MAX: usize = 3;
 /// Sentences of a documentation that describe a symbol.
 const DOC_SENTENCES_MAX: usize = 2;
+/// Things that are compared with each other.
+const COMPARED_MAX: usize = 3;
 /// Members of a type that are named.
 const MEMBERS_MAX: usize = 8;
 
@@ -88,6 +91,10 @@ fn describe_symbol(
     draft.about(&name.replace('`', ""));
     draft.say(format!("{name} is {} in {} {marker}.", noun(found.symbol.kind), place(found)));
     say_doc(draft, found, DOC_SENTENCES_MAX);
+    if let Some(value) = value(found) {
+        draft.say(format!("Its value is {} {marker}.", code(&value)));
+        return Ok(());
+    }
     if TYPE_KINDS.contains(&found.symbol.kind) {
         say_members(draft, found, marker);
     } else {
@@ -112,6 +119,18 @@ fn describe_symbol(
         }
     }
     Ok(())
+}
+
+/// Writes what each of several subjects is.
+pub(super) fn compare(draft: &mut Draft, subjects: &[&FoundSymbol]) {
+    for found in subjects.iter().take(COMPARED_MAX) {
+        let Some(marker) = cite_symbol(draft, found) else { continue };
+        let name = qualified_name(found);
+        draft.about(&name.replace('`', ""));
+        draft.say(format!("{name} is {} in {} {marker}.", noun(found.symbol.kind), place(found)));
+        say_doc(draft, found, DOC_SENTENCES_MAX);
+    }
+    draft.confidence = 0.75;
 }
 
 /// Writes the first sentences of a symbol's documentation.

@@ -5,11 +5,14 @@ use std::fmt::Display;
 use super::files::{Files, OpenFile};
 use super::limits::{FOUND_CONFIDENCE_MIN, REFERENCES_MAX, SNIPPET_BYTES_MAX, SNIPPET_LINES_MAX};
 use super::model::{Answer, AnswerReference};
+use super::phrases::{joined, name_as_code};
 use crate::areas::repositories::index::{FileId, IndexError};
 use crate::areas::repositories::source::LineRange;
 
 /// Confidence of an answer without references, at most.
 const NOT_FOUND_CONFIDENCE: f64 = 0.05;
+/// Confidence of an answer to a question that is about an undefined name, too.
+const UNDEFINED_CONFIDENCE: f64 = 0.15;
 /// Confidence if lines were found but are not quoted.
 const WITHHELD_CONFIDENCE: f64 = 0.15;
 
@@ -24,6 +27,8 @@ pub(super) struct Draft {
     withheld: Vec<String>,
     /// How well it answers the question.
     pub(super) confidence: f64,
+    /// Names of the question that nothing defines, while the answer is about others.
+    undefined: Vec<String>,
 }
 
 #[derive(Debug)]
@@ -76,6 +81,11 @@ impl Draft {
         self.sentences.push(sentence);
     }
 
+    /// Notes that the question is about a name that nothing defines, too.
+    pub(super) fn lacks(&mut self, name: &str) {
+        self.undefined.push(name_as_code(name));
+    }
+
     /// Adds a name that the answer is about.
     pub(super) fn about(&mut self, name: &str) {
         if !self.symbols.iter().any(|known| known == name) {
@@ -103,6 +113,16 @@ impl Draft {
         self.references.len() < REFERENCES_MAX
     }
 
+    /// Returns the lines of all references, with their paths.
+    pub(super) fn cited_text(&self, files: &Files<'_>) -> Result<String, IndexError> {
+        let mut text = String::new();
+        for reference in &self.references {
+            let lines = files.index.snippet(reference.file, reference.lines)?.unwrap_or_default();
+            text.push_str(&format!("{}\n{lines}\n", reference.path));
+        }
+        Ok(text)
+    }
+
     /// Returns the answer; `what` was looked for, if nothing was found.
     pub(super) fn finish(mut self, files: &Files<'_>, what: &str) -> Result<Answer, IndexError> {
         if self.references.is_empty() {
@@ -123,8 +143,13 @@ impl Draft {
                 .collect::<Result<_, IndexError>>()?;
         let confidence = self.confidence.clamp(FOUND_CONFIDENCE_MIN, 1.0);
         // Two digits: more would claim a precision that it does not have.
-        let confidence = ((confidence * 100.0).round() / 100.0).max(FOUND_CONFIDENCE_MIN);
-        let text = self.sentences.join(" ");
+        let mut confidence = ((confidence * 100.0).round() / 100.0).max(FOUND_CONFIDENCE_MIN);
+        let mut text = self.sentences.join(" ");
+        if !self.undefined.is_empty() {
+            let verb = if self.undefined.len() == 1 { "is" } else { "are" };
+            text = format!("{} {verb} not defined in the index. {text}", joined(&self.undefined));
+            confidence = UNDEFINED_CONFIDENCE;
+        }
         Ok(Answer { text, confidence, references, symbols: self.symbols })
     }
 

@@ -4,15 +4,15 @@ use std::cmp::Reverse;
 use std::rc::Rc;
 
 use super::draft::Draft;
+use super::errors::errors_of;
 use super::files::{Files, FoundSymbol, OpenFile};
 use super::limits::{LISTED_NAMES_MAX, SNIPPET_LINES_MAX};
 use super::phrases::{
-    cite_symbol, code, has_marker, joined, name_as_code, noun, place_of, qualified_name,
-    without_markers,
+    code, has_marker, joined, name_as_code, noun, place_of, qualified_name, without_markers,
 };
 use super::question::{Listed, Question, TYPE_KINDS};
 use super::routes::route;
-use super::subjects::{Subject, symbols_named};
+use super::subjects::Subject;
 use super::test_cases::is_test_case;
 use super::topics::Topic;
 use crate::areas::repositories::index::{FileId, IndexError};
@@ -47,6 +47,8 @@ struct Scope {
     files: Vec<FileId>,
     /// The symbol that contains them.
     within: Option<FoundSymbol>,
+    /// How many others of its kind have its name.
+    others: usize,
     /// The other words of the question, some of which their names or paths contain.
     topic: Option<Topic>,
 }
@@ -73,22 +75,32 @@ impl Scope {
         let topic = (!words.is_empty()).then(|| Topic::new(&words));
         match subject {
             Some(Subject::File(file, _)) => {
-                Self { files: vec![file.id], within: None, topic: None }
+                Self { files: vec![file.id], within: None, others: 0, topic: None }
             }
             Some(Subject::Folder(_, inside)) => {
-                Self { files: inside.clone(), within: None, topic: None }
+                Self { files: inside.clone(), within: None, others: 0, topic: None }
             }
             Some(Subject::Symbols(found)) => {
-                let first = found.first().cloned();
+                // A function or another type of the name has no variants.
+                let fits = |found: &&FoundSymbol| match listed {
+                    Listed::Symbols([SymbolKind::Variant]) => found.symbol.kind == SymbolKind::Enum,
+                    Listed::Symbols([SymbolKind::Field]) => TYPE_KINDS.contains(&found.symbol.kind),
+                    _ => true,
+                };
+                let first = found.iter().find(fits).or(found.first()).cloned();
+                let others = found.iter().filter(fits).count().saturating_sub(1);
                 let files = first.iter().map(|first| first.file.id).collect();
-                Self { files, within: first, topic: None }
+                Self { files, within: first, others, topic: None }
             }
-            _ => Self { files: all, within: None, topic },
+            _ => Self { files: all, within: None, others: 0, topic },
         }
     }
 
     fn fits(&self, file: &OpenFile, symbol: &Symbol) -> bool {
         let is_within = self.within.as_ref().is_none_or(|within| {
+            if matches!(symbol.kind, SymbolKind::Variant | SymbolKind::Field) {
+                return symbol.parent == Some(within.position);
+            }
             within.symbol.lines.contains(symbol.name_line)
                 || symbol.container.as_deref() == Some(within.symbol.name.as_str())
         });
@@ -237,58 +249,45 @@ fn symbols(
             place_of(&symbol.file, symbol.symbol.name_line)
         ));
     }
-    say_list(draft, files, listed, &names, total);
+    match &scope.within {
+        Some(within) => say_list_within(draft, listed, within, scope.others, &names, total),
+        None => say_list(draft, files, listed, &names, total),
+    }
     if let (Some(within), Listed::Settings) = (found.first(), listed) {
         say_fields(draft, within);
-    }
-    if let Some(within) = &scope.within {
-        draft.about(&qualified_name(within).replace('`', ""));
     }
     Ok(())
 }
 
-/// Writes the types of errors that a function names: what it returns and what it makes.
-fn errors_of(
+/// Writes what a symbol contains: another one can have its name.
+fn say_list_within(
     draft: &mut Draft,
-    files: &mut Files<'_>,
-    found: &[FoundSymbol],
-) -> Result<(), IndexError> {
-    let Some(first) = found.first() else { return Ok(()) };
-    let file = Rc::clone(&first.file);
-    let name = qualified_name(first);
+    listed: Listed,
+    within: &FoundSymbol,
+    others: usize,
+    names: &[String],
+    total: usize,
+) {
+    let name = qualified_name(within);
     draft.about(&name.replace('`', ""));
-    let mut named: Vec<&str> = Vec::new();
-    let mut shown = Vec::new();
-    for used in file.outline.references.iter().filter(|used| first.symbol.lines.contains(used.line))
-    {
-        let is_error = used.name.ends_with("Error") || used.name.ends_with("Exception");
-        if !is_error || named.contains(&used.name.as_str()) {
-            continue;
-        }
-        let Some(line) = LineRange::new(used.line, used.line) else { continue };
-        if let Some(marker) = draft.cite(&file, line, first.symbol.lines) {
-            named.push(&used.name);
-            shown.push(format!("{} (line {}) {marker}", name_as_code(&used.name), used.line));
-        }
+    let of = format!(
+        "{name}, {} in {}",
+        noun(within.symbol.kind),
+        place_of(&within.file, within.symbol.name_line)
+    );
+    if names.is_empty() {
+        return;
     }
-    if shown.is_empty() {
-        return Ok(());
+    let what = plural(listed);
+    draft.say(match names.len() < total {
+        true => format!("{of}, has {total} {what}, among them {}.", joined(names)),
+        false => format!("{of}, has these {what}: {}.", joined(names)),
+    });
+    if others > 0 {
+        let name = name_as_code(&within.symbol.name);
+        draft.say(format!("The index has {others} more with the name {name}."));
     }
-    draft.say(format!("{name} names these errors: {}.", joined(&shown)));
-    for error in named {
-        if let [definition] = symbols_named(files, &[error.to_owned()])?.as_slice()
-            && let Some(marker) = cite_symbol(draft, definition)
-        {
-            draft.say(format!(
-                "{} is {} in {} {marker}.",
-                qualified_name(definition),
-                noun(definition.symbol.kind),
-                place_of(&definition.file, definition.symbol.name_line)
-            ));
-        }
-    }
-    draft.confidence = 0.85;
-    Ok(())
+    draft.confidence = if others == 0 { 0.9 } else { 0.7 };
 }
 
 /// Returns the line of a symbol's name, and lines after it that show it and the next ones.

@@ -30,7 +30,8 @@ pub struct Answer {
     /// A few sentences; each one is true of the lines that it refers to.
     pub text: String,
     /// How well the references answer the question: from 0 to 1, below
-    /// [`super::FOUND_CONFIDENCE_MIN`] exactly if there are none.
+    /// [`super::FOUND_CONFIDENCE_MIN`] if there are none, or if the question names something that
+    /// nothing defines.
     pub confidence: f64,
     /// The lines that support the text.
     pub references: Vec<AnswerReference>,

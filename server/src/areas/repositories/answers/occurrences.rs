@@ -2,6 +2,7 @@
 
 use super::comments::comment;
 use super::resolution::UsePlace;
+use crate::areas::repositories::source::aliases;
 
 /// A place of a line where a whole name is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -10,6 +11,8 @@ pub(super) struct Occurrence<'line> {
     pub(super) qualifier: Option<Qualifier<'line>>,
     /// Whether it is followed by the mark of a Rust macro.
     pub(super) is_macro: bool,
+    /// Whether the name is written as another one, which an import gives it.
+    pub(super) is_alias: bool,
 }
 
 /// What a name is reached through.
@@ -25,16 +28,41 @@ impl<'line> Occurrence<'line> {
     /// Returns the occurrences of a name in the line of a use.
     pub(super) fn of(name: &str, place: UsePlace<'line>) -> impl Iterator<Item = Self> {
         let line = place.file.line(place.line);
-        occurrences(line, name).map(move |(before, after)| {
+        // `class Shape(BaseShape)` uses another `Shape` than the one that it defines.
+        let uses = |name: &str| -> Vec<(&str, &str)> {
+            occurrences(line, name).filter(|(before, _)| !defines_type(before)).collect()
+        };
+        let mut written = uses(name);
+        let alias = if written.is_empty() { alias_of(name, place) } else { None };
+        if let Some(alias) = &alias {
+            written = uses(alias);
+        }
+        written.into_iter().map(move |(before, after)| {
             let is_continued =
                 before.trim().is_empty() && place.line > 1 && is_open(place, place.line - 1);
             let unknown = Qualifier { parts: Vec::new(), is_path: false };
             Self {
                 qualifier: if is_continued { Some(unknown) } else { qualifier(before) },
                 is_macro: after.starts_with('!') && !after.starts_with("!="),
+                is_alias: alias.is_some(),
             }
         })
     }
+}
+
+/// Returns whether a text ends with the keyword before the name of a type that it defines.
+fn defines_type(before: &str) -> bool {
+    let keyword = before.split_whitespace().next_back().unwrap_or_default();
+    before.ends_with(char::is_whitespace)
+        && ["class", "interface", "struct", "trait", "enum"].contains(&keyword)
+}
+
+/// Returns the other name by which the file of a place imports a name.
+fn alias_of(name: &str, place: UsePlace<'_>) -> Option<String> {
+    let imports = &place.file.outline.imports;
+    let is_imported = imports.iter().any(|import| import.names.iter().any(|known| known == name));
+    let found = if is_imported { aliases(imports, &place.file.text) } else { Vec::new() };
+    found.into_iter().find(|known| known.name == name).map(|known| known.alias)
 }
 
 /// Returns whether an expression goes on after the end of a line.

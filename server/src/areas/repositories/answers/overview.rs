@@ -17,6 +17,9 @@ const MODULES_MAX: usize = 4;
 /// Entry points that are named.
 const ENTRY_POINTS_MAX: usize = 3;
 
+/// Words of the title of a README.
+const TITLE_WORDS_MAX: usize = 6;
+
 /// Files that are described if nothing is documented.
 const UNDOCUMENTED_FILES_MAX: usize = 2;
 
@@ -72,6 +75,31 @@ pub(super) fn overview(draft: &mut Draft, files: &mut Files<'_>) -> Result<(), I
         (None, 0) => 0.4,
     };
     Ok(())
+}
+
+/// Returns whether a word is the name of the repository, by its README or its manifest.
+pub(super) fn is_name_of_repository(files: &mut Files<'_>, word: &str) -> Result<bool, IndexError> {
+    if let Some(id) = readme(files.index) {
+        let file = files.open(id)?;
+        let title = file.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+        let is_name = |part: &str| part.eq_ignore_ascii_case(word);
+        let mut words = title.split(|char: char| !char.is_alphanumeric() && !"_-".contains(char));
+        if title.split_whitespace().count() <= TITLE_WORDS_MAX && words.any(is_name) {
+            return Ok(true);
+        }
+    }
+    for manifest in ["Cargo.toml", "pyproject.toml", "package.json"] {
+        let Some(id) = files.index.find(manifest) else { continue };
+        let names = |line: &str| {
+            let line = line.replace(['"', '\'', ' ', ',', '\t'], "");
+            let name = line.strip_prefix("name=").or_else(|| line.strip_prefix("name:"));
+            name.is_some_and(|name| name.eq_ignore_ascii_case(word))
+        };
+        if files.open(id)?.text.lines().any(names) {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 fn say_doc(

@@ -80,6 +80,7 @@ pub(super) fn meant(definitions: &[Definition<'_>], place: UsePlace<'_>) -> Opti
 struct UsedName<'line> {
     qualifier: Option<Qualifier<'line>>,
     is_macro: bool,
+    is_alias: bool,
     /// The type of the value before it, if the code around the use says it.
     of_type: Option<String>,
 }
@@ -87,10 +88,10 @@ struct UsedName<'line> {
 impl<'line> UsedName<'line> {
     /// Returns a name wherever it is in the line of a use.
     fn at(name: &str, place: UsePlace<'line>) -> impl Iterator<Item = Self> {
-        Occurrence::of(name, place).map(move |Occurrence { qualifier, is_macro }| {
+        Occurrence::of(name, place).map(move |Occurrence { qualifier, is_macro, is_alias }| {
             let value = qualifier.as_ref().filter(|qualifier| !qualifier.is_path);
             let of_type = value.and_then(|value| type_of_value(place, value));
-            Self { qualifier, is_macro, of_type }
+            Self { qualifier, is_macro, is_alias, of_type }
         })
     }
 }
@@ -127,6 +128,8 @@ impl<'index> Definition<'index> {
             .filter(|used| language != Some(Language::Rust) || used.is_macro == is_macro)
             .filter_map(|used| match &used.qualifier {
                 Some(qualifier) => self.qualified(qualifier, used.of_type.as_deref(), place),
+                // Only an import gives another name.
+                None if used.is_alias => self.import_of(&self.name, place).filter(|fit| *fit > 0),
                 None => self.bare(place),
             })
             .max()

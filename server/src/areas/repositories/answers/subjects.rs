@@ -7,7 +7,9 @@ use std::rc::Rc;
 use super::files::{Files, FoundSymbol, OpenFile};
 use super::limits::{EARLIER_TURNS_MAX, MENTIONS_MAX, SYMBOLS_MAX};
 use super::model::Turn;
-use super::question::{Mention, Needs, Question, QuestionKind, TYPE_KINDS, has_file_ending};
+use super::question::{
+    COMPARING, Mention, Needs, Question, QuestionKind, TYPE_KINDS, has_file_ending,
+};
 use super::topics;
 use crate::areas::repositories::index::{FileEntry, FileId, IndexError};
 use crate::areas::repositories::source::{LineRange, SymbolKind};
@@ -42,6 +44,15 @@ impl Resolved {
         self.subjects.iter().find(|subject| !matches!(subject, Subject::Unknown(_)))
     }
 
+    /// Returns the likeliest symbol of each name that is known.
+    pub(super) fn symbols(&self) -> Vec<&FoundSymbol> {
+        let symbols = self.subjects.iter().filter_map(|subject| match subject {
+            Subject::Symbols(found) => found.first(),
+            _ => None,
+        });
+        symbols.collect()
+    }
+
     /// Returns the names that are not known.
     pub(super) fn unknown(&self) -> impl Iterator<Item = &str> {
         self.subjects.iter().filter_map(|subject| match subject {
@@ -67,6 +78,9 @@ pub(super) fn resolve(
         }
     }
     let mut subjects = mentioned(files, &question)?;
+    if question.is_comparison() {
+        add_compared(files, &question, &mut subjects)?;
+    }
     if subjects.is_empty() {
         subjects = candidates(files, &question)?;
     }
@@ -276,7 +290,8 @@ fn order(files: &Files<'_>, found: &FoundSymbol) -> SymbolOrder {
         _ => 6,
     };
     let is_mock = found.file.path.split('/').any(|part| {
-        part.split('.').next().is_some_and(|stem| ["mock", "mocks", "__mocks__"].contains(&stem))
+        let is_stand_in = |stem| ["mock", "mocks", "mocked", "__mocks__", "loom"].contains(&stem);
+        part.split('.').next().is_some_and(is_stand_in)
     });
     // `pub(crate)` and `pub(super)`.
     let is_restricted = found.symbol.signature.starts_with("pub(");
@@ -292,6 +307,26 @@ fn order(files: &Files<'_>, found: &FoundSymbol) -> SymbolOrder {
     }
 }
 
+/// Adds the symbols that ordinary words name in a question how things differ.
+fn add_compared(
+    files: &mut Files<'_>,
+    question: &Question,
+    subjects: &mut Vec<Subject>,
+) -> Result<(), IndexError> {
+    let words = question.candidates.iter();
+    let words = words.filter(|word| !COMPARING.contains(&word.to_lowercase().as_str()));
+    for word in words.take(MENTIONS_MAX) {
+        let found = symbols_named(files, std::slice::from_ref(word))?;
+        let is_one = |first: &FoundSymbol| {
+            !is_member(first.symbol.kind) && first.symbol.kind != SymbolKind::Module
+        };
+        if found.first().is_some_and(is_one) {
+            subjects.push(Subject::Symbols(found));
+        }
+    }
+    Ok(())
+}
+
 /// Returns the symbols that ordinary words of a question name: one word only, and only if the
 /// question is about one thing.
 fn candidates(files: &mut Files<'_>, question: &Question) -> Result<Vec<Subject>, IndexError> {
@@ -302,8 +337,12 @@ fn candidates(files: &mut Files<'_>, question: &Question) -> Result<Vec<Subject>
             | QuestionKind::Callers
             | QuestionKind::Dependencies
             | QuestionKind::Implementations
+            | QuestionKind::Bases
             | QuestionKind::List(_)
     );
+    if question.kind == QuestionKind::Topic {
+        return type_in_capitals(files, question);
+    }
     if !is_about_one || question.candidates.len() > 2 {
         return Ok(Vec::new());
     }
@@ -335,6 +374,28 @@ fn candidates(files: &mut Files<'_>, question: &Question) -> Result<Vec<Subject>
         && let [unknown] = question.candidates.as_slice()
     {
         subjects.push(Subject::Unknown(unknown.clone()));
+    }
+    Ok(subjects)
+}
+
+/// Returns the type that a word in capitals names in a question about a topic.
+fn type_in_capitals(
+    files: &mut Files<'_>,
+    question: &Question,
+) -> Result<Vec<Subject>, IndexError> {
+    let is_name = |word: &&String| {
+        word.starts_with(char::is_uppercase) && question.names_exactly(&word.to_lowercase())
+    };
+    let mut subjects = Vec::new();
+    for word in question.candidates.iter().filter(is_name).take(MENTIONS_MAX) {
+        let found = symbols_named(files, std::slice::from_ref(word))?;
+        if found.first().is_some_and(|first| TYPE_KINDS.contains(&first.symbol.kind)) {
+            subjects.push(Subject::Symbols(found));
+        }
+    }
+    // With several, the question is about how they work together.
+    if subjects.len() > 1 {
+        subjects.clear();
     }
     Ok(subjects)
 }

@@ -14,7 +14,9 @@ use super::phrases::{
     qualified_name, quoted, quotes, symbol_quotes,
 };
 use super::question::Question;
-use super::words::{each_word, stem, stems};
+use super::required_words::RequiredWords;
+use super::values::{AskedValue, value};
+use super::words::{each_word, other_spelling, stem, stems};
 use crate::areas::repositories::index::{Hit, IndexError};
 use crate::areas::repositories::quotes::contains_secret;
 use crate::areas::repositories::source::{LineRange, Symbol, SymbolKind};
@@ -28,6 +30,13 @@ const COVERAGE_MIN: f64 = 0.5;
 const RELATIVE_COVERAGE_MIN: f64 = 0.7;
 /// The share of the best part's score from which another part is worth naming.
 const RELATIVE_SCORE_MIN: f64 = 0.6;
+/// How much better a part is that gives the value which is asked for.
+const VALUE_SCORE: f64 = 0.5;
+/// The share of the topic's words in a name and its first sentence from which a value there is that
+/// of the topic.
+const VALUE_ABOUT_MIN: f64 = 0.4;
+/// Results of a search for a value that are looked at: constants have few words.
+const VALUE_HITS_MAX: usize = 2 * HITS_MAX;
 /// Lines before and after a quote that are shown with it.
 const CONTEXT_LINES: u32 = 4;
 
@@ -42,6 +51,8 @@ pub(super) struct Topic {
     words: Vec<TopicWord>,
     /// The weight of all.
     weight: f64,
+    /// What is asked for the value of.
+    value: Option<AskedValue>,
 }
 
 #[derive(Clone, Debug)]
@@ -72,6 +83,7 @@ pub(super) struct Parts {
     pub(super) unknown_words: Vec<String>,
     /// How much better the first is than the second, from 0 to 1.
     margin: f64,
+    required: RequiredWords,
 }
 
 impl Topic {
@@ -85,7 +97,7 @@ impl Topic {
                 false => 1.0,
             }
         };
-        Self::weighted(&question.topic, weight)
+        Self { value: AskedValue::of(question), ..Self::weighted(&question.topic, weight) }
     }
 
     /// Returns the topic of some words of the same weight.
@@ -100,7 +112,7 @@ impl Topic {
             .map(|word| TopicWord { stems: stems(word), weight: weight(word) })
             .collect();
         let weight = words.iter().map(|word| word.weight).sum();
-        Self { words, weight }
+        Self { words, weight, value: None }
     }
 
     /// Returns the share of the words that a text contains, by their weights.
@@ -149,12 +161,17 @@ pub(super) fn find(files: &mut Files<'_>, question: &Question) -> Result<Parts, 
     }
     let topic = Topic::of(question);
     let query = question.topic.join(" ");
-    let result = files.index.search(&query, HITS_MAX)?;
+    let hits_max = if topic.value.is_some() { VALUE_HITS_MAX } else { HITS_MAX };
+    let mut result = files.index.search(&query, hits_max)?;
+    if let Some(query) = respelled(&question.topic, &result.unknown_words) {
+        result = files.index.search(&query, hits_max)?;
+    }
+    let required = RequiredWords::of(question, &result);
     let best_score = result.hits.first().map_or(1.0, |hit| hit.score).max(f64::MIN_POSITIVE);
     let mut parts = Vec::new();
     for hit in &result.hits {
         let part = part(files, hit, &topic, best_score, question)?;
-        parts.extend(part);
+        parts.extend(part.filter(|part| required.are_in(&part.text())));
     }
     parts.sort_by(|left, right| right.score.total_cmp(&left.score));
     let best = parts.iter().map(|part| part.coverage).fold(0.0, f64::max);
@@ -170,7 +187,33 @@ pub(super) fn find(files: &mut Files<'_>, question: &Question) -> Result<Parts, 
         part.coverage >= (best * RELATIVE_COVERAGE_MIN).max(COVERAGE_MIN)
             && part.score >= best_score * RELATIVE_SCORE_MIN
     });
-    Ok(Parts { parts: distinct(parts), unknown_words: result.unknown_words, margin })
+    Ok(Parts { parts: distinct(parts), unknown_words: result.unknown_words, margin, required })
+}
+
+/// Returns the words of a topic, those that nothing contains in their other spelling; `None` if
+/// none has one.
+fn respelled(topic: &[String], unknown: &[String]) -> Option<String> {
+    let spell = |word: &String| match unknown.contains(word) {
+        true => other_spelling(word).unwrap_or_else(|| word.clone()),
+        false => word.clone(),
+    };
+    let words: Vec<String> = topic.iter().map(spell).collect();
+    (words != topic).then(|| words.join(" "))
+}
+
+impl Part {
+    /// Returns the text that an answer can show of it.
+    fn text(&self) -> String {
+        let lines = |lines| self.file.numbered(lines).map(|(_, line)| line);
+        let mut text: String = lines(self.lines).collect::<Vec<_>>().join("\n");
+        if let Some(symbol) = &self.symbol {
+            let head = LineRange::new(symbol.symbol.lines.start(), symbol.symbol.name_line);
+            let head: Vec<&str> = head.into_iter().flat_map(lines).collect();
+            text.push_str(&format!("\n{}\n{}", head.join("\n"), qualified_name(symbol)));
+        }
+        text.push_str(&format!("\n{}", self.file.path));
+        text
+    }
 }
 
 fn part(
@@ -207,19 +250,49 @@ fn part(
     let quote = best_quote(part_quotes(&file, hit.lines, symbol.as_ref()), topic)
         .filter(|quote| topic.coverage(&quote.sentence) > 0.0);
     let in_quote = quote.as_ref().map_or(0.0, |quote| topic.coverage(&quote.sentence));
+    // A value is that of the topic if what has it is about the topic.
+    let about = symbol.as_ref().map_or(in_quote, |symbol| {
+        let first = symbol_quotes(symbol).into_iter().next();
+        let first = first.map(|quote| quote.sentence).unwrap_or_default();
+        topic.coverage(&format!("{name} {first}"))
+    });
+    let is_constant = symbol.as_ref().and_then(value).is_some_and(|value| is_number(&value));
+    let clarity = match (topic.value, &quote) {
+        (Some(_), _) if about < VALUE_ABOUT_MIN => 0.0,
+        (Some(_), _) if is_constant => about,
+        (Some(asked), Some(quote)) => about * asked.clarity(&quote.sentence),
+        _ => 0.0,
+    };
+    let gives_value = clarity > 0.0;
+    let of_value = VALUE_SCORE * clarity;
     let asks_for_tests = question.topic.iter().any(|word| word.starts_with("test"));
     let weight = match &symbol {
         Some(symbol) if symbol.symbol.is_test && !asks_for_tests => 0.5,
         Some(symbol) if is_member(&symbol.symbol) => 0.75,
         Some(symbol) if symbol.symbol.kind == SymbolKind::Module => 0.6,
-        Some(symbol) if symbol.symbol.kind == SymbolKind::Constant => 0.85,
+        Some(symbol) if symbol.symbol.kind == SymbolKind::Constant && !gives_value => 0.85,
+        Some(symbol) if is_internal(symbol) => 0.85,
         Some(symbol) if is_accessor(&symbol.symbol) => 0.85,
         _ if is_test_path(&file.path) && !asks_for_tests => 0.6,
         _ if is_history(file.name()) => 0.6,
         _ => 1.0,
     };
-    let score = weight * (coverage + 0.5 * hit.score / best_score + 0.6 * in_name + 0.5 * in_quote);
+    let score = weight
+        * (coverage + 0.5 * hit.score / best_score + 0.6 * in_name + 0.5 * in_quote + of_value);
     Ok(Some(Part { file, lines: hit.lines, symbol, quote, coverage, score }))
+}
+
+fn is_number(value: &str) -> bool {
+    value.chars().any(|char| char.is_ascii_digit())
+}
+
+/// Returns whether a symbol only stands in for another one, as those of `loom` do in tests.
+fn is_internal(found: &FoundSymbol) -> bool {
+    found
+        .file
+        .path
+        .split('/')
+        .any(|part| ["loom", "mock", "mocks", "shim", "shims"].contains(&part))
 }
 
 /// Returns whether a function is too short to do more than to return or forward something.
@@ -294,6 +367,11 @@ pub(super) fn explain(
             }
         }
     }
+    if !draft.is_empty() && !found.required.are_in(&draft.cited_text(files)?) {
+        // What the question is about is not in the lines that would be shown.
+        *draft = Draft::default();
+        return Ok(());
+    }
     let unknown: Vec<String> = found
         .unknown_words
         .iter()
@@ -331,6 +409,9 @@ fn say_part(draft: &mut Draft, part: &Part, topic: &Topic, is_first: bool) -> Op
             draft.say(format!("{head} {marker}."));
             say_line(draft, part, topic);
         }
+    }
+    if let Some(value) = value(symbol) {
+        draft.say(format!("Its value is {} {marker}.", code(&value)));
     }
     say_remark(draft, part, symbol, topic);
     Some(())
@@ -387,7 +468,8 @@ pub(super) fn around(lines: LineRange, within: LineRange) -> LineRange {
 fn best_quote(quotes: Vec<DocQuote>, topic: &Topic) -> Option<DocQuote> {
     let mut best: Option<(f64, DocQuote)> = None;
     for quote in quotes {
-        let coverage = topic.coverage(&quote.sentence);
+        let clarity = topic.value.map_or(0.0, |asked| asked.clarity(&quote.sentence));
+        let coverage = topic.coverage(&quote.sentence) + VALUE_SCORE * clarity;
         if best.as_ref().is_none_or(|(known, _)| coverage > *known) {
             best = Some((coverage, quote));
         }

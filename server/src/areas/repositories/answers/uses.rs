@@ -1,15 +1,17 @@
-//! Answers what uses something, and what implements it.
+//! Answers what uses something.
 //!
 //! Uses are found by name; those that can mean another definition are only counted.
 
 use std::collections::HashSet;
 use std::rc::Rc;
 
+use super::appearances::{Lines, say_lines_with};
 use super::dependencies::{Direction, related_files};
 use super::draft::Draft;
 use super::files::{Files, FoundSymbol, OpenFile};
+use super::implementations::implementor;
 use super::limits::{SYMBOLS_MAX, USE_CONTEXT_LINES, USES_MAX};
-use super::phrases::{cite_symbol, joined, name_as_code, noun, place, place_of, qualified_name};
+use super::phrases::{cite_symbol, joined, name_as_code, place, place_of, qualified_name};
 use super::resolution::{Definition, UsePlace, meant};
 use super::subjects::Subject;
 use crate::areas::repositories::index::{FileId, IndexError, ReferenceHit};
@@ -17,7 +19,7 @@ use crate::areas::repositories::source::{LineRange, ReferenceKind};
 use crate::areas::repositories::wiki::implementing_type;
 
 /// Uses that an answer names.
-const USES_SHOWN_MAX: usize = 6;
+pub(super) const USES_SHOWN_MAX: usize = 6;
 /// Uses that may mean another definition, and that an answer names.
 const POSSIBLE_USES_SHOWN_MAX: usize = 2;
 /// Definitions of the same name whose uses an answer names.
@@ -86,7 +88,7 @@ fn symbol_callers(
         };
         sort(uses, definition);
         if !uses.is_empty() || found.len() == 1 || !is_used && position == 0 {
-            say_users(draft, definition, uses, found.len(), possible.is_empty());
+            say_users(draft, definition, uses, found.len());
         }
     }
     if found.len() > 1 && !draft.is_empty() {
@@ -113,6 +115,9 @@ fn symbol_callers(
         };
         draft.say(format!("The name {name} is {also}used by {others}{rest}; {which}."));
     }
+    if !is_used && others.is_empty() {
+        say_mentions(draft, files, name)?;
+    }
     draft.confidence = match (is_used, possible.is_empty() && found.len() == 1) {
         (true, true) => 0.92,
         (true, false) => 0.8,
@@ -122,23 +127,13 @@ fn symbol_callers(
 }
 
 /// Writes what uses a definition, one of `count`, without doubt.
-fn say_users(
-    draft: &mut Draft,
-    definition: &FoundSymbol,
-    uses: &[Use],
-    count: usize,
-    is_complete: bool,
-) {
+fn say_users(draft: &mut Draft, definition: &FoundSymbol, uses: &[Use], count: usize) {
     let name = qualified_name(definition);
     let shown = say_uses(draft, uses, USES_SHOWN_MAX);
     let Some(marker) = cite_symbol(draft, definition) else { return };
     let place = place(definition);
     if shown.is_empty() {
-        let of = format!("{name}, defined in {place} {marker},");
-        draft.say(match is_complete {
-            true => format!("No use of {of} was found in the index."),
-            false => format!("No use of {of} is certain."),
-        });
+        draft.say(format!("No use of {name}, defined in {place} {marker}, is certain."));
         return;
     }
     let rest = among(uses, shown.len());
@@ -149,6 +144,18 @@ fn say_users(
         draft.say(format!("{name} is used by {users}{rest}."));
         draft.say(format!("It is defined in {place} {marker}."));
     }
+}
+
+/// Writes where a name is in the code that no use was recognised of: it can be a value, or in the
+/// tokens of a macro.
+fn say_mentions(draft: &mut Draft, files: &mut Files<'_>, name: &str) -> Result<(), IndexError> {
+    let mentions = say_lines_with(draft, files, name, Lines::OfCode)?;
+    let name = name_as_code(name);
+    draft.say(match mentions.is_empty() {
+        true => format!("No other code with the name {name} was found in the index."),
+        false => format!("The name {name} also appears in {}.", joined(&mentions)),
+    });
+    Ok(())
 }
 
 /// Puts the uses in tests, and then those in the file of the definition, last.
@@ -287,77 +294,4 @@ fn around(found: &Use) -> Option<(LineRange, LineRange)> {
     let start = line.saturating_sub(USE_CONTEXT_LINES).max(bounds.start()).min(line);
     let end = line.saturating_add(USE_CONTEXT_LINES).min(bounds.end()).max(line);
     Some((support, LineRange::new(start, end)?))
-}
-
-/// Writes what implements or extends a subject.
-pub(super) fn implementations(
-    draft: &mut Draft,
-    files: &mut Files<'_>,
-    subject: &Subject,
-) -> Result<(), IndexError> {
-    let Subject::Symbols(found) = subject else { return Ok(()) };
-    let Some(first) = found.first() else { return Ok(()) };
-    let (name, shown_name) = (first.symbol.name.as_str(), qualified_name(first));
-    draft.about(&shown_name.replace('`', ""));
-    let mut shown = Vec::new();
-    let mut total = 0;
-    for hit in files.index.references(name, USES_MAX)? {
-        if hit.kind != ReferenceKind::Implementation {
-            continue;
-        }
-        total += 1;
-        let file = files.open(hit.file)?;
-        let within = match hit.within {
-            Some(symbol) => files.symbol(symbol)?,
-            None => None,
-        };
-        let end = hit.line.saturating_add(USE_CONTEXT_LINES);
-        let Some((support, around)) =
-            LineRange::new(hit.line, hit.line).zip(LineRange::new(hit.line, end))
-        else {
-            continue;
-        };
-        if shown.len() >= USES_SHOWN_MAX {
-            continue;
-        }
-        let Some(marker) = draft.cite(&file, support, around) else { continue };
-        let place = place_of(&file, hit.line);
-        let implementor =
-            within.as_ref().map(qualified_name).or_else(|| implementor(&file, hit.line));
-        shown.push(match implementor {
-            Some(implementor) => format!("{implementor} ({place}) {marker}"),
-            None => format!("{place} {marker}"),
-        });
-    }
-    if shown.is_empty() {
-        if let Some(marker) = cite_symbol(draft, first) {
-            draft.say(format!(
-                "No implementation of {shown_name}, {} in {} {marker}, was found in the index.",
-                noun(first.symbol.kind),
-                place(first)
-            ));
-            draft.confidence = 0.5;
-        }
-        return Ok(());
-    }
-    let rest = if total > shown.len() {
-        format!(", among {total} that were found")
-    } else {
-        String::new()
-    };
-    draft.say(format!("{shown_name} is implemented or extended by {}{rest}.", joined(&shown)));
-    if let Some(marker) = cite_symbol(draft, first) {
-        draft.say(format!(
-            "{shown_name} is {} defined in {} {marker}.",
-            noun(first.symbol.kind),
-            place(first)
-        ));
-    }
-    draft.confidence = 0.92;
-    Ok(())
-}
-
-/// Returns the type of the `impl` block that a line begins, as code.
-fn implementor(file: &OpenFile, line: u32) -> Option<String> {
-    implementing_type(file.line(line)).map(name_as_code)
 }

@@ -310,6 +310,78 @@ pub(super) fn stems(word: &str) -> Vec<String> {
     stems
 }
 
+/// Returns whether two words are forms of one: `retry` and `retries`, `parser` and `parse`, but not
+/// `provider` and `provided`, nor `wine` and `win`. The words are in lower case.
+pub(super) fn is_form_of(word: &str, other: &str) -> bool {
+    if word == other {
+        return true;
+    }
+    let bases = inflected(other);
+    if inflected(word).iter().any(|base| bases.contains(base)) {
+        return true;
+    }
+    let is_doer = |word: &str| ["er", "ers", "or", "ors"].iter().any(|end| word.ends_with(end));
+    let is_done = |word: &str| word.ends_with("ed");
+    let common = word.chars().zip(other.chars()).take_while(|(left, right)| left == right);
+    common.count() > STEM_CHARS_MIN
+        && stem(word) == stem(other)
+        && !(is_doer(word) && is_done(other) || is_done(word) && is_doer(other))
+}
+
+/// Returns the American spelling of a British one, or the other way round, if a word has both.
+pub(super) fn other_spelling(word: &str) -> Option<String> {
+    const SPELLINGS: &[(&str, &str)] = &[
+        ("lled", "led"),
+        ("lling", "ling"),
+        ("ise", "ize"),
+        ("ised", "ized"),
+        ("ises", "izes"),
+        ("iser", "izer"),
+        ("ising", "izing"),
+        ("isation", "ization"),
+        ("our", "or"),
+        ("ours", "ors"),
+        ("iour", "ior"),
+    ];
+    SPELLINGS.iter().rev().find_map(|(british, american)| {
+        let (from, to) = match word.ends_with(british) {
+            true => (british, american),
+            false => (american, british),
+        };
+        let start = word.strip_suffix(from).filter(|start| start.len() > STEM_CHARS_MIN)?;
+        Some(format!("{start}{to}"))
+    })
+}
+
+/// Returns what a word can be an inflected form of, with the word itself.
+fn inflected(word: &str) -> Vec<String> {
+    let mut bases = vec![word.to_owned()];
+    for (ending, instead) in [
+        ("s", ""),
+        ("es", ""),
+        ("ies", "y"),
+        ("ied", "y"),
+        ("d", ""),
+        ("ed", ""),
+        ("ing", ""),
+        ("ing", "e"),
+    ] {
+        let shorter = word.strip_suffix(ending).filter(|shorter| shorter.len() >= STEM_CHARS_MIN);
+        let is_inflected = ending != "d" || word.ends_with("ed");
+        if let Some(shorter) = shorter.filter(|_| is_inflected) {
+            bases.push(format!("{shorter}{instead}"));
+            let mut chars = shorter.chars().rev();
+            if let (Some(last), Some(before)) = (chars.next(), chars.next())
+                && last == before
+                && instead.is_empty()
+            {
+                bases.push(shorter.chars().take(shorter.chars().count() - 1).collect());
+            }
+        }
+    }
+    bases
+}
+
 /// Calls a function with each word of a text, in lower case: the runs of letters and digits, and
 /// the parts of names in camel case.
 pub(super) fn each_word(text: &str, mut call: impl FnMut(&str)) {
@@ -366,6 +438,38 @@ mod tests {
         }
         assert_ne!(stem("class"), stem("clas"));
         assert!(stems("database").contains(&stem("db")));
+    }
+
+    #[test]
+    fn words_have_two_spellings() {
+        for (word, other) in [
+            ("cancelled", Some("canceled")),
+            ("canceled", Some("cancelled")),
+            ("serialised", Some("serialized")),
+            ("serialization", Some("serialisation")),
+            ("behaviour", Some("behavior")),
+            ("parsed", None),
+        ] {
+            assert_eq!(other_spelling(word).as_deref(), other, "{word}");
+        }
+    }
+
+    #[test]
+    fn words_are_forms_of_one() {
+        for (word, other, expected) in [
+            ("retry", "retries", true),
+            ("rated", "rate", true),
+            ("stopped", "stop", true),
+            ("parser", "parse", true),
+            ("connection", "connect", true),
+            ("keys", "key", true),
+            ("provider", "provided", false),
+            ("wine", "win", false),
+            ("concrete", "concurrent", false),
+        ] {
+            assert_eq!(is_form_of(word, other), expected, "{word} {other}");
+            assert_eq!(is_form_of(other, word), expected, "{other} {word}");
+        }
     }
 
     #[test]

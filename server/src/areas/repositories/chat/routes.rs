@@ -63,10 +63,12 @@ const ASK: Doc = Doc::new(TAG, "Ask a question about a repository")
     .about(
         "The answer is put together from the code, its signatures and its documentation; a number \
          in brackets names the reference that a sentence is from. If nothing is found, the answer \
-         says so, with a confidence below 0.2 and no references. With `llm.base_url`, a language \
-         model words the answer from the same passages, with a confidence of 0.8 at most; sentences \
-         that do not end with a valid reference, or whose code, paths, links or words are mostly \
-         not in the lines that they refer to, are left out. The text is plain text in which code \
+         says so, with a confidence below 0.2 and no references. If a name in the question is \
+         not defined but another one is, the answer says so first, with a confidence below 0.2. \
+         With `llm.base_url`, a language model words the answer from the same passages, with a \
+         confidence of 0.8 at most; sentences that do not end with a valid reference, or whose \
+         code, paths, links or words are mostly not in the lines that they refer to, are left out. \
+         The text is plain text in which code \
          is between backticks. It quotes the repository: what Markdown would show as a link, an \
          image or HTML has a backslash, and invisible characters are left out.",
     )

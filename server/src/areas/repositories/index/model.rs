@@ -80,6 +80,8 @@ pub struct SearchResult {
     pub coverage: f64,
     /// Words of the question that the repository does not contain, in their order, in lower case.
     pub unknown_words: Vec<String>,
+    /// Words of the question that the repository contains, in lower case, and how rare each is.
+    pub rarities: Vec<(String, f64)>,
 }
 
 /// A part of a file that a search found.

@@ -105,6 +105,9 @@ pub(super) fn kind(words: &[String], has_mention: bool) -> QuestionKind {
         let verb = words.iter().position(|word| verbs.contains(word));
         matches!((auxiliary, verb), (Some(auxiliary), Some(verb)) if auxiliary + 1 < verb)
     };
+    if asks_which && verb_is_last(&["implement", "extend", "inherit", "derive", "subclass"]) {
+        return QuestionKind::Bases;
+    }
     if has(&[
         "implements",
         "extends",

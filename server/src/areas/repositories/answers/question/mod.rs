@@ -8,5 +8,5 @@ mod tests;
 mod tokens;
 
 pub(super) use kind::TYPE_KINDS;
-pub(super) use model::{Listed, Mention, Needs, Question, QuestionKind};
+pub(super) use model::{COMPARING, Listed, Mention, Needs, Question, QuestionKind};
 pub(super) use tokens::has_file_ending;

@@ -37,6 +37,8 @@ pub(in super::super) enum QuestionKind {
     Dependencies,
     /// What implements or extends something.
     Implementations,
+    /// What something implements or extends.
+    Bases,
     /// Which functions, types, routes and so on there are.
     List(Listed),
     /// What the repository is.
@@ -89,6 +91,17 @@ pub(in super::super) enum Needs {
     EarlierQuestion,
 }
 
+/// Verbs of what people do, in lower case.
+const MAKING: &[&str] =
+    &["wrote", "written", "created", "maintains", "maintain", "owns", "authored", "developed"];
+const RELEASING: &[&str] = &["released", "published"];
+const MADE: &[&str] =
+    &["code", "project", "library", "repository", "repo", "crate", "package", "software"];
+
+/// Words that ask how things differ, in lower case.
+pub(in super::super) const COMPARING: &[&str] =
+    &["difference", "differences", "differ", "differs", "versus", "vs", "compare", "compared"];
+
 const PRONOUNS: &[&str] =
     &["it", "its", "they", "them", "their", "this", "that", "these", "those", "itself"];
 
@@ -115,11 +128,35 @@ impl Question {
         })
     }
 
+    /// Returns whether it asks who made something, or when: code does not say that.
+    pub(in super::super) fn asks_for_history(&self) -> bool {
+        let lower = self.text.to_lowercase();
+        let words: Vec<&str> = lower.split(|char: char| !char.is_alphanumeric()).collect();
+        let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
+        let has_version = lower.contains(|char: char| char.is_ascii_digit());
+        match words.first() {
+            Some(&"who") => has(MAKING) && has(MADE),
+            // A lock is released too.
+            Some(&"when") => has(RELEASING) && has_version,
+            _ => false,
+        }
+    }
+
+    /// Returns whether it asks how things differ.
+    pub(in super::super) fn is_comparison(&self) -> bool {
+        let lower = self.text.to_lowercase();
+        let mut words = lower.split(|char: char| !char.is_alphanumeric());
+        words.any(|word| COMPARING.contains(&word))
+    }
+
     /// Returns whether only a name can be what the kind is about.
     pub(in super::super) fn kind_needs_name(&self) -> bool {
         matches!(
             self.kind,
-            QuestionKind::Callers | QuestionKind::Dependencies | QuestionKind::Implementations
+            QuestionKind::Callers
+                | QuestionKind::Dependencies
+                | QuestionKind::Implementations
+                | QuestionKind::Bases
         )
     }
 }
@@ -217,23 +254,36 @@ fn is_verb_of(kind: QuestionKind, word: &str) -> bool {
         "subclass",
         "subclasses",
     ];
+    const ERRORS: &[&str] = &[
+        "return", "returns", "returned", "raise", "raises", "raised", "throw", "throws", "thrown",
+        "fail",
+    ];
     match kind {
         QuestionKind::Callers | QuestionKind::Dependencies => USES.contains(&word),
-        QuestionKind::Implementations => IMPLEMENTATIONS.contains(&word),
+        QuestionKind::Implementations | QuestionKind::Bases => IMPLEMENTATIONS.contains(&word),
         QuestionKind::Definition => ["declared", "definition", "definitions"].contains(&word),
+        QuestionKind::List(Listed::Errors) => ERRORS.contains(&word),
         _ => false,
     }
 }
 
 /// Returns the ordinary words that may be names, unless the question is about a topic.
 fn candidates(tokens: &[Token], kind: QuestionKind) -> Vec<String> {
+    let first = tokens.first().map(|first| first.text.as_str());
+    // `Kind` within a sentence is a name, `kind` is not.
+    let is_filler = |token: &Token| {
+        let is_capital = token.text.starts_with(char::is_uppercase)
+            && token.text.len() > 1
+            && first != Some(token.text.as_str());
+        (is_stop_word(&token.lower) && !is_capital) || PRONOUNS.contains(&token.lower.as_str())
+    };
     let is_about_names = !matches!(kind, QuestionKind::Overview);
     tokens
         .iter()
         .filter(|token| is_about_names && token.mention().is_none())
         .filter(|token| !is_verb_of(kind, &token.lower))
         .filter(|token| !matches!(kind, QuestionKind::List(_)) || !is_listed_noun(&token.lower))
-        .filter(|token| !is_stop_word(&token.lower) && !PRONOUNS.contains(&token.lower.as_str()))
+        .filter(|token| !is_filler(token))
         .filter_map(|token| name_parts(&token.text)?.into_iter().next())
         .collect()
 }
@@ -243,7 +293,8 @@ fn needs(words: &[String], mentions: &[Mention], topic: &[String], kind: Questio
     let starts = |start: &[&str]| {
         words.len() >= start.len() && words.iter().zip(start).all(|(word, start)| word == start)
     };
-    if kind == QuestionKind::Overview {
+    let is_whole_list = matches!(kind, QuestionKind::List(_)) && !has(PRONOUNS);
+    if kind == QuestionKind::Overview || is_whole_list {
         return Needs::Nothing;
     }
     let asks_about = ["what", "how", "and"].iter().any(|first| starts(&[first, "about"]))

@@ -2,11 +2,14 @@
 
 mod appearances;
 mod citations;
+mod claims;
 mod fixture;
 mod follow_ups;
 mod kinds;
 mod not_found;
 mod properties;
 mod receivers;
+mod relevance;
 mod same_names;
 mod usages;
+mod values;

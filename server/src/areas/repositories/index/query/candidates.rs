@@ -28,6 +28,8 @@ pub(super) struct Candidates {
     wanted: f32,
     /// Words that the index does not contain.
     pub(super) unknown_words: Vec<String>,
+    /// The other words, and how rare each is.
+    pub(super) rarities: Vec<(String, f64)>,
 }
 
 /// What was found in a chunk.
@@ -72,6 +74,7 @@ impl Candidates {
             chunks: Vec::new(),
             wanted: 0.0,
             unknown_words: Vec::new(),
+            rarities: Vec::new(),
         };
         let mut fulfilled = vec![Fulfilled::default(); chunks];
         for wish in &question.wishes {
@@ -99,10 +102,12 @@ impl Candidates {
     ) -> Result<(), IndexError> {
         let mut touched = Vec::new();
         let mut word_idf: Option<f32> = None;
+        let mut rarity = f32::INFINITY;
         for wish_term in &wish.terms {
             let Some(term) = index.terms.find(&wish_term.term) else { continue };
             let mut occurrences = index.occurrences(term)?;
             if wish_term.kind == TermKind::Same {
+                rarity = rarity.min(occurrences.idf);
                 occurrences.idf = reliable(occurrences.idf, wish, weights);
             }
             if wish_term.kind == TermKind::Same {
@@ -128,8 +133,9 @@ impl Candidates {
             let unknown = idf(index.chunks.chunks.len(), 0);
             mass = word_idf.unwrap_or_else(|| reliable(unknown, wish, weights));
             self.wanted += mass;
-            if word_idf.is_none() {
-                self.unknown_words.push(wish.word.clone());
+            match word_idf {
+                Some(_) => self.rarities.push((wish.word.clone(), f64::from(rarity))),
+                None => self.unknown_words.push(wish.word.clone()),
             }
         }
         self.commit(touched, fulfilled, mass);

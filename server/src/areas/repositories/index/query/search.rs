@@ -53,7 +53,8 @@ impl Index {
             })
             .collect();
         let coverage = hits.iter().take(BEST_HITS).map(|hit| hit.coverage).fold(0.0, f64::max);
-        Ok(SearchResult { hits, coverage, unknown_words: candidates.unknown_words })
+        let Candidates { unknown_words, rarities, .. } = candidates;
+        Ok(SearchResult { hits, coverage, unknown_words, rarities })
     }
 
     /// Returns the best chunks, the best first; equal ones in the order of the files.

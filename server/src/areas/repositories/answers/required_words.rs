@@ -1,0 +1,157 @@
+//! The words of a question without which nothing answers it: rare ones say what it is about.
+
+use std::collections::HashSet;
+
+use super::question::Question;
+use super::words::{each_word, is_form_of, other_spelling, stem, stems};
+use crate::areas::repositories::index::SearchResult;
+
+/// Words of a question from which not all have to be in an answer.
+const FEW_WORDS_MAX: usize = 2;
+
+/// The words that an answer has to contain.
+#[derive(Clone, Debug, Default)]
+pub(super) struct RequiredWords {
+    words: Vec<String>,
+    /// The question is about something that the index does not contain.
+    is_about_unknown: bool,
+}
+
+impl RequiredWords {
+    /// Returns what an answer to a question has to contain, by what a search for its words found.
+    pub(super) fn of(question: &Question, found: &SearchResult) -> Self {
+        let lower = question.text.to_lowercase();
+        // The parts of a name in camel case are not asked for by themselves.
+        let asked: HashSet<&str> = lower
+            .split(|char: char| !char.is_alphanumeric())
+            .filter(|word| !word.is_empty())
+            .collect();
+        let spelled: HashSet<String> =
+            asked.iter().filter_map(|word| other_spelling(word)).collect();
+        let asked = |word: &str| asked.contains(word) || spelled.contains(word);
+        let is_topic = |word: &str| {
+            let mut topic = question.topic.iter();
+            topic.any(|own| own == word || other_spelling(own).as_deref() == Some(word))
+        };
+        let is_asked = |word: &str| asked(word) && is_topic(word);
+        let unknown: Vec<&String> =
+            found.unknown_words.iter().filter(|word| is_asked(word)).collect();
+        let mut known: Vec<(&str, f64)> = found
+            .rarities
+            .iter()
+            .filter(|(word, _)| is_asked(word))
+            .map(|(word, rarity)| (word.as_str(), *rarity))
+            .collect();
+        known.sort_by(|left, right| right.1.total_cmp(&left.1));
+        let things = known.iter().filter(|(word, _)| !is_action(word)).count();
+        let is_about_unknown = unknown.iter().any(|word| !is_action(word) && !has_synonyms(word))
+            || !unknown.is_empty() && things < FEW_WORDS_MAX && question.mentions.is_empty();
+        let is_short = known.len() <= FEW_WORDS_MAX && question.mentions.is_empty();
+        let rarest = known.iter().find(|(word, _)| !is_action(word)).or(known.first());
+        let words = match is_short {
+            true => known.iter().map(|(word, _)| (*word).to_owned()).collect(),
+            false => rarest.iter().map(|(word, _)| (*word).to_owned()).collect(),
+        };
+        Self { words, is_about_unknown }
+    }
+
+    /// Returns whether a text contains these words, each as a whole word or in another form.
+    pub(super) fn are_in(&self, text: &str) -> bool {
+        if self.is_about_unknown {
+            return false;
+        }
+        let mut missing: Vec<&String> = self.words.iter().collect();
+        for written in text.split_whitespace() {
+            if missing.is_empty() {
+                break;
+            }
+            let written = without_preposition(written);
+            each_word(written, |found| missing.retain(|word| !means(word, found)));
+        }
+        missing.is_empty()
+    }
+}
+
+/// Returns whether a word of code or documentation means one of a question.
+fn means(word: &str, found: &str) -> bool {
+    is_form_of(word, found) || has_synonyms(word) && stems(word).contains(&stem(found))
+}
+
+fn has_synonyms(word: &str) -> bool {
+    stems(word).len() > 1
+}
+
+/// Returns a word without what follows a preposition: `in-flight` is no flight.
+fn without_preposition(written: &str) -> &str {
+    let inner = written.trim_matches(|char: char| !char.is_alphanumeric());
+    match inner.split_once('-') {
+        Some((before, _)) if PREPOSITIONS.contains(&before.to_lowercase().as_str()) => before,
+        _ => written,
+    }
+}
+
+const PREPOSITIONS: &[&str] = &["in", "on", "off", "out", "over", "up", "down", "by"];
+
+/// Returns whether a word says what is done: code often does a thing under another name.
+fn is_action(word: &str) -> bool {
+    word.len() > 4 && (word.ends_with("ed") || word.ends_with("ing")) || ACTIONS.contains(&word)
+}
+
+/// Verbs that are asked with about anything, in lower case.
+const ACTIONS: &[&str] = &[
+    "achieve",
+    "affect",
+    "allow",
+    "apply",
+    "avoid",
+    "become",
+    "behave",
+    "begin",
+    "cause",
+    "change",
+    "check",
+    "choose",
+    "compute",
+    "contain",
+    "control",
+    "convert",
+    "create",
+    "decide",
+    "define",
+    "detect",
+    "determine",
+    "differ",
+    "difference",
+    "enable",
+    "end",
+    "enforce",
+    "ensure",
+    "fail",
+    "fails",
+    "finish",
+    "generate",
+    "guarantee",
+    "happen",
+    "keep",
+    "limit",
+    "manage",
+    "occur",
+    "perform",
+    "prevent",
+    "process",
+    "protect",
+    "provide",
+    "represent",
+    "respond",
+    "run",
+    "set",
+    "start",
+    "store",
+    "wait",
+    "want",
+    "write",
+    "read",
+    "many",
+    "often",
+    "long",
+];

@@ -1,0 +1,85 @@
+//! Questions for values, in some respect, and how things differ.
+
+use super::fixture::ask;
+use crate::areas::repositories::index::Index;
+use crate::areas::repositories::wiki::test_index::index_of;
+
+const RUNTIME: &str = r#"//! A runtime.
+
+/// Tasks that a queue holds.
+const QUEUE_CAPACITY: usize = 256;
+
+/// Builds a runtime.
+pub struct Builder;
+
+impl Builder {
+    /// Sets how many threads may block.
+    ///
+    /// They are used for blocking work, so this limits how much of it is done at once.
+    ///
+    /// The default value is 512.
+    pub fn max_blocking_threads(&mut self, threads: usize) {}
+
+    /// Sets the number of workers.
+    ///
+    /// The default value is the number of cores of the system.
+    pub fn worker_threads(&mut self, threads: usize) {}
+}
+
+/// Reads as many bytes as fit.
+///
+/// This method is not cancel safe: bytes can be lost.
+pub fn read_exact() {}
+
+/// Spawns a task on the present thread.
+pub fn spawn_local() {}
+
+/// Spawns a task on any thread.
+pub fn spawn() {}
+"#;
+
+fn runtime() -> Index {
+    index_of(&[
+        ("src/lib.rs", RUNTIME),
+        ("c.py", "MAX_RETRIES = 3  # how often a failed upload is retried\n"),
+        ("src/loom/mutex.rs", "/// Adapts a lock.\npub struct Mutex;\n"),
+        (
+            "src/mutex.rs",
+            "/// A lock.\n///\n/// It is not poisoned when a holder panics.\npub struct Mutex;\n",
+        ),
+    ])
+}
+
+#[track_caller]
+fn check(question: &str, text: &str) {
+    let answer = ask(&runtime(), &[question]);
+    assert!(answer.text.contains(text), "{question}\n{}", answer.text);
+}
+
+#[test]
+fn values_are_said() {
+    check(
+        "What is MAX_RETRIES?",
+        "`MAX_RETRIES` is a constant in c.py:1 [1]. Its value is `3` [1].",
+    );
+    check("What is QUEUE_CAPACITY?", "Its value is `256` [1].");
+    check("What is the default max_blocking_threads?", "“The default value is 512.” [1]");
+    check(
+        "What is the default number of worker threads?",
+        "“The default value is the number of cores of the system.”",
+    );
+    check("What is the capacity of the queue?", "Its value is `256` [1].");
+}
+
+#[test]
+fn a_respect_is_answered_by_the_name_itself() {
+    check("Is read_exact cancel safe?", "“This method is not cancel safe: bytes can be lost.” [1]");
+    check("Does a Mutex get poisoned?", "“It is not poisoned when a holder panics.” [1]");
+}
+
+#[test]
+fn what_differs_is_described_both() {
+    let answer = ask(&runtime(), &["What is the difference between spawn_local and spawn?"]).text;
+    assert!(answer.contains("“Spawns a task on the present thread.”"), "{answer}");
+    assert!(answer.contains("“Spawns a task on any thread.”"), "{answer}");
+}
