@@ -81,11 +81,11 @@ pub(super) fn say_lines_with(
     found.sort_by_key(|appearance| appearance.order);
     let mut shown = Vec::new();
     for Appearance { file, line, .. } in found {
-        let written = whole_statement(&file, line);
-        let Some(support) = LineRange::new(line, line + written.more_lines) else { continue };
         if shown.len() >= LINES_SHOWN_MAX {
             break;
         }
+        let written = whole_statement(&file, line);
+        let Some(support) = LineRange::new(line, line + written.more_lines) else { continue };
         let within = file.all_lines().unwrap_or(support);
         let Some(marker) = draft.cite(&file, support, around(support, within)) else { continue };
         let text = written.text.as_str();
@@ -140,11 +140,11 @@ fn lines_with(file: &Rc<OpenFile>, names: &[String], which: Lines) -> Vec<Appear
     let is_searched = |(number, line): &(u32, &str)| {
         which == Lines::All || comment(language, line).is_none() && !defines(*number)
     };
-    let lines = || (1_u32..).zip(file.text.lines()).filter(is_searched);
+    let lines = || (1_u32..).zip(file.text.lines());
     let exact: Vec<(u32, &str, &str)> = lines()
         .filter_map(|(number, line)| {
             let after = names.iter().find_map(|name| after_name(line, name))?;
-            Some((number, line, after))
+            is_searched(&(number, line)).then_some((number, line, after))
         })
         .collect();
     let appearance = |(line, text, after): (u32, &str, &str)| {

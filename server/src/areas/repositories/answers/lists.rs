@@ -14,7 +14,7 @@ use super::question::{Listed, Question, TYPE_KINDS};
 use super::routes::route;
 use super::subjects::Subject;
 use super::test_cases::is_test_case;
-use super::topics::Topic;
+use super::topic_words::Topic;
 use crate::areas::repositories::index::{FileId, IndexError};
 use crate::areas::repositories::source::{LineRange, Symbol, SymbolKind};
 

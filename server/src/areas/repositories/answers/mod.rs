@@ -37,6 +37,7 @@ mod subjects;
 mod test_cases;
 #[cfg(test)]
 mod tests;
+mod topic_words;
 mod topics;
 mod usages;
 mod uses;

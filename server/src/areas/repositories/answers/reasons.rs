@@ -7,7 +7,8 @@ use super::files::{Files, FoundSymbol};
 use super::phrases::{DocQuote, place_of, qualified_name, quoted, symbol_quotes};
 use super::question::Question;
 use super::subjects::Subject;
-use super::topics::{self, Topic};
+use super::topic_words::Topic;
+use super::topics;
 use crate::areas::repositories::index::IndexError;
 use crate::areas::repositories::source::LineRange;
 

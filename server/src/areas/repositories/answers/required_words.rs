@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::question::Question;
-use super::words::{each_word, is_form_of, other_spelling, stem, stems};
+use super::words::{Word, each_word, other_spelling};
 use crate::areas::repositories::index::SearchResult;
 
 /// Words of a question from which not all have to be in an answer.
@@ -12,7 +12,7 @@ const FEW_WORDS_MAX: usize = 2;
 /// The words that an answer has to contain.
 #[derive(Clone, Debug, Default)]
 pub(super) struct RequiredWords {
-    words: Vec<String>,
+    words: Vec<Word>,
     /// The question is about something that the index does not contain.
     is_about_unknown: bool,
 }
@@ -44,13 +44,14 @@ impl RequiredWords {
             .collect();
         known.sort_by(|left, right| right.1.total_cmp(&left.1));
         let things = known.iter().filter(|(word, _)| !is_action(word)).count();
-        let is_about_unknown = unknown.iter().any(|word| !is_action(word) && !has_synonyms(word))
-            || !unknown.is_empty() && things < FEW_WORDS_MAX && question.mentions.is_empty();
+        let is_about_unknown =
+            unknown.iter().any(|word| !is_action(word) && !Word::new(word).has_synonyms())
+                || !unknown.is_empty() && things < FEW_WORDS_MAX && question.mentions.is_empty();
         let is_short = known.len() <= FEW_WORDS_MAX && question.mentions.is_empty();
         let rarest = known.iter().find(|(word, _)| !is_action(word)).or(known.first());
         let words = match is_short {
-            true => known.iter().map(|(word, _)| (*word).to_owned()).collect(),
-            false => rarest.iter().map(|(word, _)| (*word).to_owned()).collect(),
+            true => known.iter().map(|(word, _)| Word::new(word)).collect(),
+            false => rarest.iter().map(|(word, _)| Word::new(word)).collect(),
         };
         Self { words, is_about_unknown }
     }
@@ -60,25 +61,16 @@ impl RequiredWords {
         if self.is_about_unknown {
             return false;
         }
-        let mut missing: Vec<&String> = self.words.iter().collect();
+        let mut missing: Vec<&Word> = self.words.iter().collect();
         for written in text.split_whitespace() {
             if missing.is_empty() {
                 break;
             }
             let written = without_preposition(written);
-            each_word(written, |found| missing.retain(|word| !means(word, found)));
+            each_word(written, |found| missing.retain(|word| !word.means(found)));
         }
         missing.is_empty()
     }
-}
-
-/// Returns whether a word of code or documentation means one of a question.
-fn means(word: &str, found: &str) -> bool {
-    is_form_of(word, found) || has_synonyms(word) && stems(word).contains(&stem(found))
-}
-
-fn has_synonyms(word: &str) -> bool {
-    stems(word).len() > 1
 }
 
 /// Returns a word without what follows a preposition: `in-flight` is no flight.

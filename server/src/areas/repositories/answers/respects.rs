@@ -6,12 +6,12 @@ use super::draft::Draft;
 use super::files::FoundSymbol;
 use super::phrases::{DocQuote, cite_symbol, noun, place, qualified_name, quoted, symbol_quotes};
 use super::question::{Mention, Question, TYPE_KINDS};
-use super::topics::Topic;
+use super::topic_words::Topic;
 use super::values::AskedValue;
 use crate::areas::repositories::source::LineRange;
 
 /// Definitions of a name that are read.
-const DEFINITIONS_MAX: usize = 12;
+const DEFINITIONS_MAX: usize = 6;
 /// The share of the question's other words from which a sentence is about them.
 const COVERAGE_MIN: f64 = 0.5;
 /// The same if the name may be an ordinary word.

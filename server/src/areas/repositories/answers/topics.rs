@@ -1,22 +1,22 @@
 //! Answers how something is done: the parts of the repository that contain the words of the topic,
 //! each with the sentence or line in it that contains most of them.
 
-use std::collections::HashSet;
 use std::rc::Rc;
 
 use super::comments::{comment, comment_quotes};
 use super::dependencies::called_symbols;
 use super::draft::Draft;
 use super::files::{Files, FoundSymbol, OpenFile};
-use super::limits::{CODE_CHARS_MAX, HITS_MAX, TOPIC_WORDS_MAX};
+use super::limits::{CODE_CHARS_MAX, HITS_MAX};
 use super::phrases::{
     DocQuote, cite_symbol, code, has_marker, is_prose, joined, noun, place, place_of,
     qualified_name, quoted, quotes, symbol_quotes,
 };
 use super::question::Question;
 use super::required_words::RequiredWords;
-use super::values::{AskedValue, value};
-use super::words::{each_word, other_spelling, stem, stems};
+use super::topic_words::Topic;
+use super::values::value;
+use super::words::other_spelling;
 use crate::areas::repositories::index::{Hit, IndexError};
 use crate::areas::repositories::quotes::contains_secret;
 use crate::areas::repositories::source::{LineRange, Symbol, SymbolKind};
@@ -36,31 +36,9 @@ const VALUE_SCORE: f64 = 0.5;
 /// of the topic.
 const VALUE_ABOUT_MIN: f64 = 0.4;
 /// Results of a search for a value that are looked at: constants have few words.
-const VALUE_HITS_MAX: usize = 2 * HITS_MAX;
+const VALUE_HITS_MAX: usize = HITS_MAX + HITS_MAX / 3;
 /// Lines before and after a quote that are shown with it.
 const CONTEXT_LINES: u32 = 4;
-
-/// The weight of a verb in a question: code often does a thing under another name.
-const VERB_WEIGHT: f64 = 0.5;
-/// The weight of a word in capitals, such as an acronym: it names exactly one thing.
-const NAME_WEIGHT: f64 = 1.5;
-
-/// The words of a topic.
-#[derive(Clone, Debug)]
-pub(super) struct Topic {
-    words: Vec<TopicWord>,
-    /// The weight of all.
-    weight: f64,
-    /// What is asked for the value of.
-    value: Option<AskedValue>,
-}
-
-#[derive(Clone, Debug)]
-struct TopicWord {
-    /// The stems under which it can occur.
-    stems: Vec<String>,
-    weight: f64,
-}
 
 /// A part of the repository that is about a topic.
 #[derive(Clone, Debug)]
@@ -84,74 +62,6 @@ pub(super) struct Parts {
     /// How much better the first is than the second, from 0 to 1.
     margin: f64,
     required: RequiredWords,
-}
-
-impl Topic {
-    /// Returns the topic of a question.
-    pub(super) fn of(question: &Question) -> Self {
-        let weight = |word: &str| {
-            let is_verb = word.len() > 4 && (word.ends_with("ed") || word.ends_with("ing"));
-            match question.names_exactly(word) {
-                true => NAME_WEIGHT,
-                false if is_verb => VERB_WEIGHT,
-                false => 1.0,
-            }
-        };
-        Self { value: AskedValue::of(question), ..Self::weighted(&question.topic, weight) }
-    }
-
-    /// Returns the topic of some words of the same weight.
-    pub(super) fn new(words: &[String]) -> Self {
-        Self::weighted(words, |_| 1.0)
-    }
-
-    fn weighted(words: &[String], weight: impl Fn(&str) -> f64) -> Self {
-        let words: Vec<TopicWord> = words
-            .iter()
-            .take(TOPIC_WORDS_MAX)
-            .map(|word| TopicWord { stems: stems(word), weight: weight(word) })
-            .collect();
-        let weight = words.iter().map(|word| word.weight).sum();
-        Self { words, weight, value: None }
-    }
-
-    /// Returns the share of the words that a text contains, by their weights.
-    pub(super) fn coverage(&self, text: &str) -> f64 {
-        if self.words.is_empty() {
-            return 0.0;
-        }
-        let contained = stems_in(text);
-        let covered: f64 = self
-            .words
-            .iter()
-            .filter(|word| word.stems.iter().any(|stem| contained.contains(stem)))
-            .map(|word| word.weight)
-            .sum();
-        covered / self.weight
-    }
-
-    /// Returns how well a name names the topic: the share of the topic's words in it, less if it
-    /// has other words too.
-    fn named_by(&self, name: &str) -> f64 {
-        let words = stems_in(&name.replace(|char: char| !char.is_alphanumeric(), " "));
-        let count = |words: usize| f64::from(u32::try_from(words).unwrap_or(u32::MAX));
-        let own = words
-            .iter()
-            .filter(|stem| self.words.iter().any(|word| word.stems.contains(stem)))
-            .count();
-        self.coverage(name) * (0.5 + 0.5 * count(own) / count(words.len().max(1)))
-    }
-}
-
-/// Returns the stems of the words of a text. Addresses of web pages are about something else.
-fn stems_in(text: &str) -> HashSet<String> {
-    let mut found = HashSet::new();
-    for written in text.split_whitespace().filter(|written| !written.contains("://")) {
-        each_word(written, |word| {
-            found.insert(stem(word));
-        });
-    }
-    found
 }
 
 /// Finds the parts that are about a question's topic.
@@ -247,15 +157,15 @@ fn part(
     let coverage = (0.9 * own).max((hit.coverage + own) / 2.0).min(1.0);
     let stem = file.name().split('.').next().unwrap_or_default();
     let in_name = if symbol.is_some() { topic.named_by(&name) } else { topic.named_by(stem) };
-    let quote = best_quote(part_quotes(&file, hit.lines, symbol.as_ref()), topic)
-        .filter(|quote| topic.coverage(&quote.sentence) > 0.0);
+    let quotes = part_quotes(&file, hit.lines, symbol.as_ref());
+    let first_sentence = quotes.first().map(|quote| quote.sentence.clone());
+    let quote = best_quote(quotes, topic).filter(|quote| topic.coverage(&quote.sentence) > 0.0);
     let in_quote = quote.as_ref().map_or(0.0, |quote| topic.coverage(&quote.sentence));
     // A value is that of the topic if what has it is about the topic.
-    let about = symbol.as_ref().map_or(in_quote, |symbol| {
-        let first = symbol_quotes(symbol).into_iter().next();
-        let first = first.map(|quote| quote.sentence).unwrap_or_default();
-        topic.coverage(&format!("{name} {first}"))
-    });
+    let about = match topic.value.and(symbol.as_ref()) {
+        Some(_) => topic.coverage(&format!("{name} {}", first_sentence.unwrap_or_default())),
+        None => in_quote,
+    };
     let is_constant = symbol.as_ref().and_then(value).is_some_and(|value| is_number(&value));
     let clarity = match (topic.value, &quote) {
         (Some(_), _) if about < VALUE_ABOUT_MIN => 0.0,

@@ -310,22 +310,61 @@ pub(super) fn stems(word: &str) -> Vec<String> {
     stems
 }
 
-/// Returns whether two words are forms of one: `retry` and `retries`, `parser` and `parse`, but not
-/// `provider` and `provided`, nor `wine` and `win`. The words are in lower case.
-pub(super) fn is_form_of(word: &str, other: &str) -> bool {
-    if word == other {
-        return true;
+/// A word, prepared to be compared with many others.
+#[derive(Clone, Debug)]
+pub(super) struct Word {
+    text: String,
+    inflected: Vec<String>,
+    stem: String,
+    /// The stems of the words for the same thing; none if there are no others.
+    synonyms: Vec<String>,
+}
+
+impl Word {
+    /// Prepares a word in lower case.
+    pub(super) fn new(text: &str) -> Self {
+        let synonyms = stems(text);
+        Self {
+            inflected: inflected(text),
+            stem: stem(text),
+            synonyms: if synonyms.len() > 1 { synonyms } else { Vec::new() },
+            text: text.to_owned(),
+        }
     }
-    let bases = inflected(other);
-    if inflected(word).iter().any(|base| bases.contains(base)) {
-        return true;
+
+    /// Returns whether there are other words for the same thing.
+    pub(super) fn has_synonyms(&self) -> bool {
+        !self.synonyms.is_empty()
     }
-    let is_doer = |word: &str| ["er", "ers", "or", "ors"].iter().any(|end| word.ends_with(end));
-    let is_done = |word: &str| word.ends_with("ed");
-    let common = word.chars().zip(other.chars()).take_while(|(left, right)| left == right);
-    common.count() > STEM_CHARS_MIN
-        && stem(word) == stem(other)
-        && !(is_doer(word) && is_done(other) || is_done(word) && is_doer(other))
+
+    /// Returns whether another word, in lower case, is a form of this one, or a word for the same
+    /// thing.
+    pub(super) fn means(&self, other: &str) -> bool {
+        self.is_form_of(other)
+            || self.has_synonyms() && self.synonyms.iter().any(|known| *known == stem(other))
+    }
+
+    /// Returns whether two words are forms of one: `retry` and `retries`, `parser` and `parse`, but
+    /// not `provider` and `provided`, nor `wine` and `win`.
+    fn is_form_of(&self, other: &str) -> bool {
+        if self.text == other {
+            return true;
+        }
+        let common = self.text.chars().zip(other.chars());
+        let common = common.take_while(|(left, right)| left == right).count();
+        // Most words differ at once.
+        if common + 1 < STEM_CHARS_MIN {
+            return false;
+        }
+        if inflected(other).iter().any(|base| self.inflected.contains(base)) {
+            return true;
+        }
+        let is_doer = |word: &str| ["er", "ers", "or", "ors"].iter().any(|end| word.ends_with(end));
+        let is_done = |word: &str| word.ends_with("ed");
+        common > STEM_CHARS_MIN
+            && self.stem == stem(other)
+            && !(is_doer(&self.text) && is_done(other) || is_done(&self.text) && is_doer(other))
+    }
 }
 
 /// Returns the American spelling of a British one, or the other way round, if a word has both.
@@ -467,8 +506,8 @@ mod tests {
             ("wine", "win", false),
             ("concrete", "concurrent", false),
         ] {
-            assert_eq!(is_form_of(word, other), expected, "{word} {other}");
-            assert_eq!(is_form_of(other, word), expected, "{other} {word}");
+            assert_eq!(Word::new(word).means(other), expected, "{word} {other}");
+            assert_eq!(Word::new(other).means(word), expected, "{other} {word}");
         }
     }
 

@@ -7,13 +7,12 @@ use crate::areas::repositories::source::LineRange;
 pub fn locate(text: &str, within: LineRange, sentence: &str) -> Option<LineRange> {
     let wanted: Vec<&str> = words(sentence).collect();
     let mut found: Vec<(u32, &str)> = Vec::new();
-    for (number, line) in (1_u32..).zip(text.lines()) {
-        if within.contains(number) {
-            found.extend(words(line).map(|word| (number, word)));
-        }
-    }
     if wanted.is_empty() {
         return None;
+    }
+    let skipped = usize::try_from(within.start() - 1).unwrap_or(usize::MAX);
+    for (number, line) in (within.start()..=within.end()).zip(text.lines().skip(skipped)) {
+        found.extend(words(line).map(|word| (number, word)));
     }
     let place = found
         .windows(wanted.len())
