@@ -14,6 +14,7 @@ use tokio::sync::{Semaphore, oneshot};
 use crate::area_states::{AreaError, AreaStates};
 use crate::areas::AreaParts;
 use crate::config::Config;
+use crate::console::session::Sessions;
 use crate::http::{ApiError, ApiResult, ErrorCode};
 use crate::jobs::{Jobs, JobsError};
 use crate::limits::{JSON_SCRATCH_BYTES_MAX, OVERLOADED_RETRY_SECONDS};
@@ -33,6 +34,7 @@ pub struct App {
     clock: Clock,
     ids: Arc<Ids>,
     keys: Keys,
+    sessions: Sessions,
     jobs: Arc<Jobs>,
     areas: AreaStates,
     url_signer: UrlSigner,
@@ -105,6 +107,10 @@ impl App {
             smtp: &config.smtp,
         };
         let areas = AreaStates::open(parts, config)?;
+        let public_url = config.server.public_url.get().map(|url| url.as_str());
+        let shared = (engine.clone(), clock.clone(), ticks);
+        let sessions =
+            Sessions::open(shared, Arc::clone(&ids), &keys, config.console, public_url)?;
         Ok(Arc::new(Self {
             ids,
             query_slots: Arc::new(Semaphore::new(config.http.queries_at_once().max(1))),
@@ -114,6 +120,7 @@ impl App {
             engine,
             clock,
             keys,
+            sessions,
             jobs: Arc::new(jobs),
             areas,
         }))
@@ -128,6 +135,11 @@ impl App {
     /// Returns the API keys.
     pub fn keys(&self) -> &Keys {
         &self.keys
+    }
+
+    /// Returns the sessions of the console.
+    pub fn sessions(&self) -> &Sessions {
+        &self.sessions
     }
 
     /// Returns the jobs.

@@ -6,6 +6,7 @@ pub mod areas;
 mod background;
 pub mod cli;
 pub mod config;
+pub mod console;
 pub mod http;
 pub mod jobs;
 pub mod limits;

@@ -58,7 +58,7 @@ impl Setup {
     /// samples with any times.
     pub fn new() -> Self {
         let mut setup = Self::as_shipped();
-        for class in ["batch", "query", "single", "other"] {
+        for class in ["batch", "query", "single", "other", "console"] {
             setup = setup.set(&format!("limits.{class}"), "\"unlimited\"");
         }
         for tier in ["raw", "minute", "five_minutes", "hour", "day", "events"] {

@@ -10,6 +10,7 @@ use super::{
     snapshots, status, telemetry,
 };
 use crate::app::App;
+use crate::console;
 use crate::http::Route;
 use crate::jobs::work::WorkerPool;
 use crate::platform::sealing::{KeyFileError, Sealer, SecretStore};
@@ -61,6 +62,9 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
         repositories::HELP_ROUTES,
         keys::ROUTES,
         admin::ROUTES,
+        console::SERVER_ROUTES,
+        console::session::ROUTES,
+        console::PAGE_ROUTES,
     ]
     .into_iter()
     .flatten()
@@ -68,7 +72,11 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
 
 /// Returns the sweeps of all areas.
 pub(crate) fn sweeps(app: &Arc<App>) -> Vec<Sweep> {
-    [jobs::sweeps(app), keys::sweeps(app), errors::sweeps(app)].into_iter().flatten().collect()
+    let console = vec![console::session::sweep(app)];
+    [jobs::sweeps(app), keys::sweeps(app), errors::sweeps(app), console]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 /// Returns the sweeps of areas that need a loop of their own, with the pause between its checks of

@@ -62,6 +62,8 @@ pub(super) enum Command {
         #[command(subcommand)]
         action: KeysAction,
     },
+    /// Print a link that signs in to the console, once and within ten minutes
+    Login(LoginArgs),
     /// Import metric samples from files; an interrupted import resumes where it stopped
     Import {
         #[command(subcommand)]
@@ -140,6 +142,14 @@ pub(super) enum KeysAction {
 }
 
 #[derive(Debug, Args)]
+pub(super) struct LoginArgs {
+    /// The key whose permissions the session has [default: with --url the key of --key, otherwise
+    /// the oldest admin key]
+    #[arg(long, value_name = "ID")]
+    pub(super) key_id: Option<String>,
+}
+
+#[derive(Debug, Args)]
 pub(super) struct NewKeyArgs {
     /// A description of the key
     #[arg(long)]
@@ -152,7 +162,7 @@ pub(super) struct NewKeyArgs {
     #[arg(long = "scope", value_name = "SCOPE", value_delimiter = ',', required = true)]
     pub(super) scopes: Vec<String>,
     /// Quotas per minute for this key: batch=unlimited, query=6000 (classes batch, query, single,
-    /// other)
+    /// other, console)
     #[arg(long = "limit", value_name = "CLASS=QUOTA", value_delimiter = ',')]
     pub(super) limits: Vec<String>,
     /// The key may be published in a web page: it can only send telemetry and errors

@@ -64,6 +64,7 @@ fn local_only(command: &Command) -> Option<&'static str> {
         Command::Completions { .. } => Some("completions"),
         Command::Man { .. } => Some("man"),
         Command::Keys { .. }
+        | Command::Login(_)
         | Command::Query(_)
         | Command::Backup { .. }
         | Command::Verify

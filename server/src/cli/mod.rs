@@ -10,6 +10,7 @@ mod health;
 mod import;
 mod keys;
 mod load;
+mod login;
 mod manual;
 mod query;
 mod run;

@@ -11,7 +11,7 @@ use super::args::{Cli, Command};
 use super::error::CliError;
 use super::output::note;
 use super::target::Destination;
-use super::{askpass, copy, health, import, keys, load, manual, query, serve, settings};
+use super::{askpass, copy, health, import, keys, load, login, manual, query, serve, settings};
 use crate::config::{Config, Environment, Loaded};
 use crate::platform::log_settings::Directives;
 use crate::platform::logging;
@@ -69,6 +69,7 @@ fn command(destination: &Destination, command: Command) -> Result<(), CliError> 
     let runtime = small_runtime()?;
     match command {
         Command::Keys { action } => runtime.block_on(keys::run(destination, &action)),
+        Command::Login(args) => runtime.block_on(login::run(destination, &args)),
         Command::Import { format } => runtime.block_on(import::run(config, &format)),
         Command::Query(args) => runtime.block_on(query::run(destination, &args)),
         Command::Backup { dir } => runtime.block_on(copy::backup(destination, &dir)),

@@ -21,6 +21,7 @@ use tokio::task::JoinHandle;
 use tokio::time::{MissedTickBehavior, interval};
 
 use super::error::CliError;
+use super::login::base_url;
 use super::output::note;
 use crate::app::App;
 use crate::areas;
@@ -67,12 +68,14 @@ async fn serve(config: &Config, admin_key: Option<KeyString>) -> Result<(), CliE
         .map_err(|error| CliError::failed("cannot set up the routes", error))?;
     let (stop, stopping) = watch::channel(false);
     let network = listen(config.server.listen)?;
+    let port = network.local_addr().unwrap_or(config.server.listen).port();
+    let base = base_url(config, port);
     let network = spawn(&server, network, stopping.clone());
 
     let opening = tokio::task::spawn_blocking({
         let (config, clock, ticks, server) =
             (config.clone(), clock.clone(), ticks.clone(), Arc::clone(&server));
-        move || open(&config, clock, ticks, &server, admin_key)
+        move || open(&config, (clock, ticks), &server, admin_key, &base)
     });
     let app = tokio::select! {
         opened = opening => opened.map_err(|error| CliError::failed("cannot open the data", error))??,
@@ -153,10 +156,10 @@ async fn failed(engine: Engine) -> String {
 /// is replayed.
 fn open(
     config: &Config,
-    clock: Clock,
-    ticks: Ticks,
+    (clock, ticks): (Clock, Ticks),
     server: &Server,
     admin_key: Option<KeyString>,
+    base: &str,
 ) -> Result<Arc<App>, CliError> {
     let engine = Engine::open(
         &config.server.data,
@@ -183,11 +186,19 @@ fn open(
     match app.keys().first_start(admin_key).map_err(keys_failed)? {
         FirstStart::NotFirst => {}
         FirstStart::Given(key) => tracing::info!(key = key.id, "the given key is the admin key"),
-        FirstStart::Generated(issued) => note(&boxed(&[
-            "Admin key of this server, shown this once:",
-            &issued.text.reveal(),
-            "Send it as: Authorization: Bearer <key>",
-        ])),
+        FirstStart::Generated(issued) => {
+            let path = app.sessions().sign_in_path(app.keys(), &issued.key.id);
+            let path = path.map_err(|error| CliError::failed("cannot make a sign-in link", error))?;
+            note(&boxed(&[
+                "Admin key of this server, shown this once:",
+                &issued.text.reveal(),
+                "Send it as: Authorization: Bearer <key>",
+                "",
+                "The console, signed in (once, within ten minutes):",
+                &format!("{base}{path}"),
+                "Later links: telltale login",
+            ]));
+        }
     }
     // A new server has no app yet.
     drop(server.open(Arc::clone(&app)));

@@ -16,6 +16,7 @@ use crate::areas::errors::ErrorSettings;
 use crate::areas::repositories::{LlmSettings, RepositoriesSettings};
 use crate::areas::snapshots::SnapshotSettings;
 use crate::areas::status::StatusSettings;
+use crate::console::ConsoleSettings;
 use crate::http::{BodySettings, HttpSettings, Settings};
 use crate::jobs::JobsSettings;
 use crate::limits;
@@ -85,6 +86,8 @@ config! {
     limits: Quotas,
     /// Connections and requests.
     http: HttpSettings,
+    /// The console.
+    console: ConsoleSettings,
     /// Memory of the process.
     memory: MemorySettings,
     /// Request bodies.

@@ -16,8 +16,8 @@ use tokio::sync::Notify;
 use super::connection_table::{ConnectionId, ConnectionLimits, ConnectionTable, Refused};
 use super::settings::Settings;
 use super::telemetry::Telemetry;
-use super::unauthenticated::network_of;
 use crate::limits;
+use crate::platform::address_rates::network_of;
 use crate::platform::ticks::Ticks;
 
 /// The slots of all network connections.

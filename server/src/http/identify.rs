@@ -1,7 +1,8 @@
 //! Authentication, authorization and quotas.
 //!
-//! The key is sent in `Authorization`; on Sentry routes also as Sentry SDKs send it. If several
-//! keys are sent, they must be the same. If only the body contains the key, the body is read before
+//! The key is sent in `Authorization`; on Sentry routes also as Sentry SDKs send it. Browsers with a
+//! session of the console send a cookie instead, which counts only on requests of own pages. If
+//! several keys are sent, they must be the same. If only the body contains the key, the body is read before
 //! the caller is known, and nothing else is done with it until then.
 
 use std::num::NonZeroU32;
@@ -9,12 +10,13 @@ use std::time::Duration;
 
 use http::header::AUTHORIZATION;
 use http::request::Parts;
-use http::{HeaderName, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::error::{ApiError, ApiResult, ErrorCode};
 use super::pipeline::Origin;
 use super::query::Query;
-use super::route::{Access, LimitClass, Route};
+use super::route::{Access, LimitClass, Method, Route};
+use super::same_origin;
 use super::server::Server;
 use crate::app::App;
 use crate::platform::keys::{DsnKey, Identity};
@@ -63,11 +65,35 @@ pub(super) fn in_head(
             None => {}
         }
     }
+    if !parts.headers.contains_key(AUTHORIZATION)
+        && let Some(identity) = in_cookie(app, route, &parts.headers)?
+    {
+        return Ok(identity);
+    }
     let mut values = parts.headers.get_all(AUTHORIZATION).iter();
     let only = values.next().filter(|_| values.next().is_none());
     let header = only.and_then(|value| value.to_str().ok());
     let live = header.and_then(|header| app.keys().authenticate(header));
     live.map(Identity::Key).ok_or_else(unauthorized)
+}
+
+/// Returns the session of a request without a key. Fails with `forbidden` if the request may change
+/// something and no page of this server sent it. Routes that other origins may call never read
+/// cookies.
+fn in_cookie(app: &App, route: &Route, headers: &HeaderMap) -> ApiResult<Option<Identity>> {
+    let sessions = app.sessions();
+    let reads_cookies = matches!(route.access, Access::Scope(_)) && !route.cors;
+    if !reads_cookies || !sessions.has_cookie(headers) {
+        return Ok(None);
+    }
+    let is_own = if route.method == Method::Get {
+        same_origin::is_read_of_same_origin(headers)
+    } else if same_origin::is_change_of_same_origin(headers, sessions.public_origin()) {
+        true
+    } else {
+        return Err(same_origin::foreign_page());
+    };
+    Ok(sessions.authenticate(headers).filter(|_| is_own).map(Identity::Session))
 }
 
 /// Fails if the URL is not signed by this server, or no longer.
@@ -91,22 +117,23 @@ pub(super) fn charge(
     match identity.throttle(route.limit, calls) {
         Verdict::Unlimited => Ok(None),
         Verdict::Allowed(usage) => Ok(Some(usage)),
-        Verdict::Refused { usage, wait } => Err(over_quota(route, usage, wait)),
+        Verdict::Refused { usage, wait } => Err(over_quota(route, identity, usage, wait)),
     }
 }
 
 /// Fails if the caller was refused a single call and has not waited since. Counts nothing.
 pub(super) fn refuse_exhausted(route: &Route, identity: &Identity) -> Result<(), OverQuota> {
     match identity.pending_refusal(route.limit) {
-        Some((usage, wait)) => Err(over_quota(route, usage, wait)),
+        Some((usage, wait)) => Err(over_quota(route, identity, usage, wait)),
         None => Ok(()),
     }
 }
 
-fn over_quota(route: &Route, usage: Usage, wait: Duration) -> OverQuota {
+fn over_quota(route: &Route, identity: &Identity, usage: Usage, wait: Duration) -> OverQuota {
     let seconds = u32::try_from(wait.as_millis().div_ceil(1_000)).unwrap_or(u32::MAX).max(1);
     let has_sentry_header = matches!(route.access, Access::Dsn(..));
-    OverQuota { usage, class: route.limit, seconds, has_sentry_header }
+    let class = identity.quota_class(route.limit);
+    OverQuota { usage, class, seconds, has_sentry_header }
 }
 
 /// Identifies the caller from the body, if the head did not. If the caller is identified already
@@ -123,7 +150,7 @@ pub(super) fn in_body(
         (Identity::Anonymous, None) => Err(unauthorized()),
         (Identity::Anonymous, Some(dsn)) => authenticate_dsn(app, &dsn).map(Some),
         (Identity::Key(live), Some(dsn)) if !app.keys().is_of(live, &dsn) => Err(unauthorized()),
-        (Identity::Key(_) | Identity::Local, _) => Ok(None),
+        (Identity::Key(_) | Identity::Session(_) | Identity::Local, _) => Ok(None),
     }
 }
 

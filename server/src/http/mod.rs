@@ -41,6 +41,7 @@ mod pipeline;
 mod refusal_log_limit;
 mod request_record;
 mod router;
+mod same_origin;
 mod serve;
 mod server;
 mod settings;
@@ -71,16 +72,16 @@ pub use request::{Request, fits};
 pub use resource::Resource;
 pub use response::{Data, Deleted, Meta, Page, Response, Success};
 pub use route::{
-    Access, BodyEncoding, BodyFilter, BodyFiltering, BodyKind, DsnIn, Handle, Handler,
-    HandlerFuture, LimitClass, Method, OnDisconnect, QueryRule, Route, Scope,
+    Access, BodyEncoding, BodyFilter, BodyFiltering, BodyKind, DsnIn, EarlyHandler, EarlyRequest, Handle,
+    Handler, HandlerFuture, LimitClass, Method, OnDisconnect, QueryRule, Route, Scope,
 };
 pub use route_doc::{Answer, BodyDoc, Doc, Form, Link, PAGING, Param, Place, SchemaOf, Twin};
 pub use router::InvalidRoute;
+pub use same_origin::{check_sign_in_origin, is_change_of_same_origin};
 pub use serve::serve;
 pub use server::{Server, SetupError};
 pub use settings::{BodySettings, HttpSettings, Settings};
 pub use telemetry::{LATENCY_BOUNDS_US, RouteCounts, Snapshot, Telemetry};
-pub use unauthenticated::network_of;
 
 #[cfg(test)]
 mod tests;

@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use http::HeaderValue;
-use http::header::{CACHE_CONTROL, CONTENT_SECURITY_POLICY};
+use http::header::{ACCEPT, CACHE_CONTROL, CONTENT_SECURITY_POLICY, VARY};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::error::{ApiError, ApiResult, ErrorCode};
 use super::exposition;
 use super::response::Response;
-use super::route::{HandlerFuture, Route};
+use super::route::{EarlyRequest, HandlerFuture, Route};
 use super::route_doc::Doc;
 use super::server::Server;
 use crate::limits;
@@ -24,13 +24,19 @@ const TAG: &str = "Operation";
 const PAGE_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; \
                            img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+/// The request header that the response to `/` depends on.
+const ACCEPT_NAME: HeaderValue = HeaderValue::from_static("Accept");
+
 /// Maximum number of lines about corrupt data in a response of `/readyz`; `telltale verify` prints
 /// all.
 const DAMAGE_LINES_MAX: usize = 20;
 
 pub(super) static ROUTES: &[Route] = &[
     Route::early("/", index).public().doc(
-        Doc::new(TAG, "Return the server's name, version and entry points").ok::<Index>().ext(),
+        Doc::new(TAG, "Return the server's name, version and entry points")
+            .about("Clients that accept `text/html` are sent to the console instead.")
+            .ok::<Index>()
+            .ext(),
     ),
     Route::early("/healthz", healthz)
         .public()
@@ -80,6 +86,8 @@ struct Index {
     readiness: &'static str,
     /// The server's own metrics, in Prometheus exposition format; requires a key.
     metrics: &'static str,
+    /// The pages of this server for people.
+    console: &'static str,
 }
 
 /// The state of the process.
@@ -112,8 +120,12 @@ fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-fn index(_: Arc<Server>) -> HandlerFuture {
-    now(Response::ok(&Index {
+/// Sends browsers to the console, and programs what they have always got.
+fn index(_: Arc<Server>, request: EarlyRequest) -> HandlerFuture {
+    if accepts_pages(&request) {
+        return now(Ok(Response::see_other("/console").header(VARY, ACCEPT_NAME)));
+    }
+    let answer = Response::ok(&Index {
         name: "telltale",
         version: env!("CARGO_PKG_VERSION"),
         docs: "/docs",
@@ -121,16 +133,24 @@ fn index(_: Arc<Server>) -> HandlerFuture {
         health: "/healthz",
         readiness: "/readyz",
         metrics: "/metrics",
-    }))
+        console: "/console",
+    });
+    now(answer.map(|response| response.header(VARY, ACCEPT_NAME)))
 }
 
-fn healthz(_: Arc<Server>) -> HandlerFuture {
+/// Returns whether the client asks for a page by name, as browsers do when they open one.
+fn accepts_pages(request: &EarlyRequest) -> bool {
+    let mut values = request.headers().get_all(ACCEPT).iter().filter_map(|v| v.to_str().ok());
+    values.any(|value| value.split([',', ';']).any(|media| media.trim() == "text/html"))
+}
+
+fn healthz(_: Arc<Server>, _: EarlyRequest) -> HandlerFuture {
     now(Response::ok(&Status { status: "ok" }))
 }
 
 /// Reports ready even if data is corrupt: the rest is served, and the response describes the
 /// corruption.
-fn readyz(server: Arc<Server>) -> HandlerFuture {
+fn readyz(server: Arc<Server>, _: EarlyRequest) -> HandlerFuture {
     Box::pin(async move {
         let app = server.ready()?;
         if let Some(failure) = app.engine().failure() {
@@ -148,7 +168,7 @@ fn readyz(server: Arc<Server>) -> HandlerFuture {
     })
 }
 
-fn metrics(server: Arc<Server>) -> HandlerFuture {
+fn metrics(server: Arc<Server>, _: EarlyRequest) -> HandlerFuture {
     Box::pin(async move {
         let engine = server.opened()?.blocking(|app| ApiResult::Ok(app.engine().stats())).await?;
         let text = exposition::render(&server, engine)?;
@@ -158,7 +178,7 @@ fn metrics(server: Arc<Server>) -> HandlerFuture {
     })
 }
 
-fn openapi(server: Arc<Server>) -> HandlerFuture {
+fn openapi(server: Arc<Server>, _: EarlyRequest) -> HandlerFuture {
     Box::pin(async move {
         let generated = tokio::task::spawn_blocking(move || server.openapi()).await;
         let document = generated.map_err(ApiError::internal)?;
@@ -166,15 +186,15 @@ fn openapi(server: Arc<Server>) -> HandlerFuture {
     })
 }
 
-fn page(_: Arc<Server>) -> HandlerFuture {
+fn page(_: Arc<Server>, _: EarlyRequest) -> HandlerFuture {
     now(Ok(asset("text/html; charset=utf-8", include_str!("docs/page.html"))))
 }
 
-fn style(_: Arc<Server>) -> HandlerFuture {
+fn style(_: Arc<Server>, _: EarlyRequest) -> HandlerFuture {
     now(Ok(asset("text/css; charset=utf-8", include_str!("docs/page.css"))))
 }
 
-fn script(_: Arc<Server>) -> HandlerFuture {
+fn script(_: Arc<Server>, _: EarlyRequest) -> HandlerFuture {
     now(Ok(asset("text/javascript; charset=utf-8", include_str!("docs/page.js"))))
 }
 

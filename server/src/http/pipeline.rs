@@ -28,7 +28,7 @@ use super::query::Query;
 use super::request::Request;
 use super::request_record::RequestRecord;
 use super::response::Response;
-use super::route::{Access, BodyKind, Handler, Method, OnDisconnect, Route};
+use super::route::{Access, BodyKind, EarlyRequest, Handler, Method, OnDisconnect, Route};
 use super::router::Found;
 use super::server::Server;
 use super::unauthenticated::AddressPermit;
@@ -89,7 +89,10 @@ where
     known_parameters::check(route, &query)?;
     let _handled = begin_handling(route, &record.identity, &parts);
     let handler = match route.handler {
-        Handler::Server(handler) => return run(handler(Arc::clone(server))).await,
+        Handler::Server(handler) => {
+            let request = EarlyRequest { params, headers: parts.headers };
+            return run(handler(Arc::clone(server), request)).await;
+        }
         Handler::App(handler) => handler,
     };
     let app = server.ready()?;

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 use http::header::{
-    ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderName, RETRY_AFTER, WWW_AUTHENTICATE,
+    ALLOW, CACHE_CONTROL, CONTENT_TYPE, ETAG, HeaderName, LOCATION, RETRY_AFTER, WWW_AUTHENTICATE,
 };
 use http::{HeaderMap, HeaderValue, StatusCode};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -130,6 +130,12 @@ impl Response {
         Self { status, headers, body: Bytes::new(), accounting: MemoryAccounting::Counted }
     }
 
+    /// Returns a response that sends the client to another path of this server, by `GET`.
+    pub fn see_other(path: &'static str) -> Self {
+        let response = Self { status: StatusCode::SEE_OTHER, ..Self::no_content() };
+        response.header(LOCATION, HeaderValue::from_static(path))
+    }
+
     /// Returns a response with this JSON body.
     pub fn json<T: Serialize>(success: Success, body: &T) -> ApiResult<Self> {
         let bytes = serde_json::to_vec(body).map_err(ApiError::internal)?;
@@ -252,7 +258,7 @@ impl Response {
 
     /// Marks the body as static: it exists for the life of the process.
     #[must_use]
-    pub(super) fn of_static_bytes(mut self) -> Self {
+    pub(crate) fn of_static_bytes(mut self) -> Self {
         self.accounting = MemoryAccounting::Static;
         self
     }

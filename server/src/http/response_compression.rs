@@ -4,12 +4,15 @@
 //! longer than it works. The compressed bytes count in the memory account until they are sent; if
 //! the account has no capacity for them, the response is sent uncompressed.
 //!
-//! Responses that are the same for all clients (the OpenAPI document and the page that renders it)
-//! are compressed once per encoding, at the first request, and kept for the life of the process.
+//! Responses that are the same for all clients (the OpenAPI document, the files of the console) are
+//! compressed once per encoding, at the first request and as well as the encoding can, and kept for
+//! the life of the process.
 
 use std::collections::HashMap;
+use std::io::Write as _;
 
 use bytes::Bytes;
+use flate2::write::GzEncoder;
 use http::HeaderValue;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use http_body_util::BodyExt;
@@ -24,6 +27,8 @@ use crate::limits::{COMPRESS_UNTHROTTLED_BYTES_MAX, COMPRESSIONS_AT_ONCE};
 
 /// Number of frames of a long response after which the task yields.
 const FRAMES_PER_TURN: usize = 16;
+/// The highest level that needs no more memory to decompress than browsers have for it.
+const STATIC_ZSTD_LEVEL: i32 = 19;
 
 /// The body of a response before compression.
 #[derive(Clone, Debug)]
@@ -80,7 +85,7 @@ impl ResponseCompressor {
             return http::Response::from_parts(head, plain);
         };
         let compressed = if is_static {
-            self.compress_static(StaticBytes::new(&plain, encoding), body).await
+            self.compress_static(StaticBytes::new(&plain, encoding), &plain, body).await
         } else {
             self.read_all(body, plain.len()).await.and_then(|compressed| {
                 let share = memory.take(MemoryOwner::Answers, compressed.len() as u64).ok()?;
@@ -96,14 +101,33 @@ impl ResponseCompressor {
     }
 
     /// Returns the compressed static bytes; the first caller compresses them.
-    async fn compress_static(&self, plain: StaticBytes, body: Compressing) -> Option<Bytes> {
-        let existing = self.static_bodies.lock().get(&plain).cloned();
+    async fn compress_static(
+        &self,
+        id: StaticBytes,
+        plain: &Bytes,
+        body: Compressing,
+    ) -> Option<Bytes> {
+        let existing = self.static_bodies.lock().get(&id).cloned();
         if existing.is_some() {
             return existing;
         }
-        let compressed = Bytes::from(self.read_all(body, plain.len).await?);
+        let (encoding, source) = (id.encoding.clone(), Bytes::clone(plain));
+        // The semaphore is never closed.
+        let permit = self.permits.acquire().await.ok()?;
+        let work = move || compress_well(&encoding, &source);
+        let compressed = match tokio::task::spawn_blocking(work).await.ok()? {
+            Some(compressed) => {
+                drop(permit);
+                compressed
+            }
+            None => {
+                drop(permit);
+                self.read_all(body, id.len).await?
+            }
+        };
         // Concurrent callers produce the same bytes; those of the first are kept.
-        Some(Bytes::clone(self.static_bodies.lock().entry(plain).or_insert(compressed)))
+        let mut bodies = self.static_bodies.lock();
+        Some(Bytes::clone(bodies.entry(id).or_insert(compressed.into())))
     }
 
     /// Returns the number of compressed static bodies.
@@ -127,5 +151,18 @@ impl ResponseCompressor {
         }
         compressed.shrink_to_fit();
         Some(compressed)
+    }
+}
+
+/// Compresses as well as the encoding can, which takes up to a second for a megabyte; `None` if
+/// the encoding is another one.
+fn compress_well(encoding: &[u8], plain: &[u8]) -> Option<Vec<u8>> {
+    match encoding {
+        b"gzip" => {
+            let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::best());
+            encoder.write_all(plain).and_then(|()| encoder.finish()).ok()
+        }
+        b"zstd" => zstd::bulk::compress(plain, STATIC_ZSTD_LEVEL).ok(),
+        _ => None,
     }
 }

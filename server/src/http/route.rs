@@ -16,6 +16,8 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
+use http::HeaderMap;
+
 use super::error::ApiResult;
 use super::request::Request;
 use super::response::Response;
@@ -104,10 +106,7 @@ impl Route {
 
     /// Returns a `GET` route that is served before the engine is open and while the server shuts
     /// down.
-    pub(super) const fn early(
-        path: &'static str,
-        handler: fn(Arc<Server>) -> HandlerFuture,
-    ) -> Self {
+    pub const fn early(path: &'static str, handler: EarlyHandler) -> Self {
         Self::new(Method::Get, path, Handler::Server(handler), BodyKind::None, Scope::Read)
             .limit(LimitClass::Unlimited)
     }
@@ -381,7 +380,7 @@ pub enum Handler {
     /// A handler of an area, which runs only while the engine is open.
     App(&'static dyn Handle),
     /// A handler of the process itself, which runs in every state of the server.
-    Server(fn(Arc<Server>) -> HandlerFuture),
+    Server(EarlyHandler),
 }
 
 impl std::fmt::Debug for Handler {
@@ -390,6 +389,29 @@ impl std::fmt::Debug for Handler {
             Self::App(_) => f.write_str("Handler::App"),
             Self::Server(_) => f.write_str("Handler::Server"),
         }
+    }
+}
+
+/// A handler that runs in every state of the server.
+pub type EarlyHandler = fn(Arc<Server>, EarlyRequest) -> HandlerFuture;
+
+/// A request for a handler that runs in every state of the server.
+#[derive(Debug)]
+pub struct EarlyRequest {
+    /// Names and percent-decoded values.
+    pub(super) params: Vec<(String, String)>,
+    pub(super) headers: HeaderMap,
+}
+
+impl EarlyRequest {
+    /// Returns the path parameter `name`, percent-decoded; empty if the route has none.
+    pub fn param(&self, name: &str) -> &str {
+        self.params.iter().find(|(key, _)| key == name).map_or("", |(_, value)| value)
+    }
+
+    /// Returns the headers.
+    pub fn headers(&self) -> &HeaderMap {
+        &self.headers
     }
 }
 

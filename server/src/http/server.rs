@@ -117,6 +117,18 @@ impl Server {
         self.openapi.get_or_init(generate).clone()
     }
 
+    /// Returns the names of the areas that this server has, in the order of its routes.
+    pub fn areas(&self) -> Vec<String> {
+        let mut names = Vec::new();
+        for route in self.router.routes() {
+            let name = route.doc.tag.to_ascii_lowercase().replace([' ', '-'], "_");
+            if !name.is_empty() && !names.contains(&name) {
+                names.push(name);
+            }
+        }
+        names
+    }
+
     /// Returns the server's counts of its own work.
     pub fn telemetry(&self) -> &Telemetry {
         &self.telemetry

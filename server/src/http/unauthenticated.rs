@@ -10,7 +10,7 @@
 //! counted: they are as cheap as a refusal, and a refusal would keep a page from sending anything.
 
 use std::collections::HashMap;
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::IpAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
@@ -21,10 +21,7 @@ use super::admission::{AddressBytes, Admission, Purpose, Reservation, overloaded
 use super::error::{ApiError, ApiResult, ErrorCode};
 use super::settings::Settings;
 use crate::limits;
-use crate::platform::settings::FromZero;
-
-/// Bits of an IPv6 address that identify a network; its owner chooses the rest freely.
-const NETWORK_BITS: u32 = 64;
+use crate::platform::address_rates::{AddressRates, network_of};
 
 /// The limits of unauthenticated clients.
 #[derive(Debug)]
@@ -53,20 +50,6 @@ struct AddressLimitedPool {
 struct AddressUsage {
     requests: usize,
     body_bytes: Arc<AtomicUsize>,
-}
-
-/// A rate limit per address: the generic cell rate algorithm (GCRA).
-#[derive(Debug)]
-struct AddressRates {
-    /// The interval between two requests at the limit.
-    interval: Duration,
-    /// The burst tolerance: the number of requests allowed at once, times the interval.
-    burst: Duration,
-    /// The theoretical arrival time of the next request, by address.
-    due_at: HashMap<IpAddr, Duration>,
-    /// The same for all addresses beyond the maximum number of tracked ones.
-    others_due_at: Duration,
-    swept_at: Duration,
 }
 
 /// A permit of an unauthenticated client, released on drop.
@@ -98,7 +81,7 @@ impl UnauthenticatedClients {
             bytes_per_address_max: bytes / limits::PUBLIC_KEYS_ADDRESS_BYTES_SHARE,
             refusal: "too many requests with a public key from this address",
         };
-        let rates = AddressRates::new(settings.http.stranger_requests_per_second).map(Mutex::new);
+        let rates = address_rates(settings).map(Mutex::new);
         Self { without_key, with_public_key, rates }
     }
 
@@ -130,6 +113,15 @@ impl UnauthenticatedClients {
     }
 }
 
+/// Returns the rates of addresses; `None` if they are unlimited.
+fn address_rates(settings: &Settings) -> Option<AddressRates> {
+    let per_second = settings.http.stranger_requests_per_second.0;
+    let per_second = u32::try_from(per_second).unwrap_or(u32::MAX);
+    let interval = Duration::from_secs(1).checked_div(per_second)?;
+    let burst = per_second.saturating_mul(limits::UNAUTHENTICATED_REQUESTS_BURST_SECONDS);
+    Some(AddressRates::new(interval, burst))
+}
+
 /// Returns the refusal of an address that has to wait this long.
 fn rate_limited(wait: Duration) -> ApiError {
     let message = "too many requests without a key from this address";
@@ -156,54 +148,6 @@ impl AddressLimitedPool {
     }
 }
 
-impl AddressRates {
-    fn new(FromZero(per_second): FromZero) -> Option<Self> {
-        let per_second = u32::try_from(per_second).unwrap_or(u32::MAX);
-        let interval = Duration::from_secs(1).checked_div(per_second)?;
-        Some(Self {
-            interval,
-            burst: interval
-                .saturating_mul(per_second)
-                .saturating_mul(limits::UNAUTHENTICATED_REQUESTS_BURST_SECONDS),
-            due_at: HashMap::new(),
-            others_due_at: Duration::ZERO,
-            swept_at: Duration::ZERO,
-        })
-    }
-
-    /// Counts a request, or returns how long it has to wait. A refused request is not counted.
-    fn count(&mut self, address: IpAddr, now: Duration) -> Result<(), Duration> {
-        let is_full = self.due_at.len() >= limits::UNAUTHENTICATED_ADDRESSES_MAX;
-        if is_full && now.saturating_sub(self.swept_at) >= Duration::from_secs(1) {
-            self.swept_at = now;
-            self.due_at.retain(|_, due_at| *due_at > now);
-        }
-        if let Some(wait) = self.wait(address, now) {
-            return Err(wait);
-        }
-        let can_track = self.due_at.len() < limits::UNAUTHENTICATED_ADDRESSES_MAX;
-        let due_at = match self.due_at.get_mut(&address) {
-            Some(due_at) => due_at,
-            None if can_track => self.due_at.entry(address).or_insert(now),
-            None => &mut self.others_due_at,
-        };
-        *due_at = (*due_at).max(now) + self.interval;
-        Ok(())
-    }
-
-    /// Returns how long the next request of an address has to wait, if it has to.
-    fn wait(&self, address: IpAddr, now: Duration) -> Option<Duration> {
-        let is_full = self.due_at.len() >= limits::UNAUTHENTICATED_ADDRESSES_MAX;
-        let due_at = match self.due_at.get(&address) {
-            Some(due_at) => *due_at,
-            None if is_full => self.others_due_at,
-            None => now,
-        };
-        let next = due_at.max(now) + self.interval;
-        (next - now).checked_sub(self.burst).filter(|wait| !wait.is_zero())
-    }
-}
-
 impl Drop for AddressPermit {
     fn drop(&mut self) {
         let mut by_address = self.by_address.lock();
@@ -213,18 +157,6 @@ impl Drop for AddressPermit {
                 by_address.remove(&self.address);
             }
         }
-    }
-}
-
-/// Returns the address under which a client is counted: the network of an IPv6 address, an IPv4
-/// address itself.
-pub fn network_of(address: IpAddr) -> IpAddr {
-    match address.to_canonical() {
-        IpAddr::V6(address) => {
-            let mask = u128::MAX << (u128::BITS - NETWORK_BITS);
-            IpAddr::V6(Ipv6Addr::from_bits(address.to_bits() & mask))
-        }
-        v4 @ IpAddr::V4(_) => v4,
     }
 }
 
@@ -321,7 +253,7 @@ mod tests {
         assert_eq!(counted(&clients, "200.0.0.2", 0), 0);
         // Addresses whose requests have expired are dropped.
         assert_eq!(counted(&clients, "200.0.0.3", 1_000), 2);
-        assert_eq!(clients.rates.as_ref().unwrap().lock().due_at.len(), 1);
+        assert_eq!(clients.rates.as_ref().unwrap().lock().addresses(), 1);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Parts of the server that the areas share and that are independent of HTTP: configuration, keys,
 //! ids, quotas, time, the job queue, JSON, background work, the server's own metrics.
 
+pub(crate) mod address_rates;
 pub(crate) mod allocator;
 pub mod bounded;
 pub mod calendar;

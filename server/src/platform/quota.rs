@@ -21,11 +21,14 @@ pub enum LimitClass {
     Single,
     /// Everything else.
     Other,
+    /// Every request of a session of the console, whatever its class is with a key.
+    Console,
 }
 
 impl LimitClass {
     /// The classes that have a quota, in the order of [`Quotas`].
-    pub const LIMITED: [Self; 4] = [Self::Batch, Self::Query, Self::Single, Self::Other];
+    pub const LIMITED: [Self; 5] =
+        [Self::Batch, Self::Query, Self::Single, Self::Other, Self::Console];
 
     /// Returns the name in the configuration.
     pub fn as_str(self) -> &'static str {
@@ -35,6 +38,7 @@ impl LimitClass {
             Self::Query => "query",
             Self::Single => "single",
             Self::Other => "other",
+            Self::Console => "console",
         }
     }
 
@@ -112,6 +116,8 @@ settings_section! {
         single: Quota = "1000";
         /// Everything else.
         other: Quota = "600";
+        /// All requests of the console, of all sessions that were opened with the same key.
+        console: Quota = "1200";
     }
 }
 
@@ -124,6 +130,7 @@ impl Quotas {
             LimitClass::Query => self.query,
             LimitClass::Single => self.single,
             LimitClass::Other => self.other,
+            LimitClass::Console => self.console,
         }
     }
 }
@@ -139,6 +146,8 @@ pub struct KeyLimits {
     pub single: Option<Quota>,
     /// Of [`LimitClass::Other`].
     pub other: Option<Quota>,
+    /// Of [`LimitClass::Console`].
+    pub console: Option<Quota>,
 }
 
 impl KeyLimits {
@@ -149,6 +158,7 @@ impl KeyLimits {
             query: self.query.unwrap_or(server.query),
             single: self.single.unwrap_or(server.single),
             other: self.other.unwrap_or(server.other),
+            console: self.console.unwrap_or(server.console),
         }
     }
 
@@ -160,12 +170,13 @@ impl KeyLimits {
             LimitClass::Query => self.query = Some(quota),
             LimitClass::Single => self.single = Some(quota),
             LimitClass::Other => self.other = Some(quota),
+            LimitClass::Console => self.console = Some(quota),
         }
     }
 
     /// Returns the classes that the key overrides, with their quotas.
     pub fn iter(&self) -> impl Iterator<Item = (LimitClass, Quota)> {
-        [self.batch, self.query, self.single, self.other]
+        [self.batch, self.query, self.single, self.other, self.console]
             .into_iter()
             .zip(LimitClass::LIMITED)
             .filter_map(|(quota, class)| quota.map(|q| (class, q)))

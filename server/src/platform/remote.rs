@@ -39,6 +39,11 @@ pub enum InvalidRemote {
 }
 
 impl Remote {
+    /// Returns the URL of the server, without a slash at its end.
+    pub fn url(&self) -> String {
+        format!("http://{}{}", self.authority, self.prefix)
+    }
+
     /// Returns the server at this address, accessed with this key.
     pub fn new(url: &str, key: Option<&str>) -> Result<Self, InvalidRemote> {
         let uri: Uri = url.parse().map_err(|_| InvalidRemote::Address)?;

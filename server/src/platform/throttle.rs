@@ -24,6 +24,7 @@ pub struct Throttle {
     query: Option<Bucket>,
     single: Option<Bucket>,
     other: Option<Bucket>,
+    console: Option<Bucket>,
 }
 
 /// One counter and the quota it enforces.
@@ -72,6 +73,7 @@ impl Throttle {
             query: bucket(quotas.query),
             single: bucket(quotas.single),
             other: bucket(quotas.other),
+            console: bucket(quotas.console),
             ticks,
         }
     }
@@ -106,6 +108,7 @@ impl Throttle {
             LimitClass::Query => self.query.as_ref(),
             LimitClass::Single => self.single.as_ref(),
             LimitClass::Other => self.other.as_ref(),
+            LimitClass::Console => self.console.as_ref(),
         }
     }
 }

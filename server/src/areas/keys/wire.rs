@@ -172,7 +172,7 @@ fn limits(inputs: &BTreeMap<String, QuotaInput>) -> ApiResult<KeyLimits> {
         let field = format!("limits.{name}");
         let class = LimitClass::parse(name).ok_or_else(|| {
             let message = format!(
-                "{field} is not a class of requests; the classes are batch, query, single, other"
+                "{field} is not a class of requests; the classes are batch, query, single, other, console"
             );
             ApiError::new(ErrorCode::InvalidField, message).field(field.clone())
         })?;

@@ -9,13 +9,16 @@ mod dsn;
 mod identity;
 mod key;
 mod key_string;
+mod live_session;
 mod service;
+mod shared_time;
 mod stored;
 
 pub use dsn::{ConflictingKeys, DsnKey};
 pub use identity::Identity;
 pub use key::{ApiKey, InvalidKey, NewKey, Scope, Scopes};
 pub use key_string::{KeyString, MalformedKey};
+pub use live_session::LiveSession;
 pub use service::{FirstStart, IssuedKey, KeyError, Keys, LiveKey, UnstoredKey};
 
 #[cfg(test)]

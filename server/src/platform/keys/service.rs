@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use parking_lot::{Mutex, RwLock};
 use subtle::ConstantTimeEq;
@@ -14,6 +14,7 @@ use super::authorization::presented_key;
 use super::dsn::DsnKey;
 use super::key::{ApiKey, InvalidKey, NewKey, Scope};
 use super::key_string::{KeyString, SecretHash};
+use super::shared_time::SharedTime;
 use super::stored::{COLLECTION, StoredKey, StoredUse, USES};
 use crate::limits;
 use crate::platform::quota::{KeyLimits, Quotas};
@@ -47,10 +48,6 @@ pub struct LiveKey {
     last_used: SharedTime,
     last_used_stored: SharedTime,
 }
-
-/// An optional time, shared between threads.
-#[derive(Debug)]
-struct SharedTime(AtomicI64);
 
 /// A new key, with the string that is shown only once.
 #[derive(Clone, Debug)]
@@ -216,14 +213,29 @@ impl Keys {
     /// Returns the valid key in an `Authorization` header, if any. The result does not reveal what
     /// is wrong with the header. The secret is compared in constant time.
     pub fn authenticate(&self, authorization: &str) -> Option<Arc<LiveKey>> {
-        let text: KeyString = presented_key(authorization)?.parse().ok()?;
+        self.authenticate_key(&presented_key(authorization)?)
+    }
+
+    /// Like [`Self::authenticate`], for the string form of a key.
+    pub fn authenticate_key(&self, key: &str) -> Option<Arc<LiveKey>> {
+        let text: KeyString = key.parse().ok()?;
         let presented = text.secret_hash();
         let live = self.live.read().get(text.id()).map(Arc::clone);
         let stored = live.as_ref().map_or([0; 32], |live| live.secret);
         let same = bool::from(presented.ct_eq(&stored));
         let live = live.filter(|live| same && live.revoked.get().is_none())?;
-        live.last_used.set(Some(self.clock.now()));
+        live.mark_used(self.clock.now());
         Some(live)
+    }
+
+    /// Returns the key with this id, which may be revoked.
+    pub(crate) fn find(&self, id: &str) -> Option<Arc<LiveKey>> {
+        self.live.read().get(id).map(Arc::clone)
+    }
+
+    /// Returns the key with this id, unless it is revoked.
+    pub(crate) fn valid(&self, id: &str) -> Option<Arc<LiveKey>> {
+        self.find(id).filter(|live| !live.is_revoked())
     }
 
     /// Returns the valid key of a DSN, if any. Only a public key is valid without its secret.
@@ -235,7 +247,7 @@ impl Keys {
         if dsn.secret.is_none() && !live.key.public_ingest {
             return None;
         }
-        live.last_used.set(Some(self.clock.now()));
+        live.mark_used(self.clock.now());
         Some(live)
     }
 
@@ -328,8 +340,18 @@ impl LiveKey {
         }
     }
 
+    /// Returns the key as it was loaded or created.
+    pub fn key(&self) -> &ApiKey {
+        &self.key
+    }
+
+    /// Records that the key was used.
+    pub(super) fn mark_used(&self, now: TimestampMs) {
+        self.last_used.set(Some(now));
+    }
+
     /// Returns whether the key has been revoked.
-    pub(super) fn is_revoked(&self) -> bool {
+    pub(crate) fn is_revoked(&self) -> bool {
         self.revoked.get().is_some()
     }
 
@@ -346,23 +368,5 @@ impl LiveKey {
 
     fn was_used(&self) -> bool {
         self.last_used.get() != self.last_used_stored.get()
-    }
-}
-
-impl SharedTime {
-    /// Represents the absence of a time.
-    const NEVER: i64 = i64::MIN;
-
-    fn new(time: Option<TimestampMs>) -> Self {
-        Self(AtomicI64::new(time.map_or(Self::NEVER, |t| t.0)))
-    }
-
-    fn get(&self) -> Option<TimestampMs> {
-        let ms = self.0.load(Ordering::Relaxed);
-        (ms != Self::NEVER).then_some(TimestampMs(ms))
-    }
-
-    fn set(&self, time: Option<TimestampMs>) {
-        self.0.store(time.map_or(Self::NEVER, |t| t.0), Ordering::Relaxed);
     }
 }

@@ -16,7 +16,7 @@ use governor::{NotUntil, Quota, RateLimiter};
 use super::model::address_key;
 use crate::areas::status::error::StatusError;
 use crate::areas::status::limits;
-use crate::http::network_of;
+use crate::platform::address_rates::network_of;
 use crate::platform::ticks::Ticks;
 
 /// How many networks of an IPv6 network of /48 may enter as many addresses as they may.
