@@ -1,0 +1,108 @@
+// Requests to the API, in the session of the browser.
+//
+// Without a session a request waits until somebody signs in over the page, and is then sent again:
+// nothing was done. A server that asks to wait is given that time.
+
+import { signal } from "@preact/signals";
+import { ApiFailure, failureOf, unreachable } from "./failure.js";
+
+const WAITS_MAX = 3;
+const WAIT_SECONDS_MAX = 60;
+
+/** Whether requests wait for somebody to sign in. */
+export const needsSignIn = signal(false);
+
+/** Until when the server asked to wait, in milliseconds, and why; or null. */
+export const waiting = signal(null);
+
+let signedIn = null;
+
+/** Waits until somebody has signed in. */
+function whenSignedIn() {
+  if (!signedIn) {
+    let done;
+    const promise = new Promise((resolve) => {
+      done = resolve;
+    });
+    signedIn = { promise, done };
+  }
+  needsSignIn.value = true;
+  return signedIn.promise;
+}
+
+/** Lets the requests that wait go on. */
+export function resume() {
+  needsSignIn.value = false;
+  signedIn?.done();
+  signedIn = null;
+}
+
+/** Returns a key that makes repeated requests count once. */
+function randomKey() {
+  const bytes = crypto.getRandomValues(new Uint8Array(16));
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function init(method, body, abort) {
+  const headers = { Accept: "application/json" };
+  if (body !== undefined) headers["Content-Type"] = "application/json";
+  if (method === "POST") headers["Idempotency-Key"] = randomKey();
+  return { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal: abort, cache: "no-cache" };
+}
+
+/** Sends a request once and returns the JSON of its response. */
+export async function send(method, path, { body, abort } = {}) {
+  return attempt(path, init(method, body, abort));
+}
+
+async function attempt(path, options) {
+  let response;
+  try {
+    response = await fetch(`/api/v1${path}`, options);
+  } catch (error) {
+    if (options.signal?.aborted) throw error;
+    throw unreachable();
+  }
+  if (!response.ok) throw await failureOf(response);
+  return response.json();
+}
+
+function isBusy(failure) {
+  return failure instanceof ApiFailure && [429, 503].includes(failure.status);
+}
+
+async function pause(failure, abort) {
+  const seconds = Math.min(failure.retryAfter ?? 1, WAIT_SECONDS_MAX);
+  const until = Date.now() + seconds * 1000;
+  waiting.value = { until, why: failure.message };
+  await new Promise((resolve) => {
+    const timer = setTimeout(resolve, seconds * 1000);
+    abort?.addEventListener("abort", () => {
+      clearTimeout(timer);
+      resolve();
+    });
+  });
+  if (waiting.value?.until === until) waiting.value = null;
+}
+
+/** Sends a request, as often as it takes, and returns the JSON of its response. */
+export async function call(method, path, { body, abort } = {}) {
+  const options = init(method, body, abort);
+  for (let waits = 0; ; ) {
+    try {
+      return await attempt(path, options);
+    } catch (failure) {
+      if (failure.status === 401) {
+        await whenSignedIn();
+      } else if (isBusy(failure) && waits < WAITS_MAX) {
+        waits += 1;
+        await pause(failure, abort);
+      } else {
+        throw failure;
+      }
+      abort?.throwIfAborted();
+    }
+  }
+}
+
+export const get = (path, abort) => call("GET", path, { abort });

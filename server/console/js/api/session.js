@@ -1,0 +1,48 @@
+// Who is signed in, and what the server has.
+
+import { computed, signal } from "@preact/signals";
+import { get, resume, send } from "./client.js";
+
+/** The build that this page was loaded with, a part of the paths of its files. */
+export const build = new URL(import.meta.url).pathname.split("/")[3];
+
+/** The caller, or null: `{user, scopes, key, session}`. */
+export const caller = signal(null);
+
+/** The server, or null: `{version, areas, console_build}`. */
+export const server = signal(null);
+
+/** Whether the server has another build of the console than this page. */
+export const isOutdated = signal(false);
+
+/** Returns whether the caller has a scope. */
+export const may = (scope) => {
+  const scopes = caller.value?.scopes ?? [];
+  return scopes.includes(scope) || scopes.includes("admin");
+};
+
+export const areas = computed(() => server.value?.areas ?? []);
+
+/** Opens a session with `{key}` or `{code}`; requests that waited for one go on. */
+export async function signIn(credential) {
+  const { data } = await send("POST", "/session", { body: credential });
+  caller.value = data;
+  resume();
+}
+
+/** Ends the session. */
+export async function signOut() {
+  await send("DELETE", "/session");
+  location.assign("/console");
+}
+
+/** Learns who is signed in, and waits until somebody is. */
+export async function loadCaller() {
+  caller.value = (await get("/session")).data;
+}
+
+/** Learns what the server has, and whether this page is of another build. */
+export async function loadServer() {
+  server.value = (await get("/server")).data;
+  if (server.value.console_build !== build) isOutdated.value = true;
+}

@@ -1,0 +1,47 @@
+// Data of a page that is loaded, kept and loaded again. An answer that a later request has
+// overtaken is dropped; what was loaded stays while a later attempt fails. Nothing is loaded while
+// nobody looks at the page.
+
+import { signal } from "@preact/signals";
+import { useEffect, useMemo } from "preact/hooks";
+
+/** Loads with `load(signal)` now and every `everyMs`. Returns a signal and a function to load again. */
+export function useLoaded(load, everyMs = 0) {
+  const state = useMemo(() => signal({ data: undefined, failure: null, at: 0, isLoading: true }), []);
+  const again = useMemo(() => loader(load, state), []);
+  useEffect(() => {
+    again();
+    const tick = () => {
+      if (!document.hidden) again();
+    };
+    const timer = everyMs ? setInterval(tick, everyMs) : 0;
+    if (everyMs) document.addEventListener("visibilitychange", tick);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", tick);
+      again.stop();
+    };
+  }, []);
+  return [state, again];
+}
+
+function loader(load, state) {
+  let current = null;
+  const again = async () => {
+    current?.abort();
+    const own = new AbortController();
+    current = own;
+    state.value = { ...state.value, isLoading: true };
+    try {
+      const data = await load(own.signal);
+      if (current === own) state.value = { data, failure: null, at: Date.now(), isLoading: false };
+    } catch (failure) {
+      if (current === own && !own.signal.aborted) state.value = { ...state.value, failure, isLoading: false };
+    }
+  };
+  again.stop = () => {
+    current?.abort();
+    current = null;
+  };
+  return again;
+}

@@ -1,0 +1,93 @@
+// Puts the console together: who is signed in, which page is shown, and what concerns all of them.
+
+import { render } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { needsSignIn } from "./api/client.js";
+import { areas, isOutdated, loadCaller, loadServer, signIn } from "./api/session.js";
+import { html } from "./kit/html.js";
+import * as keys from "./kit/keys.js";
+import * as router from "./kit/router.js";
+import * as theme from "./kit/theme.js";
+import { PAGES, pagesOf } from "./pages/registry.js";
+import { Frame, Shortcuts } from "./parts/frame.js";
+import { SignIn } from "./parts/sign_in.js";
+
+const SERVER_CHECK_MS = 60_000;
+
+/** Loads the module of a page; one that cannot be loaded is of a build that the server has not. */
+function usePage(page) {
+  const [shown, setShown] = useState(null);
+  useEffect(() => {
+    let isCurrent = true;
+    const load = page ? page.load : () => import("./pages/missing.js");
+    load().then(
+      (module) => isCurrent && setShown({ page, Page: module.Page }),
+      () => loadServer().catch(() => undefined),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [page]);
+  return shown && shown.page === page ? shown.Page : null;
+}
+
+/** Reads the heading of a new page out, and names the page in the title. */
+function announce(isFirst) {
+  const heading = document.querySelector("h1");
+  document.title = heading ? `${heading.textContent} · Telltale` : "Telltale";
+  if (!isFirst) heading?.focus();
+}
+
+let isFirst = true;
+
+function Console({ problem }) {
+  const [isHelpOpen, setHelpOpen] = useState(false);
+  const pages = pagesOf(areas.value);
+  const page = pages.find(({ path }) => path === router.place.value.path);
+  const isKnown = areas.value.length > 0;
+  const Page = usePage(isKnown ? page : undefined);
+  useEffect(() => {
+    keys.bind("?", "Show the shortcuts", () => setHelpOpen(true));
+    for (const { path, label, keys: own } of PAGES) keys.bind(own, label, () => router.go(path));
+  }, []);
+  useEffect(() => {
+    if (!Page || !isKnown) return;
+    announce(isFirst);
+    isFirst = false;
+  }, [Page, isKnown]);
+  return html`<${Frame} pages=${pages} current=${page?.path}>
+      ${isKnown && Page ? html`<${Page} />` : html`<h1 class="unseen" tabindex="-1">Telltale</h1><p class="quiet">Loading…</p>`}
+    <//>
+    ${needsSignIn.value && html`<${SignIn} problem=${problem} />`}
+    ${isHelpOpen && html`<${Shortcuts} onClose=${() => setHelpOpen(false)} />`}`;
+}
+
+/** Signs in with the code of a link, if there is one. Returns what is wrong with it. */
+async function useCode() {
+  const code = router.takeFragment("code");
+  if (!code) return "";
+  try {
+    await signIn({ code });
+    return "";
+  } catch (failure) {
+    return `The link did not sign you in: ${failure.message}.`;
+  }
+}
+
+async function begin() {
+  theme.show();
+  router.listen();
+  keys.listen();
+  const problem = await useCode();
+  const root = document.getElementById("app");
+  root.replaceChildren();
+  render(html`<${Console} problem=${problem} />`, root);
+  await Promise.all([loadCaller(), loadServer()]);
+  const check = () => {
+    if (!document.hidden && !isOutdated.value) loadServer().catch(() => undefined);
+  };
+  setInterval(check, SERVER_CHECK_MS);
+  document.addEventListener("visibilitychange", check);
+}
+
+begin();

@@ -1,0 +1,99 @@
+// What needs somebody now: firing alerts, unresolved errors, queues that are behind; and how to
+// send the first data.
+
+import { get } from "../api/client.js";
+import { areas } from "../api/session.js";
+import { amount, count, duration } from "../kit/format.js";
+import { html } from "../kit/html.js";
+import { bind } from "../kit/keys.js";
+import { useLoaded } from "../kit/loading.js";
+import { useEffect } from "preact/hooks";
+import { Button } from "../parts/button.js";
+import { Icon } from "../parts/icon.js";
+import { Loaded } from "../parts/loaded.js";
+import { Time } from "../parts/time.js";
+import { FirstSteps } from "./first_steps.js";
+
+const REFRESH_MS = 15_000;
+const SHOWN_MAX = 5;
+const QUEUES_SHOWN_MAX = 8;
+
+function Card({ icon, title, aside, children }) {
+  return html`<section class="card"><header><${Icon} name=${icon} /><h2>${title}</h2>${aside}</header>${children}</section>`;
+}
+
+const severityKind = { critical: "bad", warning: "warn" };
+
+function alertRows({ data }) {
+  return html`<ul class="rows">${data.map((alert) => html`<li key=${alert.id}>
+    <span class="what">${alert.rule_name}</span>
+    <span class=${`tag ${severityKind[alert.severity] ?? ""}`}>${alert.severity}</span>
+    <span class="more">${alert.summary || alert.condition_text} · <${Time} at=${alert.since} /></span>
+  </li>`)}</ul>`;
+}
+
+const levelKind = { fatal: "bad", error: "bad", warning: "warn" };
+
+function errorRows({ data, meta }) {
+  return html`<p><span class="count">${amount(meta.total)}</span> <span class="quiet">unresolved</span></p>
+  <ul class="rows">${data.map((error) => html`<li key=${error.id}>
+    <span class="what">${error.title}</span>
+    <span class=${`tag ${levelKind[error.level] ?? ""}`}>${error.level}</span>
+    <span class="more">${count(error.occurrences, "occurrence")} · last <${Time} at=${error.last_seen} /></span>
+  </li>`)}</ul>`;
+}
+
+const queueKind = { healthy: "good", degraded: "bad", paused: "warn" };
+
+function byNeed(a, b) {
+  return (a.status === "healthy") - (b.status === "healthy") || b.size - a.size || a.name.localeCompare(b.name);
+}
+
+function queueTable({ queues }) {
+  const shown = [...queues].sort(byNeed).slice(0, QUEUES_SHOWN_MAX);
+  return html`<div class="wide" tabindex="0" role="region" aria-label="Queues"><table>
+    <thead><tr><th>Queue</th><th class="number">Ready</th><th class="number">Oldest</th><th class="end">Status</th></tr></thead>
+    <tbody>${shown.map((queue) => html`<tr key=${queue.name}>
+      <td class="mono">${queue.name}</td><td class="number">${amount(queue.size)}</td>
+      <td class="number">${queue.size > 0 ? duration(queue.latency_seconds) : "–"}</td>
+      <td class="end"><span class=${`tag ${queueKind[queue.status] ?? ""}`}>${queue.status}</span></td></tr>`)}</tbody>
+  </table></div>`;
+}
+
+const sections = {
+  alerts: {
+    area: "alerts", icon: "bell", title: "Firing alerts", path: `/alerts?status=firing&limit=${SHOWN_MAX}`, show: alertRows,
+    empty: { is: ({ data }) => data.length === 0, text: "No alert is firing." },
+  },
+  errors: {
+    area: "errors", icon: "circle-alert", title: "Errors", path: `/errors?status=unresolved&limit=${SHOWN_MAX}`, show: errorRows,
+    empty: { is: ({ data }) => data.length === 0, text: "No unresolved errors." },
+  },
+  queues: {
+    area: "queues", icon: "layers", title: "Queues", path: "/queues", show: queueTable,
+    empty: { is: ({ queues }) => queues.length === 0, text: "No queues yet." },
+  },
+};
+
+function Section({ of, onLoader }) {
+  const { icon, title, path, show, empty } = of;
+  const [state, again] = useLoaded((abort) => get(path, abort), REFRESH_MS);
+  useEffect(() => onLoader(again), []);
+  return html`<${Card} icon=${icon} title=${title}><${Loaded} state=${state} show=${show} empty=${empty} /><//>`;
+}
+
+export function Page() {
+  const loaders = new Set();
+  const onLoader = (again) => {
+    loaders.add(again);
+    return () => loaders.delete(again);
+  };
+  const refresh = () => loaders.forEach((again) => again());
+  useEffect(() => bind("r", "Refresh", refresh), []);
+  const shown = Object.values(sections).filter(({ area }) => areas.value.includes(area));
+  return html`<div class="head"><h1 tabindex="-1">Home</h1><${Button} work=${refresh}><${Icon} name="refresh-cw" />Refresh<//></div>
+    <div class="grid">
+      ${shown.map((of) => html`<${Section} key=${of.area} of=${of} onLoader=${onLoader} />`)}
+      <${FirstSteps} />
+    </div>`;
+}

@@ -1,0 +1,11 @@
+// The pages, in the order of the navigation. A page is there if the server has one of its areas.
+
+export const PAGES = [
+  { path: "/", label: "Home", icon: "house", keys: "g h", areas: [], load: () => import("./home.js") },
+  { path: "/settings", label: "Settings", icon: "settings", keys: "g s", areas: ["console"], load: () => import("./settings.js") },
+];
+
+/** Returns the pages that a server with these areas has. */
+export function pagesOf(areas) {
+  return PAGES.filter((page) => page.areas.length === 0 || page.areas.some((area) => areas.includes(area)));
+}

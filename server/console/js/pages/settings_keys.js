@@ -1,0 +1,79 @@
+// The keys of the server: list, make, revoke.
+
+import { useState } from "preact/hooks";
+import { call, get } from "../api/client.js";
+import { caller, may } from "../api/session.js";
+import { html } from "../kit/html.js";
+import { useLoaded } from "../kit/loading.js";
+import { Button } from "../parts/button.js";
+import { Confirm } from "../parts/confirm.js";
+import { Copyable } from "../parts/copy.js";
+import { Dialog } from "../parts/dialog.js";
+import { Icon } from "../parts/icon.js";
+import { Loaded } from "../parts/loaded.js";
+import { Time } from "../parts/time.js";
+import { NewKey } from "./settings_new_key.js";
+
+/** Returns the address that Sentry SDKs take. */
+function dsnOf(key) {
+  const [, id, secret] = /^tt_([^_]+)_(.+)$/.exec(key) ?? [];
+  return id ? `${location.protocol}//${id}:${secret}@${location.host}/1` : null;
+}
+
+function MadeKey({ made, onClose }) {
+  const dsn = made.scopes.includes("ingest") ? dsnOf(made.key) : null;
+  return html`<${Dialog} title="The key was made" onClose=${onClose}>
+    <div class="stack">
+      <p>It is shown only now: the server keeps its hash, not the key.</p>
+      <${Copyable} text=${made.key} label="the key" />
+      ${dsn && html`<div class="field"><p class="legend">As a DSN for Sentry SDKs</p><${Copyable} text=${dsn} label="the DSN" /></div>`}
+      <div class="acts"><${Button} kind="first" work=${onClose}>Done<//></div>
+    </div>
+  <//>`;
+}
+
+function Row({ item, onRevoke }) {
+  const isOwn = item.id === caller.value?.key?.id;
+  return html`<tr>
+    <td data-label="Name"><span><strong>${item.name}</strong>${isOwn && html` <span class="tag">yours</span>`}</span></td>
+    <td data-label="User">${item.user}</td>
+    <td data-label="Scopes"><span class="tags">${item.scopes.map((scope) => html`<span class="tag" key=${scope}>${scope}</span>`)}
+      ${item.public_ingest && html`<span class="tag warn">public</span>`}</span></td>
+    <td data-label="Last used"><${Time} at=${item.last_used_at} /></td>
+    <td class="end">${item.revoked_at
+      ? html`<span class="tag bad">revoked</span>`
+      : html`<${Button} kind="plain" label=${`Revoke the key ${item.name}`} work=${() => onRevoke(item)}><${Icon} name="trash-2" />Revoke<//>`}</td>
+  </tr>`;
+}
+
+function table(keys, onRevoke) {
+  return html`<div class="wide"><table class="stacked">
+    <thead><tr><th>Name</th><th>User</th><th>Scopes</th><th>Last used</th><th><span class="unseen">Actions</span></th></tr></thead>
+    <tbody>${keys.map((item) => html`<${Row} key=${item.id} item=${item} onRevoke=${onRevoke} />`)}</tbody>
+  </table></div>`;
+}
+
+export function Keys() {
+  const [state, again] = useLoaded((abort) => get("/keys?limit=200", abort));
+  const [open, setOpen] = useState({});
+  const close = () => setOpen({});
+  const onMade = (made) => {
+    setOpen({ made });
+    again();
+  };
+  const revoke = async () => {
+    await call("DELETE", `/keys/${encodeURIComponent(open.revoked.id)}`);
+    again();
+  };
+  const isOwn = open.revoked?.id === caller.value?.key?.id;
+  return html`<section class="card"><header><${Icon} name="key-round" /><h2>Keys</h2>
+      ${may("admin") && html`<${Button} work=${() => setOpen({ isNew: true })}><${Icon} name="plus" />New key<//>`}</header>
+    <${Loaded} state=${state} show=${({ data }) => table(data, (item) => setOpen({ revoked: item }))} />
+    ${open.isNew && html`<${NewKey} onMade=${onMade} onClose=${close} />`}
+    ${open.made && html`<${MadeKey} made=${open.made} onClose=${close} />`}
+    ${open.revoked && html`<${Confirm} title="Revoke the key?" act="Revoke" work=${revoke} onClose=${close}>
+      <p>Programs that use <strong>${open.revoked.name}</strong> (${open.revoked.user}) are refused from then on, and its sessions end. It cannot be undone.</p>
+      ${isOwn && html`<p class="wrong">It is the key that you are signed in with.</p>`}
+    <//>`}
+  </section>`;
+}

@@ -1,0 +1,27 @@
+// Asks before something that cannot be undone.
+
+import { useState } from "preact/hooks";
+import { html } from "../kit/html.js";
+import { Button } from "./button.js";
+import { Dialog } from "./dialog.js";
+import { Failure } from "./loaded.js";
+
+/** `work` does it; the dialog closes when it has succeeded. */
+export function Confirm({ title, act, work, onClose, children }) {
+  const [failure, setFailure] = useState(null);
+  const confirm = async () => {
+    try {
+      await work();
+      onClose();
+    } catch (error) {
+      setFailure(error);
+    }
+  };
+  return html`<${Dialog} title=${title} onClose=${onClose}>
+    <div class="stack">
+      <div>${children}</div>
+      ${failure && html`<${Failure} failure=${failure} />`}
+      <div class="acts"><${Button} work=${onClose}>Cancel<//><${Button} kind="grave" work=${confirm}>${act}<//></div>
+    </div>
+  <//>`;
+}

@@ -1,0 +1,33 @@
+// A text to copy, with the button that does it.
+
+import { useRef, useState } from "preact/hooks";
+import { html } from "../kit/html.js";
+import { Icon } from "./icon.js";
+
+const SHOWN_MS = 1_500;
+
+/** Copies; where the clipboard is not available (plain HTTP), selects the text instead. */
+async function copy(element, text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return "Copied";
+  } catch {
+    getSelection()?.selectAllChildren(element);
+    return "Selected";
+  }
+}
+
+export function Copyable({ text, label }) {
+  const pre = useRef(null);
+  const [done, setDone] = useState("");
+  const onClick = async () => {
+    setDone(await copy(pre.current, text));
+    setTimeout(() => setDone(""), SHOWN_MS);
+  };
+  return html`<div class="code">
+    <pre ref=${pre} tabindex="0" role="region" aria-label=${label}>${text}</pre>
+    <button type="button" class="button plain small" onClick=${onClick}>
+      <${Icon} name=${done ? "check" : "copy"} /><span aria-live="polite">${done || "Copy"}</span><span class="unseen"> ${label}</span>
+    </button>
+  </div>`;
+}

@@ -1,0 +1,26 @@
+// A dialog over the page. The browser keeps the focus inside and gives it back.
+
+import { useEffect, useRef } from "preact/hooks";
+import { html } from "../kit/html.js";
+
+let ids = 0;
+
+/** Shows its children; `onClose` is absent if it cannot be dismissed. */
+export function Dialog({ title, onClose, children }) {
+  const element = useRef(null);
+  const id = useRef(null);
+  id.current ??= `dialog-${(ids += 1)}`;
+  useEffect(() => {
+    const dialog = element.current;
+    dialog.showModal();
+    return () => dialog.close();
+  }, []);
+  const cancel = (event) => {
+    event.preventDefault();
+    onClose?.();
+  };
+  return html`<dialog class="dialog" ref=${element} aria-labelledby=${id.current} onCancel=${cancel}>
+    <h2 id=${id.current}>${title}</h2>
+    ${children}
+  </dialog>`;
+}

@@ -1,0 +1,28 @@
+// Data with its states: loading, failed, failed with older data, empty.
+
+import { html } from "../kit/html.js";
+import { ago } from "../kit/format.js";
+import { Icon } from "./icon.js";
+
+/** Says why something failed, and which scope a key would need. */
+export function Failure({ failure, since }) {
+  const scope = failure.missingScope;
+  const text = scope
+    ? `Your key lacks the scope “${scope}”.`
+    : `${failure.message.charAt(0).toUpperCase()}${failure.message.slice(1)}.`;
+  return html`<p class=${`notice ${scope ? "" : "bad"}`} role="status">
+    <${Icon} name=${scope ? "key-round" : "triangle-alert"} />
+    <span>${text}${since ? ` Shown as of ${ago(new Date(since).toISOString())}.` : ""}</span>
+  </p>`;
+}
+
+/** Shows what `state` has by `show(data)`. */
+export function Loaded({ state, show, empty }) {
+  const { data, failure, at } = state.value;
+  if (data === undefined) {
+    return failure ? html`<${Failure} failure=${failure} />` : html`<p class="quiet" role="status">Loading…</p>`;
+  }
+  const shown = empty && empty.is(data) ? html`<p class="none"><${Icon} name="circle-check" />${empty.text}</p>` : show(data);
+  if (!failure) return shown;
+  return html`<${Failure} failure=${failure} since=${at} /><div class="old">${shown}</div>`;
+}

@@ -1,0 +1,49 @@
+// The dialog in which somebody signs in, over whatever the page shows.
+
+import { useRef, useState } from "preact/hooks";
+import { signIn } from "../api/session.js";
+import { html } from "../kit/html.js";
+import { Button } from "./button.js";
+import { Dialog } from "./dialog.js";
+
+function messageOf(failure) {
+  if (failure.status === 429) return `Too many attempts: try again in ${failure.retryAfter ?? 60} s.`;
+  return `${failure.message.charAt(0).toUpperCase()}${failure.message.slice(1)}.`;
+}
+
+export function SignIn({ problem = "" }) {
+  const field = useRef(null);
+  const running = useRef(false);
+  const [message, setMessage] = useState(problem);
+  const submit = async (event) => {
+    event.preventDefault();
+    const key = field.current.value.trim();
+    if (running.current) return;
+    if (!key) {
+      setMessage("Enter an API key.");
+      field.current.focus();
+      return;
+    }
+    running.current = true;
+    try {
+      await signIn({ key });
+    } catch (failure) {
+      setMessage(messageOf(failure));
+      field.current?.focus();
+    } finally {
+      running.current = false;
+    }
+  };
+  return html`<${Dialog} title="Sign in">
+    <form onSubmit=${submit} novalidate>
+      <p class="quiet">With an API key that has the scope <code>read</code>, or with the link that <code>telltale login</code> prints on the server.</p>
+      <div class="field">
+        <label for="sign-in-key">API key</label>
+        <input id="sign-in-key" ref=${field} type="password" autocomplete="current-password" spellcheck=${false} placeholder="tt_…"
+          aria-invalid=${message ? "true" : null} aria-describedby="sign-in-message" autofocus />
+        <p id="sign-in-message" class="wrong" role="alert">${message}</p>
+      </div>
+      <div class="acts"><${Button} type="submit" kind="first">Sign in<//></div>
+    </form>
+  <//>`;
+}

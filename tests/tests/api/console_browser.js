@@ -1,0 +1,303 @@
+// Uses the console in a real browser, by keyboard where people would: signs in, looks at every page,
+// makes and revokes a key, signs in again over the page. Reports what must not happen: an error on
+// the browser's console, a violation of the policy of the page, a dialog, a request to another
+// origin, something that axe-core finds. Prints the problems as a JSON list.
+//
+// Arguments: the URL of the server, a link that signs in, and an API key.
+
+const { readFileSync, mkdirSync } = require("node:fs");
+const puppeteer = require("puppeteer-core");
+
+const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
+const PAGES = ["/console", "/console/settings", "/console/nothing"];
+const ARTIFACTS = process.env.CONSOLE_ARTIFACTS;
+
+/** Opens a tab that reports what must not happen; `mayFail` says which statuses are expected. */
+async function open(context, base, report, { width = 1280, scheme = "light", mayFail = () => false } = {}) {
+  const tab = await context.newPage();
+  tab.setDefaultTimeout(120_000);
+  tab.on("dialog", async (dialog) => {
+    report(`dialog: ${dialog.message()}`);
+    await dialog.dismiss();
+  });
+  tab.on("pageerror", (error) => report(`page error: ${error}`));
+  tab.on("console", (message) => {
+    const failed = /status of (\d+)/.exec(message.text());
+    if (failed && mayFail(Number(failed[1]))) return;
+    if (["error", "warning"].includes(message.type())) report(`console: ${message.text()}`);
+  });
+  tab.on("request", (request) => {
+    if (new URL(request.url()).origin !== base) report(`a request to ${request.url()}`);
+  });
+  await tab.setViewport({ width, height: 900 });
+  await tab.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
+  await tab.evaluateOnNewDocument(() => {
+    globalThis.violations = [];
+    addEventListener("securitypolicyviolation", (event) => {
+      globalThis.violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}`);
+    });
+  });
+  return tab;
+}
+
+async function checkViolations(tab, label, report) {
+  for (const violation of await tab.evaluate(() => globalThis.violations)) report(`${label}: ${violation}`);
+}
+
+const heading = (tab, text) =>
+  tab.waitForFunction((wanted) => document.querySelector("h1")?.textContent === wanted, {}, text);
+const focused = (tab) => tab.evaluate(() => document.activeElement?.textContent || document.activeElement?.id);
+const dialogOpen = (tab, title) =>
+  tab.waitForFunction((wanted) => document.querySelector("dialog[open] h2")?.textContent === wanted, {}, title);
+const noDialog = (tab) => tab.waitForFunction(() => !document.querySelector("dialog[open]"));
+const text = (tab, selector) => tab.$eval(selector, (element) => element.textContent);
+
+/** Presses Tab until the element with this label has the focus. */
+async function reach(tab, label, report) {
+  for (let i = 0; i < 60; i++) {
+    await tab.keyboard.press("Tab");
+    const found = await tab.evaluate((wanted) => {
+      const element = document.activeElement;
+      const named = element?.getAttribute("aria-label") ?? element?.textContent ?? "";
+      return named.trim() === wanted || element?.id === wanted;
+    }, label);
+    if (found) {
+      const ring = await tab.evaluate(() => getComputedStyle(document.activeElement).outlineStyle);
+      if (ring === "none") report(`the focus on ${label} cannot be seen`);
+      return;
+    }
+  }
+  report(`the keyboard does not reach ${label}`);
+}
+
+/** Signs in with a wrong and a right key, by keyboard. */
+async function signInByKey(browser, base, key, report) {
+  const context = await browser.createBrowserContext();
+  const tab = await open(context, base, report, { mayFail: (status) => status === 401 });
+  await tab.goto(`${base}/console`);
+  await dialogOpen(tab, "Sign in");
+  if ((await tab.evaluate(() => document.activeElement.id)) !== "sign-in-key") report("the field for the key has no focus");
+  await tab.keyboard.press("Escape");
+  await dialogOpen(tab, "Sign in");
+  await tab.keyboard.type("tt_wrong");
+  await tab.keyboard.press("Enter");
+  await tab.waitForFunction(() => document.getElementById("sign-in-message").textContent.startsWith("The key is not valid"));
+  await tab.$eval("#sign-in-key", (field) => field.select());
+  await tab.keyboard.type(key);
+  await tab.keyboard.press("Enter");
+  await noDialog(tab);
+  await heading(tab, "Home");
+  const seen = await tab.evaluate(() => document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage));
+  if (seen !== "{}{}") report(`scripts can read ${seen}`);
+  await checkViolations(tab, "sign-in", report);
+  await context.close();
+}
+
+/** Signs in with a link, which works once and leaves no trace in the address. */
+async function signInByLink(browser, base, link, report) {
+  const context = await browser.createBrowserContext();
+  const tab = await open(context, base, report);
+  await tab.goto(link);
+  await heading(tab, "Home");
+  if (tab.url() !== `${base}/console`) report(`the address is ${tab.url()}`);
+  const other = await browser.createBrowserContext();
+  const again = await open(other, base, report, { mayFail: (status) => status === 401 });
+  await again.goto(link);
+  await dialogOpen(again, "Sign in");
+  const said = await text(again, "#sign-in-message");
+  if (!said.startsWith("The link did not sign you in")) report(`a used link: ${said}`);
+  await other.close();
+  return context;
+}
+
+/** Looks at the data on Home, which contains markup. */
+async function checkHome(context, base, report) {
+  const tab = await open(context, base, report);
+  await tab.goto(`${base}/console`);
+  await tab.waitForFunction(() => document.querySelector("main").innerText.includes("the card <b>was</b> declined"));
+  await tab.waitForFunction(() => document.querySelector("main").innerText.includes("mailers"));
+  const bold = await tab.$$eval("main b", (all) => all.length);
+  if (bold !== 0) report("data became markup");
+  await tab.keyboard.press("?");
+  await dialogOpen(tab, "Keyboard shortcuts");
+  await tab.keyboard.press("Escape");
+  await noDialog(tab);
+  await tab.keyboard.press("g");
+  await tab.keyboard.press("s");
+  await heading(tab, "Settings");
+  if ((await focused(tab)) !== "Settings") report(`after a change of the page the focus is on ${await focused(tab)}`);
+  if ((await tab.title()) !== "Settings · Telltale") report(`the title is ${await tab.title()}`);
+  await tab.goBack();
+  await heading(tab, "Home");
+  await checkViolations(tab, "home", report);
+  await tab.close();
+}
+
+/** Makes a key and revokes it, by keyboard alone. */
+async function checkKeys(context, base, report) {
+  const tab = await open(context, base, report, { mayFail: (status) => status === 422 });
+  await tab.goto(`${base}/console/settings`);
+  await tab.waitForFunction(() => document.querySelector("main").innerText.includes("this one"));
+  await reach(tab, "New key", report);
+  await tab.keyboard.press("Enter");
+  await dialogOpen(tab, "New key");
+  await reach(tab, "Make the key", report);
+  await tab.keyboard.press("Enter");
+  await tab.waitForFunction(() => document.querySelector("#new-key-name[aria-invalid]"));
+  await reach(tab, "new-key-name", report);
+  await tab.keyboard.type("<img src=x onerror=alert(1)>");
+  for (let i = 0; i < 2; i++) await tab.keyboard.press("Tab");
+  await tab.keyboard.press("Space");
+  await reach(tab, "Make the key", report);
+  await tab.keyboard.press("Enter");
+  await dialogOpen(tab, "The key was made");
+  const shown = await tab.$$eval("dialog pre", (all) => all.map((pre) => pre.textContent));
+  if (!/^tt_\w+$/.test(shown[0]) || !/^http:\/\/\w+:\w+@127\.0\.0\.1:\d+\/1$/.test(shown[1])) report(`shown: ${shown}`);
+  await tab.keyboard.press("Escape");
+  await noDialog(tab);
+  await tab.waitForFunction(() => document.querySelector("main").innerText.includes("<img src=x onerror=alert(1)>"));
+  await tab.focus("h1");
+  await reach(tab, "Revoke the key <img src=x onerror=alert(1)>", report);
+  await tab.keyboard.press("Enter");
+  await dialogOpen(tab, "Revoke the key?");
+  await reach(tab, "Revoke", report);
+  await tab.keyboard.press("Enter");
+  await noDialog(tab);
+  await tab.waitForFunction(() => document.querySelector("main").innerText.includes("revoked"));
+  await checkViolations(tab, "keys", report);
+  await tab.close();
+}
+
+/** Loses the session in the middle of work: nothing typed is lost. */
+async function checkSignInOver(context, base, key, report) {
+  const tab = await open(context, base, report, { mayFail: (status) => status === 401 });
+  await tab.goto(`${base}/console/settings`);
+  await tab.waitForFunction(() => document.querySelector("main").innerText.includes("this one"));
+  await tab.evaluate(() => [...document.querySelectorAll("button")].find((b) => b.textContent.includes("New key")).click());
+  await dialogOpen(tab, "New key");
+  await tab.type("#new-key-name", "kept");
+  await tab.click("input[value=read]");
+  const status = await tab.evaluate(async () => (await fetch("/api/v1/session", { method: "DELETE" })).status);
+  if (status !== 200) report(`signing out: ${status}`);
+  await tab.evaluate(() => [...document.querySelectorAll("button")].find((b) => b.textContent.includes("Make the key")).click());
+  await tab.waitForSelector("#sign-in-key");
+  await tab.type("#sign-in-key", key);
+  await tab.keyboard.press("Enter");
+  await dialogOpen(tab, "The key was made");
+  await tab.keyboard.press("Escape");
+  await tab.waitForFunction(() => document.querySelector("main").innerText.includes("kept"));
+  await checkViolations(tab, "signing in over the page", report);
+  await tab.close();
+}
+
+async function axe(tab, label, report) {
+  const { violations } = await tab.evaluate(
+    (values) => globalThis.axe.run(document, { runOnly: { type: "tag", values } }),
+    TAGS,
+  );
+  const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  if (overflow > 0) report(`${label}: scrolls sideways by ${overflow} px`);
+  for (const rule of violations) {
+    const nodes = rule.nodes.slice(0, 3).map((node) => node.html.slice(0, 160));
+    report(`${label}: axe: ${rule.id}: ${rule.help}: ${nodes.join(" ")}`);
+  }
+  if (ARTIFACTS) {
+    mkdirSync(ARTIFACTS, { recursive: true });
+    await tab.screenshot({ path: `${ARTIFACTS}/${label}.png`, fullPage: true });
+  }
+}
+
+/** Runs axe-core, without the policy, which would not admit it, on every page and dialog. */
+async function checkWithAxe(browser, context, base, width, scheme, report) {
+  const tab = await open(context, base, report, { width, scheme });
+  await tab.setBypassCSP(true);
+  for (const path of PAGES) {
+    const label = `${path.split("/").pop()}-${width}-${scheme}`;
+    await tab.goto(base + path, { waitUntil: "networkidle0" });
+    await tab.evaluate(AXE);
+    await axe(tab, label, report);
+    if (path === "/console") {
+      await tab.$eval("details", (details) => { details.open = true; });
+      await axe(tab, `${label}-steps`, report);
+    }
+    if (path !== "/console/settings") continue;
+    for (const [button, title] of [["New key", "New key"], ["Revoke", "Revoke the key?"]]) {
+      await tab.evaluate((wanted) => [...document.querySelectorAll("main button")].find((b) => b.textContent.trim() === wanted).click(), button);
+      await dialogOpen(tab, title);
+      await axe(tab, `${label}-${button.replace(" ", "-")}`, report);
+      await tab.keyboard.press("Escape");
+      await noDialog(tab);
+    }
+  }
+  await tab.close();
+  const stranger = await browser.createBrowserContext();
+  const out = await open(stranger, base, report, { width, scheme, mayFail: (status) => status === 401 });
+  await out.setBypassCSP(true);
+  await out.goto(`${base}/console`);
+  await dialogOpen(out, "Sign in");
+  await out.evaluate(AXE);
+  await axe(out, `sign-in-${width}-${scheme}`, report);
+  await stranger.close();
+}
+
+/** Refused and failed requests say what is missing, and keep what was shown. */
+async function checkFailures(context, base, report) {
+  const tab = await open(context, base, report, { mayFail: () => true });
+  const answers = new Map();
+  await tab.setRequestInterception(true);
+  tab.on("request", (request) => {
+    const found = [...answers].find(([part]) => request.url().includes(part));
+    if (found) request.respond({ contentType: "application/json", ...found[1] });
+    else request.continue();
+  });
+  const error = (code, message) => JSON.stringify({ error: { code, message } });
+  answers.set("/api/v1/errors", { status: 403, body: error("forbidden", 'the key lacks the scope "read"') });
+  answers.set("/api/v1/queues", { status: 500, body: error("internal", "an internal error occurred") });
+  await tab.goto(`${base}/console`);
+  const says = (wanted) => tab.waitForFunction((part) => document.querySelector("main").innerText.includes(part), {}, wanted);
+  await says("Your key lacks the scope “read”.");
+  await says("An internal error occurred.");
+  answers.clear();
+  await tab.keyboard.press("r");
+  await says("the card <b>was</b> declined");
+  answers.set("/api/v1/errors", { status: 429, headers: { "Retry-After": "2" }, body: error("rate_limited", "slow down") });
+  await tab.keyboard.press("r");
+  await says("The server asked to wait");
+  await says("the card <b>was</b> declined");
+  answers.clear();
+  await tab.waitForFunction(() => !document.querySelector("main").innerText.includes("The server asked to wait"));
+  answers.set("/api/v1/server", { status: 200, body: JSON.stringify({ data: { areas: ["errors"], console_build: "other" } }) });
+  await tab.reload();
+  await says("The server has a new version of this page.");
+  await tab.close();
+}
+
+async function main() {
+  const [base, link, key] = process.argv.slice(-3);
+  const browser = await puppeteer.launch({
+    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
+    args: [
+      "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run",
+      "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    ],
+  });
+  const problems = [];
+  const report = (what) => problems.push(what);
+  try {
+    await signInByKey(browser, base, key, report);
+    const context = await signInByLink(browser, base, link, report);
+    await checkHome(context, base, report);
+    await checkKeys(context, base, report);
+    await checkFailures(context, base, report);
+    for (const width of [390, 1280]) {
+      for (const scheme of ["light", "dark"]) await checkWithAxe(browser, context, base, width, scheme, report);
+    }
+    await checkSignInOver(context, base, key, report);
+  } finally {
+    await browser.close();
+  }
+  console.log(JSON.stringify(problems));
+}
+
+main();
