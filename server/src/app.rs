@@ -109,8 +109,7 @@ impl App {
         let areas = AreaStates::open(parts, config)?;
         let public_url = config.server.public_url.get().map(|url| url.as_str());
         let shared = (engine.clone(), clock.clone(), ticks);
-        let sessions =
-            Sessions::open(shared, Arc::clone(&ids), &keys, config.console, public_url)?;
+        let sessions = Sessions::open(shared, Arc::clone(&ids), &keys, config.console, public_url)?;
         Ok(Arc::new(Self {
             ids,
             query_slots: Arc::new(Semaphore::new(config.http.queries_at_once().max(1))),

@@ -494,13 +494,3 @@ pub const SECRET_SHOWN_CHARS_MIN: usize = 16;
 pub const OWN_FINISHED_KEPT_MS: i64 = 60_000;
 /// Finished jobs of the server itself that are kept, at most.
 pub const OWN_FINISHED_MAX: usize = 10_000;
-/// Sessions of the console, whatever `console.sessions` says: some 500 bytes each.
-pub const SESSIONS_MAX: usize = 100_000;
-/// Characters of a browser's `User-Agent` that are kept: enough to recognise it.
-pub const SESSION_AGENT_CHARS_MAX: usize = 200;
-/// Milliseconds for which a code opens a session: long enough to copy a link to another machine.
-pub const SIGN_IN_CODE_MS: i64 = 10 * 60 * 1_000;
-/// Unused codes of one key; the oldest are deleted.
-pub const SIGN_IN_CODES_PER_KEY_MAX: usize = 10;
-/// Unused codes of all keys; the oldest are deleted.
-pub const SIGN_IN_CODES_MAX: usize = 1_000;

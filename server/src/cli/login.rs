@@ -18,9 +18,10 @@ pub(super) async fn run(destination: &Destination, args: &LoginArgs) -> Result<(
     target.close().await?;
     let answer: Value = serde_json::from_str(&done?)
         .map_err(|error| CliError::failed("cannot parse the response of the server", error))?;
-    let path = answer.pointer("/data/path").and_then(Value::as_str).ok_or_else(|| {
-        CliError::Found("the response of the server contains no link".to_owned())
-    })?;
+    let path = answer
+        .pointer("/data/path")
+        .and_then(Value::as_str)
+        .ok_or_else(|| CliError::Found("the response of the server contains no link".to_owned()))?;
     let base = match &destination.remote {
         Some(remote) => remote.url(),
         None => base_url(&destination.config, destination.config.server.listen.port()),

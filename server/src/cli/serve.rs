@@ -188,7 +188,8 @@ fn open(
         FirstStart::Given(key) => tracing::info!(key = key.id, "the given key is the admin key"),
         FirstStart::Generated(issued) => {
             let path = app.sessions().sign_in_path(app.keys(), &issued.key.id);
-            let path = path.map_err(|error| CliError::failed("cannot make a sign-in link", error))?;
+            let path =
+                path.map_err(|error| CliError::failed("cannot make a sign-in link", error))?;
             note(&boxed(&[
                 "Admin key of this server, shown this once:",
                 &issued.text.reveal(),

@@ -5,6 +5,7 @@
 //! else, as a caller with a session ([`session`]).
 
 mod assets;
+mod limits;
 mod page;
 mod server_info;
 pub mod session;

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
+use http::HeaderValue;
 use http::header::{
     CACHE_CONTROL, CONTENT_SECURITY_POLICY, ETAG, HeaderName, REFERRER_POLICY, X_FRAME_OPTIONS,
 };
-use http::HeaderValue;
 
 use super::assets::{Asset, Catalog, catalog};
 use crate::http::{

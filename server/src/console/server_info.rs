@@ -6,7 +6,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::assets::catalog;
-use crate::http::{ApiResult, Data, Doc, EarlyRequest, HandlerFuture, LimitClass, Response, Route, Server};
+use crate::http::{
+    ApiResult, Data, Doc, EarlyRequest, HandlerFuture, LimitClass, Response, Route, Server,
+};
 
 /// The route.
 pub static ROUTES: &[Route] =

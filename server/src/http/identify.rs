@@ -2,8 +2,8 @@
 //!
 //! The key is sent in `Authorization`; on Sentry routes also as Sentry SDKs send it. Browsers with a
 //! session of the console send a cookie instead, which counts only on requests of own pages. If
-//! several keys are sent, they must be the same. If only the body contains the key, the body is read before
-//! the caller is known, and nothing else is done with it until then.
+//! several keys are sent, they must be the same. If only the body contains the key, the body is
+//! read before the caller is known, and nothing else is done with it until then.
 
 use std::num::NonZeroU32;
 use std::time::Duration;

@@ -72,8 +72,8 @@ pub use request::{Request, fits};
 pub use resource::Resource;
 pub use response::{Data, Deleted, Meta, Page, Response, Success};
 pub use route::{
-    Access, BodyEncoding, BodyFilter, BodyFiltering, BodyKind, DsnIn, EarlyHandler, EarlyRequest, Handle,
-    Handler, HandlerFuture, LimitClass, Method, OnDisconnect, QueryRule, Route, Scope,
+    Access, BodyEncoding, BodyFilter, BodyFiltering, BodyKind, DsnIn, EarlyHandler, EarlyRequest,
+    Handle, Handler, HandlerFuture, LimitClass, Method, OnDisconnect, QueryRule, Route, Scope,
 };
 pub use route_doc::{Answer, BodyDoc, Doc, Form, Link, PAGING, Param, Place, SchemaOf, Twin};
 pub use router::InvalidRoute;

@@ -68,8 +68,8 @@ fn is_own_origin(origin: &str, host: Said<'_>, public_origin: Option<&str>) -> b
 /// Fails if a page of another site had a browser send a request that signs in. Programs send
 /// neither of the headers.
 pub fn check_sign_in_origin(headers: &HeaderMap, public_origin: Option<&str>) -> ApiResult<()> {
-    let is_program = said(headers, FETCH_SITE) == Said::Nothing
-        && said(headers, ORIGIN) == Said::Nothing;
+    let is_program =
+        said(headers, FETCH_SITE) == Said::Nothing && said(headers, ORIGIN) == Said::Nothing;
     if is_program || is_change_of_same_origin(headers, public_origin) {
         return Ok(());
     }

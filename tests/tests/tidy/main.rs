@@ -2,6 +2,7 @@
 //! and fails when one breaks a rule. Each rule is a function from a source file to violations, and
 //! is itself tested with a file that breaks it and one that keeps it.
 
+mod console;
 mod cycles;
 mod dependencies;
 mod files;

@@ -64,7 +64,8 @@ impl CookieKind {
     pub(super) fn set(self, token: &Token, seconds: u64) -> Option<HeaderValue> {
         let (name, token, attributes) = (self.name(), token.reveal(), self.attributes());
         let mut value =
-            HeaderValue::try_from(format!("{name}={token}; Max-Age={seconds}; {attributes}")).ok()?;
+            HeaderValue::try_from(format!("{name}={token}; Max-Age={seconds}; {attributes}"))
+                .ok()?;
         value.set_sensitive(true);
         Some(value)
     }

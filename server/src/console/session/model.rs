@@ -4,7 +4,7 @@ use std::net::IpAddr;
 
 use telltale_engine::TimestampMs;
 
-use crate::limits::SESSION_AGENT_CHARS_MAX;
+use crate::console::limits::SESSION_AGENT_CHARS_MAX;
 use crate::platform::keys::Scopes;
 
 /// What somebody shows to open a session.

@@ -19,8 +19,8 @@ use super::model::{Browser, Credential, Session};
 use super::store::{self, StoredCode, StoredSession};
 use super::token::{Token, TokenHash};
 use crate::app::App;
+use crate::console::limits;
 use crate::console::settings::ConsoleSettings;
-use crate::limits;
 use crate::platform::address_rates::{AddressRates, network_of};
 use crate::platform::ids::Ids;
 use crate::platform::keys::{Keys, LiveKey, LiveSession, Scope};
@@ -139,9 +139,7 @@ impl Sessions {
         let now = self.clock.now();
         let mut transaction = self.engine.documents().begin();
         let key = match credential {
-            Credential::Key(text) => {
-                keys.authenticate_key(text).ok_or(SessionError::InvalidKey)?
-            }
+            Credential::Key(text) => keys.authenticate_key(text).ok_or(SessionError::InvalidKey)?,
             Credential::Code(text) => {
                 let hash = Token::parse(text).ok_or(SessionError::InvalidCode)?.hash();
                 let code = store::code(&self.engine, &hash)?.ok_or(SessionError::InvalidCode)?;
@@ -181,7 +179,8 @@ impl Sessions {
     /// that were unused for longest while there are too many.
     fn to_end(&self, key: &LiveKey, replaced: Option<&str>) -> Vec<(TokenHash, Arc<OpenSession>)> {
         let all = self.open.read();
-        let mut open: Vec<_> = all.iter().map(|(hash, session)| (*hash, Arc::clone(session))).collect();
+        let mut open: Vec<_> =
+            all.iter().map(|(hash, session)| (*hash, Arc::clone(session))).collect();
         drop(all);
         open.sort_by_key(|(_, session)| session.live.last_seen());
         let is_of_key = |session: &OpenSession| session.live.key().key().id == key.key().id;
@@ -218,7 +217,11 @@ impl Sessions {
         may_end: impl FnOnce(&LiveSession) -> bool,
     ) -> Result<(), SessionError> {
         let _changing = self.changing.lock();
-        let found = self.open.read().iter().find(|(_, session)| session.live.id() == id)
+        let found = self
+            .open
+            .read()
+            .iter()
+            .find(|(_, session)| session.live.id() == id)
             .map(|(hash, session)| (*hash, Arc::clone(session)));
         let found = found.filter(|(_, session)| may_end(&session.live));
         let ended = found.ok_or_else(|| SessionError::NotFound(id.to_owned()))?;
@@ -296,7 +299,7 @@ impl Sessions {
     }
 
     /// Deletes sessions and codes that are over, and stores when the others were last seen.
-    fn sweep(&self) -> telltale_engine::Result<()> {
+    pub(super) fn sweep(&self) -> telltale_engine::Result<()> {
         let _changing = self.changing.lock();
         let now = self.clock.now();
         let open: Vec<_> =

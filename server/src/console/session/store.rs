@@ -1,8 +1,8 @@
 //! The documents of sessions and codes.
 //!
 //! ```text
-//! collection console_sessions   id: signin_<ULID>           a session; its last request, to the minute
-//! collection console_codes      id: SHA-256 of the code     a code that nobody has used yet
+//! collection console_sessions   id: signin_<ULID>       a session, last seen at, to the minute
+//! collection console_codes      id: SHA-256 of a code   a code that nobody has used yet
 //! ```
 
 use serde::{Deserialize, Serialize};
@@ -67,7 +67,10 @@ pub(super) fn codes(engine: &Engine) -> telltale_engine::Result<Vec<(String, Sto
 }
 
 /// Returns the code with this hash.
-pub(super) fn code(engine: &Engine, hash: &TokenHash) -> telltale_engine::Result<Option<StoredCode>> {
+pub(super) fn code(
+    engine: &Engine,
+    hash: &TokenHash,
+) -> telltale_engine::Result<Option<StoredCode>> {
     Ok(engine.documents().get(CODES, &code_id(hash))?.map(|document| document.value))
 }
 

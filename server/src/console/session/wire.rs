@@ -114,10 +114,9 @@ impl SignInInput {
 impl CallerBody {
     /// Returns the caller of a request, whose session is given if it has one.
     pub(super) fn of(identity: &Identity, session: Option<Session>) -> Self {
-        let key = identity.key().map(|ApiKey { id, name, .. }| CallerKey {
-            id: id.clone(),
-            name: name.clone(),
-        });
+        let key = identity
+            .key()
+            .map(|ApiKey { id, name, .. }| CallerKey { id: id.clone(), name: name.clone() });
         let scopes = Scope::ALL.into_iter().filter(|scope| match identity.key() {
             Some(key) => key.scopes.iter().any(|own| own == *scope),
             None => identity.may(*scope),
@@ -162,10 +161,6 @@ impl SessionBody {
 impl From<NewCode> for CodeBody {
     fn from(made: NewCode) -> Self {
         let NewCode { code, expires_at: TimestampMs(ms) } = made;
-        Self {
-            path: path_of(&code),
-            code: code.reveal(),
-            expires_at: IsoTime(TimestampMs(ms)),
-        }
+        Self { path: path_of(&code), code: code.reveal(), expires_at: IsoTime(TimestampMs(ms)) }
     }
 }

@@ -1,0 +1,23 @@
+//! The console in a real browser: Chromium, with axe-core.
+
+use serde_json::{Value, json};
+use telltale_tests::{ADMIN_KEY, Setup, node};
+
+const PACKAGES: [&str; 2] = ["puppeteer-core@24.43.1", "axe-core@4.14.1"];
+const SCRIPT: &str = include_str!("console_browser.js");
+
+#[test]
+fn the_console_is_used_in_a_browser() {
+    let server = Setup::new().set("console.sign_ins_per_minute", "100").start();
+    let client = server.client();
+    let error = json!({"type": "E", "message": "the card <b>was</b> declined", "level": "error"});
+    client.post("/api/v1/errors", &error).expect(201);
+    let job = json!({"queue": "mailers", "class_name": "Welcome", "arguments": {}});
+    client.post("/api/v1/jobs", &job).expect(201);
+    let code = client.post("/api/v1/session/codes", &json!({})).data(201);
+    let base = format!("http://{}", server.address());
+    let link = format!("{base}{}", code["path"].as_str().unwrap_or_default());
+    let found = node(&PACKAGES, SCRIPT, [&*base, &*link, ADMIN_KEY]);
+    let problems: Value = serde_json::from_str(&found).unwrap_or_default();
+    assert_eq!(problems, json!([]), "{found}");
+}
