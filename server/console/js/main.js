@@ -9,12 +9,19 @@ import * as keys from "./kit/keys.js";
 import * as router from "./kit/router.js";
 import * as theme from "./kit/theme.js";
 import { PAGES, pagesOf } from "./pages/registry.js";
+import { Button } from "./parts/button.js";
 import { Frame, Shortcuts } from "./parts/frame.js";
 import { SignIn } from "./parts/sign_in.js";
 
 const SERVER_CHECK_MS = 60_000;
 
-/** Loads the module of a page; one that cannot be loaded is of a build that the server has not. */
+/** What a page shows whose module cannot be loaded: the server is away, or has another build. */
+function Broken() {
+  return html`<div class="head"><h1 tabindex="-1">The page could not be loaded</h1>
+    <${Button} kind="first" work=${() => location.reload()}>Reload<//></div>`;
+}
+
+/** Loads the module of a page. */
 function usePage(page) {
   const [shown, setShown] = useState(null);
   useEffect(() => {
@@ -22,7 +29,7 @@ function usePage(page) {
     const load = page ? page.load : () => import("./pages/missing.js");
     load().then(
       (module) => isCurrent && setShown({ page, Page: module.Page }),
-      () => loadServer().catch(() => undefined),
+      () => isCurrent && setShown({ page, Page: Broken }),
     );
     return () => {
       isCurrent = false;

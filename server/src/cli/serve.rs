@@ -30,7 +30,7 @@ use crate::config::{Config, Environment};
 use crate::http::{self, ApiError, Listener, Server};
 use crate::own_metrics::create_own_metrics;
 use crate::platform::control::SOCKET_NAME;
-use crate::platform::keys::{FirstStart, KeyString};
+use crate::platform::keys::{FirstStart, IssuedKey, KeyString};
 use crate::platform::ticks::Ticks;
 use crate::platform::{logging, panics, process};
 
@@ -186,24 +186,29 @@ fn open(
     match app.keys().first_start(admin_key).map_err(keys_failed)? {
         FirstStart::NotFirst => {}
         FirstStart::Given(key) => tracing::info!(key = key.id, "the given key is the admin key"),
-        FirstStart::Generated(issued) => {
-            let path = app.sessions().sign_in_path(app.keys(), &issued.key.id);
-            let path =
-                path.map_err(|error| CliError::failed("cannot make a sign-in link", error))?;
-            note(&boxed(&[
-                "Admin key of this server, shown this once:",
-                &issued.text.reveal(),
-                "Send it as: Authorization: Bearer <key>",
-                "",
-                "The console, signed in (once, within ten minutes):",
-                &format!("{base}{path}"),
-                "Later links: telltale login",
-            ]));
-        }
+        FirstStart::Generated(issued) => show_first_key(&app, &issued, base),
     }
     // A new server has no app yet.
     drop(server.open(Arc::clone(&app)));
     Ok(app)
+}
+
+/// Prints the admin key, which cannot be shown later, and a link to the console if one can be made.
+fn show_first_key(app: &App, issued: &IssuedKey, base: &str) {
+    let link = app.sessions().sign_in_path(app.keys(), &issued.key.id);
+    let link = link.map(|path| format!("{base}{path}")).unwrap_or_else(|error| {
+        tracing::error!(error, "no sign-in link was made");
+        format!("{base}/console")
+    });
+    note(&boxed(&[
+        "Admin key of this server, shown this once:",
+        &issued.text.reveal(),
+        "Send it as: Authorization: Bearer <key>",
+        "",
+        "The console, signed in (once, within ten minutes):",
+        &link,
+        "Later links: telltale login",
+    ]));
 }
 
 fn listen(address: SocketAddr) -> Result<Listener, CliError> {

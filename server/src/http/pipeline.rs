@@ -28,7 +28,9 @@ use super::query::Query;
 use super::request::Request;
 use super::request_record::RequestRecord;
 use super::response::Response;
-use super::route::{Access, BodyKind, EarlyRequest, Handler, Method, OnDisconnect, Route};
+use super::route::{
+    Access, BodyKind, EarlyHandler, EarlyRequest, Handler, Method, OnDisconnect, Route,
+};
 use super::router::Found;
 use super::server::Server;
 use super::unauthenticated::AddressPermit;
@@ -89,10 +91,7 @@ where
     known_parameters::check(route, &query)?;
     let _handled = begin_handling(route, &record.identity, &parts);
     let handler = match route.handler {
-        Handler::Server(handler) => {
-            let request = EarlyRequest { params, headers: parts.headers };
-            return run(handler(Arc::clone(server), request)).await;
-        }
+        Handler::Server(handler) => return run_early(server, handler, params, parts).await,
         Handler::App(handler) => handler,
     };
     let app = server.ready()?;
@@ -430,6 +429,17 @@ async fn run_to_completion(
         Ok(outcome) => outcome,
         Err(ended) => Err(ApiError::internal(ended)),
     }
+}
+
+/// Runs a handler of the process itself.
+async fn run_early(
+    server: &Arc<Server>,
+    handler: EarlyHandler,
+    params: Vec<(String, String)>,
+    parts: Parts,
+) -> ApiResult<Response> {
+    let request = EarlyRequest { params, headers: parts.headers };
+    run(handler(Arc::clone(server), request)).await
 }
 
 async fn run(handler: impl Future<Output = ApiResult<Response>>) -> ApiResult<Response> {

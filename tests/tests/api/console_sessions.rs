@@ -1,7 +1,7 @@
 //! Sessions of the console: opened by key or code, bound to their key, and safe from other sites.
 
 use serde_json::{Value, json};
-use telltale_tests::{ADMIN_KEY, Client, Response, Server, Setup, covers};
+use telltale_tests::{ADMIN_KEY, Client, Response, Server, Setup, covers, eventually};
 
 use crate::keys::{make, text};
 
@@ -356,6 +356,21 @@ fn the_cookie_is_secure_if_users_come_by_https() {
     };
     assert_eq!(post("https://telltale.example.com"), 201, "a proxy may change the host");
     assert_eq!(post("https://telltale.example.com.evil.example"), 403);
+}
+
+#[test]
+fn the_first_start_prints_a_link_that_signs_in_once() {
+    let server = Setup::new().without_env("TELLTALE_ADMIN_KEY").start();
+    let base = format!("http://{}/console#code=", server.address());
+    let code: String = eventually("the link in the log", || {
+        let log = server.log().join("\n");
+        let (_, code) = log.split_once(&base)?;
+        Some(code.chars().take(43).collect())
+    });
+    let client = server.client().without_key();
+    let caller = client.post(SESSION, &json!({"code": code})).data(201);
+    assert_eq!(caller["scopes"], json!(["admin"]));
+    client.post(SESSION, &json!({"code": code})).refused(401, "unauthorized");
 }
 
 #[test]

@@ -146,6 +146,9 @@ fn examples_succeed_and_links_lead_to_created_resources() {
         } else if CODE_HELP.contains(&operation.path) {
             // The repository of the example does not exist.
             response.refused(404, "repository_not_found");
+        } else if operation.path == "/api/v1/session" {
+            // The key of the example does not exist.
+            response.refused(401, "unauthorized");
         } else if operation.path == "/api/v1/status-pages/{id}/monitors" {
             // The monitor of the example does not exist.
             response.refused_for(422, "invalid_field", "monitor_id");

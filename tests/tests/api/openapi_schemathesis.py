@@ -26,7 +26,7 @@ EXCEPTIONS = [
     (".*", "reserved_name", "positive", "names of the server's own are told by how they begin, which patterns of all dialects cannot exclude"),
     (".*", "type_conflict|invalid_aggregation", "positive", "what a metric takes and tells follows from the type that it has"),
     (
-        "POST /api/v1/errors|POST /api/v1/errors/bulk|.* /api/v1/dead-jobs(/retry)?|DELETE /api/v1/queues/{name}/jobs|POST /api/v1/keys"
+        "POST /api/v1/errors|POST /api/v1/errors/bulk|.* /api/v1/dead-jobs(/retry)?|DELETE /api/v1/queues/{name}/jobs|POST /api/v1/(keys|session)"
         "|.* /api/v1/(alert_rules|channels|escalation_policies|maintenance_windows|monitors|on_call_schedules|snapshots|status-pages|repositories|explain).*",
         "missing_field|invalid_field|invalid_parameter",
         "positive",

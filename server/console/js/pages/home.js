@@ -1,13 +1,13 @@
 // What needs somebody now: firing alerts, unresolved errors, queues that are behind; and how to
 // send the first data.
 
+import { useEffect, useMemo } from "preact/hooks";
 import { get } from "../api/client.js";
 import { areas } from "../api/session.js";
 import { amount, count, duration } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { bind } from "../kit/keys.js";
 import { useLoaded } from "../kit/loading.js";
-import { useEffect } from "preact/hooks";
 import { Button } from "../parts/button.js";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
@@ -83,7 +83,7 @@ function Section({ of, onLoader }) {
 }
 
 export function Page() {
-  const loaders = new Set();
+  const loaders = useMemo(() => new Set(), []);
   const onLoader = (again) => {
     loaders.add(again);
     return () => loaders.delete(again);
