@@ -1,7 +1,7 @@
 //! Authentication, authorization and quotas.
 //!
-//! The key is sent in `Authorization`; on Sentry routes also as Sentry SDKs send it. Browsers with a
-//! session of the console send a cookie instead, which counts only on requests of own pages. If
+//! The key is sent in `Authorization`; on Sentry routes also as Sentry SDKs send it. Browsers with
+//! a session of the console send a cookie instead, which counts only on requests of own pages. If
 //! several keys are sent, they must be the same. If only the body contains the key, the body is
 //! read before the caller is known, and nothing else is done with it until then.
 
