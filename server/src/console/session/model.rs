@@ -1,4 +1,4 @@
-//! What is known of a session and of the request that opened it.
+//! A session, what opens it, and the browser that opened it.
 
 use std::net::IpAddr;
 
