@@ -4,12 +4,12 @@ use std::rc::Rc;
 
 use super::draft::Draft;
 use super::files::{Files, FoundSymbol, OpenFile};
-use super::limits::{SYMBOLS_MAX, USE_CONTEXT_LINES, USES_MAX};
+use super::limits::{SYMBOLS_MAX, USE_CONTEXT_LINES, USES_MAX, USES_SHOWN_MAX};
 use super::phrases::{cite_symbol, joined, name_as_code, noun, place, place_of, qualified_name};
 use super::question::TYPE_KINDS;
 use super::resolution::{Definition, UsePlace, meant};
 use super::subjects::Subject;
-use super::uses::{USES_SHOWN_MAX, foreign_name};
+use super::uses::foreign_name;
 use crate::areas::repositories::index::{IndexError, ReferenceHit};
 use crate::areas::repositories::source::{LineRange, ReferenceKind, Symbol, SymbolKind};
 use crate::areas::repositories::wiki::implementing_type;

@@ -23,6 +23,8 @@ pub(super) const HITS_MAX: usize = 24;
 pub(super) const SYMBOLS_MAX: usize = 64;
 /// Uses of a name that are looked at.
 pub(super) const USES_MAX: usize = 400;
+/// Uses that an answer names.
+pub(super) const USES_SHOWN_MAX: usize = 6;
 /// Characters of a quoted line of code or signature.
 pub(super) const CODE_CHARS_MAX: usize = 160;
 /// Characters of an unknown name that an answer repeats.

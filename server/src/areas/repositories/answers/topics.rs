@@ -31,7 +31,7 @@ const RELATIVE_COVERAGE_MIN: f64 = 0.7;
 /// The share of the best part's score from which another part is worth naming.
 const RELATIVE_SCORE_MIN: f64 = 0.6;
 /// How much better a part is that gives the value which is asked for.
-const VALUE_SCORE: f64 = 0.5;
+const VALUE_SCORE: f64 = 0.8;
 /// The share of the topic's words in a name and its first sentence from which a value there is that
 /// of the topic.
 const VALUE_ABOUT_MIN: f64 = 0.4;

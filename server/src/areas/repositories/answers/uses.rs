@@ -10,7 +10,7 @@ use super::dependencies::{Direction, related_files};
 use super::draft::Draft;
 use super::files::{Files, FoundSymbol, OpenFile};
 use super::implementations::implementor;
-use super::limits::{SYMBOLS_MAX, USE_CONTEXT_LINES, USES_MAX};
+use super::limits::{SYMBOLS_MAX, USE_CONTEXT_LINES, USES_MAX, USES_SHOWN_MAX};
 use super::phrases::{cite_symbol, joined, name_as_code, place, place_of, qualified_name};
 use super::resolution::{Definition, UsePlace, meant};
 use super::subjects::Subject;
@@ -18,8 +18,6 @@ use crate::areas::repositories::index::{FileId, IndexError, ReferenceHit};
 use crate::areas::repositories::source::{LineRange, ReferenceKind};
 use crate::areas::repositories::wiki::implementing_type;
 
-/// Uses that an answer names.
-pub(super) const USES_SHOWN_MAX: usize = 6;
 /// Uses that may mean another definition, and that an answer names.
 const POSSIBLE_USES_SHOWN_MAX: usize = 2;
 /// Definitions of the same name whose uses an answer names.
