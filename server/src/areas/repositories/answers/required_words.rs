@@ -46,7 +46,9 @@ impl RequiredWords {
         let things = known.iter().filter(|(word, _)| !is_action(word)).count();
         let is_about_unknown =
             unknown.iter().any(|word| !is_action(word) && !Word::new(word).has_synonyms())
-                || !unknown.is_empty() && things < FEW_WORDS_MAX && question.mentions.is_empty();
+                || !unknown.is_empty()
+                    && (things == 0 || known.len() < FEW_WORDS_MAX)
+                    && question.mentions.is_empty();
         let is_short = known.len() <= FEW_WORDS_MAX && question.mentions.is_empty();
         let rarest = known.iter().find(|(word, _)| !is_action(word)).or(known.first());
         let words = match is_short {

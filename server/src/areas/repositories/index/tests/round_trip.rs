@@ -1,5 +1,7 @@
 //! Texts, snippets and outlines come out as they went in.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use proptest::prelude::*;
 
 use super::super::{FileId, IndexError, SourceFile};
@@ -85,6 +87,23 @@ fn a_file_of_another_index_is_refused() {
     assert_eq!(index.snippet(other, lines(1, 1)), Err(IndexError::UnknownFile));
     assert_eq!((index.entry(other), index.find("src/none.rs")), (None, None));
     assert_eq!((index.rank(other), index.chunks(other).count()), (0.0, 0));
+}
+
+#[test]
+fn nothing_is_read_after_the_request_has_stopped() {
+    static READS_LEFT: AtomicUsize = AtomicUsize::new(2);
+    let is_stopped = || {
+        let take = |left: usize| left.checked_sub(1);
+        READS_LEFT.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_err()
+    };
+    let index = open(repository()).with_stop(is_stopped);
+    let files: Vec<FileId> = index.files().map(|entry| entry.id).collect();
+    let read: Vec<_> = files.iter().map(|file| index.text(*file).map(drop)).collect();
+    assert!(read.len() > 2, "{}", read.len());
+    assert_eq!(read.iter().filter(|text| text.is_ok()).count(), 2);
+    assert!(read.iter().skip(2).all(|text| *text == Err(IndexError::Stopped)));
+    assert_eq!(index.outline(files[0]), Err(IndexError::Stopped));
+    assert_eq!(index.snippet(files[0], lines(1, 1)), Err(IndexError::Stopped));
 }
 
 #[test]
