@@ -43,12 +43,10 @@ impl RequiredWords {
             .map(|(word, rarity)| (word.as_str(), *rarity))
             .collect();
         known.sort_by(|left, right| right.1.total_cmp(&left.1));
-        let things = known.iter().filter(|(word, _)| !is_action(word)).count();
-        let is_about_unknown =
-            unknown.iter().any(|word| !is_action(word) && !Word::new(word).has_synonyms())
-                || !unknown.is_empty()
-                    && (things == 0 || known.len() < FEW_WORDS_MAX)
-                    && question.mentions.is_empty();
+        let is_about_unknown = unknown
+            .iter()
+            .any(|word| !is_action(word) && !Word::new(word).has_synonyms())
+            || !unknown.is_empty() && known.len() < FEW_WORDS_MAX && question.mentions.is_empty();
         let is_short = known.len() <= FEW_WORDS_MAX && question.mentions.is_empty();
         let rarest = known.iter().find(|(word, _)| !is_action(word)).or(known.first());
         let words = match is_short {

@@ -18,6 +18,10 @@ fn server() -> Index {
              pub fn cancel_request() {}\n",
         ),
         ("src/date.rs", "/// Encodes a date as JSON.\npub fn encode_json_date(date: u64) {}\n"),
+        (
+            "src/pay.rs",
+            "/// The voucher reduces the price of the shipping.\npub fn use_voucher() {}\n",
+        ),
         ("src/win.rs", "/// One of the callers wins.\npub fn rate(win: u8) {}\n"),
     ])
 }
@@ -45,6 +49,7 @@ fn other_forms_and_other_verbs_are_the_same_thing() {
         ("How are JSON dates serialised?", "`encode_json_date`"),
         ("What happens when a request is cancelled?", "`cancel_request`"),
         ("How are requests cancelled?", "`cancel_request`"),
+        ("Is the voucher applied to the shipping?", "`use_voucher`"),
     ] {
         let answer = ask(&index, &[question]).text;
         assert!(answer.contains(name), "{question} {answer}");
