@@ -181,7 +181,8 @@ async function checkSignInOver(context, base, key, report) {
   const status = await tab.evaluate(async () => (await fetch("/api/v1/session", { method: "DELETE" })).status);
   if (status !== 200) report(`signing out: ${status}`);
   await tab.evaluate(() => [...document.querySelectorAll("button")].find((b) => b.textContent.includes("Make the key")).click());
-  await tab.waitForSelector("#sign-in-key");
+  // Until the dialog is modal, the one below it has the focus.
+  await tab.waitForFunction(() => document.activeElement?.id === "sign-in-key");
   await tab.type("#sign-in-key", key);
   await tab.keyboard.press("Enter");
   await dialogOpen(tab, "The key was made");
