@@ -43,6 +43,7 @@ impl BenchServer {
                 let unlimited = Quotas {
                     batch: Quota::Unlimited,
                     query: Quota::Unlimited,
+                    console: Quota::Unlimited,
                     single: Quota::Unlimited,
                     other: Quota::Unlimited,
                 };
