@@ -1,8 +1,8 @@
 //! The console: the pages of this server for people, and the sessions of those who use them.
 //!
-//! The pages are static files in the binary ([`assets`]), served under a path with the id of the
+//! The pages are static files in the binary (`assets`), served under a path with the id of the
 //! build, so that a browser keeps them for ever. They read data through the same API as everybody
-//! else, as a caller with a session ([`session`]).
+//! else, as a caller with a session (`session`).
 
 mod assets;
 mod limits;
