@@ -53,7 +53,7 @@ impl Candidate {
     /// `rounded` is never -0.0, so that -0.0 is not a decimal.
     #[inline]
     fn error_bits(self, value: f64, power: f64) -> u64 {
-        let quotient = if power == 1.0 { self.rounded } else { self.rounded / power };
+        let quotient = self.rounded / power;
         // The bits of positive floats are ordered like the floats, with infinity and NaN last.
         let excess = (DECIMAL_MAX.to_bits() - 1).wrapping_sub(self.rounded.abs().to_bits());
         (quotient.to_bits() ^ value.to_bits()) | (excess & (1 << 63))

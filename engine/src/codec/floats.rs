@@ -270,11 +270,7 @@ impl FloatPage {
     /// Returns whether the rows have these values, bit for bit.
     fn is_same(&self, values: &[f64]) -> bool {
         match self.scale {
-            Some(0) => are_same(&self.integers, values, |m| m as f64),
-            Some(scale) => {
-                let power = power_of_ten(scale);
-                are_same(&self.integers, values, |m| m as f64 / power)
-            }
+            Some(scale) => are_decimals(&self.integers, power_of_ten(scale), values),
             None => same_bits(&self.floats, values),
         }
     }
@@ -282,7 +278,6 @@ impl FloatPage {
     /// Appends the values of all rows to `out`.
     pub(crate) fn extend(&self, out: &mut Vec<f64>) {
         match self.scale {
-            Some(0) => out.extend(self.integers.iter().map(|m| *m as f64)),
             Some(scale) => {
                 let power = power_of_ten(scale);
                 out.extend(self.integers.iter().map(|m| *m as f64 / power));
@@ -292,11 +287,10 @@ impl FloatPage {
     }
 }
 
-/// Returns whether `value` of the integers are `values`, bit for bit.
-#[inline]
-fn are_same(integers: &[i64], values: &[f64], value: impl Fn(i64) -> f64) -> bool {
+/// Returns whether the integers divided by `power` are `values`, bit for bit.
+fn are_decimals(integers: &[i64], power: f64, values: &[f64]) -> bool {
     // Not `all`: without branches several rows are compared at once.
-    let difference = |(m, v): (&i64, &f64)| value(*m).to_bits() ^ v.to_bits();
+    let difference = |(m, v): (&i64, &f64)| (*m as f64 / power).to_bits() ^ v.to_bits();
     let pairs = integers.iter().zip(values);
     integers.len() == values.len() && pairs.fold(0, |all, pair| all | difference(pair)) == 0
 }

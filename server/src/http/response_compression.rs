@@ -111,19 +111,20 @@ impl ResponseCompressor {
         if existing.is_some() {
             return existing;
         }
-        let (encoding, source) = (id.encoding.clone(), Bytes::clone(plain));
         // The semaphore is never closed.
         let permit = self.permits.acquire().await.ok()?;
+        // Those who waited find what the first one has made.
+        let existing = self.static_bodies.lock().get(&id).cloned();
+        if existing.is_some() {
+            return existing;
+        }
+        let (encoding, source) = (id.encoding.clone(), Bytes::clone(plain));
         let work = move || compress_well(&encoding, &source);
-        let compressed = match tokio::task::spawn_blocking(work).await.ok()? {
-            Some(compressed) => {
-                drop(permit);
-                compressed
-            }
-            None => {
-                drop(permit);
-                self.read_all(body, id.len).await?
-            }
+        let compressed = tokio::task::spawn_blocking(work).await.ok()?;
+        drop(permit);
+        let compressed = match compressed {
+            Some(compressed) => compressed,
+            None => self.read_all(body, id.len).await?,
         };
         // Concurrent callers produce the same bytes; those of the first are kept.
         let mut bodies = self.static_bodies.lock();

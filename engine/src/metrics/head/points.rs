@@ -68,11 +68,10 @@ impl Head {
                 let end = next.map_or(columns.series.len(), |(other, _)| other);
                 if let Some(metric) = metric {
                     slot = self.slot_after(slot, metric, kind);
-                    if let Some(head) = self.metrics.get_mut(slot) {
-                        let spare = head.spare_points();
-                        head.append(columns, start..end);
-                        self.spare_points = self.spare_points - spare + head.spare_points();
-                    }
+                    let head = &mut self.metrics[slot];
+                    let spare = head.spare_points();
+                    head.append(columns, start..end);
+                    self.spare_points = self.spare_points - spare + head.spare_points();
                     self.points += (end - start) as u64;
                 }
             }
@@ -110,7 +109,7 @@ impl Head {
         for cell in cells {
             let Some(metric) = metric_of.get(cell.series) else { continue };
             let slot = self.slot(metric, MetricType::Distribution) as usize;
-            let Some(head) = self.metrics.get_mut(slot) else { continue };
+            let head = &mut self.metrics[slot];
             let (first, last) = (cell.time, cell.time);
             head.stats.merge(MetricStats { first, last, points: 1 });
             self.points += 1;
