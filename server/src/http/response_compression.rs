@@ -10,6 +10,7 @@
 
 use std::collections::HashMap;
 use std::io::Write as _;
+use std::sync::Arc;
 
 use bytes::Bytes;
 use flate2::write::GzEncoder;
@@ -42,9 +43,9 @@ pub(super) struct UncompressedBody {
 /// yield to others.
 #[derive(Debug)]
 pub(super) struct ResponseCompressor {
-    permits: Semaphore,
+    permits: Arc<Semaphore>,
     /// Compressed static bytes.
-    static_bodies: Mutex<HashMap<StaticBytes, Bytes>>,
+    static_bodies: Arc<Mutex<HashMap<StaticBytes, Bytes>>>,
 }
 
 /// Identifies static bytes in an encoding, by address and length; there are only a few of them.
@@ -67,7 +68,8 @@ impl StaticBytes {
 
 impl Default for ResponseCompressor {
     fn default() -> Self {
-        Self { permits: Semaphore::new(COMPRESSIONS_AT_ONCE), static_bodies: Mutex::default() }
+        let permits = Arc::new(Semaphore::new(COMPRESSIONS_AT_ONCE));
+        Self { permits, static_bodies: Arc::default() }
     }
 }
 
@@ -107,28 +109,28 @@ impl ResponseCompressor {
         plain: &Bytes,
         body: Compressing,
     ) -> Option<Bytes> {
-        let existing = self.static_bodies.lock().get(&id).cloned();
-        if existing.is_some() {
-            return existing;
+        let find = || self.static_bodies.lock().get(&id).cloned();
+        if let Some(existing) = find() {
+            return Some(existing);
         }
         // The semaphore is never closed.
-        let permit = self.permits.acquire().await.ok()?;
+        let permit = Arc::clone(&self.permits).acquire_owned().await.ok()?;
         // Those who waited find what the first one has made.
-        let existing = self.static_bodies.lock().get(&id).cloned();
-        if existing.is_some() {
-            return existing;
+        if let Some(existing) = find() {
+            return Some(existing);
         }
-        let (encoding, source) = (id.encoding.clone(), Bytes::clone(plain));
-        let work = move || compress_well(&encoding, &source);
-        let compressed = tokio::task::spawn_blocking(work).await.ok()?;
-        drop(permit);
-        let compressed = match compressed {
-            Some(compressed) => compressed,
-            None => self.read_all(body, id.len).await?,
+        let (bodies, own, source) = (Arc::clone(&self.static_bodies), id.clone(), plain.clone());
+        // Ends, and keeps its result, even if the client leaves.
+        let work = move || {
+            let _permit = permit;
+            let compressed = compress_well(&own.encoding, &source)?;
+            Some(bodies.lock().entry(own).or_insert(compressed.into()).clone())
         };
-        // Concurrent callers produce the same bytes; those of the first are kept.
-        let mut bodies = self.static_bodies.lock();
-        Some(Bytes::clone(bodies.entry(id).or_insert(compressed.into())))
+        if let Some(compressed) = tokio::task::spawn_blocking(work).await.ok()? {
+            return Some(compressed);
+        }
+        let compressed = self.read_all(body, id.len).await?;
+        Some(self.static_bodies.lock().entry(id).or_insert(compressed.into()).clone())
     }
 
     /// Returns the number of compressed static bodies.
@@ -158,12 +160,14 @@ impl ResponseCompressor {
 /// Compresses as well as the encoding can, which takes up to a second for a megabyte; `None` if
 /// the encoding is another one.
 fn compress_well(encoding: &[u8], plain: &[u8]) -> Option<Vec<u8>> {
-    match encoding {
+    let mut compressed = match encoding {
         b"gzip" => {
             let mut encoder = GzEncoder::new(Vec::new(), flate2::Compression::best());
             encoder.write_all(plain).and_then(|()| encoder.finish()).ok()
         }
         b"zstd" => zstd::bulk::compress(plain, STATIC_ZSTD_LEVEL).ok(),
         _ => None,
-    }
+    }?;
+    compressed.shrink_to_fit();
+    Some(compressed)
 }
