@@ -5,6 +5,7 @@
 //! here.
 
 mod binary;
+mod browser;
 mod client;
 mod coverage;
 mod curl;
@@ -22,6 +23,7 @@ mod server;
 mod time;
 
 pub use binary::{target_dir, telltale};
+pub use browser::browser_problems;
 pub use client::{Client, Outgoing};
 pub use coverage::{Case, Covered, declarations};
 pub use curl::h2_status;

@@ -5,38 +5,19 @@
 //
 // Arguments: the URL of the server, a link that signs in, and an API key.
 
-const { readFileSync, mkdirSync } = require("node:fs");
-const puppeteer = require("puppeteer-core");
+const { mkdirSync } = require("node:fs");
 
-const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 const PAGES = ["/console", "/console/settings", "/console/nothing"];
 const ARTIFACTS = process.env.CONSOLE_ARTIFACTS;
 
 /** Opens a tab that reports what must not happen; `mayFail` says which statuses are expected. */
-async function open(context, base, report, { width = 1280, scheme = "light", mayFail = () => false } = {}) {
-  const tab = await context.newPage();
-  tab.setDefaultTimeout(120_000);
-  tab.on("dialog", async (dialog) => {
-    report(`dialog: ${dialog.message()}`);
-    await dialog.dismiss();
-  });
-  tab.on("pageerror", (error) => report(`page error: ${error}`));
+async function open(context, base, report, { mayFail = () => false, ...view } = {}) {
+  const tab = await openTab(context, report, view);
+  reportForeign(tab, base, report);
   tab.on("console", (message) => {
     const failed = /status of (\d+)/.exec(message.text());
     if (failed && mayFail(Number(failed[1]))) return;
     if (["error", "warning"].includes(message.type())) report(`console: ${message.text()}`);
-  });
-  tab.on("request", (request) => {
-    if (new URL(request.url()).origin !== base) report(`a request to ${request.url()}`);
-  });
-  await tab.setViewport({ width, height: 900 });
-  await tab.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
-  await tab.evaluateOnNewDocument(() => {
-    globalThis.violations = [];
-    addEventListener("securitypolicyviolation", (event) => {
-      globalThis.violations.push(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}`);
-    });
   });
   return tab;
 }
@@ -193,16 +174,8 @@ async function checkSignInOver(context, base, key, report) {
 }
 
 async function axe(tab, label, report) {
-  const { violations } = await tab.evaluate(
-    (values) => globalThis.axe.run(document, { runOnly: { type: "tag", values } }),
-    TAGS,
-  );
-  const overflow = await tab.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-  if (overflow > 0) report(`${label}: scrolls sideways by ${overflow} px`);
-  for (const rule of violations) {
-    const nodes = rule.nodes.slice(0, 3).map((node) => node.html.slice(0, 160));
-    report(`${label}: axe: ${rule.id}: ${rule.help}: ${nodes.join(" ")}`);
-  }
+  await runAxe(tab, label, report);
+  await checkWidth(tab, label, report);
   if (ARTIFACTS) {
     mkdirSync(ARTIFACTS, { recursive: true });
     await tab.screenshot({ path: `${ARTIFACTS}/${label}.png`, fullPage: true });
@@ -274,31 +247,15 @@ async function checkFailures(context, base, report) {
   await tab.close();
 }
 
-async function main() {
+inBrowser(async (browser, report) => {
   const [base, link, key] = process.argv.slice(-3);
-  const browser = await puppeteer.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: [
-      "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run",
-      "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    ],
-  });
-  const problems = [];
-  const report = (what) => problems.push(what);
-  try {
-    await signInByKey(browser, base, key, report);
-    const context = await signInByLink(browser, base, link, report);
-    await checkHome(context, base, report);
-    await checkKeys(context, base, report);
-    await checkFailures(context, base, report);
-    for (const width of [390, 1280]) {
-      for (const scheme of ["light", "dark"]) await checkWithAxe(browser, context, base, width, scheme, report);
-    }
-    await checkSignInOver(context, base, key, report);
-  } finally {
-    await browser.close();
+  await signInByKey(browser, base, key, report);
+  const context = await signInByLink(browser, base, link, report);
+  await checkHome(context, base, report);
+  await checkKeys(context, base, report);
+  await checkFailures(context, base, report);
+  for (const width of [390, 1280]) {
+    for (const scheme of ["light", "dark"]) await checkWithAxe(browser, context, base, width, scheme, report);
   }
-  console.log(JSON.stringify(problems));
-}
-
-main();
+  await checkSignInOver(context, base, key, report);
+});

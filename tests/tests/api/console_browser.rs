@@ -1,9 +1,8 @@
 //! The console in a real browser: Chromium, with axe-core.
 
-use serde_json::{Value, json};
-use telltale_tests::{ADMIN_KEY, Setup, node};
+use serde_json::json;
+use telltale_tests::{ADMIN_KEY, Setup, browser_problems};
 
-const PACKAGES: [&str; 2] = ["puppeteer-core@24.43.1", "axe-core@4.14.1"];
 const SCRIPT: &str = include_str!("console_browser.js");
 
 #[test]
@@ -17,7 +16,5 @@ fn the_console_is_used_in_a_browser() {
     let code = client.post("/api/v1/session/codes", &json!({})).data(201);
     let base = format!("http://{}", server.address());
     let link = format!("{base}{}", code["path"].as_str().unwrap_or_default());
-    let found = node(&PACKAGES, SCRIPT, [&*base, &*link, ADMIN_KEY]);
-    let problems: Value = serde_json::from_str(&found).unwrap_or_default();
-    assert_eq!(problems, json!([]), "{found}");
+    assert_eq!(browser_problems(SCRIPT, [&*base, &*link, ADMIN_KEY]), json!([]));
 }

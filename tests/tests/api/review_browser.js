@@ -4,34 +4,11 @@
 //
 // Arguments: the URLs of two review pages, of which the second is decided, and an API key.
 
-const { readFileSync } = require("node:fs");
-const puppeteer = require("puppeteer-core");
-
-const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 const VIEWS = ["sides", "slider", "diff", "blink"];
 
 async function open(browser, url, width, scheme, report) {
-  const tab = await browser.newPage();
-  // Far longer than anything takes on a busy machine.
-  tab.setDefaultTimeout(120_000);
-  tab.on("dialog", async (dialog) => {
-    report(`dialog: ${dialog.message()}`);
-    await dialog.dismiss();
-  });
-  tab.on("pageerror", (error) => report(`page error: ${error}`));
-  tab.on("request", (request) => {
-    const origin = new URL(request.url()).origin;
-    if (origin !== new URL(url).origin) report(`a request to ${origin}`);
-  });
-  await tab.setViewport({ width, height: 900 });
-  await tab.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
-  await tab.evaluateOnNewDocument(() => {
-    globalThis.violations = [];
-    addEventListener("securitypolicyviolation", (event) => {
-      globalThis.violations.push(`${event.violatedDirective} ${event.blockedURI}`);
-    });
-  });
+  const tab = await openTab(browser, report, { width, scheme });
+  reportForeign(tab, new URL(url).origin, report);
   return tab;
 }
 
@@ -132,46 +109,20 @@ async function checkWithAxe(browser, url, width, scheme, report) {
   await tab.evaluate(AXE);
   for (const [i, view] of VIEWS.entries()) {
     await tab.keyboard.press(String(i + 1));
-    const { violations } = await tab.evaluate(
-      (values) => globalThis.axe.run(document, { runOnly: { type: "tag", values } }),
-      TAGS,
-    );
-    const overflow = await tab.evaluate(
-      () => document.documentElement.scrollWidth - document.documentElement.clientWidth,
-    );
     const label = `${view}-${width}-${scheme}`;
-    if (overflow > 0) report(`${label}: scrolls sideways by ${overflow} px`);
-    for (const rule of violations) {
-      const nodes = rule.nodes.slice(0, 3).map((node) => node.html.slice(0, 120));
-      report(`${label}: axe: ${rule.id}: ${rule.help}: ${nodes.join(" ")}`);
-    }
+    await runAxe(tab, label, report);
+    await checkWidth(tab, label, report);
   }
   await tab.close();
 }
 
-async function main() {
+inBrowser(async (browser, report) => {
   const [read, decided, key] = process.argv.slice(-3);
-  const browser = await puppeteer.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: [
-      "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run",
-      "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    ],
-  });
-  const problems = [];
-  const report = (text) => problems.push(text);
-  try {
-    await checkViews(browser, read, report);
-    for (const width of [390, 1280]) {
-      for (const scheme of ["light", "dark"]) {
-        await checkWithAxe(browser, read, width, scheme, report);
-      }
+  await checkViews(browser, read, report);
+  for (const width of [390, 1280]) {
+    for (const scheme of ["light", "dark"]) {
+      await checkWithAxe(browser, read, width, scheme, report);
     }
-    await decide(browser, decided, key, report);
-  } finally {
-    await browser.close();
   }
-  console.log(JSON.stringify(problems));
-}
-
-main();
+  await decide(browser, decided, key, report);
+});

@@ -1,13 +1,12 @@
 //! The review page of a comparison in a real browser: Chromium, with axe-core.
 
 use serde_json::{Value, json};
-use telltale_tests::{WebSite, node};
+use telltale_tests::{WebSite, browser_problems};
 
 use crate::keys::text;
 use crate::page_comparisons::compare;
 use crate::page_snapshots::{capture, page_with_box, path_of, start};
 
-const PACKAGES: [&str; 2] = ["puppeteer-core@24.43.1", "axe-core@4.14.1"];
 const SCRIPT: &str = include_str!("review_browser.js");
 
 #[test]
@@ -27,9 +26,7 @@ fn a_comparison_is_reviewed_and_decided_in_a_browser() {
         &json!({"name": "reviewer", "user": "r@acme.example", "scopes": ["write"]}),
     );
     let key = key.expect(201)["data"]["key"].clone();
-    let found = node(&PACKAGES, SCRIPT, [&*urls[0], &*urls[1], text(&key)]);
-    let problems: Value = serde_json::from_str(&found).unwrap_or_default();
-    assert_eq!(problems, json!([]), "{found}");
+    assert_eq!(browser_problems(SCRIPT, [&*urls[0], &*urls[1], text(&key)]), json!([]));
     let status = |made: &Value| {
         let path = format!("/api/v1/comparisons/{}", text(&made["comparison_id"]));
         client.get(&path).expect(200)

@@ -5,23 +5,18 @@
 // Arguments: a JSON list of [name, URL, whole: in all widths and schemes, hasDays: a day is quiet
 // and on another something happened], and a folder for screenshots, or nothing.
 
-const { readFileSync } = require("node:fs");
 const { join } = require("node:path");
-const puppeteer = require("puppeteer-core");
 
-const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
-const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 const WIDTHS = [390, 1280];
 const SCHEMES = ["light", "dark"];
 /** Pixels of a screenshot: browsers refuse much taller ones. */
 const HEIGHT_MAX = 12_000;
 
-async function check(browser, [name, url, whole, hasDays], folder) {
-  const problems = [];
+async function check(browser, [name, url, whole, hasDays], folder, reportAll) {
   for (const width of whole ? WIDTHS : [390]) {
     for (const scheme of whole ? SCHEMES : ["light"]) {
       const label = `${name}-${width}-${scheme}`;
-      const report = (text) => problems.push(`${label}: ${text}`);
+      const report = (text) => reportAll(`${label}: ${text}`);
       const tab = await open(browser, width, scheme, report);
       try {
         await checkAsVisitor(tab, url, report);
@@ -30,21 +25,13 @@ async function check(browser, [name, url, whole, hasDays], folder) {
       } finally {
         await tab.close();
       }
-      await checkWithAxe(browser, url, width, scheme, report);
+      await checkWithAxe(browser, url, width, scheme, reportAll, label);
     }
   }
-  return problems;
 }
 
 async function open(browser, width, scheme, report) {
-  const tab = await browser.newPage();
-  // Far longer than anything takes on a busy machine.
-  tab.setDefaultTimeout(120_000);
-  tab.on("dialog", async (dialog) => {
-    report(`dialog: ${dialog.message()}`);
-    await dialog.dismiss();
-  });
-  await tab.setViewport({ width, height: 900 });
+  const tab = await openTab(browser, report, { width, scheme });
   await tab.emulateMediaFeatures([
     { name: "prefers-color-scheme", value: scheme },
     { name: "prefers-reduced-motion", value: "reduce" },
@@ -71,12 +58,6 @@ async function checkAsVisitor(tab, url, report) {
   await cdp.send("Audits.enable");
   cdp.on("Audits.issueAdded", ({ issue }) => {
     if (issue.code === "ContentSecurityPolicyIssue") report(`CSP: ${JSON.stringify(issue.details)}`);
-  });
-  await tab.evaluateOnNewDocument(() => {
-    globalThis.violations = [];
-    addEventListener("securitypolicyviolation", (event) => {
-      globalThis.violations.push(`${event.violatedDirective} ${event.blockedURI}`);
-    });
   });
   const response = await tab.goto(url, { waitUntil: "networkidle0" });
   if (!response.headers()["content-security-policy"]) report("no Content-Security-Policy");
@@ -145,40 +126,19 @@ async function checkDays(tab, hasDays, report) {
  * Runs axe-core, without the policy, which would not admit it. A script that only the policy stops
  * runs here, and is reported if it opens a dialog.
  */
-async function checkWithAxe(browser, url, width, scheme, report) {
+async function checkWithAxe(browser, url, width, scheme, report, label) {
   const tab = await open(browser, width, scheme, report);
   try {
     await tab.setBypassCSP(true);
     await tab.goto(url, { waitUntil: "networkidle0" });
     await tab.evaluate(AXE);
-    const { violations } = await tab.evaluate(
-      (values) => globalThis.axe.run(document, { runOnly: { type: "tag", values } }),
-      TAGS,
-    );
-    const describe = (rule) =>
-      `${rule.id}: ${rule.help}: ${rule.nodes.slice(0, 3).map((node) => node.html.slice(0, 120)).join(" ")}`;
-    for (const rule of violations) report(`axe: ${describe(rule)}`);
+    await runAxe(tab, label, report);
   } finally {
     await tab.close();
   }
 }
 
-async function main() {
+inBrowser(async (browser, report) => {
   const [pages, folder] = process.argv.slice(-2);
-  const browser = await puppeteer.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: [
-      "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run",
-      "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    ],
-  });
-  const problems = [];
-  try {
-    for (const page of JSON.parse(pages)) problems.push(...(await check(browser, page, folder)));
-  } finally {
-    await browser.close();
-  }
-  console.log(JSON.stringify(problems));
-}
-
-main();
+  for (const page of JSON.parse(pages)) await check(browser, page, folder, report);
+});

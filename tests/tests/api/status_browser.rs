@@ -2,12 +2,10 @@
 //! for pictures of them.
 
 use serde_json::{Value, json};
-use telltale_tests::{HOUR_MS, Server, iso, node, now_ms};
+use telltale_tests::{HOUR_MS, Server, browser_problems, iso, now_ms};
 
-use crate::keys::text;
 use crate::status_public::{HOSTILE, heartbeat, page, report};
 
-const PACKAGES: [&str; 2] = ["puppeteer-core@24.43.1", "axe-core@4.14.1"];
 const SCRIPT: &str = include_str!("status_browser.js");
 
 #[test]
@@ -46,9 +44,10 @@ fn pages_work_in_a_real_browser_and_hostile_texts_do_nothing() {
     page(&client, &json!({"name": "Empty", "subdomain": "empty", "monitors": []}));
     open("acme", true);
     open("empty", true);
-    let found = node(&PACKAGES, SCRIPT, [&*Value::from(pages).to_string(), &*screenshots()]);
-    let problems: Value = serde_json::from_str(&found).unwrap_or_default();
-    assert_eq!(problems, json!([]), "{}", text(&json!(found)));
+    assert_eq!(
+        browser_problems(SCRIPT, [&*Value::from(pages).to_string(), &*screenshots()]),
+        json!([])
+    );
 }
 
 #[expect(clippy::disallowed_methods, reason = "the test has one setting of its own")]
