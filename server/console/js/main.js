@@ -1,9 +1,10 @@
 // Puts the console together: who is signed in, which page is shown, and what concerns all of them.
 
+import { effect, signal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { needsSignIn } from "./api/client.js";
-import { areas, isOutdated, loadCaller, loadServer, signIn } from "./api/session.js";
+import { areas, isOutdated, loadCaller, loadServer } from "./api/session.js";
 import { html } from "./kit/html.js";
 import * as keys from "./kit/keys.js";
 import * as router from "./kit/router.js";
@@ -12,6 +13,7 @@ import { PAGES, pagesOf } from "./pages/registry.js";
 import { Button } from "./parts/button.js";
 import { Frame, Shortcuts } from "./parts/frame.js";
 import { SignIn } from "./parts/sign_in.js";
+import { SignInByLink } from "./parts/sign_in_by_link.js";
 
 const SERVER_CHECK_MS = 60_000;
 
@@ -47,7 +49,7 @@ function announce(isFirst) {
 
 let isFirst = true;
 
-function Console({ problem }) {
+function Console() {
   const [isHelpOpen, setHelpOpen] = useState(false);
   const pages = pagesOf(areas.value);
   const page = pages.find(({ path }) => path === router.place.value.path);
@@ -65,30 +67,43 @@ function Console({ problem }) {
   return html`<${Frame} pages=${pages} current=${page?.path}>
       ${isKnown && Page ? html`<${Page} />` : html`<h1 class="unseen" tabindex="-1">Telltale</h1><p class="quiet">Loading…</p>`}
     <//>
-    ${needsSignIn.value && html`<${SignIn} problem=${problem} />`}
+    ${code.value && html`<${SignInByLink} key=${code.value} code=${code.value} onDone=${onLinkDone} />`}
+    ${needsSignIn.value && !code.value && html`<${SignIn} problem=${problem.value} />`}
     ${isHelpOpen && html`<${Shortcuts} onClose=${() => setHelpOpen(false)} />`}`;
 }
 
-/** Signs in with the code of a link, if there is one. Returns what is wrong with it. */
-async function useCode() {
-  const code = router.takeFragment("code");
-  if (!code) return "";
-  try {
-    await signIn({ code });
-    return "";
-  } catch (failure) {
-    return `The link did not sign you in: ${failure.message}.`;
-  }
+/** The code of the link that was opened, and what was wrong with an earlier one. */
+const code = router.fragment("code");
+const problem = signal("");
+let isLoaded = false;
+
+function onLinkDone(isSignedIn, why = "") {
+  problem.value = why;
+  code.value = "";
+  // What is shown was loaded for somebody else, or for nobody.
+  if (isSignedIn && isLoaded) location.reload();
+}
+
+/** Waits until there is no link to ask about. */
+function whenAsked() {
+  return new Promise((resolve) => {
+    effect(() => {
+      if (!code.value) resolve();
+    });
+  });
 }
 
 async function begin() {
   theme.show();
   router.listen();
   keys.listen();
-  const problem = await useCode();
+  // A page that the browser kept from before somebody signed out.
+  addEventListener("pageshow", (event) => event.persisted && location.reload());
   const root = document.getElementById("app");
   root.replaceChildren();
-  render(html`<${Console} problem=${problem} />`, root);
+  render(html`<${Console} />`, root);
+  await whenAsked();
+  isLoaded = true;
   await Promise.all([loadCaller(), loadServer()]);
   const check = () => {
     if (!document.hidden && !isOutdated.value) loadServer().catch(() => undefined);

@@ -6,6 +6,8 @@ pub(super) const SESSIONS_MAX: usize = 100_000;
 pub(super) const SESSION_AGENT_CHARS_MAX: usize = 200;
 /// Milliseconds for which a code opens a session: long enough to copy a link to another machine.
 pub(super) const SIGN_IN_CODE_MS: i64 = 10 * 60 * 1_000;
+/// Addresses whose attempts to sign in are counted one by one: some 3 MB. Others share a rate.
+pub(super) const SIGN_IN_ADDRESSES_MAX: usize = 65_536;
 /// Unused codes of one key; the oldest are deleted.
 pub(super) const SIGN_IN_CODES_PER_KEY_MAX: usize = 10;
 /// Unused codes of all keys; the oldest are deleted.

@@ -68,12 +68,12 @@ struct Received<'r> {
 }
 
 impl BodyLimits {
-    /// Returns the limits of the route. A caller who is identified by the body gets the smaller
-    /// limits of a JSON body.
+    /// Returns the limits of the route. A caller of whom nothing is known before the body gets the
+    /// smaller limits of a JSON body, and less time.
     pub(super) fn of(route: &Route, settings: &Settings, caller: &Identity) -> Self {
-        let is_identified_by_body = route.is_identified_by_body(caller);
-        let kind = if is_identified_by_body { BodyKind::Json } else { route.body };
-        let total = if is_identified_by_body {
+        let is_of_stranger = route.has_body_of_stranger(caller);
+        let kind = if is_of_stranger { BodyKind::Json } else { route.body };
+        let total = if is_of_stranger {
             settings.http.stranger_body_timeout.duration()
         } else {
             settings.http.body_timeout.duration()
@@ -82,7 +82,7 @@ impl BodyLimits {
             bytes_max: settings.bodies.bytes_max(kind),
             packing: route.packing,
             // The DSN is extracted from the whole body, so none of it may be dropped.
-            sifting: route.sifting.filter(|_| !is_identified_by_body),
+            sifting: route.sifting.filter(|_| !is_of_stranger),
             idle: settings.http.body_idle_timeout.duration().min(total),
             total,
         }

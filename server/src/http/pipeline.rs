@@ -107,6 +107,7 @@ where
         }
     };
     record.body_bytes = body.len();
+    check_still_valid(&record.identity)?;
     let identified = identify::in_body(app, route, &record.identity, &body)?;
     if let Some(identity) = identified {
         record.identity = identity;
@@ -140,7 +141,8 @@ where
     };
     let own = Arc::clone(app);
     // The permit is held while the handler runs, even if the client has disconnected.
-    let work = move |request| async move {
+    let work = move |request: Request| async move {
+        check_still_valid(request.identity())?;
         let outcome = handler.handle(own, request).await;
         drop(admitted);
         outcome
@@ -151,6 +153,12 @@ where
         Method::Post => run_idempotent(server, app, work, request, &parts.uri).await,
         Method::Put | Method::Patch | Method::Delete => run_to_completion(work(request)).await,
     }
+}
+
+/// Fails if the key was revoked, or the session has ended, since the head of the request arrived: a
+/// body may take a minute, and an earlier request with the same `Idempotency-Key` may take longer.
+fn check_still_valid(caller: &Identity) -> ApiResult<()> {
+    if caller.is_revoked() { Err(identify::unauthorized()) } else { Ok(()) }
 }
 
 /// What the head of a request determines.
@@ -263,11 +271,11 @@ fn count_mistake(
     server.unauthenticated.count(address, server.ticks.elapsed()).err().unwrap_or(refused)
 }
 
-/// Reports to the connection that processing starts, unless the caller is identified only by the
-/// body.
+/// Reports to the connection that processing starts, unless nothing is known of the caller before
+/// the body is read.
 fn begin_handling(route: &Route, identity: &Identity, parts: &Parts) -> Option<HandlingGuard> {
     let activity = parts.extensions.get::<Arc<Activity>>();
-    activity.filter(|_| !route.is_identified_by_body(identity)).map(Activity::handle)
+    activity.filter(|_| !route.has_body_of_stranger(identity)).map(Activity::handle)
 }
 
 /// The admission permit of a request while its body is read.
@@ -276,7 +284,7 @@ enum RequestPermit {
     Authenticated(Reservation),
     /// The client has sent a public key.
     PublicKey(AddressPermit),
-    /// The client is identified only by the body.
+    /// Nothing is known of the client before the body is read.
     Unidentified(AddressPermit),
 }
 
@@ -290,7 +298,7 @@ impl RequestPermit {
         let purpose = if route.drains { Purpose::Drain } else { Purpose::Any };
         match origin {
             Origin::Control => server.control.enter_for(purpose).map(Self::Authenticated),
-            Origin::Network(address) if route.is_identified_by_body(identity) => {
+            Origin::Network(address) if route.has_body_of_stranger(identity) => {
                 server.unauthenticated.enter(address).map(Self::Unidentified)
             }
             Origin::Network(address) if !identity.is_known() => {

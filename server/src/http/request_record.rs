@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_LENGTH, CONTENT_TYPE, ETAG, X_CONTENT_TYPE_OPTIONS};
+use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, X_CONTENT_TYPE_OPTIONS};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
@@ -113,6 +113,11 @@ impl RequestRecord {
         headers.insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
         if self.route.is_some_and(|(_, route)| route.cors) {
             cors::allow(headers);
+        }
+        // Unlike answers to `Authorization`, caches may share answers to cookies, and a browser
+        // shows its own after the session has ended.
+        if self.identity.session().is_some() && !headers.contains_key(CACHE_CONTROL) {
+            headers.insert(CACHE_CONTROL, HeaderValue::from_static("private, no-store"));
         }
         if let Some(usage) = self.usage {
             headers.insert(LIMIT, usage.limit.into());

@@ -72,6 +72,13 @@ impl Route {
         matches!((self.access, caller), (Access::Dsn(_, Some(_)), Identity::Anonymous))
     }
 
+    /// Returns whether the body is read before anything is known of the caller: the key is in it,
+    /// or the route is for everybody.
+    pub(super) fn has_body_of_stranger(&self, caller: &Identity) -> bool {
+        let is_public = matches!(self.access, Access::Public) && self.body != BodyKind::None;
+        is_public || self.is_identified_by_body(caller)
+    }
+
     /// Returns the path as a template of OpenAPI, which has no syntax for slashes in a parameter.
     pub fn template(&self) -> String {
         self.path.replace("{*", "{")

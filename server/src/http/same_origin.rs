@@ -56,7 +56,11 @@ fn is_own_origin(origin: &str, host: Said<'_>, public_origin: Option<&str>) -> b
     if public_origin.is_some_and(|own| own.eq_ignore_ascii_case(origin)) {
         return true;
     }
-    let authority = origin.strip_prefix("http://").or_else(|| origin.strip_prefix("https://"));
+    // Users reach the server by https alone if its URL says so: whoever controls plain HTTP in
+    // between has no say.
+    let is_https = public_origin.is_some_and(|own| own.starts_with("https://"));
+    let plain = origin.strip_prefix("http://").filter(|_| !is_https);
+    let authority = plain.or_else(|| origin.strip_prefix("https://"));
     match (authority, host) {
         (Some(authority), Said::Once(host)) => {
             !authority.is_empty() && authority.eq_ignore_ascii_case(host)
@@ -108,8 +112,9 @@ mod tests {
             (vec![(SITE, "cross-site")], false, false, false),
             (vec![(SITE, "")], false, false, false),
             (vec![(SITE, "same-origin"), (SITE, "cross-site")], false, false, false),
-            (vec![("origin", "http://h:1"), ("host", "h:1")], true, true, true),
+            (vec![("origin", "https://h:1"), ("host", "h:1")], true, true, true),
             (vec![("origin", "https://H:1"), ("host", "h:1")], true, true, true),
+            (vec![("origin", "http://h:1"), ("host", "h:1")], true, false, false),
             (vec![("origin", "http://h:2"), ("host", "h:1")], true, false, false),
             (vec![("origin", "http://h:1.evil"), ("host", "h:1")], true, false, false),
             (vec![("origin", "null"), ("host", "null")], true, false, false),

@@ -119,7 +119,7 @@ fn address_rates(settings: &Settings) -> Option<AddressRates> {
     let per_second = u32::try_from(per_second).unwrap_or(u32::MAX);
     let interval = Duration::from_secs(1).checked_div(per_second)?;
     let burst = per_second.saturating_mul(limits::UNAUTHENTICATED_REQUESTS_BURST_SECONDS);
-    Some(AddressRates::new(interval, burst))
+    Some(AddressRates::new(interval, burst, limits::UNAUTHENTICATED_ADDRESSES_MAX))
 }
 
 /// Returns the refusal of an address that has to wait this long.

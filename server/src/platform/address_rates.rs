@@ -1,13 +1,11 @@
 //! Rate limits of clients by their address, for those who have not shown a key.
 //!
 //! All addresses of an IPv6 /64 network count as one address. Memory is bounded: beyond
-//! [`limits::UNAUTHENTICATED_ADDRESSES_MAX`] addresses, further ones share one rate.
+//! the maximum number of addresses, further ones share one rate.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::Duration;
-
-use crate::limits;
 
 /// Bits of an IPv6 address that identify a network; its owner chooses the rest freely.
 const NETWORK_BITS: u32 = 64;
@@ -24,17 +22,20 @@ pub(crate) struct AddressRates {
     /// The same for all addresses beyond the maximum number of tracked ones.
     others_due_at: Duration,
     swept_at: Duration,
+    addresses_max: usize,
 }
 
 impl AddressRates {
-    /// Returns rates with one request per `interval` and bursts of `burst` requests.
-    pub(crate) fn new(interval: Duration, burst: u32) -> Self {
+    /// Returns rates with one request per `interval` and bursts of `burst` requests, of at most
+    /// `addresses_max` addresses.
+    pub(crate) fn new(interval: Duration, burst: u32, addresses_max: usize) -> Self {
         Self {
             interval,
             burst: interval.saturating_mul(burst),
             due_at: HashMap::new(),
             others_due_at: Duration::ZERO,
             swept_at: Duration::ZERO,
+            addresses_max,
         }
     }
 
@@ -46,7 +47,7 @@ impl AddressRates {
 
     /// Counts a request, or returns how long it has to wait. A refused request is not counted.
     pub(crate) fn count(&mut self, address: IpAddr, now: Duration) -> Result<(), Duration> {
-        let is_full = self.due_at.len() >= limits::UNAUTHENTICATED_ADDRESSES_MAX;
+        let is_full = self.due_at.len() >= self.addresses_max;
         if is_full && now.saturating_sub(self.swept_at) >= Duration::from_secs(1) {
             self.swept_at = now;
             self.due_at.retain(|_, due_at| *due_at > now);
@@ -54,7 +55,7 @@ impl AddressRates {
         if let Some(wait) = self.wait(address, now) {
             return Err(wait);
         }
-        let can_track = self.due_at.len() < limits::UNAUTHENTICATED_ADDRESSES_MAX;
+        let can_track = self.due_at.len() < self.addresses_max;
         let due_at = match self.due_at.get_mut(&address) {
             Some(due_at) => due_at,
             None if can_track => self.due_at.entry(address).or_insert(now),
@@ -66,7 +67,7 @@ impl AddressRates {
 
     /// Returns how long the next request of an address has to wait, if it has to.
     pub(crate) fn wait(&self, address: IpAddr, now: Duration) -> Option<Duration> {
-        let is_full = self.due_at.len() >= limits::UNAUTHENTICATED_ADDRESSES_MAX;
+        let is_full = self.due_at.len() >= self.addresses_max;
         let due_at = match self.due_at.get(&address) {
             Some(due_at) => *due_at,
             None if is_full => self.others_due_at,

@@ -21,7 +21,8 @@ pub enum LimitClass {
     Single,
     /// Everything else.
     Other,
-    /// Every request of a session of the console, whatever its class is with a key.
+    /// Requests of sessions of the console that would be [`Self::Query`] or [`Self::Other`] with a
+    /// key.
     Console,
 }
 
@@ -116,7 +117,8 @@ settings_section! {
         single: Quota = "1000";
         /// Everything else.
         other: Quota = "600";
-        /// All requests of the console, of all sessions that were opened with the same key.
+        /// Queries and other requests of the console, of all sessions that were opened with the
+        /// same key; a key with quotas of its own for them keeps these.
         console: Quota = "1200";
     }
 }
@@ -172,6 +174,11 @@ impl KeyLimits {
             LimitClass::Other => self.other = Some(quota),
             LimitClass::Console => self.console = Some(quota),
         }
+    }
+
+    /// Returns whether the key overrides a class.
+    pub fn has(&self, class: LimitClass) -> bool {
+        self.iter().any(|(own, _)| own == class)
     }
 
     /// Returns the classes that the key overrides, with their quotas.

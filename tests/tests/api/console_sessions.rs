@@ -329,6 +329,79 @@ fn sessions_are_listed_and_ended_by_those_who_may() {
 }
 
 #[test]
+fn what_a_session_or_a_key_has_begun_ends_with_it() {
+    let server = Server::start();
+    let client = server.client();
+    let body = json!({"name": "back", "user": "a@b.example", "scopes": ["admin"]}).to_string();
+    let begin = |credential: &str| {
+        let mut wire = server.wire();
+        wire.send(format!(
+            "POST /api/v1/keys HTTP/1.1\r\nHost: a\r\n{credential}\r\nSec-Fetch-Site: same-origin\r\n\
+             Content-Type: application/json\r\nExpect: 100-continue\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        ));
+        let waits = wire.response().map(|response| response.status);
+        assert_eq!(waits, Some(100), "the caller is known, and the server waits for the body");
+        wire
+    };
+    let session = sign_in(&client, ADMIN_KEY);
+    let key = make(&client, json!(["admin"]), json!({}));
+    let mut by_session = begin(&format!("Cookie: {session}"));
+    let mut by_key = begin(&format!("Authorization: Bearer {}", text(&key["key"])));
+    let ended = with_cookie(&client, ("DELETE", SESSION), &session, &[(SITE, "same-origin")]);
+    ended.data(200);
+    client.delete(&format!("/api/v1/keys/{}", text(&key["id"]))).data(200);
+    for wire in [&mut by_session, &mut by_key] {
+        let response = wire.send(&body).response();
+        assert_eq!(response.map(|response| response.status), Some(401));
+    }
+    let names = client.get("/api/v1/keys").data(200).to_string();
+    assert!(!names.contains("\"back\""), "{names}");
+}
+
+#[test]
+fn answers_to_a_session_are_kept_by_no_cache() {
+    let server = Server::start();
+    let client = server.client();
+    let session = sign_in(&client, ADMIN_KEY);
+    for path in [SESSION, "/api/v1/keys", "/api/v1/dashboards", "/api/v1/dashboards/nothing"] {
+        let answer = with_cookie(&client, ("GET", path), &session, &[]);
+        let policy = answer.must_header("cache-control");
+        assert!(policy.contains("no-store"), "{path}: {policy}");
+    }
+    assert_eq!(client.get("/api/v1/dashboards").header("cache-control"), None, "asked with a key");
+    let ended = with_cookie(&client, ("DELETE", SESSION), &session, &[(SITE, "same-origin")]);
+    assert_eq!(ended.must_header("clear-site-data"), "\"cache\"");
+}
+
+#[test]
+fn quotas_that_a_key_has_of_its_own_count_for_its_sessions() {
+    let server = Server::start();
+    let client = server.client();
+    let key = make(&client, json!(["read", "ingest"]), json!({"query": 1, "single": 1}));
+    let session = sign_in(&client, text(&key["key"]));
+    let query = || {
+        let path = "/api/v1/events/count?from=now-1h&to=now&interval=1m";
+        with_cookie(&client, ("GET", path), &session, &[]).status
+    };
+    assert_eq!([query(), query()], [200, 429]);
+    let write = || {
+        let client = client.without_key();
+        let request = client.request("POST", "/api/v1/metrics").header("cookie", &session);
+        let point = json!({"type": "counter", "name": "orders", "value": 1});
+        request.header(SITE, "same-origin").json(&point).send().status
+    };
+    assert_eq!([write(), write()], [201, 429]);
+    // Signing out is always possible.
+    let narrow = Setup::new().set("limits.console", "1").start();
+    let client = narrow.client();
+    let session = sign_in(&client, ADMIN_KEY);
+    assert_eq!(status(&client, &session), 200);
+    assert_eq!(status(&client, &session), 429);
+    with_cookie(&client, ("DELETE", SESSION), &session, &[(SITE, "same-origin")]).data(200);
+}
+
+#[test]
 fn sessions_have_a_quota_of_their_own() {
     let server = Setup::new().set("limits.console", "7").set("limits.other", "1").start();
     let client = server.client();

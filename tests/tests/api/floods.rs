@@ -328,7 +328,7 @@ fn input_that_is_not_http_writes_few_lines_to_the_log() {
 
 /// A public key.
 #[track_caller]
-fn public_key(client: &Client) -> Value {
+pub(crate) fn public_key(client: &Client) -> Value {
     let key = json!({
         "name": "page", "user": "ops@example.com", "scopes": ["ingest"], "public_ingest": true,
         "limits": {"single": "unlimited"}

@@ -5,6 +5,9 @@ use std::time::Duration;
 use serde_json::json;
 use telltale_tests::{ADMIN_KEY, Server, Setup, Wire, eventually};
 
+use crate::floods::public_key;
+use crate::keys::text;
+
 const PER_ADDRESS: usize = 4;
 
 /// Starts a server with few slots of any kind.
@@ -62,6 +65,39 @@ fn an_unauthenticated_client_has_a_shorter_body_timeout() {
     match silent_envelope(&server).response() {
         Some(response) => drop(response.refused(408, "request_timeout")),
         None => panic!("the server hung up without saying why"),
+    }
+}
+
+/// A request to sign in whose body does not arrive, and for which the server waits.
+#[track_caller]
+fn silent_sign_in(server: &Server) -> Wire {
+    let mut wire = server.wire();
+    wire.send(
+        "POST /api/v1/session HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\n\
+         Expect: 100-continue\r\nContent-Length: 1000\r\n\r\n",
+    );
+    assert_eq!(wire.response().map(|response| response.status), Some(100));
+    wire
+}
+
+#[test]
+fn who_signs_in_slowly_has_the_limits_of_strangers() {
+    // A quarter of these is for public keys, of which one address has a quarter.
+    let server = small().set("http.requests_in_flight", "64").start();
+    let client = server.client();
+    let public = public_key(&client);
+    let slow = [(); PER_ADDRESS].map(|()| silent_sign_in(&server));
+    let point = json!({"type": "counter", "name": "orders", "value": 1});
+    for _ in 0..4 {
+        client.with_key(text(&public["key"])).post("/api/v1/metrics", &point).expect(201);
+    }
+    client.without_key().post("/api/v1/session", &json!({})).refused(503, "overloaded");
+    drop(slow);
+    let server = small().set("http.stranger_body_timeout", "\"300ms\"").start();
+    let response = silent_sign_in(&server).response_within(Duration::from_secs(30));
+    match response {
+        Some(response) => drop(response.refused(408, "request_timeout")),
+        None => panic!("the server waits as long as for others"),
     }
 }
 

@@ -24,10 +24,21 @@ export function go(path, { replace = false } = {}) {
   place.value = read();
 }
 
-/** Removes and returns the value that the fragment has under a name. */
-export function takeFragment(name) {
+function takeFragment(name) {
   const value = new URLSearchParams(location.hash.slice(1)).get(name);
   if (value !== null) history.replaceState(null, "", location.pathname + location.search);
+  return value;
+}
+
+/**
+ * Returns a signal with the value that the fragment has under a name, now or when somebody opens a
+ * link with it in this tab; it is removed from the address.
+ */
+export function fragment(name) {
+  const value = signal(takeFragment(name) ?? "");
+  addEventListener("hashchange", () => {
+    value.value = takeFragment(name) ?? value.value;
+  });
   return value;
 }
 

@@ -6,7 +6,8 @@ import { html } from "../kit/html.js";
 import { Button } from "./button.js";
 import { Dialog } from "./dialog.js";
 
-function messageOf(failure) {
+/** Returns why an attempt to sign in failed, as a sentence. */
+export function messageOf(failure) {
   if (failure.status === 429) return `Too many attempts: try again in ${failure.retryAfter ?? 60} s.`;
   return `${failure.message.charAt(0).toUpperCase()}${failure.message.slice(1)}.`;
 }

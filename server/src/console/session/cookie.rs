@@ -51,13 +51,18 @@ impl CookieKind {
     pub(super) fn token(self, headers: &HeaderMap) -> Option<Token> {
         let mut values = self.values(headers);
         let only = values.next().filter(|_| values.next().is_none())?;
-        Token::parse(only)
+        Token::parse(std::str::from_utf8(only).ok()?)
     }
 
-    fn values(self, headers: &HeaderMap) -> impl Iterator<Item = &str> {
-        let lines = headers.get_all(COOKIE).iter().filter_map(|line| line.to_str().ok());
-        let pairs = lines.flat_map(|line| line.split(';')).filter_map(|pair| pair.split_once('='));
-        pairs.filter(move |(name, _)| name.trim() == self.name()).map(|(_, value)| value.trim())
+    /// Cookies of other programs on the same host may contain any bytes.
+    fn values(self, headers: &HeaderMap) -> impl Iterator<Item = &[u8]> {
+        let lines = headers.get_all(COOKIE).iter().map(HeaderValue::as_bytes);
+        let pairs = lines.flat_map(|line| line.split(|byte| *byte == b';'));
+        pairs.filter_map(move |pair| {
+            let pair = pair.trim_ascii();
+            let value = pair.strip_prefix(self.name().as_bytes())?.trim_ascii_start();
+            value.strip_prefix(b"=").map(<[u8]>::trim_ascii)
+        })
     }
 
     /// Returns the header that stores the cookie.
@@ -109,6 +114,17 @@ mod tests {
         ] {
             assert_eq!(found(kind, &lines), expected, "{kind:?} {lines:?}");
         }
+    }
+
+    #[test]
+    fn cookies_of_other_programs_may_contain_any_bytes() {
+        let token = Token::generate().unwrap();
+        let line = [b"pref=\xc3\xa9\xff; telltale_session = ", token.reveal().as_bytes()].concat();
+        let mut headers = HeaderMap::new();
+        headers.append(COOKIE, HeaderValue::from_bytes(&line).unwrap());
+        assert_eq!(CookieKind::Plain.token(&headers), Some(token));
+        headers.append(COOKIE, HeaderValue::from_bytes(b"telltale_session=\xff").unwrap());
+        assert_eq!(CookieKind::Plain.token(&headers), None, "there are two");
     }
 
     #[test]

@@ -3,28 +3,34 @@
 use std::sync::Arc;
 
 use http::header::{CACHE_CONTROL, SET_COOKIE, USER_AGENT};
-use http::{HeaderMap, HeaderValue};
+use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::error::SessionError;
 use super::model::Browser;
 use super::wire::{CallerBody, CodeBody, CodeInput, SessionBody, SessionId, SignInInput};
 use crate::app::App;
 use crate::http::{
-    ApiError, ApiResult, Data, Deleted, Doc, ErrorCode, PAGING, Page, PathParam, Request, Response,
-    Route, Scope, check_sign_in_origin, is_change_of_same_origin,
+    ApiError, ApiResult, Data, Deleted, Doc, ErrorCode, LimitClass, PAGING, Page, PathParam,
+    Request, Response, Route, Scope, check_sign_in_origin, is_change_of_same_origin,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 use crate::platform::keys::{Identity, LiveSession};
+
+/// Has the browser forget what it has kept of this server.
+const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 
 /// The routes of sessions.
 pub static ROUTES: &[Route] = &[
     Route::post("/api/v1/session", &sign_in).public().doc(SIGN_IN),
     Route::get("/api/v1/session", &caller).doc(CALLER),
-    Route::delete("/api/v1/session", &sign_out).scope(Scope::Read).doc(SIGN_OUT),
+    Route::delete("/api/v1/session", &sign_out).scope(Scope::Read).limit(NONE).doc(SIGN_OUT),
     Route::post("/api/v1/session/codes", &make_code).scope(Scope::Read).doc(MAKE_CODE),
     Route::get("/api/v1/sessions", &list).doc(LIST),
-    Route::delete("/api/v1/sessions/{id}", &end).scope(Scope::Read).doc(END),
+    Route::delete("/api/v1/sessions/{id}", &end).scope(Scope::Read).limit(NONE).doc(END),
 ];
+
+/// Sessions can be ended by callers whose quota is used up, perhaps by the session in question.
+const NONE: LimitClass = LimitClass::Unlimited;
 
 /// Opens a session. An attempt counts before anything of it is looked at. Refused for pages of
 /// other sites, which could otherwise sign a visitor in as somebody else.
@@ -63,6 +69,7 @@ async fn sign_out(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let ended = id.clone();
     app.blocking(move |app| app.sessions().end(&ended, |_| true)).await?;
     let body = Response::ok(&Data { data: Deleted::new(id) })?;
+    let body = body.header(CLEAR_SITE_DATA, HeaderValue::from_static("\"cache\""));
     with_cookie(body, app.sessions().remove_cookie())
 }
 

@@ -92,7 +92,11 @@ impl Sessions {
             public_origin: public_url.map(origin_of),
             open: RwLock::new(open),
             changing: Mutex::new(()),
-            attempts: Mutex::new(AddressRates::new(interval, per_minute)),
+            attempts: Mutex::new(AddressRates::new(
+                interval,
+                per_minute,
+                limits::SIGN_IN_ADDRESSES_MAX,
+            )),
         })
     }
 
@@ -143,7 +147,7 @@ impl Sessions {
             Credential::Code(text) => {
                 let hash = Token::parse(text).ok_or(SessionError::InvalidCode)?.hash();
                 let code = store::code(&self.engine, &hash)?.ok_or(SessionError::InvalidCode)?;
-                if code.expires_at_ms <= now.0 {
+                if !code.is_valid(now) {
                     return Err(SessionError::InvalidCode);
                 }
                 store::delete_code(&mut transaction, &store::code_id(&hash));
@@ -182,21 +186,26 @@ impl Sessions {
         let mut open: Vec<_> =
             all.iter().map(|(hash, session)| (*hash, Arc::clone(session))).collect();
         drop(all);
-        open.sort_by_key(|(_, session)| session.live.last_seen());
+        // Cached, because requests change it meanwhile.
+        open.sort_by_cached_key(|(_, session)| session.live.last_seen());
         let is_of_key = |session: &OpenSession| session.live.key().key().id == key.key().id;
         let is_replaced = |session: &OpenSession| Some(session.live.id()) == replaced;
-        let mut of_key = open.iter().filter(|(_, session)| is_of_key(session)).count();
-        let mut in_all = open.len();
+        let stays = |session: &OpenSession| !is_replaced(session);
+        let mut of_key =
+            open.iter().filter(|(_, session)| is_of_key(session) && stays(session)).count();
+        let mut in_all = open.iter().filter(|(_, session)| stays(session)).count();
         let per_key_max = self.settings.sessions_per_key.max(1);
         let max = self.settings.sessions.clamp(1, limits::SESSIONS_MAX);
         open.retain(|(_, session)| {
+            if is_replaced(session) {
+                return true;
+            }
             let is_excess = in_all >= max || is_of_key(session) && of_key >= per_key_max;
-            let ends = is_replaced(session) || is_excess;
-            if ends {
+            if is_excess {
                 in_all -= 1;
                 of_key -= usize::from(is_of_key(session));
             }
-            ends
+            is_excess
         });
         open
     }
@@ -272,7 +281,7 @@ impl Sessions {
             in_all += 1;
             let is_excess = is_of_key && of_key > limits::SIGN_IN_CODES_PER_KEY_MAX
                 || in_all > limits::SIGN_IN_CODES_MAX;
-            if other.expires_at_ms <= now.0 || is_excess {
+            if !other.is_valid(now) || is_excess {
                 store::delete_code(&mut transaction, id);
             }
         }
@@ -312,7 +321,7 @@ impl Sessions {
         }
         let mut changes = over.len();
         for (id, code) in store::codes(&self.engine)? {
-            if code.expires_at_ms <= now.0 {
+            if !code.is_valid(now) {
                 store::delete_code(&mut transaction, &id);
                 changes += 1;
             }
@@ -337,7 +346,10 @@ impl Sessions {
     }
 
     fn is_over(&self, session: &OpenSession, now: TimestampMs) -> bool {
-        session.live.has_ended() || self.expires_at(session) <= now
+        // Opened while the clock was ahead: it would outlive its time by as much.
+        let is_of_future =
+            session.created_at.0.saturating_sub(self.settings.session_idle.ms()) > now.0;
+        session.live.has_ended() || is_of_future || self.expires_at(session) <= now
     }
 
     fn expires_at(&self, session: &OpenSession) -> TimestampMs {

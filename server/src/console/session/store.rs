@@ -10,6 +10,7 @@ use telltale_engine::{Collection, Engine, Expect, TimestampMs, Transaction};
 
 use super::model::Browser;
 use super::token::TokenHash;
+use crate::console::limits;
 
 const SESSIONS: Collection = Collection("console_sessions");
 const CODES: Collection = Collection("console_codes");
@@ -30,6 +31,15 @@ pub(super) struct StoredSession {
 pub(super) struct StoredCode {
     pub(super) key_id: String,
     pub(super) expires_at_ms: i64,
+}
+
+impl StoredCode {
+    /// Returns whether the code opens a session. One that lasts longer than any was made while the
+    /// clock was ahead.
+    pub(super) fn is_valid(&self, now: TimestampMs) -> bool {
+        let latest = now.0.saturating_add(limits::SIGN_IN_CODE_MS);
+        now.0 < self.expires_at_ms && self.expires_at_ms <= latest
+    }
 }
 
 impl StoredSession {

@@ -230,6 +230,40 @@ fn the_session_that_was_unused_for_longest_ends_when_there_are_too_many() {
 }
 
 #[test]
+fn a_browser_that_signs_in_again_ends_only_its_own_session() {
+    let settings = ConsoleSettings { sessions_per_key: 3, ..Config::default().console };
+    let fixture = Fixture::with(settings);
+    let key = fixture.key(&[Scope::Read]);
+    let credential = Credential::Key(key.text.reveal());
+    let opened = [(); 3].map(|()| fixture.sign_in(&credential).unwrap());
+    let replaced = Some(opened[2].1.id.as_str());
+    let sign_in =
+        fixture.sessions.sign_in(&fixture.keys, &credential, Browser::default(), replaced);
+    assert!(fixture.is_open(&sign_in.unwrap().0));
+    assert_eq!(opened.map(|(token, _)| fixture.is_open(&token)), [true, true, false]);
+}
+
+#[test]
+fn codes_and_sessions_of_a_clock_that_was_ahead_do_not_outlive_it() {
+    let fixture = Fixture::new();
+    let key = fixture.key(&[Scope::Read]);
+    let year_ms = 365 * 24 * HOUR_MS;
+    fixture.pass(year_ms);
+    let token = fixture.open_with(&key);
+    let code = fixture.sessions.make_code(&fixture.keys, &key.key.id).unwrap().code.reveal();
+    fixture.pass(-year_ms);
+    assert!(!fixture.is_open(&token));
+    let refused = fixture.sign_in(&Credential::Code(code)).unwrap_err();
+    assert!(matches!(refused, SessionError::InvalidCode), "{refused}");
+    fixture.sessions.sweep().unwrap();
+    assert_eq!(fixture.sessions.list(|_| true).len(), 0);
+    // A clock that is corrected by minutes ends nothing.
+    let token = fixture.open_with(&key);
+    fixture.pass(-HOUR_MS);
+    assert!(fixture.is_open(&token));
+}
+
+#[test]
 fn attempts_to_sign_in_are_counted_by_address_in_bounded_memory() {
     let fixture = Fixture::new();
     let attempt = |address: &str| fixture.sessions.count_attempt(Some(address.parse().unwrap()));

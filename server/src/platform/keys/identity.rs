@@ -87,20 +87,24 @@ impl Identity {
         }
     }
 
-    /// Waits until the caller's key is revoked, possibly forever.
+    /// Waits until the caller's key is revoked or the session ends, possibly forever.
     pub(crate) async fn revoked(&self) {
-        match self.live_key() {
-            None => std::future::pending().await,
-            Some(live) => live.wait_revoked().await,
+        match self {
+            Self::Anonymous | Self::Local => std::future::pending().await,
+            Self::Key(live) => live.wait_revoked().await,
+            Self::Session(session) => session.wait_ended().await,
         }
     }
 
-    /// Returns the quota that a call of this class counts against: those of sessions have one of
-    /// their own, because people open several tabs, each of which sends many queries.
+    /// Returns the quota that a call of this class counts against. Queries and the like of sessions
+    /// have one of their own, because people open several tabs, each of which sends many queries;
+    /// unless their key has a quota of its own for the class.
     pub(crate) fn quota_class(&self, class: LimitClass) -> LimitClass {
-        match (self, class) {
-            (Self::Session(_), LimitClass::Unlimited) => LimitClass::Unlimited,
-            (Self::Session(_), _) => LimitClass::Console,
+        let is_of_people = matches!(class, LimitClass::Query | LimitClass::Other);
+        match self {
+            Self::Session(session) if is_of_people && !session.key().key().limits.has(class) => {
+                LimitClass::Console
+            }
             _ => class,
         }
     }

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use telltale_engine::TimestampMs;
+use tokio::sync::Notify;
 
 use super::service::LiveKey;
 use super::shared_time::SharedTime;
@@ -19,13 +20,14 @@ pub struct LiveSession {
     key: Arc<LiveKey>,
     last_seen: SharedTime,
     has_ended: AtomicBool,
+    end: Notify,
 }
 
 impl LiveSession {
     /// Returns a session of a key that was last seen at `seen_at`.
     pub(crate) fn new(id: String, key: Arc<LiveKey>, seen_at: TimestampMs) -> Self {
         let (last_seen, has_ended) = (SharedTime::new(Some(seen_at)), AtomicBool::new(false));
-        Self { id, key, last_seen, has_ended }
+        Self { id, key, last_seen, has_ended, end: Notify::new() }
     }
 
     /// Returns the id.
@@ -52,6 +54,21 @@ impl LiveSession {
     /// Ends the session for requests in progress.
     pub(crate) fn end(&self) {
         self.has_ended.store(true, Ordering::Relaxed);
+        self.end.notify_waiters();
+    }
+
+    /// Waits until the session ends or its key is revoked, possibly forever.
+    pub(super) async fn wait_ended(&self) {
+        let end = self.end.notified();
+        tokio::pin!(end);
+        // Registered before the check, so that no end in between is missed.
+        end.as_mut().enable();
+        if !self.has_ended() {
+            tokio::select! {
+                () = end => {}
+                () = self.key.wait_revoked() => {}
+            }
+        }
     }
 
     /// Returns whether the session was ended or its key was revoked.
