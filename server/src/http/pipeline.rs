@@ -110,12 +110,7 @@ where
     check_still_valid(&record.identity)?;
     let identified = identify::in_body(app, route, &record.identity, &body)?;
     if let Some(identity) = identified {
-        record.identity = identity;
-        identify::check_allowed(route, &record.identity)?;
-        mark_authenticated(&parts, &record.identity);
-        if route.charges.is_none() {
-            charge(server, route, record)?;
-        }
+        adopt_identity(server, route, &parts, record, identity)?;
     }
     if let Some(charges) = route.charges {
         charge_calls(server, route, record, charges(&body))?;
@@ -153,6 +148,23 @@ where
         Method::Post => run_idempotent(server, app, work, request, &parts.uri).await,
         Method::Put | Method::Patch | Method::Delete => run_to_completion(work(request)).await,
     }
+}
+
+/// Makes the caller that the body names the one of the request, if it may use the route.
+fn adopt_identity(
+    server: &Arc<Server>,
+    route: &Route,
+    parts: &Parts,
+    record: &mut RequestRecord,
+    identity: Identity,
+) -> ApiResult<()> {
+    record.identity = identity;
+    identify::check_allowed(route, &record.identity)?;
+    mark_authenticated(parts, &record.identity);
+    if route.charges.is_none() {
+        charge(server, route, record)?;
+    }
+    Ok(())
 }
 
 /// Fails if the key was revoked, or the session has ended, since the head of the request arrived: a
