@@ -66,7 +66,8 @@ fn answered(
     let resolved = resolve(&mut files, &question, earlier)?;
     let mut draft = Draft::default();
     let parts = topics::find(&mut files, &resolved.question)?;
-    if !resolved.lacks_earlier && !resolved.question.asks_for_history() {
+    let asks_for_history = resolved.known().is_none() && resolved.question.asks_for_history();
+    if !resolved.lacks_earlier && !asks_for_history {
         write(&mut draft, &mut files, &resolved, &parts)?;
     }
     let what = looked_for(&resolved, &parts);

@@ -49,7 +49,7 @@ pub(super) fn appearances(
     files: &mut Files<'_>,
     name: &str,
 ) -> Result<(), IndexError> {
-    let shown = say_lines_with(draft, files, name, Lines::All)?;
+    let shown = say_lines_with(draft, files, name, Lines::All)?.shown;
     if !shown.is_empty() {
         draft.about(name);
         draft.say(format!(
@@ -62,23 +62,34 @@ pub(super) fn appearances(
     Ok(())
 }
 
+/// Lines in which a name appears.
+#[derive(Debug)]
+pub(super) struct ShownLines {
+    /// How each is written that is quoted.
+    pub(super) shown: Vec<String>,
+    /// Whether there are any, also such that are not quoted.
+    pub(super) is_found: bool,
+}
+
 /// Adds references to lines in which a name appears, and returns how each is written.
 pub(super) fn say_lines_with(
     draft: &mut Draft,
     files: &mut Files<'_>,
     name: &str,
     lines: Lines,
-) -> Result<Vec<String>, IndexError> {
+) -> Result<ShownLines, IndexError> {
     let spellings = [name.to_owned(), name.replace("::", "."), name.replace("::", "->")];
     let mut found = Vec::new();
     let mut seen: HashSet<FileId> = HashSet::new();
     for hit in files.index.search(name, HITS_READ_MAX)?.hits {
         if seen.insert(hit.file) {
+            files.index.check_stop()?;
             let file = files.open(hit.file)?;
             found.extend(lines_with(&file, &spellings, lines));
         }
     }
     found.sort_by_key(|appearance| appearance.order);
+    let is_found = !found.is_empty();
     let mut shown = Vec::new();
     for Appearance { file, line, .. } in found {
         if shown.len() >= LINES_SHOWN_MAX {
@@ -99,7 +110,7 @@ pub(super) fn say_lines_with(
             false => format!("{place} {marker}"),
         });
     }
-    Ok(shown)
+    Ok(ShownLines { shown, is_found })
 }
 
 /// A line, with those after it that belong to the same value.
@@ -117,7 +128,8 @@ fn whole_statement(file: &OpenFile, line: u32) -> Written {
             || text.ends_with('=')
     };
     let mut more_lines = 0;
-    while is_open(&text) && more_lines < VALUE_LINES_MAX {
+    let is_last = |line: u32| file.all_lines().is_none_or(|all| all.end() <= line);
+    while is_open(&text) && more_lines < VALUE_LINES_MAX && !is_last(line + more_lines) {
         more_lines += 1;
         let next = file.line(line + more_lines).trim();
         let is_first = text.ends_with(['(', '[']);
@@ -133,39 +145,42 @@ fn lines_with(file: &Rc<OpenFile>, names: &[String], which: Lines) -> Vec<Appear
     if which == Lines::OfCode && language.is_none() {
         return Vec::new();
     }
-    let defines = |number: u32| {
-        let symbols = &file.outline.symbols;
-        symbols.iter().any(|own| own.name_line == number && names.contains(&own.name))
+    let symbols = file.outline.symbols.iter().filter(|own| names.contains(&own.name));
+    let defining: HashSet<u32> = symbols.map(|own| own.name_line).collect();
+    let is_searched = |number: u32, line: &str| {
+        which == Lines::All || comment(language, line).is_none() && !defining.contains(&number)
     };
-    let is_searched = |(number, line): &(u32, &str)| {
-        which == Lines::All || comment(language, line).is_none() && !defines(*number)
+    let appearance = |line: u32, is_value: bool| Appearance {
+        file: Rc::clone(file),
+        line,
+        order: (is_test_path(&file.path), !is_value || language.is_none()),
     };
-    let lines = || (1_u32..).zip(file.text.lines());
-    let exact: Vec<(u32, &str, &str)> = lines()
-        .filter_map(|(number, line)| {
-            let after = names.iter().find_map(|name| after_name(line, name))?;
-            is_searched(&(number, line)).then_some((number, line, after))
-        })
-        .collect();
-    let appearance = |(line, text, after): (u32, &str, &str)| {
-        let after = after.trim_start_matches(['"', '\'', ']', ' ']);
-        let is_value = after.starts_with([':', '=']) && !text.trim_start().starts_with(['#', '/']);
-        Appearance {
-            file: Rc::clone(file),
-            line,
-            order: (is_test_path(&file.path), !is_value || file.outline.language.is_none()),
+    // Those with a value come first, and end the search if there are enough of them.
+    let (mut values, mut others) = (Vec::new(), Vec::new());
+    for (number, line) in (1_u32..).zip(file.text.lines()) {
+        let Some(after) = names.iter().find_map(|name| after_name(line, name)) else { continue };
+        if !is_searched(number, line) {
+            continue;
         }
-    };
-    let mut found: Vec<Appearance> = exact.into_iter().map(appearance).collect();
+        let after = after.trim_start_matches(['"', '\'', ']', ' ']);
+        let is_value = after.starts_with([':', '=']) && !line.trim_start().starts_with(['#', '/']);
+        let found = if is_value { &mut values } else { &mut others };
+        if found.len() < LINES_OF_FILE_MAX {
+            found.push(appearance(number, is_value));
+        }
+        if values.len() == LINES_OF_FILE_MAX {
+            break;
+        }
+    }
+    let mut found: Vec<Appearance> = values.into_iter().chain(others).collect();
     if found.is_empty() && which == Lines::All {
         let names: Vec<String> = names.iter().map(|name| name.to_lowercase()).collect();
-        found = lines()
-            .filter(|(_, line)| {
-                let lower = line.to_lowercase();
-                names.iter().any(|name| after_name(&lower, name).is_some())
-            })
-            .map(|(number, line)| appearance((number, line, "")))
-            .collect();
+        let is_in = |line: &str| {
+            let lower = line.to_lowercase();
+            names.iter().any(|name| after_name(&lower, name).is_some())
+        };
+        let lines = (1_u32..).zip(file.text.lines()).filter(|(_, line)| is_in(line));
+        found.extend(lines.take(LINES_OF_FILE_MAX).map(|(number, _)| appearance(number, false)));
     }
     found.sort_by_key(|appearance| appearance.order);
     found.truncate(LINES_OF_FILE_MAX);

@@ -1,6 +1,6 @@
 //! Answers what something calls, imports or depends on, and which files use which.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::draft::Draft;
@@ -54,14 +54,19 @@ fn used_symbols(
     let file = Rc::clone(&found.file);
     let mut calls: Vec<Call> = Vec::new();
     let mut unresolved: Vec<Unresolved> = Vec::new();
+    let mut known: HashMap<&str, Vec<SymbolHit>> = HashMap::new();
+    let mut seen = HashSet::new();
     let references = file
         .outline
         .references
         .iter()
-        .filter(|used| how.includes(used.kind) && found.symbol.lines.contains(used.line));
+        .filter(|used| how.includes(used.kind) && found.symbol.lines.contains(used.line))
+        .filter(|used| seen.insert((used.name.as_str(), used.line)));
     for reference in references.take(USES_MAX) {
-        let hits = index.symbols(&reference.name, SYMBOLS_MAX)?;
-        let same = || hits.iter().filter(|hit| hit.name == reference.name);
+        index.check_stop()?;
+        let name = reference.name.as_str();
+        let hits = &*known.entry(name).or_insert_with(|| index.symbols_of_name(name, SYMBOLS_MAX));
+        let same = || hits.iter();
         let targets: Vec<&SymbolHit> = same()
             .filter(|hit| (!hit.is_test || found.symbol.is_test) && is_target(hit.kind, how))
             .collect();
@@ -156,26 +161,31 @@ fn symbol_dependencies(
     let name = qualified_name(found);
     draft.about(&name.replace('`', ""));
     let mut is_certain = true;
-    let mut has_named = false;
-    if TYPE_KINDS.contains(&found.symbol.kind) {
-        let said = say_used(draft, files, found, Dependence::Types)?;
-        (has_named, is_certain) = (said.has_named, said.is_certain);
+    let (mut has_named, mut has_uses) = (false, false);
+    let is_type = TYPE_KINDS.contains(&found.symbol.kind);
+    let types = is_type.then_some(Dependence::Types);
+    for how in types.into_iter().chain([Dependence::Calls]) {
+        let said = say_used(draft, files, found, how)?;
+        has_named |= said.has_named;
+        has_uses |= said.has_uses;
+        is_certain &= said.is_certain;
     }
-    let said = say_used(draft, files, found, Dependence::Calls)?;
-    has_named |= said.has_named;
-    is_certain &= said.is_certain;
     if draft.is_empty()
         && let Some(marker) = cite_symbol(draft, found)
     {
         let shown_kind = noun(found.symbol.kind);
         let place = place(found);
-        draft.say(match has_references(found) {
-            false => {
-                format!("No calls were recognised in {name}, {shown_kind} in {place} {marker}.")
+        let of = format!("{name}, {shown_kind} in {place} {marker},");
+        draft.say(match (has_uses, is_type) {
+            (true, _) => format!(
+                "{of} uses other names only on lines that are too long to quote or seem to hold \
+                 a secret."
+            ),
+            (false, true) => format!("{of} names no other type of the index, and calls nothing."),
+            (false, false) if has_references(found) => {
+                format!("{of} calls nothing else by name.")
             }
-            true => {
-                format!("{name}, {shown_kind} in {place} {marker}, calls nothing else by name.")
-            }
+            (false, false) => format!("No calls were recognised in {}.", of.trim_end_matches(',')),
         });
     }
     draft.confidence = match (has_named, is_certain) {
@@ -195,6 +205,8 @@ fn has_references(found: &FoundSymbol) -> bool {
 /// What was said about the names that a symbol uses.
 struct SaidUsed {
     has_named: bool,
+    /// Whether it uses something, also on lines that are not quoted.
+    has_uses: bool,
     is_certain: bool,
 }
 
@@ -209,6 +221,7 @@ fn say_used(
     let verb = how.verb();
     let mut called = Vec::new();
     let (calls, unresolved) = used_symbols(files, found, how)?;
+    let has_calls = !calls.is_empty();
     for call in calls.into_iter().take(LISTED_NAMES_MAX) {
         let Some(line) = LineRange::new(call.line, call.line) else { continue };
         if let Some(marker) = draft.cite(&found.file, line, found.symbol.lines) {
@@ -229,8 +242,12 @@ fn say_used(
     let lead_of_unresolved = lead(draft);
     say_unresolved(draft, found, &lead_of_unresolved, &unresolved);
     let lead_of_others = lead(draft);
-    say_foreign(draft, files, found, how, &lead_of_others)?;
-    Ok(SaidUsed { has_named: !called.is_empty(), is_certain: unresolved.is_empty() })
+    let is_foreign = say_foreign(draft, files, found, how, &lead_of_others)?;
+    Ok(SaidUsed {
+        has_named: !called.is_empty(),
+        has_uses: has_calls || is_foreign || !unresolved.is_empty(),
+        is_certain: unresolved.is_empty(),
+    })
 }
 
 /// Writes which used names have definitions, without saying that one of them is meant.
@@ -261,27 +278,34 @@ fn say_unresolved(draft: &mut Draft, found: &FoundSymbol, verb: &str, unresolved
     }
 }
 
-/// Writes which used names nothing in the repository defines.
+/// Writes which used names nothing in the repository defines. Returns whether there are any.
 fn say_foreign(
     draft: &mut Draft,
     files: &Files<'_>,
     found: &FoundSymbol,
     how: Dependence,
     verb: &str,
-) -> Result<(), IndexError> {
+) -> Result<bool, IndexError> {
     let file = Rc::clone(&found.file);
     let mut names: Vec<String> = Vec::new();
     let mut markers: Vec<String> = Vec::new();
+    let mut is_found = false;
+    // Each name is looked up once, however often it is used.
+    let mut looked_up: HashSet<&str> = HashSet::new();
     for used in &file.outline.references {
         let is_used = how.includes(used.kind) && found.symbol.lines.contains(used.line);
+        if names.len() >= LISTED_NAMES_MAX || looked_up.len() >= USES_MAX {
+            break;
+        }
+        if !is_used || !looked_up.insert(&used.name) {
+            continue;
+        }
+        files.index.check_stop()?;
+        if !files.index.symbols_of_name(&used.name, 1).is_empty() {
+            continue;
+        }
+        is_found = true;
         let name = name_as_code(&used.name);
-        if !is_used || names.contains(&name) || names.len() >= LISTED_NAMES_MAX {
-            continue;
-        }
-        let hits = files.index.symbols(&used.name, SYMBOLS_MAX)?;
-        if hits.iter().any(|hit| hit.name == used.name) {
-            continue;
-        }
         let Some(line) = LineRange::new(used.line, used.line) else { continue };
         if let Some(marker) = draft.cite(&file, line, found.symbol.lines) {
             names.push(name);
@@ -298,7 +322,7 @@ fn say_foreign(
             markers.join(" ")
         ));
     }
-    Ok(())
+    Ok(is_found)
 }
 
 fn say_imports(draft: &mut Draft, file: &OpenFile) {

@@ -12,7 +12,7 @@ use super::phrases::{
 };
 use super::question::TYPE_KINDS;
 use super::subjects::Subject;
-use super::values::value;
+use super::values::{say_other_values, value_sentence};
 use crate::areas::repositories::index::{FileId, IndexError};
 use crate::areas::repositories::source::{LineRange, SymbolKind};
 
@@ -66,6 +66,7 @@ pub(super) fn describe(
         Subject::Symbols(found) => {
             if let Some(first) = found.first() {
                 describe_symbol(draft, files, first)?;
+                say_other_values(draft, found);
             }
             say_others(draft, found);
             draft.confidence = if found.len() == 1 { 0.95 } else { 0.8 };
@@ -91,8 +92,8 @@ fn describe_symbol(
     draft.about(&name.replace('`', ""));
     draft.say(format!("{name} is {} in {} {marker}.", noun(found.symbol.kind), place(found)));
     say_doc(draft, found, DOC_SENTENCES_MAX);
-    if let Some(value) = value(found) {
-        draft.say(format!("Its value is {} {marker}.", code(&value)));
+    if let Some(sentence) = value_sentence(found, marker) {
+        draft.say(sentence);
         return Ok(());
     }
     if TYPE_KINDS.contains(&found.symbol.kind) {

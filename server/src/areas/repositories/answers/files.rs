@@ -6,7 +6,10 @@ use std::rc::Rc;
 
 use crate::areas::repositories::index::{FileId, Index, IndexError, SymbolRef};
 use crate::areas::repositories::quotes::secret_lines;
-use crate::areas::repositories::source::{FileOutline, LineRange, Symbol};
+use crate::areas::repositories::source::{FileOutline, LineRange, Symbol, aliases};
+
+/// Modules that one file imports a name from: more are not code that a person has written.
+const IMPORT_PATHS_MAX: usize = 4;
 
 /// Reads files of an index and keeps them.
 #[derive(Debug)]
@@ -24,7 +27,19 @@ pub(super) struct OpenFile {
     pub(super) outline: FileOutline,
     /// Its lines that seem to hold a secret, once they are asked for.
     secrets: OnceCell<HashSet<u32>>,
-    lines: u32,
+    /// What its imports say of each name, once that is asked for.
+    imported: OnceCell<HashMap<String, ImportedName>>,
+    /// The byte at which each line begins.
+    line_starts: Vec<usize>,
+}
+
+/// What the imports of a file say of a name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct ImportedName {
+    /// The paths that it is imported from, each once.
+    pub(super) paths: Vec<String>,
+    /// The other name that the file gives it.
+    pub(super) alias: Option<String>,
 }
 
 /// A symbol of a file.
@@ -54,7 +69,8 @@ impl<'index> Files<'index> {
             path: path.to_owned(),
             outline: self.index.outline(id)?,
             secrets: OnceCell::new(),
-            lines: u32::try_from(text.lines().count()).unwrap_or(u32::MAX),
+            imported: OnceCell::new(),
+            line_starts: line_starts(&text),
             text,
         });
         self.open.insert(id, Rc::clone(&file));
@@ -88,19 +104,54 @@ impl OpenFile {
 
     /// Returns all lines; `None` if there are none.
     pub(super) fn all_lines(&self) -> Option<LineRange> {
-        LineRange::new(1, self.lines)
+        LineRange::new(1, u32::try_from(self.line_starts.len()).unwrap_or(u32::MAX))
+    }
+
+    /// Returns what the imports say of a name; `None` if it is not imported by name.
+    pub(super) fn imported(&self, name: &str) -> Option<&ImportedName> {
+        let find = || {
+            let imports = &self.outline.imports;
+            let mut found: HashMap<String, ImportedName> = HashMap::new();
+            for import in imports {
+                for name in &import.names {
+                    let paths = &mut found.entry(name.clone()).or_default().paths;
+                    if paths.len() < IMPORT_PATHS_MAX && !paths.contains(&import.path) {
+                        paths.push(import.path.clone());
+                    }
+                }
+            }
+            for other in aliases(imports, &self.text) {
+                if let Some(name) = found.get_mut(&other.name) {
+                    name.alias.get_or_insert(other.alias);
+                }
+            }
+            found
+        };
+        self.imported.get_or_init(find).get(name)
     }
 
     /// Returns the text of a line.
     pub(super) fn line(&self, number: u32) -> &str {
-        let position = usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
-        self.text.lines().nth(position).unwrap_or_default()
+        self.from_line(number).lines().next().unwrap_or_default()
+    }
+
+    /// Returns the text of lines, with their ends.
+    pub(super) fn text_of(&self, lines: LineRange) -> &str {
+        let text = self.from_line(lines.start());
+        text.get(..text.len() - self.from_line(lines.end().saturating_add(1)).len())
+            .unwrap_or_default()
     }
 
     /// Returns lines with their numbers.
     pub(super) fn numbered(&self, lines: LineRange) -> impl Iterator<Item = (u32, &str)> {
-        let skipped = usize::try_from(lines.start() - 1).unwrap_or(usize::MAX);
-        (lines.start()..=lines.end()).zip(self.text.lines().skip(skipped))
+        (lines.start()..=lines.end()).zip(self.from_line(lines.start()).lines())
+    }
+
+    /// Returns the text from the beginning of a line on; empty if there is no such line.
+    fn from_line(&self, number: u32) -> &str {
+        let position = usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
+        let start = self.line_starts.get(position).copied();
+        start.and_then(|start| self.text.get(start..)).unwrap_or_default()
     }
 
     /// Returns the innermost symbol that contains a line.
@@ -116,6 +167,16 @@ impl OpenFile {
     pub(super) fn name(&self) -> &str {
         self.path.rsplit('/').next().unwrap_or(&self.path)
     }
+}
+
+/// Returns the byte at which each line of a text begins.
+fn line_starts(text: &str) -> Vec<usize> {
+    let starts = text.split_inclusive('\n').scan(0, |next, line| {
+        let start = *next;
+        *next += line.len();
+        Some(start)
+    });
+    starts.collect()
 }
 
 impl FoundSymbol {

@@ -2,16 +2,17 @@
 
 use std::rc::Rc;
 
+use super::comments::without_comment;
 use super::draft::Draft;
 use super::files::{Files, FoundSymbol, OpenFile};
 use super::limits::{SYMBOLS_MAX, USE_CONTEXT_LINES, USES_MAX, USES_SHOWN_MAX};
 use super::phrases::{cite_symbol, joined, name_as_code, noun, place, place_of, qualified_name};
 use super::question::TYPE_KINDS;
-use super::resolution::{Definition, UsePlace, meant};
+use super::resolution::{Definition, Meanings, UsePlace};
 use super::subjects::Subject;
 use super::uses::foreign_name;
 use crate::areas::repositories::index::{IndexError, ReferenceHit};
-use crate::areas::repositories::source::{LineRange, ReferenceKind, Symbol, SymbolKind};
+use crate::areas::repositories::source::{Language, LineRange, ReferenceKind, SymbolKind};
 use crate::areas::repositories::wiki::implementing_type;
 
 /// Lines over which the head of an `impl` block goes.
@@ -25,7 +26,7 @@ pub(super) fn implementations(
 ) -> Result<(), IndexError> {
     let Subject::Symbols(found) = subject else { return Ok(()) };
     let Some(any) = found.first() else { return Ok(()) };
-    let Some(first) = found.iter().find(|found| can_be_implemented(&found.symbol)) else {
+    let Some(first) = found.iter().find(|found| can_be_implemented(found.symbol.kind)) else {
         // An associated type such as `Future` has the name of what others implement.
         return foreign_name(draft, files, &any.symbol.name, Some(ReferenceKind::Implementation));
     };
@@ -73,9 +74,9 @@ pub(super) fn implementations(
     Ok(())
 }
 
-/// Returns whether others can implement or extend a symbol.
-fn can_be_implemented(symbol: &Symbol) -> bool {
-    TYPE_KINDS.contains(&symbol.kind) && symbol.kind != SymbolKind::TypeAlias
+/// Returns whether others can implement or extend a symbol of a kind.
+fn can_be_implemented(kind: SymbolKind) -> bool {
+    TYPE_KINDS.contains(&kind) && kind != SymbolKind::TypeAlias
 }
 
 /// Returns where a type is implemented or extended without doubt, and where maybe another one of
@@ -85,23 +86,20 @@ fn implementing(
     of: &FoundSymbol,
 ) -> Result<(Vec<ReferenceHit>, Vec<ReferenceHit>), IndexError> {
     let name = of.symbol.name.as_str();
-    let hits = files.index.symbols(name, SYMBOLS_MAX)?;
-    let same: Vec<_> = hits
-        .iter()
-        .filter(|hit| {
-            hit.name == name && TYPE_KINDS.contains(&hit.kind) && hit.kind != SymbolKind::TypeAlias
-        })
-        .collect();
+    let mut same = files.index.symbols_of_name(name, SYMBOLS_MAX);
+    same.retain(|hit| can_be_implemented(hit.kind));
     let definitions: Vec<Definition<'_>> =
         same.iter().filter_map(|hit| Definition::new(files.index, hit, same.len())).collect();
+    let mut meanings = Meanings::new(definitions);
     let (mut certain, mut possible) = (Vec::new(), Vec::new());
     for hit in files.index.references(name, USES_MAX)? {
         if hit.kind != ReferenceKind::Implementation {
             continue;
         }
+        files.index.check_stop()?;
         let file = files.open(hit.file)?;
         let place = UsePlace { file: &file, line: hit.line, within: None };
-        match meant(&definitions, place).and_then(|position| definitions.get(position)) {
+        match meanings.of(place) {
             Some(definition) if definition.is_of(of) => certain.push(hit),
             Some(_) => {}
             None => possible.push(hit),
@@ -158,11 +156,9 @@ fn head(file: &OpenFile, line: u32) -> String {
         return String::new();
     };
     let mut head = String::new();
+    let mut depth = HeadDepth::default();
     for (_, text) in file.numbered(lines) {
-        let (text, is_last) = match text.split_once('{') {
-            Some((before, _)) => (before, true),
-            None => (text, false),
-        };
+        let (text, is_last) = depth.before_body(without_comment(text, file.outline.language));
         head.push_str(text.trim());
         head.push(' ');
         if is_last {
@@ -170,6 +166,36 @@ fn head(file: &OpenFile, line: u32) -> String {
         }
     }
     head
+}
+
+/// How deep a head is in type arguments, and in the braces of those that are values.
+#[derive(Debug, Default)]
+struct HeadDepth {
+    angles: u32,
+    braces: u32,
+}
+
+impl HeadDepth {
+    /// Returns the part of a line before the body that the head is of, and whether that begins
+    /// there. `Arr<{ 1 + 2 }>` has braces of its own.
+    fn before_body<'line>(&mut self, line: &'line str) -> (&'line str, bool) {
+        let mut before = ' ';
+        for (at, char) in line.char_indices() {
+            match char {
+                '{' if self.angles == 0 => return (line.get(..at).unwrap_or(line), true),
+                '{' => self.braces += 1,
+                '}' => self.braces = self.braces.saturating_sub(1),
+                '<' if self.braces == 0 => self.angles += 1,
+                // The arrow of `Fn() -> T` ends no arguments.
+                '>' if self.braces == 0 && before != '-' => {
+                    self.angles = self.angles.saturating_sub(1);
+                }
+                _ => {}
+            }
+            before = char;
+        }
+        (line, false)
+    }
 }
 
 /// Types of one name whose bases are named.
@@ -189,7 +215,7 @@ pub(super) fn bases(
     subject: &Subject,
 ) -> Result<(), IndexError> {
     let Subject::Symbols(found) = subject else { return Ok(()) };
-    let types = found.iter().filter(|found| can_be_implemented(&found.symbol));
+    let types = found.iter().filter(|found| can_be_implemented(found.symbol.kind));
     let mut has_bases = false;
     for found in types.take(DEFINITIONS_MAX) {
         has_bases |= say_bases(draft, files, found)?;
@@ -250,18 +276,27 @@ fn bases_of(files: &mut Files<'_>, of: &FoundSymbol) -> Result<Vec<Base>, IndexE
             add(&of.file, used.line, &used.name);
         }
     }
+    for (line, name) in derived(of) {
+        add(&of.file, line, &name);
+    }
     let name = of.symbol.name.as_str();
-    let is_only = files
-        .index
-        .symbols(name, SYMBOLS_MAX)?
-        .iter()
-        .filter(|hit| hit.name == name && TYPE_KINDS.contains(&hit.kind))
-        .count()
-        == 1;
-    for hit in files.index.references(name, USES_MAX)? {
+    let mut same = files.index.symbols_of_name(name, SYMBOLS_MAX);
+    same.retain(|hit| can_be_implemented(hit.kind));
+    let is_only = same.len() == 1;
+    // The type of an `impl` block is used as a type there.
+    let is_head = |hit: &ReferenceHit| {
+        let language = files.index.entry(hit.file).and_then(|entry| entry.language);
+        hit.kind == ReferenceKind::Type
+            && (is_only || hit.file == of.file.id)
+            && language == Some(Language::Rust)
+    };
+    let mut hits = files.index.references(name, USES_MAX)?;
+    hits.retain(is_head);
+    hits.dedup_by_key(|hit| (hit.file, hit.line));
+    for hit in hits {
+        files.index.check_stop()?;
         let file = files.open(hit.file)?;
-        let is_own = is_only || file.id == of.file.id;
-        if !is_own || implementing_type(file.line(hit.line)) != Some(name) {
+        if implementing_type(file.line(hit.line)) != Some(name) {
             continue;
         }
         let bases = file
@@ -274,4 +309,52 @@ fn bases_of(files: &mut Files<'_>, of: &FoundSymbol) -> Result<Vec<Base>, IndexE
         }
     }
     Ok(found)
+}
+
+/// Returns the traits that attributes above a type of Rust derive, with their lines.
+fn derived(of: &FoundSymbol) -> Vec<(u32, String)> {
+    let above = LineRange::new(of.symbol.lines.start(), of.symbol.name_line);
+    let is_rust = of.file.outline.language == Some(Language::Rust);
+    let Some(above) = above.filter(|_| is_rust) else { return Vec::new() };
+    let mut found = Vec::new();
+    let mut is_open = false;
+    for (number, line) in of.file.numbered(above) {
+        let line = without_comment(line, Some(Language::Rust)).trim();
+        let rest = match line.strip_prefix("#[derive(") {
+            Some(rest) => {
+                is_open = true;
+                rest
+            }
+            None => line,
+        };
+        if !is_open {
+            continue;
+        }
+        let (names, end) =
+            rest.split_once(')').map_or((rest, None), |(names, end)| (names, Some(end)));
+        is_open = end.is_none();
+        let names = names.split(',').map(|name| name.rsplit("::").next().unwrap_or(name).trim());
+        found.extend(names.filter(|name| !name.is_empty()).map(|name| (number, name.to_owned())));
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn heads_end_at_the_body() {
+        for (text, expected) in [
+            ("impl Shout for Bar {", "impl Shout for Bar"),
+            ("impl Shout for Bar // kept for tests", "impl Shout for Bar"),
+            ("impl Shout for Arr<{ 1 + 2 }> {}", "impl Shout for Arr<{ 1 + 2 }>"),
+            ("impl Walk for fn(u8) -> u8 {}", "impl Walk for fn(u8) -> u8"),
+            ("impl<F: Fn() -> u8> Call for F {", "impl<F: Fn() -> u8> Call for F"),
+        ] {
+            let mut depth = HeadDepth::default();
+            let line = without_comment(text, Some(Language::Rust));
+            assert_eq!(depth.before_body(line).0.trim(), expected, "{text}");
+        }
+    }
 }

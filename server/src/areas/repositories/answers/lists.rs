@@ -1,14 +1,15 @@
 //! Answers which functions, types, errors, routes, settings, tests or files there are.
 
 use std::cmp::Reverse;
+use std::fmt::{self, Display};
 use std::rc::Rc;
 
 use super::draft::Draft;
 use super::errors::errors_of;
 use super::files::{Files, FoundSymbol, OpenFile};
-use super::limits::{LISTED_NAMES_MAX, SNIPPET_LINES_MAX};
+use super::limits::{LISTED_NAMES_MAX, SNIPPET_LINES_MAX, SYMBOLS_MAX};
 use super::phrases::{
-    code, has_marker, joined, name_as_code, noun, place_of, qualified_name, without_markers,
+    code, has_marker, joined, name_as_code, noun, place, place_of, qualified_name, without_markers,
 };
 use super::question::{Listed, Question, TYPE_KINDS};
 use super::routes::route;
@@ -47,8 +48,9 @@ struct Scope {
     files: Vec<FileId>,
     /// The symbol that contains them.
     within: Option<FoundSymbol>,
-    /// How many others of its kind have its name.
+    /// How many others of its kind have its name, and whether more were not looked at.
     others: usize,
+    is_cut: bool,
     /// The other words of the question, some of which their names or paths contain.
     topic: Option<Topic>,
 }
@@ -75,10 +77,10 @@ impl Scope {
         let topic = (!words.is_empty()).then(|| Topic::new(&words));
         match subject {
             Some(Subject::File(file, _)) => {
-                Self { files: vec![file.id], within: None, others: 0, topic: None }
+                Self { files: vec![file.id], within: None, others: 0, is_cut: false, topic: None }
             }
             Some(Subject::Folder(_, inside)) => {
-                Self { files: inside.clone(), within: None, others: 0, topic: None }
+                Self { files: inside.clone(), within: None, others: 0, is_cut: false, topic: None }
             }
             Some(Subject::Symbols(found)) => {
                 // A function or another type of the name has no variants.
@@ -90,9 +92,10 @@ impl Scope {
                 let first = found.iter().find(fits).or(found.first()).cloned();
                 let others = found.iter().filter(fits).count().saturating_sub(1);
                 let files = first.iter().map(|first| first.file.id).collect();
-                Self { files, within: first, others, topic: None }
+                let is_cut = found.len() >= SYMBOLS_MAX;
+                Self { files, within: first, others, is_cut, topic: None }
             }
-            _ => Self { files: all, within: None, others: 0, topic },
+            _ => Self { files: all, within: None, others: 0, is_cut: false, topic },
         }
     }
 
@@ -219,8 +222,11 @@ fn symbols(
 ) -> Result<(), IndexError> {
     files.open_all(&scope.files)?;
     let mut found: Vec<FoundSymbol> = Vec::new();
+    // A file beyond the limits of the parser has more than its outline.
+    let mut is_partial = false;
     for id in &scope.files {
         let file = files.open(*id)?;
+        is_partial |= file.outline.language.is_some() && !file.outline.is_complete;
         for (position, symbol) in (0_u32..).zip(&file.outline.symbols) {
             if is_listed(symbol, listed)
                 && (listed != Listed::Tests || is_test_case(&file, symbol))
@@ -230,7 +236,7 @@ fn symbols(
             }
         }
     }
-    let total = found.len();
+    let total = Total { count: found.len(), is_partial };
     // The order of the files is that of their importance, and stays.
     found.sort_by_key(|found| Reverse(found.symbol.is_public));
     if scope.within.is_some() || scope.files.len() == 1 {
@@ -243,14 +249,10 @@ fn symbols(
         }
         let Some((support, shown)) = lines_to_show(symbol, &found) else { continue };
         let Some(marker) = draft.cite(&symbol.file, support, shown) else { continue };
-        names.push(format!(
-            "{} ({}) {marker}",
-            qualified_name(symbol),
-            place_of(&symbol.file, symbol.symbol.name_line)
-        ));
+        names.push(format!("{} ({}) {marker}", qualified_name(symbol), place(symbol)));
     }
     match &scope.within {
-        Some(within) => say_list_within(draft, listed, within, scope.others, &names, total),
+        Some(within) => say_list_within(draft, listed, within, scope, &names, total),
         None => say_list(draft, files, listed, &names, total),
     }
     if let (Some(within), Listed::Settings) = (found.first(), listed) {
@@ -259,33 +261,53 @@ fn symbols(
     Ok(())
 }
 
+/// How many things were found that are listed.
+#[derive(Clone, Copy, Debug)]
+struct Total {
+    count: usize,
+    /// Whether there may be more, in files that were not read to their end or at all.
+    is_partial: bool,
+}
+
+impl Total {
+    /// Returns whether there are, or may be, others than those with these names.
+    fn is_more_than(self, names: &[String]) -> bool {
+        self.is_partial || names.len() < self.count
+    }
+}
+
+impl Display for Total {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let at_least = if self.is_partial { "at least " } else { "" };
+        write!(f, "{at_least}{}", self.count)
+    }
+}
+
 /// Writes what a symbol contains: another one can have its name.
 fn say_list_within(
     draft: &mut Draft,
     listed: Listed,
     within: &FoundSymbol,
-    others: usize,
+    scope: &Scope,
     names: &[String],
-    total: usize,
+    total: Total,
 ) {
     let name = qualified_name(within);
     draft.about(&name.replace('`', ""));
-    let of = format!(
-        "{name}, {} in {}",
-        noun(within.symbol.kind),
-        place_of(&within.file, within.symbol.name_line)
-    );
+    let of = format!("{name}, {} in {}", noun(within.symbol.kind), place(within));
     if names.is_empty() {
         return;
     }
     let what = plural(listed);
-    draft.say(match names.len() < total {
+    draft.say(match total.is_more_than(names) {
         true => format!("{of}, has {total} {what}, among them {}.", joined(names)),
         false => format!("{of}, has these {what}: {}.", joined(names)),
     });
+    let others = scope.others;
     if others > 0 {
         let name = name_as_code(&within.symbol.name);
-        draft.say(format!("The index has {others} more with the name {name}."));
+        let at_least = if scope.is_cut { "at least " } else { "" };
+        draft.say(format!("The index has {at_least}{others} more with the name {name}."));
     }
     draft.confidence = if others == 0 { 0.9 } else { 0.7 };
 }
@@ -328,16 +350,24 @@ fn say_fields(draft: &mut Draft, found: &FoundSymbol) {
     }
 }
 
-fn say_list(draft: &mut Draft, files: &Files<'_>, listed: Listed, names: &[String], total: usize) {
+fn say_list(
+    draft: &mut Draft,
+    files: &Files<'_>,
+    listed: Listed,
+    names: &[String],
+    mut total: Total,
+) {
     if names.is_empty() {
         return;
     }
     let what = plural(listed);
-    let is_partial = files.index.files().count() > FILES_READ_MAX;
-    let at_least = if is_partial { "at least " } else { "" };
-    draft.say(match names.len() < total {
-        true => format!("{at_least}{total} {what} were found, among them {}.", joined(names)),
-        false => format!("These {what} were found: {}.", joined(names)),
+    total.is_partial |= files.index.files().count() > FILES_READ_MAX;
+    draft.say(match (total.is_more_than(names), total.is_partial) {
+        (false, _) => format!("These {what} were found: {}.", joined(names)),
+        (true, true) => {
+            format!("At least {} {what} were found, among them {}.", total.count, joined(names))
+        }
+        (true, false) => format!("{total} {what} were found, among them {}.", joined(names)),
     });
     draft.confidence = 0.85;
 }
@@ -415,6 +445,7 @@ fn routes(draft: &mut Draft, files: &mut Files<'_>, scope: &Scope) -> Result<(),
             }
         }
     }
+    let total = Total { count: total, is_partial: false };
     say_list(draft, files, Listed::Routes, &names, total);
     Ok(())
 }
@@ -437,6 +468,7 @@ fn listed_files(draft: &mut Draft, files: &mut Files<'_>, scope: &Scope) -> Resu
             names.push(format!("{} {marker}", code(&without_markers(path))));
         }
     }
+    let total = Total { count: total, is_partial: false };
     say_list(draft, files, Listed::Files, &names, total);
     Ok(())
 }

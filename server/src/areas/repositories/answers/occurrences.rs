@@ -2,7 +2,15 @@
 
 use super::comments::comment;
 use super::resolution::UsePlace;
-use crate::areas::repositories::source::aliases;
+
+/// Places of one line where a name is that are read, and those that differ and are told apart:
+/// lines with more are generated.
+const READ_MAX: usize = 64;
+const DISTINCT_MAX: usize = 8;
+/// Bytes before a name in which the names that it is reached through are.
+const QUALIFIER_BYTES_MAX: usize = 512;
+/// Keywords before the name of a type that is defined.
+const TYPE_KEYWORDS: [&str; 5] = ["class", "interface", "struct", "trait", "enum"];
 
 /// A place of a line where a whole name is.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -25,44 +33,50 @@ pub(super) struct Qualifier<'line> {
 }
 
 impl<'line> Occurrence<'line> {
-    /// Returns the occurrences of a name in the line of a use.
-    pub(super) fn of(name: &str, place: UsePlace<'line>) -> impl Iterator<Item = Self> {
+    /// Returns the occurrences of a name in the line of a use, without those that are the same.
+    pub(super) fn of(name: &str, place: UsePlace<'line>) -> Vec<Self> {
         let line = place.file.line(place.line);
         // `class Shape(BaseShape)` uses another `Shape` than the one that it defines.
         let uses = |name: &str| -> Vec<(&str, &str)> {
-            occurrences(line, name).filter(|(before, _)| !defines_type(before)).collect()
+            let all = occurrences(line, name).take(READ_MAX);
+            all.filter(|(before, _)| !defines_type(before)).collect()
         };
         let mut written = uses(name);
-        let alias = if written.is_empty() { alias_of(name, place) } else { None };
-        if let Some(alias) = &alias {
+        let imported = place.file.imported(name);
+        let alias = imported.and_then(|of| of.alias.as_deref()).filter(|_| written.is_empty());
+        if let Some(alias) = alias {
             written = uses(alias);
         }
-        written.into_iter().map(move |(before, after)| {
+        let mut found: Vec<Self> = Vec::new();
+        for (before, after) in written {
             let is_continued =
                 before.trim().is_empty() && place.line > 1 && is_open(place, place.line - 1);
             let unknown = Qualifier { parts: Vec::new(), is_path: false };
-            Self {
+            let occurrence = Self {
                 qualifier: if is_continued { Some(unknown) } else { qualifier(before) },
                 is_macro: after.starts_with('!') && !after.starts_with("!="),
                 is_alias: alias.is_some(),
+            };
+            if found.len() < DISTINCT_MAX && !found.contains(&occurrence) {
+                found.push(occurrence);
             }
-        })
+        }
+        found
     }
 }
 
-/// Returns whether a text ends with the keyword before the name of a type that it defines.
+/// Returns whether a text ends with the keyword before the name of a type that it defines. Only
+/// its end is read: it can be all of a long line.
 fn defines_type(before: &str) -> bool {
-    let keyword = before.split_whitespace().next_back().unwrap_or_default();
-    before.ends_with(char::is_whitespace)
-        && ["class", "interface", "struct", "trait", "enum"].contains(&keyword)
+    let trimmed = before.trim_end();
+    trimmed.len() < before.len()
+        && TYPE_KEYWORDS.iter().any(|keyword| {
+            trimmed.strip_suffix(keyword).is_some_and(|rest| !rest.ends_with(is_part))
+        })
 }
 
-/// Returns the other name by which the file of a place imports a name.
-fn alias_of(name: &str, place: UsePlace<'_>) -> Option<String> {
-    let imports = &place.file.outline.imports;
-    let is_imported = imports.iter().any(|import| import.names.iter().any(|known| known == name));
-    let found = if is_imported { aliases(imports, &place.file.text) } else { Vec::new() };
-    found.into_iter().find(|known| known.name == name).map(|known| known.alias)
+fn is_part(char: char) -> bool {
+    char.is_alphanumeric() || char == '_'
 }
 
 /// Returns whether an expression goes on after the end of a line.
@@ -80,13 +94,14 @@ pub(super) fn occurrences<'line>(
     line.match_indices(name).filter_map(|(at, found)| {
         let before = line.get(..at)?;
         let after = line.get(at + found.len()..)?;
-        let is_part = |char: char| char.is_alphanumeric() || char == '_';
         (!before.ends_with(is_part) && !after.starts_with(is_part)).then_some((before, after))
     })
 }
 
 /// Returns what a name after a text is reached through.
 fn qualifier(before: &str) -> Option<Qualifier<'_>> {
+    let start = before.ceil_char_boundary(before.len().saturating_sub(QUALIFIER_BYTES_MAX));
+    let before = before.get(start..).unwrap_or_default();
     let (mut rest, is_path) = without_separator(before)?;
     let mut parts = Vec::new();
     loop {
@@ -145,6 +160,22 @@ mod tests {
         ] {
             let expected = expected.map(|(parts, is_path)| Qualifier { parts, is_path });
             assert_eq!(qualifier(before), expected, "{before}");
+        }
+    }
+
+    #[test]
+    fn keywords_before_a_name_define_it() {
+        for (before, expected) in [
+            ("class ", true),
+            ("    pub struct ", true),
+            ("export class\t", true),
+            ("subclass ", false),
+            ("a_class ", false),
+            ("class", false),
+            ("(", false),
+            ("", false),
+        ] {
+            assert_eq!(defines_type(before), expected, "{before}");
         }
     }
 

@@ -17,9 +17,6 @@ const MODULES_MAX: usize = 4;
 /// Entry points that are named.
 const ENTRY_POINTS_MAX: usize = 3;
 
-/// Words of the title of a README.
-const TITLE_WORDS_MAX: usize = 6;
-
 /// Files that are described if nothing is documented.
 const UNDOCUMENTED_FILES_MAX: usize = 2;
 
@@ -82,24 +79,84 @@ pub(super) fn is_name_of_repository(files: &mut Files<'_>, word: &str) -> Result
     if let Some(id) = readme(files.index) {
         let file = files.open(id)?;
         let title = file.text.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
-        let is_name = |part: &str| part.eq_ignore_ascii_case(word);
-        let mut words = title.split(|char: char| !char.is_alphanumeric() && !"_-".contains(char));
-        if title.split_whitespace().count() <= TITLE_WORDS_MAX && words.any(is_name) {
+        if name_of_title(title).is_some_and(|name| name.eq_ignore_ascii_case(word)) {
             return Ok(true);
         }
     }
     for manifest in ["Cargo.toml", "pyproject.toml", "package.json"] {
         let Some(id) = files.index.find(manifest) else { continue };
-        let names = |line: &str| {
-            let line = line.replace(['"', '\'', ' ', ',', '\t'], "");
-            let name = line.strip_prefix("name=").or_else(|| line.strip_prefix("name:"));
-            name.is_some_and(|name| name.eq_ignore_ascii_case(word))
-        };
-        if files.open(id)?.text.lines().any(names) {
+        let file = files.open(id)?;
+        let name = name_in_manifest(&file.text);
+        if name.is_some_and(|name| name.eq_ignore_ascii_case(word)) {
             return Ok(true);
         }
     }
     Ok(false)
+}
+
+/// Returns the name that a title is, or begins with before a mark: `Ferry`, `Ferry: carries`. The
+/// words of another title, such as `The fast parser`, are no names.
+fn name_of_title(title: &str) -> Option<&str> {
+    let title = title.trim_matches(|char: char| !char.is_alphanumeric());
+    let is_part = |char: char| char.is_alphanumeric() || "_-.".contains(char);
+    let end = title.find(|char| !is_part(char)).unwrap_or(title.len());
+    let (name, rest) = title.split_at_checked(end)?;
+    let rest = rest.trim_start();
+    let is_mark = |char: char| !char.is_alphanumeric() && char != '_';
+    (!name.is_empty() && (rest.is_empty() || rest.starts_with(is_mark))).then_some(name)
+}
+
+/// Returns the name of the package of a manifest, in TOML or JSON: that of an author or a dependency
+/// is another one.
+fn name_in_manifest(text: &str) -> Option<&str> {
+    if text.trim_start().starts_with('{') {
+        return name_in_object(text);
+    }
+    let mut is_package = false;
+    for line in text.lines().map(str::trim) {
+        if line.starts_with('[') {
+            is_package = ["[package]", "[project]", "[tool.poetry]"].contains(&line);
+        } else if is_package
+            && let Some(value) = line.strip_prefix("name").map(str::trim_start)
+            && let Some(value) = value.strip_prefix('=').map(str::trim_start)
+            && let Some(quote @ ('"' | '\'')) = value.chars().next()
+        {
+            return value.split(quote).nth(1);
+        }
+    }
+    None
+}
+
+/// Returns the value of `name` in an object of JSON, not in one within it.
+fn name_in_object(text: &str) -> Option<&str> {
+    let mut depth = 0_u32;
+    let mut rest = text;
+    let mut is_value_of_name = false;
+    while let Some(char) = rest.chars().next() {
+        rest = rest.get(char.len_utf8()..)?;
+        match char {
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth = depth.saturating_sub(1),
+            '"' => {
+                let mut is_escaped = false;
+                let end = rest.find(|char: char| {
+                    let is_end = char == '"' && !is_escaped;
+                    is_escaped = char == '\\' && !is_escaped;
+                    is_end
+                })?;
+                let string = rest.get(..end)?;
+                rest = rest.get(end + 1..)?;
+                if is_value_of_name {
+                    return Some(string);
+                }
+                is_value_of_name =
+                    depth == 1 && string == "name" && rest.trim_start().starts_with(':');
+            }
+            ':' | ' ' | '\t' | '\r' | '\n' => {}
+            _ => is_value_of_name = false,
+        }
+    }
+    None
 }
 
 fn say_doc(
@@ -155,4 +212,33 @@ fn languages(files: &Files<'_>) -> Vec<String> {
     let mut names: Vec<(&str, u32)> = counts.into_iter().collect();
     names.sort_by_key(|(name, count)| (std::cmp::Reverse(*count), *name));
     names.into_iter().map(|(name, _)| name.to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn titles_begin_with_a_name() {
+        for (title, expected) in [
+            ("# Ferry", Some("Ferry")),
+            ("Ferry-rs: carries parcels", Some("Ferry-rs")),
+            ("# ferry — carries parcels", Some("ferry")),
+            ("# [ferry](https://x.example)", Some("ferry")),
+            ("# The fast parser", None),
+            ("", None),
+        ] {
+            assert_eq!(name_of_title(title), expected, "{title}");
+        }
+    }
+
+    #[test]
+    fn the_name_in_a_manifest_is_that_of_the_package() {
+        let json = "{\n  \"author\": {\n    \"name\": \"Jane\"\n  },\n  \"keywords\": [\"name\"],\n  \"x\": \"a\\\"name\",\n  \"name\": \"ferry\"\n}";
+        assert_eq!(name_in_manifest(json), Some("ferry"));
+        assert_eq!(name_in_manifest("{\"author\": {\"name\": \"Jane\"}}"), None);
+        let toml = "[[bin]]\nname = \"tool\"\n[package]\nname = \"ferry\"\n";
+        assert_eq!(name_in_manifest(toml), Some("ferry"));
+        assert_eq!(name_in_manifest("[[bin]]\nname = \"tool\"\n"), None);
+    }
 }

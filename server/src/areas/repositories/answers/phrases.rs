@@ -130,11 +130,12 @@ pub(super) fn symbol_quotes(found: &FoundSymbol) -> Vec<DocQuote> {
 
 /// Returns the sentences of a documentation that are found in some lines of a file.
 pub(super) fn quotes(file: &OpenFile, doc: &str, within: LineRange) -> Vec<DocQuote> {
+    let text = file.text_of(within);
     sentences(&without_examples(doc))
         .into_iter()
         .filter(|sentence| !has_marker(sentence))
         .filter_map(|sentence| {
-            let lines = locate(&file.text, within, &sentence)?;
+            let lines = locate(text, within.start(), &sentence)?;
             Some(DocQuote { sentence, lines })
         })
         .collect()

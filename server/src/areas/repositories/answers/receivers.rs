@@ -7,6 +7,8 @@ use crate::areas::repositories::source::{Language, LineRange, SymbolKind};
 
 /// Lines above a call that are searched for the declaration of a variable.
 const DECLARATION_LINES_MAX: u32 = 60;
+/// Bytes of these lines: those of code that a person has written.
+const DECLARATION_BYTES_MAX: usize = 16 << 10;
 
 /// Returns the type of the value before a name, if the code around the place says it.
 pub(super) fn type_of_value(place: UsePlace<'_>, value: &Qualifier<'_>) -> Option<String> {
@@ -43,8 +45,13 @@ fn variable(place: UsePlace<'_>, name: &str) -> Option<String> {
     let within = place.within?.symbol.lines;
     let start = within.start().max(place.line.saturating_sub(DECLARATION_LINES_MAX));
     let lines = LineRange::new(start, place.line.saturating_sub(1))?;
-    let declared = place.file.numbered(lines).filter_map(|(_, line)| declaration(line, name));
-    declared.last().map(str::to_owned)
+    let mut bytes = 0;
+    let above = (lines.start()..=lines.end()).rev().map(|number| place.file.line(number));
+    let mut near = above.take_while(|line| {
+        bytes += line.len();
+        bytes <= DECLARATION_BYTES_MAX
+    });
+    near.find_map(|line| declaration(line, name)).map(str::to_owned)
 }
 
 /// Returns what a field of the type that contains a place is declared as, in the same file.

@@ -2,6 +2,8 @@
 //! can belong to many types, also to ones outside of the repository: a use counts as one of a
 //! definition only if the code around it says so, and says it of no other definition as much.
 
+use std::collections::HashMap;
+
 use super::files::{FoundSymbol, OpenFile};
 use super::import_paths::import_fit;
 use super::occurrences::{Occurrence, Qualifier};
@@ -38,6 +40,9 @@ pub(super) struct UsePlace<'files> {
 /// of the path of an import say more.
 type Evidence = Option<usize>;
 
+/// Paths of modules through which a name is reached that are read: imports with more are generated.
+const MODULES_MAX: usize = 8;
+
 /// The evidence of a name that only one definition has.
 const ONLY_ONE: usize = 1;
 /// The evidence of a definition in the same package.
@@ -45,10 +50,37 @@ const SAME_PACKAGE: usize = 1_000;
 /// The evidence of a definition in the same file or type.
 const SAME_FILE: usize = 2_000;
 
+/// The definitions of a name, and which of them uses mean: for all uses in one line of one symbol
+/// that is found once.
+#[derive(Debug)]
+pub(super) struct Meanings<'index> {
+    definitions: Vec<Definition<'index>>,
+    known: HashMap<(FileId, u32, Option<u32>), Option<usize>>,
+}
+
+impl<'index> Meanings<'index> {
+    pub(super) fn new(definitions: Vec<Definition<'index>>) -> Self {
+        Self { definitions, known: HashMap::new() }
+    }
+
+    /// Returns how many definitions there are.
+    pub(super) fn count(&self) -> usize {
+        self.definitions.len()
+    }
+
+    /// Returns the definition that a use means without doubt, among all of its name.
+    pub(super) fn of(&mut self, place: UsePlace<'_>) -> Option<&Definition<'index>> {
+        let within = place.within.map(|within| within.position);
+        let key = (place.file.id, place.line, within);
+        let position = *self.known.entry(key).or_insert_with(|| meant(&self.definitions, place));
+        self.definitions.get(position?)
+    }
+}
+
 /// Returns the position of the definition that a use means without doubt, among all of its name.
 pub(super) fn meant(definitions: &[Definition<'_>], place: UsePlace<'_>) -> Option<usize> {
     // What is before the name is the same for all of them.
-    let used: Vec<UsedName<'_>> = UsedName::at(&definitions.first()?.name, place).collect();
+    let used = UsedName::at(&definitions.first()?.name, place);
     let found: Vec<(usize, usize)> = (0..)
         .zip(definitions)
         .filter_map(|(position, definition)| Some((definition.evidence(&used, place)?, position)))
@@ -83,17 +115,59 @@ struct UsedName<'line> {
     is_alias: bool,
     /// The type of the value before it, if the code around the use says it.
     of_type: Option<String>,
+    /// The paths of the modules that the imports of the file say it is reached through.
+    modules: Vec<String>,
 }
 
 impl<'line> UsedName<'line> {
     /// Returns a name wherever it is in the line of a use.
-    fn at(name: &str, place: UsePlace<'line>) -> impl Iterator<Item = Self> {
-        Occurrence::of(name, place).map(move |Occurrence { qualifier, is_macro, is_alias }| {
+    fn at(name: &str, place: UsePlace<'line>) -> Vec<Self> {
+        let found = Occurrence::of(name, place).into_iter();
+        let used = found.map(|Occurrence { qualifier, is_macro, is_alias }| {
             let value = qualifier.as_ref().filter(|qualifier| !qualifier.is_path);
             let of_type = value.and_then(|value| type_of_value(place, value));
-            Self { qualifier, is_macro, is_alias, of_type }
-        })
+            let modules = qualifier.as_ref().map(|of| modules(of, place)).unwrap_or_default();
+            Self { qualifier, is_macro, is_alias, of_type, modules }
+        });
+        used.collect()
     }
+}
+
+/// Returns the paths of the modules that the imports of a file say a name is reached through.
+fn modules(qualifier: &Qualifier<'_>, place: UsePlace<'_>) -> Vec<String> {
+    let Some(first) = qualifier.parts.first().copied() else { return Vec::new() };
+    let separator = if qualifier.is_path { "::" } else { "." };
+    let path = qualifier.parts.join(separator);
+    let rest = path.get(first.len()..).unwrap_or_default();
+    let is_script = matches!(
+        place.file.outline.language,
+        Some(Language::JavaScript | Language::TypeScript | Language::Tsx)
+    );
+    let (star, required) = (format!("* as {first} "), format!(" {first} = require("));
+    let mut found: Vec<String> = Vec::new();
+    for import in &place.file.outline.imports {
+        let is_last = || import.path.rsplit(['/', '.', ':']).next() == Some(first);
+        let module = if is_script {
+            // A name for all that a module exports, not for one of its values.
+            let line = place.file.line(import.line);
+            let is_module = line.contains(&star) || line.contains(&required);
+            is_module.then(|| import.path.clone())
+        } else if import.names.iter().any(|name| name == first) {
+            let between = if import.path.contains('/') { "/" } else { separator };
+            let is_dots = import.path.ends_with('.');
+            let between = if is_dots { "" } else { between };
+            Some(format!("{}{between}{path}", import.path))
+        } else if import.path == path || import.names.is_empty() && is_last() {
+            Some(format!("{}{rest}", import.path))
+        } else {
+            path.starts_with(&import.path).then(|| path.clone())
+        };
+        found.extend(module.filter(|module| !found.contains(module)));
+        if found.len() >= MODULES_MAX {
+            break;
+        }
+    }
+    found
 }
 
 impl<'index> Definition<'index> {
@@ -127,7 +201,7 @@ impl<'index> Definition<'index> {
         used.iter()
             .filter(|used| language != Some(Language::Rust) || used.is_macro == is_macro)
             .filter_map(|used| match &used.qualifier {
-                Some(qualifier) => self.qualified(qualifier, used.of_type.as_deref(), place),
+                Some(qualifier) => self.qualified(qualifier, used, place),
                 // Only an import gives another name.
                 None if used.is_alias => self.import_of(&self.name, place).filter(|fit| *fit > 0),
                 None => self.bare(place),
@@ -139,7 +213,7 @@ impl<'index> Definition<'index> {
     fn qualified(
         &self,
         qualifier: &Qualifier<'_>,
-        of_type: Option<&str>,
+        used: &UsedName<'_>,
         place: UsePlace<'_>,
     ) -> Evidence {
         let last = *qualifier.parts.last()?;
@@ -156,9 +230,9 @@ impl<'index> Definition<'index> {
         }
         match self.owner.as_deref() {
             Some(owner) if owner == last => self.of_owner(owner, place),
-            Some(owner) if of_type == Some(owner) => self.of_owner(owner, place),
+            Some(owner) if used.of_type.as_deref() == Some(owner) => self.of_owner(owner, place),
             _ if self.is_member() => None,
-            _ => self.of_module(qualifier, place),
+            _ => self.of_module(qualifier, used, place),
         }
     }
 
@@ -175,43 +249,18 @@ impl<'index> Definition<'index> {
     }
 
     /// Returns the evidence of the path of a module before the name.
-    fn of_module(&self, qualifier: &Qualifier<'_>, place: UsePlace<'_>) -> Evidence {
-        let first = *qualifier.parts.first()?;
-        let separator = if qualifier.is_path { "::" } else { "." };
-        let path = qualifier.parts.join(separator);
-        let imports = place.file.outline.imports.iter().filter_map(|import| {
-            let is_last = import.path.rsplit(['/', '.', ':']).next() == Some(first);
-            let rest = path.get(first.len()..).unwrap_or_default();
-            let is_script = matches!(
-                place.file.outline.language,
-                Some(Language::JavaScript | Language::TypeScript | Language::Tsx)
-            );
-            if is_script {
-                // A name for all that a module exports, not for one of its values.
-                let line = place.file.line(import.line);
-                let is_module = line.contains(&format!("* as {first} "))
-                    || line.contains(&format!(" {first} = require("));
-                is_module.then(|| import.path.clone())
-            } else if import.names.iter().any(|name| name == first) {
-                let between = if import.path.contains('/') { "/" } else { separator };
-                let is_dots = import.path.ends_with('.');
-                let between = if is_dots { "" } else { between };
-                Some(format!("{}{between}{path}", import.path))
-            } else if import.path == path || is_last && import.names.is_empty() {
-                Some(format!("{}{rest}", import.path))
-            } else {
-                path.starts_with(&import.path).then(|| path.clone())
-            }
-        });
-        let mut is_imported = false;
-        let fit = imports
-            .inspect(|_| is_imported = true)
-            .map(|import| import_fit(&import, place.file, self.path))
-            .max()
-            .unwrap_or(0);
-        if is_imported || !qualifier.is_path {
+    fn of_module(
+        &self,
+        qualifier: &Qualifier<'_>,
+        used: &UsedName<'_>,
+        place: UsePlace<'_>,
+    ) -> Evidence {
+        let fits = used.modules.iter().map(|import| import_fit(import, place.file, self.path));
+        let fit = fits.max().unwrap_or(0);
+        if !used.modules.is_empty() || !qualifier.is_path {
             return (fit > 0).then_some(fit);
         }
+        let path = qualifier.parts.join("::");
         let fit = import_fit(&path, place.file, self.path);
         (fit > 0).then_some(fit)
     }
@@ -258,11 +307,8 @@ impl<'index> Definition<'index> {
 
     /// Returns how well the imports of a name fit this definition; `None` if there are none.
     fn import_of(&self, name: &str, place: UsePlace<'_>) -> Option<usize> {
-        let imports = place.file.outline.imports.iter();
-        imports
-            .filter(|import| import.names.iter().any(|known| known == name))
-            .map(|import| import_fit(&import.path, place.file, self.path))
-            .max()
+        let paths = place.file.imported(name)?.paths.iter();
+        paths.map(|path| import_fit(path, place.file, self.path)).max()
     }
 
     /// Returns whether only a value or a type leads to this.

@@ -80,11 +80,12 @@ fn quotes_at(symbol: &FoundSymbol) -> Vec<DocQuote> {
         false => Some(lines),
     };
     let comments = own.map(|own| comment_quotes(&symbol.file, own)).unwrap_or_default();
-    for comment in comments {
-        // An outline has the beginning of a long documentation, which can end within a sentence.
-        quotes.retain(|known| !comment.sentence.starts_with(&known.sentence));
-        quotes.push(comment);
-    }
+    // An outline has the beginning of a long documentation, which can end within a sentence.
+    let is_again = |known: &DocQuote| {
+        comments.iter().any(|comment| comment.sentence.starts_with(&known.sentence))
+    };
+    quotes.retain(|known| !is_again(known));
+    quotes.extend(comments);
     quotes
 }
 

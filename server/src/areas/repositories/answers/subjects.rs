@@ -206,10 +206,8 @@ pub(super) fn symbols_named(
 ) -> Result<Vec<FoundSymbol>, IndexError> {
     let Some((name, containers)) = parts.split_last() else { return Ok(Vec::new()) };
     let mut found = Vec::new();
-    for hit in files.index.symbols(name, SYMBOLS_MAX)? {
-        if hit.name == *name {
-            found.extend(files.symbol(hit.symbol)?);
-        }
+    for hit in files.index.symbols_of_name(name, SYMBOLS_MAX) {
+        found.extend(files.symbol(hit.symbol)?);
     }
     if let Some(container) = containers.last() {
         let all = found.clone();

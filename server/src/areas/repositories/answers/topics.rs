@@ -15,7 +15,7 @@ use super::phrases::{
 use super::question::Question;
 use super::required_words::RequiredWords;
 use super::topic_words::Topic;
-use super::values::value;
+use super::values::{value, value_sentence};
 use super::words::other_spelling;
 use crate::areas::repositories::index::{Hit, IndexError};
 use crate::areas::repositories::quotes::contains_secret;
@@ -320,8 +320,8 @@ fn say_part(draft: &mut Draft, part: &Part, topic: &Topic, is_first: bool) -> Op
             say_line(draft, part, topic);
         }
     }
-    if let Some(value) = value(symbol) {
-        draft.say(format!("Its value is {} {marker}.", code(&value)));
+    if let Some(sentence) = value_sentence(symbol, marker) {
+        draft.say(sentence);
     }
     say_remark(draft, part, symbol, topic);
     Some(())

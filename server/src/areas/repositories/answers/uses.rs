@@ -12,7 +12,7 @@ use super::files::{Files, FoundSymbol, OpenFile};
 use super::implementations::implementor;
 use super::limits::{SYMBOLS_MAX, USE_CONTEXT_LINES, USES_MAX, USES_SHOWN_MAX};
 use super::phrases::{cite_symbol, joined, name_as_code, place, place_of, qualified_name};
-use super::resolution::{Definition, UsePlace, meant};
+use super::resolution::{Definition, Meanings, UsePlace};
 use super::subjects::Subject;
 use crate::areas::repositories::index::{FileId, IndexError, ReferenceHit};
 use crate::areas::repositories::source::{LineRange, ReferenceKind};
@@ -20,6 +20,8 @@ use crate::areas::repositories::wiki::implementing_type;
 
 /// Uses that may mean another definition, and that an answer names.
 const POSSIBLE_USES_SHOWN_MAX: usize = 2;
+/// Uses on lines that cannot be quoted, and that an answer names.
+const UNQUOTED_USES_MAX: usize = 3;
 /// Definitions of the same name whose uses an answer names.
 const USED_DEFINITIONS_MAX: usize = 3;
 
@@ -102,7 +104,7 @@ fn symbol_callers(
     }
     sort(&mut possible, first);
     let owner = first.symbol.container.as_deref().unwrap_or_default();
-    possible.sort_by_key(|found| !found.file.line(found.hit.line).contains(owner));
+    possible.sort_by_cached_key(|found| !found.file.line(found.hit.line).contains(owner));
     let others = say_uses(draft, &possible, POSSIBLE_USES_SHOWN_MAX);
     if !others.is_empty() {
         let (rest, name) = (among(&possible, others.len()), name_as_code(name));
@@ -113,7 +115,14 @@ fn symbol_callers(
         };
         draft.say(format!("The name {name} is {also}used by {others}{rest}; {which}."));
     }
-    if !is_used && others.is_empty() {
+    if others.is_empty() && !possible.is_empty() && !is_used {
+        draft.say(format!(
+            "The name {} is used in {}, on lines that are too long to quote or seem to hold a \
+             secret; which definition that means is not certain.",
+            name_as_code(name),
+            joined(&unquoted(&possible))
+        ));
+    } else if !is_used && others.is_empty() {
         say_mentions(draft, files, name)?;
     }
     draft.confidence = match (is_used, possible.is_empty() && found.len() == 1) {
@@ -131,7 +140,15 @@ fn say_users(draft: &mut Draft, definition: &FoundSymbol, uses: &[Use], count: u
     let Some(marker) = cite_symbol(draft, definition) else { return };
     let place = place(definition);
     if shown.is_empty() {
-        draft.say(format!("No use of {name}, defined in {place} {marker}, is certain."));
+        let unquoted = unquoted(uses);
+        draft.say(match unquoted.is_empty() {
+            true => format!("No use of {name}, defined in {place} {marker}, is certain."),
+            false => format!(
+                "{name}, defined in {place} {marker}, is used in {}, on lines that are too long \
+                 to quote or seem to hold a secret.",
+                joined(&unquoted)
+            ),
+        });
         return;
     }
     let rest = among(uses, shown.len());
@@ -144,14 +161,30 @@ fn say_users(draft: &mut Draft, definition: &FoundSymbol, uses: &[Use], count: u
     }
 }
 
+/// Returns the first places of uses.
+fn unquoted(uses: &[Use]) -> Vec<String> {
+    let mut places: Vec<String> = Vec::new();
+    for found in uses {
+        let place = place_of(&found.file, found.hit.line);
+        if places.len() < UNQUOTED_USES_MAX && !places.contains(&place) {
+            places.push(place);
+        }
+    }
+    places
+}
+
 /// Writes where a name is in the code that no use was recognised of: it can be a value, or in the
 /// tokens of a macro.
 fn say_mentions(draft: &mut Draft, files: &mut Files<'_>, name: &str) -> Result<(), IndexError> {
     let mentions = say_lines_with(draft, files, name, Lines::OfCode)?;
     let name = name_as_code(name);
-    draft.say(match mentions.is_empty() {
-        true => format!("No other code with the name {name} was found in the index."),
-        false => format!("The name {name} also appears in {}.", joined(&mentions)),
+    draft.say(match (mentions.shown.as_slice(), mentions.is_found) {
+        ([], false) => format!(
+            "No other code with the name {name} was found in the files whose language is \
+             recognised."
+        ),
+        ([], true) => format!("The name {name} also appears on lines that are not quoted."),
+        (shown, _) => format!("The name {name} also appears in {}.", joined(shown)),
     });
     Ok(())
 }
@@ -171,16 +204,16 @@ fn divided(files: &mut Files<'_>, asked: &[FoundSymbol]) -> Result<Uses, IndexEr
     let mut uses = Uses { certain, possible: Vec::new(), definitions: 0 };
     let Some(first) = asked.first() else { return Ok(uses) };
     let name = first.symbol.name.as_str();
-    let hits = files.index.symbols(name, USES_MAX)?;
-    let same: Vec<_> = hits.iter().filter(|hit| hit.name == name).collect();
+    let same = files.index.symbols_of_name(name, USES_MAX);
     let definitions: Vec<Definition<'_>> =
         same.iter().filter_map(|hit| Definition::new(files.index, hit, same.len())).collect();
-    uses.definitions = definitions.len();
+    let mut meanings = Meanings::new(definitions);
+    uses.definitions = meanings.count();
     for found in uses_of(files, name)? {
+        files.index.check_stop()?;
         let within = found.within.as_ref();
         let place = UsePlace { file: &found.file, line: found.hit.line, within };
-        let meant = meant(&definitions, place).and_then(|position| definitions.get(position));
-        let Some(definition) = meant else {
+        let Some(definition) = meanings.of(place) else {
             uses.possible.push(found);
             continue;
         };

@@ -1,11 +1,15 @@
 //! Questions for a value, such as a default or a limit: which sentences and constants give one.
 
+use super::draft::{Draft, Marker};
 use super::files::FoundSymbol;
 use super::limits::CODE_CHARS_MAX;
-use super::phrases::has_marker;
+use super::phrases::{cite_symbol, code, has_marker, place};
 use super::question::Question;
 use crate::areas::repositories::quotes::contains_secret;
 use crate::areas::repositories::source::SymbolKind;
+
+/// Other values of definitions of one name that an answer gives.
+const OTHER_VALUES_MAX: usize = 3;
 
 /// What a question asks the value of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,6 +62,35 @@ impl AskedValue {
             Self::Number if says_default && has_number => 1.0,
             Self::Number if says_limit && has_number => 0.8,
             Self::Default | Self::Number => 0.0,
+        }
+    }
+}
+
+/// Returns a sentence with the value of a constant, or the first one of a variable.
+pub(super) fn value_sentence(found: &FoundSymbol, marker: Marker) -> Option<String> {
+    let value = code(&value(found)?);
+    Some(match found.symbol.kind {
+        SymbolKind::Constant => format!("Its value is {value} {marker}."),
+        _ => format!("It is first set to {value} {marker}."),
+    })
+}
+
+/// Writes the values of other definitions of a name that differ from that of the first.
+pub(super) fn say_other_values(draft: &mut Draft, found: &[FoundSymbol]) {
+    let Some((first, others)) = found.split_first() else { return };
+    let Some(own) = value(first) else { return };
+    let mut known = vec![own];
+    for other in others {
+        let Some(other_value) = value(other).filter(|value| !known.contains(value)) else {
+            continue;
+        };
+        if known.len() > OTHER_VALUES_MAX {
+            break;
+        }
+        if let Some(marker) = cite_symbol(draft, other) {
+            let (place, value) = (place(other), code(&other_value));
+            draft.say(format!("At {place} it is set to {value} {marker}."));
+            known.push(other_value);
         }
     }
 }

@@ -90,6 +90,15 @@ impl Index {
         Self { is_stopped, ..self }
     }
 
+    /// Refuses to go on if nobody waits for what is read any more. Work between two files asks too:
+    /// the lines of one can take long.
+    pub fn check_stop(&self) -> Result<(), IndexError> {
+        match (self.is_stopped)() {
+            true => Err(IndexError::Stopped),
+            false => Ok(()),
+        }
+    }
+
     /// Returns how much is in it.
     pub fn counts(&self) -> IndexCounts {
         self.counts
@@ -191,9 +200,7 @@ impl Index {
         file: FileId,
         range: impl Fn(&FileRecord) -> Range<usize>,
     ) -> Result<Vec<u8>, IndexError> {
-        if (self.is_stopped)() {
-            return Err(IndexError::Stopped);
-        }
+        self.check_stop()?;
         let record = self.files.files.get(file.0 as usize).ok_or(IndexError::UnknownFile)?;
         let damaged = IndexError::Damaged { what: "block" };
         let block = self.files.blocks.get(record.block as usize).ok_or(damaged.clone())?;

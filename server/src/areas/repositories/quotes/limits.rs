@@ -15,3 +15,9 @@ pub(super) const TOLD_SECRET_CHARS_MIN: usize = 6;
 pub(super) const BARE_SECRET_CHARS_MIN: usize = 16;
 /// Bits of entropy per character from which a value is random.
 pub(super) const SECRET_ENTROPY_BITS_MIN: f64 = 3.0;
+/// Characters of a key, and of a web token, that are read: their beginnings say what they are.
+pub(super) const KEY_CHARS_MAX: usize = 256;
+pub(super) const TOKEN_CHARS_MAX: usize = 2_048;
+/// Bytes before and after the mark of an assignment in which its name and its value are.
+pub(super) const NAME_BYTES_MAX: usize = 256;
+pub(super) const VALUE_BYTES_MAX: usize = 1_024;

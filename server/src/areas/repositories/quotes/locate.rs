@@ -2,22 +2,31 @@
 
 use crate::areas::repositories::source::LineRange;
 
-/// Returns the lines, of those in `within`, that contain the words of a sentence in their order,
-/// ignoring the markers of comments; `None` if they do not.
-pub fn locate(text: &str, within: LineRange, sentence: &str) -> Option<LineRange> {
+/// Bytes in which a sentence is looked for: those of a long documentation with its markers.
+const READ_BYTES_MAX: usize = 64 << 10;
+
+/// Returns the lines of a text that contain the words of a sentence in their order, ignoring the
+/// markers of comments; `None` if they do not. `first` is the number of the first line.
+pub fn locate(text: &str, first: u32, sentence: &str) -> Option<LineRange> {
     let wanted: Vec<&str> = words(sentence).collect();
     let mut found: Vec<(u32, &str)> = Vec::new();
-    if wanted.is_empty() {
-        return None;
+    let mut bytes = 0;
+    for (number, line) in (first..).zip(text.lines()) {
+        bytes += line.len();
+        if bytes > READ_BYTES_MAX || wanted.is_empty() {
+            return None;
+        }
+        for word in words(line) {
+            found.push((number, word));
+            let window = found.get(found.len().wrapping_sub(wanted.len())..).unwrap_or_default();
+            let is_found = window.len() == wanted.len()
+                && window.iter().zip(&wanted).all(|((_, word), wanted)| word == wanted);
+            if is_found {
+                return LineRange::new(window.first()?.0, number);
+            }
+        }
     }
-    let skipped = usize::try_from(within.start() - 1).unwrap_or(usize::MAX);
-    for (number, line) in (within.start()..=within.end()).zip(text.lines().skip(skipped)) {
-        found.extend(words(line).map(|word| (number, word)));
-    }
-    let place = found
-        .windows(wanted.len())
-        .find(|window| window.iter().zip(&wanted).all(|((_, word), wanted)| word == wanted))?;
-    LineRange::new(place.first()?.0, place.last()?.0)
+    None
 }
 
 /// Returns the words of a line without the marks around them, of which comments have some.
@@ -34,14 +43,15 @@ mod tests {
     #[test]
     fn sentences_are_found_again() {
         let text = "use x;\n\n/// Opens the store\n/// in a `folder`. More.\nfn open() {}\n";
-        let all = LineRange::new(1, 5).unwrap();
         let lines = LineRange::new(3, 4);
-        assert_eq!(locate(text, all, "Opens the store in a `folder`."), lines);
-        assert_eq!(locate(text, all, "More."), LineRange::new(4, 4));
-        assert_eq!(locate(text, all, "Opens a store."), None);
-        assert_eq!(locate(text, LineRange::new(4, 5).unwrap(), "Opens the store"), None);
-        assert_eq!(locate(text, all, "…"), None);
+        assert_eq!(locate(text, 1, "Opens the store in a `folder`."), lines);
+        assert_eq!(locate(text, 1, "More."), LineRange::new(4, 4));
+        assert_eq!(locate(text, 1, "Opens a store."), None);
+        let end = "/// in a `folder`. More.\nfn open() {}\n";
+        assert_eq!(locate(end, 4, "Opens the store"), None);
+        assert_eq!(locate(end, 4, "More."), LineRange::new(4, 4));
+        assert_eq!(locate(text, 1, "…"), None);
         let python = "def f():\n    \"\"\"Hashes it.\"\"\"\n";
-        assert_eq!(locate(python, all, "Hashes it."), LineRange::new(2, 2));
+        assert_eq!(locate(python, 1, "Hashes it."), LineRange::new(2, 2));
     }
 }

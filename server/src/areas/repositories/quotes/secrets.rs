@@ -7,7 +7,8 @@
 //! contain such a word, have to look random.
 
 use super::limits::{
-    BARE_SECRET_CHARS_MIN, SECRET_CHARS_MIN, SECRET_ENTROPY_BITS_MIN, TOLD_SECRET_CHARS_MIN,
+    BARE_SECRET_CHARS_MIN, KEY_CHARS_MAX, NAME_BYTES_MAX, SECRET_CHARS_MIN,
+    SECRET_ENTROPY_BITS_MIN, TOKEN_CHARS_MAX, TOLD_SECRET_CHARS_MIN, VALUE_BYTES_MAX,
 };
 
 /// Keys with a known beginning, and how many letters, digits, `-` and `_` follow it at least.
@@ -94,12 +95,18 @@ const PLACEHOLDER_WORDS: &[&str] = &[
     "to", "be",
 ];
 
-/// Words before a number in names of algorithms and formats, in lower case.
+/// Names of algorithms and formats, which a number can follow, in lower case.
 const ALGORITHMS: &[&str] = &[
-    "sha", "sha-", "md", "rs", "hs", "es", "ps", "utf", "utf-", "base", "pbkdf", "argon", "aes",
-    "aes-", "des", "ed", "x", "oauth", "http", "ipv", "crc", "blake", "sha3-", "pkcs", "rfc",
-    "rfc-", "version", "curve", "chacha", "poly", "level", "step", "part", "line", "page", "test",
+    "sha", "md", "rs", "hs", "es", "ps", "utf", "base", "pbkdf", "argon", "bcrypt", "scrypt",
+    "hmac", "aes", "gcm", "cbc", "ctr", "des", "ed", "x", "oauth", "http", "ipv", "crc", "blake",
+    "pkcs", "rfc", "curve", "chacha", "poly",
 ];
+
+/// Letters after the number of an algorithm: `argon2id`, `blake2b`.
+const ALGORITHM_ENDS: &[&str] = &["id", "i", "d", "b", "s"];
+
+/// Words before a number that counts something, in lower case: `the password of step2`.
+const COUNTED: &[&str] = &["version", "level", "step", "part", "line", "page", "test"];
 
 /// Characters of a placeholder that are of none of its words, at most.
 const PLACEHOLDER_REST_CHARS_MAX: usize = 3;
@@ -142,44 +149,65 @@ fn is_secret_line(line: &str) -> bool {
 
 /// A password in a sentence: `with password hunter3`, `the token is a8f5f167f`.
 fn tells_secret(line: &str) -> bool {
-    let words: Vec<&str> = line.split_whitespace().collect();
-    words.iter().enumerate().any(|(position, name)| {
-        let name = name.trim_matches(|char: char| "\"'`*(:".contains(char)).to_lowercase();
-        let mut after = words.iter().skip(position + 1);
-        let verb = |word: &&&str| !["is", "was", "of", "be"].contains(*word);
-        SECRET_NAMES.contains(&name.as_str())
-            && after.by_ref().take(2).find(verb).is_some_and(|told| is_told_secret(told))
-    })
+    let mut words = line.split_whitespace();
+    while let Some(name) = words.next() {
+        let name = name.trim_matches(|char: char| "\"'`*(:".contains(char));
+        let is_name = SECRET_NAMES.iter().any(|secret| name.eq_ignore_ascii_case(secret));
+        let is_told = |word: &&str| !["is", "was", "of", "be"].contains(word);
+        if is_name && words.clone().take(2).find(is_told).is_some_and(is_told_secret) {
+            return true;
+        }
+    }
+    false
 }
 
 /// Returns whether a word of a sentence looks like a password: letters and digits, but neither an
 /// identifier nor the name of an algorithm or format.
 fn is_told_secret(word: &str) -> bool {
     let word = word.trim_matches(|char: char| "\"'`*.,;:!?".contains(char));
-    let lower = word.to_lowercase();
     let is_camel_case = word
         .chars()
         .zip(word.chars().skip(1))
         .any(|(left, right)| left.is_lowercase() && right.is_uppercase());
-    let is_algorithm = ALGORITHMS.iter().any(|name| {
-        lower.strip_prefix(name).is_some_and(|rest| rest.chars().all(|char| char.is_ascii_digit()))
-    });
     word.chars().count() >= TOLD_SECRET_CHARS_MIN
         && word.chars().all(|char| char.is_ascii_alphanumeric() || "!@#$%^&*-+?".contains(char))
         && word.chars().any(|char| char.is_ascii_digit())
         && word.chars().any(|char| char.is_ascii_lowercase())
         && !word.starts_with(['$', '%', '-', '&', '*', '@', '#'])
         && !is_camel_case
-        && !is_algorithm
+        && !names_algorithm(word)
         && !is_made_of_placeholders(word)
+}
+
+/// Returns whether all parts of a word are algorithms, formats and numbers: `sha256`, `argon2id`,
+/// `pbkdf2-sha256`, `aes-256-gcm`; or whether it counts something: `step2`, `page-12`.
+fn names_algorithm(word: &str) -> bool {
+    let lower = word.to_ascii_lowercase();
+    let is_number = |text: &str| text.chars().all(|char| char.is_ascii_digit());
+    let is_numbered = |text: &str, name: &str, ends: &[&str]| {
+        text.strip_prefix(name).is_some_and(|rest| {
+            is_number(rest) || ends.iter().any(|end| rest.strip_suffix(end).is_some_and(is_number))
+        })
+    };
+    let is_algorithm =
+        |part: &str| ALGORITHMS.iter().any(|name| is_numbered(part, name, ALGORITHM_ENDS));
+    let is_counted = COUNTED.iter().any(|name| {
+        let text = lower.replacen('-', "", 1);
+        is_numbered(&text, name, &[])
+    });
+    is_counted
+        || lower.split('-').next().is_some_and(is_algorithm)
+            && lower.split('-').all(|part| is_algorithm(part) || is_number(part))
 }
 
 fn has_key_form(line: &str) -> bool {
     KEY_FORMS.iter().any(|(start, length)| {
         line.match_indices(start).any(|(at, _)| {
+            // Repeated beginnings of keys would be read to their common end.
             let (before, rest) = line.split_at_checked(at).unwrap_or_default();
             let rest = rest.get(start.len()..).unwrap_or_default();
-            let body: String = rest.chars().take_while(|char| is_key_char(*char)).collect();
+            let body: String =
+                rest.chars().take(KEY_CHARS_MAX).take_while(|char| is_key_char(*char)).collect();
             // A longer word that only contains the beginning is no key, nor is a name of words.
             !before.ends_with(|char: char| char.is_alphanumeric())
                 && body.len() >= *length
@@ -197,7 +225,8 @@ fn is_key_char(char: char) -> bool {
 fn has_web_token(line: &str) -> bool {
     line.match_indices("eyJ").any(|(at, _)| {
         let rest = line.get(at..).unwrap_or_default();
-        let token: String = rest.chars().take_while(|char| is_key_char(*char)).collect();
+        let token: String =
+            rest.chars().take(TOKEN_CHARS_MAX).take_while(|char| is_key_char(*char)).collect();
         token.len() >= 40 && token.split('.').filter(|part| part.len() >= 10).count() >= 2
     })
 }
@@ -218,7 +247,11 @@ fn has_url_password(line: &str) -> bool {
 /// A value after `name =`, `name:`, `name =>` or `"name":`, where the name is that of a secret.
 fn assigns_secret(line: &str) -> bool {
     line.match_indices(['=', ':']).any(|(at, _)| {
-        let (before, after) = line.split_at_checked(at).unwrap_or_default();
+        // What is near: all of a long line would be read again for each of its colons.
+        let start = line.ceil_char_boundary(at.saturating_sub(NAME_BYTES_MAX));
+        let end = line.floor_char_boundary(at.saturating_add(VALUE_BYTES_MAX));
+        let before = line.get(start..at).unwrap_or_default();
+        let after = line.get(at..end).unwrap_or_default();
         if !is_secret_name(before) && !names_secret(before) {
             return false;
         }
@@ -351,6 +384,8 @@ mod tests {
             "\"\"\"Connect with password hunter3 to db.\"\"\"",
             "The password is tr0ub4dor&3.",
             "// token: 9a8b7c6d",
+            "with password sha-hunter2 and",
+            "the Password of hunter3x",
             "Authorization: Bearer eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmNHl0w5N",
         ] {
             assert!(contains_secret(line), "{line}");
@@ -385,6 +420,9 @@ mod tests {
             "fn password(token: Token2, secret: u64) -> Token {",
             "Each token is 16 bytes long.",
             "let token = tokenV1;",
+            "the password argon2id hash",
+            "Hashes a password pbkdf2-sha256 as Django does.",
+            "the secret aes-256-gcm key, or the token of step2",
         ] {
             assert!(!contains_secret(line), "{line}");
         }

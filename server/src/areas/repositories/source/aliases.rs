@@ -1,5 +1,7 @@
 //! Other names that an import gives to what it brings in: `from shapes import Shape as Base`.
 
+use std::collections::HashSet;
+
 use super::limits;
 use super::model::Import;
 
@@ -12,35 +14,45 @@ pub struct Alias {
     pub name: String,
 }
 
-/// Returns the other names that the imports of a file give.
+/// Returns the other names that the imports of a file give. Each line is read once, however many
+/// imports are on it.
 pub fn aliases(imports: &[Import], text: &str) -> Vec<Alias> {
-    let lines: Vec<&str> = text.lines().collect();
+    let names: HashSet<&str> =
+        imports.iter().flat_map(|import| &import.names).map(String::as_str).collect();
+    let starts: HashSet<u32> = imports
+        .iter()
+        .filter(|import| !import.names.is_empty())
+        .map(|import| import.line)
+        .collect();
     let mut found: Vec<Alias> = Vec::new();
-    for import in imports.iter().filter(|import| !import.names.is_empty()) {
-        let start = usize::try_from(import.line).unwrap_or(usize::MAX).saturating_sub(1);
-        let mut written = String::new();
-        for line in lines.iter().skip(start).take(limits::IMPORT_LINES_MAX) {
-            written.push_str(line);
-            written.push(' ');
-            let is_open = written.contains(['(', '{']) && !line.contains([')', '}']);
-            if !is_open {
-                break;
+    let mut known: HashSet<(&str, &str)> = HashSet::new();
+    // The words of the statement, and the lines that it still may go on for.
+    let mut before: [&str; 2] = ["", ""];
+    let mut rest = 0;
+    let mut has_opened = false;
+    for (number, line) in (1_u32..).zip(text.lines()) {
+        if starts.contains(&number) {
+            if rest == 0 {
+                (before, has_opened) = (["", ""], false);
             }
+            rest = limits::IMPORT_LINES_MAX;
         }
-        if !written.contains(" as ") {
+        if rest == 0 {
             continue;
         }
         let is_part = |char: char| char.is_alphanumeric() || char == '_' || char == '$';
-        let words: Vec<&str> =
-            written.split(|char: char| !is_part(char)).filter(|word| !word.is_empty()).collect();
-        for named in words.windows(3) {
-            if let [name, "as", alias] = named
-                && import.names.iter().any(|known| known == name)
-                && found.len() < limits::IMPORTED_NAMES_MAX
+        for word in line.split(|char: char| !is_part(char)).filter(|word| !word.is_empty()) {
+            if let [name, "as"] = before
+                && names.contains(name)
+                && found.len() < limits::IMPORTS_MAX
+                && known.insert((name, word))
             {
-                found.push(Alias { alias: (*alias).to_owned(), name: (*name).to_owned() });
+                found.push(Alias { alias: word.to_owned(), name: name.to_owned() });
             }
+            before = [before[1], word];
         }
+        has_opened |= line.contains(['(', '{']);
+        rest = if has_opened && !line.contains([')', '}']) { rest - 1 } else { 0 };
     }
     found
 }
@@ -61,5 +73,15 @@ mod tests {
         let found: Vec<(&str, &str)> =
             found.iter().map(|alias| (alias.alias.as_str(), alias.name.as_str())).collect();
         assert_eq!(found, [("D", "C"), ("G", "F")]);
+    }
+
+    #[test]
+    fn lines_with_many_imports_are_read_once() {
+        // Each of 20,000 imports on one line would read that line again.
+        let count = 20_000;
+        let text = "from shapes import Shape as Base; ".repeat(count);
+        let import = Import { path: "shapes".to_owned(), names: vec!["Shape".to_owned()], line: 1 };
+        let found = aliases(&vec![import; count], &text);
+        assert_eq!(found, [Alias { alias: "Base".to_owned(), name: "Shape".to_owned() }]);
     }
 }

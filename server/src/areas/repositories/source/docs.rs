@@ -128,13 +128,15 @@ fn is_marked(comment: &str) -> bool {
 }
 
 /// Returns whether a comment is about the definition after it, also with an empty line between the
-/// two, as JSDoc has it. One about the whole file is not.
+/// two, as JSDoc has it: one of its lines begins with a tag. One about the whole file is not, nor is
+/// the heading of a section.
 fn is_jsdoc(comment: &str) -> bool {
     const OF_OTHERS: [&str; 6] =
         ["@module", "@file", "@overview", "@license", "@typedef", "@callback"];
     comment.starts_with("/**")
         && !comment.starts_with("/***")
         && !OF_OTHERS.iter().any(|tag| comment.contains(tag))
+        && cleaned(comment).iter().any(|line| line.trim_start().starts_with('@'))
 }
 
 /// Returns the text of `#[doc = "…"]`.

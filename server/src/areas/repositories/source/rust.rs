@@ -153,7 +153,10 @@ fn is_implemented<'t>(name: Node<'t>, place: &Place<'_, 't>) -> bool {
 fn is_called_in_tokens(name: Node<'_>, text: &Text<'_>) -> bool {
     let before = text.before(name.start_byte(), limits::KEYWORD_BYTES_MAX).trim_end();
     let after = text.after(name.end_byte(), limits::TYPE_BYTES_MAX);
-    let is_definition = before.ends_with("fn") || before.ends_with("macro_rules!");
+    let is_in_attribute =
+        before.rfind("#[").is_some_and(|at| before.get(at..).is_some_and(|of| !of.contains(']')));
+    let is_definition =
+        is_in_attribute || before.ends_with("fn") || before.ends_with("macro_rules!");
     let is_type = text.of(name).starts_with(char::is_uppercase);
     let arguments = after.strip_prefix("::<").and_then(after_generics).unwrap_or(after);
     let is_macro = ["!(", "![", "!{", "! {"].iter().any(|mark| after.starts_with(mark));

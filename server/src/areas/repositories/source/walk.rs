@@ -1,6 +1,8 @@
 //! The walk through a tree: from node to node with a cursor, with a stack of the symbols that
 //! contain the present one.
 
+use std::collections::HashMap;
+
 use tree_sitter::{Node, Tree};
 
 use super::aliases::aliases;
@@ -131,7 +133,7 @@ impl<'t> Walk<'_, 't> {
                 if !named_children(items).all(|item| self.run(item, depth)) {
                     return false;
                 }
-            } else if cursor.goto_first_child() {
+            } else if is_walked(node) && cursor.goto_first_child() {
                 depth += 1;
                 continue;
             }
@@ -260,14 +262,18 @@ impl<'t> Walk<'_, 't> {
     fn finish(mut self) -> FileOutline {
         let references = &mut self.outline.references;
         if references.iter().any(|used| used.kind == ReferenceKind::Implementation) {
-            for other in aliases(&self.outline.imports, self.text.0) {
-                let is_base = |used: &&mut Reference| {
-                    used.kind == ReferenceKind::Implementation && used.name == other.alias
-                };
-                references
-                    .iter_mut()
-                    .filter(is_base)
-                    .for_each(|used| used.name.clone_from(&other.name));
+            // Each name once: `from shapes import A as B, B as A` exchanges two.
+            let found = aliases(&self.outline.imports, self.text.0);
+            let names: HashMap<&str, &str> = found
+                .iter()
+                .rev()
+                .map(|other| (other.alias.as_str(), other.name.as_str()))
+                .collect();
+            let is_base = |used: &&mut Reference| used.kind == ReferenceKind::Implementation;
+            for used in references.iter_mut().filter(is_base) {
+                if let Some(name) = names.get(used.name.as_str()) {
+                    used.name = (*name).to_owned();
+                }
             }
         }
         let types: Vec<(String, u32)> = (0..)
@@ -309,6 +315,11 @@ impl<'t> Level<'t> {
             self.marker = Some(before);
         }
     }
+}
+
+/// Returns whether code is in a node: in an attribute of Rust, `any(unix, windows)` calls nothing.
+fn is_walked(node: Node<'_>) -> bool {
+    !matches!(node.kind(), "attribute_item" | "inner_attribute_item")
 }
 
 fn is_container(kind: SymbolKind) -> bool {

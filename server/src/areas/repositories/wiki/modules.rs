@@ -184,7 +184,7 @@ pub fn file_doc(index: &Index, file: FileId) -> Result<Option<ModuleDoc>, IndexE
     let sentences: Vec<(String, LineRange)> = sentences(&doc)
         .into_iter()
         .filter_map(|sentence| {
-            let lines = locate(&text, all, &sentence)?;
+            let lines = locate(&text, all.start(), &sentence)?;
             Some((sentence, lines))
         })
         .collect();

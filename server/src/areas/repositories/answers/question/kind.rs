@@ -63,7 +63,7 @@ const TOP_KINDS: &[SymbolKind] = &[
 ];
 
 /// Words for the whole repository.
-const WHOLE: &[&str] = &[
+pub(super) const WHOLE: &[&str] = &[
     "repo",
     "repository",
     "project",

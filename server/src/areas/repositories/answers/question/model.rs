@@ -1,7 +1,7 @@
 //! A question, taken apart, and what it needs of earlier ones.
 
 use super::super::words::{each_word, is_stop_word};
-use super::kind::{is_listed_noun, kind};
+use super::kind::{WHOLE, is_listed_noun, kind};
 use super::tokens::{Token, name_parts, tokens};
 use crate::areas::repositories::source::{Language, LineRange, SymbolKind};
 
@@ -91,12 +91,23 @@ pub(in super::super) enum Needs {
     EarlierQuestion,
 }
 
-/// Verbs of what people do, in lower case.
-const MAKING: &[&str] =
-    &["wrote", "written", "created", "maintains", "maintain", "owns", "authored", "developed"];
-const RELEASING: &[&str] = &["released", "published"];
-const MADE: &[&str] =
-    &["code", "project", "library", "repository", "repo", "crate", "package", "software"];
+/// Verbs of people who make software, in lower case: code is called and run, but not by people.
+const MAKING: &[&str] = &[
+    "wrote",
+    "written",
+    "created",
+    "made",
+    "built",
+    "maintains",
+    "maintain",
+    "maintained",
+    "owns",
+    "authored",
+    "developed",
+    "develops",
+];
+/// Verbs of publishing a version, in lower case.
+const PUBLISHING: &[&str] = &["released", "published", "tagged", "shipped"];
 
 /// Words that ask how things differ, in lower case.
 pub(in super::super) const COMPARING: &[&str] =
@@ -104,6 +115,15 @@ pub(in super::super) const COMPARING: &[&str] =
 
 const PRONOUNS: &[&str] =
     &["it", "its", "they", "them", "their", "this", "that", "these", "those", "itself"];
+
+/// Returns whether a word is a version, such as `1.2` or `v3`.
+fn is_version(word: &str) -> bool {
+    let word = word.trim_end_matches(['?', '.', ',', '!']);
+    let number = word.strip_prefix('v').unwrap_or(word);
+    let mut parts = number.split('.');
+    let is_number = |part: &str| part.chars().next().is_some_and(|char| char.is_ascii_digit());
+    parts.clone().all(is_number) && (number.len() < word.len() || parts.nth(1).is_some())
+}
 
 impl Question {
     /// Takes a question apart.
@@ -128,16 +148,16 @@ impl Question {
         })
     }
 
-    /// Returns whether it asks who made something, or when: code does not say that.
+    /// Returns whether it asks who made all of the code, or when a version of it was published:
+    /// code does not say that. A question that names a known thing is about that.
     pub(in super::super) fn asks_for_history(&self) -> bool {
         let lower = self.text.to_lowercase();
         let words: Vec<&str> = lower.split(|char: char| !char.is_alphanumeric()).collect();
         let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
-        let has_version = lower.contains(|char: char| char.is_ascii_digit());
         match words.first() {
-            Some(&"who") => has(MAKING) && has(MADE),
-            // A lock is released too.
-            Some(&"when") => has(RELEASING) && has_version,
+            Some(&"who") => has(MAKING) && has(WHOLE),
+            // A lock is released too, but has no version.
+            Some(&"when") => has(PUBLISHING) && lower.split_whitespace().any(is_version),
             _ => false,
         }
     }

@@ -246,3 +246,125 @@ fn what_is_not_defined_is_said_first() {
     );
     assert!(answer.confidence < 0.2 && !answer.references.is_empty(), "{answer:?}");
 }
+
+#[test]
+fn uses_that_cannot_be_quoted_are_no_lack_of_uses() {
+    let long = format!("pub fn solo_fn() {{}}\nfn run() {{ solo_fn({}); }}\n", "1,".repeat(5_000));
+    let index = index_of(&[("src/big.rs", &long)]);
+    check(
+        &index,
+        "Who calls solo_fn?",
+        &["`solo_fn`, defined in src/big.rs:1 [1], is used in src/big.rs:2, on lines that are too"],
+        &["No use", "No other"],
+    );
+    check(&index, "What does run call?", &[], &["calls nothing"]);
+    let secret = "import b\n\nconnect(password=\"hunter2hunter2\", by=b.boot_all)\n";
+    let index = index_of(&[("b.py", "def boot_all(x):\n    return x\n"), ("c.py", secret)]);
+    check(
+        &index,
+        "Who calls boot_all?",
+        &["The name `boot_all` also appears on lines that are not quoted.", "hold a secret"],
+        &["No other code", "hunter2"],
+    );
+    let shell = "#!/bin/sh\npython -c \"import b; b.quiet(1)\"\n";
+    let index = index_of(&[("b.py", "def quiet(x):\n    return x\n"), ("run.sh", shell)]);
+    check(
+        &index,
+        "Who calls quiet?",
+        &["No other code with the name `quiet` was found in the files whose language is"],
+        &[],
+    );
+}
+
+#[test]
+fn types_depend_on_types() {
+    let index = index_of(&[("src/lib.rs", "pub struct Empty;\n")]);
+    check(
+        &index,
+        "What does Empty depend on?",
+        &["`Empty`, a struct in src/lib.rs:1 [1], names no other type of the index"],
+        &["No calls"],
+    );
+}
+
+#[test]
+fn attributes_call_nothing() {
+    let text = "\
+pub fn any(x: u8) -> bool { true }
+pub fn with(a: u8) {}
+
+#[cfg(any(unix, windows))]
+fn guarded() {}
+
+#[serde(with(a), rename(b))]
+pub struct Empty;
+";
+    let index = index_of(&[("src/lib.rs", text)]);
+    for name in ["any", "with"] {
+        let question = format!("Who calls `{name}`?");
+        check(&index, &question, &["is certain"], &["is used by"]);
+    }
+}
+
+#[test]
+fn derived_traits_are_implemented() {
+    let text = "#[derive(Debug, Clone)]\npub struct Pipe;\n\nimpl Read for Pipe {}\n\n\
+                /// Doc.\n#[derive(\n    serde::Serialize, // For files.\n    Eq,\n)]\n\
+                pub struct Long;\n";
+    let index = index_of(&[("src/lib.rs", text)]);
+    check(
+        &index,
+        "Which traits does Pipe implement?",
+        &["`Debug` (src/lib.rs:1) [1], `Clone` (src/lib.rs:1) [1] and `Read` (src/lib.rs:4)"],
+        &[],
+    );
+    check(
+        &index,
+        "Which traits does Long implement?",
+        &["`Serialize` (src/lib.rs:8) [1] and `Eq` (src/lib.rs:9)"],
+        &["For files"],
+    );
+}
+
+#[test]
+fn implementors_are_types() {
+    let text = "pub trait Shout {}\npub struct Bar;\nimpl Shout for Bar // kept for tests\n{}\n\
+                pub struct Arr<const N: usize>;\nimpl Shout for Arr<{ 1 + 2 }> {}\n";
+    let index = index_of(&[("src/lib.rs", text)]);
+    check(
+        &index,
+        "Who implements Shout?",
+        &["by `Bar` (src/lib.rs:3) [1] and `Arr<{ 1 + 2 }>` (src/lib.rs:6)"],
+        &["`tests`", "`Arr<`"],
+    );
+}
+
+#[test]
+fn counts_of_what_was_cut_are_at_least() {
+    let files: Vec<(String, String)> = (0..100)
+        .map(|n| (format!("src/m{n}.rs"), format!("pub enum Kind {{\n    A{n},\n}}\n")))
+        .collect();
+    let files: Vec<(&str, &str)> =
+        files.iter().map(|(path, text)| (path.as_str(), text.as_str())).collect();
+    let question = "How many variants does Kind have?";
+    check(&index_of(&files), question, &["The index has at least 63 more with the name"], &[]);
+    let variants: String = (0..25_000).map(|n| format!("    V{n},\n")).collect();
+    let cut = format!("pub enum Kind {{\n{variants}}}\n");
+    let index = index_of(&[("src/lib.rs", &cut)]);
+    check(&index, question, &["has at least 19999 enum variants, among them"], &[]);
+}
+
+#[test]
+fn released_things_are_not_versions() {
+    let text = "/// Slot 2 is released when its permit is dropped.\npub fn drop_slot() {}\n";
+    let index = index_of(&[("src/lib.rs", text), ("README.md", "# Slots\n\nKeeps slots.\n")]);
+    check(&index, "When is slot 2 released?", &["“Slot 2 is released when"], &[]);
+    check(&index, "When is drop_slot 1.0 released?", &["drop_slot"], &["No supporting"]);
+    check(&index, "When was slots 1.0 released?", &["No supporting code"], &[]);
+}
+
+#[test]
+fn the_end_of_a_file_ends_a_statement() {
+    let index = index_of(&[("last.py", "value_of = 1\nknown(unknown_thing=[")]);
+    check(&index, "What is unknown_thing?", &["last.py:2 as `known(unknown_thing=[` [1]"], &[]);
+}

@@ -13,3 +13,4 @@ mod relevance;
 mod same_names;
 mod usages;
 mod values;
+mod work;

@@ -83,3 +83,23 @@ fn what_differs_is_described_both() {
     assert!(answer.contains("“Spawns a task on the present thread.”"), "{answer}");
     assert!(answer.contains("“Spawns a task on any thread.”"), "{answer}");
 }
+
+#[test]
+fn values_that_change_are_not_the_value() {
+    let text = "MAX_ITEMS = 5\nMAX_ITEMS = 7\nretry_count = 3\n\n\ndef f():\n    \
+                global retry_count\n    retry_count = 9\n";
+    let index = index_of(&[("lim.py", text)]);
+    let found = ask(&index, &["What is MAX_ITEMS?"]).text;
+    assert!(found.contains("Its value is `5` [1]. At lim.py:2 it is set to `7` [2]."), "{found}");
+    let found = ask(&index, &["What is retry_count?"]).text;
+    assert!(found.contains("It is first set to `3`") && !found.contains("Its value"), "{found}");
+}
+
+#[test]
+fn all_comments_of_a_function_are_read() {
+    let text = "/// Closes it.\npub fn closer_fn() {\n    // Bananas are kept.\n    a();\n    \
+                // Bananas are kept, since apples are not.\n    b();\n}\n";
+    let index = index_of(&[("src/lib.rs", text), ("src/o.rs", "pub fn other() {}\n")]);
+    let found = ask(&index, &["Does closer_fn keep bananas?"]).text;
+    assert!(found.contains("“Bananas are kept.”"), "{found}");
+}

@@ -37,7 +37,7 @@ impl Index {
     }
 
     /// Returns the number of a name. The names are sorted without regard to case first.
-    fn name_number(&self, name: &str) -> Option<usize> {
+    pub(super) fn name_number(&self, name: &str) -> Option<usize> {
         let key = (name.to_lowercase(), name);
         let at = self.names.first(|other| (other.to_lowercase(), other).cmp(&key));
         (self.names.get(at) == Some(name)).then_some(at)

@@ -52,6 +52,17 @@ impl Index {
         Ok(found.into_iter().filter_map(|(matched, symbol)| self.hit(matched, symbol)).collect())
     }
 
+    /// Returns the symbols of exactly this name, at most `limit`, in the order of
+    /// [`Self::symbols`]. Takes no look at other names, so that it costs little.
+    pub fn symbols_of_name(&self, name: &str, limit: usize) -> Vec<SymbolHit> {
+        let Some(number) = self.name_number(name) else { return Vec::new() };
+        let mut found: Vec<&SymbolRecord> =
+            self.symbols.of_names(number..number + 1).iter().collect();
+        found.sort_by_cached_key(|symbol| self.symbol_order(symbol));
+        found.truncate(limit.min(HITS_MAX));
+        found.into_iter().filter_map(|symbol| self.hit(SymbolMatch::Exact, symbol)).collect()
+    }
+
     fn hit(&self, matched: SymbolMatch, symbol: &SymbolRecord) -> Option<SymbolHit> {
         let container = symbol.container.and_then(|name| self.names.get(name as usize));
         Some(SymbolHit {

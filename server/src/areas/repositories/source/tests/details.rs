@@ -152,6 +152,8 @@ fn comments_keep_examples_and_belong_to_what_follows() {
     assert_eq!(doc("a.js", "let a;\n// Other.\n\nfunction f(a) {}"), None);
     assert_eq!(doc("a.js", "let a;\n/** @file Other. */\n\nfunction f(a) {}"), None);
     assert_eq!(doc("a.js", "let a;\n/** Other. */\n\n\nfunction f(a) {}"), None);
+    let section = "let a;\n/** ---- Helpers of the session ---- */\n\nfunction f(a) {}";
+    assert_eq!(doc("a.js", section), None);
     let variable = symbol("a.js", "/** Dependencies. @private */\n\nvar f = require('f')", "f");
     assert_eq!(variable.doc, None);
 }

@@ -99,3 +99,17 @@ pub fn apart() {}
     assert!(found.symbols.iter().skip(1).all(|symbol| symbol.doc.is_none()));
     assert_eq!(format!("{:?}", found.symbols.get(1).unwrap().lines), "9-9");
 }
+
+#[test]
+fn comments_and_patterns_in_macros_call_nothing() {
+    let text = "\
+dsl! { rename (a) => b; // with(x)
+ #[cfg(any(unix))] keep (1) /* also(2) */ call(3) }
+macro_rules! methods { ($x:ident name(y)) => { $x(1); made(2) }; }
+#[cfg(not(test))]
+fn f() {}
+";
+    let found = outline("src/a.rs", text);
+    let names: Vec<&str> = found.references.iter().map(|used| used.name.as_str()).collect();
+    assert_eq!(names, ["dsl", "call", "made"]);
+}
