@@ -114,11 +114,11 @@ impl Draft {
     }
 
     /// Returns the lines of all references, with their paths.
-    pub(super) fn cited_text(&self, files: &Files<'_>) -> Result<String, IndexError> {
+    pub(super) fn cited_text(&self, files: &mut Files<'_>) -> Result<String, IndexError> {
         let mut text = String::new();
         for reference in &self.references {
-            let lines = files.index.snippet(reference.file, reference.lines)?.unwrap_or_default();
-            text.push_str(&format!("{}\n{lines}\n", reference.path));
+            let file = files.open(reference.file)?;
+            text.push_str(&format!("{}\n{}\n", reference.path, file.text_of(reference.lines)));
         }
         Ok(text)
     }

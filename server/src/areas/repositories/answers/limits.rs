@@ -1,6 +1,7 @@
 //! The limits of answers, with units and reasons.
 
-/// Confidence from which an answer has references.
+/// Confidence from which an answer counts as found: it has references, and something defines each
+/// name of the question.
 pub const FOUND_CONFIDENCE_MIN: f64 = 0.2;
 
 /// Lines of a snippet.

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::question::Question;
-use super::words::{Word, each_word, other_spelling};
+use super::words::{Word, each_word, is_verb, other_spelling};
 use crate::areas::repositories::index::SearchResult;
 
 /// Words of a question from which not all have to be in an answer.
@@ -20,20 +20,10 @@ pub(super) struct RequiredWords {
 impl RequiredWords {
     /// Returns what an answer to a question has to contain, by what a search for its words found.
     pub(super) fn of(question: &Question, found: &SearchResult) -> Self {
-        let lower = question.text.to_lowercase();
         // The parts of a name in camel case are not asked for by themselves.
-        let asked: HashSet<&str> = lower
-            .split(|char: char| !char.is_alphanumeric())
-            .filter(|word| !word.is_empty())
-            .collect();
-        let spelled: HashSet<String> =
-            asked.iter().filter_map(|word| other_spelling(word)).collect();
-        let asked = |word: &str| asked.contains(word) || spelled.contains(word);
-        let is_topic = |word: &str| {
-            let mut topic = question.topic.iter();
-            topic.any(|own| own == word || other_spelling(own).as_deref() == Some(word))
-        };
-        let is_asked = |word: &str| asked(word) && is_topic(word);
+        let asked = spellings(&question.words);
+        let topic = spellings(&question.topic);
+        let is_asked = |word: &str| asked.contains(word) && topic.contains(word);
         let unknown: Vec<&String> =
             found.unknown_words.iter().filter(|word| is_asked(word)).collect();
         let mut known: Vec<(&str, f64)> = found
@@ -73,6 +63,11 @@ impl RequiredWords {
     }
 }
 
+/// Returns words in all their spellings.
+fn spellings(words: &[String]) -> HashSet<String> {
+    words.iter().cloned().chain(words.iter().filter_map(|word| other_spelling(word))).collect()
+}
+
 /// Returns a word without what follows a preposition: `in-flight` is no flight.
 fn without_preposition(written: &str) -> &str {
     let inner = written.trim_matches(|char: char| !char.is_alphanumeric());
@@ -82,11 +77,13 @@ fn without_preposition(written: &str) -> &str {
     }
 }
 
+/// Words that make one with what follows: `in-flight`, `off-thread`, `by-value` are about how
+/// something is, not about flights, threads or values.
 const PREPOSITIONS: &[&str] = &["in", "on", "off", "out", "over", "up", "down", "by"];
 
 /// Returns whether a word says what is done: code often does a thing under another name.
 fn is_action(word: &str) -> bool {
-    word.len() > 4 && (word.ends_with("ed") || word.ends_with("ing")) || ACTIONS.contains(&word)
+    is_verb(word) || ACTIONS.contains(&word) || COUNTING.contains(&word)
 }
 
 /// Verbs that are asked with about anything, in lower case.
@@ -143,7 +140,7 @@ const ACTIONS: &[&str] = &[
     "want",
     "write",
     "read",
-    "many",
-    "often",
-    "long",
 ];
+
+/// Words after `how` that ask for a number, which code gives without them.
+const COUNTING: &[&str] = &["many", "often", "long"];

@@ -11,7 +11,7 @@ use super::question::{
     COMPARING, Mention, Needs, Question, QuestionKind, TYPE_KINDS, has_file_ending,
 };
 use super::topics;
-use crate::areas::repositories::index::{FileEntry, FileId, IndexError};
+use crate::areas::repositories::index::{FileEntry, FileId, IndexError, is_stand_in};
 use crate::areas::repositories::source::{LineRange, SymbolKind};
 use crate::areas::repositories::wiki::is_test_path;
 
@@ -100,7 +100,7 @@ pub(super) fn resolve(
 /// Returns an earlier question with the part that a later one changes.
 fn continued(earlier: &Question, later: Question) -> Question {
     let mut question = earlier.clone();
-    question.text.clone_from(&later.text);
+    (question.text, question.words) = (later.text, later.words);
     question.needs = Needs::Nothing;
     question.language = later.language.or(question.language);
     if !later.mentions.is_empty() {
@@ -287,14 +287,11 @@ fn order(files: &Files<'_>, found: &FoundSymbol) -> SymbolOrder {
         SymbolKind::Variant | SymbolKind::Field | SymbolKind::Variable => 5,
         _ => 6,
     };
-    let is_mock = found.file.path.split('/').any(|part| {
-        let is_stand_in = |stem| ["mock", "mocks", "mocked", "__mocks__", "loom"].contains(&stem);
-        part.split('.').next().is_some_and(is_stand_in)
-    });
+    let is_test = found.symbol.is_test || is_test_path(&found.file.path);
     // `pub(crate)` and `pub(super)`.
     let is_restricted = found.symbol.signature.starts_with("pub(");
     SymbolOrder {
-        is_test: found.symbol.is_test || is_mock || is_test_path(&found.file.path),
+        is_test: is_test || is_stand_in(&found.file.path),
         is_restricted: is_restricted && kind == 1,
         kind,
         is_private: !found.symbol.is_public || is_restricted,

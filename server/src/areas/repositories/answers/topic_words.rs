@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::limits::TOPIC_WORDS_MAX;
 use super::question::Question;
 use super::values::AskedValue;
-use super::words::{each_word, stem, stems};
+use super::words::{each_word, is_verb, stem, stems};
 
 /// The weight of a verb in a question: code often does a thing under another name.
 const VERB_WEIGHT: f64 = 0.5;
@@ -32,13 +32,10 @@ struct TopicWord {
 impl Topic {
     /// Returns the topic of a question.
     pub(super) fn of(question: &Question) -> Self {
-        let weight = |word: &str| {
-            let is_verb = word.len() > 4 && (word.ends_with("ed") || word.ends_with("ing"));
-            match question.names_exactly(word) {
-                true => NAME_WEIGHT,
-                false if is_verb => VERB_WEIGHT,
-                false => 1.0,
-            }
+        let weight = |word: &str| match question.names_exactly(word) {
+            true => NAME_WEIGHT,
+            false if is_verb(word) => VERB_WEIGHT,
+            false => 1.0,
         };
         Self { value: AskedValue::of(question), ..Self::weighted(&question.topic, weight) }
     }

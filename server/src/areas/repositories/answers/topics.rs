@@ -17,7 +17,7 @@ use super::required_words::RequiredWords;
 use super::topic_words::Topic;
 use super::values::{value, value_sentence};
 use super::words::other_spelling;
-use crate::areas::repositories::index::{Hit, IndexError};
+use crate::areas::repositories::index::{Hit, IndexError, is_stand_in};
 use crate::areas::repositories::quotes::contains_secret;
 use crate::areas::repositories::source::{LineRange, Symbol, SymbolKind};
 use crate::areas::repositories::wiki::is_test_path;
@@ -181,7 +181,7 @@ fn part(
         Some(symbol) if is_member(&symbol.symbol) => 0.75,
         Some(symbol) if symbol.symbol.kind == SymbolKind::Module => 0.6,
         Some(symbol) if symbol.symbol.kind == SymbolKind::Constant && !gives_value => 0.85,
-        Some(symbol) if is_internal(symbol) => 0.85,
+        Some(symbol) if is_stand_in(&symbol.file.path) => 0.85,
         Some(symbol) if is_accessor(&symbol.symbol) => 0.85,
         _ if is_test_path(&file.path) && !asks_for_tests => 0.6,
         _ if is_history(file.name()) => 0.6,
@@ -194,15 +194,6 @@ fn part(
 
 fn is_number(value: &str) -> bool {
     value.chars().any(|char| char.is_ascii_digit())
-}
-
-/// Returns whether a symbol only stands in for another one, as those of `loom` do in tests.
-fn is_internal(found: &FoundSymbol) -> bool {
-    found
-        .file
-        .path
-        .split('/')
-        .any(|part| ["loom", "mock", "mocks", "shim", "shims"].contains(&part))
 }
 
 /// Returns whether a function is too short to do more than to return or forward something.

@@ -23,18 +23,16 @@ pub(super) enum AskedValue {
 impl AskedValue {
     /// Returns what a question asks the value of, if it asks for one.
     pub(super) fn of(question: &Question) -> Option<Self> {
-        let lower = question.text.to_lowercase();
-        let words: Vec<&str> = lower.split(|char: char| !char.is_alphanumeric()).collect();
-        let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
-        let counts = ["how many", "how often", "how long", "how large", "how big", "how much"];
-        let names_number = has(&[
+        let first = question.words.iter().take(2).map(String::as_str).collect::<Vec<_>>();
+        let names_number = question.has(&[
             "limit", "maximum", "max", "minimum", "min", "capacity", "initial", "timeout", "size",
         ]);
-        if counts.iter().any(|start| lower.starts_with(start)) {
+        let counts = ["many", "often", "long", "large", "big", "much"];
+        if matches!(first.as_slice(), ["how", count] if counts.contains(count)) {
             Some(Self::Number)
-        } else if has(&["default", "defaults"]) {
+        } else if question.has(&["default", "defaults"]) {
             Some(Self::Default)
-        } else if names_number && lower.starts_with("what") {
+        } else if names_number && first.first().is_some_and(|first| first.starts_with("what")) {
             Some(Self::Number)
         } else {
             None

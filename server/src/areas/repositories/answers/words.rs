@@ -392,6 +392,14 @@ pub(super) fn other_spelling(word: &str) -> Option<String> {
     })
 }
 
+/// Returns whether a word, in lower case, has the form of a verb: `retried`, `parsing`.
+pub(super) fn is_verb(word: &str) -> bool {
+    word.len() > VERB_CHARS_MIN && (word.ends_with("ed") || word.ends_with("ing"))
+}
+
+/// Characters of words such as `seed` and `ring`, which only end like a verb.
+const VERB_CHARS_MIN: usize = 4;
+
 /// Returns what a word can be an inflected form of, with the word itself.
 fn inflected(word: &str) -> Vec<String> {
     let mut bases = vec![word.to_owned()];

@@ -19,7 +19,7 @@ mod recent;
 mod tests;
 mod words;
 
-pub use build::IndexBuilder;
+pub use build::{IndexBuilder, is_stand_in};
 pub use error::IndexError;
 pub use limits::FORMAT_VERSION;
 pub use model::{

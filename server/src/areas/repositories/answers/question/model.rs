@@ -10,6 +10,8 @@ use crate::areas::repositories::source::{Language, LineRange, SymbolKind};
 pub(in super::super) struct Question {
     /// The question as asked, without spaces around it.
     pub(in super::super) text: String,
+    /// Its words in lower case, in their order.
+    pub(in super::super) words: Vec<String>,
     /// What it asks for.
     pub(in super::super) kind: QuestionKind,
     /// The names and paths in it that are written as code, in their order.
@@ -119,7 +121,7 @@ const PRONOUNS: &[&str] =
 /// Returns whether a word is a version, such as `1.2` or `v3`.
 fn is_version(word: &str) -> bool {
     let word = word.trim_end_matches(['?', '.', ',', '!']);
-    let number = word.strip_prefix('v').unwrap_or(word);
+    let number = word.strip_prefix(['v', 'V']).unwrap_or(word);
     let mut parts = number.split('.');
     let is_number = |part: &str| part.chars().next().is_some_and(|char| char.is_ascii_digit());
     parts.clone().all(is_number) && (number.len() < word.len() || parts.nth(1).is_some())
@@ -137,7 +139,10 @@ impl Question {
         let topic = topic(&tokens, language, kind);
         let needs = needs(&words, &mentions, &topic, kind);
         let candidates = candidates(&tokens, kind);
-        Self { text, kind, mentions, candidates, topic, language, needs }
+        let lower = text.to_lowercase();
+        let words = lower.split(|char: char| !char.is_alphanumeric());
+        let words = words.filter(|word| !word.is_empty()).map(str::to_owned).collect();
+        Self { text, words, kind, mentions, candidates, topic, language, needs }
     }
 
     /// Returns whether a word of the topic is written in capitals or as code, so that it names one
@@ -151,22 +156,22 @@ impl Question {
     /// Returns whether it asks who made all of the code, or when a version of it was published:
     /// code does not say that. A question that names a known thing is about that.
     pub(in super::super) fn asks_for_history(&self) -> bool {
-        let lower = self.text.to_lowercase();
-        let words: Vec<&str> = lower.split(|char: char| !char.is_alphanumeric()).collect();
-        let has = |wanted: &[&str]| words.iter().any(|word| wanted.contains(word));
-        match words.first() {
-            Some(&"who") => has(MAKING) && has(WHOLE),
+        match self.words.first().map(String::as_str) {
+            Some("who") => self.has(MAKING) && self.has(WHOLE),
             // A lock is released too, but has no version.
-            Some(&"when") => has(PUBLISHING) && lower.split_whitespace().any(is_version),
+            Some("when") => self.has(PUBLISHING) && self.text.split_whitespace().any(is_version),
             _ => false,
         }
     }
 
+    /// Returns whether it contains one of some words, in lower case.
+    pub(in super::super) fn has(&self, wanted: &[&str]) -> bool {
+        self.words.iter().any(|word| wanted.contains(&word.as_str()))
+    }
+
     /// Returns whether it asks how things differ.
     pub(in super::super) fn is_comparison(&self) -> bool {
-        let lower = self.text.to_lowercase();
-        let mut words = lower.split(|char: char| !char.is_alphanumeric());
-        words.any(|word| COMPARING.contains(&word))
+        self.has(COMPARING)
     }
 
     /// Returns whether only a name can be what the kind is about.

@@ -14,3 +14,4 @@ mod sketch;
 mod tally;
 
 pub use builder::IndexBuilder;
+pub use paths::is_stand_in;
