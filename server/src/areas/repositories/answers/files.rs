@@ -57,8 +57,10 @@ impl<'index> Files<'index> {
         Self { index, open: HashMap::new() }
     }
 
-    /// Returns a file.
+    /// Returns a file. Refuses to if nobody waits for the answer any more, also if the file is
+    /// known: what is done with each file can take long.
     pub(super) fn open(&mut self, id: FileId) -> Result<Rc<OpenFile>, IndexError> {
+        self.index.check_stop()?;
         if let Some(file) = self.open.get(&id) {
             return Ok(Rc::clone(file));
         }

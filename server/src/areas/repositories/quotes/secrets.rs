@@ -202,31 +202,40 @@ fn names_algorithm(word: &str) -> bool {
 
 fn has_key_form(line: &str) -> bool {
     KEY_FORMS.iter().any(|(start, length)| {
-        line.match_indices(start).any(|(at, _)| {
-            // Repeated beginnings of keys would be read to their common end.
-            let (before, rest) = line.split_at_checked(at).unwrap_or_default();
+        begins_of_words(line, start).any(|rest| {
             let rest = rest.get(start.len()..).unwrap_or_default();
-            let body: String =
-                rest.chars().take(KEY_CHARS_MAX).take_while(|char| is_key_char(*char)).collect();
-            // A longer word that only contains the beginning is no key, nor is a name of words.
-            !before.ends_with(|char: char| char.is_alphanumeric())
-                && body.len() >= *length
+            let body = key_chars(rest, KEY_CHARS_MAX);
+            // A name of words is no key.
+            body.len() >= *length
                 && (body.bytes().any(|byte| byte.is_ascii_digit())
-                    || entropy_bits(&body) >= SECRET_ENTROPY_BITS_MIN)
+                    || entropy_bits(body) >= SECRET_ENTROPY_BITS_MIN)
         })
     })
 }
 
-fn is_key_char(char: char) -> bool {
-    char.is_ascii_alphanumeric() || "-_.".contains(char)
+/// Returns the rests of a line that begin with a text, unless a word only contains it: there is no
+/// key in the middle of a word, and all of a long word would be read for each place.
+fn begins_of_words<'line>(line: &'line str, start: &str) -> impl Iterator<Item = &'line str> {
+    line.match_indices(start).filter_map(|(at, _)| {
+        let (before, rest) = line.split_at_checked(at)?;
+        (!before.ends_with(char::is_alphanumeric)).then_some(rest)
+    })
+}
+
+/// Returns the characters of a key at the beginning of a text.
+fn key_chars(text: &str, bytes_max: usize) -> &str {
+    let end = text.bytes().take(bytes_max).take_while(|byte| is_key_byte(*byte)).count();
+    text.get(..end).unwrap_or_default()
+}
+
+fn is_key_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || b"-_.".contains(&byte)
 }
 
 /// A JSON web token: three parts in base64, of which the first begins with `{"`.
 fn has_web_token(line: &str) -> bool {
-    line.match_indices("eyJ").any(|(at, _)| {
-        let rest = line.get(at..).unwrap_or_default();
-        let token: String =
-            rest.chars().take(TOKEN_CHARS_MAX).take_while(|char| is_key_char(*char)).collect();
+    begins_of_words(line, "eyJ").any(|rest| {
+        let token = key_chars(rest, TOKEN_CHARS_MAX);
         token.len() >= 40 && token.split('.').filter(|part| part.len() >= 10).count() >= 2
     })
 }
@@ -252,7 +261,7 @@ fn assigns_secret(line: &str) -> bool {
         let end = line.floor_char_boundary(at.saturating_add(VALUE_BYTES_MAX));
         let before = line.get(start..at).unwrap_or_default();
         let after = line.get(at..end).unwrap_or_default();
-        if !is_secret_name(before) && !names_secret(before) {
+        if !mentions_secret(before) {
             return false;
         }
         let after = after.trim_start_matches(['=', ':', '>', ' ', '\t', '(', '&']);
@@ -276,13 +285,14 @@ fn is_base64(char: char) -> bool {
     char.is_ascii_alphanumeric() || "+/=-_".contains(char)
 }
 
-/// Returns whether what is left of an assignment ends with the name of a secret, maybe with its
+/// Returns whether what is left of an assignment contains the name of a secret, maybe with its
 /// type: `API_TOKEN`, `"password"`, `const SECRET: &str`.
-fn is_secret_name(before: &str) -> bool {
+fn mentions_secret(before: &str) -> bool {
     let name = before.rsplit([',', ';', '(', '{']).next().unwrap_or_default();
     let name: String =
         name.chars().filter(|char| char.is_alphanumeric()).flat_map(char::to_lowercase).collect();
     SECRET_NAMES.iter().any(|secret| name.contains(secret))
+        || name.contains("pass") && names_secret(before)
 }
 
 /// Returns whether one of the identifiers left of an assignment, without the type, ends with the
@@ -426,6 +436,16 @@ mod tests {
         ] {
             assert!(!contains_secret(line), "{line}");
         }
+    }
+
+    #[test]
+    fn long_lines_are_read_once() {
+        // All of these lines would be read again for each of their marks.
+        for part in ["a=", "a: ", "password ", "AKIA-", "eyJ", "=\"", "://a:"] {
+            contains_secret(&part.repeat(10_000));
+        }
+        let line = format!("{}password = \"hunter2-blue9!\"", "a=1;".repeat(10_000));
+        assert!(contains_secret(&line));
     }
 
     #[test]

@@ -17,6 +17,21 @@ fn names(query: &str) -> Vec<(String, SymbolMatch)> {
 }
 
 #[test]
+fn symbols_of_exactly_a_name_are_those_that_a_search_finds_first() {
+    let index = open(repository());
+    let names: BTreeSet<String> = (index.files())
+        .flat_map(|entry| index.outline(entry.id).unwrap().symbols)
+        .map(|symbol| symbol.name)
+        .collect();
+    for name in names.iter().map(String::as_str).chain(["nothing", ""]) {
+        let mut found = index.symbols(name, 200).unwrap();
+        found.retain(|hit| hit.name == *name);
+        assert_eq!(index.symbols_of_name(name, 200), found, "{name}");
+        assert_eq!(index.symbols_of_name(name, 1), found.get(..1).unwrap_or_default(), "{name}");
+    }
+}
+
+#[test]
 fn symbols_are_found_by_their_names() {
     use SymbolMatch::{Exact, IgnoringCase, Prefix, Words};
     let cases: [(&str, &[(&str, SymbolMatch)]); 10] = [
