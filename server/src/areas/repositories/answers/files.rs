@@ -134,23 +134,23 @@ impl OpenFile {
 
     /// Returns the text of a line.
     pub(super) fn line(&self, number: u32) -> &str {
-        self.from_line(number).lines().next().unwrap_or_default()
+        self.text_since_line(number).lines().next().unwrap_or_default()
     }
 
     /// Returns the text of lines, with their ends.
     pub(super) fn text_of(&self, lines: LineRange) -> &str {
-        let text = self.from_line(lines.start());
-        text.get(..text.len() - self.from_line(lines.end().saturating_add(1)).len())
+        let text = self.text_since_line(lines.start());
+        text.get(..text.len() - self.text_since_line(lines.end().saturating_add(1)).len())
             .unwrap_or_default()
     }
 
     /// Returns lines with their numbers.
     pub(super) fn numbered(&self, lines: LineRange) -> impl Iterator<Item = (u32, &str)> {
-        (lines.start()..=lines.end()).zip(self.from_line(lines.start()).lines())
+        (lines.start()..=lines.end()).zip(self.text_since_line(lines.start()).lines())
     }
 
     /// Returns the text from the beginning of a line on; empty if there is no such line.
-    fn from_line(&self, number: u32) -> &str {
+    fn text_since_line(&self, number: u32) -> &str {
         let position = usize::try_from(number).unwrap_or(usize::MAX).saturating_sub(1);
         let start = self.line_starts.get(position).copied();
         start.and_then(|start| self.text.get(start..)).unwrap_or_default()
