@@ -106,8 +106,8 @@ fn name_of_title(title: &str) -> Option<&str> {
     (!name.is_empty() && (rest.is_empty() || rest.starts_with(is_mark))).then_some(name)
 }
 
-/// Returns the name of the package of a manifest, in TOML or JSON: that of an author or a dependency
-/// is another one.
+/// Returns the name of the package of a manifest, in TOML or JSON: that of an author or a
+/// dependency is another one.
 fn name_in_manifest(text: &str) -> Option<&str> {
     if text.trim_start().starts_with('{') {
         return name_in_object(text);

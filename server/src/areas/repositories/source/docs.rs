@@ -127,9 +127,9 @@ fn is_marked(comment: &str) -> bool {
     is_line || is_block
 }
 
-/// Returns whether a comment is about the definition after it, also with an empty line between the
-/// two, as JSDoc has it: one of its lines begins with a tag. One about the whole file is not, nor is
-/// the heading of a section.
+/// Returns whether a comment is about the definition after it, also with an empty line between
+/// the two, as JSDoc has it: one of its lines begins with a tag. One about the whole file is not,
+/// nor is the heading of a section.
 fn is_jsdoc(comment: &str) -> bool {
     const OF_OTHERS: [&str; 6] =
         ["@module", "@file", "@overview", "@license", "@typedef", "@callback"];
