@@ -3,7 +3,7 @@
 use super::comments::comment;
 use super::resolution::UsePlace;
 
-/// Places of one line where a name is that are read, and those that differ and are known apart:
+/// Places of one line where a name is that are read, and those that are distinguished:
 /// lines with more are generated.
 const READ_MAX: usize = 64;
 const DISTINCT_MAX: usize = 8;
