@@ -5,12 +5,14 @@ import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { needsSignIn } from "./api/client.js";
 import { areas, isOutdated, loadCaller, loadServer } from "./api/session.js";
+import { loadStyle } from "./api/styles.js";
 import { html } from "./kit/html.js";
 import * as keys from "./kit/keys.js";
 import * as router from "./kit/router.js";
 import * as theme from "./kit/theme.js";
 import { PAGES, pagesOf } from "./pages/registry.js";
 import { Button } from "./parts/button.js";
+import { Head } from "./parts/head.js";
 import { Frame, Shortcuts } from "./parts/frame.js";
 import { SignIn } from "./parts/sign_in.js";
 import { SignInByLink } from "./parts/sign_in_by_link.js";
@@ -19,18 +21,18 @@ const SERVER_CHECK_MS = 60_000;
 
 /** What a page shows whose module cannot be loaded: the server is away, or has another build. */
 function Broken() {
-  return html`<div class="head"><h1 tabindex="-1">The page could not be loaded</h1>
-    <${Button} kind="first" work=${() => location.reload()}>Reload<//></div>`;
+  return html`<${Head} title="The page could not be loaded"><${Button} kind="first" work=${() => location.reload()}>Reload<//><//>`;
 }
 
-/** Loads the module of a page. */
+/** Loads the module of a page, and its style sheets. */
 function usePage(page) {
   const [shown, setShown] = useState(null);
   useEffect(() => {
     let isCurrent = true;
     const load = page ? page.load : () => import("./pages/missing.js");
-    load().then(
-      (module) => isCurrent && setShown({ page, Page: module.Page }),
+    const styles = (page?.styles ?? []).map((name) => loadStyle(`css/${name}.css`));
+    Promise.all([load(), ...styles]).then(
+      ([module]) => isCurrent && setShown({ page, Page: module.Page }),
       () => isCurrent && setShown({ page, Page: Broken }),
     );
     return () => {
@@ -40,11 +42,18 @@ function usePage(page) {
   return shown && shown.page === page ? shown.Page : null;
 }
 
-/** Reads the heading of a new page out, and names the page in the title. */
+/** Reads the heading of a new page out. */
 function announce(isFirst) {
-  const heading = document.querySelector("h1");
-  document.title = heading ? `${heading.textContent} · Telltale` : "Telltale";
-  if (!isFirst) heading?.focus();
+  if (!isFirst) document.querySelector("h1")?.focus();
+}
+
+/** Returns the page of a path, and the parts of the path that the page names. */
+function found(pages, path) {
+  for (const page of pages) {
+    const params = router.match(page.path, path);
+    if (params) return { page, params };
+  }
+  return { page: undefined, params: {} };
 }
 
 let isFirst = true;
@@ -52,20 +61,20 @@ let isFirst = true;
 function Console() {
   const [isHelpOpen, setHelpOpen] = useState(false);
   const pages = pagesOf(areas.value);
-  const page = pages.find(({ path }) => path === router.place.value.path);
+  const { page, params } = found(pages, router.path.value);
   const isKnown = areas.value.length > 0;
   const Page = usePage(isKnown ? page : undefined);
   useEffect(() => {
     keys.bind("?", "Show the shortcuts", () => setHelpOpen(true));
-    for (const { path, label, keys: own } of PAGES) keys.bind(own, label, () => router.go(path));
+    for (const { path, label, keys: own } of PAGES) if (own) keys.bind(own, label, () => router.go(path));
   }, []);
   useEffect(() => {
     if (!Page || !isKnown) return;
     announce(isFirst);
     isFirst = false;
-  }, [Page, isKnown]);
-  return html`<${Frame} pages=${pages} current=${page?.path}>
-      ${isKnown && Page ? html`<${Page} />` : html`<h1 class="unseen" tabindex="-1">Telltale</h1><p class="quiet">Loading…</p>`}
+  }, [Page, isKnown, router.path.value]);
+  return html`<${Frame} pages=${pages.filter(({ below }) => !below)} current=${page?.below ?? page?.path}>
+      ${isKnown && Page ? html`<${Page} key=${router.path.value} params=${params} />` : html`<h1 class="unseen" tabindex="-1">Telltale</h1><p class="quiet">Loading…</p>`}
     <//>
     ${code.value && html`<${SignInByLink} key=${code.value} code=${code.value} onDone=${onLinkDone} />`}
     ${needsSignIn.value && !code.value && html`<${SignIn} problem=${problem.value} />`}

@@ -1,9 +1,14 @@
-// Numbers, counts and times as people read them, in the language of the browser.
+// Numbers, counts and times as people read them, in the language of the browser and the zone that
+// was chosen.
 
-const number = new Intl.NumberFormat();
+import { currentZone } from "./zone.js";
+
+const number = new Intl.NumberFormat(undefined, { maximumFractionDigits: 3 });
+const precise = new Intl.NumberFormat(undefined, { maximumSignificantDigits: 4 });
 const short = new Intl.NumberFormat(undefined, { notation: "compact", maximumFractionDigits: 1 });
-const full = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
+const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 2 });
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
+const formats = new Map();
 
 const UNITS = [
   ["year", 31_536_000],
@@ -12,16 +17,41 @@ const UNITS = [
   ["hour", 3_600],
   ["minute", 60],
 ];
+const SIZES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
-/** Returns a number with separators; a large one shortened. */
+/** Returns a number with separators; a large one shortened, a very large or small one with an exponent. */
 export function amount(value) {
+  if (typeof value !== "number" || !Number.isFinite(value)) return "–";
+  const size = Math.abs(value);
+  if (size >= 1e15 || (size > 0 && size < 1e-4)) return value.toExponential(2);
+  if (size >= 100_000) return short.format(value);
+  return size > 0 && size < 1 ? precise.format(value) : number.format(value);
+}
+
+/** Returns a value with the unit of its metric: `ms`, `s`, `bytes`, `percent`, or any text. */
+export function withUnit(value, unit = "") {
+  if (typeof value !== "number" || !Number.isFinite(value)) return "–";
+  if (unit === "bytes") return bytes(value);
+  if (unit === "percent") return `${amount(value)} %`;
+  if (unit === "ms") return Math.abs(value) >= 1000 ? `${amount(value / 1000)} s` : `${amount(value)} ms`;
+  return unit ? `${amount(value)} ${unit}` : amount(value);
+}
+
+/** Returns a size in bytes. */
+export function bytes(value) {
   if (!Number.isFinite(value)) return "–";
-  return Math.abs(value) >= 100_000 ? short.format(value) : number.format(value);
+  const power = Math.min(SIZES.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, Math.abs(value))) / 10)));
+  return `${number.format(Number((value / 1024 ** power).toPrecision(3)))} ${SIZES[power]}`;
+}
+
+/** Returns a part of one in percent. */
+export function share(value) {
+  return Number.isFinite(value) ? percent.format(value) : "–";
 }
 
 /** Returns a count with its noun. */
-export function count(value, noun) {
-  return `${amount(value)} ${value === 1 ? noun : `${noun}s`}`;
+export function count(value, noun, nouns = `${noun}s`) {
+  return `${amount(value)} ${value === 1 ? noun : nouns}`;
 }
 
 /** Returns a length of time, given in seconds. */
@@ -35,8 +65,8 @@ export function duration(seconds) {
 }
 
 /** Returns how far a time is from now: “5 minutes ago”. */
-export function ago(iso, now = Date.now()) {
-  const seconds = (Date.parse(iso) - now) / 1000;
+export function ago(time, now = Date.now()) {
+  const seconds = (milliseconds(time) - now) / 1000;
   if (Number.isNaN(seconds)) return "–";
   for (const [unit, length] of UNITS) {
     if (Math.abs(seconds) >= length) return relative.format(Math.trunc(seconds / length), unit);
@@ -44,8 +74,35 @@ export function ago(iso, now = Date.now()) {
   return Math.abs(seconds) < 10 ? "just now" : relative.format(Math.trunc(seconds), "second");
 }
 
-/** Returns a time in full. */
-export function instant(iso) {
-  const time = Date.parse(iso);
-  return Number.isNaN(time) ? "–" : full.format(time);
+/** Times are texts of the API or milliseconds. */
+function milliseconds(time) {
+  return typeof time === "number" ? time : Date.parse(time);
 }
+
+function format(name, options) {
+  const zone = currentZone();
+  const key = `${name} ${zone}`;
+  if (!formats.has(key)) formats.set(key, new Intl.DateTimeFormat(undefined, { ...options, timeZone: zone }));
+  return formats.get(key);
+}
+
+function shown(time, name, options) {
+  const at = milliseconds(time);
+  return Number.isNaN(at) ? "–" : format(name, options).format(at);
+}
+
+/** Returns a time in full. */
+export const instant = (time) => shown(time, "instant", { dateStyle: "medium", timeStyle: "medium" });
+
+/** Returns a time to the minute. */
+export const minute = (time) => shown(time, "minute", { month: "short", day: "numeric", hour: "2-digit", minute: "2-digit" });
+
+/** Returns the time of the day, with milliseconds. */
+export const clock = (time) =>
+  shown(time, "clock", { hour: "2-digit", minute: "2-digit", second: "2-digit", fractionalSecondDigits: 3 });
+
+/** Returns the time of the day to the minute. */
+export const hour = (time) => shown(time, "hour", { hour: "2-digit", minute: "2-digit" });
+
+/** Returns a day. */
+export const day = (time) => shown(time, "day", { weekday: "short", month: "short", day: "numeric" });

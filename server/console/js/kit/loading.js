@@ -3,25 +3,33 @@
 // nobody looks at the page.
 
 import { signal } from "@preact/signals";
-import { useEffect, useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 
-/** Loads with `load(signal)` now and every `everyMs`. Returns a signal and a function to load again. */
-export function useLoaded(load, everyMs = 0) {
+/**
+ * Loads with `load(signal)` now, whenever `key` changes, and every `everyMs`. Returns a signal
+ * (`{data, failure, at, isLoading}`) and a function to load again.
+ */
+export function useLoaded(load, everyMs = 0, key = "") {
   const state = useMemo(() => signal({ data: undefined, failure: null, at: 0, isLoading: true }), []);
-  const again = useMemo(() => loader(load, state), []);
+  const current = useRef(load);
+  current.current = load;
+  const again = useMemo(() => loader(current, state), []);
   useEffect(() => {
     again();
+  }, [key]);
+  useEffect(() => again.stop, []);
+  useEffect(() => {
+    if (!everyMs) return undefined;
     const tick = () => {
       if (!document.hidden) again();
     };
-    const timer = everyMs ? setInterval(tick, everyMs) : 0;
-    if (everyMs) document.addEventListener("visibilitychange", tick);
+    const timer = setInterval(tick, everyMs);
+    document.addEventListener("visibilitychange", tick);
     return () => {
       clearInterval(timer);
       document.removeEventListener("visibilitychange", tick);
-      again.stop();
     };
-  }, []);
+  }, [everyMs]);
   return [state, again];
 }
 
@@ -33,7 +41,7 @@ function loader(load, state) {
     current = own;
     state.value = { ...state.value, isLoading: true };
     try {
-      const data = await load(own.signal);
+      const data = await load.current(own.signal);
       if (current === own) state.value = { data, failure: null, at: Date.now(), isLoading: false };
     } catch (failure) {
       if (current === own && !own.signal.aborted) state.value = { ...state.value, failure, isLoading: false };

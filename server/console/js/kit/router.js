@@ -1,7 +1,7 @@
 // The place of the page: its path below a base and its query. All state that a link should carry
 // is in it. Knows no page.
 
-import { signal } from "@preact/signals";
+import { computed, signal } from "@preact/signals";
 
 const BASE = "/console";
 
@@ -13,15 +13,66 @@ function read() {
 /** The current place: `{path, query}`. */
 export const place = signal(read());
 
-/** Returns the URL of a path below the base, as links need it. */
-export function href(path) {
-  return path === "/" ? BASE : BASE + path;
+/** The path alone: what depends on it does not change with the query. */
+export const path = computed(() => place.value.path);
+
+/** Returns the URL of a path below the base, as links need it; `query` as `{name: value}`. */
+export function href(path, query = {}) {
+  const text = queryText(new URLSearchParams(), query);
+  return (path === "/" ? BASE : BASE + path) + text;
 }
 
-/** Opens a path. */
+function queryText(query, changes) {
+  for (const [name, value] of Object.entries(changes)) {
+    query.delete(name);
+    const values = Array.isArray(value) ? value : [value];
+    for (const one of values) if (one !== null && one !== undefined && one !== "") query.append(name, one);
+  }
+  const text = query.toString();
+  return text && `?${text}`;
+}
+
+/** Opens a path, which may have a query. */
 export function go(path, { replace = false } = {}) {
   history[replace ? "replaceState" : "pushState"](null, "", href(path));
   place.value = read();
+}
+
+/** Changes the query: `{name: value}`, where null removes and a list repeats. */
+export function setQuery(changes, { replace = false } = {}) {
+  const { path, query } = place.value;
+  go(path + queryText(new URLSearchParams(query), changes), { replace });
+}
+
+/** Returns a value of the query. */
+export function inQuery(name, otherwise = "") {
+  return place.value.query.get(name) ?? otherwise;
+}
+
+/** Returns the parts of a path that a pattern such as `/errors/:id` names, or null. */
+export function match(pattern, path) {
+  const wanted = pattern.split("/");
+  const parts = path.split("/");
+  if (wanted.length !== parts.length) return null;
+  const params = {};
+  for (const [i, name] of wanted.entries()) {
+    if (!name.startsWith(":")) {
+      if (name !== parts[i]) return null;
+      continue;
+    }
+    const value = decoded(parts[i]);
+    if (!value) return null;
+    params[name.slice(1)] = value;
+  }
+  return params;
+}
+
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return null;
+  }
 }
 
 function takeFragment(name) {

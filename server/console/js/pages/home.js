@@ -9,6 +9,7 @@ import { html } from "../kit/html.js";
 import { bind } from "../kit/keys.js";
 import { useLoaded } from "../kit/loading.js";
 import { Button } from "../parts/button.js";
+import { Head } from "../parts/head.js";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
 import { Time } from "../parts/time.js";
@@ -91,7 +92,7 @@ export function Page() {
   const refresh = () => loaders.forEach((again) => again());
   useEffect(() => bind("r", "Refresh", refresh), []);
   const shown = Object.values(sections).filter(({ area }) => areas.value.includes(area));
-  return html`<div class="head"><h1 tabindex="-1">Home</h1><${Button} work=${refresh}><${Icon} name="refresh-cw" />Refresh<//></div>
+  return html`<${Head} title="Home"><${Button} work=${refresh}><${Icon} name="refresh-cw" />Refresh<//><//>
     <div class="grid">
       ${shown.map((of) => html`<${Section} key=${of.area} of=${of} onLoader=${onLoader} />`)}
       <${FirstSteps} />

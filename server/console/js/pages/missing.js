@@ -2,8 +2,9 @@
 
 import { html } from "../kit/html.js";
 import { href } from "../kit/router.js";
+import { Head } from "../parts/head.js";
 
 export function Page() {
-  return html`<div class="head"><h1 tabindex="-1">Nothing here</h1></div>
+  return html`<${Head} title="Nothing here" />
     <p>There is no page at this address. <a href=${href("/")}>Home</a></p>`;
 }

@@ -1,4 +1,5 @@
-// The pages, in the order of the navigation. A page is there if the server has one of its areas.
+// The pages, in the order of the navigation. A page is there if the server has one of its areas. One
+// with `below` is reached from another one; `styles` are style sheets that only it needs.
 
 export const PAGES = [
   { path: "/", label: "Home", icon: "house", keys: "g h", areas: [], load: () => import("./home.js") },

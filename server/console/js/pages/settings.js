@@ -4,6 +4,7 @@ import { caller } from "../api/session.js";
 import { html } from "../kit/html.js";
 import { areOn, turn } from "../kit/keys.js";
 import { choose, theme } from "../kit/theme.js";
+import { Head } from "../parts/head.js";
 import { Icon } from "../parts/icon.js";
 import { Keys } from "./settings_keys.js";
 import { Sessions } from "./settings_sessions.js";
@@ -36,7 +37,7 @@ function You() {
 }
 
 export function Page() {
-  return html`<div class="head"><h1 tabindex="-1">Settings</h1></div>
+  return html`<${Head} title="Settings" />
     <div class="sections">
       <div class="grid"><${You} /><${Appearance} /></div>
       <${Keys} /><${Sessions} />

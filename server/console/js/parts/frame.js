@@ -11,6 +11,7 @@ import { build } from "../api/session.js";
 import { Button } from "./button.js";
 import { Dialog } from "./dialog.js";
 import { Icon } from "./icon.js";
+import { ToastList } from "./toast_list.js";
 
 function Notices() {
   const seconds = waiting.value ? Math.max(1, Math.ceil((waiting.value.until - Date.now()) / 1000)) : 0;
@@ -50,5 +51,6 @@ export function Frame({ pages, current, children }) {
     <nav aria-label="Pages"><ul>${pages.map(({ path, label, icon }) => html`<li key=${path}>
       <a href=${href(path)} aria-current=${path === current ? "page" : null}><${Icon} name=${icon} />${label}</a></li>`)}</ul></nav>
     <main class="page" id="content" tabindex="-1"><${Notices} />${children}</main>
+    <${ToastList} />
   </div>`;
 }

@@ -1,0 +1,35 @@
+// Short messages about what was done, which go away by themselves.
+
+import { signal } from "@preact/signals";
+
+const SHOWN_MS = 6_000;
+const SHOWN_MAX = 4;
+let ids = 0;
+
+/** The messages that are shown: `[{id, text, kind, undo}]`. */
+export const toasts = signal([]);
+
+/** Takes a message away. */
+export function dismiss(id) {
+  toasts.value = toasts.value.filter((toast) => toast.id !== id);
+}
+
+/** Shows a message; `kind` is `good` or `bad`; `undo` is a function. One with `undo`, or that is bad, stays longer. */
+export function toast(text, { kind = "good", undo = null } = {}) {
+  const id = (ids += 1);
+  toasts.value = [...toasts.value, { id, text, kind, undo }].slice(-SHOWN_MAX);
+  setTimeout(() => dismiss(id), undo || kind === "bad" ? 2 * SHOWN_MS : SHOWN_MS);
+}
+
+/** Does something and says that it is done, or why it failed. Returns whether it is done. */
+export async function doing(work, text, options) {
+  try {
+    await work();
+    if (text) toast(text, options);
+    return true;
+  } catch (failure) {
+    const scope = failure.missingScope;
+    toast(scope ? `Your key lacks the scope “${scope}”.` : `Not done: ${failure.message}.`, { kind: "bad" });
+    return false;
+  }
+}

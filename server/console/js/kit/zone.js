@@ -1,0 +1,57 @@
+// The time zone in which times are shown: that of the browser, unless somebody chose one in it.
+
+import { signal } from "@preact/signals";
+
+const STORED = "telltale.zone";
+
+/** Returns whether the browser knows a zone. */
+export function isKnown(zone) {
+  try {
+    new Intl.DateTimeFormat(undefined, { timeZone: zone });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const stored = localStorage.getItem(STORED) ?? "";
+
+/** The name of a zone, or nothing for that of the browser. */
+export const zone = signal(stored && isKnown(stored) ? stored : "");
+
+/** Sets and remembers the zone. */
+export function chooseZone(name) {
+  zone.value = name && isKnown(name) ? name : "";
+  localStorage.setItem(STORED, zone.value);
+}
+
+/** Returns the name of the zone that applies. */
+export function currentZone() {
+  return zone.value || Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+}
+
+function offsetOf(time, name) {
+  const parts = new Intl.DateTimeFormat("en-US", {
+    timeZone: name, hourCycle: "h23", year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric", second: "numeric",
+  }).formatToParts(time);
+  const part = (type) => Number(parts.find((one) => one.type === type)?.value);
+  const local = Date.UTC(part("year"), part("month") - 1, part("day"), part("hour"), part("minute"), part("second"));
+  return local - Math.floor(time / 1000) * 1000;
+}
+
+/** Returns a time in the zone as fields for date and time have it: `2026-11-27T09:30:00`. */
+export function toLocal(time) {
+  return new Date(time + offsetOf(time, currentZone())).toISOString().slice(0, 19);
+}
+
+/**
+ * Returns the time of a text as fields for date and time have it, in the zone; NaN if it is none.
+ * Of a time that comes twice it is one, of a time that is skipped the one as much later.
+ */
+export function fromLocal(text) {
+  const naive = Date.parse(`${text}Z`);
+  if (Number.isNaN(naive)) return NaN;
+  const name = currentZone();
+  const first = naive - offsetOf(naive, name);
+  return naive - offsetOf(first, name);
+}

@@ -1,0 +1,133 @@
+// A chart over time, for the eye, the keyboard and the ear: lines, areas, stacked areas or bars;
+// dragging over it, or two times Enter, chooses a range.
+
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import uPlot from "uplot";
+import { loadStyle } from "../api/styles.js";
+import { withUnit } from "../kit/format.js";
+import { html } from "../kit/html.js";
+import { limits, showBetween } from "../kit/range.js";
+import { theme } from "../kit/theme.js";
+import { zone } from "../kit/zone.js";
+import { columnsOf, COLOURS, pointOf, summaryOf } from "./chart_data.js";
+import { optionsOf } from "./chart_options.js";
+import { ChartTable } from "./chart_table.js";
+import { Icon } from "./icon.js";
+
+const HEIGHT = 220;
+const NAMED_MAX = 40;
+const STEP_MANY = 10;
+
+/** Shows the values at the cursor without rendering anything again. */
+function showValues(legend, { series, unit }, position) {
+  for (const output of legend?.querySelectorAll("output") ?? []) {
+    const value = position === null ? undefined : series[Number(output.dataset.index)]?.values[position];
+    output.textContent = position === null ? "" : withUnit(value, unit);
+  }
+}
+
+function Legend({ chart, legend, onToggle }) {
+  const named = chart.series.slice(0, NAMED_MAX);
+  const rest = chart.series.length - named.length;
+  return html`<ul class="legend" ref=${legend}>${named.map((one, index) => html`<li key=${one.label}>
+      <button type="button" aria-pressed=${chart.hidden.has(one.label) ? "false" : "true"} onClick=${() => onToggle(one.label)}>
+        <span class=${`swatch c${index % COLOURS} ${index >= COLOURS ? "dashed" : ""}`}></span><span class="name">${one.label}</span></button>
+      <output data-index=${index}></output></li>`)}
+    ${rest > 0 && html`<li class="quiet">and ${rest} more</li>`}</ul>`;
+}
+
+/** Moves the cursor by keys; Enter begins and ends a range. */
+function useKeys(plot, chart, say) {
+  const at = useRef(null);
+  const begin = useRef(null);
+  return (event) => {
+    const end = chart.times.length - 1;
+    const now = at.current ?? end;
+    const by = event.shiftKey ? STEP_MANY : 1;
+    const target = { ArrowLeft: now - by, ArrowRight: now + by, Home: 0, End: end }[event.key];
+    if (target !== undefined) {
+      event.preventDefault();
+      at.current = Math.max(0, Math.min(end, target));
+      const left = plot.current.valToPos(chart.times[at.current], "x");
+      plot.current.setCursor({ left, top: plot.current.over.clientHeight / 2 });
+      say(pointOf(chart, at.current));
+    } else if (event.key === "Enter" && at.current !== null) {
+      event.preventDefault();
+      if (begin.current === null) {
+        begin.current = at.current;
+        say("The range begins here; Enter ends it.");
+      } else {
+        const ends = [chart.times[begin.current] * 1000, chart.times[at.current] * 1000];
+        begin.current = null;
+        chart.onZoom(Math.min(...ends), Math.max(...ends));
+      }
+    } else if (event.key === "Escape") {
+      begin.current = null;
+      say("");
+    }
+  };
+}
+
+/** Draws, and draws again when data, size, scheme or zone change. */
+function usePlot(chart, box, legend) {
+  const plot = useRef(null);
+  const seen = { scheme: theme.value, zone: zone.value };
+  useEffect(() => {
+    const element = box.current;
+    const draw = () => {
+      plot.current?.destroy();
+      const { columns, roles } = columnsOf(chart);
+      const on = { cursor: (position) => showValues(legend.current, chart, position), zoom: chart.onZoom };
+      const size = { width: Math.max(1, element.clientWidth), height: chart.height };
+      plot.current = new uPlot(optionsOf({ ...chart, roles }, element, size, on), columns, element);
+    };
+    draw();
+    const sizes = new ResizeObserver(() => {
+      if (plot.current && element.clientWidth) plot.current.setSize({ width: element.clientWidth, height: chart.height });
+    });
+    sizes.observe(element);
+    const scheme = matchMedia("(prefers-color-scheme: dark)");
+    scheme.addEventListener("change", draw);
+    return () => {
+      sizes.disconnect();
+      scheme.removeEventListener("change", draw);
+      plot.current?.destroy();
+      plot.current = null;
+    };
+  }, [chart.times, chart.series, chart.kind, chart.unit, chart.marks, chart.levels, chart.hidden, chart.height, seen.scheme, seen.zone]);
+  return plot;
+}
+
+/**
+ * `times` in seconds, rising; `series`: `[{label, values, low, high}]`, as long as `times`, null where there is
+ * nothing; `kind`: `lines`, `areas`, `stack`, `bars`; `marks`: `[{at, label}]` in milliseconds;
+ * `levels`: `[{value, kind}]`; charts with one `sync` share the cursor. `times` and `series` are
+ * compared by identity: new data is a new list.
+ */
+export function Chart({ label, times, series, kind = "lines", unit = "", marks, levels, sync, height = HEIGHT, onZoom = showBetween, between, hasLegend = true }) {
+  useMemo(() => loadStyle("vendor/uplot.css"), []);
+  const box = useRef(null);
+  const legend = useRef(null);
+  const said = useRef(null);
+  const [hidden, setHidden] = useState(() => new Set());
+  const [isTable, setTable] = useState(false);
+  const range = useMemo(() => between ?? limits(), [times, series]);
+  const chart = { label, times, series, kind, unit, marks, levels, sync, height, hidden, onZoom, ...range };
+  const plot = usePlot(chart, box, legend);
+  const onKeyDown = useKeys(plot, chart, (text) => {
+    said.current.textContent = text;
+  });
+  const toggle = (name) => {
+    const changed = new Set(hidden);
+    if (!changed.delete(name)) changed.add(name);
+    setHidden(changed);
+  };
+  return html`<figure class="chart">
+    <div class="plot" ref=${box} tabindex="0" role="group" aria-roledescription="chart" aria-label=${summaryOf(chart)} onKeyDown=${onKeyDown}></div>
+    <p class="unseen" aria-live="polite" ref=${said}></p>
+    <figcaption>${hasLegend && html`<${Legend} chart=${chart} legend=${legend} onToggle=${toggle} />`}
+      <button type="button" class="button plain small" aria-pressed=${isTable ? "true" : "false"} aria-label=${`${label} as a table`} onClick=${() => setTable(!isTable)}>
+        <${Icon} name="table" /></button></figcaption>
+    ${isTable && html`<${ChartTable} chart=${chart} />`}
+  </figure>`;
+}

@@ -1,0 +1,161 @@
+// How uPlot draws a chart: colours of the scheme, axes in the zone, bands, levels and marks.
+
+import uPlot from "uplot";
+import { amount, clock, day, hour, withUnit } from "../kit/format.js";
+import { currentZone } from "../kit/zone.js";
+import { COLOURS } from "./chart_data.js";
+
+const POINTS_SHOWN_MAX = 60;
+const DASH = [6, 4];
+const BAND_SHARE = 0.18;
+const FILL_SHARE = { areas: 0.16, stack: 0.6, bars: 1 };
+
+/** Returns the colours and the font of the current scheme. */
+function styleOf(element) {
+  const style = getComputedStyle(element);
+  const read = (name) => style.getPropertyValue(name).trim();
+  // Resolved by the browser: a canvas does not know `light-dark`.
+  const probe = element.appendChild(document.createElement("i"));
+  const resolve = (name) => {
+    probe.className = `probe ${name}`;
+    return getComputedStyle(probe).color;
+  };
+  const colours = Array.from({ length: COLOURS }, (_, i) => resolve(`c${i}`));
+  const found = { colours, ink: resolve("soft"), line: resolve("line"), bad: resolve("bad"), warn: resolve("warn"), mark: resolve("accent"), font: `12px ${read("--sans")}` };
+  probe.remove();
+  return found;
+}
+
+/** Returns a colour that lets a part of what is below through. */
+function faint(colour, share) {
+  const [, r, g, b] = /(\d+)[, ]+(\d+)[, ]+(\d+)/.exec(colour) ?? [0, 128, 128, 128];
+  return `rgb(${r} ${g} ${b} / ${share})`;
+}
+
+function pathsOf(kind) {
+  if (kind === "bars") return uPlot.paths.bars({ size: [0.9, 64], align: 1 });
+  return undefined;
+}
+
+function seriesOf({ series, kind, unit, times, roles, hidden }, style) {
+  const line = ({ index, part }) => {
+    const colour = style.colours[index % COLOURS];
+    const isBand = part !== "values";
+    const isArea = kind === "areas" || kind === "stack" || kind === "bars";
+    return {
+      label: isBand ? `${series[index].label} ${part}` : series[index].label,
+      show: !hidden.has(series[index].label),
+      stroke: isBand ? "transparent" : colour,
+      width: isBand ? 0 : 1.5,
+      dash: index >= COLOURS && !isBand ? DASH : undefined,
+      fill: isArea && !isBand ? faint(colour, FILL_SHARE[kind]) : undefined,
+      paths: isBand ? undefined : pathsOf(kind),
+      points: { show: isBand || kind === "bars" ? false : times.length <= POINTS_SHOWN_MAX ? undefined : false },
+      spanGaps: false,
+      value: (_, value) => withUnit(value, unit),
+    };
+  };
+  return [{}, ...roles.map(line)];
+}
+
+function bandsOf({ roles, kind }, style) {
+  if (kind === "stack") {
+    return roles.slice(1).map(({ index }, i) => ({ series: [i + 2, i + 1], fill: faint(style.colours[index % COLOURS], FILL_SHARE.stack) }));
+  }
+  return roles.flatMap(({ index, part }, i) =>
+    part === "high" ? [{ series: [i + 1, i + 2], fill: faint(style.colours[index % COLOURS], BAND_SHARE) }] : []);
+}
+
+/** Draws levels as lines across, and marks as lines upright. */
+function overlays({ levels = [], marks = [] }, style) {
+  const line = (plot, colour, x0, y0, x1, y1) => {
+    const { ctx } = plot;
+    ctx.save();
+    ctx.strokeStyle = colour;
+    ctx.lineWidth = devicePixelRatio;
+    ctx.setLineDash([4 * devicePixelRatio, 4 * devicePixelRatio]);
+    ctx.beginPath();
+    ctx.moveTo(x0, y0);
+    ctx.lineTo(x1, y1);
+    ctx.stroke();
+    ctx.restore();
+  };
+  return (plot) => {
+    const { left, top, width, height } = plot.bbox;
+    for (const { value, kind } of levels) {
+      const y = plot.valToPos(value, "y", true);
+      if (y >= top && y <= top + height) line(plot, kind === "warning" ? style.warn : style.bad, left, y, left + width, y);
+    }
+    for (const { at } of marks) {
+      const x = plot.valToPos(at / 1000, "x", true);
+      if (x >= left && x <= left + width) line(plot, style.mark, x, top, x, top + height);
+    }
+  };
+}
+
+/** The values of an axis never end at one number: a flat line is in the middle. */
+function yRange(levels) {
+  return (plot, low, high) => {
+    if (low === null || high === null) return [0, 1];
+    const values = levels.map(({ value }) => value);
+    const [least, most] = [Math.min(low, ...values), Math.max(high, ...values)];
+    if (least === most) return least === 0 ? [0, 1] : [Math.min(0, least * 2), Math.max(0, most * 2)];
+    return uPlot.rangeNum(least, most, { min: { pad: 0.05, soft: 0, mode: 2 }, max: { pad: 0.08, soft: 0, mode: 2 } });
+  };
+}
+
+function sizeOfAxis(plot, values) {
+  const longest = (values ?? []).reduce((most, text) => Math.max(most, text.length), 3);
+  return Math.min(110, 24 + longest * 7);
+}
+
+/** Returns the texts of the axis of time: the day where it begins, and with the first time. */
+function timesOf(plot, ticks, axis, space, step) {
+  let before = "";
+  return ticks.map((tick) => {
+    const date = day(tick * 1000);
+    const isNew = date !== before;
+    before = date;
+    if (step >= 86_400) return date;
+    const time = step < 60 ? clock(tick * 1000).replace(/[.,]\d+/, "") : hour(tick * 1000);
+    return isNew ? `${time}\n${date}` : time;
+  });
+}
+
+/**
+ * Returns the options of uPlot. `chart`: `{times, series, kind, unit, roles, levels, marks, hidden, sync, from, to}`;
+ * `on`: `{cursor(position), zoom(from, to)}`.
+ */
+export function optionsOf(chart, element, size, on) {
+  const style = styleOf(element);
+  const axis = { stroke: style.ink, font: style.font, grid: { stroke: style.line, width: 1 }, ticks: { stroke: style.line, width: 1 } };
+  const zone = currentZone();
+  const levels = chart.levels ?? [];
+  return {
+    ...size,
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
+    legend: { show: false },
+    cursor: {
+      drag: { x: true, y: false, setScale: false, dist: 6 },
+      focus: { prox: 24 },
+      sync: chart.sync ? { key: chart.sync, setSeries: false } : undefined,
+      points: { size: 6 },
+    },
+    scales: {
+      x: { time: true, range: () => [chart.from / 1000, chart.to / 1000] },
+      y: { range: yRange(levels) },
+    },
+    axes: [{ ...axis, values: timesOf }, { ...axis, size: (plot, values) => sizeOfAxis(plot, values), values: (_, ticks) => ticks.map((tick) => (chart.unit ? withUnit(tick, chart.unit) : amount(tick))) }],
+    series: seriesOf(chart, style),
+    bands: bandsOf(chart, style),
+    hooks: {
+      draw: [overlays(chart, style)],
+      setCursor: [(plot) => on.cursor(plot.cursor.idx ?? null)],
+      setSelect: [(plot) => {
+        const { left, width } = plot.select;
+        if (width > 0) on.zoom(plot.posToVal(left, "x") * 1000, plot.posToVal(left + width, "x") * 1000);
+        plot.setSelect({ left: 0, width: 0, top: 0, height: 0 }, false);
+      }],
+    },
+  };
+}
