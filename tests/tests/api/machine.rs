@@ -73,12 +73,24 @@ fn a_server_without_file_descriptors_reports_it_and_recovers() {
     assert!(other.get("/metrics").text().contains("telltale_storage_read_only 0\n"));
 }
 
+/// Returns whether no thread of the process runs: a signal reaches them one after the other.
+fn is_stopped(server: &Server) -> bool {
+    let threads = std::fs::read_dir(format!("/proc/{}/task", server.pid()));
+    threads.is_ok_and(|threads| {
+        threads.flatten().all(|thread| {
+            let status = std::fs::read_to_string(thread.path().join("status"));
+            status.is_ok_and(|status| status.contains("State:\tT"))
+        })
+    })
+}
+
 #[test]
 fn a_suspended_process_continues() {
     let server = Server::start();
     let client = server.client();
     send(&client, &[gauge("a", T0, 1.0)]);
     server.signal("STOP");
+    eventually("every thread to be stopped", || is_stopped(&server).then_some(()));
     let mut wire = server.wire();
     wire.send("GET /readyz HTTP/1.1\r\nHost: a\r\n\r\n");
     assert!(wire.response_within(STOPPED).is_none());
