@@ -4,6 +4,7 @@
 // nothing was done. A server that asks to wait is given that time.
 
 import { signal } from "@preact/signals";
+import { parse } from "../kit/json.js";
 import { ApiFailure, failureOf, unreachable } from "./failure.js";
 
 const WAITS_MAX = 3;
@@ -14,6 +15,12 @@ export const needsSignIn = signal(false);
 
 /** Until when the server asked to wait, in milliseconds, and why; or null. */
 export const waiting = signal(null);
+
+/** The ETags of responses. */
+const tags = new WeakMap();
+
+/** Returns the ETag of what `get` or `call` returned, or null. */
+export const etagOf = (answer) => tags.get(answer) ?? null;
 
 let signedIn = null;
 
@@ -43,8 +50,9 @@ function randomKey() {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-function init(method, body, abort) {
+function init(method, body, abort, ifMatch) {
   const headers = { Accept: "application/json" };
+  if (ifMatch) headers["If-Match"] = ifMatch;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (method === "POST") headers["Idempotency-Key"] = randomKey();
   return { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal: abort, cache: "no-cache" };
@@ -64,7 +72,10 @@ async function attempt(path, options) {
     throw unreachable();
   }
   if (!response.ok) throw await failureOf(response);
-  return response.json();
+  const answer = options.isExact ? parse(await response.text()) : await response.json();
+  const tag = response.headers.get("ETag");
+  if (tag && answer !== null && typeof answer === "object") tags.set(answer, tag);
+  return answer;
 }
 
 function isBusy(failure) {
@@ -85,9 +96,12 @@ async function pause(failure, abort) {
   if (waiting.value?.until === until) waiting.value = null;
 }
 
-/** Sends a request, as often as it takes, and returns the JSON of its response. */
-export async function call(method, path, { body, abort } = {}) {
-  const options = init(method, body, abort);
+/**
+ * Sends a request, as often as it takes, and returns the JSON of its response. With `ifMatch` it
+ * fails with 412 if the resource has another ETag by now.
+ */
+export async function call(method, path, { body, abort, ifMatch, isExact = false } = {}) {
+  const options = { ...init(method, body, abort, ifMatch), isExact };
   for (let waits = 0; ; ) {
     try {
       return await attempt(path, options);
@@ -106,3 +120,6 @@ export async function call(method, path, { body, abort } = {}) {
 }
 
 export const get = (path, abort) => call("GET", path, { abort });
+
+/** Reads something whose numbers are shown exactly as they are; see `kit/json.js`. */
+export const getExact = (path, abort) => call("GET", path, { abort, isExact: true });
