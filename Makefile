@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run build test setup package fmt lint bench costs compare fuzz simulate soak storm contract deny
+.PHONY: help run demo build test setup package fmt lint bench costs compare fuzz simulate soak storm contract deny
 
 # Build output goes outside the tree, so that all clones share it.
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/telltale/target
@@ -18,6 +18,7 @@ export PATH := $(if $(wildcard /usr/lib/ccache/g++),/usr/lib/ccache:)$(PATH)
 
 LISTEN ?= 127.0.0.1:8080
 DATA ?= ./data
+SEED ?= 1
 SECONDS ?= 60
 TARGETS ?=
 SCALE ?= small
@@ -34,6 +35,10 @@ help: ## Show this list
 
 run: build ## Build and serve on 127.0.0.1:8080 with the data in ./data (LISTEN=, DATA=)
 	exec "$$CARGO_TARGET_DIR/release/telltale" serve --data "$(DATA)" --listen "$(LISTEN)"
+
+demo: DATA := $(if $(filter file,$(origin DATA)),./data-demo,$(DATA))
+demo: build ## Build and serve a day of data of an imaginary shop in every area, in ./data-demo (LISTEN=, DATA=, SEED=)
+	exec python3 -B tools/demo --program "$$CARGO_TARGET_DIR/release/telltale" --data "$(DATA)" --listen "$(LISTEN)" --seed "$(SEED)"
 
 build: ## Build the release; installs missing build dependencies
 	@tools/setup build

@@ -29,6 +29,7 @@ mod dashboards;
 mod dashboards_exchange;
 mod dashboards_values;
 mod definitions;
+mod demo;
 mod documents;
 mod durability;
 mod errors;

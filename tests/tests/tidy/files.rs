@@ -190,7 +190,7 @@ pub(crate) fn machine_paths() -> Vec<String> {
 }
 
 fn find_machine_paths(folder: &Path, violations: &mut Vec<String>) {
-    const SKIPPED: [&str; 5] = ["target", ".git", "data", "corpus", "artifacts"];
+    const SKIPPED: [&str; 6] = ["target", ".git", "data", "data-demo", "corpus", "artifacts"];
     let Ok(entries) = std::fs::read_dir(folder) else { return };
     for entry in entries.flatten() {
         let (path, name) = (entry.path(), entry.file_name());
