@@ -39,7 +39,7 @@ class Alerts:
             "escalation_policies",
             {
                 "name": "Shop",
-                "description": "The chat at once, the pager after five minutes, and again until somebody answers",
+                "description": "The chat at once, the pager after five minutes, and again until somebody acknowledges",
                 "steps": [{"channel_id": chat, "delay_minutes": 0}, {"channel_id": pager, "delay_minutes": 5}],
                 "repeat": True,
                 "repeat_after_minutes": 15,

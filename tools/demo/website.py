@@ -51,7 +51,7 @@ class Site:
         site = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
-            """Answers the requests of the server."""
+            """Handles the requests of the server."""
 
             def do_GET(self):
                 status, kind, body = site.answer(self.path)
@@ -90,7 +90,7 @@ class Site:
         self._is_redesigned = True
 
     def stop(self):
-        """Stops answering."""
+        """Stops the site."""
         self._server.shutdown()
         self._server.server_close()
 
