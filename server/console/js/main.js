@@ -3,17 +3,19 @@
 import { effect, signal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { needsSignIn } from "./api/client.js";
+import { get, needsSignIn } from "./api/client.js";
 import { areas, isOutdated, loadCaller, loadServer } from "./api/session.js";
 import { loadStyle } from "./api/styles.js";
 import { html } from "./kit/html.js";
 import * as keys from "./kit/keys.js";
 import * as router from "./kit/router.js";
 import * as theme from "./kit/theme.js";
+import { placesOf } from "./pages/found_places.js";
 import { PAGES, pagesOf } from "./pages/registry.js";
 import { Button } from "./parts/button.js";
 import { Head } from "./parts/head.js";
 import { Frame, Shortcuts } from "./parts/frame.js";
+import { Palette } from "./parts/palette.js";
 import { SignIn } from "./parts/sign_in.js";
 import { SignInByLink } from "./parts/sign_in_by_link.js";
 
@@ -47,6 +49,11 @@ function announce(isFirst) {
   if (!isFirst) document.querySelector("h1")?.focus();
 }
 
+/** Searches for anything with a name. */
+async function search(text, abort) {
+  return placesOf((await get(`/search?q=${encodeURIComponent(text)}`, abort)).data);
+}
+
 /** Returns the page of a path, and the parts of the path that the page names. */
 function found(pages, path) {
   for (const page of pages) {
@@ -60,12 +67,15 @@ let isFirst = true;
 
 function Console() {
   const [isHelpOpen, setHelpOpen] = useState(false);
+  const [isPaletteOpen, setPaletteOpen] = useState(false);
   const pages = pagesOf(areas.value);
   const { page, params } = found(pages, router.path.value);
   const isKnown = areas.value.length > 0;
   const Page = usePage(isKnown ? page : undefined);
   useEffect(() => {
     keys.bind("?", "Show the shortcuts", () => setHelpOpen(true));
+    keys.bind("/", "Go to anything", () => setPaletteOpen(true));
+    keys.onCommand("k", () => setPaletteOpen(true));
     for (const { path, label, keys: own } of PAGES) if (own) keys.bind(own, label, () => router.go(path));
   }, []);
   useEffect(() => {
@@ -73,11 +83,12 @@ function Console() {
     announce(isFirst);
     isFirst = false;
   }, [Page, isKnown, router.path.value]);
-  return html`<${Frame} pages=${pages.filter(({ below }) => !below)} current=${page?.below ?? page?.path}>
+  return html`<${Frame} pages=${pages.filter(({ below }) => !below)} current=${page?.below ?? page?.path} onSearch=${() => setPaletteOpen(true)}>
       ${isKnown && Page ? html`<${Page} key=${router.path.value} params=${params} />` : html`<h1 class="unseen" tabindex="-1">Telltale</h1><p class="quiet">Loading…</p>`}
     <//>
     ${code.value && html`<${SignInByLink} key=${code.value} code=${code.value} onDone=${onLinkDone} />`}
     ${needsSignIn.value && !code.value && html`<${SignIn} problem=${problem.value} />`}
+    ${isPaletteOpen && html`<${Palette} pages=${pages.filter(({ below }) => !below)} search=${search} onClose=${() => setPaletteOpen(false)} />`}
     ${isHelpOpen && html`<${Shortcuts} onClose=${() => setHelpOpen(false)} />`}`;
 }
 

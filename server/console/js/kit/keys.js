@@ -34,6 +34,16 @@ function isTyping(target) {
   return target instanceof Element && target.closest("input, textarea, select, [contenteditable]") !== null;
 }
 
+/** Runs something at Ctrl and a letter, or Command and it, also while somebody types. */
+export function onCommand(letter, run) {
+  document.addEventListener("keydown", (event) => {
+    if (!(event.ctrlKey || event.metaKey) || event.altKey || event.shiftKey || event.key !== letter) return;
+    if (document.querySelector("dialog[open]")) return;
+    event.preventDefault();
+    run();
+  });
+}
+
 /** Runs shortcuts from now on. */
 export function listen() {
   document.addEventListener("keydown", (event) => {

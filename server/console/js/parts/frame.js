@@ -36,13 +36,14 @@ export function Shortcuts({ onClose }) {
 }
 
 /** `pages` are those in the navigation: `{path, label, icon}`; `current` is the path of one. */
-export function Frame({ pages, current, children }) {
+export function Frame({ pages, current, onSearch, children }) {
   const [failure, setFailure] = useState("");
   const leave = () => signOut().catch((error) => setFailure(error.message));
   return html`<div class="frame">
     <header class="bar">
       <a class="skip" href="#content">Skip to the content</a>
       <a class="brand" href=${href("/")}><img src=${`/console/-/${build}/mark.svg`} alt="" width="26" height="26" />Telltale</a>
+      ${caller.value && html`<button type="button" class="button opener" onClick=${onSearch}><${Icon} name="search" /><span>Go to anything</span><kbd>Ctrl K</kbd></button>`}
       ${caller.value && html`<div class="who">
         <span>${failure || caller.value.user}</span>
         ${caller.value.session && html`<${Button} kind="plain" label="Sign out" work=${leave}><${Icon} name="log-out" /><//>`}
