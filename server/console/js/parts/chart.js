@@ -9,14 +9,15 @@ import { html } from "../kit/html.js";
 import { limits, showBetween } from "../kit/range.js";
 import { theme } from "../kit/theme.js";
 import { zone } from "../kit/zone.js";
-import { columnsOf, COLOURS, pointOf, summaryOf } from "./chart_data.js";
-import { optionsOf } from "./chart_options.js";
+import { columnsOf, pointOf, summaryOf } from "./chart_data.js";
+import { lookOf, optionsOf } from "./chart_options.js";
 import { ChartTable } from "./chart_table.js";
 import { Icon } from "./icon.js";
 
 const HEIGHT = 220;
 const NAMED_MAX = 40;
 const STEP_MANY = 10;
+const PICKED_PIXELS = 4;
 
 /** Shows the values at the cursor without rendering anything again. */
 function showValues(legend, { series, unit }, position) {
@@ -29,14 +30,15 @@ function showValues(legend, { series, unit }, position) {
 function Legend({ chart, legend, onToggle }) {
   const named = chart.series.slice(0, NAMED_MAX);
   const rest = chart.series.length - named.length;
+  const swatch = ({ colour, isDashed }) => `swatch c${colour} ${isDashed ? "dashed" : ""}`;
   return html`<ul class="legend" ref=${legend}>${named.map((one, index) => html`<li key=${one.label}>
       <button type="button" aria-pressed=${chart.hidden.has(one.label) ? "false" : "true"} onClick=${() => onToggle(one.label)}>
-        <span class=${`swatch c${index % COLOURS} ${index >= COLOURS ? "dashed" : ""}`}></span><span class="name">${one.label}</span></button>
+        <span class=${swatch(lookOf(one, index))}></span><span class="name">${one.label}</span></button>
       <output data-index=${index}></output></li>`)}
     ${rest > 0 && html`<li class="quiet">and ${rest} more</li>`}</ul>`;
 }
 
-/** Moves the cursor by keys; Enter begins and ends a range. */
+/** Moves the cursor by keys; Enter begins and ends a range, the space bar picks a moment. */
 function useKeys(plot, chart, say) {
   const at = useRef(null);
   const begin = useRef(null);
@@ -61,10 +63,29 @@ function useKeys(plot, chart, say) {
         begin.current = null;
         chart.onZoom(Math.min(...ends), Math.max(...ends));
       }
+    } else if (event.key === " " && chart.onPick && at.current !== null) {
+      event.preventDefault();
+      chart.onPick(chart.times[at.current] * 1000);
     } else if (event.key === "Escape") {
       begin.current = null;
       say("");
     }
+  };
+}
+
+/** Tells which moment is clicked, but not where somebody drags. */
+function usePicking(plot, onPick) {
+  const pressed = useRef(0);
+  if (!onPick) return {};
+  return {
+    onPointerDown: (event) => {
+      pressed.current = event.clientX;
+    },
+    onClick: (event) => {
+      const { over } = plot.current;
+      if (!over.contains(event.target) || Math.abs(event.clientX - pressed.current) > PICKED_PIXELS) return;
+      onPick(Math.round(plot.current.posToVal(event.clientX - over.getBoundingClientRect().left, "x") * 1000));
+    },
   };
 }
 
@@ -94,17 +115,20 @@ function usePlot(chart, box, legend) {
       plot.current?.destroy();
       plot.current = null;
     };
-  }, [chart.times, chart.series, chart.kind, chart.unit, chart.marks, chart.levels, chart.hidden, chart.height, seen.scheme, seen.zone]);
+  }, [chart.times, chart.series, chart.kind, chart.unit, chart.marks, chart.levels, chart.hidden, chart.height, chart.join, seen.scheme, seen.zone]);
   return plot;
 }
 
 /**
- * `times` in seconds, rising; `series`: `[{label, values, low, high}]`, as long as `times`, null where there is
- * nothing; `kind`: `lines`, `areas`, `stack`, `bars`; `marks`: `[{at, label}]` in milliseconds;
- * `levels`: `[{value, kind}]`; charts with one `sync` share the cursor. `times` and `series` are
- * compared by identity: new data is a new list.
+ * `times` in seconds, rising; `series`: `[{label, values, low, high, colour, isDashed}]`, as long as `times`,
+ * null where there is nothing, but lines join points up to `join` seconds apart; `kind`: `lines`, `areas`,
+ * `stack`, `bars`; `marks`: `[{at, label}]` in milliseconds; `levels`: `[{value, kind}]`; charts with one
+ * `sync` share the cursor; `onPick` gets the moment that is clicked, in milliseconds. `times` and `series`
+ * are compared by identity: new data is a new list.
  */
-export function Chart({ label, times, series, kind = "lines", unit = "", marks, levels, sync, height = HEIGHT, onZoom = showBetween, between, hasLegend = true }) {
+export function Chart({
+  label, times, series, kind = "lines", unit = "", marks, levels, sync, height = HEIGHT, onZoom = showBetween, onPick, join, between, hasLegend = true,
+}) {
   useMemo(() => loadStyle("vendor/uplot.css"), []);
   const box = useRef(null);
   const legend = useRef(null);
@@ -112,8 +136,9 @@ export function Chart({ label, times, series, kind = "lines", unit = "", marks, 
   const [hidden, setHidden] = useState(() => new Set());
   const [isTable, setTable] = useState(false);
   const range = useMemo(() => between ?? limits(), [times, series]);
-  const chart = { label, times, series, kind, unit, marks, levels, sync, height, hidden, onZoom, ...range };
+  const chart = { label, times, series, kind, unit, marks, levels, sync, height, hidden, onZoom, onPick, join, ...range };
   const plot = usePlot(chart, box, legend);
+  const picking = usePicking(plot, onPick);
   const onKeyDown = useKeys(plot, chart, (text) => {
     said.current.textContent = text;
   });
@@ -123,7 +148,8 @@ export function Chart({ label, times, series, kind = "lines", unit = "", marks, 
     setHidden(changed);
   };
   return html`<figure class="chart">
-    <div class="plot" ref=${box} tabindex="0" role="group" aria-roledescription="chart" aria-label=${summaryOf(chart)} onKeyDown=${onKeyDown}></div>
+    <div class="plot" ref=${box} tabindex="0" role="group" aria-roledescription="chart" aria-label=${summaryOf(chart)}
+      onKeyDown=${onKeyDown} ...${picking}></div>
     <p class="unseen" aria-live="polite" ref=${said}></p>
     <figcaption>${hasLegend && html`<${Legend} chart=${chart} legend=${legend} onToggle=${toggle} />`}
       <button type="button" class="button plain small" aria-pressed=${isTable ? "true" : "false"} aria-label=${`${label} as a table`} onClick=${() => setTable(!isTable)}>

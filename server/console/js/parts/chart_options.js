@@ -5,9 +5,11 @@ import { amount, clock, day, hour, withUnit } from "../kit/format.js";
 import { currentZone } from "../kit/zone.js";
 import { COLOURS } from "./chart_data.js";
 
-const POINTS_SHOWN_MAX = 60;
+const POINT_SPACE = 14;
 const DASH = [6, 4];
 const BAND_SHARE = 0.18;
+/** With more series than this, points and what is next to the cursor are not marked: it would be slow. */
+const MARKED_MAX = 100;
 const FILL_SHARE = { areas: 0.16, stack: 0.6, bars: 1 };
 
 /** Returns the colours and the font of the current scheme. */
@@ -37,9 +39,49 @@ function pathsOf(kind) {
   return undefined;
 }
 
-function seriesOf({ series, kind, unit, times, roles, hidden }, style) {
+/** Returns which colour a series has, and whether it is dashed. */
+export function lookOf({ colour, isDashed }, index) {
+  return { colour: (colour ?? index) % COLOURS, isDashed: isDashed ?? (colour ?? index) >= COLOURS };
+}
+
+/** Keeps the gaps between points that are farther apart than `join` seconds. */
+function gapsOver(join) {
+  return (plot, series, first, last, gaps) => {
+    const { min, max } = plot.scales.x;
+    const pixels = (join * plot.bbox.width) / (max - min);
+    return gaps.filter(([from, to]) => to - from > pixels);
+  };
+}
+
+/** Returns the positions of values without a neighbour within `join` seconds, which no line shows. */
+function isolated(times, values, join) {
+  const found = [];
+  let [before, alone] = [null, false];
+  values.forEach((value, i) => {
+    if (value === null || value === undefined) return;
+    const isNear = before !== null && (join ? times[i] - times[before] <= join : before === i - 1);
+    if (!isNear && alone) found.push(before);
+    [before, alone] = [i, !isNear];
+  });
+  if (alone) found.push(before);
+  return found;
+}
+
+function pointsOf({ kind, times, roles, join }) {
+  if (kind === "bars" || kind === "stack" || roles.length > MARKED_MAX) return { show: false };
+  return {
+    size: 5,
+    show: (plot) => plot.bbox.width / times.length > POINT_SPACE * devicePixelRatio,
+    filter: (plot, series, isShown) => (isShown ? null : isolated(times, plot.data[series], join)),
+  };
+}
+
+function seriesOf(chart, style) {
+  const { series, kind, unit, roles, hidden, join } = chart;
+  const points = pointsOf(chart);
   const line = ({ index, part }) => {
-    const colour = style.colours[index % COLOURS];
+    const look = lookOf(series[index], index);
+    const colour = style.colours[look.colour];
     const isBand = part !== "values";
     const isArea = kind === "areas" || kind === "stack" || kind === "bars";
     return {
@@ -47,23 +89,25 @@ function seriesOf({ series, kind, unit, times, roles, hidden }, style) {
       show: !hidden.has(series[index].label),
       stroke: isBand ? "transparent" : colour,
       width: isBand ? 0 : 1.5,
-      dash: index >= COLOURS && !isBand ? DASH : undefined,
+      dash: look.isDashed && !isBand ? DASH : undefined,
       fill: isArea && !isBand ? faint(colour, FILL_SHARE[kind]) : undefined,
       paths: isBand ? undefined : pathsOf(kind),
-      points: { show: isBand || kind === "bars" ? false : times.length <= POINTS_SHOWN_MAX ? undefined : false },
+      points: isBand ? { show: false } : points,
       spanGaps: false,
+      ...(join && { gaps: gapsOver(join) }),
       value: (_, value) => withUnit(value, unit),
     };
   };
   return [{}, ...roles.map(line)];
 }
 
-function bandsOf({ roles, kind }, style) {
+function bandsOf({ roles, kind, series }, style) {
+  const fill = (index, share) => faint(style.colours[lookOf(series[index], index).colour], share);
   if (kind === "stack") {
-    return roles.slice(1).map(({ index }, i) => ({ series: [i + 2, i + 1], fill: faint(style.colours[index % COLOURS], FILL_SHARE.stack) }));
+    return roles.slice(1).map(({ index }, i) => ({ series: [i + 2, i + 1], fill: fill(index, FILL_SHARE.stack) }));
   }
   return roles.flatMap(({ index, part }, i) =>
-    part === "high" ? [{ series: [i + 1, i + 2], fill: faint(style.colours[index % COLOURS], BAND_SHARE) }] : []);
+    part === "high" ? [{ series: [i + 1, i + 2], fill: fill(index, BAND_SHARE) }] : []);
 }
 
 /** Draws levels as lines across, and marks as lines upright. */
@@ -131,15 +175,16 @@ export function optionsOf(chart, element, size, on) {
   const axis = { stroke: style.ink, font: style.font, grid: { stroke: style.line, width: 1 }, ticks: { stroke: style.line, width: 1 } };
   const zone = currentZone();
   const levels = chart.levels ?? [];
+  const isMany = chart.roles.length > MARKED_MAX;
   return {
     ...size,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
     legend: { show: false },
     cursor: {
       drag: { x: true, y: false, setScale: false, dist: 6 },
-      focus: { prox: 24 },
+      focus: { prox: isMany ? -1 : 24 },
       sync: chart.sync ? { key: chart.sync, setSeries: false } : undefined,
-      points: { size: 6 },
+      points: { size: 6, ...(isMany && { show: false }) },
     },
     scales: {
       x: { time: true, range: () => [chart.from / 1000, chart.to / 1000] },
