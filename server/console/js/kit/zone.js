@@ -16,6 +16,9 @@ export function isKnown(zone) {
 
 const stored = localStorage.getItem(STORED) ?? "";
 
+// Asking the browser takes long, and a chart needs it for every time on its axis.
+const ofBrowser = Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+
 /** The name of a zone, or nothing for that of the browser. */
 export const zone = signal(stored && isKnown(stored) ? stored : "");
 
@@ -27,7 +30,7 @@ export function chooseZone(name) {
 
 /** Returns the name of the zone that applies. */
 export function currentZone() {
-  return zone.value || Intl.DateTimeFormat().resolvedOptions().timeZone || "UTC";
+  return zone.value || ofBrowser;
 }
 
 function offsetOf(time, name) {

@@ -8,7 +8,7 @@ import { COLOURS } from "./chart_data.js";
 const POINT_SPACE = 14;
 const DASH = [6, 4];
 const BAND_SHARE = 0.18;
-/** With more series than this, points and what is next to the cursor are not marked: it would be slow. */
+/** With more series than this, lines are thin and not dashed, and nothing is marked: it would be slow. */
 const MARKED_MAX = 100;
 const FILL_SHARE = { areas: 0.16, stack: 0.6, bars: 1 };
 
@@ -77,26 +77,19 @@ function pointsOf({ kind, times, roles, join }) {
 }
 
 function seriesOf(chart, style) {
-  const { series, kind, unit, roles, hidden, join } = chart;
-  const points = pointsOf(chart);
+  const { series, kind, roles, hidden, join } = chart;
+  const isMany = roles.length > MARKED_MAX;
+  const isArea = kind === "areas" || kind === "stack" || kind === "bars";
+  const common = { points: pointsOf(chart), paths: pathsOf(kind), ...(join && { gaps: gapsOver(join) }) };
+  const band = { ...common, stroke: "transparent", width: 0, points: { show: false }, paths: undefined };
+  const fills = isArea ? style.colours.map((colour) => faint(colour, FILL_SHARE[kind])) : [];
   const line = ({ index, part }) => {
-    const look = lookOf(series[index], index);
-    const colour = style.colours[look.colour];
-    const isBand = part !== "values";
-    const isArea = kind === "areas" || kind === "stack" || kind === "bars";
-    return {
-      label: isBand ? `${series[index].label} ${part}` : series[index].label,
-      show: !hidden.has(series[index].label),
-      stroke: isBand ? "transparent" : colour,
-      width: isBand ? 0 : 1.5,
-      dash: look.isDashed && !isBand ? DASH : undefined,
-      fill: isArea && !isBand ? faint(colour, FILL_SHARE[kind]) : undefined,
-      paths: isBand ? undefined : pathsOf(kind),
-      points: isBand ? { show: false } : points,
-      spanGaps: false,
-      ...(join && { gaps: gapsOver(join) }),
-      value: (_, value) => withUnit(value, unit),
-    };
+    const show = !hidden.has(series[index].label);
+    if (part !== "values") return { ...band, show };
+    const { colour, isDashed } = lookOf(series[index], index);
+    const drawn = { ...common, show, stroke: style.colours[colour], fill: fills[colour], width: isMany ? 1 : 1.5 };
+    if (isDashed && !isMany) drawn.dash = DASH;
+    return drawn;
   };
   return [{}, ...roles.map(line)];
 }
@@ -180,6 +173,7 @@ export function optionsOf(chart, element, size, on) {
     ...size,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
     legend: { show: false },
+    padding: [10, 24, 0, 0],
     cursor: {
       drag: { x: true, y: false, setScale: false, dist: 6 },
       focus: { prox: isMany ? -1 : 24 },

@@ -60,9 +60,10 @@ function List({ id, label, list, onPick, onHover }) {
 
 /**
  * `load(text, signal)` returns `{options: [{value, label, note}], total}`; `onChoose(value)` gets the
- * chosen value, or what was typed if `isFree`. `value` is what is chosen now.
+ * chosen value, or what was typed if `isFree`. `value` is what is chosen now; a field that is cleared
+ * goes back to it.
  */
-export function Combobox({ id, label, value = "", load, onChoose, placeholder = "", isFree = false, isLabelUnseen = false, isFocused = false, icon = "search" }) {
+export function Combobox({ id, label, value = "", load, onChoose, placeholder = "", isFree = false, isLabelUnseen = false, isFocused = false, isCleared = false, icon = "search" }) {
   const field = useRef(null);
   const [list, setList] = useState(CLOSED);
   const { ask, stop } = useSuggestions(load, setList);
@@ -82,7 +83,7 @@ export function Combobox({ id, label, value = "", load, onChoose, placeholder = 
   }, [list.active]);
   const choose = (chosen) => {
     close();
-    field.current.value = chosen;
+    field.current.value = isCleared ? value : chosen;
     onChoose(chosen);
   };
   const onKeyDown = (event) => {

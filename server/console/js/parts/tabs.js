@@ -13,7 +13,7 @@ export function viewOf(views, name = "view") {
 export function Tabs({ label, views, name = "view", keep = [] }) {
   const current = viewOf(views, name);
   const linkTo = (view) => {
-    const query = Object.fromEntries(["last", "from", "to", ...keep].map((one) => [one, place.value.query.get(one)]));
+    const query = Object.fromEntries(["last", "from", "to", ...keep].map((one) => [one, place.value.query.getAll(one)]));
     return href(place.value.path, { ...query, [name]: view === views[0] ? null : view.name });
   };
   return html`<nav class="tabs" aria-label=${label}><ul>${views.map((view) => html`<li key=${view.name}>
