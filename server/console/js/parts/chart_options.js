@@ -6,6 +6,7 @@ import { currentZone } from "../kit/zone.js";
 import { COLOURS } from "./chart_data.js";
 
 const POINT_SPACE = 14;
+const TICK_SPACE = 72;
 const DASH = [6, 4];
 const BAND_SHARE = 0.18;
 /** With more series than this, lines are thin and not dashed, and nothing is marked: it would be slow. */
@@ -87,7 +88,7 @@ function seriesOf(chart, style) {
     const show = !hidden.has(series[index].label);
     if (part !== "values") return { ...band, show };
     const { colour, isDashed } = lookOf(series[index], index);
-    const drawn = { ...common, show, stroke: style.colours[colour], fill: fills[colour], width: isMany ? 1 : 1.5 };
+    const drawn = { ...common, show, stroke: style.colours[colour], fill: fills[colour], width: kind === "bars" ? 0 : isMany ? 1 : 1.5 };
     if (isDashed && !isMany) drawn.dash = DASH;
     return drawn;
   };
@@ -184,7 +185,7 @@ export function optionsOf(chart, element, size, on) {
       x: { time: true, range: () => [chart.from / 1000, chart.to / 1000] },
       y: { range: yRange(levels) },
     },
-    axes: [{ ...axis, values: timesOf }, { ...axis, size: (plot, values) => sizeOfAxis(plot, values), values: (_, ticks) => ticks.map((tick) => (chart.unit ? withUnit(tick, chart.unit) : amount(tick))) }],
+    axes: [{ ...axis, values: timesOf, space: TICK_SPACE }, { ...axis, size: (plot, values) => sizeOfAxis(plot, values), values: (_, ticks) => ticks.map((tick) => (chart.unit ? withUnit(tick, chart.unit) : amount(tick))) }],
     series: seriesOf(chart, style),
     bands: bandsOf(chart, style),
     hooks: {

@@ -17,7 +17,8 @@ async function copy(element, text) {
   }
 }
 
-export function Copyable({ text, label }) {
+/** `shown` is the text with markup, if it has some. */
+export function Copyable({ text, label, shown = null }) {
   const pre = useRef(null);
   const [done, setDone] = useState("");
   const onClick = async () => {
@@ -25,7 +26,7 @@ export function Copyable({ text, label }) {
     setTimeout(() => setDone(""), SHOWN_MS);
   };
   return html`<div class="code">
-    <pre ref=${pre} tabindex="0" role="region" aria-label=${label}>${text}</pre>
+    <pre ref=${pre} tabindex="0" role="region" aria-label=${label}>${shown ?? text}</pre>
     <button type="button" class="button plain small" onClick=${onClick}>
       <${Icon} name=${done ? "check" : "copy"} /><span aria-live="polite">${done || "Copy"}</span><span class="unseen"> ${label}</span>
     </button>
