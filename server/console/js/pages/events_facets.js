@@ -6,6 +6,7 @@ import { html } from "../kit/html.js";
 import { useLoaded } from "../kit/loading.js";
 import { rangeKey } from "../kit/range.js";
 import { Loaded } from "../parts/loaded.js";
+import { ShareBar } from "../parts/share_bar.js";
 import { filters, isChosen, toggle, valuesOf } from "./events_filters.js";
 
 const SHOWN = 10;
@@ -28,7 +29,7 @@ function Values({ field }) {
     return html`<ul>${data.map(({ value, count }) => html`<li key=${value}>
         <button type="button" aria-pressed=${isChosen(field, value, now) ? "true" : "false"} onClick=${() => toggle(field, value)}>
           <span class="what">${value}</span><span class="number">${amount(count)}</span>
-          <meter min="0" max=${data[0].count} value=${count} aria-hidden="true"></meter></button></li>`)}</ul>
+          <${ShareBar} part=${count / data[0].count} /></button></li>`)}</ul>
       ${rest > 0 && (limit === SHOWN ? html`<button type="button" class="button plain small" onClick=${() => setLimit(MORE)}>More: ${amount(rest)}</button>`
         : html`<p class="quiet small">and ${amount(rest)} more</p>`)}
       ${meta.events_read < meta.events_matched && html`<p class="quiet small">In the newest ${amount(meta.events_read)} events.</p>`}`;

@@ -12,6 +12,7 @@ import { CurlButton, curlOf } from "../parts/curl.js";
 import { QuerySelect } from "../parts/fields.js";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
+import { ShareBar } from "../parts/share_bar.js";
 import { suggest } from "./events_filters.js";
 
 const STEPS_MAX = 10;
@@ -42,7 +43,7 @@ function Steps({ steps }) {
 function Bars({ data }) {
   return html`<ol class="funnel">${data.steps.map((step, index) => html`<li key=${index}>
       <p><span class="what">${index + 1}. ${step.name}</span><span class="number">${count(step.users, "user")}</span></p>
-      <meter min="0" max="1" value=${step.from_first ?? 0} aria-label=${`${share(step.from_first ?? 0)} of the users of the first step`}></meter>
+      <${ShareBar} part=${step.from_first} />
       <p class="quiet small"><span>${step.from_first === null ? "" : `${share(step.from_first)} of the first step`}</span>
         ${step.from_previous !== null && html`<span>${share(step.from_previous)} of the step before</span>`}
         ${step.median_ms !== null && html`<span>${duration(step.median_ms / 1000)} after it, in the median</span>`}</p></li>`)}</ol>

@@ -10,6 +10,7 @@ import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
 import { conditionOf, exploreHref, queryOf } from "../parts/metric_query.js";
 import { PAGE_ROWS, Pager, offsetOf } from "../parts/pager.js";
+import { ShareBar } from "../parts/share_bar.js";
 import { Table } from "../parts/table.js";
 
 const NOUNS = { metric: ["metric", "metrics"], tag: ["tag", "tags"], value: ["value", "values"] };
@@ -42,7 +43,7 @@ function columnsFor(question, meta) {
     const text = row.name === "" ? html`<span class="quiet">empty</span>` : row.name;
     return link ? html`<a class="mono" href=${link}>${text}</a>` : html`<span class="mono">${text}</span>`;
   };
-  const part = ({ series }) => html`<span class="part"><meter min="0" max=${Math.max(1, meta.series)} value=${series} aria-label="Share of the series"></meter>
+  const part = ({ series }) => html`<span class="part"><${ShareBar} part=${series / Math.max(1, meta.series)} />
     <span>${share(series / Math.max(1, meta.series))}</span></span>`;
   return [
     { label: { metric: "Metric", tag: "Tag", value: "Value" }[by], cell: name },
