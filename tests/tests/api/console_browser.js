@@ -5,51 +5,7 @@
 //
 // Arguments: the URL of the server, a JSON list of two links that sign in, and an API key.
 
-const { mkdirSync } = require("node:fs");
-
 const PAGES = ["/console", "/console/settings", "/console/nothing"];
-const ARTIFACTS = process.env.CONSOLE_ARTIFACTS;
-
-/** Opens a tab that reports what must not happen; `mayFail` says which statuses are expected. */
-async function open(context, base, report, { mayFail = () => false, ...view } = {}) {
-  const tab = await openTab(context, report, view);
-  reportForeign(tab, base, report);
-  tab.on("console", (message) => {
-    const failed = /status of (\d+)/.exec(message.text());
-    if (failed && mayFail(Number(failed[1]))) return;
-    if (["error", "warning"].includes(message.type())) report(`console: ${message.text()}`);
-  });
-  return tab;
-}
-
-async function checkViolations(tab, label, report) {
-  for (const violation of await tab.evaluate(() => globalThis.violations)) report(`${label}: ${violation}`);
-}
-
-const heading = (tab, text) =>
-  tab.waitForFunction((wanted) => document.querySelector("h1")?.textContent === wanted, {}, text);
-const dialogOpen = (tab, title) =>
-  tab.waitForFunction((wanted) => document.querySelector("dialog[open] h2")?.textContent === wanted, {}, title);
-const noDialog = (tab) => tab.waitForFunction(() => !document.querySelector("dialog[open]"));
-const text = (tab, selector) => tab.$eval(selector, (element) => element.textContent);
-
-/** Presses Tab until the element with this label has the focus. */
-async function reach(tab, label, report) {
-  for (let i = 0; i < 60; i++) {
-    await tab.keyboard.press("Tab");
-    const found = await tab.evaluate((wanted) => {
-      const element = document.activeElement;
-      const named = element?.getAttribute("aria-label") ?? element?.textContent ?? "";
-      return named.trim() === wanted || element?.id === wanted;
-    }, label);
-    if (found) {
-      const ring = await tab.evaluate(() => getComputedStyle(document.activeElement).outlineStyle);
-      if (ring === "none") report(`the focus on ${label} cannot be seen`);
-      return;
-    }
-  }
-  report(`the keyboard does not reach ${label}`);
-}
 
 /** Signs in with a wrong and a right key, by keyboard. */
 async function signInByKey(browser, base, key, report) {
@@ -186,15 +142,6 @@ async function checkSignInOver(context, base, key, report) {
   await tab.waitForFunction(() => document.querySelector("main").innerText.includes("kept"));
   await checkViolations(tab, "signing in over the page", report);
   await tab.close();
-}
-
-async function axe(tab, label, report) {
-  await runAxe(tab, label, report);
-  await checkWidth(tab, label, report);
-  if (ARTIFACTS) {
-    mkdirSync(ARTIFACTS, { recursive: true });
-    await tab.screenshot({ path: `${ARTIFACTS}/${label}.png`, fullPage: true });
-  }
 }
 
 /** Runs axe-core, without the policy, which would not admit it, on every page and dialog. */

@@ -1,7 +1,7 @@
 //! The console in a real browser: Chromium, with axe-core.
 
 use serde_json::json;
-use telltale_tests::{ADMIN_KEY, Setup, browser_problems};
+use telltale_tests::{ADMIN_KEY, Setup, console_problems};
 
 use crate::keys::text;
 
@@ -21,5 +21,5 @@ fn the_console_is_used_in_a_browser() {
         format!("{base}{}", text(&code["path"]))
     });
     let links = json!(links).to_string();
-    assert_eq!(browser_problems(SCRIPT, [&*base, &*links, ADMIN_KEY]), json!([]));
+    assert_eq!(console_problems(SCRIPT, [&*base, &*links, ADMIN_KEY]), json!([]));
 }

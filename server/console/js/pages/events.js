@@ -1,6 +1,6 @@
 // Events: how many there were, what they have, and each of them.
 
-import { get } from "../api/client.js";
+import { get, getExact } from "../api/client.js";
 import { html } from "../kit/html.js";
 import { useLoaded } from "../kit/loading.js";
 import { rangeKey, refresh } from "../kit/range.js";
@@ -41,7 +41,7 @@ function partsOf(fields) {
 }
 
 function List({ now }) {
-  const [state] = useLoaded((abort) => get(pathOf(), abort), refresh.value * 1000, JSON.stringify([now, offsetOf(), rangeKey.value]));
+  const [state] = useLoaded((abort) => getExact(pathOf(), abort), refresh.value * 1000, JSON.stringify([now, offsetOf(), rangeKey.value]));
   const show = ({ data, meta }) => html`<${EventList} events=${data} /><${Pager} meta=${meta} />`;
   const empty = { is: ({ data }) => data.length === 0, text: "No events match in this time." };
   return html`<section class="card"><header><${Icon} name="list" /><h2>Newest first</h2><${CurlButton} command=${() => curlOf(pathOf())} label="Copy the list as curl" /></header>

@@ -20,7 +20,7 @@ const ADD = "add-step";
 const ALL = { name: "", user: "", tags: {} };
 const PATH = "/events/funnel";
 const WINDOWS = [["24h", "1 day"], ["10m", "10 minutes"], ["1h", "1 hour"], ["7d", "7 days"], ["30d", "30 days"], ["90d", "90 days"]]
-  .map(([value, length]) => ({ value, label: `All steps within ${length}` }));
+  .map(([value, length]) => ({ value, label: `Within ${length}` }));
 
 function show(steps, focus = ADD) {
   setQuery({ step: steps });

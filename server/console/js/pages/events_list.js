@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { amount, clock, day, instant } from "../kit/format.js";
 import { html } from "../kit/html.js";
+import { json } from "../kit/json.js";
 import { Around } from "../parts/around.js";
 import { Icon } from "../parts/icon.js";
 import { Json } from "../parts/json.js";
@@ -23,7 +24,7 @@ function Detail({ event }) {
   return html`<div class="event-detail">
     <dl class="pairs"><dt>Time</dt><dd>${instant(timestamp)} <span class="quiet small mono">${timestamp}</span></dd>
       <dt>Id</dt><dd class="mono">${id}</dd>
-      ${value !== null && html`<dt>Value</dt><dd>${String(value)}</dd>`}</dl>
+      ${value !== null && html`<dt>Value</dt><dd>${json(value)}</dd>`}</dl>
     <div class="toggles" role="group" aria-label="Show only events with"><${Only} field="name" value=${name} text=${name} />
       ${user !== null && html`<${Only} field="user_id" value=${user} text=${`user ${user}`} />`}
       ${Object.entries(tags).map(([key, text]) => html`<${Only} key=${key} field=${`tags.${key}`} value=${text} text=${`${key} = ${text}`} />`)}</div>
@@ -33,7 +34,7 @@ function Detail({ event }) {
 }
 
 /** A row; `hasDay` writes the day above the time. */
-export function EventRow({ event, hasDay = true, extra = null }) {
+export function EventRow({ event, hasDay = true }) {
   const [isOpen, setOpen] = useState(false);
   const tags = Object.entries(event.tags);
   const rest = tags.length - TAGS_SHOWN_MAX;
@@ -41,11 +42,10 @@ export function EventRow({ event, hasDay = true, extra = null }) {
     <summary><time datetime=${event.timestamp}>${hasDay && html`<span class="quiet day">${day(event.timestamp)} </span>`}${clock(event.timestamp)}</time>
       <span class="what">${event.name}</span>
       <span class="who-did">${event.user_id ?? ""}</span>
-      <span class="number">${event.value === null ? "" : amount(event.value)}</span>
+      <span class="number">${event.value === null ? "" : amount(Number(json(event.value)))}</span>
       <span class="tags">${tags.slice(0, TAGS_SHOWN_MAX).map(([key, text]) => html`<span class="tag long" key=${key}>${conditionInWords(key, text)}</span>`)}
         ${rest > 0 && html`<span class="quiet small">and ${rest} more</span>`}</span></summary>
-    ${isOpen && html`<${Detail} event=${event} />`}
-    ${extra}</details>`;
+    ${isOpen && html`<${Detail} event=${event} />`}</details>`;
 }
 
 export function EventList({ events }) {

@@ -2,7 +2,7 @@
 // pinned events stay at the top.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { get } from "../api/client.js";
+import { getExact } from "../api/client.js";
 import { amount, count } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { Button } from "../parts/button.js";
@@ -44,7 +44,7 @@ async function follow(query, abort, on) {
     parameters.set("wait_seconds", cursor ? WAIT_SECONDS : 0);
     if (cursor) parameters.set("after", cursor);
     try {
-      const { data, meta } = await get(`/events/tail?${parameters}`, abort);
+      const { data, meta } = await getExact(`/events/tail?${parameters}`, abort);
       cursor = meta.cursor;
       on.failure(null);
       if (meta.missed !== 0) on.missed(meta.missed);

@@ -44,7 +44,7 @@ function Moment() {
   const at = Date.parse(inQuery("at"));
   if (Number.isNaN(at)) return null;
   return html`<div class="notice moment"><${Icon} name="clock" /><span>${instant(at)}</span>
-    <${Around} at=${at} /><${Button} kind="plain small" label="Forget this moment" work=${() => setQuery({ at: null })}><${Icon} name="x" /><//></div>`;
+    <${Button} kind="plain small" label="Forget this moment" work=${() => setQuery({ at: null })}><${Icon} name="x" /><//><${Around} at=${at} /></div>`;
 }
 
 function Toolbar({ queries }) {

@@ -1,6 +1,7 @@
 // JSON as people read it: indented, with its kinds of values apart, every part of it a text.
 
 import { html } from "../kit/html.js";
+import { json } from "../kit/json.js";
 import { Copyable } from "./copy.js";
 
 const CHARS_COLOURED_MAX = 20_000;
@@ -23,7 +24,7 @@ function partsOf(text) {
 
 /** Shows a value, with a button that copies it. */
 export function Json({ value, label }) {
-  const text = JSON.stringify(value, null, 2);
+  const text = json(value);
   const shown = text.length > CHARS_COLOURED_MAX ? null
     : partsOf(text).map(({ text: part, kind }, i) => (kind ? html`<span key=${i} class=${`json-${kind}`}>${part}</span>` : part));
   return html`<div class="json"><${Copyable} text=${text} label=${label} shown=${shown} /></div>`;
