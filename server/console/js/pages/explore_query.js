@@ -52,10 +52,16 @@ function Drawn({ data, query, title }) {
 }
 
 /** What the query finds. */
-function Result({ query, definition, view, title, letter }) {
+/** `onAsked` gets the range and the interval of what is shown. */
+function Result({ query, definition, view, title, letter, onAsked }) {
   const compare = inQuery("compare");
   const asked = { ...query, aggregations: aggregationsOf(query, definition) };
-  const load = (abort) => loadCharted(asked, definition, { buckets: bucketsFor(query), compare }, abort);
+  const load = async (abort) => {
+    const data = await loadCharted(asked, definition, { buckets: bucketsFor(query), compare }, abort);
+    const { from, to } = data.between;
+    onAsked({ from: new Date(from).toISOString(), to: new Date(to).toISOString(), interval: data.interval });
+    return data;
+  };
   const key = JSON.stringify([asked, compare, rangeKey.value]);
   const [state] = useLoaded(load, refresh.value * 1000, key);
   const show = (data) => html`
@@ -75,9 +81,13 @@ export function QueryCard({ index, query, view, onChange, onMetric, onCopy, onRe
   const id = `metric-${letter}`;
   const title = `Query ${letter}, ${query.metric}`;
   const definition = state.value.data?.data;
+  const shown = useRef(null);
+  const onAsked = (asked) => {
+    shown.current = asked;
+  };
   const command = () => {
     const asked = { ...query, aggregations: aggregationsOf(query, definition) };
-    return curlOf(pathOf(asked, { ...limitsOfQuery(), ...topOf(query) }));
+    return curlOf(pathOf(asked, { ...(shown.current ?? limitsOfQuery()), ...topOf(query) }));
   };
   return html`<section class="card query" aria-label=${title}>
     <header><span class="tag letter" aria-hidden="true">${letter}</span>
@@ -91,6 +101,6 @@ export function QueryCard({ index, query, view, onChange, onMetric, onCopy, onRe
         <${Button} kind="plain small" label=${`Remove query ${letter}`} work=${onRemove}><${Icon} name="x" /><//>
       </div></header>
     <${Loaded} state=${state} show=${({ data }) => html`<${Options} letter=${letter} query=${query} definition=${data} onChange=${onChange} />
-      <${Result} query=${query} definition=${data} view=${view} title=${title} letter=${letter} />`} />
+      <${Result} query=${query} definition=${data} view=${view} title=${title} letter=${letter} onAsked=${onAsked} />`} />
   </section>`;
 }
