@@ -37,7 +37,7 @@ function Steps({ steps }) {
         ${index > 0 && html`<${Button} kind="plain small" label=${`Move step ${index + 1} up`} work=${() => swap(index)}><${Icon} name="arrow-up" /><//>`}
         <${Button} kind="plain small" label=${`Remove step ${index + 1}`} work=${() => show(replace(index))}><${Icon} name="x" /><//></li>`)}
       ${steps.length < STEPS_MAX && html`<li key="add"><${Combobox} id=${ADD} label="Add a step" isLabelUnseen isCleared icon="plus" placeholder=${steps.length > 0 ? "Then…" : "First, the name of an event"}
-        load=${suggest("name", ALL)} isFree onChoose=${(name) => name.trim() && show([...steps, name.trim()])} /></li>`}</ol></section>`;
+        load=${suggest("name", ALL)} isFree isTakenOnBlur=${false} onChoose=${(name) => name.trim() && show([...steps, name.trim()])} /></li>`}</ol></section>`;
 }
 
 function Bars({ data }) {

@@ -59,7 +59,7 @@ function NewFilter({ id, path, keys, tags, onAdd, onClose }) {
     <${Select} id=${`${id}-key`} label="Tag" isLabelUnseen options=${keys.map((one) => ({ value: one, label: one }))} value=${key} onChange=${(event) => setKey(event.currentTarget.value)} />
     <${Select} id=${`${id}-operator`} label="Condition" isLabelUnseen options=${OPERATORS} value=${operator} onChange=${(event) => setOperator(event.currentTarget.value)} />
     ${operator === "without" ? html`<${Button} work=${() => onAdd(key, "")}>Add<//>`
-      : html`<${Combobox} key=${key} id=${`${id}-value`} label="Value" isLabelUnseen placeholder="Value" load=${load} isFree isFocused onChoose=${(value) => value && add(value)} />`}
+      : html`<${Combobox} key=${key} id=${`${id}-value`} label="Value" isLabelUnseen placeholder="Value" load=${load} isFree isTakenOnBlur=${false} isFocused onChoose=${(value) => value && add(value)} />`}
     <${Button} kind="plain" label="No filter" work=${onClose}><${Icon} name="x" /><//></div>`;
 }
 

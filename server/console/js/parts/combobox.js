@@ -9,8 +9,11 @@ import { Icon } from "./icon.js";
 const TYPED_MS = 120;
 const CLOSED = { options: [], total: 0, isOpen: false, active: -1, failure: "" };
 
-/** Asks for suggestions soon after something was typed; what a later text has overtaken is dropped. */
-function useSuggestions(load, setList) {
+/**
+ * Asks for suggestions soon after something was typed; what a later text has overtaken is dropped. The first
+ * one is active, unless what was typed can be meant as it is.
+ */
+function useSuggestions(load, setList, isFree) {
   const current = useRef({ timer: 0, abort: null });
   const stop = () => {
     clearTimeout(current.current.timer);
@@ -24,7 +27,7 @@ function useSuggestions(load, setList) {
       current.current.abort = own;
       try {
         const { options, total = options.length } = await load(text, own.signal);
-        if (current.current.abort === own) setList({ options, total, isOpen: true, active: options.length > 0 && text ? 0 : -1, failure: "" });
+        if (current.current.abort === own) setList({ options, total, isOpen: true, active: options.length > 0 && text && !isFree ? 0 : -1, failure: "" });
       } catch (failure) {
         if (current.current.abort === own && !own.signal.aborted) setList({ ...CLOSED, isOpen: true, failure: failure.message });
       }
@@ -59,14 +62,14 @@ function List({ id, label, list, onPick, onHover }) {
 }
 
 /**
- * `load(text, signal)` returns `{options: [{value, label, note}], total}`; `onChoose(value)` gets the
- * chosen value, or what was typed if `isFree`. `value` is what is chosen now; a field that is cleared
- * goes back to it.
+ * `load(text, signal)` returns `{options: [{value, label, note}], total}`; `onChoose(value)` gets the chosen
+ * value, or what was typed if `isFree`: at Enter, and when the focus leaves if `isTakenOnBlur`. `value`
+ * is what is chosen now; a field that is cleared goes back to it.
  */
-export function Combobox({ id, label, value = "", load, onChoose, placeholder = "", isFree = false, isLabelUnseen = false, isFocused = false, isCleared = false, icon = "search" }) {
+export function Combobox({ id, label, value = "", load, onChoose, placeholder = "", isFree = false, isTakenOnBlur = isFree, isLabelUnseen = false, isFocused = false, isCleared = false, icon = "search" }) {
   const field = useRef(null);
   const [list, setList] = useState(CLOSED);
-  const { ask, stop } = useSuggestions(load, setList);
+  const { ask, stop } = useSuggestions(load, setList, isFree);
   const close = () => {
     stop();
     setList(CLOSED);
@@ -108,8 +111,8 @@ export function Combobox({ id, label, value = "", load, onChoose, placeholder = 
   const onBlur = () => {
     const typed = field.current.value;
     if (typed === value) return close();
-    if (isFree) return choose(typed);
-    field.current.value = value;
+    if (isTakenOnBlur) return choose(typed);
+    if (!isFree) field.current.value = value;
     return close();
   };
   const isShown = list.isOpen;
