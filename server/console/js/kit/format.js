@@ -28,8 +28,9 @@ export function amount(value) {
   return size > 0 && size < 1 ? precise.format(value) : number.format(value);
 }
 
-/** Returns a value with the unit of its metric: `ms`, `s`, `bytes`, `percent`, or any text. */
+/** Returns a value with the unit of its metric: `ms`, `s`, `bytes`, `percent`, or any text; or as a function says. */
 export function withUnit(value, unit = "") {
+  if (typeof unit === "function") return unit(value);
   if (typeof value !== "number" || !Number.isFinite(value)) return "–";
   if (unit === "bytes") return bytes(value);
   if (unit === "percent") return `${amount(value)} %`;

@@ -32,10 +32,46 @@ function queryText(query, changes) {
   return text && `?${text}`;
 }
 
+let guard = null;
+
+/**
+ * Has `holds(place)` decide whether the page must not be left for another place without asking; `ask(leave)`
+ * then asks, and calls `leave` if it may. Returns a function that ends it.
+ */
+export function guardLeaving(holds, ask) {
+  const own = { holds, ask };
+  guard = own;
+  return () => {
+    if (guard === own) guard = null;
+  };
+}
+
 /** Opens a path, which may have a query. */
 export function go(path, { replace = false } = {}) {
-  history[replace ? "replaceState" : "pushState"](null, "", href(path));
-  place.value = read();
+  const [name, query = ""] = path.split("?");
+  const move = () => {
+    history[replace ? "replaceState" : "pushState"](null, "", href(path));
+    place.value = read();
+  };
+  if (guard?.holds({ path: name, query: new URLSearchParams(query) })) guard.ask(move);
+  else move();
+}
+
+/** Shows the place of the address after the way back or forward, unless a page asks first. */
+function onPop() {
+  const target = read();
+  if (!guard?.holds(target)) {
+    place.value = target;
+    return;
+  }
+  const { path, query } = place.value;
+  const text = query.toString();
+  history.pushState(null, "", href(path) + (text && `?${text}`));
+  const wanted = target.query.toString();
+  guard.ask(() => {
+    history.replaceState(null, "", href(target.path) + (wanted && `?${wanted}`));
+    place.value = read();
+  });
 }
 
 /** Changes the query: `{name: value}`, where null removes and a list repeats. */
@@ -103,9 +139,7 @@ function ownLink(event) {
 
 /** Follows links below the base without loading the document again. */
 export function listen() {
-  addEventListener("popstate", () => {
-    place.value = read();
-  });
+  addEventListener("popstate", onPop);
   document.addEventListener("click", (event) => {
     const link = event.defaultPrevented ? null : ownLink(event);
     if (!link) return;

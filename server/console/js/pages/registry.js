@@ -5,6 +5,8 @@ export const PAGES = [
   { path: "/", label: "Home", icon: "house", keys: "g h", areas: [], load: () => import("./home.js") },
   { path: "/explore", label: "Explore", icon: "chart-line", keys: "g x", areas: ["metrics"], styles: ["explore"], load: () => import("./explore.js") },
   { path: "/events", label: "Events", icon: "zap", keys: "g e", areas: ["events"], styles: ["explore"], load: () => import("./events.js") },
+  { path: "/dashboards", label: "Dashboards", icon: "layout-dashboard", keys: "g d", areas: ["dashboards"], styles: ["dashboards"], load: () => import("./dashboards.js") },
+  { path: "/dashboards/:id", below: "/dashboards", label: "Dashboard", areas: ["dashboards"], styles: ["dashboards"], load: () => import("./dashboards_detail.js") },
   { path: "/settings", label: "Settings", icon: "settings", keys: "g s", areas: ["console"], load: () => import("./settings.js") },
 ];
 

@@ -95,16 +95,16 @@ function usePlot(chart, box, legend) {
   const seen = { scheme: theme.value, zone: zone.value };
   useEffect(() => {
     const element = box.current;
+    const size = () => ({ width: Math.max(1, element.clientWidth), height: chart.height || Math.max(1, element.clientHeight) });
     const draw = () => {
       plot.current?.destroy();
       const { columns, roles } = columnsOf(chart);
       const on = { cursor: (position) => showValues(legend.current, chart, position), zoom: chart.onZoom };
-      const size = { width: Math.max(1, element.clientWidth), height: chart.height };
-      plot.current = new uPlot(optionsOf({ ...chart, roles }, element, size, on), columns, element);
+      plot.current = new uPlot(optionsOf({ ...chart, roles }, element, size(), on), columns, element);
     };
     draw();
     const sizes = new ResizeObserver(() => {
-      if (plot.current && element.clientWidth) plot.current.setSize({ width: element.clientWidth, height: chart.height });
+      if (plot.current && element.clientWidth) plot.current.setSize(size());
     });
     sizes.observe(element);
     const scheme = matchMedia("(prefers-color-scheme: dark)");
@@ -124,10 +124,10 @@ function usePlot(chart, box, legend) {
  * null where there is nothing, but lines join points up to `join` seconds apart; `kind`: `lines`, `areas`,
  * `stack`, `bars`; `marks`: `[{at, label}]` in milliseconds; `levels`: `[{value, kind}]`; charts with one
  * `sync` share the cursor; `onPick` gets the moment that is clicked, in milliseconds. `times` and `series`
- * are compared by identity: new data is a new list.
+ * are compared by identity: new data is a new list. A chart with a `height` of 0 fills what is around it.
  */
 export function Chart({
-  label, times, series, kind = "lines", unit = "", marks, levels, sync, height = HEIGHT, onZoom = showBetween, onPick, join, between, hasLegend = true,
+  label, times, series, kind = "lines", unit = "", marks, levels, sync, height = HEIGHT, onZoom = showBetween, onPick, join, between, hasLegend = true, hasTable = true,
 }) {
   useMemo(() => loadStyle("vendor/uplot.css"), []);
   const box = useRef(null);
@@ -147,13 +147,13 @@ export function Chart({
     if (!changed.delete(name)) changed.add(name);
     setHidden(changed);
   };
-  return html`<figure class="chart">
+  return html`<figure class=${height ? "chart" : "chart fills"}>
     <div class="plot" ref=${box} tabindex="0" role="group" aria-roledescription="chart" aria-label=${summaryOf(chart)}
       onKeyDown=${onKeyDown} ...${picking}></div>
     <p class="unseen" aria-live="polite" ref=${said}></p>
     <figcaption>${hasLegend && html`<${Legend} chart=${chart} legend=${legend} onToggle=${toggle} />`}
-      <button type="button" class="button plain small" aria-pressed=${isTable ? "true" : "false"} aria-label=${`${label} as a table`} onClick=${() => setTable(!isTable)}>
-        <${Icon} name="table" /></button></figcaption>
+      ${hasTable && html`<button type="button" class="button plain small" aria-pressed=${isTable ? "true" : "false"} aria-label=${`${label} as a table`}
+        onClick=${() => setTable(!isTable)}><${Icon} name="table" /></button>`}</figcaption>
     ${isTable && html`<${ChartTable} chart=${chart} />`}
   </figure>`;
 }

@@ -131,14 +131,19 @@ function overlays({ levels = [], marks = [] }, style) {
   };
 }
 
+/** Returns the nearest number that an axis can end at. */
+function finite(value) {
+  return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, value));
+}
+
 /** The values of an axis never end at one number: a flat line is in the middle. */
 function yRange(levels) {
   return (plot, low, high) => {
     if (low === null || high === null) return [0, 1];
     const values = levels.map(({ value }) => value);
     const [least, most] = [Math.min(low, ...values), Math.max(high, ...values)];
-    if (least === most) return least === 0 ? [0, 1] : [Math.min(0, least * 2), Math.max(0, most * 2)];
-    return uPlot.rangeNum(least, most, { min: { pad: 0.05, soft: 0, mode: 2 }, max: { pad: 0.08, soft: 0, mode: 2 } });
+    if (least === most) return least === 0 ? [0, 1] : [Math.min(0, least * 2), Math.max(0, most * 2)].map(finite);
+    return uPlot.rangeNum(least, most, { min: { pad: 0.05, soft: 0, mode: 2 }, max: { pad: 0.08, soft: 0, mode: 2 } }).map(finite);
   };
 }
 

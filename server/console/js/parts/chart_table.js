@@ -14,7 +14,7 @@ export function ChartTable({ chart }) {
     times.length > rows.length && `the newest ${amount(rows.length)} of ${amount(times.length)} times`,
     series.length > shown.length && `${shown.length} of ${amount(series.length)} series`,
   ].filter(Boolean);
-  return html`<div class="wide tall" tabindex="0" role="region" aria-label=${`${label}, values`}><table>
+  return html`<div class="wide tall" tabindex="0" role="group" aria-label=${`${label}, values`}><table>
     <thead><tr><th scope="col">Time</th>${shown.map((one) => html`<th key=${one.label} scope="col" class="number">${one.label}</th>`)}</tr></thead>
     <tbody>${rows.map(({ time, position }) => html`<tr key=${time}><th scope="row">${instant(time * 1000)}</th>
       ${shown.map((one) => html`<td key=${one.label} class="number">${withUnit(one.values[position], unit)}</td>`)}</tr>`)}</tbody>

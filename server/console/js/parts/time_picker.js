@@ -17,7 +17,13 @@ function lengthName(length) {
   return `Last ${count(parseInt(length, 10), NOUNS[length.slice(-1)])}`;
 }
 
-function label() {
+/** Whether the address has no range although one is not needed. */
+function isNone(none) {
+  return Boolean(none) && !inQuery("last") && !inQuery("from");
+}
+
+function label(none) {
+  if (isNone(none)) return none;
   const { last, from, to } = range.chosen.value;
   return last ? lengthName(last) : `${instant(from)} – ${instant(to)}`;
 }
@@ -66,14 +72,19 @@ function Zone() {
     <p id="range-zone-hint" class=${wrong ? "wrong" : "hint"}>${wrong || "Empty: that of the browser"}</p></div>`;
 }
 
-function Choices({ onClose }) {
-  const { last } = range.chosen.value;
+function Choices({ none, onClose }) {
+  const last = isNone(none) ? null : range.chosen.value.last;
+  const chooseNone = () => {
+    setQuery({ last: null, from: null, to: null });
+    onClose();
+  };
   const choose = (length) => {
     range.showLast(length);
     onClose();
   };
   return html`<${Dialog} title="Time" onClose=${onClose}>
     <div class="stack">
+      ${none && html`<div class="choices"><button type="button" class="button small" aria-pressed=${isNone(none) ? "true" : "false"} onClick=${chooseNone}>${none}</button></div>`}
       <div class="choices" role="group" aria-label="Last">${range.LENGTHS.map((length) => html`<button key=${length} type="button" class="button small"
         aria-pressed=${length === last ? "true" : "false"} onClick=${() => choose(length)}><span class="unseen">Last </span>${length}</button>`)}</div>
       <${Between} onDone=${onClose} />
@@ -86,8 +97,11 @@ function Choices({ onClose }) {
   <//>`;
 }
 
-/** The control; the address always carries the range that it shows. */
-export function TimePicker() {
+/**
+ * The control; the address always carries the range that it shows. On a page that needs none, `none` is
+ * what it shows without one.
+ */
+export function TimePicker({ none = "" }) {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
     const undo = [
@@ -100,7 +114,7 @@ export function TimePicker() {
     return () => undo.forEach((one) => one());
   }, []);
   useEffect(() => {
-    if (inQuery("last") || inQuery("from")) return;
+    if (none || inQuery("last") || inQuery("from")) return;
     const { last, from, to } = range.chosen.value;
     const texts = last ? { last } : { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
     setQuery(texts, { replace: true });
@@ -108,11 +122,11 @@ export function TimePicker() {
   const every = range.refresh.value;
   return html`<div class="picker" role="group" aria-label="Time">
     <${Button} label="The time before" work=${() => range.shift(-1)}><${Icon} name="chevron-left" /><//>
-    <${Button} label=${`Time: ${label()}`} work=${() => setOpen(true)}><${Icon} name="clock" /><span>${label()}</span><//>
+    <${Button} label=${`Time: ${label(none)}`} work=${() => setOpen(true)}><${Icon} name="clock" /><span>${label(none)}</span><//>
     <${Button} label="The time after" work=${() => range.shift(1)}><${Icon} name="chevron-right" /><//>
     <${Button} label="Twice the time" work=${() => range.zoomOut()}><${Icon} name="zoom-out" /><//>
     <${Button} label=${every ? `Refresh; every ${refreshName(every)} by itself` : "Refresh"} work=${range.loadAgain}><${Icon} name="refresh-cw" />${every
       ? html`<span class="small">${refreshName(every)}</span>` : null}<//>
-    ${isOpen && html`<${Choices} onClose=${() => setOpen(false)} />`}
+    ${isOpen && html`<${Choices} none=${none} onClose=${() => setOpen(false)} />`}
   </div>`;
 }

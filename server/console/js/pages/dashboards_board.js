@@ -1,0 +1,173 @@
+// A dashboard and the values of its widgets: few requests, and none for widgets that nobody sees.
+
+import { signal } from "@preact/signals";
+import { etagOf, get } from "../api/client.js";
+import { limits, secondsOf } from "../kit/range.js";
+import { inQuery, place } from "../kit/router.js";
+
+const RANGE_DEFAULT = "24h";
+/** So many widgets are loaded with a request each; more of them with one for the whole dashboard. */
+const SINGLE_MAX = 4;
+const VARIABLE = "var-";
+
+/** Returns whether the address has a range, which then is that of all widgets. */
+export function hasSharedRange() {
+  return Boolean(inQuery("last") || inQuery("from"));
+}
+
+/** Returns the variables of the address: `{name: value}`. */
+export function chosenVariables() {
+  const chosen = [...place.value.query].filter(([name]) => name.startsWith(VARIABLE));
+  return Object.fromEntries(chosen.map(([name, value]) => [name.slice(VARIABLE.length), value]));
+}
+
+/** Returns the name of a variable in the address. */
+export const inAddress = (name) => VARIABLE + name;
+
+/** Returns the range of a widget in milliseconds, as the server takes it. */
+export function rangeOf(widget, { shared, now }) {
+  return shared ?? { from: now - secondsOf(widget.options?.time_range ?? RANGE_DEFAULT) * 1000, to: now };
+}
+
+/** Returns the query of a request for values. */
+export function queryText({ shared }, variables = {}) {
+  const query = new URLSearchParams();
+  if (shared) {
+    query.set("from", new Date(shared.from).toISOString());
+    query.set("to", new Date(shared.to).toISOString());
+  }
+  for (const [name, value] of Object.entries(variables)) query.append(`var[${name}]`, value);
+  const text = query.toString();
+  return text && `?${text}`;
+}
+
+/** What a widget has besides its values. */
+const DEFINITION = ["id", "type", "title", "position", "query", "options", "created_at"];
+
+/** Splits a widget of the API into its definition and its values. */
+export function splitWidget(widget) {
+  const entries = Object.entries(widget);
+  const only = (isWanted) => Object.fromEntries(entries.filter(([name]) => isWanted(name)));
+  return { definition: only((name) => DEFINITION.includes(name)), values: only((name) => !DEFINITION.includes(name)) };
+}
+
+const revisionOf = (etag) => etag?.replace(/^W\//, "").split(".")[0];
+
+/** Loads a dashboard. `board.value` is `{id, name, …, widgets, etag}`, or undefined. */
+export class Board {
+  board = signal(undefined);
+
+  #path;
+  #values = new Map();
+  #visible = new Set();
+  #isScheduled = false;
+  #abort = new AbortController();
+  /** What values are loaded for: they are out of date if it is another one. */
+  #moment = null;
+
+  constructor(id) {
+    this.#path = `/dashboards/${encodeURIComponent(id)}`;
+  }
+
+  /** The values of a widget: `{values, range, failure}`, or undefined until they are loaded. */
+  valuesOf(id) {
+    if (!this.#values.has(id)) this.#values.set(id, signal(undefined));
+    return this.#values.get(id);
+  }
+
+  /** Loads the definitions alone. */
+  async loadDefinitions(abort) {
+    // The values of an empty range: the API has no way to leave them out.
+    this.adopt(await get(`${this.#path}?from=1970-01-01T00:00:00Z&to=1970-01-01T00:00:00.001Z`, abort));
+    return this.board.value;
+  }
+
+  /** Loads again what is visible, and everything else when it becomes visible. */
+  async load(abort) {
+    this.#abort.abort();
+    this.#abort = new AbortController();
+    abort?.addEventListener("abort", () => this.#abort.abort());
+    const now = Date.now();
+    this.#moment = { now, shared: hasSharedRange() ? limits(now) : null, variables: chosenVariables() };
+    if (!this.board.value) await this.loadDefinitions(abort);
+    await this.#loadVisible();
+    return this.board.value;
+  }
+
+  /** Notes which widgets are visible, and loads those that became so. */
+  show(id, isVisible) {
+    if (isVisible) this.#visible.add(id);
+    else this.#visible.delete(id);
+    if (!isVisible || this.#isScheduled) return;
+    this.#isScheduled = true;
+    queueMicrotask(() => {
+      this.#isScheduled = false;
+      this.#loadVisible().catch(() => undefined);
+    });
+  }
+
+  /** Takes the definitions of a response; those that did not change stay as they are. */
+  adopt(answer) {
+    const before = this.board.peek();
+    const etag = etagOf(answer);
+    if (before && revisionOf(before.etag) === revisionOf(etag)) return;
+    const widgets = answer.data.widgets.map((widget) => splitWidget(widget).definition);
+    this.board.value = { ...answer.data, widgets, etag };
+  }
+
+  async #loadVisible() {
+    const moment = this.#moment;
+    const widgets = this.board.value?.widgets ?? [];
+    const wanted = widgets.filter(({ id }) => this.#visible.has(id) && this.valuesOf(id).peek()?.moment !== moment && !this.#isLoading(id, moment));
+    if (!moment || wanted.length === 0) return;
+    for (const { id } of wanted) this.#loading.set(id, moment);
+    const all = this.#path + queryText(moment, moment.variables);
+    try {
+      if (wanted.length > SINGLE_MAX && wanted.length * 2 >= widgets.length) await this.#loadAll(all, moment);
+      else await Promise.all(wanted.map((widget) => this.#loadOne(widget, moment)));
+    } finally {
+      for (const { id } of wanted) if (this.#loading.get(id) === moment) this.#loading.delete(id);
+    }
+  }
+
+  #loading = new Map();
+
+  #isLoading(id, moment) {
+    return this.#loading.get(id) === moment;
+  }
+
+  async #loadAll(path, moment) {
+    const abort = this.#abort.signal;
+    const answer = await get(path, abort);
+    if (abort.aborted) return;
+    this.adopt(answer);
+    for (const widget of answer.data.widgets) this.#take(widget, splitWidget(widget).values, moment);
+  }
+
+  async #loadOne(widget, moment) {
+    const abort = this.#abort.signal;
+    const path = `${this.#path}/widgets/${encodeURIComponent(widget.id)}/data${queryText(moment, moment.variables)}`;
+    try {
+      const answer = await get(path, abort);
+      if (abort.aborted) return;
+      const { id, type, from, to, ...values } = answer.data;
+      this.#take(widget, values, moment);
+      if (revisionOf(etagOf(answer)) !== revisionOf(this.board.value.etag)) await this.loadDefinitions(abort);
+    } catch (failure) {
+      if (abort.aborted) throw failure;
+      const state = this.valuesOf(widget.id);
+      state.value = { ...state.peek(), failure, moment };
+    }
+  }
+
+  /** Keeps what did not change as it is, so that nothing draws it again. */
+  #take(widget, values, moment) {
+    const state = this.valuesOf(widget.id);
+    const before = state.peek();
+    const text = JSON.stringify(values);
+    const range = rangeOf(widget, moment);
+    const isSameRange = before?.range && before.range.from === range.from && before.range.to === range.to;
+    if (before && !before.failure && before.text === text && isSameRange) before.moment = moment;
+    else state.value = { values: before?.text === text ? before.values : values, text, range, moment, failure: null };
+  }
+}

@@ -1,0 +1,35 @@
+// A widget of lines, areas or bars over time.
+
+import { useMemo } from "preact/hooks";
+import { html } from "../kit/html.js";
+import { Chart } from "../parts/chart.js";
+import { ChartTable } from "../parts/chart_table.js";
+import { formatterOf } from "./dashboards_format.js";
+import { columnsOf } from "./dashboards_series.js";
+
+function kindOf(style, isGrouped) {
+  if (style === "bar") return "bars";
+  if (style !== "area") return "lines";
+  return isGrouped ? "stack" : "areas";
+}
+
+/** Returns the columns of a widget's values; the same ones as long as the values are the same. */
+function useColumns(widget, { values, range }) {
+  const { title, query } = widget;
+  return useMemo(() => columnsOf(values, { title, query }, range), [values, range, title, query.interval, query.event, query.aggregation]);
+}
+
+export function Graph({ widget, state, sync, levels, marks }) {
+  const { times, series, join } = useColumns(widget, state);
+  const { options = {}, title } = widget;
+  const isGrouped = state.values.groups !== undefined;
+  if (times.length === 0) return html`<p class="none-here quiet">No data in this range.</p>`;
+  return html`<${Chart} label=${title} times=${times} series=${series} kind=${kindOf(options.style, isGrouped)} unit=${formatterOf(options)} height=${0}
+    join=${join} sync=${sync} between=${state.range} levels=${levels} marks=${marks} hasTable=${false} hasLegend=${options.show_legend ?? isGrouped} />`;
+}
+
+export function GraphTable({ widget, state }) {
+  const { times, series } = useColumns(widget, state);
+  if (times.length === 0) return html`<p class="none-here quiet">No data in this range.</p>`;
+  return html`<${ChartTable} chart=${{ label: widget.title, times, series, unit: formatterOf(widget.options) }} />`;
+}

@@ -1,0 +1,55 @@
+// The values of graphs as columns: one list of times for all lines, with gaps where data is missing.
+
+const GAP_STEPS = 3;
+const STEPS = [60, 300, 3_600, 86_400];
+const NAMED = { "1m": 60, "5m": 300, "1h": 3_600, "1d": 86_400 };
+const BUCKETS_MAX = 1_500;
+const FILLED_MAX = 5_000;
+
+/** Returns the width of the buckets that the server takes, in seconds. */
+export function stepOf(interval, from, to) {
+  const seconds = (to - from) / 1000;
+  return NAMED[interval] ?? STEPS.find((step) => seconds / step <= BUCKETS_MAX) ?? STEPS[STEPS.length - 1];
+}
+
+/** Whether a bucket without data is a zero: what counts events has counted none. */
+function countsEvents({ event, aggregation = "count" }) {
+  return Boolean(event) && ["count", "sum", "unique_users"].includes(aggregation);
+}
+
+function median(times) {
+  const steps = times.slice(1).map((time, i) => time - times[i]).sort((a, b) => a - b);
+  return steps[Math.floor(steps.length / 2)] ?? 0;
+}
+
+/** Returns all times of the buckets of a range that can be drawn one by one. */
+function allTimes(step, from, to) {
+  const times = [];
+  for (let time = Math.floor(from / 1000 / step) * step; time < to / 1000; time += step) times.push(time);
+  return times;
+}
+
+/**
+ * Returns `{times, series, join}` of a widget's values; `from` and `to` in milliseconds. Lines join points up
+ * to `join` seconds apart: what is farther apart than samples usually are is a gap.
+ */
+export function columnsOf({ series, groups }, { title, query }, { from, to }) {
+  const lines = groups ? Object.entries(groups) : [[title, series ?? []]];
+  const parsed = lines.map(([label, points]) => ({
+    label: label || "(none)",
+    line: points.map(({ timestamp, value }) => ({ time: Date.parse(timestamp) / 1000, value })),
+  }));
+  const step = stepOf(query.interval, from, to);
+  const all = new Set(parsed.flatMap(({ line }) => line.map(({ time }) => time)));
+  const isFilled = countsEvents(query) && all.size > 0 && (to - from) / 1000 / step <= FILLED_MAX;
+  if (isFilled) allTimes(step, from, to).forEach((time) => all.add(time));
+  const times = [...all].sort((a, b) => a - b);
+  const index = new Map(times.map((time, i) => [time, i]));
+  const valuesOf = (line) => {
+    const values = new Array(times.length).fill(isFilled ? 0 : null);
+    for (const { time, value } of line) values[index.get(time)] = value;
+    return values;
+  };
+  const join = GAP_STEPS * Math.max(step, ...parsed.map(({ line }) => median(line.map(({ time }) => time))));
+  return { times, join, series: parsed.map(({ label, line }) => ({ label, values: valuesOf(line) })) };
+}
