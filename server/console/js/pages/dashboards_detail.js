@@ -22,7 +22,7 @@ import { inOrder, settled } from "./dashboards_layout.js";
 import { Screen, useScreen } from "./dashboards_screen.js";
 import { Tile } from "./dashboards_widget.js";
 
-const OWN_RANGES = "Each widget’s own";
+const OWN_RANGES = "Own ranges";
 /** A screen on a wall loads again even if nobody chose how often. */
 const SCREEN_REFRESH = 30;
 

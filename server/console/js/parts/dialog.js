@@ -5,8 +5,8 @@ import { html } from "../kit/html.js";
 
 let ids = 0;
 
-/** Shows its children; `onClose` is absent if it cannot be dismissed. */
-export function Dialog({ title, onClose, children }) {
+/** Shows its children; `onClose` is absent if it cannot be dismissed; `isBroad` gives it room for two columns. */
+export function Dialog({ title, onClose, isBroad = false, children }) {
   const element = useRef(null);
   const id = useRef(null);
   id.current ??= `dialog-${(ids += 1)}`;
@@ -19,7 +19,7 @@ export function Dialog({ title, onClose, children }) {
     event.preventDefault();
     onClose?.();
   };
-  return html`<dialog class="dialog" ref=${element} aria-labelledby=${id.current} onCancel=${cancel}>
+  return html`<dialog class=${isBroad ? "dialog broad" : "dialog"} ref=${element} aria-labelledby=${id.current} onCancel=${cancel}>
     <h2 id=${id.current}>${title}</h2>
     ${children}
   </dialog>`;
