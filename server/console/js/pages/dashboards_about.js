@@ -23,9 +23,9 @@ export function queryInWords({ metric, event, aggregation, field, group_by: grou
 }
 
 /** Returns the command that gets the values of a widget. */
-function commandOf(dashboard, widget, range) {
-  const query = queryText({ shared: hasSharedRange() ? range : null }, chosenVariables());
-  return curlOf(`/dashboards/${encodeURIComponent(dashboard)}/widgets/${encodeURIComponent(widget.id)}/data${query}`);
+function commandOf({ id, variables }, widget, range) {
+  const query = queryText({ shared: hasSharedRange() ? range : null }, chosenVariables(variables));
+  return curlOf(`/dashboards/${encodeURIComponent(id)}/widgets/${encodeURIComponent(widget.id)}/data${query}`);
 }
 
 export function linkToWidget(id) {

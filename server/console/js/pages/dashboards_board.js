@@ -15,9 +15,10 @@ export function hasSharedRange() {
   return Boolean(inQuery("last") || inQuery("from"));
 }
 
-/** Returns the variables of the address: `{name: value}`. */
-export function chosenVariables() {
-  const chosen = [...place.value.query].filter(([name]) => name.startsWith(VARIABLE));
+/** Returns the values that the address has for variables of a dashboard: `{name: value}`. */
+export function chosenVariables(declared = []) {
+  const names = new Set(declared.map(({ name }) => VARIABLE + name));
+  const chosen = [...place.value.query].filter(([name]) => names.has(name));
   return Object.fromEntries(chosen.map(([name, value]) => [name.slice(VARIABLE.length), value]));
 }
 
@@ -41,7 +42,13 @@ export function queryText({ shared }, variables = {}) {
   return text && `?${text}`;
 }
 
-/** What a widget has besides its values. */
+/** Returns what values are loaded for now: `{now, shared, variables}`. */
+export function momentNow(declared) {
+  const now = Date.now();
+  return { now, shared: hasSharedRange() ? limits(now) : null, variables: chosenVariables(declared) };
+}
+
+/** What a widget is, without its values. */
 const DEFINITION = ["id", "type", "title", "position", "query", "options", "created_at"];
 
 /** Splits a widget of the API into its definition and its values. */
@@ -87,9 +94,8 @@ export class Board {
     this.#abort.abort();
     this.#abort = new AbortController();
     abort?.addEventListener("abort", () => this.#abort.abort());
-    const now = Date.now();
-    this.#moment = { now, shared: hasSharedRange() ? limits(now) : null, variables: chosenVariables() };
     if (!this.board.value) await this.loadDefinitions(abort);
+    this.#moment = momentNow(this.board.value.variables);
     await this.#loadVisible();
     return this.board.value;
   }

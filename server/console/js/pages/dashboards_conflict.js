@@ -19,10 +19,11 @@ export function Sketch({ widgets, label }) {
 
 /** What a version differs in from another one, in words. */
 export function Changes({ before, now }) {
-  const { isRenamed, added, removed, changed, moved } = differences(before, now);
+  const { isRenamed, hasOtherChoices, added, removed, changed, moved } = differences(before, now);
   const names = (widgets) => widgets.map(({ title }) => `“${title}”`).join(", ");
   const parts = [
     isRenamed && `Name or description: “${now.name}”`,
+    hasOtherChoices && "Variables or marked events",
     added.length > 0 && `Added: ${names(added)}`,
     removed.length > 0 && `Removed: ${names(removed)}`,
     changed.length > 0 && `Changed: ${names(changed)}`,

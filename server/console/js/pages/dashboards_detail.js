@@ -5,7 +5,7 @@ import { may } from "../api/session.js";
 import { html } from "../kit/html.js";
 import { bind } from "../kit/keys.js";
 import { useLoaded } from "../kit/loading.js";
-import { rangeKey, refresh } from "../kit/range.js";
+import { loadAgain, rangeKey, refresh } from "../kit/range.js";
 import { go, inQuery, setQuery } from "../kit/router.js";
 import { doing } from "../kit/toasts.js";
 import { Button } from "../parts/button.js";
@@ -19,7 +19,11 @@ import { DeleteDashboard, duplicate, exportOf } from "./dashboards_actions.js";
 import { Board, chosenVariables, hasSharedRange } from "./dashboards_board.js";
 import { Editor } from "./dashboards_editor.js";
 import { inOrder, settled } from "./dashboards_layout.js";
+import { MarkList, useAnnotations, useMarks } from "./dashboards_marks.js";
 import { Screen, useScreen } from "./dashboards_screen.js";
+import { Star, useStars } from "./dashboards_stars.js";
+import { Variables } from "./dashboards_variables.js";
+import { Versions } from "./dashboards_versions.js";
 import { Tile } from "./dashboards_widget.js";
 
 const OWN_RANGES = "Own ranges";
@@ -32,22 +36,25 @@ function Empty({ onEdit }) {
 }
 
 /** The widgets as they were saved, or the one that the address names alone. */
-function Grid({ board, widgets, onAbout, onEdit }) {
+function Grid({ board, dashboard, marks, onAbout, onEdit }) {
+  const { id, widgets, variables } = dashboard;
   const shown = useMemo(() => settled(widgets).sort(inOrder), [widgets]);
   const only = shown.find(({ id }) => id === inQuery("widget"));
   if (shown.length === 0) return html`<${Empty} onEdit=${onEdit} />`;
   if (only) {
     return html`<p class="alone"><a class="button" href=${linkToWidget(null)}><${Icon} name="chevron-left" />All widgets</a></p>
-      <div class="board single"><${Tile} key=${only.id} board=${board} widget=${only} onAbout=${onAbout} /></div>`;
+      <div class="board single"><${Tile} key=${only.id} board=${board} widget=${only} marks=${marks} declared=${variables} onAbout=${onAbout} /></div>`;
   }
-  return html`<div class="board">${shown.map((widget) => html`<${Tile} key=${widget.id} board=${board} widget=${widget} sync=${board.board.value.id} onAbout=${onAbout} />`)}</div>`;
+  return html`<div class="board">${shown.map((widget) => html`<${Tile} key=${widget.id} board=${board} widget=${widget} sync=${id} marks=${marks}
+    declared=${variables} onAbout=${onAbout} />`)}</div>`;
 }
 
-function More({ dashboard, onClose, onDelete }) {
+function More({ dashboard, onClose, onVersions, onDelete }) {
   return html`<${Dialog} title=${dashboard.name} onClose=${onClose}>
     <div class="stack">
       <ul class="menu">
         ${may("write") && html`<li><${Button} kind="plain" work=${() => doing(() => duplicate(dashboard))}><${Icon} name="copy" />Duplicate<//></li>`}
+        <li><${Button} kind="plain" work=${onVersions}><${Icon} name="history" />Versions…<//></li>
         <li><a class="button plain" href=${exportOf(dashboard.id)} download=${`${dashboard.name}.json`}><${Icon} name="download" />Export as a file</a></li>
         ${may("write") && html`<li><${Button} kind="plain" work=${onDelete}><${Icon} name="trash-2" />Delete…<//></li>`}
       </ul>
@@ -58,40 +65,50 @@ function More({ dashboard, onClose, onDelete }) {
 
 const edit = () => setQuery({ edit: 1, widget: null, screen: null });
 
-function Shown({ board, dashboard, state }) {
+function Shown({ board, dashboard, state, loadKey, everyMs }) {
   const [open, setOpen] = useState({});
   const close = () => setOpen({});
   const isScreen = useScreen();
+  const stars = useStars();
+  const found = useAnnotations(dashboard, loadKey, everyMs);
+  const marks = useMarks(found, dashboard.overlays);
   useEffect(() => {
     const undo = [bind("f", "Fill the screen", () => setQuery({ screen: isScreen ? null : 1 }))];
     if (may("write") && !isScreen) undo.push(bind("e", "Edit the dashboard", edit));
     return () => undo.forEach((one) => one());
   }, [isScreen]);
-  const grid = html`<${Grid} board=${board} widgets=${dashboard.widgets} onAbout=${(about) => setOpen({ about })} onEdit=${edit} />`;
+  const grid = html`<${Grid} board=${board} dashboard=${dashboard} marks=${marks} onAbout=${(about) => setOpen({ about })} onEdit=${edit} />`;
+  const onRestored = (answer) => {
+    board.adopt(answer);
+    loadAgain();
+  };
   const failure = state.value.failure && html`<${Failure} failure=${state.value.failure} since=${state.value.at} />`;
   const dialogs = html`
-    ${open.about && html`<${About} dashboard=${dashboard.id} widget=${open.about} state=${board.valuesOf(open.about.id).value} onClose=${close} />`}
-    ${open.isMore && html`<${More} dashboard=${dashboard} onClose=${close} onDelete=${() => setOpen({ isDelete: true })} />`}
+    ${open.about && html`<${About} dashboard=${dashboard} widget=${open.about} state=${board.valuesOf(open.about.id).value} onClose=${close} />`}
+    ${open.isMore && html`<${More} dashboard=${dashboard} onClose=${close} onVersions=${() => setOpen({ isVersions: true })} onDelete=${() => setOpen({ isDelete: true })} />`}
+    ${open.isVersions && html`<${Versions} dashboard=${dashboard} onRestored=${onRestored} onClose=${close} />`}
     ${open.isDelete && html`<${DeleteDashboard} dashboard=${dashboard} widgets=${dashboard.widgets.length} onDone=${() => go("/dashboards", { replace: true })} onClose=${close} />`}`;
   if (isScreen) return html`<${Screen} title=${dashboard.name} at=${state.value.at}>${failure}${grid}<//>${dialogs}`;
   return html`<${Head} title=${dashboard.name} above=${{ path: "/dashboards", label: "Dashboards" }}>
+      <${Star} stars=${stars} dashboard=${dashboard} />
       <${TimePicker} none=${OWN_RANGES} />
       <${Button} label="Fill the screen" work=${() => setQuery({ screen: 1 })}><${Icon} name="maximize" /><//>
       <${Button} label="More about the dashboard" work=${() => setOpen({ isMore: true })}><${Icon} name="ellipsis" /><//>
       ${may("write") && html`<${Button} work=${edit}><${Icon} name="pencil" />Edit<//>`}<//>
     ${dashboard.description && html`<p class="about quiet">${dashboard.description}</p>`}
-    ${failure}${grid}${dialogs}`;
+    <${Variables} variables=${dashboard.variables} />
+    ${failure}${grid}<${MarkList} found=${found} overlays=${dashboard.overlays} />${dialogs}`;
 }
 
 export function Page({ params }) {
   const board = useMemo(() => new Board(params.id), [params.id]);
   const isScreen = Boolean(inQuery("screen"));
-  const key = JSON.stringify([hasSharedRange(), rangeKey.value, chosenVariables()]);
+  const key = JSON.stringify([hasSharedRange(), rangeKey.value, chosenVariables(board.board.value?.variables)]);
   const every = refresh.value || (isScreen ? SCREEN_REFRESH : 0);
   const [state, again] = useLoaded((abort) => board.load(abort), every * 1000, key);
   const dashboard = board.board.value;
   // Shown as soon as it is known; its values come later.
   if (!dashboard) return html`<${Head} title="Dashboard" above=${{ path: "/dashboards", label: "Dashboards" }} /><${Loaded} state=${state} show=${() => null} />`;
   if (inQuery("edit") && may("write")) return html`<${Editor} board=${board} dashboard=${dashboard} onSaved=${again} />`;
-  return html`<${Shown} board=${board} dashboard=${dashboard} state=${state} />`;
+  return html`<${Shown} board=${board} dashboard=${dashboard} state=${state} loadKey=${key} everyMs=${every * 1000} />`;
 }

@@ -6,8 +6,8 @@ import { isSame, settled } from "./dashboards_layout.js";
 const STEPS_MAX = 200;
 
 /** Returns the draft of a dashboard as it is stored. */
-export function draftOf({ name, description, widgets }) {
-  return { name, description: description ?? "", widgets: settled(widgets) };
+export function draftOf({ name, description, variables = [], overlays = [], widgets }) {
+  return { name, description: description ?? "", variables, overlays, widgets: settled(widgets) };
 }
 
 /** What of a widget decides about its values: `format` and the like only change how they are shown. */
@@ -21,7 +21,10 @@ export function valuesKey({ type, query, options = {} }) {
 
 const contentKey = ({ type, title, query, options }) => JSON.stringify([type, title, query, options ?? {}]);
 
-/** Returns how a draft differs from a dashboard: `{isRenamed, added, removed, changed, moved}`, lists of widgets. */
+/**
+ * Returns how a draft differs from a dashboard: `{isRenamed, hasOtherChoices, added, removed, changed, moved}`; the last
+ * four are lists of widgets.
+ */
 export function differences(dashboard, draft) {
   const stored = new Map(dashboard.widgets.map((widget) => [widget.id, widget]));
   const kept = new Set(draft.widgets.map(({ id }) => id));
@@ -29,6 +32,7 @@ export function differences(dashboard, draft) {
   const isChanged = (widget) => contentKey(widget) !== contentKey(stored.get(widget.id));
   return {
     isRenamed: dashboard.name !== draft.name || (dashboard.description ?? "") !== draft.description,
+    hasOtherChoices: JSON.stringify([dashboard.variables ?? [], dashboard.overlays ?? []]) !== JSON.stringify([draft.variables, draft.overlays]),
     added: draft.widgets.filter(({ id }) => !stored.has(id)),
     removed: dashboard.widgets.filter(({ id }) => !kept.has(id)),
     changed: both.filter(isChanged),

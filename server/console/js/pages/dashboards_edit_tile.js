@@ -17,11 +17,12 @@ function Act({ icon, label, run, kind = "" }) {
 }
 
 /** `on`: `{step, resize, swap, edit, copy, remove}`, each with the id of the widget; `onDrag(event, id, kind)`. */
-export function EditTile({ board, widget, state, isHeld, on, onDrag }) {
+export function EditTile({ board, widget, state, declared, isHeld, on, onDrag }) {
   const element = useRef(null);
   usePosition(element, widget.position);
   useVisible(element, (isVisible) => board.show(widget.id, isVisible));
   const { id, title } = widget;
+  const isStored = id.startsWith("widget_");
   const onKeyDown = (event) => {
     if (event.target !== event.currentTarget || event.ctrlKey || event.metaKey || event.altKey) return;
     const step = STEPS[event.key];
@@ -43,7 +44,7 @@ export function EditTile({ board, widget, state, isHeld, on, onDrag }) {
         <${Act} icon="trash-2" label=${`Remove ${title}`} run=${() => on.remove(id)} />
       </div>
     </header>
-    <div class="content" inert><${Content} widget=${widget} state=${state} pending="Its values are shown after saving." /></div>
+    <div class="content" inert><${Content} widget=${widget} state=${state} declared=${declared} pending=${isStored ? "Loading…" : "Its values are shown after saving."} /></div>
     <span class="corner" aria-hidden="true" onPointerDown=${(event) => onDrag(event, id, "resize")}><${Icon} name="move-diagonal-2" /></span>
   </div>`;
 }

@@ -13,6 +13,7 @@ import { Field } from "../parts/fields.js";
 import { Head } from "../parts/head.js";
 import { Icon } from "../parts/icon.js";
 import { Failure } from "../parts/loaded.js";
+import { Choices } from "./dashboards_choices.js";
 import { Conflict } from "./dashboards_conflict.js";
 import { useDrag } from "./dashboards_drag.js";
 import { differences, useDraft, valuesKey } from "./dashboards_draft.js";
@@ -144,7 +145,6 @@ export function Editor({ board, dashboard, onSaved }) {
   const [open, setOpen] = useState({});
   const [failure, setFailure] = useState(null);
   const previews = useMemo(() => new Map(), []);
-  const created = useMemo(() => new Map(), []);
   const said = useRef(null);
   const isSaved = useRef(false);
   const stateOf = useStates(board, base, previews);
@@ -174,17 +174,13 @@ export function Editor({ board, dashboard, onSaved }) {
   const saveOver = async (stored) => {
     setFailure(null);
     try {
-      await saveDraft(stored, draft, created);
+      board.adopt(await saveDraft(stored, draft));
     } catch (error) {
-      const now = await board.loadDefinitions().catch(() => stored);
-      if (error.status === 412) setOpen({ theirs: now });
-      // What was stored already is not sent again.
-      else setBase(now);
-      if (error.status !== 412) setFailure(error);
+      if (error.status === 412) setOpen({ theirs: await board.loadDefinitions() });
+      else setFailure(error);
       return;
     }
     isSaved.current = true;
-    await board.loadDefinitions().catch(() => undefined);
     toast(`“${draft.name}” was saved.`);
     leaveEditing();
     onSaved();
@@ -194,7 +190,6 @@ export function Editor({ board, dashboard, onSaved }) {
   const takeTheirs = () => {
     setBase(open.theirs);
     begin(open.theirs);
-    created.clear();
     close();
   };
   const { added, removed, changed, moved } = differences(base, draft);
@@ -202,7 +197,8 @@ export function Editor({ board, dashboard, onSaved }) {
   return html`<${Head} title=${`Edit ${draft.name}`} above=${{ path: "/dashboards", label: "Dashboards" }} />
     <div class="edit-bar" role="toolbar" aria-label="Editing">
       <${Button} kind="first" work=${() => setOpen({ widget: {} })}><${Icon} name="plus" />Add a widget<//>
-      <${Button} work=${() => setOpen({ isNaming: true })}><${Icon} name="file-text" /><span>Name<span class="wide-only"> and description</span></span><//>
+      <${Button} work=${() => setOpen({ isNaming: true })}><${Icon} name="file-text" />Name<//>
+      <${Button} work=${() => setOpen({ isChoices: true })}><${Icon} name="filter" />Variables<//>
       <${Button} label="Undo" work=${() => canUndo && (undo(), say("Undone"))}><${Icon} name="undo-2" /><//>
       <${Button} label="Redo" work=${() => canRedo && (redo(), say("Redone"))}><${Icon} name="redo-2" /><//>
       <span class="state quiet small">${isChanged ? `Not saved${edited > 0 ? `: ${count(edited, "widget")} differ${edited === 1 ? "s" : ""}` : ""}` : "No changes"}</span>
@@ -214,9 +210,10 @@ export function Editor({ board, dashboard, onSaved }) {
       resize it, Enter edits it, Delete removes it, Ctrl Z undoes.</span></p>
     ${failure && html`<div class="edit-failure"><${Failure} failure=${failure} /></div>`}
     ${widgets.length === 0 && html`<p class="card none-here quiet">No widgets. Add the first.</p>`}
-    <div class="board editing">${widgets.map((widget) => html`<${EditTile} key=${widget.id} board=${board} widget=${widget} state=${stateOf(widget)} isHeld=${held === widget.id}
+    <div class="board editing">${widgets.map((widget) => html`<${EditTile} key=${widget.id} board=${board} widget=${widget} state=${stateOf(widget)} declared=${draft.variables} isHeld=${held === widget.id}
       on=${on} onDrag=${onDrag} />`)}</div>
-    ${open.widget && html`<${WidgetForm} widget=${open.widget} previews=${previews} onDone=${on.put} onClose=${close} />`}
+    ${open.widget && html`<${WidgetForm} widget=${open.widget} declared=${draft.variables} previews=${previews} onDone=${on.put} onClose=${close} />`}
+    ${open.isChoices && html`<${Choices} draft=${draft} onClose=${close} onDone=${(choices) => { change({ ...draft, ...choices }); close(); }} />`}
     ${open.isNaming && html`<${Naming} draft=${draft} onClose=${close} onDone=${(naming) => { change({ ...draft, ...naming }); close(); }} />`}
     ${open.theirs && html`<${Conflict} base=${base} draft=${draft} theirs=${open.theirs} onMine=${() => { close(); return saveOver(open.theirs); }} onTheirs=${takeTheirs} onClose=${close} />`}
     ${open.leave && html`<${Confirm} title="Leave without saving?" act="Leave" onClose=${close} work=${() => { isSaved.current = true; open.leave(); }}>

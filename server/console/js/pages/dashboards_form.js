@@ -1,15 +1,22 @@
 // The dialog in which a widget is made or changed.
 
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { html } from "../kit/html.js";
 import { Button } from "../parts/button.js";
 import { Dialog } from "../parts/dialog.js";
 import { Field } from "../parts/fields.js";
 import { Icon } from "../parts/icon.js";
+import { Failure } from "../parts/loaded.js";
+import { momentNow } from "./dashboards_board.js";
+import { valuesKey } from "./dashboards_draft.js";
 import { OptionFields } from "./dashboards_form_options.js";
 import { QueryFields } from "./dashboards_form_query.js";
-import { fieldsOf, missingOf, widgetOf } from "./dashboards_form_values.js";
-import { TYPES } from "./dashboards_widget.js";
+import { fieldsOf, hasOption, missingOf, widgetOf } from "./dashboards_form_values.js";
+import { Levels } from "./dashboards_form_levels.js";
+import { loadPreview } from "./dashboards_preview.js";
+import { Content, TYPES } from "./dashboards_widget.js";
+
+const TYPED_MS = 300;
 
 const FIRST_WRONG = "[aria-invalid='true'], #widget-metric";
 
@@ -25,19 +32,57 @@ function titleOf({ metric, event }, groups) {
   return `${metric ?? event ?? ""}${by}`.slice(0, 200);
 }
 
-/** `widget` is the one to change, or `{}`; `onDone` gets it as it shall be. */
-export function WidgetForm({ widget, onDone, onClose }) {
+/** Loads what a widget would show, soon after it was changed last. */
+function usePreview(widget, declared, previews) {
+  const key = valuesKey(widget);
+  const isAsked = Boolean(widget.query.metric || widget.query.event);
+  const [state, setState] = useState({});
+  useEffect(() => {
+    if (!isAsked) return undefined;
+    const abort = new AbortController();
+    const timer = setTimeout(() => {
+      loadPreview(widget, momentNow(declared), declared, abort.signal).then(
+        (shown) => {
+          previews.set(key, shown);
+          setState({ shown, key });
+        },
+        (failure) => !abort.signal.aborted && setState((before) => ({ ...before, failure, key })),
+      );
+    }, TYPED_MS);
+    return () => {
+      clearTimeout(timer);
+      abort.abort();
+    };
+  }, [key]);
+  return { isAsked, isCurrent: state.key === key, shown: state.shown, failure: state.key === key ? state.failure : null };
+}
+
+function Preview({ widget, preview, declared }) {
+  const { isAsked, isCurrent, shown, failure } = preview;
+  const state = shown ?? (failure && { failure });
+  return html`<section class="preview" aria-label="Preview"><h3>${widget.title || "Preview"}</h3>
+    <div class=${isCurrent || !isAsked ? "content" : "content old"}>${failure ? html`<${Failure} failure=${failure} />`
+      : html`<${Content} widget=${widget} state=${state} declared=${declared} pending=${isAsked ? "Loading…" : "Choose what it shows."} />`}</div></section>`;
+}
+
+/** `widget` is the one to change, or `{}`; `onDone` gets it as it shall be; `previews` keeps what was shown, by `valuesKey`. */
+export function WidgetForm({ widget, declared, previews, onDone, onClose }) {
   const form = useRef(null);
   const [fields, setFields] = useState(() => fieldsOf(widget));
-  const [failure, setFailure] = useState(null);
-  const set = (changes) => setFields((before) => ({ ...before, ...changes }));
+  const [missing, setMissing] = useState(null);
+  const made = widgetOf(fields, widget);
+  const titled = { ...made, title: made.title || titleOf(made.query, made.query.group_by) };
+  const preview = usePreview(titled, declared, previews);
+  const failure = missing ?? preview.failure;
+  const set = (changes) => {
+    setMissing(null);
+    setFields((before) => ({ ...before, ...changes }));
+  };
   const submit = (event) => {
     event.preventDefault();
-    const made = widgetOf(fields, widget);
-    const titled = { ...made, title: made.title || titleOf(made.query, made.query.group_by) };
-    const missing = missingOf(titled);
-    if (!missing) return onDone(titled);
-    setFailure(missing);
+    const found = missingOf(titled);
+    if (!found) return onDone(titled);
+    setMissing(found);
     return requestAnimationFrame(() => form.current?.querySelector(FIRST_WRONG)?.focus());
   };
   const isNew = !widget.id;
@@ -48,9 +93,11 @@ export function WidgetForm({ widget, onDone, onClose }) {
         <${QueryFields} fields=${fields} set=${set} failure=${failure} />
       </div>
       <div class="widget-fields">
+        <${Preview} widget=${titled} preview=${preview} declared=${declared} />
         <${Field} id="widget-title" name="title" label="Title" failure=${failure} value=${fields.title} maxlength="200" autocomplete="off" hint="Named after its query if empty"
           onInput=${(event) => set({ title: event.currentTarget.value })} />
         <${OptionFields} fields=${fields} set=${set} failure=${failure} />
+        ${hasOption(fields.type, "thresholds") && html`<${Levels} levels=${fields.thresholds} set=${set} failure=${failure} />`}
       </div>
       <div class="acts"><${Button} work=${onClose}>Cancel<//><${Button} type="submit" kind="first">${isNew ? "Add" : "Done"}<//></div>
     </form>

@@ -56,14 +56,14 @@ export function QueryFields({ fields, set, failure }) {
   const isMetric = fields.source === "metric";
   const wrong = failure && ["query", "query.metric"].includes(failure.field) ? failure.message : "";
   return html`<fieldset class="field"><legend class="legend">Of</legend><div class="choices">
-      ${[["metric", "A metric"], ["event", "Events"]].map(([value, label]) => html`<label key=${value}><input type="radio" name="source" value=${value} checked=${fields.source === value}
+      ${[["metric", "Metric"], ["event", "Events"]].map(([value, label]) => html`<label key=${value}><input type="radio" name="source" value=${value} checked=${fields.source === value}
         onChange=${() => set({ source: value, aggregation: "" })} />${label}</label>`)}</div></fieldset>
     ${isMetric
       ? html`<div class="field"><${Combobox} id="widget-metric" label="Metric" value=${fields.metric} load=${metrics} isFree onChoose=${(name) => set({ metric: name, aggregation: "" })} />
           <p class=${wrong ? "wrong" : "hint"}>${wrong || (metric ? `A ${metric.type}` : "It need not exist yet")}</p></div>`
       : html`<${Field} id="widget-event" name="query.event" label="Events" hint="A name, or the beginning of one and *" ...${text("event")} />`}
     <div class="pair">
-      <${Select} id="widget-aggregation" label="Value" value=${fields.aggregation} options=${[{ value: "", label: "usual" }, ...known.map((one) => ({ value: one, label: one }))]}
+      <${Select} id="widget-aggregation" label="Value" value=${fields.aggregation} options=${[{ value: "", label: "default" }, ...known.map((one) => ({ value: one, label: one }))]}
         onChange=${(event) => set({ aggregation: event.currentTarget.value })} />
       ${!isMetric && html`<${Field} id="widget-field" name="query.field" label="Field" hint="value, or a path in the properties" ...${text("field")} />`}
       ${fields.type === "graph" && html`<${Select} id="widget-interval" label="In steps of" value=${fields.interval}

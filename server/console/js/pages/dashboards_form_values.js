@@ -20,6 +20,7 @@ const TYPES_OF = {
   columns: ["table"],
   sort: ["table"],
   x_axis: ["heatmap"],
+  thresholds: ["number", "graph", "bar", "table"],
 };
 
 /** Returns whether widgets of a type have an option. */
@@ -56,6 +57,7 @@ export function fieldsOf({ type = "graph", title = "", query = {}, options = {} 
     sort_field: options.sort?.field ?? "",
     sort_order: options.sort?.order ?? "desc",
     x_axis: options.x_axis ?? "hour_of_day",
+    thresholds: (options.thresholds ?? []).map(({ value, level, label = "" }) => ({ value: String(value), level, label })),
   };
 }
 
@@ -80,6 +82,7 @@ function optionsOf(fields) {
   const { type } = fields;
   const format = filled({ prefix: fields.prefix, suffix: fields.suffix, decimals: numeric(fields.decimals) });
   const columns = list(fields.columns);
+  const thresholds = fields.thresholds.filter(({ value }) => value.trim() !== "").map(({ value, level, label }) => ({ value: Number(value), level, ...(label && { label }) }));
   const all = {
     time_range: fields.time_range.trim(),
     format: Object.keys(format).length > 0 ? format : undefined,
@@ -91,6 +94,7 @@ function optionsOf(fields) {
     columns: columns.length > 0 ? columns : undefined,
     sort: fields.sort_field ? { field: fields.sort_field.trim(), order: fields.sort_order } : undefined,
     x_axis: fields.x_axis,
+    thresholds: thresholds.length > 0 ? thresholds : undefined,
     y_axis: undefined,
   };
   if (type === "heatmap") all.y_axis = all.x_axis === "hour_of_day" ? "day_of_week" : "hour_of_day";

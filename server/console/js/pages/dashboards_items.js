@@ -4,6 +4,7 @@ import { share } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { COLOURS } from "../parts/chart_data.js";
 import { exact, formatterOf } from "./dashboards_format.js";
+import { levelAt } from "./dashboards_levels.js";
 
 const nameOf = (label) => label || "(none)";
 const NoItems = () => html`<p class="none-here quiet">No data in this range.</p>`;
@@ -18,7 +19,7 @@ function extents(items) {
   return items.map(({ value }) => ({ from: Math.min(at(0), at(value)), size: Math.abs(at(value) - at(0)) }));
 }
 
-export function Bars({ widget, state }) {
+export function Bars({ widget, state, levels }) {
   const { items } = state.values;
   const format = formatterOf(widget.options);
   const isVertical = widget.options?.orientation === "vertical";
@@ -27,7 +28,7 @@ export function Bars({ widget, state }) {
   const rect = ({ from, size }) => isVertical
     ? html`<rect x="0" width="100%" y=${`${100 - from - size}%`} height=${`${size}%`} />`
     : html`<rect y="0" height="100%" x=${`${from}%`} width=${`${size}%`} />`;
-  return html`<ul class=${isVertical ? "bars upright" : "bars"} tabindex="0" aria-label=${widget.title}>${items.map(({ label, value }, i) => html`<li key=${label}>
+  return html`<ul class=${isVertical ? "bars upright" : "bars"} tabindex="0" aria-label=${widget.title}>${items.map(({ label, value }, i) => html`<li key=${label} class=${levelAt(value, levels)}>
     <span class="name" title=${label}>${nameOf(label)}</span>
     <svg aria-hidden="true">${rect(bars[i])}</svg>
     <span class="number" title=${exact(value)}>${format(value)}</span></li>`)}</ul>`;

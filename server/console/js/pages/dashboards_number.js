@@ -2,11 +2,14 @@
 
 import { html } from "../kit/html.js";
 import { share } from "../kit/format.js";
+import { Icon } from "../parts/icon.js";
 import { exact, formatterOf } from "./dashboards_format.js";
+import { levelAt } from "./dashboards_levels.js";
 import { useTrend } from "./dashboards_trend.js";
 
 const WIDTH = 100;
 const HEIGHT = 30;
+const ICONS = { good: "circle-check", warning: "triangle-alert", critical: "circle-x" };
 
 /** Returns the line and the area below it as paths. */
 function pathsOf(values) {
@@ -35,19 +38,13 @@ function Change({ values, format }) {
     title=${exact(previous)}>${format(previous)}</span></p>`;
 }
 
-/** Returns the level that a value has reached, or nothing. */
-function levelOf(value, levels = []) {
-  const reached = levels.filter((level) => value !== null && value >= level.value).sort((a, b) => b.value - a.value);
-  return reached[0]?.kind ?? "";
-}
-
-export function NumberWidget({ widget, state, levels }) {
+export function NumberWidget({ widget, state, levels, declared }) {
   const { values } = state;
-  const trend = useTrend(widget, state);
+  const trend = useTrend(widget, state, declared);
   const format = formatterOf(widget.options, { isWhole: true });
-  const level = levelOf(values.value, levels);
+  const level = levelAt(values.value, levels);
   return html`<div class=${`figure ${level}`}>
-    <p class="value" title=${exact(values.value)}>${format(values.value)}${level && html`<span class="unseen">, ${level}</span>`}</p>
+    <p class="value" title=${exact(values.value)}>${format(values.value)}${ICONS[level] && html` <${Icon} name=${ICONS[level]} />`}${level && html`<span class="unseen">, ${level}</span>`}</p>
     ${values.previous_value !== undefined && html`<${Change} values=${values} format=${format} />`}
     ${trend && html`<${Trend} values=${trend} />`}
   </div>`;

@@ -4,6 +4,7 @@ import { amount } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { exact, formatterOf } from "./dashboards_format.js";
 import { axesOf } from "./dashboards_heatmap.js";
+import { levelAt } from "./dashboards_levels.js";
 
 /** Columns whose numbers are not in the unit of the widget. */
 const UNITLESS = new Set(["count", "unique", "unique_users"]);
@@ -14,16 +15,16 @@ function Rows({ label, columns, rows }) {
   const kinds = columns.map((_, at) => (isNumber(at) ? "number" : "text"));
   return html`<div class="wide rows-here" tabindex="0" role="group" aria-label=${label}><table>
     <thead><tr>${columns.map(({ name }, at) => html`<th key=${name} scope="col" class=${kinds[at]}>${name}</th>`)}</tr></thead>
-    <tbody>${rows.map((row, i) => html`<tr key=${i}>${row.map((cell, at) => html`<td key=${columns[at].name} class=${kinds[at]}
+    <tbody>${rows.map((row, i) => html`<tr key=${i}>${row.map((cell, at) => html`<td key=${columns[at].name} class=${`${kinds[at]} ${levelAt(cell, columns[at].levels)}`}
       title=${typeof cell === "number" ? exact(cell) : null}>${typeof cell === "string" ? cell || "(none)" : columns[at].format(cell)}</td>`)}</tr>`)}</tbody>
   </table></div>`;
 }
 
-export function TableWidget({ widget, state }) {
+export function TableWidget({ widget, state, levels }) {
   const { rows } = state.values;
   const format = formatterOf(widget.options);
   const names = widget.options?.columns ?? Object.keys(rows[0] ?? {});
-  const columns = names.map((name) => ({ name, format: UNITLESS.has(name) ? amount : format }));
+  const columns = names.map((name) => ({ name, format: UNITLESS.has(name) ? amount : format, levels: UNITLESS.has(name) ? undefined : levels }));
   return html`<${Rows} label=${widget.title} columns=${columns} rows=${rows.map((row) => names.map((name) => row[name] ?? null))} />`;
 }
 

@@ -8,6 +8,7 @@ import { Failure } from "../parts/loaded.js";
 import { Graph, GraphTable } from "./dashboards_graph.js";
 import { Heatmap } from "./dashboards_heatmap.js";
 import { Bars, Pie } from "./dashboards_items.js";
+import { levelsOf } from "./dashboards_levels.js";
 import { NumberWidget } from "./dashboards_number.js";
 import { CellsTable, ItemsTable, NumberTable, TableWidget } from "./dashboards_tables.js";
 import { useVisible } from "./dashboards_visible.js";
@@ -22,15 +23,18 @@ export const TYPES = {
   heatmap: { label: "Heatmap", icon: "grid-3x3", View: Heatmap, Table: CellsTable, has: ({ cells }) => Boolean(cells) },
 };
 
-/** `state` is `{values, range, failure}`, or undefined until there is one. */
-export function Content({ widget, state, isTable = false, sync, marks, pending = "Loading…" }) {
+const NO_VARIABLES = [];
+
+/** `declared` are the variables of the dashboard. `state` is `{values, range, failure}`, or undefined until there is one. */
+export function Content({ widget, state, isTable = false, sync, marks, declared, pending = "Loading…" }) {
   const type = TYPES[widget.type];
   if (!type) return html`<p class="none-here quiet">This console does not know widgets of the type ${widget.type}.</p>`;
   if (state?.failure && !state.values) return html`<${Failure} failure=${state.failure} />`;
   if (state?.values?.error) return html`<p class="notice bad small"><${Icon} name="triangle-alert" /><span>${state.values.error.message}</span></p>`;
   if (!state?.values || !type.has(state.values)) return html`<p class="none-here quiet">${pending}</p>`;
   const Shown = isTable ? type.Table : type.View;
-  return html`<${Shown} key=${isTable} widget=${widget} state=${state} sync=${sync} marks=${marks} />`;
+  return html`<${Shown} key=${isTable} widget=${widget} state=${state} sync=${sync} marks=${marks}
+    levels=${levelsOf(widget.options ?? {})} declared=${declared ?? NO_VARIABLES} />`;
 }
 
 /** Puts an element where the widget is on the grid. */
@@ -62,7 +66,7 @@ function Tools({ widget, isTable, onAbout }) {
   </div>`;
 }
 
-export function Tile({ board, widget, sync, marks, onAbout }) {
+export function Tile({ board, widget, sync, marks, declared, onAbout }) {
   const element = useRef(null);
   usePosition(element, widget.position);
   useVisible(element, (isVisible) => board.show(widget.id, isVisible));
@@ -70,6 +74,6 @@ export function Tile({ board, widget, sync, marks, onAbout }) {
   const isTable = idsAsTables().includes(widget.id);
   return html`<article ref=${element} class="tile card" aria-label=${widget.title} data-id=${widget.id}>
     <header><h2 title=${widget.title}>${widget.title}</h2><${Tools} widget=${widget} isTable=${isTable} onAbout=${onAbout} /></header>
-    <div class=${state?.failure ? "content old" : "content"}><${Content} widget=${widget} state=${state} isTable=${isTable} sync=${sync} marks=${marks} /></div>
+    <div class=${state?.failure ? "content old" : "content"}><${Content} widget=${widget} state=${state} isTable=${isTable} sync=${sync} marks=${marks} declared=${declared} /></div>
   </article>`;
 }

@@ -122,7 +122,7 @@ function usePlot(chart, box, legend) {
 /**
  * `times` in seconds, rising; `series`: `[{label, values, low, high, colour, isDashed}]`, as long as `times`,
  * null where there is nothing, but lines join points up to `join` seconds apart; `kind`: `lines`, `areas`,
- * `stack`, `bars`; `marks`: `[{at, label}]` in milliseconds; `levels`: `[{value, kind}]`; charts with one
+ * `stack`, `bars`; `marks`: `[{at, label, colour}]` in milliseconds; `levels`: `[{value, kind, label}]`; charts with one
  * `sync` share the cursor; `onPick` gets the moment that is clicked, in milliseconds. `times` and `series`
  * are compared by identity: new data is a new list. A chart with a `height` of 0 fills what is around it.
  */

@@ -8,6 +8,7 @@ import { COLOURS } from "./chart_data.js";
 const POINT_SPACE = 14;
 const TICK_SPACE = 72;
 const DASH = [6, 4];
+const LABEL_MAX = 40;
 const BAND_SHARE = 0.18;
 /** With more series than this, lines are thin and not dashed, and nothing is marked: it would be slow. */
 const MARKED_MAX = 100;
@@ -24,7 +25,7 @@ function styleOf(element) {
     return getComputedStyle(probe).color;
   };
   const colours = Array.from({ length: COLOURS }, (_, i) => resolve(`c${i}`));
-  const found = { colours, ink: resolve("soft"), line: resolve("line"), bad: resolve("bad"), warn: resolve("warn"), mark: resolve("accent"), font: `12px ${read("--sans")}` };
+  const found = { colours, ink: resolve("soft"), line: resolve("line"), bad: resolve("bad"), warn: resolve("warn"), good: resolve("good"), mark: resolve("accent"), font: `12px ${read("--sans")}` };
   probe.remove();
   return found;
 }
@@ -118,15 +119,28 @@ function overlays({ levels = [], marks = [] }, style) {
     ctx.stroke();
     ctx.restore();
   };
+  const text = (plot, colour, label, x, y) => {
+    const { ctx } = plot;
+    ctx.save();
+    ctx.fillStyle = colour;
+    ctx.font = style.font.replace(/^(\d+)px/, (_, size) => `${size * devicePixelRatio}px`);
+    ctx.textAlign = "right";
+    ctx.textBaseline = "bottom";
+    ctx.fillText(label.slice(0, LABEL_MAX), x - 4 * devicePixelRatio, y - 2 * devicePixelRatio);
+    ctx.restore();
+  };
   return (plot) => {
     const { left, top, width, height } = plot.bbox;
-    for (const { value, kind } of levels) {
+    for (const { value, kind, label } of levels) {
       const y = plot.valToPos(value, "y", true);
-      if (y >= top && y <= top + height) line(plot, kind === "warning" ? style.warn : style.bad, left, y, left + width, y);
+      if (y < top || y > top + height) continue;
+      const colour = { warning: style.warn, good: style.good }[kind] ?? style.bad;
+      line(plot, colour, left, y, left + width, y);
+      if (label) text(plot, colour, label, left + width, y);
     }
-    for (const { at } of marks) {
+    for (const { at, colour } of marks) {
       const x = plot.valToPos(at / 1000, "x", true);
-      if (x >= left && x <= left + width) line(plot, style.mark, x, top, x, top + height);
+      if (x >= left && x <= left + width) line(plot, colour ?? style.mark, x, top, x, top + height);
     }
   };
 }
