@@ -23,6 +23,7 @@ mod compression;
 mod connections;
 mod console;
 mod console_browser;
+mod console_dashboards;
 mod console_explore;
 mod console_sessions;
 mod damage;

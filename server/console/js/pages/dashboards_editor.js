@@ -186,7 +186,9 @@ export function Editor({ board, dashboard, onSaved }) {
     onSaved();
   };
   const save = () => (isChanged ? saveOver(base) : leaveEditing());
-  useEditKeys({ undo, redo, save });
+  const undoSaid = () => canUndo && (undo(), say("Undone"));
+  const redoSaid = () => canRedo && (redo(), say("Redone"));
+  useEditKeys({ undo: undoSaid, redo: redoSaid, save });
   const takeTheirs = () => {
     setBase(open.theirs);
     begin(open.theirs);
@@ -199,8 +201,8 @@ export function Editor({ board, dashboard, onSaved }) {
       <${Button} kind="first" work=${() => setOpen({ widget: {} })}><${Icon} name="plus" />Add a widget<//>
       <${Button} work=${() => setOpen({ isNaming: true })}><${Icon} name="file-text" />Name<//>
       <${Button} work=${() => setOpen({ isChoices: true })}><${Icon} name="filter" />Variables<//>
-      <${Button} label="Undo" work=${() => canUndo && (undo(), say("Undone"))}><${Icon} name="undo-2" /><//>
-      <${Button} label="Redo" work=${() => canRedo && (redo(), say("Redone"))}><${Icon} name="redo-2" /><//>
+      <${Button} label="Undo" work=${undoSaid}><${Icon} name="undo-2" /><//>
+      <${Button} label="Redo" work=${redoSaid}><${Icon} name="redo-2" /><//>
       <span class="state quiet small">${isChanged ? `Not saved${edited > 0 ? `: ${count(edited, "widget")} differ${edited === 1 ? "s" : ""}` : ""}` : "No changes"}</span>
       <${Button} work=${leaveEditing}>${isChanged ? "Discard" : "Done"}<//>
       <${Button} kind="first" work=${save}><${Icon} name="save" />Save<//>
