@@ -17,16 +17,18 @@ import { TimePicker } from "../parts/time_picker.js";
 import { About, linkToWidget } from "./dashboards_about.js";
 import { DeleteDashboard, duplicate, exportOf } from "./dashboards_actions.js";
 import { Board, chosenVariables, hasSharedRange } from "./dashboards_board.js";
-import { Editor } from "./dashboards_editor.js";
+import { Later } from "./dashboards_later.js";
 import { inOrder, settled } from "./dashboards_layout.js";
 import { MarkList, useAnnotations, useMarks } from "./dashboards_marks.js";
 import { Screen, useScreen } from "./dashboards_screen.js";
 import { Star, useStars } from "./dashboards_stars.js";
 import { Variables } from "./dashboards_variables.js";
-import { Versions } from "./dashboards_versions.js";
 import { Tile } from "./dashboards_widget.js";
 
 const OWN_RANGES = "Own ranges";
+/** What readers do not need, loaded when somebody does. */
+const loadEditor = () => import("./dashboards_editor.js").then(({ Editor }) => Editor);
+const loadVersions = () => import("./dashboards_versions.js").then(({ Versions }) => Versions);
 /** A screen on a wall loads again even if nobody chose how often. */
 const SCREEN_REFRESH = 30;
 
@@ -86,7 +88,7 @@ function Shown({ board, dashboard, state, loadKey, everyMs }) {
   const dialogs = html`
     ${open.about && html`<${About} dashboard=${dashboard} widget=${open.about} state=${board.valuesOf(open.about.id).value} onClose=${close} />`}
     ${open.isMore && html`<${More} dashboard=${dashboard} onClose=${close} onVersions=${() => setOpen({ isVersions: true })} onDelete=${() => setOpen({ isDelete: true })} />`}
-    ${open.isVersions && html`<${Versions} dashboard=${dashboard} onRestored=${onRestored} onClose=${close} />`}
+    ${open.isVersions && html`<${Later} load=${loadVersions} dashboard=${dashboard} onRestored=${onRestored} onClose=${close} />`}
     ${open.isDelete && html`<${DeleteDashboard} dashboard=${dashboard} widgets=${dashboard.widgets.length} onDone=${() => go("/dashboards", { replace: true })} onClose=${close} />`}`;
   if (isScreen) return html`<${Screen} title=${dashboard.name} at=${state.value.at}>${failure}${grid}<//>${dialogs}`;
   return html`<${Head} title=${dashboard.name} above=${{ path: "/dashboards", label: "Dashboards" }}>
@@ -109,6 +111,6 @@ export function Page({ params }) {
   const dashboard = board.board.value;
   // Shown as soon as it is known; its values come later.
   if (!dashboard) return html`<${Head} title="Dashboard" above=${{ path: "/dashboards", label: "Dashboards" }} /><${Loaded} state=${state} show=${() => null} />`;
-  if (inQuery("edit") && may("write")) return html`<${Editor} board=${board} dashboard=${dashboard} onSaved=${again} />`;
+  if (inQuery("edit") && may("write")) return html`<${Later} load=${loadEditor} board=${board} dashboard=${dashboard} onSaved=${again} />`;
   return html`<${Shown} board=${board} dashboard=${dashboard} state=${state} loadKey=${key} everyMs=${every * 1000} />`;
 }

@@ -199,8 +199,8 @@ export function Editor({ board, dashboard, onSaved }) {
   return html`<${Head} title=${`Edit ${draft.name}`} above=${{ path: "/dashboards", label: "Dashboards" }} />
     <div class="edit-bar" role="toolbar" aria-label="Editing">
       <${Button} kind="first" work=${() => setOpen({ widget: {} })}><${Icon} name="plus" />Add a widget<//>
-      <${Button} work=${() => setOpen({ isNaming: true })}><${Icon} name="file-text" />Name<//>
-      <${Button} work=${() => setOpen({ isChoices: true })}><${Icon} name="filter" />Variables<//>
+      <${Button} label="Name" work=${() => setOpen({ isNaming: true })}><${Icon} name="file-text" /><span class="wide-only">Name</span><//>
+      <${Button} label="Variables" work=${() => setOpen({ isChoices: true })}><${Icon} name="filter" /><span class="wide-only">Variables</span><//>
       <${Button} label="Undo" work=${undoSaid}><${Icon} name="undo-2" /><//>
       <${Button} label="Redo" work=${redoSaid}><${Icon} name="redo-2" /><//>
       <span class="state quiet small">${isChanged ? `Not saved${edited > 0 ? `: ${count(edited, "widget")} differ${edited === 1 ? "s" : ""}` : ""}` : "No changes"}</span>

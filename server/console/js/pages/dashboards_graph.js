@@ -19,13 +19,29 @@ function useColumns(widget, { values, range }) {
   return useMemo(() => columnsOf(values, { title, query }, range), [values, range, title, query.interval, query.event, query.aggregation]);
 }
 
+/** Returns the levels that are near enough to the values: one far away would make a line of all of them. */
+function nearLevels(series, levels) {
+  if (!levels) return undefined;
+  let [low, high] = [0, 0];
+  for (const { values } of series) {
+    for (const value of values) {
+      if (value < low) low = value;
+      if (value > high) high = value;
+    }
+  }
+  const reach = high - low;
+  const near = levels.filter(({ value }) => value <= high + reach && value >= low - reach);
+  return near.length > 0 ? near : undefined;
+}
+
 export function Graph({ widget, state, sync, levels, marks }) {
   const { times, series, join } = useColumns(widget, state);
   const { options = {}, title } = widget;
   const isGrouped = state.values.groups !== undefined;
+  const near = useMemo(() => nearLevels(series, levels), [series, levels]);
   if (times.length === 0) return html`<p class="none-here quiet">No data in this range.</p>`;
   return html`<${Chart} label=${title} times=${times} series=${series} kind=${kindOf(options.style, isGrouped)} unit=${formatterOf(options)} height=${0}
-    join=${join} sync=${sync} between=${state.range} levels=${levels} marks=${marks} hasTable=${false} hasLegend=${options.show_legend ?? isGrouped} />`;
+    join=${join} sync=${sync} between=${state.range} levels=${near} marks=${marks} hasTable=${false} hasLegend=${options.show_legend ?? isGrouped} />`;
 }
 
 export function GraphTable({ widget, state }) {

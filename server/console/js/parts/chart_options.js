@@ -70,10 +70,10 @@ function isolated(times, values, join) {
 }
 
 function pointsOf({ kind, times, roles, join }) {
-  if (kind === "bars" || kind === "stack" || roles.length > MARKED_MAX) return { show: false };
+  if (kind === "bars" || roles.length > MARKED_MAX) return { show: false };
   return {
     size: 5,
-    show: (plot) => plot.bbox.width / times.length > POINT_SPACE * devicePixelRatio,
+    show: (plot) => kind !== "stack" && plot.bbox.width / times.length > POINT_SPACE * devicePixelRatio,
     filter: (plot, series, isShown) => (isShown ? null : isolated(times, plot.data[series], join)),
   };
 }
