@@ -4,39 +4,7 @@
 //
 // Arguments: the URL of the server, the id of a dashboard, and an API key.
 
-const { mkdirSync } = require("node:fs");
-
-const ARTIFACTS = process.env.CONSOLE_ARTIFACTS;
 const MARKUP = "<img src=x onerror=alert(1)>";
-
-async function open(context, base, report, { mayFail = () => false, ...view } = {}) {
-  const tab = await openTab(context, report, view);
-  reportForeign(tab, base, report);
-  tab.on("console", (message) => {
-    const failed = /status of (\d+)/.exec(message.text());
-    if (failed && mayFail(Number(failed[1]))) return;
-    if (["error", "warning"].includes(message.type())) report(`console: ${message.text()}`);
-  });
-  return tab;
-}
-
-async function signIn(browser, base, key) {
-  const context = await browser.createBrowserContext();
-  const tab = await context.newPage();
-  await tab.goto(`${base}/console/nothing`);
-  await tab.evaluate(async (value) => {
-    const headers = { "Content-Type": "application/json" };
-    await fetch("/api/v1/session", { method: "POST", headers, body: JSON.stringify({ key: value }) });
-  }, key);
-  await tab.close();
-  return context;
-}
-
-const heading = (tab, text) => tab.waitForFunction((wanted) => document.querySelector("h1")?.textContent === wanted, {}, text);
-const dialogOpen = (tab, title) => tab.waitForFunction((wanted) => [...document.querySelectorAll("dialog[open] h2")].some((h) => h.textContent === wanted), {}, title);
-const noDialog = (tab) => tab.waitForFunction(() => !document.querySelector("dialog[open]"));
-const says = (tab, text) => tab.waitForFunction((wanted) => document.querySelector("main").innerText.includes(wanted), {}, text);
-const api = (tab, path) => tab.evaluate(async (wanted) => (await fetch(`/api/v1${wanted}`)).json(), path);
 
 /** Presses a button of the page or of the open dialog by its label or text. */
 async function press(tab, label) {
@@ -47,10 +15,6 @@ async function press(tab, label) {
     return Boolean(found) && document.activeElement === found;
   }, {}, label);
   await tab.keyboard.press("Enter");
-}
-
-async function checkViolations(tab, label, report) {
-  for (const violation of await tab.evaluate(() => globalThis.violations)) report(`${label}: ${violation}`);
 }
 
 /** Whether every widget has been drawn. */
@@ -264,14 +228,6 @@ async function checkList(context, base, report) {
   await tab.close();
 }
 
-async function axe(tab, label, report) {
-  await runAxe(tab, label, report);
-  await checkWidth(tab, label, report);
-  if (!ARTIFACTS) return;
-  mkdirSync(ARTIFACTS, { recursive: true });
-  await tab.screenshot({ path: `${ARTIFACTS}/${label}.png`, fullPage: true });
-}
-
 /** Runs axe-core, without the policy, which would not admit it, on the pages, their modes and dialogs. */
 async function checkWithAxe(context, base, id, width, scheme, report) {
   const tab = await open(context, base, report, { width, scheme });
@@ -295,6 +251,13 @@ async function checkWithAxe(context, base, id, width, scheme, report) {
     await tab.keyboard.press("Escape");
     await noDialog(tab);
   }
+  await press(tab, "More about the dashboard");
+  await press(tab, "Versions…");
+  await dialogOpen(tab, "Versions");
+  await tab.waitForSelector("dialog input[type=radio]");
+  await tab.click("dialog input[type=radio]");
+  await tab.waitForSelector("dialog .sketch");
+  await axe(tab, label("versions"), report);
   await go(`/${id}?screen=1`);
   await axe(tab, label("screen"), report);
   await go(`/${id}?edit=1`);
@@ -312,7 +275,7 @@ async function checkWithAxe(context, base, id, width, scheme, report) {
 
 inBrowser(async (browser, report) => {
   const [base, id, key] = process.argv.slice(-3);
-  const context = await signIn(browser, base, key);
+  const context = await signedIn(browser, base, key);
   await checkNumbers(context, base, id, report);
   const made = await checkMaking(context, base, report);
   await checkConflict(context, base, made, report);

@@ -1,7 +1,7 @@
 //! Dashboards in the console, in a real browser: read, made, edited and restored.
 
 use serde_json::{Value, json};
-use telltale_tests::{ADMIN_KEY, Setup, browser_problems};
+use telltale_tests::{ADMIN_KEY, Setup, console_problems};
 
 use crate::keys::text;
 
@@ -54,5 +54,5 @@ fn dashboards_are_read_made_and_edited_in_the_console() {
     });
     let made = client.post("/api/v1/dashboards/import", &dashboard).data(201);
     let base = format!("http://{}", server.address());
-    assert_eq!(browser_problems(SCRIPT, [&*base, text(&made["id"]), ADMIN_KEY]), json!([]));
+    assert_eq!(console_problems(SCRIPT, [&*base, text(&made["id"]), ADMIN_KEY]), json!([]));
 }

@@ -69,6 +69,8 @@ export class Board {
   #visible = new Set();
   #isScheduled = false;
   #abort = new AbortController();
+  /** Which widgets are being loaded, and for what. */
+  #loading = new Map();
   /** What values are loaded for: they are out of date if it is another one. */
   #moment = null;
 
@@ -131,12 +133,13 @@ export class Board {
     try {
       if (wanted.length > SINGLE_MAX && wanted.length * 2 >= widgets.length) await this.#loadAll(all, moment);
       else await Promise.all(wanted.map((widget) => this.#loadOne(widget, moment)));
+    } catch (failure) {
+      if (moment === this.#moment) for (const { id } of wanted) this.#fail(id, failure, moment);
+      throw failure;
     } finally {
       for (const { id } of wanted) if (this.#loading.get(id) === moment) this.#loading.delete(id);
     }
   }
-
-  #loading = new Map();
 
   #isLoading(id, moment) {
     return this.#loading.get(id) === moment;
@@ -161,9 +164,15 @@ export class Board {
       if (revisionOf(etagOf(answer)) !== revisionOf(this.board.value.etag)) await this.loadDefinitions(abort);
     } catch (failure) {
       if (abort.aborted) throw failure;
-      const state = this.valuesOf(widget.id);
-      state.value = { ...state.peek(), failure, moment };
+      this.#fail(widget.id, failure, moment);
     }
+  }
+
+  /** Keeps older values beside the failure. */
+  #fail(id, failure, moment) {
+    if (failure.name === "AbortError") return;
+    const state = this.valuesOf(id);
+    state.value = { ...state.peek(), failure, moment };
   }
 
   /** Keeps what did not change as it is, so that nothing draws it again. */

@@ -34,6 +34,12 @@ export function inOrder(a, b) {
   return a.position.y - b.position.y || a.position.x - b.position.x;
 }
 
+/** Returns how far a position can move up: to what is above it in its columns. */
+function floorBelow(placed, { x, y, width }) {
+  const above = placed.filter((other) => other.x < x + width && x < other.x + other.width && other.y + other.height <= y);
+  return above.reduce((most, other) => Math.max(most, other.y + other.height), 0);
+}
+
 /** Returns the items with positions that do not overlap. `first` is the id of one that wins its place. */
 export function settled(items, first) {
   const wins = (item) => (item.id === first ? 1 : 0);
@@ -42,9 +48,9 @@ export function settled(items, first) {
   const found = new Map();
   for (const item of order) {
     const position = within(item.position);
-    const isFree = (y) => placed.every((other) => !overlaps({ ...position, y }, other));
-    while (!isFree(position.y)) position.y += 1;
-    while (position.y > 0 && isFree(position.y - 1)) position.y -= 1;
+    const inTheWay = () => placed.find((other) => overlaps(position, other));
+    for (let other = inTheWay(); other; other = inTheWay()) position.y = other.y + other.height;
+    position.y = floorBelow(placed, position);
     placed.push(position);
     found.set(item.id, position);
   }
