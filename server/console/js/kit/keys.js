@@ -31,7 +31,8 @@ export function list() {
 }
 
 function isTyping(target) {
-  return target instanceof Element && target.closest("input, textarea, select, [contenteditable]") !== null;
+  const fields = "input:not([type=checkbox], [type=radio]), textarea, select, [contenteditable]";
+  return target instanceof Element && target.closest(fields) !== null;
 }
 
 /** Runs something at Ctrl and a letter, or Command and it, also while somebody types. */

@@ -27,13 +27,18 @@ function ofQuery(query) {
   return last && secondsOf(last) ? { last } : null;
 }
 
-let latest = { last: DEFAULT };
+let latest = null;
 
 /** The chosen range: `{last: "1h"}`, or `{from, to}` in milliseconds. */
 export const chosen = computed(() => {
   latest = ofQuery(place.value.query) ?? latest;
-  return latest;
+  return latest ?? { last: DEFAULT };
 });
+
+/** Shows a range that suits a page, unless somebody has chosen one before. */
+export function showAtFirst(last) {
+  if (!ofQuery(place.value.query) && !latest) setQuery({ last, from: null, to: null }, { replace: true });
+}
 
 /** Counts the loads that somebody or the timer asked for. */
 export const loads = signal(0);

@@ -21,11 +21,14 @@ export function toast(text, { kind = "good", undo = null } = {}) {
   setTimeout(() => dismiss(id), undo || kind === "bad" ? 2 * SHOWN_MS : SHOWN_MS);
 }
 
-/** Does something and says that it is done, or why it failed. Returns whether it is done. */
+/**
+ * Does something and says that it is done, or why it failed. Returns whether it is done. `text` may
+ * be a function of what `work` returns.
+ */
 export async function doing(work, text, options) {
   try {
-    await work();
-    if (text) toast(text, options);
+    const result = await work();
+    if (text) toast(typeof text === "function" ? text(result) : text, options);
     return true;
   } catch (failure) {
     const scope = failure.missingScope;

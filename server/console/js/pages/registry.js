@@ -7,6 +7,10 @@ export const PAGES = [
   { path: "/events", label: "Events", icon: "zap", keys: "g e", areas: ["events"], styles: ["explore"], load: () => import("./events.js") },
   { path: "/dashboards", label: "Dashboards", icon: "layout-dashboard", keys: "g d", areas: ["dashboards"], styles: ["dashboards"], load: () => import("./dashboards.js") },
   { path: "/dashboards/:id", below: "/dashboards", label: "Dashboard", areas: ["dashboards"], styles: ["dashboards"], load: () => import("./dashboards_detail.js") },
+  { path: "/errors", label: "Errors", icon: "circle-alert", keys: "g r", areas: ["errors"], styles: ["operations"], load: () => import("./errors.js") },
+  { path: "/errors/:id", label: "Error", areas: ["errors"], below: "/errors", styles: ["operations"], load: () => import("./errors_detail.js") },
+  { path: "/jobs", label: "Jobs", icon: "layers", keys: "g j", areas: ["queues"], styles: ["operations"], load: () => import("./jobs.js") },
+  { path: "/jobs/:id", label: "Job", areas: ["queues"], below: "/jobs", styles: ["operations"], load: () => import("./jobs_detail.js") },
   { path: "/settings", label: "Settings", icon: "settings", keys: "g s", areas: ["console"], load: () => import("./settings.js") },
 ];
 

@@ -17,6 +17,36 @@ async function copy(element, text) {
   }
 }
 
+/** Copies without an element: by the clipboard, or as plain HTTP still allows it. */
+async function copyText(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    const field = document.createElement("textarea");
+    field.value = text;
+    field.className = "unseen";
+    const before = document.activeElement;
+    document.body.append(field);
+    field.select();
+    const isDone = document.execCommand("copy");
+    field.remove();
+    before?.focus();
+    return isDone;
+  }
+}
+
+/** A button that copies a text which the page shows in another form; `label` says which. */
+export function CopyButton({ text, label, children = "Copy" }) {
+  const [said, setSaid] = useState("");
+  const onClick = async () => {
+    setSaid((await copyText(typeof text === "function" ? text() : text)) ? "Copied" : "Not copied");
+    setTimeout(() => setSaid(""), SHOWN_MS);
+  };
+  return html`<button type="button" class="button plain small" onClick=${onClick}>
+    <${Icon} name=${said ? "check" : "copy"} /><span aria-live="polite">${said || children}</span><span class="unseen"> ${label}</span></button>`;
+}
+
 /** `shown` is the text with markup, if it has some. */
 export function Copyable({ text, label, shown = null }) {
   const pre = useRef(null);

@@ -26,12 +26,12 @@ export function Select({ id, name, label, options, isLabelUnseen = false, hint =
 
 /** A choice that the address carries; the first of the options is the one without a name there. */
 export function QuerySelect({ name, label, options }) {
-  const onChange = (event) => setQuery({ [name]: event.currentTarget.value, offset: null });
+  const onChange = (event) => setQuery({ [name]: event.currentTarget.value, offset: null, cursor: null });
   return html`<${Select} id=${`filter-${name}`} label=${label} isLabelUnseen options=${options} value=${inQuery(name, options[0]?.value)} onChange=${onChange} />`;
 }
 
 /** A text to search for, which the address carries soon after it was typed. */
-export function QuerySearch({ name, label, placeholder = label }) {
+export function QuerySearch({ name, label, placeholder = label, icon = "search", kind = "", ...rest }) {
   const field = useRef(null);
   const timer = useRef(0);
   const current = inQuery(name);
@@ -43,8 +43,8 @@ export function QuerySearch({ name, label, placeholder = label }) {
   const onInput = (event) => {
     const { value } = event.currentTarget;
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => setQuery({ [name]: value, offset: null }, { replace: true }), TYPED_MS);
+    timer.current = setTimeout(() => setQuery({ [name]: value, offset: null, cursor: null }, { replace: true }), TYPED_MS);
   };
-  return html`<div class="search"><label class="unseen" for=${`search-${name}`}>${label}</label><${Icon} name="search" />
-    <input id=${`search-${name}`} type="search" ref=${field} defaultValue=${current} placeholder=${placeholder} autocomplete="off" spellcheck=${false} onInput=${onInput} /></div>`;
+  return html`<div class=${`search ${kind}`}><label class="unseen" for=${`search-${name}`}>${label}</label><${Icon} name=${icon} />
+    <input id=${`search-${name}`} type="search" ref=${field} defaultValue=${current} placeholder=${placeholder} autocomplete="off" spellcheck=${false} onInput=${onInput} ...${rest} /></div>`;
 }

@@ -1,0 +1,29 @@
+// Names with values of any type, as a list; values that are objects or lists are shown as JSON.
+
+import { html } from "../kit/html.js";
+import { isExact, json } from "../kit/json.js";
+
+const SHORT = 60;
+
+/** Returns the pairs of an object, or of a list of pairs, as SDKs send headers. */
+export function pairsOf(value) {
+  if (Array.isArray(value) && value.every((pair) => Array.isArray(pair) && pair.length === 2)) return value;
+  if (Array.isArray(value)) return value.map((one, i) => [String(i), one]);
+  return value && typeof value === "object" && !isExact(value) ? Object.entries(value) : [];
+}
+
+function Value({ of }) {
+  if (of === null || of === undefined) return html`<span class="quiet">null</span>`;
+  if (typeof of === "string") return of === "" ? html`<span class="quiet">empty</span>` : html`<bdi>${of}</bdi>`;
+  if (typeof of === "object" && !isExact(of)) {
+    const flat = JSON.stringify(of);
+    return html`<bdi>${flat.length > SHORT ? json(of) : flat}</bdi>`;
+  }
+  return html`<bdi>${json(of)}</bdi>`;
+}
+
+/** `pairs`: `[[name, value]]`; `link(name, value)` may give a value an address. */
+export function Pairs({ pairs, link = null }) {
+  return html`<dl class="pairs">${pairs.map(([name, value], i) => html`<div key=${`${i} ${name}`}><dt><bdi>${name}</bdi></dt>
+    <dd>${link ? html`<a href=${link(name, value)}><${Value} of=${value} /></a>` : html`<${Value} of=${value} />`}</dd></div>`)}</dl>`;
+}
