@@ -44,8 +44,8 @@ function Body({ error, again }) {
     <${MergedNotice} error=${error} />
     <${Tabs} label="Views" views=${views} keep=${["trace", "event"]} />
     ${viewOf(views) === "occurrences" ? html`<${Occurrences} id=${error.id} />`
-      : html`<div class="beside"><div class="sections"><${Series} error=${error} /><${Occurrence} error=${error} /></div>
-        <aside class="sections" aria-label="About the error"><${Numbers} error=${error} /><${Tags} id=${error.id} /><${Activity} id=${error.id} version=${version} /></aside></div>`}`;
+      : html`<${Numbers} error=${error} /><div class="beside"><div class="sections"><${Series} error=${error} /><${Occurrence} error=${error} /></div>
+        <aside class="sections" aria-label="About the error"><${Tags} id=${error.id} /><${Activity} id=${error.id} version=${version} /></aside></div>`}`;
 }
 
 export function Page({ params }) {

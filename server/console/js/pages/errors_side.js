@@ -23,7 +23,7 @@ function Fact({ label, children }) {
 }
 
 export function Numbers({ error }) {
-  return html`<section class="card"><h2 class="unseen">Numbers</h2><dl class="numbers">
+  return html`<section class="card strip"><h2 class="unseen">Numbers</h2><dl class="numbers">
     <${Fact} label="Occurrences"><span class="count">${amount(error.occurrences)}</span><//>
     <${Fact} label="Users"><span class="count">${amount(error.users_affected)}</span><//>
     <${Fact} label="Last seen"><${Time} at=${error.last_seen} /><//>
@@ -51,8 +51,8 @@ export function Tags({ id }) {
 }
 
 const phrases = {
-  first_seen: () => "first seen",
-  regressed: () => "occurred again after it was resolved or ignored",
+  first_seen: () => "First seen",
+  regressed: () => "Occurred again after it was resolved or ignored",
   resolve: () => "resolved it",
   ignore: ({ until }) => (until ? html`ignored it until ${instant(until)}` : "ignored it"),
   unresolve: () => "made it unresolved",
@@ -65,7 +65,7 @@ const icons = { first_seen: "zap", regressed: "triangle-alert", resolve: "check"
 function Entry({ entry }) {
   const phrase = phrases[entry.action];
   return html`<li><${Icon} name=${icons[entry.action] ?? "history"} /><div><p>${entry.by && html`<strong><bdi>${entry.by}</bdi></strong> `}${phrase ? phrase(entry) : entry.action}
-    <span class="quiet small">· <${Time} at=${entry.at} /></span></p>${entry.text && html`<p class="said"><bdi>${entry.text}</bdi></p>`}</div></li>`;
+${" "}<span class="quiet small"><${Time} at=${entry.at} /></span></p>${entry.text && html`<p class="said"><bdi>${entry.text}</bdi></p>`}</div></li>`;
 }
 
 function Comment({ id, onDone }) {

@@ -29,7 +29,7 @@ function Lines({ lines, label }) {
 function Frame({ frame, source, isOpen }) {
   const lines = linesOf(frame, source);
   const vars = pairsOf(frame.vars);
-  const kind = frame.in_app ? "frame own" : "frame";
+  const kind = frame.in_app ? "call own" : "call";
   const head = html`<${Place} frame=${frame} />${frame.in_app && html`<span class="tag">app</span>`}`;
   if (lines.length === 0 && vars.length === 0) return html`<li class=${kind}><p class="bare">${head}</p></li>`;
   return html`<li class=${kind}><details open=${isOpen}><summary>${head}</summary>
@@ -43,8 +43,8 @@ function Frames({ frames, sources, isFirst, isAll }) {
   const hasOwn = frames.some((frame) => frame.in_app);
   const opened = frames.findIndex((frame) => frame.in_app || !hasOwn);
   const show = ({ frame, index }) => html`<${Frame} key=${index} frame=${frame} source=${sources.get(placeOf(frame))} isOpen=${isFirst && index === opened} />`;
-  return html`<ol class="frames">${runsOf(frames).map((run) => (run.isOwn || isAll || !hasOwn ? run.frames.map(show)
-    : html`<li key=${`run ${run.frames[0].index}`} class="run"><details><summary>${count(run.frames.length, "frame")} of libraries</summary><ol class="frames">${run.frames.map(show)}</ol></details></li>`))}</ol>`;
+  return html`<ol class="calls">${runsOf(frames).map((run) => (run.isOwn || isAll || !hasOwn ? run.frames.map(show)
+    : html`<li key=${`run ${run.frames[0].index}`} class="run"><details><summary>${count(run.frames.length, "frame")} of libraries</summary><ol class="calls">${run.frames.map(show)}</ol></details></li>`))}</ol>`;
 }
 
 function Exception({ one, isCause, sources, isFirst, isAll }) {
@@ -68,7 +68,7 @@ export function Stack({ error, occurrence }) {
   return html`<section class="card"><header><${Icon} name="layers" /><h2>Stack trace</h2><div class="acts">
       <div class="picker" role="group" aria-label="Frames">${VIEWS.map(([name, label]) => html`<button key=${name} type="button" class="button small" aria-pressed=${view === name ? "true" : "false"}
         onClick=${() => setQuery({ trace: name }, { replace: true })}>${label}</button>`)}</div>
-      <${CopyButton} text=${text} label="the stack trace" /></div></header>
+      ${view !== "raw" && html`<${CopyButton} text=${text} label="the stack trace" />`}</div></header>
     ${view === "raw" ? html`<${Copyable} text=${text} label="the raw stack trace" />`
       : chain.map((one, i) => html`<${Exception} key=${i} one=${one} isCause=${i > 0} sources=${sources} isFirst=${i === 0} isAll=${view === "all"} />`)}
     ${occurrence.details?.cut && html`<p class="quiet small">The occurrence was too large: parts of it were left out.</p>`}

@@ -4,6 +4,7 @@ import { html } from "../kit/html.js";
 import { isExact, json } from "../kit/json.js";
 
 const SHORT = 60;
+const LONG = 1_500;
 
 /** Returns the pairs of an object, or of a list of pairs, as SDKs send headers. */
 export function pairsOf(value) {
@@ -22,8 +23,14 @@ function Value({ of }) {
   return html`<bdi>${json(of)}</bdi>`;
 }
 
+/** A long value scrolls by itself, also by keyboard. */
+function Cell({ name, value, children }) {
+  const isLong = typeof value === "string" ? value.length > LONG : value && typeof value === "object" && JSON.stringify(value).length > LONG;
+  return isLong ? html`<dd class="long" tabindex="0" aria-label=${name}>${children}</dd>` : html`<dd>${children}</dd>`;
+}
+
 /** `pairs`: `[[name, value]]`; `link(name, value)` may give a value an address. */
 export function Pairs({ pairs, link = null }) {
   return html`<dl class="pairs">${pairs.map(([name, value], i) => html`<div key=${`${i} ${name}`}><dt><bdi>${name}</bdi></dt>
-    <dd>${link ? html`<a href=${link(name, value)}><${Value} of=${value} /></a>` : html`<${Value} of=${value} />`}</dd></div>`)}</dl>`;
+    <${Cell} name=${name} value=${value}>${link ? html`<a href=${link(name, value)}><${Value} of=${value} /></a>` : html`<${Value} of=${value} />`}<//></div>`)}</dl>`;
 }
