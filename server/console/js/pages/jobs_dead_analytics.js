@@ -31,7 +31,7 @@ export function Analytics({ data }) {
     return { times: days, series: [{ label: "Died", values: data.timeline.map((day) => day.count) }], range: whole };
   }, [data]);
   return html`<section class="card panel"><header><${Icon} name="skull" /><h2>Jobs that died</h2><div class="acts"><${QuerySelect} name="period" label="Time" options=${PERIODS} /></div></header>
-    <div class="thirds"><section><p><span class="count">${amount(data.total_dead)}</span> <span class="quiet">also those retried or deleted since, by days in UTC</span></p>
+    <div class="thirds"><section><p><span class="count">${amount(data.total_dead)}</span> <span class="quiet">with those retried or deleted since; days in UTC</span></p>
       <${Chart} label="Jobs that died, by day" kind="bars" times=${times} series=${series} between=${range} height=${HEIGHT} hasLegend=${false} onZoom=${() => undefined} /></section>
       ${data.by_class.length > 0 && html`<${Most} title="By class" rows=${data.by_class} name="class_name" nameOf=${(row) => row.class_name} />`}
       ${data.by_error.length > 0 && html`<${Most} title="By error" rows=${data.by_error} name="error_class" nameOf=${(row) => row.error_class} />`}</div></section>`;

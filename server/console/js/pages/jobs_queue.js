@@ -3,7 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { call, get } from "../api/client.js";
 import { may } from "../api/session.js";
-import { amount, count, duration, instant, share } from "../kit/format.js";
+import { amount, count, duration, instant, share, withUnit } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { useLoaded } from "../kit/loading.js";
 import { rangeKey, refresh } from "../kit/range.js";
@@ -56,7 +56,7 @@ function Today({ queue }) {
   const fact = (label, value) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`;
   const linkTo = (name) => href("/jobs", { view: "live", queue: queue.name, class_name: name });
   return html`<dl class="numbers">${fact("Ready", amount(queue.size))}${fact("Oldest", queue.size > 0 ? duration(queue.latency_seconds) : "–")}${fact("Running", amount(queue.running))}
-      ${fact("Ended today", amount(stats.processed_today))}${fact("Failed today", `${amount(stats.failed_today)} (${share(stats.failure_rate)})`)}${fact("Duration on average", `${amount(stats.avg_job_duration_ms)} ms`)}</dl>
+      ${fact("Ended today", amount(stats.processed_today))}${fact("Failed today", `${amount(stats.failed_today)} (${share(stats.failure_rate)})`)}${fact("Duration on average", withUnit(stats.avg_job_duration_ms, "ms"))}</dl>
     ${classes.length > 0 && html`<p class="small"><span class="quiet">Most attempts today:</span> ${classes.map(({ class: name, count: number }, i) => html`${i > 0 && ", "}<a key=${name} href=${linkTo(name)}><bdi>${name}</bdi></a> ${amount(number)}`)}</p>`}`;
 }
 
@@ -82,7 +82,7 @@ function Acts({ queue, changed }) {
     <${PauseButton} queue=${queue} changed=${changed} kind="small" />
     ${may("write") && !isOwn && (waiting > 0 ? html`<${Button} kind="small grave" work=${() => setOpen("purge")}><${Icon} name="trash-2" />Delete waiting jobs…<//>`
       : queue.running === 0 && html`<${Button} kind="small grave" work=${() => setOpen("delete")}><${Icon} name="trash-2" />Delete the queue…<//>`)}
-    ${open === "purge" && html`<${Confirm} title=${`Delete ${count(waiting, "waiting job")}?`} act="Delete them" work=${purge} onClose=${close}>
+    ${open === "purge" && html`<${Confirm} title=${`Delete ${count(waiting, "waiting job")}?`} act=${`Delete ${amount(waiting)}`} work=${purge} onClose=${close}>
       <p>All jobs of <strong><bdi>${queue.name}</bdi></strong> that are ready (${amount(queue.size)}), scheduled (${amount(queue.scheduled)}) or retrying (${amount(queue.retrying)}) are deleted for good, those enqueued until then too. Running jobs continue.</p><//>`}
     ${open === "delete" && html`<${Confirm} title="Delete the queue?" act="Delete" work=${remove} onClose=${close}>
       <p><strong><bdi>${queue.name}</bdi></strong> has no jobs. Its dead jobs stay, and the next job or worker that names it makes it again.</p><//>`}</div>`;

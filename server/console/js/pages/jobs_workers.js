@@ -61,7 +61,7 @@ function columnsOf(act, setStopped) {
     { label: "Busy", cell: (worker) => html`<span class="busy">${amount(worker.busy_threads)} of ${amount(worker.concurrency)}<meter min="0" max=${worker.concurrency} value=${worker.busy_threads} aria-label="Busy threads"></meter></span>` },
     { label: "Memory", isNumber: true, cell: (worker) => vital(worker.memory_mb, "MB") },
     { label: "CPU", isNumber: true, cell: (worker) => vital(worker.cpu_percent, "%") },
-    { label: "Ended", isNumber: true, cell: (worker) => html`${amount(worker.processed_count)}${worker.failed_count > 0 && html` <span class="quiet small">${amount(worker.failed_count)} failed</span>`}` },
+    { label: "Ended", isNumber: true, cell: (worker) => html`<span class="seen">${amount(worker.processed_count)}${worker.failed_count > 0 && html`<span class="quiet small">${amount(worker.failed_count)} failed</span>`}</span>` },
     { label: "Seen", cell: (worker) => html`<span class="seen"><${Time} at=${worker.last_heartbeat} /><span class="quiet small">began <${Time} at=${worker.started_at} /></span></span>` },
     ...(may("write") ? [{ label: "Actions", isUnseen: true, isEnd: true, cell: buttons }] : []),
   ];

@@ -8,11 +8,11 @@ import { bind } from "../kit/keys.js";
 export function useSelection(ids) {
   const [chosen, setChosen] = useState(() => new Set());
   const selected = ids.filter((id) => chosen.has(id));
-  const toggle = (id) => {
-    const changed = new Set(chosen);
+  const toggle = (id) => setChosen((before) => {
+    const changed = new Set(before);
     if (!changed.delete(id)) changed.add(id);
-    setChosen(changed);
-  };
+    return changed;
+  });
   const setAll = (isSelected) => setChosen(new Set(isSelected ? ids : []));
   return { ids, selected, isSelected: (id) => chosen.has(id), toggle, setAll };
 }
