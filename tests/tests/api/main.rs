@@ -25,6 +25,8 @@ mod console;
 mod console_browser;
 mod console_dashboards;
 mod console_explore;
+mod console_errors;
+mod console_jobs;
 mod console_sessions;
 mod damage;
 mod dashboards;

@@ -1,12 +1,12 @@
 // The list of errors: filter, select, resolve, ignore, assign, merge.
 
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { get } from "../api/client.js";
 import { may } from "../api/session.js";
 import { amount, count } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { useLoaded } from "../kit/loading.js";
-import { rangeKey, refresh, showLast } from "../kit/range.js";
+import { rangeKey, refresh, showAtFirst, showLast } from "../kit/range.js";
 import { inQuery, place } from "../kit/router.js";
 import { Button } from "../parts/button.js";
 import { Head } from "../parts/head.js";
@@ -88,13 +88,15 @@ function List({ state, again }) {
 
 export function Page() {
   const query = place.value.query.toString();
+  // Before the control of the range puts another one into the address.
+  useLayoutEffect(() => showAtFirst(USUAL_RANGE), []);
   const [state, again] = useLoaded(load, refresh.value * 1000, `${rangeKey.value} ${query}`);
   useEffect(() => {
     listPath.value = `/errors${query && `?${query}`}`;
   }, [query]);
   const total = state.value.data?.meta.total;
   const show = useMemo(() => () => html`<${List} state=${state} again=${again} />`, []);
-  return html`<${Head} title="Errors"><span class="quiet" aria-live="polite">${total === undefined ? "" : count(total, "error")}</span><${TimePicker} usual=${USUAL_RANGE} /><//>
+  return html`<${Head} title="Errors"><span class="quiet" aria-live="polite">${total === undefined ? "" : count(total, "error")}</span><${TimePicker} /><//>
     <${Filters} />
     <${Loaded} state=${state} show=${show} />`;
 }

@@ -1,11 +1,11 @@
 // One error: its state, its occurrences over time, one of them in full, and what people did.
 
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import { take } from "../api/ahead.js";
 import { amount, instant } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { useLoaded } from "../kit/loading.js";
-import { rangeKey, refresh } from "../kit/range.js";
+import { rangeKey, refresh, showAtFirst } from "../kit/range.js";
 import { Head } from "../parts/head.js";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
@@ -49,8 +49,10 @@ function Body({ error, again }) {
 }
 
 export function Page({ params }) {
+  // Before the control of the range puts another one into the address.
+  useLayoutEffect(() => showAtFirst(USUAL_RANGE), []);
   const [state, again] = useLoaded((abort) => take(apiPath(params.id), abort), refresh.value * 1000, rangeKey.value);
   const title = state.value.data?.data.title ?? "Error";
-  return html`<${Head} title=${title} above=${{ path: listPath.value, label: "Errors" }}><${TimePicker} usual=${USUAL_RANGE} /><//>
+  return html`<${Head} title=${title} above=${{ path: listPath.value, label: "Errors" }}><${TimePicker} /><//>
     <${Loaded} state=${state} show=${({ data }) => html`<${Body} error=${data} again=${again} />`} />`;
 }

@@ -1,6 +1,6 @@
 // One occurrence of an error, and the way to those before and after it, which are read ahead.
 
-import { useEffect } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { readAhead, take } from "../api/ahead.js";
 import { instant } from "../kit/format.js";
 import { html } from "../kit/html.js";
@@ -25,9 +25,6 @@ async function load(id, event, abort) {
   return data.length === 0 ? null : { ...data[0], next_id: null, previous_id: data[1]?.id ?? null };
 }
 
-/** Returns a function to go to another occurrence; an address without one means the newest. */
-const opener = (event) => () => event && setQuery({ event });
-
 function linkTo(event) {
   const query = new URLSearchParams(place.value.query);
   query.delete("event");
@@ -44,11 +41,16 @@ function Way({ label, icon, event, isAfter = false }) {
 
 function Ways({ id, occurrence }) {
   const { previous_id: previous, next_id: next } = occurrence;
+  const latest = useRef(null);
+  latest.current = { previous, next };
   useEffect(() => {
     for (const event of [previous, next]) if (event) readAhead(pathOf(id, event));
-    const undo = [bind("p", "Occurrence before", opener(previous)), bind("n", "Occurrence after", opener(next))];
-    return () => undo.forEach((one) => one());
   }, [previous, next]);
+  useEffect(() => {
+    const open = (which) => () => latest.current[which] && setQuery({ event: latest.current[which] });
+    const undo = [bind("p", "Occurrence before", open("previous")), bind("n", "Occurrence after", open("next"))];
+    return () => undo.forEach((one) => one());
+  }, []);
   return html`<nav class="ways" aria-label="Occurrences">
     <${Way} label="Before" icon="chevron-left" event=${previous} />
     <${Way} label="After" icon="chevron-right" event=${next} isAfter />

@@ -3,7 +3,7 @@
 
 import { count } from "../kit/format.js";
 import { html } from "../kit/html.js";
-import { inQuery, setQuery } from "../kit/router.js";
+import { href, inQuery, setQuery } from "../kit/router.js";
 import { CopyButton, Copyable } from "../parts/copy.js";
 import { Icon } from "../parts/icon.js";
 import { Pairs, pairsOf } from "../parts/pairs.js";
@@ -14,6 +14,12 @@ const VIEWS = [
   ["all", "All frames"],
   ["raw", "Raw"],
 ];
+
+/** The address of the line in the pages of repositories. */
+function codeHref({ repository, file_path: path, line }) {
+  const parts = [repository, "files", ...path.split("/")].map(encodeURIComponent);
+  return href(`/code/${parts.join("/")}`, { lines: line });
+}
 
 function Place({ frame }) {
   const { file, module, line, column, function: name } = frame;
@@ -34,7 +40,7 @@ function Frame({ frame, source, isOpen }) {
   if (lines.length === 0 && vars.length === 0) return html`<li class=${kind}><p class="bare">${head}</p></li>`;
   return html`<li class=${kind}><details open=${isOpen}><summary>${head}</summary>
     ${lines.length > 0 && html`<${Lines} lines=${lines} label=${`Source of ${placeOf(frame)}`} />`}
-    ${source && html`<p class="quiet small"><bdi class="mono">${source.file_path}</bdi> at the commit <span class="mono">${source.commit.slice(0, 12)}</span></p>`}
+    ${source && html`<p class="quiet small"><a class="mono" href=${codeHref(source)}><bdi>${source.file_path}</bdi></a> at the commit <span class="mono">${source.commit.slice(0, 12)}</span></p>`}
     ${vars.length > 0 && html`<${Pairs} pairs=${vars} />`}</details></li>`;
 }
 

@@ -98,10 +98,10 @@ function Choices({ none, onClose }) {
 }
 
 /**
- * The control; the address always carries the range that it shows. `usual` is what a page shows first; on a
- * page that needs no range, `none` is what it shows without one.
+ * The control; the address always carries the range that it shows. On a page that needs none, `none` is
+ * what it shows without one.
  */
-export function TimePicker({ none = "", usual = null }) {
+export function TimePicker({ none = "" }) {
   const [isOpen, setOpen] = useState(false);
   useEffect(() => {
     const undo = [
@@ -114,9 +114,7 @@ export function TimePicker({ none = "", usual = null }) {
     return () => undo.forEach((one) => one());
   }, []);
   useEffect(() => {
-    if (none) return;
-    if (usual) range.showAtFirst(usual);
-    if (inQuery("last") || inQuery("from")) return;
+    if (none || inQuery("last") || inQuery("from")) return;
     const { last, from, to } = range.chosen.value;
     const texts = last ? { last } : { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
     setQuery(texts, { replace: true });
