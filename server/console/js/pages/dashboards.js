@@ -1,6 +1,6 @@
 // The dashboards: search, create, import, duplicate, delete.
 
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { get } from "../api/client.js";
 import { may } from "../api/session.js";
 import { count } from "../kit/format.js";
@@ -18,6 +18,7 @@ import { Table } from "../parts/table.js";
 import { Tabs, viewOf } from "../parts/tabs.js";
 import { Time } from "../parts/time.js";
 import { DeleteDashboard, duplicate, exportOf, ImportDashboard, NewDashboard, pathOf } from "./dashboards_actions.js";
+import { sizes } from "./dashboards_board.js";
 import { Star, useStars } from "./dashboards_stars.js";
 
 const SEARCHED_PAGE = 1_000;
@@ -77,6 +78,9 @@ export function Page() {
   const words = inQuery("q").toLowerCase().split(/\s+/).filter(Boolean);
   const offset = offsetOf();
   const [state, again] = useLoaded((abort) => load(words, offset, only, abort), 0, JSON.stringify([words, offset, only]));
+  useEffect(() => {
+    for (const { id, widgets_count: widgets } of state.value.data?.data ?? []) sizes.set(id, widgets);
+  }, [state.value.data]);
   const close = () => setOpen({});
   const total = state.value.data?.meta.total;
   return html`<${Head} title="Dashboards">

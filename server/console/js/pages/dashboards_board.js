@@ -9,6 +9,11 @@ const RANGE_DEFAULT = "24h";
 /** So many widgets are loaded with a request each; more of them with one for the whole dashboard. */
 const SINGLE_MAX = 4;
 const VARIABLE = "var-";
+/** So many widgets are loaded at once with their dashboard. */
+const WHOLE_MAX = 24;
+
+/** How many widgets dashboards have that a list has shown: who opens one from it waits for one request only. */
+export const sizes = new Map();
 
 /** Returns whether the address has a range, which then is that of all widgets. */
 export function hasSharedRange() {
@@ -20,6 +25,11 @@ export function chosenVariables(declared = []) {
   const names = new Set(declared.map(({ name }) => VARIABLE + name));
   const chosen = [...place.value.query].filter(([name]) => names.has(name));
   return Object.fromEntries(chosen.map(([name, value]) => [name.slice(VARIABLE.length), value]));
+}
+
+/** Returns a text that changes with the values of variables in the address, whichever the dashboard has. */
+export function variablesKey() {
+  return JSON.stringify([...place.value.query].filter(([name]) => name.startsWith(VARIABLE)));
 }
 
 /** Returns the name of a variable in the address. */
@@ -64,6 +74,7 @@ const revisionOf = (etag) => etag?.replace(/^W\//, "").split(".")[0];
 export class Board {
   board = signal(undefined);
 
+  #id;
   #path;
   #values = new Map();
   #visible = new Set();
@@ -75,6 +86,7 @@ export class Board {
   #moment = null;
 
   constructor(id) {
+    this.#id = id;
     this.#path = `/dashboards/${encodeURIComponent(id)}`;
   }
 
@@ -96,6 +108,11 @@ export class Board {
     this.#abort.abort();
     this.#abort = new AbortController();
     abort?.addEventListener("abort", () => this.#abort.abort());
+    if (!this.board.value && this.#isSmall()) {
+      this.#moment = momentNow([]);
+      await this.#loadAll(this.#path + queryText(this.#moment), this.#moment);
+      return this.board.value;
+    }
     if (!this.board.value) await this.loadDefinitions(abort);
     this.#moment = momentNow(this.board.value.variables);
     await this.#loadVisible();
@@ -121,6 +138,11 @@ export class Board {
     if (before && revisionOf(before.etag) === revisionOf(etag)) return;
     const widgets = answer.data.widgets.map((widget) => splitWidget(widget).definition);
     this.board.value = { ...answer.data, widgets, etag };
+  }
+
+  /** Whether it is known to have few widgets; values of variables can only be sent once their names are known. */
+  #isSmall() {
+    return variablesKey() === "[]" && sizes.has(this.#id) && sizes.get(this.#id) <= WHOLE_MAX;
   }
 
   async #loadVisible() {

@@ -16,7 +16,7 @@ import { Failure, Loaded } from "../parts/loaded.js";
 import { TimePicker } from "../parts/time_picker.js";
 import { About, linkToWidget } from "./dashboards_about.js";
 import { DeleteDashboard, duplicate, exportOf } from "./dashboards_actions.js";
-import { Board, chosenVariables, hasSharedRange } from "./dashboards_board.js";
+import { Board, hasSharedRange, variablesKey } from "./dashboards_board.js";
 import { Later } from "./dashboards_later.js";
 import { inOrder, settled } from "./dashboards_layout.js";
 import { MarkList, useAnnotations, useMarks } from "./dashboards_marks.js";
@@ -105,7 +105,7 @@ function Shown({ board, dashboard, state, loadKey, everyMs }) {
 export function Page({ params }) {
   const board = useMemo(() => new Board(params.id), [params.id]);
   const isScreen = Boolean(inQuery("screen"));
-  const key = JSON.stringify([hasSharedRange(), rangeKey.value, chosenVariables(board.board.value?.variables)]);
+  const key = `${hasSharedRange()} ${rangeKey.value} ${variablesKey()}`;
   const every = refresh.value || (isScreen ? SCREEN_REFRESH : 0);
   const [state, again] = useLoaded((abort) => board.load(abort), every * 1000, key);
   const dashboard = board.board.value;

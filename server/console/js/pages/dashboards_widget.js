@@ -1,6 +1,6 @@
 // A widget on a dashboard: its title, what can be done with it, and its values as its type shows them.
 
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { html } from "../kit/html.js";
 import { place, setQuery } from "../kit/router.js";
 import { Icon } from "../parts/icon.js";
@@ -69,8 +69,14 @@ function Tools({ widget, isTable, onAbout }) {
 export function Tile({ board, widget, sync, marks, declared, onAbout }) {
   const element = useRef(null);
   usePosition(element, widget.position);
-  useVisible(element, (isVisible) => board.show(widget.id, isVisible));
-  const state = board.valuesOf(widget.id).value;
+  const [isSeen, setSeen] = useState(false);
+  useVisible(element, (isVisible) => {
+    board.show(widget.id, isVisible);
+    if (isVisible) setSeen(true);
+  });
+  const loaded = board.valuesOf(widget.id).value;
+  // Drawn when somebody sees it.
+  const state = isSeen ? loaded : undefined;
   const isTable = idsAsTables().includes(widget.id);
   return html`<article ref=${element} class="tile card" aria-label=${widget.title} data-id=${widget.id}>
     <header><h2 title=${widget.title}>${widget.title}</h2><${Tools} widget=${widget} isTable=${isTable} onAbout=${onAbout} /></header>
