@@ -29,7 +29,7 @@ export function Changes({ before, now }) {
     changed.length > 0 && `Changed: ${names(changed)}`,
     moved.length > 0 && `Moved: ${names(moved)}`,
   ].filter(Boolean);
-  return html`<ul class="changes small">${parts.map((part) => html`<li key=${part}>${part}</li>`)}${parts.length === 0 && html`<li>Nothing that is shown here</li>`}</ul>`;
+  return html`<ul class="changes small">${parts.map((part) => html`<li key=${part}>${part}</li>`)}${parts.length === 0 && html`<li>No difference</li>`}</ul>`;
 }
 
 /** `base` is what the draft began with, `theirs` what is stored now. */
