@@ -7,7 +7,7 @@ import { Dialog } from "./dialog.js";
 import { Failure } from "./loaded.js";
 
 /** `work` does it; the dialog closes when it has succeeded. */
-export function Confirm({ title, act, work, onClose, children }) {
+export function Confirm({ title, act, kind = "grave", work, onClose, children }) {
   const [failure, setFailure] = useState(null);
   const confirm = async () => {
     try {
@@ -21,7 +21,7 @@ export function Confirm({ title, act, work, onClose, children }) {
     <div class="stack">
       <div>${children}</div>
       ${failure && html`<${Failure} failure=${failure} />`}
-      <div class="acts"><${Button} work=${onClose}>Cancel<//><${Button} kind="grave" work=${confirm}>${act}<//></div>
+      <div class="acts"><${Button} work=${onClose}>Cancel<//><${Button} kind=${kind} work=${confirm}>${act}<//></div>
     </div>
   <//>`;
 }

@@ -7,21 +7,43 @@ import { Icon } from "./icon.js";
 
 const TYPED_MS = 250;
 
+/** Returns whether a failure is about this field, or about a part of it such as `steps[0]`. */
+export function concerns(failure, name) {
+  const field = failure?.field;
+  return Boolean(field) && (field === name || field.startsWith(`${name}[`) || field.startsWith(`${name}.`));
+}
+
 /** A text. `failure` is an `ApiFailure` that may name this field. */
 export function Field({ id, name, label, hint = "", failure, ...rest }) {
-  const isWrong = failure?.field === name;
+  const isWrong = concerns(failure, name);
   const note = isWrong ? failure.message : hint;
   return html`<div class="field"><label for=${id}>${label}</label>
     <input id=${id} name=${name} aria-invalid=${isWrong ? "true" : null} aria-describedby=${note ? `${id}-hint` : null} ...${rest} />
     ${note && html`<p id=${`${id}-hint`} class=${isWrong ? "wrong" : "hint"}>${note}</p>`}</div>`;
 }
 
+/** A text of several lines. */
+export function TextArea({ id, name, label, hint = "", failure, value, ...rest }) {
+  const isWrong = concerns(failure, name);
+  const note = isWrong ? failure.message : hint;
+  return html`<div class="field"><label for=${id}>${label}</label>
+    <textarea id=${id} name=${name} value=${value} aria-invalid=${isWrong ? "true" : null} aria-describedby=${note ? `${id}-hint` : null} ...${rest}></textarea>
+    ${note && html`<p id=${`${id}-hint`} class=${isWrong ? "wrong" : "hint"}>${note}</p>`}</div>`;
+}
+
 /** A choice among `options`: `[{value, label}]`. */
-export function Select({ id, name, label, options, isLabelUnseen = false, hint = "", ...rest }) {
+export function Select({ id, name, label, options, isLabelUnseen = false, hint = "", failure, ...rest }) {
+  const isWrong = concerns(failure, name);
+  const note = isWrong ? failure.message : hint;
   return html`<div class="field"><label for=${id} class=${isLabelUnseen ? "unseen" : null}>${label}</label>
-    <select id=${id} name=${name} aria-describedby=${hint ? `${id}-hint` : null} ...${rest}>
+    <select id=${id} name=${name} aria-invalid=${isWrong ? "true" : null} aria-describedby=${note ? `${id}-hint` : null} ...${rest}>
       ${options.map((option) => html`<option key=${option.value} value=${option.value}>${option.label}</option>`)}</select>
-    ${hint && html`<p id=${`${id}-hint`} class="hint">${hint}</p>`}</div>`;
+    ${note && html`<p id=${`${id}-hint`} class=${isWrong ? "wrong" : "hint"}>${note}</p>`}</div>`;
+}
+
+/** Yes or no. */
+export function Check({ label, hint, ...rest }) {
+  return html`<label class="check"><input type="checkbox" ...${rest} /><span>${label}${hint && html` <span class="quiet small">${hint}</span>`}</span></label>`;
 }
 
 /** A choice that the address carries; the first of the options is the one without a name there. */

@@ -1,0 +1,110 @@
+// Forms that save something: once at a time, with what was wrong at its field, and nothing typed
+// is lost. Where somebody else has changed it meanwhile, both versions are shown.
+
+import { useEffect, useRef, useState } from "preact/hooks";
+import { html } from "../kit/html.js";
+import { Button } from "./button.js";
+import { Dialog } from "./dialog.js";
+
+/** A draft of an object: `[draft, set]`, where `set({name: value})` changes fields. */
+export function useDraft(initial) {
+  const [draft, setDraft] = useState(initial);
+  return [draft, (changes) => setDraft((before) => ({ ...before, ...changes }))];
+}
+
+/**
+ * Saves with `save()`. Returns `{failure, form, submit, isElsewhere}`: `form` is the ref of the form, whose
+ * first wrong field gets the focus; `isElsewhere` says that no field shows the failure.
+ */
+export function useSave(save) {
+  const running = useRef(false);
+  const form = useRef(null);
+  const [failure, setFailure] = useState(null);
+  const [isElsewhere, setElsewhere] = useState(false);
+  useEffect(() => {
+    const wrong = failure && form.current?.querySelector("[aria-invalid='true']");
+    setElsewhere(Boolean(failure) && !wrong);
+    wrong?.focus();
+  }, [failure]);
+  const submit = async (event) => {
+    event?.preventDefault();
+    if (running.current) return;
+    running.current = true;
+    try {
+      await save();
+      setFailure(null);
+    } catch (error) {
+      setFailure(error);
+    } finally {
+      running.current = false;
+    }
+  };
+  return { failure, form, submit, isElsewhere, setFailure };
+}
+
+function reasonOf(failure) {
+  if (failure.missingScope) return `Your key lacks the scope “${failure.missingScope}”.`;
+  return `${failure.message.charAt(0).toUpperCase()}${failure.message.slice(1)}.`;
+}
+
+/** What went wrong that no field shows, and the buttons of a form. */
+export function FormEnd({ saving, act, onCancel, children }) {
+  const { failure, isElsewhere } = saving;
+  return html`<p class="wrong" role="alert">${failure && isElsewhere && failure.status !== 412 ? reasonOf(failure) : ""}</p>
+    <div class="acts">${children}${onCancel && html`<${Button} work=${onCancel}>Cancel<//>`}<${Button} type="submit" kind="first">${act}<//></div>`;
+}
+
+const textOf = (value) => (value === undefined ? "–" : typeof value === "string" ? value : JSON.stringify(value));
+
+/**
+ * Shows that a resource has changed since the form was opened. `mine` is what would be saved, `theirs` the
+ * resource now, `before` as it was; `onTheirs` begins again with it, `onMine` saves nevertheless.
+ */
+export function Conflict({ mine, theirs, before, onMine, onTheirs, onClose }) {
+  const differs = (name) => JSON.stringify(theirs[name]) !== JSON.stringify(before[name]);
+  const names = Object.keys(mine).filter((name) => differs(name) || JSON.stringify(mine[name]) !== JSON.stringify(theirs[name]));
+  return html`<${Dialog} title="Somebody changed it meanwhile" onClose=${onClose}>
+    <div class="stack">
+      <p>Nothing is saved yet. Both versions:</p>
+      <div class="wide" tabindex="0" role="region" aria-label="Both versions"><table>
+        <thead><tr><th scope="col">Field</th><th scope="col">Yours</th><th scope="col">Theirs</th></tr></thead>
+        <tbody>${names.map((name) => html`<tr key=${name}><th scope="row">${name}</th><td class="version">${textOf(mine[name])}</td>
+          <td class="version">${textOf(theirs[name])}</td></tr>`)}</tbody></table></div>
+      <div class="acts"><${Button} work=${onClose}>Back to the form<//><${Button} work=${onTheirs}>Begin again with theirs<//>
+        <${Button} kind="grave" work=${onMine}>Save yours over it<//></div>
+    </div>
+  <//>`;
+}
+
+/**
+ * Saves a resource that exists with its ETag. Returns what `useSave` does, and `conflict`, an element or null.
+ * `send(ifMatch)` saves; `load()` returns `{value, etag}` of now; `mine` is what is sent; `onTheirs(value, etag)`
+ * begins again.
+ */
+export function useGuardedSave({ etag, before, mine, send, load, onTheirs }) {
+  const [theirs, setTheirs] = useState(null);
+  const saving = useSave(async () => {
+    try {
+      await send(etag);
+    } catch (failure) {
+      if (failure.status !== 412) throw failure;
+      setTheirs(await load());
+    }
+  });
+  const close = () => setTheirs(null);
+  const onMine = async () => {
+    close();
+    try {
+      await send(theirs.etag);
+    } catch (failure) {
+      if (failure.status === 412) setTheirs(await load());
+      else saving.setFailure(failure);
+    }
+  };
+  const begin = () => {
+    close();
+    onTheirs(theirs.value, theirs.etag);
+  };
+  const conflict = theirs && html`<${Conflict} mine=${mine} theirs=${theirs.value} before=${before} onMine=${onMine} onTheirs=${begin} onClose=${close} />`;
+  return { ...saving, conflict };
+}
