@@ -70,8 +70,16 @@ function Evaluation({ rule }) {
   return html`<p class="notice warn"><${Icon} name="triangle-alert" /><span>It cannot be evaluated${since ? ` since ${new Date(since).toLocaleString()}` : ""}: ${error}. Its alerts stay as they are.</span></p>`;
 }
 
+/** Returns the draft of a new rule, of which the address may have fields: another page links to it. */
+function newDraft() {
+  const draft = { ...NEW };
+  for (const name of ["name", "metric", "event", "aggregation", "op", "threshold", "window", "for", "group_by", "severity"]) draft[name] = inQuery(name, draft[name]);
+  const [, key, value] = /^([^=]+)=(.*)$/.exec(inQuery("tag")) ?? [];
+  return { ...draft, source: draft.event && !draft.metric ? "event" : "metric", tags: key ? [{ key, value }] : [] };
+}
+
 function Form({ rule, etag, receivers, onSaved, onTheirs }) {
-  const [draft, set] = useDraft(rule ? draftOf(rule) : { ...NEW, metric: inQuery("metric"), name: inQuery("name") });
+  const [draft, set] = useDraft(rule ? draftOf(rule) : newDraft());
   const mine = ruleOf(draft);
   const path = rule ? `/alert_rules/${encodeURIComponent(rule.id)}` : "/alert_rules";
   const send = async (ifMatch) => {

@@ -22,14 +22,25 @@ function linkTo(name, offset) {
   return href(place.value.path) + (text && `?${text}`);
 }
 
-/** `meta` is `{total, limit, offset}` of the API. */
+/** Returns the position of a list without a total, of which one row more than a part was asked for. */
+export function metaOf(rows, offset, limit = PAGE_ROWS) {
+  return { total: null, limit, offset, isMore: rows.length > limit };
+}
+
+function textOf({ total, limit, offset }, last) {
+  if (total === null) return `${amount(offset + 1)} to ${amount(offset + limit)}`;
+  return total === 0 || offset >= total ? `none of ${amount(total)}` : `${amount(offset + 1)} to ${amount(last)} of ${amount(total)}`;
+}
+
+/** `meta` is `{total, limit, offset}` of the API, or that of `metaOf`. */
 export function Pager({ meta, name = "offset" }) {
-  const { total, limit, offset } = meta;
-  if (total <= limit && offset === 0) return null;
-  const last = Math.min(total, offset + limit);
+  const { total, limit, offset, isMore } = meta;
+  const last = total === null ? offset + limit : Math.min(total, offset + limit);
+  const hasAfter = total === null ? isMore : last < total;
+  if (!hasAfter && offset === 0) return null;
   return html`<nav class="pager" aria-label="Parts of the list">
-    <span>${total === 0 || offset >= total ? `none of ${amount(total)}` : `${amount(offset + 1)} to ${amount(last)} of ${amount(total)}`}</span>
+    <span>${textOf(meta, last)}</span>
     ${offset > 0 && html`<a class="button" href=${linkTo(name, Math.max(0, offset - limit))} rel="prev"><${Icon} name="chevron-left" />Before</a>`}
-    ${last < total && html`<a class="button" href=${linkTo(name, offset + limit)} rel="next">After<${Icon} name="chevron-right" /></a>`}
+    ${hasAfter && html`<a class="button" href=${linkTo(name, offset + limit)} rel="next">After<${Icon} name="chevron-right" /></a>`}
   </nav>`;
 }
