@@ -23,9 +23,9 @@ export function RuleChart({ rule, between, labels, marks }) {
   const { data, failure } = state.value;
   if (!isShown) return html`<p class="quiet small">${query.alert ? "Received alerts have no values to draw." : "The values of this aggregation of events cannot be drawn; the facts count them."}</p>`;
   if (!data) {
-    if (failure?.code === "metric_not_found") return html`<p class="quiet" role="status">There is no metric “${query.metric}” yet.</p>`;
     return failure ? html`<${Failure} failure=${failure} />` : html`<p class="quiet" role="status">Loading…</p>`;
   }
+  if (data.isUnknown) return html`<p class="quiet" role="status">There is no metric “${query.metric}” yet.</p>`;
   if (data.isEmpty) return html`<p class="quiet" role="status">No data in this range.</p>`;
   return html`<div class=${failure ? "old" : ""}><${Chart} label=${`${query.metric ?? query.event}, ${data.aggregation}`} times=${data.times} series=${data.series}
       kind="lines" levels=${levels} marks=${marks} height=${HEIGHT} between=${between} onZoom=${() => undefined} />

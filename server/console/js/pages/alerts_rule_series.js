@@ -32,15 +32,21 @@ function addTags(query, tags, labels) {
   }
 }
 
+/** Returns the definition of a metric, or null: the names are sorted, and its own comes first. */
+async function definitionOf(name, abort) {
+  const { data } = await get(`/metrics?${new URLSearchParams({ prefix: name, limit: 1 })}`, abort);
+  return data[0]?.name === name ? data[0] : null;
+}
+
 async function metricGroups(query, params, labels, abort) {
-  const path = `/metrics/${encodeURIComponent(query.metric)}`;
+  const definition = await definitionOf(query.metric, abort);
+  if (!definition) return { isUnknown: true, aggregation: "", groups: [] };
   addTags(params, query.tags, labels);
   if (query.aggregation) params.set("aggregation", query.aggregation);
-  const [found, { data }] = await Promise.all([get(`${path}/query?${params}`, abort), get(path, abort)]);
-  const { groups, series, aggregation } = found.data;
+  const { groups, series, aggregation } = (await get(`/metrics/${encodeURIComponent(query.metric)}/query?${params}`, abort)).data;
   const read = (points) => new Map(points.map(({ timestamp, value }) => [Date.parse(timestamp) / 1000, value]));
   return {
-    aggregation: data.type === "set" ? "distinct" : aggregation,
+    aggregation: definition.type === "set" ? "distinct" : aggregation,
     groups: groups ? Object.entries(groups).map(([name, points]) => [name, read(points)]) : [[query.metric, read(series)]],
   };
 }
@@ -104,5 +110,5 @@ export async function loadSeries({ query, window, group_by: groupBy }, { from, t
   const times = [];
   // A value is that of the window that ends with its bucket.
   for (let at = first; at <= last; at += width) times.push(Math.min(at + width, to / 1000));
-  return { times, series, interval, total: all.length, aggregation: found.aggregation, isEmpty: all.every((one) => one.values.every((value) => value === null)) };
+  return { times, series, interval, total: all.length, aggregation: found.aggregation, isUnknown: found.isUnknown, isEmpty: all.every((one) => one.values.every((value) => value === null)) };
 }

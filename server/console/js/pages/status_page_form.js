@@ -50,7 +50,7 @@ function Form({ page, etag, monitors, onTheirs }) {
     <${Field} label="Name" maxlength="200" ...${text("name")} />
     <${Field} label="Subdomain" hint=${`Always found at ${location.origin}/status/${draft.subdomain || "…"}`} ...${text("subdomain")} />
     <${Field} label="Custom domain" hint="Such as status.example.com; it must lead to this server" ...${text("custom_domain")} />
-    <${Field} label="URL of the logo" hint="The server fetches the image and serves it with the page" ...${text("logo_url", "branding.logo_url")} />
+    <${Field} label="URL of the logo" hint="The browsers of visitors load it" ...${text("logo_url", "branding.logo_url")} />
     <${Check} label="A colour of its own" checked=${draft.hasColour} onChange=${(event) => set({ hasColour: event.currentTarget.checked })} />
     ${draft.hasColour && html`<div class="colours"><input type="color" aria-label="Choose the colour" value=${/^#[0-9a-f]{6}$/i.test(draft.primary_color) ? draft.primary_color : COLOUR} onInput=${(event) => set({ primary_color: event.currentTarget.value })} />
       <${Field} label="Colour" hint="Such as #0b6e6e" ...${text("primary_color", "branding.primary_color")} /></div>`}
