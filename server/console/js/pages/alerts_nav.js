@@ -1,5 +1,6 @@
 // The views of alerting, as links.
 
+import { useEffect, useRef } from "preact/hooks";
 import { html } from "../kit/html.js";
 import { href, path } from "../kit/router.js";
 
@@ -12,6 +13,12 @@ const VIEWS = [
 ];
 
 export function AlertsNav() {
-  return html`<nav class="tabs" aria-label="Alerting"><ul>${VIEWS.map(([to, label]) => html`<li key=${to}>
+  const nav = useRef(null);
+  // On narrow screens the views are wider than the page.
+  useEffect(() => {
+    const chosen = nav.current.querySelector("[aria-current]");
+    if (chosen) nav.current.scrollLeft = chosen.offsetLeft + chosen.offsetWidth - nav.current.clientWidth;
+  }, []);
+  return html`<nav class="tabs" aria-label="Alerting" ref=${nav}><ul>${VIEWS.map(([to, label]) => html`<li key=${to}>
     <a href=${href(to)} aria-current=${path.value === to ? "page" : null}>${label}</a></li>`)}</ul></nav>`;
 }

@@ -113,7 +113,7 @@ export function Page({ params }) {
     <div class="sections"><${Now} schedule=${schedule} />
       <section class="card" aria-label="Shifts"><${Controls} now=${now} />
         ${schedule.enabled ? html`<${Loaded} state=${state} show=${show} />` : html`<p class="quiet">No shifts while the schedule is not enabled.</p>`}
-        <p class="quiet small">Times in ${currentZone()}${schedule.timezone === currentZone() ? "" : `; turns change on the clock of ${schedule.timezone}`}.${now.view === "month" ? " Drag over days to override them." : now.view === "week" ? " Drag over hours to override them." : ""}</p></section>
+        <p class="quiet small">Times in ${currentZone()}${schedule.timezone === currentZone() ? "" : `; turns change on the clock of ${schedule.timezone}`}.${now.view === "month" ? " Drag over days, or choose one, to override." : now.view === "week" ? " Drag over hours, or choose a day, to override." : ""}</p></section>
       <${Overrides} schedule=${schedule} onRemove=${(removed) => setOpen({ removed })} /></div>
     <${Dialogs} open=${open} schedule=${schedule} shifts=${shifts} again=${again} close=${() => setOpen({})} />`;
 }

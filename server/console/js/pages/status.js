@@ -69,8 +69,8 @@ function Row({ monitor, onChange }) {
       <p class="quiet small target">${targetOf(monitor)}</p>
       ${reason && status !== "up" && html`<p class="small reason">${reason} · since <${Time} at=${since} /></p>`}</div>
     <${Bars} id=${id} />
-    <span class="figure"><span class="unseen">Uptime of 90 days: </span>${uptimeText(uptime)}</span>
-    <span class="figure"><span class="unseen">Response: </span>${check?.response_ms === null || check?.response_ms === undefined ? "–" : `${amount(check.response_ms)} ms`}</span>
+    <span class="figure uptime"><span class="unseen">Uptime of 90 days: </span>${uptimeText(uptime)}</span>
+    <span class="figure response"><span class="unseen">Response: </span>${check?.response_ms === null || check?.response_ms === undefined ? "–" : `${amount(check.response_ms)} ms`}</span>
     <span class="row-acts">
       ${type !== "heartbeat" && !paused ? html`<${Button} kind="plain" label=${`Check ${name} now`} work=${() => checkNow(monitor, onChange)}><${Icon} name="refresh-cw" /><//>` : html`<span class="no-act"></span>`}
       <${Button} kind="plain" label=${paused ? `Resume ${name}` : `Pause ${name}`} work=${() => setPaused(monitor, onChange)}><${Icon} name=${paused ? "play" : "pause"} /><//></span>

@@ -12,7 +12,7 @@ import { Check, Field, QuerySelect, Select, TextArea } from "../parts/fields.js"
 import { FormEnd, useDraft, useSave } from "../parts/form.js";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
-import { metaOf, PAGE_ROWS, Pager, offsetOf } from "../parts/pager.js";
+import { offsetOf, PAGE_ROWS, Steps, stepsQuery } from "../parts/pager.js";
 import { Pick } from "../parts/pick.js";
 import { Table } from "../parts/table.js";
 import { Time } from "../parts/time.js";
@@ -47,12 +47,9 @@ function OpenIncident({ page, onClose }) {
     <${FormEnd} saving=${saving} act="Open the incident" onCancel=${onClose} /></form><//>`;
 }
 
-async function load(page, abort) {
-  const offset = offsetOf();
-  const query = new URLSearchParams({ limit: PAGE_ROWS + 1, offset });
-  if (inQuery("status")) query.set("status", inQuery("status"));
-  const { incidents } = await get(`/status-pages/${encodeURIComponent(page.id)}/incidents?${query}`, abort);
-  return { incidents: incidents.slice(0, PAGE_ROWS), meta: metaOf(incidents, offset) };
+function load(page, abort) {
+  const status = inQuery("status") ? `&status=${encodeURIComponent(inQuery("status"))}` : "";
+  return get(`/status-pages/${encodeURIComponent(page.id)}/incidents?${stepsQuery()}${status}`, abort);
 }
 
 const columns = (page) => [
@@ -66,8 +63,8 @@ const columns = (page) => [
 export function PageIncidents({ page }) {
   const [isOpening, setOpening] = useState(false);
   const [state] = useLoaded((abort) => load(page, abort), 0, `${inQuery("status")} ${inQuery("offset")} ${page.active_incidents.map(({ id, updated_at: at }) => id + at)}`);
-  const show = ({ incidents, meta }) => html`<${Table} label="Incidents" columns=${columns(page)} rows=${incidents} keyOf=${({ id }) => id} /><${Pager} meta=${meta} />`;
+  const show = ({ incidents }) => html`<${Table} label="Incidents" columns=${columns(page)} rows=${incidents.slice(0, PAGE_ROWS)} keyOf=${({ id }) => id} /><${Steps} rows=${incidents} />`;
   return html`<section class="card"><header><h2>Incidents</h2><${QuerySelect} name="status" label="Which incidents" options=${SHOWN} /><${Button} kind="first" work=${() => setOpening(true)}><${Icon} name="megaphone" />Open an incident<//></header>
-    <${Loaded} state=${state} show=${show} empty=${{ is: ({ incidents, meta }) => incidents.length === 0 && meta.offset === 0, text: inQuery("status") ? "No incident is like this." : "No incidents." }} />
+    <${Loaded} state=${state} show=${show} empty=${{ is: ({ incidents }) => incidents.length === 0 && offsetOf() === 0, text: inQuery("status") ? "No incident is like this." : "No incidents." }} />
     ${isOpening && html`<${OpenIncident} page=${page} onClose=${() => setOpening(false)} />`}</section>`;
 }

@@ -11,7 +11,7 @@ import { Button } from "../parts/button.js";
 import { Confirm } from "../parts/confirm.js";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
-import { metaOf, PAGE_ROWS, Pager, offsetOf } from "../parts/pager.js";
+import { offsetOf, PAGE_ROWS, Steps, stepsQuery } from "../parts/pager.js";
 import { Table } from "../parts/table.js";
 import { MaintenanceForm } from "./status_maintenance_form.js";
 import { MAINTENANCE_KIND } from "./status_words.js";
@@ -19,11 +19,7 @@ import { MAINTENANCE_KIND } from "./status_words.js";
 const basePath = (page) => `/status-pages/${encodeURIComponent(page.id)}/maintenance`;
 const pathOf = (one) => `/status-pages/${encodeURIComponent(one.page_id)}/maintenance/${encodeURIComponent(one.id)}`;
 
-async function load(page, abort) {
-  const offset = offsetOf();
-  const { maintenances } = await get(`${basePath(page)}?limit=${PAGE_ROWS + 1}&offset=${offset}`, abort);
-  return { rows: maintenances.slice(0, PAGE_ROWS), meta: metaOf(maintenances, offset) };
-}
+const load = (page, abort) => get(`${basePath(page)}?${stepsQuery()}`, abort);
 
 function columns(page, act) {
   const names = new Map(page.monitors.map((one) => [one.id, one.display_name ?? one.name]));
@@ -73,8 +69,8 @@ export function PageMaintenance({ page, again }) {
     reload();
     again();
   };
-  const show = ({ rows, meta }) => html`<${Table} label="Scheduled maintenances" columns=${columns(page, act)} rows=${rows} keyOf=${({ id }) => id} /><${Pager} meta=${meta} />`;
+  const show = ({ maintenances: rows }) => html`<${Table} label="Scheduled maintenances" columns=${columns(page, act)} rows=${rows.slice(0, PAGE_ROWS)} keyOf=${({ id }) => id} /><${Steps} rows=${rows} />`;
   return html`<section class="card"><header><h2>Scheduled maintenance</h2><${Button} kind="first" work=${() => setOpen({ isNew: true })}><${Icon} name="wrench" />Schedule maintenance<//></header>
-    <${Loaded} state=${state} show=${show} empty=${{ is: ({ rows, meta }) => rows.length === 0 && meta.offset === 0, text: "No maintenance is scheduled." }} />
+    <${Loaded} state=${state} show=${show} empty=${{ is: ({ maintenances: rows }) => rows.length === 0 && offsetOf() === 0, text: "No maintenance is scheduled." }} />
     <${Dialogs} open=${open} page=${page} done=${done} close=${() => setOpen({})} /></section>`;
 }

@@ -9,18 +9,14 @@ import { Button } from "../parts/button.js";
 import { Head } from "../parts/head.js";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
-import { metaOf, PAGE_ROWS, Pager, offsetOf } from "../parts/pager.js";
+import { offsetOf, PAGE_ROWS, Steps, stepsQuery } from "../parts/pager.js";
 import { Table } from "../parts/table.js";
 import { StatusNav } from "./status_nav.js";
 import { PAGE_KIND } from "./status_words.js";
 
 const REFRESH_MS = 30_000;
 
-async function load(abort) {
-  const offset = offsetOf();
-  const { status_pages: pages } = await get(`/status-pages?limit=${PAGE_ROWS + 1}&offset=${offset}`, abort);
-  return { pages: pages.slice(0, PAGE_ROWS), meta: metaOf(pages, offset) };
-}
+const load = (abort) => get(`/status-pages?${stepsQuery()}`, abort);
 
 const COLUMNS = [
   { label: "Name", cell: (page) => html`<a class="name" href=${href(`/status/pages/${encodeURIComponent(page.id)}`)}>${page.name}</a>` },
@@ -32,8 +28,8 @@ const COLUMNS = [
 
 export function Page() {
   const [state, again] = useLoaded(load, REFRESH_MS, inQuery("offset"));
-  const show = ({ pages, meta }) => html`<section class="card"><${Table} label="Status pages" columns=${COLUMNS} rows=${pages} keyOf=${({ id }) => id} /><${Pager} meta=${meta} /></section>`;
+  const show = ({ status_pages: pages }) => html`<section class="card"><${Table} label="Status pages" columns=${COLUMNS} rows=${pages.slice(0, PAGE_ROWS)} keyOf=${({ id }) => id} /><${Steps} rows=${pages} /></section>`;
   return html`<${Head} title="Status pages"><a class="button first" href=${href("/status/pages/new/edit")}><${Icon} name="plus" />New page</a><${Button} label="Refresh" work=${again}><${Icon} name="refresh-cw" /><//><//>
     <${StatusNav} />
-    <${Loaded} state=${state} show=${show} empty=${{ is: ({ pages, meta }) => pages.length === 0 && meta.offset === 0, text: "No status pages. A page shows visitors the state of monitors, incidents and maintenance." }} />`;
+    <${Loaded} state=${state} show=${show} empty=${{ is: ({ status_pages: pages }) => pages.length === 0 && offsetOf() === 0, text: "No status pages. A page shows visitors the state of monitors, incidents and maintenance." }} />`;
 }

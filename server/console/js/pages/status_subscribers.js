@@ -10,15 +10,11 @@ import { Button } from "../parts/button.js";
 import { Confirm } from "../parts/confirm.js";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
-import { metaOf, PAGE_ROWS, Pager, offsetOf } from "../parts/pager.js";
+import { offsetOf, PAGE_ROWS, Steps, stepsQuery } from "../parts/pager.js";
 import { Table } from "../parts/table.js";
 import { Time } from "../parts/time.js";
 
-async function load(page, abort) {
-  const offset = offsetOf();
-  const { subscribers } = await get(`/status-pages/${encodeURIComponent(page.id)}/subscribers?limit=${PAGE_ROWS + 1}&offset=${offset}`, abort);
-  return { rows: subscribers.slice(0, PAGE_ROWS), meta: metaOf(subscribers, offset) };
-}
+const load = (page, abort) => get(`/status-pages/${encodeURIComponent(page.id)}/subscribers?${stepsQuery()}`, abort);
 
 const columns = (onRemove) => [
   { label: "Address", cell: (one) => html`<span class="name">${one.email}</span>` },
@@ -36,9 +32,9 @@ export function PageSubscribers({ page }) {
     toast("The subscriber is deleted.");
     again();
   };
-  const show = ({ rows, meta }) => html`<${Table} label="Subscribers" columns=${columns(setRemoved)} rows=${rows} keyOf=${({ id }) => id} /><${Pager} meta=${meta} />`;
+  const show = ({ subscribers: rows }) => html`<${Table} label="Subscribers" columns=${columns(setRemoved)} rows=${rows.slice(0, PAGE_ROWS)} keyOf=${({ id }) => id} /><${Steps} rows=${rows} />`;
   return html`<section class="card"><header><h2>Subscribers</h2></header>
     <p class="quiet small">Visitors subscribe on the public page. An address that is not confirmed within 48 hours is deleted.</p>
-    <${Loaded} state=${state} show=${show} empty=${{ is: ({ rows, meta }) => rows.length === 0 && meta.offset === 0, text: "Nobody has subscribed yet." }} />
+    <${Loaded} state=${state} show=${show} empty=${{ is: ({ subscribers: rows }) => rows.length === 0 && offsetOf() === 0, text: "Nobody has subscribed yet." }} />
     ${removed && html`<${Confirm} title="Delete the subscriber?" act="Delete" work=${work} onClose=${() => setRemoved(null)}><p><strong>${removed.email}</strong> is notified no more.</p><//>`}</section>`;
 }

@@ -22,25 +22,32 @@ function linkTo(name, offset) {
   return href(place.value.path) + (text && `?${text}`);
 }
 
-/** Returns the position of a list without a total, of which one row more than a part was asked for. */
-export function metaOf(rows, offset, limit = PAGE_ROWS) {
-  return { total: null, limit, offset, isMore: rows.length > limit };
-}
-
-function textOf({ total, limit, offset }, last) {
-  if (total === null) return `${amount(offset + 1)} to ${amount(offset + limit)}`;
-  return total === 0 || offset >= total ? `none of ${amount(total)}` : `${amount(offset + 1)} to ${amount(last)} of ${amount(total)}`;
-}
-
-/** `meta` is `{total, limit, offset}` of the API, or that of `metaOf`. */
+/** `meta` is `{total, limit, offset}` of the API. */
 export function Pager({ meta, name = "offset" }) {
-  const { total, limit, offset, isMore } = meta;
-  const last = total === null ? offset + limit : Math.min(total, offset + limit);
-  const hasAfter = total === null ? isMore : last < total;
-  if (!hasAfter && offset === 0) return null;
+  const { total, limit, offset } = meta;
+  if (total <= limit && offset === 0) return null;
+  const last = Math.min(total, offset + limit);
   return html`<nav class="pager" aria-label="Parts of the list">
-    <span>${textOf(meta, last)}</span>
+    <span>${total === 0 || offset >= total ? `none of ${amount(total)}` : `${amount(offset + 1)} to ${amount(last)} of ${amount(total)}`}</span>
     ${offset > 0 && html`<a class="button" href=${linkTo(name, Math.max(0, offset - limit))} rel="prev"><${Icon} name="chevron-left" />Before</a>`}
-    ${hasAfter && html`<a class="button" href=${linkTo(name, offset + limit)} rel="next">After<${Icon} name="chevron-right" /></a>`}
+    ${last < total && html`<a class="button" href=${linkTo(name, offset + limit)} rel="next">After<${Icon} name="chevron-right" /></a>`}
+  </nav>`;
+}
+
+/** Returns the query of a list whose length the API does not say: a row more than is shown tells whether there are further ones. */
+export function stepsQuery(name) {
+  return `limit=${PAGE_ROWS + 1}&offset=${offsetOf(name)}`;
+}
+
+/** `rows` is what such a query found. */
+export function Steps({ rows, name = "offset" }) {
+  const offset = offsetOf(name);
+  const hasMore = rows.length > PAGE_ROWS;
+  if (!hasMore && offset === 0) return null;
+  const last = offset + Math.min(rows.length, PAGE_ROWS);
+  return html`<nav class="pager" aria-label="Parts of the list">
+    <span>${last > offset ? `${amount(offset + 1)} to ${amount(last)}` : "nothing further"}</span>
+    ${offset > 0 && html`<a class="button" href=${linkTo(name, Math.max(0, offset - PAGE_ROWS))} rel="prev"><${Icon} name="chevron-left" />Before</a>`}
+    ${hasMore && html`<a class="button" href=${linkTo(name, offset + PAGE_ROWS)} rel="next">After<${Icon} name="chevron-right" /></a>`}
   </nav>`;
 }
