@@ -48,7 +48,9 @@ async function openTab(context, report, { width = 1280, scheme = "light" } = {})
 function reportForeign(tab, own, report) {
   tab.on("pageerror", (error) => report(`page error: ${error}`));
   tab.on("request", (request) => {
-    if (new URL(request.url()).origin !== own) report(`a request to ${request.url()}`);
+    // Icons of the browser's own fields are data.
+    const { origin, protocol } = new URL(request.url());
+    if (origin !== own && protocol !== "data:") report(`a request to ${request.url()}`);
   });
 }
 
