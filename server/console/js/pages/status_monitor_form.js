@@ -37,7 +37,7 @@ function Headers({ draft, set, failure }) {
 function Http({ draft, set, failure, text }) {
   const isInside = ["method", "expected_status", "headers", "body", "body_contains", "certificate_warning_days"].some((name) => concerns(failure, name));
   const hasBody = !["GET", "HEAD"].includes(draft.method) || draft.body;
-  return html`<${Field} label="URL" placeholder="https://shop.example.com/" ...${text("url")} />
+  return html`<${Field} label="URL" hint="Of http or https, with the path that is requested" ...${text("url")} />
     <details open=${Boolean(isInside || draft.headers.length || draft.body_contains)}><summary>Request and response</summary><div class="stack">
       <div class="pair"><${Select} id="monitor-method" name="method" label="Method" options=${METHODS.map((value) => ({ value, label: value }))} value=${draft.method} failure=${failure} onChange=${(event) => set({ method: event.currentTarget.value })} />
         <${Field} label="Expected status" hint="Such as 200, 200-399 or 2xx; several with commas" ...${text("expected_status")} /></div>
