@@ -50,8 +50,8 @@ function randomKey() {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-function init(method, body, abort, ifMatch) {
-  const headers = { Accept: "application/json" };
+function init(method, body, abort, ifMatch, own) {
+  const headers = { Accept: "application/json", ...own };
   if (ifMatch) headers["If-Match"] = ifMatch;
   if (body !== undefined) headers["Content-Type"] = "application/json";
   if (method === "POST") headers["Idempotency-Key"] = randomKey();
@@ -98,10 +98,10 @@ async function pause(failure, abort) {
 
 /**
  * Sends a request, as often as it takes, and returns the JSON of its response. With `ifMatch` it
- * fails with 412 if the resource has another ETag by now.
+ * fails with 412 if the resource has another ETag by now. `headers` are further ones, such as `Prefer`.
  */
-export async function call(method, path, { body, abort, ifMatch, isExact = false } = {}) {
-  const options = { ...init(method, body, abort, ifMatch), isExact };
+export async function call(method, path, { body, abort, ifMatch, headers, isExact = false } = {}) {
+  const options = { ...init(method, body, abort, ifMatch, headers), isExact };
   for (let waits = 0; ; ) {
     try {
       return await attempt(path, options);

@@ -18,6 +18,12 @@ export function useLoaded(load, everyMs = 0, key = "") {
     again();
   }, [key]);
   useEffect(() => again.stop, []);
+  useEvery(again, everyMs);
+  return [state, again];
+}
+
+/** Calls `again` every `everyMs` while somebody looks, and when somebody does again; never if it is 0. */
+export function useEvery(again, everyMs) {
   useEffect(() => {
     if (!everyMs) return undefined;
     const tick = () => {
@@ -30,7 +36,6 @@ export function useLoaded(load, everyMs = 0, key = "") {
       document.removeEventListener("visibilitychange", tick);
     };
   }, [everyMs]);
-  return [state, again];
 }
 
 function loader(load, state) {

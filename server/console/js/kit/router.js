@@ -85,12 +85,21 @@ export function inQuery(name, otherwise = "") {
   return place.value.query.get(name) ?? otherwise;
 }
 
-/** Returns the parts of a path that a pattern such as `/errors/:id` names, or null. */
+/**
+ * Returns the parts of a path that a pattern such as `/errors/:id` names, or null. A last part such as
+ * `*rest` takes all parts that are left, at least one.
+ */
 export function match(pattern, path) {
   const wanted = pattern.split("/");
   const parts = path.split("/");
-  if (wanted.length !== parts.length) return null;
+  const rest = wanted[wanted.length - 1].startsWith("*") ? wanted.pop().slice(1) : null;
+  if (rest === null ? wanted.length !== parts.length : wanted.length >= parts.length) return null;
   const params = {};
+  if (rest !== null) {
+    const values = parts.splice(wanted.length).map(decoded);
+    if (!values.every(Boolean)) return null;
+    params[rest] = values.join("/");
+  }
   for (const [i, name] of wanted.entries()) {
     if (!name.startsWith(":")) {
       if (name !== parts[i]) return null;
