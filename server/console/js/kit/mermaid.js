@@ -1,0 +1,42 @@
+// Reads the part of Mermaid's language that the server writes: flowcharts with nodes and arrows, and
+// class diagrams. Every label is a text.
+
+const KINDS = { "<|--": "extends", "<|..": "implements", "*--": "contains" };
+
+/** Returns a label with its numbered entities as characters. */
+function labelOf(text) {
+  return text.replace(/#(\d{1,7});/g, (whole, number) => (Number(number) <= 0x10ffff ? String.fromCodePoint(Number(number)) : whole));
+}
+
+function flowLine(line, { nodes, edges }) {
+  const [, id, label] = /^(n\d+)\["(.*)"\]$/.exec(line) ?? [];
+  if (id) return nodes.push({ id, label: labelOf(label), members: [] });
+  const [, from, to] = /^(n\d+) --> (n\d+)$/.exec(line) ?? [];
+  return from && edges.push({ from, to, kind: "uses" });
+}
+
+function classLine(line, { nodes, edges }) {
+  const [, id, label] = /^class (c\d+)\["(.*)"\]$/.exec(line) ?? [];
+  if (id) return nodes.push({ id, label: labelOf(label), members: [] });
+  const of = (name) => nodes.find((node) => node.id === name);
+  const [, note, noted] = /^<<(.+)>> (c\d+)$/.exec(line) ?? [];
+  if (noted && of(noted)) return (of(noted).note = note);
+  const [, owner, member] = /^(c\d+) : (.*)$/.exec(line) ?? [];
+  if (owner && of(owner)) return of(owner).members.push(labelOf(member));
+  const [, left, mark, right] = /^(c\d+) (<\|--|<\|\.\.|\*--) (c\d+)$/.exec(line) ?? [];
+  if (!left) return undefined;
+  // The mark of what is extended or implemented is on the left.
+  return edges.push(mark === "*--" ? { from: left, to: right, kind: KINDS[mark] } : { from: right, to: left, kind: KINDS[mark] });
+}
+
+/** Returns `{isLeftToRight, nodes: [{id, label, note, members}], edges: [{from, to, kind}]}`, or null if the text is something else. */
+export function read(text) {
+  const [first, ...lines] = text.split("\n").map((line) => line.trim());
+  const graph = { isLeftToRight: first === "flowchart LR", nodes: [], edges: [] };
+  const readLine = first === "flowchart LR" ? flowLine : first === "classDiagram" ? classLine : null;
+  if (!readLine) return null;
+  for (const line of lines) readLine(line, graph);
+  const ids = new Set(graph.nodes.map(({ id }) => id));
+  graph.edges = graph.edges.filter(({ from, to }) => ids.has(from) && ids.has(to) && from !== to);
+  return graph.nodes.length > 0 ? graph : null;
+}

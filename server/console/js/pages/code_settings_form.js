@@ -1,0 +1,98 @@
+// The form of the settings of a repository. What somebody else saved meanwhile is shown beside what
+// was typed, and nothing is overwritten without being seen.
+
+import { useRef, useState } from "preact/hooks";
+import { call } from "../api/client.js";
+import { html } from "../kit/html.js";
+import { toast } from "../kit/toasts.js";
+import { Button } from "../parts/button.js";
+import { Dialog } from "../parts/dialog.js";
+import { Field } from "../parts/fields.js";
+import { Icon } from "../parts/icon.js";
+import { Failure } from "../parts/loaded.js";
+import { Patterns, patternsOf } from "./code_connect.js";
+import { apiOf } from "./code_words.js";
+
+const FIELDS = ["name", "branch", "access_token", "include_patterns", "exclude_patterns"];
+const LABELS = { name: "Name", branch: "Branch", auto_sync: "Sync by itself", include_patterns: "Include", exclude_patterns: "Leave out" };
+
+/** Returns what of a repository the form has. */
+const settingsOf = (of) => ({
+  name: of.name, branch: of.branch, auto_sync: of.settings.auto_sync, include_patterns: of.settings.include_patterns, exclude_patterns: of.settings.exclude_patterns,
+});
+
+const same = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+
+/** Returns what the form changes of what it began with: the rest is left to others. */
+function changesOf(form, before) {
+  const data = new FormData(form);
+  const text = (name) => String(data.get(name) ?? "").trim();
+  const typed = {
+    name: text("name"), branch: text("branch") || null, auto_sync: data.get("auto_sync") !== null,
+    include_patterns: patternsOf(data.get("include_patterns")) ?? null, exclude_patterns: patternsOf(data.get("exclude_patterns")) ?? null,
+  };
+  const changes = Object.fromEntries(Object.entries(typed).filter(([name, value]) => !same(value, before[name])));
+  if (text("access_token")) changes.access_token = text("access_token");
+  if (data.get("without_token") !== null) changes.access_token = null;
+  return changes;
+}
+
+function words(value) {
+  if (value === null || value === undefined) return html`<span class="quiet">the default</span>`;
+  if (Array.isArray(value)) return html`<ul>${value.map((one) => html`<li key=${one} class="mono">${one}</li>`)}</ul>`;
+  return typeof value === "boolean" ? (value ? "yes" : "no") : html`<span class="wrap">${value}</span>`;
+}
+
+/** Both versions, field by field. */
+function Conflict({ theirs, changes, onTheirs, onMine, onClose }) {
+  const now = settingsOf(theirs);
+  const names = Object.keys(LABELS).filter((name) => name in changes);
+  return html`<${Dialog} title="Somebody else saved these settings" onClose=${onClose}>
+    <div class="stack"><div class="wide" tabindex="0" role="region" aria-label="Both versions"><table><thead><tr><th scope="col">Setting</th><th scope="col">Saved now</th><th scope="col">Yours</th></tr></thead>
+      <tbody>${names.map((name) => html`<tr key=${name}><th scope="row">${LABELS[name]}</th><td>${words(now[name])}</td><td>${words(changes[name])}</td></tr>`)}
+        ${"access_token" in changes && html`<tr><th scope="row">Token</th><td>${theirs.has_access_token ? "one is stored" : "none"}</td><td>${changes.access_token === null ? "none" : "another one"}</td></tr>`}</tbody></table></div>
+      <p class="quiet small">What you did not change stays as it is saved now.</p>
+      <div class="acts"><${Button} work=${onClose}>Go on editing<//><${Button} work=${onTheirs}>Take what is saved<//><${Button} kind="grave" work=${onMine}>Save mine<//></div></div><//>`;
+}
+
+export function SettingsForm({ versioned: { value: of, etag }, onSaved }) {
+  const form = useRef(null);
+  const [failure, setFailure] = useState(null);
+  const [conflict, setConflict] = useState(null);
+  const before = settingsOf(of);
+  const save = async (changes, version) => {
+    setFailure(null);
+    try {
+      await call("PUT", apiOf(of.id), { body: changes, headers: { "If-Match": version } });
+      setConflict(null);
+      toast("The settings are saved.");
+      await onSaved();
+    } catch (error) {
+      if (error.status !== 412) return setFailure(error);
+      const theirs = await call("GET", apiOf(of.id), { isVersioned: true });
+      return setConflict({ theirs, changes });
+    }
+    return undefined;
+  };
+  const submit = async (event) => {
+    event.preventDefault();
+    const changes = changesOf(form.current, before);
+    if (Object.keys(changes).length === 0) return toast("Nothing is changed.");
+    return save(changes, etag);
+  };
+  return html`<section class="card" aria-label="Settings"><header><${Icon} name="settings" /><h2>Settings</h2></header>
+    <form ref=${form} class="stack" onSubmit=${submit} novalidate>
+      <div class="pair"><${Field} id="set-name" name="name" label="Name" failure=${failure} maxlength="200" defaultValue=${of.name} autocomplete="off" />
+        <${Field} id="set-branch" name="branch" label="Branch" hint="Empty: the default branch" failure=${failure} maxlength="244" defaultValue=${of.branch ?? ""} autocomplete="off" /></div>
+      <p class="small quiet wrap">${of.url}</p>
+      <label class="check"><input type="checkbox" name="auto_sync" defaultChecked=${of.settings.auto_sync} /> Sync by itself when the branch has moved</label>
+      <div class="pair"><${Patterns} id="set-include" name="include_patterns" label="Include" hint="Patterns as in .gitignore, one a line; empty: all files" failure=${failure} rows=${6} defaultValue=${of.settings.include_patterns.join("\n")} />
+        <${Patterns} id="set-exclude" name="exclude_patterns" label="Leave out" hint="They win. Empty: the default" failure=${failure} rows=${6} defaultValue=${of.settings.exclude_patterns.join("\n")} /></div>
+      <${Field} id="set-token" name="access_token" label="Access token" hint=${of.has_access_token ? "One is stored; what you enter replaces it" : "None is stored"} failure=${failure} type="password" autocomplete="off" />
+      ${of.has_access_token && html`<label class="check"><input type="checkbox" name="without_token" /> Remove the stored token</label>`}
+      ${failure && !FIELDS.includes(failure.field) && html`<${Failure} failure=${failure} />`}
+      <div class="acts"><${Button} type="submit" kind="first">Save<//></div>
+    </form>
+    ${conflict && html`<${Conflict} theirs=${conflict.theirs.value} changes=${conflict.changes} onClose=${() => setConflict(null)} onTheirs=${onSaved} onMine=${() => save(conflict.changes, conflict.theirs.etag)} />`}
+  </section>`;
+}
