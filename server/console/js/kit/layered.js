@@ -92,14 +92,26 @@ function order(layers) {
   }
 }
 
-/** Moves places apart that are too near, first towards the end and then back. */
+/** Moves places apart that are too near, each as little as possible: those that touch are moved together. */
 function separate(layer) {
   const gap = (a, b) => (a.across + b.across) / 2 + (a.isWay && b.isWay ? NODE_GAP / 2 : NODE_GAP);
-  const middle = layer.reduce((sum, place) => sum + place.at, 0) / layer.length;
-  for (let i = 1; i < layer.length; i += 1) layer[i].at = Math.max(layer[i].at, layer[i - 1].at + gap(layer[i - 1], layer[i]));
-  const moved = layer.reduce((sum, place) => sum + place.at, 0) / layer.length - middle;
-  for (const place of layer) place.at -= moved;
+  let offset = 0;
+  const groups = [];
+  layer.forEach((place, i) => {
+    if (i > 0) offset += gap(layer[i - 1], place);
+    place.offset = offset;
+    groups.push({ sum: place.at - offset, places: [place] });
+    while (groups.length > 1 && mean(groups[groups.length - 2]) > mean(groups[groups.length - 1])) {
+      const { sum, places } = groups.pop();
+      const before = groups[groups.length - 1];
+      before.sum += sum;
+      before.places.push(...places);
+    }
+  });
+  for (const group of groups) for (const place of group.places) place.at = mean(group) + place.offset;
 }
+
+const mean = ({ sum, places }) => sum / places.length;
 
 function align(layers) {
   for (const layer of layers) {

@@ -29,7 +29,18 @@ function classLine(line, { nodes, edges }) {
   return edges.push(mark === "*--" ? { from: left, to: right, kind: KINDS[mark] } : { from: right, to: left, kind: KINDS[mark] });
 }
 
-/** Returns `{isLeftToRight, nodes: [{id, label, note, members}], edges: [{from, to, kind}]}`, or null if the text is something else. */
+/** Joins two modules' edges to each other into one that is `isMutual`. */
+function mutual(edges) {
+  const joined = new Map();
+  for (const edge of edges) {
+    const back = edge.kind === "uses" && joined.get(`${edge.to} ${edge.from} uses`);
+    if (back) back.isMutual = true;
+    else joined.set(`${edge.from} ${edge.to} ${edge.kind}`, edge);
+  }
+  return [...joined.values()];
+}
+
+/** Returns `{isLeftToRight, nodes: [{id, label, note, members}], edges: [{from, to, kind, isMutual}]}`, or null if the text is something else. */
 export function read(text) {
   const [first, ...lines] = text.split("\n").map((line) => line.trim());
   const graph = { isLeftToRight: first === "flowchart LR", nodes: [], edges: [] };
@@ -37,6 +48,6 @@ export function read(text) {
   if (!readLine) return null;
   for (const line of lines) readLine(line, graph);
   const ids = new Set(graph.nodes.map(({ id }) => id));
-  graph.edges = graph.edges.filter(({ from, to }) => ids.has(from) && ids.has(to) && from !== to);
+  graph.edges = mutual(graph.edges.filter(({ from, to }) => ids.has(from) && ids.has(to) && from !== to));
   return graph.nodes.length > 0 ? graph : null;
 }

@@ -28,9 +28,9 @@ function columnsOf(id, prefix) {
     : html`<a class="entry" href=${fileLink(id, row.file_path)}><${Icon} name="file-text" /><${FilePath} path=${row.file_path.slice(prefix.length)} /></a>`);
   return [
     { label: "Name", cell },
-    { label: "Language", cell: (row) => row.language ?? "" },
+    { label: "Language", cell: (row) => row.language ?? null },
     { label: "Lines", isNumber: true, cell: (row) => (row.files !== undefined ? count(row.files, "file") : amount(row.lines)) },
-    { label: "Size", isNumber: true, cell: (row) => (row.files !== undefined ? "" : bytes(row.bytes)) },
+    { label: "Size", isNumber: true, cell: (row) => (row.files !== undefined ? null : bytes(row.bytes)) },
   ];
 }
 
@@ -38,8 +38,8 @@ function Folder({ id }) {
   const wanted = inQuery("folder");
   const prefix = wanted && !wanted.endsWith("/") ? `${wanted}/` : wanted;
   const [state] = useLoaded((abort) => readFolder(id, prefix, abort), 0, prefix);
-  const show = ({ folders, files, total, isCut, commit }) => html`<section class="card files" aria-label="Files">
-      <${Table} label="Files" columns=${columnsOf(id, prefix)} rows=${[...folders, ...files]} keyOf=${(row) => row.file_path ?? row.name} /></section>
+  const show = ({ folders, files, total, isCut, commit }) => html`<div class="card">
+      <${Table} label="Files" columns=${columnsOf(id, prefix)} rows=${[...folders, ...files]} keyOf=${(row) => row.file_path ?? row.name} /></div>
     <p class="quiet small">${isCut ? "The folder has more than is shown here: search for what is missing. " : ""}${count(total, "indexed file")} at <span class="mono">${commit}</span>. What the patterns in the settings leave out, and binary files, are not there.</p>`;
   const empty = { is: ({ total }) => total === 0, text: "No indexed file is in this folder." };
   return html`<${Crumbs} id=${id} path=${prefix} /><${Loaded} state=${state} show=${show} empty=${empty} />`;

@@ -31,10 +31,11 @@ function Views({ id, current }) {
 }
 
 /** What is wrong with a repository, or what it waits for. */
-function Notice({ of, onEnd }) {
+function Notice({ of, view, onEnd }) {
   const hasIndex = Boolean(of.last_commit);
   return html`${of.last_error && html`<p class="notice bad"><${Icon} name="circle-x" /><span>The last sync failed <${Time} at=${of.last_error.at} />: ${of.last_error.message}
-        <span class="mono small"> ${of.last_error.code}</span>.${hasIndex && " What was indexed before is still there."}</span></p>`}
+        <span class="mono small"> ${of.last_error.code}</span>.${hasIndex && " What was indexed before is still there."}</span>
+        ${view !== "settings" && html`<a href=${href(pathOf(of.id, "/settings"))}>Syncs and settings</a>`}</p>`}
     ${of.sync_id && html`<${SyncProgress} key=${of.sync_id} id=${of.id} sync=${of.sync_id} onEnd=${onEnd} />`}
     ${!hasIndex && !of.sync_id && !of.last_error && html`<p class="notice">The repository is not synced yet.</p>`}
     ${hasIndex && of.stats.files_indexed === 0 && html`<p class="notice warn"><${Icon} name="triangle-alert" /><span>No file of the commit is indexed: the patterns in the settings leave all of them out, or there are none.</span></p>`}`;
@@ -61,6 +62,6 @@ export function CodeFrame({ id, view, loaded: [state, again], show, isAlways = f
       ${of && may("write") && !of.sync_id && html`<${Button} work=${sync}><${Icon} name="refresh-cw" />Sync now<//>`}<//>
     <${Views} id=${id} current=${view} />
     ${failure && html`<${Failure} failure=${failure} />`}
-    ${of && html`<div class="notices"><${Notice} of=${of} onEnd=${again} /></div>`}
+    ${of && html`<div class="notices"><${Notice} of=${of} view=${view} onEnd=${again} /></div>`}
     ${of && (isAlways || of.last_commit) ? show(of) : !failure && !of && html`<p class="quiet" role="status">Loading…</p>`}`;
 }

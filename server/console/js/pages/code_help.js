@@ -27,8 +27,8 @@ function Documentation({ documentation: of }) {
     ${of.methods.map((method, i) => html`<section key=${i} class="method"><h3><code class="wrap">${method.name}</code></h3><${Answer} text=${method.description} />
       ${method.parameters.length > 0 && html`<dl class="parameters">${method.parameters.map((one, j) => html`<div key=${j}><dt><code>${one.name}</code>${one.type && html` <code class="quiet">${one.type}</code>`}</dt>
         ${one.description && html`<dd><${Answer} text=${one.description} /></dd>`}</div>`)}</dl>`}
-      ${method.examples.map((example, j) => html`<pre key=${j} class="fenced" tabindex="0" role="region" aria-label=${`Example of ${method.name}`}>${example}</pre>`)}</section>`)}
-    ${of.usage_examples.length > 0 && html`<h3>Used like this</h3>${of.usage_examples.map((example, i) => html`<pre key=${i} class="fenced" tabindex="0" role="region" aria-label="Example of use">${example}</pre>`)}`}`;
+      ${method.examples.map((example, j) => html`<pre key=${j} class="fenced" tabindex="0" role="group" aria-label=${`Example of ${method.name}`}>${example}</pre>`)}</section>`)}
+    ${of.usage_examples.length > 0 && html`<h3>Used like this</h3>${of.usage_examples.map((example, i) => html`<pre key=${i} class="fenced" tabindex="0" role="group" aria-label="Example of use">${example}</pre>`)}`}`;
 }
 
 /** `kind` is `explain` or `docs`; `lines` are those to explain, or nothing. */

@@ -11,7 +11,7 @@ import { CodeFrame, useRepository } from "./code_frame.js";
 import { apiOf, fileLink, FilePath } from "./code_words.js";
 
 const KINDS = [{ value: "q", label: "Words" }, { value: "symbol", label: "Definitions of a name" }];
-const RESULTS_MAX = 50;
+const RESULTS_MAX = 20;
 const wordOf = (kind) => kind.replaceAll("_", " ");
 
 function Result({ id, of }) {

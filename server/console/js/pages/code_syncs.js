@@ -37,6 +37,6 @@ const COLUMNS = [
 export function Syncs({ id, of }) {
   const [state] = useLoaded((abort) => get(apiOf(id, "/syncs?limit=50"), abort), 0, `${of.status} ${of.sync_id}`);
   const empty = { is: ({ syncs }) => syncs.length === 0, text: "No syncs yet." };
-  return html`<section class="card syncs" aria-label="Syncs"><header><${Icon} name="refresh-cw" /><h2>Syncs</h2><span class="quiet small">the newest 50 are kept</span></header>
+  return html`<section class="card syncs"><header><${Icon} name="refresh-cw" /><h2>Syncs</h2><span class="quiet small">the newest 50 are kept</span></header>
     <${Loaded} state=${state} empty=${empty} show=${({ syncs }) => html`<${Table} label="Syncs" columns=${COLUMNS} rows=${syncs} keyOf=${(row) => row.sync_id} />`} /></section>`;
 }

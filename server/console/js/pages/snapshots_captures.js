@@ -45,8 +45,8 @@ export function Captures() {
   const rows = loaded.value.data?.snapshots ?? [];
   useEvery(again, rows.some(isRunning) ? RUNNING_MS : 0);
   const empty = { is: ({ snapshots }) => snapshots.length === 0 && !inQuery("offset"), text: "No such snapshots." };
-  const show = ({ snapshots }) => html`<section class="card"><${Table} label="Snapshots" columns=${COLUMNS} rows=${snapshots.slice(0, PAGE_ROWS)}
-    keyOf=${(row) => row.id} /></section><${Steps} rows=${snapshots} />`;
+  const show = ({ snapshots }) => html`<div class="card"><${Table} label="Snapshots" columns=${COLUMNS} rows=${snapshots.slice(0, PAGE_ROWS)}
+    keyOf=${(row) => row.id} /></div><${Steps} rows=${snapshots} />`;
   return html`<div class="filters"><${QuerySelect} name="status" label="State" options=${STATES} /></div>
     <${Loaded} state=${loaded} show=${show} empty=${empty} />`;
 }

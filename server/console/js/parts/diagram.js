@@ -54,8 +54,10 @@ function Edge({ way, isFlat, kind }) {
   const { edge, points, isReversed } = way;
   // The mark is at the end that is used; for what contains, at the one that contains.
   const isAtBegin = (edge.kind === "contains") !== isReversed;
+  const [begin, end] = [points[0], points[points.length - 1]];
   return html`<g class=${`edge ${edge.kind} ${kind}`}><path d=${pathOf(points, isFlat)} />
-    <${Mark} kind=${edge.kind} point=${isAtBegin ? points[0] : points[points.length - 1]} way=${isAtBegin ? -1 : 1} isFlat=${isFlat} /></g>`;
+    <${Mark} kind=${edge.kind} point=${isAtBegin ? begin : end} way=${isAtBegin ? -1 : 1} isFlat=${isFlat} />
+    ${edge.isMutual && html`<${Mark} kind=${edge.kind} point=${isAtBegin ? end : begin} way=${isAtBegin ? 1 : -1} isFlat=${isFlat} />`}</g>`;
 }
 
 function Box({ box, x, y, kind, onChoose }) {
