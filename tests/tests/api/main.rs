@@ -30,6 +30,8 @@ mod console_errors;
 mod console_jobs;
 mod console_sessions;
 mod console_status;
+mod console_code;
+mod console_snapshots;
 mod damage;
 mod dashboards;
 mod dashboards_exchange;

@@ -1,7 +1,7 @@
 // The settings of a repository, and its syncs.
 
 import { useState } from "preact/hooks";
-import { call } from "../api/client.js";
+import { call, etagOf, get } from "../api/client.js";
 import { may } from "../api/session.js";
 import { amount } from "../kit/format.js";
 import { html } from "../kit/html.js";
@@ -33,12 +33,12 @@ function Delete({ of }) {
 }
 
 function Settings({ id, onSaved }) {
-  const [state, again] = useLoaded((abort) => call("GET", apiOf(id), { abort, isVersioned: true }));
+  const [state, again] = useLoaded((abort) => get(apiOf(id), abort));
   const saved = async () => {
     await again();
     onSaved();
   };
-  return html`<${Loaded} state=${state} show=${(versioned) => html`<${SettingsForm} key=${versioned.etag} versioned=${versioned} onSaved=${saved} />`} />`;
+  return html`<${Loaded} state=${state} show=${(of) => html`<${SettingsForm} key=${etagOf(of)} of=${of} onSaved=${saved} />`} />`;
 }
 
 export function Page({ params: { id } }) {

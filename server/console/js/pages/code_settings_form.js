@@ -2,7 +2,7 @@
 // was typed, and nothing is overwritten without being seen.
 
 import { useRef, useState } from "preact/hooks";
-import { call } from "../api/client.js";
+import { call, etagOf, get } from "../api/client.js";
 import { html } from "../kit/html.js";
 import { toast } from "../kit/toasts.js";
 import { Button } from "../parts/button.js";
@@ -55,7 +55,8 @@ function Conflict({ theirs, changes, onTheirs, onMine, onClose }) {
       <div class="acts"><${Button} work=${onClose}>Go on editing<//><${Button} work=${onTheirs}>Take what is saved<//><${Button} kind="grave" work=${onMine}>Save mine<//></div></div><//>`;
 }
 
-export function SettingsForm({ versioned: { value: of, etag }, onSaved }) {
+/** `of` is a repository as `get` returned it, with its ETag. */
+export function SettingsForm({ of, onSaved }) {
   const form = useRef(null);
   const [failure, setFailure] = useState(null);
   const [conflict, setConflict] = useState(null);
@@ -63,13 +64,16 @@ export function SettingsForm({ versioned: { value: of, etag }, onSaved }) {
   const save = async (changes, version) => {
     setFailure(null);
     try {
-      await call("PUT", apiOf(of.id), { body: changes, headers: { "If-Match": version } });
+      await call("PUT", apiOf(of.id), { body: changes, ifMatch: version });
       setConflict(null);
       toast("The settings are saved.");
       await onSaved();
     } catch (error) {
       if (error.status !== 412) return setFailure(error);
-      const theirs = await call("GET", apiOf(of.id), { isVersioned: true });
+      const theirs = await get(apiOf(of.id));
+      // A sync changes a repository too, but none of its settings.
+      const isOnlySync = same(settingsOf(theirs), before) && theirs.has_access_token === of.has_access_token;
+      if (isOnlySync && version === etagOf(of)) return save(changes, etagOf(theirs));
       return setConflict({ theirs, changes });
     }
     return undefined;
@@ -78,7 +82,7 @@ export function SettingsForm({ versioned: { value: of, etag }, onSaved }) {
     event.preventDefault();
     const changes = changesOf(form.current, before);
     if (Object.keys(changes).length === 0) return toast("Nothing is changed.");
-    return save(changes, etag);
+    return save(changes, etagOf(of));
   };
   return html`<section class="card" aria-label="Settings"><header><${Icon} name="settings" /><h2>Settings</h2></header>
     <form ref=${form} class="stack" onSubmit=${submit} novalidate>
@@ -93,6 +97,6 @@ export function SettingsForm({ versioned: { value: of, etag }, onSaved }) {
       ${failure && !FIELDS.includes(failure.field) && html`<${Failure} failure=${failure} />`}
       <div class="acts"><${Button} type="submit" kind="first">Save<//></div>
     </form>
-    ${conflict && html`<${Conflict} theirs=${conflict.theirs.value} changes=${conflict.changes} onClose=${() => setConflict(null)} onTheirs=${onSaved} onMine=${() => save(conflict.changes, conflict.theirs.etag)} />`}
+    ${conflict && html`<${Conflict} theirs=${conflict.theirs} changes=${conflict.changes} onClose=${() => setConflict(null)} onTheirs=${onSaved} onMine=${() => save(conflict.changes, etagOf(conflict.theirs))} />`}
   </section>`;
 }
