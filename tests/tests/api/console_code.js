@@ -56,7 +56,7 @@ async function checkAsk(context, base, { shop }, report) {
 }
 
 async function checkFiles(context, base, { shop }, report) {
-  const tab = await openConsole(context, base, report);
+  const tab = await openConsole(context, base, report, { mayFail: (status) => status === 404 });
   await tab.goto(`${base}/console/code/${shop}/files`);
   const { total } = await api(tab, `/repositories/${shop}/files`);
   await says(tab, `${total} indexed files`);

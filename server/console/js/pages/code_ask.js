@@ -60,7 +60,7 @@ function Ask({ isFollowing, onAsk, isBusy }) {
     const text = field.current.value.trim();
     if (!text) return field.current.focus();
     // What was typed goes when it is answered, and stays when it fails.
-    if (await onAsk(text)) field.current.value = "";
+    if ((await onAsk(text)) && field.current) field.current.value = "";
     return field.current?.focus();
   };
   const onKeyDown = (event) => {
@@ -132,7 +132,7 @@ function Chat({ id }) {
             onOpen=${(number) => setQuery({ ref: `${i}.${number}` }, { replace: true })} /></div>`))}
         ${asked && html`<${QuestionOf} text=${asked} /><p class="quiet" role="status">Looking through the code…</p>`}</div>
       ${failure && html`<${Failure} failure=${failure} />`}
-      ${!isForeign && html`<${Ask} key=${session} isFollowing=${messages.length > 0} onAsk=${ask} isBusy=${Boolean(asked)} />`}
+      ${!isForeign && html`<${Ask} isFollowing=${messages.length > 0} onAsk=${ask} isBusy=${Boolean(asked)} />`}
       <${Sessions} id=${id} current=${session} />
     </div>
     ${open && html`<${Panel} id=${id} of=${open.of} onClose=${close} />`}</div>`;
