@@ -109,6 +109,8 @@ export function Combobox({ id, label, value = "", load, onChoose, placeholder = 
     }
   };
   const onBlur = () => {
+    // A field that is taken away loses the focus as well.
+    if (!field.current) return;
     const typed = field.current.value;
     if (typed === value) return close();
     if (isTakenOnBlur) return choose(typed);
