@@ -19,6 +19,7 @@ mod files;
 mod implementations;
 mod import_paths;
 mod limits;
+mod listed_symbols;
 mod lists;
 mod model;
 mod occurrences;

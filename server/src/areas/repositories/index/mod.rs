@@ -24,7 +24,7 @@ pub use error::IndexError;
 pub use limits::FORMAT_VERSION;
 pub use model::{
     BuiltIndex, Dependency, FileEntry, FileId, Hit, IndexCounts, ReferenceHit, SearchResult,
-    SourceFile, SymbolHit, SymbolMatch, SymbolRef,
+    SourceFile, SymbolEntry, SymbolHit, SymbolMatch, SymbolRef,
 };
 pub use open::Index;
 pub use query::Weights;

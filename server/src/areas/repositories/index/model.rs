@@ -55,6 +55,9 @@ pub struct FileEntry<'a> {
     pub blob: ObjectId,
     /// The language of its outline.
     pub language: Option<Language>,
+    /// Whether its outline has all that it defines: of files beyond the limits of the parser it
+    /// has only the beginning.
+    pub is_complete: bool,
     /// Its lines; a line end at the end of the file begins no further line.
     pub lines: u32,
     /// Its bytes.
@@ -97,6 +100,23 @@ pub struct Hit {
     pub score: f64,
     /// The share of the question's words that it contains, like [`SearchResult::coverage`].
     pub coverage: f64,
+}
+
+/// A symbol as the index knows it without its file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SymbolEntry<'a> {
+    /// The symbol.
+    pub symbol: SymbolRef,
+    /// Its name.
+    pub name: &'a str,
+    /// The name of what it belongs to.
+    pub container: Option<&'a str>,
+    /// What it is.
+    pub kind: SymbolKind,
+    /// Whether other files or modules may use it.
+    pub is_public: bool,
+    /// Whether it belongs to tests.
+    pub is_test: bool,
 }
 
 /// A symbol that was found by its name.

@@ -138,6 +138,7 @@ impl Index {
             path: self.files.paths.get(file.0 as usize)?,
             blob: record.blob,
             language: record.language,
+            is_complete: record.is_complete,
             lines: record.lines,
             bytes: record.bytes,
         })

@@ -17,6 +17,7 @@ pub(super) struct AnalysedFile {
     pub(super) path: String,
     pub(super) blob: ObjectId,
     pub(super) language: Option<Language>,
+    pub(super) is_complete: bool,
     pub(super) lines: u32,
     pub(super) text: String,
     pub(super) outline: Vec<u8>,
@@ -67,6 +68,7 @@ pub(super) fn analyse(file: SourceFile) -> AnalysedFile {
     AnalysedFile {
         blob,
         language: outline.language,
+        is_complete: outline.is_complete,
         lines: starts.count(),
         outline: encode_outline(&outline),
         symbols: outline.symbols.iter().map(FileSymbol::of).collect(),

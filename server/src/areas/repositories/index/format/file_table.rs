@@ -20,6 +20,7 @@ pub(in super::super) struct NewFile<'a> {
     pub(in super::super) path: &'a str,
     pub(in super::super) blob: ObjectId,
     pub(in super::super) language: Option<Language>,
+    pub(in super::super) is_complete: bool,
     pub(in super::super) lines: u32,
     pub(in super::super) bytes: u32,
     pub(in super::super) outline_bytes: u32,
@@ -32,6 +33,7 @@ pub(in super::super) struct NewFile<'a> {
 pub(in super::super) struct FileRecord {
     pub(in super::super) blob: ObjectId,
     pub(in super::super) language: Option<Language>,
+    pub(in super::super) is_complete: bool,
     pub(in super::super) lines: u32,
     pub(in super::super) bytes: u32,
     pub(in super::super) symbols: u32,
@@ -80,6 +82,7 @@ impl FileTable {
         }
         for file in files {
             columns.byte(language_code(file.language));
+            columns.byte(file.is_complete.into());
             columns.number(file.lines);
             columns.number(file.bytes);
             columns.number(file.outline_bytes);
@@ -188,6 +191,7 @@ fn decode_blocks(
 
 fn decode_file(columns: &mut ByteReader<'_>, first_chunk: u32) -> Result<FileRecord, IndexError> {
     let language = language(columns.byte()?).ok_or(columns.damaged())?;
+    let is_complete = columns.byte()? != 0;
     let (lines, bytes, outline_bytes) = (columns.narrow()?, columns.narrow()?, columns.narrow()?);
     let chunks: u32 = columns.narrow()?;
     let last_chunk = first_chunk.checked_add(chunks).ok_or(columns.damaged())?;
@@ -195,6 +199,7 @@ fn decode_file(columns: &mut ByteReader<'_>, first_chunk: u32) -> Result<FileRec
     Ok(FileRecord {
         blob: no_blob,
         language,
+        is_complete,
         lines,
         bytes,
         symbols: columns.narrow()?,

@@ -9,7 +9,7 @@ use super::super::super::source::SymbolKind;
 use super::super::error::IndexError;
 use super::super::format::SymbolRecord;
 use super::super::limits::HITS_MAX;
-use super::super::model::{SymbolHit, SymbolMatch};
+use super::super::model::{SymbolEntry, SymbolHit, SymbolMatch};
 use super::super::open::Index;
 use super::super::words::{parts, stem};
 use super::symbol_name::SymbolName;
@@ -61,6 +61,21 @@ impl Index {
         found.sort_by_cached_key(|symbol| self.symbol_order(symbol));
         found.truncate(limit.min(HITS_MAX));
         found.into_iter().filter_map(|symbol| self.hit(SymbolMatch::Exact, symbol)).collect()
+    }
+
+    /// Returns all symbols, sorted by their names without regard to case. Reads no file.
+    pub fn all_symbols(&self) -> impl Iterator<Item = SymbolEntry<'_>> {
+        let symbols = self.symbols.of_names(0..self.names.len()).iter();
+        symbols.filter_map(|symbol| {
+            Some(SymbolEntry {
+                symbol: symbol.symbol,
+                name: self.names.get(symbol.name as usize)?,
+                container: symbol.container.and_then(|name| self.names.get(name as usize)),
+                kind: symbol.kind,
+                is_public: symbol.is_public,
+                is_test: symbol.is_test,
+            })
+        })
     }
 
     fn hit(&self, matched: SymbolMatch, symbol: &SymbolRecord) -> Option<SymbolHit> {
