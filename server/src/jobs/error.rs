@@ -50,6 +50,14 @@ pub enum JobsError {
     /// The maximum number of workers is reached.
     #[error("the limit of {max} workers is reached", max = limits::WORKERS_MAX)]
     TooManyWorkers,
+    /// The caller expected another number of dead jobs to be selected.
+    #[error("the request selects {}, not {expected}; nothing was changed", count(*selected, "dead job"))]
+    OtherCount {
+        /// The number of selected jobs.
+        selected: usize,
+        /// The number that the caller expected.
+        expected: usize,
+    },
     /// Too many fetches are waiting for jobs.
     #[error("too many requests are waiting for jobs (jobs.waiting_fetches_max)")]
     TooManyWaiting,

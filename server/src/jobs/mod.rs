@@ -47,13 +47,13 @@ pub use history::{
 };
 pub use listing::{JobFilter, JobPage, JobStateFilter};
 pub use model::{
-    DeadDetail, DeadFilter, DeadId, DeadJob, DeadJobId, DeadPage, Enqueued, Failed, FailureReport,
-    HeartbeatReply, HeldJob, JobDetail, JobId, JobStatus, NewJob, NewWorker, PastFailure,
-    QueueOwner, QueuePage, QueueView, Registered, Selection, WorkerId, WorkerPage, WorkerStatus,
-    WorkerUsage, WorkerView,
+    DeadDetail, DeadFilter, DeadFound, DeadId, DeadJob, DeadJobId, DeadPage, Enqueued, Failed,
+    FailureReport, HeartbeatReply, HeldJob, JobDetail, JobId, JobStatus, NewJob, NewWorker,
+    PastFailure, QueueOwner, QueuePage, QueueView, Registered, Selection, WorkerId, WorkerPage,
+    WorkerStatus, WorkerUsage, WorkerView,
 };
 pub use names::{ClassName, QueueName, UniqueKey};
-pub use service::{ClientJobs, Drafted, EnqueuedPrefix, GrantedJobs, Jobs};
+pub use service::{BulkCount, ClientJobs, Drafted, EnqueuedPrefix, GrantedJobs, Jobs};
 pub use settings::JobsSettings;
 pub use waiting_fetches::WaitPermit;
 

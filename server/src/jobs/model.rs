@@ -366,6 +366,9 @@ pub struct DeadFilter {
     pub older_than: Option<TimestampMs>,
     /// Whose queues to include.
     pub whose: QueueOwner,
+    /// Jobs with this string in their class, arguments, error class or error message, ignoring
+    /// case. [`Self::fits`] does not check it: that needs reads from disk.
+    pub search: Option<String>,
 }
 
 impl QueueOwner {
@@ -381,7 +384,7 @@ impl DeadFilter {
         *self == Self::default()
     }
 
-    /// Returns whether the filter selects this job.
+    /// Returns whether the filter selects this job, apart from the search string.
     pub fn fits(&self, dead: &DeadJob) -> bool {
         let same = |wanted: &Option<String>, is: &str| wanted.as_deref().is_none_or(|w| w == is);
         self.whose.fits(&dead.queue)
@@ -411,6 +414,18 @@ pub struct DeadPage {
     pub total: usize,
     /// The memory charged for the arguments and failures of these jobs.
     pub memory: MemoryShare,
+}
+
+/// A page of dead jobs that a search found, the latest death first. It may have fewer jobs than
+/// requested although more follow, because the number of jobs that a request reads is limited.
+#[derive(Debug)]
+pub struct DeadFound {
+    /// The page.
+    pub jobs: Vec<DeadDetail>,
+    /// The memory charged for the arguments and failures of these jobs.
+    pub memory: MemoryShare,
+    /// The next page has the jobs with ids less than this one; `None` at the end of the search.
+    pub next: Option<DeadId>,
 }
 
 #[cfg(test)]

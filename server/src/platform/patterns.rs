@@ -19,6 +19,8 @@ pub const SPAN: &str = "^[1-9][0-9]{0,2}[mhdw]$";
 pub const DURATION_OR_FOREVER: &str = "^(forever|[1-9][0-9]{0,2}[mhdw])$";
 /// The id of a job.
 pub const JOB_ID: &str = "^job_[0-7][0-9A-HJKMNP-TV-Z]{25}$";
+/// The id of a dead job.
+pub const DEAD_JOB_ID: &str = "^dead_[0-7][0-9A-HJKMNP-TV-Z]{25}$";
 
 /// Returns the schema of a date-time, or null.
 pub fn optional_time(_: &mut SchemaGenerator) -> Schema {

@@ -286,3 +286,97 @@ fn the_number_of_dead_jobs_is_limited_and_all_are_counted() {
         "period",
     );
 }
+
+#[test]
+fn dead_jobs_are_found_by_what_they_were_and_what_they_died_of() {
+    let server = Server::start();
+    let client = server.client();
+    kill(&client, &[("a", "Mail", "Slow"), ("a", "Größe", "Gone"), ("b", "Bill", "Slow")]);
+    let worker = register(&client, &["a"]);
+    let body = json!({"class_name": "Pay", "queue": "a", "max_attempts": 1, "arguments": {"iban": "DE02%/,\u{202e}x"}});
+    enqueue(&client, &body);
+    let job = fetch_one(&client, &worker);
+    let report = json!({"error_class": "Refused", "error_message": "Card DECLINED: no funds"});
+    about(&client, &job, "fail", &report).expect(200);
+
+    let found = |query: &str| client.get(&format!("{DEAD}?{query}")).expect(200);
+    for (query, expected) in [
+        ("search=mail", 1),
+        ("search=gr%C3%96%C3%9Fe", 1),
+        ("search=slow", 2),
+        ("search=it+broke", 3),
+        ("search=declined", 1),
+        ("search=de02%25%2F,", 1),
+        ("search=%E2%80%AE", 1),
+        ("search=slow&queue=b", 1),
+        ("search=slow&class_name=Nobody", 0),
+        ("search=nothing+like+it", 0),
+    ] {
+        let page = found(query);
+        assert_eq!(ids(&page).len(), expected, "{query}: {page}");
+        assert!(page.get("total").is_none() && page.get("next_cursor").is_none(), "{page}");
+    }
+    assert_eq!(found("search=")["total"], 4, "an empty search is none");
+
+    // Page by page.
+    let all = ids(&found("search=e"));
+    let (mut seen, mut cursor) = (Vec::new(), String::new());
+    loop {
+        let page = found(&format!("search=e&limit=1{cursor}"));
+        seen.extend(ids(&page));
+        let Some(next) = page["next_cursor"].as_str() else { break };
+        cursor = format!("&cursor={next}");
+    }
+    assert_eq!((seen.len(), &seen), (4, &all));
+    for (query, field) in [
+        (format!("search={}", "x".repeat(201)), "search"),
+        ("search=x&cursor=nobody".to_owned(), "cursor"),
+        ("search=x&page=2".to_owned(), "page"),
+        (format!("cursor={}", all[0]), "cursor"),
+    ] {
+        client.get(&format!("{DEAD}?{query}")).refused_for(400, "invalid_parameter", field);
+    }
+}
+
+#[test]
+fn a_bulk_change_can_be_counted_first_and_must_not_exceed_the_count() {
+    let server = Server::start();
+    let client = server.client();
+    kill(&client, &[("a", "Mail", "Slow"), ("a", "Mail", "Gone"), ("b", "Bill", "Slow")]);
+    let total = || client.get(DEAD).expect(200)["total"].clone();
+    let retry = |body: &Value| client.post(&format!("{DEAD}/retry"), body);
+    let delete = |body: &Value| client.request("DELETE", DEAD).json(body).send();
+    let slow = json!({"search": "SLOW"});
+
+    let counted = retry(&json!({"filter": slow, "dry_run": true})).expect(200);
+    assert_eq!((&counted["matched"], &counted["retried"]), (&json!(2), &json!(0)));
+    let counted = delete(&json!({"filter": {"queue": "a"}, "dry_run": true})).expect(200);
+    assert_eq!((&counted["matched"], &counted["deleted"]), (&json!(2), &json!(0)));
+    let named =
+        json!({"job_ids": [ids(&client.get(DEAD).expect(200))[0], "nobody"], "dry_run": true});
+    assert_eq!(retry(&named).expect(200)["matched"], 1);
+    assert_eq!(total(), 3);
+
+    let wrong = json!({"filter": slow, "expected_count": 1, "confirm": true});
+    retry(&json!({"filter": slow, "expected_count": 3})).refused_for(
+        409,
+        "count_changed",
+        "expected_count",
+    );
+    delete(&wrong).refused_for(409, "count_changed", "expected_count");
+    let negative = json!({"filter": slow, "expected_count": -1});
+    retry(&negative).refused_for(422, "invalid_field", "expected_count");
+    let long = json!({"filter": {"search": "x".repeat(201)}});
+    retry(&long).refused_for(422, "invalid_field", "filter.search");
+    let future = json!({"filter": {"since": "2999-01-01"}, "expected_count": 0});
+    assert_eq!(retry(&future).expect(200)["retried"], 0);
+    assert_eq!(total(), 3);
+
+    let deleted = delete(&json!({"filter": slow, "expected_count": 2, "confirm": true}));
+    let deleted = deleted.expect(200);
+    assert_eq!(deleted["deleted"], 2);
+    assert!(deleted.get("matched").is_none(), "{deleted}");
+    let retried = retry(&json!({"filter": {"search": "mail", "queue": "a"}, "expected_count": 1}));
+    assert_eq!(retried.expect(200)["retried"], 1);
+    assert_eq!(total(), 0);
+}

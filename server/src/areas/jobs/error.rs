@@ -7,6 +7,9 @@ use crate::limits;
 /// The code of a token that is not that of the job's current lease.
 pub(super) const RESERVATION_LOST: ErrorCode = ErrorCode::AreaConflict("reservation_lost");
 
+/// The code of a bulk request that selects another number of jobs than its caller expects.
+pub(super) const COUNT_CHANGED: ErrorCode = ErrorCode::AreaConflict("count_changed");
+
 impl From<JobsError> for ApiError {
     fn from(error: JobsError) -> Self {
         let message = error.to_string();
@@ -18,6 +21,9 @@ impl From<JobsError> for ApiError {
             JobsError::ReservationLost => Self::new(RESERVATION_LOST, message),
             JobsError::NotUnique(holder) => {
                 Self::new(ErrorCode::Conflict, message).field("unique_key").id(holder.to_string())
+            }
+            JobsError::OtherCount { .. } => {
+                Self::new(COUNT_CHANGED, message).field("expected_count")
             }
             JobsError::NotPaused
             | JobsError::NotDeletable(_)

@@ -12,6 +12,15 @@ use crate::jobs::names::QueueName;
 use crate::jobs::state::{DeadRetry, PurgeCursor};
 use crate::limits;
 
+/// The jobs that a bulk operation changed, and those that it could not change.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct BulkCount {
+    /// The number of changed jobs.
+    pub done: usize,
+    /// The number of jobs that could not be changed.
+    pub failed: usize,
+}
+
 impl Jobs {
     /// Removes all waiting jobs of a queue. Returns their number.
     pub async fn purge(&self, name: QueueName) -> Result<usize, JobsError> {
@@ -45,30 +54,88 @@ impl Jobs {
         Ok((retried.ok_or(JobsError::DeadJobNotFound(id.to_string()))?, new))
     }
 
-    /// Retries dead jobs as new jobs. Returns how many were retried, and how many could not be.
-    pub async fn retry_all(&self, selection: Selection) -> Result<(usize, usize), JobsError> {
+    /// Retries dead jobs as new jobs, if as many are selected as the caller expects.
+    pub async fn retry_all(
+        &self,
+        selection: Selection,
+        expected: Option<usize>,
+    ) -> Result<BulkCount, JobsError> {
+        let (end, mut count) = (self.dead_end(), BulkCount::default());
+        self.check_count(&selection, end, expected).await?;
         let filter = match selection {
             Selection::Filter(filter) => filter,
             Selection::Ids(ids, whose) => {
                 let (found, unknown) =
                     self.query(move |state, _| Ok(state.dead_named(&ids, whose))).await?;
-                let (retried, failed) = self.retry_dead(found).await?;
-                return Ok((retried, failed + unknown));
+                count = self.retry_dead(found).await?;
+                return Ok(BulkCount { failed: count.failed + unknown, ..count });
             }
         };
-        let end = self.dead_end();
-        let (mut from, mut retried, mut failed) = (DeadId(0), 0, 0);
+        let mut from = DeadId(0);
         loop {
-            let filter = filter.clone();
-            let query = move |state: &super::State, _| Ok(state.dead_step(&filter, from, end));
-            let (found, next) = self.query(query).await?;
-            let (more, not) = self.retry_dead(found).await?;
-            (retried, failed) = (retried + more, failed + not);
+            let (found, next) = self.dead_matches(&filter, from, end).await?;
+            let more = self.retry_dead(found).await?;
+            count.done += more.done;
+            count.failed += more.failed;
             match next {
                 Some(next) => from = next,
-                None => return Ok((retried, failed)),
+                None => return Ok(count),
             }
         }
+    }
+
+    /// Returns how many dead jobs are selected.
+    pub async fn count_dead(&self, selection: &Selection) -> Result<usize, JobsError> {
+        self.count_before(selection, self.dead_end()).await
+    }
+
+    /// Fails if another number of dead jobs with ids less than `end` is selected than the caller
+    /// expects. Jobs that die later are not part of the operation, so it changes no more jobs.
+    async fn check_count(
+        &self,
+        selection: &Selection,
+        end: DeadId,
+        expected: Option<usize>,
+    ) -> Result<(), JobsError> {
+        let Some(expected) = expected else { return Ok(()) };
+        let selected = self.count_before(selection, end).await?;
+        if selected == expected {
+            return Ok(());
+        }
+        Err(JobsError::OtherCount { selected, expected })
+    }
+
+    async fn count_before(&self, selection: &Selection, end: DeadId) -> Result<usize, JobsError> {
+        let filter = match selection {
+            Selection::Filter(filter) => filter,
+            Selection::Ids(ids, whose) => {
+                let (ids, whose) = (ids.clone(), *whose);
+                return self.query(move |state, _| Ok(state.dead_named(&ids, whose).0.len())).await;
+            }
+        };
+        let (mut from, mut count) = (DeadId(0), 0);
+        loop {
+            let (found, next) = self.dead_matches(filter, from, end).await?;
+            count += found.len();
+            match next {
+                Some(next) => from = next,
+                None => return Ok(count),
+            }
+        }
+    }
+
+    /// Selects matching dead jobs with ids from `from` to, not including, `end`. One step; also
+    /// returns where the next step begins.
+    async fn dead_matches(
+        &self,
+        filter: &DeadFilter,
+        from: DeadId,
+        end: DeadId,
+    ) -> Result<(Vec<DeadJob>, Option<DeadId>), JobsError> {
+        let standing = filter.clone();
+        let query = move |state: &super::State, _| Ok(state.dead_step(&standing, from, end));
+        let (found, next) = self.query(query).await?;
+        Ok((self.search_dead(filter, found).await?, next))
     }
 
     /// Deletes a dead job.
@@ -81,10 +148,19 @@ impl Jobs {
         .await
     }
 
-    /// Deletes dead jobs. Returns their number.
-    pub async fn forget_all(&self, selection: Selection) -> Result<usize, JobsError> {
+    /// Deletes dead jobs, if as many are selected as the caller expects. Returns their number.
+    pub async fn forget_all(
+        &self,
+        selection: Selection,
+        expected: Option<usize>,
+    ) -> Result<usize, JobsError> {
+        let end = self.dead_end();
+        self.check_count(&selection, end, expected).await?;
         match selection {
-            Selection::Filter(filter) => self.forget_fitting(filter).await,
+            Selection::Filter(filter) if filter.search.is_some() => {
+                self.forget_found(filter, end).await
+            }
+            Selection::Filter(filter) => self.forget_fitting(filter, end).await,
             Selection::Ids(ids, whose) => {
                 self.change(move |state, cycle| {
                     let (found, _) = state.dead_named(&ids, whose);
@@ -101,11 +177,28 @@ impl Jobs {
         let oldest_ms = now.0.saturating_sub(self.settings.dead_keep.ms());
         let older_than = Some(telltale_engine::TimestampMs(oldest_ms));
         let whose = QueueOwner::All;
-        self.forget_fitting(DeadFilter { older_than, whose, ..DeadFilter::default() }).await
+        let filter = DeadFilter { older_than, whose, ..DeadFilter::default() };
+        self.forget_fitting(filter, self.dead_end()).await
     }
 
-    async fn forget_fitting(&self, filter: DeadFilter) -> Result<usize, JobsError> {
-        let end = self.dead_end();
+    /// Deletes the dead jobs that a search finds.
+    async fn forget_found(&self, filter: DeadFilter, end: DeadId) -> Result<usize, JobsError> {
+        let (mut from, mut forgotten) = (DeadId(0), 0);
+        loop {
+            let (found, next) = self.dead_matches(&filter, from, end).await?;
+            let forget = move |state: &mut super::State, cycle: &mut super::Cycle| {
+                Ok(found.iter().filter(|dead| state.forget(dead.id, cycle)).count())
+            };
+            forgotten += self.change(forget).await?;
+            match next {
+                Some(next) => from = next,
+                None => return Ok(forgotten),
+            }
+        }
+    }
+
+    /// Deletes the dead jobs that match a filter without a search string.
+    async fn forget_fitting(&self, filter: DeadFilter, end: DeadId) -> Result<usize, JobsError> {
         let (mut from, mut forgotten) = (DeadId(0), 0);
         loop {
             let filter = filter.clone();
@@ -121,8 +214,8 @@ impl Jobs {
         }
     }
 
-    /// Retries these jobs. Returns how many were retried, and how many could not be.
-    async fn retry_dead(&self, found: Vec<DeadJob>) -> Result<(usize, usize), JobsError> {
+    /// Retries these jobs.
+    async fn retry_dead(&self, found: Vec<DeadJob>) -> Result<BulkCount, JobsError> {
         let (wanted, mut retried) = (found.len(), 0);
         // Limits the number of bodies in memory.
         for part in found.chunks(limits::DEAD_PAGE_MAX) {
@@ -133,7 +226,7 @@ impl Jobs {
             };
             retried += self.change(retry_part).await?;
         }
-        Ok((retried, wanted - retried))
+        Ok(BulkCount { done: retried, failed: wanted - retried })
     }
 
     /// Reads what is needed to retry these jobs, except those that cannot be read, and returns it

@@ -4,12 +4,14 @@
 //! Records on disk are read here, on blocking threads, not on the ledger's thread.
 
 mod bulk;
+mod dead_search;
 mod listing;
 mod open;
 mod operations;
 mod records_read;
 mod users;
 
+pub use bulk::BulkCount;
 pub use open::Jobs;
 pub use operations::{Drafted, EnqueuedPrefix};
 pub use users::ClientJobs;

@@ -27,7 +27,7 @@ pub(super) struct Body {
 /// The body of a job, its failures, and the memory charged for both.
 type Detail = (Option<Body>, Result<Vec<PastFailure>, JobsError>, MemoryShare);
 /// A dead job in a list, its body, and its last failure.
-type DeadRow = (DeadJob, Option<Body>, Option<PastFailure>);
+pub(super) type DeadRow = (DeadJob, Option<Body>, Option<PastFailure>);
 
 impl Jobs {
     /// Returns the details of a job, and the memory charged for them.
@@ -76,14 +76,23 @@ impl Jobs {
     ) -> Result<DeadPage, JobsError> {
         let (page, total) = self.dead_page(filter, offset, limit).await?;
         let memory = self.engine.memory().share(MemoryOwner::Answers);
-        let read = self.blocking(move |engine| read_dead_rows(engine, page, memory));
+        let read = self.blocking(move |engine| read_dead_rows(engine, page, memory, |_| true));
         let (rows, memory) = read.await?;
+        Ok(DeadPage { jobs: self.dead_details(rows).await?, total, memory })
+    }
+
+    /// Returns the details of dead jobs, without those that were retried or deleted since they were
+    /// selected.
+    pub(super) async fn dead_details(
+        &self,
+        rows: Vec<DeadRow>,
+    ) -> Result<Vec<DeadDetail>, JobsError> {
         let unread = rows.iter().filter(|(_, body, _)| body.is_none());
         let gone = self.gone(unread.map(|(dead, ..)| dead.id).collect()).await?;
         let there = rows.into_iter().filter(|(dead, ..)| !gone.contains(&dead.id));
-        let jobs =
+        let details =
             there.map(|(dead, body, failure)| detail(dead, body, failure.into_iter().collect()));
-        Ok(DeadPage { jobs: jobs.collect(), total, memory })
+        Ok(details.collect())
     }
 
     /// Selects a page of matching dead jobs step by step. Also returns the number of all matching
@@ -148,7 +157,7 @@ impl Jobs {
         .await
     }
 
-    async fn blocking<T: Send + 'static>(
+    pub(super) async fn blocking<T: Send + 'static>(
         &self,
         read: impl FnOnce(&Engine) -> Result<T, JobsError> + Send + 'static,
     ) -> Result<T, JobsError> {
@@ -206,12 +215,13 @@ fn reserve_memory(memory: &mut MemoryShare, bytes: usize) -> Result<(), JobsErro
     Ok(memory.grow(bytes as u64).map_err(Error::from)?)
 }
 
-/// Reads the list details of dead jobs: bodies, and last failures without backtraces. Charges them
-/// to `memory`.
-fn read_dead_rows(
+/// Reads the list details of dead jobs that are wanted: bodies, and last failures without
+/// backtraces. Charges them to `memory`.
+pub(super) fn read_dead_rows(
     engine: &Engine,
     page: Vec<DeadJob>,
     mut memory: MemoryShare,
+    is_wanted: impl Fn(&DeadRow) -> bool,
 ) -> Result<(Vec<DeadRow>, MemoryShare), JobsError> {
     const ROW_BYTES_MAX: usize = limits::JOB_ARGUMENTS_BYTES_MAX + limits::JOB_FAILURE_BYTES_MAX;
     let mut rows = Vec::with_capacity(page.len());
@@ -223,12 +233,15 @@ fn read_dead_rows(
         let (bodies, failures) = (read_bodies(engine, &ids), read_many_failures(engine, &last)?);
         let mut kept = 0;
         for ((dead, body), mut failure) in part.iter().cloned().zip(bodies).zip(failures) {
-            kept += body.as_ref().map_or(0, Body::bytes);
             if let Some(failure) = &mut failure {
                 failure.report.backtrace = Vec::new();
-                kept += failure.report.message.len();
             }
-            rows.push((dead, body, failure));
+            let row = (dead, body, failure);
+            if is_wanted(&row) {
+                kept += row.1.as_ref().map_or(0, Body::bytes);
+                kept += row.2.as_ref().map_or(0, |failure| failure.report.message.len());
+                rows.push(row);
+            }
         }
         memory.shrink_to(held + kept as u64);
     }

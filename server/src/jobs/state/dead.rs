@@ -193,6 +193,27 @@ impl State {
         (chosen, None)
     }
 
+    /// Selects up to `max` matching dead jobs with ids less than `below`, the latest death first.
+    /// One step; also returns the upper bound of the next step, `None` after the last one.
+    pub(in crate::jobs) fn dead_step_back(
+        &self,
+        filter: &DeadFilter,
+        below: DeadId,
+        max: usize,
+    ) -> (Vec<DeadJob>, Option<DeadId>) {
+        let (mut chosen, mut last) = (Vec::new(), below);
+        for (inspected, (id, entry)) in self.dead.all.range(..below).rev().enumerate() {
+            if inspected == limits::LEDGER_STEP_LOOKUPS_MAX || chosen.len() == max {
+                return (chosen, Some(last));
+            }
+            last = *id;
+            if filter.fits(&entry.dead) {
+                chosen.push(entry.dead.clone());
+            }
+        }
+        (chosen, None)
+    }
+
     /// Returns the dead job with this id, its own or that of the original job.
     pub(in crate::jobs) fn dead_job(&self, id: DeadJobId) -> Result<DeadJob, JobsError> {
         let found = match id {

@@ -4,15 +4,18 @@ use std::sync::Arc;
 
 use super::wire::{
     Analytics, DeadList, DeadView, DeletedAll, Pagination, Retried, RetriedAll, SelectionInput,
-    filter,
+    cursor, filter,
 };
 use crate::app::App;
+use crate::areas::jobs::error::COUNT_CHANGED;
 use crate::areas::jobs::fields::{INTERNAL, queue_owner};
 use crate::areas::jobs::period::period;
 use crate::http::{
     ApiResult, BodyKind, Deleted, Doc, ErrorCode, Form, Param, PathParam, Request, Response, Route,
 };
 use crate::jobs::{DeadJobId, Period};
+use crate::limits::JOB_SEARCH_CHARS_MAX;
+use crate::platform::patterns;
 
 /// The routes of dead jobs.
 pub static ROUTES: &[Route] = &[
@@ -28,6 +31,12 @@ pub static ROUTES: &[Route] = &[
 async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let pagination = Pagination::read(req.query())?;
     let filter = filter(req.query(), app.now())?;
+    let below = cursor(req.query())?;
+    if filter.search.is_some() {
+        let mut found = app.jobs().find_dead_jobs(filter, below, pagination.limit()).await?;
+        let memory = found.memory.take_all();
+        return Response::ok(&DeadList::found(found, pagination))?.held_by(memory);
+    }
     let mut page = app.jobs().dead_jobs(filter, pagination.offset(), pagination.limit()).await?;
     let memory = page.memory.take_all();
     Response::ok(&DeadList::new(page, pagination))?.held_by(memory)
@@ -44,9 +53,13 @@ async fn retry(app: Arc<App>, req: Request) -> ApiResult<Response> {
 }
 
 async fn retry_all(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let selection = req.json::<SelectionInput>()?.into_selection(req.query(), app.now())?;
-    let (retried, failed) = app.jobs().retry_all(selection).await?;
-    Response::ok(&RetriedAll::new(retried, failed))
+    let input = req.json::<SelectionInput>()?;
+    let (is_dry_run, expected) = (input.is_dry_run(), input.expected()?);
+    let selection = input.into_selection(req.query(), app.now())?;
+    if is_dry_run {
+        return Response::ok(&RetriedAll::dry_run(app.jobs().count_dead(&selection).await?));
+    }
+    Response::ok(&RetriedAll::new(app.jobs().retry_all(selection, expected).await?))
 }
 
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -57,8 +70,12 @@ async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
 async fn delete_all(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let input = req.json_or_default::<SelectionInput>()?;
     input.check_confirmed(req.query())?;
-    let deleted = app.jobs().forget_all(input.into_selection(req.query(), app.now())?).await?;
-    Response::ok(&DeletedAll::new(deleted))
+    let (is_dry_run, expected) = (input.is_dry_run(), input.expected()?);
+    let selection = input.into_selection(req.query(), app.now())?;
+    if is_dry_run {
+        return Response::ok(&DeletedAll::dry_run(app.jobs().count_dead(&selection).await?));
+    }
+    Response::ok(&DeletedAll::new(app.jobs().forget_all(selection, expected).await?))
 }
 
 async fn analytics(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -78,6 +95,14 @@ const LIST: Doc = Doc::new(TAG, "List dead jobs, last died first")
         Param::query("error_class", "Only jobs with this error class."),
         Param::query("queue", "Only jobs of this queue."),
         Param::query("since", "Only jobs that died at or after this time.").form(Form::Time),
+        Param::query(
+            "search",
+            "Only jobs with this string in their class, arguments, error class or error message, ignoring case; at most 200 characters. \
+             A request reads a limited number of jobs, so a page may have fewer than `per_page` jobs although more follow: only a page \
+             without `next_cursor` is the last one.",
+        )
+        .form(Form::TextTo(JOB_SEARCH_CHARS_MAX)),
+        Param::query("cursor", "`next_cursor` of the previous page of a search.").form(Form::Pattern(patterns::DEAD_JOB_ID)),
         Param::query(
             "per_page",
             "The number of jobs per page; defaults to 50, and is limited to 500.",
@@ -101,7 +126,8 @@ const RETRY: Doc = Doc::new(TAG, "Retry a dead job")
     .errors(&[NO_DEAD_JOB, ErrorCode::Conflict]);
 
 const RETRY_ALL: Doc = Doc::new(TAG, "Retry dead jobs")
-    .about("Select the jobs by ids or by filter, not both. Ids that are not dead jobs, and jobs whose unique key is in use, are counted as `failed`. Jobs that die during the request are not included.")
+    .about("Select the jobs by ids or by filter, not both. Ids that are not dead jobs, and jobs whose unique key is in use, are counted as `failed`. Jobs that die during the request are not included. \
+            `dry_run` only counts them; with `expected_count` nothing is changed if another number of jobs is selected.")
     .parameters(&[INTERNAL])
     .request::<SelectionInput>(r#"{"filter": {"queue": "mails"}}"#)
     .ok::<RetriedAll>()
@@ -109,12 +135,14 @@ const RETRY_ALL: Doc = Doc::new(TAG, "Retry dead jobs")
         ErrorCode::MissingField,
         ErrorCode::InvalidField,
         ErrorCode::InvalidTimestamp,
+        COUNT_CHANGED,
     ]);
 
 const DELETE: Doc = Doc::new(TAG, "Delete a dead job").ok::<Deleted>().errors(&[NO_DEAD_JOB]);
 
 const DELETE_ALL: Doc = Doc::new(TAG, "Delete dead jobs")
-    .about("Select the jobs by ids or by filter, not both; requires `confirm`. Ids that are not dead jobs are ignored.")
+    .about("Select the jobs by ids or by filter, not both; requires `confirm`. Ids that are not dead jobs are ignored. \
+            `dry_run` only counts the jobs; with `expected_count` nothing is deleted if another number of jobs is selected.")
     .parameters(&[
         Param::query("confirm", "Instead of the field in the body.").form(Form::Flag),
         INTERNAL,
@@ -125,6 +153,7 @@ const DELETE_ALL: Doc = Doc::new(TAG, "Delete dead jobs")
         ErrorCode::MissingField,
         ErrorCode::InvalidField,
         ErrorCode::InvalidTimestamp,
+        COUNT_CHANGED,
     ]);
 
 const ANALYTICS: Doc = Doc::new(TAG, "Get analytics of dead jobs")

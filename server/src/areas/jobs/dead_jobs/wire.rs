@@ -8,11 +8,12 @@ use crate::areas::jobs::arguments::Arguments;
 use crate::areas::jobs::fields::queue_owner;
 use crate::http::{ApiError, ApiResult, ErrorCode, PathParam, Query, Resource};
 use crate::jobs::{
-    DeadDetail, DeadFilter, DeadJob, DeadJobId, DeadPage, Deaths, FailureReport, JobId,
-    PastFailure, Period, QueueOwner, Selection,
+    BulkCount, DeadDetail, DeadFilter, DeadFound, DeadId, DeadJob, DeadJobId, DeadPage, Deaths,
+    FailureReport, JobId, PastFailure, Period, QueueOwner, Selection,
 };
 use crate::limits;
 use crate::platform::bounded::AtMost;
+use crate::platform::json::integer_or_null;
 use crate::platform::patterns;
 use crate::platform::plural::count;
 use crate::platform::telemetry::query_params;
@@ -23,9 +24,14 @@ use crate::platform::time::{self, IsoTime};
 #[schemars(rename = "DeadJobList")]
 pub(super) struct DeadList {
     dead_jobs: Vec<DeadSummary>,
-    /// The number of matching jobs on all pages.
-    total: usize,
+    /// The number of matching jobs on all pages; absent from the response to a search, which does
+    /// not read all of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    total: Option<usize>,
     pagination: Pagination,
+    /// The cursor of the next page of a search; absent on its last page.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_cursor: Option<String>,
 }
 
 /// The position of a page.
@@ -93,6 +99,9 @@ pub(super) struct Retried {
 pub(super) struct RetriedAll {
     retried: usize,
     failed: usize,
+    /// The number of selected jobs; only in the response to a dry run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matched: Option<usize>,
     message: String,
 }
 
@@ -101,6 +110,9 @@ pub(super) struct RetriedAll {
 #[schemars(rename = "DeletedDeadJobs")]
 pub(super) struct DeletedAll {
     deleted: usize,
+    /// The number of selected jobs; only in the response to a dry run.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matched: Option<usize>,
     message: String,
 }
 
@@ -116,6 +128,12 @@ pub(super) struct SelectionInput {
     filter: Option<FilterInput>,
     /// Must be true to delete jobs, here or in the query string.
     confirm: Option<bool>,
+    /// If another number of dead jobs is selected, the request is refused with `count_changed`.
+    #[schemars(range(min = 0))]
+    #[serde(default, deserialize_with = "integer_or_null")]
+    expected_count: Option<i64>,
+    /// If true, the selected jobs are only counted; `confirm` is not needed.
+    dry_run: Option<bool>,
 }
 
 /// A filter of dead jobs; all given conditions must match.
@@ -130,6 +148,14 @@ struct FilterInput {
     #[serde(default)]
     #[schemars(schema_with = "patterns::optional_time_or_date")]
     older_than: Option<String>,
+    /// Only jobs that died at or after this time, in the same formats.
+    #[serde(default)]
+    #[schemars(schema_with = "patterns::optional_time_or_date")]
+    since: Option<String>,
+    /// Only jobs with this string in their class, arguments, error class or error message, ignoring
+    /// case.
+    #[schemars(length(max = limits::JOB_SEARCH_CHARS_MAX))]
+    search: Option<String>,
 }
 
 /// The dead jobs of a period.
@@ -179,6 +205,13 @@ impl Pagination {
             ));
         }
         let per_page = per_page.or(limit).unwrap_or(limits::DEAD_PAGE_DEFAULT);
+        if query.one("search")?.is_some_and(|text| !text.is_empty()) && query.one("page")?.is_some()
+        {
+            return Err(ApiError::parameter(
+                "page",
+                "must not be given together with search, which continues at cursor",
+            ));
+        }
         // A page beyond the last one is empty, so any page number is valid.
         let page = query.limit("page", usize::MAX)?.unwrap_or(1);
         Ok(Self { page, per_page })
@@ -196,6 +229,10 @@ impl Pagination {
 /// Reads the filter of a list from the query string.
 pub(super) fn filter(query: &Query, now: TimestampMs) -> ApiResult<DeadFilter> {
     let owned = |key| Ok::<_, ApiError>(query.one(key)?.map(str::to_owned));
+    let search = owned("search")?.filter(|text| !text.is_empty());
+    if search.as_deref().is_some_and(is_too_long) {
+        return Err(ApiError::parameter("search", too_long()));
+    }
     Ok(DeadFilter {
         class: owned("class_name")?,
         error_class: owned("error_class")?,
@@ -203,7 +240,26 @@ pub(super) fn filter(query: &Query, now: TimestampMs) -> ApiResult<DeadFilter> {
         since: query.moment("since", now)?.map(time::Moment::start),
         older_than: None,
         whose: queue_owner(query)?,
+        search,
     })
+}
+
+/// Reads the cursor from which a search continues.
+pub(super) fn cursor(query: &Query) -> ApiResult<Option<DeadId>> {
+    let cursor =
+        query.parsed("cursor", || "must be the next_cursor of a previous page", DeadId::parse)?;
+    if cursor.is_some() && query.one("search")?.is_none_or(str::is_empty) {
+        return Err(ApiError::parameter("cursor", "must be given together with search"));
+    }
+    Ok(cursor)
+}
+
+fn is_too_long(search: &str) -> bool {
+    search.chars().count() > limits::JOB_SEARCH_CHARS_MAX
+}
+
+fn too_long() -> String {
+    format!("must have at most {} characters", limits::JOB_SEARCH_CHARS_MAX)
 }
 
 impl SelectionInput {
@@ -233,10 +289,25 @@ impl SelectionInput {
         }
     }
 
-    /// Fails unless `confirm` is true in the body or in the query string.
+    /// Returns whether the jobs are only counted.
+    pub(super) fn is_dry_run(&self) -> bool {
+        self.dry_run == Some(true)
+    }
+
+    /// Returns the number of jobs that the caller expects to be selected.
+    pub(super) fn expected(&self) -> ApiResult<Option<usize>> {
+        let read = |count: i64| {
+            let rule = "expected_count must be an integer of at least 0";
+            usize::try_from(count)
+                .map_err(|_| field_error(ErrorCode::InvalidField, rule, "expected_count"))
+        };
+        self.expected_count.map(read).transpose()
+    }
+
+    /// Fails unless `confirm` is true in the body or in the query string, or nothing is deleted.
     pub(super) fn check_confirmed(&self, query: &Query) -> ApiResult<()> {
         let confirm = query.flag("confirm")?;
-        if self.confirm == Some(true) || confirm == Some(true) {
+        if self.is_dry_run() || self.confirm == Some(true) || confirm == Some(true) {
             return Ok(());
         }
         let message = "confirm must be true: the jobs are deleted for good";
@@ -246,16 +317,24 @@ impl SelectionInput {
 
 impl FilterInput {
     fn into_selection(self, whose: QueueOwner, now: TimestampMs) -> ApiResult<Selection> {
-        let older_than = self.older_than.as_deref();
-        let older_than =
-            older_than.map(|time| query_params::moment("filter.older_than", time, now));
+        let time = |field, text: Option<&str>| {
+            text.map(|text| query_params::moment(field, text, now)).transpose()
+        };
+        let older_than = time("filter.older_than", self.older_than.as_deref())?;
+        let since = time("filter.since", self.since.as_deref())?;
+        let search = self.search.filter(|text| !text.is_empty());
+        if search.as_deref().is_some_and(is_too_long) {
+            let message = format!("filter.search {}", too_long());
+            return Err(field_error(ErrorCode::InvalidField, message, "filter.search"));
+        }
         let filter = DeadFilter {
             class: self.class_name,
             error_class: self.error_class,
             queue: self.queue,
-            since: None,
-            older_than: older_than.transpose()?.map(time::Moment::start),
+            since: since.map(time::Moment::start),
+            older_than: older_than.map(time::Moment::start),
             whose: QueueOwner::Users,
+            search,
         };
         if filter.is_empty() {
             let message =
@@ -268,15 +347,25 @@ impl FilterInput {
 
 impl DeadList {
     pub(super) fn new(page: DeadPage, pagination: Pagination) -> Self {
-        let dead_jobs = page.jobs.into_iter().map(|mut job| {
-            let last = job.failures.pop();
-            DeadSummary::new(job, last.as_ref().map(|failure| &failure.report))
-        });
-        Self { dead_jobs: dead_jobs.collect(), total: page.total, pagination }
+        let dead_jobs = page.jobs.into_iter().map(DeadSummary::listed).collect();
+        Self { dead_jobs, total: Some(page.total), pagination, next_cursor: None }
+    }
+
+    /// Builds the response to a search.
+    pub(super) fn found(page: DeadFound, pagination: Pagination) -> Self {
+        let dead_jobs = page.jobs.into_iter().map(DeadSummary::listed).collect();
+        let next_cursor = page.next.map(|id| id.to_string());
+        Self { dead_jobs, total: None, pagination, next_cursor }
     }
 }
 
 impl DeadSummary {
+    /// Builds the summary of a dead job that has its last failure only.
+    fn listed(mut job: DeadDetail) -> Self {
+        let last = job.failures.pop();
+        Self::new(job, last.as_ref().map(|failure| &failure.report))
+    }
+
     /// Builds the summary of a dead job from its last failure; `None` if that cannot be read, which
     /// was logged.
     fn new(job: DeadDetail, last: Option<&FailureReport>) -> Self {
@@ -337,7 +426,8 @@ impl Retried {
 }
 
 impl RetriedAll {
-    pub(super) fn new(retried: usize, failed: usize) -> Self {
+    pub(super) fn new(count_of: BulkCount) -> Self {
+        let BulkCount { done: retried, failed } = count_of;
         let were = if retried == 1 { "was" } else { "were" };
         let mut message = format!("{} {were} enqueued again", count(retried, "job"));
         if failed > 0 {
@@ -345,14 +435,25 @@ impl RetriedAll {
                 "; {failed} could not be: not a dead job, unreadable, or its unique_key is in use"
             ));
         }
-        Self { retried, failed, message }
+        Self { retried, failed, matched: None, message }
+    }
+
+    /// Builds the response to a dry run.
+    pub(super) fn dry_run(matched: usize) -> Self {
+        Self { retried: 0, failed: 0, matched: Some(matched), message: dry_run_message(matched) }
     }
 }
 
 impl DeletedAll {
     pub(super) fn new(deleted: usize) -> Self {
         let were = if deleted == 1 { "was" } else { "were" };
-        Self { deleted, message: format!("{} {were} deleted", count(deleted, "dead job")) }
+        let message = format!("{} {were} deleted", count(deleted, "dead job"));
+        Self { deleted, matched: None, message }
+    }
+
+    /// Builds the response to a dry run.
+    pub(super) fn dry_run(matched: usize) -> Self {
+        Self { deleted: 0, matched: Some(matched), message: dry_run_message(matched) }
     }
 }
 
@@ -372,6 +473,10 @@ impl Analytics {
             timeline: deaths.days.into_iter().map(day).collect(),
         }
     }
+}
+
+fn dry_run_message(matched: usize) -> String {
+    format!("the request selects {}; nothing was changed", count(matched, "dead job"))
 }
 
 fn field_error(
