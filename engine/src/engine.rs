@@ -17,8 +17,8 @@ use crate::metrics::{
     self, BatchBuilder, BatchNames, DefinitionFilter, DefinitionPage, MetricDefinition,
 };
 use crate::model::{
-    Event, EventBatch, EventFilter, EventListQuery, EventPage, EventQuery, EventQueryResult, Lsn,
-    MetricQuery, MetricType, PointBatch, QueryResult,
+    Event, EventBatch, EventFilter, EventId, EventListQuery, EventPage, EventQuery,
+    EventQueryResult, Lsn, MetricQuery, MetricType, PointBatch, QueryResult,
 };
 use crate::options::Options;
 use crate::query_in_progress::Cancellation;
@@ -125,6 +125,12 @@ impl Engine {
     /// reactor thread.
     pub fn list_events(&self, query: &EventListQuery) -> Result<EventPage> {
         self.inner.telemetry.events.list(query)
+    }
+
+    /// Returns the matching event with this id, if there is one. Reads the ids of all events that
+    /// match the filter: a short time range makes it fast. Do not call on an async reactor thread.
+    pub fn find_event(&self, filter: &EventFilter, id: EventId) -> Result<Option<Event>> {
+        self.inner.telemetry.events.find(filter, id)
     }
 
     /// Calls `visit` with every matching event whose number ([`crate::EventId::number`]) is at

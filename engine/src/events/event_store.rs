@@ -18,8 +18,8 @@ use crate::error::{Error, Result};
 use crate::memory::CompactionMemory;
 use crate::memory::ResultMemory;
 use crate::model::{
-    Event, EventBatch, EventFilter, EventListQuery, EventPage, EventQuery, EventQueryResult,
-    EventRows, TimeRange, TimestampMs,
+    Event, EventBatch, EventFilter, EventId, EventListQuery, EventPage, EventQuery,
+    EventQueryResult, EventRows, TimeRange, TimestampMs,
 };
 use crate::options::Options;
 use crate::query_in_progress::QueryInProgress;
@@ -150,6 +150,16 @@ impl Events {
                 answer.memory = memory;
             },
         )
+    }
+
+    /// Returns the matching event with this id, if there is one.
+    pub(crate) fn find(&self, filter: &EventFilter, id: EventId) -> Result<Option<Event>> {
+        let (found, _quarantined) = self.run_query(
+            filter.range,
+            |sources, context| query::find(sources, (filter, id), context),
+            |(_, quarantined), left_out, _| *quarantined += left_out,
+        )?;
+        Ok(found)
     }
 
     /// Calls `visit` with every matching event whose number is at least `number`, in no particular

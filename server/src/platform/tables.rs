@@ -34,6 +34,8 @@ pub enum RecordTable {
     ErrorsSeen = 36,
     /// Error groups whose events are being deleted.
     ErrorsDoomed = 37,
+    /// Who changed error groups, and comments on them.
+    ErrorActivity = 38,
     /// Alerts, open and resolved.
     Alerts = 48,
     /// The states of groups of alert rules.
@@ -80,6 +82,7 @@ impl RecordTable {
             Self::ErrorUsers => "errors_users",
             Self::ErrorsSeen => "errors_seen",
             Self::ErrorsDoomed => "errors_doomed",
+            Self::ErrorActivity => "errors_activity",
             Self::Alerts => "alerts",
             Self::AlertGroups => "alert_groups",
             Self::AlertLog => "alert_log",
@@ -115,6 +118,7 @@ mod tests {
             (RecordTable::ErrorUsers, 35, "errors_users"),
             (RecordTable::ErrorsSeen, 36, "errors_seen"),
             (RecordTable::ErrorsDoomed, 37, "errors_doomed"),
+            (RecordTable::ErrorActivity, 38, "errors_activity"),
             (RecordTable::Alerts, 48, "alerts"),
             (RecordTable::AlertGroups, 49, "alert_groups"),
             (RecordTable::AlertLog, 50, "alert_log"),

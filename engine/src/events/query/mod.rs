@@ -16,6 +16,7 @@ mod aggregate;
 mod answer;
 mod cell;
 mod distinct;
+mod find;
 mod group_keys;
 mod list;
 mod page;
@@ -28,6 +29,7 @@ mod tally;
 mod tests;
 
 pub(crate) use aggregate::aggregate;
+pub(crate) use find::find;
 pub(crate) use list::list;
 pub(crate) use query_context::{QueryContext, QueryLimits};
 pub(crate) use select::select;

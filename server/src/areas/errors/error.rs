@@ -2,7 +2,7 @@
 
 use telltale_engine::{Error, InvalidEvent};
 
-use super::model::GroupId;
+use super::model::{GroupId, OccurrenceId};
 use super::sentry::EnvelopeError;
 use crate::http::{ApiError, ErrorCode, PathParam};
 use crate::limits;
@@ -15,6 +15,9 @@ pub enum ErrorsError {
     /// No group has this id.
     #[error("there is no error {0:?}")]
     NotFound(String),
+    /// The error has no occurrence with this id.
+    #[error("the error has no occurrence {0:?}")]
+    OccurrenceNotFound(String),
     /// The body is not a valid envelope.
     #[error(transparent)]
     Envelope(#[from] EnvelopeError),
@@ -90,6 +93,7 @@ impl From<ErrorsError> for ApiError {
         let message = error.to_string();
         match error {
             ErrorsError::NotFound(id) => Self::missing(GroupId::RESOURCE, &id),
+            ErrorsError::OccurrenceNotFound(id) => Self::missing(OccurrenceId::RESOURCE, &id),
             ErrorsError::Envelope(EnvelopeError::HeadersTooLong | EnvelopeError::TooManyItems)
             | ErrorsError::EventTooLarge => Self::new(ErrorCode::PayloadTooLarge, message),
             ErrorsError::Envelope(_) => Self::new(ErrorCode::InvalidJson, message),

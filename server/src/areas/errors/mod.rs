@@ -10,6 +10,7 @@
 //! From there on the path is the same: the occurrence is scrubbed and written as the properties of
 //! its event (`document`), and its group is determined (`grouping`).
 
+mod activity;
 mod background;
 mod document;
 mod error;
@@ -19,6 +20,7 @@ mod grouping;
 mod ledger;
 mod model;
 mod occurrence;
+mod occurrences;
 mod ops;
 mod own_metrics;
 mod prepare;

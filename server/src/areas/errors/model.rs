@@ -31,6 +31,23 @@ impl GroupId {
     }
 }
 
+/// The id of an occurrence.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct OccurrenceId(pub(super) EventId);
+
+impl OccurrenceId {
+    /// Returns the id in the form of the API.
+    pub(super) fn format(self) -> String {
+        ids::prefixed(EVENT_ID_PREFIX, self.0.0)
+    }
+
+    /// Parses the form that [`Self::format`] returns.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        let id = text.strip_prefix(EVENT_ID_PREFIX).and_then(ids::parse_ulid)?;
+        Some(Self(EventId(id)))
+    }
+}
+
 /// A grouping hash: occurrences with equal hashes belong to the same group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct GroupHash(pub u128);

@@ -10,9 +10,11 @@ use telltale_engine::{
 };
 use tokio::sync::oneshot;
 
+use super::activity::{Activity, ActivityId};
 use super::error::ErrorsError;
 use super::ledger::{Admission, GROUP_TAG, GroupFilter, GroupView, SeenWithin, Ticket, events_of};
 use super::model::{GroupId, StateChange};
+use super::occurrences::{self, BucketCounts};
 use super::prepare::PreparedOccurrence;
 use super::query::{ErrorFilter, Listing, OccurrenceFilter};
 use crate::app::{App, AppResult};
@@ -100,15 +102,34 @@ pub(super) async fn store(
     Ok(())
 }
 
-/// Returns a page of groups, and the total number that match.
+/// A page of groups.
+#[derive(Debug)]
+pub(super) struct GroupPage {
+    pub(super) groups: Vec<GroupView>,
+    /// The number of all groups that match.
+    pub(super) total: usize,
+    /// The counts of each group of the page; empty unless requested.
+    pub(super) series: Vec<BucketCounts>,
+}
+
+/// Returns a page of groups.
 pub(super) async fn list(
     app: &Arc<App>,
     listing: Listing,
     page: (usize, usize),
-) -> AppResult<(Vec<GroupView>, usize)> {
-    let Listing { filter, sort } = listing;
+) -> AppResult<GroupPage> {
+    let Listing { filter, sort, series } = listing;
     let filter = resolve_filter(app, filter).await?;
-    app.blocking(move |app| Ok::<_, ErrorsError>(app.errors().list(&filter, sort, page))).await
+    let list = move |app: &App| Ok::<_, ErrorsError>(app.errors().list(&filter, sort, page));
+    let (groups, total) = app.blocking(list).await?;
+    let Some(sparkline) = series else {
+        return Ok(GroupPage { groups, total, series: Vec::new() });
+    };
+    app.query(move |app| {
+        let series = occurrences::sparklines(app, &groups, sparkline)?;
+        Ok::<_, ErrorsError>(GroupPage { groups, total, series })
+    })
+    .await
 }
 
 /// Restricts the group filter to groups with a matching occurrence. Takes a query permit, as other
@@ -213,14 +234,40 @@ pub(super) fn apply_change(
     app: &App,
     id: GroupId,
     change: &StateChange,
+    by: &str,
 ) -> Result<GroupView, ErrorsError> {
-    let (changed, _) = app.errors().apply_change(&[id], change)?;
+    let (changed, _) = app.errors().apply_change(&[id], change, by)?;
     changed.into_iter().next().ok_or_else(|| ErrorsError::NotFound(id.format()))
 }
 
 /// Merges other groups into one.
-pub(super) fn merge(app: &App, id: GroupId, others: &[GroupId]) -> Result<GroupView, ErrorsError> {
-    app.errors().merge(id, others)
+pub(super) fn merge(
+    app: &App,
+    id: GroupId,
+    others: &[GroupId],
+    by: &str,
+) -> Result<GroupView, ErrorsError> {
+    app.errors().merge(id, others, by)
+}
+
+/// Adds a comment to a group, or to the group that it was merged into.
+pub(super) fn comment(
+    app: &App,
+    id: GroupId,
+    text: String,
+    by: &str,
+) -> Result<(ActivityId, Activity), ErrorsError> {
+    app.errors().comment(id, text, by)
+}
+
+/// Returns a group and the newest entries of its activity.
+pub(super) fn activity(
+    app: &App,
+    id: GroupId,
+) -> Result<(GroupView, Vec<(ActivityId, Activity)>), ErrorsError> {
+    let group = get(app, id)?;
+    let entries = app.errors().activity(&group)?;
+    Ok((group, entries))
 }
 
 /// Deletes a group.
@@ -234,6 +281,7 @@ pub(super) async fn apply_bulk(
     app: &Arc<App>,
     selection: BulkSelection,
     action: BulkAction,
+    by: String,
 ) -> AppResult<(usize, usize)> {
     let ids = match selection {
         BulkSelection::Named(ids) => ids,
@@ -245,7 +293,7 @@ pub(super) async fn apply_bulk(
     };
     let act = move |app: &App| match action {
         BulkAction::StateChange(change) => {
-            let (found, changed) = app.errors().apply_change(&ids, &change)?;
+            let (found, changed) = app.errors().apply_change(&ids, &change, &by)?;
             Ok::<_, ErrorsError>((found.len(), changed))
         }
         BulkAction::Delete => {
@@ -256,6 +304,7 @@ pub(super) async fn apply_bulk(
     app.blocking(act).await
 }
 
-fn get(app: &App, id: GroupId) -> Result<GroupView, ErrorsError> {
+/// Returns a group, or the one that it was merged into.
+pub(super) fn get(app: &App, id: GroupId) -> Result<GroupView, ErrorsError> {
     app.errors().get(id).ok_or_else(|| ErrorsError::NotFound(id.format()))
 }

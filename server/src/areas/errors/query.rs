@@ -7,6 +7,7 @@ use telltale_engine::{TagFilter, TimeRange, TimestampMs};
 use super::error::ErrorsError;
 use super::ledger::{GroupFilter, OWN_TAG_PREFIX, SortBy};
 use super::model::{GroupId, GroupStatus, Level};
+use super::occurrences::Sparkline;
 use crate::http::{ApiError, ApiResult, Query};
 use crate::limits;
 use crate::platform::telemetry::buckets::BucketWidth;
@@ -19,6 +20,8 @@ use crate::platform::time::{self, Moment};
 pub(super) struct Listing {
     pub(super) filter: ErrorFilter,
     pub(super) sort: SortBy,
+    /// Whether each group has counts over time, and which.
+    pub(super) series: Option<Sparkline>,
 }
 
 /// A filter of groups, by their own fields and by their occurrences.
@@ -154,7 +157,16 @@ pub(super) fn listing(query: &Query, now: TimestampMs) -> ApiResult<Listing> {
             return Err(ApiError::parameter("sort", expected));
         }
     };
-    Ok(Listing { filter, sort })
+    let names = || format!("must be one of {}", Sparkline::NAMES.join(", "));
+    let series = query.parsed("series", names, Sparkline::parse)?;
+    Ok(Listing { filter, sort, series })
+}
+
+/// Parses the time range of counts by tag: all occurrences by default.
+pub(super) fn tag_range(query: &Query, now: TimestampMs) -> ApiResult<TimeRange> {
+    let from = query.moment("from", now)?.map_or(TimestampMs(0), Moment::start);
+    let to = query.moment("to", now)?.map_or(TimestampMs(i64::MAX), Moment::end);
+    Ok(query_params::range(Some(from), Some(to), 0, now)?)
 }
 
 /// Parses the time range and the bucket width of a series.

@@ -2,12 +2,14 @@
 
 use std::sync::Arc;
 
-use super::model::{GroupId, Sender, StateChange};
+use super::model::{GroupId, OccurrenceId, Sender, StateChange};
+use super::occurrences::{self, Sparkline};
 use super::ops;
 use super::prepare::Arrival;
 use super::wire::{
-    AssignInput, BulkInput, BulkView, Detail, EmptyInput, EventView, GroupItem, GroupStateView,
-    IgnoreInput, MergeInput, ReportInput, Reported, ResolveInput, SeriesView, frame_places,
+    ActivityView, AssignInput, BulkInput, BulkView, CommentInput, Detail, EmptyInput, EventView,
+    GroupItem, GroupStateView, IgnoreInput, MergeInput, OccurrenceView, ReportInput, Reported,
+    ResolveInput, SeriesView, TagsView, frame_places,
 };
 use super::{ErrorsError, query, report};
 use crate::app::App;
@@ -17,7 +19,8 @@ use crate::http::{
     Request, Response, Route, Scope,
 };
 use crate::limits::{
-    ERROR_SEARCH_CHARS_MAX, ERRORS_PAGE_DEFAULT, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX,
+    ERROR_SEARCH_CHARS_MAX, ERROR_TAG_VALUES_DEFAULT, ERROR_TAG_VALUES_MAX, ERRORS_PAGE_DEFAULT,
+    ERRORS_PAGE_WITH_SERIES_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX,
 };
 
 /// The routes of the area.
@@ -36,16 +39,20 @@ pub static ROUTES: &[Route] = &[
     Route::post("/api/v1/errors/{id}/assign", &assign).doc(ASSIGN),
     Route::post("/api/v1/errors/{id}/merge", &merge).drains().doc(MERGE),
     Route::get("/api/v1/errors/{id}/events", &events).limit(LimitClass::Query).doc(EVENTS),
+    Route::get("/api/v1/errors/{id}/events/{event_id}", &event).limit(LimitClass::Query).doc(EVENT),
+    Route::get("/api/v1/errors/{id}/tags", &tags).limit(LimitClass::Query).doc(TAGS),
+    Route::get("/api/v1/errors/{id}/activity", &activity).doc(ACTIVITY),
+    Route::post("/api/v1/errors/{id}/comments", &comment).doc(COMMENT),
     Route::get("/api/v1/errors/{id}/series", &series).limit(LimitClass::Query).doc(SERIES),
 ];
 
 async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let paging = req.query().paging(ERRORS_PAGE_DEFAULT, PAGE_LIMIT_MAX)?;
     let listing = query::listing(req.query(), app.now())?;
-    let page = (paging.offset, paging.limit);
-    let (groups, total) = ops::list(&app, listing, page).await?;
-    let data = groups.into_iter().map(GroupItem::from).collect();
-    Response::ok(&Page { data, meta: paging.meta(total) })
+    let max = if listing.series.is_some() { ERRORS_PAGE_WITH_SERIES_MAX } else { PAGE_LIMIT_MAX };
+    let paging = req.query().paging(ERRORS_PAGE_DEFAULT, max)?;
+    let page = ops::list(&app, listing, (paging.offset, paging.limit)).await?;
+    let total = page.total;
+    Response::ok(&Page { data: GroupItem::all(page), meta: paging.meta(total) })
 }
 
 async fn report_error(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
@@ -79,42 +86,42 @@ async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 async fn resolve(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let change = req.json_or_default::<ResolveInput>()?.into_change()?;
-    let id: GroupId = req.path("id")?;
-    let changed = app.blocking(move |app| ops::apply_change(app, id, &change)).await?;
-    Response::ok(&Data { data: GroupStateView::from(changed) })
+    apply(app, &req, change).await
 }
 
 async fn ignore(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let change = req.json_or_default::<IgnoreInput>()?.into_change()?;
-    let id: GroupId = req.path("id")?;
-    let changed = app.blocking(move |app| ops::apply_change(app, id, &change)).await?;
-    Response::ok(&Data { data: GroupStateView::from(changed) })
+    apply(app, &req, change).await
 }
 
 async fn unresolve(app: Arc<App>, req: Request) -> ApiResult<Response> {
     req.json_or_default::<EmptyInput>()?;
-    let id: GroupId = req.path("id")?;
-    let work = move |app: &App| ops::apply_change(app, id, &StateChange::Unresolve);
-    Response::ok(&Data { data: GroupStateView::from(app.blocking(work).await?) })
+    apply(app, &req, StateChange::Unresolve).await
 }
 
 async fn assign(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let change = req.json::<AssignInput>()?.into_change()?;
-    let id: GroupId = req.path("id")?;
-    let changed = app.blocking(move |app| ops::apply_change(app, id, &change)).await?;
+    apply(app, &req, change).await
+}
+
+/// Applies a state change to the group in the path.
+async fn apply(app: Arc<App>, req: &Request, change: StateChange) -> ApiResult<Response> {
+    let (id, by): (GroupId, _) = (req.path("id")?, req.identity().user().to_owned());
+    let changed = app.blocking(move |app| ops::apply_change(app, id, &change, &by)).await?;
     Response::ok(&Data { data: GroupStateView::from(changed) })
 }
 
 async fn merge(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let others = req.json::<MergeInput>()?.into_ids()?;
-    let id: GroupId = req.path("id")?;
-    let merged = app.blocking(move |app| ops::merge(app, id, &others)).await?;
+    let (id, by): (GroupId, _) = (req.path("id")?, req.identity().user().to_owned());
+    let merged = app.blocking(move |app| ops::merge(app, id, &others, &by)).await?;
     Response::ok(&Data { data: GroupStateView::from(merged) })
 }
 
 async fn bulk(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let (selection, action) = req.json::<BulkInput>()?.into_parts(app.now())?;
-    let (matched, changed) = ops::apply_bulk(&app, selection, action).await?;
+    let by = req.identity().user().to_owned();
+    let (matched, changed) = ops::apply_bulk(&app, selection, action, by).await?;
     Response::ok(&Data { data: BulkView { matched, changed } })
 }
 
@@ -132,6 +139,40 @@ async fn series(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id: GroupId = req.path("id")?;
     let answer = app.query(move |app| ops::series(app, id, range, width)).await?;
     Response::ok(&Data { data: SeriesView::new(id, width, &answer) })
+}
+
+async fn event(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let id: GroupId = req.path("id")?;
+    let occurrence: OccurrenceId = req.path("event_id")?;
+    let found = app.query(move |app| occurrences::in_order(app, id, occurrence)).await?;
+    Response::ok(&Data { data: OccurrenceView::from(found) })
+}
+
+async fn tags(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let range = query::tag_range(req.query(), app.now())?;
+    let limit =
+        req.query().limit("limit", ERROR_TAG_VALUES_MAX)?.unwrap_or(ERROR_TAG_VALUES_DEFAULT);
+    let key = req.query().one("key")?.map(occurrences::event_key);
+    let id: GroupId = req.path("id")?;
+    let count = move |app: &App| occurrences::tag_counts(app, id, range, key.as_deref());
+    Response::ok(&Data { data: TagsView::new(id, app.query(count).await?, limit) })
+}
+
+async fn activity(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let paging = req.query().paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
+    let id: GroupId = req.path("id")?;
+    let (group, recorded) = app.blocking(move |app| ops::activity(app, id)).await?;
+    let all = ActivityView::all(&group, recorded);
+    let total = all.len();
+    let data: Vec<_> = all.into_iter().skip(paging.offset).take(paging.limit).collect();
+    Response::ok(&Page { data, meta: paging.meta(total) })
+}
+
+async fn comment(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let text = req.json::<CommentInput>()?.into_text()?;
+    let (id, by): (GroupId, _) = (req.path("id")?, req.identity().user().to_owned());
+    let added = app.blocking(move |app| ops::comment(app, id, text, &by)).await?;
+    Response::created(&Data { data: ActivityView::from(added) })
 }
 
 const TAG: &str = "Errors";
@@ -176,6 +217,12 @@ const LIST: Doc = Doc::new(TAG, "List error groups, most recently seen first")
         Param::query("assignee", "Only errors assigned to this user; an empty value selects unassigned errors."),
         Param::query("sort", "The sort key, in descending order. Default: `last_seen`.")
             .form(Form::OneOf(&["last_seen", "first_seen", "occurrences", "users_affected"])),
+        Param::query(
+            "series",
+            "Adds `series` to each error: its occurrences within this duration, in 12 to 30 buckets, regardless of the other conditions on \
+             occurrences. `limit` is then reduced to 100.",
+        )
+        .form(Form::OneOf(&Sparkline::NAMES)),
         Param::query(
             "limit",
             "Maximum number of items. Default: 50. Values above 1000 are reduced to 1000.",
@@ -292,4 +339,44 @@ const SERIES: Doc = Doc::new(TAG, "Count the occurrences of an error by time")
         ErrorCode::InvalidRange,
         ErrorCode::InvalidInterval,
     ])
+    .ext();
+
+const EVENT: Doc = Doc::new(TAG, "Get an occurrence of an error, with its neighbours in time")
+    .ok::<Data<OccurrenceView>>()
+    .errors(&[NO_ERROR, ErrorCode::Missing(OccurrenceId::RESOURCE)])
+    .ext();
+
+const TAGS: Doc = Doc::new(TAG, "Count the values of the tags of an error's occurrences")
+    .about(
+        "`environment`, `release` and the first 24 tags of occurrences are counted; of an error, those that its newest 100 occurrences \
+         in the range have, at most 40.",
+    )
+    .parameters(&[
+        Param::query("from", "Start, inclusive. Default: all occurrences that are kept.").form(Form::Time),
+        Param::query("to", "End, exclusive. Default: now. A date means the end of that day in UTC.")
+            .form(Form::Time),
+        Param::query("key", "Only this tag: a key, `environment` or `release`; `tags[environment]` is a tag of that name."),
+        Param::query("limit", "Maximum number of values of each tag, the most frequent first. Default: 10. Values above 1000 are reduced to 1000.")
+            .form(Form::Integer(1)),
+    ])
+    .ok::<Data<TagsView>>()
+    .errors(&[
+        NO_ERROR,
+        ErrorCode::InvalidParameter,
+        ErrorCode::InvalidTimestamp,
+        ErrorCode::InvalidRange,
+    ])
+    .ext();
+
+const ACTIVITY: Doc = Doc::new(TAG, "List who changed an error and what people wrote about it, newest first")
+    .about("The newest 500 entries of an error are kept. Those of errors that were merged into it are included.")
+    .parameters(&crate::http::PAGING)
+    .ok::<Page<ActivityView>>()
+    .errors(&[NO_ERROR, ErrorCode::InvalidParameter])
+    .ext();
+
+const COMMENT: Doc = Doc::new(TAG, "Comment on an error")
+    .request::<CommentInput>(r#"{"text": "Only with the new client."}"#)
+    .created::<Data<ActivityView>>()
+    .errors(&[NO_ERROR, ErrorCode::MissingField, ErrorCode::InvalidField])
     .ext();

@@ -51,7 +51,7 @@ pub(super) struct LedgerStore {
 
 /// Changes that are written atomically.
 #[derive(Debug, Default)]
-pub(super) struct LedgerChanges(RecordBatch);
+pub(super) struct LedgerChanges(pub(super) RecordBatch);
 
 /// The ledger as stored.
 #[derive(Debug, Default)]

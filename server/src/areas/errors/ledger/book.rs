@@ -9,6 +9,7 @@ use telltale_engine::{
     Clock, Engine, EventFilter, NameFilter, Result, TagCondition, TagFilter, TimeRange,
 };
 
+use super::super::activity::ActivityStore;
 use super::super::model::GroupId;
 use super::super::scrub::Scrubber;
 use super::super::settings::ErrorSettings;
@@ -39,6 +40,7 @@ pub struct Ledger {
     pub(super) clock: Clock,
     pub(super) ids: Arc<Ids>,
     pub(super) store: LedgerStore,
+    pub(super) activity: ActivityStore,
     pub(super) state: RwLock<LedgerState>,
     /// Serialises writers to disk; taken before `state`.
     pub(super) write_lock: Mutex<()>,
@@ -107,6 +109,7 @@ impl Ledger {
     ) -> Result<Self> {
         let ledger = Self {
             store: LedgerStore::new(engine.clone()),
+            activity: ActivityStore::new(engine.clone()),
             engine,
             clock,
             ids,

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use telltale_engine::Result;
 
+use super::super::activity::{Action, Activity};
 use super::super::model::{GroupId, GroupState, StateChange};
 use super::super::store::LedgerChanges;
 use super::book::Ledger;
@@ -19,12 +20,13 @@ struct ChangedGroup {
 }
 
 impl Ledger {
-    /// Changes the state of groups, or of those that they were merged into, atomically. Returns the
-    /// groups that exist, each once and with their new state, and how many of them changed.
+    /// Changes the state of groups, or of those that they were merged into, atomically, on behalf
+    /// of a user. Returns the groups that exist, each once and with their new state, and how many of them changed.
     pub(in crate::areas::errors) fn apply_change(
         &self,
         ids: &[GroupId],
         change: &StateChange,
+        by: &str,
     ) -> Result<(Vec<GroupView>, usize)> {
         let _write_guard = self.write_lock.lock();
         let mut changes = LedgerChanges::default();
@@ -44,6 +46,12 @@ impl Ledger {
                     after.apply_change(change, now, next_number);
                     if after != before.as_deref().cloned().unwrap_or_default() {
                         changes.put_group_state(*id, &after);
+                        let action = Action::of(change, now);
+                        self.note(
+                            &mut changes,
+                            *id,
+                            Activity { at: now, by: by.to_owned(), action },
+                        );
                         group.state = Some(Box::new(after));
                         changed.push(ChangedGroup { id: *id, before, after: group.state.clone() });
                     }

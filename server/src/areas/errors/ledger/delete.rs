@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use telltale_engine::{Result, TimestampMs};
 
+use super::super::activity::ActivityStore;
 use super::super::model::GroupId;
 use super::super::store::LedgerChanges;
 use super::book::{Ledger, all_time, events_of};
@@ -33,7 +34,10 @@ impl Ledger {
             }
             state.defer(deleted.iter().copied());
         }
-        doomed.iter().for_each(|id| changes.put_doomed(*id));
+        for id in &doomed {
+            changes.put_doomed(*id);
+            ActivityStore::delete(&mut changes.0, *id);
+        }
         let outcome = self.store.write(changes);
         let mut state = self.state.write();
         if outcome.is_ok() {
@@ -71,7 +75,7 @@ impl Ledger {
         Ok(())
     }
 
-    /// Deletes event ids that are too old, and, if the table of groups is 90 % full, groups whose
+    /// Deletes event ids that are too old, entries of the activity beyond those that are kept, and, if the table of groups is 90 % full, groups whose
     /// events have all expired. Called by a sweep.
     pub fn trim(&self) -> Result<()> {
         let now = self.engine.trusted_time().expiry;
@@ -79,6 +83,7 @@ impl Ledger {
         let mut changes = LedgerChanges::default();
         changes.delete_old_seen(now);
         self.store.write(changes)?;
+        self.activity.trim()?;
         drop(write_guard);
         let retention_ms = i64::try_from(self.retention.as_millis()).unwrap_or(i64::MAX);
         let old = {

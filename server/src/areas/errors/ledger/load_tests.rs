@@ -60,7 +60,7 @@ fn the_state_of_a_group_that_no_longer_exists_is_not_kept_in_memory() {
     let mut fixture = Fixture::new(ErrorSettings::default());
     let id = fixture.report("E", None);
     fixture.ledger.store().unwrap();
-    fixture.ledger.apply_change(&[id], &StateChange::Resolve { note: None }).unwrap();
+    fixture.ledger.apply_change(&[id], &StateChange::Resolve { note: None }, "a@b").unwrap();
     fixture.set_record(GROUPS, &id.0.to_be_bytes(), vec![9]);
     fixture.crash();
     assert_eq!(fixture.list(), []);

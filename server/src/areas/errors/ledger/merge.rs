@@ -2,6 +2,7 @@
 
 use telltale_engine::{Distinct, Result};
 
+use super::super::activity::{Action, Activity};
 use super::super::error::ErrorsError;
 use super::super::model::GroupId;
 use super::super::store::LedgerChanges;
@@ -11,11 +12,13 @@ use super::read_users::ReadUsers;
 use crate::limits;
 
 impl Ledger {
-    /// Merges all of `others` into `into`, or none of them. The state of `into` is kept.
+    /// Merges all of `others` into `into`, or none of them, on behalf of a user. The state of `into`
+    /// is kept.
     pub(in crate::areas::errors) fn merge(
         &self,
         into: GroupId,
         others: &[GroupId],
+        by: &str,
     ) -> Result<GroupView, ErrorsError> {
         let _write_guard = self.write_lock.lock();
         let (now, believed) = (self.clock.now(), self.engine.trusted_time().believed);
@@ -40,6 +43,11 @@ impl Ledger {
         changes.put_users(into, &users);
         if let Some(group_state) = &merged.state {
             changes.put_group_state(into, group_state);
+        }
+        if !others.is_empty() {
+            let groups = others.iter().map(|(id, _)| *id).collect();
+            let action = Action::Merge { groups };
+            self.note(&mut changes, into, Activity { at: now, by: by.to_owned(), action });
         }
         let outcome = self.store.write(changes);
         let mut state = self.state.write();

@@ -22,6 +22,7 @@ mod admit;
 mod book;
 mod budget;
 mod change;
+mod comment;
 mod deferred;
 mod delete;
 mod flush;

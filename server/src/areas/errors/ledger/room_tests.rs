@@ -97,10 +97,10 @@ fn a_full_table_evicts_the_least_needed_groups_of_the_flooding_key() {
     let old = fixture.report_by(VICTIM, "Old");
     let junk = fixture.flood(0..7);
     let assign = StateChange::Assign { user: Some("ada".into()) };
-    fixture.ledger.apply_change(&[junk[0]], &assign).unwrap();
+    fixture.ledger.apply_change(&[junk[0]], &assign, "a@b").unwrap();
     let note = StateChange::Resolve { note: Some("why".into()) };
-    fixture.ledger.apply_change(&[junk[1]], &note).unwrap();
-    fixture.ledger.apply_change(&[junk[4]], &StateChange::Resolve { note: None }).unwrap();
+    fixture.ledger.apply_change(&[junk[1]], &note, "a@b").unwrap();
+    fixture.ledger.apply_change(&[junk[4]], &StateChange::Resolve { note: None }, "a@b").unwrap();
     fixture.ledger.make_room().unwrap();
     assert_eq!(fixture.list().len(), 8, "the table is not full");
 
@@ -201,13 +201,13 @@ fn notes_and_merges_count_as_memory_while_they_exist() {
     let state_bytes = |fixture: &Fixture| fixture.ledger.state.read().groups.state_bytes();
     let before = fixture.ledger.memory_bytes();
     let note = Some("x".repeat(1_000));
-    fixture.ledger.apply_change(&[a, b], &StateChange::Resolve { note }).unwrap();
+    fixture.ledger.apply_change(&[a, b], &StateChange::Resolve { note }, "a@b").unwrap();
     assert_eq!(state_bytes(&fixture), 2_000);
     assert_eq!(fixture.ledger.memory_bytes(), before + 2_000);
     // An error that occurs again loses its note.
     fixture.report("A", None);
     assert_eq!(state_bytes(&fixture), 1_000);
-    fixture.ledger.merge(a, &[b]).unwrap();
+    fixture.ledger.merge(a, &[b], "a@b").unwrap();
     assert_eq!(state_bytes(&fixture), ERROR_MERGED_BYTES);
     fixture.crash();
     assert_eq!(state_bytes(&fixture), ERROR_MERGED_BYTES);

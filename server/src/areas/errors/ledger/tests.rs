@@ -266,7 +266,7 @@ fn a_merge_deletes_the_records_of_the_merged_groups() {
     let (a, b) = (fixture.report("A", Some("ann")), fixture.report("B", Some("bob")));
     fixture.ledger.store().unwrap();
     assert_eq!(fixture.report("B", Some("cid")), b);
-    let merged = fixture.ledger.merge(a, &[b, a, b]).unwrap();
+    let merged = fixture.ledger.merge(a, &[b, a, b], "a@b").unwrap();
     assert_eq!((merged.occurrences, merged.users), (3, 3));
     fixture.ledger.store().unwrap();
     for table in [GROUPS, USERS] {
@@ -298,7 +298,7 @@ fn occurrences_during_a_merge_count_in_the_merged_group() {
             });
         }
         for other in &ids[1..] {
-            fixture.ledger.merge(ids[0], &[*other]).unwrap();
+            fixture.ledger.merge(ids[0], &[*other], "a@b").unwrap();
         }
     });
     for _ in 0..2 {
@@ -409,7 +409,7 @@ fn a_regression_is_the_same_before_and_after_a_crash() {
     let mut fixture = Fixture::new(ErrorSettings::default());
     let id = fixture.report("E", None);
     let (late, ticket) = fixture.admit(&fixture.prepared("E", None, 77)).unwrap();
-    fixture.ledger.apply_change(&[id], &resolve()).unwrap();
+    fixture.ledger.apply_change(&[id], &resolve(), "a@b").unwrap();
     // Numbered before the state change, durable after it: not a regression, whether it is counted
     // before or after the crash.
     write(&fixture.engine, late);
@@ -492,7 +492,7 @@ impl History {
 
     fn apply_change(&mut self, kind: u8, change: &StateChange, expect: impl FnOnce(&mut Expected)) {
         let Some(id) = self.of(kind) else { return };
-        let (changed, _) = self.fixture.ledger.apply_change(&[id], change).unwrap();
+        let (changed, _) = self.fixture.ledger.apply_change(&[id], change, "a@b").unwrap();
         assert_eq!(changed.len(), 1);
         expect(self.groups.get_mut(&id).unwrap());
     }
@@ -543,7 +543,7 @@ impl History {
 
     fn merge(&mut self, into: u8, from: u8) {
         let (Some(into), Some(from)) = (self.of(into), self.of(from)) else { return };
-        self.fixture.ledger.merge(into, &[from]).unwrap();
+        self.fixture.ledger.merge(into, &[from], "a@b").unwrap();
         if into == from {
             return;
         }

@@ -48,7 +48,7 @@ fn a_merge_reads_the_user_sets_of_idle_groups() {
     fixture.report("B", Some("ann"));
     fixture.ledger.store().unwrap();
     fixture.crash();
-    assert_eq!(fixture.ledger.merge(a, &[b]).unwrap().users, 2);
+    assert_eq!(fixture.ledger.merge(a, &[b], "a@b").unwrap().users, 2);
     fixture.crash();
     fixture.report("B", Some("cid"));
     assert_eq!((fixture.only().occurrences, fixture.only().users), (4, 3));

@@ -9,6 +9,8 @@ use telltale_engine::{Event, EventQueryResult};
 
 use super::super::ledger::{GroupView, Ticket};
 use super::super::model::{EVENT_ID_PREFIX, GroupId};
+use super::super::ops::GroupPage;
+use super::occurrences::SparklineView;
 use crate::areas::repositories::{FramePlace, FrameSource};
 use crate::platform::ids;
 use crate::platform::telemetry::buckets::BucketWidth;
@@ -32,6 +34,9 @@ pub(in crate::areas::errors) struct GroupItem {
     last_seen: IsoTime,
     /// Null if unassigned.
     assignee: Option<String>,
+    /// Present in lists with the parameter `series`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    series: Option<SparklineView>,
 }
 
 /// An error group with its state.
@@ -212,7 +217,17 @@ impl From<GroupView> for GroupItem {
             first_seen: IsoTime(group.first_seen),
             last_seen: IsoTime(group.last_seen),
             assignee: group.state.assignee,
+            series: None,
         }
+    }
+}
+
+impl GroupItem {
+    /// Builds the groups of a page.
+    pub(in crate::areas::errors) fn all(page: GroupPage) -> Vec<Self> {
+        let mut series = page.series.into_iter().map(SparklineView::from);
+        let item = |group| Self { series: series.next(), ..Self::from(group) };
+        page.groups.into_iter().map(item).collect()
     }
 }
 
