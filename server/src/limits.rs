@@ -131,6 +131,8 @@ pub const QUERY_FILTERS_MAX: usize = telltale_engine::limits::TAGS_MAX;
 pub const QUERY_METRICS_MAX: usize = 50;
 /// Data points of one response over all groups, including filled ones: some 130 MB of JSON.
 pub const RESPONSE_POINTS_MAX: u64 = 2_000_000;
+/// Errors whose titles a search by name compares.
+pub const SEARCH_ERRORS_MAX: usize = 1_000;
 /// Dashboards in total: listing them reads every one.
 pub const DASHBOARDS_MAX: usize = 10_000;
 /// Widgets of one dashboard: far more than a screen shows, few enough to compute at once.
@@ -356,20 +358,6 @@ pub const ERRORS_MERGED_MAX: usize = 1_000;
 pub const ERRORS_DEFERRED_BYTES_MAX: usize = 8 << 20;
 /// Characters of a note, a reason or an assignee.
 pub const ERROR_NOTE_CHARS_MAX: usize = 1_000;
-/// Characters of a comment on an error.
-pub const ERROR_COMMENT_CHARS_MAX: usize = 4_000;
-/// Entries of the activity of an error that are kept and listed: more than anybody reads.
-pub const ERROR_ACTIVITY_KEPT: usize = 500;
-/// Error groups per page of a list with counts over time.
-pub const ERRORS_PAGE_WITH_SERIES_MAX: usize = 100;
-/// The newest occurrences from which the tags of an error are known.
-pub const ERROR_TAGS_SAMPLED: usize = 100;
-/// Tags of an error whose values are counted, by a query each.
-pub const ERROR_TAGS_COUNTED_MAX: usize = 40;
-/// Values of a tag in a response if the request has no `limit`.
-pub const ERROR_TAG_VALUES_DEFAULT: usize = 10;
-/// Values of a tag in a response.
-pub const ERROR_TAG_VALUES_MAX: usize = 1_000;
 /// Milliseconds that an ignore may last: ten years, practically for ever.
 pub const ERROR_IGNORE_MS_MAX: i64 = 3_650 * 24 * 60 * 60 * 1_000;
 /// Milliseconds for which a group counts as new when the sources of new groups are ranked: a day.

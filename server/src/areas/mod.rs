@@ -11,8 +11,10 @@ pub mod jobs;
 pub mod keys;
 pub mod metrics;
 mod parts;
+pub mod people;
 pub mod repositories;
 pub mod saved_queries;
+pub mod search;
 pub mod snapshots;
 pub mod status;
 mod table;
@@ -23,6 +25,7 @@ pub use files::FileWaste;
 pub use parts::AreaParts;
 pub use table::routes;
 pub(crate) use table::{close, loops, memory, sealer_of_new_secrets, sweeps, work};
+use table::{finders, people_of_areas};
 
 #[cfg(test)]
 mod testing;

@@ -5,14 +5,17 @@ use std::time::Duration;
 
 use telltale_engine::MemoryOwner;
 
+use super::search::Finder;
 use super::{
-    admin, alerting, bulk, dashboards, errors, events, files, jobs, keys, metrics, repositories,
-    snapshots, status, telemetry,
+    admin, alerting, bulk, dashboards, errors, events, files, jobs, keys, metrics, people,
+    repositories, search, snapshots, status, telemetry,
 };
 use crate::app::App;
 use crate::console;
 use crate::http::Route;
 use crate::jobs::work::WorkerPool;
+use crate::platform::keys::Scope;
+use crate::platform::people::People;
 use crate::platform::sealing::{KeyFileError, Sealer, SecretStore};
 use crate::platform::sweeps::Sweep;
 
@@ -30,6 +33,7 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
         bulk::OTLP_ROUTES,
         bulk::IMPORT_ROUTES,
         dashboards::ROUTES,
+        dashboards::EDITOR_ROUTES,
         jobs::JOB_ROUTES,
         jobs::QUEUE_ROUTES,
         jobs::WORKER_ROUTES,
@@ -61,6 +65,8 @@ pub fn routes() -> impl Iterator<Item = &'static Route> {
         repositories::CHAT_ROUTES,
         repositories::HELP_ROUTES,
         keys::ROUTES,
+        people::ROUTES,
+        search::ROUTES,
         admin::ROUTES,
         console::SERVER_ROUTES,
         console::session::ROUTES,
@@ -110,6 +116,39 @@ pub(crate) fn memory(app: &App) -> [(MemoryOwner, u64); 6] {
         (MemoryOwner::Status, app.status().memory_bytes()),
         (MemoryOwner::Snapshots, app.snapshots().memory_bytes()),
         (MemoryOwner::Repositories, app.repositories().memory_bytes()),
+    ]
+}
+
+/// Returns how the things of each kind are found by name, in the order in which they are shown.
+pub(super) fn finders() -> [Finder; 13] {
+    let read = |kind, offer| Finder { kind, scope: Scope::Read, offer };
+    [
+        read("dashboard", dashboards::offer_dashboards),
+        read("metric", metrics::offer_metrics),
+        read("error", errors::offer_errors),
+        read("alert_rule", alerting::offer_rules),
+        read("monitor", status::offer_monitors),
+        read("status_page", status::offer_pages),
+        read("queue", jobs::offer_queues),
+        read("job_class", jobs::offer_job_classes),
+        read("on_call_schedule", alerting::offer_schedules),
+        read("escalation_policy", alerting::offer_policies),
+        read("channel", alerting::offer_channels),
+        read("repository", repositories::offer_repositories),
+        Finder { kind: "key", scope: Scope::Admin, offer: keys::offer_keys },
+    ]
+}
+
+/// Adds the people that the things of an area name. Blocks.
+pub(super) type AddPeople =
+    fn(&App, &mut People) -> Result<(), Box<dyn std::error::Error + Send + Sync>>;
+
+/// Returns how the people of each area are found.
+pub(super) fn people_of_areas() -> [(&'static str, AddPeople); 3] {
+    [
+        ("keys", keys::add_owners),
+        ("alerting", alerting::add_members),
+        ("errors", errors::add_assignees),
     ]
 }
 

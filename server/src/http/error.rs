@@ -179,6 +179,9 @@ pub struct Details {
     /// The id of the conflicting resource.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
+    /// The current version of a resource that has changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub version: Option<u64>,
     /// The result of a bulk request whose valid items were stored.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     pub bulk: Option<BulkOutcome>,
@@ -244,6 +247,13 @@ impl ApiError {
     #[must_use]
     pub fn id(mut self, id: impl Into<String>) -> Self {
         self.details.get_or_insert_default().id = Some(id.into());
+        self
+    }
+
+    /// Sets the current version of a resource that has changed.
+    #[must_use]
+    pub fn version(mut self, version: u64) -> Self {
+        self.details.get_or_insert_default().version = Some(version);
         self
     }
 

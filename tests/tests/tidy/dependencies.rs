@@ -191,6 +191,7 @@ const STORED_FORMS: &[&str] = &[
     "server/src/areas/bulk/remote_write/request.rs",
     "server/src/areas/dashboards/definition.rs",
     "server/src/areas/dashboards/options.rs",
+    "server/src/areas/dashboards/variables.rs",
     "server/src/areas/saved_queries/query.rs",
     "server/src/areas/errors/ledger/load.rs",
     "server/src/areas/alerting/delivery/queue.rs",

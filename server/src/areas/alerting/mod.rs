@@ -13,6 +13,7 @@
 pub mod alertmanager;
 mod alerts;
 mod background;
+mod by_name;
 pub mod channels;
 mod delivery;
 mod documents;
@@ -38,6 +39,9 @@ mod wire;
 pub use alerts::ALERT_ROUTES;
 pub use background::evaluate_rules;
 pub(crate) use background::{add_work, evaluation_sweep, timer_sweeps};
+pub(super) use by_name::{
+    add_members, offer_channels, offer_policies, offer_rules, offer_schedules,
+};
 pub(crate) use channels::has_secrets;
 pub use channels::{CHANNEL_ROUTES, NotificationSettings, OptionalBaseUrl};
 pub use error::AlertingError;

@@ -18,7 +18,7 @@ pub fn make_first(app: &App) -> ApiResult<()> {
     }
     let input: ImportInput = serde_json::from_str(TELLTALE).map_err(ApiError::internal)?;
     let draft = input.into_draft().map_err(DashboardsError::from)?;
-    let dashboard = ops::build(app, draft)?;
+    let dashboard = ops::build(app, draft, "local")?;
     ops::insert(app, dashboard, None)?;
     Ok(())
 }

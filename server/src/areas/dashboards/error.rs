@@ -1,10 +1,11 @@
 //! The errors of the area and their error codes.
 
+use http::header::ETAG;
 use telltale_engine::Error;
 
-use super::model::{DashboardId, WidgetId};
+use super::model::{DashboardId, VersionNumber, WidgetId};
 use crate::areas::saved_queries::{InvalidQuery, SavedQueryError};
-use crate::http::{ApiError, ErrorCode, PathParam};
+use crate::http::{ApiError, ErrorCode, PathParam, etag_of};
 use crate::limits;
 use crate::platform::telemetry::query_params::InvalidQueryParams;
 
@@ -17,12 +18,15 @@ pub enum DashboardsError {
     /// No dashboard has this id.
     #[error("there is no dashboard {0:?}")]
     NotFound(String),
+    /// This version of the dashboard is not kept.
+    #[error("the dashboard has no version {0}")]
+    VersionNotFound(u64),
     /// The dashboard has no widget with this id.
     #[error("there is no widget {0:?}")]
     WidgetNotFound(String),
-    /// The dashboard's revision does not match the caller's `If-Match`.
-    #[error("the dashboard has changed: If-Match does not name its current ETag")]
-    Changed,
+    /// The dashboard's revision does not match the caller's `If-Match` or version.
+    #[error("the dashboard has changed: its version is {0}")]
+    Changed(u64),
     /// Every attempt to write conflicted with a concurrent change.
     #[error("too many changes to the dashboard at once; try again")]
     Busy,
@@ -74,6 +78,8 @@ pub enum Rule {
     WidgetType,
     /// The query of a widget must be valid.
     Query,
+    /// A query parameter.
+    Parameter,
     /// Any other rule.
     Field,
 }
@@ -107,6 +113,7 @@ impl Invalid {
             Rule::Missing => ErrorCode::MissingField,
             Rule::WidgetType => INVALID_WIDGET_TYPE,
             Rule::Query => ErrorCode::InvalidQuery,
+            Rule::Parameter => ErrorCode::InvalidParameter,
             Rule::Field => ErrorCode::InvalidField,
         }
     }
@@ -136,7 +143,13 @@ impl From<DashboardsError> for ApiError {
         match error {
             DashboardsError::NotFound(id) => Self::missing(DashboardId::RESOURCE, &id),
             DashboardsError::WidgetNotFound(id) => Self::missing(WidgetId::RESOURCE, &id),
-            DashboardsError::Changed => Self::new(ErrorCode::PreconditionFailed, message),
+            DashboardsError::Changed(now) => {
+                let error = Self::new(ErrorCode::PreconditionFailed, message).version(now);
+                error.header(ETAG, etag_of(now))
+            }
+            DashboardsError::VersionNotFound(version) => {
+                Self::missing(VersionNumber::RESOURCE, &version.to_string())
+            }
             DashboardsError::Busy | DashboardsError::TooMany | DashboardsError::TooManyWidgets => {
                 Self::new(ErrorCode::Conflict, message)
             }

@@ -10,6 +10,7 @@ pub(super) use telltale_engine::Versioned;
 use super::definition::{Definition, Position};
 use super::error::{DashboardsError, Invalid, Rule};
 use super::options::WidgetOptions;
+use super::variables::{Overlay, Variable};
 use crate::areas::saved_queries::SavedQuery;
 use crate::limits;
 
@@ -30,8 +31,26 @@ pub(super) struct Dashboard {
     pub(super) created_at: TimestampMs,
     /// When the dashboard or any of its widgets was last changed.
     pub(super) updated_at: TimestampMs,
+    /// The user who made the last change; `None` if it was made before users were recorded.
+    pub(super) updated_by: Option<String>,
+    pub(super) variables: Vec<Variable>,
+    pub(super) overlays: Vec<Overlay>,
     /// In order of creation.
     pub(super) widgets: Vec<Widget>,
+}
+
+/// The number of a version of a dashboard: its revision.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct VersionNumber(pub(super) u64);
+
+/// A version of a dashboard in a list.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct VersionSummary {
+    pub(super) number: VersionNumber,
+    pub(super) name: String,
+    pub(super) saved_at: TimestampMs,
+    pub(super) saved_by: Option<String>,
+    pub(super) widgets_count: usize,
 }
 
 /// A dashboard in a list.
@@ -58,8 +77,20 @@ pub(super) struct Widget {
 pub(super) struct DashboardDraft {
     pub(super) name: String,
     pub(super) description: Option<String>,
+    pub(super) variables: Vec<Variable>,
+    pub(super) overlays: Vec<Overlay>,
     /// Its widgets; one without a position gets a default position.
     pub(super) widgets: Vec<WidgetDraft>,
+}
+
+/// A validated request that replaces everything in a dashboard.
+#[derive(Clone, Debug, PartialEq)]
+pub(super) struct Replacement {
+    /// The version that is replaced, if the caller named one.
+    pub(super) version: Option<VersionNumber>,
+    /// Its widgets have ids in `widget_ids`, in the same order; new ones have none.
+    pub(super) draft: DashboardDraft,
+    pub(super) widget_ids: Vec<Option<WidgetId>>,
 }
 
 /// A validated request for a new widget.
@@ -185,6 +216,33 @@ impl Dashboard {
         Ok(())
     }
 
+    /// Replaces everything but id and time of creation. Widgets with the id of an existing one keep
+    /// its time of creation; `new_id` makes the ids of those without one.
+    pub(super) fn replace(
+        &mut self,
+        replacement: Replacement,
+        now: TimestampMs,
+        new_id: impl Fn() -> WidgetId,
+    ) -> Result<(), DashboardsError> {
+        let DashboardDraft { name, description, variables, overlays, widgets } = replacement.draft;
+        let before = std::mem::take(&mut self.widgets);
+        for (draft, id) in widgets.into_iter().zip(replacement.widget_ids) {
+            let known = before.iter().find(|widget| Some(&widget.id) == id.as_ref());
+            let created_at = known.map_or(now, |widget| widget.created_at);
+            self.add(id.unwrap_or_else(&new_id), created_at, draft)?;
+        }
+        (self.name, self.description) = (name, description);
+        (self.variables, self.overlays) = (variables, overlays);
+        Ok(())
+    }
+
+    /// Makes everything but id and time of creation as it was in another version.
+    pub(super) fn restore(&mut self, version: Self) {
+        (self.name, self.description) = (version.name, version.description);
+        (self.variables, self.overlays) = (version.variables, version.overlays);
+        self.widgets = version.widgets;
+    }
+
     /// Moves widgets; moves none if one of them is unknown.
     pub(super) fn arrange(&mut self, moves: &[Move]) -> Result<(), DashboardsError> {
         for entry in moves {
@@ -274,6 +332,9 @@ mod tests {
             description: None,
             created_at: zero,
             updated_at: zero,
+            updated_by: None,
+            variables: Vec::new(),
+            overlays: Vec::new(),
             widgets: Vec::new(),
         };
         for (i, position) in positions.iter().enumerate() {

@@ -9,7 +9,7 @@ use telltale_engine::{Receipt, TimestampMs};
 use super::definition::Definition;
 use super::error::{DashboardsError, Invalid};
 use super::model::{
-    Dashboard, DashboardChange, DashboardDraft, DashboardId, Move, Summary, Versioned,
+    Dashboard, DashboardChange, DashboardDraft, DashboardId, Move, Summary, Versioned, Widget,
     WidgetChange, WidgetDraft, WidgetId,
 };
 use super::store::{self, WriteOutcome};
@@ -27,8 +27,12 @@ pub(super) fn get(app: &App, id: &DashboardId) -> Result<Versioned<Dashboard>, D
     store::get(app.engine(), id)?.ok_or_else(|| DashboardsError::NotFound(id.as_str().to_owned()))
 }
 
-/// Builds a dashboard from a draft, without storing it.
-pub(super) fn build(app: &App, draft: DashboardDraft) -> Result<Dashboard, DashboardsError> {
+/// Builds a dashboard from the draft of a user, without storing it.
+pub(super) fn build(
+    app: &App,
+    draft: DashboardDraft,
+    by: &str,
+) -> Result<Dashboard, DashboardsError> {
     let now = app.now();
     let mut dashboard = Dashboard {
         id: app.new_id(DashboardId::PREFIX).into(),
@@ -36,6 +40,9 @@ pub(super) fn build(app: &App, draft: DashboardDraft) -> Result<Dashboard, Dashb
         description: draft.description,
         created_at: now,
         updated_at: now,
+        updated_by: Some(by.to_owned()),
+        variables: draft.variables,
+        overlays: draft.overlays,
         widgets: Vec::new(),
     };
     for (i, widget_draft) in draft.widgets.into_iter().enumerate() {
@@ -51,6 +58,7 @@ pub(super) fn copy(
     app: &App,
     id: &DashboardId,
     name: Option<String>,
+    by: &str,
 ) -> Result<Dashboard, DashboardsError> {
     let original = get(app, id)?.value;
     let widget_draft = |definition| WidgetDraft { definition, is_placed: true };
@@ -58,9 +66,11 @@ pub(super) fn copy(
     let draft = DashboardDraft {
         name: name.unwrap_or_else(|| name_of_copy(&original.name)),
         description: original.description,
+        variables: original.variables,
+        overlays: original.overlays,
         widgets: widgets.collect(),
     };
-    build(app, draft)
+    build(app, draft, by)
 }
 
 /// Stores a new dashboard together with the receipt of an idempotent request.
@@ -77,15 +87,22 @@ pub(super) fn insert(
     Ok(Versioned { value: dashboard, revision })
 }
 
-/// Changes the name and description. `fits` returns whether a revision satisfies the caller's
-/// `If-Match`; likewise in the functions below.
+/// Who changes a dashboard, and which revision may be changed.
+#[derive(Debug)]
+pub(super) struct Edit<Fits> {
+    pub(super) by: String,
+    /// Returns whether a revision satisfies the caller's `If-Match`.
+    pub(super) fits: Fits,
+}
+
+/// Changes the name and description.
 pub(super) fn update(
     app: &App,
     id: &DashboardId,
     change: &DashboardChange,
-    fits: impl Fn(u64) -> bool,
+    edit: &Edit<impl Fn(u64) -> bool>,
 ) -> Result<Versioned<Dashboard>, DashboardsError> {
-    rewrite(app, id, fits, |dashboard, _| {
+    rewrite(app, id, edit, |dashboard, _| {
         if let Some(name) = &change.name {
             dashboard.name.clone_from(name);
         }
@@ -100,13 +117,11 @@ pub(super) fn update(
 pub(super) fn delete(
     app: &App,
     id: &DashboardId,
-    fits: impl Fn(u64) -> bool,
+    edit: &Edit<impl Fn(u64) -> bool>,
 ) -> Result<(), DashboardsError> {
     for _ in 0..limits::DASHBOARD_TRIES_MAX {
         let found = get(app, id)?;
-        if !fits(found.revision) {
-            return Err(DashboardsError::Changed);
-        }
+        edit.check(found.revision)?;
         if let WriteOutcome::Written(_) = store::delete(app.engine(), id, found.revision)? {
             return Ok(());
         }
@@ -119,16 +134,23 @@ pub(super) fn add_widget(
     app: &App,
     id: &DashboardId,
     widget_draft: &WidgetDraft,
-    fits: impl Fn(u64) -> bool,
+    edit: &Edit<impl Fn(u64) -> bool>,
 ) -> Result<(WidgetId, Versioned<Dashboard>), DashboardsError> {
     // An unknown dashboard is reported before an invalid widget.
     get(app, id)?;
     check(app, &widget_draft.definition)?;
     let widget_id = WidgetId::from(app.new_id(WidgetId::PREFIX));
-    let written = rewrite(app, id, fits, |dashboard, now| {
+    let written = rewrite(app, id, edit, |dashboard, now| {
         dashboard.add(widget_id.clone(), now, widget_draft.clone())
     })?;
     Ok((widget_id, written))
+}
+
+/// Validates a widget that is not stored.
+pub(super) fn unstored(app: &App, draft: WidgetDraft) -> Result<Widget, DashboardsError> {
+    check(app, &draft.definition)?;
+    let id = WidgetId::from(app.new_id(WidgetId::PREFIX));
+    Ok(Widget { id, created_at: app.now(), definition: draft.definition })
 }
 
 /// Changes a widget and validates the result.
@@ -137,9 +159,9 @@ pub(super) fn update_widget(
     id: &DashboardId,
     widget_id: &WidgetId,
     change: &WidgetChange,
-    fits: impl Fn(u64) -> bool,
+    edit: &Edit<impl Fn(u64) -> bool>,
 ) -> Result<Versioned<Dashboard>, DashboardsError> {
-    rewrite(app, id, fits, |dashboard, _| {
+    rewrite(app, id, edit, |dashboard, _| {
         let changed = dashboard.change_widget(widget_id, change.clone())?;
         Ok(check(app, changed)?)
     })
@@ -150,9 +172,9 @@ pub(super) fn delete_widget(
     app: &App,
     id: &DashboardId,
     widget_id: &WidgetId,
-    fits: impl Fn(u64) -> bool,
+    edit: &Edit<impl Fn(u64) -> bool>,
 ) -> Result<(), DashboardsError> {
-    rewrite(app, id, fits, |dashboard, _| dashboard.remove(widget_id)).map(drop)
+    rewrite(app, id, edit, |dashboard, _| dashboard.remove(widget_id)).map(drop)
 }
 
 /// Moves widgets atomically.
@@ -160,9 +182,9 @@ pub(super) fn arrange(
     app: &App,
     id: &DashboardId,
     moves: &[Move],
-    fits: impl Fn(u64) -> bool,
+    edit: &Edit<impl Fn(u64) -> bool>,
 ) -> Result<Versioned<Dashboard>, DashboardsError> {
-    rewrite(app, id, fits, |dashboard, _| dashboard.arrange(moves))
+    rewrite(app, id, edit, |dashboard, _| dashboard.arrange(moves))
 }
 
 /// Returns whether any dashboard exists.
@@ -170,22 +192,28 @@ pub(super) fn any_exists(app: &App) -> Result<bool, DashboardsError> {
     Ok(store::count(app.engine())? > 0)
 }
 
-fn rewrite(
+impl<Fits: Fn(u64) -> bool> Edit<Fits> {
+    fn check(&self, revision: u64) -> Result<(), DashboardsError> {
+        if (self.fits)(revision) { Ok(()) } else { Err(DashboardsError::Changed(revision)) }
+    }
+}
+
+/// Changes a dashboard, however often others change it meanwhile.
+pub(super) fn rewrite(
     app: &App,
     id: &DashboardId,
-    fits: impl Fn(u64) -> bool,
+    edit: &Edit<impl Fn(u64) -> bool>,
     change: impl Fn(&mut Dashboard, TimestampMs) -> Result<(), DashboardsError>,
 ) -> Result<Versioned<Dashboard>, DashboardsError> {
     for _ in 0..limits::DASHBOARD_TRIES_MAX {
-        let Versioned { value: mut dashboard, revision } = get(app, id)?;
-        if !fits(revision) {
-            return Err(DashboardsError::Changed);
-        }
-        let now = app.now();
+        let before = get(app, id)?;
+        edit.check(before.revision)?;
+        let (mut dashboard, now) = (before.value.clone(), app.now());
         change(&mut dashboard, now)?;
         // The clock may step back, but `updated_at` must not.
         dashboard.updated_at = dashboard.updated_at.max(now);
-        if let WriteOutcome::Written(revision) = store::replace(app.engine(), &dashboard, revision)?
+        dashboard.updated_by = Some(edit.by.clone());
+        if let WriteOutcome::Written(revision) = store::replace(app.engine(), &dashboard, &before)?
         {
             return Ok(Versioned { value: dashboard, revision });
         }
@@ -194,7 +222,7 @@ fn rewrite(
 }
 
 /// Validates a widget; if its metric exists, the aggregation must suit the metric's type.
-fn check(app: &App, definition: &Definition) -> Result<(), Invalid> {
+pub(super) fn check(app: &App, definition: &Definition) -> Result<(), Invalid> {
     let metric = definition.query.metric.as_deref();
     definition.check(metric.and_then(|name| metrics::kind_of(app, name)))
 }

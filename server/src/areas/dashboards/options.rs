@@ -5,6 +5,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 
 use super::definition::WidgetType;
 use super::error::Invalid;
+use crate::areas::dashboards::limits as own_limits;
 use crate::limits;
 use crate::platform::bounded::AtMost;
 use crate::platform::json::integer_or_null;
@@ -22,6 +23,10 @@ pub(super) struct WidgetOptions {
     /// How numbers are formatted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) format: Option<Format>,
+    /// number, graph, bar, table: values from which on a number is displayed differently.
+    #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "thresholds")]
+    #[schemars(length(max = own_limits::WIDGET_THRESHOLDS_MAX))]
+    thresholds: Option<Vec<Threshold>>,
     /// number: what the value is compared with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) comparison: Option<Comparison>,
@@ -79,6 +84,28 @@ pub(super) struct Format {
     )]
     #[schemars(range(max = limits::WIDGET_DECIMALS_MAX))]
     decimals: Option<u8>,
+}
+
+/// A value from which on a number is displayed differently, up to the next larger threshold.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+#[schemars(rename = "WidgetThreshold")]
+struct Threshold {
+    value: f64,
+    level: ThresholdLevel,
+    /// A string beside the line of a graph.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[schemars(length(max = limits::DASHBOARD_NAME_CHARS_MAX))]
+    label: Option<String>,
+}
+
+/// What a number from a threshold on means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum ThresholdLevel {
+    Good,
+    Warning,
+    Critical,
 }
 
 /// What a number is compared with.
@@ -147,7 +174,8 @@ impl WidgetOptions {
     /// Checks that all options apply to the widget type and have valid values.
     pub(super) fn check(&self, kind: WidgetType) -> Result<(), Invalid> {
         use WidgetType::{Bar, Graph, Heatmap, Number, Pie, Table};
-        let owners: [(&str, bool, &[WidgetType]); 9] = [
+        let owners: [(&str, bool, &[WidgetType]); 10] = [
+            ("thresholds", self.thresholds.is_some(), &[Number, Graph, Bar, Table]),
             ("comparison", self.comparison.is_some(), &[Number]),
             ("style", self.style.is_some(), &[Graph]),
             ("orientation", self.orientation.is_some(), &[Bar]),
@@ -169,6 +197,7 @@ impl WidgetOptions {
 
     fn check_values(&self) -> Result<(), Invalid> {
         self.range_ms()?;
+        self.check_thresholds()?;
         if let Some(format) = &self.format {
             format.check()?;
         }
@@ -191,6 +220,23 @@ impl WidgetOptions {
             }
             _ => Ok(()),
         }
+    }
+
+    fn check_thresholds(&self) -> Result<(), Invalid> {
+        let thresholds = self.thresholds.as_deref().unwrap_or_default();
+        let max = own_limits::WIDGET_THRESHOLDS_MAX;
+        if thresholds.len() > max {
+            let expected = format!("must have at most {max} thresholds");
+            return Err(Invalid::field("options.thresholds", expected));
+        }
+        let max = limits::DASHBOARD_NAME_CHARS_MAX;
+        for (i, threshold) in thresholds.iter().enumerate() {
+            if threshold.label.as_deref().is_some_and(|text| text.chars().count() > max) {
+                let expected = format!("must have at most {max} characters");
+                return Err(Invalid::field(format!("options.thresholds[{i}].label"), expected));
+            }
+        }
+        Ok(())
     }
 
     /// Returns the length of the range that the widget covers, in milliseconds.
@@ -236,6 +282,14 @@ impl Format {
 fn columns<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Vec<String>>, D::Error> {
     type Columns = AtMost<String, { limits::WIDGET_COLUMNS_MAX + 1 }>;
     Ok(Option::<Columns>::deserialize(deserializer)?.map(AtMost::first))
+}
+
+/// The same for thresholds.
+fn thresholds<'de, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<Threshold>>, D::Error> {
+    type Thresholds = AtMost<Threshold, { own_limits::WIDGET_THRESHOLDS_MAX + 1 }>;
+    Ok(Option::<Thresholds>::deserialize(deserializer)?.map(AtMost::first))
 }
 
 const DAY_MS: i64 = 86_400_000;

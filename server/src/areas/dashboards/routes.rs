@@ -12,7 +12,8 @@ use serde::Serialize;
 use super::data::{RenderedWidgets, RequestedRange, render};
 use super::error::{DashboardsError, INVALID_WIDGET_TYPE};
 use super::model::{Dashboard, DashboardId, Versioned, WidgetId};
-use super::ops;
+use super::ops::{self, Edit};
+use super::variables::ChosenValues;
 use super::wire::{
     CopyInput, DashboardInput, DashboardPatch, DashboardView, ExportView, ImportInput, LayoutInput,
     SummaryView, WidgetDataView, WidgetInput, WidgetPatch, WidgetView, page,
@@ -50,20 +51,22 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 async fn create(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let draft = req.json::<DashboardInput>()?.into_draft()?;
-    let dashboard = app.blocking(move |app| ops::build(app, draft)).await?;
+    let by = req.identity().user().to_owned();
+    let dashboard = app.blocking(move |app| ops::build(app, draft, &by)).await?;
     created(&app, &req, dashboard).await
 }
 
 async fn import(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let draft = req.json::<ImportInput>()?.into_draft()?;
-    let dashboard = app.blocking(move |app| ops::build(app, draft)).await?;
+    let by = req.identity().user().to_owned();
+    let dashboard = app.blocking(move |app| ops::build(app, draft, &by)).await?;
     created(&app, &req, dashboard).await
 }
 
 async fn duplicate(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let name = req.json_or_default::<CopyInput>()?.into_name()?;
-    let id: DashboardId = req.path("id")?;
-    let dashboard = app.blocking(move |app| ops::copy(app, &id, name)).await?;
+    let (id, by): (DashboardId, _) = (req.path("id")?, req.identity().user().to_owned());
+    let dashboard = app.blocking(move |app| ops::copy(app, &id, name, &by)).await?;
     created(&app, &req, dashboard).await
 }
 
@@ -71,13 +74,14 @@ async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let requested = RequestedRange::read(req.query(), app.now())?;
     let id: DashboardId = req.path("id")?;
     let found = app.blocking(move |app| ops::get(app, &id)).await?;
-    respond_with_values(&app, Success::Ok, &found, requested).await
+    let chosen = ChosenValues::new(&found.value.variables, &chosen_values(&req))?;
+    respond_with_values(&app, Success::Ok, &found, (requested, chosen)).await
 }
 
 async fn update(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let change = req.json::<DashboardPatch>()?.into_change()?;
     let id: DashboardId = req.path("id")?;
-    let work = move |app: &App| ops::update(app, &id, &change, |now| fits(&req, now));
+    let work = move |app: &App| ops::update(app, &id, &change, &edit(&req));
     let written = app.blocking(work).await?;
     respond_after_write(&app, Success::Ok, &written).await
 }
@@ -85,7 +89,7 @@ async fn update(app: Arc<App>, req: Request) -> ApiResult<Response> {
 async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id: DashboardId = req.path("id")?;
     let deleted = Deleted::new(id.as_str());
-    app.blocking(move |app| ops::delete(app, &id, |now| fits(&req, now))).await?;
+    app.blocking(move |app| ops::delete(app, &id, &edit(&req))).await?;
     Response::ok(&Data { data: deleted })
 }
 
@@ -98,7 +102,7 @@ async fn export(app: Arc<App>, req: Request) -> ApiResult<Response> {
 async fn arrange(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let moves = req.json::<LayoutInput>()?.into_moves()?;
     let id: DashboardId = req.path("id")?;
-    let work = move |app: &App| ops::arrange(app, &id, &moves, |now| fits(&req, now));
+    let work = move |app: &App| ops::arrange(app, &id, &moves, &edit(&req));
     let written = app.blocking(work).await?;
     respond(Success::Ok, DashboardView::widgets(&written.value), written.revision)
 }
@@ -106,7 +110,7 @@ async fn arrange(app: Arc<App>, req: Request) -> ApiResult<Response> {
 async fn add_widget(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let widget_draft = req.json::<WidgetInput>()?.into_widget_draft()?;
     let id: DashboardId = req.path("id")?;
-    let work = move |app: &App| ops::add_widget(app, &id, &widget_draft, |now| fits(&req, now));
+    let work = move |app: &App| ops::add_widget(app, &id, &widget_draft, &edit(&req));
     let (widget_id, written) = app.blocking(work).await?;
     respond(Success::Created, WidgetView::from(written.value.widget(&widget_id)?), written.revision)
 }
@@ -115,8 +119,7 @@ async fn update_widget(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let change = req.json::<WidgetPatch>()?.into_change()?;
     let (id, widget_id): (DashboardId, WidgetId) = (req.path("id")?, req.path("widget_id")?);
     let changed_id = widget_id.clone();
-    let work =
-        move |app: &App| ops::update_widget(app, &id, &changed_id, &change, |now| fits(&req, now));
+    let work = move |app: &App| ops::update_widget(app, &id, &changed_id, &change, &edit(&req));
     let written = app.blocking(work).await?;
     respond(Success::Ok, WidgetView::from(written.value.widget(&widget_id)?), written.revision)
 }
@@ -124,7 +127,7 @@ async fn update_widget(app: Arc<App>, req: Request) -> ApiResult<Response> {
 async fn delete_widget(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let (id, widget_id): (DashboardId, WidgetId) = (req.path("id")?, req.path("widget_id")?);
     let deleted = Deleted::new(widget_id.as_str());
-    let work = move |app: &App| ops::delete_widget(app, &id, &widget_id, |now| fits(&req, now));
+    let work = move |app: &App| ops::delete_widget(app, &id, &widget_id, &edit(&req));
     app.blocking(work).await?;
     Response::ok(&Data { data: deleted })
 }
@@ -136,12 +139,25 @@ async fn widget_data(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let found = app.blocking(move |app| ops::get(app, &id)).await?;
     let widget = found.value.widget(&widget_id)?;
     let range = requested.range(&widget.definition.options)?;
-    let RenderedWidgets { mut widgets, memory: _memory } = render(&app, [widget], requested).await;
+    let chosen = ChosenValues::new(&found.value.variables, &chosen_values(&req))?;
+    let RenderedWidgets { mut widgets, memory: _memory } =
+        render(&app, [widget], requested, &chosen).await;
     let Some(rendered) = widgets.pop() else {
         return Err(DashboardsError::WidgetNotFound(widget_id.into()).into());
     };
     let data = WidgetDataView::new(widget, range, rendered);
     respond_accounted(&app, Success::Ok, data, found.revision)
+}
+
+/// Returns who sent a request, and which revisions its `If-Match` allows to be changed.
+pub(super) fn edit(req: &Request) -> Edit<impl Fn(u64) -> bool + '_> {
+    Edit { by: req.identity().user().to_owned(), fits: |now| fits(req, now) }
+}
+
+/// Returns the values of variables that a request sends.
+pub(super) fn chosen_values(req: &Request) -> Vec<(String, String)> {
+    let sent = req.query().bracketed("var");
+    sent.map(|(name, text)| (name.to_owned(), text.to_owned())).collect()
 }
 
 /// Stores a new dashboard and responds with it, including the values of its widgets. The response
@@ -157,14 +173,17 @@ async fn created(app: &Arc<App>, req: &Request, dashboard: Dashboard) -> ApiResu
 
 /// Responds with a dashboard after a write, including the values of its widgets, or without them if
 /// memory is short.
-async fn respond_after_write(
+pub(super) async fn respond_after_write(
     app: &Arc<App>,
     success: Success,
     stored: &Versioned<Dashboard>,
 ) -> ApiResult<Response> {
-    match respond_with_values(app, success, stored, RequestedRange::own(app.now())).await {
+    let chosen = ChosenValues::new(&stored.value.variables, &[])?;
+    let shown = (RequestedRange::own(app.now()), chosen);
+    match respond_with_values(app, success, stored, shown).await {
         Err(refused) if refused.code() == ErrorCode::Overloaded => {
-            respond(success, DashboardView::plain(&stored.value), stored.revision)
+            let plain = DashboardView::plain(&stored.value).at(stored.revision);
+            respond(success, plain, stored.revision)
         }
         response => response,
     }
@@ -175,11 +194,11 @@ async fn respond_with_values(
     app: &Arc<App>,
     success: Success,
     found: &Versioned<Dashboard>,
-    requested: RequestedRange,
+    (requested, chosen): (RequestedRange, ChosenValues),
 ) -> ApiResult<Response> {
     let RenderedWidgets { widgets, memory: _memory } =
-        render(app, &found.value.widgets, requested).await;
-    let data = DashboardView::rendered(&found.value, widgets);
+        render(app, &found.value.widgets, requested, &chosen).await;
+    let data = DashboardView::rendered(&found.value, widgets).at(found.revision);
     respond_accounted(app, success, data, found.revision)
 }
 
@@ -203,13 +222,19 @@ fn tagged(response: Response, revision: u64) -> Response {
     response.header(ETAG, etag)
 }
 
-const TAG: &str = "Dashboards";
-const NO_DASHBOARD: ErrorCode = ErrorCode::Missing(DashboardId::RESOURCE);
+pub(super) const TAG: &str = "Dashboards";
+pub(super) const NO_DASHBOARD: ErrorCode = ErrorCode::Missing(DashboardId::RESOURCE);
 /// The link from a created dashboard to its resource.
 const CREATED_LINKS: [Link; 1] = [Link::get("/api/v1/dashboards/{id}", "id", "/data/id")];
 const WIDGET_PATH: &str = "/api/v1/dashboards/{id}/widgets/{widget_id}/data";
 const NO_WIDGET: ErrorCode = ErrorCode::Missing(WidgetId::RESOURCE);
-const RANGE: [Param; 2] = [
+const VARIABLE: Param = Param::query(
+    "var[name]",
+    "The value of a variable of the dashboard, a tag filter: `a`, `a,b`, `!a`, `a*`; `*` selects all. Defaults to the variable's own default.",
+)
+.form(Form::Tags);
+pub(super) const RANGE: [Param; 3] = [
+    VARIABLE,
     Param::query("from", "Inclusive. Defaults to `to` minus the widget's `time_range`. A date means its midnight in UTC.")
         .form(Form::Time),
     Param::query("to", "Exclusive; defaults to now. A date means the end of that day.").form(Form::Time),
@@ -234,7 +259,12 @@ const GET: Doc = Doc::new(TAG, "Get a dashboard with the values of its widgets")
     )
     .parameters(&RANGE)
     .ok::<Data<DashboardView>>()
-    .errors(&[NO_DASHBOARD, ErrorCode::InvalidTimestamp, ErrorCode::InvalidRange])
+    .errors(&[
+        NO_DASHBOARD,
+        ErrorCode::InvalidParameter,
+        ErrorCode::InvalidTimestamp,
+        ErrorCode::InvalidRange,
+    ])
     .versioned();
 
 const UPDATE: Doc = Doc::new(TAG, "Change the name or description of a dashboard")

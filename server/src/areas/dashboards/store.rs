@@ -16,9 +16,13 @@ use telltale_engine::{
 };
 
 use super::definition::Definition;
-use super::model::{Dashboard, DashboardId, Summary, Widget};
+use super::model::{Dashboard, DashboardId, Summary, VersionNumber, VersionSummary, Widget};
+use super::variables::{Overlay, Variable};
+use crate::areas::dashboards::limits as own_limits;
 
 const COLLECTION: Collection = Collection("dashboards");
+/// Earlier versions. Their ids are `<dashboard id>/<revision>`, the revision with 20 digits.
+const VERSIONS: Collection = Collection("dashboard_versions");
 
 /// A stored dashboard.
 #[derive(Debug, Serialize, Deserialize)]
@@ -28,6 +32,12 @@ struct StoredDashboard<Widgets> {
     description: Option<String>,
     created_at_ms: i64,
     updated_at_ms: i64,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    updated_by: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    variables: Vec<Variable>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    overlays: Vec<Overlay>,
     widgets: Widgets,
 }
 
@@ -92,19 +102,78 @@ pub(super) fn insert(
     transaction.commit()
 }
 
-/// Replaces the revision `before` of a dashboard.
-pub(super) fn replace(engine: &Engine, dashboard: &Dashboard, before: u64) -> Result<WriteOutcome> {
+/// Replaces a revision of a dashboard, which becomes the newest of its earlier versions. The oldest
+/// of those are deleted if there are too many.
+pub(super) fn replace(
+    engine: &Engine,
+    dashboard: &Dashboard,
+    before: &Versioned<Dashboard>,
+) -> Result<WriteOutcome> {
+    let id = &dashboard.id;
     let mut transaction = engine.documents().begin();
-    let expected = Expect::Revision(before);
-    transaction.put(COLLECTION, dashboard.id.as_str(), &stored(dashboard), expected)?;
+    let expected = Expect::Revision(before.revision);
+    transaction.put(COLLECTION, id.as_str(), &stored(dashboard), expected)?;
+    let version = version_id(id, VersionNumber(before.revision));
+    transaction.put(VERSIONS, &version, &stored(&before.value), Expect::Any)?;
+    let earlier = version_ids(engine, id)?;
+    let surplus = (earlier.len() + 1).saturating_sub(own_limits::DASHBOARD_VERSIONS_KEPT);
+    for oldest in earlier.iter().take(surplus) {
+        transaction.delete(VERSIONS, oldest, Expect::Any);
+    }
     outcome(transaction.commit())
 }
 
-/// Deletes the revision `before` of a dashboard.
+/// Deletes the revision `before` of a dashboard, and its earlier versions.
 pub(super) fn delete(engine: &Engine, id: &DashboardId, before: u64) -> Result<WriteOutcome> {
     let mut transaction = engine.documents().begin();
     transaction.delete(COLLECTION, id.as_str(), Expect::Revision(before));
+    for version in version_ids(engine, id)? {
+        transaction.delete(VERSIONS, &version, Expect::Any);
+    }
     outcome(transaction.commit())
+}
+
+/// Returns the earlier versions of a dashboard, the oldest first.
+pub(super) fn versions(engine: &Engine, id: &DashboardId) -> Result<Vec<VersionSummary>> {
+    let prefix = version_prefix(id);
+    let stored = engine.documents().list::<StoredDashboard<Vec<IgnoredAny>>>(VERSIONS, &prefix)?;
+    let summary = |(version, found): (String, Versioned<StoredDashboard<Vec<IgnoredAny>>>)| {
+        let number = version.strip_prefix(&prefix)?.parse().ok().map(VersionNumber)?;
+        Some(VersionSummary {
+            number,
+            name: found.value.name,
+            saved_at: TimestampMs(found.value.updated_at_ms),
+            saved_by: found.value.updated_by,
+            widgets_count: found.value.widgets.len(),
+        })
+    };
+    Ok(stored.into_iter().filter_map(summary).collect())
+}
+
+/// Returns an earlier version of a dashboard.
+pub(super) fn version(
+    engine: &Engine,
+    id: &DashboardId,
+    number: VersionNumber,
+) -> Result<Option<Dashboard>> {
+    let version = version_id(id, number);
+    let stored =
+        engine.documents().get::<StoredDashboard<Vec<StoredWidget>>>(VERSIONS, &version)?;
+    Ok(stored.map(|found| found.value.into_dashboard(id.clone())))
+}
+
+/// Returns the ids of the earlier versions of a dashboard, the oldest first.
+fn version_ids(engine: &Engine, id: &DashboardId) -> Result<Vec<String>> {
+    let stored = engine.documents().list::<IgnoredAny>(VERSIONS, &version_prefix(id))?;
+    Ok(stored.into_iter().map(|(version, _)| version).collect())
+}
+
+fn version_prefix(id: &DashboardId) -> String {
+    format!("{}/", id.as_str())
+}
+
+fn version_id(id: &DashboardId, VersionNumber(number): VersionNumber) -> String {
+    format!("{}{number:020}", version_prefix(id))
 }
 
 fn outcome(committed: Result<u64>) -> Result<WriteOutcome> {
@@ -128,6 +197,9 @@ impl StoredDashboard<Vec<StoredWidget>> {
             description: self.description,
             created_at: TimestampMs(self.created_at_ms),
             updated_at: TimestampMs(self.updated_at_ms),
+            updated_by: self.updated_by,
+            variables: self.variables,
+            overlays: self.overlays,
             widgets: self.widgets.into_iter().map(widget).collect(),
         }
     }
@@ -144,6 +216,9 @@ fn stored(dashboard: &Dashboard) -> StoredDashboard<Vec<StoredWidget>> {
         description: dashboard.description.clone(),
         created_at_ms: dashboard.created_at.0,
         updated_at_ms: dashboard.updated_at.0,
+        updated_by: dashboard.updated_by.clone(),
+        variables: dashboard.variables.clone(),
+        overlays: dashboard.overlays.clone(),
         widgets: dashboard.widgets.iter().map(widget).collect(),
     }
 }

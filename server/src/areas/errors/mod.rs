@@ -12,12 +12,14 @@
 
 mod activity;
 mod background;
+mod by_name;
 mod document;
 mod error;
 mod event_id;
 mod free_form;
 mod grouping;
 mod ledger;
+mod limits;
 mod model;
 mod occurrence;
 mod occurrences;
@@ -34,6 +36,7 @@ mod store;
 mod wire;
 
 pub use background::{close, sweeps};
+pub(super) use by_name::{add_assignees, offer_errors};
 pub use error::ErrorsError;
 pub use ledger::{EVENT_NAME as ERROR_EVENT_NAME, Ledger, LedgerLimits};
 pub use model::GroupHash;

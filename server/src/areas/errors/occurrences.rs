@@ -13,6 +13,7 @@ use super::ledger::{GROUP_TAG, GroupView, OWN_TAG_PREFIX, events_of};
 use super::model::{GroupId, OccurrenceId};
 use super::ops;
 use crate::app::App;
+use crate::areas::errors::limits as own_limits;
 use crate::limits;
 
 /// How long before and after its receipt an occurrence is looked for first: clocks are mostly right
@@ -186,7 +187,7 @@ pub(super) fn tag_counts(
 ) -> Result<TagCounts, ErrorsError> {
     let groups = ops::get(app, id)?.event_groups();
     let newest = list(app, &groups, (range.start.0, range.end.0), |query| {
-        query.limit = limits::ERROR_TAGS_SAMPLED;
+        query.limit = own_limits::ERROR_TAGS_SAMPLED;
     })?;
     let keys: BTreeSet<&String> =
         newest.events.iter().flat_map(|event| event.tags.iter().map(|(key, _)| key)).collect();
@@ -196,8 +197,8 @@ pub(super) fn tag_counts(
         .filter(|key| only.is_none_or(|only| key.as_str() == only))
         .cloned()
         .collect();
-    let tags_left_out = keys.len().saturating_sub(limits::ERROR_TAGS_COUNTED_MAX);
-    keys.truncate(limits::ERROR_TAGS_COUNTED_MAX);
+    let tags_left_out = keys.len().saturating_sub(own_limits::ERROR_TAGS_COUNTED_MAX);
+    keys.truncate(own_limits::ERROR_TAGS_COUNTED_MAX);
     let mut tags = Vec::new();
     for key in keys {
         let values = values_of(app, events_of(groups.clone(), range), &key)?;

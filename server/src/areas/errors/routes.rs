@@ -13,14 +13,16 @@ use super::wire::{
 };
 use super::{ErrorsError, query, report};
 use crate::app::App;
+use crate::areas::errors::limits::{
+    ERROR_TAG_VALUES_DEFAULT, ERROR_TAG_VALUES_MAX, ERRORS_PAGE_WITH_SERIES_MAX,
+};
 use crate::areas::repositories::source_of_frames;
 use crate::http::{
     ApiResult, Data, Deleted, Doc, ErrorCode, Form, LimitClass, Link, Page, Param, PathParam,
     Request, Response, Route, Scope,
 };
 use crate::limits::{
-    ERROR_SEARCH_CHARS_MAX, ERROR_TAG_VALUES_DEFAULT, ERROR_TAG_VALUES_MAX, ERRORS_PAGE_DEFAULT,
-    ERRORS_PAGE_WITH_SERIES_MAX, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX,
+    ERROR_SEARCH_CHARS_MAX, ERRORS_PAGE_DEFAULT, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX,
 };
 
 /// The routes of the area.

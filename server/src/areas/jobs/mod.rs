@@ -8,6 +8,7 @@
 
 mod arguments;
 mod background;
+mod by_name;
 mod dead_jobs;
 mod error;
 mod fields;
@@ -17,6 +18,7 @@ mod single;
 mod workers;
 
 pub use background::{TRIM_DEAD, TrimDead, add_work, sweeps, trim_dead};
+pub(super) use by_name::{offer_job_classes, offer_queues};
 pub use dead_jobs::ROUTES as DEAD_JOB_ROUTES;
 pub use queues::ROUTES as QUEUE_ROUTES;
 pub use single::ROUTES as JOB_ROUTES;

@@ -6,11 +6,13 @@
 //! including that of a repeated idempotent request.
 
 mod background;
+mod by_name;
 mod error;
 mod routes;
 mod wire;
 
 pub use background::sweeps;
+pub(super) use by_name::{add_owners, offer_keys};
 pub use routes::ROUTES;
 
 #[cfg(test)]

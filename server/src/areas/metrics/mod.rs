@@ -4,6 +4,7 @@
 //! is sent only after the samples are durable as configured. A batch that is not JSON or too long
 //! stores nothing; of any other batch, valid items are stored and invalid items counted.
 
+mod by_name;
 mod error;
 mod ingest;
 mod model;
@@ -14,6 +15,7 @@ mod respond;
 mod routes;
 mod wire;
 
+pub(super) use by_name::offer_metrics;
 pub use error::{InputError, MetricsError};
 pub use ingest::{Reader, read_batch, read_one};
 pub use model::{Measured, Outcome, Point};

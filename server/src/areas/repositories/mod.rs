@@ -8,6 +8,7 @@
 
 pub mod answers;
 mod background;
+mod by_name;
 mod chat;
 pub mod code_help;
 mod connecting;
@@ -38,6 +39,7 @@ pub mod wiki;
 mod wire;
 
 pub(crate) use background::{add_work, sweeps};
+pub(super) use by_name::offer_repositories;
 pub use chat::CHAT_ROUTES;
 pub use connecting::REPOSITORY_ROUTES;
 pub use error::{RepositoriesSetupError, RepositoryError};

@@ -7,6 +7,7 @@
 
 mod addresses;
 mod background;
+mod by_name;
 mod component_names;
 mod documents;
 mod error;
@@ -35,6 +36,7 @@ mod subscribers;
 mod testing;
 
 pub(crate) use background::{add_work, close, notice_sweeps, sweeps};
+pub(super) use by_name::{offer_monitors, offer_pages};
 pub use error::StatusError;
 pub use incidents::INCIDENT_ROUTES;
 pub use maintenance::MAINTENANCE_ROUTES;

@@ -48,6 +48,9 @@ struct ErrorDetails {
     /// The id of the conflicting resource.
     #[serde(skip_serializing_if = "Option::is_none")]
     id: Option<String>,
+    /// The current version of a dashboard that has changed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<u64>,
     /// The result of a bulk request whose valid items were stored.
     #[serde(flatten, skip_serializing_if = "Option::is_none")]
     bulk: Option<BulkOutcome>,

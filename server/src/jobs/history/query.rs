@@ -345,6 +345,14 @@ impl History<'_> {
         })
     }
 
+    /// Returns the classes of which attempts ended in the last week, in queues of clients.
+    pub fn classes(&self) -> Result<Vec<String>> {
+        let of = SeriesOf::QueueOwner(QueueOwner::Users);
+        let range = self.back(Period::Week, Interval::HOUR);
+        let counts = self.counts(metrics::PROCESSED, of, range, metrics::CLASS)?;
+        Ok(counts.into_iter().map(|(class, _)| class).collect())
+    }
+
     /// Returns a range of whole buckets, the last one containing now.
     fn back(&self, period: Period, width: Interval) -> TimeRange {
         let last = self.now.floor_to(width);

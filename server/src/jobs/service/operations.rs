@@ -281,6 +281,13 @@ impl Jobs {
         self.query(move |state, now| Ok(state.queue_page(whose, offset, limit, now))).await
     }
 
+    /// Returns all queues of an owner, ordered by name. For threads that may block.
+    pub fn queues_blocking(&self, whose: QueueOwner) -> Result<Vec<QueueView>, JobsError> {
+        let page =
+            self.send_query(move |state, now| Ok(state.queue_page(whose, 0, usize::MAX, now)))?;
+        Ok(page.blocking_recv().unwrap_or_else(|_| Err(no_response()))?.queues)
+    }
+
     /// Returns a queue.
     pub async fn queue(&self, name: QueueName) -> Result<QueueView, JobsError> {
         self.query(move |state, now| state.queue(&name, now)).await

@@ -31,7 +31,8 @@ pub use formats::{
 pub(super) use model::ChannelFacts;
 pub(crate) use ops::has_secrets;
 pub(super) use ops::{
-    ChannelNames, count_attempt, exists, facts, load_counters, names, ready, send, send_to_person,
+    ChannelNames, count_attempt, exists, facts, load_counters, named, names, ready, send,
+    send_to_person,
 };
 pub use outcome::{Outcome, judge};
 pub(super) use progress::Progress;

@@ -350,3 +350,10 @@ fn signing_secret(config: &ChannelConfig) -> Option<&SigningSecret> {
         _ => None,
     }
 }
+
+/// Returns the ids and names of all channels.
+pub(in crate::areas::alerting) fn named(app: &App) -> Result<Vec<(String, String)>, AlertingError> {
+    documents::select(app.engine(), |found: Versioned<Channel>| {
+        Some((found.value.id.as_str().to_owned(), found.value.name))
+    })
+}

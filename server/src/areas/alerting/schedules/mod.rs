@@ -16,7 +16,7 @@ mod store;
 mod wire;
 
 pub(super) use model::Schedule;
-pub(super) use ops::exists;
+pub(super) use ops::{exists, named};
 pub use routes::SCHEDULE_ROUTES;
 
 #[cfg(test)]

@@ -102,6 +102,11 @@ impl Schedule {
         enabled.then(|| shift_at(&self.rotation(), timezone, &self.override_entries(), now))
     }
 
+    /// Returns the addresses of its members.
+    pub(in crate::areas::alerting) fn member_addresses(&self) -> impl Iterator<Item = &str> {
+        self.settings.members.iter().map(|Member(address)| address.as_str())
+    }
+
     /// Returns the address of whoever is on call at `now`.
     pub(in crate::areas::alerting) fn on_call_at(&self, now: TimestampMs) -> Option<String> {
         self.shift_at(now)?.user.map(|Member(address)| address)

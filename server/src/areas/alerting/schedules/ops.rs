@@ -164,3 +164,8 @@ fn rewrite(
     let revision = changes.commit(None)?;
     Ok(Versioned { value: schedule, revision })
 }
+
+/// Returns the ids and names of all schedules.
+pub(in crate::areas::alerting) fn named(app: &App) -> Result<Vec<(String, String)>, AlertingError> {
+    list(app, |found| Some((found.value.id.as_str().to_owned(), found.value.settings.name)))
+}

@@ -18,6 +18,7 @@ use crate::app::App;
 use crate::areas::dashboards::error::DashboardsError;
 use crate::areas::dashboards::model::Widget;
 use crate::areas::dashboards::options::WidgetOptions;
+use crate::areas::dashboards::variables::ChosenValues;
 use crate::http::{ApiError, ApiResult, ErrorCode, Query};
 use crate::platform::telemetry::query_params::InvalidQueryParams;
 use crate::platform::time::Moment;
@@ -76,14 +77,15 @@ impl RequestedRange {
     }
 }
 
-/// Computes the values of the widgets, in the same order.
+/// Computes the values of the widgets, in the same order, with these values in place of variables.
 pub(in crate::areas::dashboards) async fn render<'a>(
     app: &Arc<App>,
     widgets: impl IntoIterator<Item = &'a Widget>,
     requested: RequestedRange,
+    chosen: &ChosenValues,
 ) -> RenderedWidgets {
-    let all =
-        join_all(widgets.into_iter().map(|widget| render_widget(app, widget, requested))).await;
+    let render = |widget| render_widget(app, widget, requested, chosen);
+    let all = join_all(widgets.into_iter().map(render)).await;
     let mut rendered = RenderedWidgets::default();
     for outcome in all {
         rendered.widgets.push(outcome.map(|(data, memory)| {
@@ -98,9 +100,11 @@ async fn render_widget(
     app: &Arc<App>,
     widget: &Widget,
     requested: RequestedRange,
+    chosen: &ChosenValues,
 ) -> ApiResult<(Data, MemoryShare)> {
     let range = requested.range(&widget.definition.options)?;
-    let definition = widget.definition.clone();
+    let mut definition = widget.definition.clone();
+    chosen.apply(&mut definition.query);
     let work = app.query(move |app| -> Result<_, DashboardsError> {
         let data = compute(app, &definition, range)?;
         let mut memory = app.engine().memory().share(MemoryOwner::Answers);
@@ -176,7 +180,14 @@ mod tests {
         let found = ops::get(house.app(), &id).unwrap().value;
         let runtime = tokio::runtime::Runtime::new().unwrap();
         let requested = RequestedRange::own(house.app().now());
-        let render = || runtime.block_on(render(house.app(), &found.widgets, requested));
+        let render = || {
+            runtime.block_on(render(
+                house.app(),
+                &found.widgets,
+                requested,
+                &ChosenValues::default(),
+            ))
+        };
         let held = || memory.held_by(MemoryOwner::Answers);
         let before = held();
         let rendered = render();

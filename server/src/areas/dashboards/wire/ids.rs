@@ -1,6 +1,6 @@
 //! Ids in paths.
 
-use crate::areas::dashboards::model::{DashboardId, WidgetId};
+use crate::areas::dashboards::model::{DashboardId, VersionNumber, WidgetId};
 use crate::http::{PathParam, Resource};
 
 impl PathParam for DashboardId {
@@ -16,5 +16,14 @@ impl PathParam for WidgetId {
 
     fn from_path(text: &str) -> Option<Self> {
         Some(text.to_owned().into())
+    }
+}
+
+impl PathParam for VersionNumber {
+    const RESOURCE: &'static Resource =
+        &Resource::new("dashboard_version_not_found", "version of the dashboard");
+
+    fn from_path(text: &str) -> Option<Self> {
+        text.parse().ok().map(Self)
     }
 }

@@ -9,10 +9,12 @@ use serde_json::value::RawValue;
 
 use crate::areas::dashboards::definition::{Definition, Position, WidgetType};
 use crate::areas::dashboards::error::Invalid;
+use crate::areas::dashboards::limits as own_limits;
 use crate::areas::dashboards::model::{
     self, DashboardChange, DashboardDraft, Move, WidgetChange, WidgetDraft,
 };
 use crate::areas::dashboards::options::WidgetOptions;
+use crate::areas::dashboards::variables::{Overlay, Variable, check_overlays, check_variables};
 use crate::areas::saved_queries::{SavedQuery, read_query};
 use crate::limits;
 use crate::platform::bounded::AtMost;
@@ -21,6 +23,11 @@ use crate::platform::patterns;
 
 /// The version of the export format.
 pub(super) const EXPORT_VERSION: u32 = 1;
+
+/// Variables as sent.
+pub(super) type VariablesInput = AtMost<Variable, { own_limits::DASHBOARD_VARIABLES_MAX }>;
+/// Overlays as sent.
+pub(super) type OverlaysInput = AtMost<Overlay, { own_limits::DASHBOARD_OVERLAYS_MAX }>;
 
 /// A new dashboard.
 #[derive(Debug, Deserialize, JsonSchema)]
@@ -134,6 +141,8 @@ pub(in crate::areas::dashboards) struct ImportInput {
     name: Option<String>,
     #[schemars(length(max = limits::DASHBOARD_DESCRIPTION_CHARS_MAX))]
     description: Option<String>,
+    variables: Option<VariablesInput>,
+    overlays: Option<OverlaysInput>,
     #[schemars(length(max = limits::WIDGETS_MAX))]
     widgets: Option<AtMost<WidgetInput, { limits::WIDGETS_MAX }>>,
     /// An object with the fields above, instead of them.
@@ -145,6 +154,8 @@ impl DashboardInput {
         Ok(DashboardDraft {
             name: model::name(self.name)?,
             description: model::description(self.description)?,
+            variables: Vec::new(),
+            overlays: Vec::new(),
             widgets: Vec::new(),
         })
     }
@@ -160,6 +171,17 @@ impl DashboardPatch {
 }
 
 impl WidgetInput {
+    /// Returns the input with these fields, all as sent.
+    pub(super) fn new(
+        r#type: Option<Box<RawValue>>,
+        title: Option<String>,
+        position: Option<Position>,
+        query: Option<Box<RawValue>>,
+        options: Option<WidgetOptions>,
+    ) -> Self {
+        Self { r#type, title, position, query, options }
+    }
+
     /// Checks that type, title and query are present and converts them; the remaining rules need
     /// the metric's type.
     pub(in crate::areas::dashboards) fn into_widget_draft(self) -> Result<WidgetDraft, Invalid> {
@@ -219,9 +241,15 @@ impl CopyInput {
 
 impl ImportInput {
     pub(in crate::areas::dashboards) fn into_draft(self) -> Result<DashboardDraft, Invalid> {
-        let Self { version, name, description, widgets, data } = self;
+        let Self { version, name, description, variables, overlays, widgets, data } = self;
         if let Some(inner) = data {
-            if name.is_some() || version.is_some() || description.is_some() || widgets.is_some() {
+            let is_alone = name.is_none()
+                && version.is_none()
+                && description.is_none()
+                && variables.is_none()
+                && overlays.is_none()
+                && widgets.is_none();
+            if !is_alone {
                 return Err(Invalid::field("data", "must not be given together with other fields"));
             }
             if inner.data.is_some() {
@@ -240,8 +268,27 @@ impl ImportInput {
             let outer = format!("widgets[{i}]");
             widgets.push(input.into_widget_draft().map_err(|invalid| invalid.within(&outer))?);
         }
-        Ok(DashboardDraft { name, description, widgets })
+        let (variables, overlays) = (read_variables(variables)?, read_overlays(overlays)?);
+        Ok(DashboardDraft { name, description, variables, overlays, widgets })
     }
+}
+
+/// Validates the variables of a dashboard.
+pub(super) fn read_variables(sent: Option<VariablesInput>) -> Result<Vec<Variable>, Invalid> {
+    let max = own_limits::DASHBOARD_VARIABLES_MAX;
+    let too_many = |_| Invalid::field("variables", format!("must have at most {max} variables"));
+    let variables = sent.map_or(Ok(Vec::new()), AtMost::all).map_err(too_many)?;
+    check_variables(&variables)?;
+    Ok(variables)
+}
+
+/// Validates the overlays of a dashboard.
+pub(super) fn read_overlays(sent: Option<OverlaysInput>) -> Result<Vec<Overlay>, Invalid> {
+    let max = own_limits::DASHBOARD_OVERLAYS_MAX;
+    let too_many = |_| Invalid::field("overlays", format!("must have at most {max} overlays"));
+    let overlays = sent.map_or(Ok(Vec::new()), AtMost::all).map_err(too_many)?;
+    check_overlays(&overlays)?;
+    Ok(overlays)
 }
 
 fn required_title(title: Option<String>) -> Result<String, Invalid> {
@@ -252,7 +299,7 @@ fn required_title(title: Option<String>) -> Result<String, Invalid> {
     Ok(title)
 }
 
-fn too_many_widgets() -> Invalid {
+pub(super) fn too_many_widgets() -> Invalid {
     let max = limits::WIDGETS_MAX;
     Invalid::field("widgets", format!("must have at most {max} widgets"))
 }

@@ -12,6 +12,7 @@ use super::requests::EXPORT_VERSION;
 use crate::areas::dashboards::data::{Cell, Data, Item, Point, Rendered, TableValue};
 use crate::areas::dashboards::definition::{Definition, WidgetType};
 use crate::areas::dashboards::model::{Dashboard, Summary, Widget};
+use crate::areas::dashboards::variables::{Overlay, Variable};
 use crate::http::{ApiError, Paging};
 use crate::platform::json::Plain;
 use crate::platform::time::IsoTime;
@@ -37,6 +38,19 @@ pub(in crate::areas::dashboards) struct DashboardView {
     description: Option<String>,
     created_at: IsoTime,
     updated_at: IsoTime,
+    /// The user who made the last change; absent if that is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    updated_by: Option<String>,
+    /// Changes with every change of the dashboard; absent from the response to a repeated request
+    /// that created the dashboard.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    version: Option<u64>,
+    /// What readers choose; absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    variables: Vec<Variable>,
+    /// The events that are drawn over graphs; absent if there are none.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    overlays: Vec<Overlay>,
     widgets: Vec<WidgetView>,
 }
 
@@ -69,7 +83,7 @@ pub(in crate::areas::dashboards) struct WidgetDataView {
 /// The values of a widget, depending on its type; or `error` if they cannot be computed.
 #[derive(Debug, Serialize)]
 #[serde(untagged)]
-enum DataView {
+pub(super) enum DataView {
     /// number, with `comparison`. `change_percent` is null if the previous value is missing or 0.
     Compared { value: Option<Plain>, previous_value: Option<Plain>, change_percent: Option<Plain> },
     /// number
@@ -91,7 +105,7 @@ enum DataView {
 /// A point of a graph.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "WidgetPoint")]
-struct PointView {
+pub(super) struct PointView {
     timestamp: IsoTime,
     value: Plain,
 }
@@ -99,7 +113,7 @@ struct PointView {
 /// A labelled number.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "WidgetItem")]
-struct ItemView {
+pub(super) struct ItemView {
     label: String,
     value: Plain,
 }
@@ -107,7 +121,7 @@ struct ItemView {
 /// A cell of a heatmap.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "WidgetCell")]
-struct CellView {
+pub(super) struct CellView {
     x: u32,
     y: u32,
     value: Plain,
@@ -116,14 +130,14 @@ struct CellView {
 /// The error of a widget.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "WidgetFailure")]
-struct Failure {
+pub(super) struct Failure {
     code: &'static str,
     message: String,
 }
 
 /// A row of a table: the value of each column, by name.
 #[derive(Debug)]
-struct Row(Vec<(String, TableValue)>);
+pub(super) struct Row(Vec<(String, TableValue)>);
 
 /// A dashboard for import.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -132,6 +146,10 @@ pub(in crate::areas::dashboards) struct ExportView {
     version: u32,
     name: String,
     description: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    variables: Vec<Variable>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    overlays: Vec<Overlay>,
     widgets: Vec<Definition>,
 }
 
@@ -154,6 +172,11 @@ impl DashboardView {
         Self::with(dashboard, dashboard.widgets.iter().map(|_| None))
     }
 
+    /// Adds the version.
+    pub(in crate::areas::dashboards) fn at(self, version: u64) -> Self {
+        Self { version: Some(version), ..self }
+    }
+
     /// Converts a dashboard, with the result of each widget.
     pub(in crate::areas::dashboards) fn rendered(
         dashboard: &Dashboard,
@@ -170,6 +193,10 @@ impl DashboardView {
             description: dashboard.description.clone(),
             created_at: IsoTime(dashboard.created_at),
             updated_at: IsoTime(dashboard.updated_at),
+            updated_by: dashboard.updated_by.clone(),
+            version: None,
+            variables: dashboard.variables.clone(),
+            overlays: dashboard.overlays.clone(),
             widgets: widgets.map(|(widget, data)| WidgetView::new(widget, data)).collect(),
         }
     }
@@ -220,6 +247,8 @@ impl From<Dashboard> for ExportView {
             version: EXPORT_VERSION,
             name: dashboard.name,
             description: dashboard.description,
+            variables: dashboard.variables,
+            overlays: dashboard.overlays,
             widgets: dashboard.widgets.into_iter().map(|widget| widget.definition).collect(),
         }
     }

@@ -13,8 +13,8 @@ use telltale_engine::{
 };
 
 use super::model::{Action, Activity, ActivityId};
+use crate::areas::errors::limits as own_limits;
 use crate::areas::errors::model::GroupId;
-use crate::limits;
 use crate::platform::tables::RecordTable;
 
 const ACTIVITY: Table = RecordTable::ErrorActivity.table();
@@ -115,10 +115,10 @@ impl ActivityStore {
                 (current, entries) = (Some(group), 0);
             }
             entries += 1;
-            if entries == limits::ERROR_ACTIVITY_KEPT {
+            if entries == own_limits::ERROR_ACTIVITY_KEPT {
                 oldest = Some(id);
             }
-            if entries == limits::ERROR_ACTIVITY_KEPT + 1
+            if entries == own_limits::ERROR_ACTIVITY_KEPT + 1
                 && let Some(oldest) = oldest
             {
                 let start = group.0.to_be_bytes();
@@ -241,7 +241,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let store = ActivityStore::new(open(&dir));
         let (a, b, c) = (GroupId(1), GroupId(2), GroupId(u128::MAX));
-        let max = limits::ERROR_ACTIVITY_KEPT as u128;
+        let max = own_limits::ERROR_ACTIVITY_KEPT as u128;
         let mut batch = RecordBatch::new();
         for n in 0..max + 3 {
             ActivityStore::put(&mut batch, a, ActivityId(2 * n), &comment(&n.to_string()));
@@ -257,11 +257,11 @@ mod tests {
         assert_eq!(ids(&[b, a], 4), ids(&[a, b], 4));
         assert_eq!(ids(&[c], 10), [4]);
         store.trim().unwrap();
-        assert_eq!(ids(&[a], usize::MAX).len(), limits::ERROR_ACTIVITY_KEPT);
+        assert_eq!(ids(&[a], usize::MAX).len(), own_limits::ERROR_ACTIVITY_KEPT);
         assert_eq!(ids(&[b], 10), [2 * max + 1, 1]);
         assert_eq!(ids(&[c], 10), [4]);
         store.trim().unwrap();
-        assert_eq!(ids(&[a], usize::MAX).len(), limits::ERROR_ACTIVITY_KEPT);
+        assert_eq!(ids(&[a], usize::MAX).len(), own_limits::ERROR_ACTIVITY_KEPT);
 
         let mut batch = RecordBatch::new();
         ActivityStore::delete(&mut batch, c);

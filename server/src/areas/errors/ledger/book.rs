@@ -1,6 +1,6 @@
 //! The ledger: its parts, its lock order, and the queries on it.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -170,6 +170,13 @@ impl Ledger {
         by_time: bool,
     ) -> SeenWithin {
         self.state.read().groups.seen_within(filter, range, by_time, self.clock.now())
+    }
+
+    /// Returns everybody that a group is assigned to.
+    pub(in crate::areas::errors) fn assignees(&self) -> BTreeSet<String> {
+        let state = self.state.read();
+        let states = state.groups.iter().filter_map(|(_, group)| group.state.as_ref());
+        states.filter_map(|group_state| group_state.assignee.clone()).collect()
     }
 
     /// Returns the ids of all groups that match.

@@ -8,7 +8,7 @@ use super::super::model::GroupId;
 use super::super::store::LedgerChanges;
 use super::book::Ledger;
 use super::group::GroupView;
-use crate::limits;
+use crate::areas::errors::limits as own_limits;
 
 impl Ledger {
     /// Adds an entry to the activity of a group, as part of the changes that it is about.
@@ -42,6 +42,6 @@ impl Ledger {
     ) -> Result<Vec<(ActivityId, Activity)>> {
         let members = group.state.members.iter().copied();
         let ids: Vec<GroupId> = std::iter::once(group.id).chain(members).collect();
-        self.activity.newest(&ids, limits::ERROR_ACTIVITY_KEPT)
+        self.activity.newest(&ids, own_limits::ERROR_ACTIVITY_KEPT)
     }
 }

@@ -7,7 +7,7 @@ use super::super::activity::{Action, Activity, ActivityId};
 use super::super::error::ErrorsError;
 use super::super::ledger::GroupView;
 use super::super::model::{GroupId, GroupStatus};
-use crate::limits;
+use crate::areas::errors::limits as own_limits;
 use crate::platform::ids;
 use crate::platform::patterns;
 use crate::platform::time::IsoTime;
@@ -20,7 +20,7 @@ const ID_PREFIX: &str = "act_";
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "ErrorCommentInput")]
 pub(in crate::areas::errors) struct CommentInput {
-    #[schemars(required, length(max = limits::ERROR_COMMENT_CHARS_MAX), regex(pattern = patterns::NOT_BLANK))]
+    #[schemars(required, length(max = own_limits::ERROR_COMMENT_CHARS_MAX), regex(pattern = patterns::NOT_BLANK))]
     text: Option<String>,
 }
 
@@ -49,7 +49,7 @@ pub(in crate::areas::errors) struct ActivityView {
 impl CommentInput {
     pub(in crate::areas::errors) fn into_text(self) -> Result<String, ErrorsError> {
         let text = self.text.ok_or(ErrorsError::Missing("text"))?;
-        let max = limits::ERROR_COMMENT_CHARS_MAX;
+        let max = own_limits::ERROR_COMMENT_CHARS_MAX;
         if text.chars().all(char::is_whitespace) {
             return Err(ErrorsError::field("text", "must not be blank"));
         }

@@ -29,7 +29,7 @@ pub(super) use condition::DayTimes;
 pub use metrics::MONITOR_METRICS;
 pub(super) use model::MonitorState;
 pub(in crate::areas) use ops::has_secrets;
-pub(super) use ops::load;
+pub(super) use ops::{load, named};
 pub use routes::MONITOR_ROUTES;
 pub(super) use table::{Maintained, MonitorSummary, MonitorTable};
 pub(super) use work::{add_work, enqueue_due, pass_time};

@@ -47,6 +47,17 @@ pub(super) fn list(
     table(app).list(is_wanted, page)
 }
 
+/// Returns the ids, names and states of all monitors.
+pub(in crate::areas::status) fn named(app: &App) -> Vec<(String, String, &'static str)> {
+    let all = table(app).list(|_, _| true, 0..usize::MAX).into_iter();
+    let named = |current: CurrentMonitor| {
+        let monitor = &current.monitor;
+        let state = current.condition.state_at(app.now()).as_str();
+        (monitor.id.text(), monitor.settings.name.clone(), state)
+    };
+    all.map(named).collect()
+}
+
 /// Returns whether secrets of monitors are stored, or documents that cannot be read, which may have
 /// some.
 pub(in crate::areas) fn has_secrets(app: &App) -> Result<bool, StatusError> {

@@ -11,5 +11,5 @@ mod tests;
 mod wire;
 
 pub(super) use model::{Component, Page};
-pub(super) use ops::remove_monitor;
+pub(super) use ops::{named, remove_monitor};
 pub use routes::PAGE_ROUTES;

@@ -52,6 +52,18 @@ pub(super) fn list(
     Ok(shown.map(|entry| (Arc::clone(&entry.page), status(entry))).collect())
 }
 
+/// Returns the ids, names and subdomains of all pages.
+pub(in crate::areas::status) fn named(
+    app: &App,
+) -> Result<Vec<(String, String, String)>, StatusError> {
+    let directory = app.status().pages(app)?;
+    let named = |entry: &PageEntry| {
+        let page = &entry.page;
+        (page.id.text(), page.name.clone(), page.subdomain.as_str().to_owned())
+    };
+    Ok(directory.pages().map(named).collect())
+}
+
 /// Returns one page.
 pub(super) fn get(app: &App, id: PageId) -> Result<CurrentPage, StatusError> {
     Ok(current(app, app.status().pages(app)?.page(id)?, app.now()))
