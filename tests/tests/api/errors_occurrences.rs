@@ -108,7 +108,7 @@ fn the_values_of_tags_are_counted() {
     let own = tags("key=tags[environment]");
     assert_eq!(own["tags"][0]["values"][0]["value"], "tag");
     assert_eq!(tags("key=nobody")["tags"], json!([]));
-    let recent = tags("from=-1h&key=environment");
+    let recent = tags("from=now-1h&key=environment");
     assert_eq!((&recent["occurrences"], &recent["tags"][0]["occurrences"]), (&json!(4), &json!(3)));
     assert_eq!(tags("from=2020-01-01&to=2020-01-02")["tags"], json!([]));
     client.get(&format!("{path}/tags?from=2020-01-02&to=2020-01-01")).refused(422, "invalid_range");

@@ -41,8 +41,10 @@ fn a_dashboard_is_created_changed_and_deleted() {
     let created = house.post(PATH, &json!({"name": "n", "description": "d"})).data(201);
     let now = "2026-01-02T03:04:05.678Z";
     let expected = json!({
-        "id": created["id"], "name": "n", "description": "d", "created_at": now, "updated_at": now, "widgets": []
+        "id": created["id"], "name": "n", "description": "d", "created_at": now, "updated_at": now, "widgets": [],
+        "version": created["version"], "updated_by": created["updated_by"],
     });
+    assert!(created["version"].is_u64() && created["updated_by"].is_string(), "{created}");
     assert_eq!(created, expected);
     let path = format!("{PATH}/{}", created["id"].as_str().unwrap());
     assert_eq!(house.get(&path).data(200), expected);

@@ -38,7 +38,8 @@ pub(super) struct Variable {
     #[serde(default, skip_serializing_if = "Option::is_none", deserialize_with = "values")]
     #[schemars(length(max = own_limits::VARIABLE_VALUES_MAX))]
     values: Option<Vec<String>>,
-    /// The value of readers who have not chosen one, a tag filter; `*`, or its absence, selects all.
+    /// The value of readers who have not chosen one, a tag filter. `*`, or its absence, selects
+    /// all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(length(max = limits::WIDGET_TEXT_CHARS_MAX))]
     default: Option<String>,

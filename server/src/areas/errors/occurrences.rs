@@ -155,7 +155,7 @@ fn next(app: &App, groups: &[String], event: &Event) -> Result<Option<EventId>, 
         let total = list(app, groups, (time, i64::MAX), |query| query.limit = 0)?.total;
         let last = list(app, groups, (time, i64::MAX), |query| {
             query.offset = total.saturating_sub(wanted);
-            query.limit = limits::PAGE_LIMIT_MAX.min(wanted as usize);
+            query.limit = usize::try_from(wanted).unwrap_or(limits::PAGE_LIMIT_MAX);
         })?;
         // Absent if further occurrences arrived between the two lists.
         if let Some(at) = last.events.iter().position(|other| other.id == event.id) {

@@ -6,6 +6,7 @@ use telltale_engine::MemoryOwner;
 use super::open::Jobs;
 use super::records_read::{DeadRow, read_dead_rows};
 use crate::jobs::error::JobsError;
+use crate::jobs::listing::unescaped;
 use crate::jobs::model::{DeadFilter, DeadFound, DeadId, DeadJob};
 use crate::limits;
 
@@ -82,7 +83,7 @@ fn matcher(filter: &DeadFilter) -> impl Fn(&DeadRow) -> bool + Send + 'static {
         let has = |text: &str| text.to_lowercase().contains(&wanted);
         has(&dead.class)
             || has(&dead.error_class)
-            || body.as_ref().is_some_and(|body| has(&body.arguments))
+            || body.as_ref().is_some_and(|body| has(&unescaped(&body.arguments)))
             || failure.as_ref().is_some_and(|failure| has(&failure.report.message))
     }
 }

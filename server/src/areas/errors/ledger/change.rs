@@ -21,7 +21,8 @@ struct ChangedGroup {
 
 impl Ledger {
     /// Changes the state of groups, or of those that they were merged into, atomically, on behalf
-    /// of a user. Returns the groups that exist, each once and with their new state, and how many of them changed.
+    /// of a user. Returns the groups that exist, each once and with their new state, and how many
+    /// of them changed.
     pub(in crate::areas::errors) fn apply_change(
         &self,
         ids: &[GroupId],

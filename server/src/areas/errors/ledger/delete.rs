@@ -75,8 +75,9 @@ impl Ledger {
         Ok(())
     }
 
-    /// Deletes event ids that are too old, entries of the activity beyond those that are kept, and, if the table of groups is 90 % full, groups whose
-    /// events have all expired. Called by a sweep.
+    /// Deletes event ids that are too old, entries of the activity beyond those that are kept, and,
+    /// if the table of groups is 90 % full, groups whose events have all expired. Called by a
+    /// sweep.
     pub fn trim(&self) -> Result<()> {
         let now = self.engine.trusted_time().expiry;
         let write_guard = self.write_lock.lock();

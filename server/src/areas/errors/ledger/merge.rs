@@ -12,8 +12,8 @@ use super::read_users::ReadUsers;
 use crate::limits;
 
 impl Ledger {
-    /// Merges all of `others` into `into`, or none of them, on behalf of a user. The state of `into`
-    /// is kept.
+    /// Merges all of `others` into `into`, or none of them, on behalf of a user. The state of
+    /// `into` is kept.
     pub(in crate::areas::errors) fn merge(
         &self,
         into: GroupId,
