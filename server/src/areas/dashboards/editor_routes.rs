@@ -8,7 +8,7 @@ use super::data::{RenderedWidgets, RequestedRange, render};
 use super::error::INVALID_WIDGET_TYPE;
 use super::history;
 use super::model::{DashboardId, VersionNumber};
-use super::ops::{self, Edit};
+use super::ops;
 use super::options::WidgetOptions;
 use super::routes::{NO_DASHBOARD, RANGE, TAG, chosen_values, edit, respond_after_write};
 use super::variables::ChosenValues;
@@ -42,13 +42,7 @@ pub static EDITOR_ROUTES: &[Route] = &[
 async fn replace(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let replacement = req.json::<ReplacementInput>()?.into_replacement()?;
     let id: DashboardId = req.path("id")?;
-    let wanted = replacement.version;
-    let work = move |app: &App| {
-        let is_wanted = |now| wanted.is_none_or(|VersionNumber(version)| version == now);
-        let Edit { by, fits } = edit(&req);
-        let edit = Edit { by, fits: |now| fits(now) && is_wanted(now) };
-        history::replace(app, &id, &replacement, &edit)
-    };
+    let work = move |app: &App| history::replace(app, &id, &replacement, &edit(&req));
     respond_after_write(&app, Success::Ok, &app.blocking(work).await?).await
 }
 

@@ -24,9 +24,12 @@ pub enum DashboardsError {
     /// The dashboard has no widget with this id.
     #[error("there is no widget {0:?}")]
     WidgetNotFound(String),
-    /// The dashboard's revision does not match the caller's `If-Match` or version.
-    #[error("the dashboard has changed: its version is {0}")]
+    /// The dashboard's revision, which this is, does not match the caller's `If-Match`.
+    #[error("the dashboard has changed: If-Match does not name its current ETag")]
     Changed(u64),
+    /// The version that the caller replaces is not the current one, which is this.
+    #[error("the dashboard has changed: version is not its current version")]
+    OtherVersion(u64),
     /// Every attempt to write conflicted with a concurrent change.
     #[error("too many changes to the dashboard at once; try again")]
     Busy,
@@ -143,7 +146,7 @@ impl From<DashboardsError> for ApiError {
         match error {
             DashboardsError::NotFound(id) => Self::missing(DashboardId::RESOURCE, &id),
             DashboardsError::WidgetNotFound(id) => Self::missing(WidgetId::RESOURCE, &id),
-            DashboardsError::Changed(now) => {
+            DashboardsError::Changed(now) | DashboardsError::OtherVersion(now) => {
                 let error = Self::new(ErrorCode::PreconditionFailed, message).version(now);
                 error.header(ETAG, etag_of(now))
             }

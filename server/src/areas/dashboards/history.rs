@@ -22,9 +22,16 @@ pub(super) fn replace(
         let outer = format!("widgets[{i}]");
         ops::check(app, &widget.definition).map_err(|invalid| invalid.within(&outer))?;
     }
+    let is_wanted = |now| replacement.version.is_none_or(|VersionNumber(version)| version == now);
+    let fits = |now| (edit.fits)(now) && is_wanted(now);
+    let edit = Edit { by: edit.by.clone(), fits };
     let new_id = || WidgetId::from(app.new_id(WidgetId::PREFIX));
-    ops::rewrite(app, id, edit, |dashboard, now| {
+    let replaced = ops::rewrite(app, id, &edit, |dashboard, now| {
         dashboard.replace(replacement.clone(), now, new_id)
+    });
+    replaced.map_err(|error| match error {
+        DashboardsError::Changed(now) if !is_wanted(now) => DashboardsError::OtherVersion(now),
+        error => error,
     })
 }
 

@@ -92,7 +92,7 @@ impl ActivityView {
         all.extend(state.regressed_at.map(|at| Self::known("regressed", IsoTime(at))));
         all.push(Self::known("first_seen", IsoTime(group.first_seen)));
         // Stable: what happened in the same millisecond keeps its order.
-        all.sort_by(|a, b| b.at.0.cmp(&a.at.0));
+        all.sort_by_key(|entry| std::cmp::Reverse(entry.at.0));
         all
     }
 
