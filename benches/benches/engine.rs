@@ -9,7 +9,8 @@ use std::path::Path;
 use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
 use telltale_benches::data::{DAY, START, day_of_points, fill, options, series};
 use telltale_engine::{
-    Aggregation, Engine, Interval, MetricName, MetricQuery, Options, PointBatch, TimeRange,
+    Aggregation, CardinalityBy, CardinalityQuery, DefinitionFilter, Engine, Interval, MetricName,
+    MetricQuery, MetricType, Options, PointBatch, TextSearch, TimeRange, TimestampMs,
 };
 
 fn open(dir: &Path, options: Options) -> Engine {
@@ -95,6 +96,42 @@ fn scan(c: &mut Criterion) {
 }
 
 /// Opening after a kill: all data is in the log.
+/// Search in the names of 30 000 metrics with ten series each, and counts of their series.
+fn names(c: &mut Criterion) {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = open(dir.path(), options());
+    for metric in 0..30_000 {
+        let mut batch = engine.batch();
+        let name = format!("service-{}.endpoint-{metric}.latency", metric % 200);
+        for host in 0..10 {
+            let tags = [("host", format!("web-{host}")), ("zone", format!("z{}", host % 3))];
+            let tags = tags.each_ref().map(|(key, value)| (*key, value.as_str()));
+            let id = batch.series(&name, MetricType::Gauge, &tags).unwrap();
+            batch.number(MetricType::Gauge, id, TimestampMs(START), 1.0);
+        }
+        engine.write(batch.finish()).unwrap();
+    }
+    let mut group = c.benchmark_group("names");
+    for text in ["service-7.endpoint", "endpoint-77", "latency service-19", "nothing"] {
+        let search = TextSearch::new(text);
+        let filter = DefinitionFilter { search, limit: 50, ..DefinitionFilter::default() };
+        group.bench_function(format!("search for {text:?} in 30 000"), |b| {
+            b.iter(|| black_box(engine.metrics(&filter)));
+        });
+    }
+    for by in [
+        CardinalityBy::Metric { key: None },
+        CardinalityBy::TagKey,
+        CardinalityBy::TagValue { key: "host".to_owned() },
+    ] {
+        let query = CardinalityQuery { by, metric: None, search: None, offset: 0, limit: 50 };
+        group.bench_function(format!("series by {:?}", query.by), |b| {
+            b.iter(|| black_box(engine.cardinality(&query).unwrap()));
+        });
+    }
+    group.finish();
+}
+
 fn replay(c: &mut Criterion) {
     let mut group = c.benchmark_group("restart");
     group.sample_size(10);
@@ -119,5 +156,5 @@ fn replay(c: &mut Criterion) {
     group.finish();
 }
 
-criterion_group!(benches, write, scan, replay);
+criterion_group!(benches, write, scan, names, replay);
 criterion_main!(benches);

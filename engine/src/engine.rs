@@ -9,16 +9,18 @@ use crate::directory;
 use crate::documents::{Documents, Receipt};
 use crate::engine_inner::EngineInner;
 use crate::error::{Error, Refusal, Result};
+use crate::events::EventTailPage;
 use crate::files::{self, Files};
 use crate::log::{self, Applied, Submission, encode_dropped, encode_write};
 use crate::maintenance::{self, BackupReport, BackupStage};
 use crate::memory::Memory;
 use crate::metrics::{
-    self, BatchBuilder, BatchNames, DefinitionFilter, DefinitionPage, MetricDefinition,
+    self, BatchBuilder, BatchNames, CardinalityPage, CardinalityQuery, DefinitionFilter,
+    DefinitionPage, MetricDefinition, TagValueFilter, TagValuePage,
 };
 use crate::model::{
-    Event, EventBatch, EventFilter, EventId, EventListQuery, EventPage, EventQuery,
-    EventQueryResult, Lsn, MetricQuery, MetricType, PointBatch, QueryResult,
+    Event, EventBatch, EventFilter, EventFunnelQuery, EventFunnelResult, EventId, EventListQuery,
+    EventPage, EventQuery, EventQueryResult, Lsn, MetricQuery, MetricType, PointBatch, QueryResult,
 };
 use crate::options::Options;
 use crate::query_in_progress::Cancellation;
@@ -147,6 +149,36 @@ impl Engine {
         self.inner.telemetry.events.since(filter, number, visit)
     }
 
+    /// Evaluates a funnel over events. Blocking and CPU-bound: do not call on an async reactor
+    /// thread.
+    pub fn event_funnel(&self, query: &EventFunnelQuery) -> Result<EventFunnelResult> {
+        self.inner.telemetry.events.funnel(query)
+    }
+
+    /// Returns the position of the next event that is written, for [`Self::event_tail`]. It counts
+    /// events since the engine was opened.
+    pub fn event_tail_position(&self) -> u64 {
+        self.inner.telemetry.events.tail().position()
+    }
+
+    /// Returns up to `limit` matching events of those written since the position `after`, in the
+    /// order of writes. Only the newest events are kept for this, and only while it is called
+    /// repeatedly; the page says how many were missed. Does not block for long.
+    pub fn event_tail(
+        &self,
+        filter: &EventFilter,
+        after: u64,
+        limit: usize,
+    ) -> Result<EventTailPage> {
+        self.inner.telemetry.events.tail().read(filter, after, limit)
+    }
+
+    /// Sets what is called after events were written, before the write is acknowledged, while
+    /// [`Self::event_tail`] is in use. `observer` must not block.
+    pub fn observe_event_tail(&self, observer: impl Fn() + Send + Sync + 'static) {
+        self.inner.telemetry.events.tail().observe(observer);
+    }
+
     /// Deletes the matching events among those written before the call. Events that were pushed to
     /// a batch before the call but not written yet may be deleted too. If the process stops during
     /// the call, some of the events may remain; repeating the call deletes the rest. Slow: seals
@@ -228,6 +260,23 @@ impl Engine {
     /// metric does not have the tag.
     pub fn tag_values(&self, name: &str, key: &str) -> Result<Vec<(String, u64)>> {
         self.inner.telemetry.metrics.tag_values(name, key)
+    }
+
+    /// Returns a page of the values of a tag with their number of series; empty if the metric does
+    /// not have the tag.
+    pub fn tag_value_page(
+        &self,
+        name: &str,
+        key: &str,
+        filter: &TagValueFilter,
+    ) -> Result<TagValuePage> {
+        self.inner.telemetry.metrics.tag_value_page(name, key, filter)
+    }
+
+    /// Counts series by metric, tag key or tag value. CPU-bound: do not call on an async reactor
+    /// thread.
+    pub fn cardinality(&self, query: &CardinalityQuery) -> Result<CardinalityPage> {
+        self.inner.telemetry.metrics.cardinality(query)
     }
 
     /// Deletes a metric with all its samples. Its name can be reused afterwards, also with another

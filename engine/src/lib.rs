@@ -72,11 +72,14 @@ pub use clock::Clock;
 pub use documents::{Collection, Documents, Expect, Receipt, Transaction, Versioned};
 pub use engine::{Engine, Write, Written};
 pub use error::{Error, Refusal, Result};
+pub use events::EventTailPage;
 pub use files::{FileDigest, Files, InvalidDigest, PinnedFile};
 pub use maintenance::BackupReport;
 pub use memory::{Memory, MemoryFull, MemoryOwner, MemoryShare, ResultMemory};
 pub use metrics::{
-    BatchBuilder, DefinitionFilter, DefinitionPage, KeyPartHash, MetricDefinition, SeriesKeyHash,
+    BatchBuilder, CardinalityBy, CardinalityPage, CardinalityQuery, CardinalityRow,
+    DefinitionFilter, DefinitionPage, KeyPartHash, MetricDefinition, SeriesKeyHash, TagValueFilter,
+    TagValuePage,
 };
 pub use model::*;
 pub use options::{Durability, Maintenance, Options, Retention, TIERS, TierRetention};

@@ -125,3 +125,15 @@ pub(crate) const EVENT_COMPACTION_BLOCKS_MIN: usize = 8;
 /// Maximum ranges whose disk space is reclaimed at a time: each takes a table and a compaction of
 /// its own.
 pub(crate) const RANGES_RECLAIMED_MAX: usize = 16;
+/// Newest events that are kept for clients that follow them: seconds of a fast sender, and more
+/// than a person reads.
+pub const EVENT_TAIL_EVENTS_MAX: usize = 10_000;
+/// Bytes of these events.
+pub const EVENT_TAIL_BYTES_MAX: u64 = 8 << 20;
+/// Bytes of events after which a page of the tail ends.
+pub const EVENT_TAIL_PAGE_BYTES_MAX: u64 = 4 << 20;
+/// Time after the last read of the tail for which events are kept: longer than the pause between
+/// two requests of a client.
+pub const EVENT_TAIL_FOLLOWED: std::time::Duration = std::time::Duration::from_secs(60);
+/// Steps of a funnel.
+pub const EVENT_FUNNEL_STEPS_MAX: usize = 10;

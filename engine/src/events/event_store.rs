@@ -13,13 +13,14 @@ use super::closed_block::ClosedBlock;
 use super::keys::CatalogEntry;
 use super::query::{self, QueryContext, QueryLimits};
 use super::source::ClosedSource;
+use super::tail::EventTail;
 use super::view::{EventSizes, View};
 use crate::error::{Error, Result};
 use crate::memory::CompactionMemory;
 use crate::memory::ResultMemory;
 use crate::model::{
-    Event, EventBatch, EventFilter, EventId, EventListQuery, EventPage, EventQuery,
-    EventQueryResult, EventRows, TimeRange, TimestampMs,
+    Event, EventBatch, EventFilter, EventFunnelQuery, EventFunnelResult, EventId, EventListQuery,
+    EventPage, EventQuery, EventQueryResult, EventRows, TimeRange, TimestampMs,
 };
 use crate::options::Options;
 use crate::query_in_progress::QueryInProgress;
@@ -47,6 +48,7 @@ pub(crate) struct Events {
     /// Memory in use by a running compaction or rewrite.
     pub(crate) compaction_memory: CompactionMemory,
     written: AtomicU64,
+    tail: EventTail,
 }
 
 impl Events {
@@ -65,6 +67,7 @@ impl Events {
             view,
             pool,
             cache: PartsCache::new(options.event_cache_bytes),
+            tail: EventTail::new(options.clock.clone(), options.memory.clone()),
             options,
             quarantined: RwLock::new(quarantined),
             irreducible: RwLock::default(),
@@ -107,8 +110,30 @@ impl Events {
     pub(crate) fn add(&self, rows: EventRows) {
         if rows.len() > 0 {
             self.written.fetch_add(rows.len() as u64, Ordering::Relaxed);
+            let is_followed = self.tail.push(&rows);
             self.view.add(rows);
+            if is_followed {
+                self.tail.notify();
+            }
         }
+    }
+
+    /// Returns the followers of new events.
+    pub(crate) fn tail(&self) -> &EventTail {
+        &self.tail
+    }
+
+    /// Evaluates a funnel.
+    pub(crate) fn funnel(&self, query: &EventFunnelQuery) -> Result<EventFunnelResult> {
+        let range = query.steps.first().map_or(TimeRange::new(0, 0), |step| step.range);
+        self.run_query(
+            range,
+            |sources, context| query::funnel(sources, query, context),
+            |result, left_out, memory| {
+                result.stats.quarantined += left_out;
+                result.memory = memory;
+            },
+        )
     }
 
     /// Moves the next event number past the numbers used in a replayed log record.

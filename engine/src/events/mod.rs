@@ -12,6 +12,7 @@ mod path;
 mod query;
 mod seal;
 mod source;
+mod tail;
 mod upkeep;
 mod verify_rows;
 mod view;
@@ -24,4 +25,5 @@ pub(crate) use seal::FrozenEvents;
 pub(crate) use source::{
     CodedColumn, EventSource, NO_CODE, Numbers, RowSet, StringCounts, StringHashes,
 };
+pub use tail::EventTailPage;
 pub(crate) use verify_rows::verify_rows;

@@ -2,15 +2,19 @@
 
 use super::Metrics;
 use super::compact::{Source, merge_scan};
-use super::registry::MetricEntry;
+use super::registry::{MetricEntry, TagValueFilter, TagValuePage};
 use crate::error::{Refusal, Result};
-use crate::model::{MetricName, MetricType, TimeRange, TimestampMs};
+use crate::model::{
+    MetricName, MetricType, RankedPage, SearchRank, TextSearch, TimeRange, TimestampMs,
+};
 
 /// A filter over metric definitions.
 #[derive(Clone, Debug, Default)]
 pub struct DefinitionFilter {
     /// Returns only names with this prefix.
     pub prefix: Option<String>,
+    /// Returns only names that match, the best matches first.
+    pub search: Option<TextSearch>,
     /// Returns only metrics of this type.
     pub kind: Option<MetricType>,
     /// The number of matching definitions to skip.
@@ -19,7 +23,7 @@ pub struct DefinitionFilter {
     pub limit: usize,
 }
 
-/// A page of definitions, sorted by name.
+/// A page of definitions, sorted by name; with a search, by rank, then by name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DefinitionPage {
     /// The number of matching definitions on all pages.
@@ -51,18 +55,22 @@ pub struct MetricDefinition {
 
 impl Metrics {
     pub(crate) fn definitions(&self, filter: &DefinitionFilter) -> DefinitionPage {
-        let mut total = 0;
-        let mut names = Vec::new();
+        let mut page = RankedPage::new(filter.offset.saturating_add(filter.limit));
+        let mut lower = String::new();
         self.registry.each_metric(filter.prefix.as_deref().unwrap_or(""), |metric| {
             // A metric is visible once it has a durable point.
-            let wanted = filter.kind.is_none_or(|kind| kind == metric.kind);
-            if wanted && self.view.stats(metric.id).points > 0 {
-                if total >= filter.offset && names.len() < filter.limit {
-                    names.push(metric.name.clone());
-                }
-                total += 1;
+            if filter.kind.is_some_and(|kind| kind != metric.kind) {
+                return;
+            }
+            let rank = match &filter.search {
+                None => Some(SearchRank::Exact),
+                Some(search) => search.rank(metric.name.as_str(), &mut lower),
+            };
+            if let Some(rank) = rank.filter(|_| self.view.stats(metric.id).points > 0) {
+                page.add(rank, || metric.name.clone());
             }
         });
+        let (total, names) = page.finish(filter.offset);
         let definitions = names.iter().filter_map(|n| self.describe(n.as_str())).collect();
         DefinitionPage { total, definitions }
     }
@@ -105,6 +113,16 @@ impl Metrics {
     pub(crate) fn tag_keys(&self, name: &str) -> Result<Vec<(String, u64)>> {
         let keys = self.registry.tag_keys(name);
         keys.ok_or_else(|| Refusal::MetricNotFound(name.to_owned()).into())
+    }
+
+    pub(crate) fn tag_value_page(
+        &self,
+        name: &str,
+        key: &str,
+        filter: &TagValueFilter,
+    ) -> Result<TagValuePage> {
+        let page = self.registry.tag_value_page(name, key, filter);
+        page.ok_or_else(|| Refusal::MetricNotFound(name.to_owned()).into())
     }
 
     pub(crate) fn tag_values(&self, name: &str, key: &str) -> Result<Vec<(String, u64)>> {

@@ -2,6 +2,7 @@
 //! block, compaction and expiry; queries read heads and blocks.
 
 pub(crate) mod block;
+mod cardinality;
 mod catalog;
 mod cell;
 mod compact;
@@ -23,6 +24,7 @@ mod view;
 pub(crate) mod window;
 mod writer;
 
+pub use cardinality::{CardinalityBy, CardinalityPage, CardinalityQuery, CardinalityRow};
 #[cfg(fuzzing)]
 pub(crate) use cumulative::{compare as compare_cumulative, read_page as read_last_values};
 pub use definitions::{DefinitionFilter, DefinitionPage, MetricDefinition};
@@ -31,5 +33,5 @@ pub(crate) use ingest::BatchNames;
 pub(crate) use load::OpenedMetrics;
 pub(crate) use metric_store::Metrics;
 pub(crate) use query::{query, query_all};
-pub use registry::{KeyPartHash, SeriesKeyHash};
+pub use registry::{KeyPartHash, SeriesKeyHash, TagValueFilter, TagValuePage};
 pub(crate) use upkeep::{FrozenMetrics, verify_rows};

@@ -35,6 +35,70 @@ pub struct EventFilter {
     pub tags: Vec<TagFilter>,
 }
 
+impl NameFilter {
+    /// Returns whether a name matches.
+    pub(crate) fn matches(&self, name: &str) -> bool {
+        match self {
+            Self::Any => true,
+            Self::Exactly(wanted) => name == wanted,
+            Self::Prefix(prefix) => name.starts_with(prefix.as_str()),
+            Self::PrefixExcept { prefix, but } => {
+                name.starts_with(prefix.as_str()) && !name.starts_with(but.as_str())
+            }
+        }
+    }
+}
+
+impl EventFilter {
+    /// Returns whether an event matches. Queries evaluate filters on columns instead.
+    pub(crate) fn matches(&self, event: &Event) -> bool {
+        let has_tag = |filter: &TagFilter| {
+            let found = event.tags.iter().find(|(key, _)| *key == filter.key);
+            match found {
+                Some((_, value)) => filter.condition.matches(value),
+                None => filter.condition.matches_absent(),
+            }
+        };
+        self.range.contains(event.time)
+            && self.name.matches(&event.name)
+            && self.user.as_ref().is_none_or(|user| event.user.as_ref() == Some(user))
+            && self.tags.iter().all(has_tag)
+    }
+}
+
+/// A query for how many users take several steps one after the other.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventFunnelQuery {
+    /// The events of each step, all with the same range. An event without a user belongs to none.
+    pub steps: Vec<EventFilter>,
+    /// Milliseconds from the first step within which the others must follow, inclusive.
+    pub window_ms: i64,
+}
+
+/// The users of a funnel.
+#[derive(Clone, Debug, PartialEq)]
+pub struct EventFunnelResult {
+    /// The steps, in the order of the query.
+    pub steps: Vec<EventFunnelStep>,
+    /// The median time from the first to the last step, in milliseconds; `None` if no user took all
+    /// of them.
+    pub median_ms: Option<i64>,
+    /// The cost of the query. An event that belongs to several steps is counted for each.
+    pub stats: EventQueryStats,
+    /// The memory of the result.
+    pub memory: ResultMemory,
+}
+
+/// One step of a funnel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EventFunnelStep {
+    /// The number of users that took this step, after all those before it.
+    pub users: u64,
+    /// The median time from the step before, in milliseconds (nearest rank); `None` for the first
+    /// step, and without users.
+    pub median_ms: Option<i64>,
+}
+
 /// A query for a page of events, newest first; events of equal time by descending id.
 #[derive(Clone, Debug, PartialEq)]
 pub struct EventListQuery {

@@ -17,6 +17,7 @@ mod point;
 mod properties;
 mod query;
 mod tags;
+mod text_search;
 mod time;
 
 pub use cumulative::StartTime;
@@ -28,8 +29,9 @@ pub use event::{Event, EventId, NewEvent};
 pub use event_batch::{EventBatch, InvalidEvent};
 pub(crate) use event_batch::{EventRow, EventRows};
 pub use event_query::{
-    EventAggregation, EventField, EventFilter, EventGroupBy, EventListQuery, EventPage, EventQuery,
-    EventQueryResult, EventQueryStats, EventSummary, NameFilter,
+    EventAggregation, EventField, EventFilter, EventFunnelQuery, EventFunnelResult,
+    EventFunnelStep, EventGroupBy, EventListQuery, EventPage, EventQuery, EventQueryResult,
+    EventQueryStats, EventSummary, NameFilter,
 };
 pub use histogram::{Buckets, Histogram, InvalidHistogram, Span};
 pub(crate) use hold::SeriesHold;
@@ -44,4 +46,6 @@ pub use query::{
     TagValues,
 };
 pub use tags::{InvalidTags, Tags};
+pub use text_search::TextSearch;
+pub(crate) use text_search::{RankedPage, SearchRank};
 pub use time::{Interval, TimeRange, TimestampMs};

@@ -106,6 +106,15 @@ pub enum TagCondition {
 }
 
 impl TagCondition {
+    /// Returns whether a tag with this value matches.
+    pub(crate) fn matches(&self, value: &str) -> bool {
+        match self {
+            Self::AnyOf(values) => values.contains(value),
+            Self::NoneOf(values) => !values.contains(value),
+            Self::Prefix(prefix) => value.starts_with(prefix.as_str()),
+        }
+    }
+
     /// Returns whether a series or an event without the tag matches.
     pub fn matches_absent(&self) -> bool {
         match self {

@@ -289,7 +289,7 @@ pub(super) struct QueryArgs {
     /// Length of a range that ends now, e.g. 24h, instead of --from and --to
     #[arg(long, value_name = "DURATION", conflicts_with_all = ["from", "to"])]
     pub(super) last: Option<String>,
-    /// Bucket width: 1m, 5m, 1h or 1d [default: by the length of the range]
+    /// Bucket width: a number of s, m, h or d, e.g. 10s or 6h [default: by the length of the range]
     #[arg(long)]
     pub(super) interval: Option<String>,
     /// last, avg, min, max, sum, rate, p50, p90, p95, p99, count; separate several with commas

@@ -95,7 +95,7 @@ fn invalid_rules_are_refused() {
         (json!({"query": {}}), "invalid_query", "query"),
         (json!({"query": {"metric": "a", "alert": "b"}}), "invalid_query", "query"),
         (json!({"query": {"alert": "a*b"}}), "invalid_query", "query.alert"),
-        (json!({"query": {"event": "e", "interval": "2m"}}), "invalid_query", "query.interval"),
+        (json!({"query": {"event": "e", "interval": "2w"}}), "invalid_query", "query.interval"),
         (json!({"query": {"alert": "a"}}), "invalid_field", "condition"),
         (json!({"group_by": "host"}), "invalid_field", "group_by"),
         (json!({"condition": null}), "missing_field", "condition"),

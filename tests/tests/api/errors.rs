@@ -118,7 +118,7 @@ fn every_error_code_can_occur() {
         (422, "type_conflict", |c| one(c, json!({"type": "counter"}))),
         (422, "cardinality_limit", |c| one(c, json!({"tags": {"k": "v"}}))),
         (422, "invalid_aggregation", |c| c.get("/api/v1/metrics/a/query?aggregation=sum")),
-        (422, "invalid_interval", |c| c.get("/api/v1/metrics/a/query?interval=2m")),
+        (422, "invalid_interval", |c| c.get("/api/v1/metrics/a/query?interval=2w")),
         (422, "invalid_range", |c| {
             c.get("/api/v1/metrics/a/query?from=2024-01-02&to=2024-01-01T00:00Z")
         }),

@@ -86,7 +86,7 @@ fn invalid_reports_are_refused() {
     client.get(&format!("{UNKNOWN}/events")).refused(404, "error_not_found");
     client.get(&format!("{UNKNOWN}/series")).refused(404, "error_not_found");
     let path = format!("/api/v1/errors/{}", report(&client, "E"));
-    client.get(&format!("{path}/series?interval=1s")).refused(422, "invalid_interval");
+    client.get(&format!("{path}/series?interval=1")).refused(422, "invalid_interval");
     // Events of errors can only be created by reports.
     let forged = json!({"name": "telltale.error", "tags": {"error_id": "x"}});
     client.post("/api/v1/events", &forged).refused(422, "reserved_name");

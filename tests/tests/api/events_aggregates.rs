@@ -288,7 +288,7 @@ fn an_invalid_count_is_refused() {
     let server = Server::start();
     let client = server.client();
     for (query, status, code, field) in [
-        ("interval=2m", 422, "invalid_interval", "interval"),
+        ("interval=2w", 422, "invalid_interval", "interval"),
         ("interval=", 422, "invalid_interval", "interval"),
         ("from=soon", 422, "invalid_timestamp", "from"),
         ("to=soon", 422, "invalid_timestamp", "to"),

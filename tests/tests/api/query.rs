@@ -302,7 +302,9 @@ fn an_invalid_query_is_refused() {
     for aggregation in ["sum", "p95", "count", "rate", "AVG", "", "avg,", "avg,sum", "median"] {
         refused(&format!("aggregation={aggregation}"), 422, "invalid_aggregation");
     }
-    for interval in ["2m", "1s", "0", "1w", "1M", "", "60", "-1m"] {
+    for interval in
+        ["0m", "01m", "0", "1w", "1M", "", "60", "-1m", "1.5m", "4000d", "99999999999999999999d"]
+    {
         refused(&format!("interval={interval}"), 422, "invalid_interval");
     }
     for time in ["yesterday", "", "2024-02-30", "2024-03-05T25:00", "170959680", "now-1y"] {

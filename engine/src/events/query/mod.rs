@@ -17,6 +17,7 @@ mod answer;
 mod cell;
 mod distinct;
 mod find;
+mod funnel;
 mod group_keys;
 mod list;
 mod page;
@@ -30,6 +31,7 @@ mod tests;
 
 pub(crate) use aggregate::aggregate;
 pub(crate) use find::find;
+pub(crate) use funnel::funnel;
 pub(crate) use list::list;
 pub(crate) use query_context::{QueryContext, QueryLimits};
 pub(crate) use select::select;

@@ -108,6 +108,16 @@ impl Index {
         self.metrics.get(&id.0)
     }
 
+    /// Returns the string with this number, of a tag key or value.
+    pub(super) fn string(&self, id: StringId) -> &str {
+        self.strings.string(id)
+    }
+
+    /// Returns the number of a tag key or value.
+    pub(super) fn string_id(&self, string: &str) -> Option<StringId> {
+        self.strings.get(string)
+    }
+
     pub(super) fn metric_named(&self, name: &str) -> Option<&MetricEntry> {
         self.by_name.get(name).and_then(|id| self.metric(*id))
     }

@@ -15,6 +15,7 @@
 //! series may have data.
 
 mod aliases;
+mod counts;
 mod index;
 mod last_days;
 mod lookup;
@@ -30,6 +31,8 @@ mod strings;
 mod table;
 
 pub use aliases::{KeyPartHash, SeriesKeyHash};
+pub(crate) use counts::{KeySeries, TagKeyUse};
+pub use counts::{TagValueFilter, TagValuePage};
 pub(crate) use index::{MetricEntry, MetricStats, Selection};
 pub(crate) use last_days::day_of;
 pub(crate) use lookup::Lookup;

@@ -53,6 +53,14 @@ impl Posting {
         }
     }
 
+    /// Returns the number of its series that are in `set`.
+    pub(super) fn len_in(&self, set: &RoaringBitmap) -> u64 {
+        match self {
+            Self::One(series) => u64::from(set.contains(*series)),
+            Self::Many(own) => own.intersection_len(set),
+        }
+    }
+
     pub(super) fn len(&self) -> u64 {
         match self {
             Self::One(_) => 1,

@@ -77,6 +77,11 @@ impl Registry {
         }
     }
 
+    /// Returns the index, for the counts in it.
+    pub(super) fn index(&self) -> &RwLock<Index> {
+        &self.index
+    }
+
     pub(crate) fn lookup(&self) -> Lookup<'_> {
         Lookup::new(self)
     }

@@ -24,6 +24,7 @@ use crate::http::{
 use crate::limits::{
     ERROR_SEARCH_CHARS_MAX, ERRORS_PAGE_DEFAULT, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX,
 };
+use crate::platform::telemetry::buckets::WIDTH_PATTERN;
 
 /// The routes of the area.
 pub static ROUTES: &[Route] = &[
@@ -331,8 +332,9 @@ const SERIES: Doc = Doc::new(TAG, "Count the occurrences of an error by time")
             .form(Form::Time),
         Param::query("to", "End, exclusive. Default: now. A date means the end of that day in UTC.")
             .form(Form::Time),
-        Param::query("interval", "Width of the buckets. Default: the smallest width with at most 1500 buckets.")
-            .form(Form::OneOf(&["1m", "5m", "1h", "1d"])),
+        Param::query("interval", "Width of the buckets, as a number of seconds, minutes, hours or days. At most 50000 buckets. Default: the smallest of 1m, 5m, 1h and 1d with at most 1500 buckets.")
+            .form(Form::Pattern(WIDTH_PATTERN))
+            .example("1m"),
     ])
     .ok::<Data<SeriesView>>()
     .errors(&[

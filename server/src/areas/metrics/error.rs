@@ -97,6 +97,11 @@ pub enum QueryError {
     /// The aggregation is not supported by metrics of this type.
     #[error("aggregation must be one of {all} for type {0}", all = aggregations_of(*.0))]
     Aggregation(MetricType),
+    /// The interval is finer than the samples of this type are kept.
+    #[error(
+        "interval must be a whole number of minutes for type {0}, whose samples are kept by the minute"
+    )]
+    FineInterval(MetricType),
     /// `type` is unknown.
     #[error("type must be one of gauge, counter, distribution, set")]
     Type,
@@ -172,6 +177,7 @@ impl From<QueryError> for ApiError {
         let (code, field) = match error {
             QueryError::Parameter(invalid) => return invalid.into(),
             QueryError::Aggregation(_) => (ErrorCode::InvalidAggregation, "aggregation"),
+            QueryError::FineInterval(_) => (ErrorCode::InvalidInterval, "interval"),
             QueryError::Type => (ErrorCode::InvalidType, "type"),
         };
         Self::new(code, message).field(field)

@@ -5,17 +5,21 @@
 //! stores nothing; of any other batch, valid items are stored and invalid items counted.
 
 mod by_name;
+mod cardinality;
 mod error;
 mod ingest;
+mod limits;
 mod model;
 mod ops;
 mod query;
 mod render;
 mod respond;
 mod routes;
+mod top;
 mod wire;
 
 pub(super) use by_name::offer_metrics;
+pub use cardinality::ROUTES as CARDINALITY_ROUTES;
 pub use error::{InputError, MetricsError};
 pub use ingest::{Reader, read_batch, read_one};
 pub use model::{Measured, Outcome, Point};

@@ -3,7 +3,8 @@
 
 use telltale_engine::{
     BatchBuilder, DefinitionFilter, DefinitionPage, Engine, MetricDefinition, MetricQuery,
-    MetricType, PointBatch, QueryResult, Receipt, Refusal, SeriesId, TimestampMs, Write,
+    MetricType, PointBatch, QueryResult, Receipt, Refusal, SeriesId, TagValueFilter, TagValuePage,
+    TimestampMs, Write,
 };
 
 use super::error::MetricsError;
@@ -156,14 +157,15 @@ pub(super) fn tag_keys(app: &App, name: &MetricName) -> Result<Vec<(String, u64)
     Ok(app.engine().tag_keys(name.as_str())?)
 }
 
-/// Returns the values of a tag of a metric, sorted, each with the number of its series; empty if no
-/// series has the tag.
+/// Returns a page of the values of a tag of a metric, each with the number of its series; empty if
+/// no series has the tag.
 pub(super) fn tag_values(
     app: &App,
     name: &MetricName,
     key: &str,
-) -> Result<Vec<(String, u64)>, MetricsError> {
-    Ok(app.engine().tag_values(name.as_str(), key)?)
+    filter: &TagValueFilter,
+) -> Result<TagValuePage, MetricsError> {
+    Ok(app.engine().tag_value_page(name.as_str(), key, filter)?)
 }
 
 /// Deletes a metric, its series and its samples.

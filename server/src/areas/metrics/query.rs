@@ -4,15 +4,23 @@
 //! A duplicate parameter is refused. A `to` that is a date means the end of that day.
 
 use telltale_engine::{
-    Aggregation, DefinitionFilter, MetricName, MetricQuery, MetricType, TimestampMs,
+    Aggregation, DefinitionFilter, Interval, MetricName, MetricQuery, MetricType, TagValueFilter,
+    TextSearch, TimestampMs,
 };
 
 use super::error::QueryError;
-use super::model::{Fill, ParsedQuery};
+use super::limits::{SEARCH_CHARS_MAX, SEARCH_WORDS_MAX, TOP_GROUPS_MAX};
+use super::model::{Fill, Form, ParsedQuery, Top, TopBy};
 use crate::http::{ApiResult, Paging, Query};
 use crate::limits;
 use crate::platform::telemetry::query_params::{self, GroupRules, InvalidQueryParams, parameter};
 use crate::platform::time::Moment;
+
+/// The messages for a `search` that is too long.
+const SEARCH_CHARS_RULE: &str = "must have at most 500 characters";
+const SEARCH_WORDS_RULE: &str = "must have at most 10 words";
+const _: () = assert!(SEARCH_CHARS_MAX == 500, "the message names the limit");
+const _: () = assert!(SEARCH_WORDS_MAX == 10, "the message names the limit");
 
 /// Parses the filter of a list of definitions.
 pub(super) fn definitions(query: &Query, paging: Paging) -> ApiResult<DefinitionFilter> {
@@ -21,7 +29,28 @@ pub(super) fn definitions(query: &Query, paging: Paging) -> ApiResult<Definition
         Some(text) => Some(MetricType::parse(text).ok_or(QueryError::Type)?),
     };
     let prefix = query.one("prefix")?.map(str::to_owned);
-    Ok(DefinitionFilter { prefix, kind, offset: paging.offset, limit: paging.limit })
+    let search = search(query)?;
+    Ok(DefinitionFilter { prefix, search, kind, offset: paging.offset, limit: paging.limit })
+}
+
+/// Parses the filter of a list of tag values.
+pub(super) fn tag_values(query: &Query, paging: Paging) -> ApiResult<TagValueFilter> {
+    let (search, Paging { offset, limit }) = (search(query)?, paging);
+    let filters = query_params::tag_filters(query.bracketed("tags"))?;
+    Ok(TagValueFilter { search, filters, offset, limit })
+}
+
+/// Parses the text to search for; `None` if there is none, or only white space.
+pub(super) fn search(query: &Query) -> ApiResult<Option<TextSearch>> {
+    let Some(text) = query.one("search")? else { return Ok(None) };
+    if text.chars().count() > SEARCH_CHARS_MAX {
+        return Err(parameter("search", SEARCH_CHARS_RULE).into());
+    }
+    let search = TextSearch::new(text);
+    if search.as_ref().is_some_and(|search| search.words() > SEARCH_WORDS_MAX) {
+        return Err(parameter("search", SEARCH_WORDS_RULE).into());
+    }
+    Ok(search)
 }
 
 /// Parses the query of a metric of type `kind`.
@@ -35,6 +64,9 @@ pub(super) fn read(
     let to = query.moment("to", now)?.map(Moment::end);
     let range = query_params::range(from, to, limits::QUERY_RANGE_DEFAULT_MS, now)?;
     let width = query_params::width(query.one("interval")?, range)?;
+    if !kind.keeps_points() && !width.interval().is_multiple_of(Interval::MINUTE) {
+        return Err(QueryError::FineInterval(kind).into());
+    }
     let aggregations = aggregations(query.one("aggregation")?, kind)?;
     let group_by = match query.one("group_by")? {
         None => Vec::new(),
@@ -45,10 +77,24 @@ pub(super) fn read(
         Some(text) => Fill::parse(text)
             .ok_or_else(|| parameter("fill", "must be one of none, null, zero, previous"))?,
     };
+    let expected = || "must be one of points, columns";
+    let form = query.parsed("format", expected, Form::parse)?.unwrap_or(Form::Points);
+    let top = top(query)?;
     let filters = query_params::tag_filters(query.bracketed("tags"))?;
     let query =
         MetricQuery { metric, range, interval: width.interval(), aggregations, filters, group_by };
-    Ok(ParsedQuery { query, width, fill })
+    Ok(ParsedQuery { query, width, fill, form, top })
+}
+
+/// Parses the number of groups to show.
+fn top(query: &Query) -> ApiResult<Option<Top>> {
+    let expected = || "must be one of max, min, avg, sum, last";
+    let by = query.parsed("top_by", expected, TopBy::parse)?;
+    match (query.limit("top", TOP_GROUPS_MAX)?, by) {
+        (None, None) => Ok(None),
+        (None, Some(_)) => Err(parameter("top_by", "must be given together with top").into()),
+        (Some(count), by) => Ok(Some(Top { count, by: by.unwrap_or(TopBy::Max) })),
+    }
 }
 
 /// Parses a comma-separated list of aggregations; duplicates are dropped, the order is kept.
@@ -183,21 +229,25 @@ mod tests {
     fn the_default_interval_is_the_smallest_with_at_most_1500_buckets() {
         check(
             &[
+                ("interval=10s", "10s"),
+                ("interval=90s", "90s"),
+                ("interval=120s", "2m"),
                 ("", "1m"),
                 ("from=2026-01-01", "5m"),
                 ("from=2025-12-20", "1h"),
                 ("from=2020-01-01", "1d"),
                 ("from=2026-01-01&interval=1m", "1m"),
                 ("interval=1d", "1d"),
-            ],
+            ]
+            .map(|(text, expected)| (text, expected.to_owned())),
             MetricType::Gauge,
             |q| {
                 assert_eq!(q.query.interval, q.width.interval());
-                q.width.as_str()
+                q.width.to_string()
             },
         );
         refused(
-            &["interval=", "interval=2m", "interval=60", "interval=1M"],
+            &["interval=", "interval=0m", "interval=60", "interval=1M", "interval=4000d"],
             ErrorCode::InvalidInterval,
             "interval",
         );
@@ -310,6 +360,37 @@ mod tests {
         refused(&["tags[]=a"], ErrorCode::InvalidParameter, "tags[]");
         let many: Vec<String> = (0..33).map(|i| format!("tags[k{i}]=v")).collect();
         refused(&[many.join("&").as_str()], ErrorCode::InvalidParameter, "tags");
+    }
+
+    #[test]
+    fn distributions_and_sets_have_buckets_of_whole_minutes() {
+        for kind in [MetricType::Distribution, MetricType::Set] {
+            for text in ["interval=10s", "interval=90s"] {
+                let error = read_text(kind, text).unwrap_err();
+                assert_eq!(error.code(), ErrorCode::InvalidInterval, "{text}");
+            }
+            check(&[("interval=120s", "2m".to_owned())], kind, |q| q.width.to_string());
+        }
+    }
+
+    #[test]
+    fn the_largest_groups_can_be_chosen() {
+        let top = |count, by| Some(Top { count, by });
+        check(
+            &[
+                ("", None),
+                ("top=20", top(20, TopBy::Max)),
+                ("top=1&top_by=last", top(1, TopBy::Last)),
+                ("top=99999999999999999999&top_by=avg", top(10_000, TopBy::Avg)),
+            ],
+            MetricType::Gauge,
+            |q| q.top,
+        );
+        let bad = ["top=", "top=0", "top=-1", "top=1.5"];
+        refused(&bad, ErrorCode::InvalidParameter, "top");
+        let bad = ["top_by=max", "top=5&top_by=p95", "top=5&top_by="];
+        refused(&bad, ErrorCode::InvalidParameter, "top_by");
+        refused(&["format=csv", "format="], ErrorCode::InvalidParameter, "format");
     }
 
     #[test]

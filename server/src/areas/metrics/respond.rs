@@ -5,6 +5,7 @@ use telltale_engine::MetricQuery;
 use super::error::MetricsError;
 use super::model::{MetricName, ParsedQuery};
 use super::render::{self, ResponseWriter};
+use super::top::keep_top;
 use super::{ops, query};
 use crate::app::App;
 use crate::http::{ApiError, ApiResult, Query};
@@ -14,8 +15,9 @@ use crate::platform::json::ChargedJson;
 /// Runs a query and returns the response as JSON.
 pub(super) fn one(app: &App, name: MetricName, parameters: &Query) -> ApiResult<ChargedJson> {
     let parsed = parse(app, name, parameters)?;
-    let result = ops::ask(app, &parsed.query)?;
-    render::response(&parsed, &result, app.engine().memory())
+    let mut result = ops::ask(app, &parsed.query)?;
+    let counts = keep_top(parsed.top, &mut result);
+    render::response(&parsed, counts, &result, app.engine().memory())
 }
 
 /// Runs a query of several metrics and returns the response as JSON, in the order in which they are
@@ -33,8 +35,10 @@ pub(super) fn several(app: &App, parameters: &Query) -> ApiResult<ChargedJson> {
     let queries: Vec<MetricQuery> = parsed_queries.iter().map(|one| one.query.clone()).collect();
     let mut response = ResponseWriter::list(app.engine().memory())?;
     let mut parsed_iter = parsed_queries.iter();
-    app.engine().query_all(&queries, |result| -> ApiResult<()> {
-        parsed_iter.next().map_or(Ok(()), |parsed| response.push(parsed, &result))
+    app.engine().query_all(&queries, |mut result| -> ApiResult<()> {
+        let Some(parsed) = parsed_iter.next() else { return Ok(()) };
+        let counts = keep_top(parsed.top, &mut result);
+        response.push(parsed, counts, &result)
     })?;
     response.into_text()
 }

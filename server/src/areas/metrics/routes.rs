@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::limits::SEARCH_CHARS_MAX;
 use super::model::MetricName;
 use super::wire::{
     BatchInput, DeletedMetric, Metric, MetricDetail, MetricInput, QueryAnswer, TagKey, TagValue,
@@ -14,6 +15,7 @@ use crate::http::{
     Param, PathParam, Request, Response, Route, Scope,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, QUERY_METRICS_MAX};
+use crate::platform::telemetry::buckets::WIDTH_PATTERN;
 
 /// The routes of the area.
 pub static ROUTES: &[Route] = &[
@@ -99,8 +101,11 @@ async fn tags(app: Arc<App>, req: Request) -> ApiResult<Response> {
 async fn tag_values(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let paging = req.query().paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
     let name: MetricName = req.path("name")?;
-    let values = app.blocking(move |app| ops::tag_values(app, &name, req.param("key"))).await?;
-    Response::ok(&page::<_, TagValue>(values, paging))
+    let filter = parameters::tag_values(req.query(), paging)?;
+    let work = move |app: &App| ops::tag_values(app, &name, req.param("key"), &filter);
+    let found = app.blocking(work).await?;
+    let data: Vec<TagValue> = found.values.into_iter().map(TagValue::from).collect();
+    Response::ok(&Page { data, meta: paging.meta(found.total) })
 }
 
 const TAG: &str = "Metrics";
@@ -136,8 +141,17 @@ const TRACK_BATCH: Doc = Doc::new(TAG, "Track up to 500 metric samples")
     .ok::<Data<BatchAnswer>>()
     .errors(&[ErrorCode::InvalidJson, ErrorCode::InvalidParameter, ErrorCode::MissingField, ErrorCode::BatchTooLarge]);
 
-const LIST: Doc = Doc::new(TAG, "List metric definitions, by name")
+const SEARCH: Param = Param::query(
+    "search",
+    "Only names that contain this text or all of its words, regardless of case. The best matches come first: the whole name, \
+     its beginning, the beginning of a word in it, any other part. At most 500 characters and 10 words.",
+)
+.form(Form::TextTo(SEARCH_CHARS_MAX))
+.example("usage");
+
+const LIST: Doc = Doc::new(TAG, "List metric definitions, by name or by how well they match")
     .parameters(&[
+        SEARCH,
         Param::query("prefix", "Only names with this prefix.").example("cpu."),
         Param::query("type", "Only metrics of this type.").form(Form::OneOf(&[
             "gauge",
@@ -167,8 +181,18 @@ const DELETE: Doc = Doc::new(TAG, "Delete a metric with all its samples")
 /// The pattern of a comma-separated list of aggregations.
 const AGGREGATIONS: &str = "^(last|avg|min|max|sum|rate|p50|p90|p95|p99|count)(,(last|avg|min|max|sum|rate|p50|p90|p95|p99|count))*$";
 
-/// The query parameters of all time series queries.
-const QUERY_PARAMS: [Param; 7] = [
+const INTERVAL: Param = Param::query(
+    "interval",
+    "Width of the buckets, as a number of seconds, minutes, hours or days; whole minutes for distributions and sets. \
+     At most 50000 buckets. Default: the smallest of 1m, 5m, 1h and 1d with at most 1500 buckets.",
+)
+.form(Form::Pattern(WIDTH_PATTERN))
+.example("15s");
+
+/// Returns the parameters of a time series query: `first`, then those that all queries have.
+const fn query_params(first: Param) -> [Param; 11] {
+    [
+        first,
     Param::query("from", "Start, inclusive. Default: one hour before `to`. A date means 00:00 UTC of that day.")
         .form(Form::Time),
     Param::query("to", "End, exclusive. Default: now. A date means the end of that day in UTC.")
@@ -180,8 +204,7 @@ const QUERY_PARAMS: [Param; 7] = [
     )
     .form(Form::Pattern(AGGREGATIONS))
     .example("avg,max"),
-    Param::query("interval", "Width of the buckets. Default: the smallest width with at most 1500 buckets.")
-        .form(Form::OneOf(&["1m", "5m", "1h", "1d"])),
+    INTERVAL,
     Param::query(
         "tags[key]",
         "Only series whose tag matches: `v` (equal), `a,b` (any of these), `!v` (not equal), `v*` (prefix), empty (series without the tag). A `\\` \
@@ -194,7 +217,34 @@ const QUERY_PARAMS: [Param; 7] = [
         .example("tags.host"),
     Param::query("fill", "The value of empty buckets; `none` omits them. Default: `none`.")
         .form(Form::OneOf(&["none", "null", "zero", "previous"])),
-];
+
+        Param::query(
+            "top",
+            "With `group_by`: only this many groups, those with the largest values, the largest first; `meta` says how many there are. \
+             Equal groups are in the order of their tag values. Default: all groups, by tag values; a number over 10000 is reduced to 10000.",
+        )
+        .form(Form::Integer(1)),
+        Param::query(
+            "top_by",
+            "The measure of `top`: of the values of a group for the first aggregation, one for each bucket. Default: `max`.",
+        )
+        .form(Form::OneOf(&["max", "min", "avg", "sum", "last"])),
+        Param::query(
+            "format",
+            "`columns` returns one array of times and one of values for each group and aggregation, a fraction of the size; \
+             empty buckets are null. Default: `points`.",
+        )
+        .form(Form::OneOf(&["points", "columns"])),
+    ]
+}
+
+const ONE_PARAMS: [Param; 11] = query_params(NAME);
+const SEVERAL_PARAMS: [Param; 11] = query_params(
+    Param::query("metric", "A metric name; repeated for each metric.")
+        .form(Form::Texts(QUERY_METRICS_MAX))
+        .required()
+        .example("cpu.usage"),
+);
 
 const QUERY_ERRORS: &[ErrorCode] = &[
     NOT_FOUND,
@@ -209,9 +259,9 @@ const QUERY: Doc = Doc::new(TAG, "Query a time series")
     .about(
         "The range is half-open. Buckets are aligned to the epoch, and their timestamp is their start. Empty buckets are \
          omitted unless `fill` is given. With `group_by`, the response contains `groups` instead of `series`; \
-         the values of several tags are joined with `,`.",
+         the values of several tags are joined with `,`. Several aggregations, such as `min,max,avg` for a band, cost little more than one.",
     )
-    .parameters(&[NAME, QUERY_PARAMS[0], QUERY_PARAMS[1], QUERY_PARAMS[2], QUERY_PARAMS[3], QUERY_PARAMS[4], QUERY_PARAMS[5], QUERY_PARAMS[6]])
+    .parameters(&ONE_PARAMS)
     .ok::<Data<QueryAnswer>>()
     .errors(QUERY_ERRORS);
 
@@ -220,19 +270,7 @@ const QUERY_SEVERAL: Doc = Doc::new(TAG, "Query time series of several metrics")
         "Runs the same query for up to 50 metrics and returns the results in the order in which the metrics are named. Each \
          result equals that of the query of the single metric. An unknown metric fails the whole request.",
     )
-    .parameters(&[
-        Param::query("metric", "A metric name; repeated for each metric.")
-            .form(Form::Texts(QUERY_METRICS_MAX))
-            .required()
-            .example("cpu.usage"),
-        QUERY_PARAMS[0],
-        QUERY_PARAMS[1],
-        QUERY_PARAMS[2],
-        QUERY_PARAMS[3],
-        QUERY_PARAMS[4],
-        QUERY_PARAMS[5],
-        QUERY_PARAMS[6],
-    ])
+    .parameters(&SEVERAL_PARAMS)
     .ok::<Data<Vec<QueryAnswer>>>()
     .errors(QUERY_ERRORS)
     .ext();
@@ -244,7 +282,18 @@ const TAGS: Doc = Doc::new(TAG, "List the tag keys of a metric")
     .ext();
 
 const TAG_VALUES: Doc = Doc::new(TAG, "List the values of a tag")
-    .parameters(&[NAME, Param::path("key", "The tag key, percent-encoded."), PAGING[0], PAGING[1]])
+    .about("Sorted by value; with `search`, the best matches first.")
+    .parameters(&[
+        NAME,
+        Param::path("key", "The tag key, percent-encoded."),
+        Param::query("search", "Only values that contain this text or all of its words, regardless of case. At most 500 characters and 10 words.")
+            .form(Form::TextTo(SEARCH_CHARS_MAX)),
+        Param::query("tags[key]", "Counts only series whose tag matches, in the form of a query. May be repeated.")
+            .form(Form::Tags)
+            .example("web-*"),
+        PAGING[0],
+        PAGING[1],
+    ])
     .ok::<Page<TagValue>>()
-    .errors(&[NOT_FOUND])
+    .errors(&[NOT_FOUND, ErrorCode::InvalidParameter])
     .ext();

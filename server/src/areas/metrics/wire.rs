@@ -13,6 +13,7 @@ use crate::http::Paging;
 use crate::limits::{BATCH_ITEMS_MAX, MEMBER_CHARS_MAX};
 use crate::platform::json::Plain;
 use crate::platform::patterns;
+use crate::platform::telemetry::buckets::WIDTH_PATTERN;
 use crate::platform::time::IsoTime;
 
 /// A sample that was stored.
@@ -42,6 +43,8 @@ pub(super) struct Metric {
     tags: Vec<String>,
     first_seen: IsoTime,
     last_seen: IsoTime,
+    /// The number of its series.
+    series: u64,
 }
 
 /// A metric definition with its number of samples.
@@ -118,6 +121,7 @@ impl From<MetricDefinition> for Metric {
             tags: definition.tag_keys,
             first_seen: IsoTime(definition.first_seen),
             last_seen: IsoTime(definition.last_seen),
+            series: definition.series,
         }
     }
 }
@@ -258,17 +262,36 @@ impl JsonSchema for QueryAnswer {
                 }
             }
         });
+        let columns = json_schema!({
+            "type": "array",
+            "items": {
+                "type": "object",
+                "required": ["tags", "values"],
+                "properties": {
+                    "tags": { "type": "object", "additionalProperties": { "type": "string" } },
+                    "values": {
+                        "type": "object",
+                        "description": "For each aggregation, one value for each of `times`; null where a bucket is empty.",
+                        "additionalProperties": { "type": "array", "items": { "type": ["number", "null"] } }
+                    }
+                }
+            }
+        });
         json_schema!({
             "type": "object",
             "required": ["name", "interval"],
             "properties": {
                 "name": { "type": "string" },
-                "aggregation": { "type": "string", "description": "Present with one aggregation." },
-                "interval": { "type": "string", "enum": ["1m", "5m", "1h", "1d"] },
+                "type": { "type": "string", "description": "The type of the metric. With `format=columns`." },
+                "aggregation": { "type": "string", "description": "Present with one aggregation, unless `format=columns`." },
+                "aggregations": { "type": "array", "items": { "type": "string" }, "description": "With `format=columns`." },
+                "interval": { "type": "string", "pattern": WIDTH_PATTERN },
                 "meta": {
                     "type": "object",
-                    "description": "Present if finer data has expired, so that parts of the response are coarser than `interval`.",
+                    "description": "Present with `top` and with `format=columns`, and if finer data has expired, so that parts of the response are coarser than `interval`.",
                     "properties": {
+                        "groups": { "type": "integer", "minimum": 0, "description": "The number of groups that have data in the range. With `top` or `format=columns`." },
+                        "shown": { "type": "integer", "minimum": 0, "description": "The number of groups in the response. With `top` or `format=columns`." },
                         "resolution": {
                             "type": "array",
                             "description": "Parts of the range for which only aggregates over cells of width `interval` remain. A cell is one point at its start that aggregates all samples in it; `rate` is per second of the cell; `fill` adds no points within it. Where only cells remain, `from` and `to` of the query are rounded to whole cells.",
@@ -284,11 +307,21 @@ impl JsonSchema for QueryAnswer {
                         }
                     }
                 },
+                "times": {
+                    "type": "array",
+                    "description": "With `format=columns`: the starts of all buckets, in milliseconds since 1970.",
+                    "items": { "type": "integer" }
+                },
                 "series": points,
                 "groups": {
-                    "type": "object",
-                    "description": "With `group_by`, instead of `series`: one list for each tag value.",
-                    "additionalProperties": points
+                    "anyOf": [
+                        {
+                            "type": "object",
+                            "description": "With `group_by`, instead of `series`: one list for each tag value.",
+                            "additionalProperties": points
+                        },
+                        columns
+                    ]
                 }
             }
         })

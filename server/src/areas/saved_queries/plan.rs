@@ -2,15 +2,15 @@
 //! cannot be answered are rejected here.
 
 use telltale_engine::{
-    Aggregation, EventAggregation, EventField, EventGroupBy, MetricName, MetricType, NameFilter,
-    TagFilter,
+    Aggregation, EventAggregation, EventField, EventGroupBy, Interval, MetricName, MetricType,
+    NameFilter, TagFilter,
 };
 
 use super::error::InvalidQuery;
 use super::query::SavedQuery;
 use crate::areas::{events, metrics};
 use crate::platform::telemetry::buckets::BucketWidth;
-use crate::platform::telemetry::query_params;
+use crate::platform::telemetry::query_params::{self, INTERVAL_RULE};
 
 /// A parsed query.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,13 +85,18 @@ impl QueryPlan {
                 InvalidQuery::new("aggregation", format!("must be one of {}", source.measures()))
             })?,
         };
-        let interval =
-            match query.interval.as_deref() {
-                None => None,
-                Some(text) => Some(BucketWidth::parse(text).ok_or_else(|| {
-                    InvalidQuery::new("interval", "must be one of 1m, 5m, 1h, 1d")
-                })?),
-            };
+        let interval = match query.interval.as_deref() {
+            None => None,
+            Some(text) => Some(
+                BucketWidth::parse(text)
+                    .ok_or_else(|| InvalidQuery::new("interval", INTERVAL_RULE))?,
+            ),
+        };
+        let is_fine = |width: BucketWidth| !width.interval().is_multiple_of(Interval::MINUTE);
+        if kind.is_some_and(|kind| !kind.keeps_points()) && interval.is_some_and(is_fine) {
+            let expected = "must be a whole number of minutes for distributions and sets";
+            return Err(InvalidQuery::new("interval", expected));
+        }
         let filters = filters(query)?;
         let (group_names, label) = (source.group_names(), label.clone());
         Ok(Self { source, filters, interval, measure, label, group_names })
@@ -293,7 +298,7 @@ mod tests {
         refused(json!({"metric": "a", "aggregation": "avg,max"}), gauge, "query.aggregation");
         refused(json!({"metric": "a", "aggregation": "mean"}), None, "query.aggregation");
         refused(json!({"event": "a", "aggregation": "p90"}), None, "query.aggregation");
-        refused(json!({"metric": "a", "interval": "2m"}), None, "query.interval");
+        refused(json!({"metric": "a", "interval": "2w"}), None, "query.interval");
         refused(json!({"metric": "a", "field": "value"}), None, "query.field");
         refused(json!({"event": "a", "field": "cart..total"}), None, "query.field");
         refused(json!({"metric": "a", "group_by": "user_id"}), None, "query.group_by");

@@ -10,7 +10,7 @@ use telltale_engine::limits::GROUP_KEYS_MAX;
 use telltale_engine::{TagCondition, TagFilter, TimeRange, TimestampMs};
 
 use super::super::time::{self, Moment};
-use super::buckets::BucketWidth;
+use super::buckets::{BUCKET_WIDTH_DAYS_MAX, BucketWidth};
 use crate::limits;
 
 /// Why query parameters are rejected.
@@ -29,7 +29,7 @@ pub enum InvalidQueryParams {
     #[error("the response has {0} points over all groups; the limit is {max}", max = limits::RESPONSE_POINTS_MAX)]
     TooManyPoints(u64),
     /// The interval is unknown.
-    #[error("interval must be one of 1m, 5m, 1h, 1d")]
+    #[error("interval {INTERVAL_RULE}")]
     Interval,
     /// Another parameter is not valid: its name, and what was expected.
     #[error("{field} {expected}")]
@@ -44,6 +44,10 @@ pub enum InvalidQueryParams {
 /// The message for an invalid time.
 pub const TIME_RULE: &str = "must be an ISO 8601 date-time or date such as 2026-01-02T03:04:05Z or 2026-01-02, seconds or \
      milliseconds since 1970, now, or a time before now such as now-1h";
+/// The message for an invalid bucket width.
+pub const INTERVAL_RULE: &str =
+    "must be a number of seconds, minutes, hours or days such as 10s, 1m, 6h or 1d, at most 3650d";
+const _: () = assert!(BUCKET_WIDTH_DAYS_MAX == 3_650, "the message names the limit");
 /// The message for a condition with a misplaced `*`.
 pub const STAR_RULE: &str =
     "may have * only at the end of a single value that is not negated; write \\* for a literal *";

@@ -39,7 +39,7 @@ impl KnownGroups {
     ) -> Result<Self, SavedQueryError> {
         let start = TimestampMs(now.0.saturating_sub(kept_ms(window_ms)));
         let range = TimeRange { start, end: now };
-        let width = Buckets::Of(BucketWidth::Hour);
+        let width = Buckets::Of(BucketWidth::HOUR);
         let mut known = Self { of, seen: BTreeMap::new() };
         for group in run_query(app, plan, range, width, &[plan.measure])? {
             let filled = group.starts.iter().zip(group.column(0));

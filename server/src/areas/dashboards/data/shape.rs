@@ -105,13 +105,13 @@ pub(super) fn compute(
         }
         WidgetType::Table => table(app, &plan, options, range),
         WidgetType::Heatmap => {
-            if BucketWidth::Hour.buckets(range) > limits::QUERY_BUCKETS_MAX {
+            if BucketWidth::HOUR.buckets(range) > limits::QUERY_BUCKETS_MAX {
                 let max = limits::QUERY_BUCKETS_MAX;
                 let message = format!("the range must not have more than {max} hours");
                 return Err(DashboardsError::Unanswerable(message));
             }
             let (measures, fold) = heatmap::columns(&plan);
-            let groups = run_query(app, &plan, range, Buckets::Of(BucketWidth::Hour), &measures)?;
+            let groups = run_query(app, &plan, range, Buckets::Of(BucketWidth::HOUR), &measures)?;
             Ok(Data::Cells(heatmap::cells(groups.first(), fold, options.axes())))
         }
     }

@@ -133,7 +133,7 @@ pub(in crate::areas::errors) struct EventView {
 #[schemars(rename = "ErrorSeries")]
 pub(in crate::areas::errors) struct SeriesView {
     id: String,
-    interval: &'static str,
+    interval: String,
     total: u64,
     series: Vec<BucketCount>,
 }
@@ -410,7 +410,7 @@ impl SeriesView {
         let points = answer.all.starts.iter().zip(counts);
         Self {
             id: id.format(),
-            interval: width.as_str(),
+            interval: width.to_string(),
             total: count(answer.all.whole.first()),
             series: points
                 .map(|(start, number)| BucketCount {

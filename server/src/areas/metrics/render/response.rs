@@ -1,17 +1,19 @@
-//! Writes query responses as JSON, directly from the engine's columns.
+//! One response with the results of one or several queries, limited in size.
 //!
-//! With one aggregation: `{"name","aggregation","interval","series":[{"timestamp","value"}]}`. With
+//! As points, with one aggregation: `{"name","aggregation","interval","series":[{"timestamp","value"}]}`. With
 //! several, points contain one number under the name of each. If only cells wider than the interval
 //! remain, `meta.resolution` lists these parts of the range: `[{"from","to","interval"}]`. With
 //! groups, `series` is replaced by `groups`, an object of such lists by tag value. The values of
 //! several tags are joined with `,`; a `,` or `\` within a value is escaped with `\`, so that group
-//! names are unique.
+//! names are unique. With `top`, `meta` contains the number of groups and of those that are shown.
+//! The form as columns is described in [`super::columns`].
 
-use telltale_engine::{
-    Aggregation, CoarseRange, Error, Group, Interval, Memory, QueryResult, TimeRange, TimestampMs,
-};
+use telltale_engine::{CoarseRange, Error, Memory, QueryResult};
 
-use super::model::{Fill, ParsedQuery};
+use super::super::model::{Fill, Form, GroupCounts, ParsedQuery};
+use super::bucket_starts::BucketStarts;
+use super::columns::{self, VALUE_BYTES};
+use super::points::PointListWriter;
 use crate::http::ApiResult;
 use crate::limits;
 use crate::platform::json::{self, ChargedJson};
@@ -23,26 +25,27 @@ use crate::platform::time;
 const POINT_BYTES: usize = 64;
 
 /// Returns the response to one query.
-pub(super) fn response(
+pub(in crate::areas::metrics) fn response(
     parsed: &ParsedQuery,
+    counts: GroupCounts,
     result: &QueryResult,
     memory: &Memory,
 ) -> ApiResult<ChargedJson> {
     let mut out = ResponseWriter::begin(memory, b"{\"data\":")?;
-    out.add(parsed, result)?;
+    out.add(parsed, counts, result)?;
     out.end(b"}")
 }
 
 /// Writes one or several results, limited in total to the points that one result may have.
 #[derive(Debug)]
-pub(super) struct ResponseWriter {
+pub(in crate::areas::metrics) struct ResponseWriter {
     out: ChargedJson,
     points: u64,
 }
 
 impl ResponseWriter {
     /// Starts a list of results.
-    pub(super) fn list(memory: &Memory) -> ApiResult<Self> {
+    pub(in crate::areas::metrics) fn list(memory: &Memory) -> ApiResult<Self> {
         Self::begin(memory, b"{\"data\":[")
     }
 
@@ -57,15 +60,20 @@ impl ResponseWriter {
     }
 
     /// Appends the result of a query to a list.
-    pub(super) fn push(&mut self, parsed: &ParsedQuery, result: &QueryResult) -> ApiResult<()> {
+    pub(in crate::areas::metrics) fn push(
+        &mut self,
+        parsed: &ParsedQuery,
+        counts: GroupCounts,
+        result: &QueryResult,
+    ) -> ApiResult<()> {
         if self.out.bytes().last() == Some(&b'}') {
             self.write(1, |out| out.push(b','))?;
         }
-        self.add(parsed, result)
+        self.add(parsed, counts, result)
     }
 
     /// Finishes the list and returns it as JSON.
-    pub(super) fn into_text(self) -> ApiResult<ChargedJson> {
+    pub(in crate::areas::metrics) fn into_text(self) -> ApiResult<ChargedJson> {
         self.end(b"]}")
     }
 
@@ -74,21 +82,43 @@ impl ResponseWriter {
         Ok(self.out)
     }
 
-    fn add(&mut self, parsed: &ParsedQuery, result: &QueryResult) -> ApiResult<()> {
+    fn add(
+        &mut self,
+        parsed: &ParsedQuery,
+        counts: GroupCounts,
+        result: &QueryResult,
+    ) -> ApiResult<()> {
         let points = points(parsed, result);
         self.points = self.points.saturating_add(points);
         if self.points > limits::RESPONSE_POINTS_MAX {
             return Err(InvalidQueryParams::TooManyPoints(self.points).into());
         }
-        let per_point = POINT_BYTES + 24 * (parsed.query.aggregations.len() - 1);
+        let numbers = parsed.query.aggregations.len();
+        let (per_point, bytes_else) = match parsed.form {
+            Form::Points => (POINT_BYTES + 24 * (numbers - 1), 0),
+            Form::Columns => {
+                let names: usize = parsed.query.group_by.iter().map(|key| key.len() + 4).sum();
+                let of_group = names + 32 + 16 * numbers;
+                let times = BucketStarts::new(parsed, result).iter().count();
+                (VALUE_BYTES * numbers, times * 16 + result.groups.len() * of_group)
+            }
+        };
         let bytes = usize::try_from(points).unwrap_or(usize::MAX).saturating_mul(per_point);
         let keys = result.groups.iter().flat_map(|group| &group.key);
         let keys: usize = keys.map(|value| value.len() + 4).sum();
-        self.write(256 + bytes + keys, |out| write(out, parsed, result))
+        self.write(256 + bytes + bytes_else + keys, |out| match parsed.form {
+            Form::Points => write_points(out, parsed, counts, result),
+            Form::Columns => columns::write(out, parsed, counts, result),
+        })
     }
 }
 
-fn write(out: &mut Vec<u8>, parsed: &ParsedQuery, result: &QueryResult) {
+fn write_points(
+    out: &mut Vec<u8>,
+    parsed: &ParsedQuery,
+    counts: GroupCounts,
+    result: &QueryResult,
+) {
     out.extend_from_slice(br#"{"name":"#);
     json::string(out, parsed.query.metric.as_str());
     if let [aggregation] = parsed.query.aggregations.as_slice() {
@@ -96,8 +126,8 @@ fn write(out: &mut Vec<u8>, parsed: &ParsedQuery, result: &QueryResult) {
         json::string(out, aggregation.as_str());
     }
     out.extend_from_slice(br#","interval":"#);
-    json::string(out, parsed.width.as_str());
-    write_resolution(out, parsed, &result.coarse);
+    json::string(out, &parsed.width.to_string());
+    write_meta(out, parsed, parsed.top.map(|_| counts), &result.coarse);
     let series = PointListWriter::new(parsed, result);
     if parsed.query.group_by.is_empty() {
         out.extend_from_slice(br#","series":"#);
@@ -117,138 +147,64 @@ fn write(out: &mut Vec<u8>, parsed: &ParsedQuery, result: &QueryResult) {
     out.push(b'}');
 }
 
-/// Writes the parts of the range for which only cells wider than the interval remain; nothing if
-/// there are none.
-fn write_resolution(out: &mut Vec<u8>, parsed: &ParsedQuery, coarse: &[CoarseRange]) {
+/// Writes the numbers of groups, and the parts of the range for which only cells wider than the
+/// interval remain; nothing if there is neither.
+pub(super) fn write_meta(
+    out: &mut Vec<u8>,
+    parsed: &ParsedQuery,
+    counts: Option<GroupCounts>,
+    coarse: &[CoarseRange],
+) {
     let interval = parsed.width.interval();
     let mut wider = coarse.iter().filter(|part| part.width > interval).peekable();
-    if wider.peek().is_none() {
+    if counts.is_none() && wider.peek().is_none() {
         return;
     }
-    out.extend_from_slice(br#","meta":{"resolution":["#);
-    for (i, part) in wider.enumerate() {
-        out.extend_from_slice(if i == 0 { br#"{"from":""# } else { br#",{"from":""# });
-        time::write(out, part.range.start);
-        out.extend_from_slice(br#"","to":""#);
-        time::write(out, part.range.end);
-        out.extend_from_slice(br#"","interval":"#);
-        json::string(out, BucketWidth::of(part.width).map_or("", BucketWidth::as_str));
-        out.push(b'}');
+    out.extend_from_slice(br#","meta":{"#);
+    if let Some(GroupCounts { groups, shown }) = counts {
+        out.extend_from_slice(br#""groups":"#);
+        json::unsigned(out, groups as u64);
+        out.extend_from_slice(br#","shown":"#);
+        json::unsigned(out, shown as u64);
     }
-    out.extend_from_slice(b"]}");
+    if wider.peek().is_some() {
+        out.extend_from_slice(if counts.is_some() {
+            b",\"resolution\":["
+        } else {
+            b"\"resolution\":["
+        });
+        for (i, part) in wider.enumerate() {
+            out.extend_from_slice(if i == 0 { br#"{"from":""# } else { br#",{"from":""# });
+            time::write(out, part.range.start);
+            out.extend_from_slice(br#"","to":""#);
+            time::write(out, part.range.end);
+            out.extend_from_slice(br#"","interval":"#);
+            let width = BucketWidth::of(part.width);
+            json::string(out, &width.map(|width| width.to_string()).unwrap_or_default());
+            out.push(b'}');
+        }
+        out.push(b']');
+    }
+    out.push(b'}');
 }
 
 /// Returns the number of points over all groups.
 fn points(parsed: &ParsedQuery, result: &QueryResult) -> u64 {
-    match parsed.fill {
-        Fill::None => result.groups.iter().map(|group| group.starts.len() as u64).sum(),
-        Fill::Null | Fill::Zero | Fill::Previous => {
-            let lists =
-                if parsed.query.group_by.is_empty() { 1 } else { result.groups.len() as u64 };
-            parsed.width.buckets(result.range).saturating_mul(lists)
-        }
+    let has_gaps = parsed.form == Form::Points && parsed.fill == Fill::None;
+    if has_gaps {
+        return result.groups.iter().map(|group| group.starts.len() as u64).sum();
     }
-}
-
-/// The form of the point lists, common to all groups of a response.
-struct PointListWriter<'r> {
-    /// The bytes before each number: `,"value":` or `,"avg":`, …
-    labels: Vec<Vec<u8>>,
-    fill: Fill,
-    range: TimeRange,
-    /// The parts of the range in which a cell may span several buckets.
-    coarse: &'r [CoarseRange],
-    width: Interval,
-}
-
-impl<'r> PointListWriter<'r> {
-    fn new(parsed: &ParsedQuery, result: &'r QueryResult) -> Self {
-        let names: Vec<&str> = match parsed.query.aggregations.as_slice() {
-            [_] => vec!["value"],
-            several => several.iter().copied().map(Aggregation::as_str).collect(),
-        };
-        let width = parsed.width.interval();
-        let labels = names.iter().map(|name| format!(",\"{name}\":").into_bytes()).collect();
-        let QueryResult { range, coarse, .. } = result;
-        Self { labels, fill: parsed.fill, range: *range, coarse, width }
-    }
-
-    fn write(&self, out: &mut Vec<u8>, group: Option<&Group>) {
-        out.push(b'[');
-        let list_start = out.len();
-        let starts = group.map_or(&[] as &[TimestampMs], |group| &group.starts);
-        let columns = group.map_or(&[] as &[Vec<f64>], |group| &group.columns);
-        let number =
-            |column: usize, row: usize| columns.get(column).and_then(|c| c.get(row)).copied();
-        if self.fill == Fill::None {
-            for (row, &start) in starts.iter().enumerate() {
-                self.write_point(out, list_start, start, |column| number(column, row));
-            }
-        } else {
-            let mut rows = starts.iter().enumerate().peekable();
-            let mut previous = None;
-            for start in self.bucket_starts() {
-                let row = rows.next_if(|(_, at)| **at == start).map(|(row, _)| row);
-                self.write_point(out, list_start, start, |column| match (row, self.fill) {
-                    (Some(row), _) => number(column, row),
-                    (None, Fill::Zero) => Some(0.0),
-                    (None, Fill::Previous) => previous.and_then(|row| number(column, row)),
-                    (None, Fill::None | Fill::Null) => None,
-                });
-                previous = row.or(previous);
-            }
-        }
-        out.push(b']');
-    }
-
-    /// Writes a point. `number_of` returns its numbers by column; `list_start` is the position at
-    /// which the list starts.
-    fn write_point(
-        &self,
-        out: &mut Vec<u8>,
-        list_start: usize,
-        start: TimestampMs,
-        number_of: impl Fn(usize) -> Option<f64>,
-    ) {
-        if out.len() > list_start {
-            out.push(b',');
-        }
-        out.extend_from_slice(br#"{"timestamp":""#);
-        time::write(out, start);
-        out.push(b'"');
-        for (column, label) in self.labels.iter().enumerate() {
-            out.extend_from_slice(label);
-            match number_of(column) {
-                Some(number) => json::number(out, number),
-                None => out.extend_from_slice(b"null"),
-            }
-        }
-        out.push(b'}');
-    }
-
-    /// Returns the starts of all buckets in the range, except those within a cell that starts in an
-    /// earlier bucket: they are not empty, but have no value of their own.
-    fn bucket_starts(&self) -> impl Iterator<Item = TimestampMs> {
-        let width_ms = self.width.ms();
-        let first = self.range.start.0.div_euclid(width_ms);
-        let end = self.range.end.0;
-        let mut coarse = self.coarse.iter().peekable();
-        let starts = (first..).map(move |n| n * width_ms).take_while(move |start| *start < end);
-        starts.map(TimestampMs).filter(move |start| {
-            while coarse.next_if(|part| part.range.end <= *start).is_some() {}
-            coarse.peek().is_none_or(|part| {
-                !part.range.contains(*start)
-                    || part.width <= self.width
-                    || start.floor_to(part.width) == *start
-            })
-        })
-    }
+    let lists = if parsed.query.group_by.is_empty() { 1 } else { result.groups.len() as u64 };
+    parsed.width.buckets(result.range).saturating_mul(lists)
 }
 
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
-    use telltale_engine::{MetricName, MetricQuery, MetricType, QueryStats, ResultMemory};
+    use telltale_engine::{
+        Aggregation, Group, Interval, MetricName, MetricQuery, MetricType, QueryStats,
+        ResultMemory, TimeRange, TimestampMs,
+    };
 
     use super::*;
     use crate::http::ApiError;
@@ -256,7 +212,7 @@ mod tests {
     const MINUTE: i64 = 60_000;
 
     fn parsed(aggregations: &[Aggregation], group_by: &[&str], fill: Fill) -> ParsedQuery {
-        let width = BucketWidth::Minute;
+        let width = BucketWidth::MINUTE;
         let query = MetricQuery {
             metric: MetricName::new("a \"b\"").unwrap(),
             range: TimeRange::new(30_000, 5 * MINUTE),
@@ -265,7 +221,7 @@ mod tests {
             filters: Vec::new(),
             group_by: group_by.iter().map(|&key| key.to_owned()).collect(),
         };
-        ParsedQuery { query, width, fill }
+        ParsedQuery { query, width, fill, form: Form::Points, top: None }
     }
 
     fn group(key: &[&str], points: &[(i64, &[f64])], columns: usize) -> Group {
@@ -288,7 +244,10 @@ mod tests {
             stats: QueryStats::default(),
             memory: ResultMemory::default(),
         };
-        let written = response(parsed, &result, &Memory::unlimited()).unwrap().into_parts().0;
+        let written = response(parsed, GroupCounts::of(&result), &result, &Memory::unlimited())
+            .unwrap()
+            .into_parts()
+            .0;
         // Timestamps would make long lines; the minute alone identifies them.
         let text = String::from_utf8(written).unwrap();
         assert!(serde_json::from_str::<serde_json::Value>(&text).is_ok(), "{text}");
@@ -382,7 +341,10 @@ mod tests {
             stats: QueryStats::default(),
             memory: ResultMemory::default(),
         };
-        let written = response(&parsed, &result, &Memory::unlimited()).unwrap().into_parts().0;
+        let written = response(&parsed, GroupCounts::of(&result), &result, &Memory::unlimited())
+            .unwrap()
+            .into_parts()
+            .0;
         let text = String::from_utf8(written).unwrap();
         assert_eq!(
             text.replace("\"1970-01-01T00:0", "").replace(":00.000Z\"", "'"),
@@ -403,7 +365,8 @@ mod tests {
             stats: QueryStats::default(),
             memory: ResultMemory::default(),
         };
-        let refused = response(&parsed, &result, &Memory::unlimited()).unwrap_err();
+        let refused =
+            response(&parsed, GroupCounts::of(&result), &result, &Memory::unlimited()).unwrap_err();
         let expected = ApiError::from(InvalidQueryParams::TooManyPoints(5_000_000));
         assert_eq!((refused.code(), refused.message()), (expected.code(), expected.message()));
     }
@@ -428,7 +391,7 @@ mod tests {
                 stats: QueryStats::default(),
             memory: ResultMemory::default(),
             };
-            let written = response(&parsed, &result, &Memory::unlimited()).unwrap().into_parts().0;
+            let written = response(&parsed, GroupCounts::of(&result), &result, &Memory::unlimited()).unwrap().into_parts().0;
             let read: serde_json::Value = serde_json::from_slice(&written).unwrap();
             prop_assert_eq!(&read["data"]["name"], &name);
             let series = read["data"]["series"].as_array().unwrap();
