@@ -85,6 +85,9 @@ fn questions(c: &mut Criterion) {
         ),
         ("count by 1m", format!("events/count?interval=1m&{DAY}")),
         ("stats of one name", format!("events/stats?name=shop.event-7&{DAY}")),
+        ("fields of one name", format!("events/fields?name=shop.event-7&{DAY}")),
+        ("values of a property", format!("events/values?field=total&{DAY}")),
+        ("values of a tag", format!("events/values?field=tags.page&{DAY}")),
         (
             "stats of a property of one name",
             format!("events/stats?name=shop.event-7&field=total&{DAY}"),
@@ -93,6 +96,15 @@ fn questions(c: &mut Criterion) {
         assert!(ask(&path).starts_with("{\"data\":"), "{name}");
         group.bench_function(name, |b| b.iter(|| black_box(ask(&path))));
     }
+    let funnel = r#"{"steps":[{"name":"shop.event-1"},{"name":"shop.event-2"},{"name":"shop.event-3"}],"from":"2024-10-04T00:00:00Z","to":"2024-10-05T00:00:00Z","window":"1h"}"#;
+    group.bench_function("funnel of three steps", |b| {
+        b.iter(|| {
+            let url = format!("http://{}/api/v1/events/funnel", server.address);
+            let request = agent.post(url).header("Authorization", &server.authorization);
+            let request = request.header("Content-Type", "application/json");
+            black_box(request.send(funnel).unwrap().body_mut().read_to_string().unwrap())
+        });
+    });
     group.finish();
 }
 

@@ -13,6 +13,7 @@ use crate::app::App;
 use crate::areas::alerting::{Alerting, AlertingSetupError};
 use crate::areas::bulk::{Families, OtlpSettings};
 use crate::areas::errors::{Ledger, LedgerLimits};
+use crate::areas::events::EventFollowers;
 use crate::areas::repositories::{Repositories, RepositoriesSetupError};
 use crate::areas::snapshots::{SnapshotError, Snapshots};
 use crate::areas::status::{Status, StatusSetupError};
@@ -24,6 +25,7 @@ use crate::http::HostedSite;
 #[derive(Debug)]
 pub struct AreaStates {
     errors: Ledger,
+    event_followers: EventFollowers,
     families: Families,
     otlp: Arc<OtlpSettings>,
     bulk_write_points_max: usize,
@@ -61,6 +63,7 @@ impl AreaStates {
     pub(crate) fn open(parts: AreaParts<'_>, config: &Config) -> Result<Self, AreaError> {
         Ok(Self {
             errors: open_errors(parts, config)?,
+            event_followers: open_followers(parts, config),
             families: Families::default(),
             otlp: Arc::new(config.otlp.clone()),
             bulk_write_points_max: config.bulk_write_points(),
@@ -84,7 +87,18 @@ fn open_errors(parts: AreaParts<'_>, config: &Config) -> telltale_engine::Result
     Ledger::open(engine.clone(), clock.clone(), Arc::clone(ids), &config.errors, limits)
 }
 
+fn open_followers(parts: AreaParts<'_>, config: &Config) -> EventFollowers {
+    // The random part of an id.
+    let run = parts.ids.next_number() as u64;
+    EventFollowers::new(parts.engine, config.events.tail_waiters_max, run)
+}
+
 impl App {
+    /// Returns the requests that wait for new events.
+    pub fn event_followers(&self) -> &EventFollowers {
+        &self.areas().event_followers
+    }
+
     /// Returns the ledger of error groups.
     pub fn errors(&self) -> &Ledger {
         &self.areas().errors

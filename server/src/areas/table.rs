@@ -26,7 +26,10 @@ const LOOP_PAUSE: Duration = Duration::from_millis(250);
 pub fn routes() -> impl Iterator<Item = &'static Route> {
     [
         metrics::ROUTES,
+        metrics::CARDINALITY_ROUTES,
         events::ROUTES,
+        events::EXPLORE_ROUTES,
+        events::TAIL_ROUTES,
         telemetry::ROUTES,
         bulk::REMOTE_WRITE_ROUTES,
         bulk::INFLUX_ROUTES,

@@ -98,8 +98,9 @@ async fn serve(config: &Config, admin_key: Option<KeyString>) -> Result<(), CliE
 
     let failure = end(&mut signals, app.engine().clone()).await;
     let ending = async {
-        // First, because waiting fetches would delay the shutdown by their whole wait time.
+        // First, because requests that wait would delay the shutdown by their whole wait time.
         app.jobs().end_waits();
+        app.event_followers().end();
         stop.send_replace(true);
         joined(Some(network)).await?;
         joined(control).await?;

@@ -96,6 +96,9 @@ settings_section! {
     "events" EventSettings {
         /// Maximum number of groups in the result of a query.
         query_groups: usize = "100_000";
+        /// Maximum number of requests that wait for new events at the same time; further ones are
+        /// refused with 503 `overloaded`.
+        tail_waiters_max: usize = "256";
     }
 }
 

@@ -133,7 +133,7 @@ impl Query {
 
     /// Returns the value of `key` as an integer of at least `min`. A value too large for `usize` is
     /// read as its maximum.
-    fn integer(&self, key: &'static str, min: usize) -> ApiResult<Option<usize>> {
+    pub fn integer(&self, key: &'static str, min: usize) -> ApiResult<Option<usize>> {
         let Some(text) = self.one(key)? else { return Ok(None) };
         let is_integer = !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
         let integer = is_integer.then(|| text.parse().unwrap_or(usize::MAX));

@@ -6,21 +6,26 @@
 //! id is `evt_` followed by the engine's id as a ULID.
 
 mod error;
+mod explore;
 mod ingest;
+mod limits;
 mod model;
 mod ops;
 mod query;
 mod render;
 mod respond;
 mod routes;
+mod tail;
 mod wire;
 
 pub use error::{EventsError, InputError};
+pub use explore::ROUTES as EXPLORE_ROUTES;
 pub use ingest::{read_batch, read_one};
 pub use model::Outcome;
 pub use ops::{resolve_batch, resolve_items, resolve_one};
 pub use query::{field, group_by, name};
 pub use routes::ROUTES;
+pub use tail::{EventFollowers, ROUTES as TAIL_ROUTES};
 pub use wire::EventInput;
 
 #[cfg(test)]

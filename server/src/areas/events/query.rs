@@ -92,13 +92,13 @@ fn list_range(query: &Query, now: TimestampMs) -> ApiResult<TimeRange> {
 }
 
 /// Returns the range of a count. Default: the last day.
-fn count_range(query: &Query, now: TimestampMs) -> ApiResult<TimeRange> {
+pub(super) fn count_range(query: &Query, now: TimestampMs) -> ApiResult<TimeRange> {
     let start = query.moment("from", now)?.map(Moment::start);
     let end = query.moment("to", now)?.map(Moment::end);
     Ok(query_params::range(start, end, limits::EVENT_RANGE_DEFAULT_MS, now)?)
 }
 
-fn filter(query: &Query, range: TimeRange) -> ApiResult<EventFilter> {
+pub(super) fn filter(query: &Query, range: TimeRange) -> ApiResult<EventFilter> {
     let name = query.one("name")?.map_or_else(|| Ok(names_from("")), name)?;
     let user = match query.one("user_id")? {
         Some("") => return Err(parameter("user_id", "must not be empty").into()),
@@ -143,7 +143,7 @@ pub fn group_by(list: &str) -> Result<Vec<EventGroupBy>, InvalidQueryParams> {
 }
 
 /// Parses the name of a string field of events in a parameter.
-fn string_field(
+pub(super) fn string_field(
     parameter_name: &'static str,
     text: &str,
 ) -> Result<EventGroupBy, InvalidQueryParams> {
@@ -350,7 +350,7 @@ mod tests {
                 ),
             ],
         );
-        refused(count, &["interval=2m", "interval="], ErrorCode::InvalidInterval, "interval");
+        refused(count, &["interval=2w", "interval="], ErrorCode::InvalidInterval, "interval");
         let groups =
             ["group_by=", "group_by=host", "group_by=tags.", "group_by=tags", "group_by=value"];
         refused(count, &groups, ErrorCode::InvalidParameter, "group_by");

@@ -30,23 +30,22 @@ pub(super) fn list(
     memory: &Memory,
 ) -> Result<ChargedJson, MemoryFull> {
     let shown = page.events.get(..request.limit).unwrap_or(&page.events);
-    let properties: usize =
-        shown.iter().filter_map(|event| event.properties.as_ref().map(String::len)).sum();
     let mut text = ChargedJson::new(memory);
-    let expected = 256 + shown.len() * EVENT_BYTES + properties;
+    let expected = 256 + event_bytes(shown);
     text.write(expected, |out| write_list(out, request, page, shown))?;
     Ok(text)
 }
 
+/// Returns the approximate bytes of events.
+pub(super) fn event_bytes(events: &[Event]) -> usize {
+    let properties = events.iter().filter_map(|event| event.properties.as_ref().map(String::len));
+    events.len() * EVENT_BYTES + properties.sum::<usize>()
+}
+
 fn write_list(out: &mut Vec<u8>, request: &ListRequest, page: &EventPage, shown: &[Event]) {
-    out.extend_from_slice(br#"{"data":["#);
-    for (i, event) in shown.iter().enumerate() {
-        if i > 0 {
-            out.push(b',');
-        }
-        write_event(out, event);
-    }
-    out.extend_from_slice(br#"],"meta":{"total":"#);
+    out.extend_from_slice(br#"{"data":"#);
+    write_events(out, shown);
+    out.extend_from_slice(br#","meta":{"total":"#);
     json::unsigned(out, page.total);
     out.extend_from_slice(br#","limit":"#);
     json::unsigned(out, request.limit as u64);
@@ -57,6 +56,18 @@ fn write_list(out: &mut Vec<u8>, request: &ListRequest, page: &EventPage, shown:
         json::string(out, &Cursor { time: last.time, id: last.id }.encoded());
     }
     out.extend_from_slice(b"}}");
+}
+
+/// Writes an array of events.
+pub(super) fn write_events(out: &mut Vec<u8>, events: &[Event]) {
+    out.push(b'[');
+    for (i, event) in events.iter().enumerate() {
+        if i > 0 {
+            out.push(b',');
+        }
+        write_event(out, event);
+    }
+    out.push(b']');
 }
 
 fn write_event(out: &mut Vec<u8>, event: &Event) {

@@ -9,6 +9,7 @@ use crate::http::{
     ApiResult, BatchAnswer, BodyKind, Data, Doc, ErrorCode, Form, LimitClass, PAGING, Param,
     Request, Response, Route, Scope,
 };
+use crate::platform::telemetry::buckets::WIDTH_PATTERN;
 
 /// The routes of the area.
 pub static ROUTES: &[Route] = &[
@@ -92,27 +93,27 @@ const TRACK_BATCH: Doc = Doc::new(TAG, "Track up to 500 events")
         ErrorCode::BatchTooLarge,
     ]);
 
-const NAME: Param = Param::query(
+pub(super) const NAME: Param = Param::query(
     "name",
     "Only events of this name; `order.*` and `order*` match names by prefix. Events that the server generates, such as `telltale.error`, \
      are matched only by names that begin with `telltale`.",
 )
 .example("order.*");
-const USER: Param =
+pub(super) const USER: Param =
     Param::query("user_id", "Only events of this user.").form(Form::Filled).example("u-1");
-const TAGS: Param = Param::query(
+pub(super) const TAGS: Param = Param::query(
     "tags[key]",
     "Only events whose tag matches: `v` (equal), `a,b` (any of these), `!v` (not equal), `v*` (prefix), empty (events without the tag). A `\\` \
      before `,`, `!`, `*` or `\\` escapes that character. May be repeated.",
 )
 .form(Form::Tags)
 .example("eu*");
-const FROM: Param = Param::query(
+pub(super) const FROM: Param = Param::query(
     "from",
     "Start, inclusive. Default: 24 hours before `to`. A date means 00:00 UTC of that day.",
 )
 .form(Form::Time);
-const TO: Param =
+pub(super) const TO: Param =
     Param::query("to", "End, exclusive. Default: now. A date means the end of that day in UTC.")
         .form(Form::Time);
 
@@ -145,8 +146,9 @@ const COUNT: Doc = Doc::new(TAG, "Count events")
         NAME,
         FROM,
         TO,
-        Param::query("interval", "Width of the buckets. Default: the smallest width with at most 1500 buckets.")
-            .form(Form::OneOf(&["1m", "5m", "1h", "1d"])),
+        Param::query("interval", "Width of the buckets, as a number of seconds, minutes, hours or days. At most 50000 buckets. Default: the smallest of 1m, 5m, 1h and 1d with at most 1500 buckets.")
+            .form(Form::Pattern(WIDTH_PATTERN))
+            .example("1m"),
         Param::query("group_by", "The field to group by: `tags.<key>`, `user_id` or `name`, or up to 4 of them joined with `,`.")
             .form(Form::Pattern("^(tags\\.[^,]+|user_id|name)(,(tags\\.[^,]+|user_id|name)){0,3}$"))
             .example("tags.region"),

@@ -131,7 +131,7 @@ fn events_are_counted_by_time_and_group() {
         json!({"total": 2, "groups": {"ann": 1, "bob": 1}, "series": {"ann": [point(10, 1)], "bob": [point(10, 1)]}})
     );
     assert_eq!(ask("name=none"), json!({"total": 0, "series": []}));
-    house.get("/api/v1/events/count?interval=7m").refused(422, "invalid_interval", "interval");
+    house.get("/api/v1/events/count?interval=7").refused(422, "invalid_interval", "interval");
     house.get("/api/v1/events/count?group_by=region").refused(400, "invalid_parameter", "group_by");
 }
 

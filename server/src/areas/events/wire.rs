@@ -145,25 +145,30 @@ impl JsonSchema for BatchInput {
     }
 }
 
+/// Returns the schema of a stored event.
+pub(super) fn event_schema() -> Schema {
+    json_schema!({
+        "type": "object",
+        "required": ["id", "name", "timestamp", "user_id", "value", "properties", "tags"],
+        "properties": {
+            "id": { "type": "string", "examples": ["evt_01KDYH0GVE0000000000000001"] },
+            "name": { "type": "string" },
+            "timestamp": { "type": "string", "format": "date-time" },
+            "user_id": { "type": ["string", "null"] },
+            "value": { "type": ["number", "null"] },
+            "properties": { "type": "object" },
+            "tags": { "type": "object", "additionalProperties": { "type": "string" } }
+        }
+    })
+}
+
 impl JsonSchema for ListAnswer {
     fn schema_name() -> Cow<'static, str> {
         "EventList".into()
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        let event = json_schema!({
-            "type": "object",
-            "required": ["id", "name", "timestamp", "user_id", "value", "properties", "tags"],
-            "properties": {
-                "id": { "type": "string", "examples": ["evt_01KDYH0GVE0000000000000001"] },
-                "name": { "type": "string" },
-                "timestamp": { "type": "string", "format": "date-time" },
-                "user_id": { "type": ["string", "null"] },
-                "value": { "type": ["number", "null"] },
-                "properties": { "type": "object" },
-                "tags": { "type": "object", "additionalProperties": { "type": "string" } }
-            }
-        });
+        let event = event_schema();
         json_schema!({
             "type": "object",
             "required": ["data", "meta"],
