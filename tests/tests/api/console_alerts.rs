@@ -1,7 +1,9 @@
 //! Alerts and on-call schedules in the console, in a real browser.
 
 use serde_json::{Value, json};
-use telltale_tests::{ADMIN_KEY, Client, MINUTE_MS, Setup, console_problems, eventually, iso, now_ms};
+use telltale_tests::{
+    ADMIN_KEY, Client, MINUTE_MS, Setup, console_problems, eventually, iso, now_ms,
+};
 
 use crate::alerting_alerts::receiver;
 

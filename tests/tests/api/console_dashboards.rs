@@ -20,18 +20,48 @@ fn widgets() -> Vec<Value> {
     let levels = json!([{"value": 10, "level": "warning"}, {"value": 1000, "level": "critical", "label": "too much"}]);
     let range = json!({"time_range": "1h"});
     vec![
-        widget("number", MARKUP, [0, 0, 3, 2], &json!({"metric": "cpu.usage", "aggregation": "max", "tags": {"host": "$host"}}), &json!({"thresholds": levels, "comparison": {"type": "previous_period"}})),
+        widget(
+            "number",
+            MARKUP,
+            [0, 0, 3, 2],
+            &json!({"metric": "cpu.usage", "aggregation": "max", "tags": {"host": "$host"}}),
+            &json!({"thresholds": levels, "comparison": {"type": "previous_period"}}),
+        ),
         widget("number", "Deployments", [3, 0, 3, 2], &json!({"event": "deploy.done"}), &json!({})),
         widget("number", "Huge", [6, 0, 3, 2], &json!({"metric": "huge"}), &json!({})),
         widget("number", "Nothing", [9, 0, 3, 2], &json!({"metric": "does.not.exist"}), &json!({})),
-        widget("graph", "CPU by host", [0, 2, 8, 4], &cpu, &json!({"thresholds": levels, "time_range": "1h"})),
+        widget(
+            "graph",
+            "CPU by host",
+            [0, 2, 8, 4],
+            &cpu,
+            &json!({"thresholds": levels, "time_range": "1h"}),
+        ),
         widget("pie", "Parts", [8, 2, 4, 4], &cpu, &range),
         widget("bar", "Bars", [0, 6, 4, 4], &cpu, &range),
         widget("bar", "Upright bars", [4, 6, 4, 4], &cpu, &json!({"orientation": "vertical"})),
         widget("table", "Table", [8, 6, 4, 4], &cpu, &json!({"columns": ["host", "avg", "max"]})),
-        widget("graph", "Stack", [0, 10, 6, 4], &cpu, &json!({"style": "area", "show_legend": true})),
-        widget("graph", "Events over time", [6, 10, 6, 4], &json!({"event": "deploy.done", "interval": "5m"}), &json!({"style": "bar", "time_range": "1h"})),
-        widget("heatmap", "Hours", [0, 14, 12, 4], &json!({"metric": "cpu.usage"}), &json!({"time_range": "7d"})),
+        widget(
+            "graph",
+            "Stack",
+            [0, 10, 6, 4],
+            &cpu,
+            &json!({"style": "area", "show_legend": true}),
+        ),
+        widget(
+            "graph",
+            "Events over time",
+            [6, 10, 6, 4],
+            &json!({"event": "deploy.done", "interval": "5m"}),
+            &json!({"style": "bar", "time_range": "1h"}),
+        ),
+        widget(
+            "heatmap",
+            "Hours",
+            [0, 14, 12, 4],
+            &json!({"metric": "cpu.usage"}),
+            &json!({"time_range": "7d"}),
+        ),
     ]
 }
 
@@ -40,7 +70,8 @@ fn dashboards_are_read_made_and_edited_in_the_console() {
     let server = Setup::new().set("console.sign_ins_per_minute", "100").start();
     let client = server.client();
     for (host, value) in [("web-1", 12.5), ("web-2", 40.25), (MARKUP, 7.0)] {
-        let sample = json!({"name": "cpu.usage", "type": "gauge", "value": value, "tags": {"host": host}});
+        let sample =
+            json!({"name": "cpu.usage", "type": "gauge", "value": value, "tags": {"host": host}});
         client.post("/api/v1/metrics", &sample).expect(201);
     }
     let huge = json!({"name": "huge", "type": "gauge", "value": 1e308});

@@ -38,7 +38,8 @@ fn report(client: &Client) {
     }
     store(&event("HostileError", HOSTILE, now - 10 * MINUTE_MS, 9));
     for i in 0..55 {
-        let exception = json!({"type": format!("Import{i:02}Error"), "message": "a row is not valid"});
+        let exception =
+            json!({"type": format!("Import{i:02}Error"), "message": "a row is not valid"});
         let timestamp = iso(now - (20 + i) * MINUTE_MS);
         let body = json!({"exception": exception, "level": "warning", "environment": "batch", "timestamp": timestamp});
         client.post("/api/v1/errors", &body).expect(201);

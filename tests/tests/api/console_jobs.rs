@@ -14,7 +14,10 @@ fn work(client: &Client) {
     for i in 0..60 {
         let class = if i % 2 == 0 { "Charge" } else { "Import<b>" };
         let arguments = json!({"order": i, "id": 9_007_199_254_740_993_i64, "note": HOSTILE});
-        enqueue(client, &json!({"class_name": class, "queue": "payments", "max_attempts": 1, "arguments": arguments}));
+        enqueue(
+            client,
+            &json!({"class_name": class, "queue": "payments", "max_attempts": 1, "arguments": arguments}),
+        );
     }
     let worker = register(client, &["payments"]);
     for job in fetch(client, &worker, 57) {
@@ -25,7 +28,10 @@ fn work(client: &Client) {
     client.delete(&worker).expect(200);
     let mails = register(client, &["mails"]);
     for class in ["Welcome", "Welcome", HOSTILE] {
-        enqueue(client, &json!({"class_name": class, "queue": "mails", "arguments": {"to": "ann@example.com"}}));
+        enqueue(
+            client,
+            &json!({"class_name": class, "queue": "mails", "arguments": {"to": "ann@example.com"}}),
+        );
     }
     let jobs: Vec<Value> = fetch(client, &mails, 2);
     let report = json!({"error_class": "Refused", "error_message": "later"});

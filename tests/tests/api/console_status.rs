@@ -19,7 +19,8 @@ fn monitors_and_status_pages_are_used_in_the_console() {
         .start();
     let client = server.client();
     let base = format!("http://{}", server.address());
-    let up = json!({"name": "itself", "type": "http", "url": format!("{base}/healthz"), "retries": 0});
+    let up =
+        json!({"name": "itself", "type": "http", "url": format!("{base}/healthz"), "retries": 0});
     let up = client.post(MONITORS, &up).expect(201);
     let down = json!({"name": "down <b>port</b>", "type": "tcp", "host": "127.0.0.1", "port": CLOSED_PORT, "retries": 0});
     let down = client.post(MONITORS, &down).expect(201);
