@@ -139,8 +139,8 @@ fn dead_jobs_of_the_server_are_found_only_if_all_is_requested() {
     assert_eq!((total(QueueOwner::Users), total(QueueOwner::All)), (0, 1));
     let retry = |whose| {
         let named = Selection::Ids(vec![id.to_string()], whose);
-        runtime.block_on(fixture.jobs.retry_all(named)).unwrap()
+        runtime.block_on(fixture.jobs.retry_all(named, None)).unwrap()
     };
-    assert_eq!(retry(QueueOwner::Users), (0, 1));
-    assert_eq!(retry(QueueOwner::All), (1, 0));
+    assert_eq!(retry(QueueOwner::Users), BulkCount { done: 0, failed: 1 });
+    assert_eq!(retry(QueueOwner::All), BulkCount { done: 1, failed: 0 });
 }

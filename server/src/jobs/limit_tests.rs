@@ -156,7 +156,8 @@ fn a_dead_job_cannot_be_retried_into_a_full_queue_and_stays_dead() {
     let full = fixture.runtime.block_on(fixture.jobs.retry(DeadJobId::Job(dies)));
     assert!(matches!(&full, Err(JobsError::QueueFull { .. })), "{full:?}");
     let all = Selection::Ids(vec![dies.to_string()], QueueOwner::Users);
-    assert_eq!(fixture.runtime.block_on(fixture.jobs.retry_all(all)).unwrap(), (0, 1));
+    let retried = fixture.runtime.block_on(fixture.jobs.retry_all(all, None)).unwrap();
+    assert_eq!(retried, BulkCount { done: 0, failed: 1 });
     assert_eq!(fixture.status(dies), JobStatus::Dead);
     fixture.runtime.block_on(fixture.jobs.delete(blocks)).unwrap();
     fixture.runtime.block_on(fixture.jobs.retry(DeadJobId::Job(dies))).unwrap();

@@ -8,7 +8,7 @@ use telltale_engine::TimestampMs;
 #[derive(Debug, Default)]
 pub struct People(BTreeMap<String, Person>);
 
-/// What is known of a person.
+/// What a server knows about a person.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Person {
     /// The number of valid keys.
@@ -22,7 +22,7 @@ pub struct Person {
 }
 
 impl People {
-    /// Returns what is known of a person, to be changed.
+    /// Returns the entry of a person, to be changed.
     pub fn entry(&mut self, name: &str) -> &mut Person {
         self.0.entry(name.to_owned()).or_default()
     }

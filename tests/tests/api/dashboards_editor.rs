@@ -71,9 +71,16 @@ fn a_dashboard_is_replaced_as_a_whole_unless_it_has_changed() {
     let current = refused.must_header("etag").to_owned();
     let matching = client.request("PUT", &path).header("if-match", current);
     matching.json(&json!({"name": "x", "widgets": []})).send().data(200);
+}
 
+#[test]
+fn an_invalid_dashboard_replaces_nothing() {
+    let server = Server::start();
+    let client = server.client();
+    let path = make(&client, "x");
     let unknown = format!("{PATH}/dash_00000000000000000000000000");
-    put(&client, &unknown, &body).refused(404, "dashboard_not_found");
+    put(&client, &unknown, &json!({"name": "x", "widgets": []}))
+        .refused(404, "dashboard_not_found");
     let id = "widget_01ARZ3NDEKTSV4RRFFQ69G5FAV";
     let with_id =
         |id: &str| json!({"id": id, "type": "number", "title": "t", "query": {"metric": "m"}});

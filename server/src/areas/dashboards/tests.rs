@@ -349,8 +349,9 @@ fn concurrent_requests_do_not_exceed_the_limit_of_dashboards_together() {
     transaction.commit().unwrap();
     let insert = || {
         let (name, description) = ("n".to_owned(), None);
-        let draft = DashboardDraft { name, description, widgets: Vec::new() };
-        let dashboard = ops::build(app, draft).unwrap();
+        let (variables, overlays, widgets) = (Vec::new(), Vec::new(), Vec::new());
+        let draft = DashboardDraft { name, description, variables, overlays, widgets };
+        let dashboard = ops::build(app, draft, "ann@example.com").unwrap();
         match ops::insert(app, dashboard, None) {
             Ok(_) => 1,
             Err(DashboardsError::TooMany) => 0,

@@ -143,7 +143,9 @@ mod tests {
 
     #[test]
     fn preferences_are_a_small_object() {
-        assert_eq!(read(r#" {"b": [1, null], "a": {"x": "\u{202e}/%2F"}} "#).unwrap().len(), 34);
+        let sent = r#"{"b": [1, null], "a": {"x": "\u202e/%2F"}}"#;
+        let value = |json: &str| serde_json::from_str::<serde_json::Value>(json).unwrap();
+        assert_eq!(value(&read(sent).unwrap()), value(sent));
         assert_eq!(read("{}").unwrap(), "{}");
         for other in ["1", "[]", "null", "\"a\"", r#"{"a": 1e999}"#] {
             assert!(read(other).is_err(), "{other}");
