@@ -125,6 +125,8 @@ pub const EVENT_RANGE_DEFAULT_MS: i64 = 24 * 60 * 60 * 1_000;
 pub const AUTO_BUCKETS_MAX: u64 = 1_500;
 /// Maximum number of buckets per series of a result. Part of the HTTP contract.
 pub const QUERY_BUCKETS_MAX: u64 = 50_000;
+/// Days of a bucket, at most: ten years, longer than any retention. Part of the HTTP contract.
+pub const BUCKET_WIDTH_DAYS_MAX: i64 = 3_650;
 /// Tag conditions of one query: one for every tag that a series can have.
 pub const QUERY_FILTERS_MAX: usize = telltale_engine::limits::TAGS_MAX;
 /// Metrics of one multi-metric query: more than a dashboard shows together.

@@ -136,6 +136,10 @@ impl Harness {
         let expected =
             expected.map(|listed| &listed.event).filter(|event| event.id.number() >= number);
         assert!(visited.iter().eq(expected), "{filter:?} since {number}");
+        let Some(listed) = at else { return };
+        let found = self.engine.find_event(filter, listed.event.id).unwrap();
+        let expected = listed.matches(filter).then(|| listed.event.clone());
+        assert_eq!(found, expected, "{filter:?} with the id of {listed:?}");
     }
 
     /// Checks one page.

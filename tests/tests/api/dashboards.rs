@@ -213,7 +213,7 @@ fn invalid_widgets_are_refused() {
             "invalid_query",
             "query.aggregation",
         ),
-        (json!({"query": {"metric": "g", "interval": "10s"}}), "invalid_query", "query.interval"),
+        (json!({"query": {"metric": "g", "interval": "10w"}}), "invalid_query", "query.interval"),
         (json!({"query": {"metric": "g", "group_by": "host"}}), "invalid_query", "query.group_by"),
         (json!({"query": {"metric": "g", "tags": ["a"]}}), "invalid_query", "query.tags"),
         (json!({"query": {"metric": "g", "unit": "ms"}}), "invalid_query", "query.unit"),

@@ -19,9 +19,10 @@ fn story() -> (Server, Client) {
     let mut events: Vec<Value> = (0..12_i64)
         .map(|i| {
             let total = if i % 4 == 3 { json!("free") } else { json!(i) };
+            let region = ["eu", "us", "\u{202e}x,1/%2F"][(i % 3) as usize];
             let rest = json!({
                 "user_id": format!("u{}", i % 3),
-                "tags": {"region": ["eu", "us", "\u{202e}x,1/%2F"][(i % 3) as usize]},
+                "tags": {"region": region},
                 "properties": {"cart": {"total": total, "items": [i]}, "vip": i % 2 == 0, "a.b": 1, "none": null},
             });
             event("order.paid", yesterday() + i * MINUTE_MS, rest)

@@ -201,8 +201,10 @@ fn examples_of_parameters_are_accepted() {
             for (name, example) in examples {
                 let mut path = operation.path.replace("{name}", "cpu.usage");
                 path.push_str(&format!("?{name}={}", example.replace(' ', "+")));
-                if operation.path == "/api/v1/query" && name != "metric" {
-                    path.push_str("&metric=cpu.usage");
+                let required = parameters.into_iter().flatten().filter(|p| p["required"] == true);
+                for other in required.filter(|p| p["in"] == "query" && p["name"] != *name) {
+                    let text = |field: &str| other[field].as_str().unwrap_or_default().to_owned();
+                    path.push_str(&format!("&{}={}", text("name"), text("example")));
                 }
                 let response = client.get(&path);
                 assert_eq!(response.status, 200, "{path}: {}", response.summary());

@@ -6,7 +6,7 @@ use super::limits::SEARCH_CHARS_MAX;
 use super::model::MetricName;
 use super::wire::{
     BatchInput, DeletedMetric, Metric, MetricDetail, MetricInput, QueryAnswer, TagKey, TagValue,
-    Tracked, page,
+    Tracked, definitions, page,
 };
 use super::{ops, query as parameters, respond};
 use crate::app::App;
@@ -63,8 +63,7 @@ async fn list(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let paging = req.query().paging(PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX)?;
     let filter = parameters::definitions(req.query(), paging)?;
     let found = app.blocking(move |app| ApiResult::Ok(ops::list(app, &filter))).await?;
-    let data: Vec<Metric> = found.definitions.into_iter().map(Metric::from).collect();
-    Response::ok(&Page { data, meta: paging.meta(found.total) })
+    Response::ok(&definitions(found, paging, req.query().one("search")?))
 }
 
 async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -144,7 +143,8 @@ const TRACK_BATCH: Doc = Doc::new(TAG, "Track up to 500 metric samples")
 const SEARCH: Param = Param::query(
     "search",
     "Only names that contain this text or all of its words, regardless of case. The best matches come first: the whole name, \
-     its beginning, the beginning of a word in it, any other part. At most 500 characters and 10 words.",
+     its beginning, the beginning of a word in it, any other part. Each definition then has `series`, also with an empty text, which finds all. \
+     At most 500 characters and 10 words.",
 )
 .form(Form::TextTo(SEARCH_CHARS_MAX))
 .example("usage");

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::{Value, json};
-use telltale_engine::{MetricDefinition, MetricType, limits};
+use telltale_engine::{DefinitionPage, MetricDefinition, MetricType, limits};
 
 use super::model::{Measured, MetricName, Point};
 use crate::http::Paging;
@@ -43,8 +43,9 @@ pub(super) struct Metric {
     tags: Vec<String>,
     first_seen: IsoTime,
     last_seen: IsoTime,
-    /// The number of its series.
-    series: u64,
+    /// The number of its series. Only in a list, and only with the parameter `search`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    series: Option<u64>,
 }
 
 /// A metric definition with its number of samples.
@@ -121,8 +122,16 @@ impl From<MetricDefinition> for Metric {
             tags: definition.tag_keys,
             first_seen: IsoTime(definition.first_seen),
             last_seen: IsoTime(definition.last_seen),
-            series: definition.series,
+            series: None,
         }
+    }
+}
+
+impl Metric {
+    /// Returns the definition with its number of series.
+    fn with_series(definition: MetricDefinition) -> Self {
+        let series = Some(definition.series);
+        Self { series, ..Self::from(definition) }
     }
 }
 
@@ -150,6 +159,20 @@ impl DeletedMetric {
     pub(super) fn new(name: &MetricName) -> Self {
         Self { id: name.to_string(), name: name.to_string(), deleted: true }
     }
+}
+
+/// Returns a page of definitions; with their numbers of series if they were searched for.
+pub(super) fn definitions(
+    found: DefinitionPage,
+    paging: Paging,
+    search: Option<&str>,
+) -> crate::http::Page<Metric> {
+    let view = match search {
+        Some(_) => Metric::with_series,
+        None => Metric::from,
+    };
+    let data = found.definitions.into_iter().map(view).collect();
+    crate::http::Page { data, meta: paging.meta(found.total) }
 }
 
 /// Returns one page of a list that is in memory.
@@ -262,21 +285,6 @@ impl JsonSchema for QueryAnswer {
                 }
             }
         });
-        let columns = json_schema!({
-            "type": "array",
-            "items": {
-                "type": "object",
-                "required": ["tags", "values"],
-                "properties": {
-                    "tags": { "type": "object", "additionalProperties": { "type": "string" } },
-                    "values": {
-                        "type": "object",
-                        "description": "For each aggregation, one value for each of `times`; null where a bucket is empty.",
-                        "additionalProperties": { "type": "array", "items": { "type": ["number", "null"] } }
-                    }
-                }
-            }
-        });
         json_schema!({
             "type": "object",
             "required": ["name", "interval"],
@@ -286,27 +294,7 @@ impl JsonSchema for QueryAnswer {
                 "aggregation": { "type": "string", "description": "Present with one aggregation, unless `format=columns`." },
                 "aggregations": { "type": "array", "items": { "type": "string" }, "description": "With `format=columns`." },
                 "interval": { "type": "string", "pattern": WIDTH_PATTERN },
-                "meta": {
-                    "type": "object",
-                    "description": "Present with `top` and with `format=columns`, and if finer data has expired, so that parts of the response are coarser than `interval`.",
-                    "properties": {
-                        "groups": { "type": "integer", "minimum": 0, "description": "The number of groups that have data in the range. With `top` or `format=columns`." },
-                        "shown": { "type": "integer", "minimum": 0, "description": "The number of groups in the response. With `top` or `format=columns`." },
-                        "resolution": {
-                            "type": "array",
-                            "description": "Parts of the range for which only aggregates over cells of width `interval` remain. A cell is one point at its start that aggregates all samples in it; `rate` is per second of the cell; `fill` adds no points within it. Where only cells remain, `from` and `to` of the query are rounded to whole cells.",
-                            "items": {
-                                "type": "object",
-                                "required": ["from", "to", "interval"],
-                                "properties": {
-                                    "from": { "type": "string", "format": "date-time" },
-                                    "to": { "type": "string", "format": "date-time", "description": "Exclusive." },
-                                    "interval": { "type": "string", "enum": ["1m", "5m", "1h", "1d"] }
-                                }
-                            }
-                        }
-                    }
-                },
+                "meta": meta_schema(),
                 "times": {
                     "type": "array",
                     "description": "With `format=columns`: the starts of all buckets, in milliseconds since 1970.",
@@ -320,10 +308,54 @@ impl JsonSchema for QueryAnswer {
                             "description": "With `group_by`, instead of `series`: one list for each tag value.",
                             "additionalProperties": points
                         },
-                        columns
+                        columns_schema()
                     ]
                 }
             }
         })
     }
+}
+
+/// Returns the schema of the groups of a response as columns.
+fn columns_schema() -> Schema {
+    json_schema!({
+    "type": "array",
+    "items": {
+        "type": "object",
+        "required": ["tags", "values"],
+        "properties": {
+            "tags": { "type": "object", "additionalProperties": { "type": "string" } },
+            "values": {
+                "type": "object",
+                "description": "For each aggregation, one value for each of `times`; null where a bucket is empty.",
+                "additionalProperties": { "type": "array", "items": { "type": ["number", "null"] } }
+            }
+        }
+    }
+})
+}
+
+/// Returns the schema of what a response says about itself.
+fn meta_schema() -> Schema {
+    json_schema!({
+        "type": "object",
+        "description": "Present with `top` and with `format=columns`, and if finer data has expired, so that parts of the response are coarser than `interval`.",
+        "properties": {
+"groups": { "type": "integer", "minimum": 0, "description": "The number of groups that have data in the range. With `top` or `format=columns`." },
+"shown": { "type": "integer", "minimum": 0, "description": "The number of groups in the response. With `top` or `format=columns`." },
+"resolution": {
+    "type": "array",
+    "description": "Parts of the range for which only aggregates over cells of width `interval` remain. A cell is one point at its start that aggregates all samples in it; `rate` is per second of the cell; `fill` adds no points within it. Where only cells remain, `from` and `to` of the query are rounded to whole cells.",
+    "items": {
+        "type": "object",
+        "required": ["from", "to", "interval"],
+        "properties": {
+            "from": { "type": "string", "format": "date-time" },
+            "to": { "type": "string", "format": "date-time", "description": "Exclusive." },
+            "interval": { "type": "string", "enum": ["1m", "5m", "1h", "1d"] }
+        }
+    }
+}
+        }
+    })
 }

@@ -28,8 +28,8 @@ pub struct SavedQuery {
     /// The number of each event to aggregate: `value`, or a path in the properties.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// The bucket width of a graph: a number of seconds, minutes, hours or days, such as `10s` or `6h`.
-    /// Defaults to the finest of 1m, 5m, 1h and 1d that gives at most 1500 buckets.
+    /// The bucket width of a graph: a number of seconds, minutes, hours or days, such as `10s` or
+    /// `6h`. Defaults to the finest of 1m, 5m, 1h and 1d that gives at most 1500 buckets.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interval: Option<String>,
     /// `tags.<key>`; for metrics, up to 4 of these separated by commas; for events, also `user_id`

@@ -7,9 +7,6 @@ use telltale_engine::{Interval, TimeRange};
 
 use crate::limits;
 
-/// Days of a bucket, at most: ten years, longer than any retention. Part of the HTTP contract.
-pub const BUCKET_WIDTH_DAYS_MAX: i64 = 3_650;
-
 /// The pattern of the names of widths.
 pub const WIDTH_PATTERN: &str = "^[1-9][0-9]{0,9}[smhd]$";
 
@@ -35,7 +32,7 @@ impl BucketWidth {
     const AUTOMATIC: [Self; 4] = [Self::MINUTE, Self::FIVE_MINUTES, Self::HOUR, Self::DAY];
 
     /// Parses `<n>s`, `<n>m`, `<n>h` or `<n>d`; `None` if the text has another form, or if the
-    /// width is over [`BUCKET_WIDTH_DAYS_MAX`].
+    /// width is over [`limits::BUCKET_WIDTH_DAYS_MAX`].
     pub fn parse(text: &str) -> Option<Self> {
         let (unit, unit_ms) = UNITS.into_iter().find(|(unit, _)| text.ends_with(*unit))?;
         let number = text.strip_suffix(unit)?;
@@ -43,7 +40,7 @@ impl BucketWidth {
             return None;
         }
         let ms = number.parse::<i64>().ok()?.checked_mul(unit_ms)?;
-        let is_short = ms <= BUCKET_WIDTH_DAYS_MAX * DAY_MS;
+        let is_short = ms <= limits::BUCKET_WIDTH_DAYS_MAX * DAY_MS;
         Interval::from_ms(ms).filter(|_| is_short).map(Self)
     }
 

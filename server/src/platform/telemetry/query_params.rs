@@ -10,7 +10,7 @@ use telltale_engine::limits::GROUP_KEYS_MAX;
 use telltale_engine::{TagCondition, TagFilter, TimeRange, TimestampMs};
 
 use super::super::time::{self, Moment};
-use super::buckets::{BUCKET_WIDTH_DAYS_MAX, BucketWidth};
+use super::buckets::BucketWidth;
 use crate::limits;
 
 /// Why query parameters are rejected.
@@ -47,7 +47,7 @@ pub const TIME_RULE: &str = "must be an ISO 8601 date-time or date such as 2026-
 /// The message for an invalid bucket width.
 pub const INTERVAL_RULE: &str =
     "must be a number of seconds, minutes, hours or days such as 10s, 1m, 6h or 1d, at most 3650d";
-const _: () = assert!(BUCKET_WIDTH_DAYS_MAX == 3_650, "the message names the limit");
+const _: () = assert!(limits::BUCKET_WIDTH_DAYS_MAX == 3_650, "the message names the limit");
 /// The message for a condition with a misplaced `*`.
 pub const STAR_RULE: &str =
     "may have * only at the end of a single value that is not negated; write \\* for a literal *";

@@ -1,8 +1,9 @@
 //! One response with the results of one or several queries, limited in size.
 //!
-//! As points, with one aggregation: `{"name","aggregation","interval","series":[{"timestamp","value"}]}`. With
-//! several, points contain one number under the name of each. If only cells wider than the interval
-//! remain, `meta.resolution` lists these parts of the range: `[{"from","to","interval"}]`. With
+//! As points, with one aggregation:
+//! `{"name","aggregation","interval","series":[{"timestamp","value"}]}`. With several, points
+//! contain one number under the name of each. If only cells wider than the interval remain,
+//! `meta.resolution` lists these parts of the range: `[{"from","to","interval"}]`. With
 //! groups, `series` is replaced by `groups`, an object of such lists by tag value. The values of
 //! several tags are joined with `,`; a `,` or `\` within a value is escaped with `\`, so that group
 //! names are unique. With `top`, `meta` contains the number of groups and of those that are shown.
