@@ -1,7 +1,7 @@
 //! Funnels: how many users take several steps one after the other, within a time window.
 //!
 //! The events of all steps are read as fixed-size records (user, time, id, step), sorted by user
-//! and time, and evaluated one user at a time. Users are told apart by a fingerprint of 128 bits,
+//! and time, and evaluated one user at a time. Users are distinguished by a fingerprint of 128 bits,
 //! so their names are never read.
 //!
 //! An *attempt* begins at any event of the first step; each further step is the earliest event

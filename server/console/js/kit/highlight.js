@@ -16,7 +16,7 @@ const LANGUAGES = {
   java: { ...C_LIKE, long: ['"""'], keywords: words("abstract assert boolean break byte case catch char class const continue default do double else enum extends false final finally float for if implements import instanceof int interface long native new null package private protected public record return short static super switch synchronized this throw throws transient true try var void volatile while") },
   c: { ...C_LIKE, keywords: words(C) },
   cpp: { ...C_LIKE, keywords: words(`${C} bool catch class concept constexpr consteval decltype delete explicit export false friend mutable namespace new noexcept nullptr operator override private protected public requires template this throw true try typename using virtual`) },
-  javascript: { ...SCRIPT, keywords: words(JS) },
+  "javascript": { ...SCRIPT, keywords: words(JS) },
   typescript: { ...SCRIPT, keywords: words(`${JS} abstract any boolean declare enum implements interface keyof namespace never number private protected public readonly string type unknown`) },
 };
 LANGUAGES.tsx = LANGUAGES.typescript;
