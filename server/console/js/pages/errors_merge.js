@@ -23,7 +23,9 @@ async function merge(into, ids) {
 }
 
 /** Asks which of the selected errors is kept. */
-export function MergeSelected({ rows, onDone, onClose }) {
+export function MergeSelected({ rows: selected, onDone, onClose }) {
+  // Those that were selected when it was asked: none are any more when it is done.
+  const [rows] = useState(selected);
   const most = rows.reduce((best, row) => (row.occurrences > best.occurrences ? row : best));
   const work = async (data) => {
     const into = String(data.get("into"));
