@@ -135,7 +135,7 @@ async function checkDead(context, base, report) {
   await says(tab, "no <b>answer</b>");
   await checkMarkup(tab, "dead jobs", report);
   await says(tab, "1 to 50 of 57");
-  await tab.type("#search-search", '"order":4,');
+  await tab.type("#search-search", "ORDER-004");
   await inAddress(tab, "search=");
   await tab.waitForFunction(() => document.querySelectorAll("main tbody tr").length === 1);
   await tab.focus("h1");

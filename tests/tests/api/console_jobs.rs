@@ -13,7 +13,7 @@ const HOSTILE: &str = "<img src=x onerror=alert(1)> a,b/%2F \u{202e}abc";
 fn work(client: &Client) {
     for i in 0..60 {
         let class = if i % 2 == 0 { "Charge" } else { "Import<b>" };
-        let arguments = json!({"order": i, "id": 9_007_199_254_740_993_i64, "note": HOSTILE});
+        let arguments = json!({"order": format!("order-{i:03}"), "id": 9_007_199_254_740_993_i64, "note": HOSTILE});
         enqueue(
             client,
             &json!({"class_name": class, "queue": "payments", "max_attempts": 1, "arguments": arguments}),
