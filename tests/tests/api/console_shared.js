@@ -22,6 +22,7 @@ async function openConsole(context, base, report, { mayFail = () => false, ...vi
 async function signedIn(browser, base, key) {
   const context = await browser.createBrowserContext();
   const tab = await context.newPage();
+  tab.setDefaultTimeout(120_000);
   await tab.goto(`${base}/console/nothing`);
   await tab.evaluate(async (value) => {
     const headers = { "Content-Type": "application/json" };
