@@ -13,7 +13,7 @@ const STEPS = [
     body: { name: "web.requests", type: "counter", value: 1, tags: { host: "a" } },
   },
   { title: "Record an event", path: "/api/v1/events", body: { name: "user.signed_up", user_id: "42", properties: { plan: "pro" } } },
-  { title: "Report an error", path: "/api/v1/errors", body: { type: "PaymentError", message: "the card was declined", level: "error" } },
+  { title: "Report an error", path: "/api/v1/errors", body: { exception: { type: "PaymentError", message: "the card was declined" }, level: "error" } },
 ];
 
 function command({ path, body }) {

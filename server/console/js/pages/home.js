@@ -8,16 +8,19 @@ import { amount, count, duration } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { bind } from "../kit/keys.js";
 import { useLoaded } from "../kit/loading.js";
+import { href } from "../kit/router.js";
 import { Button } from "../parts/button.js";
 import { Head } from "../parts/head.js";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
 import { Time } from "../parts/time.js";
+import { useStars } from "./dashboards_stars.js";
 import { FirstSteps } from "./first_steps.js";
 
 const REFRESH_MS = 15_000;
 const SHOWN_MAX = 5;
 const QUEUES_SHOWN_MAX = 8;
+const STARRED_SHOWN_MAX = 8;
 
 function Card({ icon, title, aside, children }) {
   return html`<section class="card"><header><${Icon} name=${icon} /><h2>${title}</h2>${aside}</header>${children}</section>`;
@@ -27,7 +30,7 @@ const severityKind = { critical: "bad", warning: "warn" };
 
 function alertRows({ data }) {
   return html`<ul class="rows">${data.map((alert) => html`<li key=${alert.id}>
-    <span class="what">${alert.rule_name}</span>
+    <a class="what" href=${href(`/alerts/${encodeURIComponent(alert.id)}`)}>${alert.rule_name}</a>
     <span class=${`tag ${severityKind[alert.severity] ?? ""}`}>${alert.severity}</span>
     <span class="more">${alert.summary || alert.condition_text} · <${Time} at=${alert.since} /></span>
   </li>`)}</ul>`;
@@ -38,7 +41,7 @@ const levelKind = { fatal: "bad", error: "bad", warning: "warn" };
 function errorRows({ data, meta }) {
   return html`<p><span class="count">${amount(meta.total)}</span> <span class="quiet">unresolved</span></p>
   <ul class="rows">${data.map((error) => html`<li key=${error.id}>
-    <span class="what">${error.title}</span>
+    <a class="what" href=${href(`/errors/${encodeURIComponent(error.id)}`)}>${error.title}</a>
     <span class=${`tag ${levelKind[error.level] ?? ""}`}>${error.level}</span>
     <span class="more">${count(error.occurrences, "occurrence")} · last <${Time} at=${error.last_seen} /></span>
   </li>`)}</ul>`;
@@ -55,7 +58,7 @@ function queueTable({ queues }) {
   return html`<div class="wide" tabindex="0" role="region" aria-label="Queues"><table>
     <thead><tr><th>Queue</th><th class="number">Ready</th><th class="number">Oldest</th><th class="end">Status</th></tr></thead>
     <tbody>${shown.map((queue) => html`<tr key=${queue.name}>
-      <td class="mono">${queue.name}</td><td class="number">${amount(queue.size)}</td>
+      <td class="mono"><a href=${href("/jobs", { queue: queue.name })}>${queue.name}</a></td><td class="number">${amount(queue.size)}</td>
       <td class="number">${queue.size > 0 ? duration(queue.latency_seconds) : "–"}</td>
       <td class="end"><span class=${`tag ${queueKind[queue.status] ?? ""}`}>${queue.status}</span></td></tr>`)}</tbody>
   </table></div>`;
@@ -76,6 +79,16 @@ const sections = {
   },
 };
 
+/** The dashboards that the person has starred, newest star first. */
+function Starred() {
+  const stars = useStars();
+  const [state] = useLoaded((abort) => get("/dashboards?limit=200", abort));
+  const found = (stars ?? []).map((id) => state.value.data?.data.find((dashboard) => dashboard.id === id)).filter(Boolean);
+  if (found.length === 0) return null;
+  return html`<${Card} icon="star" title="Starred dashboards"><ul class="rows">${found.slice(0, STARRED_SHOWN_MAX).map(({ id, name, description }) => html`<li key=${id}>
+    <a class="what" href=${href(`/dashboards/${encodeURIComponent(id)}`)}>${name}</a>${description && html`<span class="more">${description}</span>`}</li>`)}</ul><//>`;
+}
+
 function Section({ of, onLoader }) {
   const { icon, title, path, show, empty } = of;
   const [state, again] = useLoaded((abort) => get(path, abort), REFRESH_MS);
@@ -95,6 +108,7 @@ export function Page() {
   return html`<${Head} title="Home"><${Button} work=${refresh}><${Icon} name="refresh-cw" />Refresh<//><//>
     <div class="grid">
       ${shown.map((of) => html`<${Section} key=${of.area} of=${of} onLoader=${onLoader} />`)}
+      ${areas.value.includes("dashboards") && html`<${Starred} />`}
       <${FirstSteps} />
     </div>`;
 }
