@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test setup package fmt lint bench costs compare fuzz simulate soak storm contract deny
+.PHONY: help run demo build test setup package fmt lint bench costs compare fuzz simulate soak storm console contract deny
 
 # Build output goes outside the tree, so that all clones share it.
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/telltale/target
@@ -91,6 +91,10 @@ soak: ## Run a steady load on the release build for SECONDS=60 and write its cur
 storm: ## Fire a thousand alerts at once on the release build, and show how long their messages took
 	@tools/setup build
 	@tools/storm
+
+console: ## Use every page of the console in a browser at all widths and colour schemes, with axe-core
+	@tools/setup test
+	CONSOLE_VIEWS=all cargo test --locked -p telltale-tests --test api -- console_
 
 contract: ## Test the server against its OpenAPI document with Schemathesis for SECONDS=60
 	@tools/setup test

@@ -281,7 +281,5 @@ inBrowser(async (browser, report) => {
   await checkRule(context, base, report);
   await checkReceivers(context, base, receiver, report);
   await checkOnCall(context, base, report);
-  for (const width of [390, 1280]) {
-    for (const scheme of ["light", "dark"]) await checkWithAxe(context, base, width, scheme, report);
-  }
+  for (const [width, scheme] of VIEWS) await checkWithAxe(context, base, width, scheme, report);
 });

@@ -216,8 +216,6 @@ inBrowser(async (browser, report) => {
   await checkHome(context, base, report);
   await checkKeys(context, base, report);
   await checkFailures(context, base, report);
-  for (const width of [390, 1280]) {
-    for (const scheme of ["light", "dark"]) await checkWithAxe(browser, context, base, width, scheme, report);
-  }
+  for (const [width, scheme] of VIEWS) await checkWithAxe(browser, context, base, width, scheme, report);
   await checkSignInOver(context, base, key, report);
 });

@@ -280,7 +280,5 @@ inBrowser(async (browser, report) => {
   const made = await checkMaking(context, base, report);
   await checkConflict(context, base, made, report);
   await checkList(context, base, report);
-  for (const width of [390, 1280]) {
-    for (const scheme of ["light", "dark"]) await checkWithAxe(context, base, id, width, scheme, report);
-  }
+  for (const [width, scheme] of VIEWS) await checkWithAxe(context, base, id, width, scheme, report);
 });

@@ -291,9 +291,7 @@ inBrowser(async (browser, report) => {
   await checkReading(context, base, report);
   await checkSettling(context, base, report);
   await checkFailures(context, base, report);
-  for (const width of [390, 1280]) {
-    for (const scheme of ["light", "dark"]) await checkWithAxe(context, base, width, scheme, report);
-  }
+  for (const [width, scheme] of VIEWS) await checkWithAxe(context, base, width, scheme, report);
   await checkAll(context, base, report);
   await checkMergeAndDelete(context, base, report);
 });

@@ -310,7 +310,5 @@ inBrowser(async (browser, report) => {
   await checkEvents(context, base, report);
   await checkLive(context, base, key, report);
   await checkFunnel(context, base, report);
-  for (const width of [390, 1280]) {
-    for (const scheme of ["light", "dark"]) await checkWithAxe(context, base, width, scheme, report);
-  }
+  for (const [width, scheme] of VIEWS) await checkWithAxe(context, base, width, scheme, report);
 });

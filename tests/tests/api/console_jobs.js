@@ -209,9 +209,7 @@ inBrowser(async (browser, report) => {
   const [base, key] = process.argv.slice(-2);
   const context = await signedIn(browser, base, key);
   await checkQueues(context, base, report);
-  for (const width of [390, 1280]) {
-    for (const scheme of ["light", "dark"]) await checkWithAxe(context, base, width, scheme, report);
-  }
+  for (const [width, scheme] of VIEWS) await checkWithAxe(context, base, width, scheme, report);
   await checkWorkers(context, base, report);
   await checkLive(context, base, report);
   await checkDead(context, base, report);

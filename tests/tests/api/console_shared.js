@@ -70,12 +70,10 @@ async function checkLook(tab, label, report) {
 
 /** Calls `look(tab, label)` at each width and in each scheme; `label(name)` is a name of the artifact. */
 async function atEachSize(context, base, report, look) {
-  for (const width of [390, 1280]) {
-    for (const scheme of ["light", "dark"]) {
-      const tab = await openConsole(context, base, report, { width, scheme });
-      await tab.setBypassCSP(true);
-      await look(tab, (name) => `${name}-${width}-${scheme}`);
-      await tab.close();
-    }
+  for (const [width, scheme] of VIEWS) {
+    const tab = await openConsole(context, base, report, { width, scheme });
+    await tab.setBypassCSP(true);
+    await look(tab, (name) => `${name}-${width}-${scheme}`);
+    await tab.close();
   }
 }

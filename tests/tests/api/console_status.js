@@ -184,7 +184,5 @@ inBrowser(async (browser, report) => {
   await checkMonitors(context, base, Number(total), report);
   await checkMonitor(context, base, report);
   await checkPage(context, base, report);
-  for (const width of [390, 1280]) {
-    for (const scheme of ["light", "dark"]) await checkWithAxe(context, base, width, scheme, report);
-  }
+  for (const [width, scheme] of VIEWS) await checkWithAxe(context, base, width, scheme, report);
 });
