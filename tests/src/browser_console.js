@@ -20,6 +20,7 @@ async function open(context, base, report, { mayFail = () => false, ...view } = 
 async function signedIn(browser, base, key) {
   const context = await browser.createBrowserContext();
   const tab = await context.newPage();
+  tab.setDefaultTimeout(120_000);
   await tab.goto(`${base}/console/nothing`);
   await tab.evaluate(async (value) => {
     const headers = { "Content-Type": "application/json" };
@@ -39,8 +40,11 @@ const dialogOpen = (tab, title) =>
   tab.waitForFunction((wanted) => document.querySelector("dialog[open] h2")?.textContent === wanted, {}, title);
 const noDialog = (tab) => tab.waitForFunction(() => !document.querySelector("dialog[open]"));
 const text = (tab, selector) => tab.$eval(selector, (element) => element.textContent);
-/** Waits until the page, its dialogs and messages contain a text. */
-const says = (tab, wanted) => tab.waitForFunction((part) => document.body.innerText.includes(part), {}, wanted);
+/** Waits until the page, its dialogs and messages contain a text, or only what a selector names. */
+const says = (tab, wanted, selector = "body") =>
+  tab.waitForFunction((part, where) => document.querySelector(where)?.innerText.includes(part), {}, wanted, selector);
+/** Waits until the address has a text in its query. */
+const atQuery = (tab, wanted) => tab.waitForFunction((part) => decodeURIComponent(location.search).includes(part), {}, wanted);
 /** Returns the JSON of a GET request to the API. */
 const api = (tab, path) => tab.evaluate(async (wanted) => (await fetch(`/api/v1${wanted}`)).json(), path);
 
@@ -69,5 +73,43 @@ async function axe(tab, label, report) {
   if (ARTIFACTS) {
     mkdirSync(ARTIFACTS, { recursive: true });
     await tab.screenshot({ path: `${ARTIFACTS}/${label}.png`, fullPage: true });
+  }
+}
+
+/** Moves the focus to a button or link by its label or text, without its keys, and presses Enter there. */
+async function press(tab, label) {
+  await tab.waitForFunction((wanted) => {
+    const root = document.querySelector("dialog[open]") ?? document;
+    const textOf = (one) => [...one.childNodes].filter((node) => node.nodeName !== "KBD").map((node) => node.textContent).join("");
+    const nameOf = (one) => (one.getAttribute("aria-label") ?? textOf(one)).trim();
+    const found = [...root.querySelectorAll("button, a")].find((one) => nameOf(one) === wanted);
+    found?.focus();
+    return Boolean(found) && document.activeElement === found;
+  }, {}, label);
+  await tab.keyboard.press("Enter");
+}
+
+/** Reports violations of the policy, and elements in bold, which only data can have brought. */
+async function checkClean(tab, label, report) {
+  await checkViolations(tab, label, report);
+  const bold = await tab.$$eval("main b, dialog b", (all) => all.length);
+  if (bold > 0) report(`${label}: data became markup`);
+}
+
+/**
+ * Calls `look(tab, axeAs)` at each width and in each scheme, in a tab without the policy, which would not
+ * admit axe-core. `axeAs(name)` runs it on what is shown.
+ */
+async function atEachSize(context, base, report, look) {
+  for (const width of [390, 1280]) {
+    for (const scheme of ["light", "dark"]) {
+      const tab = await open(context, base, report, { width, scheme });
+      await tab.setBypassCSP(true);
+      await look(tab, async (name) => {
+        await tab.evaluate(AXE);
+        await axe(tab, `${name}-${width}-${scheme}`, report);
+      });
+      await tab.close();
+    }
   }
 }

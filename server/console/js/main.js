@@ -5,7 +5,7 @@ import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { get, needsSignIn } from "./api/client.js";
 import { areas, isOutdated, loadCaller, loadServer } from "./api/session.js";
-import { loadStyle } from "./api/styles.js";
+import { loadPageStyles, showPageStyles } from "./api/styles.js";
 import { html } from "./kit/html.js";
 import * as keys from "./kit/keys.js";
 import * as router from "./kit/router.js";
@@ -32,11 +32,13 @@ function usePage(page) {
   useEffect(() => {
     let isCurrent = true;
     const load = page ? page.load : () => import("./pages/missing.js");
-    const styles = (page?.styles ?? []).map((name) => loadStyle(`css/${name}.css`));
-    Promise.all([load(), ...styles]).then(
-      ([module]) => isCurrent && setShown({ page, Page: module.Page }),
-      () => isCurrent && setShown({ page, Page: Broken }),
-    );
+    const styles = page?.styles ?? [];
+    const show = (Page) => {
+      if (!isCurrent) return;
+      showPageStyles(styles);
+      setShown({ page, Page });
+    };
+    Promise.all([load(), loadPageStyles(styles)]).then(([module]) => show(module.Page), () => show(Broken));
     return () => {
       isCurrent = false;
     };

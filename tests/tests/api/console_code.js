@@ -5,12 +5,14 @@
 // Arguments: the URL of the server, a JSON object with the ids of a repository and of one whose sync failed,
 // and the URLs of one that can be connected, and an API key.
 
+/** Markup that must stay text. */
+const MARKUP = "<b>bold</b>";
 /** A file whose path has what addresses and markup give a meaning to. */
 const HOSTILE = "odd/a,b%2Fc/<b>bold #1?.py";
 const encoded = (path) => path.split("/").map(encodeURIComponent).join("/");
 
 async function checkAsk(context, base, { shop }, report) {
-  const tab = await openConsole(context, base, report);
+  const tab = await open(context, base, report);
   await tab.goto(`${base}/console/code`);
   await says(tab, "sync failed");
   await press(tab, "shop");
@@ -50,13 +52,13 @@ async function checkAsk(context, base, { shop }, report) {
   await press(tab, "Delete");
   await noDialog(tab);
   await tab.waitForFunction(() => !location.search.includes("session"));
-  await checkViolations(tab, "ask", report);
+  await checkClean(tab, "ask", report);
   await tab.close();
   return `${encoded(first.file_path)}?lines=${first.line_start}-${first.line_end}`;
 }
 
 async function checkFiles(context, base, { shop }, report) {
-  const tab = await openConsole(context, base, report, { mayFail: (status) => status === 404 });
+  const tab = await open(context, base, report, { mayFail: (status) => status === 404 });
   await tab.goto(`${base}/console/code/${shop}/files`);
   const { total } = await api(tab, `/repositories/${shop}/files`);
   await says(tab, `${total} indexed files`);
@@ -85,14 +87,14 @@ async function checkFiles(context, base, { shop }, report) {
   await tab.keyboard.type("9999");
   await tab.keyboard.press("Enter");
   await says(tab, "Lines from 1 to");
-  await checkViolations(tab, "files", report);
+  await checkClean(tab, "files", report);
   await tab.goto(`${base}/console/code/${shop}/files/no/such%2Ffile`);
   await says(tab, "has no such file");
   await tab.close();
 }
 
 async function checkSearch(context, base, { shop }, report) {
-  const tab = await openConsole(context, base, report);
+  const tab = await open(context, base, report);
   await tab.goto(`${base}/console/code/${shop}/search`);
   await tab.waitForSelector("#search-text");
   await tab.focus("#search-text");
@@ -108,12 +110,12 @@ async function checkSearch(context, base, { shop }, report) {
   await tab.focus("#search-text");
   await tab.keyboard.type("retry_with_backoff");
   await says(tab, "1 result");
-  await checkViolations(tab, "search", report);
+  await checkClean(tab, "search", report);
   await tab.close();
 }
 
 async function checkPages(context, base, { shop }, report) {
-  const tab = await openConsole(context, base, report);
+  const tab = await open(context, base, report);
   await tab.goto(`${base}/console/code/${shop}/wiki`);
   await tab.waitForSelector(".wiki h3");
   const { pages } = await api(tab, `/repositories/${shop}/wiki`);
@@ -124,7 +126,7 @@ async function checkPages(context, base, { shop }, report) {
   await tab.waitForFunction((title) => document.querySelector(".wiki h2")?.textContent === title, {}, page.title);
   const links = await tab.$$eval(".wiki a", (all) => all.map((one) => new URL(one.href).pathname));
   if (!links.some((path) => decodeURIComponent(path).endsWith(HOSTILE))) report(`links: ${links}`);
-  await checkViolations(tab, "wiki", report);
+  await checkClean(tab, "wiki", report);
   await tab.goto(`${base}/console/code/${shop}/diagrams`);
   await tab.waitForSelector(".diagram svg");
   const { diagrams } = await api(tab, `/repositories/${shop}/diagrams`);
@@ -139,12 +141,12 @@ async function checkPages(context, base, { shop }, report) {
   await tab.select("#chosen-node", "n1");
   await atQuery(tab, "node=n1");
   await tab.waitForSelector(".box.chosen");
-  await checkViolations(tab, "diagrams", report);
+  await checkClean(tab, "diagrams", report);
   await tab.close();
 }
 
 async function checkSettings(context, base, { shop }, report) {
-  const tab = await openConsole(context, base, report, { mayFail: (status) => status === 412 });
+  const tab = await open(context, base, report, { mayFail: (status) => status === 412 });
   await tab.goto(`${base}/console/code/${shop}/settings`);
   await tab.waitForSelector("#set-name");
   const change = (name) => tab.evaluate(async (path, body) => (await fetch(path, { method: "PUT", headers: { "Content-Type": "application/json" }, body })).status,
@@ -163,12 +165,12 @@ async function checkSettings(context, base, { shop }, report) {
   if ((await api(tab, `/repositories/${shop}`)).name !== `mine ${MARKUP}`) report("the settings are not saved");
   await change("shop");
   await says(tab, "connected", ".syncs");
-  await checkViolations(tab, "settings", report);
+  await checkClean(tab, "settings", report);
   await tab.close();
 }
 
 async function checkConnect(context, base, { url }, report) {
-  const tab = await openConsole(context, base, report, { mayFail: (status) => [409, 422].includes(status) });
+  const tab = await open(context, base, report, { mayFail: (status) => [409, 422].includes(status) });
   await tab.goto(`${base}/console/code`);
   await says(tab, "sync failed");
   await press(tab, "Connect a repository");
@@ -191,7 +193,7 @@ async function checkConnect(context, base, { url }, report) {
   await tab.keyboard.type(url);
   await tab.keyboard.press("Enter");
   await says(tab, "This branch is connected already", "dialog[open]");
-  await checkViolations(tab, "connect", report);
+  await checkClean(tab, "connect", report);
   await tab.close();
 }
 
@@ -205,16 +207,16 @@ inBrowser(async (browser, report) => {
   await checkPages(context, base, of, report);
   await checkSettings(context, base, of, report);
   await checkConnect(context, base, of, report);
-  await atEachSize(context, base, report, async (tab, label) => {
+  await atEachSize(context, base, report, async (tab, look) => {
     const paths = ["", `/${of.failed}`, ...["", "/search?text=retry", "/files", `/files/${lines}&help=explain`, `/files/${encoded(HOSTILE)}?help=docs`, "/wiki", "/diagrams", "/settings"]
       .map((rest) => `/${of.shop}${rest}`)];
     for (const path of paths) {
       await tab.goto(`${base}/console/code${path}`, { waitUntil: "networkidle0" });
-      await checkLook(tab, label(`code${path.replace(/\W+/g, "_").slice(-40)}`), report);
+      await look(`code${path.replace(/\W+/g, "_").slice(-40)}`);
     }
     await tab.goto(`${base}/console/code`, { waitUntil: "networkidle0" });
     await press(tab, "Connect a repository");
     await dialogOpen(tab, "Connect a repository");
-    await checkLook(tab, label("code-connect"), report);
+    await look("code-connect");
   });
 });

@@ -1,13 +1,13 @@
 //! Code in the console, in a real browser: questions, search, files, wiki, diagrams and settings.
 
 use serde_json::json;
-use telltale_tests::{ADMIN_KEY, browser_problems};
+use telltale_tests::{ADMIN_KEY, console_problems};
 
 use crate::keys::text;
 use crate::repositories_git::{GitServer, connect, create, failed, setup};
 use crate::repositories_shop::SHOP;
 
-const SCRIPT: &str = concat!(include_str!("console_shared.js"), include_str!("console_code.js"));
+const SCRIPT: &str = include_str!("console_code.js");
 /// A file whose path and text would show if data became markup.
 const HOSTILE: (&str, &str) = (
     "odd/a,b%2Fc/<b>bold #1?.py",
@@ -28,5 +28,5 @@ fn code_is_read_and_asked_about_in_the_console() {
     let shop = connect(&client, &git.url("shop"));
     let base = format!("http://{}", server.address());
     let made = json!({"shop": shop, "failed": empty["id"], "url": git.url("other")});
-    assert_eq!(browser_problems(SCRIPT, [&*base, &*made.to_string(), ADMIN_KEY]), json!([]));
+    assert_eq!(console_problems(SCRIPT, [&*base, &*made.to_string(), ADMIN_KEY]), json!([]));
 }

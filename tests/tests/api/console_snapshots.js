@@ -5,6 +5,9 @@
 // Arguments: the URL of the server, a JSON list of the ids of three comparisons, the newest first, of a
 // failed snapshot, and the URL of a page that can be captured, and an API key.
 
+/** Markup that must stay text. */
+const MARKUP = "<b>bold</b>";
+
 /** Presses single keys. */
 async function type(tab, keys) {
   await tab.evaluate(() => document.activeElement?.blur());
@@ -12,7 +15,7 @@ async function type(tab, keys) {
 }
 
 async function checkList(context, base, report) {
-  const tab = await openConsole(context, base, report);
+  const tab = await open(context, base, report);
   await tab.goto(`${base}/console`);
   await heading(tab, "Home");
   await type(tab, ["g", "n"]);
@@ -25,12 +28,12 @@ async function checkList(context, base, report) {
     if (!cards[i]?.includes(`${of.diff_percentage.toLocaleString("en", { maximumFractionDigits: 4 })} %`)) report(`the card ${cards[i]} lacks ${of.diff_percentage}`);
   });
   await tab.waitForFunction(() => [...document.querySelectorAll(".shot img")].every((image) => image.complete && image.naturalWidth > 0));
-  await checkViolations(tab, "list", report);
+  await checkClean(tab, "list", report);
   await tab.close();
 }
 
 async function checkViews(context, base, id, report) {
-  const tab = await openConsole(context, base, report);
+  const tab = await open(context, base, report);
   await tab.goto(`${base}/console/snapshots/${id}`);
   await tab.waitForSelector(".stage svg");
   const of = await api(tab, `/comparisons/${id}`);
@@ -63,12 +66,12 @@ async function checkViews(context, base, id, report) {
   await tab.select(".zoom select", "2");
   await atQuery(tab, "zoom=2");
   await tab.waitForFunction(() => Number(document.querySelector(".stage svg").getAttribute("width")) === 2 * document.querySelector(".stage svg").viewBox.baseVal.width);
-  await checkViolations(tab, "views", report);
+  await checkClean(tab, "views", report);
   await tab.close();
 }
 
 async function checkDecisions(context, base, [approved, rejected, last], report) {
-  const tab = await openConsole(context, base, report);
+  const tab = await open(context, base, report);
   await tab.goto(`${base}/console/snapshots/${approved}`);
   await tab.waitForSelector("#reason");
   const before = await api(tab, `/comparisons/${approved}`);
@@ -97,12 +100,12 @@ async function checkDecisions(context, base, [approved, rejected, last], report)
   await press(tab, "Restore");
   await noDialog(tab);
   await tab.waitForFunction(async (path, id) => (await (await fetch(path)).json()).baselines[0].restored_from === id, { polling: 200 }, `/api/v1/baselines?page_id=${before.page_id}`, baselines[1].id);
-  await checkViolations(tab, "decisions", report);
+  await checkClean(tab, "decisions", report);
   await tab.close();
 }
 
 async function checkCapture(context, base, failed, page, report) {
-  const tab = await openConsole(context, base, report, { mayFail: (status) => status === 422 });
+  const tab = await open(context, base, report, { mayFail: (status) => status === 422 });
   await tab.goto(`${base}/console/snapshots?view=captures`);
   const { error } = await api(tab, `/snapshots/${failed}`);
   await says(tab, error.message);
@@ -122,7 +125,7 @@ async function checkCapture(context, base, failed, page, report) {
   const id = (await tab.evaluate(() => location.pathname)).split("/").pop();
   const { url } = await api(tab, `/comparisons/${id}`);
   if (url !== page) report(`captured: ${url}`);
-  await checkViolations(tab, "capture", report);
+  await checkClean(tab, "capture", report);
   await tab.close();
 }
 
@@ -132,22 +135,20 @@ inBrowser(async (browser, report) => {
   const context = await signedIn(browser, base, key);
   await checkList(context, base, report);
   await checkViews(context, base, comparisons[0], report);
-  await atEachSize(context, base, report, async (tab, label) => {
-    const { page_id: of, snapshot_id: taken } = await (async () => {
-      await tab.goto(`${base}/console/snapshots`, { waitUntil: "networkidle0" });
-      return api(tab, `/comparisons/${comparisons[0]}`);
-    })();
-    await checkLook(tab, label("snapshots"), report);
+  await atEachSize(context, base, report, async (tab, look) => {
+    await tab.goto(`${base}/console/snapshots`, { waitUntil: "networkidle0" });
+    const { page_id: of, snapshot_id: taken } = await api(tab, `/comparisons/${comparisons[0]}`);
+    await look("snapshots");
     const review = `/snapshots/${comparisons[0]}`;
     const paths = ["?view=captures", "?view=baselines", `/pages/${of}`, `/captures/${taken}`, `/captures/${failed}`].map((rest) => `/snapshots${rest}`);
     for (const path of [...paths, ...["sides", "slider", "overlay", "diff", "blink"].map((view) => `${review}?view=${view}`)]) {
       await tab.goto(`${base}/console${path}`, { waitUntil: "networkidle0" });
-      await checkLook(tab, label(path.replace(/\W+/g, "_").slice(-40)), report);
+      await look(path.replace(/\W+/g, "_").slice(-40));
     }
     await tab.goto(`${base}/console/snapshots`, { waitUntil: "networkidle0" });
     await type(tab, ["c"]);
     await dialogOpen(tab, "Take a snapshot");
-    await checkLook(tab, label("snapshots-new"), report);
+    await look("snapshots-new");
   });
   await checkDecisions(context, base, comparisons, report);
   await checkCapture(context, base, failed, page, report);

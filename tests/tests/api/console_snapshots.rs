@@ -1,14 +1,13 @@
 //! Snapshots in the console, in a real browser: reviewed, decided, undone, taken.
 
 use serde_json::json;
-use telltale_tests::{ADMIN_KEY, WebSite, browser_problems};
+use telltale_tests::{ADMIN_KEY, WebSite, console_problems};
 
 use crate::keys::text;
 use crate::page_comparisons::compare;
 use crate::page_snapshots::{SNAPSHOTS, capture, page_with_box, start};
 
-const SCRIPT: &str =
-    concat!(include_str!("console_shared.js"), include_str!("console_snapshots.js"));
+const SCRIPT: &str = include_str!("console_snapshots.js");
 
 #[test]
 fn snapshots_are_reviewed_in_the_console() {
@@ -30,5 +29,5 @@ fn snapshots_are_reviewed_in_the_console() {
     let newest_first = [&made[2], &made[1], &made[0]];
     let page = site.url(path);
     let ids = json!({"comparisons": newest_first, "failed": failed["id"], "page": page});
-    assert_eq!(browser_problems(SCRIPT, [&*base, &*ids.to_string(), ADMIN_KEY]), json!([]));
+    assert_eq!(console_problems(SCRIPT, [&*base, &*ids.to_string(), ADMIN_KEY]), json!([]));
 }

@@ -10,6 +10,21 @@ export function loadStyle(path) {
   return loaded.get(path);
 }
 
+const ofPages = new Set();
+
+/** Loads the style sheets of a page, such as `errors`. */
+export function loadPageStyles(names) {
+  names.forEach((name) => ofPages.add(name));
+  return Promise.all(names.map((name) => loadStyle(`css/${name}.css`)));
+}
+
+/** Applies the style sheets of a page, and those of no other page: their classes may have equal names. */
+export function showPageStyles(names) {
+  for (const name of ofPages) {
+    document.querySelector(`link[href$="/css/${name}.css"]`).media = names.includes(name) ? "all" : "not all";
+  }
+}
+
 function attach(path) {
   const link = document.createElement("link");
   Object.assign(link, { rel: "stylesheet", href: `/console/-/${build}/${path}` });
