@@ -79,7 +79,7 @@ async function axe(tab, label, report) {
 /** Moves the focus to a button or link by its label or text, without its keys, and presses Enter there. */
 async function press(tab, label) {
   await tab.waitForFunction((wanted) => {
-    const root = document.querySelector("dialog[open]") ?? document;
+    const root = [...document.querySelectorAll("dialog[open]")].pop() ?? document;
     const textOf = (one) => [...one.childNodes].filter((node) => node.nodeName !== "KBD").map((node) => node.textContent).join("");
     const nameOf = (one) => (one.getAttribute("aria-label") ?? textOf(one)).trim();
     const found = [...root.querySelectorAll("button, a")].find((one) => nameOf(one) === wanted);
@@ -101,15 +101,13 @@ async function checkClean(tab, label, report) {
  * admit axe-core. `axeAs(name)` runs it on what is shown.
  */
 async function atEachSize(context, base, report, look) {
-  for (const width of [390, 1280]) {
-    for (const scheme of ["light", "dark"]) {
-      const tab = await open(context, base, report, { width, scheme });
-      await tab.setBypassCSP(true);
-      await look(tab, async (name) => {
-        await tab.evaluate(AXE);
-        await axe(tab, `${name}-${width}-${scheme}`, report);
-      });
-      await tab.close();
-    }
+  for (const [width, scheme] of VIEWS) {
+    const tab = await open(context, base, report, { width, scheme });
+    await tab.setBypassCSP(true);
+    await look(tab, async (name) => {
+      await tab.evaluate(AXE);
+      await axe(tab, `${name}-${width}-${scheme}`, report);
+    });
+    await tab.close();
   }
 }

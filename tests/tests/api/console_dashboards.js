@@ -6,17 +6,6 @@
 
 const MARKUP = "<img src=x onerror=alert(1)>";
 
-/** Presses a button of the page or of the open dialog by its label or text. */
-async function press(tab, label) {
-  await tab.waitForFunction((wanted) => {
-    const root = [...document.querySelectorAll("dialog[open]")].pop() ?? document;
-    const found = [...root.querySelectorAll("button, a.button")].find((one) => (one.getAttribute("aria-label") ?? one.textContent).trim() === wanted);
-    found?.focus();
-    return Boolean(found) && document.activeElement === found;
-  }, {}, label);
-  await tab.keyboard.press("Enter");
-}
-
 /** Whether every widget has been drawn. */
 const drawn = (tab) => tab.waitForFunction(() => {
   const tiles = [...document.querySelectorAll(".tile")];
