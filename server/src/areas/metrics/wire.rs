@@ -319,20 +319,20 @@ impl JsonSchema for QueryAnswer {
 /// Returns the schema of the groups of a response as columns.
 fn columns_schema() -> Schema {
     json_schema!({
-    "type": "array",
-    "items": {
-        "type": "object",
-        "required": ["tags", "values"],
-        "properties": {
-            "tags": { "type": "object", "additionalProperties": { "type": "string" } },
-            "values": {
-                "type": "object",
-                "description": "For each aggregation, one value for each of `times`; null where a bucket is empty.",
-                "additionalProperties": { "type": "array", "items": { "type": ["number", "null"] } }
+        "type": "array",
+        "items": {
+            "type": "object",
+            "required": ["tags", "values"],
+            "properties": {
+                "tags": { "type": "object", "additionalProperties": { "type": "string" } },
+                "values": {
+                    "type": "object",
+                    "description": "For each aggregation, one value for each of `times`; null where a bucket is empty.",
+                    "additionalProperties": { "type": "array", "items": { "type": ["number", "null"] } }
+                }
             }
         }
-    }
-})
+    })
 }
 
 /// Returns the schema of what a response says about itself.
@@ -341,21 +341,21 @@ fn meta_schema() -> Schema {
         "type": "object",
         "description": "Present with `top` and with `format=columns`, and if finer data has expired, so that parts of the response are coarser than `interval`.",
         "properties": {
-"groups": { "type": "integer", "minimum": 0, "description": "The number of groups that have data in the range. With `top` or `format=columns`." },
-"shown": { "type": "integer", "minimum": 0, "description": "The number of groups in the response. With `top` or `format=columns`." },
-"resolution": {
-    "type": "array",
-    "description": "Parts of the range for which only aggregates over cells of width `interval` remain. A cell is one point at its start that aggregates all samples in it; `rate` is per second of the cell; `fill` adds no points within it. Where only cells remain, `from` and `to` of the query are rounded to whole cells.",
-    "items": {
-        "type": "object",
-        "required": ["from", "to", "interval"],
-        "properties": {
-            "from": { "type": "string", "format": "date-time" },
-            "to": { "type": "string", "format": "date-time", "description": "Exclusive." },
-            "interval": { "type": "string", "enum": ["1m", "5m", "1h", "1d"] }
-        }
-    }
-}
+            "groups": { "type": "integer", "minimum": 0, "description": "The number of groups that have data in the range. With `top` or `format=columns`." },
+            "shown": { "type": "integer", "minimum": 0, "description": "The number of groups in the response. With `top` or `format=columns`." },
+            "resolution": {
+                "type": "array",
+                "description": "Parts of the range for which only aggregates over cells of width `interval` remain. A cell is one point at its start that aggregates all samples in it; `rate` is per second of the cell; `fill` adds no points within it. Where only cells remain, `from` and `to` of the query are rounded to whole cells.",
+                "items": {
+                    "type": "object",
+                    "required": ["from", "to", "interval"],
+                    "properties": {
+                        "from": { "type": "string", "format": "date-time" },
+                        "to": { "type": "string", "format": "date-time", "description": "Exclusive." },
+                        "interval": { "type": "string", "enum": ["1m", "5m", "1h", "1d"] }
+                    }
+                }
+            }
         }
     })
 }
