@@ -45,9 +45,9 @@ fn jobs_are_operated_in_the_console() {
     // Nothing changes by itself while somebody looks.
     let calm = Setup::new()
         .set("console.sign_ins_per_minute", "100")
-        .set("jobs.worker_silence", "1h")
+        .set("jobs.worker_silence", "\"1h\"")
         .set("jobs.retry_base_seconds", "3600")
-        .set("jobs.degraded_latency", "1d");
+        .set("jobs.degraded_latency", "\"1d\"");
     let server = calm.start();
     work(&server.client());
     let base = format!("http://{}", server.address());

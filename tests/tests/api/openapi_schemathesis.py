@@ -27,6 +27,7 @@ EXCEPTIONS = [
     (".*", "type_conflict|invalid_aggregation", "positive", "what a metric takes and tells follows from the type that it has"),
     (
         "POST /api/v1/errors|POST /api/v1/errors/bulk|.* /api/v1/dead-jobs(/retry)?|DELETE /api/v1/queues/{name}/jobs|POST /api/v1/(keys|session)"
+        "|GET /api/v1/(cardinality|search|metrics/{name}/query)|POST /api/v1/events/funnel"
         "|.* /api/v1/(alert_rules|channels|escalation_policies|maintenance_windows|monitors|on_call_schedules|snapshots|status-pages|repositories|explain).*",
         "missing_field|invalid_field|invalid_parameter",
         "positive",
@@ -38,7 +39,7 @@ EXCEPTIONS = [
         "positive",
         "what may be asked and shown differs by the source of a query, its metric and the type of a widget, and a widget must fit beside the grid's edge",
     ),
-    (".*", "invalid_parameter:tags", "positive", "conditions on tags have a grammar of their own"),
+    (".*", "invalid_parameter:tags", "positive", "conditions on tags have a grammar of their own, and only a dashboard knows its variables"),
     (
         "POST .*(/write|/v1/metrics|/import|/envelope/?|/store/?)|.* /api/v2/alerts",
         ".*",
@@ -69,7 +70,7 @@ def code_of(response):
         return ""
     code = error.get("code", "")
     field = (error.get("details") or {}).get("field") or ""
-    return f"{code}:tags" if code == "invalid_parameter" and field.startswith(("tags", "environment", "release")) else code
+    return f"{code}:tags" if code == "invalid_parameter" and field.startswith(("tags", "var[", "environment", "release")) else code
 
 
 def is_excepted(case, response, direction):

@@ -1,8 +1,8 @@
 //! Funnels: how many users take several steps one after the other, within a time window.
 //!
 //! The events of all steps are read as fixed-size records (user, time, id, step), sorted by user
-//! and time, and evaluated one user at a time. Users are distinguished by a fingerprint of 128 bits,
-//! so their names are never read.
+//! and time, and evaluated one user at a time. Users are distinguished by a fingerprint of 128
+//! bits, so their names are never read.
 //!
 //! An *attempt* begins at any event of the first step; each further step is the earliest event
 //! after the one before it, up to the end of the window. A user counts for as many steps as the

@@ -85,7 +85,7 @@ pub(in crate::areas::dashboards) struct PreviewInput {
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "DashboardRestoreInput")]
 pub(in crate::areas::dashboards) struct RestoreInput {
-    #[schemars(required, range(min = 1))]
+    #[schemars(required, !default, range(min = 1))]
     #[serde(default, deserialize_with = "integer_or_null")]
     version: Option<u64>,
 }
