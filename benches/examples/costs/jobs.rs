@@ -178,7 +178,8 @@ impl WaitingJobs {
 
     fn delete_dead(open: &mut OpenJobs, size: usize) {
         let all = Selection::Filter(DeadFilter::default());
-        assert_eq!(open.wait(open.jobs().forget_all(all)).unwrap(), size - size / 2);
+        let deleted = open.wait(open.jobs().forget_all(all, None));
+        assert_eq!(deleted.unwrap(), size - size / 2);
     }
 
     /// Deletes half of the jobs one by one, from the end of the queue.

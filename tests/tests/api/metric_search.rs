@@ -187,12 +187,8 @@ fn series_are_counted_by_metric_tag_and_value() {
     };
     let count = |metric: &str| series.iter().filter(|(name, _)| *name == metric).count();
     let (by_metric, _) = rows("");
-    let own: Vec<&Value> = by_metric
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter(|row| row["name"].as_str().is_some_and(|name| name.len() == 1))
-        .collect();
+    let is_own = |row: &&Value| row["name"].as_str().is_some_and(|name| name.len() == 1);
+    let own: Vec<&Value> = by_metric.as_array().into_iter().flatten().filter(is_own).collect();
     assert_eq!(
         own,
         [
