@@ -26,8 +26,7 @@ class Server:
         self.settings = settings
         self.log = log
         self._start = os.path.getsize(log) if os.path.exists(log) else 0
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("TELLTALE_")}
-        environment["TELLTALE_ADMIN_KEY"] = key
+        self._environment = {name: value for name, value in os.environ.items() if not name.startswith("TELLTALE_")}
         # In a session of its own, so that Ctrl-C reaches the demo first.
         with open(log, "ab") as output:
             self._process = subprocess.Popen(
@@ -35,7 +34,7 @@ class Server:
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,
-                env=environment,
+                env={**self._environment, "TELLTALE_ADMIN_KEY": key},
                 start_new_session=True,
                 preexec_fn=_end_with_parent,
             )
@@ -64,7 +63,7 @@ class Server:
     def sign_in_link(self):
         """Returns a link that signs in to the console once, as `telltale login` prints it."""
         command = [self.program, "login", "--config", self.settings]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, env=self._environment)
         if done.returncode != 0:
             raise ServerError(f"telltale login failed: {done.stderr.strip()}")
         return done.stdout.strip()

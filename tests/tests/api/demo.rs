@@ -19,6 +19,8 @@ fn command(data: &Path) -> Command {
     let mut command = Command::new("python3");
     command.args(["-B", DEMO, "--scale", "0.02", "--listen", "127.0.0.1:0", "--program"]);
     command.arg(telltale()).arg("--data").arg(data).stdin(Stdio::null());
+    // What is meant for another program is not read as a setting of the server.
+    command.env("TELLTALE_OF_ANOTHER_PROGRAM", "1");
     command
 }
 
