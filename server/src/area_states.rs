@@ -18,8 +18,9 @@ use crate::areas::repositories::{Repositories, RepositoriesSetupError};
 use crate::areas::snapshots::{SnapshotError, Snapshots};
 use crate::areas::status::{Status, StatusSetupError};
 use crate::areas::{AreaParts, FileWaste};
-use crate::config::Config;
+use crate::config::{Config, EventSettings};
 use crate::http::HostedSite;
+use crate::platform::waiting_requests::WaitingRequests;
 
 /// The state of all areas.
 #[derive(Debug)]
@@ -90,7 +91,9 @@ fn open_errors(parts: AreaParts<'_>, config: &Config) -> telltale_engine::Result
 fn open_followers(parts: AreaParts<'_>, config: &Config) -> EventFollowers {
     // The random part of an id.
     let run = parts.ids.next_number() as u64;
-    EventFollowers::new(parts.engine, config.events.tail_waiters_max, run)
+    let EventSettings { tail_waiters_max, key_tail_waiters_max, .. } = config.events;
+    let waiting = WaitingRequests::new(tail_waiters_max, key_tail_waiters_max);
+    EventFollowers::new(parts.engine, waiting, run)
 }
 
 impl App {

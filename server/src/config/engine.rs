@@ -99,6 +99,9 @@ settings_section! {
         /// Maximum number of requests that wait for new events at the same time; further ones are
         /// refused with 503 `overloaded`.
         tail_waiters_max: usize = "256";
+        /// Maximum number of requests of one key that wait for new events at the same time; further
+        /// ones are refused likewise.
+        key_tail_waiters_max: usize = "64";
     }
 }
 

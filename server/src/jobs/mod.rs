@@ -36,7 +36,6 @@ mod settings;
 mod state;
 mod stored;
 mod waiting;
-mod waiting_fetches;
 pub mod work;
 
 pub use error::{InvalidJob, JobsError};
@@ -55,7 +54,6 @@ pub use model::{
 pub use names::{ClassName, QueueName, UniqueKey};
 pub use service::{BulkCount, ClientJobs, Drafted, EnqueuedPrefix, GrantedJobs, Jobs};
 pub use settings::JobsSettings;
-pub use waiting_fetches::WaitPermit;
 
 #[cfg(test)]
 mod internal_tests;

@@ -40,3 +40,4 @@ pub mod ticks;
 pub mod time;
 pub mod tls;
 pub mod vetting_proxy;
+pub mod waiting_requests;

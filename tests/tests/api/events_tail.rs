@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use telltale_tests::{Client, Response, Server, Setup, Stopwatch, covers, eventually, now_ms};
 
 use crate::events::{event, names, send};
-use crate::keys::{make, text};
+use crate::keys::{client_with, make, text};
 
 #[track_caller]
 fn tail(client: &Client, query: &str) -> Response {
@@ -151,6 +151,37 @@ fn waiting_requests_are_limited_and_take_no_slots_of_others() {
     ] {
         tail(&client, query).refused_for(400, "invalid_parameter", field);
     }
+}
+
+#[test]
+fn one_key_does_not_take_the_places_of_others() {
+    let server = Setup::new()
+        .set("events.tail_waiters_max", "3")
+        .set("events.key_tail_waiters_max", "2")
+        .start();
+    let client = server.client();
+    let other = client_with(&client, json!(["read"]));
+    let after = cursor(&tail(&client, "wait_seconds=0"));
+    let query = format!("after={after}&wait_seconds=30");
+    std::thread::scope(|scope| {
+        let waiting: Vec<_> = (0..2)
+            .map(|_| {
+                let (follower, query) = (client.clone(), query.clone());
+                scope.spawn(move || follow(&follower, &query))
+            })
+            .collect();
+        let refused = eventually("the limit of the key", || {
+            let response = tail(&client, &format!("after={after}&wait_seconds=1"));
+            (response.status == 503).then_some(response)
+        });
+        refused.refused(503, "overloaded");
+        tail(&other, &format!("after={after}&wait_seconds=1")).expect(200);
+        send(&client, &[now("wake", json!({}))]);
+        for one in waiting {
+            let Ok(response) = one.join() else { panic!("a follower panicked") };
+            assert_eq!(names(&response), ["wake"]);
+        }
+    });
 }
 
 #[test]

@@ -17,11 +17,11 @@ use crate::jobs::pace::Pace;
 use crate::jobs::settings::JobsSettings;
 use crate::jobs::state::{Cycle, State};
 use crate::jobs::waiting::{ReturnedJobs, Waiters};
-use crate::jobs::waiting_fetches::{WaitPermit, WaitingFetches};
 use crate::limits;
 use crate::platform::ids::Ids;
 use crate::platform::random;
 use crate::platform::ticks::Ticks;
+use crate::platform::waiting_requests::{WaitPermit, WaitingRequests};
 
 /// The jobs of a server. When dropped, the ledger ends after the commands it was sent.
 #[derive(Debug)]
@@ -34,7 +34,7 @@ pub struct Jobs {
     recorder: Arc<HistoryRecorder>,
     figures: Arc<LedgerFigures>,
     ledger: SyncSender<Command>,
-    waiting_fetches: Arc<WaitingFetches>,
+    waiting_fetches: Arc<WaitingRequests>,
     thread: Mutex<Option<JoinHandle<()>>>,
 }
 
@@ -86,7 +86,7 @@ impl Jobs {
             .map_err(|error| JobsError::Failed(format!("starting the ledger: {error}")))?;
         let thread = Mutex::new(Some(thread));
         let (max, max_per_key) = (settings.waiting_fetches_max, settings.key_waiting_fetches_max);
-        let waiting_fetches = Arc::new(WaitingFetches::new(max, max_per_key));
+        let waiting_fetches = Arc::new(WaitingRequests::new(max, max_per_key));
         Ok(Self {
             engine,
             clock,

@@ -3,17 +3,17 @@
 use std::sync::Arc;
 
 use telltale_engine::Engine;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 
 use super::model::TailCursor;
 use crate::areas::events::limits;
 use crate::http::{ApiError, ApiResult, ErrorCode};
+use crate::platform::waiting_requests::{WaitPermit, WaitingRequests};
 
 /// The requests that wait for new events.
 #[derive(Debug)]
 pub struct EventFollowers {
-    waiters: Arc<Semaphore>,
-    waiters_max: usize,
+    waiting: Arc<WaitingRequests>,
     signal: Arc<watch::Sender<TailSignal>>,
     /// Tells the positions of this process from those of an earlier one.
     run: u64,
@@ -30,14 +30,13 @@ pub(super) struct TailSignal {
 
 impl EventFollowers {
     /// Observes the events of the engine. `run` is a number that no other process has had.
-    pub fn new(engine: &Engine, waiters_max: usize, run: u64) -> Self {
-        let waiters_max = waiters_max.min(Semaphore::MAX_PERMITS);
+    pub fn new(engine: &Engine, waiting: WaitingRequests, run: u64) -> Self {
         let signal = Arc::new(watch::Sender::new(TailSignal::default()));
         let written = Arc::clone(&signal);
         engine.observe_event_tail(move || {
             written.send_modify(|signal| signal.writes = signal.writes.wrapping_add(1));
         });
-        Self { waiters: Arc::new(Semaphore::new(waiters_max)), waiters_max, signal, run }
+        Self { waiting: Arc::new(waiting), signal, run }
     }
 
     /// Ends all waiting requests; none waits from now on. Called when the server stops.
@@ -45,13 +44,11 @@ impl EventFollowers {
         self.signal.send_modify(|signal| signal.is_ended = true);
     }
 
-    /// Returns a permit to wait. Fails if the limit is reached.
-    pub(super) fn permit(&self) -> ApiResult<OwnedSemaphorePermit> {
-        Arc::clone(&self.waiters).try_acquire_owned().map_err(|_| {
-            let max = self.waiters_max;
-            let message = format!(
-                "{max} requests wait for new events, which is the limit (events.tail_waiters_max)"
-            );
+    /// Returns a permit for a request of this key to wait. Fails if a limit is reached.
+    pub(super) fn permit(&self, key: &str) -> ApiResult<WaitPermit> {
+        self.waiting.permit(key).ok_or_else(|| {
+            let message = "too many requests wait for new events (events.tail_waiters_max; of one key: \
+                           events.key_tail_waiters_max)";
             ApiError::new(ErrorCode::Overloaded, message)
                 .retry_after(limits::TAIL_FULL_RETRY_SECONDS)
         })

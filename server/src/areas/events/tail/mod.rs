@@ -1,7 +1,7 @@
 //! New events as they are written: a request waits for them, and the next one continues where its
 //! response ended.
 //!
-//! Requests that wait are limited in number (`events.tail_waiters_max`); they hold no permit of
+//! Requests that wait are limited in number (`events.tail_waiters_max`), in total and per key; they hold no permit of
 //! admission and no memory. The position of a client is valid until the server restarts.
 
 mod followers;

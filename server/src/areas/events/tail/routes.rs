@@ -14,7 +14,8 @@ pub static ROUTES: &[Route] = &[Route::get("/api/v1/events/tail", &tail).doc(TAI
 async fn tail(app: Arc<App>, mut req: Request) -> ApiResult<Response> {
     let request = query::read(req.query())?;
     let may_wait = !request.wait.is_zero();
-    let _permit = may_wait.then(|| app.event_followers().permit()).transpose()?;
+    let key = req.identity().key_id();
+    let _permit = may_wait.then(|| app.event_followers().permit(key)).transpose()?;
     let tail = req.wait(ops::follow(&app, &request)).await??;
     let cursor = app.event_followers().cursor(tail.page.next);
     Ok(Response::counted(wire::response(&tail, cursor, app.engine().memory())?))

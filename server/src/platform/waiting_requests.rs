@@ -1,14 +1,14 @@
-//! Limits the number of waiting fetches, in total and per key. A waiting fetch holds only a
-//! connection, so no other limit applies to it.
+//! Limits the number of requests of a kind that wait, in total and per key. A waiting request holds
+//! only a connection, so no other limit applies to it.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use parking_lot::Mutex;
 
-/// The waiting fetches.
+/// The waiting requests of a kind.
 #[derive(Debug)]
-pub(super) struct WaitingFetches {
+pub struct WaitingRequests {
     counts: Mutex<Counts>,
     max: usize,
     max_per_key: usize,
@@ -17,29 +17,30 @@ pub(super) struct WaitingFetches {
 #[derive(Debug, Default)]
 struct Counts {
     all: usize,
-    /// Only keys with a waiting fetch.
+    /// Only keys with a waiting request.
     by_key: HashMap<Box<str>, usize>,
 }
 
-/// The permit of one fetch to wait. Released when dropped.
+/// The permit of one request to wait. Released when dropped.
 #[derive(Debug)]
 pub struct WaitPermit {
-    waiting: Arc<WaitingFetches>,
+    waiting: Arc<WaitingRequests>,
     key: Box<str>,
 }
 
-impl WaitingFetches {
-    pub(super) fn new(max: usize, max_per_key: usize) -> Self {
+impl WaitingRequests {
+    /// Allows so many requests in total, and so many of one key.
+    pub fn new(max: usize, max_per_key: usize) -> Self {
         Self { counts: Mutex::default(), max, max_per_key }
     }
 
-    /// Returns the number of waiting fetches.
-    pub(super) fn count(&self) -> usize {
+    /// Returns the number of waiting requests.
+    pub fn count(&self) -> usize {
         self.counts.lock().all
     }
 
-    /// Returns a permit for a fetch of this key, unless a limit is reached.
-    pub(super) fn permit(self: &Arc<Self>, key: &str) -> Option<WaitPermit> {
+    /// Returns a permit for a request of this key, unless a limit is reached.
+    pub fn permit(self: &Arc<Self>, key: &str) -> Option<WaitPermit> {
         let mut counts = self.counts.lock();
         let of_key = counts.by_key.get(key).copied().unwrap_or(0);
         if counts.all >= self.max || of_key >= self.max_per_key {
@@ -67,8 +68,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn waiting_fetches_are_limited_in_total_and_per_key_and_release_their_permits() {
-        let waiting = Arc::new(WaitingFetches::new(3, 2));
+    fn waiting_requests_are_limited_in_total_and_per_key_and_release_their_permits() {
+        let waiting = Arc::new(WaitingRequests::new(3, 2));
         let first = waiting.permit("a").unwrap();
         let _second = waiting.permit("a").unwrap();
         assert!(waiting.permit("a").is_none(), "the limit per key");
@@ -81,7 +82,7 @@ mod tests {
         assert_eq!(
             waiting.counts.lock().by_key.len(),
             1,
-            "keys without a waiting fetch are removed"
+            "keys without a waiting request are removed"
         );
     }
 }
