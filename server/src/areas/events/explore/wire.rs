@@ -98,7 +98,7 @@ pub(super) struct FunnelInput {
     steps: Option<Vec<StepInput>>,
     /// The time from the first step within which the others must follow: `<n>m`, `<n>h`, `<n>d` or
     /// `<n>w`, at most 90 days. Defaults to 24h.
-    #[schemars(regex(pattern = "^[1-9][0-9]?[mhd]$|^([1-9]|1[0-2])w$"))]
+    #[schemars(regex(pattern = patterns::SPAN))]
     window: Option<String>,
     /// Start of the range, inclusive. Defaults to 24 hours before `to`.
     #[schemars(schema_with = "patterns::optional_time_or_date")]
