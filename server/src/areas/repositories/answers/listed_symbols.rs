@@ -1,18 +1,17 @@
 //! Which symbols a list has: of the whole index from its table of symbols, without a look at the
-//! files; of some files from their outlines. Tests are recognised by their text.
+//! files; of some files from their outlines.
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use std::fmt::{self, Display};
 
-use super::files::{Files, FoundSymbol};
+use super::files::{Files, FoundSymbol, OpenFile};
 use super::limits::SYMBOLS_MAX;
 use super::question::{Listed, Question, TYPE_KINDS};
 use super::subjects::Subject;
-use super::test_cases::is_test_case;
 use super::topic_words::Topic;
 use crate::areas::repositories::index::{FileEntry, FileId, IndexError, SymbolEntry};
-use crate::areas::repositories::source::{Symbol, SymbolKind};
+use crate::areas::repositories::source::{LineRange, Symbol, SymbolKind, is_test_case};
 
 /// Files that are read for a list over the whole repository, the most important first.
 const FILES_READ_MAX: usize = 2_000;
@@ -85,12 +84,8 @@ fn in_files(
         let file = files.open(*id)?;
         is_partial |= file.outline.language.is_some() && !file.outline.is_complete;
         for (position, symbol) in (0_u32..).zip(&file.outline.symbols) {
-            let of = Named::from(symbol);
-            if is_listed(&of, listed)
-                && (listed != Listed::Tests || is_test_case(&file, symbol))
-                && scope.contains(symbol)
-                && scope.is_about(&file.path, &of)
-            {
+            let of = Named::of(&file, symbol);
+            if is_listed(&of, listed) && scope.contains(symbol) && scope.is_about(&file.path, &of) {
                 found.extend(FoundSymbol::new(&file, position));
             }
         }
@@ -208,7 +203,7 @@ impl Scope {
 
 /// Returns whether a list is made from the text of files.
 fn reads_files(listed: Listed) -> bool {
-    matches!(listed, Listed::Routes | Listed::Tests)
+    listed == Listed::Routes
 }
 
 /// Returns whether a word only names what is listed.
@@ -284,19 +279,24 @@ struct Named<'a> {
     kind: SymbolKind,
     container: Option<&'a str>,
     is_test: bool,
+    is_test_case: bool,
 }
 
-impl<'a> From<&'a Symbol> for Named<'a> {
-    fn from(symbol: &'a Symbol) -> Self {
+impl<'a> Named<'a> {
+    fn of(file: &OpenFile, symbol: &'a Symbol) -> Self {
         let Symbol { name, kind, container, is_test, .. } = symbol;
-        Self { name, kind: *kind, container: container.as_deref(), is_test: *is_test }
+        let head = LineRange::new(symbol.lines.start(), symbol.name_line);
+        let head = head.map_or("", |head| file.text_of(head));
+        let is_test_case = is_test_case(file.outline.language, symbol, head);
+        let container = container.as_deref();
+        Self { name, kind: *kind, container, is_test: *is_test, is_test_case }
     }
 }
 
 impl<'a> From<&SymbolEntry<'a>> for Named<'a> {
     fn from(entry: &SymbolEntry<'a>) -> Self {
-        let SymbolEntry { name, kind, container, is_test, .. } = *entry;
-        Self { name, kind, container, is_test }
+        let SymbolEntry { name, kind, container, is_test, is_test_case, .. } = *entry;
+        Self { name, kind, container, is_test, is_test_case }
     }
 }
 
@@ -306,24 +306,25 @@ fn is_listed(symbol: &Named<'_>, listed: Listed) -> bool {
     match listed {
         Listed::Symbols(kinds) => kinds.contains(&symbol.kind) && !symbol.is_test && !is_associated,
         Listed::Errors => {
-            let name = symbol.name.to_lowercase();
-            let is_error =
-                name.ends_with("error") || name.ends_with("exception") || name.starts_with("err");
             let is_kind = is_type && !is_associated || symbol.kind == SymbolKind::Variable;
-            is_error && is_kind && !symbol.is_test
+            is_kind && !symbol.is_test && is_name_of_error(symbol.name)
         }
-        Listed::Settings => {
-            let name = symbol.name.to_lowercase();
-            let is_settings = ["settings", "config", "options", "configuration"]
-                .iter()
-                .any(|end| name.ends_with(end));
-            is_settings && is_type && !name.starts_with("invalid") && !symbol.is_test
-        }
-        Listed::Tests => {
-            symbol.is_test && matches!(symbol.kind, SymbolKind::Function | SymbolKind::Method)
-        }
+        Listed::Settings => is_type && !symbol.is_test && is_name_of_settings(symbol.name),
+        Listed::Tests => symbol.is_test_case,
         Listed::Routes | Listed::Files => false,
     }
+}
+
+fn is_name_of_error(name: &str) -> bool {
+    let name = name.to_lowercase();
+    name.ends_with("error") || name.ends_with("exception") || name.starts_with("err")
+}
+
+fn is_name_of_settings(name: &str) -> bool {
+    let name = name.to_lowercase();
+    let is_settings =
+        ["settings", "config", "options", "configuration"].iter().any(|end| name.ends_with(end));
+    is_settings && !name.starts_with("invalid")
 }
 
 /// How many things were found that are listed.

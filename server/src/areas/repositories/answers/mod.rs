@@ -35,7 +35,6 @@ mod respects;
 mod routes;
 mod statements;
 mod subjects;
-mod test_cases;
 #[cfg(test)]
 mod tests;
 mod topic_words;

@@ -117,6 +117,8 @@ pub struct SymbolEntry<'a> {
     pub is_public: bool,
     /// Whether it belongs to tests.
     pub is_test: bool,
+    /// Whether it is a test itself.
+    pub is_test_case: bool,
 }
 
 /// A symbol that was found by its name.

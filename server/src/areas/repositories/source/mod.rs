@@ -22,6 +22,7 @@ mod parameters;
 mod python;
 mod ruby;
 mod rust;
+mod test_cases;
 #[cfg(test)]
 mod tests;
 mod walk;
@@ -32,3 +33,4 @@ pub use model::{
     SymbolKind,
 };
 pub use outline::outline;
+pub use test_cases::is_test_case;

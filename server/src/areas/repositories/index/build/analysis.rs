@@ -1,7 +1,9 @@
 //! Analyses one file by itself.
 
 use super::super::super::ObjectId;
-use super::super::super::source::{FileOutline, Import, Language, LineRange, Symbol, SymbolKind};
+use super::super::super::source::{
+    FileOutline, Import, Language, LineRange, Symbol, SymbolKind, is_test_case,
+};
 use super::super::format::{ChunkRecord, Mark, encode_outline};
 use super::super::limits::{CHUNK_BYTES_MAX, CONTAINERS_MAX};
 use super::super::lines::LineStarts;
@@ -40,6 +42,7 @@ pub(super) struct FileSymbol {
     pub(super) kind: SymbolKind,
     pub(super) is_public: bool,
     pub(super) is_test: bool,
+    pub(super) is_test_case: bool,
 }
 
 /// Analyses a file.
@@ -65,13 +68,19 @@ pub(super) fn analyse(file: SourceFile) -> AnalysedFile {
         }
     }
     let (terms, postings) = tally.finish();
+    let symbols = outline.symbols.iter().map(|symbol| {
+        let head = LineRange::new(symbol.lines.start(), symbol.name_line);
+        let head = head.and_then(|head| text.get(starts.bytes(head)?)).unwrap_or_default();
+        FileSymbol::of(symbol, is_test_case(outline.language, symbol, head))
+    });
+    let symbols = symbols.collect();
     AnalysedFile {
         blob,
         language: outline.language,
         is_complete: outline.is_complete,
         lines: starts.count(),
         outline: encode_outline(&outline),
-        symbols: outline.symbols.iter().map(FileSymbol::of).collect(),
+        symbols,
         uses: uses(&outline),
         imports: outline.imports,
         chunks,
@@ -193,7 +202,7 @@ impl<'t> Subject<'t> {
 }
 
 impl FileSymbol {
-    fn of(symbol: &Symbol) -> Self {
+    fn of(symbol: &Symbol, is_test_case: bool) -> Self {
         Self {
             name: symbol.name.clone(),
             container: symbol.container.clone(),
@@ -201,6 +210,7 @@ impl FileSymbol {
             kind: symbol.kind,
             is_public: symbol.is_public,
             is_test: symbol.is_test,
+            is_test_case,
         }
     }
 }

@@ -63,6 +63,7 @@ impl Assembly {
             kind: symbol.kind,
             is_public: symbol.is_public,
             is_test: symbol.is_test,
+            is_test_case: symbol.is_test_case,
         });
         let symbols = symbols.collect();
         let uses = file.uses.iter().map(|(name, count)| (self.names.number(name), *count));

@@ -12,6 +12,7 @@ use super::sections::{compress, decompress_table};
 
 const PUBLIC: u8 = 1;
 const TEST: u8 = 2;
+const TEST_CASE: u8 = 4;
 
 /// A symbol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +26,7 @@ pub(in super::super) struct SymbolRecord {
     pub(in super::super) kind: SymbolKind,
     pub(in super::super) is_public: bool,
     pub(in super::super) is_test: bool,
+    pub(in super::super) is_test_case: bool,
 }
 
 /// The symbols, sorted by the number of their name, then by file and position.
@@ -61,7 +63,11 @@ impl SymbolTable {
                 containers.number(symbol.container.map_or(0, |name| u64::from(name) + 1));
                 kinds.byte(symbol_kind_code(symbol.kind));
                 let flag = |is_set, flag| if is_set { flag } else { 0 };
-                kinds.byte(flag(symbol.is_public, PUBLIC) | flag(symbol.is_test, TEST));
+                kinds.byte(
+                    flag(symbol.is_public, PUBLIC)
+                        | flag(symbol.is_test, TEST)
+                        | flag(symbol.is_test_case, TEST_CASE),
+                );
             }
         }
         let mut writer = ByteWriter::default();
@@ -172,5 +178,6 @@ fn decode_symbol(
         kind,
         is_public: flags & PUBLIC != 0,
         is_test: flags & TEST != 0,
+        is_test_case: flags & TEST_CASE != 0,
     })
 }

@@ -74,6 +74,7 @@ impl Index {
                 kind: symbol.kind,
                 is_public: symbol.is_public,
                 is_test: symbol.is_test,
+                is_test_case: symbol.is_test_case,
             })
         })
     }
