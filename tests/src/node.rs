@@ -41,15 +41,17 @@ fn install(packages: &[&str], folder: &std::path::Path) {
 
 #[track_caller]
 fn run(command: &mut Command) -> String {
+    // Without its arguments, which contain a whole script.
+    let program = command.get_program().display().to_string();
     let output = match command.output() {
         Ok(output) => output,
-        Err(error) => panic!("{command:?} did not start ({error}); `make setup` installs Node"),
+        Err(error) => panic!("{program} did not start ({error}); `make setup` installs Node"),
     };
     let stdout_of = String::from_utf8_lossy(&output.stdout).into_owned();
     let error = String::from_utf8_lossy(&output.stderr);
     assert!(
         output.status.success(),
-        "{command:?} failed; `make setup` may help:\n{stdout_of}\n{error}"
+        "{program} failed; `make setup` may help:\n{stdout_of}\n{error}"
     );
     stdout_of
 }

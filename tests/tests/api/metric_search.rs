@@ -54,8 +54,11 @@ fn metrics_are_found_by_words_best_matches_first() {
     assert_eq!(found("DISK"), ["Disk.Used"]);
     assert_eq!(found("GRÖßE"), ["größe.CPU"]);
     assert!(found("nothing of this").is_empty());
-    // White space finds everything, in the order of names.
-    assert_eq!(found("  "), names(&client, "limit=1000").0);
+    // White space finds everything, in the order of names; the server adds metrics of its own.
+    let sent = |names: Vec<String>| {
+        names.into_iter().filter(|name| !name.starts_with("telltale.")).collect::<Vec<_>>()
+    };
+    assert_eq!(sent(found("  ")), sent(names(&client, "limit=1000").0));
     let (page, total) = names(&client, "search=cpu&limit=2&offset=1");
     assert_eq!((page, total), (vec!["cpu.usage".to_owned(), "cpux".to_owned()], 8));
     assert_eq!(names(&client, "search=cpu&prefix=host.&type=gauge").1, 2);

@@ -4,7 +4,7 @@
 //
 // Arguments: the URLs of two review pages, of which the second is decided, and an API key.
 
-const VIEWS = ["sides", "slider", "diff", "blink"];
+const MODES = ["sides", "slider", "diff", "blink"];
 
 async function open(browser, url, width, scheme, report) {
   const tab = await openTab(browser, report, { width, scheme });
@@ -15,7 +15,7 @@ async function open(browser, url, width, scheme, report) {
 const hidden = (tab, id) => tab.$eval(`#${id}`, (element) => element.hidden);
 
 async function checkView(tab, shown, report) {
-  for (const view of VIEWS) {
+  for (const view of MODES) {
     if ((await hidden(tab, view)) !== (view !== shown)) report(`${shown}: ${view} is wrong`);
   }
   const checked = await tab.$eval("input[name=mode]:checked", (radio) => radio.value);
@@ -107,7 +107,7 @@ async function checkWithAxe(browser, url, width, scheme, report) {
   await tab.setBypassCSP(true);
   await tab.goto(url, { waitUntil: "networkidle0" });
   await tab.evaluate(AXE);
-  for (const [i, view] of VIEWS.entries()) {
+  for (const [i, view] of MODES.entries()) {
     await tab.keyboard.press(String(i + 1));
     const label = `${view}-${width}-${scheme}`;
     await runAxe(tab, label, report);
