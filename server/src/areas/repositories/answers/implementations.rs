@@ -92,10 +92,7 @@ fn implementing(
         same.iter().filter_map(|hit| Definition::new(files.index, hit, same.len())).collect();
     let mut meanings = Meanings::new(definitions);
     let (mut certain, mut possible) = (Vec::new(), Vec::new());
-    for hit in files.index.references(name, USES_MAX)? {
-        if hit.kind != ReferenceKind::Implementation {
-            continue;
-        }
+    for hit in files.index.references_of_kind(name, ReferenceKind::Implementation, USES_MAX)? {
         files.index.check_stop()?;
         let file = files.open(hit.file)?;
         let place = UsePlace { file: &file, line: hit.line, within: None };
@@ -286,11 +283,9 @@ fn bases_of(files: &mut Files<'_>, of: &FoundSymbol) -> Result<Vec<Base>, IndexE
     // The type of an `impl` block is used as a type there.
     let is_head = |hit: &ReferenceHit| {
         let language = files.index.entry(hit.file).and_then(|entry| entry.language);
-        hit.kind == ReferenceKind::Type
-            && (is_only || hit.file == of.file.id)
-            && language == Some(Language::Rust)
+        (is_only || hit.file == of.file.id) && language == Some(Language::Rust)
     };
-    let mut hits = files.index.references(name, USES_MAX)?;
+    let mut hits = files.index.references_of_kind(name, ReferenceKind::Type, USES_MAX)?;
     hits.retain(is_head);
     hits.dedup_by_key(|hit| (hit.file, hit.line));
     for hit in hits {

@@ -209,7 +209,8 @@ fn divided(files: &mut Files<'_>, asked: &[FoundSymbol]) -> Result<Uses, IndexEr
         same.iter().filter_map(|hit| Definition::new(files.index, hit, same.len())).collect();
     let mut meanings = Meanings::new(definitions);
     uses.definitions = meanings.count();
-    for found in uses_of(files, name)? {
+    let hits = files.index.references(name, USES_MAX)?;
+    for found in opened(files, name, hits)? {
         files.index.check_stop()?;
         let within = found.within.as_ref();
         let place = UsePlace { file: &found.file, line: found.hit.line, within };
@@ -257,8 +258,11 @@ pub(super) fn foreign_name(
     wanted: Option<ReferenceKind>,
 ) -> Result<(), IndexError> {
     let own_name = name.rsplit("::").next().unwrap_or(name);
-    let mut uses = uses_of(files, own_name)?;
-    uses.retain(|found| wanted.is_none_or(|wanted| found.hit.kind == wanted));
+    let hits = match wanted {
+        Some(kind) => files.index.references_of_kind(own_name, kind, USES_MAX)?,
+        None => files.index.references(own_name, USES_MAX)?,
+    };
+    let uses = opened(files, own_name, hits)?;
     let shown = say_uses(draft, &uses, USES_SHOWN_MAX);
     if shown.is_empty() {
         return Ok(());
@@ -274,10 +278,14 @@ pub(super) fn foreign_name(
     Ok(())
 }
 
-/// Returns the uses of a name, without those that are its own definition.
-fn uses_of(files: &mut Files<'_>, name: &str) -> Result<Vec<Use>, IndexError> {
+/// Opens the files of uses of a name, and leaves out those that are its own definition.
+fn opened(
+    files: &mut Files<'_>,
+    name: &str,
+    hits: Vec<ReferenceHit>,
+) -> Result<Vec<Use>, IndexError> {
     let mut uses = Vec::new();
-    for hit in files.index.references(name, USES_MAX)? {
+    for hit in hits {
         let file = files.open(hit.file)?;
         let within = match hit.within {
             Some(symbol) => files.symbol(symbol)?,

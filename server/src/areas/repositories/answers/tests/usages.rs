@@ -42,3 +42,15 @@ fn code_of_an_example_is_not_quoted() {
     assert!(!text.contains("“load("), "{text}");
     assert!(!text.contains("“const"), "{text}");
 }
+
+#[test]
+fn implementations_are_found_among_any_number_of_other_uses() {
+    let uses: String =
+        (0..600).map(|i| format!("fn take_{i}(one: &mut dyn Walker) {{}}\n")).collect();
+    let index = index_of(&[
+        ("src/takes.rs", uses.as_str()),
+        ("src/steps.rs", "pub struct Steps(u8);\n\nimpl Walker for Steps {}\n"),
+    ]);
+    let text = ask(&index, &["What implements Walker?"]).text;
+    assert!(text.contains("implemented or extended by `Steps` (src/steps.rs:3)"), "{text}");
+}

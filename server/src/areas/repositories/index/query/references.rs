@@ -2,6 +2,7 @@
 
 use std::cmp::Reverse;
 
+use super::super::super::source::ReferenceKind;
 use super::super::error::IndexError;
 use super::super::format::{ByteReader, Section};
 use super::super::limits::HITS_MAX;
@@ -13,6 +14,26 @@ impl Index {
     /// Finds uses of a name, at most `limit`: first in the files that use it most, then in the
     /// order of the lines. Of `Container::name` only the name counts.
     pub fn references(&self, name: &str, limit: usize) -> Result<Vec<ReferenceHit>, IndexError> {
+        self.references_where(name, limit, |_| true)
+    }
+
+    /// Finds uses of a name of one kind, as [`Index::references`] does: those of other kinds do not
+    /// count towards `limit`.
+    pub fn references_of_kind(
+        &self,
+        name: &str,
+        kind: ReferenceKind,
+        limit: usize,
+    ) -> Result<Vec<ReferenceHit>, IndexError> {
+        self.references_where(name, limit, |other| other == kind)
+    }
+
+    fn references_where(
+        &self,
+        name: &str,
+        limit: usize,
+        is_wanted: impl Fn(ReferenceKind) -> bool,
+    ) -> Result<Vec<ReferenceHit>, IndexError> {
         let limit = limit.min(HITS_MAX);
         let name = SymbolName::parse(name).name;
         let mut hits = Vec::new();
@@ -23,13 +44,16 @@ impl Index {
             if hits.len() >= limit {
                 break;
             }
+            self.check_stop()?;
             let outline = self.outline(file)?;
-            let references = outline.references.iter().filter(|reference| reference.name == name);
-            hits.extend(references.map(|reference| ReferenceHit {
-                file,
-                line: reference.line,
-                kind: reference.kind,
-                within: reference.within.map(|position| SymbolRef { file, position }),
+            let wanted = outline.references.iter().filter(|reference| is_wanted(reference.kind));
+            hits.extend(wanted.filter(|reference| reference.name == name).map(|reference| {
+                ReferenceHit {
+                    file,
+                    line: reference.line,
+                    kind: reference.kind,
+                    within: reference.within.map(|position| SymbolRef { file, position }),
+                }
             }));
         }
         hits.truncate(limit);
