@@ -103,14 +103,23 @@ impl IndexCache {
             Err(Error::Corrupt(what)) => return Err(RepositoryError::IndexLost(what)),
             Err(error) => return Err(error.into()),
         };
-        let index = Index::open(contents)?.with_stop(|| Cancellation::check_current().is_err());
+        Ok(self.keep(file.digest, Index::open(contents)?))
+    }
+
+    /// Keeps the opened index of a file: a sync has just stored it, and the first question does not
+    /// have to read it.
+    pub(super) fn keep(&self, digest: FileDigest, index: Index) -> Arc<LoadedIndex> {
+        let index = index.with_stop(|| Cancellation::check_current().is_err());
         let bytes = index.memory_bytes();
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
         let all = Arc::clone(&self.bytes);
-        let loaded = Arc::new(LoadedIndex { digest: file.digest, index, bytes, all });
-        self.entries.lock().push(Arc::clone(&loaded));
+        let loaded = Arc::new(LoadedIndex { digest, index, bytes, all });
+        let mut entries = self.entries.lock();
+        entries.retain(|entry| entry.digest != digest);
+        entries.push(Arc::clone(&loaded));
+        drop(entries);
         self.trim(0);
-        Ok(loaded)
+        loaded
     }
 
     /// Returns the bytes of all indexes in memory.

@@ -156,6 +156,7 @@ pub(super) fn store(app: &App, new: NewFiles) -> Result<StoredFiles, SyncError> 
         index: stored(&of_index, &built.bytes, index.memory_bytes()),
         wiki: stored(&of_wiki, &contents, of_pages),
     };
+    app.repositories().indexes().keep(of_index.digest(), index);
     let pins = [of_index, of_wiki];
     Ok(StoredFiles { files, counts: built.counts, stats, wiki_pages, diagrams, pins })
 }
