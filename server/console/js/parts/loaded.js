@@ -23,6 +23,6 @@ export function Loaded({ state, show, empty }) {
     return failure ? html`<${Failure} failure=${failure} />` : html`<p class="quiet" role="status">Loading…</p>`;
   }
   const shown = empty && empty.is(data) ? html`<p class="none"><${Icon} name="circle-check" />${empty.text}</p>` : show(data);
-  if (!failure) return shown;
-  return html`<${Failure} failure=${failure} since=${at} /><div class="old">${shown}</div>`;
+  // The same elements with and without a failure: what is typed into them stays.
+  return html`${failure && html`<${Failure} failure=${failure} since=${at} />`}<div class=${failure ? "loaded old" : "loaded"}>${shown}</div>`;
 }
