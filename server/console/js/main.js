@@ -12,6 +12,7 @@ import * as router from "./kit/router.js";
 import * as theme from "./kit/theme.js";
 import { placesOf } from "./pages/found_places.js";
 import { PAGES, pagesOf } from "./pages/registry.js";
+import { Boundary } from "./parts/boundary.js";
 import { Button } from "./parts/button.js";
 import { Head } from "./parts/head.js";
 import { Frame, Shortcuts } from "./parts/frame.js";
@@ -86,7 +87,7 @@ function Console() {
     isFirst = false;
   }, [Page, isKnown, router.path.value]);
   return html`<${Frame} pages=${pages.filter(({ below }) => !below)} current=${page?.below ?? page?.path} onSearch=${() => setPaletteOpen(true)}>
-      ${isKnown && Page ? html`<${Page} key=${router.path.value} params=${params} />` : html`<h1 class="unseen" tabindex="-1">Telltale</h1><p class="quiet">Loading…</p>`}
+      ${isKnown && Page ? html`<${Boundary} key=${router.path.value}><${Page} params=${params} /><//>` : html`<h1 class="unseen" tabindex="-1">Telltale</h1><p class="quiet">Loading…</p>`}
     <//>
     ${code.value && html`<${SignInByLink} key=${code.value} code=${code.value} onDone=${onLinkDone} />`}
     ${needsSignIn.value && !code.value && html`<${SignIn} problem=${problem.value} />`}

@@ -18,6 +18,8 @@ const UNITS = [
   ["minute", 60],
 ];
 const SIZES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+/** So far from 1970 dates of JavaScript go, in milliseconds. */
+const TIME_MAX = 8.64e15;
 
 /** Returns a number with separators; a large one shortened, a very large or small one with an exponent. */
 export function amount(value) {
@@ -75,6 +77,9 @@ export function ago(time, now = Date.now()) {
   return Math.abs(seconds) < 10 ? "just now" : relative.format(Math.trunc(seconds), "second");
 }
 
+/** Returns whether milliseconds are a time that a calendar has. */
+export const isTime = (at) => Math.abs(at) <= TIME_MAX;
+
 /** Times are texts of the API or milliseconds. */
 function milliseconds(time) {
   return typeof time === "number" ? time : Date.parse(time);
@@ -89,7 +94,7 @@ function format(name, options) {
 
 function shown(time, name, options) {
   const at = milliseconds(time);
-  return Number.isNaN(at) ? "–" : format(name, options).format(at);
+  return isTime(at) ? format(name, options).format(at) : "–";
 }
 
 /** Returns a time in full. */
