@@ -20,6 +20,12 @@ export class ApiFailure extends Error {
   }
 }
 
+/** Returns why something failed, as a sentence. */
+export function sentenceOf(failure) {
+  if (failure.missingScope) return `Your key lacks the scope “${failure.missingScope}”.`;
+  return `${failure.message.charAt(0).toUpperCase()}${failure.message.slice(1)}.`;
+}
+
 /** Returns the failure of a response. */
 export async function failureOf(response) {
   const body = await response.json().catch(() => null);

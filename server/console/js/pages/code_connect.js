@@ -1,12 +1,12 @@
 // The dialog that connects a repository.
 
-import { useRef, useState } from "preact/hooks";
 import { call } from "../api/client.js";
 import { html } from "../kit/html.js";
 import { go, href } from "../kit/router.js";
 import { Button } from "../parts/button.js";
 import { Dialog } from "../parts/dialog.js";
 import { Field } from "../parts/fields.js";
+import { useSubmit } from "../parts/form.js";
 import { Failure } from "../parts/loaded.js";
 import { pathOf } from "./code_words.js";
 
@@ -41,25 +41,13 @@ function inputOf(form) {
 }
 
 export function Connect({ onClose }) {
-  const form = useRef(null);
-  const running = useRef(false);
-  const [failure, setFailure] = useState(null);
-  const submit = async (event) => {
-    event.preventDefault();
-    if (running.current) return;
-    running.current = true;
-    try {
-      const made = await call("POST", "/repositories", { body: inputOf(form.current) });
-      go(pathOf(made.id));
-    } catch (error) {
-      setFailure(error);
-    } finally {
-      running.current = false;
-    }
-  };
+  const { failure, submit } = useSubmit(async (form) => {
+    const made = await call("POST", "/repositories", { body: inputOf(form) });
+    go(pathOf(made.id));
+  });
   const existing = failure?.code === "repository_exists" && /repo_\w+/.exec(failure.message)?.[0];
   return html`<${Dialog} title="Connect a repository" onClose=${onClose}>
-    <form ref=${form} onSubmit=${submit} novalidate>
+    <form onSubmit=${submit} novalidate>
       <${Field} id="connect-url" name="url" label="URL" hint="Where git fetches it from, without user and password" failure=${failure} type="url" maxlength="2048" autocomplete="off"
         placeholder="git.example.com/team/shop.git" autofocus />
       <div class="pair">

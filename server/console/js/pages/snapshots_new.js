@@ -7,6 +7,7 @@ import { go } from "../kit/router.js";
 import { Button } from "../parts/button.js";
 import { Dialog } from "../parts/dialog.js";
 import { Field, Select } from "../parts/fields.js";
+import { useSubmit } from "../parts/form.js";
 import { Failure } from "../parts/loaded.js";
 import { toCompare } from "./snapshots_words.js";
 
@@ -70,23 +71,13 @@ function Further({ like, failure }) {
 /** `like` is a snapshot whose settings the form has at first. */
 export function NewSnapshot({ like, onClose }) {
   const form = useRef(null);
-  const running = useRef(false);
-  const [failure, setFailure] = useState(null);
   const [wait, setWait] = useState(like?.wait_for.split(":")[0] ?? "network_idle");
-  const submit = async (event) => {
-    event.preventDefault();
-    if (running.current) return;
-    running.current = true;
-    try {
-      const made = await call("POST", "/snapshots", { body: inputOf(form.current), headers: { Prefer: "respond-async" } });
-      if (form.current.elements.compare.checked) toCompare.add(made.id);
-      go(`/snapshots/captures/${encodeURIComponent(made.id)}`);
-    } catch (error) {
-      setFailure(error);
-    } finally {
-      running.current = false;
-    }
-  };
+  const { failure, submit } = useSubmit(async (submitted) => {
+    const isCompared = submitted.elements.compare.checked;
+    const made = await call("POST", "/snapshots", { body: inputOf(submitted), headers: { Prefer: "respond-async" } });
+    if (isCompared) toCompare.add(made.id);
+    go(`/snapshots/captures/${encodeURIComponent(made.id)}`);
+  });
   const choose = (event) => {
     const [width, height] = event.currentTarget.value.split("x");
     form.current.elements.width.value = width;

@@ -2,6 +2,7 @@
 // is lost. Where somebody else has changed it meanwhile, both versions are shown.
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { sentenceOf } from "../api/failure.js";
 import { html } from "../kit/html.js";
 import { Button } from "./button.js";
 import { Dialog } from "./dialog.js";
@@ -13,25 +14,18 @@ export function useDraft(initial) {
 }
 
 /**
- * Saves with `save()`. Returns `{failure, form, submit, isElsewhere}`: `form` is the ref of the form, whose
- * first wrong field gets the focus; `isElsewhere` says that no field shows the failure.
+ * Submits with `work(form)`, once at a time. Returns `{failure, submit, setFailure}`; what fails is the failure
+ * until something succeeds.
  */
-export function useSave(save) {
+export function useSubmit(work) {
   const running = useRef(false);
-  const form = useRef(null);
   const [failure, setFailure] = useState(null);
-  const [isElsewhere, setElsewhere] = useState(false);
-  useEffect(() => {
-    const wrong = failure && form.current?.querySelector("[aria-invalid='true']");
-    setElsewhere(Boolean(failure) && !wrong);
-    wrong?.focus();
-  }, [failure]);
   const submit = async (event) => {
     event?.preventDefault();
     if (running.current) return;
     running.current = true;
     try {
-      await save();
+      await work(event?.currentTarget);
       setFailure(null);
     } catch (error) {
       setFailure(error);
@@ -39,18 +33,29 @@ export function useSave(save) {
       running.current = false;
     }
   };
-  return { failure, form, submit, isElsewhere, setFailure };
+  return { failure, submit, setFailure };
 }
 
-function reasonOf(failure) {
-  if (failure.missingScope) return `Your key lacks the scope “${failure.missingScope}”.`;
-  return `${failure.message.charAt(0).toUpperCase()}${failure.message.slice(1)}.`;
+/**
+ * Saves with `save()`, as `useSubmit` does. Returns `form` and `isElsewhere` too: `form` is the ref of the form,
+ * whose first wrong field gets the focus; `isElsewhere` says that no field shows the failure.
+ */
+export function useSave(save) {
+  const form = useRef(null);
+  const { failure, submit, setFailure } = useSubmit(save);
+  const [isElsewhere, setElsewhere] = useState(false);
+  useEffect(() => {
+    const wrong = failure && form.current?.querySelector("[aria-invalid='true']");
+    setElsewhere(Boolean(failure) && !wrong);
+    wrong?.focus();
+  }, [failure]);
+  return { failure, form, submit, isElsewhere, setFailure };
 }
 
 /** What went wrong that no field shows, and the buttons of a form. */
 export function FormEnd({ saving, act, onCancel, children }) {
   const { failure, isElsewhere } = saving;
-  return html`<p class="wrong" role="alert">${failure && isElsewhere && failure.status !== 412 ? reasonOf(failure) : ""}</p>
+  return html`<p class="wrong" role="alert">${failure && isElsewhere && failure.status !== 412 ? sentenceOf(failure) : ""}</p>
     <div class="acts">${children}${onCancel && html`<${Button} work=${onCancel}>Cancel<//>`}<${Button} type="submit" kind="first">${act}<//></div>`;
 }
 

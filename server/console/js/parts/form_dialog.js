@@ -1,9 +1,10 @@
 // A form in a dialog: what was typed stays until it was accepted.
 
-import { useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { html } from "../kit/html.js";
 import { Button } from "./button.js";
 import { Dialog } from "./dialog.js";
+import { useSubmit } from "./form.js";
 import { Failure } from "./loaded.js";
 
 /** What somebody has to correct before anything is sent. */
@@ -19,25 +20,16 @@ export class Wrong extends Error {
  * names those that say themselves what is wrong with them; `children(failure)` shows the fields.
  */
 export function FormDialog({ title, act, kind = "first", fields = [], work, onClose, children }) {
-  const running = useRef(false);
-  const [failure, setFailure] = useState(null);
-  const submit = async (event) => {
-    event.preventDefault();
-    if (running.current) return;
-    running.current = true;
-    const form = event.currentTarget;
-    try {
-      await work(new FormData(form));
-      onClose();
-    } catch (error) {
-      setFailure(error);
-      form.elements.namedItem(error.field)?.focus?.();
-    } finally {
-      running.current = false;
-    }
-  };
+  const form = useRef(null);
+  const { failure, submit } = useSubmit(async (submitted) => {
+    await work(new FormData(submitted));
+    onClose();
+  });
+  useEffect(() => {
+    if (failure) form.current?.elements.namedItem(failure.field)?.focus?.();
+  }, [failure]);
   return html`<${Dialog} title=${title} onClose=${onClose}>
-    <form onSubmit=${submit} novalidate>
+    <form ref=${form} onSubmit=${submit} novalidate>
       ${children(failure)}
       <div role="alert">${failure && !fields.includes(failure.field) && html`<${Failure} failure=${failure} />`}</div>
       <div class="acts"><${Button} work=${onClose}>Cancel<//><${Button} type="submit" kind=${kind}>${act}<//></div>

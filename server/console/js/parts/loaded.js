@@ -1,5 +1,6 @@
 // Data with its states: loading, failed, failed with older data, empty.
 
+import { sentenceOf } from "../api/failure.js";
 import { html } from "../kit/html.js";
 import { ago } from "../kit/format.js";
 import { Icon } from "./icon.js";
@@ -7,12 +8,9 @@ import { Icon } from "./icon.js";
 /** Says why something failed, and which scope a key would need. */
 export function Failure({ failure, since }) {
   const scope = failure.missingScope;
-  const text = scope
-    ? `Your key lacks the scope “${scope}”.`
-    : `${failure.message.charAt(0).toUpperCase()}${failure.message.slice(1)}.`;
   return html`<p class=${`notice ${scope ? "" : "bad"}`} role="status">
     <${Icon} name=${scope ? "key-round" : "triangle-alert"} />
-    <span>${text}${since ? ` Shown as of ${ago(new Date(since).toISOString())}.` : ""}</span>
+    <span>${sentenceOf(failure)}${since ? ` Shown as of ${ago(new Date(since).toISOString())}.` : ""}</span>
   </p>`;
 }
 
