@@ -3,7 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call, get } from "../api/client.js";
 import { may } from "../api/session.js";
-import { instant } from "../kit/format.js";
+import { instant, whole } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { bind } from "../kit/keys.js";
 import { useLoaded } from "../kit/loading.js";
@@ -15,7 +15,7 @@ import { Head } from "../parts/head.js";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
 import { nudge, Stage, Tools, useSizes, VIEWS } from "./snapshots_stage.js";
-import { Difference, LIST_MAX, percent, placeOf, regionsOf, State, whole, windowOf } from "./snapshots_words.js";
+import { Difference, LIST_MAX, percent, placeOf, regionsOf, State, windowOf } from "./snapshots_words.js";
 
 const pathOf = (id, rest = "") => `/comparisons/${encodeURIComponent(id)}${rest}`;
 
