@@ -5,6 +5,7 @@
 
 import { signal } from "@preact/signals";
 import { parse } from "../kit/json.js";
+import { pause } from "../kit/pause.js";
 import { ApiFailure, failureOf, unreachable } from "./failure.js";
 
 const WAITS_MAX = 3;
@@ -82,17 +83,11 @@ function isBusy(failure) {
   return failure instanceof ApiFailure && [429, 503].includes(failure.status);
 }
 
-async function pause(failure, abort) {
+async function waitAsAsked(failure, abort) {
   const seconds = Math.min(failure.retryAfter ?? 1, WAIT_SECONDS_MAX);
   const until = Date.now() + seconds * 1000;
   waiting.value = { until, why: failure.message };
-  await new Promise((resolve) => {
-    const timer = setTimeout(resolve, seconds * 1000);
-    abort?.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+  await pause(seconds * 1000, abort);
   if (waiting.value?.until === until) waiting.value = null;
 }
 
@@ -110,7 +105,7 @@ export async function call(method, path, { body, abort, ifMatch, headers, isExac
         await whenSignedIn();
       } else if (isBusy(failure) && waits < WAITS_MAX) {
         waits += 1;
-        await pause(failure, abort);
+        await waitAsAsked(failure, abort);
       } else {
         throw failure;
       }

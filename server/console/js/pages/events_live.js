@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { getExact } from "../api/client.js";
 import { amount, count } from "../kit/format.js";
 import { html } from "../kit/html.js";
+import { pause, whenVisible } from "../kit/pause.js";
 import { Button } from "../parts/button.js";
 import { Icon } from "../parts/icon.js";
 import { Failure } from "../parts/loaded.js";
@@ -16,23 +17,6 @@ const WAIT_SECONDS = 25;
 const LIMIT = 500;
 const SHOWN_EVERY_MS = 400;
 const AGAIN_MS = 5_000;
-
-const pause = (ms, abort) => new Promise((resolve) => {
-  const timer = setTimeout(resolve, ms);
-  abort.addEventListener("abort", () => {
-    clearTimeout(timer);
-    resolve();
-  });
-});
-
-/** Waits until somebody looks at the page. */
-function whenVisible(abort) {
-  if (!document.hidden) return Promise.resolve();
-  return new Promise((resolve) => {
-    document.addEventListener("visibilitychange", resolve, { once: true, signal: abort });
-    abort.addEventListener("abort", resolve);
-  });
-}
 
 /** Follows events until aborted; `on` is `{events(list), missed(count), failure(failure)}`. */
 async function follow(query, abort, on) {
