@@ -27,7 +27,7 @@ export function Marks({ alert }) {
 }
 
 /** Returns the value with what it is compared with, as the API has them. */
-export function valueText({ value, threshold }) {
+function valueText({ value, threshold }) {
   if (value === null) return threshold === null ? "no data" : "";
   return threshold === null ? amount(value) : `${amount(value)} (threshold ${amount(threshold)})`;
 }

@@ -9,7 +9,7 @@ const SERIES_MAX = 20;
 const SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 };
 
 /** Returns the seconds of a length such as `5m`, or null. */
-export function lengthOf(text) {
+function lengthOf(text) {
   const [, number, unit] = /^(\d{1,6})([smhd])$/.exec(text ?? "") ?? [];
   return number ? Number(number) * SECONDS[unit] : null;
 }

@@ -13,7 +13,7 @@ import { exploreHref, queryOf } from "../parts/metric_query.js";
 import { chosenVariables, hasSharedRange, queryText } from "./dashboards_board.js";
 
 /** Returns the query of a widget in words. */
-export function queryInWords({ metric, event, aggregation, field, group_by: groups, tags, interval }) {
+function queryInWords({ metric, event, aggregation, field, group_by: groups, tags, interval }) {
   const source = metric ? `the metric ${metric}` : `events ${event}`;
   const parts = [aggregation ? `${aggregation} of ${source}` : source];
   if (field) parts.push(`of the field ${field}`);

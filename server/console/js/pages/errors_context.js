@@ -25,7 +25,7 @@ function Crumb({ crumb }) {
   const hasMessage = crumb.message !== null && crumb.message !== undefined && crumb.message !== "";
   const data = pairsOf(crumb.data);
   const time = timeOf(crumb);
-  return html`<li class="crumb"><time class="mono quiet" title=${instant(time)}>${clock(time)}</time>
+  return html`<li><time class="mono quiet" title=${instant(time)}>${clock(time)}</time>
     <span class=${`tag ${kinds.get(crumb.level) ?? ""}`}>${text(crumb.category ?? crumb.type ?? "default")}</span>
     <div>${hasMessage && html`<p><bdi>${text(crumb.message)}</bdi></p>`}${data.length > 0 && html`<${Pairs} pairs=${data} />`}</div></li>`;
 }

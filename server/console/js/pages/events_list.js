@@ -48,6 +48,6 @@ export function EventRow({ event, hasDay = true }) {
 }
 
 export function EventList({ events }) {
-  return html`<div class="events">${events.map((event, i) => html`<${EventRow} key=${event.id} event=${event}
+  return html`<div>${events.map((event, i) => html`<${EventRow} key=${event.id} event=${event}
     hasDay=${i === 0 || day(event.timestamp) !== day(events[i - 1].timestamp)} />`)}</div>`;
 }

@@ -96,12 +96,12 @@ export function Live() {
   return html`<${Filters} />
     ${failure && html`<${Failure} failure=${failure} />`}<${Missed} missed=${missed} isUnsure=${isUnsure} />
     ${pinned.length > 0 && html`<section class="card pinned"><header><${Icon} name="pin" /><h2>Pinned</h2></header>
-      <div class="events">${pinned.map((event) => html`<${Row} key=${event.id} event=${event} isPinned onPin=${pin} />`)}</div></section>`}
+      <div>${pinned.map((event) => html`<${Row} key=${event.id} event=${event} isPinned onPin=${pin} />`)}</div></section>`}
     <section class="card"><header><${Icon} name=${isPaused ? "pause" : "play"} /><h2>${isPaused ? "Paused" : "Live"}</h2>
       <div class="acts"><span class="quiet small">${count(rows.length, "event")}${rows.length === ROWS_MAX ? ", the newest" : ""}</span>
         <${Button} kind="small" work=${clear}>Clear<//>
         <${Button} kind="small" work=${toggle}><${Icon} name=${isPaused ? "play" : "pause"} />${isPaused ? `Go on${held.length > 0 ? `: ${amount(held.length)} new` : ""}` : "Pause"}<//></div></header>
       ${shown.length === 0 ? html`<p class="quiet">Waiting for events that match…</p>`
-        : html`<div class="events tail" role="log" aria-live="off" aria-label="New events">${shown.map(rowOf)}</div>`}
+        : html`<div class="tail" role="log" aria-live="off" aria-label="New events">${shown.map(rowOf)}</div>`}
     </section>`;
 }

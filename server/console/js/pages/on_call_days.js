@@ -54,7 +54,7 @@ export function monthAfter(day, by) {
 }
 
 /** Returns where a time is in a week, from 0 to 7 days. */
-export function positionIn({ begins }, time) {
+function positionIn({ begins }, time) {
   if (time <= begins[0]) return 0;
   for (let i = 0; i < 7; i++) {
     if (time < begins[i + 1]) return i + (time - begins[i]) / (begins[i + 1] - begins[i]);

@@ -78,7 +78,7 @@ function Image({ of }) {
 }
 
 function Shown({ of }) {
-  return html`<div class="sections capture">
+  return html`<div class="sections">
     <${Warnings} of=${of} />
     <div class="beside"><${Image} of=${of} />
       <section class="card" aria-label="How it was taken"><${Facts} of=${of} />

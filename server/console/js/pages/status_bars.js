@@ -24,7 +24,7 @@ export async function loadUptime(id, abort) {
 export const forgetUptime = (id) => kept.delete(id);
 
 /** Returns the class of a day. */
-export function kindOf(day) {
+function kindOf(day) {
   if (day.down_seconds > 0) return "down";
   if (day.degraded_seconds > 0) return "degraded";
   if (day.up_seconds > 0) return "up";
@@ -34,7 +34,7 @@ export function kindOf(day) {
 const dateOf = ({ date }) => new Date(`${date}T12:00:00Z`).toLocaleDateString(undefined, { dateStyle: "medium", timeZone: "UTC" });
 
 /** Returns a day in words. */
-export function textOf(day) {
+function textOf(day) {
   const parts = [["down", day.down_seconds], ["degraded", day.degraded_seconds], ["under maintenance", day.maintenance_seconds]].filter(([, seconds]) => seconds > 0);
   const said = parts.map(([name, seconds]) => `${name} for ${duration(seconds)}`).join(", ");
   if (kindOf(day) === "none") return `${dateOf(day)}: not observed`;
@@ -92,7 +92,7 @@ export function Days({ uptime }) {
     setAt(next);
     list.current.children[next].focus();
   };
-  return html`<div class="days-shown"><div class="day-bars" role="group" aria-label=${`${summaryOf(uptime)}. Arrow keys go through the days.`} ref=${list} onKeyDown=${move}>
+  return html`<div><div class="day-bars" role="group" aria-label=${`${summaryOf(uptime)}. Arrow keys go through the days.`} ref=${list} onKeyDown=${move}>
       ${days.map((day, i) => html`<button key=${day.date} type="button" tabindex=${i === at ? 0 : -1} class=${`d-${kindOf(day)}`} aria-label=${textOf(day)} title=${textOf(day)}
         aria-pressed=${i === at ? "true" : "false"} onClick=${() => setAt(i)}></button>`)}</div>
     <p class="day-text"><span class="quiet small">${dateOf(days[0])}</span><span>${textOf(days[at])}</span><span class="quiet small">today (UTC)</span></p></div>`;

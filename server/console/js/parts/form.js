@@ -65,7 +65,7 @@ const textOf = (value) => (value === undefined ? "–" : typeof value === "strin
  * Shows that a resource has changed since the form was opened. `mine` is what would be saved, `theirs` the
  * resource now, `before` as it was; `onTheirs` begins again with it, `onMine` saves nevertheless.
  */
-export function Conflict({ mine, theirs, before, onMine, onTheirs, onClose }) {
+function Conflict({ mine, theirs, before, onMine, onTheirs, onClose }) {
   const differs = (name) => JSON.stringify(theirs[name]) !== JSON.stringify(before[name]);
   const names = Object.keys(mine).filter((name) => differs(name) || JSON.stringify(mine[name]) !== JSON.stringify(theirs[name]));
   return html`<${Dialog} title="Somebody changed it meanwhile" onClose=${onClose}>
