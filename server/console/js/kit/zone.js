@@ -72,3 +72,16 @@ export function fromLocal(text) {
   const isShown = (time) => time + offsetOf(time, name) === naive;
   return isShown(before) || !isShown(after) ? before : after;
 }
+
+/** Returns a time, in milliseconds, down to the minute, as fields have it. */
+export const localOf = (time) => toLocal(time).slice(0, 16);
+
+/**
+ * Returns the time of such a text as the API takes it, or undefined if it is none. One that was not changed stays as
+ * it was `before`: it keeps its seconds.
+ */
+export function timeOf(text, before = null) {
+  if (before && localOf(Date.parse(before)) === text) return before;
+  const at = fromLocal(text);
+  return Number.isNaN(at) ? undefined : new Date(at).toISOString();
+}
