@@ -5,7 +5,7 @@ import { html } from "../kit/html.js";
 import { go, href } from "../kit/router.js";
 import { Button } from "../parts/button.js";
 import { Dialog } from "../parts/dialog.js";
-import { Field } from "../parts/fields.js";
+import { Field, TextArea } from "../parts/fields.js";
 import { useSubmit } from "../parts/form.js";
 import { Failure } from "../parts/loaded.js";
 import { pathOf } from "./code_words.js";
@@ -19,11 +19,8 @@ export function patternsOf(text) {
 }
 
 /** Lines with one pattern each. */
-export function Patterns({ id, name, label, hint, failure, rows = 2, ...rest }) {
-  const isWrong = failure?.field === name;
-  return html`<div class="field"><label for=${id}>${label}</label>
-    <textarea id=${id} name=${name} rows=${rows} spellcheck=${false} aria-invalid=${isWrong ? "true" : null} aria-describedby=${`${id}-hint`} ...${rest}></textarea>
-    <p id=${`${id}-hint`} class=${isWrong ? "wrong" : "hint"}>${isWrong ? failure.message : hint}</p></div>`;
+export function Patterns({ rows = 2, ...rest }) {
+  return html`<${TextArea} rows=${rows} spellcheck=${false} ...${rest} />`;
 }
 
 function inputOf(form) {

@@ -2,7 +2,7 @@
 
 import { whole } from "../kit/format.js";
 import { html } from "../kit/html.js";
-import { href, place } from "../kit/router.js";
+import { hrefHere, place } from "../kit/router.js";
 import { Icon } from "./icon.js";
 
 /** Rows of a page of a list. */
@@ -14,13 +14,7 @@ export function offsetOf(name = "offset") {
   return Number.isSafeInteger(offset) && offset > 0 ? offset : 0;
 }
 
-function linkTo(name, offset) {
-  const query = new URLSearchParams(place.value.query);
-  query.delete(name);
-  if (offset > 0) query.set(name, String(offset));
-  const text = query.toString();
-  return href(place.value.path) + (text && `?${text}`);
-}
+const linkTo = (name, offset) => hrefHere({ [name]: offset > 0 ? offset : null });
 
 /** `meta` is `{total, limit, offset}` of the API. */
 export function Pager({ meta, name = "offset" }) {
