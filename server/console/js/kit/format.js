@@ -81,7 +81,8 @@ export function duration(seconds) {
   // The smaller unit may be rounded up to a whole one of the next larger: 23 h and 59.9 min.
   if (at > 0 && rounded >= LENGTHS[at - 1][0]) return duration(rounded);
   const rest = Math.round((rounded % size) / small);
-  return `${number.format(Math.floor(rounded / size))} ${unit}${rest > 0 ? ` ${rest} ${smallUnit}` : ""}`.replaceAll(" ", "\u00a0");
+  const text = `${number.format(Math.floor(rounded / size))} ${unit}${rest > 0 ? ` ${rest} ${smallUnit}` : ""}`;
+  return text.replaceAll(" ", "\u00a0");
 }
 
 /** Returns how far a time is from now: “5 minutes ago”. */

@@ -14,7 +14,8 @@ function cut(value, depth) {
 /** Parses a text. A number that would change is an object that `text` writes as it was. */
 export function parse(source) {
   if (!JSON.rawJSON) return JSON.parse(source);
-  const exact = (_, value, { source: digits }) => (typeof value === "number" && digits !== String(value) ? JSON.rawJSON(digits) : value);
+  const exact = (_, value, { source: digits }) =>
+    typeof value === "number" && digits !== String(value) ? JSON.rawJSON(digits) : value;
   try {
     return JSON.parse(source, exact);
   } catch (failure) {

@@ -62,7 +62,8 @@ function layersOf(ids, arrows) {
 
 /** Returns a place of a layer, with all that is found out about it: objects of one shape are fast. */
 function placeIn(layer, { id = "", along, across }, isWay = false) {
-  return { id, along, across, isWay, layer, before: [], after: [], order: 0, wish: 0, at: 0, offset: 0, start: 0, size: 0 };
+  const found = { order: 0, wish: 0, at: 0, offset: 0, start: 0, size: 0 };
+  return { id, along, across, isWay, layer, before: [], after: [], ...found };
 }
 
 /** Returns layers of places, and for each edge the places that it passes. */
@@ -93,7 +94,10 @@ function placed(nodes, arrows, layer) {
   return { layers, ways, byId };
 }
 
-const sweepsOf = (layers) => Math.max(1, Math.min(SWEEPS_MAX, Math.floor(MOVES_MAX / layers.reduce((sum, { length }) => sum + length, 0))));
+function sweepsOf(layers) {
+  const places = layers.reduce((sum, { length }) => sum + length, 0);
+  return Math.max(1, Math.min(SWEEPS_MAX, Math.floor(MOVES_MAX / places)));
+}
 
 const number = (layers) => layers.forEach((layer) => layer.forEach((place, i) => (place.order = i)));
 

@@ -40,7 +40,8 @@ const clocks = new Map();
 function clockOf(name) {
   if (!clocks.has(name)) {
     clocks.set(name, new Intl.DateTimeFormat("en-US", {
-      timeZone: name, hourCycle: "h23", year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric", second: "numeric",
+      timeZone: name, hourCycle: "h23", year: "numeric", month: "numeric", day: "numeric",
+      hour: "numeric", minute: "numeric", second: "numeric",
     }));
   }
   return clocks.get(name);

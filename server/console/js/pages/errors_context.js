@@ -15,11 +15,15 @@ const CRUMBS_SHOWN = 25;
 const kinds = new Map([["fatal", "bad"], ["error", "bad"], ["critical", "bad"], ["warning", "warn"]]);
 
 /** SDKs send seconds or texts. */
-const timeOf = ({ timestamp }) => (typeof timestamp === "string" ? Date.parse(timestamp) : Number(json(timestamp) || NaN) * 1000);
+const timeOf = ({ timestamp }) =>
+  typeof timestamp === "string" ? Date.parse(timestamp) : Number(json(timestamp) || NaN) * 1000;
 
 /** Any part of a breadcrumb may be of any type: what it is, its SDK alone decides. */
-const crumbLine = (crumb) => [isTime(timeOf(crumb)) ? new Date(timeOf(crumb)).toISOString() : "", crumb.level, crumb.category ?? crumb.type, crumb.message, crumb.data]
-  .map((part) => (part === null ? "" : typeof part === "object" ? JSON.stringify(part) : text(part))).filter(Boolean).join("  ");
+function crumbLine(crumb) {
+  const time = isTime(timeOf(crumb)) ? new Date(timeOf(crumb)).toISOString() : "";
+  const flat = (part) => (part === null ? "" : typeof part === "object" ? JSON.stringify(part) : text(part));
+  return [time, crumb.level, crumb.category ?? crumb.type, crumb.message, crumb.data].map(flat).filter(Boolean).join("  ");
+}
 
 function Crumb({ crumb }) {
   const hasMessage = crumb.message !== null && crumb.message !== undefined && crumb.message !== "";

@@ -16,7 +16,8 @@ export const dayAfter = (day, by = 1) => new Date(Date.parse(`${day}T00:00:00Z`)
 export const beginOf = (day) => fromLocal(`${day}T00:00:00`);
 
 /** Returns whether a text is a day, of a year that is far from where dates are written in other ways. */
-export const isDay = (text) => /^(?:19|2\d)\d{2}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(`${text}T00:00:00Z`));
+export const isDay = (text) =>
+  /^(?:19|2\d)\d{2}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(`${text}T00:00:00Z`));
 
 function firstWeekday() {
   try {

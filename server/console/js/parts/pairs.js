@@ -6,9 +6,10 @@ import { isExact, json, text } from "../kit/json.js";
 const SHORT = 60;
 const LONG = 1_500;
 
-/** Returns the pairs of an object, or of a list of pairs, as SDKs send headers; their names may be of any type there. */
+/** Returns the pairs of an object, or of a list of pairs, as SDKs send headers: there names may be of any type. */
 export function pairsOf(value) {
-  if (Array.isArray(value) && value.every((pair) => Array.isArray(pair) && pair.length === 2)) return value.map(([name, one]) => [text(name), one]);
+  const isOfPairs = Array.isArray(value) && value.every((pair) => Array.isArray(pair) && pair.length === 2);
+  if (isOfPairs) return value.map(([name, one]) => [text(name), one]);
   if (Array.isArray(value)) return value.map((one, i) => [String(i), one]);
   return value && typeof value === "object" && !isExact(value) ? Object.entries(value) : [];
 }
