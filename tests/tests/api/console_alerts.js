@@ -125,6 +125,16 @@ async function checkConflict(tab, rule, report) {
   await says(tab, "The rule is saved.");
   const { data: saved } = await api(tab, `/alert_rules/${rule.id}`);
   if (saved.condition.threshold !== 60) report(`saved: ${JSON.stringify(saved)}`);
+  await other("later");
+  await click(tab, "Save");
+  await dialogOpen(tab, "Somebody changed it meanwhile");
+  await click(tab, "Begin again with theirs");
+  await noDialog(tab);
+  await field(tab, "rule-threshold", "70");
+  // The second goes on from what the first has saved, not from the rule as it was opened.
+  for (let i = 0; i < 2; i++) await Promise.all([tab.waitForResponse((answer) => answer.request().method() === "PATCH"), click(tab, "Save")]);
+  const { data: last } = await api(tab, `/alert_rules/${rule.id}`);
+  if (last.condition.threshold !== 70 || last.description !== "later") report(`saved twice: ${JSON.stringify(last)}`);
 }
 
 /** Makes a window that recurs, a channel that is tested, and a policy. */
