@@ -181,7 +181,7 @@ export function Editor({ board, dashboard, onSaved }) {
     try {
       board.adopt(await saveDraft(stored, draft));
     } catch (error) {
-      if (error.status === 412) setOpen({ theirs: await board.loadDefinitions() });
+      if (error.status === 412) await board.loadDefinitions().then((theirs) => setOpen({ theirs }), setFailure);
       else setFailure(error);
       return;
     } finally {
