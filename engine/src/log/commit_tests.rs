@@ -1,5 +1,6 @@
 //! Tests of groups, receipts, failures and panics of the committing thread, with a recording sink.
 
+use std::os::unix::fs::FileExt as _;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::*;
@@ -177,7 +178,8 @@ fn one_of_several_writes_with_the_same_receipt_in_a_group_is_logged() {
     let dir = tempfile::tempdir().unwrap();
     let segments = Segments::new(dir.path().to_owned());
     let shared = Arc::new(Shared::default());
-    let writer = LogWriter::create(segments.clone(), Lsn(1), FileOps::system()).unwrap();
+    let writer =
+        LogWriter::create(segments.clone(), Lsn(1), Writes::Cached, FileOps::system()).unwrap();
     let (sink, durability) = (Recorder::default(), Durability::Os);
     let copies = DefinitionCopies::new(Definitions::default());
     let mut worker = Worker { shared, writer, copies, durability, sink };
@@ -316,7 +318,8 @@ fn a_panicking_background_sync_counts_as_failed_and_the_thread_continues() {
     };
     let durability = Durability::Interval(Duration::from_millis(1));
     let sink = Recorder::default();
-    let committer = start(&segments, durability, sink, FileOps::new(sync, File::set_len));
+    let committer =
+        start(&segments, durability, sink, FileOps::new(File::write_all_at, sync, File::set_len));
     let mut accepted = 0;
     let reported = loop {
         match write(&committer, accepted) {

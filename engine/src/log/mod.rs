@@ -17,6 +17,7 @@ mod read;
 mod record;
 mod scan;
 mod segment;
+mod segment_file;
 mod write_response;
 mod writer;
 

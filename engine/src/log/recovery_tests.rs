@@ -15,6 +15,7 @@ use super::segment::{
     FRAME_HEADER_BYTES, HEADER_BYTES, SECOND_HEADER_AT, SECTOR_BYTES, Salt, Segments, header,
     put_frame,
 };
+use super::segment_file::Writes;
 use super::writer::{FileOps, LogWriter};
 use crate::model::Lsn;
 
@@ -147,9 +148,9 @@ struct Log {
 impl Log {
     fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
+        let segments = Segments::new(dir.path().to_owned());
         let writer =
-            LogWriter::create(Segments::new(dir.path().to_owned()), Lsn(1), FileOps::system())
-                .unwrap();
+            LogWriter::create(segments, Lsn(1), Writes::Cached, FileOps::system()).unwrap();
         Self { dir, writer, written: Vec::new() }
     }
 
@@ -177,7 +178,8 @@ impl Log {
     fn restart(&mut self) -> (Vec<Vec<u8>>, LogRead) {
         let (records, read) = read(self.dir.path(), Lsn(0));
         let segments = Segments::new(self.dir.path().to_owned());
-        self.writer = LogWriter::create(segments, read.next, FileOps::system()).unwrap();
+        self.writer =
+            LogWriter::create(segments, read.next, Writes::Cached, FileOps::system()).unwrap();
         self.written = records.clone();
         (records, read)
     }

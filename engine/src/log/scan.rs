@@ -108,6 +108,7 @@ pub(crate) fn scan_bytes(
             .filter(|frame| segment.may_follow(frame, at))
         {
             Some(frame) => segment.frame(at, frame, &mut sink)?,
+            None if segment.is_unwritten(at) => file.len(),
             None => segment.skip_damage(at),
         };
     }
@@ -193,6 +194,13 @@ impl SegmentReader<'_> {
     /// Returns whether nothing in the rest of the file belongs to the log.
     fn is_finished(&self) -> bool {
         self.scanned.torn.is_some() || self.end.is_some_and(|end| self.scanned.next >= end)
+    }
+
+    /// Returns whether the file ends in zeros that were written ahead, or lost with a write of which
+    /// nothing is left.
+    fn is_unwritten(&self, at: usize) -> bool {
+        self.scanned.next > self.acknowledged
+            && self.file.get(at..).is_some_and(|rest| rest.iter().all(|byte| *byte == 0))
     }
 
     fn may_follow(&self, frame: &Frame<'_>, at: usize) -> bool {

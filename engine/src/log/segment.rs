@@ -35,6 +35,7 @@
 //!
 //! ```text
 //! contents                                                        meaning
+//! zeros up to the end of the file                                 not written yet
 //! less than a frame's header                                      torn
 //! a header whose part in one sector is all zeros                  torn
 //! an intact header, and a payload cut by the end of the file      torn
@@ -45,7 +46,8 @@
 //! ```
 //!
 //! *Torn* bytes were being written when the machine crashed and were not acknowledged. They end the
-//! segment, with everything after them, which belongs to the same write. *Damage* is reported, its
+//! segment, with everything after them, which belongs to the same write. Zeros are written ahead of
+//! frames (see `segment_file.rs`), or are left by a write of which nothing reached the disk. *Damage* is reported, its
 //! record is lost, and reading continues after it. An acknowledged record is never torn, only
 //! damaged, even if the file ends before it.
 //!

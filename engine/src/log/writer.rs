@@ -39,24 +39,28 @@
 //! a failed sync the system may drop them silently, so [`super::commit`] has them sealed, which
 //! stores them in the database.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Write};
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
 use std::sync::Arc;
 
 use super::acknowledged_mark::AcknowledgedMark;
 use super::segment::{HEADER_BYTES, Salt, Segments, frame_bytes, header, put_frame};
+use super::segment_file::{SegmentFile, Writes};
 use crate::error::{Error, Result};
 use crate::model::Lsn;
 
 /// Size beyond which a new segment is started. It bounds the size of a file that replay reads.
 const SEGMENT_BYTES_MAX: u64 = 64 << 20;
 
+type WriteFile = dyn Fn(&File, &[u8], u64) -> io::Result<()> + Send + Sync;
 type SyncFile = dyn Fn(&File) -> io::Result<()> + Send + Sync;
 type CutFile = dyn Fn(&File, u64) -> io::Result<()> + Send + Sync;
 
-/// The operations on a segment file besides writing. Tests make them fail.
+/// The operations on a segment file that make data durable or undo a write. Tests make them fail.
 #[derive(Clone)]
 pub(crate) struct FileOps {
+    write: Arc<WriteFile>,
     sync: Arc<SyncFile>,
     cut: Arc<CutFile>,
 }
@@ -64,14 +68,20 @@ pub(crate) struct FileOps {
 impl FileOps {
     /// Returns the operations of the operating system.
     pub(crate) fn system() -> Self {
-        Self::new(File::sync_data, File::set_len)
+        Self::new(File::write_all_at, File::sync_data, File::set_len)
     }
 
     pub(super) fn new(
+        write: impl Fn(&File, &[u8], u64) -> io::Result<()> + Send + Sync + 'static,
         sync: impl Fn(&File) -> io::Result<()> + Send + Sync + 'static,
         cut: impl Fn(&File, u64) -> io::Result<()> + Send + Sync + 'static,
     ) -> Self {
-        Self { sync: Arc::new(sync), cut: Arc::new(cut) }
+        Self { write: Arc::new(write), sync: Arc::new(sync), cut: Arc::new(cut) }
+    }
+
+    /// Writes these bytes at an offset of a segment whose writes are durable.
+    pub(super) fn write(&self, file: &File, bytes: &[u8], offset: u64) -> io::Result<()> {
+        (self.write)(file, bytes, offset)
     }
 
     /// Makes the bytes of a segment durable.
@@ -80,7 +90,7 @@ impl FileOps {
     }
 
     /// Truncates a segment to this length.
-    fn cut(&self, file: &File, length: u64) -> io::Result<()> {
+    pub(super) fn cut(&self, file: &File, length: u64) -> io::Result<()> {
         (self.cut)(file, length)
     }
 }
@@ -104,20 +114,19 @@ pub(super) struct LogPosition {
 #[derive(Debug)]
 pub(super) struct LogWriter {
     segments: Segments,
+    writes: Writes,
     ops: FileOps,
-    file: Arc<File>,
+    file: SegmentFile,
     /// The salt of the file.
     salt: Salt,
     /// The number of segments started before this one.
     started: u64,
-    /// Bytes of intact frames in the file.
-    length: u64,
     next: Lsn,
     /// The last record that was written successfully: it has been acknowledged, or will be before
     /// the next write.
     acknowledged: Lsn,
     mark: AcknowledgedMark,
-    /// Whether the file may end in more than intact frames of acknowledged records, or lack some:
+    /// Whether the file may contain more than intact frames of acknowledged records, or lack some:
     /// the next write starts a new segment.
     abandoned: bool,
 }
@@ -125,14 +134,18 @@ pub(super) struct LogWriter {
 impl LogWriter {
     /// Starts a new segment for records from `next` on. All earlier records must be on disk, or
     /// known to be lost.
-    pub(super) fn create(segments: Segments, next: Lsn, ops: FileOps) -> Result<Self> {
+    pub(super) fn create(
+        segments: Segments,
+        next: Lsn,
+        writes: Writes,
+        ops: FileOps,
+    ) -> Result<Self> {
         let acknowledged = Lsn(next.0.saturating_sub(1));
         let salt = Salt::random();
-        let file = create_segment(&segments, next, acknowledged, salt)?;
+        let file = create_segment(&segments, (next, acknowledged, salt), writes, &ops)?;
         let mark = AcknowledgedMark::open(segments.dir());
-        let length = HEADER_BYTES as u64;
         let (started, abandoned) = (0, false);
-        Ok(Self { segments, ops, file, salt, started, length, next, acknowledged, mark, abandoned })
+        Ok(Self { segments, writes, ops, file, salt, started, next, acknowledged, mark, abandoned })
     }
 
     /// Returns the position of the next write.
@@ -140,13 +153,13 @@ impl LogWriter {
         if self.must_rotate() {
             LogPosition { segment: self.started + 1, offset: HEADER_BYTES as u64 }
         } else {
-            LogPosition { segment: self.started, offset: self.length }
+            LogPosition { segment: self.started, offset: self.file.length() }
         }
     }
 
     /// Returns whether the next write starts a new segment.
     fn must_rotate(&self) -> bool {
-        self.abandoned || self.length > SEGMENT_BYTES_MAX
+        self.abandoned || self.file.length() > SEGMENT_BYTES_MAX
     }
 
     /// Returns the number of the next record.
@@ -156,30 +169,28 @@ impl LogWriter {
 
     /// Returns the file, to be synced by another thread.
     pub(super) fn file(&self) -> Arc<File> {
-        Arc::clone(&self.file)
+        self.file.file()
     }
 
-    /// Writes the payloads as consecutive records, the first with the number [`Self::next`]. After
-    /// an error none of them is in the log.
+    /// Writes the payloads as consecutive records, the first with the number [`Self::next`]. They
+    /// are durable afterwards if `sync` is set, and with [`Writes::Durable`]. After an error none
+    /// of them is in the log.
     pub(super) fn append(&mut self, payloads: &[&[u8]], sync: bool) -> Result<()> {
         if self.must_rotate() {
             self.rotate()?;
         }
-        let bytes = payloads.iter().map(|payload| frame_bytes(payload)).sum();
-        let mut frames = Vec::with_capacity(bytes);
+        let mut group =
+            self.file.start_group(payloads.iter().map(|payload| frame_bytes(payload)).sum());
         let mut lsn = self.next;
         for payload in payloads {
-            put_frame(&mut frames, self.length, self.salt, (lsn, self.acknowledged), payload);
+            let numbers = (lsn, self.acknowledged);
+            put_frame(&mut group.bytes, group.origin, self.salt, numbers, payload);
             lsn = lsn.next();
         }
-        let mut file: &File = &self.file;
-        let written =
-            file.write_all(&frames).and_then(|()| if sync { self.ops.sync(file) } else { Ok(()) });
-        if let Err(source) = written {
+        if let Err(source) = self.file.append(group, sync) {
             self.undo();
             return Err(io("writing the log", source));
         }
-        self.length += frames.len() as u64;
         self.acknowledged = Lsn(lsn.0.saturating_sub(1));
         self.mark.set(self.acknowledged);
         self.next = lsn;
@@ -188,8 +199,7 @@ impl LogWriter {
 
     /// Reverts a failed write. If that fails too, the segment is abandoned.
     fn undo(&mut self) {
-        let cut = self.ops.cut(&self.file, self.length).and_then(|()| self.ops.sync(&self.file));
-        if let Err(error) = cut {
+        if let Err(error) = self.file.cut().and_then(|()| self.file.sync()) {
             tracing::warn!(%error, "a failed write to the log cannot be cut off; the next write starts a new segment");
             self.abandon();
         }
@@ -209,46 +219,61 @@ impl LogWriter {
     /// abandoned: a second attempt could succeed without having written what the first one failed
     /// to write.
     pub(super) fn rotate(&mut self) -> Result<()> {
-        if self.length == HEADER_BYTES as u64 && !self.abandoned {
+        if self.file.length() == HEADER_BYTES as u64 && !self.abandoned {
             return Ok(());
         }
         if !self.abandoned
-            && let Err(source) = self.ops.sync(&self.file)
+            && let Err(source) = self.file.sync()
         {
             self.abandon();
             return Err(io("syncing the log", source));
         }
+        self.return_zeros();
         // Even if this fails, a file with the name of the new segment may exist from now on, which
         // bounds the old one.
         self.abandon();
         let salt = Salt::random();
-        self.file = create_segment(&self.segments, self.next, self.acknowledged, salt)?;
+        let numbers = (self.next, self.acknowledged, salt);
+        self.file = create_segment(&self.segments, numbers, self.writes, &self.ops)?;
         self.salt = salt;
         self.started += 1;
-        self.length = HEADER_BYTES as u64;
         self.abandoned = false;
         Ok(())
+    }
+
+    /// Cuts off the zeros of a segment that gets no more records.
+    fn return_zeros(&mut self) {
+        if !self.abandoned
+            && self.file.has_zeros()
+            && let Err(error) = self.file.cut()
+        {
+            // Readers ignore them.
+            tracing::debug!(%error, "the zeros at the end of a log segment stay");
+        }
+    }
+}
+
+impl Drop for LogWriter {
+    fn drop(&mut self) {
+        self.return_zeros();
     }
 }
 
 fn create_segment(
     segments: &Segments,
-    first: Lsn,
-    acknowledged: Lsn,
-    salt: Salt,
-) -> Result<Arc<File>> {
-    let path = segments.path(first);
+    (first, acknowledged, salt): (Lsn, Lsn, Salt),
+    writes: Writes,
+    ops: &FileOps,
+) -> Result<SegmentFile> {
     let created = || {
         // A file of this name contains no acknowledged record.
-        let mut file = OpenOptions::new().create(true).write(true).truncate(true).open(&path)?;
-        file.write_all(&header(first, acknowledged, salt))?;
-        file.sync_data()?;
-        drop(file);
+        let header = header(first, acknowledged, salt);
+        let file = SegmentFile::create(&segments.path(first), &header, writes, ops.clone())?;
         // The directory entry must be durable as well.
         File::open(segments.dir())?.sync_all()?;
-        OpenOptions::new().append(true).open(&path)
+        Ok(file)
     };
-    created().map(Arc::new).map_err(|e| io("creating a log segment", e))
+    created().map_err(|e| io("creating a log segment", e))
 }
 
 pub(super) fn io(context: &str, source: std::io::Error) -> Error {
@@ -318,7 +343,8 @@ pub(crate) mod testing {
         /// Appends the records to the log that they were read from.
         pub(crate) fn write(&self) {
             let ops = FileOps::system();
-            let mut writer = LogWriter::create(self.segments.clone(), self.next, ops).unwrap();
+            let segments = self.segments.clone();
+            let mut writer = LogWriter::create(segments, self.next, Writes::Durable, ops).unwrap();
             let payloads: Vec<&[u8]> = self.payloads.iter().map(Vec::as_slice).collect();
             writer.append(&payloads, true).unwrap();
         }
@@ -327,7 +353,12 @@ pub(crate) mod testing {
     /// Returns the operations of the operating system, with failures on request.
     pub(crate) fn failing() -> (FileOps, Arc<Faults>) {
         let faults = Arc::new(Faults::default());
-        let (sync_faults, cut_faults) = (Arc::clone(&faults), Arc::clone(&faults));
+        let [write_faults, sync_faults, cut_faults] = [(); 3].map(|()| Arc::clone(&faults));
+        let write = move |file: &File, bytes: &[u8], offset| {
+            write_faults.syncs.fetch_add(1, Ordering::Relaxed);
+            file.write_all_at(bytes, offset)?;
+            fails(&write_faults.failing_syncs)
+        };
         let sync = move |file: &File| {
             sync_faults.syncs.fetch_add(1, Ordering::Relaxed);
             fails(&sync_faults.failing_syncs)?;
@@ -337,7 +368,7 @@ pub(crate) mod testing {
             fails(&cut_faults.failing_cuts)?;
             file.set_len(length)
         };
-        (FileOps::new(sync, cut), faults)
+        (FileOps::new(write, sync, cut), faults)
     }
 
     fn fails(left: &AtomicU32) -> io::Result<()> {
@@ -379,10 +410,17 @@ mod tests {
     /// see and how many the files contain.
     #[track_caller]
     fn check(syncs: u32, cuts: u32, stored: usize) {
+        for writes in [Writes::Durable, Writes::Cached] {
+            check_with(writes, (syncs, cuts), stored);
+        }
+    }
+
+    #[track_caller]
+    fn check_with(writes: Writes, (syncs, cuts): (u32, u32), stored: usize) {
         let dir = tempfile::tempdir().unwrap();
         let segments = Segments::new(dir.path().to_owned());
         let (ops, faults) = failing();
-        let mut writer = LogWriter::create(segments.clone(), Lsn(1), ops).unwrap();
+        let mut writer = LogWriter::create(segments.clone(), Lsn(1), writes, ops).unwrap();
         writer.append(&[b"one", b"two"], true).unwrap();
         faults.fail_syncs(syncs);
         faults.fail_cuts(cuts);
@@ -391,7 +429,7 @@ mod tests {
         writer.append(&[b"four"], true).unwrap();
         assert_eq!(writer.next(), Lsn(5));
         let expected = owned(&[(1, "one"), (2, "two"), (3, "three"), (4, "four")]);
-        assert_eq!(records(&segments), (expected, stored));
+        assert_eq!(records(&segments), (expected, stored), "{writes:?}");
     }
 
     #[test]
@@ -408,7 +446,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let segments = Segments::new(dir.path().to_owned());
         let (ops, faults) = failing();
-        let mut writer = LogWriter::create(segments.clone(), Lsn(7), ops).unwrap();
+        let mut writer = LogWriter::create(segments.clone(), Lsn(7), Writes::Durable, ops).unwrap();
         for _ in 0..3 {
             faults.fail_syncs(1);
             faults.fail_cuts(1);
@@ -423,7 +461,9 @@ mod tests {
     fn nothing_is_appended_to_a_segment_whose_successor_could_not_be_created() {
         let dir = tempfile::tempdir().unwrap();
         let segments = Segments::new(dir.path().to_owned());
-        let mut writer = LogWriter::create(segments.clone(), Lsn(1), FileOps::system()).unwrap();
+        let mut writer =
+            LogWriter::create(segments.clone(), Lsn(1), Writes::Durable, FileOps::system())
+                .unwrap();
         writer.append(&[b"one"], true).unwrap();
         let next = segments.path(Lsn(2));
         std::fs::create_dir(&next).unwrap();
@@ -441,7 +481,7 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let segments = Segments::new(dir.path().to_owned());
         let (ops, faults) = failing();
-        let mut writer = LogWriter::create(segments.clone(), Lsn(1), ops).unwrap();
+        let mut writer = LogWriter::create(segments.clone(), Lsn(1), Writes::Cached, ops).unwrap();
         writer.append(&[b"one"], true).unwrap();
         faults.fail_syncs(1);
         faults.fail_cuts(1);

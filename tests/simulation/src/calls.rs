@@ -34,6 +34,8 @@ struct OpenFile {
     path: String,
     kind: FileKind,
     append: bool,
+    /// Whether each write is synced before it returns.
+    syncs_writes: bool,
 }
 
 /// The number of disks: without any, calls cost nothing.
@@ -162,7 +164,8 @@ fn open_at(dir: c_int, path: *const c_char, flags: c_int, mode: mode_t) -> c_int
         state.open.insert(fd, node);
         drop(state);
         let append = flags & libc::O_APPEND != 0;
-        let file = Arc::new(OpenFile { disk, node, path: below, kind, append });
+        let syncs_writes = flags & libc::O_DSYNC != 0;
+        let file = Arc::new(OpenFile { disk, node, path: below, kind, append, syncs_writes });
         FILES.write().unwrap_or_else(PoisonError::into_inner).insert(fd, file);
     }
     fd
@@ -196,14 +199,22 @@ fn write_at(fd: c_int, bytes: *const c_void, length: size_t, offset: Option<off_
     if matches!(verdict, Verdict::PartThenFail(_)) {
         return fail(Errno::Io) as ssize_t;
     }
+    if file.syncs_writes && sync_content(&file, &mut state) != 0 {
+        return -1;
+    }
     written
 }
 
 fn sync(fd: c_int, call: libc::c_long) -> c_int {
-    let Some(file) = file_of(fd) else { return kernel!(call, fd) as c_int };
-    let mut state = file.disk.lock();
+    match file_of(fd) {
+        Some(file) => sync_content(&file, &mut file.disk.lock()),
+        None => kernel!(call, fd) as c_int,
+    }
+}
+
+fn sync_content(file: &OpenFile, state: &mut DiskState) -> c_int {
     let verdict = state.decide(&file.path, file.kind, Call::Sync, 0);
-    let DiskState { tree, random, stopped, .. } = &mut *state;
+    let DiskState { tree, random, stopped, .. } = state;
     match verdict {
         Verdict::Fail(errno) => {
             if !*stopped && let Some(inode) = tree.file_mut(file.node) {

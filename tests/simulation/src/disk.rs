@@ -164,6 +164,7 @@ impl Drop for Disk {
 mod tests {
     use std::fs::{self, File, OpenOptions};
     use std::io::Write as _;
+    use std::os::unix::fs::OpenOptionsExt as _;
 
     use super::*;
     use crate::faults::Errno;
@@ -202,6 +203,27 @@ mod tests {
         assert!(contents.iter().all(|content| content.as_deref().unwrap().starts_with(b"first")));
         assert!(contents.contains(&Some(b"first".to_vec())));
         assert!(contents.contains(&Some(b"first second".to_vec())));
+    }
+
+    #[test]
+    fn writes_with_o_dsync_are_synced_and_fail_with_a_sync() {
+        let create = |root: &Path| {
+            let mut options = OpenOptions::new();
+            options.create(true).write(true).custom_flags(libc::O_DSYNC);
+            options.open(root.join("a")).unwrap()
+        };
+        let write = |root: &Path| {
+            create(root).write_all(b"first").unwrap();
+            sync_dir(root);
+        };
+        let contents = contents_after_power_loss(write, "a");
+        assert!(contents.iter().all(|c| c.as_deref() == Some(b"first")), "{contents:?}");
+        let disk = disk();
+        let mut file = create(disk.root());
+        let (call, effect) = (Some(Call::Sync), Effect::Fail(Errno::Io));
+        disk.arm(Fault { kind: None, call, after: 0, times: 1, effect });
+        assert!(file.write_all(b"first").is_err());
+        file.write_all(b"second").unwrap();
     }
 
     #[test]
