@@ -219,15 +219,29 @@ impl Source {
         paths.map(|path| must(String::from_utf8(path.to_vec()))).collect()
     }
 
-    /// Checks that references are lines of a commit, byte for byte.
+    /// Checks that references are lines of a commit, byte for byte, unless they say that lines are
+    /// cut.
     #[track_caller]
     pub(crate) fn check_references(&self, commit: &str, references: &Value) {
         for reference in references.as_array().into_iter().flatten() {
             let line = |name: &str| reference[name].as_u64().unwrap_or_default();
             let (start, end) = (line("line_start"), line("line_end"));
             let expected = self.lines(commit, text(&reference["file_path"]), start, end);
-            assert_eq!(text(&reference["snippet"]), expected, "{reference}");
+            match reference["truncated"] == true {
+                true => check_cut(text(&reference["snippet"]), &expected),
+                false => assert_eq!(text(&reference["snippet"]), expected, "{reference}"),
+            }
         }
+    }
+}
+
+/// Checks that lines are those of a text, of which at least one is cut.
+#[track_caller]
+fn check_cut(shown: &str, whole: &str) {
+    assert!(shown != whole && shown.split('\n').count() == whole.split('\n').count());
+    for (line, whole) in shown.split('\n').zip(whole.split('\n')) {
+        let kept = line.strip_suffix('…').filter(|kept| kept.len() < whole.len());
+        assert!(kept.map_or(line == whole, |kept| whole.starts_with(kept)), "{}", line.len());
     }
 }
 

@@ -258,3 +258,51 @@ fn hostile_code_is_explained_or_left_alone() {
     }
     assert_eq!(client.get("/readyz").status, 200);
 }
+
+#[test]
+fn secrets_and_markup_of_the_code_are_not_said() {
+    let git = GitServer::start();
+    let source = git.source("secrets");
+    // Put together here, so that this file has no key.
+    let (key, token) =
+        (format!("sk_live_{}", "51H8abcdEFGH2345"), "ghp_".to_owned() + "0A1b2C3d4E5f6G7h8I9j");
+    let pay = format!(
+        "\"\"\"Pays <img src=x onerror=alert(1)> with [a link](http://evil.example).\"\"\"\n\n\
+         API_KEY = \"{key}\"\n\n\ndef pay(amount, token=\"{token}\"):\n    \"\"\"Pays it. Send \
+         {token} along.\n\n    <script>alert(1)</script>\n    \"\"\"\n    send(\"{key}\")\n    return \
+         amount\n"
+    );
+    let uses = format!("from pay import pay\n\n\ndef test_pay():\n    pay(1, token=\"{token}\")\n");
+    source.commit([("pay.py", pay.as_str()), ("test_pay.py", uses.as_str())]);
+    let server = setup().start();
+    let client = server.client();
+    let id = connect(&client, &git.url("secrets"));
+    let lines = pay.lines().count();
+    let mut said = vec![document(&client, &id, "pay.py"), explain(&client, &id, "pay.py", None)];
+    said.extend(
+        [(1, lines), (3, 3), (6, lines), (10, 10)]
+            .map(|of| explain(&client, &id, "pay.py", Some(of))),
+    );
+    for said in said {
+        let said = said.to_string();
+        for part in ["51H8", "0A1b2C3d", "](http", " <img", " <script"] {
+            assert!(!said.contains(part), "{part}: {said}");
+        }
+    }
+    let method = document(&client, &id, "pay.py")["methods"][0].clone();
+    assert_eq!(method["name"], "pay", "{method}");
+    // The pages that a sync makes say none either. Who may read files sees the files.
+    let pages = client.get(&format!("/api/v1/repositories/{id}/wiki")).expect(200);
+    let mut made = vec![client.get(&format!("/api/v1/repositories/{id}/diagrams")).expect(200)];
+    for page in pages["pages"].as_array().into_iter().flatten() {
+        let path = format!("/api/v1/repositories/{id}/wiki/{}", text(&page["slug"]));
+        made.push(client.get(&path).expect(200));
+    }
+    assert!(made.len() > 1, "{pages}");
+    for made in made {
+        let made = made.to_string();
+        assert!(!made.contains("51H8") && !made.contains("0A1b2C3d"), "{made}");
+    }
+    let read = client.get(&format!("/api/v1/repositories/{id}/files/pay.py")).expect(200);
+    assert_eq!(read["content"], pay);
+}

@@ -18,6 +18,10 @@ use crate::repositories_shop::{SHOP, shop};
 const BOMB_SECONDS: u64 = 60;
 /// KiB that a bomb may add to the memory of the server.
 const BOMB_KIB: u64 = 192 << 10;
+/// Bytes of a response that shows lines of a repository, at most.
+const RESPONSE_BYTES: usize = 2 << 20;
+/// Bytes of a line that is always shown whole.
+const LINE_BYTES: usize = 8 << 10;
 /// Bytes that fetches which were limited to 8 MiB may leave.
 const DISK_BYTES: u64 = 32 << 20;
 
@@ -295,6 +299,58 @@ fn large_objects_take_neither_memory_nor_disk() {
     assert!(grown < BOMB_KIB, "{grown} KiB more memory");
     let grown = bytes_below(server.data()).saturating_sub(stored);
     assert!(grown < DISK_BYTES, "{grown} bytes more on disk");
+}
+
+/// Checks that lines are those of a commit, and that the long ones are cut.
+#[track_caller]
+fn check_cut(source: &Source, commit: &str, shown: &Value) {
+    // What an error shows has as many lines as its snippet.
+    let mut shown = shown.clone();
+    let lines = text(&shown["snippet"]).split('\n').count() as u64;
+    shown["line_end"] = json!(shown["line_start"].as_u64().map(|first| first + lines - 1));
+    source.check_references(commit, &json!([shown]));
+    let longest = text(&shown["snippet"]).split('\n').map(str::len).max();
+    assert!(longest <= Some(LINE_BYTES + '…'.len_utf8()), "{longest:?} bytes");
+}
+
+#[test]
+fn long_lines_are_cut_in_searches_and_errors() {
+    let git = GitServer::start();
+    let source = git.source("long");
+    let long = format!("kangaroo = 1 # {}\n", "kangaroo é ".repeat(5_000));
+    let contents = format!("# short\n{}# end\n", long.repeat(11));
+    for number in 0..30 {
+        source.write(&format!("src/long{number}.py"), format!("# {number}\n{contents}"));
+    }
+    let whole = format!("wallaby = \"{}\"\n", "x".repeat(LINE_BYTES - 20));
+    let commit = source.commit([("whole.py", whole.as_str())]);
+    let server = setup().start();
+    let client = server.client();
+    let id = connect(&client, &git.url("long"));
+    for query in ["q=kangaroo&limit=50", "symbol=kangaroo&limit=50"] {
+        let response = client.get(&format!("{REPOSITORIES}/{id}/search?{query}"));
+        assert!(response.body.len() < RESPONSE_BYTES, "{query}: {} bytes", response.body.len());
+        let found = response.expect(200)["results"].as_array().cloned().unwrap_or_default();
+        assert!(found.len() >= 30, "{query}: {} results", found.len());
+        found.iter().for_each(|hit| check_cut(&source, &commit, hit));
+        assert!(found.iter().any(|hit| hit["truncated"] == true), "{query}");
+    }
+    let found = search(&client, &id, "wallaby");
+    assert_eq!((found.len(), &found[0]["truncated"]), (1, &json!(false)));
+    source.check_references(&commit, &json!(found));
+    let backtrace: Vec<String> = (0..20).map(|at| format!("src/long{at}.py:7 in f")).collect();
+    let body = json!({
+        "exception": {"type": "Long", "message": "long lines", "backtrace": backtrace},
+    });
+    let error = client.post("/api/v1/errors", &body).data(201);
+    let response = client.get(&format!("/api/v1/errors/{}", text(&error["id"])));
+    assert!(response.body.len() < RESPONSE_BYTES, "{} bytes", response.body.len());
+    let shown = response.data(200)["source"].as_array().cloned().unwrap_or_default();
+    assert_eq!(shown.len(), 20);
+    for one in &shown {
+        check_cut(&source, &commit, one);
+        assert_eq!(one["truncated"], true);
+    }
 }
 
 #[test]

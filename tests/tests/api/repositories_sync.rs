@@ -274,8 +274,13 @@ fn odd_files_are_indexed_or_left_out_and_none_stops_a_sync() {
         assert!(!found.is_empty(), "{words}");
         source.check_references(&head, &json!(found));
     }
-    // A line of 800 KB is shown as a whole, or not at all.
-    source.check_references(&head, &json!(search(&client, &id, "1234567")));
+    // Of a line of 800 KB the beginning is shown.
+    let found = search(&client, &id, "1234567");
+    source.check_references(&head, &json!(found));
+    let line = found.iter().find(|hit| hit["file_path"] == "line.js");
+    assert!(
+        line.is_some_and(|hit| hit["truncated"] == true && text(&hit["snippet"]).len() > 1_000)
+    );
 }
 
 #[test]

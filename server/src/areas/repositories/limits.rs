@@ -82,6 +82,11 @@ pub(super) const COVERAGE_MIN: f64 = 0.3;
 pub(super) const QUESTION_CHARS_MAX: usize = 4_000;
 /// Lines of a snippet.
 pub(super) const SNIPPET_LINES_MAX: u32 = 40;
+/// Bytes of a line that a search or an error shows: longer ones are data, and are cut.
+pub(super) const SHOWN_LINE_BYTES_MAX: usize = 8 << 10;
+/// Bytes of all lines that one response of a search or an error shows: several times those of as
+/// many lines of code as there can be.
+pub(super) const SHOWN_BYTES_MAX: usize = 512 << 10;
 
 /// Chat sessions; the ones that were not used for the longest time go first.
 pub(super) const SESSIONS_MAX: usize = 10_000;
@@ -111,6 +116,8 @@ pub(super) const DOCUMENTED_FUNCTIONS_MAX: usize = 200;
 /// Calls of a function that are looked at, and those that are shown.
 pub(super) const USAGES_FOUND_MAX: usize = 20;
 pub(super) const USAGES_SHOWN_MAX: usize = 3;
+/// Bytes of the line of a call: longer ones show nobody how to call it.
+pub(super) const USAGE_BYTES_MAX: usize = 4 << 10;
 
 /// Frames of a backtrace whose lines are shown, the newest ones.
 pub(super) const FRAMES_MAX: usize = 20;

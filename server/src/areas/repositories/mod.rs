@@ -32,6 +32,7 @@ mod repository;
 mod respond;
 mod search;
 mod settings;
+mod shown_lines;
 pub mod source;
 mod state;
 mod sync;

@@ -92,8 +92,11 @@ struct SourceView {
     /// The line of the frame.
     line: u32,
     line_start: u32,
-    /// The lines around it, exactly as in the commit.
+    /// The lines around it, exactly as in the commit unless `truncated`.
     snippet: String,
+    /// Whether lines are cut: those over 8 KiB, and all once the snippets have 512 KiB together.
+    /// What is left of a line ends with `…`.
+    truncated: bool,
 }
 
 /// The exception that was raised.
@@ -298,7 +301,8 @@ impl SourceView {
             file_path: source.path,
             line: source.line,
             line_start: source.first_line,
-            snippet: source.snippet,
+            truncated: source.snippet.is_cut,
+            snippet: source.snippet.text,
         }
     }
 }

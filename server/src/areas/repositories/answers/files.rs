@@ -1,12 +1,12 @@
 //! The files that a question touches, each read from the index once.
 
-use std::cell::OnceCell;
+use std::cell::{OnceCell, RefCell};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use crate::areas::repositories::index::{FileId, Index, IndexError, SymbolRef};
-use crate::areas::repositories::quotes::secret_lines;
-use crate::areas::repositories::source::{FileOutline, LineRange, Symbol, aliases};
+use crate::areas::repositories::index::{FileId, FoundReferences, Index, IndexError, SymbolRef};
+use crate::areas::repositories::quotes::{is_secret_line, private_key_lines};
+use crate::areas::repositories::source::{FileOutline, LineRange, ReferenceKind, Symbol, aliases};
 
 /// Modules that one file imports a name from: more are not code that a person has written.
 const IMPORT_PATHS_MAX: usize = 4;
@@ -25,8 +25,10 @@ pub(super) struct OpenFile {
     pub(super) path: String,
     pub(super) text: String,
     pub(super) outline: FileOutline,
-    /// Its lines that seem to hold a secret, once they are asked for.
-    secrets: OnceCell<HashSet<u32>>,
+    /// Its lines that are part of private keys, once they are asked for.
+    private_keys: OnceCell<HashSet<u32>>,
+    /// Whether a line alone seems to hold a secret, for the lines that were asked for.
+    secrets: RefCell<HashMap<u32, bool>>,
     /// What its imports say of each name, once that is asked for.
     imported: OnceCell<HashMap<String, ImportedName>>,
     /// The byte at which each line begins.
@@ -70,7 +72,8 @@ impl<'index> Files<'index> {
             id,
             path: path.to_owned(),
             outline: self.index.outline(id)?,
-            secrets: OnceCell::new(),
+            private_keys: OnceCell::new(),
+            secrets: RefCell::default(),
             imported: OnceCell::new(),
             line_starts: line_starts(&text),
             text,
@@ -87,6 +90,19 @@ impl<'index> Files<'index> {
         ids.into_iter().try_for_each(|id| self.open(id).map(drop))
     }
 
+    /// Returns uses of a name, of one kind or of all, in files that are open afterwards.
+    pub(super) fn references(
+        &mut self,
+        name: &str,
+        kind: Option<ReferenceKind>,
+        limit: usize,
+    ) -> Result<FoundReferences, IndexError> {
+        self.index.references_read_by(name, kind, limit, |id, visit| {
+            visit(&self.open(id)?.outline);
+            Ok(())
+        })
+    }
+
     /// Returns a symbol of a file; `None` if there is none at that position.
     pub(super) fn symbol(&mut self, symbol: SymbolRef) -> Result<Option<FoundSymbol>, IndexError> {
         let file = self.open(symbol.file)?;
@@ -98,10 +114,13 @@ impl OpenFile {
     /// Returns whether a line seems to hold a secret.
     pub(super) fn is_secret(&self, line: u32) -> bool {
         let find = || {
-            let lines = secret_lines(&self.text);
+            let lines = private_key_lines(&self.text);
             lines.filter_map(|line| u32::try_from(line + 1).ok()).collect()
         };
-        self.secrets.get_or_init(find).contains(&line)
+        let is_of_key = self.private_keys.get_or_init(find).contains(&line);
+        // Few lines of a file are quoted, and each is asked for several times.
+        let mut known = self.secrets.borrow_mut();
+        is_of_key || *known.entry(line).or_insert_with(|| is_secret_line(self.line(line)))
     }
 
     /// Returns all lines; `None` if there are none.

@@ -6,7 +6,9 @@ use super::comments::without_comment;
 use super::draft::Draft;
 use super::files::{Files, FoundSymbol, OpenFile};
 use super::limits::{SYMBOLS_MAX, USE_CONTEXT_LINES, USES_MAX, USES_SHOWN_MAX};
-use super::phrases::{cite_symbol, joined, name_as_code, noun, place, place_of, qualified_name};
+use super::phrases::{
+    among, cite_symbol, joined, name_as_code, noun, place, place_of, qualified_name,
+};
 use super::question::TYPE_KINDS;
 use super::resolution::{Definition, Meanings, UsePlace};
 use super::subjects::Subject;
@@ -32,7 +34,7 @@ pub(super) fn implementations(
     };
     let shown_name = qualified_name(first);
     draft.about(&shown_name.replace('`', ""));
-    let (certain, possible) = implementing(files, first)?;
+    let Implementing { certain, possible, is_cut } = implementing(files, first)?;
     let shown = say_implementations(draft, files, &certain)?;
     if shown.is_empty() {
         if let Some(marker) = cite_symbol(draft, first) {
@@ -45,10 +47,7 @@ pub(super) fn implementations(
             ));
         }
     } else {
-        let rest = match certain.len() > shown.len() {
-            true => format!(", among {} that were found", certain.len()),
-            false => String::new(),
-        };
+        let rest = among(certain.len(), shown.len(), is_cut, "");
         draft.say(format!("{shown_name} is implemented or extended by {}{rest}.", joined(&shown)));
         if let Some(marker) = cite_symbol(draft, first) {
             draft.say(format!(
@@ -79,12 +78,17 @@ fn can_be_implemented(kind: SymbolKind) -> bool {
     TYPE_KINDS.contains(&kind) && kind != SymbolKind::TypeAlias
 }
 
-/// Returns where a type is implemented or extended without doubt, and where maybe another one of
-/// its name is.
-fn implementing(
-    files: &mut Files<'_>,
-    of: &FoundSymbol,
-) -> Result<(Vec<ReferenceHit>, Vec<ReferenceHit>), IndexError> {
+/// Where a type is implemented or extended.
+struct Implementing {
+    /// Without doubt.
+    certain: Vec<ReferenceHit>,
+    /// Or where maybe another one of its name is.
+    possible: Vec<ReferenceHit>,
+    /// Whether there are more places, which were not looked at.
+    is_cut: bool,
+}
+
+fn implementing(files: &mut Files<'_>, of: &FoundSymbol) -> Result<Implementing, IndexError> {
     let name = of.symbol.name.as_str();
     let mut same = files.index.symbols_of_name(name, SYMBOLS_MAX);
     same.retain(|hit| can_be_implemented(hit.kind));
@@ -92,7 +96,8 @@ fn implementing(
         same.iter().filter_map(|hit| Definition::new(files.index, hit, same.len())).collect();
     let mut meanings = Meanings::new(definitions);
     let (mut certain, mut possible) = (Vec::new(), Vec::new());
-    for hit in files.index.references_of_kind(name, ReferenceKind::Implementation, USES_MAX)? {
+    let found = files.references(name, Some(ReferenceKind::Implementation), USES_MAX)?;
+    for hit in found.hits {
         files.index.check_stop()?;
         let file = files.open(hit.file)?;
         let place = UsePlace { file: &file, line: hit.line, within: None };
@@ -102,7 +107,7 @@ fn implementing(
             None => possible.push(hit),
         }
     }
-    Ok((certain, possible))
+    Ok(Implementing { certain, possible, is_cut: found.is_cut })
 }
 
 /// Adds references to what implements or extends, and returns how each is written.
@@ -285,7 +290,7 @@ fn bases_of(files: &mut Files<'_>, of: &FoundSymbol) -> Result<Vec<Base>, IndexE
         let language = files.index.entry(hit.file).and_then(|entry| entry.language);
         (is_only || hit.file == of.file.id) && language == Some(Language::Rust)
     };
-    let mut hits = files.index.references_of_kind(name, ReferenceKind::Type, USES_MAX)?;
+    let mut hits = files.references(name, Some(ReferenceKind::Type), USES_MAX)?.hits;
     hits.retain(is_head);
     hits.dedup_by_key(|hit| (hit.file, hit.line));
     for hit in hits {

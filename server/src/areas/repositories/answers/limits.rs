@@ -18,6 +18,8 @@ pub(super) const EARLIER_TURNS_MAX: usize = 3;
 pub(super) const TOPIC_WORDS_MAX: usize = 24;
 /// Mentioned names that are looked up.
 pub(super) const MENTIONS_MAX: usize = 4;
+/// Ordinary words of a question that are looked up as names of what others implement.
+pub(super) const WORDS_LOOKED_UP_MAX: usize = 16;
 /// Results of a search that are looked at.
 pub(super) const HITS_MAX: usize = 24;
 /// Symbols of a name that are looked at.

@@ -3,7 +3,6 @@
 
 use std::cmp::Reverse;
 use std::collections::HashMap;
-use std::fmt::{self, Display};
 
 use super::files::{Files, FoundSymbol, OpenFile};
 use super::limits::SYMBOLS_MAX;
@@ -339,12 +338,5 @@ impl Total {
     /// Returns whether there are, or may be, others than those with these names.
     pub(super) fn is_more_than(self, names: &[String]) -> bool {
         self.is_partial || names.len() < self.count
-    }
-}
-
-impl Display for Total {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let at_least = if self.is_partial { "at least " } else { "" };
-        write!(f, "{at_least}{}", self.count)
     }
 }

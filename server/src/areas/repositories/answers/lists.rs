@@ -76,10 +76,13 @@ fn say_list_within(
     if names.is_empty() {
         return;
     }
-    let what = plural(listed);
-    draft.say(match total.is_more_than(names) {
-        true => format!("{of}, has {total} {what}, among them {}.", joined(names)),
-        false => format!("{of}, has these {what}: {}.", joined(names)),
+    let (what, count) = (plural(listed), counted(total.count, listed));
+    let at_least = if total.is_partial { "at least " } else { "" };
+    draft.say(match (names.len() < total.count, total.is_partial) {
+        (true, _) => format!("{of}, has {at_least}{count}, among them {}.", joined(names)),
+        (false, true) => format!("{of}, has {at_least}{count}: {}.", joined(names)),
+        (false, false) if total.count == 1 => format!("{of}, has {count}: {}.", joined(names)),
+        (false, false) => format!("{of}, has these {what}: {}.", joined(names)),
     });
     let others = scope.others;
     if others > 0 {
@@ -132,38 +135,67 @@ fn say_list(draft: &mut Draft, listed: Listed, names: &[String], total: Total) {
     if names.is_empty() {
         return;
     }
-    let what = plural(listed);
+    let names_listed = joined(names);
     draft.say(match (total.is_more_than(names), total.is_partial) {
-        (false, _) => format!("These {what} were found: {}.", joined(names)),
+        (false, _) => match total.count {
+            1 => format!("This {} was found: {names_listed}.", singular(listed)),
+            _ => format!("These {} were found: {names_listed}.", plural(listed)),
+        },
         (true, true) => {
-            format!("At least {} {what} were found, among them {}.", total.count, joined(names))
+            let (count, were) = (counted(total.count, listed), was_or_were(total.count));
+            let among = if names.len() < total.count { ", among them " } else { ": " };
+            format!("At least {count} {were} found{among}{names_listed}.")
         }
-        (true, false) => format!("{total} {what} were found, among them {}.", joined(names)),
+        (true, false) => {
+            format!("{} were found, among them {names_listed}.", counted(total.count, listed))
+        }
     });
     draft.confidence = 0.85;
 }
 
+fn was_or_were(count: usize) -> &'static str {
+    if count == 1 { "was" } else { "were" }
+}
+
+/// Returns how much of what is listed there is: `1 class`, `3 classes`.
+fn counted(count: usize, listed: Listed) -> String {
+    let nouns = if count == 1 { singular(listed) } else { plural(listed) };
+    format!("{count} {nouns}")
+}
+
 /// Returns what is listed, in the plural.
 pub(super) fn plural(listed: Listed) -> &'static str {
+    nouns(listed).1
+}
+
+/// Returns what is listed, in the singular.
+fn singular(listed: Listed) -> &'static str {
+    nouns(listed).0
+}
+
+/// Returns what is listed, in the singular and the plural.
+fn nouns(listed: Listed) -> (&'static str, &'static str) {
     match listed {
-        Listed::Errors => "types of errors",
-        Listed::Routes => "routes",
-        Listed::Settings => "types of settings",
-        Listed::Tests => "tests",
-        Listed::Files => "files",
+        Listed::Errors => ("type of errors", "types of errors"),
+        Listed::Routes => ("route", "routes"),
+        Listed::Settings => ("type of settings", "types of settings"),
+        Listed::Tests => ("test", "tests"),
+        Listed::Files => ("file", "files"),
         Listed::Symbols(kinds) => match kinds {
-            [SymbolKind::Function, SymbolKind::Method] => "functions",
-            [SymbolKind::Class] => "classes",
-            [SymbolKind::Struct] => "structs",
-            [SymbolKind::Enum] => "enums",
-            [SymbolKind::Variant] => "enum variants",
-            [SymbolKind::Trait, SymbolKind::Interface] => "traits and interfaces",
-            [SymbolKind::Macro] => "macros",
-            [SymbolKind::Constant] => "constants",
-            [SymbolKind::Variable] => "variables",
-            [SymbolKind::Field] => "fields",
-            kinds if kinds == TYPE_KINDS => "types",
-            _ => "symbols",
+            [SymbolKind::Function, SymbolKind::Method] => ("function", "functions"),
+            [SymbolKind::Class] => ("class", "classes"),
+            [SymbolKind::Struct] => ("struct", "structs"),
+            [SymbolKind::Enum] => ("enum", "enums"),
+            [SymbolKind::Variant] => ("enum variant", "enum variants"),
+            [SymbolKind::Trait, SymbolKind::Interface] => {
+                ("trait or interface", "traits and interfaces")
+            }
+            [SymbolKind::Macro] => ("macro", "macros"),
+            [SymbolKind::Constant] => ("constant", "constants"),
+            [SymbolKind::Variable] => ("variable", "variables"),
+            [SymbolKind::Field] => ("field", "fields"),
+            kinds if kinds == TYPE_KINDS => ("type", "types"),
+            _ => ("symbol", "symbols"),
         },
     }
 }

@@ -8,6 +8,7 @@
 
 mod answer;
 mod appearances;
+mod candidates;
 mod citations;
 mod comments;
 mod dependencies;

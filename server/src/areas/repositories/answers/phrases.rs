@@ -168,6 +168,16 @@ pub(super) fn signature(found: &FoundSymbol) -> Option<String> {
     (says_more && !contains_secret(signature) && !has_marker(signature)).then(|| code(signature))
 }
 
+/// Returns how many things there are of which a list shows some; nothing if these are all.
+/// `is_cut` says that others were not looked at.
+pub(super) fn among(found: usize, shown: usize, is_cut: bool, things: &str) -> String {
+    match (found > shown, is_cut) {
+        (false, false) => String::new(),
+        (true, false) => format!(", among {found}{things} that were found"),
+        (_, true) => format!(", among at least {found}{things} that were found"),
+    }
+}
+
 /// Returns a list of names: `a`, `b` and `c`.
 pub(super) fn joined(names: &[String]) -> String {
     match names {

@@ -118,7 +118,7 @@ fn collect_at_uses(
     topic: &Topic,
     found: &mut Vec<(f64, FoundSymbol, DocQuote)>,
 ) -> Result<(), IndexError> {
-    for hit in files.index.references(&symbol.symbol.name, USES_READ_MAX)? {
+    for hit in files.references(&symbol.symbol.name, None, USES_READ_MAX)?.hits {
         let Some(within) = hit.within else { continue };
         let Some(user) = files.symbol(within)? else { continue };
         let start = hit.line.saturating_sub(COMMENT_LINES).max(user.symbol.lines.start());

@@ -4,14 +4,13 @@
 use std::cmp::Reverse;
 use std::rc::Rc;
 
+use super::candidates::{add_compared, candidates};
 use super::files::{Files, FoundSymbol, OpenFile};
 use super::limits::{EARLIER_TURNS_MAX, MENTIONS_MAX, SYMBOLS_MAX};
 use super::model::Turn;
-use super::question::{
-    COMPARING, Mention, Needs, Question, QuestionKind, TYPE_KINDS, has_file_ending,
-};
+use super::question::{Mention, Needs, Question, QuestionKind, TYPE_KINDS, has_file_ending};
 use super::topics;
-use crate::areas::repositories::index::{FileEntry, FileId, IndexError, is_stand_in};
+use crate::areas::repositories::index::{FileId, IndexError, is_stand_in};
 use crate::areas::repositories::source::{LineRange, SymbolKind};
 use crate::areas::repositories::wiki::is_test_path;
 
@@ -206,7 +205,10 @@ pub(super) fn symbols_named(
 ) -> Result<Vec<FoundSymbol>, IndexError> {
     let Some((name, containers)) = parts.split_last() else { return Ok(Vec::new()) };
     let mut found = Vec::new();
-    for hit in files.index.symbols_of_name(name, SYMBOLS_MAX) {
+    let hits = files.index.symbols_of_name(name, SYMBOLS_MAX);
+    let in_files: Vec<FileId> = hits.iter().map(|hit| hit.symbol.file).collect();
+    files.open_all(&in_files)?;
+    for hit in hits {
         found.extend(files.symbol(hit.symbol)?);
     }
     if let Some(container) = containers.last() {
@@ -302,141 +304,8 @@ fn order(files: &Files<'_>, found: &FoundSymbol) -> SymbolOrder {
     }
 }
 
-/// Adds the symbols that ordinary words name in a question how things differ.
-fn add_compared(
-    files: &mut Files<'_>,
-    question: &Question,
-    subjects: &mut Vec<Subject>,
-) -> Result<(), IndexError> {
-    let words = question.candidates.iter();
-    let words = words.filter(|word| !COMPARING.contains(&word.to_lowercase().as_str()));
-    for word in words.take(MENTIONS_MAX) {
-        let found = symbols_named(files, std::slice::from_ref(word))?;
-        let is_one = |first: &FoundSymbol| {
-            !is_member(first.symbol.kind) && first.symbol.kind != SymbolKind::Module
-        };
-        if found.first().is_some_and(is_one) {
-            subjects.push(Subject::Symbols(found));
-        }
-    }
-    Ok(())
-}
-
-/// Returns the symbols that ordinary words of a question name: one word only, and only if the
-/// question is about one thing.
-fn candidates(files: &mut Files<'_>, question: &Question) -> Result<Vec<Subject>, IndexError> {
-    let is_about_one = matches!(
-        question.kind,
-        QuestionKind::Definition
-            | QuestionKind::Description
-            | QuestionKind::Callers
-            | QuestionKind::Dependencies
-            | QuestionKind::Implementations
-            | QuestionKind::Bases
-            | QuestionKind::List(_)
-    );
-    if question.kind == QuestionKind::Topic {
-        return type_in_capitals(files, question);
-    }
-    if !is_about_one || question.candidates.len() > 2 {
-        return Ok(Vec::new());
-    }
-    let mut subjects = Vec::new();
-    for word in question.candidates.iter().rev() {
-        let found = symbols_named(files, std::slice::from_ref(word))?;
-        // A word such as `name` is a field of many types: it is no subject. The declaration of a
-        // module says less than its file.
-        if found.first().is_some_and(|first| {
-            !is_member(first.symbol.kind) && first.symbol.kind != SymbolKind::Module
-        }) {
-            subjects.push(Subject::Symbols(found));
-            break;
-        }
-        if let Some(subject) = module_subject(files, word)? {
-            subjects.push(subject);
-            break;
-        }
-    }
-    // With several words, a topic is likelier than a name.
-    if question.candidates.len() > 1
-        && !matches!(subjects.first(), Some(Subject::Symbols(found)) if starts_upper(found))
-        && !question.kind_needs_name()
-    {
-        subjects.clear();
-    }
-    if subjects.is_empty()
-        && question.kind_needs_name()
-        && let [unknown] = question.candidates.as_slice()
-    {
-        subjects.push(Subject::Unknown(unknown.clone()));
-    }
-    Ok(subjects)
-}
-
-/// Returns the type that a word in capitals names in a question about a topic.
-fn type_in_capitals(
-    files: &mut Files<'_>,
-    question: &Question,
-) -> Result<Vec<Subject>, IndexError> {
-    let is_name = |word: &&String| {
-        word.starts_with(char::is_uppercase) && question.names_exactly(&word.to_lowercase())
-    };
-    let mut subjects = Vec::new();
-    for word in question.candidates.iter().filter(is_name).take(MENTIONS_MAX) {
-        let found = symbols_named(files, std::slice::from_ref(word))?;
-        if found.first().is_some_and(|first| TYPE_KINDS.contains(&first.symbol.kind)) {
-            subjects.push(Subject::Symbols(found));
-        }
-    }
-    // With several, the question is about how they work together.
-    if subjects.len() > 1 {
-        subjects.clear();
-    }
-    Ok(subjects)
-}
-
-fn starts_upper(found: &[FoundSymbol]) -> bool {
-    found.first().is_some_and(|found| found.symbol.name.starts_with(char::is_uppercase))
-}
-
-fn is_member(kind: SymbolKind) -> bool {
+pub(super) fn is_member(kind: SymbolKind) -> bool {
     matches!(kind, SymbolKind::Field | SymbolKind::Variant | SymbolKind::Variable)
-}
-
-/// Returns the folder of a name, or the file of a name without its ending: the one nearest to the
-/// root.
-fn module_subject(files: &mut Files<'_>, name: &str) -> Result<Option<Subject>, IndexError> {
-    let name = name.to_lowercase();
-    let mut folder: Option<&str> = None;
-    let mut file: Option<FileEntry<'_>> = None;
-    let index = files.index;
-    for entry in index.files() {
-        let path = entry.path;
-        let mut length = 0;
-        for part in path.split('/') {
-            length += part.len() + 1;
-            let candidate = path.get(..length - 1).unwrap_or_default();
-            let is_folder = length < path.len();
-            if is_folder && part == name && folder.is_none_or(|known| candidate.len() < known.len())
-            {
-                folder = Some(candidate);
-            }
-            let is_file = !is_folder && part.rsplit_once('.').is_some_and(|(stem, _)| stem == name);
-            if is_file && file.is_none_or(|known| path.len() < known.path.len()) {
-                file = Some(entry);
-            }
-        }
-    }
-    if let Some(folder) = folder {
-        let is_inside =
-            |path: &str| path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'));
-        let inside = index.files().filter(|entry| is_inside(entry.path)).map(|entry| entry.id);
-        return Ok(Some(Subject::Folder(folder.to_owned(), inside.collect())));
-    }
-    match file.filter(|entry| entry.language.is_some()) {
-        Some(entry) => Ok(Some(Subject::File(files.open(entry.id)?, None))),
-        None => Ok(None),
-    }
 }
 
 /// Returns what an earlier question was about: the names of its answer, the names in it, or what

@@ -11,7 +11,7 @@ use super::draft::Draft;
 use super::files::{Files, FoundSymbol, OpenFile};
 use super::implementations::implementor;
 use super::limits::{SYMBOLS_MAX, USE_CONTEXT_LINES, USES_MAX, USES_SHOWN_MAX};
-use super::phrases::{cite_symbol, joined, name_as_code, place, place_of, qualified_name};
+use super::phrases::{among, cite_symbol, joined, name_as_code, place, place_of, qualified_name};
 use super::resolution::{Definition, Meanings, UsePlace};
 use super::subjects::Subject;
 use crate::areas::repositories::index::{FileId, IndexError, ReferenceHit};
@@ -66,6 +66,8 @@ struct Uses {
     possible: Vec<Use>,
     /// How many definitions the name has.
     definitions: usize,
+    /// Whether there are more uses, which were not looked at.
+    is_cut: bool,
 }
 
 fn symbol_callers(
@@ -76,7 +78,7 @@ fn symbol_callers(
     let Some(first) = found.first() else { return Ok(()) };
     let name = first.symbol.name.as_str();
     draft.about(&qualified_name(first).replace('`', ""));
-    let Uses { mut certain, mut possible, definitions } = divided(files, found)?;
+    let Uses { mut certain, mut possible, definitions, is_cut } = divided(files, found)?;
     let mut order: Vec<usize> = (0..found.len()).collect();
     // Definitions that are used come first.
     order.sort_by_key(|position| certain.get(*position).is_none_or(Vec::is_empty));
@@ -88,7 +90,7 @@ fn symbol_callers(
         };
         sort(uses, definition);
         if !uses.is_empty() || found.len() == 1 || !is_used && position == 0 {
-            say_users(draft, definition, uses, found.len());
+            say_users(draft, definition, uses, is_cut, found.len());
         }
     }
     if found.len() > 1 && !draft.is_empty() {
@@ -107,7 +109,7 @@ fn symbol_callers(
     possible.sort_by_cached_key(|found| !found.file.line(found.hit.line).contains(owner));
     let others = say_uses(draft, &possible, POSSIBLE_USES_SHOWN_MAX);
     if !others.is_empty() {
-        let (rest, name) = (among(&possible, others.len()), name_as_code(name));
+        let (rest, name) = (rest(&possible, others.len(), is_cut), name_as_code(name));
         let (others, also) = (joined(&others), if is_used { "also " } else { "" });
         let which = match found.len() {
             1 => "that may mean another definition",
@@ -134,7 +136,13 @@ fn symbol_callers(
 }
 
 /// Writes what uses a definition, one of `count`, without doubt.
-fn say_users(draft: &mut Draft, definition: &FoundSymbol, uses: &[Use], count: usize) {
+fn say_users(
+    draft: &mut Draft,
+    definition: &FoundSymbol,
+    uses: &[Use],
+    is_cut: bool,
+    count: usize,
+) {
     let name = qualified_name(definition);
     let shown = say_uses(draft, uses, USES_SHOWN_MAX);
     let Some(marker) = cite_symbol(draft, definition) else { return };
@@ -151,7 +159,7 @@ fn say_users(draft: &mut Draft, definition: &FoundSymbol, uses: &[Use], count: u
         });
         return;
     }
-    let rest = among(uses, shown.len());
+    let rest = rest(uses, shown.len(), is_cut);
     let users = joined(&shown);
     if count > 1 {
         draft.say(format!("{name}, defined in {place} {marker}, is used by {users}{rest}."));
@@ -201,7 +209,7 @@ fn sort(uses: &mut [Use], definition: &FoundSymbol) {
 /// which is not asked about are left out.
 fn divided(files: &mut Files<'_>, asked: &[FoundSymbol]) -> Result<Uses, IndexError> {
     let certain = asked.iter().map(|_| Vec::new()).collect();
-    let mut uses = Uses { certain, possible: Vec::new(), definitions: 0 };
+    let mut uses = Uses { certain, possible: Vec::new(), definitions: 0, is_cut: false };
     let Some(first) = asked.first() else { return Ok(uses) };
     let name = first.symbol.name.as_str();
     let same = files.index.symbols_of_name(name, USES_MAX);
@@ -209,8 +217,9 @@ fn divided(files: &mut Files<'_>, asked: &[FoundSymbol]) -> Result<Uses, IndexEr
         same.iter().filter_map(|hit| Definition::new(files.index, hit, same.len())).collect();
     let mut meanings = Meanings::new(definitions);
     uses.definitions = meanings.count();
-    let hits = files.index.references(name, USES_MAX)?;
-    for found in opened(files, name, hits)? {
+    let references = files.references(name, None, USES_MAX)?;
+    uses.is_cut = references.is_cut;
+    for found in opened(files, name, references.hits)? {
         files.index.check_stop()?;
         let within = found.within.as_ref();
         let place = UsePlace { file: &found.file, line: found.hit.line, within };
@@ -231,12 +240,9 @@ fn divided(files: &mut Files<'_>, asked: &[FoundSymbol]) -> Result<Uses, IndexEr
 }
 
 /// Returns how many places there are, if not all are shown.
-fn among(uses: &[Use], shown: usize) -> String {
+fn rest(uses: &[Use], shown: usize, is_cut: bool) -> String {
     let users: HashSet<_> = uses.iter().map(Use::user).collect();
-    match users.len() > shown {
-        true => format!(", among {} places that were found", users.len()),
-        false => String::new(),
-    }
+    among(users.len(), shown, is_cut, " places")
 }
 
 /// Returns the calls that mean a symbol without doubt, and whether each is in a test.
@@ -258,11 +264,8 @@ pub(super) fn foreign_name(
     wanted: Option<ReferenceKind>,
 ) -> Result<(), IndexError> {
     let own_name = name.rsplit("::").next().unwrap_or(name);
-    let hits = match wanted {
-        Some(kind) => files.index.references_of_kind(own_name, kind, USES_MAX)?,
-        None => files.index.references(own_name, USES_MAX)?,
-    };
-    let uses = opened(files, own_name, hits)?;
+    let references = files.references(own_name, wanted, USES_MAX)?;
+    let uses = opened(files, own_name, references.hits)?;
     let shown = say_uses(draft, &uses, USES_SHOWN_MAX);
     if shown.is_empty() {
         return Ok(());
@@ -273,7 +276,9 @@ pub(super) fn foreign_name(
         Some(ReferenceKind::Implementation) => "implemented or extended",
         _ => "used",
     };
-    draft.say(format!("{name} is not defined in the index; it is {verb} by {}.", joined(&shown)));
+    let rest = rest(&uses, shown.len(), references.is_cut);
+    let shown = joined(&shown);
+    draft.say(format!("{name} is not defined in the index; it is {verb} by {shown}{rest}."));
     draft.confidence = 0.75;
     Ok(())
 }

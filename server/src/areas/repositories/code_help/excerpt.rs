@@ -3,7 +3,8 @@
 //! Code is verbatim but for white space, in one line and of limited length; that something was cut
 //! off is shown outside of its backticks.
 
-use super::limits::EXCERPT_CHARS_MAX;
+use super::limits::{EXCERPT_CHARS_MAX, SECRET_BYTES_READ};
+use crate::areas::repositories::quotes::{REDACTED, contains_secret};
 use crate::areas::repositories::source::Symbol;
 
 /// Returns code between backticks: as many as it takes to contain those in the code.
@@ -11,7 +12,14 @@ pub(super) fn code(text: &str) -> String {
     let uncommented = without_comments(text);
     let whole = joined_lines(uncommented);
     let (shown, is_cut) = cut(&whole, EXCERPT_CHARS_MAX);
+    // A secret can be on several lines, and longer than what is shown.
+    let read = whole.get(..whole.floor_char_boundary(SECRET_BYTES_READ)).unwrap_or(&whole);
+    let shown = if contains_secret(read) { REDACTED } else { shown };
     let is_cut = is_cut || uncommented.len() < text.len();
+    // What is missing in code that cannot be parsed has no text.
+    if shown.is_empty() {
+        return "…".to_owned();
+    }
     let fence = "`".repeat(longest_run(shown) + 1);
     let pad = if shown.starts_with('`') || shown.ends_with('`') { " " } else { "" };
     let more = if is_cut { " …" } else { "" };

@@ -14,6 +14,8 @@ pub(super) const BLOCK_STATEMENTS_MAX: usize = 2_000;
 
 /// Characters of an excerpt of code within a sentence: longer ones are not read as part of it.
 pub(super) const EXCERPT_CHARS_MAX: usize = 100;
+/// Bytes of code in which a secret is looked for before an excerpt of it is shown.
+pub(super) const SECRET_BYTES_READ: usize = 4 * EXCERPT_CHARS_MAX + 256;
 /// Characters of a description taken from a comment.
 pub(super) const DESCRIPTION_CHARS_MAX: usize = 1_200;
 /// Characters of a sentence taken from a comment.

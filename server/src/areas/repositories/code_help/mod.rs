@@ -13,6 +13,7 @@ mod excerpt;
 mod explain;
 mod limits;
 mod model;
+mod publishable;
 mod statements;
 mod syntax;
 #[cfg(test)]

@@ -10,6 +10,7 @@ use crate::areas::repositories::error::RepositoryError;
 use crate::areas::repositories::index::{FileEntry, Index};
 use crate::areas::repositories::limits;
 use crate::areas::repositories::repository::{IndexedCommit, Repository};
+use crate::areas::repositories::shown_lines::{ShownBytes, ShownLines};
 use crate::areas::repositories::source::LineRange;
 
 /// A place in a program, as a frame names it.
@@ -34,7 +35,7 @@ pub(in crate::areas) struct FrameSource {
     pub(in crate::areas) line: u32,
     /// The first line of the snippet.
     pub(in crate::areas) first_line: u32,
-    pub(in crate::areas) snippet: String,
+    pub(in crate::areas) snippet: ShownLines,
 }
 
 /// Returns the lines that frames are about: of the commit that the release names, or else of the
@@ -93,7 +94,12 @@ fn find(
             }
         }
     }
-    Ok(best.into_iter().filter_map(BestFit::into_only).collect())
+    let mut bytes = ShownBytes::of_response();
+    let mut found: Vec<FrameSource> = best.into_iter().filter_map(BestFit::into_only).collect();
+    for source in &mut found {
+        source.snippet = bytes.show_again(&source.snippet);
+    }
+    Ok(found)
 }
 
 /// Returns whether a release names a commit: its name, or at least seven digits of its beginning,
@@ -135,6 +141,8 @@ fn source(
     let lines = LineRange::new(first_line, last).filter(|lines| lines.contains(place.line));
     let Some(lines) = lines else { return Ok(None) };
     let Some(snippet) = index.snippet(file.id, lines)? else { return Ok(None) };
+    // Those of all repositories are in memory until it is known which fit best.
+    let snippet = ShownBytes::of_response().show(&snippet);
     Ok(Some(FrameSource {
         frame,
         repository: repository.to_owned(),

@@ -67,6 +67,9 @@ fn usages(
         let Some(entry) = index.entry(call.file) else { continue };
         let Some(line) = LineRange::new(call.line, call.line) else { continue };
         let Some(snippet) = index.snippet(call.file, line)? else { continue };
+        if snippet.len() > limits::USAGE_BYTES_MAX {
+            continue;
+        }
         usages.push(Usage {
             symbol: call.function,
             path: entry.path.to_owned(),

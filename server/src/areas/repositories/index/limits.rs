@@ -22,6 +22,10 @@ pub const OUTLINE_BYTES_MAX: usize = 16 << 20;
 /// Hits of one search, symbols and references: more than anybody reads.
 pub const HITS_MAX: usize = 200;
 
+/// Files that are read together in the order in which they are stored, if it is not known how many
+/// will be needed.
+pub(super) const FILES_TOGETHER: usize = 32;
+
 /// Words of a question: further ones are ignored.
 pub const QUESTION_WORDS_MAX: usize = 64;
 

@@ -23,8 +23,8 @@ pub use build::{IndexBuilder, is_stand_in};
 pub use error::IndexError;
 pub use limits::FORMAT_VERSION;
 pub use model::{
-    BuiltIndex, Dependency, FileEntry, FileId, Hit, IndexCounts, ReferenceHit, SearchResult,
-    SourceFile, SymbolEntry, SymbolHit, SymbolMatch, SymbolRef,
+    BuiltIndex, Dependency, FileEntry, FileId, FoundReferences, Hit, IndexCounts, ReferenceHit,
+    SearchResult, SourceFile, SymbolEntry, SymbolHit, SymbolMatch, SymbolRef,
 };
 pub use open::Index;
 pub use query::Weights;

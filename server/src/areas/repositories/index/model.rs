@@ -168,6 +168,15 @@ pub struct ReferenceHit {
     pub within: Option<SymbolRef>,
 }
 
+/// Uses of a name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FoundReferences {
+    /// Those in the files that use it most come first.
+    pub hits: Vec<ReferenceHit>,
+    /// Whether there are more than were wanted.
+    pub is_cut: bool,
+}
+
 /// A file uses another one.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Dependency {

@@ -111,6 +111,9 @@ const COUNTED: &[&str] = &["version", "level", "step", "part", "line", "page", "
 /// Characters of a placeholder that are of none of its words, at most.
 const PLACEHOLDER_REST_CHARS_MAX: usize = 3;
 
+/// What a private key in PEM format begins with.
+const KEY_BEGIN: &str = "-----BEGIN ";
+
 /// Returns whether a text seems to contain a secret.
 pub fn contains_secret(text: &str) -> bool {
     secret_lines(text).next().is_some()
@@ -119,13 +122,33 @@ pub fn contains_secret(text: &str) -> bool {
 /// Returns the positions, from 0, of the lines of a text that seem to hold a secret. All lines of a
 /// private key do, also if its end is missing.
 pub fn secret_lines(text: &str) -> impl Iterator<Item = usize> + '_ {
-    let mut is_in_key = false;
+    let mut of_keys = private_key_lines(text).peekable();
     text.lines().enumerate().filter_map(move |(position, line)| {
-        let begins = line.contains("-----BEGIN ") && line.contains("PRIVATE KEY");
-        let is_secret = begins || is_in_key || is_key_material(line) || is_secret_line(line);
-        is_in_key = (is_in_key || begins) && !line.contains("-----END ");
-        is_secret.then_some(position)
+        let is_in_key = of_keys.next_if_eq(&position).is_some();
+        (is_in_key || is_secret_line(line)).then_some(position)
     })
+}
+
+/// Returns the positions, from 0, of the lines of private keys in a text, also of those whose end
+/// is missing.
+pub fn private_key_lines(text: &str) -> impl Iterator<Item = usize> + '_ {
+    let has_key = text.contains(KEY_BEGIN);
+    let mut is_in_key = false;
+    text.lines().enumerate().filter(move |_| has_key).filter_map(move |(position, line)| {
+        is_in_key |= line.contains(KEY_BEGIN) && line.contains("PRIVATE KEY");
+        let is_of_key = is_in_key;
+        is_in_key &= !line.contains("-----END ");
+        is_of_key.then_some(position)
+    })
+}
+
+/// Returns whether a line seems to hold a secret, whatever the lines before it are.
+pub fn is_secret_line(line: &str) -> bool {
+    is_key_material(line)
+        || has_key(line)
+        || has_url_password(line)
+        || assigns_secret(line)
+        || tells_secret(line)
 }
 
 /// Returns whether a line is one of base64 only, as in the middle of a key in PEM format: a snippet
@@ -137,14 +160,6 @@ fn is_key_material(line: &str) -> bool {
         && line.bytes().any(|byte| byte.is_ascii_uppercase())
         && line.bytes().any(|byte| byte.is_ascii_lowercase())
         && line.bytes().any(|byte| byte.is_ascii_digit())
-}
-
-fn is_secret_line(line: &str) -> bool {
-    has_key_form(line)
-        || has_web_token(line)
-        || has_url_password(line)
-        || assigns_secret(line)
-        || tells_secret(line)
 }
 
 /// A password in a sentence: `with password hunter3`, `the token is a8f5f167f`.
@@ -200,25 +215,28 @@ fn names_algorithm(word: &str) -> bool {
             && lower.split('-').all(|part| is_algorithm(part) || is_number(part))
 }
 
-fn has_key_form(line: &str) -> bool {
+/// Returns whether a key of a known form begins where a word begins: there is none in the middle of
+/// a word, and all of a long word would be read for each place.
+fn has_key(line: &str) -> bool {
+    let mut is_in_word = false;
+    line.char_indices().any(|(at, char)| {
+        let begins_word = !std::mem::replace(&mut is_in_word, char.is_alphanumeric());
+        begins_word
+            && is_in_word
+            && line.get(at..).is_some_and(|rest| has_key_form(rest) || is_web_token(rest))
+    })
+}
+
+/// Returns whether a text begins with a key of a known form.
+fn has_key_form(rest: &str) -> bool {
     KEY_FORMS.iter().any(|(start, length)| {
-        begins_of_words(line, start).any(|rest| {
-            let rest = rest.get(start.len()..).unwrap_or_default();
+        rest.strip_prefix(start).is_some_and(|rest| {
             let body = key_chars(rest, KEY_CHARS_MAX);
             // A name of words is no key.
             body.len() >= *length
                 && (body.bytes().any(|byte| byte.is_ascii_digit())
                     || entropy_bits(body) >= SECRET_ENTROPY_BITS_MIN)
         })
-    })
-}
-
-/// Returns the rests of a line that begin with a text, unless a word only contains it: there is no
-/// key in the middle of a word, and all of a long word would be read for each place.
-fn begins_of_words<'line>(line: &'line str, start: &str) -> impl Iterator<Item = &'line str> {
-    line.match_indices(start).filter_map(|(at, _)| {
-        let (before, rest) = line.split_at_checked(at)?;
-        (!before.ends_with(char::is_alphanumeric)).then_some(rest)
     })
 }
 
@@ -233,11 +251,11 @@ fn is_key_byte(byte: u8) -> bool {
 }
 
 /// A JSON web token: three parts in base64, of which the first begins with `{"`.
-fn has_web_token(line: &str) -> bool {
-    begins_of_words(line, "eyJ").any(|rest| {
+fn is_web_token(rest: &str) -> bool {
+    rest.starts_with("eyJ") && {
         let token = key_chars(rest, TOKEN_CHARS_MAX);
         token.len() >= 40 && token.split('.').filter(|part| part.len() >= 10).count() >= 2
-    })
+    }
 }
 
 /// A URL with a password: `scheme://user:password@host`.

@@ -6,6 +6,7 @@ use crate::areas::repositories::ids::RepositoryId;
 use crate::areas::repositories::index::{FileId, Hit, Index, SymbolHit};
 use crate::areas::repositories::limits;
 use crate::areas::repositories::reading::{self, IndexedRepository};
+use crate::areas::repositories::shown_lines::{ShownBytes, ShownLines};
 use crate::areas::repositories::source::{Language, LineRange, Symbol};
 
 /// What is searched for.
@@ -30,7 +31,7 @@ pub(super) struct Found {
 pub(super) struct FoundPassage {
     pub(super) path: String,
     pub(super) lines: LineRange,
-    pub(super) snippet: String,
+    pub(super) snippet: ShownLines,
     pub(super) symbol: Option<Symbol>,
     /// Only of what was searched for by words.
     pub(super) score: Option<f64>,
@@ -73,15 +74,17 @@ pub(super) fn search(
 ) -> Result<Found, RepositoryError> {
     let indexed = reading::open(app, id)?;
     let index = indexed.index();
+    let mut bytes = ShownBytes::of_response();
     let results = match wanted {
         Wanted::Text(text) => {
             let found = index.search(text, limit)?;
             let hits = found.hits.into_iter().filter(|hit| hit.coverage >= limits::COVERAGE_MIN);
-            hits.map(|hit| passage(index, hit)).collect::<Result<Vec<_>, _>>()?
+            hits.map(|hit| passage(index, &mut bytes, hit)).collect::<Result<Vec<_>, _>>()?
         }
         Wanted::Symbol(name) => {
             let found = index.symbols(name, limit)?;
-            found.into_iter().map(|hit| definition(index, hit)).collect::<Result<Vec<_>, _>>()?
+            let found = found.into_iter().map(|hit| definition(index, &mut bytes, hit));
+            found.collect::<Result<Vec<_>, _>>()?
         }
     };
     let results = results.into_iter().flatten().collect();
@@ -147,30 +150,47 @@ fn snippet(
     Ok(indexed.index().snippet(file, lines)?.unwrap_or_default())
 }
 
-fn passage(index: &Index, hit: Hit) -> Result<Option<FoundPassage>, RepositoryError> {
+fn passage(
+    index: &Index,
+    bytes: &mut ShownBytes,
+    hit: Hit,
+) -> Result<Option<FoundPassage>, RepositoryError> {
     let symbol = match hit.symbol {
         None => None,
         Some(symbol) => reading::symbol(index, symbol)?,
     };
-    of_lines(index, hit.file, hit.lines, symbol, Some(hit.score))
+    let Some((path, lines, snippet)) = of_lines(index, bytes, hit.file, hit.lines)? else {
+        return Ok(None);
+    };
+    Ok(Some(FoundPassage { path, lines, snippet, symbol, score: Some(hit.score) }))
 }
 
-fn definition(index: &Index, hit: SymbolHit) -> Result<Option<FoundPassage>, RepositoryError> {
+fn definition(
+    index: &Index,
+    bytes: &mut ShownBytes,
+    hit: SymbolHit,
+) -> Result<Option<FoundPassage>, RepositoryError> {
     let Some(symbol) = reading::symbol(index, hit.symbol)? else { return Ok(None) };
-    let (file, lines) = (hit.symbol.file, symbol.lines);
-    of_lines(index, file, lines, Some(symbol), None)
+    let found = of_lines(index, bytes, hit.symbol.file, symbol.lines)?;
+    Ok(found.map(|(path, lines, snippet)| FoundPassage {
+        path,
+        lines,
+        snippet,
+        symbol: Some(symbol),
+        score: None,
+    }))
 }
 
+/// Returns the path of a file, and the first of its lines as a response shows them.
 fn of_lines(
     index: &Index,
+    bytes: &mut ShownBytes,
     file: FileId,
     lines: LineRange,
-    symbol: Option<Symbol>,
-    score: Option<f64>,
-) -> Result<Option<FoundPassage>, RepositoryError> {
+) -> Result<Option<(String, LineRange, ShownLines)>, RepositoryError> {
     let Some(entry) = index.entry(file) else { return Ok(None) };
     let last = lines.end().min(lines.start().saturating_add(limits::SNIPPET_LINES_MAX - 1));
     let Some(lines) = LineRange::new(lines.start(), last) else { return Ok(None) };
     let Some(snippet) = index.snippet(file, lines)? else { return Ok(None) };
-    Ok(Some(FoundPassage { path: entry.path.to_owned(), lines, snippet, symbol, score }))
+    Ok(Some((entry.path.to_owned(), lines, bytes.show(&snippet))))
 }

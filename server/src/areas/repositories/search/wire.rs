@@ -22,8 +22,11 @@ struct PassageView {
     file_path: String,
     line_start: u32,
     line_end: u32,
-    /// These lines, 40 at most, exactly as in the commit.
+    /// These lines, 40 at most, exactly as in the commit unless `truncated`.
     snippet: String,
+    /// Whether lines are cut: those over 8 KiB, and all once the snippets have 512 KiB together.
+    /// What is left of a line ends with `…`.
+    truncated: bool,
     /// With `q`: larger is better; comparable within one response only.
     score: Option<f64>,
     /// The definition that the lines are, or are part of.
@@ -95,7 +98,8 @@ impl PassageView {
             file_path: passage.path,
             line_start: passage.lines.start(),
             line_end: passage.lines.end(),
-            snippet: passage.snippet,
+            truncated: passage.snippet.is_cut,
+            snippet: passage.snippet.text,
             score: passage.score,
             symbol: passage.symbol.map(SymbolView::new),
         }

@@ -5,6 +5,7 @@ mod citations;
 mod claims;
 mod fixture;
 mod follow_ups;
+mod foreign_names;
 mod kinds;
 mod not_found;
 mod properties;

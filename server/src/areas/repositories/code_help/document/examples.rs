@@ -5,6 +5,7 @@ use super::super::limits::{
     EXAMPLE_CHARS_MAX, EXAMPLE_LINES_MAX, FILE_EXAMPLES_MAX, METHOD_EXAMPLES_MAX,
 };
 use super::super::model::Usage;
+use crate::areas::repositories::quotes::contains_secret;
 use crate::areas::repositories::source::{FileOutline, Symbol};
 
 /// Returns examples of a function, by its position in the outline: those of its documentation, then
@@ -17,7 +18,7 @@ pub(super) fn of_method(
 ) -> Vec<String> {
     let calls = || {
         let own = usages.iter().filter(move |usage| usage.symbol == position);
-        own.filter(|usage| calls(&usage.snippet, &symbol.name))
+        own.filter(|usage| calls(&usage.snippet, &symbol.name)).filter(|usage| is_shown(usage))
     };
     let tests = calls().filter(|usage| usage.is_test);
     let others = calls().filter(|usage| !usage.is_test);
@@ -32,8 +33,14 @@ pub(super) fn of_file(outline: &FileOutline, usages: &[Usage]) -> Vec<String> {
     let doc = outline.language.zip(doc);
     let sections = doc.map(|(language, doc)| doc_sections(language, doc)).unwrap_or_default();
     let own = sections.examples.into_iter().map(|example| shown(&example));
-    let tests = usages.iter().filter(|usage| usage.is_test).map(|usage| shown(&usage.snippet));
+    let tests = usages.iter().filter(|usage| usage.is_test && is_shown(usage));
+    let tests = tests.map(|usage| shown(&usage.snippet));
     distinct(own.chain(tests), FILE_EXAMPLES_MAX)
+}
+
+/// Returns whether code that uses a file is an example: not if it seems to hold a secret.
+fn is_shown(usage: &Usage) -> bool {
+    !contains_secret(&usage.snippet)
 }
 
 fn distinct(all: impl Iterator<Item = String>, examples_max: usize) -> Vec<String> {

@@ -5,6 +5,7 @@ use super::super::excerpt::{one_line, prose};
 use super::super::explain::{defined_names, doc_prose};
 use super::super::limits::OVERVIEW_CHARS_MAX;
 use super::super::model::{Documentation, Usage};
+use super::super::publishable;
 use super::examples::of_file;
 use super::methods::methods;
 use crate::areas::repositories::source::{FileOutline, Language};
@@ -12,14 +13,13 @@ use crate::areas::repositories::source::{FileOutline, Language};
 /// Documents a file from its syntax and comments, and from code that uses it. `outline` is the
 /// outline of `text`.
 pub fn document(path: &str, text: &str, outline: &FileOutline, usages: &[Usage]) -> Documentation {
-    Documentation {
-        overview: overview(path, text, outline),
-        methods: outline
-            .language
-            .map(|language| methods(outline, language, text, usages))
-            .unwrap_or_default(),
-        usage_examples: of_file(outline, usages),
-    }
+    let (text, outline) = publishable::without_any_secret(text, outline);
+    let methods = outline.language.map(|language| methods(&outline, language, &text, usages));
+    publishable::documentation(Documentation {
+        overview: overview(path, &text, &outline),
+        methods: methods.unwrap_or_default(),
+        usage_examples: of_file(&outline, usages),
+    })
 }
 
 fn overview(path: &str, text: &str, outline: &FileOutline) -> String {

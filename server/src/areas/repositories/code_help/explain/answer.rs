@@ -5,6 +5,7 @@ use tree_sitter::Tree;
 use super::super::docs::plain_name;
 use super::super::error::InvalidLines;
 use super::super::model::{Explanation, Outputs};
+use super::super::publishable;
 use super::super::statements::{Action, Block, Rules, Shape, Tail, exits, function_block, rules};
 use super::super::syntax::{Text, named_children, parse, start_line};
 use super::dependencies::{dependencies, identifiers};
@@ -28,13 +29,23 @@ pub fn explain(
     if lines.is_some_and(|lines| lines.end() > line_count) {
         return Err(InvalidLines { line_count });
     }
+    let (text, outline) = publishable::without_any_secret(text, outline);
+    Ok(publishable::explanation(explanation(path, &text, &outline, lines)))
+}
+
+fn explanation(
+    path: &str,
+    text: &str,
+    outline: &FileOutline,
+    lines: Option<LineRange>,
+) -> Explanation {
     let Some(language) = outline.language else {
         let why = "No grammar is known for it, so only its text is described.";
-        return Ok(plain_text::explain(path, text, lines, why));
+        return plain_text::explain(path, text, lines, why);
     };
     let Some(tree) = parse(language, text) else {
         let why = "It is beyond the limits of the parser, so only its text is described.";
-        return Ok(plain_text::explain(path, text, lines, why));
+        return plain_text::explain(path, text, lines, why);
     };
     let subject = lines.map_or(Subject::File, |lines| Subject::of(outline, text, lines));
     let code = Code { text: Text(text), outline, language, rules: rules(language), tree: &tree };
@@ -43,13 +54,13 @@ pub fn explain(
     if let Some(note) = described.note {
         summary = format!("{summary} {note}");
     }
-    Ok(Explanation {
+    Explanation {
         summary,
         steps: described.steps,
         inputs: described.inputs,
         outputs: described.outputs,
         dependencies: dependencies(outline, language, subject, tree.root_node(), Text(text)),
-    })
+    }
 }
 
 /// A file that was parsed.

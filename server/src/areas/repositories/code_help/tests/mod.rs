@@ -10,6 +10,7 @@ mod harness;
 mod java;
 mod plain_text;
 mod properties;
+mod publishable;
 mod python;
 mod ranges;
 mod ruby;
