@@ -2,6 +2,10 @@
 
 /** A request that did not succeed. */
 export class ApiFailure extends Error {
+  /**
+   * @param {{status: number, code: string, message: string, field?: string | null, retryAfter?: number | null,
+   *   requestId?: string | null}} given
+   */
   constructor({ status, code, message, field = null, retryAfter = null, requestId = null }) {
     super(message);
     this.name = "ApiFailure";
@@ -20,7 +24,16 @@ export class ApiFailure extends Error {
   }
 }
 
-/** Returns the failure of a response. */
+/** Returns the status of the response by which a request failed; 0 without one, or of another error. */
+export const statusOf = (thrown) => (thrown instanceof ApiFailure ? thrown.status : 0);
+
+/** Returns what is wrong, in words. */
+export const messageOf = (thrown) => (thrown instanceof Error ? thrown.message : String(thrown));
+
+/**
+ * Returns the failure of a response.
+ * @param {Response} response
+ */
 export async function failureOf(response) {
   const body = await response.json().catch(() => null);
   const error = body?.error ?? {};

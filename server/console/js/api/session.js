@@ -3,14 +3,16 @@
 import { computed, signal } from "@preact/signals";
 import { get, resume, send } from "./client.js";
 
+/** @import { Caller, ServerDescription, SignInInput } from "telltale" */
+
 /** The build that this page was loaded with, a part of the paths of its files. */
 export const build = new URL(import.meta.url).pathname.split("/")[3];
 
 /** The caller, or null: `{user, scopes, key, session}`. */
-export const caller = signal(null);
+export const caller = signal(/** @type {Caller | null} */ (null));
 
 /** The server, or null: `{version, areas, console_build}`. */
-export const server = signal(null);
+export const server = signal(/** @type {ServerDescription | null} */ (null));
 
 /** Whether the server has another build of the console than this page. */
 export const isOutdated = signal(false);
@@ -23,7 +25,10 @@ export const may = (scope) => {
 
 export const areas = computed(() => server.value?.areas ?? []);
 
-/** Opens a session with `{key}` or `{code}`; requests that waited for one go on. */
+/**
+ * Opens a session with `{key}` or `{code}`; requests that waited for one go on.
+ * @param {SignInInput} credential
+ */
 export async function signIn(credential) {
   const { data } = await send("POST", "/session", { body: credential });
   caller.value = data;
@@ -43,6 +48,7 @@ export async function loadCaller() {
 
 /** Learns what the server has, and whether this page is of another build. */
 export async function loadServer() {
-  server.value = (await get("/server")).data;
-  if (server.value.console_build !== build) isOutdated.value = true;
+  const { data } = await get("/server");
+  server.value = data;
+  if (data.console_build !== build) isOutdated.value = true;
 }
