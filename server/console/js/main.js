@@ -28,7 +28,7 @@ function Broken() {
 
 /** Loads the module of a page, and its style sheets. */
 function usePage(page) {
-  const [shown, setShown] = useState(null);
+  const [shown, setShown] = useState(/** @type {{page: any, Page: import("preact").ComponentType<any>} | null} */ (null));
   useEffect(() => {
     let isCurrent = true;
     const load = page ? page.load : () => import("./pages/missing.js");
@@ -108,7 +108,7 @@ function onLinkDone(isSignedIn, why = "") {
 
 /** Waits until there is no link to ask about. */
 function whenAsked() {
-  return new Promise((resolve) => {
+  return new Promise((/** @type {(value: void) => void} */ resolve) => {
     effect(() => {
       if (!code.value) resolve();
     });
@@ -121,7 +121,7 @@ async function begin() {
   keys.listen();
   // A page that the browser kept from before somebody signed out.
   addEventListener("pageshow", (event) => event.persisted && location.reload());
-  const root = document.getElementById("app");
+  const root = /** @type {HTMLElement} */ (document.getElementById("app"));
   root.replaceChildren();
   render(html`<${Console} />`, root);
   await whenAsked();

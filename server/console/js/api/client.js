@@ -4,8 +4,9 @@
 // nothing was done. A server that asks to wait is given that time.
 
 import { signal } from "@preact/signals";
+import { failed } from "../kit/failed.js";
 import { parse } from "../kit/json.js";
-import { ApiFailure, failureOf, statusOf, unreachable } from "./failure.js";
+import { ApiFailure, failureOf, unreachable } from "./failure.js";
 
 /** @import { Answer, Body, CallOptions } from "./answers.js" */
 /** @typedef {RequestInit & {isExact?: boolean}} Sent */
@@ -146,7 +147,7 @@ export async function call(method, path, given = {}) {
     try {
       return await attempt(path, options);
     } catch (failure) {
-      if (statusOf(failure) === 401) {
+      if (failed(failure).status === 401) {
         await whenSignedIn();
       } else if (isBusy(failure) && waits < WAITS_MAX) {
         waits += 1;

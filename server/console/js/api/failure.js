@@ -24,12 +24,6 @@ export class ApiFailure extends Error {
   }
 }
 
-/** Returns the status of the response by which a request failed; 0 without one, or of another error. */
-export const statusOf = (thrown) => (thrown instanceof ApiFailure ? thrown.status : 0);
-
-/** Returns what is wrong, in words. */
-export const messageOf = (thrown) => (thrown instanceof Error ? thrown.message : String(thrown));
-
 /**
  * Returns the failure of a response.
  * @param {Response} response

@@ -1,8 +1,8 @@
 // What a person has chosen, on every browser: an object that the server keeps for the user of the session.
 
 import { signal } from "@preact/signals";
+import { failed } from "../kit/failed.js";
 import { call, etagOf, get } from "./client.js";
-import { statusOf } from "./failure.js";
 
 const PATH = "/preferences";
 const TRIES = 3;
@@ -30,7 +30,7 @@ export async function changePreferences(change) {
       take(await call("PUT", PATH, { body: { preferences: change(preferences.value ?? {}) }, ifMatch: etag }));
       return;
     } catch (failure) {
-      if (statusOf(failure) !== 412 || tries === TRIES) throw failure;
+      if (failed(failure).status !== 412 || tries === TRIES) throw failure;
       take(await get(PATH));
     }
   }

@@ -10,6 +10,7 @@ const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFrac
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 const formats = new Map();
 
+/** @type {[Intl.RelativeTimeFormatUnit, number][]} */
 const UNITS = [
   ["year", 31_536_000],
   ["month", 2_592_000],
@@ -28,7 +29,10 @@ export function amount(value) {
   return size > 0 && size < 1 ? precise.format(value) : number.format(value);
 }
 
-/** Returns a value with the unit of its metric: `ms`, `s`, `bytes`, `percent`, or any text; or as a function says. */
+/**
+ * Returns a value with the unit of its metric: `ms`, `s`, `bytes`, `percent`, or any text; or as a function says.
+ * @param {string | ((value: unknown) => string)} [unit]
+ */
 export function withUnit(value, unit = "") {
   if (typeof unit === "function") return unit(value);
   if (typeof value !== "number" || !Number.isFinite(value)) return "–";

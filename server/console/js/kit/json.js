@@ -3,9 +3,10 @@
 
 /** Parses a text. A number that would change is an object that `text` writes as it was. */
 export function parse(source) {
-  if (!JSON.rawJSON) return JSON.parse(source);
+  const { rawJSON } = JSON;
+  if (!rawJSON) return JSON.parse(source);
   return JSON.parse(source, (_, value, { source: digits }) =>
-    typeof value === "number" && digits !== String(value) ? JSON.rawJSON(digits) : value);
+    typeof value === "number" && digits !== String(value) ? rawJSON(digits) : value);
 }
 
 /** Returns whether a value is a number that keeps its digits. */

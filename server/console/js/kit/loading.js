@@ -4,12 +4,13 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
+import { failed } from "./failed.js";
 
 /**
  * @template T
  * @typedef {object} State
  * @property {T | undefined} data
- * @property {any} failure
+ * @property {Failed | null} failure
  * @property {number} at
  * @property {boolean} isLoading
  */
@@ -77,7 +78,7 @@ function loader(load, state) {
       const data = await load.current(own.signal);
       if (current === own) state.value = { data, failure: null, at: Date.now(), isLoading: false };
     } catch (failure) {
-      if (current === own && !own.signal.aborted) state.value = { ...state.value, failure, isLoading: false };
+      if (current === own && !own.signal.aborted) state.value = { ...state.value, failure: failed(failure), isLoading: false };
     }
   };
   again.stop = () => {

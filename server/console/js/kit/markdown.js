@@ -4,19 +4,26 @@
 const ENTITIES = { lt: "<", gt: ">", amp: "&", quot: '"' };
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
 
+/** Returns how many backticks there are at a position. */
+function backticksAt(text, at) {
+  let end = at;
+  while (text[end] === "`") end += 1;
+  return end - at;
+}
+
 /** Returns the code that begins at a run of backticks, and where the text goes on; null without an end. */
 function codeAt(text, at) {
-  const fence = /^`+/.exec(text.slice(at))[0];
-  for (let end = at + fence.length; ; ) {
+  const fence = backticksAt(text, at);
+  for (let end = at + fence; ; ) {
     end = text.indexOf("`", end);
     if (end < 0) return null;
-    const run = /^`+/.exec(text.slice(end))[0];
-    if (run.length === fence.length) {
-      const code = text.slice(at + fence.length, end);
+    const run = backticksAt(text, end);
+    if (run === fence) {
+      const code = text.slice(at + fence, end);
       const isPadded = code.length > 2 && code.startsWith(" ") && code.endsWith(" ") && code.trim();
-      return { code: isPadded ? code.slice(1, -1) : code, next: end + run.length };
+      return { code: isPadded ? code.slice(1, -1) : code, next: end + run };
     }
-    end += run.length;
+    end += run;
   }
 }
 
@@ -24,8 +31,9 @@ function codeAt(text, at) {
 function closing(text, at, open, close) {
   let depth = 0;
   for (let i = at; i < text.length; i += 1) {
+    const code = text[i] === "`" ? codeAt(text, i) : null;
     if (text[i] === "\\") i += 1;
-    else if (text[i] === "`" && codeAt(text, i)) i = codeAt(text, i).next - 1;
+    else if (code) i = code.next - 1;
     else if (text[i] === open) depth += 1;
     else if (text[i] === close && (depth -= 1) === 0) return i;
   }
@@ -41,7 +49,7 @@ function linkAt(text, at) {
 }
 
 function entityAt(text, at) {
-  const [whole, number, name] = /^&(?:#(\d{1,7})|([a-z]{2,4}));/.exec(text.slice(at, at + 12)) ?? [];
+  const [whole = "", number, name] = /^&(?:#(\d{1,7})|([a-z]{2,4}));/.exec(text.slice(at, at + 12)) ?? [];
   if (number && Number(number) <= 0x10ffff) return { char: String.fromCodePoint(Number(number)), next: at + whole.length };
   return name && ENTITIES[name] ? { char: ENTITIES[name], next: at + whole.length } : null;
 }

@@ -43,6 +43,7 @@ function mutual(edges) {
 /** Returns `{isLeftToRight, nodes: [{id, label, note, members}], edges: [{from, to, kind, isMutual}]}`, or null if the text is something else. */
 export function read(text) {
   const [first, ...lines] = text.split("\n").map((line) => line.trim());
+  /** @type {{isLeftToRight: boolean, nodes: any[], edges: any[]}} */
   const graph = { isLeftToRight: first === "flowchart LR", nodes: [], edges: [] };
   const readLine = first === "flowchart LR" ? flowLine : first === "classDiagram" ? classLine : null;
   if (!readLine) return null;

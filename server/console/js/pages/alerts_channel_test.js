@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { call } from "../api/client.js";
+import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { Button } from "../parts/button.js";
 import { Icon } from "../parts/icon.js";
@@ -9,7 +10,8 @@ import { Icon } from "../parts/icon.js";
 async function test(id) {
   try {
     return await call("POST", `/channels/${encodeURIComponent(id)}/test`);
-  } catch (failure) {
+  } catch (thrown) {
+    const failure = failed(thrown);
     return { success: false, error: failure.missingScope ? `your key lacks the scope “${failure.missingScope}”` : failure.message };
   }
 }

@@ -1,6 +1,7 @@
 // Rows of alerts, and what can be done with them: take charge, resolve.
 
 import { call } from "../api/client.js";
+import { failed } from "../kit/failed.js";
 import { amount, count } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { href } from "../kit/router.js";
@@ -60,7 +61,8 @@ async function actOn(act, alerts) {
     try {
       await call("POST", `/alerts/${encodeURIComponent(id)}/${act}`);
       done += 1;
-    } catch (failure) {
+    } catch (thrown) {
+      const failure = failed(thrown);
       if (failure.status !== 409 && failure.status !== 404) throw failure;
     }
   }

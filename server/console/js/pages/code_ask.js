@@ -4,6 +4,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { call, get } from "../api/client.js";
 import { areas } from "../api/session.js";
 import { chatsOf, forget, remember } from "../kit/chats.js";
+import { useElement } from "../kit/element.js";
+import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { bind } from "../kit/keys.js";
 import { useLoaded } from "../kit/loading.js";
@@ -23,7 +25,7 @@ const EXAMPLES = ["What does this repository do?", "Where does the program begin
 
 /** The lines of a reference, beside the answers. */
 function Panel({ id, of, onClose }) {
-  const heading = useRef(null);
+  const heading = /** @type {ElementRef<HTMLHeadingElement>} */ (useElement());
   useEffect(() => heading.current.focus({ preventScroll: true }), [of]);
   return html`<aside class="card panel" aria-label="Lines of a reference" onKeyDown=${(event) => event.key === "Escape" && onClose()}>
     <header><h2 tabindex="-1" ref=${heading}><${FilePath} path=${of.file_path} />:${of.line_start}–${of.line_end}</h2><${Button} kind="plain small" label="Close" work=${onClose}><${Icon} name="x" /><//></header>
@@ -54,7 +56,7 @@ function Sessions({ id, current }) {
 }
 
 function Ask({ isFollowing, onAsk, isBusy }) {
-  const field = useRef(null);
+  const field = /** @type {ElementRef<HTMLTextAreaElement>} */ (useElement());
   const submit = async (event) => {
     event?.preventDefault();
     const text = field.current.value.trim();
@@ -87,7 +89,7 @@ function Chat({ id }) {
   const load = (abort) => (session ? get(`/chat/sessions/${encodeURIComponent(session)}`, abort) : { messages: [] });
   const [state, again] = useLoaded(load, 0, session);
   const [asked, setAsked] = useState("");
-  const [failure, setFailure] = useState(null);
+  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const running = useRef(false);
   const last = useRef(null);
   const { data } = state.value;
@@ -107,7 +109,7 @@ function Chat({ id }) {
       setQuery({ session: made, ref: null }, { replace: made === session });
       return true;
     } catch (error) {
-      setFailure(error);
+      setFailure(failed(error));
       return false;
     } finally {
       running.current = false;

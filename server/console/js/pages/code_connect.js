@@ -2,6 +2,8 @@
 
 import { useRef, useState } from "preact/hooks";
 import { call } from "../api/client.js";
+import { useElement } from "../kit/element.js";
+import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { go, href } from "../kit/router.js";
 import { Button } from "../parts/button.js";
@@ -41,9 +43,9 @@ function inputOf(form) {
 }
 
 export function Connect({ onClose }) {
-  const form = useRef(null);
+  const form = /** @type {ElementRef<HTMLFormElement>} */ (useElement());
   const running = useRef(false);
-  const [failure, setFailure] = useState(null);
+  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const submit = async (event) => {
     event.preventDefault();
     if (running.current) return;
@@ -52,7 +54,7 @@ export function Connect({ onClose }) {
       const made = await call("POST", "/repositories", { body: inputOf(form.current) });
       go(pathOf(made.id));
     } catch (error) {
-      setFailure(error);
+      setFailure(failed(error));
     } finally {
       running.current = false;
     }

@@ -1,8 +1,9 @@
 // A file of a repository: its lines, some of which can be chosen, linked to and explained.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { get } from "../api/client.js";
 import { areas } from "../api/session.js";
+import { useElement } from "../kit/element.js";
 import { amount, bytes, count } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { useLoaded } from "../kit/loading.js";
@@ -35,7 +36,7 @@ function Parts({ first, total }) {
 
 /** Chooses lines by their numbers. */
 function Choose({ lines, total }) {
-  const field = useRef(null);
+  const field = /** @type {ElementRef<HTMLInputElement>} */ (useElement());
   const [wrong, setWrong] = useState("");
   useEffect(() => {
     field.current.value = lines ? linesText(lines.start, lines.end) : "";
@@ -54,7 +55,7 @@ function Choose({ lines, total }) {
 }
 
 function Aside({ id, path, kind, lines }) {
-  const heading = useRef(null);
+  const heading = /** @type {ElementRef<HTMLHeadingElement>} */ (useElement());
   const close = () => setQuery({ help: null }, { replace: true });
   useEffect(() => heading.current?.focus({ preventScroll: true }), [kind, lines?.start, lines?.end]);
   const what = kind === "docs" ? "Documentation" : lines ? `Explanation of ${lines.start === lines.end ? `line ${lines.start}` : `lines ${lines.start} to ${lines.end}`}` : "Explanation";

@@ -1,8 +1,10 @@
 // The form of the settings of a repository. What somebody else saved meanwhile is shown beside what
 // was typed, and nothing is overwritten without being seen.
 
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { call, etagOf, get } from "../api/client.js";
+import { useElement } from "../kit/element.js";
+import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { toast } from "../kit/toasts.js";
 import { Button } from "../parts/button.js";
@@ -57,8 +59,8 @@ function Conflict({ theirs, changes, onTheirs, onMine, onClose }) {
 
 /** `of` is a repository as `get` returned it, with its ETag. */
 export function SettingsForm({ of, onSaved }) {
-  const form = useRef(null);
-  const [failure, setFailure] = useState(null);
+  const form = /** @type {ElementRef<HTMLFormElement>} */ (useElement());
+  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const [conflict, setConflict] = useState(null);
   const before = settingsOf(of);
   const save = async (changes, version) => {
@@ -68,8 +70,9 @@ export function SettingsForm({ of, onSaved }) {
       setConflict(null);
       toast("The settings are saved.");
       await onSaved();
-    } catch (error) {
-      if (error.status !== 412) return setFailure(error);
+    } catch (thrown) {
+      const error = failed(thrown);
+      if (error.status !== 412) return setFailure(failed(error));
       const theirs = await get(apiOf(of.id));
       // A sync changes a repository too, but none of its settings.
       const isOnlySync = same(settingsOf(theirs), before) && theirs.has_access_token === of.has_access_token;

@@ -2,6 +2,7 @@
 
 import { useRef, useState } from "preact/hooks";
 import { call } from "../api/client.js";
+import { failed } from "../kit/failed.js";
 import { count } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { go } from "../kit/router.js";
@@ -21,7 +22,7 @@ export const exportOf = (id) => `/api/v1/dashboards/${encodeURIComponent(id)}/ex
 /** Submits a form once; `failure` is why it failed. */
 function useSubmit(work) {
   const running = useRef(false);
-  const [failure, setFailure] = useState(null);
+  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const submit = async (event) => {
     event.preventDefault();
     if (running.current) return;
@@ -29,7 +30,7 @@ function useSubmit(work) {
     try {
       await work(new FormData(event.currentTarget));
     } catch (error) {
-      setFailure(error);
+      setFailure(failed(error));
     } finally {
       running.current = false;
     }
@@ -71,7 +72,7 @@ function read(text) {
 /** Imports a file that was exported, here or from another server. */
 export function ImportDashboard({ onClose }) {
   const [file, setFile] = useState(null);
-  const [failure, setFailure] = useState(null);
+  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const choose = async (event) => {
     const [chosen] = event.currentTarget.files;
     setFailure(null);
@@ -84,7 +85,7 @@ export function ImportDashboard({ onClose }) {
       const { data } = await call("POST", "/dashboards/import", { body: file.body });
       return go(pathOf(data.id));
     } catch (error) {
-      return setFailure(error);
+      return setFailure(failed(error));
     }
   };
   return html`<${Dialog} title="Import a dashboard" onClose=${onClose}>

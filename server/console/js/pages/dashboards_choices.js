@@ -1,6 +1,7 @@
 // The dialog for what readers choose, the variables, and for the events that are marked on graphs.
 
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
+import { useElement } from "../kit/element.js";
 import { html } from "../kit/html.js";
 import { Button } from "../parts/button.js";
 import { Dialog } from "../parts/dialog.js";
@@ -67,7 +68,7 @@ function wrongOf({ name, from, metric, event, tag }, all) {
 
 /** `onDone` gets `{variables, overlays}`. */
 export function Choices({ draft, onDone, onClose }) {
-  const form = useRef(null);
+  const form = /** @type {ElementRef<HTMLFormElement>} */ (useElement());
   const [variables, setVariables] = useState(() => draft.variables.map(fieldsOf));
   const [overlays, setOverlays] = useState(() => draft.overlays.map(overlayFields));
   const [isChecked, setChecked] = useState(false);

@@ -2,6 +2,8 @@
 // when somebody saves it.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useElement } from "../kit/element.js";
+import { failed } from "../kit/failed.js";
 import { count } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { guardLeaving, place, setQuery } from "../kit/router.js";
@@ -71,7 +73,7 @@ function useEditKeys({ undo, redo, save }) {
 }
 
 function Naming({ draft, onDone, onClose }) {
-  const [failure, setFailure] = useState(null);
+  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const submit = (event) => {
     event.preventDefault();
     const data = new FormData(event.currentTarget);
@@ -143,9 +145,9 @@ export function Editor({ board, dashboard, onSaved }) {
   const [shown, setShown] = useState(null);
   const [held, setHeld] = useState(null);
   const [open, setOpen] = useState({});
-  const [failure, setFailure] = useState(null);
+  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const previews = useMemo(() => new Map(), []);
-  const said = useRef(null);
+  const said = /** @type {ElementRef<HTMLParagraphElement>} */ (useElement());
   const isSaved = useRef(false);
   const stateOf = useStates(board, base, previews);
   const say = (text) => {
@@ -175,9 +177,10 @@ export function Editor({ board, dashboard, onSaved }) {
     setFailure(null);
     try {
       board.adopt(await saveDraft(stored, draft));
-    } catch (error) {
+    } catch (thrown) {
+      const error = failed(thrown);
       if (error.status === 412) setOpen({ theirs: await board.loadDefinitions() });
-      else setFailure(error);
+      else setFailure(failed(error));
       return;
     }
     isSaved.current = true;

@@ -1,6 +1,7 @@
 // The dialog in which a widget is made or changed.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { useElement } from "../kit/element.js";
 import { html } from "../kit/html.js";
 import { Button } from "../parts/button.js";
 import { Dialog } from "../parts/dialog.js";
@@ -67,7 +68,7 @@ function Preview({ widget, preview, declared }) {
 
 /** `widget` is the one to change, or `{}`; `onDone` gets it as it shall be; `previews` keeps what was shown, by `valuesKey`. */
 export function WidgetForm({ widget, declared, previews, onDone, onClose }) {
-  const form = useRef(null);
+  const form = /** @type {ElementRef<HTMLFormElement>} */ (useElement());
   const [fields, setFields] = useState(() => fieldsOf(widget));
   const [missing, setMissing] = useState(null);
   const made = widgetOf(fields, widget);

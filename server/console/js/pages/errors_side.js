@@ -1,8 +1,10 @@
 // Beside an error: its numbers, the values of its tags, what was done about it and written.
 
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { call, get } from "../api/client.js";
 import { may } from "../api/session.js";
+import { useElement } from "../kit/element.js";
+import { failed } from "../kit/failed.js";
 import { amount, count, instant, share } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { useLoaded } from "../kit/loading.js";
@@ -69,8 +71,8 @@ ${" "}<span class="quiet small"><${Time} at=${entry.at} /></span></p>${entry.tex
 }
 
 function Comment({ id, onDone }) {
-  const field = useRef(null);
-  const [failure, setFailure] = useState(null);
+  const field = /** @type {ElementRef<HTMLTextAreaElement>} */ (useElement());
+  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const send = async () => {
     const text = field.current.value;
     if (!text.trim()) return field.current.focus();
@@ -80,7 +82,7 @@ function Comment({ id, onDone }) {
       setFailure(null);
       onDone();
     } catch (error) {
-      setFailure(error);
+      setFailure(failed(error));
     }
     return undefined;
   };

@@ -3,6 +3,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call, get } from "../api/client.js";
 import { may } from "../api/session.js";
+import { useElement } from "../kit/element.js";
+import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { useLoaded } from "../kit/loading.js";
 import { chosen, limits } from "../kit/range.js";
@@ -37,10 +39,10 @@ function widgetOf({ metric, groupBy, tags, kind }, aggregation, title) {
 }
 
 function Form({ query, dashboards, onDone, onClose }) {
-  const form = useRef(null);
+  const form = /** @type {ElementRef<HTMLFormElement>} */ (useElement());
   const [target, setTarget] = useState(dashboards[0]?.id ?? NEW);
   const [aggregation, setAggregation] = useState(query.aggregations[0]);
-  const [failure, setFailure] = useState(null);
+  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   // A dashboard that was created stays the target if the widget fails: it is not created twice.
   const created = useRef(null);
   useEffect(() => form.current?.querySelector("input, select")?.focus(), []);
@@ -58,7 +60,7 @@ function Form({ query, dashboards, onDone, onClose }) {
       await call("POST", `/dashboards/${encodeURIComponent(found.id)}/widgets`, { body });
       onDone(found);
     } catch (error) {
-      setFailure(error);
+      setFailure(failed(error));
     }
   };
   const options = [...dashboards.map(({ id, name }) => ({ value: id, label: name })), { value: NEW, label: "A new dashboard" }];

@@ -1,7 +1,8 @@
 // What a query of Explore asks: aggregations, tags to group by, filters, and how it is drawn.
 
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { get } from "../api/client.js";
+import { useElement } from "../kit/element.js";
 import { count } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { Button } from "../parts/button.js";
@@ -65,7 +66,7 @@ function NewFilter({ id, path, keys, tags, onAdd, onClose }) {
 
 function Filters({ letter, query, definition, onChange }) {
   const [isOpen, setOpen] = useState(false);
-  const opener = useRef(null);
+  const opener = /** @type {ElementRef<HTMLDivElement>} */ (useElement());
   const { tags, metric } = query;
   const keys = [...new Set([...definition.tags, ...Object.keys(tags)])];
   const close = () => {

@@ -1,6 +1,7 @@
 // The dialog that enqueues a job, or one like another.
 
 import { call } from "../api/client.js";
+import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { json, parse } from "../kit/json.js";
 import { currentZone, fromLocal } from "../kit/zone.js";
@@ -14,7 +15,8 @@ function argumentsOf(text) {
   let value;
   try {
     value = parse(text || "{}");
-  } catch (error) {
+  } catch (thrown) {
+    const error = failed(thrown);
     throw new Wrong("arguments", `not JSON: ${error.message}`);
   }
   if (value === null || typeof value !== "object" || Array.isArray(value)) throw new Wrong("arguments", "arguments must be an object");

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { call } from "../api/client.js";
+import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { toast } from "../kit/toasts.js";
 import { Button } from "../parts/button.js";
@@ -13,13 +14,13 @@ import { Failure } from "../parts/loaded.js";
 export function CalendarLink({ schedule, onClose }) {
   const path = `/on_call_schedules/${encodeURIComponent(schedule.id)}`;
   const [link, setLink] = useState(null);
-  const [failure, setFailure] = useState(null);
+  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const attempt = async (work) => {
     try {
       await work();
       setFailure(null);
     } catch (error) {
-      setFailure(error);
+      setFailure(failed(error));
     }
   };
   const make = () => attempt(async () => {

@@ -3,6 +3,7 @@
 import { useRef, useState } from "preact/hooks";
 import { call } from "../api/client.js";
 import { caller } from "../api/session.js";
+import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { Button } from "../parts/button.js";
 import { Dialog } from "../parts/dialog.js";
@@ -34,7 +35,7 @@ function Field({ name, label, hint, failure, ...rest }) {
 
 export function NewKey({ onMade, onClose }) {
   const running = useRef(false);
-  const [failure, setFailure] = useState(null);
+  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const submit = async (event) => {
     event.preventDefault();
     if (running.current) return;
@@ -43,7 +44,7 @@ export function NewKey({ onMade, onClose }) {
       const { data } = await call("POST", "/keys", { body: valuesOf(event.currentTarget) });
       onMade(data);
     } catch (error) {
-      setFailure(error);
+      setFailure(failed(error));
     } finally {
       running.current = false;
     }

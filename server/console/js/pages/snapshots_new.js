@@ -2,6 +2,8 @@
 
 import { useRef, useState } from "preact/hooks";
 import { call } from "../api/client.js";
+import { useElement } from "../kit/element.js";
+import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { go } from "../kit/router.js";
 import { Button } from "../parts/button.js";
@@ -69,9 +71,9 @@ function Further({ like, failure }) {
 
 /** `like` is a snapshot whose settings the form has at first. */
 export function NewSnapshot({ like, onClose }) {
-  const form = useRef(null);
+  const form = /** @type {ElementRef<HTMLFormElement>} */ (useElement());
   const running = useRef(false);
-  const [failure, setFailure] = useState(null);
+  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const [wait, setWait] = useState(like?.wait_for.split(":")[0] ?? "network_idle");
   const submit = async (event) => {
     event.preventDefault();
@@ -82,7 +84,7 @@ export function NewSnapshot({ like, onClose }) {
       if (form.current.elements.compare.checked) toCompare.add(made.id);
       go(`/snapshots/captures/${encodeURIComponent(made.id)}`);
     } catch (error) {
-      setFailure(error);
+      setFailure(failed(error));
     } finally {
       running.current = false;
     }

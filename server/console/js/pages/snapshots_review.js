@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call, get } from "../api/client.js";
 import { may } from "../api/session.js";
+import { useElement } from "../kit/element.js";
 import { instant } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { bind } from "../kit/keys.js";
@@ -78,7 +79,7 @@ function Questions({ asked, of, onClose, onRestore, onUpdate, onDelete }) {
 }
 
 function Review({ of, again, asked, onAsk }) {
-  const reason = useRef(null);
+  const reason = /** @type {ElementRef<HTMLInputElement>} */ (useElement());
   const sizes = useSizes(of);
   const [isShown, setShown] = useState(true);
   const [baselines, readBaselines] = useLoaded((abort) => get(`/baselines?page_id=${encodeURIComponent(of.page_id)}&current=true&limit=${LIST_MAX}`, abort), 0, of.status);

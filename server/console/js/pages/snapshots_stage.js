@@ -1,7 +1,8 @@
 // The images of a comparison over each other, in the pixels of the larger one: side by side, under a
 // slider, as an overlay, as a difference, blinking.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { useElement } from "../kit/element.js";
 import { html } from "../kit/html.js";
 import { inQuery, setQuery } from "../kit/router.js";
 import { Button } from "../parts/button.js";
@@ -142,7 +143,7 @@ export function nudge(by) {
 }
 
 export function Stage({ of, sizes, regions }) {
-  const box = useRef(null);
+  const box = /** @type {ElementRef<HTMLDivElement>} */ (useElement());
   const view = viewOf().name;
   // The chosen region comes into view.
   useEffect(() => {

@@ -1,8 +1,9 @@
 // The days of a monitor as bars: small ones for lists, and those of one monitor, which the keyboard
 // goes through.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { get } from "../api/client.js";
+import { useElement } from "../kit/element.js";
 import { duration } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { uptimeText } from "./status_words.js";
@@ -55,7 +56,7 @@ function heightOf(day) {
 
 /** Returns whether an element has been in view. */
 function useSeen() {
-  const element = useRef(null);
+  const element = /** @type {ElementRef<HTMLSpanElement>} */ (useElement());
   const [isSeen, setSeen] = useState(false);
   useEffect(() => {
     const observer = new IntersectionObserver((entries) => entries.some((entry) => entry.isIntersecting) && setSeen(true), { rootMargin: "200px" });
@@ -82,7 +83,7 @@ export function Bars({ id }) {
 /** The bars of one monitor: arrow keys go through the days, of which the chosen one is described. */
 export function Days({ uptime }) {
   const { days } = uptime;
-  const list = useRef(null);
+  const list = /** @type {ElementRef<HTMLDivElement>} */ (useElement());
   const [at, setAt] = useState(days.length - 1);
   const move = (event) => {
     const target = { ArrowLeft: at - 1, ArrowRight: at + 1, Home: 0, End: days.length - 1 }[event.key];

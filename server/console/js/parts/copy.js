@@ -1,6 +1,7 @@
 // A text to copy, with the button that does it.
 
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
+import { useElement } from "../kit/element.js";
 import { html } from "../kit/html.js";
 import { Icon } from "./icon.js";
 
@@ -31,7 +32,7 @@ async function copyText(text) {
     field.select();
     const isDone = document.execCommand("copy");
     field.remove();
-    before?.focus();
+    if (before instanceof HTMLElement) before.focus();
     return isDone;
   }
 }
@@ -49,7 +50,7 @@ export function CopyButton({ text, label, children = "Copy" }) {
 
 /** `shown` is the text with markup, if it has some. */
 export function Copyable({ text, label, shown = null }) {
-  const pre = useRef(null);
+  const pre = /** @type {ElementRef<HTMLPreElement>} */ (useElement());
   const [done, setDone] = useState("");
   const onClick = async () => {
     setDone(await copy(pre.current, text));

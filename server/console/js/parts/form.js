@@ -2,6 +2,8 @@
 // is lost. Where somebody else has changed it meanwhile, both versions are shown.
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { useElement } from "../kit/element.js";
+import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { Button } from "./button.js";
 import { Dialog } from "./dialog.js";
@@ -18,10 +20,11 @@ export function useDraft(initial) {
  */
 export function useSave(save) {
   const running = useRef(false);
-  const form = useRef(null);
-  const [failure, setFailure] = useState(null);
+  const form = /** @type {ElementRef<HTMLFormElement>} */ (useElement());
+  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const [isElsewhere, setElsewhere] = useState(false);
   useEffect(() => {
+    /** @type {HTMLElement | null} */
     const wrong = failure && form.current?.querySelector("[aria-invalid='true']");
     setElsewhere(Boolean(failure) && !wrong);
     wrong?.focus();
@@ -34,7 +37,7 @@ export function useSave(save) {
       await save();
       setFailure(null);
     } catch (error) {
-      setFailure(error);
+      setFailure(failed(error));
     } finally {
       running.current = false;
     }
@@ -82,26 +85,30 @@ export function Conflict({ mine, theirs, before, onMine, onTheirs, onClose }) {
  * begins again.
  */
 export function useGuardedSave({ etag, before, mine, send, load, onTheirs }) {
-  const [theirs, setTheirs] = useState(null);
+  const [theirs, setTheirs] = useState(/** @type {{value: any, etag: string} | null} */ (null));
   const saving = useSave(async () => {
     try {
       await send(etag);
-    } catch (failure) {
+    } catch (thrown) {
+      const failure = failed(thrown);
       if (failure.status !== 412) throw failure;
       setTheirs(await load());
     }
   });
   const close = () => setTheirs(null);
   const onMine = async () => {
+    if (!theirs) return;
     close();
     try {
       await send(theirs.etag);
-    } catch (failure) {
+    } catch (thrown) {
+      const failure = failed(thrown);
       if (failure.status === 412) setTheirs(await load());
-      else saving.setFailure(failure);
+      else saving.setFailure(failed(failure));
     }
   };
   const begin = () => {
+    if (!theirs) return;
     close();
     onTheirs(theirs.value, theirs.etag);
   };

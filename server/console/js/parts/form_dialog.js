@@ -1,6 +1,7 @@
 // A form in a dialog: what was typed stays until it was accepted.
 
 import { useRef, useState } from "preact/hooks";
+import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { Button } from "./button.js";
 import { Dialog } from "./dialog.js";
@@ -20,7 +21,7 @@ export class Wrong extends Error {
  */
 export function FormDialog({ title, act, kind = "first", fields = [], work, onClose, children }) {
   const running = useRef(false);
-  const [failure, setFailure] = useState(null);
+  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const submit = async (event) => {
     event.preventDefault();
     if (running.current) return;
@@ -29,8 +30,9 @@ export function FormDialog({ title, act, kind = "first", fields = [], work, onCl
     try {
       await work(new FormData(form));
       onClose();
-    } catch (error) {
-      setFailure(error);
+    } catch (thrown) {
+      const error = failed(thrown);
+      setFailure(failed(error));
       form.elements.namedItem(error.field)?.focus?.();
     } finally {
       running.current = false;

@@ -2,6 +2,7 @@
 
 import { useRef, useState } from "preact/hooks";
 import { signIn } from "../api/session.js";
+import { useElement } from "../kit/element.js";
 import { html } from "../kit/html.js";
 import { Button } from "./button.js";
 import { Dialog } from "./dialog.js";
@@ -13,7 +14,7 @@ export function messageOf(failure) {
 }
 
 export function SignIn({ problem = "" }) {
-  const field = useRef(null);
+  const field = /** @type {ElementRef<HTMLInputElement>} */ (useElement());
   const running = useRef(false);
   const [message, setMessage] = useState(problem);
   const submit = async (event) => {

@@ -1,6 +1,7 @@
 // Chooses the range of time of a page, its zone, and how often it loads again.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { useElement } from "../kit/element.js";
 import { count, instant } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { bind } from "../kit/keys.js";
@@ -34,8 +35,8 @@ function refreshName(seconds) {
 }
 
 function Between({ onDone }) {
-  const from = useRef(null);
-  const to = useRef(null);
+  const from = /** @type {ElementRef<HTMLInputElement>} */ (useElement());
+  const to = /** @type {ElementRef<HTMLInputElement>} */ (useElement());
   const [wrong, setWrong] = useState("");
   const { from: first, to: last } = range.limits();
   const submit = (event) => {
