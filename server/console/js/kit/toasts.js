@@ -34,7 +34,7 @@ export function toast(text, { kind = "good", undo = null } = {}) {
  * be a function of what `work` returns.
  * @template T
  * @param {() => T | Promise<T>} work
- * @param {string | ((result: T) => string)} text
+ * @param {string | ((result: T) => string) | null} [text]
  * @param {{undo?: Undo | null}} [options]
  */
 export async function doing(work, text, options) {

@@ -77,7 +77,7 @@ function RuleFilter({ alerts }) {
 }
 
 export function Page() {
-  const [acting, setActing] = useState(null);
+  const [acting, setActing] = useState(/** @type {{act: string, alerts: import("telltale").Alert[]} | null} */ (null));
   const filters = ["severity", "rule_id", "status", "firing", "acknowledged", "resolved"].map((name) => inQuery(name)).join(" ");
   const [state, again] = useLoaded(load, refresh.value * 1000, `${rangeKey.value} ${filters}`);
   const show = ({ sections, alerts, isCut }) => html`<div class="sections">

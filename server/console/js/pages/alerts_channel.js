@@ -110,7 +110,7 @@ const factsOf = (channel) => [
 
 export function Page({ params }) {
   const isNew = params.id === "new";
-  const [open, setOpen] = useState({});
+  const [open, setOpen] = useState(/** @type {{secret?: string, id?: string, rotate?: boolean, delete?: boolean}} */ ({}));
   const [version, setVersion] = useState(0);
   const [state, again] = useLoaded(async (abort) => {
     if (isNew) return { channel: null };

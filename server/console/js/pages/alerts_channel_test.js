@@ -7,6 +7,7 @@ import { html } from "../kit/html.js";
 import { Button } from "../parts/button.js";
 import { Icon } from "../parts/icon.js";
 
+/** @returns {Promise<import("telltale").ChannelTest>} */
 async function test(id) {
   try {
     return await call("POST", `/channels/${encodeURIComponent(id)}/test`);
@@ -17,7 +18,7 @@ async function test(id) {
 }
 
 export function TestChannel({ channel, onDone }) {
-  const [result, setResult] = useState(null);
+  const [result, setResult] = useState(/** @type {import("telltale").ChannelTest | null} */ (null));
   const [isRunning, setRunning] = useState(false);
   const work = async () => {
     setRunning(true);

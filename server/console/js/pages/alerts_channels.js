@@ -20,7 +20,7 @@ import { AlertsNav } from "./alerts_nav.js";
 const TYPES = [{ value: "", label: "Any type" }, ...Object.keys(CHANNEL_TYPES).map((value) => ({ value, label: value }))];
 
 function load(abort) {
-  const query = new URLSearchParams({ limit: PAGE_ROWS, offset: offsetOf() });
+  const query = new URLSearchParams({ limit: String(PAGE_ROWS), offset: String(offsetOf()) });
   if (inQuery("channel_type")) query.set("channel_type", inQuery("channel_type"));
   return get(`/channels?${query}`, abort);
 }

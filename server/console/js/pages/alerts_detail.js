@@ -70,14 +70,14 @@ function Values({ alert }) {
     const end = alert.resolved_at ? Date.parse(alert.resolved_at) : Date.now();
     return { from: Date.parse(alert.since) - BEFORE_MS, to: Math.min(Date.now(), end + BEFORE_MS / 2) };
   }, [alert.id, alert.resolved_at, alert.value]);
-  if (!rule || rule.query.alert) return null;
+  if (!rule || "alert" in rule.query) return null;
   const marks = [{ at: Date.parse(alert.fired_at), label: "fired" }, alert.resolved_at && { at: Date.parse(alert.resolved_at), label: "resolved" }].filter(Boolean);
   return html`<section class="card"><header><${Icon} name="chart-line" /><h2>Values</h2></header>
     <${RuleChart} rule=${rule} between=${between} labels=${alert.labels} marks=${marks} /></section>`;
 }
 
 export function Page({ params }) {
-  const [acting, setActing] = useState(null);
+  const [acting, setActing] = useState(/** @type {{act: string, alerts: import("telltale").Alert[]} | null} */ (null));
   const [state, again] = useLoaded((abort) => get(`/alerts/${encodeURIComponent(params.id)}`, abort), refresh.value * 1000, String(loads.value));
   const alert = state.value.data?.data;
   const above = { path: "/alerts", label: "Alerts" };

@@ -17,6 +17,7 @@ export function AlertsNav() {
   const nav = /** @type {ElementRef<HTMLElement>} */ (useElement());
   // On narrow screens the views are wider than the page.
   useEffect(() => {
+    /** @type {HTMLElement | null} */
     const chosen = nav.current.querySelector("[aria-current]");
     if (chosen) nav.current.scrollLeft = chosen.offsetLeft + chosen.offsetWidth - nav.current.clientWidth;
   }, []);

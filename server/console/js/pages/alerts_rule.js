@@ -111,10 +111,12 @@ async function loadAll(id, abort) {
   return { receivers, rule: answer?.data ?? null, etag: answer && etagOf(answer), version: 0 };
 }
 
+/** @typedef {{rule: import("telltale").AlertRule, etag: string, version: number}} Changed */
+
 export function Page({ params }) {
   const isNew = params.id === "new";
   const [isDeleting, setDeleting] = useState(false);
-  const [changed, setChanged] = useState(null);
+  const [changed, setChanged] = useState(/** @type {Changed | null} */ (null));
   const [state, again] = useLoaded((abort) => loadAll(params.id, abort));
   const { data, failure } = state.value;
   const { rule, etag, receivers, version } = { ...data, ...changed };

@@ -21,7 +21,7 @@ const SEVERITIES = ["", "critical", "warning", "info"].map((value) => ({ value, 
 const OPEN_MAX = 1_000;
 
 async function load(abort) {
-  const query = new URLSearchParams({ limit: PAGE_ROWS, offset: offsetOf() });
+  const query = new URLSearchParams({ limit: String(PAGE_ROWS), offset: String(offsetOf()) });
   for (const name of ["enabled", "severity"]) if (inQuery(name)) query.set(name, inQuery(name));
   const [rules, firing] = await Promise.all([get(`/alert_rules?${query}`, abort), get(`/alerts?status=firing&limit=${OPEN_MAX}`, abort)]);
   const counts = new Map();

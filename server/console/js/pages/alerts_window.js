@@ -105,10 +105,12 @@ function Delete({ window, onClose }) {
   return html`<${Confirm} title="Delete the window?" act="Delete" work=${work} onClose=${onClose}><p><strong>${window.name}</strong> mutes nothing from then on. It cannot be undone.</p><//>`;
 }
 
+/** @typedef {{window: import("telltale").MaintenanceWindow, etag: string | null, version: number}} Changed */
+
 export function Page({ params }) {
   const isNew = params.id === "new";
   const [open, setOpen] = useState("");
-  const [changed, setChanged] = useState(null);
+  const [changed, setChanged] = useState(/** @type {Changed | null} */ (null));
   const [state, again] = useLoaded((abort) => loadAll(params.id, abort));
   const { data, failure } = state.value;
   const { window, etag, rules, version = 0 } = { ...data, ...changed };

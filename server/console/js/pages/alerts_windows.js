@@ -22,7 +22,7 @@ const CURRENT = [{ value: "", label: "All" }, { value: "true", label: "muting no
 const REFRESH_MS = 30_000;
 
 function load(abort) {
-  const query = new URLSearchParams({ limit: PAGE_ROWS, offset: offsetOf() });
+  const query = new URLSearchParams({ limit: String(PAGE_ROWS), offset: String(offsetOf()) });
   if (inQuery("current")) query.set("current", inQuery("current"));
   return get(`/maintenance_windows?${query}`, abort);
 }
@@ -61,7 +61,7 @@ export function EndWindow({ window, onDone, onClose }) {
 }
 
 export function Page() {
-  const [ending, setEnding] = useState(null);
+  const [ending, setEnding] = useState(/** @type {import("telltale").MaintenanceWindowSummary | null} */ (null));
   const [state, again] = useLoaded(load, REFRESH_MS, `${inQuery("current")} ${inQuery("offset")}`);
   const show = ({ data, meta }) => html`<section class="card"><${Table} label="Maintenance windows" columns=${columns(setEnding)} rows=${data} keyOf=${({ id }) => id} /><${Pager} meta=${meta} /></section>`;
   return html`<${Head} title="Maintenance windows"><a class="button first" href=${href("/alerts/windows/new")}><${Icon} name="plus" />New window</a><${Button} label="Refresh" work=${again}><${Icon} name="refresh-cw" /><//><//>

@@ -34,9 +34,10 @@ function Panel({ id, of, onClose }) {
 }
 
 function Sessions({ id, current }) {
-  const [deleted, setDeleted] = useState(null);
+  const [deleted, setDeleted] = useState(/** @type {{id: string, title: string} | null} */ (null));
   const list = chatsOf(id);
   const remove = async () => {
+    if (!deleted) return;
     await call("DELETE", `/chat/sessions/${encodeURIComponent(deleted.id)}`).catch((failure) => {
       // One that is gone already is what was wanted.
       if (failure.status !== 404) throw failure;
@@ -86,12 +87,13 @@ function openOf(messages) {
 
 function Chat({ id }) {
   const session = inQuery("session");
-  const load = (abort) => (session ? get(`/chat/sessions/${encodeURIComponent(session)}`, abort) : { messages: [] });
+  /** @returns {Promise<Pick<import("telltale").ChatSession, "messages"> & {repository?: string | null}>} */
+  const load = async (abort) => (session ? get(`/chat/sessions/${encodeURIComponent(session)}`, abort) : { messages: [] });
   const [state, again] = useLoaded(load, 0, session);
   const [asked, setAsked] = useState("");
   const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const running = useRef(false);
-  const last = useRef(null);
+  const last = /** @type {ElementRef<HTMLDivElement>} */ (useElement());
   const { data } = state.value;
   const messages = (session || data?.messages.length === 0 ? data?.messages : null) ?? [];
   const isForeign = data?.repository && data.repository !== id;
@@ -121,9 +123,9 @@ function Chat({ id }) {
   }, [messages.length]);
   const open = openOf(messages);
   const close = () => {
-    const { position, number } = open;
     setQuery({ ref: null }, { replace: true });
-    document.querySelector(`[data-answer="${position}"] [data-reference="${number}"]`)?.focus();
+    const opener = `[data-answer="${open?.position}"] [data-reference="${open?.number}"]`;
+    /** @type {HTMLElement | null} */ (document.querySelector(opener))?.focus();
   };
   return html`<div class=${open ? "split with" : "split"}><div class="content chat">
       ${state.value.failure && html`<${Failure} failure=${state.value.failure} />`}

@@ -57,11 +57,13 @@ function Conflict({ theirs, changes, onTheirs, onMine, onClose }) {
       <div class="acts"><${Button} work=${onClose}>Go on editing<//><${Button} work=${onTheirs}>Take what is saved<//><${Button} kind="grave" work=${onMine}>Save mine<//></div></div><//>`;
 }
 
+/** @import { Repository, RepositoryPatch } from "telltale" */
+
 /** `of` is a repository as `get` returned it, with its ETag. */
 export function SettingsForm({ of, onSaved }) {
   const form = /** @type {ElementRef<HTMLFormElement>} */ (useElement());
   const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
-  const [conflict, setConflict] = useState(null);
+  const [conflict, setConflict] = useState(/** @type {{theirs: Repository, changes: RepositoryPatch} | null} */ (null));
   const before = settingsOf(of);
   const save = async (changes, version) => {
     setFailure(null);
@@ -72,7 +74,7 @@ export function SettingsForm({ of, onSaved }) {
       await onSaved();
     } catch (thrown) {
       const error = failed(thrown);
-      if (error.status !== 412) return setFailure(failed(error));
+      if (error.status !== 412) return setFailure(error);
       const theirs = await get(apiOf(of.id));
       // A sync changes a repository too, but none of its settings.
       const isOnlySync = same(settingsOf(theirs), before) && theirs.has_access_token === of.has_access_token;
@@ -97,7 +99,7 @@ export function SettingsForm({ of, onSaved }) {
         <${Patterns} id="set-exclude" name="exclude_patterns" label="Leave out" hint="They win. Empty: the default" failure=${failure} rows=${6} defaultValue=${of.settings.exclude_patterns.join("\n")} /></div>
       <${Field} id="set-token" name="access_token" label="Access token" hint=${of.has_access_token ? "One is stored; what you enter replaces it" : "None is stored"} failure=${failure} type="password" autocomplete="off" />
       ${of.has_access_token && html`<label class="check"><input type="checkbox" name="without_token" /> Remove the stored token</label>`}
-      ${failure && !FIELDS.includes(failure.field) && html`<${Failure} failure=${failure} />`}
+      ${failure && !FIELDS.includes(failure.field ?? "") && html`<${Failure} failure=${failure} />`}
       <div class="acts"><${Button} type="submit" kind="first">Save<//></div>
     </form>
     ${conflict && html`<${Conflict} theirs=${conflict.theirs} changes=${conflict.changes} onClose=${() => setConflict(null)} onTheirs=${onSaved} onMine=${() => save(conflict.changes, etagOf(conflict.theirs))} />`}

@@ -74,7 +74,7 @@ export function Page() {
   const stars = useStars();
   const views = [{ name: "all", label: "All" }, { name: "starred", label: "Starred", count: stars?.length }];
   const only = stars && viewOf(views) === "starred" ? stars : null;
-  const [open, setOpen] = useState({});
+  const [open, setOpen] = useState(/** @type {{isNew?: boolean, isImport?: boolean, deleted?: import("telltale").DashboardSummary}} */ ({}));
   const words = inQuery("q").toLowerCase().split(/\s+/).filter(Boolean);
   const offset = offsetOf();
   const [state, again] = useLoaded((abort) => load(words, offset, only, abort), 0, JSON.stringify([words, offset, only]));

@@ -19,7 +19,11 @@ export const pathOf = (id) => `/dashboards/${encodeURIComponent(id)}`;
 /** Returns the address of the file that `POST /dashboards/import` takes. */
 export const exportOf = (id) => `/api/v1/dashboards/${encodeURIComponent(id)}/export`;
 
-/** Submits a form once; `failure` is why it failed. */
+/**
+ * Submits a form once; `failure` is why it failed.
+ * @param {(data: FormData) => Promise<void>} work
+ * @returns {[(event: SubmitEvent) => Promise<void>, Failed | null]}
+ */
 function useSubmit(work) {
   const running = useRef(false);
   const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
@@ -46,7 +50,7 @@ export function NewDashboard({ onClose }) {
     const { data } = await call("POST", "/dashboards", { body });
     go(`${pathOf(data.id)}?edit=1`);
   });
-  const isElsewhere = failure && !["name", "description"].includes(failure.field);
+  const isElsewhere = failure && !["name", "description"].includes(failure.field ?? "");
   return html`<${Dialog} title="New dashboard" onClose=${onClose}>
     <form onSubmit=${submit} novalidate>
       <${Field} id="new-dashboard-name" name="name" label="Name" failure=${failure} maxlength="200" autocomplete="off" autofocus />
@@ -58,7 +62,12 @@ export function NewDashboard({ onClose }) {
   <//>`;
 }
 
-/** Returns what a file has: `{body, name, widgets}`, or `{wrong}`. */
+/** @typedef {{body?: any, name?: string, widgets?: number, wrong?: string}} File */
+
+/**
+ * Returns what a file has: `{body, name, widgets}`, or `{wrong}`.
+ * @returns {File}
+ */
 function read(text) {
   try {
     const body = JSON.parse(text);
@@ -71,7 +80,7 @@ function read(text) {
 
 /** Imports a file that was exported, here or from another server. */
 export function ImportDashboard({ onClose }) {
-  const [file, setFile] = useState(null);
+  const [file, setFile] = useState(/** @type {File | null} */ (null));
   const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const choose = async (event) => {
     const [chosen] = event.currentTarget.files;

@@ -80,7 +80,9 @@ export function Choices({ draft, onDone, onClose }) {
     event.preventDefault();
     if (![...wrongs, ...noEvents].some(Boolean)) return onDone({ variables: variables.map(variableOf), overlays: overlays.map(overlayOf) });
     setChecked(true);
-    return requestAnimationFrame(() => form.current?.querySelector("[aria-invalid='true']")?.focus());
+    return requestAnimationFrame(() => {
+      /** @type {HTMLElement | null} */ (form.current?.querySelector("[aria-invalid='true']"))?.focus();
+    });
   };
   return html`<${Dialog} title="Variables and marks" onClose=${onClose} isBroad>
     <form ref=${form} onSubmit=${submit} novalidate>

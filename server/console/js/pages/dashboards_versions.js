@@ -27,7 +27,7 @@ function Version({ path, number, dashboard }) {
 export function Versions({ dashboard, onRestored, onClose }) {
   const path = `/dashboards/${encodeURIComponent(dashboard.id)}`;
   const [state, again] = useLoaded((abort) => get(`${path}/versions?limit=${SHOWN_MAX}`, abort));
-  const [chosen, setChosen] = useState(null);
+  const [chosen, setChosen] = useState(/** @type {number | null} */ (null));
   const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const restore = (version, ifMatch) => call("POST", `${path}/restore`, { body: { version }, ifMatch });
   const work = async () => {

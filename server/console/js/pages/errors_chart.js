@@ -12,6 +12,7 @@ import { Loaded } from "../parts/loaded.js";
 import { apiPath } from "./errors_common.js";
 
 const BARS_MAX = 180;
+/** @type {[string, number][]} */
 const WIDTHS = [["1m", 60], ["5m", 300], ["1h", 3_600], ["1d", 86_400]];
 const HEIGHT = 150;
 

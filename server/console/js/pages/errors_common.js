@@ -47,7 +47,7 @@ export function filterOf(query = place.value.query) {
   if (assignee) filter.assignee = assignee === "none" ? "" : assignee === "me" ? (caller.value?.user ?? "") : assignee;
   const { last, from, to } = chosen.value;
   // Whatever occurred in a range that ends now was last seen in it.
-  if (last) filter.since = last;
+  if (last !== undefined) filter.since = last;
   else Object.assign(filter, { from: new Date(from).toISOString(), to: new Date(to).toISOString() });
   const tags = tagsOf(query);
   if (Object.keys(tags).length > 0) filter.tags = tags;

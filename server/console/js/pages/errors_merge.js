@@ -41,7 +41,7 @@ export function MergeSelected({ rows: selected, onDone, onClose }) {
 /** Finds others that are like an error, and merges the chosen ones into it. */
 export function MergeInto({ error, onDone, onClose }) {
   const [search, setSearch] = useState(() => WORDS.exec(error.title)?.[0] ?? "");
-  const query = new URLSearchParams({ limit: FOUND_MAX + 1, ...(search && { search }) });
+  const query = new URLSearchParams({ limit: String(FOUND_MAX + 1), ...(search && { search }) });
   const [state] = useLoaded((abort) => get(`/errors?${query}`, abort), 0, search);
   const [chosen, setChosen] = useState(() => new Map());
   const toggle = (row) => {

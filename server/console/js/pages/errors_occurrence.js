@@ -41,7 +41,7 @@ function Way({ label, icon, event, isAfter = false }) {
 
 function Ways({ id, occurrence }) {
   const { previous_id: previous, next_id: next } = occurrence;
-  const latest = useRef(null);
+  const latest = useRef({ previous, next });
   latest.current = { previous, next };
   useEffect(() => {
     for (const event of [previous, next]) if (event) readAhead(pathOf(id, event));

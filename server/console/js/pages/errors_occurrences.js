@@ -27,7 +27,7 @@ function columnsOf(id) {
 
 export function Occurrences({ id }) {
   const offset = offsetOf();
-  const query = new URLSearchParams({ limit: PAGE_ROWS, offset });
+  const query = new URLSearchParams({ limit: String(PAGE_ROWS), offset: String(offset) });
   const [state] = useLoaded((abort) => get(apiPath(id, `/events?${query}`), abort), refresh.value * 1000, `${offset} ${rangeKey.value}`);
   useRowKeys(() => undefined);
   const show = ({ data, meta }) => html`<section class="card occurrences"><${Table} label="Occurrences" columns=${columnsOf(id)} rows=${data} keyOf=${(row) => row.id} /><${Pager} meta=${meta} /></section>`;

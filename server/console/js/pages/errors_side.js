@@ -78,7 +78,8 @@ function Comment({ id, onDone }) {
     if (!text.trim()) return field.current.focus();
     try {
       await call("POST", apiPath(id, "/comments"), { body: { text } });
-      field.current.value = "";
+      // The page can be another one by now.
+      if (field.current) field.current.value = "";
       setFailure(null);
       onDone();
     } catch (error) {

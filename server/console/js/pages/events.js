@@ -29,8 +29,8 @@ const KEYS_MAX = 20;
 
 function pathOf() {
   const parameters = parametersOf(filters());
-  parameters.set("limit", PAGE_ROWS);
-  if (offsetOf() > 0) parameters.set("offset", offsetOf());
+  parameters.set("limit", String(PAGE_ROWS));
+  if (offsetOf() > 0) parameters.set("offset", String(offsetOf()));
   return `/events?${parameters}`;
 }
 

@@ -58,6 +58,7 @@ function columnsFor(question, meta) {
 
 /** Where the count is: all metrics, one of them, one of its tags. */
 function Trail({ by, metric, key }) {
+  /** @type {{label: string, link: string | null}[]} */
   const steps = [{ label: by === "metric" ? "All metrics" : metric ? "All metrics" : "All tags", link: linkTo(metric || by === "metric" ? {} : { by: "tag" }) }];
   if (metric) steps.push({ label: metric, link: linkTo({ by: "tag", of: metric }) });
   if (key) steps.push({ label: key, link: null });
@@ -69,7 +70,7 @@ export function Cardinality() {
   const question = asked();
   const { by, metric, key } = question;
   const search = inQuery("search");
-  const parameters = new URLSearchParams({ by, limit: PAGE_ROWS, offset: offsetOf() });
+  const parameters = new URLSearchParams({ by, limit: String(PAGE_ROWS), offset: String(offsetOf()) });
   for (const [name, value] of Object.entries({ metric, key, search })) if (value) parameters.set(name, value);
   const path = `/cardinality?${parameters}`;
   const [state] = useLoaded((abort) => get(path, abort), 0, path);

@@ -19,7 +19,7 @@ const KEYS_SHOWN_MAX = 6;
 
 function rangeOfAddress() {
   const { last, from, to } = chosen.value;
-  return last ? { last } : { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+  return last !== undefined ? { last } : { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
 }
 
 function keys({ tags }) {

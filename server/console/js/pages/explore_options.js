@@ -44,7 +44,7 @@ function NewFilter({ id, path, keys, tags, onAdd, onClose }) {
   const others = Object.entries(tags).filter(([other]) => other !== key);
   const load = async (text, abort) => {
     const query = new URLSearchParams(others.map(([other, condition]) => [`tags[${other}]`, condition]));
-    query.set("limit", SUGGESTED);
+    query.set("limit", String(SUGGESTED));
     if (text) query.set("search", text);
     const { data, meta } = await get(`${path}/tags/${encodeURIComponent(key)}/values?${query}`, abort);
     return { options: data.map(({ value, series }) => ({ value, note: count(series, "series", "series") })), total: meta.total };
@@ -71,7 +71,7 @@ function Filters({ letter, query, definition, onChange }) {
   const keys = [...new Set([...definition.tags, ...Object.keys(tags)])];
   const close = () => {
     setOpen(false);
-    setTimeout(() => opener.current?.querySelector("button.adds")?.focus());
+    setTimeout(() => /** @type {HTMLElement | null} */ (opener.current?.querySelector("button.adds"))?.focus());
   };
   const add = (key, condition) => {
     onChange({ tags: { ...tags, [key]: condition } });

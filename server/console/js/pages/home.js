@@ -50,7 +50,7 @@ function errorRows({ data, meta }) {
 const queueKind = { healthy: "good", degraded: "bad", paused: "warn" };
 
 function byNeed(a, b) {
-  return (a.status === "healthy") - (b.status === "healthy") || b.size - a.size || a.name.localeCompare(b.name);
+  return Number(a.status === "healthy") - Number(b.status === "healthy") || b.size - a.size || a.name.localeCompare(b.name);
 }
 
 function queueTable({ queues }) {
@@ -83,7 +83,7 @@ const sections = {
 function Starred() {
   const stars = useStars();
   const [state] = useLoaded((abort) => get("/dashboards?limit=200", abort));
-  const found = (stars ?? []).map((id) => state.value.data?.data.find((dashboard) => dashboard.id === id)).filter(Boolean);
+  const found = (stars ?? []).flatMap((id) => state.value.data?.data.find((dashboard) => dashboard.id === id) ?? []);
   if (found.length === 0) return null;
   return html`<${Card} icon="star" title="Starred dashboards"><ul class="rows">${found.slice(0, STARRED_SHOWN_MAX).map(({ id, name, description }) => html`<li key=${id}>
     <a class="what" href=${href(`/dashboards/${encodeURIComponent(id)}`)}>${name}</a>${description && html`<span class="more">${description}</span>`}</li>`)}</ul><//>`;

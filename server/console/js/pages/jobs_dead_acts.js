@@ -52,7 +52,7 @@ function wordsOf(filter) {
 }
 
 export function DeadActs({ selection, jobs, data, done }) {
-  const [asked, setAsked] = useState(null);
+  const [asked, setAsked] = useState(/** @type {{verb: string, counted?: number, body?: object} | null} */ (null));
   const ids = jobs.filter(({ id }) => selection.isSelected(id)).map(({ id }) => id);
   const close = () => setAsked(null);
   const end = () => {

@@ -9,6 +9,8 @@ import { Field } from "../parts/fields.js";
 import { FormDialog, Wrong } from "../parts/form_dialog.js";
 import { Names } from "./jobs_common.js";
 
+/** @import { EnqueuedJob, Job } from "telltale" */
+
 const FIELDS = ["class_name", "queue", "arguments", "run_at", "max_attempts", "unique_key", "timeout_seconds"];
 
 function argumentsOf(text) {
@@ -49,7 +51,10 @@ function bodyOf(data) {
   };
 }
 
-/** `like` is a job whose values the form begins with. */
+/**
+ * `like` is a job whose values the form begins with.
+ * @param {{queues?: {name: string}[], like?: Job | null, onMade: (made: EnqueuedJob) => void, onClose: () => void}} props
+ */
 export function Enqueue({ queues = [], like = null, onMade, onClose }) {
   const work = async (data) => onMade(await call("POST", "/jobs", { body: bodyOf(data) }));
   const field = (name) => ({ id: `job-${name}`, name, autocomplete: "off", spellcheck: false });

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { call, getExact } from "../api/client.js";
 import { may } from "../api/session.js";
+import { failed } from "../kit/failed.js";
 import { amount, count } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { useLoaded } from "../kit/loading.js";
@@ -51,19 +52,20 @@ function columnsOf(selection) {
 
 /** Does something with jobs one after the other, and says with how many. */
 async function each(jobs, work, done) {
+  /** @type {Failed | null} */
   let last = null;
-  let failed = 0;
+  let wrong = 0;
   for (const job of jobs) {
     try {
       await work(encodeURIComponent(job.id));
     } catch (failure) {
-      failed += 1;
-      last = failure;
+      wrong += 1;
+      last = failed(failure);
     }
   }
-  const good = jobs.length - failed;
+  const good = jobs.length - wrong;
   if (good > 0) toast(`${count(good, "job")} ${done}.`);
-  if (failed > 0) toast(`Not ${done}: ${count(failed, "job")}. ${last.missingScope ? `Your key lacks the scope “${last.missingScope}”` : last.message}.`, { kind: "bad" });
+  if (last) toast(`Not ${done}: ${count(wrong, "job")}. ${last.missingScope ? `Your key lacks the scope “${last.missingScope}”` : last.message}.`, { kind: "bad" });
 }
 
 function Acts({ selection, jobs, done }) {

@@ -25,7 +25,7 @@ const SORTS = [
 ];
 const byName = (a, b) => a.name.localeCompare(b.name);
 const orders = {
-  "": (a, b) => (a.status === "healthy") - (b.status === "healthy") || b.size - a.size || byName(a, b),
+  "": (a, b) => Number(a.status === "healthy") - Number(b.status === "healthy") || b.size - a.size || byName(a, b),
   name: byName,
   size: (a, b) => b.size - a.size || byName(a, b),
   oldest: (a, b) => b.latency_seconds - a.latency_seconds || byName(a, b),

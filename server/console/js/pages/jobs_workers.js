@@ -76,7 +76,7 @@ async function load(period, abort) {
 export function Workers({ changed }) {
   const period = inQuery("period") || "hour";
   const [state, again] = useLoaded((abort) => load(period, abort), refresh.value * 1000, `${rangeKey.value} ${period} ${offsetOf()} ${inQuery("internal")}`);
-  const [stopped, setStopped] = useState(null);
+  const [stopped, setStopped] = useState(/** @type {import("telltale").WorkerSummary | null} */ (null));
   const [isQuieting, setQuieting] = useState(false);
   useRowKeys(() => undefined);
   const done = () => {

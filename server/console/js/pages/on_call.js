@@ -21,7 +21,7 @@ const AHEAD_MS = 7 * 86_400_000;
 const ENABLED = [{ value: "", label: "All schedules" }, { value: "true", label: "enabled" }, { value: "false", label: "not enabled" }];
 
 async function load(abort) {
-  const query = new URLSearchParams({ limit: ROWS, offset: offsetOf() });
+  const query = new URLSearchParams({ limit: String(ROWS), offset: String(offsetOf()) });
   if (inQuery("enabled")) query.set("enabled", inQuery("enabled"));
   const found = await get(`/on_call_schedules?${query}`, abort);
   const to = new Date(Date.now() + AHEAD_MS).toISOString();

@@ -13,7 +13,7 @@ import { Failure } from "../parts/loaded.js";
 
 export function CalendarLink({ schedule, onClose }) {
   const path = `/on_call_schedules/${encodeURIComponent(schedule.id)}`;
-  const [link, setLink] = useState(null);
+  const [link, setLink] = useState(/** @type {string | null} */ (null));
   const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const attempt = async (work) => {
     try {

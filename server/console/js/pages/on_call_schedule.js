@@ -94,7 +94,7 @@ function Dialogs({ open, schedule, shifts, again, close }) {
 }
 
 export function Page({ params }) {
-  const [open, setOpen] = useState({});
+  const [open, setOpen] = useState(/** @type {{range?: [number, number], removed?: import("telltale").OnCallOverride, link?: boolean}} */ ({}));
   const key = `${inQuery("view")} ${inQuery("at")} ${currentZone()}`;
   const now = useMemo(shown, [key]);
   const [state, again] = useLoaded((abort) => load(params.id, now, abort), REFRESH_MS, key);

@@ -53,16 +53,18 @@ function table(keys, onRevoke) {
   </table></div>`;
 }
 
+/** @import { Key, NewKeyAnswer } from "telltale" */
+
 export function Keys() {
   const [state, again] = useLoaded((abort) => get("/keys?limit=200", abort));
-  const [open, setOpen] = useState({});
+  const [open, setOpen] = useState(/** @type {{isNew?: boolean, made?: NewKeyAnswer, revoked?: Key}} */ ({}));
   const close = () => setOpen({});
   const onMade = (made) => {
     setOpen({ made });
     again();
   };
   const revoke = async () => {
-    await call("DELETE", `/keys/${encodeURIComponent(open.revoked.id)}`);
+    if (open.revoked) await call("DELETE", `/keys/${encodeURIComponent(open.revoked.id)}`);
     again();
   };
   const isOwn = open.revoked?.id === caller.value?.key?.id;

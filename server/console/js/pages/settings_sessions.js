@@ -42,9 +42,9 @@ function table(sessions, onEnd) {
 
 export function Sessions() {
   const [state, again] = useLoaded((abort) => get("/sessions?limit=200", abort));
-  const [ended, setEnded] = useState(null);
+  const [ended, setEnded] = useState(/** @type {import("telltale").ConsoleSession | null} */ (null));
   const end = async () => {
-    await call("DELETE", `/sessions/${encodeURIComponent(ended.id)}`);
+    if (ended) await call("DELETE", `/sessions/${encodeURIComponent(ended.id)}`);
     again();
   };
   const empty = { is: ({ data }) => data.length === 0, text: "Nobody is signed in." };

@@ -79,8 +79,10 @@ function Recent({ id }) {
     <${Loaded} state=${state} empty=${empty} show=${({ comparisons }) => html`<${Comparisons} rows=${comparisons} label="Newest comparisons" />`} /></section>`;
 }
 
+/** @import { Baseline } from "telltale" */
+
 export function Page({ params }) {
-  const [asked, setAsked] = useState({});
+  const [asked, setAsked] = useState(/** @type {{isNew?: boolean, restored?: Baseline, deleted?: Baseline}} */ ({}));
   const path = `/baselines?page_id=${encodeURIComponent(params.id)}&limit=${LIST_MAX}`;
   const [state, again] = useLoaded((abort) => get(path, abort), refresh.value * 1000, loads.value);
   useEffect(() => bind("r", "Refresh", loadAgain), []);

@@ -32,9 +32,10 @@ function pairsOf(text, separator) {
   return pairs.length > 0 ? Object.fromEntries(pairs) : undefined;
 }
 
+/** @returns {import("telltale").SnapshotInput} */
 function inputOf(form) {
   const data = new FormData(form);
-  const wait = data.get("wait");
+  const wait = String(data.get("wait"));
   return {
     url: String(data.get("url")).trim(),
     viewport: { width: Number(data.get("width")), height: Number(data.get("height")) },
@@ -75,14 +76,17 @@ export function NewSnapshot({ like, onClose }) {
   const running = useRef(false);
   const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const [wait, setWait] = useState(like?.wait_for.split(":")[0] ?? "network_idle");
+  const fieldOf = (name) => /** @type {HTMLInputElement} */ (form.current.elements.namedItem(name));
   const submit = async (event) => {
     event.preventDefault();
     if (running.current) return;
     running.current = true;
+    const isCompared = fieldOf("compare").checked;
     try {
       const made = await call("POST", "/snapshots", { body: inputOf(form.current), headers: { Prefer: "respond-async" } });
-      if (form.current.elements.compare.checked) toCompare.add(made.id);
-      go(`/snapshots/captures/${encodeURIComponent(made.id)}`);
+      if (isCompared) toCompare.add(made.id);
+      // Whoever has closed the dialog meanwhile stays where they are.
+      if (form.current) go(`/snapshots/captures/${encodeURIComponent(made.id)}`);
     } catch (error) {
       setFailure(failed(error));
     } finally {
@@ -91,11 +95,11 @@ export function NewSnapshot({ like, onClose }) {
   };
   const choose = (event) => {
     const [width, height] = event.currentTarget.value.split("x");
-    form.current.elements.width.value = width;
-    form.current.elements.height.value = height;
+    fieldOf("width").value = width;
+    fieldOf("height").value = height;
   };
   const { width, height } = like?.viewport ?? { width: 1280, height: 720 };
-  const isElsewhere = failure && !FIELDS.includes(failure.field) && !/^(headers|cookies)/.test(failure.field ?? "");
+  const isElsewhere = failure && !FIELDS.includes(failure.field ?? "") && !/^(headers|cookies)/.test(failure.field ?? "");
   const ofViewport = failure?.field?.startsWith("viewport") ? { ...failure, message: failure.message, field: "width" } : failure;
   return html`<${Dialog} title="Take a snapshot" onClose=${onClose}>
     <form ref=${form} onSubmit=${submit} novalidate>

@@ -113,7 +113,7 @@ function Review({ of, again, asked, onAsk }) {
       ? toast("Approved: the snapshot is the baseline of its page.", { undo: () => doing(restore) })
       : toast("Rejected: the baseline stays.", { undo: () => doing(update) });
   };
-  const act = useRef({});
+  const act = useRef({ decide, isShown, region });
   act.current = { decide, isShown, region };
   useEffect(() => {
     const step = (by) => choose(Math.max(0, Math.min(of.regions.length - 1, act.current.region + by)));

@@ -27,13 +27,15 @@ export const ZOOMS = [0, 0.25, 0.5, 1, 2, 4];
 export const viewOf = () => VIEWS.find(({ name }) => name === inQuery("view")) ?? VIEWS[0];
 export const zoomOf = () => ZOOMS.find((zoom) => String(zoom) === inQuery("zoom")) ?? 0;
 
+/** @typedef {{width: number, height: number, failed?: boolean}} Size */
+
 /** Loads the images and returns their sizes in pixels: null while they load, `{failed}` for one that does not. */
 export function useSizes(of) {
-  const [sizes, setSizes] = useState(null);
+  const [sizes, setSizes] = useState(/** @type {Record<string, Size> | null} */ (null));
   useEffect(() => {
     let isCurrent = true;
     setSizes(null);
-    const load = (which) => new Promise((resolve) => {
+    const load = (which) => new Promise((/** @type {(loaded: [string, Size]) => void} */ resolve) => {
       const image = new Image();
       image.addEventListener("load", () => resolve([which, { width: image.naturalWidth, height: image.naturalHeight }]));
       image.addEventListener("error", () => resolve([which, { width: 1, height: 1, failed: true }]));
@@ -136,6 +138,7 @@ export function Tools({ regions, onRegions }) {
 
 /** Moves a range control of the page by arrow keys pressed elsewhere. */
 export function nudge(by) {
+  /** @type {HTMLInputElement | null} */
   const field = document.querySelector(".stage input[type=range]");
   if (!field) return;
   field.value = String(Number(field.value) + by * NUDGE);

@@ -54,7 +54,10 @@ function heightOf(day) {
   return kindOf(day) === "none" ? HEIGHT / 3 : HEIGHT;
 }
 
-/** Returns whether an element has been in view. */
+/**
+ * Returns whether an element has been in view.
+ * @returns {[ElementRef<HTMLSpanElement>, boolean]}
+ */
 function useSeen() {
   const element = /** @type {ElementRef<HTMLSpanElement>} */ (useElement());
   const [isSeen, setSeen] = useState(false);
@@ -69,7 +72,7 @@ function useSeen() {
 /** The bars of a list, loaded once they come into view. */
 export function Bars({ id }) {
   const [element, isSeen] = useSeen();
-  const [uptime, setUptime] = useState(null);
+  const [uptime, setUptime] = useState(/** @type {import("telltale").MonitorUptime | null} */ (null));
   useEffect(() => {
     if (!isSeen) return undefined;
     const own = new AbortController();
@@ -91,7 +94,7 @@ export function Days({ uptime }) {
     event.preventDefault();
     const next = Math.max(0, Math.min(days.length - 1, target));
     setAt(next);
-    list.current.children[next].focus();
+    /** @type {HTMLElement} */ (list.current.children[next]).focus();
   };
   return html`<div class="days-shown"><div class="day-bars" role="group" aria-label=${`${summaryOf(uptime)}. Arrow keys go through the days.`} ref=${list} onKeyDown=${move}>
       ${days.map((day, i) => html`<button key=${day.date} type="button" tabindex=${i === at ? 0 : -1} class=${`d-${kindOf(day)}`} aria-label=${textOf(day)} title=${textOf(day)}

@@ -62,7 +62,7 @@ function Dialogs({ open, page, done, close }) {
 }
 
 export function PageMaintenance({ page, again }) {
-  const [open, setOpen] = useState({});
+  const [open, setOpen] = useState(/** @type {Record<string, any>} */ ({}));
   const [state, reload] = useLoaded((abort) => load(page, abort), 0, inQuery("offset"));
   const act = async (name, one) => setOpen(name === "edited" ? { edited: await whole(one) } : { [name]: one });
   const done = () => {

@@ -77,7 +77,7 @@ function Form({ page, before, etag, path, whole, onTheirs, onDone, onClose }) {
 
 /** `edited`: `{maintenance, etag}`, or nothing for a new one; `whole` loads it again. */
 export function MaintenanceForm({ page, edited, whole, path, onDone, onClose }) {
-  const [theirs, setTheirs] = useState(null);
+  const [theirs, setTheirs] = useState(/** @type {{maintenance: import("telltale").ScheduledMaintenance, etag: string} | null} */ (null));
   const { maintenance, etag } = theirs ?? edited ?? {};
   return html`<${Dialog} title=${edited ? "Edit the maintenance" : "Schedule maintenance"} onClose=${onClose}>
     <${Form} key=${etag ?? "new"} page=${page} before=${maintenance} etag=${etag} path=${path} whole=${whole} onTheirs=${(value, tag) => setTheirs({ maintenance: value, etag: tag })} onDone=${onDone} onClose=${onClose} />

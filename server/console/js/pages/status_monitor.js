@@ -25,6 +25,7 @@ import { MONITOR_ICON, MONITOR_KIND, targetOf, uptimeText } from "./status_words
 const ABOVE = { path: "/status", label: "Monitors" };
 const REFRESH_S = 30;
 const HISTORY_SHOWN = 50;
+/** @type {[string, number][]} */
 const WIDTHS = [["1m", 60], ["5m", 300], ["1h", 3_600], ["1d", 86_400]];
 const POINTS_MAX = 500;
 

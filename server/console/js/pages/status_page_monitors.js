@@ -63,9 +63,10 @@ function AddMonitors({ page, again, onClose }) {
 }
 
 export function PageMonitors({ page, again }) {
-  const [open, setOpen] = useState({});
+  const [open, setOpen] = useState(/** @type {{add?: boolean, removed?: import("telltale").StatusPageMonitor}} */ ({}));
   const close = () => setOpen({});
   const remove = async () => {
+    if (!open.removed) return;
     await call("DELETE", `${pathOf(page)}/${encodeURIComponent(open.removed.id)}`);
     toast("The monitor is off the page.");
     again();

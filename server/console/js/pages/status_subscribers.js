@@ -25,9 +25,10 @@ const columns = (onRemove) => [
 ];
 
 export function PageSubscribers({ page }) {
-  const [removed, setRemoved] = useState(null);
+  const [removed, setRemoved] = useState(/** @type {import("telltale").Subscriber | null} */ (null));
   const [state, again] = useLoaded((abort) => load(page, abort), 0, inQuery("offset"));
   const work = async () => {
+    if (!removed) return;
     await call("DELETE", `/status-pages/${encodeURIComponent(page.id)}/subscribers/${encodeURIComponent(removed.id)}`);
     toast("The subscriber is deleted.");
     again();

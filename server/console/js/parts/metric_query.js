@@ -26,7 +26,12 @@ export const AGGREGATIONS = {
   set: ["count"],
 };
 
-/** Returns a query with its defaults. */
+/**
+ * Returns a query with its defaults.
+ * @param {string} metric
+ * @param {{aggregations?: string[], groupBy?: string[], tags?: Record<string, string>, top?: number, topBy?: string,
+ *   kind?: string}} [given]
+ */
 export function queryOf(metric, { aggregations = [], groupBy = [], tags = {}, top = TOPS[0], topBy = TOP_BYS[0], kind = KINDS[0] } = {}) {
   return { metric, aggregations, groupBy, tags, top, topBy, kind };
 }

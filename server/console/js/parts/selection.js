@@ -35,8 +35,7 @@ export function SelectAll({ selection }) {
     onChange=${(event) => selection.setAll(event.currentTarget.checked)} />${some > 0 ? `${some} selected` : "Select all shown"}</label>`;
 }
 
-/** @returns {HTMLElement[]} */
-const links = () => [...document.querySelectorAll("main [data-row]")];
+const links = () => [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("main [data-row]"))];
 
 function current(all) {
   const row = document.activeElement?.closest("tr");

@@ -117,7 +117,7 @@ export function TimePicker({ none = "" }) {
   useEffect(() => {
     if (none || inQuery("last") || inQuery("from")) return;
     const { last, from, to } = range.chosen.value;
-    const texts = last ? { last } : { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+    const texts = last !== undefined ? { last } : { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
     setQuery(texts, { replace: true });
   }, [place.value]);
   const every = range.refresh.value;
