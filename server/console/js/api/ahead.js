@@ -16,7 +16,13 @@ export function readAhead(path) {
   if (ahead.size > KEPT_MAX) ahead.delete(ahead.keys().next().value);
 }
 
-/** Reads a path, or takes what was read ahead, once. */
+/**
+ * Reads a path, or takes what was read ahead, once.
+ * @template {string} P
+ * @param {P} path
+ * @param {AbortSignal} [abort]
+ * @returns {Promise<import("./answers.js").Answer<"GET", P>>}
+ */
 export function take(path, abort) {
   const known = ahead.get(path);
   ahead.delete(path);

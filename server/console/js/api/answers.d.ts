@@ -1,9 +1,11 @@
-// What the API responds with and takes, by the path of a request: `/alerts/${id}?limit=5` is the route
-// `GET /alerts/{}`. A path of which too little is known, such as one in a variable, has `any`.
+// What the API responds with and takes, by the path of a request: `/alerts/${encodeURIComponent(id)}?limit=5` is
+// the route `GET /alerts/{}`. A path of which too little is known, such as one in a variable, has `any`; one
+// that is no route, or has an id that is not encoded, has `unknown`.
 
 import type { Answers, Bodies } from "telltale";
 
-type Part<S extends string> = string extends S ? "{}" : S;
+/** A part of a path, or `{}` if it is not literal: only then a record of it needs no property. */
+type Part<S extends string> = {} extends Record<S, 1> ? "{}" : S;
 
 /** The route of a path without its query: what is not literal is a parameter. */
 type RouteOf<P extends string> = P extends `${infer First}/${infer Rest}`
@@ -14,13 +16,16 @@ type WithoutQuery<P extends string> = P extends `${infer Path}?${string}` ? Path
 
 type KeyOf<M extends string, P extends string> = `${M} ${RouteOf<WithoutQuery<P>>}`;
 
+/** What a map of routes has for some of them; nothing is known of one that only may be among them. */
+type Of<Map, Key extends string> = [Extract<Key, keyof Map>] extends [never]
+  ? Key extends `${string}{}${string}` ? any : unknown
+  : Map[Extract<Key, keyof Map>];
+
 /** What a request responds with. */
-export type Answer<M extends string, P extends string> =
-  KeyOf<M, P> extends keyof Answers ? Answers[KeyOf<M, P>] : any;
+export type Answer<M extends string, P extends string> = Of<Answers, KeyOf<M, P>>;
 
 /** What a request takes. */
-export type Body<M extends string, P extends string> =
-  KeyOf<M, P> extends keyof Bodies ? Bodies[KeyOf<M, P>] : any;
+export type Body<M extends string, P extends string> = Of<Bodies, KeyOf<M, P>>;
 
 /** How a request is sent. */
 export interface CallOptions<B = any> {

@@ -39,7 +39,7 @@ function pathOf(values) {
   const query = new URLSearchParams();
   const all = { severity: inQuery("severity"), rule_id: inQuery("rule_id"), ...values };
   for (const [name, value] of Object.entries(all)) if (value !== "" && value !== undefined) query.set(name, String(value));
-  return `/alerts?${query}`;
+  return /** @type {const} */ (`/alerts?${query}`);
 }
 
 const shownSections = () => SECTIONS.filter(({ status }) => !inQuery("status") || inQuery("status") === status);

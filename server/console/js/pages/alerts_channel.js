@@ -23,7 +23,7 @@ import { TestChannel } from "./alerts_channel_test.js";
 
 const ABOVE = { path: "/alerts/channels", label: "Notification channels" };
 const TYPES = Object.keys(CHANNEL_TYPES).map((value) => ({ value, label: value }));
-const pathOf = (id) => `/channels/${encodeURIComponent(id)}`;
+const pathOf = (id) => /** @type {const} */ (`/channels/${encodeURIComponent(id)}`);
 
 function Headers({ draft, set, failure }) {
   const isWrong = concerns(failure, "config.headers");

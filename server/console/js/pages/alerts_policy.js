@@ -16,7 +16,7 @@ import { Failure } from "../parts/loaded.js";
 import { Ladder } from "./alerts_ladder.js";
 
 const ABOVE = { path: "/alerts/policies", label: "Escalation policies" };
-const pathOf = (id) => `/escalation_policies/${encodeURIComponent(id)}`;
+const pathOf = (id) => /** @type {const} */ (`/escalation_policies/${encodeURIComponent(id)}`);
 const numberOf = (text) => (text === "" ? null : Number(text));
 
 function draftOf(policy, channels) {
@@ -113,7 +113,7 @@ export function Page({ params }) {
     setVersion((before) => before + 1);
   };
   const onSaved = (saved) => (isNew ? go(`/alerts/policies/${encodeURIComponent(saved.id)}`, { replace: true }) : reload());
-  const head = html`<${Head} title=${isNew ? "New escalation policy" : (data?.policy.name ?? "Escalation policy")} above=${ABOVE}>
+  const head = html`<${Head} title=${isNew ? "New escalation policy" : (data?.policy?.name ?? "Escalation policy")} above=${ABOVE}>
     ${data?.policy && html`<${Button} kind="grave" work=${() => setDeleting(true)}><${Icon} name="trash-2" />Delete<//>`}<//>`;
   if (!data) return html`${head}${failure ? html`<${Failure} failure=${failure} />` : html`<p class="quiet" role="status">Loading…</p>`}`;
   return html`${head}<${Form} key=${version} policy=${data.policy} etag=${data.etag} channels=${data.channels} onSaved=${onSaved} onTheirs=${reload} />

@@ -42,7 +42,7 @@ function Repository({ of, onEnd }) {
 
 export function Page() {
   const [isOpen, setOpen] = useState(false);
-  const path = `/repositories?${stepsQuery()}`;
+  const path = /** @type {const} */ (`/repositories?${stepsQuery()}`);
   const [state, again] = useLoaded((abort) => get(path, abort), refresh.value * 1000, `${path} ${loads.value}`);
   const rows = state.value.data?.repositories ?? [];
   useEvery(again, rows.some(isRunning) ? RUNNING_MS : 0);

@@ -14,7 +14,7 @@ import { Field } from "../parts/fields.js";
 import { Failure } from "../parts/loaded.js";
 
 /** Returns the path of the page of a dashboard. */
-export const pathOf = (id) => `/dashboards/${encodeURIComponent(id)}`;
+export const pathOf = (id) => /** @type {const} */ (`/dashboards/${encodeURIComponent(id)}`);
 
 /** Returns the address of the file that `POST /dashboards/import` takes. */
 export const exportOf = (id) => `/api/v1/dashboards/${encodeURIComponent(id)}/export`;

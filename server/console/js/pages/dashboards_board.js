@@ -40,7 +40,12 @@ export function rangeOf(widget, { shared, now }) {
   return shared ?? { from: now - (secondsOf(widget.options?.time_range ?? RANGE_DEFAULT) ?? 0) * 1000, to: now };
 }
 
-/** Returns the query of a request for values. */
+/**
+ * Returns the query of a request for values.
+ * @param {Pick<Moment, "shared">} moment
+ * @param {Record<string, string>} [variables]
+ * @returns {"" | `?${string}`}
+ */
 export function queryText({ shared }, variables = {}) {
   const query = new URLSearchParams();
   if (shared) {

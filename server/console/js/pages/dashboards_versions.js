@@ -25,7 +25,7 @@ function Version({ path, number, dashboard }) {
 
 /** `onRestored` gets the response of the dashboard as it is then. */
 export function Versions({ dashboard, onRestored, onClose }) {
-  const path = `/dashboards/${encodeURIComponent(dashboard.id)}`;
+  const path = /** @type {const} */ (`/dashboards/${encodeURIComponent(dashboard.id)}`);
   const [state, again] = useLoaded((abort) => get(`${path}/versions?limit=${SHOWN_MAX}`, abort));
   const [chosen, setChosen] = useState(/** @type {number | null} */ (null));
   const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));

@@ -12,8 +12,14 @@ const TEXTS = ["level", "environment", "release", "search"];
 /** The list as it was last shown, for the way back. */
 export const listPath = signal("/errors");
 
-/** The path of the API for an error. */
-export const apiPath = (id, rest = "") => `/errors/${encodeURIComponent(id)}${rest}`;
+/**
+ * The path of the API for an error.
+ * @template {string} [R=""]
+ * @param {string} id
+ * @param {R} [rest]
+ */
+export const apiPath = (id, rest) =>
+  /** @type {`/errors/${string}${R}`} */ (`/errors/${encodeURIComponent(id)}${rest ?? ""}`);
 
 /** The address of an error; `query` as `{name: value}`. */
 export const errorHref = (id, query) => href(`/errors/${encodeURIComponent(id)}`, query);

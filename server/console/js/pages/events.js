@@ -31,7 +31,7 @@ function pathOf() {
   const parameters = parametersOf(filters());
   parameters.set("limit", String(PAGE_ROWS));
   if (offsetOf() > 0) parameters.set("offset", String(offsetOf()));
-  return `/events?${parameters}`;
+  return /** @type {const} */ (`/events?${parameters}`);
 }
 
 /** Returns the keys of tags and the paths of numbers in properties, the most frequent first. */

@@ -72,7 +72,7 @@ export function Cardinality() {
   const search = inQuery("search");
   const parameters = new URLSearchParams({ by, limit: String(PAGE_ROWS), offset: String(offsetOf()) });
   for (const [name, value] of Object.entries({ metric, key, search })) if (value) parameters.set(name, value);
-  const path = `/cardinality?${parameters}`;
+  const path = /** @type {const} */ (`/cardinality?${parameters}`);
   const [state] = useLoaded((abort) => get(path, abort), 0, path);
   const [noun, nouns] = NOUNS[by];
   const show = ({ data, meta }) => html`<p class="quiet">${by === "tag" ? count(meta.total, noun, nouns) : `${count(meta.series, "series", "series")} in ${count(meta.total, noun, nouns)}`}, the largest first.</p>

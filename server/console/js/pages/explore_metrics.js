@@ -39,7 +39,7 @@ const COLUMNS = [
 export function Metrics() {
   const type = inQuery("type");
   const offset = offsetOf();
-  const path = `/metrics?limit=${PAGE_ROWS}&offset=${offset}${type ? `&type=${encodeURIComponent(type)}` : ""}`;
+  const path = /** @type {const} */ (`/metrics?limit=${PAGE_ROWS}&offset=${offset}${type ? `&type=${encodeURIComponent(type)}` : ""}`);
   const [state] = useLoaded((abort) => get(path, abort), 0, path);
   const empty = { is: ({ meta }) => meta.total === 0, text: type ? "No metric of this type." : "No metrics yet. Home shows how to send one." };
   const show = ({ data, meta }) => html`<${Table} label="Metrics" columns=${COLUMNS} rows=${data} keyOf=${({ name }) => name} /><${Pager} meta=${meta} />`;

@@ -75,7 +75,7 @@ function Result({ query, definition, view, title, letter, onAsked }) {
 }
 
 export function QueryCard({ index, query, view, onChange, onMetric, onCopy, onRemove }) {
-  const path = `/metrics/${encodeURIComponent(query.metric)}`;
+  const path = /** @type {const} */ (`/metrics/${encodeURIComponent(query.metric)}`);
   const [state] = useLoaded((abort) => get(path, abort), 0, path);
   const letter = letterOf(index);
   const id = `metric-${letter}`;

@@ -86,7 +86,7 @@ function Acts({ found, again }) {
   const { job, dead } = found;
   const [open, setOpen] = useState("");
   const close = () => setOpen("");
-  const path = `/jobs/${encodeURIComponent(job.id)}`;
+  const path = /** @type {const} */ (`/jobs/${encodeURIComponent(job.id)}`);
   const run = async () => {
     await doing(() => call("POST", `${path}/run`, { body: {} }), "The job is ready to run.");
     again();

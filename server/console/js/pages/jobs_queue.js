@@ -63,7 +63,7 @@ function Today({ queue }) {
 function Acts({ queue, changed }) {
   const [open, setOpen] = useState("");
   const waiting = queue.size + queue.scheduled + queue.retrying;
-  const path = `/queues/${encodeURIComponent(queue.name)}`;
+  const path = /** @type {const} */ (`/queues/${encodeURIComponent(queue.name)}`);
   const purge = async () => {
     const { jobs_deleted: deleted } = await call("DELETE", `${path}/jobs`, { body: { confirm: true } });
     toast(`${count(deleted, "job")} deleted.`);
@@ -91,7 +91,7 @@ function Acts({ queue, changed }) {
 export function QueuePanel({ name, changed }) {
   const period = inQuery("period") || "hour";
   const load = async (abort) => {
-    const path = `/queues/${encodeURIComponent(name)}`;
+    const path = /** @type {const} */ (`/queues/${encodeURIComponent(name)}`);
     const [queue, history] = await Promise.all([get(path, abort), get(`${path}/metrics?${new URLSearchParams({ period })}`, abort)]);
     return { queue, metrics: history.metrics };
   };

@@ -26,11 +26,11 @@ async function load(abort) {
   const found = await get(`/on_call_schedules?${query}`, abort);
   const to = new Date(Date.now() + AHEAD_MS).toISOString();
   const whole = await Promise.all(found.data.map(async ({ id }) => {
-    const path = `/on_call_schedules/${encodeURIComponent(id)}`;
+    const path = /** @type {const} */ (`/on_call_schedules/${encodeURIComponent(id)}`);
     const [schedule, shifts] = await Promise.all([get(path, abort), get(`${path}/shifts?to=${to}`, abort)]);
     return { ...schedule.data, shifts: shifts.data };
   }));
-  whole.sort((a, b) => b.enabled - a.enabled);
+  whole.sort((a, b) => Number(b.enabled) - Number(a.enabled));
   return { data: whole, meta: found.meta, from: Date.now() };
 }
 

@@ -19,7 +19,7 @@ import { ZoneField } from "../parts/zone_field.js";
 const DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 const TYPES = [{ value: "custom", label: "Members take turns (custom)" }, { value: "weekly", label: "A person for each day of the week (weekly)" }];
 const ROTATIONS = [{ value: "weekly", label: "every week" }, { value: "daily", label: "every day" }];
-const pathOf = (id) => `/on_call_schedules/${encodeURIComponent(id)}`;
+const pathOf = (id) => /** @type {const} */ (`/on_call_schedules/${encodeURIComponent(id)}`);
 const localOf = (time) => toLocal(time).slice(0, 16);
 
 function draftOf(schedule) {

@@ -12,7 +12,7 @@ import { Icon } from "../parts/icon.js";
 import { Failure } from "../parts/loaded.js";
 
 export function CalendarLink({ schedule, onClose }) {
-  const path = `/on_call_schedules/${encodeURIComponent(schedule.id)}`;
+  const path = /** @type {const} */ (`/on_call_schedules/${encodeURIComponent(schedule.id)}`);
   const [link, setLink] = useState(/** @type {string | null} */ (null));
   const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const attempt = async (work) => {

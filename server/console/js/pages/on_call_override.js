@@ -10,8 +10,10 @@ import { Field } from "../parts/fields.js";
 import { FormEnd, useDraft, useSave } from "../parts/form.js";
 import { rangeText } from "./on_call_calendar.js";
 
-const pathOf = (schedule) => `/on_call_schedules/${encodeURIComponent(schedule.id)}/overrides`;
+const pathOf = (schedule) => /** @type {const} */ (`/on_call_schedules/${encodeURIComponent(schedule.id)}/overrides`);
 const localOf = (time) => toLocal(time).slice(0, 16);
+/** @import { OnCallOverrideInput } from "telltale" */
+
 const timeOf = (text) => {
   const at = fromLocal(text);
   return Number.isNaN(at) ? undefined : new Date(at).toISOString();
@@ -26,7 +28,9 @@ function plannedIn(shifts, from, to) {
 export function NewOverride({ schedule, shifts, from, to, onDone, onClose }) {
   const [draft, set] = useDraft({ user: "", starts: localOf(from), ends: localOf(to) });
   const saving = useSave(async () => {
-    const body = { user: draft.user.trim(), starts_at: timeOf(draft.starts), ends_at: timeOf(draft.ends) };
+    const [starts, ends] = [timeOf(draft.starts), timeOf(draft.ends)];
+    // Without a time the server says which one it needs.
+    const body = /** @type {OnCallOverrideInput} */ ({ user: draft.user.trim(), starts_at: starts, ends_at: ends });
     await call("POST", pathOf(schedule), { body });
     toast(`${body.user} is on call instead.`);
     onDone();

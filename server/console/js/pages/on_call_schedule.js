@@ -81,7 +81,7 @@ function Overrides({ schedule, onRemove }) {
 }
 
 async function load(id, { from, to }, abort) {
-  const path = `/on_call_schedules/${encodeURIComponent(id)}`;
+  const path = /** @type {const} */ (`/on_call_schedules/${encodeURIComponent(id)}`);
   const range = new URLSearchParams({ from: new Date(from).toISOString(), to: new Date(to).toISOString() });
   const [schedule, shifts] = await Promise.all([get(path, abort), get(`${path}/shifts?${range}`, abort)]);
   return { schedule: schedule.data, shifts: shifts.data };

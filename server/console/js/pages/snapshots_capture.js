@@ -23,7 +23,13 @@ import { pathOfUrl, State, toCompare, windowOf } from "./snapshots_words.js";
 const RUNNING_MS = 1_000;
 const isRunning = ({ status }) => status === "pending" || status === "capturing";
 
-const pathOf = (id, rest = "") => `/snapshots/${encodeURIComponent(id)}${rest}`;
+/**
+ * @template {string} [R=""]
+ * @param {string} id
+ * @param {R} [rest]
+ */
+const pathOf = (id, rest) =>
+  /** @type {`/snapshots/${string}${R}`} */ (`/snapshots/${encodeURIComponent(id)}${rest ?? ""}`);
 
 /** Compares with the baseline, and goes to the comparison. */
 async function compare(id, replace = false) {
@@ -99,7 +105,7 @@ export function Page({ params }) {
   const makeBaseline = async () => {
     await call("POST", pathOf(params.id, "/baseline"));
     toast("The snapshot is the baseline of its page. The one before it can be restored.");
-    go(`/snapshots/pages/${encodeURIComponent(of.page_id)}`);
+    if (of) go(`/snapshots/pages/${encodeURIComponent(of.page_id)}`);
   };
   const remove = async () => {
     await call("DELETE", pathOf(params.id));
@@ -115,8 +121,8 @@ export function Page({ params }) {
         <${Button} kind="plain" work=${() => setAsked("delete")}><${Icon} name="trash-2" />Delete<//>`}<//>
     <${Loaded} state=${state} show=${(data) => html`<${Shown} of=${data} />`} />
     ${asked === "again" && html`<${NewSnapshot} like=${of} onClose=${close} />`}
-    ${asked === "baseline" && html`<${Confirm} title="Make it the baseline?" act="Make it the baseline" work=${makeBaseline} onClose=${close}>
+    ${of && asked === "baseline" && html`<${Confirm} title="Make it the baseline?" act="Make it the baseline" work=${makeBaseline} onClose=${close}>
       <p>New snapshots of the page (${windowOf(of)}) are compared with this one. The baseline of now stays in the history and can be restored.</p><//>`}
-    ${asked === "delete" && html`<${Confirm} title="Delete the snapshot?" act="Delete" work=${remove} onClose=${close}>
+    ${of && asked === "delete" && html`<${Confirm} title="Delete the snapshot?" act="Delete" work=${remove} onClose=${close}>
       <p>One snapshot of <strong class="wrap">${of.url}</strong> is deleted. Baselines and comparisons that were made of it keep its image. It cannot be undone.</p><//>`}`;
 }

@@ -39,7 +39,7 @@ const COLUMNS = [
 
 export function Captures() {
   const state = inQuery("status", "all");
-  const path = `/snapshots?${stepsQuery()}${state === "all" ? "" : `&status=${encodeURIComponent(state)}`}`;
+  const path = /** @type {const} */ (`/snapshots?${stepsQuery()}${state === "all" ? "" : `&status=${encodeURIComponent(state)}`}`);
   const load = (abort) => get(path, abort);
   const [loaded, again] = useLoaded(load, refresh.value * 1000, `${path} ${loads.value}`);
   const rows = loaded.value.data?.snapshots ?? [];

@@ -72,7 +72,7 @@ function Groups({ baselines, onAsk }) {
 }
 
 function Recent({ id }) {
-  const path = `/comparisons?page_id=${encodeURIComponent(id)}&limit=${COMPARISONS_SHOWN}`;
+  const path = /** @type {const} */ (`/comparisons?page_id=${encodeURIComponent(id)}&limit=${COMPARISONS_SHOWN}`);
   const [state] = useLoaded((abort) => get(path, abort), refresh.value * 1000, loads.value);
   const empty = { is: ({ comparisons }) => comparisons.length === 0, text: "No comparisons yet." };
   return html`<section aria-label="Comparisons"><h2>Newest comparisons</h2>
@@ -83,7 +83,7 @@ function Recent({ id }) {
 
 export function Page({ params }) {
   const [asked, setAsked] = useState(/** @type {{isNew?: boolean, restored?: Baseline, deleted?: Baseline}} */ ({}));
-  const path = `/baselines?page_id=${encodeURIComponent(params.id)}&limit=${LIST_MAX}`;
+  const path = /** @type {const} */ (`/baselines?page_id=${encodeURIComponent(params.id)}&limit=${LIST_MAX}`);
   const [state, again] = useLoaded((abort) => get(path, abort), refresh.value * 1000, loads.value);
   useEffect(() => bind("r", "Refresh", loadAgain), []);
   const { data, failure } = state.value;

@@ -18,7 +18,13 @@ import { Loaded } from "../parts/loaded.js";
 import { nudge, Stage, Tools, useSizes, VIEWS } from "./snapshots_stage.js";
 import { Difference, LIST_MAX, percent, placeOf, regionsOf, State, whole, windowOf } from "./snapshots_words.js";
 
-const pathOf = (id, rest = "") => `/comparisons/${encodeURIComponent(id)}${rest}`;
+/**
+ * @template {string} [R=""]
+ * @param {string} id
+ * @param {R} [rest]
+ */
+const pathOf = (id, rest) =>
+  /** @type {`/comparisons/${string}${R}`} */ (`/comparisons/${encodeURIComponent(id)}${rest ?? ""}`);
 
 function Facts({ of }) {
   return html`<div class="line facts-line"><${Difference} of=${of} />

@@ -4,7 +4,7 @@ import { call } from "../api/client.js";
 import { doing, toast } from "../kit/toasts.js";
 import { forgetUptime } from "./status_bars.js";
 
-const pathOf = ({ id }) => `/monitors/${encodeURIComponent(id)}`;
+const pathOf = ({ id }) => /** @type {const} */ (`/monitors/${encodeURIComponent(id)}`);
 
 /** Checks a monitor, and says what came of it. */
 export async function checkNow(monitor, onChange) {

@@ -23,7 +23,7 @@ import { IMPACTS, monitorItems, STATUSES } from "./status_incidents.js";
 import { IMPACT_KIND, INCIDENT_KIND } from "./status_words.js";
 
 const REFRESH_MS = 30_000;
-const pathOf = (incident) => `/status-pages/${encodeURIComponent(incident.page_id)}/incidents/${encodeURIComponent(incident.id)}`;
+const pathOf = (incident) => /** @type {const} */ (`/status-pages/${encodeURIComponent(incident.page_id)}/incidents/${encodeURIComponent(incident.id)}`);
 
 function PostUpdate({ incident, again }) {
   const isResolved = incident.status === "resolved";
@@ -74,7 +74,7 @@ function Updates({ incident }) {
 }
 
 async function load({ id, incident }, abort) {
-  const page = `/status-pages/${encodeURIComponent(id)}`;
+  const page = /** @type {const} */ (`/status-pages/${encodeURIComponent(id)}`);
   const [found, answer] = await Promise.all([get(page, abort), get(`${page}/incidents/${encodeURIComponent(incident)}`, abort)]);
   return { page: found, incident: answer, etag: etagOf(answer) };
 }

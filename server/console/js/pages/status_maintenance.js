@@ -16,8 +16,8 @@ import { Table } from "../parts/table.js";
 import { MaintenanceForm } from "./status_maintenance_form.js";
 import { MAINTENANCE_KIND } from "./status_words.js";
 
-const basePath = (page) => `/status-pages/${encodeURIComponent(page.id)}/maintenance`;
-const pathOf = (one) => `/status-pages/${encodeURIComponent(one.page_id)}/maintenance/${encodeURIComponent(one.id)}`;
+const basePath = (page) => /** @type {const} */ (`/status-pages/${encodeURIComponent(page.id)}/maintenance`);
+const pathOf = (one) => /** @type {const} */ (`/status-pages/${encodeURIComponent(one.page_id)}/maintenance/${encodeURIComponent(one.id)}`);
 
 const load = (page, abort) => get(`${basePath(page)}?${stepsQuery()}`, abort);
 

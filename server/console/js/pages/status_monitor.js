@@ -28,6 +28,7 @@ const HISTORY_SHOWN = 50;
 /** @type {[string, number][]} */
 const WIDTHS = [["1m", 60], ["5m", 300], ["1h", 3_600], ["1d", 86_400]];
 const POINTS_MAX = 500;
+const METRIC = "telltale.monitor.response_ms";
 
 function factsOf(monitor) {
   const { type, last_check: check } = monitor;
@@ -53,8 +54,8 @@ async function loadTimes(id, abort) {
   const { from, to } = limits();
   const [interval, width] = WIDTHS.find(([, seconds]) => (to - from) / 1000 / seconds <= POINTS_MAX) ?? WIDTHS[3];
   const query = new URLSearchParams({ from: new Date(from).toISOString(), to: new Date(to).toISOString(), interval, "tags[monitor]": id, aggregation: "avg,min,max" });
-  const { data } = await get(`/metrics/telltale.monitor.response_ms/query?${query}`, abort);
-  const found = new Map(data.series.map((point) => [Date.parse(point.timestamp) / 1000, point]));
+  const { data } = await get(`/metrics/${encodeURIComponent(METRIC)}/query?${query}`, abort);
+  const found = new Map((data.series ?? []).map((point) => [Date.parse(point.timestamp) / 1000, point]));
   const times = [];
   for (let at = Math.floor(from / 1000 / width) * width; at < to / 1000; at += width) times.push(at);
   const column = (name) => times.map((time) => found.get(time)?.[name] ?? null);

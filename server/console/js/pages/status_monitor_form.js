@@ -19,7 +19,7 @@ const TYPES = [
   { value: "tcp", label: "tcp: opens a connection" },
   { value: "heartbeat", label: "heartbeat: waits for reports" },
 ];
-const pathOf = (id) => `/monitors/${encodeURIComponent(id)}`;
+const pathOf = (id) => /** @type {const} */ (`/monitors/${encodeURIComponent(id)}`);
 
 function Headers({ draft, set, failure }) {
   const isWrong = concerns(failure, "headers");

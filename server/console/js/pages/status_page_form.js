@@ -15,7 +15,7 @@ import { loadMonitors } from "./status.js";
 import { targetOf } from "./status_words.js";
 
 const COLOUR = "#0b6e6e";
-const pathOf = (id) => `/status-pages/${encodeURIComponent(id)}`;
+const pathOf = (id) => /** @type {const} */ (`/status-pages/${encodeURIComponent(id)}`);
 
 function draftOf(page) {
   const { logo_url: logo, primary_color: colour } = page?.branding ?? {};

@@ -19,7 +19,7 @@ import { Table } from "../parts/table.js";
 import { loadMonitors } from "./status.js";
 import { MONITOR_ICON, MONITOR_KIND, targetOf, uptimeText } from "./status_words.js";
 
-const pathOf = (page) => `/status-pages/${encodeURIComponent(page.id)}/monitors`;
+const pathOf = (page) => /** @type {const} */ (`/status-pages/${encodeURIComponent(page.id)}/monitors`);
 
 function columns(onRemove) {
   return [

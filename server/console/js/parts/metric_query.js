@@ -108,7 +108,7 @@ export function pathOf(query, options = {}) {
   if (query.aggregations.length > 0) parameters.set("aggregation", query.aggregations.join(","));
   if (query.groupBy.length > 0) parameters.set("group_by", query.groupBy.map((key) => `tags.${key}`).join(","));
   for (const [key, condition] of Object.entries(query.tags)) parameters.append(`tags[${key}]`, condition);
-  return `/metrics/${encodeURIComponent(query.metric)}/query?${parameters}`;
+  return /** @type {const} */ (`/metrics/${encodeURIComponent(query.metric)}/query?${parameters}`);
 }
 
 /** Returns a value as a condition on a tag. */
