@@ -3,6 +3,19 @@
 /** The reference to an element that a component always has: it is there in effects and handlers. */
 type ElementRef<T extends Element> = import("preact").RefObject<T>;
 
+/** The properties of a component, of which some have types. */
+type Props<T> = T & Record<string, any>;
+
+/** A column of a table (parts/table.js). */
+interface Column<T> {
+  label: string;
+  cell: (row: T) => unknown;
+  isNumber?: boolean;
+  isEnd?: boolean;
+  isMono?: boolean;
+  isUnseen?: boolean;
+}
+
 /** What went wrong: the failure of a request (api/failure.js) says more than other errors. */
 type Failed = Error & {
   status?: number;

@@ -1382,7 +1382,7 @@ export interface components {
         /** @description A dead job with its failure history. */
         DeadJob: {
             /** @description The arguments as sent. */
-            arguments: Record<string, never>;
+            arguments: Record<string, unknown>;
             /** Format: uint16 */
             attempts: number;
             /** @description The backtrace of the last failure. */
@@ -1482,7 +1482,7 @@ export interface components {
         /** @description A dead job. */
         DeadJobSummary: {
             /** @description The arguments as sent. */
-            arguments: Record<string, never>;
+            arguments: Record<string, unknown>;
             /** Format: uint16 */
             attempts: number;
             class_name: string;
@@ -1570,7 +1570,7 @@ export interface components {
             repository: string;
         };
         /** @description An empty body. */
-        EmptyInput: Record<string, never>;
+        EmptyInput: Record<string, unknown>;
         /** @description An enqueued job. */
         EnqueuedJob: {
             job_id: string;
@@ -2340,7 +2340,7 @@ export interface components {
              *       }
              *     }
              */
-            properties?: Record<string, never> | null;
+            properties?: Record<string, unknown> | null;
             /**
              * @example {
              *       "region": "eu"
@@ -2367,7 +2367,7 @@ export interface components {
                 /** @example evt_01KDYH0GVE0000000000000001 */
                 id: string;
                 name: string;
-                properties: Record<string, never>;
+                properties: Record<string, unknown>;
                 tags: {
                     [key: string]: string;
                 };
@@ -2409,7 +2409,7 @@ export interface components {
                 /** @example evt_01KDYH0GVE0000000000000001 */
                 id: string;
                 name: string;
-                properties: Record<string, never>;
+                properties: Record<string, unknown>;
                 tags: {
                     [key: string]: string;
                 };
@@ -2492,7 +2492,7 @@ export interface components {
         /** @description A fetched job, which the worker now holds. */
         FetchedJob: {
             /** @description The arguments as sent. */
-            arguments: Record<string, never>;
+            arguments: Record<string, unknown>;
             /**
              * Format: uint16
              * @description The number of this attempt, from 1.
@@ -2669,7 +2669,7 @@ export interface components {
         /** @description A job with its failures. */
         Job: {
             /** @description The arguments as sent. */
-            arguments: Record<string, never>;
+            arguments: Record<string, unknown>;
             /**
              * Format: uint16
              * @description The number of attempts started.
@@ -2767,7 +2767,7 @@ export interface components {
         /** @description A job to be enqueued. Unknown fields are ignored. */
         JobInput: {
             /** @description The arguments: an object of at most 64 KiB; defaults to an empty object. */
-            arguments?: Record<string, never> | null;
+            arguments?: Record<string, unknown> | null;
             /** @description The class of the job, which determines what the worker runs. */
             class_name: string;
             /**
@@ -2797,7 +2797,7 @@ export interface components {
         /** @description A job. */
         JobSummary: {
             /** @description The arguments as sent. */
-            arguments: Record<string, never>;
+            arguments: Record<string, unknown>;
             /**
              * Format: uint16
              * @description The number of attempts started.
@@ -3715,7 +3715,7 @@ export interface components {
         /** @description The preferences of the user of the key or session. */
         Preferences: {
             /** @description As sent; empty if none were. */
-            preferences: Record<string, never>;
+            preferences: Record<string, unknown>;
             /**
              * Format: date-time
              * @description Null if none were stored.
@@ -3729,7 +3729,7 @@ export interface components {
         /** @description New preferences. */
         PreferencesInput: {
             /** @description An object of at most 16 KiB, nested at most 16 levels deep, which replaces all preferences. */
-            preferences: Record<string, never>;
+            preferences: Record<string, unknown>;
         };
         /** @description A component of a status page. */
         PublicComponent: {

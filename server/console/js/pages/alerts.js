@@ -18,6 +18,8 @@ import { Acts, AlertRow } from "./alerts_rows.js";
 import { AlertsNav } from "./alerts_nav.js";
 import { Timeline } from "./alerts_timeline.js";
 
+/** @import { Alert } from "telltale" */
+
 const TIMELINE_MAX = 1_000;
 
 const SECTIONS = [
@@ -69,6 +71,7 @@ function Section({ section, onAct }) {
   </section>`;
 }
 
+/** @param {Props<{alerts: Alert[]}>} props */
 function RuleFilter({ alerts }) {
   const id = inQuery("rule_id");
   if (!id) return null;

@@ -17,6 +17,8 @@ import { CHANNEL_TYPES } from "./alerts_channel_types.js";
 import { TestChannel } from "./alerts_channel_test.js";
 import { AlertsNav } from "./alerts_nav.js";
 
+/** @import { ChannelSummary } from "telltale" */
+
 const TYPES = [{ value: "", label: "Any type" }, ...Object.keys(CHANNEL_TYPES).map((value) => ({ value, label: value }))];
 
 function load(abort) {
@@ -25,6 +27,7 @@ function load(abort) {
   return get(`/channels?${query}`, abort);
 }
 
+/** @returns {Column<ChannelSummary>[]} */
 function columns(again) {
   return [
     { label: "Name", cell: (one) => html`<a class="name" href=${href(`/alerts/channels/${encodeURIComponent(one.id)}`)}>${one.name}</a>` },

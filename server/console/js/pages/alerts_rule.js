@@ -19,6 +19,8 @@ import { draftOf, NEW, ruleOf } from "./alerts_rule_draft.js";
 import { Preview } from "./alerts_rule_preview.js";
 import { QueryFields } from "./alerts_rule_query.js";
 
+/** @import { AlertRule } from "telltale" */
+
 const SEVERITIES = ["critical", "warning", "info"].map((value) => ({ value, label: value }));
 const LISTS = ["/channels", "/escalation_policies", "/on_call_schedules"];
 const ABOVE = { path: "/alerts/rules", label: "Alert rules" };
@@ -63,7 +65,10 @@ function Fields({ draft, set, saving, receivers, act, onCancel }) {
   </form>`;
 }
 
-/** The state of the last evaluation. */
+/**
+ * The state of the last evaluation.
+ * @param {Props<{rule: AlertRule}>} props
+ */
 function Evaluation({ rule }) {
   const { error, error_since: since } = rule.evaluation;
   if (!error) return null;
@@ -78,6 +83,7 @@ function newDraft() {
   return { ...draft, source: draft.event && !draft.metric ? "event" : "metric", tags: key ? [{ key, value }] : [] };
 }
 
+/** @param {Props<{rule: AlertRule | null}>} props */
 function Form({ rule, etag, receivers, onSaved, onTheirs }) {
   const [draft, set] = useDraft(rule ? draftOf(rule) : newDraft());
   const mine = ruleOf(draft);
@@ -96,6 +102,7 @@ function Form({ rule, etag, receivers, onSaved, onTheirs }) {
     <${Preview} draft=${draft} />${saving.conflict}</div>`;
 }
 
+/** @param {Props<{rule: AlertRule}>} props */
 function Delete({ rule, onClose }) {
   const work = async () => {
     await call("DELETE", `/alert_rules/${encodeURIComponent(rule.id)}`);

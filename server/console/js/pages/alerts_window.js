@@ -20,6 +20,8 @@ import { ZoneField } from "../parts/zone_field.js";
 import { EndWindow } from "./alerts_windows.js";
 import { Recurrence } from "./alerts_recurrence.js";
 
+/** @import { AlertRuleSummary, MaintenanceWindow } from "telltale" */
+
 const HOUR_MS = 3_600_000;
 const ABOVE = { path: "/alerts/windows", label: "Maintenance windows" };
 
@@ -27,6 +29,7 @@ function localOf(time) {
   return toLocal(time).slice(0, 16);
 }
 
+/** @param {MaintenanceWindow | null} window */
 function draftOf(window) {
   if (!window) {
     const begin = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS;
@@ -74,6 +77,7 @@ function Fields({ draft, set, saving, rules, act }) {
   </form>`;
 }
 
+/** @param {Props<{window: MaintenanceWindow | null, rules: AlertRuleSummary[]}>} props */
 function Form({ window, etag, rules, onSaved, onTheirs }) {
   const [draft, set] = useDraft(draftOf(window));
   const path = window ? `/maintenance_windows/${encodeURIComponent(window.id)}` : "/maintenance_windows";
@@ -96,6 +100,7 @@ async function loadAll(id, abort) {
   return { rules: rules.data, window: answer?.data ?? null, etag: answer && etagOf(answer) };
 }
 
+/** @param {Props<{window: MaintenanceWindow}>} props */
 function Delete({ window, onClose }) {
   const work = async () => {
     await call("DELETE", `/maintenance_windows/${encodeURIComponent(window.id)}`);

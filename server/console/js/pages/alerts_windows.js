@@ -18,6 +18,8 @@ import { Table } from "../parts/table.js";
 import { Time } from "../parts/time.js";
 import { AlertsNav } from "./alerts_nav.js";
 
+/** @import { MaintenanceWindow, MaintenanceWindowSummary } from "telltale" */
+
 const CURRENT = [{ value: "", label: "All" }, { value: "true", label: "muting now" }, { value: "false", label: "not muting now" }];
 const REFRESH_MS = 30_000;
 
@@ -27,7 +29,10 @@ function load(abort) {
   return get(`/maintenance_windows?${query}`, abort);
 }
 
-/** Whether a window is over, muting, to come, or switched off. */
+/**
+ * Whether a window is over, muting, to come, or switched off.
+ * @param {MaintenanceWindowSummary} window
+ */
 function stateOf({ active, currently_active: isCurrent, recurring, starts_at: starts, ends_at: ends }) {
   if (!active) return ["switched off", ""];
   if (isCurrent) return ["muting now", "warn"];
@@ -36,6 +41,7 @@ function stateOf({ active, currently_active: isCurrent, recurring, starts_at: st
   return Date.parse(starts) > Date.now() ? ["planned", "good"] : ["active", ""];
 }
 
+/** @returns {Column<MaintenanceWindowSummary>[]} */
 function columns(onEnd) {
   return [
     { label: "Name", cell: (one) => html`<a class="name" href=${href(`/alerts/windows/${encodeURIComponent(one.id)}`)}>${one.name}</a>` },
@@ -47,7 +53,10 @@ function columns(onEnd) {
   ];
 }
 
-/** Ends a window now: one that recurs is switched off, another one gets an end. */
+/**
+ * Ends a window now: one that recurs is switched off, another one gets an end.
+ * @param {Props<{window: MaintenanceWindowSummary | MaintenanceWindow}>} props
+ */
 export function EndWindow({ window, onDone, onClose }) {
   const { id, name, recurring } = window;
   const work = async () => {

@@ -20,10 +20,15 @@ import { AnswerOf, QuestionOf, told } from "./code_answer.js";
 import { CodeFrame, useRepository } from "./code_frame.js";
 import { fileLink, FilePath, pathOf } from "./code_words.js";
 
+/** @import { ChatMessage, CodeReference } from "telltale" */
+
 const QUESTION_MAX = 4_000;
 const EXAMPLES = ["What does this repository do?", "Where does the program begin?", "How are errors handled?"];
 
-/** The lines of a reference, beside the answers. */
+/**
+ * The lines of a reference, beside the answers.
+ * @param {Props<{of: CodeReference}>} props
+ */
 function Panel({ id, of, onClose }) {
   const heading = /** @type {ElementRef<HTMLHeadingElement>} */ (useElement());
   useEffect(() => heading.current.focus({ preventScroll: true }), [of]);
@@ -78,7 +83,10 @@ function Ask({ isFollowing, onAsk, isBusy }) {
     <div class="acts">${isFollowing && html`<a class="button" href="?">New session</a>`}<${Button} type="submit" kind="first"><${Icon} name="send" />${isBusy ? "Asking…" : "Ask"}<//></div></form>`;
 }
 
-/** Returns the reference that the address names: the position of an answer and the number in it. */
+/**
+ * Returns the reference that the address names: the position of an answer and the number in it.
+ * @param {ChatMessage[]} messages
+ */
 function openOf(messages) {
   const [position, number] = inQuery("ref").split(".").map(Number);
   const of = messages[position]?.references?.[number - 1];

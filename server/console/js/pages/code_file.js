@@ -17,6 +17,8 @@ import { Crumbs } from "./code_files.js";
 import { Help } from "./code_help.js";
 import { fileApi, linesText, parseLines, placeText } from "./code_words.js";
 
+/** @import { CodeFileText } from "telltale" */
+
 const SHOWN_MAX = 2_000;
 
 /** Returns where the part of the file begins that is shown. */
@@ -64,6 +66,7 @@ function Aside({ id, path, kind, lines }) {
     <${Help} id=${id} path=${path} kind=${kind} lines=${lines} /></aside>`;
 }
 
+/** @param {Props<{of: CodeFileText}>} props */
 function File({ id, path, of }) {
   const lines = linesOf(of.content);
   const total = lines.length;

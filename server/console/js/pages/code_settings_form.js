@@ -18,7 +18,10 @@ import { apiOf } from "./code_words.js";
 const FIELDS = ["name", "branch", "access_token", "include_patterns", "exclude_patterns"];
 const LABELS = { name: "Name", branch: "Branch", auto_sync: "Sync by itself", include_patterns: "Include", exclude_patterns: "Leave out" };
 
-/** Returns what of a repository the form has. */
+/**
+ * Returns what of a repository the form has.
+ * @param {Repository} of
+ */
 const settingsOf = (of) => ({
   name: of.name, branch: of.branch, auto_sync: of.settings.auto_sync, include_patterns: of.settings.include_patterns, exclude_patterns: of.settings.exclude_patterns,
 });
@@ -45,7 +48,10 @@ function words(value) {
   return typeof value === "boolean" ? (value ? "yes" : "no") : html`<span class="wrap">${value}</span>`;
 }
 
-/** Both versions, field by field. */
+/**
+ * Both versions, field by field.
+ * @param {Props<{theirs: Repository, changes: RepositoryPatch}>} props
+ */
 function Conflict({ theirs, changes, onTheirs, onMine, onClose }) {
   const now = settingsOf(theirs);
   const names = Object.keys(LABELS).filter((name) => name in changes);
@@ -59,7 +65,10 @@ function Conflict({ theirs, changes, onTheirs, onMine, onClose }) {
 
 /** @import { Repository, RepositoryPatch } from "telltale" */
 
-/** `of` is a repository as `get` returned it, with its ETag. */
+/**
+ * `of` is a repository as `get` returned it, with its ETag.
+ * @param {Props<{of: Repository}>} props
+ */
 export function SettingsForm({ of, onSaved }) {
   const form = /** @type {ElementRef<HTMLFormElement>} */ (useElement());
   const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));

@@ -16,6 +16,8 @@ import { Failure, Loaded } from "../parts/loaded.js";
 import { Time } from "../parts/time.js";
 import { apiPath, errorHref } from "./errors_common.js";
 
+/** @import { ErrorActivity, ErrorGroupDetail, ErrorTag } from "telltale" */
+
 const VALUES_SHOWN = 5;
 const ACTIVITY_SHOWN = 100;
 const COMMENT_CHARS_MAX = 10_000;
@@ -24,6 +26,7 @@ function Fact({ label, children }) {
   return html`<div><dt>${label}</dt><dd>${children}</dd></div>`;
 }
 
+/** @param {Props<{error: ErrorGroupDetail}>} props */
 export function Numbers({ error }) {
   return html`<section class="card strip"><h2 class="unseen">Numbers</h2><dl class="numbers">
     <${Fact} label="Occurrences"><span class="count">${amount(error.occurrences)}</span><//>
@@ -35,9 +38,10 @@ export function Numbers({ error }) {
     ${error.merged.length > 0 && html`<p class="quiet small">${count(error.merged.length, "error was", "errors were")} merged into it.</p>`}</section>`;
 }
 
+/** @param {Props<{tag: ErrorTag}>} props */
 function Tag({ tag }) {
   const link = (value) => href("/errors", { [tag.parameter]: value, status: "all" });
-  return html`<section class="spread"><h3><bdi>${tag.key}</bdi>${tag.distinct > tag.values.length && html` <span class="quiet small">${count(tag.distinct, "value")}</span>`}</h3>
+  return html`<section class="spread"><h3><bdi>${tag.key}</bdi>${tag.distinct !== null && tag.distinct > tag.values.length && html` <span class="quiet small">${count(tag.distinct, "value")}</span>`}</h3>
     ${tag.distinct === null ? html`<p class="quiet small">Too many different values to count them.</p>`
       : html`<ul>${tag.values.map(({ value, count: number, share: part }) => html`<li key=${value}><a href=${link(value)} title=${count(number, "occurrence")}><bdi>${value}</bdi></a>
         <span class="number small">${share(part)}</span><meter min="0" max="1" value=${part} aria-label=${`${value}: ${count(number, "occurrence")}`}></meter></li>`)}</ul>`}</section>`;
@@ -64,6 +68,7 @@ const phrases = {
 };
 const icons = { first_seen: "zap", regressed: "triangle-alert", resolve: "check", ignore: "volume-x", unresolve: "rotate-ccw", assign: "user-plus", merge: "git-merge", comment: "message-circle" };
 
+/** @param {Props<{entry: ErrorActivity}>} props */
 function Entry({ entry }) {
   const phrase = phrases[entry.action];
   return html`<li><${Icon} name=${icons[entry.action] ?? "history"} /><div><p>${entry.by && html`<strong><bdi>${entry.by}</bdi></strong> `}${phrase ? phrase(entry) : entry.action}
@@ -101,7 +106,10 @@ export function Activity({ id, version }) {
     ${may("write") && html`<${Comment} id=${id} onDone=${again} />`}<${Loaded} state=${state} show=${show} /></section>`;
 }
 
-/** The ids of errors that were merged into one lead to it. */
+/**
+ * The ids of errors that were merged into one lead to it.
+ * @param {Props<{error: ErrorGroupDetail}>} props
+ */
 export function MergedNotice({ error }) {
   if (!error.merged_into) return null;
   return html`<p class="notice"><${Icon} name="git-merge" /><span>The error of this address was merged into <a href=${errorHref(error.merged_into)}>this one</a>.</span></p>`;

@@ -10,6 +10,8 @@ import { Json } from "../parts/json.js";
 import { conditionInWords } from "../parts/metric_query.js";
 import { filters, isChosen, toggle } from "./events_filters.js";
 
+/** @typedef {import("telltale").EventList["data"][number]} TrackedEvent */
+
 const TAGS_SHOWN_MAX = 4;
 
 function Only({ field, value, text }) {
@@ -33,7 +35,10 @@ function Detail({ event }) {
   </div>`;
 }
 
-/** A row; `hasDay` writes the day above the time. */
+/**
+ * A row; `hasDay` writes the day above the time.
+ * @param {Props<{event: TrackedEvent}>} props
+ */
 export function EventRow({ event, hasDay = true }) {
   const [isOpen, setOpen] = useState(false);
   const tags = Object.entries(event.tags);

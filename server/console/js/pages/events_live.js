@@ -11,7 +11,7 @@ import { Failure } from "../parts/loaded.js";
 import { Filters, filters, parametersOf } from "./events_filters.js";
 import { EventRow } from "./events_list.js";
 
-/** @import { TrackedEvent } from "telltale" */
+/** @import { TrackedEvent } from "./events_list.js" */
 
 const ROWS_MAX = 1_000;
 const WAIT_SECONDS = 25;

@@ -13,6 +13,8 @@ import { PAGE_ROWS, Pager, offsetOf } from "../parts/pager.js";
 import { ShareBar } from "../parts/share_bar.js";
 import { Table } from "../parts/table.js";
 
+/** @import { CardinalityRow } from "telltale" */
+
 const NOUNS = { metric: ["metric", "metrics"], tag: ["tag", "tags"], value: ["value", "values"] };
 
 /** Returns what is counted: `{by, metric, key}`. */
@@ -36,6 +38,7 @@ function downFrom({ by, metric, key }, { name }) {
   return metric ? exploreHref([queryOf(metric, { tags: { [key]: conditionOf(name) } })]) : null;
 }
 
+/** @returns {Column<CardinalityRow>[]} */
 function columnsFor(question, meta) {
   const { by, metric } = question;
   const name = (row) => {
@@ -47,10 +50,10 @@ function columnsFor(question, meta) {
     <span>${share(series / Math.max(1, meta.series))}</span></span>`;
   return [
     { label: { metric: "Metric", tag: "Tag", value: "Value" }[by], cell: name },
-    { label: "Series", isNumber: true, cell: ({ series }) => amount(series) },
+    { label: "Series", isNumber: true, cell: (row) => amount(row.series) },
     ...(by === "tag" ? [] : [{ label: "Share", isNumber: true, cell: part }]),
-    ...(by === "tag" ? [{ label: "Values", isNumber: true, cell: ({ values }) => amount(values) }] : []),
-    ...(metric || by === "metric" ? [] : [{ label: "Metrics", isNumber: true, cell: ({ metrics }) => amount(metrics) }]),
+    ...(by === "tag" ? [{ label: "Values", isNumber: true, cell: (row) => amount(row.values) }] : []),
+    ...(metric || by === "metric" ? [] : [{ label: "Metrics", isNumber: true, cell: (row) => amount(row.metrics) }]),
     ...(by === "metric" ? [{ label: "Explore", isUnseen: true, isEnd: true, cell: (row) => html`<a class="button small" href=${exploreHref([queryOf(row.name)])}>
       <${Icon} name="chart-line" />Explore<span class="unseen"> ${row.name}</span></a>` }] : []),
   ];

@@ -14,6 +14,8 @@ import { PAGE_ROWS, Pager, offsetOf } from "../parts/pager.js";
 import { Table } from "../parts/table.js";
 import { Time } from "../parts/time.js";
 
+/** @import { Metric } from "telltale" */
+
 const TYPES = [{ value: "", label: "All types" }, ...Object.keys(AGGREGATIONS).map((type) => ({ value: type, label: type }))];
 const KEYS_SHOWN_MAX = 6;
 
@@ -28,6 +30,7 @@ function keys({ tags }) {
     ${rest > 0 && html`<span class="quiet small">and ${rest} more</span>`}</span>`;
 }
 
+/** @type {Column<Metric>[]} */
 const COLUMNS = [
   { label: "Metric", cell: ({ name }) => html`<a class="mono" href=${exploreHref([queryOf(name)], rangeOfAddress())}>${name}</a>` },
   { label: "Type", cell: ({ type }) => type },

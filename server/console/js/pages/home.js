@@ -17,6 +17,8 @@ import { Time } from "../parts/time.js";
 import { useStars } from "./dashboards_stars.js";
 import { FirstSteps } from "./first_steps.js";
 
+/** @import { AlertPage, ErrorGroupPage, QueueList } from "telltale" */
+
 const REFRESH_MS = 15_000;
 const SHOWN_MAX = 5;
 const QUEUES_SHOWN_MAX = 8;
@@ -28,6 +30,7 @@ function Card({ icon, title, aside, children }) {
 
 const severityKind = { critical: "bad", warning: "warn" };
 
+/** @param {AlertPage} page */
 function alertRows({ data }) {
   return html`<ul class="rows">${data.map((alert) => html`<li key=${alert.id}>
     <a class="what" href=${href(`/alerts/${encodeURIComponent(alert.id)}`)}>${alert.rule_name}</a>
@@ -38,6 +41,7 @@ function alertRows({ data }) {
 
 const levelKind = { fatal: "bad", error: "bad", warning: "warn" };
 
+/** @param {ErrorGroupPage} page */
 function errorRows({ data, meta }) {
   return html`<p><span class="count">${amount(meta.total)}</span> <span class="quiet">unresolved</span></p>
   <ul class="rows">${data.map((error) => html`<li key=${error.id}>
@@ -53,6 +57,7 @@ function byNeed(a, b) {
   return Number(a.status === "healthy") - Number(b.status === "healthy") || b.size - a.size || a.name.localeCompare(b.name);
 }
 
+/** @param {QueueList} list */
 function queueTable({ queues }) {
   const shown = [...queues].sort(byNeed).slice(0, QUEUES_SHOWN_MAX);
   return html`<div class="wide" tabindex="0" role="region" aria-label="Queues"><table>

@@ -21,6 +21,8 @@ import { Table } from "../parts/table.js";
 import { Time } from "../parts/time.js";
 import { Arguments, jobHref, linkWith, Names, queryOf, queueHref, Status } from "./jobs_common.js";
 
+/** @import { JobSummary } from "telltale" */
+
 const NAMES = ["status", "queue", "class_name", "search", "cursor"];
 const STATUSES = [
   { value: "", label: "Any state" },
@@ -32,12 +34,14 @@ const STATUSES = [
 const canRun = ({ status }) => status === "scheduled" || status === "retrying";
 const canDelete = ({ status }) => status !== "running";
 
+/** @param {Props<{job: JobSummary}>} props */
 function When({ job }) {
   if (job.run_at) return html`<span class="seen"><span>due <${Time} at=${job.run_at} /></span><span class="quiet small">enqueued <${Time} at=${job.enqueued_at} /></span></span>`;
   if (job.status === "running") return html`<span class="seen"><span>began <${Time} at=${job.started_at} /></span><span class="quiet small">enqueued <${Time} at=${job.enqueued_at} /></span></span>`;
   return html`<${Time} at=${job.enqueued_at} />`;
 }
 
+/** @returns {Column<JobSummary>[]} */
 function columnsOf(selection) {
   const select = { label: "Select", isUnseen: true, cell: (job) => html`<${SelectRow} selection=${selection} id=${job.id} label=${`${job.class_name} ${job.id}`} />` };
   return [

@@ -22,6 +22,8 @@ import { Time } from "../parts/time.js";
 import { jobHref, linkWith, queryOf, queueHref, Status } from "./jobs_common.js";
 import { between, PERIODS } from "./jobs_queue.js";
 
+/** @import { WorkerSummary } from "telltale" */
+
 const HEIGHT = 140;
 
 const send = (worker, verb) => call("POST", `/workers/${encodeURIComponent(worker.id)}/${verb}`, { body: {} });
@@ -49,6 +51,7 @@ function Panel({ id }) {
     <${Loaded} state=${state} show=${show} empty=${{ is: ({ current_jobs: jobs }) => jobs.length === 0, text: "It holds no job." }} /></section>`;
 }
 
+/** @returns {Column<WorkerSummary>[]} */
 function columnsOf(act, setStopped) {
   const buttons = (worker) => worker.status === "active" || worker.status === "quiet" ? html`<span class="acts">
     ${worker.status === "active" && html`<${Button} kind="plain small" label=${`Quiet ${worker.hostname}`} work=${() => act(worker, "quiet")}><${Icon} name="pause" />Quiet<//>`}

@@ -14,6 +14,8 @@ import { Pager, offsetOf } from "../parts/pager.js";
 import { placed } from "../parts/placed.js";
 import { colourOf, Person } from "./on_call_people.js";
 
+/** @import { OnCallSchedule, OnCallShift } from "telltale" */
+
 /** Fewer than in other lists: each is loaded with its shifts. */
 const ROWS = 20;
 const REFRESH_MS = 60_000;
@@ -34,7 +36,10 @@ async function load(abort) {
   return { data: whole, meta: found.meta, from: Date.now() };
 }
 
-/** The next seven days as a strip; the texts beside it say the same. */
+/**
+ * The next seven days as a strip; the texts beside it say the same.
+ * @param {Props<{schedule: OnCallSchedule & {shifts: OnCallShift[]}}>} props
+ */
 function Strip({ schedule, from }) {
   const to = from + AHEAD_MS;
   const part = (time) => (100 * (Math.max(from, Math.min(to, time)) - from)) / AHEAD_MS;
@@ -50,6 +55,7 @@ function until(end) {
   return `until ${day(end)}, ${hour(end)}`;
 }
 
+/** @param {Props<{schedule: OnCallSchedule & {shifts: OnCallShift[]}}>} props */
 function Schedule({ schedule, from }) {
   const { id, name, enabled, members, timezone, shifts } = schedule;
   const [now, ...later] = shifts;

@@ -10,10 +10,16 @@ import { placed } from "../parts/placed.js";
 import { beginOf, dayAfter, dayOf, partIn, timeAt } from "./on_call_days.js";
 import { colourOf } from "./on_call_people.js";
 
+/** @import { OnCallSchedule, OnCallShift } from "telltale" */
+
 const begin = (shift) => (shift.starts_at ? Date.parse(shift.starts_at) : -Infinity);
 const end = (shift) => (shift.ends_at ? Date.parse(shift.ends_at) : Infinity);
 
-/** Returns the override that a shift is of: the last one that covers it. */
+/**
+ * Returns the override that a shift is of: the last one that covers it.
+ * @param {OnCallSchedule} schedule
+ * @param {OnCallShift} shift
+ */
 export function overrideOf(schedule, shift) {
   if (shift.source !== "override") return null;
   return [...schedule.overrides].reverse().find((one) => one.user === shift.user && Date.parse(one.starts_at) <= begin(shift) && Date.parse(one.ends_at) >= end(shift)) ?? null;
@@ -24,6 +30,7 @@ export function rangeText(from, to) {
   return `${from ? text(from) : "ever since"} – ${to ? text(to) : "no end"}`;
 }
 
+/** @param {Props<{shift: OnCallShift, schedule: OnCallSchedule}>} props */
 function Bar({ shift, part, schedule }) {
   const override = overrideOf(schedule, shift);
   const kind = `${shift.user ? colourOf(schedule.members, shift.user) : "gap"} ${shift.source} ${part.isBegun ? "begun" : ""} ${part.isOpen ? "open" : ""}`;
@@ -100,7 +107,10 @@ function useDragging(weeks, isHours, { onRange, onOverride }) {
   return { selection, handlers: { ref: box, onPointerDown, onPointerMove, onPointerUp, onPointerLeave } };
 }
 
-/** `weeks` are shown; in a single one hours can be chosen. */
+/**
+ * `weeks` are shown; in a single one hours can be chosen.
+ * @param {Props<{shifts: OnCallShift[], schedule: OnCallSchedule}>} props
+ */
 export function Calendar({ weeks, month, shifts, schedule, onRange, onOverride }) {
   const isHours = weeks.length === 1;
   const { selection, handlers } = useDragging(weeks, isHours, { onRange, onOverride });

@@ -11,6 +11,9 @@ import { Dialog } from "../parts/dialog.js";
 import { Icon } from "../parts/icon.js";
 import { Failure } from "../parts/loaded.js";
 
+/** @import { OnCallSchedule } from "telltale" */
+
+/** @param {Props<{schedule: OnCallSchedule}>} props */
 export function CalendarLink({ schedule, onClose }) {
   const path = /** @type {const} */ (`/on_call_schedules/${encodeURIComponent(schedule.id)}`);
   const [link, setLink] = useState(/** @type {string | null} */ (null));

@@ -12,19 +12,25 @@ import { rangeText } from "./on_call_calendar.js";
 
 const pathOf = (schedule) => /** @type {const} */ (`/on_call_schedules/${encodeURIComponent(schedule.id)}/overrides`);
 const localOf = (time) => toLocal(time).slice(0, 16);
-/** @import { OnCallOverrideInput } from "telltale" */
+/** @import { OnCallOverride, OnCallOverrideInput, OnCallSchedule, OnCallShift } from "telltale" */
 
 const timeOf = (text) => {
   const at = fromLocal(text);
   return Number.isNaN(at) ? undefined : new Date(at).toISOString();
 };
 
-/** Returns who is on call in a stretch of time, each once. */
+/**
+ * Returns who is on call in a stretch of time, each once.
+ * @param {OnCallShift[]} shifts
+ * @param {number} from
+ * @param {number} to
+ */
 function plannedIn(shifts, from, to) {
   const within = shifts.filter((one) => (one.ends_at === null || Date.parse(one.ends_at) > from) && (one.starts_at === null || Date.parse(one.starts_at) < to));
   return [...new Set(within.map((one) => one.user ?? "nobody"))];
 }
 
+/** @param {Props<{schedule: OnCallSchedule, shifts: OnCallShift[]}>} props */
 export function NewOverride({ schedule, shifts, from, to, onDone, onClose }) {
   const [draft, set] = useDraft({ user: "", starts: localOf(from), ends: localOf(to) });
   const saving = useSave(async () => {
@@ -52,6 +58,7 @@ export function NewOverride({ schedule, shifts, from, to, onDone, onClose }) {
   <//>`;
 }
 
+/** @param {Props<{schedule: OnCallSchedule, override: OnCallOverride}>} props */
 export function RemoveOverride({ schedule, override, onDone, onClose }) {
   const work = async () => {
     await call("DELETE", `${pathOf(schedule)}/${encodeURIComponent(override.id)}`);

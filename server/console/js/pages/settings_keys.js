@@ -14,14 +14,18 @@ import { Loaded } from "../parts/loaded.js";
 import { Time } from "../parts/time.js";
 import { NewKey } from "./settings_new_key.js";
 
-/** Returns the address that Sentry SDKs take. */
+/**
+ * Returns the address that Sentry SDKs take.
+ * @param {string} key
+ */
 function dsnOf(key) {
   const [, id, secret] = /^tt_([^_]+)_(.+)$/.exec(key) ?? [];
   return id ? `${location.protocol}//${id}:${secret}@${location.host}/1` : null;
 }
 
+/** @param {Props<{made: NewKeyAnswer}>} props */
 function MadeKey({ made, onClose }) {
-  const dsn = made.scopes.includes("ingest") ? dsnOf(made.key) : null;
+  const dsn = made.scopes.includes("ingest") ? dsnOf(made.key ?? "") : null;
   return html`<${Dialog} title="The key was made" onClose=${onClose}>
     <div class="stack">
       <p>It is shown only now: the server keeps its hash, not the key.</p>
@@ -32,6 +36,7 @@ function MadeKey({ made, onClose }) {
   <//>`;
 }
 
+/** @param {Props<{item: Key}>} props */
 function Row({ item, onRevoke }) {
   const isOwn = item.id === caller.value?.key?.id;
   return html`<tr>

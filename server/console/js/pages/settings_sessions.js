@@ -10,6 +10,8 @@ import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
 import { Time } from "../parts/time.js";
 
+/** @import { ConsoleSession } from "telltale" */
+
 const BROWSERS = [["Edg/", "Edge"], ["OPR/", "Opera"], ["Firefox/", "Firefox"], ["Chrome/", "Chrome"], ["Safari/", "Safari"]];
 const SYSTEMS = [["Android", "Android"], ["iPhone", "iPhone"], ["iPad", "iPad"], ["Windows", "Windows"], ["Mac OS", "macOS"], ["Linux", "Linux"]];
 
@@ -21,6 +23,7 @@ function browserOf(agent) {
   return agent || "unknown";
 }
 
+/** @param {Props<{item: ConsoleSession}>} props */
 function Row({ item, onEnd }) {
   return html`<tr>
     <td data-label="Browser"><span title=${item.agent}>${browserOf(item.agent)}${item.current && html` <span class="tag good">this one</span>`}</span></td>

@@ -10,6 +10,9 @@ import { PAGE_ROWS, Steps, stepsQuery } from "../parts/pager.js";
 import { Time } from "../parts/time.js";
 import { Address, ORIGINS, pathOfUrl, windowOf } from "./snapshots_words.js";
 
+/** @import { Baseline } from "telltale" */
+
+/** @param {Props<{of: Baseline}>} props */
 function Card({ of }) {
   return html`<li class="card shot">
     <a href=${href(`/snapshots/pages/${encodeURIComponent(of.page_id)}`)}>

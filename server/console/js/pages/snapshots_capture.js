@@ -20,6 +20,8 @@ import { Comparisons } from "./snapshots_cards.js";
 import { NewSnapshot } from "./snapshots_new.js";
 import { pathOfUrl, State, toCompare, windowOf } from "./snapshots_words.js";
 
+/** @import { Snapshot } from "telltale" */
+
 const RUNNING_MS = 1_000;
 const isRunning = ({ status }) => status === "pending" || status === "capturing";
 
@@ -37,12 +39,13 @@ async function compare(id, replace = false) {
   go(`/snapshots/${encodeURIComponent(made.comparison_id)}`, { replace });
 }
 
+/** @param {Props<{of: Snapshot}>} props */
 function Facts({ of }) {
-  const facts = [
+  const facts = /** @type {[string, unknown][]} */ ([
     ["State", html`<${State} name=${of.status} />`],
     ["Window", windowOf(of)],
     ["Captured when", of.wait_for],
-    of.captured_at && ["Captured", html`${instant(of.captured_at)} (in ${duration(of.duration_ms / 1000)})`],
+    of.captured_at && ["Captured", html`${instant(of.captured_at)} (in ${duration((of.duration_ms ?? 0) / 1000)})`],
     of.image_width && ["Image", `${of.image_width} × ${of.image_height}, ${bytes(of.image_size_bytes)}`],
     of.http_status && ["Response", `HTTP ${of.http_status}`],
     of.final_url && of.final_url !== of.url && ["Redirected to", of.final_url],
@@ -51,15 +54,18 @@ function Facts({ of }) {
     of.header_names.length > 0 && ["Headers", of.header_names.join(", ")],
     of.cookie_names.length > 0 && ["Cookies", of.cookie_names.join(", ")],
     ["Taken by", html`${of.created_by}, <${Time} at=${of.created_at} />`],
-  ].filter(Boolean);
+  ].filter(Boolean));
   return html`<dl class="facts">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-/** What makes an image less than it seems. */
+/**
+ * What makes an image less than it seems.
+ * @param {Props<{of: Snapshot}>} props
+ */
 function Warnings({ of }) {
   const left = of.refused_requests_total - of.refused_requests.length;
   return html`
-    ${of.http_status >= 400 && html`<p class="notice warn"><${Icon} name="triangle-alert" /><span>The page is the response HTTP ${of.http_status}.</span></p>`}
+    ${of.http_status !== null && of.http_status >= 400 && html`<p class="notice warn"><${Icon} name="triangle-alert" /><span>The page is the response HTTP ${of.http_status}.</span></p>`}
     ${of.truncated && html`<p class="notice warn"><${Icon} name="triangle-alert" /><span>The page is higher than its image.</span></p>`}
     ${of.unstable && html`<p class="notice warn"><${Icon} name="triangle-alert" /><span>The page went on changing: two snapshots of it may differ.</span></p>`}
     ${of.refused_requests_total > 0 && html`<div class="notice warn"><${Icon} name="triangle-alert" /><div>
@@ -75,6 +81,7 @@ function Made({ id }) {
   return html`<section aria-label="Comparisons"><h2>Comparisons of this snapshot</h2><${Comparisons} rows=${rows} label="Comparisons of this snapshot" /></section>`;
 }
 
+/** @param {Props<{of: Snapshot}>} props */
 function Image({ of }) {
   if (of.status === "failed") {
     return html`<p class="notice bad"><${Icon} name="circle-x" /><span>The page was not captured: ${of.error?.message ?? "no reason is known"}. <span class="mono">${of.error?.code}</span></span></p>`;
@@ -83,6 +90,7 @@ function Image({ of }) {
   return html`<a class="shown" href=${pathOfUrl(of.image_url)} target="_blank" rel="noopener"><img src=${pathOfUrl(of.image_url)} width=${of.image_width} height=${of.image_height} alt="The page as it was captured" /></a>`;
 }
 
+/** @param {Props<{of: Snapshot}>} props */
 function Shown({ of }) {
   return html`<div class="sections capture">
     <${Warnings} of=${of} />

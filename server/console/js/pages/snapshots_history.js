@@ -21,12 +21,14 @@ import { LIST_MAX, ORIGINS, pathOfUrl, placeOf, windowOf } from "./snapshots_wor
 
 const COMPARISONS_SHOWN = 12;
 
+/** @param {Baseline[]} baselines */
 function groupsOf(baselines) {
   const groups = new Map();
   for (const one of baselines) groups.set(placeOf(one), [...(groups.get(placeOf(one)) ?? []), one]);
   return [...groups.values()];
 }
 
+/** @param {Props<{of: Baseline}>} props */
 function Baseline({ of, onAsk }) {
   const path = pathOfUrl(of.image_url);
   const from = of.comparison_id && html`<a href=${href(`/snapshots/${encodeURIComponent(of.comparison_id)}`)}>the comparison</a>`;

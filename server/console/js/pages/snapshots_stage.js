@@ -9,6 +9,8 @@ import { Button } from "../parts/button.js";
 import { Icon } from "../parts/icon.js";
 import { imageOf } from "./snapshots_words.js";
 
+/** @import { Comparison } from "telltale" */
+
 const BLINK_MS = 800;
 const NUDGE = 5;
 
@@ -29,7 +31,10 @@ export const zoomOf = () => ZOOMS.find((zoom) => String(zoom) === inQuery("zoom"
 
 /** @typedef {{width: number, height: number, failed?: boolean}} Size */
 
-/** Loads the images and returns their sizes in pixels: null while they load, `{failed}` for one that does not. */
+/**
+ * Loads the images and returns their sizes in pixels: null while they load, `{failed}` for one that does not.
+ * @param {Comparison} of
+ */
 export function useSizes(of) {
   const [sizes, setSizes] = useState(/** @type {Record<string, Size> | null} */ (null));
   useEffect(() => {
@@ -49,7 +54,10 @@ export function useSizes(of) {
   return sizes;
 }
 
-/** An SVG as large as both images; what is in it has the coordinates of pixels. */
+/**
+ * An SVG as large as both images; what is in it has the coordinates of pixels.
+ * @param {Props<{of: Comparison}>} props
+ */
 function Frame({ of, sizes, label, regions, children }) {
   const width = Math.max(sizes.baseline.width, sizes.snapshot.width);
   const height = Math.max(sizes.baseline.height, sizes.snapshot.height);
@@ -64,12 +72,14 @@ function Frame({ of, sizes, label, regions, children }) {
     </svg></div>`;
 }
 
+/** @param {Props<{of: Comparison}>} props */
 function Picture({ of, sizes, which, ...rest }) {
   return html`<image href=${imageOf(of, which)} width=${sizes[which].width} height=${sizes[which].height} ...${rest} />`;
 }
 
 const CAPTIONS = { baseline: "Baseline", snapshot: "Snapshot", diff: "Difference: changes in red, anti-aliasing in yellow" };
 
+/** @param {Props<{of: Comparison}>} props */
 function Sides({ of, sizes, regions, only }) {
   return html`<div class=${`sides n${only.length}`}>${only.map((which) => html`<figure key=${which}><figcaption>${CAPTIONS[which]}${sizes[which].failed
       ? html` <span class="tag bad">cannot be read</span>` : html` <span class="quiet small">${sizes[which].width} × ${sizes[which].height}</span>`}</figcaption>
@@ -81,7 +91,10 @@ function Range({ label, value, onInput }) {
     onInput=${(event) => onInput(Number(event.currentTarget.value))} /><output class="small">${value} %</output></label>`;
 }
 
-/** Moves the slider by pointer as well, where it is. */
+/**
+ * Moves the slider by pointer as well, where it is.
+ * @param {Props<{of: Comparison}>} props
+ */
 function Slider({ of, sizes, regions }) {
   const [value, setValue] = useState(50);
   const move = (event) => {
@@ -96,6 +109,7 @@ function Slider({ of, sizes, regions }) {
       <line class="split" x1=${(width * value) / 100} x2=${(width * value) / 100} y1="0" y2=${height} />`}<//></div>`;
 }
 
+/** @param {Props<{of: Comparison}>} props */
 function Overlay({ of, sizes, regions }) {
   const [value, setValue] = useState(50);
   return html`<${Range} label="Snapshot over the baseline" value=${value} onInput=${setValue} />
@@ -103,6 +117,7 @@ function Overlay({ of, sizes, regions }) {
       <${Picture} of=${of} sizes=${sizes} which="baseline" /><${Picture} of=${of} sizes=${sizes} which="snapshot" opacity=${value / 100} />`}<//>`;
 }
 
+/** @param {Props<{of: Comparison}>} props */
 function Blink({ of, sizes, regions }) {
   const isStill = useMemo(() => matchMedia("(prefers-reduced-motion: reduce)").matches, []);
   const [isOver, setOver] = useState(true);
@@ -145,6 +160,7 @@ export function nudge(by) {
   field.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
+/** @param {Props<{of: Comparison}>} props */
 export function Stage({ of, sizes, regions }) {
   const box = /** @type {ElementRef<HTMLDivElement>} */ (useElement());
   const view = viewOf().name;

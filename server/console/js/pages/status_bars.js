@@ -8,6 +8,8 @@ import { duration } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { uptimeText } from "./status_words.js";
 
+/** @import { MonitorDay, MonitorUptime } from "telltale" */
+
 const KEPT_MS = 5 * 60_000;
 const HEIGHT = 24;
 const kept = new Map();
@@ -24,7 +26,10 @@ export async function loadUptime(id, abort) {
 /** Forgets the days of a monitor that has changed. */
 export const forgetUptime = (id) => kept.delete(id);
 
-/** Returns the class of a day. */
+/**
+ * Returns the class of a day.
+ * @param {MonitorDay} day
+ */
 export function kindOf(day) {
   if (day.down_seconds > 0) return "down";
   if (day.degraded_seconds > 0) return "degraded";
@@ -34,22 +39,33 @@ export function kindOf(day) {
 
 const dateOf = ({ date }) => new Date(`${date}T12:00:00Z`).toLocaleDateString(undefined, { dateStyle: "medium", timeZone: "UTC" });
 
-/** Returns a day in words. */
+/**
+ * Returns a day in words.
+ * @param {MonitorDay} day
+ */
 export function textOf(day) {
-  const parts = [["down", day.down_seconds], ["degraded", day.degraded_seconds], ["under maintenance", day.maintenance_seconds]].filter(([, seconds]) => seconds > 0);
+  /** @type {[string, number][]} */
+  const all = [["down", day.down_seconds], ["degraded", day.degraded_seconds], ["under maintenance", day.maintenance_seconds]];
+  const parts = all.filter(([, seconds]) => seconds > 0);
   const said = parts.map(([name, seconds]) => `${name} for ${duration(seconds)}`).join(", ");
   if (kindOf(day) === "none") return `${dateOf(day)}: not observed`;
   return `${dateOf(day)}: ${uptimeText(day.uptime)}${said && `, ${said}`}`;
 }
 
-/** Returns all days in a sentence. */
+/**
+ * Returns all days in a sentence.
+ * @param {MonitorUptime} uptime
+ */
 function summaryOf({ uptime, days }) {
   const bad = days.filter((day) => kindOf(day) === "down");
   const last = bad[bad.length - 1];
   return `Last ${days.length} days: ${uptimeText(uptime)}, down on ${bad.length} days${last ? `, last ${textOf(last)}` : ""}`;
 }
 
-/** Returns the height of a bar: a day that was down for longer is lower, as far as it can be seen. */
+/**
+ * Returns the height of a bar: a day that was down for longer is lower, as far as it can be seen.
+ * @param {MonitorDay} day
+ */
 function heightOf(day) {
   return kindOf(day) === "none" ? HEIGHT / 3 : HEIGHT;
 }
@@ -83,7 +99,10 @@ export function Bars({ id }) {
     ${uptime.days.map((day, i) => html`<rect key=${day.date} class=${`d-${kindOf(day)}`} x=${i * 4} y=${HEIGHT - heightOf(day)} width="3" height=${heightOf(day)}><title>${textOf(day)}</title></rect>`)}</svg>`}</span>`;
 }
 
-/** The bars of one monitor: arrow keys go through the days, of which the chosen one is described. */
+/**
+ * The bars of one monitor: arrow keys go through the days, of which the chosen one is described.
+ * @param {Props<{uptime: MonitorUptime}>} props
+ */
 export function Days({ uptime }) {
   const { days } = uptime;
   const list = /** @type {ElementRef<HTMLDivElement>} */ (useElement());

@@ -13,9 +13,12 @@ import { Loaded } from "../parts/loaded.js";
 import { Pick } from "../parts/pick.js";
 import { monitorItems } from "./status_incidents.js";
 
+/** @import { ScheduledMaintenance } from "telltale" */
+
 const HOUR_MS = 3_600_000;
 const localOf = (time) => toLocal(time).slice(0, 16);
 
+/** @param {ScheduledMaintenance | undefined} one */
 function draftOf(one) {
   const begin = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS;
   if (!one) return { title: "", description: "", starts: localOf(begin), ends: localOf(begin + HOUR_MS), monitors: [], mute: false, isAll: true, rules: [], notify: false };

@@ -19,8 +19,11 @@ import { Table } from "../parts/table.js";
 import { loadMonitors } from "./status.js";
 import { MONITOR_ICON, MONITOR_KIND, targetOf, uptimeText } from "./status_words.js";
 
+/** @import { StatusPage, StatusPageMonitor } from "telltale" */
+
 const pathOf = (page) => /** @type {const} */ (`/status-pages/${encodeURIComponent(page.id)}/monitors`);
 
+/** @returns {Column<StatusPageMonitor>[]} */
 function columns(onRemove) {
   return [
     { label: "Shown as", cell: (one) => html`<span><a class="name" href=${href(`/status/monitors/${encodeURIComponent(one.id)}`)}>${one.display_name ?? one.name}</a>${one.display_name && html` <span class="quiet small">${one.name}</span>`}</span>` },
@@ -62,6 +65,7 @@ function AddMonitors({ page, again, onClose }) {
     <${FormEnd} saving=${saving} act=${draft.monitors.length > 1 ? `Add ${draft.monitors.length}` : "Add"} onCancel=${onClose} /></form><//>`;
 }
 
+/** @param {Props<{page: StatusPage}>} props */
 export function PageMonitors({ page, again }) {
   const [open, setOpen] = useState(/** @type {{add?: boolean, removed?: import("telltale").StatusPageMonitor}} */ ({}));
   const close = () => setOpen({});
