@@ -2,6 +2,8 @@
 
 import { getExact } from "./client.js";
 
+/** @import { Answer, Route } from "./answers.js" */
+
 const FRESH_MS = 15_000;
 const KEPT_MAX = 24;
 const ahead = new Map();
@@ -19,12 +21,12 @@ export function readAhead(path) {
 /**
  * Reads a path, or takes what was read ahead, once.
  * @template {string} P
- * @param {P} path
+ * @param {P & Route<"GET", P>} path
  * @param {AbortSignal} [abort]
- * @returns {Promise<import("./answers.js").Answer<"GET", P>>}
+ * @returns {Promise<Answer<"GET", P>>}
  */
 export function take(path, abort) {
   const known = ahead.get(path);
   ahead.delete(path);
-  return known && Date.now() - known.at < FRESH_MS ? known.promise : getExact(path, abort);
+  return known && Date.now() - known.at < FRESH_MS ? known.promise : getExact(/** @type {string} */ (path), abort);
 }

@@ -1,6 +1,6 @@
 // What the API responds with and takes, by the path of a request: `/alerts/${encodeURIComponent(id)}?limit=5` is
 // the route `GET /alerts/{}`. A path of which too little is known, such as one in a variable, has `any`; one
-// that is no route, or has an id that is not encoded, has `unknown`.
+// that can be no route is refused.
 
 import type { Answers, Bodies } from "telltale";
 
@@ -16,10 +16,19 @@ type WithoutQuery<P extends string> = P extends `${infer Path}?${string}` ? Path
 
 type KeyOf<M extends string, P extends string> = `${M} ${RouteOf<WithoutQuery<P>>}`;
 
-/** What a map of routes has for some of them; nothing is known of one that only may be among them. */
+/** The routes that a key may mean: its parameters can stand for any parts. */
+type Pattern<Key extends string> = Key extends `${infer Before}{}${infer After}`
+  ? `${Before}${string}${Pattern<After>}`
+  : Key;
+
+/** What a map has for routes; nothing is known of one that only may be among them. */
 type Of<Map, Key extends string> = [Extract<Key, keyof Map>] extends [never]
-  ? Key extends `${string}{}${string}` ? any : unknown
+  ? any
   : Map[Extract<Key, keyof Map>];
+
+/** What a path must also be: nothing if it is no route. */
+export type Route<M extends string, P extends string> =
+  [Extract<keyof Answers, Pattern<KeyOf<M, P>>>] extends [never] ? never : unknown;
 
 /** What a request responds with. */
 export type Answer<M extends string, P extends string> = Of<Answers, KeyOf<M, P>>;

@@ -8,7 +8,7 @@ import { failed } from "../kit/failed.js";
 import { parse } from "../kit/json.js";
 import { ApiFailure, failureOf, unreachable } from "./failure.js";
 
-/** @import { Answer, Body, CallOptions } from "./answers.js" */
+/** @import { Answer, Body, CallOptions, Route } from "./answers.js" */
 /** @typedef {RequestInit & {isExact?: boolean}} Sent */
 
 const WAITS_MAX = 3;
@@ -80,7 +80,7 @@ function init(method, { body, abort, ifMatch, headers: own }) {
  * @template {string} M
  * @template {string} P
  * @param {M} method
- * @param {P} path
+ * @param {P & Route<M, P>} path
  * @param {Pick<CallOptions<Body<M, P>>, "body" | "abort">} [options]
  * @returns {Promise<Answer<M, P>>}
  */
@@ -136,7 +136,7 @@ async function pause(failure, abort) {
  * @template {string} M
  * @template {string} P
  * @param {M} method
- * @param {P} path
+ * @param {P & Route<M, P>} path
  * @param {CallOptions<Body<M, P>>} [given]
  * @returns {Promise<Answer<M, P>>}
  */
@@ -162,15 +162,17 @@ export async function call(method, path, given = {}) {
 
 /**
  * @template {string} P
- * @param {P} path
+ * @param {P & Route<"GET", P>} path
  * @param {AbortSignal} [abort]
+ * @returns {Promise<Answer<"GET", P>>}
  */
-export const get = (path, abort) => call("GET", path, { abort });
+export const get = (path, abort) => call("GET", /** @type {string} */ (path), { abort });
 
 /**
  * Reads something whose numbers are shown exactly as they are; see `kit/json.js`.
  * @template {string} P
- * @param {P} path
+ * @param {P & Route<"GET", P>} path
  * @param {AbortSignal} [abort]
+ * @returns {Promise<Answer<"GET", P>>}
  */
-export const getExact = (path, abort) => call("GET", path, { abort, isExact: true });
+export const getExact = (path, abort) => call("GET", /** @type {string} */ (path), { abort, isExact: true });
