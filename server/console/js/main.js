@@ -4,26 +4,53 @@ import { effect, signal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { get, needsSignIn } from "./api/client.js";
-import { areas, isOutdated, loadCaller, loadServer } from "./api/session.js";
+import { areas, isOutdated, loadCaller, loadServer, server } from "./api/session.js";
 import { loadPageStyles, showPageStyles } from "./api/styles.js";
+import { failed } from "./kit/failed.js";
 import { html } from "./kit/html.js";
 import * as keys from "./kit/keys.js";
 import * as router from "./kit/router.js";
 import * as theme from "./kit/theme.js";
 import { placesOf } from "./pages/found_places.js";
 import { PAGES, pagesOf } from "./pages/registry.js";
+import { Boundary } from "./parts/boundary.js";
 import { Button } from "./parts/button.js";
 import { Head } from "./parts/head.js";
 import { Frame, Shortcuts } from "./parts/frame.js";
+import { Failure } from "./parts/loaded.js";
 import { Palette } from "./parts/palette.js";
 import { SignIn } from "./parts/sign_in.js";
 import { SignInByLink } from "./parts/sign_in_by_link.js";
 
 const SERVER_CHECK_MS = 60_000;
+const START_AGAIN_MS = 10_000;
 
 /** What a page shows whose module cannot be loaded: the server is away, or has another build. */
 function Broken() {
   return html`<${Head} title="The page could not be loaded"><${Button} kind="first" work=${() => location.reload()}>Reload<//><//>`;
+}
+
+/** Why the console could not learn who is signed in and what the server has. */
+const startFailure = signal(/** @type {Failed | null} */ (null));
+let startTimer = 0;
+
+/** Learns it, and tries again later if that fails. */
+async function start() {
+  clearTimeout(startTimer);
+  try {
+    await Promise.all([loadCaller(), loadServer()]);
+  } catch (failure) {
+    startFailure.value = failed(failure);
+    startTimer = setTimeout(start, START_AGAIN_MS);
+  }
+}
+
+/** What is shown until then. */
+function Starting() {
+  const failure = startFailure.value;
+  return html`<h1 class="unseen" tabindex="-1">Telltale</h1>${failure
+    ? html`<${Failure} failure=${failure} /><div class="acts"><${Button} kind="first" work=${start}>Try again<//></div>`
+    : html`<p class="quiet">Loading…</p>`}`;
 }
 
 /** Loads the module of a page, and its style sheets. */
@@ -86,7 +113,7 @@ function Console() {
     isFirst = false;
   }, [Page, isKnown, router.path.value]);
   return html`<${Frame} pages=${pages.filter(({ below }) => !below)} current=${page?.below ?? page?.path} onSearch=${() => setPaletteOpen(true)}>
-      ${isKnown && Page ? html`<${Page} key=${router.path.value} params=${params} />` : html`<h1 class="unseen" tabindex="-1">Telltale</h1><p class="quiet">Loading…</p>`}
+      ${isKnown && Page ? html`<${Boundary} key=${router.path.value}><${Page} params=${params} /><//>` : html`<${Starting} />`}
     <//>
     ${code.value && html`<${SignInByLink} key=${code.value} code=${code.value} onDone=${onLinkDone} />`}
     ${needsSignIn.value && !code.value && html`<${SignIn} problem=${problem.value} />`}
@@ -126,9 +153,9 @@ async function begin() {
   render(html`<${Console} />`, root);
   await whenAsked();
   isLoaded = true;
-  await Promise.all([loadCaller(), loadServer()]);
+  await start();
   const check = () => {
-    if (!document.hidden && !isOutdated.value) loadServer().catch(() => undefined);
+    if (!document.hidden && !isOutdated.value && server.value) loadServer().catch(() => undefined);
   };
   setInterval(check, SERVER_CHECK_MS);
   document.addEventListener("visibilitychange", check);

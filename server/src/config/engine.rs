@@ -99,8 +99,8 @@ settings_section! {
         /// Maximum number of requests that wait for new events at the same time; further ones are
         /// refused with 503 `overloaded`.
         tail_waiters_max: usize = "256";
-        /// Maximum number of requests of one key that wait for new events at the same time; further
-        /// ones are refused likewise.
+        /// Maximum number of requests with the same key that wait for new events at the same time;
+        /// further ones are refused with 503 `overloaded`.
         key_tail_waiters_max: usize = "64";
     }
 }

@@ -284,6 +284,22 @@ async function checkWithAxe(context, base, width, scheme, report) {
   await tab.close();
 }
 
+/** Whatever an SDK sends, its error is shown: numbers that keep their digits and objects, where others send texts. */
+async function checkOdd(context, base, key, report) {
+  const frame = '{"filename": "odd.js", "lineno": 18446744073709551615, "in_app": true, "vars": [[1.0, 2]]}';
+  const event = `{"level": "error", "exception": {"values": [{"type": "OddError", "value": "v", "stacktrace": {"frames": [${frame}]}}]},
+    "breadcrumbs": {"values": [{"level": 1.0, "message": {"toString": 1}, "timestamp": 1e300}, {"level": {"toString": 1}, "category": 12345678901234567890}]},
+    "extra": [[1.0, 2], [{"toString": 1}, "last"]], "request": {"url": "-K/etc/passwd", "headers": [[1.0, "x"]]}}`;
+  await fetch(`${base}/api/1/store/`, { method: "POST", headers: { Authorization: `Bearer ${key}`, "Content-Type": "application/json" }, body: event });
+  const tab = await open(context, base, report);
+  await tab.goto(`${base}/console/errors?search=OddError`);
+  await says(tab, "OddError: v");
+  await tab.goto(`${base}/console/errors/${(await find(tab, "OddError"))[0].id}`);
+  for (const shown of ["odd.js:18446744073709551615", "12345678901234567890", "-K/etc/passwd", "last"]) await says(tab, shown);
+  await checkViolations(tab, "an odd error", report);
+  await tab.close();
+}
+
 inBrowser(async (browser, report) => {
   const [base, key] = process.argv.slice(-2);
   const context = await signedIn(browser, base, key);
@@ -294,4 +310,5 @@ inBrowser(async (browser, report) => {
   for (const [width, scheme] of VIEWS) await checkWithAxe(context, base, width, scheme, report);
   await checkAll(context, base, report);
   await checkMergeAndDelete(context, base, report);
+  await checkOdd(context, base, key, report);
 });

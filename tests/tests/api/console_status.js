@@ -95,9 +95,30 @@ async function checkMonitor(context, base, report) {
   await tab.close();
 }
 
+/** A message that is being written stays when a refresh fails, and when somebody else changes the status. */
+async function checkTyped(tab, page, report) {
+  const refresh = () => tab.evaluate(() => document.dispatchEvent(new Event("visibilitychange")));
+  const fail = (request) => request.respond({ status: 500, body: "{}" });
+  await field(tab, "update-message", "We are still");
+  await tab.setRequestInterception(true);
+  tab.on("request", fail);
+  await refresh();
+  await says(tab, "Shown as of");
+  tab.off("request", fail);
+  await tab.setRequestInterception(false);
+  await tab.evaluate(async (path) => {
+    const { incidents: [{ id }] } = await (await fetch(path)).json();
+    await fetch(`${path}/${id}`, { method: "PATCH", headers: { "Content-Type": "application/json" }, body: JSON.stringify({ status: "identified" }) });
+  }, `/api/v1/status-pages/${page.id}/incidents`);
+  await refresh();
+  await tab.waitForFunction(() => document.querySelector("#update-status").value === "identified");
+  const typed = await tab.$eval("#update-message", (element) => element.value);
+  if (typed !== "We are still") report(`what was typed is lost: ${typed}`);
+}
+
 /** Opens an incident, posts an update, and schedules a maintenance. */
 async function checkPage(context, base, report) {
-  const tab = await open(context, base, report, { mayFail: (status) => [400, 422].includes(status) });
+  const tab = await open(context, base, report, { mayFail: (status) => [400, 422, 500].includes(status) });
   await tab.goto(`${base}/console/status/pages`);
   await says(tab, "Shop & <b>more</b>");
   const page = await statusPage(tab);
@@ -113,11 +134,12 @@ async function checkPage(context, base, report) {
   await click(tab, "Open the incident");
   await heading(tab, "Slow <script>");
   await says(tab, "We look <b>into</b> it.");
+  await checkTyped(tab, page, report);
   await tab.select("#update-status", "resolved");
   await field(tab, "update-message", "A disk was full.");
   await click(tab, "Resolve");
   await says(tab, "The update is posted.");
-  await tab.waitForFunction(() => document.querySelectorAll(".history > li").length === 2);
+  await tab.waitForFunction(() => document.querySelectorAll(".history > li").length === 3);
   const { incidents } = await api(tab, `/status-pages/${page.id}/incidents`);
   if (incidents.length !== 1 || incidents[0].status !== "resolved") report(`incidents: ${JSON.stringify(incidents)}`);
   await tab.goto(`${base}/console/status/pages/${page.id}?view=maintenance`);

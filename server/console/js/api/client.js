@@ -6,6 +6,7 @@
 import { signal } from "@preact/signals";
 import { failed } from "../kit/failed.js";
 import { parse } from "../kit/json.js";
+import { pause } from "../kit/pause.js";
 import { ApiFailure, failureOf, unreachable } from "./failure.js";
 
 /** @import { Answer, Body, CallOptions, Route } from "./answers.js" */
@@ -116,17 +117,11 @@ function isBusy(failure) {
  * @param {ApiFailure} failure
  * @param {AbortSignal} [abort]
  */
-async function pause(failure, abort) {
+async function waitAsAsked(failure, abort) {
   const seconds = Math.min(failure.retryAfter ?? 1, WAIT_SECONDS_MAX);
   const until = Date.now() + seconds * 1000;
   waiting.value = { until, why: failure.message };
-  await new Promise((/** @type {(value: void) => void} */ resolve) => {
-    const timer = setTimeout(resolve, seconds * 1000);
-    abort?.addEventListener("abort", () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
+  await pause(seconds * 1000, abort);
   if (waiting.value?.until === until) waiting.value = null;
 }
 
@@ -151,7 +146,7 @@ export async function call(method, path, given = {}) {
         await whenSignedIn();
       } else if (isBusy(failure) && waits < WAITS_MAX) {
         waits += 1;
-        await pause(failure, abort);
+        await waitAsAsked(failure, abort);
       } else {
         throw failure;
       }

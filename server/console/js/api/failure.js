@@ -25,6 +25,15 @@ export class ApiFailure extends Error {
 }
 
 /**
+ * Returns why something failed, as a sentence.
+ * @param {Failed} failure
+ */
+export function sentenceOf(failure) {
+  if (failure.missingScope) return `Your key lacks the scope “${failure.missingScope}”.`;
+  return `${failure.message.charAt(0).toUpperCase()}${failure.message.slice(1)}.`;
+}
+
+/**
  * Returns the failure of a response.
  * @param {Response} response
  */

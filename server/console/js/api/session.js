@@ -26,11 +26,16 @@ export const may = (scope) => {
 export const areas = computed(() => server.value?.areas ?? []);
 
 /**
- * Opens a session with `{key}` or `{code}`; requests that waited for one go on.
+ * Opens a session with `{key}` or `{code}`; requests that waited for one go on. Those of another user are dropped
+ * with all that is shown: nothing is done in the name of somebody who did not ask for it.
  * @param {SignInInput} credential
  */
 export async function signIn(credential) {
   const { data } = await send("POST", "/session", { body: credential });
+  if (caller.value && caller.value.user !== data.user) {
+    location.reload();
+    return;
+  }
   caller.value = data;
   resume();
 }

@@ -18,7 +18,16 @@ const UNITS = [
   ["hour", 3_600],
   ["minute", 60],
 ];
+/** @type {[number, string][]} */
+const LENGTHS = [
+  [86_400, "d"],
+  [3_600, "h"],
+  [60, "min"],
+  [1, "s"],
+];
 const SIZES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+/** So far from 1970 dates of JavaScript go, in milliseconds. */
+const TIME_MAX = 8.64e15;
 
 /** Returns a number with separators; a large one shortened, a very large or small one with an exponent. */
 export function amount(value) {
@@ -27,6 +36,11 @@ export function amount(value) {
   if (size >= 1e15 || (size > 0 && size < 1e-4)) return value.toExponential(2);
   if (size >= 100_000) return short.format(value);
   return size > 0 && size < 1 ? precise.format(value) : number.format(value);
+}
+
+/** Returns a number as it is, with separators: where somebody decides by it, or compares it with another. */
+export function whole(value) {
+  return Math.abs(value) < 1e15 ? number.format(value) : amount(value);
 }
 
 /**
@@ -46,7 +60,8 @@ export function withUnit(value, unit = "") {
 export function bytes(value) {
   if (!Number.isFinite(value)) return "–";
   const power = Math.min(SIZES.length - 1, Math.max(0, Math.floor(Math.log2(Math.max(1, Math.abs(value))) / 10)));
-  return `${number.format(Number((value / 1024 ** power).toPrecision(3)))} ${SIZES[power]}`;
+  const size = value / 1024 ** power;
+  return `${number.format(Number(size.toPrecision(Math.abs(size) >= 1000 ? 4 : 3)))} ${SIZES[power]}`;
 }
 
 /** Returns a part of one in percent. */
@@ -56,17 +71,23 @@ export function share(value) {
 
 /** Returns a count with its noun. */
 export function count(value, noun, nouns = `${noun}s`) {
-  return `${amount(value)} ${value === 1 ? noun : nouns}`;
+  return `${whole(value)} ${value === 1 ? noun : nouns}`;
 }
 
-/** Returns a length of time, given in seconds. */
+/** Returns a length of time, given in seconds: “1 h 30 min”. */
 export function duration(seconds) {
   if (!Number.isFinite(seconds)) return "–";
-  if (seconds < 1) return `${Math.round(seconds * 1000)} ms`;
-  if (seconds < 60) return `${Math.round(seconds)} s`;
-  if (seconds < 3_600) return `${Math.round(seconds / 60)} min`;
-  if (seconds < 86_400) return `${Math.round(seconds / 3_600)} h`;
-  return `${Math.round(seconds / 86_400)} d`;
+  if (seconds < 0) return `-${duration(-seconds)}`;
+  if (Math.round(seconds * 1000) < 1000) return `${Math.round(seconds * 1000)} ms`;
+  if (seconds < 10) return `${number.format(Math.round(seconds * 10) / 10)} s`;
+  const at = LENGTHS.findIndex(([size]) => Math.round(seconds) >= size);
+  const [[size, unit], [small, smallUnit] = [1, ""]] = [LENGTHS[at], LENGTHS[at + 1]];
+  const rounded = Math.round(seconds / small) * small;
+  // The smaller unit may be rounded up to a whole one of the next larger: 23 h and 59.9 min.
+  if (at > 0 && rounded >= LENGTHS[at - 1][0]) return duration(rounded);
+  const rest = Math.round((rounded % size) / small);
+  const text = `${number.format(Math.floor(rounded / size))} ${unit}${rest > 0 ? ` ${rest} ${smallUnit}` : ""}`;
+  return text.replaceAll(" ", "\u00a0");
 }
 
 /** Returns how far a time is from now: “5 minutes ago”. */
@@ -78,6 +99,9 @@ export function ago(time, now = Date.now()) {
   }
   return Math.abs(seconds) < 10 ? "just now" : relative.format(Math.trunc(seconds), "second");
 }
+
+/** Returns whether milliseconds are a time that a calendar has. */
+export const isTime = (at) => Math.abs(at) <= TIME_MAX;
 
 /** Times are texts of the API or milliseconds. */
 function milliseconds(time) {
@@ -93,7 +117,7 @@ function format(name, options) {
 
 function shown(time, name, options) {
   const at = milliseconds(time);
-  return Number.isNaN(at) ? "–" : format(name, options).format(at);
+  return isTime(at) ? format(name, options).format(at) : "–";
 }
 
 /** Returns a time in full. */

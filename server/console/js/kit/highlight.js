@@ -11,7 +11,7 @@ const JS = "as async await break case catch class const continue debugger defaul
 const LANGUAGES = {
   rust: { ...C_LIKE, quotes: ['"'], keywords: words("as async await break const continue crate dyn else enum extern false fn for if impl in let loop match mod move mut pub ref return self Self static struct super trait true type unsafe use where while") },
   python: { line: ["#"], quotes: ['"', "'"], long: ['"""', "'''"], keywords: words("and as assert async await break class continue def del elif else except False finally for from global if import in is lambda match None nonlocal not or pass raise return True try while with yield") },
-  ruby: { line: ["#"], quotes: ['"', "'"], keywords: words("alias and begin break case class def defined? do else elsif end ensure false for if in module next nil not or redo rescue retry return self super then true undef unless until when while yield require attr_reader attr_accessor") },
+  ruby: { line: ["#"], quotes: ['"', "'"], keywords: words("alias and begin break case class def do else elsif end ensure false for if in module next nil not or redo rescue retry return self super then true undef unless until when while yield require attr_reader attr_accessor") },
   go: { ...C_LIKE, long: ["`"], keywords: words("break case chan const continue default defer else fallthrough false for func go goto if import interface map nil package range return select struct switch true type var") },
   java: { ...C_LIKE, long: ['"""'], keywords: words("abstract assert boolean break byte case catch char class const continue default do double else enum extends false final finally float for if implements import instanceof int interface long native new null package private protected public record return short static super switch synchronized this throw throws transient true try var void volatile while") },
   c: { ...C_LIKE, keywords: words(C) },
@@ -64,12 +64,14 @@ function readLine(line, rules, open) {
     return found < 0 ? { end, kind } : null;
   };
   while (at < line.length) {
+    if (within) {
+      within = until(within.end, within.kind, at);
+      continue;
+    }
     const begins = (mark) => line.startsWith(mark, at);
     const long = rules.long?.find(begins);
     const quote = rules.quotes.find(begins);
-    if (within) {
-      within = until(within.end, within.kind, at);
-    } else if (rules.block && begins(rules.block[0])) {
+    if (rules.block && begins(rules.block[0])) {
       within = until(rules.block[1], "comment", at + rules.block[0].length);
     } else if (rules.line.some(begins)) {
       push("comment", line.length);

@@ -6,6 +6,7 @@ import { signal } from "@preact/signals";
 const SEQUENCE_MS = 1_200;
 const STORED = "telltale.shortcuts";
 
+/** What each key does: of several, the one declared last. */
 const shortcuts = new Map();
 let pending = "";
 let pendingSince = 0;
@@ -19,15 +20,23 @@ export function turn(on) {
   localStorage.setItem(STORED, on ? "on" : "off");
 }
 
-/** Declares what a key does, such as `r` or `g h`. Returns a function that undoes it. */
-export function bind(keys, label, run) {
-  shortcuts.set(keys, { label, run });
-  return () => shortcuts.delete(keys);
+/**
+ * Declares what a key does, such as `r` or `g h`; `isRepeated` has it done again while the key is held down. Returns
+ * a function that undoes it: the key does again what it did before.
+ */
+export function bind(keys, label, run, { isRepeated = false } = {}) {
+  const own = { label, run, isRepeated };
+  shortcuts.set(keys, [...(shortcuts.get(keys) ?? []), own]);
+  return () => {
+    const left = (shortcuts.get(keys) ?? []).filter((one) => one !== own);
+    if (left.length > 0) shortcuts.set(keys, left);
+    else shortcuts.delete(keys);
+  };
 }
 
 /** Returns the keys with their labels. */
 export function list() {
-  return [...shortcuts].map(([keys, { label }]) => ({ keys, label }));
+  return [...shortcuts].map(([keys, all]) => ({ keys, label: all[all.length - 1].label }));
 }
 
 function isTyping(target) {
@@ -53,10 +62,10 @@ export function listen() {
     const isFollowing = pending && event.timeStamp - pendingSince < SEQUENCE_MS;
     const keys = isFollowing ? `${pending} ${event.key}` : event.key;
     pending = "";
-    const found = shortcuts.get(keys);
+    const found = shortcuts.get(keys)?.at(-1);
     if (found) {
       event.preventDefault();
-      found.run();
+      if (!event.repeat || found.isRepeated) found.run();
     } else if (event.key === "g") {
       pending = "g";
       pendingSince = event.timeStamp;

@@ -1,10 +1,14 @@
 // Places the nodes of a directed graph in layers, so that most edges point one way, few of them cross,
 // and none runs through a node: edges over several layers pass through places of their own.
 
-const SWEEPS = 8;
+const SWEEPS_MAX = 8;
+/** So many places are moved in all sweeps together; a large drawing is ordered less often. */
+const MOVES_MAX = 16_000;
 const LAYER_GAP = 70;
 const NODE_GAP = 16;
-const WAY_SIZE = 4;
+const WAY = { along: 4, across: 4 };
+/** So many places edges have in layers that they pass; those beyond are drawn straight. */
+const WAYS_MAX = 4_000;
 
 /** Marks the edges that would close a circle: they are drawn against the direction. */
 function withoutCircles(ids, edges) {
@@ -38,28 +42,44 @@ function withoutCircles(ids, edges) {
 /** Returns the layer of each node: one after all those that point to it. */
 function layersOf(ids, arrows) {
   const layer = new Map(ids.map((id) => [id, 0]));
-  for (let round = 0; round < ids.length; round += 1) {
-    let isChanged = false;
-    for (const { from, to } of arrows) {
-      if (layer.get(to) > layer.get(from)) continue;
-      layer.set(to, layer.get(from) + 1);
-      isChanged = true;
+  const after = new Map(ids.map((id) => [id, []]));
+  const waits = new Map(ids.map((id) => [id, 0]));
+  for (const { from, to } of arrows) {
+    after.get(from).push(to);
+    waits.set(to, waits.get(to) + 1);
+  }
+  // A node is done when all those before it are.
+  const ready = ids.filter((id) => waits.get(id) === 0);
+  for (let i = 0; i < ready.length; i += 1) {
+    for (const to of after.get(ready[i])) {
+      layer.set(to, Math.max(layer.get(to), layer.get(ready[i]) + 1));
+      waits.set(to, waits.get(to) - 1);
+      if (waits.get(to) === 0) ready.push(to);
     }
-    if (!isChanged) break;
   }
   return layer;
+}
+
+/** Returns a place of a layer, with all that is found out about it: objects of one shape are fast. */
+function placeIn(layer, { id = "", along, across }, isWay = false) {
+  const found = { order: 0, wish: 0, at: 0, offset: 0, start: 0, size: 0 };
+  return { id, along, across, isWay, layer, before: [], after: [], ...found };
 }
 
 /** Returns layers of places, and for each edge the places that it passes. */
 function placed(nodes, arrows, layer) {
   const layers = [];
   const add = (place) => (layers[place.layer] ??= []).push(place);
-  const byId = new Map(nodes.map((node) => [node.id, { ...node, layer: layer.get(node.id), before: [], after: [] }]));
+  const byId = new Map(nodes.map((node) => [node.id, placeIn(layer.get(node.id), node)]));
   byId.forEach(add);
+  let left = WAYS_MAX;
   const ways = arrows.map(({ edge, from, to }) => {
     const way = [byId.get(from)];
-    for (let at = layer.get(from) + 1; at < layer.get(to); at += 1) {
-      const place = { isWay: true, along: WAY_SIZE, across: WAY_SIZE, layer: at, before: [], after: [] };
+    const passed = layer.get(to) - layer.get(from) - 1;
+    const isStraight = passed > left;
+    left -= isStraight ? 0 : passed;
+    for (let at = layer.get(from) + 1; at < layer.get(to) && !isStraight; at += 1) {
+      const place = placeIn(at, WAY, true);
       add(place);
       way.push(place);
     }
@@ -74,12 +94,17 @@ function placed(nodes, arrows, layer) {
   return { layers, ways, byId };
 }
 
+function sweepsOf(layers) {
+  const places = layers.reduce((sum, { length }) => sum + length, 0);
+  return Math.max(1, Math.min(SWEEPS_MAX, Math.floor(MOVES_MAX / places)));
+}
+
 const number = (layers) => layers.forEach((layer) => layer.forEach((place, i) => (place.order = i)));
 
 /** Orders each layer by where the neighbours of its places are, down and up again. */
 function order(layers) {
   number(layers);
-  for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
+  for (let sweep = 0, sweeps = sweepsOf(layers); sweep < sweeps; sweep += 1) {
     const side = sweep % 2 === 0 ? "before" : "after";
     for (const layer of side === "before" ? layers : [...layers].reverse()) {
       for (const place of layer) {
@@ -100,25 +125,27 @@ function separate(layer) {
   layer.forEach((place, i) => {
     if (i > 0) offset += gap(layer[i - 1], place);
     place.offset = offset;
-    groups.push({ sum: place.at - offset, places: [place] });
+    groups.push({ sum: place.at - offset, first: i, count: 1 });
     while (groups.length > 1 && mean(groups[groups.length - 2]) > mean(groups[groups.length - 1])) {
-      const { sum, places } = groups.pop();
+      const { sum, count } = groups.pop();
       const before = groups[groups.length - 1];
       before.sum += sum;
-      before.places.push(...places);
+      before.count += count;
     }
   });
-  for (const group of groups) for (const place of group.places) place.at = mean(group) + place.offset;
+  for (const group of groups) {
+    for (let i = group.first; i < group.first + group.count; i += 1) layer[i].at = mean(group) + layer[i].offset;
+  }
 }
 
-const mean = ({ sum, places }) => sum / places.length;
+const mean = ({ sum, count }) => sum / count;
 
 function align(layers) {
   for (const layer of layers) {
     layer.forEach((place) => (place.at = 0));
     separate(layer);
   }
-  for (let sweep = 0; sweep < SWEEPS; sweep += 1) {
+  for (let sweep = 0, sweeps = sweepsOf(layers); sweep < sweeps; sweep += 1) {
     const side = sweep % 2 === 0 ? "before" : "after";
     for (const layer of side === "before" ? layers : [...layers].reverse()) {
       for (const place of layer) if (place[side].length) place.at = place[side].reduce((sum, one) => sum + one.at, 0) / place[side].length;
@@ -139,13 +166,16 @@ export function layout(nodes, edges) {
   align(layers);
   let start = 0;
   for (const layer of layers) {
-    const size = Math.max(0, ...layer.map(({ along }) => along));
-    for (const place of layer) Object.assign(place, { start: start + (size - place.along) / 2, size });
+    const size = layer.reduce((most, { along }) => Math.max(most, along), 0);
+    for (const place of layer) {
+      place.start = start + (size - place.along) / 2;
+      place.size = size;
+    }
     start += size + LAYER_GAP;
   }
   const all = layers.flat();
-  const least = Math.min(...all.map(({ at, across }) => at - across / 2));
-  const most = Math.max(...all.map(({ at, across }) => at + across / 2));
+  const least = all.reduce((before, { at, across }) => Math.min(before, at - across / 2), Infinity);
+  const most = all.reduce((before, { at, across }) => Math.max(before, at + across / 2), -Infinity);
   for (const place of all) place.at -= least;
   return {
     length: start - LAYER_GAP,

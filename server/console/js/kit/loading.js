@@ -44,12 +44,15 @@ export function useLoaded(load, everyMs = 0, key = "") {
   return [state, again];
 }
 
-/** Calls `again` every `everyMs` while somebody looks, and when somebody does again; never if it is 0. */
+/**
+ * Calls `again` of `useLoaded` every `everyMs` while somebody looks, and when somebody does again; never if it is
+ * 0. A load that takes longer than that is not begun anew: it would never end.
+ */
 export function useEvery(again, everyMs) {
   useEffect(() => {
     if (!everyMs) return undefined;
     const tick = () => {
-      if (!document.hidden) again();
+      if (!document.hidden && !again.isRunning()) again();
     };
     const timer = setInterval(tick, everyMs);
     document.addEventListener("visibilitychange", tick);
@@ -80,7 +83,9 @@ function loader(load, state) {
     } catch (failure) {
       if (current === own && !own.signal.aborted) state.value = { ...state.value, failure: failed(failure), isLoading: false };
     }
+    if (current === own) current = null;
   };
+  again.isRunning = () => current !== null;
   again.stop = () => {
     current?.abort();
     current = null;

@@ -4,49 +4,62 @@
 const ENTITIES = { lt: "<", gt: ">", amp: "&", quot: '"' };
 const PUNCTUATION = /[!-/:-@[-`{-~]/;
 
-/** Returns how many backticks there are at a position. */
-function backticksAt(text, at) {
-  let end = at;
-  while (text[end] === "`") end += 1;
-  return end - at;
-}
-
-/** Returns the code that begins at a run of backticks, and where the text goes on; null without an end. */
-function codeAt(text, at) {
-  const fence = backticksAt(text, at);
-  for (let end = at + fence; ; ) {
-    end = text.indexOf("`", end);
-    if (end < 0) return null;
-    const run = backticksAt(text, end);
-    if (run === fence) {
-      const code = text.slice(at + fence, end);
-      const isPadded = code.length > 2 && code.startsWith(" ") && code.endsWith(" ") && code.trim();
-      return { code: isPadded ? code.slice(1, -1) : code, next: end + run };
+/**
+ * Returns a function that says what a run of backticks begins: `{from, to, next}`, the code and where the text goes
+ * on; without an end `from` is -1, and the text goes on after the run. The runs are found once, for all of them.
+ */
+function codesOf(text) {
+  const starts = new Map();
+  for (const { 0: { length }, index } of text.matchAll(/`+/g)) {
+    if (!starts.has(length)) starts.set(length, []);
+    starts.get(length).push(index);
+  }
+  const firstFrom = (list, at) => {
+    let [low, high] = [0, list.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (list[middle] < at) low = middle + 1;
+      else high = middle;
     }
-    end += run;
-  }
+    return list[low] ?? -1;
+  };
+  return (at) => {
+    let from = at + 1;
+    while (text[from] === "`") from += 1;
+    const to = firstFrom(starts.get(from - at) ?? [], from);
+    return to < 0 ? { from: -1, to: -1, next: from } : { from, to, next: to + from - at };
+  };
 }
 
-/** Returns where the bracket at a position ends, or -1. Escaped ones and those in code do not count. */
-function closing(text, at, open, close) {
-  let depth = 0;
-  for (let i = at; i < text.length; i += 1) {
-    const code = text[i] === "`" ? codeAt(text, i) : null;
+function codeText(text, { from, to }) {
+  const code = text.slice(from, to);
+  const isPadded = code.length > 2 && code.startsWith(" ") && code.endsWith(" ") && code.trim();
+  return isPadded ? code.slice(1, -1) : code;
+}
+
+/**
+ * Returns a function that reads the link at a bracket: `{text, target, next}`, or null. The ends of brackets are
+ * found once, for all of them; escaped ones and those in code do not count.
+ */
+function linksOf(text, codeAt) {
+  const ends = new Map();
+  const open = [];
+  for (let i = 0; i < text.length; i += 1) {
     if (text[i] === "\\") i += 1;
-    else if (code) i = code.next - 1;
-    else if (text[i] === open) depth += 1;
-    else if (text[i] === close && (depth -= 1) === 0) return i;
+    else if (text[i] === "`") i = codeAt(i).next - 1;
+    else if (text[i] === "[") open.push(i);
+    else if (text[i] === "]" && open.length > 0) ends.set(open.pop(), i);
   }
-  return -1;
+  const lastClose = text.lastIndexOf(")");
+  return (at) => {
+    const end = ends.get(at);
+    if (end === undefined || text[end + 1] !== "(" || end > lastClose) return null;
+    const last = text.indexOf(")", end + 2);
+    return { text: text.slice(at + 1, end), target: text.slice(end + 2, last), next: last + 1 };
+  };
 }
 
-function linkAt(text, at) {
-  const end = closing(text, at, "[", "]");
-  if (end < 0 || text[end + 1] !== "(") return null;
-  const last = text.indexOf(")", end + 2);
-  if (last < 0) return null;
-  return { text: text.slice(at + 1, end), target: text.slice(end + 2, last), next: last + 1 };
-}
+const noLinks = () => null;
 
 function entityAt(text, at) {
   const [whole = "", number, name] = /^&(?:#(\d{1,7})|([a-z]{2,4}));/.exec(text.slice(at, at + 12)) ?? [];
@@ -65,6 +78,12 @@ function referenceAt(text, at) {
  * `isPlain` it is text with code and numbers of references, as answers have it: no links or entities.
  */
 export function inline(text, isPlain = false) {
+  if (!/[`[\\&]/.test(text)) return text ? [{ text }] : [];
+  const codeAt = codesOf(text);
+  return partsOf(text, { codeAt, linkAt: isPlain ? noLinks : linksOf(text, codeAt), isPlain });
+}
+
+function partsOf(text, { codeAt, linkAt, isPlain }) {
   const parts = [];
   let plain = "";
   const push = (part) => {
@@ -74,18 +93,20 @@ export function inline(text, isPlain = false) {
   };
   for (let at = 0; at < text.length; ) {
     const char = text[at];
-    const code = char === "`" ? codeAt(text, at) : null;
-    const link = char === "[" && !isPlain ? linkAt(text, at) : null;
+    const code = char === "`" ? codeAt(at) : null;
+    const link = char === "[" ? linkAt(at) : null;
     const reference = char === "[" && isPlain ? referenceAt(text, at) : null;
     const entity = char === "&" && !isPlain ? entityAt(text, at) : null;
     if (char === "\\" && PUNCTUATION.test(text[at + 1] ?? "")) {
       plain += text[at + 1];
       at += 2;
     } else if (code) {
-      push({ code: code.code });
+      if (code.from < 0) plain += text.slice(at, code.next);
+      else push({ code: codeText(text, code) });
       at = code.next;
     } else if (link) {
-      push({ link: inline(link.text), target: link.target });
+      // A link has no links in it.
+      push({ link: partsOf(link.text, { codeAt: codesOf(link.text), linkAt: noLinks, isPlain }), target: link.target });
       at = link.next;
     } else if (reference) {
       push({ reference: reference.number });
@@ -114,7 +135,7 @@ export function blocks(text) {
   const lines = text.split("\n");
   for (let i = 0; i < lines.length; ) {
     const line = lines[i];
-    const heading = /^(#{1,6}) +(.*)$/.exec(line);
+    const heading = /^(#{1,6}) +(\S[^\n]*)?$/.exec(line);
     const take = (is) => {
       const from = i;
       while (i < lines.length && is(lines[i])) i += 1;
@@ -123,7 +144,7 @@ export function blocks(text) {
     if (!line.trim()) {
       i += 1;
     } else if (heading) {
-      found.push({ heading: inline(heading[2]), level: heading[1].length });
+      found.push({ heading: inline(heading[2] ?? ""), level: heading[1].length });
       i += 1;
     } else if (line.startsWith("```")) {
       i += 1;

@@ -8,21 +8,24 @@ function labelOf(text) {
   return text.replace(/#(\d{1,7});/g, (whole, number) => (Number(number) <= 0x10ffff ? String.fromCodePoint(Number(number)) : whole));
 }
 
+function addNode(nodes, id, label) {
+  if (!nodes.has(id)) nodes.set(id, { id, label: labelOf(label), members: [] });
+}
+
 function flowLine(line, { nodes, edges }) {
   const [, id, label] = /^(n\d+)\["(.*)"\]$/.exec(line) ?? [];
-  if (id) return nodes.push({ id, label: labelOf(label), members: [] });
+  if (id) return addNode(nodes, id, label);
   const [, from, to] = /^(n\d+) --> (n\d+)$/.exec(line) ?? [];
   return from && edges.push({ from, to, kind: "uses" });
 }
 
 function classLine(line, { nodes, edges }) {
   const [, id, label] = /^class (c\d+)\["(.*)"\]$/.exec(line) ?? [];
-  if (id) return nodes.push({ id, label: labelOf(label), members: [] });
-  const of = (name) => nodes.find((node) => node.id === name);
+  if (id) return addNode(nodes, id, label);
   const [, note, noted] = /^<<(.+)>> (c\d+)$/.exec(line) ?? [];
-  if (noted && of(noted)) return (of(noted).note = note);
+  if (nodes.has(noted)) return (nodes.get(noted).note = note);
   const [, owner, member] = /^(c\d+) : (.*)$/.exec(line) ?? [];
-  if (owner && of(owner)) return of(owner).members.push(labelOf(member));
+  if (nodes.has(owner)) return nodes.get(owner).members.push(labelOf(member));
   const [, left, mark, right] = /^(c\d+) (<\|--|<\|\.\.|\*--) (c\d+)$/.exec(line) ?? [];
   if (!left) return undefined;
   // The mark of what is extended or implemented is on the left.
@@ -43,12 +46,12 @@ function mutual(edges) {
 /** Returns `{isLeftToRight, nodes: [{id, label, note, members}], edges: [{from, to, kind, isMutual}]}`, or null if the text is something else. */
 export function read(text) {
   const [first, ...lines] = text.split("\n").map((line) => line.trim());
-  /** @type {{isLeftToRight: boolean, nodes: any[], edges: any[]}} */
-  const graph = { isLeftToRight: first === "flowchart LR", nodes: [], edges: [] };
-  const readLine = first === "flowchart LR" ? flowLine : first === "classDiagram" ? classLine : null;
+  const isLeftToRight = first === "flowchart LR";
+  const found = { nodes: new Map(), edges: [] };
+  const readLine = isLeftToRight ? flowLine : first === "classDiagram" ? classLine : null;
   if (!readLine) return null;
-  for (const line of lines) readLine(line, graph);
-  const ids = new Set(graph.nodes.map(({ id }) => id));
-  graph.edges = mutual(graph.edges.filter(({ from, to }) => ids.has(from) && ids.has(to) && from !== to));
-  return graph.nodes.length > 0 ? graph : null;
+  for (const line of lines) readLine(line, found);
+  const { nodes, edges } = found;
+  const between = edges.filter(({ from, to }) => nodes.has(from) && nodes.has(to) && from !== to);
+  return nodes.size > 0 ? { isLeftToRight, nodes: [...nodes.values()], edges: mutual(between) } : null;
 }

@@ -83,15 +83,16 @@ export function showBetween(from, to) {
 /** Moves the range by a part of its length; the end is not moved beyond now. */
 export function shift(part, now = Date.now()) {
   const { from, to } = limits(now);
-  const by = Math.min((to - from) * part, Math.max(0, now - to));
-  showBetween(from + by, to + by);
+  // Nor is the begin moved before the first time that the server knows.
+  const by = Math.max(Math.min((to - from) * part, Math.max(0, now - to)), -Math.max(0, from));
+  if (by !== 0) showBetween(from + by, to + by);
 }
 
 /** Doubles the range around its middle; the end is not moved beyond now. */
 export function zoomOut(now = Date.now()) {
   const { from, to } = limits(now);
   const end = Math.min(to + (to - from) / 2, Math.max(now, to));
-  showBetween(end - 2 * (to - from), end);
+  showBetween(Math.max(end - 2 * (to - from), Math.min(0, from)), end);
 }
 
 /** Seconds until what is shown is loaded again; 0 is never. */

@@ -32,6 +32,12 @@ function queryText(query, changes) {
   return text && `?${text}`;
 }
 
+/** Returns the address of this place with other values in its query: `{name: value}`, where null removes. */
+export function hrefHere(changes) {
+  const { path, query } = place.value;
+  return href(path) + queryText(new URLSearchParams(query), changes);
+}
+
 let guard = null;
 
 /**

@@ -33,10 +33,22 @@ export function currentZone() {
   return zone.value || ofBrowser;
 }
 
+const DAY_MS = 86_400_000;
+const clocks = new Map();
+
+/** Returns what tells the wall clock of a zone; making one takes long. */
+function clockOf(name) {
+  if (!clocks.has(name)) {
+    clocks.set(name, new Intl.DateTimeFormat("en-US", {
+      timeZone: name, hourCycle: "h23", year: "numeric", month: "numeric", day: "numeric",
+      hour: "numeric", minute: "numeric", second: "numeric",
+    }));
+  }
+  return clocks.get(name);
+}
+
 function offsetOf(time, name) {
-  const parts = new Intl.DateTimeFormat("en-US", {
-    timeZone: name, hourCycle: "h23", year: "numeric", month: "numeric", day: "numeric", hour: "numeric", minute: "numeric", second: "numeric",
-  }).formatToParts(time);
+  const parts = clockOf(name).formatToParts(time);
   const part = (type) => Number(parts.find((one) => one.type === type)?.value);
   const local = Date.UTC(part("year"), part("month") - 1, part("day"), part("hour"), part("minute"), part("second"));
   return local - Math.floor(time / 1000) * 1000;
@@ -49,12 +61,28 @@ export function toLocal(time) {
 
 /**
  * Returns the time of a text as fields for date and time have it, in the zone; NaN if it is none.
- * Of a time that comes twice it is one, of a time that is skipped the one as much later.
+ * Of a time that comes twice it is the first, of a time that is skipped the one as much later.
  */
 export function fromLocal(text) {
   const naive = Date.parse(`${text}Z`);
   if (Number.isNaN(naive)) return NaN;
   const name = currentZone();
-  const first = naive - offsetOf(naive, name);
-  return naive - offsetOf(first, name);
+  const before = naive - offsetOf(naive - DAY_MS, name);
+  const after = naive - offsetOf(naive + DAY_MS, name);
+  // Each is a time if the clock shows the text then.
+  const isShown = (time) => time + offsetOf(time, name) === naive;
+  return isShown(before) || !isShown(after) ? before : after;
+}
+
+/** Returns a time, in milliseconds, down to the minute, as fields have it. */
+export const localOf = (time) => toLocal(time).slice(0, 16);
+
+/**
+ * Returns the time of such a text as the API takes it, or undefined if it is none. One that was not changed stays as
+ * it was `before`: it keeps its seconds.
+ */
+export function timeOf(text, before = null) {
+  if (before && localOf(Date.parse(before)) === text) return before;
+  const at = fromLocal(text);
+  return Number.isNaN(at) ? undefined : new Date(at).toISOString();
 }

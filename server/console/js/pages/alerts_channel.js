@@ -12,9 +12,10 @@ import { Confirm } from "../parts/confirm.js";
 import { Copyable } from "../parts/copy.js";
 import { Dialog } from "../parts/dialog.js";
 import { Facts } from "../parts/facts.js";
-import { Check, concerns, Field, Select, TextArea } from "../parts/fields.js";
+import { Check, Field, Select, TextArea } from "../parts/fields.js";
 import { FormEnd, useDraft, useGuardedSave } from "../parts/form.js";
 import { Head } from "../parts/head.js";
+import { HeaderFields } from "../parts/header_fields.js";
 import { Icon } from "../parts/icon.js";
 import { Failure } from "../parts/loaded.js";
 import { Time } from "../parts/time.js";
@@ -27,21 +28,8 @@ const ABOVE = { path: "/alerts/channels", label: "Notification channels" };
 const TYPES = Object.keys(CHANNEL_TYPES).map((value) => ({ value, label: value }));
 const pathOf = (id) => /** @type {const} */ (`/channels/${encodeURIComponent(id)}`);
 
-function Headers({ draft, set, failure }) {
-  const isWrong = concerns(failure, "config.headers");
-  const change = (index, changes) => set({ headers: draft.headers.map((one, i) => (i === index ? { ...one, ...changes } : one)) });
-  return html`<fieldset class="field"><legend class="legend">Headers</legend>
-    ${draft.headers.map((header, index) => html`<div class="tag-row" key=${index}>
-      <input aria-label=${`Header ${index + 1}`} value=${header.name} placeholder="name" autocomplete="off" aria-invalid=${isWrong ? "true" : null} onInput=${(event) => change(index, { name: event.currentTarget.value })} />
-      <span aria-hidden="true">:</span>
-      <input aria-label=${`Value of header ${index + 1}`} value=${header.value} placeholder="value" autocomplete="off" onInput=${(event) => change(index, { value: event.currentTarget.value })} />
-      <${Button} kind="plain" label=${`Remove header ${index + 1}`} work=${() => set({ headers: draft.headers.filter((_, i) => i !== index) })}><${Icon} name="x" /><//></div>`)}
-    ${isWrong && html`<p class="wrong">${failure.message}</p>`}
-    <p><${Button} work=${() => set({ headers: [...draft.headers, { name: "", value: "" }] })}><${Icon} name="plus" />Header<//></p></fieldset>`;
-}
-
 function ConfigField({ field, draft, set, failure }) {
-  if (field === "headers") return html`<${Headers} draft=${draft} set=${set} failure=${failure} />`;
+  if (field === "headers") return html`<${HeaderFields} headers=${draft.headers} onChange=${(headers) => set({ headers })} field="config.headers" failure=${failure} />`;
   const common = { id: `channel-${field}`, name: `config.${field}`, value: draft[field], failure, autocomplete: "off", spellcheck: false, onInput: (event) => set({ [field]: event.currentTarget.value }) };
   if (field === "recipients") return html`<${TextArea} label="Recipients" hint="Email addresses, one a line" rows="3" ...${common} />`;
   const [label, hint] = field === "webhook_url" && draft.channel_type === "webhook" ? ["URL", ""] : FIELD_LABELS[field];

@@ -13,7 +13,7 @@ const KINDS = [
 ];
 
 /** Returns what a rule is: `{kind, days, day}`. */
-export function parsed(rule) {
+function parsed(rule) {
   const text = rule.trim().toUpperCase();
   if (text === "FREQ=DAILY") return { kind: "daily", days: [], day: "" };
   const weekly = /^FREQ=WEEKLY(?:;BYDAY=((?:MO|TU|WE|TH|FR|SA|SU)(?:,(?:MO|TU|WE|TH|FR|SA|SU))*))?$/.exec(text);

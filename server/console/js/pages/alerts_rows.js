@@ -39,7 +39,7 @@ export function Marks({ alert }) {
  * Returns the value with what it is compared with, as the API has them.
  * @param {Pick<Alert, "value" | "threshold">} alert
  */
-export function valueText({ value, threshold }) {
+function valueText({ value, threshold }) {
   if (value === null) return threshold === null ? "no data" : "";
   return threshold === null ? amount(value) : `${amount(value)} (threshold ${amount(threshold)})`;
 }

@@ -3,6 +3,7 @@
 
 import { useState } from "preact/hooks";
 import { call, etagOf, get } from "../api/client.js";
+import { instant } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { useLoaded } from "../kit/loading.js";
 import { go, href, inQuery } from "../kit/router.js";
@@ -72,7 +73,7 @@ function Fields({ draft, set, saving, receivers, act, onCancel }) {
 function Evaluation({ rule }) {
   const { error, error_since: since } = rule.evaluation;
   if (!error) return null;
-  return html`<p class="notice warn"><${Icon} name="triangle-alert" /><span>It cannot be evaluated${since ? ` since ${new Date(since).toLocaleString()}` : ""}: ${error}. Its alerts stay as they are.</span></p>`;
+  return html`<p class="notice warn"><${Icon} name="triangle-alert" /><span>It cannot be evaluated${since ? ` since ${instant(since)}` : ""}: ${error}. Its alerts stay as they are.</span></p>`;
 }
 
 /** Returns the draft of a new rule, of which the address may have fields: another page links to it. */
@@ -89,9 +90,9 @@ function Form({ rule, etag, receivers, onSaved, onTheirs }) {
   const mine = ruleOf(draft);
   const path = rule ? `/alert_rules/${encodeURIComponent(rule.id)}` : "/alert_rules";
   const send = async (ifMatch) => {
-    const { data } = await call(rule ? "PATCH" : "POST", path, { body: mine, ifMatch });
+    const answer = await call(rule ? "PATCH" : "POST", path, { body: mine, ifMatch });
     toast(rule ? "The rule is saved." : "The rule is made.");
-    onSaved(data);
+    onSaved(answer.data, etagOf(answer));
   };
   const load = async () => {
     const answer = await get(path);
@@ -124,20 +125,20 @@ export function Page({ params }) {
   const isNew = params.id === "new";
   const [isDeleting, setDeleting] = useState(false);
   const [changed, setChanged] = useState(/** @type {Changed | null} */ (null));
-  const [state, again] = useLoaded((abort) => loadAll(params.id, abort));
+  const [state] = useLoaded((abort) => loadAll(params.id, abort));
   const { data, failure } = state.value;
-  const { rule, etag, receivers, version } = { ...data, ...changed };
-  const onSaved = (saved) => {
+  const { rule, etag, receivers, version = 0 } = { ...data, ...changed };
+  const onSaved = (saved, tag) => {
     if (isNew) return go(`/alerts/rules/${encodeURIComponent(saved.id)}`, { replace: true });
-    setChanged(null);
-    return again();
+    // The form stays as it is, with what was typed meanwhile, and goes on from what was saved.
+    return setChanged({ rule: saved, etag: tag, version });
   };
   const head = html`<${Head} title=${isNew ? "New alert rule" : (rule?.name ?? "Alert rule")} above=${ABOVE}>
     ${rule && html`<a class="button" href=${href("/alerts", { rule_id: rule.id, last: "7d" })}><${Icon} name="bell" />Its alerts</a>
       <${Button} kind="grave" work=${() => setDeleting(true)}><${Icon} name="trash-2" />Delete<//>`}<//>`;
   if (!data) return html`${head}${failure ? html`<${Failure} failure=${failure} />` : html`<p class="quiet" role="status">Loading…</p>`}`;
   return html`${head}<div class="sections">${rule && html`<${Evaluation} rule=${rule} />`}
-    <${Form} key=${version ?? 0} rule=${rule} etag=${etag} receivers=${receivers} onSaved=${onSaved}
-      onTheirs=${(value, tag) => setChanged({ rule: value, etag: tag, version: (version ?? 0) + 1 })} /></div>
+    <${Form} key=${version} rule=${rule} etag=${etag} receivers=${receivers} onSaved=${onSaved}
+      onTheirs=${(value, tag) => setChanged({ rule: value, etag: tag, version: version + 1 })} /></div>
     ${isDeleting && html`<${Delete} rule=${rule} onClose=${() => setDeleting(false)} />`}`;
 }

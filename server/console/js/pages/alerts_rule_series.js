@@ -2,18 +2,13 @@
 // evaluation; here the same is computed from buckets, as far as buckets allow.
 
 import { get } from "../api/client.js";
+import { secondsOf } from "../kit/range.js";
+import { conditionOf } from "../parts/metric_query.js";
 
 /** @type {[string, number][]} */
 const INTERVALS = [["1m", 60], ["5m", 300], ["1h", 3_600], ["1d", 86_400]];
 const POINTS_MAX = 1_500;
 const SERIES_MAX = 20;
-const SECONDS = { s: 1, m: 60, h: 3_600, d: 86_400 };
-
-/** Returns the seconds of a length such as `5m`, or null. */
-export function lengthOf(text) {
-  const [, number, unit] = /^(\d{1,6})([smhd])$/.exec(text ?? "") ?? [];
-  return number ? Number(number) * SECONDS[unit] : null;
-}
 
 /** Returns the width of buckets: not wider than the window, and few enough. */
 function intervalOf(window, seconds) {
@@ -22,14 +17,12 @@ function intervalOf(window, seconds) {
   return within[within.length - 1] ?? enough[0] ?? INTERVALS[3];
 }
 
-const escaped = (value) => value.replace(/[\\,!*]/g, "\\$&");
-
 function addTags(query, tags, labels) {
   for (const [key, value] of Object.entries(tags ?? {})) query.append(`tags[${key}]`, value);
   for (const [key, value] of Object.entries(labels ?? {})) {
     if (key === "user_id" || key === "name") continue;
     query.delete(`tags[${key}]`);
-    query.append(`tags[${key}]`, escaped(value));
+    query.append(`tags[${key}]`, conditionOf(value));
   }
 }
 
@@ -102,7 +95,7 @@ export function hasSeries({ metric, event, aggregation }) {
  * With `labels` they are those of one group.
  */
 export async function loadSeries({ query, window, group_by: groupBy }, { from, to }, labels, abort) {
-  const seconds = lengthOf(window ?? "5m") ?? 300;
+  const seconds = secondsOf(window ?? "5m") ?? 300;
   const [interval, width] = intervalOf(seconds, (to - from) / 1000);
   const length = Math.max(1, Math.round(seconds / width));
   const first = Math.floor(from / 1000 / width) * width;

@@ -7,7 +7,7 @@ import { html } from "../kit/html.js";
 import { useLoaded } from "../kit/loading.js";
 import { go } from "../kit/router.js";
 import { toast } from "../kit/toasts.js";
-import { currentZone, fromLocal, toLocal } from "../kit/zone.js";
+import { currentZone, localOf, timeOf } from "../kit/zone.js";
 import { Button } from "../parts/button.js";
 import { Confirm } from "../parts/confirm.js";
 import { Check, Field, TextArea } from "../parts/fields.js";
@@ -25,10 +25,6 @@ import { Recurrence } from "./alerts_recurrence.js";
 const HOUR_MS = 3_600_000;
 const ABOVE = { path: "/alerts/windows", label: "Maintenance windows" };
 
-function localOf(time) {
-  return toLocal(time).slice(0, 16);
-}
-
 /** @param {MaintenanceWindow | null} window */
 function draftOf(window) {
   if (!window) {
@@ -40,13 +36,6 @@ function draftOf(window) {
     active: window.active, recurring: window.recurring, recurrence_rule: window.recurrence_rule ?? "", timezone: window.timezone,
     isAll: window.rule_ids === null, rule_ids: window.rule_ids ?? [], services: window.services.join("\n"),
   };
-}
-
-/** A time that was not changed keeps its seconds. */
-function timeOf(text, before) {
-  if (before && localOf(Date.parse(before)) === text) return before;
-  const at = fromLocal(text);
-  return Number.isNaN(at) ? undefined : new Date(at).toISOString();
 }
 
 function windowOf(draft, before) {

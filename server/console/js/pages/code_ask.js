@@ -67,8 +67,8 @@ function Ask({ isFollowing, onAsk, isBusy }) {
     event?.preventDefault();
     const text = field.current.value.trim();
     if (!text) return field.current.focus();
-    // What was typed goes when it is answered, and stays when it fails.
-    if ((await onAsk(text)) && field.current) field.current.value = "";
+    // What was asked goes when it is answered, and stays when it fails.
+    if ((await onAsk(text)) && field.current?.value.trim() === text) field.current.value = "";
     return field.current?.focus();
   };
   const onKeyDown = (event) => {
@@ -101,7 +101,9 @@ function Chat({ id }) {
   const [asked, setAsked] = useState("");
   const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const running = useRef(false);
+  const isLeft = useRef(false);
   const last = /** @type {ElementRef<HTMLDivElement>} */ (useElement());
+  useEffect(() => () => (isLeft.current = true), []);
   const { data } = state.value;
   const messages = (session || data?.messages.length === 0 ? data?.messages : null) ?? [];
   const isForeign = data?.repository && data.repository !== id;
@@ -115,6 +117,8 @@ function Chat({ id }) {
       const { session_id: made, answer, generated, commit } = await call("POST", "/chat", { body });
       told.set(`${made}:${session ? messages.length + 1 : 1}`, { confidence: answer.confidence, generated, commit });
       remember(made, id, text);
+      // Whoever has gone elsewhere meanwhile stays there, and finds the answer in the list of sessions.
+      if (isLeft.current || inQuery("session") !== session) return true;
       if (made === session) await again();
       setQuery({ session: made, ref: null }, { replace: made === session });
       return true;

@@ -1,14 +1,12 @@
 // The dialog that connects a repository.
 
-import { useRef, useState } from "preact/hooks";
 import { call } from "../api/client.js";
-import { useElement } from "../kit/element.js";
-import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { go, href } from "../kit/router.js";
 import { Button } from "../parts/button.js";
 import { Dialog } from "../parts/dialog.js";
-import { Field } from "../parts/fields.js";
+import { Field, TextArea } from "../parts/fields.js";
+import { useSubmit } from "../parts/form.js";
 import { Failure } from "../parts/loaded.js";
 import { pathOf } from "./code_words.js";
 
@@ -21,11 +19,8 @@ export function patternsOf(text) {
 }
 
 /** Lines with one pattern each. */
-export function Patterns({ id, name, label, hint, failure, rows = 2, ...rest }) {
-  const isWrong = failure?.field === name;
-  return html`<div class="field"><label for=${id}>${label}</label>
-    <textarea id=${id} name=${name} rows=${rows} spellcheck=${false} aria-invalid=${isWrong ? "true" : null} aria-describedby=${`${id}-hint`} ...${rest}></textarea>
-    <p id=${`${id}-hint`} class=${isWrong ? "wrong" : "hint"}>${isWrong ? failure.message : hint}</p></div>`;
+export function Patterns({ rows = 2, ...rest }) {
+  return html`<${TextArea} rows=${rows} spellcheck=${false} ...${rest} />`;
 }
 
 function inputOf(form) {
@@ -43,25 +38,13 @@ function inputOf(form) {
 }
 
 export function Connect({ onClose }) {
-  const form = /** @type {ElementRef<HTMLFormElement>} */ (useElement());
-  const running = useRef(false);
-  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
-  const submit = async (event) => {
-    event.preventDefault();
-    if (running.current) return;
-    running.current = true;
-    try {
-      const made = await call("POST", "/repositories", { body: inputOf(form.current) });
-      go(pathOf(made.id));
-    } catch (error) {
-      setFailure(failed(error));
-    } finally {
-      running.current = false;
-    }
-  };
+  const { failure, submit } = useSubmit(async (form) => {
+    const made = await call("POST", "/repositories", { body: inputOf(form) });
+    go(pathOf(made.id));
+  });
   const existing = failure?.code === "repository_exists" && /repo_\w+/.exec(failure.message)?.[0];
   return html`<${Dialog} title="Connect a repository" onClose=${onClose}>
-    <form ref=${form} onSubmit=${submit} novalidate>
+    <form onSubmit=${submit} novalidate>
       <${Field} id="connect-url" name="url" label="URL" hint="Where git fetches it from, without user and password" failure=${failure} type="url" maxlength="2048" autocomplete="off"
         placeholder="git.example.com/team/shop.git" autofocus />
       <div class="pair">

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { call, etagOf, get } from "../api/client.js";
 import { may } from "../api/session.js";
-import { amount } from "../kit/format.js";
+import { whole } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { useLoaded } from "../kit/loading.js";
 import { go } from "../kit/router.js";
@@ -31,7 +31,7 @@ function Delete({ of }) {
   return html`<section class="card" aria-label="Delete"><header><${Icon} name="trash-2" /><h2>Delete</h2>
       <${Button} kind="grave" work=${() => setAsked(true)}>Delete the repository<//></header>
     ${isAsked && html`<${Confirm} title="Delete the repository?" act="Delete" work=${remove} onClose=${() => setAsked(false)}>
-      <p><strong class="wrap">${of.name}</strong> is deleted with its index (${amount(of.stats.files_indexed)} files), its ${amount(of.stats.wiki_pages)} pages, its ${amount(of.stats.diagrams)} diagrams and its sessions.
+      <p><strong class="wrap">${of.name}</strong> is deleted with its index (${whole(of.stats.files_indexed)} files), its ${whole(of.stats.wiki_pages)} pages, its ${whole(of.stats.diagrams)} diagrams and its sessions.
         The code at ${of.url} stays as it is. It cannot be undone.</p><//>`}</section>`;
 }
 

@@ -3,13 +3,13 @@
 
 import { useState } from "preact/hooks";
 import { call, etagOf, get } from "../api/client.js";
-import { useElement } from "../kit/element.js";
 import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { toast } from "../kit/toasts.js";
 import { Button } from "../parts/button.js";
 import { Dialog } from "../parts/dialog.js";
 import { Field } from "../parts/fields.js";
+import { useSubmit } from "../parts/form.js";
 import { Icon } from "../parts/icon.js";
 import { Failure } from "../parts/loaded.js";
 import { Patterns, patternsOf } from "./code_connect.js";
@@ -70,20 +70,16 @@ function Conflict({ theirs, changes, onTheirs, onMine, onClose }) {
  * @param {Props<{of: Repository}>} props
  */
 export function SettingsForm({ of, onSaved }) {
-  const form = /** @type {ElementRef<HTMLFormElement>} */ (useElement());
-  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const [conflict, setConflict] = useState(/** @type {{theirs: Repository, changes: RepositoryPatch} | null} */ (null));
   const before = settingsOf(of);
   const save = async (changes, version) => {
-    setFailure(null);
     try {
       await call("PUT", apiOf(of.id), { body: changes, ifMatch: version });
       setConflict(null);
       toast("The settings are saved.");
       await onSaved();
-    } catch (thrown) {
-      const error = failed(thrown);
-      if (error.status !== 412) return setFailure(error);
+    } catch (error) {
+      if (failed(error).status !== 412) throw error;
       const theirs = await get(apiOf(of.id));
       // A sync changes a repository too, but none of its settings.
       const isOnlySync = same(settingsOf(theirs), before) && theirs.has_access_token === of.has_access_token;
@@ -92,14 +88,17 @@ export function SettingsForm({ of, onSaved }) {
     }
     return undefined;
   };
-  const submit = async (event) => {
-    event.preventDefault();
-    const changes = changesOf(form.current, before);
-    if (Object.keys(changes).length === 0) return toast("Nothing is changed.");
-    return save(changes, etagOf(of));
-  };
+  const { failure, submit, setFailure } = useSubmit(async (form) => {
+    const changes = changesOf(form, before);
+    if (Object.keys(changes).length === 0) toast("Nothing is changed.");
+    else await save(changes, etagOf(of));
+  });
+  const saveMine = () => conflict && save(conflict.changes, etagOf(conflict.theirs)).catch((error) => {
+    setConflict(null);
+    setFailure(error);
+  });
   return html`<section class="card" aria-label="Settings"><header><${Icon} name="settings" /><h2>Settings</h2></header>
-    <form ref=${form} class="stack" onSubmit=${submit} novalidate>
+    <form class="stack" onSubmit=${submit} novalidate>
       <div class="pair"><${Field} id="set-name" name="name" label="Name" failure=${failure} maxlength="200" defaultValue=${of.name} autocomplete="off" />
         <${Field} id="set-branch" name="branch" label="Branch" hint="Empty: the default branch" failure=${failure} maxlength="244" defaultValue=${of.branch ?? ""} autocomplete="off" /></div>
       <p class="small quiet wrap">${of.url}</p>
@@ -111,6 +110,6 @@ export function SettingsForm({ of, onSaved }) {
       ${failure && !FIELDS.includes(failure.field ?? "") && html`<${Failure} failure=${failure} />`}
       <div class="acts"><${Button} type="submit" kind="first">Save<//></div>
     </form>
-    ${conflict && html`<${Conflict} theirs=${conflict.theirs} changes=${conflict.changes} onClose=${() => setConflict(null)} onTheirs=${onSaved} onMine=${() => save(conflict.changes, etagOf(conflict.theirs))} />`}
+    ${conflict && html`<${Conflict} theirs=${conflict.theirs} changes=${conflict.changes} onClose=${() => setConflict(null)} onTheirs=${onSaved} onMine=${saveMine} />`}
   </section>`;
 }

@@ -3,7 +3,7 @@
 import { areas } from "../api/session.js";
 import { instant } from "../kit/format.js";
 import { html } from "../kit/html.js";
-import { href, place } from "../kit/router.js";
+import { hrefHere } from "../kit/router.js";
 import { Button } from "../parts/button.js";
 import { Copyable } from "../parts/copy.js";
 import { curlOf } from "../parts/curl.js";
@@ -13,7 +13,7 @@ import { exploreHref, queryOf } from "../parts/metric_query.js";
 import { chosenVariables, hasSharedRange, queryText } from "./dashboards_board.js";
 
 /** Returns the query of a widget in words. */
-export function queryInWords({ metric, event, aggregation, field, group_by: groups, tags, interval }) {
+function queryInWords({ metric, event, aggregation, field, group_by: groups, tags, interval }) {
   const source = metric ? `the metric ${metric}` : `events ${event}`;
   const parts = [aggregation ? `${aggregation} of ${source}` : source];
   if (field) parts.push(`of the field ${field}`);
@@ -30,13 +30,8 @@ function commandOf({ id, variables }, widget, range) {
   return curlOf(`/dashboards/${encodeURIComponent(id)}/widgets/${encodeURIComponent(widget.id)}/data${query}`);
 }
 
-export function linkToWidget(id) {
-  const query = new URLSearchParams(place.value.query);
-  if (id) query.set("widget", id);
-  else query.delete("widget");
-  const text = query.toString();
-  return href(place.value.path) + (text && `?${text}`);
-}
+/** Returns the address of the dashboard with a widget alone, or with all of them. */
+export const linkToWidget = (id) => hrefHere({ widget: id });
 
 /** Returns the filters of a query with the values of variables in place of their names. */
 function filtersOf(tags, declared) {

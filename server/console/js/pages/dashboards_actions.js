@@ -1,6 +1,6 @@
 // What can be done with a whole dashboard: create, import, duplicate, delete.
 
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { call } from "../api/client.js";
 import { failed } from "../kit/failed.js";
 import { count } from "../kit/format.js";
@@ -11,6 +11,7 @@ import { Button } from "../parts/button.js";
 import { Confirm } from "../parts/confirm.js";
 import { Dialog } from "../parts/dialog.js";
 import { Field } from "../parts/fields.js";
+import { useSubmit } from "../parts/form.js";
 import { Failure } from "../parts/loaded.js";
 
 /** Returns the path of the page of a dashboard. */
@@ -19,34 +20,12 @@ export const pathOf = (id) => /** @type {const} */ (`/dashboards/${encodeURIComp
 /** Returns the address of the file that `POST /dashboards/import` takes. */
 export const exportOf = (id) => `/api/v1/dashboards/${encodeURIComponent(id)}/export`;
 
-/**
- * Submits a form once; `failure` is why it failed.
- * @param {(data: FormData) => Promise<void>} work
- * @returns {[(event: SubmitEvent) => Promise<void>, Failed | null]}
- */
-function useSubmit(work) {
-  const running = useRef(false);
-  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
-  const submit = async (event) => {
-    event.preventDefault();
-    if (running.current) return;
-    running.current = true;
-    try {
-      await work(new FormData(event.currentTarget));
-    } catch (error) {
-      setFailure(failed(error));
-    } finally {
-      running.current = false;
-    }
-  };
-  return [submit, failure];
-}
-
 /** Asks for a name and a description, and opens the new dashboard to edit it. */
 export function NewDashboard({ onClose }) {
-  const [submit, failure] = useSubmit(async (form) => {
-    const description = String(form.get("description")).trim();
-    const body = { name: String(form.get("name")).trim(), ...(description && { description }) };
+  const { failure, submit } = useSubmit(async (form) => {
+    const typed = new FormData(form);
+    const description = String(typed.get("description")).trim();
+    const body = { name: String(typed.get("name")).trim(), ...(description && { description }) };
     const { data } = await call("POST", "/dashboards", { body });
     go(`${pathOf(data.id)}?edit=1`);
   });

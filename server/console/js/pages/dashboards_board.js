@@ -36,7 +36,7 @@ export function variablesKey() {
 export const inAddress = (name) => VARIABLE + name;
 
 /** Returns the range of a widget in milliseconds, as the server takes it. */
-export function rangeOf(widget, { shared, now }) {
+function rangeOf(widget, { shared, now }) {
   return shared ?? { from: now - (secondsOf(widget.options?.time_range ?? RANGE_DEFAULT) ?? 0) * 1000, to: now };
 }
 
@@ -70,7 +70,7 @@ export function momentNow(declared) {
 const DEFINITION = ["id", "type", "title", "position", "query", "options", "created_at"];
 
 /** Splits a widget of the API into its definition and its values. */
-export function splitWidget(widget) {
+function splitWidget(widget) {
   const entries = Object.entries(widget);
   const only = (isWanted) => Object.fromEntries(entries.filter(([name]) => isWanted(name)));
   return { definition: only((name) => DEFINITION.includes(name)), values: only((name) => !DEFINITION.includes(name)) };

@@ -78,5 +78,9 @@ export function useDraft(dashboard) {
       first.current = draftOf(stored);
       setSteps({ before: [], now: first.current, after: [] });
     },
+    /** Goes on with the draft from a dashboard as it is stored now. */
+    goOnFrom: (stored) => {
+      first.current = draftOf(stored);
+    },
   };
 }

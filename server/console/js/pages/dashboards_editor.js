@@ -147,7 +147,9 @@ function useChanges({ draft, change, say, setOpen }) {
 export function Editor({ board, dashboard, onSaved }) {
   // Somebody else may change the dashboard meanwhile: what is saved is compared with what was there.
   const [base, setBase] = useState(dashboard);
-  const { draft, change, undo, redo, canUndo, canRedo, isChanged, begin } = useDraft(base);
+  const { draft, change, undo, redo, canUndo, canRedo, isChanged, begin, goOnFrom } = useDraft(base);
+  const latest = useRef(draft);
+  latest.current = draft;
   const [shown, setShown] = useState(/** @type {any[] | null} */ (null));
   const [held, setHeld] = useState(/** @type {string | null} */ (null));
   const [open, setOpen] = useState(/** @type {Open} */ ({}));
@@ -155,6 +157,7 @@ export function Editor({ board, dashboard, onSaved }) {
   const previews = useMemo(() => new Map(), []);
   const said = /** @type {ElementRef<HTMLParagraphElement>} */ (useElement());
   const isSaved = useRef(false);
+  const isSaving = useRef(false);
   const stateOf = useStates(board, base, previews);
   const say = (text) => {
     if (said.current) said.current.textContent = text;
@@ -180,13 +183,23 @@ export function Editor({ board, dashboard, onSaved }) {
   };
   useGuard(isChanged, isSaved, (leave) => setOpen({ leave }));
   const saveOver = async (stored) => {
+    if (isSaving.current) return;
+    isSaving.current = true;
     setFailure(null);
     try {
       board.adopt(await saveDraft(stored, draft));
     } catch (thrown) {
       const error = failed(thrown);
-      if (error.status === 412) setOpen({ theirs: await board.loadDefinitions() });
+      if (error.status === 412) await board.loadDefinitions().then((theirs) => setOpen({ theirs }), setFailure);
       else setFailure(error);
+      return;
+    } finally {
+      isSaving.current = false;
+    }
+    if (latest.current !== draft) {
+      goOnFrom(board.board.value);
+      setBase(board.board.value);
+      toast(`“${draft.name}” was saved, without what was changed meanwhile.`);
       return;
     }
     isSaved.current = true;

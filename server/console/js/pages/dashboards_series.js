@@ -7,7 +7,7 @@ const BUCKETS_MAX = 1_500;
 const FILLED_MAX = 5_000;
 
 /** Returns the width of the buckets that the server takes, in seconds. */
-export function stepOf(interval, from, to) {
+function stepOf(interval, from, to) {
   const seconds = (to - from) / 1000;
   return NAMED[interval] ?? STEPS.find((step) => seconds / step <= BUCKETS_MAX) ?? STEPS[STEPS.length - 1];
 }

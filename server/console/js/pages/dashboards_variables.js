@@ -15,7 +15,7 @@ const ALL = "*";
 const LISTED_MAX = 1_000;
 
 /** Returns the values of a condition such as `a,b`: a backslash takes the meaning from what follows it. */
-export function valuesOf(condition) {
+function valuesOf(condition) {
   if (condition === ALL || condition === "") return [];
   const parts = condition.match(/(?:\\.|[^,\\])+/gs) ?? [];
   return parts.map((part) => part.replace(/\\(.)/gs, "$1"));

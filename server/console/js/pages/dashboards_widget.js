@@ -49,11 +49,11 @@ export function usePosition(element, { x, y, width, height }) {
 }
 
 /** Returns the ids of the widgets that the address shows as tables. */
-export function idsAsTables() {
+function idsAsTables() {
   return place.value.query.getAll("table");
 }
 
-export function toggleTable(id) {
+function toggleTable(id) {
   const ids = idsAsTables();
   setQuery({ table: ids.includes(id) ? ids.filter((one) => one !== id) : [...ids, id] }, { replace: true });
 }

@@ -3,7 +3,7 @@
 import { useState } from "preact/hooks";
 import { call } from "../api/client.js";
 import { may } from "../api/session.js";
-import { amount, count } from "../kit/format.js";
+import { count, whole } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { doing, toast } from "../kit/toasts.js";
 import { Button } from "../parts/button.js";
@@ -82,14 +82,14 @@ export function Bulk({ selection, rows, total, filter, again }) {
       <${Button} kind="small" work=${orAsk("unresolve")}><${Icon} name="rotate-ccw" />Unresolve<//>
       ${chosen.length > 1 && !isMatching && html`<${Button} kind="small" work=${() => setOpen("merge")}><${Icon} name="git-merge" />Merge…<//>`}
       <${Button} kind="small" work=${() => setOpen("delete")}><${Icon} name="trash-2" />Delete…<//>`}
-    ${isWhole && html`<${Button} kind="plain small" work=${() => setAll(!isAll)}>${isAll ? `Only the ${rows.length} shown` : `Select all ${amount(total)} that match`}<//>`}
+    ${isWhole && html`<${Button} kind="plain small" work=${() => setAll(!isAll)}>${isAll ? `Only the ${rows.length} shown` : `Select all ${whole(total)} that match`}<//>`}
     <span class="unseen" aria-live="polite">${number > 0 ? `${what} selected` : ""}</span>
     ${open === "ignore" && html`<${IgnoreDialog} what=${what} work=${inDialog("ignore")} onClose=${close} />`}
     ${open === "assign" && html`<${AssignDialog} what=${what} work=${inDialog("assign")} onClose=${close} />`}
     ${open === "merge" && html`<${MergeSelected} rows=${chosen} onDone=${done} onClose=${close} />`}
-    ${open === "delete" && html`<${Confirm} title=${`Delete ${count(number, "error")}?`} act=${`Delete ${amount(number)}`} work=${() => inDialog("delete")({ confirm: true })} onClose=${close}>
+    ${open === "delete" && html`<${Confirm} title=${`Delete ${count(number, "error")}?`} act=${`Delete ${whole(number)}`} work=${() => inDialog("delete")({ confirm: true })} onClose=${close}>
       <p>${what} and ${number === 1 ? "its" : "their"} occurrences are deleted for good. What occurs again makes a new error.</p><//>`}
     ${(open === "resolve" || open === "unresolve") && html`<${Confirm} title=${open === "resolve" ? `Resolve ${count(number, "error")}?` : `Make ${count(number, "error")} unresolved?`}
-      act=${`${open === "resolve" ? "Resolve" : "Unresolve"} ${amount(number)}`} work=${() => inDialog(open)()} onClose=${close}><p>${what}, also those on other pages of the list.</p><//>`}
+      act=${`${open === "resolve" ? "Resolve" : "Unresolve"} ${whole(number)}`} work=${() => inDialog(open)()} onClose=${close}><p>${what}, also those on other pages of the list.</p><//>`}
   </div>`;
 }

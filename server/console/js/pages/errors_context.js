@@ -1,32 +1,38 @@
 // What an occurrence carries beside its stack trace: breadcrumbs, request, user, tags, contexts.
 
 import { useState } from "preact/hooks";
-import { amount, clock, instant } from "../kit/format.js";
+import { amount, clock, instant, isTime } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { json, text } from "../kit/json.js";
 import { href } from "../kit/router.js";
 import { Button } from "../parts/button.js";
 import { CopyButton } from "../parts/copy.js";
+import { shellWord } from "../parts/curl.js";
 import { Icon } from "../parts/icon.js";
 import { Pairs, pairsOf } from "../parts/pairs.js";
 
 /** @import { ErrorOccurrence } from "telltale" */
 
 const CRUMBS_SHOWN = 25;
-const kinds = { fatal: "bad", error: "bad", critical: "bad", warning: "warn" };
+const kinds = new Map([["fatal", "bad"], ["error", "bad"], ["critical", "bad"], ["warning", "warn"]]);
 
 /** SDKs send seconds or texts. */
-const timeOf = ({ timestamp }) => (typeof timestamp === "string" ? Date.parse(timestamp) : Number(json(timestamp)) * 1000);
+const timeOf = ({ timestamp }) =>
+  typeof timestamp === "string" ? Date.parse(timestamp) : Number(json(timestamp) || NaN) * 1000;
 
-const crumbLine = (crumb) => [Number.isNaN(timeOf(crumb)) ? "" : new Date(timeOf(crumb)).toISOString(), crumb.level, crumb.category ?? crumb.type, crumb.message === null || crumb.message === undefined ? null : text(crumb.message),
-  crumb.data === undefined || crumb.data === null ? null : JSON.stringify(crumb.data)].filter((part) => part !== null && part !== undefined && part !== "").join("  ");
+/** Any part of a breadcrumb may be of any type: what it is, its SDK alone decides. */
+function crumbLine(crumb) {
+  const time = isTime(timeOf(crumb)) ? new Date(timeOf(crumb)).toISOString() : "";
+  const flat = (part) => (part === null ? "" : typeof part === "object" ? JSON.stringify(part) : text(part));
+  return [time, crumb.level, crumb.category ?? crumb.type, crumb.message, crumb.data].map(flat).filter(Boolean).join("  ");
+}
 
 function Crumb({ crumb }) {
   const hasMessage = crumb.message !== null && crumb.message !== undefined && crumb.message !== "";
   const data = pairsOf(crumb.data);
   const time = timeOf(crumb);
-  return html`<li class="crumb"><time class="mono quiet" title=${instant(time)}>${clock(time)}</time>
-    <span class=${`tag ${kinds[crumb.level] ?? ""}`}>${text(crumb.category ?? crumb.type ?? "default")}</span>
+  return html`<li><time class="mono quiet" title=${instant(time)}>${clock(time)}</time>
+    <span class=${`tag ${kinds.get(crumb.level) ?? ""}`}>${text(crumb.category ?? crumb.type ?? "default")}</span>
     <div>${hasMessage && html`<p><bdi>${text(crumb.message)}</bdi></p>`}${data.length > 0 && html`<${Pairs} pairs=${data} />`}</div></li>`;
 }
 
@@ -43,15 +49,14 @@ export function Breadcrumbs({ details }) {
   </section>`;
 }
 
-const quoted = (part) => `'${part.replaceAll("'", "'\\''")}'`;
-
 /** Returns the request as a command; what the server removed from it is left out. */
 function curlOf({ method, url, query_string: query, headers, data }) {
-  const address = query && !String(url).includes("?") ? `${url}?${text(query)}` : url;
-  const parts = [`curl ${quoted(String(address))}`];
-  if (method && method !== "GET") parts.push(`-X ${quoted(String(method))}`);
-  for (const [name, value] of pairsOf(headers)) if (value !== "[Filtered]") parts.push(`-H ${quoted(`${name}: ${text(value)}`)}`);
-  if (data !== undefined && data !== null) parts.push(`--data-raw ${quoted(typeof data === "string" ? data : JSON.stringify(data))}`);
+  const address = query && !text(url).includes("?") ? `${text(url)}?${text(query)}` : text(url);
+  // An address that begins like an option is none.
+  const parts = [`curl --url ${shellWord(address)}`];
+  if (method && method !== "GET") parts.push(`-X ${shellWord(text(method))}`);
+  for (const [name, value] of pairsOf(headers)) if (value !== "[Filtered]") parts.push(`-H ${shellWord(`${name}: ${text(value)}`)}`);
+  if (data !== undefined && data !== null) parts.push(`--data-raw ${shellWord(typeof data === "string" ? data : JSON.stringify(data))}`);
   return parts.join(" \\\n  ");
 }
 
@@ -94,7 +99,7 @@ export function Contexts({ details }) {
   const sdk = pairsOf(details?.sdk);
   return html`
     ${contexts.length > 0 && html`<section class="card"><header><${Icon} name="monitor" /><h2>Contexts</h2></header>
-      <div class="contexts">${contexts.map(([name, value]) => html`<section key=${name}><h3><bdi>${name}</bdi></h3><${Pairs} pairs=${pairsOf(value).length > 0 ? pairsOf(value) : [[name, value]]} /></section>`)}</div></section>`}
+      <div class="contexts">${contexts.map(([name, value], i) => html`<section key=${i}><h3><bdi>${name}</bdi></h3><${Pairs} pairs=${pairsOf(value).length > 0 ? pairsOf(value) : [[name, value]]} /></section>`)}</div></section>`}
     ${extra.length > 0 && html`<section class="card"><header><${Icon} name="file-text" /><h2>Additional data</h2><div class="acts">
       <${CopyButton} text=${() => json(details?.extra)} label="the additional data as JSON">Copy as JSON<//></div></header><${Pairs} pairs=${extra} /></section>`}
     ${modules.length > 0 && html`<${Section} icon="code" title="Modules"><${Pairs} pairs=${modules} /><//>`}

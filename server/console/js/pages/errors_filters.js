@@ -2,7 +2,7 @@
 
 import { caller } from "../api/session.js";
 import { html } from "../kit/html.js";
-import { href, inQuery, place } from "../kit/router.js";
+import { hrefHere, inQuery } from "../kit/router.js";
 import { QuerySearch, QuerySelect } from "../parts/fields.js";
 import { Icon } from "../parts/icon.js";
 import { Tabs } from "../parts/tabs.js";
@@ -36,19 +36,11 @@ function assignees() {
   return options;
 }
 
-function without(name) {
-  const query = new URLSearchParams(place.value.query);
-  query.delete(name);
-  query.delete("offset");
-  const text = query.toString();
-  return href(place.value.path) + (text && `?${text}`);
-}
-
 /** The tags that are filtered by, each with a link that ends it. */
 function TagChips() {
   const tags = Object.entries(tagsOf());
   if (tags.length === 0) return null;
-  return html`<ul class="tags chips" aria-label="Tags">${tags.map(([key, value]) => html`<li key=${key}><a class="tag" href=${without(`tags[${key}]`)}>
+  return html`<ul class="tags chips" aria-label="Tags">${tags.map(([key, value]) => html`<li key=${key}><a class="tag" href=${hrefHere({ [`tags[${key}]`]: null, offset: null })}>
     <span class="unseen">Remove the filter </span><bdi>${key}: ${value}</bdi><${Icon} name="x" /></a></li>`)}</ul>`;
 }
 

@@ -7,7 +7,7 @@ import { html } from "../kit/html.js";
 import { bind } from "../kit/keys.js";
 import { useLoaded } from "../kit/loading.js";
 import { refresh, rangeKey } from "../kit/range.js";
-import { href, inQuery, place, setQuery } from "../kit/router.js";
+import { hrefHere, inQuery, setQuery } from "../kit/router.js";
 import { CopyButton } from "../parts/copy.js";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
@@ -27,18 +27,10 @@ async function load(id, event, abort) {
   return data.length === 0 ? null : { ...data[0], next_id: null, previous_id: data[1]?.id ?? null };
 }
 
-function linkTo(event) {
-  const query = new URLSearchParams(place.value.query);
-  query.delete("event");
-  if (event) query.set("event", event);
-  const text = query.toString();
-  return href(place.value.path) + (text && `?${text}`);
-}
-
 function Way({ label, icon, event, isAfter = false }) {
   const parts = isAfter ? html`${label}<${Icon} name=${icon} />` : html`<${Icon} name=${icon} />${label}`;
   // Not focusable while there is none, but read out as a link that leads nowhere.
-  return event === null ? html`<a class="button small" role="link" aria-disabled="true">${parts}</a>` : html`<a class="button small" href=${linkTo(event)}>${parts}</a>`;
+  return event === null ? html`<a class="button small" role="link" aria-disabled="true">${parts}</a>` : html`<a class="button small" href=${hrefHere({ event })}>${parts}</a>`;
 }
 
 /** @param {Props<{occurrence: ErrorOccurrenceInOrder}>} props */

@@ -13,6 +13,7 @@ import { href } from "../kit/router.js";
 import { Button } from "../parts/button.js";
 import { Icon } from "../parts/icon.js";
 import { Failure, Loaded } from "../parts/loaded.js";
+import { ShareBar } from "../parts/share_bar.js";
 import { Time } from "../parts/time.js";
 import { apiPath, errorHref } from "./errors_common.js";
 
@@ -44,7 +45,7 @@ function Tag({ tag }) {
   return html`<section class="spread"><h3><bdi>${tag.key}</bdi>${tag.distinct !== null && tag.distinct > tag.values.length && html` <span class="quiet small">${count(tag.distinct, "value")}</span>`}</h3>
     ${tag.distinct === null ? html`<p class="quiet small">Too many different values to count them.</p>`
       : html`<ul>${tag.values.map(({ value, count: number, share: part }) => html`<li key=${value}><a href=${link(value)} title=${count(number, "occurrence")}><bdi>${value}</bdi></a>
-        <span class="number small">${share(part)}</span><meter min="0" max="1" value=${part} aria-label=${`${value}: ${count(number, "occurrence")}`}></meter></li>`)}</ul>`}</section>`;
+        <span class="number small">${share(part)}</span><${ShareBar} part=${part} label=${`${value}: ${count(number, "occurrence")}`} /></li>`)}</ul>`}</section>`;
 }
 
 export function Tags({ id }) {

@@ -3,6 +3,7 @@
 
 import { count } from "../kit/format.js";
 import { html } from "../kit/html.js";
+import { text as textOfJson } from "../kit/json.js";
 import { href, inQuery, setQuery } from "../kit/router.js";
 import { CopyButton, Copyable } from "../parts/copy.js";
 import { Icon } from "../parts/icon.js";
@@ -23,12 +24,14 @@ function codeHref({ repository, file_path: path, line }) {
 
 function Place({ frame }) {
   const { file, module, line, column, function: name } = frame;
-  return html`<span class="place"><bdi class="mono">${file ?? module ?? "?"}${line === undefined ? "" : `:${line}`}${column === undefined ? "" : `:${column}`}</bdi>
+  // A number that is too large for JavaScript is an object that keeps its digits.
+  const at = [line, column].filter((number) => number !== undefined).map((number) => `:${textOfJson(number)}`).join("");
+  return html`<span class="place"><bdi class="mono">${file ?? module ?? "?"}${at}</bdi>
     ${name !== undefined && html` <span class="quiet">in</span> <bdi class="mono strong">${name}</bdi>`}</span>`;
 }
 
 function Lines({ lines, label }) {
-  return html`<pre class="lines" tabindex="0" role="region" aria-label=${label}>${lines.map(({ number, text, isNow }) => html`<span key=${number} class=${isNow ? "now" : null}><span
+  return html`<pre class="lines" tabindex="0" role="region" aria-label=${label}>${lines.map(({ number, text, isNow }, i) => html`<span key=${i} class=${isNow ? "now" : null}><span
     class="no" aria-hidden="true">${number ?? ""}</span><bdi>${text || " "}</bdi>${"\n"}</span>`)}</pre>`;
 }
 

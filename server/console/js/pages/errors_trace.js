@@ -1,10 +1,12 @@
 // Stack traces as data: frames, which of them belong together, and the trace as plain text.
 
+import { text } from "../kit/json.js";
+
 const CUT = 500;
 
 /** Returns a frame as the API writes it in `backtrace`. */
 export function placeOf({ file, module, line, function: name }) {
-  const at = line === undefined ? "" : `:${line}`;
+  const at = line === undefined ? "" : `:${text(line)}`;
   return `${file ?? module ?? "?"}${at}${name === undefined ? "" : ` in ${name}`}`;
 }
 
@@ -38,7 +40,7 @@ export function titleOf({ type, value }) {
 export function textOf(chain) {
   return chain
     .map((one, i) => {
-      const frames = one.frames.map((frame) => `    at ${placeOf(frame)}${frame.column === undefined ? "" : ` (column ${frame.column})`}`);
+      const frames = one.frames.map((frame) => `    at ${placeOf(frame)}${frame.column === undefined ? "" : ` (column ${text(frame.column)})`}`);
       return [`${i > 0 ? "Caused by: " : ""}${titleOf(one)}`, ...frames].join("\n");
     })
     .join("\n");
@@ -53,7 +55,7 @@ export function sourcesOf({ source = [], exception }) {
 export function linesOf(frame, source) {
   if (source) {
     const lines = source.snippet.replace(/\n$/, "").split("\n");
-    return lines.map((text, i) => ({ number: source.line_start + i, text, isNow: source.line_start + i === source.line }));
+    return lines.map((line, i) => ({ number: source.line_start + i, text: line, isNow: source.line_start + i === source.line }));
   }
-  return frame.context === undefined ? [] : [{ number: frame.line, text: frame.context.slice(0, CUT), isNow: true }];
+  return frame.context === undefined ? [] : [{ number: text(frame.line), text: frame.context.slice(0, CUT), isNow: true }];
 }

@@ -17,7 +17,7 @@ export function filters() {
 }
 
 /** Shows events by changed filters. */
-export function setFilters({ name, user, tags }) {
+function setFilters({ name, user, tags }) {
   setQuery({ name, user, tag: textsOfTags(tags), offset: null });
 }
 

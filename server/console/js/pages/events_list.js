@@ -7,7 +7,6 @@ import { json } from "../kit/json.js";
 import { Around } from "../parts/around.js";
 import { Icon } from "../parts/icon.js";
 import { Json } from "../parts/json.js";
-import { conditionInWords } from "../parts/metric_query.js";
 import { filters, isChosen, toggle } from "./events_filters.js";
 
 /** @typedef {import("telltale").EventList["data"][number]} TrackedEvent */
@@ -48,12 +47,12 @@ export function EventRow({ event, hasDay = true }) {
       <span class="what">${event.name}</span>
       <span class="who-did">${event.user_id ?? ""}</span>
       <span class="number">${event.value === null ? "" : amount(Number(json(event.value)))}</span>
-      <span class="tags">${tags.slice(0, TAGS_SHOWN_MAX).map(([key, text]) => html`<span class="tag long" key=${key}>${conditionInWords(key, text)}</span>`)}
+      <span class="tags">${tags.slice(0, TAGS_SHOWN_MAX).map(([key, text]) => html`<span class="tag long" key=${key}>${`${key} = ${text}`}</span>`)}
         ${rest > 0 && html`<span class="quiet small">and ${rest} more</span>`}</span></summary>
     ${isOpen && html`<${Detail} event=${event} />`}</details>`;
 }
 
 export function EventList({ events }) {
-  return html`<div class="events">${events.map((event, i) => html`<${EventRow} key=${event.id} event=${event}
+  return html`<div>${events.map((event, i) => html`<${EventRow} key=${event.id} event=${event}
     hasDay=${i === 0 || day(event.timestamp) !== day(events[i - 1].timestamp)} />`)}</div>`;
 }

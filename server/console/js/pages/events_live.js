@@ -5,6 +5,7 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { getExact } from "../api/client.js";
 import { amount, count } from "../kit/format.js";
 import { html } from "../kit/html.js";
+import { pause, whenVisible } from "../kit/pause.js";
 import { Button } from "../parts/button.js";
 import { Icon } from "../parts/icon.js";
 import { Failure } from "../parts/loaded.js";
@@ -18,23 +19,6 @@ const WAIT_SECONDS = 25;
 const LIMIT = 500;
 const SHOWN_EVERY_MS = 400;
 const AGAIN_MS = 5_000;
-
-const pause = (ms, abort) => new Promise((/** @type {(value: void) => void} */ resolve) => {
-  const timer = setTimeout(resolve, ms);
-  abort.addEventListener("abort", () => {
-    clearTimeout(timer);
-    resolve();
-  });
-});
-
-/** Waits until somebody looks at the page. */
-function whenVisible(abort) {
-  if (!document.hidden) return Promise.resolve();
-  return new Promise((resolve) => {
-    document.addEventListener("visibilitychange", resolve, { once: true, signal: abort });
-    abort.addEventListener("abort", resolve);
-  });
-}
 
 /** Follows events until aborted; `on` is `{events(list), missed(count), failure(failure)}`. */
 async function follow(query, abort, on) {
@@ -116,12 +100,12 @@ export function Live() {
   return html`<${Filters} />
     ${failure && html`<${Failure} failure=${failure} />`}<${Missed} missed=${missed} isUnsure=${isUnsure} />
     ${pinned.length > 0 && html`<section class="card pinned"><header><${Icon} name="pin" /><h2>Pinned</h2></header>
-      <div class="events">${pinned.map((event) => html`<${Row} key=${event.id} event=${event} isPinned onPin=${pin} />`)}</div></section>`}
+      <div>${pinned.map((event) => html`<${Row} key=${event.id} event=${event} isPinned onPin=${pin} />`)}</div></section>`}
     <section class="card"><header><${Icon} name=${isPaused ? "pause" : "play"} /><h2>${isPaused ? "Paused" : "Live"}</h2>
       <div class="acts"><span class="quiet small">${count(rows.length, "event")}${rows.length === ROWS_MAX ? ", the newest" : ""}</span>
         <${Button} kind="small" work=${clear}>Clear<//>
         <${Button} kind="small" work=${toggle}><${Icon} name=${isPaused ? "play" : "pause"} />${isPaused ? `Go on${held.length > 0 ? `: ${amount(held.length)} new` : ""}` : "Pause"}<//></div></header>
       ${shown.length === 0 ? html`<p class="quiet">Waiting for events that match…</p>`
-        : html`<div class="events tail" role="log" aria-live="off" aria-label="New events">${shown.map(rowOf)}</div>`}
+        : html`<div class="tail" role="log" aria-live="off" aria-label="New events">${shown.map(rowOf)}</div>`}
     </section>`;
 }

@@ -50,7 +50,7 @@ function Moment() {
 function Toolbar({ queries }) {
   const isFull = queries.length >= QUERIES_MAX;
   const add = (metric) => show([...queries, queryOf(metric)]);
-  return html`<div class="filters explore-bar">
+  return html`<div class="filters">
     ${isFull ? html`<p class="quiet small">${QUERIES_MAX} queries are the most that a page shows.</p>`
       : html`<${MetricField} id=${ADD} isCleared label="Add a metric" isLabelUnseen placeholder=${queries.length ? "Add another metric" : "Search for a metric"} icon="plus"
           onChoose=${(metric) => metric && add(metric)} isFocused=${queries.length === 0} />`}

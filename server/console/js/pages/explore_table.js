@@ -7,7 +7,7 @@ import { PAGE_ROWS, Pager, offsetOf } from "../parts/pager.js";
 import { Table } from "../parts/table.js";
 
 /** Returns lowest, highest, mean and latest of the values of a series. */
-export function statisticsOf({ values }) {
+function statisticsOf({ values }) {
   let [low, high, mean, last, count] = [null, null, 0, null, 0];
   for (const value of values) {
     if (value === null || value === undefined) continue;

@@ -1,7 +1,7 @@
 // What the pages of jobs share: states, addresses, arguments, filters in the address.
 
 import { html } from "../kit/html.js";
-import { href, inQuery, place } from "../kit/router.js";
+import { href, hrefHere, inQuery } from "../kit/router.js";
 
 const statuses = { healthy: "good", degraded: "bad", paused: "warn", ready: "", scheduled: "", running: "good", retrying: "warn", completed: "good", dead: "bad", active: "good", quiet: "warn", stopping: "warn" };
 const ARGUMENTS_SHOWN = 300;
@@ -29,13 +29,7 @@ export function queryOf(names, further = {}) {
 }
 
 /** Returns the address of the page with another value in its query. */
-export function linkWith(name, value) {
-  const query = new URLSearchParams(place.value.query);
-  query.delete(name);
-  if (value) query.set(name, value);
-  const text = query.toString();
-  return href(place.value.path) + (text && `?${text}`);
-}
+export const linkWith = (name, value) => hrefHere({ [name]: value });
 
 /** Arguments in a line or two. */
 export function Arguments({ of }) {

@@ -5,7 +5,7 @@ import { useState } from "preact/hooks";
 import { call } from "../api/client.js";
 import { may } from "../api/session.js";
 import { failed } from "../kit/failed.js";
-import { amount, count } from "../kit/format.js";
+import { count, whole } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { doing, toast } from "../kit/toasts.js";
 import { Button } from "../parts/button.js";
@@ -40,7 +40,7 @@ function AskAboutAll({ verb, counted, selection, words, done, onClose }) {
       throw failure;
     }
   };
-  return html`<${Confirm} title=${`${verb === "retry" ? "Retry" : "Delete"} ${count(number, "dead job")}?`} act=${`${verb === "retry" ? "Retry" : "Delete"} ${amount(number)}`} work=${work} onClose=${onClose}>
+  return html`<${Confirm} title=${`${verb === "retry" ? "Retry" : "Delete"} ${count(number, "dead job")}?`} act=${`${verb === "retry" ? "Retry" : "Delete"} ${whole(number)}`} work=${work} onClose=${onClose}>
     <p>${words} that died before now: ${count(number, "job")}, also those on other pages of the list. ${verb === "retry" ? "Each is enqueued as a new job." : "They are deleted for good."}</p><//>`;
 }
 
@@ -76,10 +76,10 @@ export function DeadActs({ selection, jobs, data, done }) {
   if (!may("write")) return html`<p class="quiet small bulk">Your key lacks the scope “write”: it cannot change dead jobs.</p>`;
   const isFiltered = Object.keys(data.filter).length > 0;
   return html`<div class="bulk" role="group" aria-label="Dead jobs"><${SelectAll} selection=${selection} />
-    ${ids.length > 0 ? html`<${Button} kind="small" work=${retry}><${Icon} name="rotate-ccw" />Retry ${amount(ids.length)}<//>
-      <${Button} kind="small" work=${() => setAsked({ verb: "selected" })}><${Icon} name="trash-2" />Delete ${amount(ids.length)}…<//>`
+    ${ids.length > 0 ? html`<${Button} kind="small" work=${retry}><${Icon} name="rotate-ccw" />Retry ${whole(ids.length)}<//>
+      <${Button} kind="small" work=${() => setAsked({ verb: "selected" })}><${Icon} name="trash-2" />Delete ${whole(ids.length)}…<//>`
       : html`<${Button} kind="small" work=${ask("retry")}><${Icon} name="rotate-ccw" />Retry all${isFiltered ? " that match" : ""}…<//>
       <${Button} kind="small" work=${ask("delete")}><${Icon} name="trash-2" />Delete all${isFiltered ? " that match" : ""}…<//>`}
-    ${asked?.verb === "selected" && html`<${Confirm} title=${`Delete ${count(ids.length, "dead job")}?`} act=${`Delete ${amount(ids.length)}`} work=${remove} onClose=${close}><p>The selected jobs are deleted for good.</p><//>`}
+    ${asked?.verb === "selected" && html`<${Confirm} title=${`Delete ${count(ids.length, "dead job")}?`} act=${`Delete ${whole(ids.length)}`} work=${remove} onClose=${close}><p>The selected jobs are deleted for good.</p><//>`}
     ${asked?.body && html`<${AskAboutAll} verb=${asked.verb} counted=${asked.counted} selection=${asked.body} words=${wordsOf(data.filter)} done=${end} onClose=${close} />`}</div>`;
 }

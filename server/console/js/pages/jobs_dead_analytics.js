@@ -6,6 +6,7 @@ import { html } from "../kit/html.js";
 import { Chart } from "../parts/chart.js";
 import { QuerySelect } from "../parts/fields.js";
 import { Icon } from "../parts/icon.js";
+import { ShareBar } from "../parts/share_bar.js";
 import { linkWith } from "./jobs_common.js";
 import { between } from "./jobs_queue.js";
 
@@ -22,7 +23,7 @@ const HEIGHT = 140;
 function Most({ title, rows, name, nameOf }) {
   const most = Math.max(1, ...rows.map((row) => row.count));
   return html`<section class="spread"><h3>${title}</h3><ul>${rows.slice(0, SHOWN).map((row) => html`<li key=${nameOf(row)}><a href=${linkWith(name, nameOf(row))}><bdi>${nameOf(row)}</bdi></a>
-    <span class="number">${amount(row.count)}</span><meter min="0" max=${most} value=${row.count} aria-label=${`${nameOf(row)}: ${count(row.count, "job")}`}></meter></li>`)}</ul>
+    <span class="number">${amount(row.count)}</span><${ShareBar} part=${row.count / most} label=${`${nameOf(row)}: ${count(row.count, "job")}`} /></li>`)}</ul>
     ${rows.length > SHOWN && html`<p class="quiet small">and ${amount(rows.length - SHOWN)} more</p>`}</section>`;
 }
 

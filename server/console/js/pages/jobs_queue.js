@@ -3,7 +3,7 @@
 import { useMemo, useState } from "preact/hooks";
 import { call, get } from "../api/client.js";
 import { may } from "../api/session.js";
-import { amount, count, duration, instant, share, withUnit } from "../kit/format.js";
+import { amount, count, duration, instant, share, whole, withUnit } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { useLoaded } from "../kit/loading.js";
 import { rangeKey, refresh } from "../kit/range.js";
@@ -86,8 +86,8 @@ function Acts({ queue, changed }) {
     <${PauseButton} queue=${queue} changed=${changed} kind="small" />
     ${may("write") && !isOwn && (waiting > 0 ? html`<${Button} kind="small grave" work=${() => setOpen("purge")}><${Icon} name="trash-2" />Delete waiting jobs…<//>`
       : queue.running === 0 && html`<${Button} kind="small grave" work=${() => setOpen("delete")}><${Icon} name="trash-2" />Delete the queue…<//>`)}
-    ${open === "purge" && html`<${Confirm} title=${`Delete ${count(waiting, "waiting job")}?`} act=${`Delete ${amount(waiting)}`} work=${purge} onClose=${close}>
-      <p>All jobs of <strong><bdi>${queue.name}</bdi></strong> that are ready (${amount(queue.size)}), scheduled (${amount(queue.scheduled)}) or retrying (${amount(queue.retrying)}) are deleted for good, those enqueued until then too. Running jobs continue.</p><//>`}
+    ${open === "purge" && html`<${Confirm} title=${`Delete ${count(waiting, "waiting job")}?`} act=${`Delete ${whole(waiting)}`} work=${purge} onClose=${close}>
+      <p>All jobs of <strong><bdi>${queue.name}</bdi></strong> that are ready (${whole(queue.size)}), scheduled (${whole(queue.scheduled)}) or retrying (${whole(queue.retrying)}) are deleted for good, those enqueued until then too. Running jobs continue.</p><//>`}
     ${open === "delete" && html`<${Confirm} title="Delete the queue?" act="Delete" work=${remove} onClose=${close}>
       <p><strong><bdi>${queue.name}</bdi></strong> has no jobs. Its dead jobs stay, and the next job or worker that names it makes it again.</p><//>`}</div>`;
 }

@@ -17,6 +17,7 @@ import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
 import { offsetOf, Pager, PAGE_ROWS } from "../parts/pager.js";
 import { useRowKeys } from "../parts/selection.js";
+import { ShareBar } from "../parts/share_bar.js";
 import { Table } from "../parts/table.js";
 import { Time } from "../parts/time.js";
 import { jobHref, linkWith, queryOf, queueHref, Status } from "./jobs_common.js";
@@ -61,7 +62,7 @@ function columnsOf(act, setStopped) {
     { label: "Worker", cell: (worker) => html`<a class="host" data-row=${worker.id} href=${linkWith("worker", worker.id)}><bdi>${worker.hostname}</bdi></a>${worker.pid !== null && html` <span class="quiet small">pid ${worker.pid}</span>`}` },
     { label: "Status", cell: (worker) => html`<${Status} of=${worker.status} />` },
     { label: "Queues", cell: (worker) => html`<span class="tags">${worker.queues.map((name) => html`<a class="tag" key=${name} href=${queueHref(name)}><bdi>${name}</bdi></a>`)}</span>` },
-    { label: "Busy", cell: (worker) => html`<span class="busy">${amount(worker.busy_threads)} of ${amount(worker.concurrency)}<meter min="0" max=${worker.concurrency} value=${worker.busy_threads} aria-label="Busy threads"></meter></span>` },
+    { label: "Busy", cell: (worker) => html`<span class="busy">${amount(worker.busy_threads)} of ${amount(worker.concurrency)}<${ShareBar} part=${worker.busy_threads / worker.concurrency} /></span>` },
     { label: "Memory", isNumber: true, cell: (worker) => vital(worker.memory_mb, "MB") },
     { label: "CPU", isNumber: true, cell: (worker) => vital(worker.cpu_percent, "%") },
     { label: "Ended", isNumber: true, cell: (worker) => html`<span class="seen">${amount(worker.processed_count)}${worker.failed_count > 0 && html`<span class="quiet small">${amount(worker.failed_count)} failed</span>`}</span>` },

@@ -15,8 +15,9 @@ export const dayAfter = (day, by = 1) => new Date(Date.parse(`${day}T00:00:00Z`)
 /** Returns when a day begins. */
 export const beginOf = (day) => fromLocal(`${day}T00:00:00`);
 
-/** Returns whether a text is a day. */
-export const isDay = (text) => /^\d{4}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(`${text}T00:00:00Z`));
+/** Returns whether a text is a day, of a year that is far from where dates are written in other ways. */
+export const isDay = (text) =>
+  /^(?:19|2\d)\d{2}-\d{2}-\d{2}$/.test(text) && !Number.isNaN(Date.parse(`${text}T00:00:00Z`));
 
 function firstWeekday() {
   try {
@@ -54,7 +55,7 @@ export function monthAfter(day, by) {
 }
 
 /** Returns where a time is in a week, from 0 to 7 days. */
-export function positionIn({ begins }, time) {
+function positionIn({ begins }, time) {
   if (time <= begins[0]) return 0;
   for (let i = 0; i < 7; i++) {
     if (time < begins[i + 1]) return i + (time - begins[i]) / (begins[i + 1] - begins[i]);

@@ -6,7 +6,7 @@ import { html } from "../kit/html.js";
 import { useLoaded } from "../kit/loading.js";
 import { go } from "../kit/router.js";
 import { toast } from "../kit/toasts.js";
-import { currentZone, fromLocal, toLocal } from "../kit/zone.js";
+import { currentZone, localOf, timeOf } from "../kit/zone.js";
 import { Button } from "../parts/button.js";
 import { Confirm } from "../parts/confirm.js";
 import { Check, concerns, Field, Select } from "../parts/fields.js";
@@ -22,7 +22,6 @@ const DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday"
 const TYPES = [{ value: "custom", label: "Members take turns (custom)" }, { value: "weekly", label: "A person for each day of the week (weekly)" }];
 const ROTATIONS = [{ value: "weekly", label: "every week" }, { value: "daily", label: "every day" }];
 const pathOf = (id) => /** @type {const} */ (`/on_call_schedules/${encodeURIComponent(id)}`);
-const localOf = (time) => toLocal(time).slice(0, 16);
 
 /** @param {OnCallSchedule | null} schedule */
 function draftOf(schedule) {
@@ -32,17 +31,11 @@ function draftOf(schedule) {
   return { name, schedule_type: type, timezone, enabled, members, rotation_type: rotation ?? "weekly", start: schedule.rotation_start ? localOf(Date.parse(schedule.rotation_start)) : "", days };
 }
 
-function startOf(draft, before) {
-  if (before && localOf(Date.parse(before)) === draft.start) return before;
-  const at = fromLocal(draft.start);
-  return Number.isNaN(at) ? undefined : new Date(at).toISOString();
-}
-
 function scheduleOf(draft, before) {
   const { name, timezone, enabled, schedule_type: type } = draft;
   const members = draft.members.map((one) => one.trim()).filter(Boolean);
   const common = { name, timezone, enabled, members, ...(before ? {} : { schedule_type: type }) };
-  if (type === "custom") return { ...common, rotation_type: draft.rotation_type, rotation_start: startOf(draft, before?.rotation_start) };
+  if (type === "custom") return { ...common, rotation_type: draft.rotation_type, rotation_start: timeOf(draft.start, before?.rotation_start) };
   return { ...common, weekly_schedule: Object.fromEntries(DAYS.map((day) => [day, draft.days[day] ? { user: draft.days[day] } : null])) };
 }
 

@@ -3,21 +3,16 @@
 import { call } from "../api/client.js";
 import { html } from "../kit/html.js";
 import { toast } from "../kit/toasts.js";
-import { currentZone, fromLocal, toLocal } from "../kit/zone.js";
+import { currentZone, fromLocal, localOf, timeOf } from "../kit/zone.js";
 import { Confirm } from "../parts/confirm.js";
 import { Dialog } from "../parts/dialog.js";
 import { Field } from "../parts/fields.js";
 import { FormEnd, useDraft, useSave } from "../parts/form.js";
 import { rangeText } from "./on_call_calendar.js";
 
-const pathOf = (schedule) => /** @type {const} */ (`/on_call_schedules/${encodeURIComponent(schedule.id)}/overrides`);
-const localOf = (time) => toLocal(time).slice(0, 16);
 /** @import { OnCallOverride, OnCallOverrideInput, OnCallSchedule, OnCallShift } from "telltale" */
 
-const timeOf = (text) => {
-  const at = fromLocal(text);
-  return Number.isNaN(at) ? undefined : new Date(at).toISOString();
-};
+const pathOf = (schedule) => /** @type {const} */ (`/on_call_schedules/${encodeURIComponent(schedule.id)}/overrides`);
 
 /**
  * Returns who is on call in a stretch of time, each once.

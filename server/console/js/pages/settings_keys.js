@@ -11,8 +11,11 @@ import { Copyable } from "../parts/copy.js";
 import { Dialog } from "../parts/dialog.js";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
+import { Table } from "../parts/table.js";
 import { Time } from "../parts/time.js";
 import { NewKey } from "./settings_new_key.js";
+
+/** @import { Key, NewKeyAnswer } from "telltale" */
 
 /**
  * Returns the address that Sentry SDKs take.
@@ -36,34 +39,25 @@ function MadeKey({ made, onClose }) {
   <//>`;
 }
 
-/** @param {Props<{item: Key}>} props */
-function Row({ item, onRevoke }) {
-  const isOwn = item.id === caller.value?.key?.id;
-  return html`<tr>
-    <td data-label="Name"><span><strong>${item.name}</strong>${isOwn && html` <span class="tag">yours</span>`}</span></td>
-    <td data-label="User">${item.user}</td>
-    <td data-label="Scopes"><span class="tags">${item.scopes.map((scope) => html`<span class="tag" key=${scope}>${scope}</span>`)}
-      ${item.public_ingest && html`<span class="tag warn">public</span>`}</span></td>
-    <td data-label="Last used"><${Time} at=${item.last_used_at} /></td>
-    <td class="end">${item.revoked_at
-      ? html`<span class="tag bad">revoked</span>`
-      : html`<${Button} kind="plain" label=${`Revoke the key ${item.name}`} work=${() => onRevoke(item)}><${Icon} name="trash-2" />Revoke<//>`}</td>
-  </tr>`;
+/** @returns {Column<Key>[]} */
+function columnsOf(onRevoke) {
+  const isOwn = (item) => item.id === caller.value?.key?.id;
+  return [
+    { label: "Name", cell: (item) => html`<span><strong>${item.name}</strong>${isOwn(item) && html` <span class="tag">yours</span>`}</span>` },
+    { label: "User", cell: (item) => item.user },
+    { label: "Scopes", cell: (item) => html`<span class="tags">${item.scopes.map((scope) => html`<span class="tag" key=${scope}>${scope}</span>`)}
+      ${item.public_ingest && html`<span class="tag warn">public</span>`}</span>` },
+    { label: "Last used", cell: (item) => html`<${Time} at=${item.last_used_at} />` },
+    { label: "Actions", isEnd: true, isUnseen: true, cell: (item) => (item.revoked_at ? html`<span class="tag bad">revoked</span>`
+      : html`<${Button} kind="plain" label=${`Revoke the key ${item.name}`} work=${() => onRevoke(item)}><${Icon} name="trash-2" />Revoke<//>`) },
+  ];
 }
-
-function table(keys, onRevoke) {
-  return html`<div class="wide"><table class="stacked">
-    <thead><tr><th>Name</th><th>User</th><th>Scopes</th><th>Last used</th><th><span class="unseen">Actions</span></th></tr></thead>
-    <tbody>${keys.map((item) => html`<${Row} key=${item.id} item=${item} onRevoke=${onRevoke} />`)}</tbody>
-  </table></div>`;
-}
-
-/** @import { Key, NewKeyAnswer } from "telltale" */
 
 export function Keys() {
   const [state, again] = useLoaded((abort) => get("/keys?limit=200", abort));
   const [open, setOpen] = useState(/** @type {{isNew?: boolean, made?: NewKeyAnswer, revoked?: Key}} */ ({}));
   const close = () => setOpen({});
+  const columns = columnsOf((item) => setOpen({ revoked: item }));
   const onMade = (made) => {
     setOpen({ made });
     again();
@@ -75,7 +69,7 @@ export function Keys() {
   const isOwn = open.revoked?.id === caller.value?.key?.id;
   return html`<section class="card"><header><${Icon} name="key-round" /><h2>Keys</h2>
       ${may("admin") && html`<${Button} work=${() => setOpen({ isNew: true })}><${Icon} name="plus" />New key<//>`}</header>
-    <${Loaded} state=${state} show=${({ data }) => table(data, (item) => setOpen({ revoked: item }))} />
+    <${Loaded} state=${state} show=${({ data }) => html`<${Table} label="Keys" columns=${columns} rows=${data} keyOf=${({ id }) => id} />`} />
     ${open.isNew && html`<${NewKey} onMade=${onMade} onClose=${close} />`}
     ${open.made && html`<${MadeKey} made=${open.made} onClose=${close} />`}
     ${open.revoked && html`<${Confirm} title="Revoke the key?" act="Revoke" work=${revoke} onClose=${close}>

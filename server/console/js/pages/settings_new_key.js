@@ -1,12 +1,12 @@
 // The dialog that makes a key.
 
-import { useRef, useState } from "preact/hooks";
 import { call } from "../api/client.js";
 import { caller } from "../api/session.js";
-import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { Button } from "../parts/button.js";
 import { Dialog } from "../parts/dialog.js";
+import { Field } from "../parts/fields.js";
+import { useSubmit } from "../parts/form.js";
 
 /** @import { KeyInput } from "telltale" */
 
@@ -30,34 +30,16 @@ function valuesOf(form) {
   };
 }
 
-function Field({ name, label, hint, failure, ...rest }) {
-  const isWrong = failure?.field === name;
-  return html`<div class="field"><label for=${`new-key-${name}`}>${label}</label>
-    <input id=${`new-key-${name}`} name=${name} aria-invalid=${isWrong ? "true" : null} aria-describedby=${`new-key-${name}-hint`} ...${rest} />
-    <p id=${`new-key-${name}-hint`} class=${isWrong ? "wrong" : "hint"}>${isWrong ? failure.message : hint}</p></div>`;
-}
-
 export function NewKey({ onMade, onClose }) {
-  const running = useRef(false);
-  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
-  const submit = async (event) => {
-    event.preventDefault();
-    if (running.current) return;
-    running.current = true;
-    try {
-      const { data } = await call("POST", "/keys", { body: valuesOf(event.currentTarget) });
-      onMade(data);
-    } catch (error) {
-      setFailure(failed(error));
-    } finally {
-      running.current = false;
-    }
-  };
+  const { failure, submit } = useSubmit(async (form) => {
+    const { data } = await call("POST", "/keys", { body: valuesOf(form) });
+    onMade(data);
+  });
   const isElsewhere = failure && !["name", "user"].includes(failure.field ?? "");
   return html`<${Dialog} title="New key" onClose=${onClose}>
     <form onSubmit=${submit} novalidate>
-      <${Field} name="name" label="Name" hint="What it is for" failure=${failure} autocomplete="off" maxlength="200" />
-      <${Field} name="user" label="User" hint="The email address of the person or program" failure=${failure} type="email" autocomplete="off"
+      <${Field} id="new-key-name" name="name" label="Name" hint="What it is for" failure=${failure} autocomplete="off" maxlength="200" />
+      <${Field} id="new-key-user" name="user" label="User" hint="The email address of the person or program" failure=${failure} type="email" autocomplete="off"
         defaultValue=${caller.value?.user ?? ""} />
       <fieldset class="field"><legend class="legend">Scopes</legend>
         ${SCOPES.map(([scope, about]) => html`<label class="check" key=${scope}><input type="checkbox" name="scope" value=${scope} />

@@ -12,6 +12,7 @@ import { go, href } from "../kit/router.js";
 import { doing, toast } from "../kit/toasts.js";
 import { Button } from "../parts/button.js";
 import { Confirm } from "../parts/confirm.js";
+import { Facts } from "../parts/facts.js";
 import { Head } from "../parts/head.js";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
@@ -39,24 +40,21 @@ async function compare(id, replace = false) {
   go(`/snapshots/${encodeURIComponent(made.comparison_id)}`, { replace });
 }
 
-/** @param {Props<{of: Snapshot}>} props */
-function Facts({ of }) {
-  const facts = /** @type {[string, unknown][]} */ ([
-    ["State", html`<${State} name=${of.status} />`],
-    ["Window", windowOf(of)],
-    ["Captured when", of.wait_for],
-    of.captured_at && ["Captured", html`${instant(of.captured_at)} (in ${duration((of.duration_ms ?? 0) / 1000)})`],
-    of.image_width && ["Image", `${of.image_width} × ${of.image_height}, ${bytes(of.image_size_bytes)}`],
-    of.http_status && ["Response", `HTTP ${of.http_status}`],
-    of.final_url && of.final_url !== of.url && ["Redirected to", of.final_url],
-    of.hide_selectors.length > 0 && ["Hidden", of.hide_selectors.join(", ")],
-    of.mask_selectors.length > 0 && ["Masked", of.mask_selectors.join(", ")],
-    of.header_names.length > 0 && ["Headers", of.header_names.join(", ")],
-    of.cookie_names.length > 0 && ["Cookies", of.cookie_names.join(", ")],
-    ["Taken by", html`${of.created_by}, <${Time} at=${of.created_at} />`],
-  ].filter(Boolean));
-  return html`<dl class="facts">${facts.map(([name, value]) => html`<div key=${name}><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
-}
+/** @param {Snapshot} of */
+const factsOf = (of) => [
+  ["State", html`<${State} name=${of.status} />`],
+  ["Window", windowOf(of)],
+  ["Captured when", of.wait_for],
+  of.captured_at && ["Captured", html`${instant(of.captured_at)} (in ${duration((of.duration_ms ?? 0) / 1000)})`],
+  of.image_width && ["Image", `${of.image_width} × ${of.image_height}, ${bytes(of.image_size_bytes)}`],
+  of.http_status && ["Response", `HTTP ${of.http_status}`],
+  of.final_url && of.final_url !== of.url && ["Redirected to", of.final_url],
+  of.hide_selectors.length > 0 && ["Hidden", of.hide_selectors.join(", ")],
+  of.mask_selectors.length > 0 && ["Masked", of.mask_selectors.join(", ")],
+  of.header_names.length > 0 && ["Headers", of.header_names.join(", ")],
+  of.cookie_names.length > 0 && ["Cookies", of.cookie_names.join(", ")],
+  ["Taken by", html`${of.created_by}, <${Time} at=${of.created_at} />`],
+];
 
 /**
  * What makes an image less than it seems.
@@ -92,10 +90,10 @@ function Image({ of }) {
 
 /** @param {Props<{of: Snapshot}>} props */
 function Shown({ of }) {
-  return html`<div class="sections capture">
+  return html`<div class="sections">
     <${Warnings} of=${of} />
     <div class="beside"><${Image} of=${of} />
-      <section class="card" aria-label="How it was taken"><${Facts} of=${of} />
+      <section class="card" aria-label="How it was taken"><${Facts} facts=${factsOf(of)} />
         <a href=${href(`/snapshots/pages/${encodeURIComponent(of.page_id)}`)}>Baselines and history of the page</a></section></div>
     <${Made} id=${of.id} />
   </div>`;

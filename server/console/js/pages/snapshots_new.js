@@ -1,14 +1,14 @@
 // The dialog that takes a snapshot of a page.
 
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { call } from "../api/client.js";
 import { useElement } from "../kit/element.js";
-import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { go } from "../kit/router.js";
 import { Button } from "../parts/button.js";
 import { Dialog } from "../parts/dialog.js";
 import { Field, Select } from "../parts/fields.js";
+import { useSubmit } from "../parts/form.js";
 import { Failure } from "../parts/loaded.js";
 import { toCompare } from "./snapshots_words.js";
 
@@ -73,26 +73,15 @@ function Further({ like, failure }) {
 /** `like` is a snapshot whose settings the form has at first. */
 export function NewSnapshot({ like, onClose }) {
   const form = /** @type {ElementRef<HTMLFormElement>} */ (useElement());
-  const running = useRef(false);
-  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const [wait, setWait] = useState(like?.wait_for.split(":")[0] ?? "network_idle");
   const fieldOf = (name) => /** @type {HTMLInputElement} */ (form.current.elements.namedItem(name));
-  const submit = async (event) => {
-    event.preventDefault();
-    if (running.current) return;
-    running.current = true;
-    const isCompared = fieldOf("compare").checked;
-    try {
-      const made = await call("POST", "/snapshots", { body: inputOf(form.current), headers: { Prefer: "respond-async" } });
-      if (isCompared) toCompare.add(made.id);
-      // Whoever has closed the dialog meanwhile stays where they are.
-      if (form.current) go(`/snapshots/captures/${encodeURIComponent(made.id)}`);
-    } catch (error) {
-      setFailure(failed(error));
-    } finally {
-      running.current = false;
-    }
-  };
+  const { failure, submit } = useSubmit(async (submitted) => {
+    const isCompared = submitted.elements.compare.checked;
+    const made = await call("POST", "/snapshots", { body: inputOf(submitted), headers: { Prefer: "respond-async" } });
+    if (isCompared) toCompare.add(made.id);
+    // Whoever has closed the dialog meanwhile stays where they are.
+    if (form.current) go(`/snapshots/captures/${encodeURIComponent(made.id)}`);
+  });
   const choose = (event) => {
     const [width, height] = event.currentTarget.value.split("x");
     fieldOf("width").value = width;

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { call, get } from "../api/client.js";
 import { may } from "../api/session.js";
 import { useElement } from "../kit/element.js";
-import { instant } from "../kit/format.js";
+import { instant, whole } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { bind } from "../kit/keys.js";
 import { useLoaded } from "../kit/loading.js";
@@ -16,7 +16,7 @@ import { Head } from "../parts/head.js";
 import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
 import { nudge, Stage, Tools, useSizes, VIEWS } from "./snapshots_stage.js";
-import { Difference, LIST_MAX, percent, placeOf, regionsOf, State, whole, windowOf } from "./snapshots_words.js";
+import { Difference, LIST_MAX, percent, placeOf, regionsOf, State, windowOf } from "./snapshots_words.js";
 
 /** @import { Comparison } from "telltale" */
 
@@ -95,6 +95,7 @@ function Questions({ asked, of, onClose, onRestore, onUpdate, onDelete }) {
 /** @param {Props<{of: Comparison}>} props */
 function Review({ of, again, asked, onAsk }) {
   const reason = /** @type {ElementRef<HTMLInputElement>} */ (useElement());
+  const running = useRef(false);
   const sizes = useSizes(of);
   const [isShown, setShown] = useState(true);
   const [baselines, readBaselines] = useLoaded((abort) => get(`/baselines?page_id=${encodeURIComponent(of.page_id)}&current=true&limit=${LIST_MAX}`, abort), 0, of.status);
@@ -118,15 +119,22 @@ function Review({ of, again, asked, onAsk }) {
     await call("DELETE", pathOf(of.id));
     go("/snapshots");
   };
-  const decide = async (verb) => {
+  const decideOnce = async (verb) => {
     if (of.status !== "pending_review") return toast(`The comparison is ${of.status} already.`, { kind: "bad" });
     const body = reason.current?.value.trim() ? { reason: reason.current.value.trim() } : {};
     const isDone = await doing(() => call("POST", pathOf(of.id, `/${verb}`), { body }));
     await again();
     if (!isDone) return undefined;
+    // A rejection changed no baseline, so there is none to take back.
     return verb === "approve"
       ? toast("Approved: the snapshot is the baseline of its page.", { undo: () => doing(restore) })
-      : toast("Rejected: the baseline stays.", { undo: () => doing(update) });
+      : toast("Rejected: the baseline stays.");
+  };
+  // The buttons and the keys share it: one decision at a time.
+  const decide = async (verb) => {
+    if (running.current) return;
+    running.current = true;
+    await decideOnce(verb).finally(() => (running.current = false));
   };
   const act = useRef({ decide, isShown, region });
   act.current = { decide, isShown, region };
@@ -135,10 +143,10 @@ function Review({ of, again, asked, onAsk }) {
     const undo = [
       ...VIEWS.map(({ name, label }, i) => bind(String(i + 1), label, () => setQuery({ view: i === 0 ? null : name }))),
       bind("b", "Show or hide the boxes around changes", () => setShown(!act.current.isShown)),
-      bind(",", "Move the slider to the left", () => nudge(-1)),
-      bind(".", "Move the slider to the right", () => nudge(1)),
+      bind(",", "Move the slider to the left", () => nudge(-1), { isRepeated: true }),
+      bind(".", "Move the slider to the right", () => nudge(1), { isRepeated: true }),
       bind("n", "Next comparison to review", () => doing(() => goToNext(of.id))),
-      ...(of.regions.length > 0 ? [bind("j", "Next region", () => step(1)), bind("k", "Region before", () => step(-1))] : []),
+      ...(of.regions.length > 0 ? [bind("j", "Next region", () => step(1), { isRepeated: true }), bind("k", "Region before", () => step(-1), { isRepeated: true })] : []),
       ...(may("write") ? [bind("a", "Approve", () => act.current.decide("approve")), bind("r", "Reject", () => act.current.decide("reject"))] : []),
     ];
     return () => undo.forEach((one) => one());

@@ -24,10 +24,10 @@ export const VIEWS = [
 ];
 
 /** Magnifications; 0 fits the width. */
-export const ZOOMS = [0, 0.25, 0.5, 1, 2, 4];
+const ZOOMS = [0, 0.25, 0.5, 1, 2, 4];
 
-export const viewOf = () => VIEWS.find(({ name }) => name === inQuery("view")) ?? VIEWS[0];
-export const zoomOf = () => ZOOMS.find((zoom) => String(zoom) === inQuery("zoom")) ?? 0;
+const viewOf = () => VIEWS.find(({ name }) => name === inQuery("view")) ?? VIEWS[0];
+const zoomOf = () => ZOOMS.find((zoom) => String(zoom) === inQuery("zoom")) ?? 0;
 
 /** @typedef {{width: number, height: number, failed?: boolean}} Size */
 

@@ -7,11 +7,6 @@ import { count } from "../kit/format.js";
 
 const difference = new Intl.NumberFormat(undefined, { maximumFractionDigits: 4 });
 
-const integer = new Intl.NumberFormat(undefined, { maximumFractionDigits: 0 });
-
-/** Returns a count of pixels, not shortened. */
-export const whole = (value) => integer.format(value);
-
 /** The most rows that the API returns at once. */
 export const LIST_MAX = 200;
 

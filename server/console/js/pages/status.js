@@ -67,7 +67,7 @@ function Counts({ monitors }) {
 /** @param {Props<{monitor: Monitor}>} props */
 function Row({ monitor, onChange }) {
   const { id, name, type, status, status_reason: reason, status_since: since, last_check: check, uptime_90d: uptime, paused } = monitor;
-  return html`<li class="monitor">
+  return html`<li>
     <span class=${`state ${MONITOR_KIND[status]}`}><${Icon} name=${MONITOR_ICON[status]} /><span class="unseen">${status}</span></span>
     <div class="what"><a class="name" href=${href(`/status/monitors/${encodeURIComponent(id)}`)}>${name}</a>
       <p class="quiet small target">${targetOf(monitor)}</p>

@@ -30,7 +30,7 @@ export const forgetUptime = (id) => kept.delete(id);
  * Returns the class of a day.
  * @param {MonitorDay} day
  */
-export function kindOf(day) {
+function kindOf(day) {
   if (day.down_seconds > 0) return "down";
   if (day.degraded_seconds > 0) return "degraded";
   if (day.up_seconds > 0) return "up";
@@ -43,7 +43,7 @@ const dateOf = ({ date }) => new Date(`${date}T12:00:00Z`).toLocaleDateString(un
  * Returns a day in words.
  * @param {MonitorDay} day
  */
-export function textOf(day) {
+function textOf(day) {
   /** @type {[string, number][]} */
   const all = [["down", day.down_seconds], ["degraded", day.degraded_seconds], ["under maintenance", day.maintenance_seconds]];
   const parts = all.filter(([, seconds]) => seconds > 0);
@@ -115,7 +115,7 @@ export function Days({ uptime }) {
     setAt(next);
     /** @type {HTMLElement} */ (list.current.children[next]).focus();
   };
-  return html`<div class="days-shown"><div class="day-bars" role="group" aria-label=${`${summaryOf(uptime)}. Arrow keys go through the days.`} ref=${list} onKeyDown=${move}>
+  return html`<div><div class="day-bars" role="group" aria-label=${`${summaryOf(uptime)}. Arrow keys go through the days.`} ref=${list} onKeyDown=${move}>
       ${days.map((day, i) => html`<button key=${day.date} type="button" tabindex=${i === at ? 0 : -1} class=${`d-${kindOf(day)}`} aria-label=${textOf(day)} title=${textOf(day)}
         aria-pressed=${i === at ? "true" : "false"} onClick=${() => setAt(i)}></button>`)}</div>
     <p class="day-text"><span class="quiet small">${dateOf(days[0])}</span><span>${textOf(days[at])}</span><span class="quiet small">today (UTC)</span></p></div>`;

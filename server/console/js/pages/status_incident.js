@@ -1,6 +1,6 @@
 // One incident: its updates, the form that posts another one, and what it concerns.
 
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { call, etagOf, get } from "../api/client.js";
 import { instant } from "../kit/format.js";
 import { html } from "../kit/html.js";
@@ -31,6 +31,12 @@ const pathOf = (incident) => /** @type {const} */ (`/status-pages/${encodeURICom
 function PostUpdate({ incident, again }) {
   const isResolved = incident.status === "resolved";
   const [draft, set] = useDraft({ status: incident.status, message: "", notify: false });
+  // Where somebody else changes the status meanwhile, the message that is being written stays.
+  const known = useRef(incident.status);
+  useEffect(() => {
+    if (draft.status === known.current || isResolved) set({ status: incident.status });
+    known.current = incident.status;
+  }, [incident.status]);
   const saving = useSave(async () => {
     const body = { notify_subscribers: draft.notify, message: draft.message.trim() ? draft.message : null };
     if (draft.status !== incident.status) body.status = draft.status;
@@ -113,7 +119,7 @@ export function Page({ params }) {
     go(`${above.path}?view=incidents`);
   };
   const show = () => html`<div class="sections"><section class="card"><${Facts} facts=${factsOf(incident, page)} /></section>
-    <${PostUpdate} key=${incident.status} incident=${incident} again=${again} /><${Updates} incident=${incident} /></div>`;
+    <${PostUpdate} incident=${incident} again=${again} /><${Updates} incident=${incident} /></div>`;
   return html`<${Head} title=${incident.title} above=${above}><${Button} work=${() => setOpen("edit")}><${Icon} name="pencil" />Edit<//><${Button} kind="grave" work=${() => setOpen("delete")}><${Icon} name="trash-2" />Delete<//><//>
     <${Loaded} state=${state} show=${show} />
     ${open === "edit" && html`<${Edit} incident=${incident} etag=${etag} page=${page} again=${again} onClose=${() => setOpen("")} />`}

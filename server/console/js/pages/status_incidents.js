@@ -24,7 +24,7 @@ export const IMPACTS = ["minor", "major", "critical"].map((value) => ({ value, l
 export const STATUSES = ["investigating", "identified", "monitoring", "resolved"].map((value) => ({ value, label: value }));
 const SHOWN = [{ value: "", label: "All incidents" }, { value: "open", label: "open" }, { value: "resolved", label: "resolved" }];
 
-export const incidentPath = (page, incident) => `/status/pages/${encodeURIComponent(page)}/incidents/${encodeURIComponent(incident)}`;
+const incidentPath = (page, incident) => `/status/pages/${encodeURIComponent(page)}/incidents/${encodeURIComponent(incident)}`;
 
 /** Returns the monitors of a page as items to pick. */
 export const monitorItems = (page) => page.monitors.map((one) => ({ id: one.id, label: one.display_name ?? one.name, about: one.status }));

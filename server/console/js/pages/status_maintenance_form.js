@@ -5,7 +5,7 @@ import { call, get } from "../api/client.js";
 import { html } from "../kit/html.js";
 import { useLoaded } from "../kit/loading.js";
 import { toast } from "../kit/toasts.js";
-import { currentZone, fromLocal, toLocal } from "../kit/zone.js";
+import { currentZone, localOf, timeOf } from "../kit/zone.js";
 import { Dialog } from "../parts/dialog.js";
 import { Check, Field, TextArea } from "../parts/fields.js";
 import { FormEnd, useDraft, useGuardedSave } from "../parts/form.js";
@@ -16,7 +16,6 @@ import { monitorItems } from "./status_incidents.js";
 /** @import { ScheduledMaintenance } from "telltale" */
 
 const HOUR_MS = 3_600_000;
-const localOf = (time) => toLocal(time).slice(0, 16);
 
 /** @param {ScheduledMaintenance | undefined} one */
 function draftOf(one) {
@@ -26,13 +25,6 @@ function draftOf(one) {
     title: one.title, description: one.description ?? "", starts: localOf(Date.parse(one.starts_at)), ends: localOf(Date.parse(one.ends_at)), monitors: one.monitors,
     mute: one.mute_alerts, isAll: one.mute_rule_ids === null, rules: one.mute_rule_ids ?? [], notify: one.notify_subscribers,
   };
-}
-
-/** A time that was not changed keeps its seconds. */
-function timeOf(text, before) {
-  if (before && localOf(Date.parse(before)) === text) return before;
-  const at = fromLocal(text);
-  return Number.isNaN(at) ? undefined : new Date(at).toISOString();
 }
 
 function bodyOf(draft, before) {

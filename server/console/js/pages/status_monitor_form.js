@@ -6,11 +6,10 @@ import { html } from "../kit/html.js";
 import { useLoaded } from "../kit/loading.js";
 import { go } from "../kit/router.js";
 import { toast } from "../kit/toasts.js";
-import { Button } from "../parts/button.js";
 import { concerns, Field, Select, TextArea } from "../parts/fields.js";
 import { FormEnd, useDraft, useGuardedSave } from "../parts/form.js";
 import { Head } from "../parts/head.js";
-import { Icon } from "../parts/icon.js";
+import { HeaderFields } from "../parts/header_fields.js";
 import { Failure } from "../parts/loaded.js";
 import { draftOf, METHODS, monitorOf } from "./status_monitor_draft.js";
 
@@ -21,19 +20,6 @@ const TYPES = [
 ];
 const pathOf = (id) => /** @type {const} */ (`/monitors/${encodeURIComponent(id)}`);
 
-function Headers({ draft, set, failure }) {
-  const isWrong = concerns(failure, "headers");
-  const change = (index, changes) => set({ headers: draft.headers.map((one, i) => (i === index ? { ...one, ...changes } : one)) });
-  return html`<fieldset class="field"><legend class="legend">Headers</legend>
-    ${draft.headers.map((header, index) => html`<div class="tag-row" key=${index}>
-      <input aria-label=${`Header ${index + 1}`} value=${header.name} placeholder="name" autocomplete="off" aria-invalid=${isWrong ? "true" : null} onInput=${(event) => change(index, { name: event.currentTarget.value })} />
-      <span aria-hidden="true">:</span>
-      <input aria-label=${`Value of header ${index + 1}`} value=${header.value} placeholder="value, shown redacted once it is saved" autocomplete="off" onInput=${(event) => change(index, { value: event.currentTarget.value })} />
-      <${Button} kind="plain" label=${`Remove header ${index + 1}`} work=${() => set({ headers: draft.headers.filter((_, i) => i !== index) })}><${Icon} name="x" /><//></div>`)}
-    ${isWrong && html`<p class="wrong">${failure.message}</p>`}
-    <p><${Button} work=${() => set({ headers: [...draft.headers, { name: "", value: "" }] })}><${Icon} name="plus" />Header<//></p></fieldset>`;
-}
-
 function Http({ draft, set, failure, text }) {
   const isInside = ["method", "expected_status", "headers", "body", "body_contains", "certificate_warning_days"].some((name) => concerns(failure, name));
   const hasBody = !["GET", "HEAD"].includes(draft.method) || draft.body;
@@ -41,7 +27,7 @@ function Http({ draft, set, failure, text }) {
     <details open=${Boolean(isInside || draft.headers.length || draft.body_contains)}><summary>Request and response</summary><div class="stack">
       <div class="pair"><${Select} id="monitor-method" name="method" label="Method" options=${METHODS.map((value) => ({ value, label: value }))} value=${draft.method} failure=${failure} onChange=${(event) => set({ method: event.currentTarget.value })} />
         <${Field} label="Expected status" hint="Such as 200, 200-399 or 2xx; several with commas" ...${text("expected_status")} /></div>
-      <${Headers} draft=${draft} set=${set} failure=${failure} />
+      <${HeaderFields} headers=${draft.headers} onChange=${(headers) => set({ headers })} field="headers" failure=${failure} placeholder="value, shown redacted once it is saved" />
       ${hasBody && html`<${TextArea} label="Body" hint="Shown redacted once it is saved" rows="3" ...${text("body")} />`}
       <${Field} label="The response must contain" hint="Within its first MiB; empty: anything" ...${text("body_contains")} />
       <${Field} label="Days before the certificate ends" type="number" min="0" max="365" hint="From then on it is degraded; 0 does not warn" ...${text("certificate_warning_days")} /></div></details>`;

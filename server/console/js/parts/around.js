@@ -13,7 +13,7 @@ const PLACES = [
 ];
 
 /** Returns the range around a moment in milliseconds, as pages have it in their address. */
-export function rangeAround(at) {
+function rangeAround(at) {
   return { last: null, from: new Date(at - AROUND_MS).toISOString(), to: new Date(at + AROUND_MS).toISOString() };
 }
 

@@ -16,15 +16,22 @@ const CLOSED = { options: [], total: 0, isOpen: false, active: -1, failure: "" }
  * Asks for suggestions soon after something was typed; what a later text has overtaken is dropped. The first
  * one is active, unless what was typed can be meant as it is.
  */
-function useSuggestions(load, setList, isFree) {
-  const current = useRef({ timer: 0, abort: /** @type {AbortController | null} */ (null) });
+function useSuggestions(load, onList, isFree) {
+  const current = useRef({ timer: 0, abort: /** @type {AbortController | null} */ (null), isAsking: false, onList });
+  current.current.onList = onList;
   const stop = () => {
     clearTimeout(current.current.timer);
     current.current.abort?.abort();
     current.current.abort = null;
+    current.current.isAsking = false;
+  };
+  const setList = (list) => {
+    current.current.isAsking = false;
+    current.current.onList(list);
   };
   const ask = (text, wait = TYPED_MS) => {
     stop();
+    current.current.isAsking = true;
     current.current.timer = setTimeout(async () => {
       const own = new AbortController();
       current.current.abort = own;
@@ -38,7 +45,7 @@ function useSuggestions(load, setList, isFree) {
     }, wait);
   };
   useEffect(() => stop, []);
-  return { ask, stop };
+  return { ask, stop, isAsking: () => current.current.isAsking };
 }
 
 function statusOf({ options, total, isOpen, failure }) {
@@ -73,8 +80,22 @@ function List({ id, label, list, onPick, onHover }) {
 export function Combobox({ id, label, value = "", load, onChoose, placeholder = "", isFree = false, isTakenOnBlur = isFree, isLabelUnseen = false, isFocused = false, isCleared = false, icon = "search" }) {
   const field = /** @type {ElementRef<HTMLInputElement>} */ (useElement());
   const [list, setList] = useState(CLOSED);
-  const { ask, stop } = useSuggestions(load, setList, isFree);
+  // Whether Enter waits for the suggestions to what was typed, and whether one of those shown was picked since.
+  const isEntered = useRef(false);
+  const isPicked = useRef(false);
+  const { ask, stop, isAsking } = useSuggestions(load, (next) => {
+    const first = isEntered.current && next.active === 0 ? next.options[0] : null;
+    isEntered.current = false;
+    isPicked.current = false;
+    if (first) choose(first.value);
+    else setList(next);
+  }, isFree);
+  const pick = (active) => {
+    isPicked.current = true;
+    setList({ ...list, active });
+  };
   const close = () => {
+    isEntered.current = false;
     stop();
     setList(CLOSED);
   };
@@ -98,12 +119,15 @@ export function Combobox({ id, label, value = "", load, onChoose, placeholder = 
     const target = targetOf(event.key, list);
     if (target !== null) {
       event.preventDefault();
-      if (list.isOpen) setList({ ...list, active: target });
+      if (list.isOpen) pick(target);
       else ask(field.current.value === value ? "" : field.current.value, 0);
     } else if (event.key === "Enter") {
       event.preventDefault();
-      const option = list.isOpen ? list.options[list.active] : null;
-      if (option) choose(option.value);
+      // What is shown may be of an earlier text.
+      const isOfEarlier = isAsking() && !isPicked.current;
+      const option = list.isOpen && !isOfEarlier ? list.options[list.active] : null;
+      if (isOfEarlier && !isFree) isEntered.current = true;
+      else if (option) choose(option.value);
       else if (isFree) choose(field.current.value);
     } else if (event.key === "Escape" && (list.isOpen || field.current.value !== value)) {
       event.preventDefault();
@@ -111,6 +135,11 @@ export function Combobox({ id, label, value = "", load, onChoose, placeholder = 
       if (!list.isOpen) field.current.value = value;
       close();
     }
+  };
+  const onInput = (event) => {
+    isEntered.current = false;
+    isPicked.current = false;
+    ask(event.currentTarget.value);
   };
   const onBlur = () => {
     // A field that is taken away loses the focus as well.
@@ -127,9 +156,9 @@ export function Combobox({ id, label, value = "", load, onChoose, placeholder = 
       <input id=${id} ref=${field} type="text" role="combobox" aria-autocomplete="list" aria-expanded=${isShown ? "true" : "false"}
         aria-controls=${isShown ? `${id}-list` : null} aria-activedescendant=${isShown && list.active >= 0 ? `${id}-list-${list.active}` : null}
         defaultValue=${value} placeholder=${placeholder} autocomplete="off" autocapitalize="off" spellcheck=${false}
-        onInput=${(event) => ask(event.currentTarget.value)} onClick=${() => !list.isOpen && ask(field.current.value === value ? "" : field.current.value, 0)}
+        onInput=${onInput} onClick=${() => !list.isOpen && ask(field.current.value === value ? "" : field.current.value, 0)}
         onKeyDown=${onKeyDown} onBlur=${onBlur} />
       ${isShown && html`<${List} id=${`${id}-list`} label=${label} list=${list} onPick=${(option) => choose(option.value)}
-        onHover=${(active) => active !== list.active && setList({ ...list, active })} />`}</div>
+        onHover=${(active) => active !== list.active && pick(active)} />`}</div>
     <p class="unseen" role="status">${statusOf(list)}</p></div>`;
 }

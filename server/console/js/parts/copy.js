@@ -27,12 +27,12 @@ async function copyText(text) {
     const field = document.createElement("textarea");
     field.value = text;
     field.className = "unseen";
-    const before = document.activeElement;
+    const before = /** @type {HTMLElement | null} */ (document.activeElement);
     document.body.append(field);
     field.select();
     const isDone = document.execCommand("copy");
     field.remove();
-    if (before instanceof HTMLElement) before.focus();
+    before?.focus();
     return isDone;
   }
 }

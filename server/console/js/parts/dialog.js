@@ -17,6 +17,8 @@ export function Dialog({ title, onClose, isBroad = false, children }) {
     return () => dialog.close();
   }, []);
   const cancel = (event) => {
+    // A file chooser in the dialog sends the same event when it is closed.
+    if (event.target !== event.currentTarget) return;
     event.preventDefault();
     onClose?.();
   };

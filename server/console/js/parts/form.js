@@ -2,6 +2,7 @@
 // is lost. Where somebody else has changed it meanwhile, both versions are shown.
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { sentenceOf } from "../api/failure.js";
 import { useElement } from "../kit/element.js";
 import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
@@ -15,26 +16,18 @@ export function useDraft(initial) {
 }
 
 /**
- * Saves with `save()`. Returns `{failure, form, submit, isElsewhere}`: `form` is the ref of the form, whose
- * first wrong field gets the focus; `isElsewhere` says that no field shows the failure.
+ * Submits with `work(form)`, once at a time. Returns `{failure, submit, setFailure}`; what fails is the failure
+ * until something succeeds.
  */
-export function useSave(save) {
+export function useSubmit(work) {
   const running = useRef(false);
-  const form = /** @type {ElementRef<HTMLFormElement>} */ (useElement());
   const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
-  const [isElsewhere, setElsewhere] = useState(false);
-  useEffect(() => {
-    /** @type {HTMLElement | null} */
-    const wrong = failure && form.current?.querySelector("[aria-invalid='true']");
-    setElsewhere(Boolean(failure) && !wrong);
-    wrong?.focus();
-  }, [failure]);
   const submit = async (event) => {
     event?.preventDefault();
     if (running.current) return;
     running.current = true;
     try {
-      await save();
+      await work(event?.currentTarget);
       setFailure(null);
     } catch (error) {
       setFailure(failed(error));
@@ -42,18 +35,30 @@ export function useSave(save) {
       running.current = false;
     }
   };
-  return { failure, form, submit, isElsewhere, setFailure };
+  return { failure, submit, setFailure };
 }
 
-function reasonOf(failure) {
-  if (failure.missingScope) return `Your key lacks the scope “${failure.missingScope}”.`;
-  return `${failure.message.charAt(0).toUpperCase()}${failure.message.slice(1)}.`;
+/**
+ * Saves with `save()`, as `useSubmit` does. Returns `form` and `isElsewhere` too: `form` is the ref of the form,
+ * whose first wrong field gets the focus; `isElsewhere` says that no field shows the failure.
+ */
+export function useSave(save) {
+  const form = /** @type {ElementRef<HTMLFormElement>} */ (useElement());
+  const { failure, submit, setFailure } = useSubmit(save);
+  const [isElsewhere, setElsewhere] = useState(false);
+  useEffect(() => {
+    /** @type {HTMLElement | null} */
+    const wrong = failure && form.current?.querySelector("[aria-invalid='true']");
+    setElsewhere(Boolean(failure) && !wrong);
+    wrong?.focus();
+  }, [failure]);
+  return { failure, form, submit, isElsewhere, setFailure };
 }
 
 /** What went wrong that no field shows, and the buttons of a form. */
 export function FormEnd({ saving, act, onCancel, children }) {
   const { failure, isElsewhere } = saving;
-  return html`<p class="wrong" role="alert">${failure && isElsewhere && failure.status !== 412 ? reasonOf(failure) : ""}</p>
+  return html`<p class="wrong" role="alert">${failure && isElsewhere && failure.status !== 412 ? sentenceOf(failure) : ""}</p>
     <div class="acts">${children}${onCancel && html`<${Button} work=${onCancel}>Cancel<//>`}<${Button} type="submit" kind="first">${act}<//></div>`;
 }
 
@@ -63,7 +68,7 @@ const textOf = (value) => (value === undefined ? "–" : typeof value === "strin
  * Shows that a resource has changed since the form was opened. `mine` is what would be saved, `theirs` the
  * resource now, `before` as it was; `onTheirs` begins again with it, `onMine` saves nevertheless.
  */
-export function Conflict({ mine, theirs, before, onMine, onTheirs, onClose }) {
+function Conflict({ mine, theirs, before, onMine, onTheirs, onClose }) {
   const differs = (name) => JSON.stringify(theirs[name]) !== JSON.stringify(before[name]);
   const names = Object.keys(mine).filter((name) => differs(name) || JSON.stringify(mine[name]) !== JSON.stringify(theirs[name]));
   return html`<${Dialog} title="Somebody changed it meanwhile" onClose=${onClose}>

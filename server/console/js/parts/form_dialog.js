@@ -1,10 +1,11 @@
 // A form in a dialog: what was typed stays until it was accepted.
 
-import { useRef, useState } from "preact/hooks";
-import { failed } from "../kit/failed.js";
+import { useEffect } from "preact/hooks";
+import { useElement } from "../kit/element.js";
 import { html } from "../kit/html.js";
 import { Button } from "./button.js";
 import { Dialog } from "./dialog.js";
+import { useSubmit } from "./form.js";
 import { Failure } from "./loaded.js";
 
 /** What somebody has to correct before anything is sent. */
@@ -20,26 +21,18 @@ export class Wrong extends Error {
  * names those that say themselves what is wrong with them; `children(failure)` shows the fields.
  */
 export function FormDialog({ title, act, kind = "first", fields = [], work, onClose, children }) {
-  const running = useRef(false);
-  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
-  const submit = async (event) => {
-    event.preventDefault();
-    if (running.current) return;
-    running.current = true;
-    const form = event.currentTarget;
-    try {
-      await work(new FormData(form));
-      onClose();
-    } catch (thrown) {
-      const error = failed(thrown);
-      setFailure(failed(error));
-      form.elements.namedItem(error.field)?.focus?.();
-    } finally {
-      running.current = false;
-    }
-  };
+  const form = /** @type {ElementRef<HTMLFormElement>} */ (useElement());
+  const { failure, submit } = useSubmit(async (submitted) => {
+    await work(new FormData(submitted));
+    onClose();
+  });
+  useEffect(() => {
+    /** @type {any} */
+    const wrong = failure && form.current?.elements.namedItem(failure.field ?? "");
+    wrong?.focus?.();
+  }, [failure]);
   return html`<${Dialog} title=${title} onClose=${onClose}>
-    <form onSubmit=${submit} novalidate>
+    <form ref=${form} onSubmit=${submit} novalidate>
       ${children(failure)}
       <div role="alert">${failure && !fields.includes(failure.field) && html`<${Failure} failure=${failure} />`}</div>
       <div class="acts"><${Button} work=${onClose}>Cancel<//><${Button} type="submit" kind=${kind}>${act}<//></div>

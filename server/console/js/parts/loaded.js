@@ -1,5 +1,6 @@
 // Data with its states: loading, failed, failed with older data, empty.
 
+import { sentenceOf } from "../api/failure.js";
 import { html } from "../kit/html.js";
 import { ago } from "../kit/format.js";
 import { Icon } from "./icon.js";
@@ -7,12 +8,9 @@ import { Icon } from "./icon.js";
 /** Says why something failed, and which scope a key would need. */
 export function Failure({ failure, since }) {
   const scope = failure.missingScope;
-  const text = scope
-    ? `Your key lacks the scope “${scope}”.`
-    : `${failure.message.charAt(0).toUpperCase()}${failure.message.slice(1)}.`;
   return html`<p class=${`notice ${scope ? "" : "bad"}`} role="status">
     <${Icon} name=${scope ? "key-round" : "triangle-alert"} />
-    <span>${text}${since ? ` Shown as of ${ago(new Date(since).toISOString())}.` : ""}</span>
+    <span>${sentenceOf(failure)}${since ? ` Shown as of ${ago(new Date(since).toISOString())}.` : ""}</span>
   </p>`;
 }
 
@@ -23,6 +21,6 @@ export function Loaded({ state, show, empty }) {
     return failure ? html`<${Failure} failure=${failure} />` : html`<p class="quiet" role="status">Loading…</p>`;
   }
   const shown = empty && empty.is(data) ? html`<p class="none"><${Icon} name="circle-check" />${empty.text}</p>` : show(data);
-  if (!failure) return shown;
-  return html`<${Failure} failure=${failure} since=${at} /><div class="old">${shown}</div>`;
+  // The same elements with and without a failure: what is typed into them stays.
+  return html`${failure && html`<${Failure} failure=${failure} since=${at} />`}<div class=${failure ? "loaded old" : "loaded"}>${shown}</div>`;
 }

@@ -1,8 +1,8 @@
 // The way through a long list: which part is shown, and links to the parts before and after it.
 
-import { amount } from "../kit/format.js";
+import { whole } from "../kit/format.js";
 import { html } from "../kit/html.js";
-import { href, place } from "../kit/router.js";
+import { hrefHere, place } from "../kit/router.js";
 import { Icon } from "./icon.js";
 
 /** Rows of a page of a list. */
@@ -14,13 +14,7 @@ export function offsetOf(name = "offset") {
   return Number.isSafeInteger(offset) && offset > 0 ? offset : 0;
 }
 
-function linkTo(name, offset) {
-  const query = new URLSearchParams(place.value.query);
-  query.delete(name);
-  if (offset > 0) query.set(name, String(offset));
-  const text = query.toString();
-  return href(place.value.path) + (text && `?${text}`);
-}
+const linkTo = (name, offset) => hrefHere({ [name]: offset > 0 ? offset : null });
 
 /** `meta` is `{total, limit, offset}` of the API. */
 export function Pager({ meta, name = "offset" }) {
@@ -28,7 +22,7 @@ export function Pager({ meta, name = "offset" }) {
   if (total <= limit && offset === 0) return null;
   const last = Math.min(total, offset + limit);
   return html`<nav class="pager" aria-label="Parts of the list">
-    <span>${total === 0 || offset >= total ? `none of ${amount(total)}` : `${amount(offset + 1)} to ${amount(last)} of ${amount(total)}`}</span>
+    <span>${total === 0 || offset >= total ? `none of ${whole(total)}` : `${whole(offset + 1)} to ${whole(last)} of ${whole(total)}`}</span>
     ${offset > 0 && html`<a class="button" href=${linkTo(name, Math.max(0, offset - limit))} rel="prev"><${Icon} name="chevron-left" />Before</a>`}
     ${last < total && html`<a class="button" href=${linkTo(name, offset + limit)} rel="next">After<${Icon} name="chevron-right" /></a>`}
   </nav>`;
@@ -46,7 +40,7 @@ export function Steps({ rows, name = "offset" }) {
   if (!hasMore && offset === 0) return null;
   const last = offset + Math.min(rows.length, PAGE_ROWS);
   return html`<nav class="pager" aria-label="Parts of the list">
-    <span>${last > offset ? `${amount(offset + 1)} to ${amount(last)}` : "nothing further"}</span>
+    <span>${last > offset ? `${whole(offset + 1)} to ${whole(last)}` : "nothing further"}</span>
     ${offset > 0 && html`<a class="button" href=${linkTo(name, Math.max(0, offset - PAGE_ROWS))} rel="prev"><${Icon} name="chevron-left" />Before</a>`}
     ${hasMore && html`<a class="button" href=${linkTo(name, offset + PAGE_ROWS)} rel="next">After<${Icon} name="chevron-right" /></a>`}
   </nav>`;

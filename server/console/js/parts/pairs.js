@@ -1,14 +1,15 @@
 // Names with values of any type, as a list; values that are objects or lists are shown as JSON.
 
 import { html } from "../kit/html.js";
-import { isExact, json } from "../kit/json.js";
+import { isExact, json, text } from "../kit/json.js";
 
 const SHORT = 60;
 const LONG = 1_500;
 
-/** Returns the pairs of an object, or of a list of pairs, as SDKs send headers. */
+/** Returns the pairs of an object, or of a list of pairs, as SDKs send headers: there names may be of any type. */
 export function pairsOf(value) {
-  if (Array.isArray(value) && value.every((pair) => Array.isArray(pair) && pair.length === 2)) return value;
+  const isOfPairs = Array.isArray(value) && value.every((pair) => Array.isArray(pair) && pair.length === 2);
+  if (isOfPairs) return value.map(([name, one]) => [text(name), one]);
   if (Array.isArray(value)) return value.map((one, i) => [String(i), one]);
   return value && typeof value === "object" && !isExact(value) ? Object.entries(value) : [];
 }
@@ -34,6 +35,6 @@ function Cell({ name, value, children }) {
  * @param {{pairs: [string, unknown][], link?: ((name: string, value: unknown) => string) | null}} props
  */
 export function Pairs({ pairs, link = null }) {
-  return html`<dl class="pairs">${pairs.map(([name, value], i) => html`<div key=${`${i} ${name}`}><dt><bdi>${name}</bdi></dt>
+  return html`<dl class="pairs">${pairs.map(([name, value], i) => html`<div key=${i}><dt><bdi>${name}</bdi></dt>
     <${Cell} name=${name} value=${value}>${link ? html`<a href=${link(name, value)}><${Value} of=${value} /></a>` : html`<${Value} of=${value} />`}<//></div>`)}</dl>`;
 }

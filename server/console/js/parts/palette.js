@@ -64,6 +64,7 @@ export function Palette({ pages, search, onClose }) {
   const [text, setText] = useState("");
   const [active, setActive] = useState(0);
   const [found, ask] = useSearch(search);
+  const isEntered = useRef(false);
   const items = useMemo(() => [...pagesFor(pages, text.trim()), ...(text.trim() ? found.places : [])], [pages, text, found]);
   const at = Math.min(active, items.length - 1);
   useEffect(() => document.getElementById(`palette-${at}`)?.scrollIntoView({ block: "nearest" }), [at]);
@@ -71,7 +72,15 @@ export function Palette({ pages, search, onClose }) {
     onClose();
     go(item.path);
   };
+  const isAsking = Boolean(text.trim()) && found.text !== text;
+  // Enter was pressed before the answer to this text was there.
+  useEffect(() => {
+    if (!isEntered.current || isAsking) return;
+    isEntered.current = false;
+    if (items[at]) goTo(items[at]);
+  }, [found]);
   const onInput = (event) => {
+    isEntered.current = false;
     setText(event.currentTarget.value);
     setActive(0);
     ask(event.currentTarget.value);
@@ -84,11 +93,12 @@ export function Palette({ pages, search, onClose }) {
       setActive((at + step + items.length) % items.length);
     } else if (event.key === "Enter") {
       event.preventDefault();
-      if (items[at]) goTo(items[at]);
+      // What is first may be of an earlier text.
+      if (isAsking && at <= 0 && (!items[at] || found.places.includes(items[at]))) isEntered.current = true;
+      else if (items[at]) goTo(items[at]);
     }
   };
-  const isAsking = text.trim() && found.text !== text && !found.failure;
-  const status = found.failure ? `Not searched: ${found.failure}.` : isAsking ? "Searching…" : items.length === 0 ? "Nothing found." : `${items.length} found.`;
+  const status = isAsking ? "Searching…" : found.failure ? `Not searched: ${found.failure}.` : items.length === 0 ? "Nothing found." : `${items.length} found.`;
   return html`<${Dialog} title="Go to" onClose=${onClose}>
     <div class="palette">
       <div class="search"><label class="unseen" for="palette-text">Page, or the name of anything</label><${Icon} name="search" />

@@ -7,7 +7,8 @@ import { loadAgain, refresh, refreshEvery, REFRESHES } from "../kit/range.js";
 import { Button } from "./button.js";
 import { Icon } from "./icon.js";
 
-const nameOf = (seconds) => (seconds === 0 ? "Off" : seconds < 60 ? `${seconds} s` : `${seconds / 60} min`);
+/** Returns how often something is loaded, in words. */
+export const refreshName = (seconds) => (seconds === 0 ? "Off" : seconds < 60 ? `${seconds} s` : `${seconds / 60} min`);
 
 export function Refresher() {
   useEffect(() => bind("r", "Refresh", loadAgain), []);
@@ -15,5 +16,5 @@ export function Refresher() {
     <${Button} label="Refresh" work=${loadAgain}><${Icon} name="refresh-cw" /><//>
     <label class="unseen" for="refresh-every">Load again every</label>
     <select id="refresh-every" class="button" value=${refresh.value} onChange=${(event) => refreshEvery(Number(event.currentTarget.value))}>
-      ${REFRESHES.map((seconds) => html`<option key=${seconds} value=${seconds}>${nameOf(seconds)}</option>`)}</select></div>`;
+      ${REFRESHES.map((seconds) => html`<option key=${seconds} value=${seconds}>${refreshName(seconds)}</option>`)}</select></div>`;
 }

@@ -58,7 +58,8 @@ export function useRowKeys(toggle) {
       const link = all[current(all)];
       if (link) latest.current(link.dataset.row);
     };
-    const undo = [bind("j", "Next row", () => move(1)), bind("k", "Row before", () => move(-1)), bind("x", "Select the row", select)];
+    const held = { isRepeated: true };
+    const undo = [bind("j", "Next row", () => move(1), held), bind("k", "Row before", () => move(-1), held), bind("x", "Select the row", select)];
     return () => undo.forEach((one) => one());
   }, []);
 }

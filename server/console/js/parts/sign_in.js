@@ -1,41 +1,32 @@
 // The dialog in which somebody signs in, over whatever the page shows.
 
-import { useRef, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
+import { sentenceOf } from "../api/failure.js";
 import { signIn } from "../api/session.js";
 import { useElement } from "../kit/element.js";
 import { html } from "../kit/html.js";
 import { Button } from "./button.js";
 import { Dialog } from "./dialog.js";
+import { useSubmit } from "./form.js";
+import { Wrong } from "./form_dialog.js";
 
 /** Returns why an attempt to sign in failed, as a sentence. */
 export function messageOf(failure) {
   if (failure.status === 429) return `Too many attempts: try again in ${failure.retryAfter ?? 60} s.`;
-  return `${failure.message.charAt(0).toUpperCase()}${failure.message.slice(1)}.`;
+  return sentenceOf(failure);
 }
 
 export function SignIn({ problem = "" }) {
   const field = /** @type {ElementRef<HTMLInputElement>} */ (useElement());
-  const running = useRef(false);
-  const [message, setMessage] = useState(problem);
-  const submit = async (event) => {
-    event.preventDefault();
+  const { failure, submit } = useSubmit(async () => {
     const key = field.current.value.trim();
-    if (running.current) return;
-    if (!key) {
-      setMessage("Enter an API key.");
-      field.current.focus();
-      return;
-    }
-    running.current = true;
-    try {
-      await signIn({ key });
-    } catch (failure) {
-      setMessage(messageOf(failure));
-      field.current?.focus();
-    } finally {
-      running.current = false;
-    }
-  };
+    if (!key) throw new Wrong("key", "enter an API key");
+    await signIn({ key });
+  });
+  useEffect(() => {
+    if (failure) field.current.focus();
+  }, [failure]);
+  const message = failure ? messageOf(failure) : problem;
   return html`<${Dialog} title="Sign in">
     <form onSubmit=${submit} novalidate>
       <p class="quiet">With an API key that has the scope <code>read</code>, or with the link that <code>telltale login</code> prints on the server.</p>

@@ -11,6 +11,8 @@ import { chooseZone, currentZone, fromLocal, isKnown, toLocal, zone } from "../k
 import { Button } from "./button.js";
 import { Dialog } from "./dialog.js";
 import { Icon } from "./icon.js";
+import { refreshName } from "./refresher.js";
+import { Zones } from "./zone_field.js";
 
 const NOUNS = { s: "second", m: "minute", h: "hour", d: "day", w: "week" };
 
@@ -27,11 +29,6 @@ function label(none) {
   if (isNone(none)) return none;
   const { last, from, to } = range.chosen.value;
   return last ? lengthName(last) : `${instant(from)} – ${instant(to)}`;
-}
-
-function refreshName(seconds) {
-  if (seconds === 0) return "Off";
-  return seconds < 60 ? `${seconds} s` : `${seconds / 60} min`;
 }
 
 function Between({ onDone }) {
@@ -69,7 +66,7 @@ function Zone() {
   return html`<div class="field"><label for="range-zone">Time zone</label>
     <input id="range-zone" list="range-zones" defaultValue=${zone.value} placeholder=${currentZone()} autocomplete="off" onChange=${onChange}
       aria-describedby="range-zone-hint" />
-    <datalist id="range-zones"><option value="UTC" />${(Intl.supportedValuesOf?.("timeZone") ?? []).map((name) => html`<option key=${name} value=${name} />`)}</datalist>
+    <${Zones} id="range-zones" />
     <p id="range-zone-hint" class=${wrong ? "wrong" : "hint"}>${wrong || "Empty: that of the browser"}</p></div>`;
 }
 

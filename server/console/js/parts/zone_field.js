@@ -3,7 +3,12 @@
 import { html } from "../kit/html.js";
 import { Field } from "./fields.js";
 
+/** The zones that fields offer. */
+export function Zones({ id }) {
+  return html`<datalist id=${id}><option value="UTC" />${(Intl.supportedValuesOf?.("timeZone") ?? []).map((name) => html`<option key=${name} value=${name} />`)}</datalist>`;
+}
+
 export function ZoneField({ id, onChange, hint = "Such as Europe/Berlin", ...rest }) {
   return html`<${Field} id=${id} list=${`${id}-zones`} hint=${hint} autocomplete="off" spellcheck=${false} onInput=${(event) => onChange(event.currentTarget.value)} ...${rest} />
-    <datalist id=${`${id}-zones`}><option value="UTC" />${(Intl.supportedValuesOf?.("timeZone") ?? []).map((name) => html`<option key=${name} value=${name} />`)}</datalist>`;
+    <${Zones} id=${`${id}-zones`} />`;
 }

@@ -115,9 +115,12 @@ impl IndexCache {
         let all = Arc::clone(&self.bytes);
         let loaded = Arc::new(LoadedIndex { digest, index, bytes, all });
         let mut entries = self.entries.lock();
-        entries.retain(|entry| entry.digest != digest);
+        let same = entries.iter().position(|entry| entry.digest == digest);
+        let replaced = same.map(|at| entries.remove(at));
         entries.push(Arc::clone(&loaded));
         drop(entries);
+        // Dropped without the lock: it takes a while.
+        drop(replaced);
         self.trim(0);
         loaded
     }

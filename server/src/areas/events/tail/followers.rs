@@ -47,8 +47,8 @@ impl EventFollowers {
     /// Returns a permit for a request of this key to wait. Fails if a limit is reached.
     pub(super) fn permit(&self, key: &str) -> ApiResult<WaitPermit> {
         self.waiting.permit(key).ok_or_else(|| {
-            let message = "too many requests wait for new events (events.tail_waiters_max; of one key: \
-                           events.key_tail_waiters_max)";
+            let message = "too many requests, in total or with this key, wait for new events \
+                           (events.tail_waiters_max, events.key_tail_waiters_max)";
             ApiError::new(ErrorCode::Overloaded, message)
                 .retry_after(limits::TAIL_FULL_RETRY_SECONDS)
         })

@@ -2,9 +2,9 @@
 
 use super::super::super::ObjectId;
 use super::super::super::source::{
-    FileOutline, Import, Language, LineRange, Symbol, SymbolKind, is_test_case,
+    FileOutline, Import, Language, LineRange, Reference, Symbol, SymbolKind, is_test_case,
 };
-use super::super::format::{ChunkRecord, Mark, encode_outline};
+use super::super::format::{ChunkRecord, Mark, ReferenceKinds, encode_outline};
 use super::super::limits::{CHUNK_BYTES_MAX, CONTAINERS_MAX};
 use super::super::lines::LineStarts;
 use super::super::model::{FileId, SourceFile};
@@ -25,8 +25,8 @@ pub(super) struct AnalysedFile {
     pub(super) outline: Vec<u8>,
     pub(super) imports: Vec<Import>,
     pub(super) symbols: Vec<FileSymbol>,
-    /// The names that it uses, and how often.
-    pub(super) uses: Vec<(String, u32)>,
+    /// The names that it uses, sorted.
+    pub(super) uses: Vec<NameUse<String>>,
     /// Its chunks; their file and uses are not known yet.
     pub(super) chunks: Vec<ChunkRecord>,
     pub(super) terms: Interner,
@@ -43,6 +43,14 @@ pub(super) struct FileSymbol {
     pub(super) is_public: bool,
     pub(super) is_test: bool,
     pub(super) is_test_case: bool,
+}
+
+/// The uses of a name in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct NameUse<N> {
+    pub(super) name: N,
+    pub(super) count: u32,
+    pub(super) kinds: ReferenceKinds,
 }
 
 /// Analyses a file.
@@ -215,11 +223,15 @@ impl FileSymbol {
     }
 }
 
-/// Returns the names that an outline uses, sorted, and how often.
-fn uses(outline: &FileOutline) -> Vec<(String, u32)> {
-    let mut names: Vec<&str> =
-        outline.references.iter().map(|reference| reference.name.as_str()).collect();
-    names.sort_unstable();
-    let same = names.chunk_by(|left, right| left == right);
-    same.filter_map(|same| Some(((*same.first()?).to_owned(), same.len() as u32))).collect()
+/// Returns the names that an outline uses, sorted.
+fn uses(outline: &FileOutline) -> Vec<NameUse<String>> {
+    let mut references: Vec<&Reference> = outline.references.iter().collect();
+    references.sort_unstable_by_key(|reference| &reference.name);
+    let same = references.chunk_by(|left, right| left.name == right.name);
+    let uses = same.filter_map(|same| {
+        let mut kinds = ReferenceKinds::default();
+        same.iter().for_each(|reference| kinds.insert(reference.kind));
+        Some(NameUse { name: same.first()?.name.clone(), count: same.len() as u32, kinds })
+    });
+    uses.collect()
 }

@@ -13,7 +13,7 @@ use super::super::format::{
 };
 use super::super::limits::{BLOCK_BYTES, COMPRESSION_LEVEL};
 use super::super::model::{BuiltIndex, FileId, IndexCounts, SymbolRef};
-use super::analysis::AnalysedFile;
+use super::analysis::{AnalysedFile, NameUse};
 use super::graph::{GraphFile, graph, uses_of_names};
 use super::interner::Interner;
 use super::tally::FilePosting;
@@ -39,7 +39,7 @@ struct AssembledFile {
     imports: Vec<Import>,
     /// Sorted by their positions; their file is not known yet.
     symbols: Vec<SymbolRecord>,
-    uses: Vec<(u32, u32)>,
+    uses: Vec<NameUse<u32>>,
     chunks: Vec<ChunkRecord>,
     postings: Vec<FilePosting>,
 }
@@ -66,7 +66,11 @@ impl Assembly {
             is_test_case: symbol.is_test_case,
         });
         let symbols = symbols.collect();
-        let uses = file.uses.iter().map(|(name, count)| (self.names.number(name), *count));
+        let uses = file.uses.iter().map(|NameUse { name, count, kinds }| NameUse {
+            name: self.names.number(name),
+            count: *count,
+            kinds: *kinds,
+        });
         self.files.push(AssembledFile {
             uses: uses.collect(),
             path: file.path,
@@ -211,8 +215,8 @@ impl Assembly {
             for chunk in &mut file.chunks {
                 chunk.file = FileId(number);
             }
-            for (name, _) in &mut file.uses {
-                renumber(name);
+            for used in &mut file.uses {
+                renumber(&mut used.name);
             }
             file.uses.sort_unstable();
         }
@@ -232,26 +236,25 @@ impl Assembly {
         ChunkTable::encode(&chunks)
     }
 
-    /// Returns the section that lists for each name the files that use it, and how often.
+    /// Returns the section that lists for each name the files that use it, how often, and as what.
     fn references(&self, names: usize) -> Result<Vec<u8>, IndexError> {
         let files = self.files.iter().zip(0_u32..);
-        let mut uses: Vec<(u32, u32, u32)> = files
-            .flat_map(|(file, number)| {
-                file.uses.iter().map(move |(name, count)| (*name, number, *count))
-            })
+        let mut uses: Vec<(u32, NameUse<u32>)> = files
+            .flat_map(|(file, number)| file.uses.iter().map(move |used| (number, *used)))
             .collect();
-        uses.sort_unstable();
+        uses.sort_unstable_by_key(|(file, used)| (used.name, *file));
         let mut lists = ByteWriter::default();
         let mut lengths = vec![0; names];
-        for same in uses.chunk_by(|left, right| left.0 == right.0) {
+        for same in uses.chunk_by(|(_, left), (_, right)| left.name == right.name) {
             let before = lists.len();
             let mut file_before = 0;
-            for (_, file, count) in same {
+            for (file, used) in same {
                 lists.number(file - file_before);
-                lists.number(*count);
+                lists.number(used.count);
+                lists.byte(used.kinds.0);
                 file_before = *file;
             }
-            let name = same.first().map_or(0, |(name, ..)| *name as usize);
+            let name = same.first().map_or(0, |(_, used)| used.name as usize);
             if let Some(length) = lengths.get_mut(name) {
                 *length = lists.len() - before;
             }

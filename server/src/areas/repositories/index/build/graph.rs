@@ -8,6 +8,7 @@ use super::super::super::source::{Import, SymbolKind};
 use super::super::format::{GraphTable, SymbolRecord};
 use super::super::limits::{DEFINERS_MAX, DEPENDENCIES_PER_FILE_MAX, RANK_ROUNDS};
 use super::super::model::{Dependency, FileId};
+use super::analysis::NameUse;
 use super::imports::Modules;
 
 /// The weight of an import beside that of a name that is used once.
@@ -21,8 +22,8 @@ const DAMPING: f64 = 0.85;
 pub(super) struct GraphFile<'a> {
     pub(super) path: &'a str,
     pub(super) imports: &'a [Import],
-    /// Names and how often it uses them, sorted by name.
-    pub(super) uses: &'a [(u32, u32)],
+    /// The names that it uses, sorted.
+    pub(super) uses: &'a [NameUse<u32>],
 }
 
 /// Returns for each name how many files use it that do not define it, for each file that does.
@@ -34,7 +35,7 @@ pub(super) fn uses_of_names(
 ) -> Vec<u8> {
     let mut counts = vec![0_usize; names];
     for (file, number) in files.iter().zip(0..) {
-        for (name, _) in file.uses {
+        for NameUse { name, .. } in file.uses {
             let is_defined = symbols
                 .binary_search_by_key(&(*name, number), |symbol| {
                     (symbol.name, symbol.symbol.file.0)
@@ -89,7 +90,7 @@ pub(super) fn graph(files: &[GraphFile<'_>], symbols: &[SymbolRecord]) -> GraphT
 /// Returns the files that define what a file uses, and the weight of each use.
 fn uses_of_file(file: &GraphFile<'_>, number: u32, symbols: &[SymbolRecord]) -> Vec<(u32, f64)> {
     let mut weights = Vec::new();
-    for (name, count) in file.uses {
+    for NameUse { name, count, .. } in file.uses {
         let start = symbols.partition_point(|symbol| symbol.name < *name);
         let of_name = symbols.get(start..).unwrap_or_default();
         let of_name = of_name.iter().take_while(|symbol| symbol.name == *name);

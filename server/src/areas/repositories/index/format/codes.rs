@@ -87,6 +87,20 @@ pub(in super::super) fn reference_kind(code: u8) -> Option<ReferenceKind> {
     }
 }
 
+/// Kinds of references, one bit for each.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(in super::super) struct ReferenceKinds(pub(in super::super) u8);
+
+impl ReferenceKinds {
+    pub(in super::super) fn insert(&mut self, kind: ReferenceKind) {
+        self.0 |= 1 << reference_kind_code(kind);
+    }
+
+    pub(in super::super) fn contains(self, kind: ReferenceKind) -> bool {
+        self.0 & 1 << reference_kind_code(kind) != 0
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

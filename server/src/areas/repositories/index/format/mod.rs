@@ -15,6 +15,7 @@ mod symbol_table;
 
 pub(super) use bytes::{ByteReader, ByteWriter};
 pub(super) use chunk_table::{ChunkRecord, ChunkTable};
+pub(super) use codes::ReferenceKinds;
 pub(super) use file_table::{FileRecord, FileTable, NewFile};
 pub(super) use graph_table::GraphTable;
 pub(super) use lists::{Lists, encode_lists};

@@ -21,7 +21,7 @@ use super::bytes::{ByteReader, ByteWriter};
 const MAGIC: &[u8; 8] = b"TELLTIDX";
 
 /// Changes with every change of the format or of what is written for the same files.
-pub(in super::super) const VERSION: u8 = 3;
+pub(in super::super) const VERSION: u8 = 4;
 
 const SECTIONS: usize = 9;
 

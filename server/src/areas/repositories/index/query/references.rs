@@ -4,17 +4,27 @@ use std::cmp::Reverse;
 
 use super::super::super::source::ReferenceKind;
 use super::super::error::IndexError;
-use super::super::format::{ByteReader, Section};
+use super::super::format::{ByteReader, ReferenceKinds, Section};
 use super::super::limits::HITS_MAX;
 use super::super::model::{FileId, ReferenceHit, SymbolRef};
 use super::super::open::Index;
 use super::symbol_name::SymbolName;
 
+/// A file that uses a name.
+#[derive(Clone, Copy, Debug)]
+struct UsingFile {
+    file: FileId,
+    /// How often.
+    count: u32,
+    /// As what.
+    kinds: ReferenceKinds,
+}
+
 impl Index {
     /// Finds uses of a name, at most `limit`: first in the files that use it most, then in the
     /// order of the lines. Of `Container::name` only the name counts.
     pub fn references(&self, name: &str, limit: usize) -> Result<Vec<ReferenceHit>, IndexError> {
-        self.references_where(name, limit, |_| true)
+        self.references_where(name, None, limit)
     }
 
     /// Finds uses of a name of one kind, as [`Index::references`] does: those of other kinds do not
@@ -25,28 +35,33 @@ impl Index {
         kind: ReferenceKind,
         limit: usize,
     ) -> Result<Vec<ReferenceHit>, IndexError> {
-        self.references_where(name, limit, |other| other == kind)
+        self.references_where(name, Some(kind), limit)
     }
 
     fn references_where(
         &self,
         name: &str,
+        kind: Option<ReferenceKind>,
         limit: usize,
-        is_wanted: impl Fn(ReferenceKind) -> bool,
     ) -> Result<Vec<ReferenceHit>, IndexError> {
         let limit = limit.min(HITS_MAX);
         let name = SymbolName::parse(name).name;
         let mut hits = Vec::new();
         let Some(number) = self.name_number(name) else { return Ok(hits) };
         let mut files = self.files_that_use(number)?;
-        files.sort_unstable_by_key(|(file, count)| (Reverse(*count), *file));
-        for (file, _) in files {
+        // Every file that is read has a use, so no more files are read than uses are returned.
+        files.retain(|file| kind.is_none_or(|kind| file.kinds.contains(kind)));
+        files.sort_unstable_by_key(|file| (Reverse(file.count), file.file));
+        for UsingFile { file, .. } in files {
             if hits.len() >= limit {
                 break;
             }
             self.check_stop()?;
             let outline = self.outline(file)?;
-            let wanted = outline.references.iter().filter(|reference| is_wanted(reference.kind));
+            let wanted = outline
+                .references
+                .iter()
+                .filter(|reference| kind.is_none_or(|kind| reference.kind == kind));
             hits.extend(wanted.filter(|reference| reference.name == name).map(|reference| {
                 ReferenceHit {
                     file,
@@ -67,8 +82,8 @@ impl Index {
         (self.names.get(at) == Some(name)).then_some(at)
     }
 
-    /// Returns the files that use the name of a number, and how often.
-    fn files_that_use(&self, number: usize) -> Result<Vec<(FileId, u32)>, IndexError> {
+    /// Returns the files that use the name of a number.
+    fn files_that_use(&self, number: usize) -> Result<Vec<UsingFile>, IndexError> {
         let range = self.references.range(number);
         let bytes = range.and_then(|range| self.sections.get(Section::References).get(range));
         let mut reader = ByteReader::new(bytes.unwrap_or_default(), "references");
@@ -76,7 +91,8 @@ impl Index {
         let mut file = 0_u32;
         while !reader.is_empty() {
             file = file.checked_add(reader.narrow()?).ok_or(reader.damaged())?;
-            files.push((FileId(file), reader.narrow()?));
+            let (count, kinds) = (reader.narrow()?, ReferenceKinds(reader.byte()?));
+            files.push(UsingFile { file: FileId(file), count, kinds });
         }
         Ok(files)
     }

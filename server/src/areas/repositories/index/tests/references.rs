@@ -63,7 +63,13 @@ proptest! {
         prop_assert!(per_file(&found).is_sorted_by(|left, right| left >= right));
         found.sort_by_key(|hit| hit.file);
         expected.sort_by_key(|hit| hit.file);
-        prop_assert_eq!(found, expected);
+        prop_assert_eq!(&found, &expected);
+        for kind in [ReferenceKind::Call, ReferenceKind::Type, ReferenceKind::Implementation] {
+            let mut found = index.references_of_kind(&name, kind, 200).unwrap();
+            found.sort_by_key(|hit| hit.file);
+            let expected: Vec<_> = expected.iter().filter(|hit| hit.kind == kind).cloned().collect();
+            prop_assert_eq!(found, expected);
+        }
     }
 
     #[test]
