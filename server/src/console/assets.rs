@@ -25,6 +25,8 @@ const MAP_END: &str = "</script>";
 
 #[derive(RustEmbed)]
 #[folder = "console/"]
+#[exclude = "tsconfig.json"]
+#[exclude = "*.d.ts"]
 struct Files;
 
 /// All files of one build.
