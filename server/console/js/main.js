@@ -6,6 +6,7 @@ import { useEffect, useState } from "preact/hooks";
 import { get, needsSignIn } from "./api/client.js";
 import { areas, isOutdated, loadCaller, loadServer, server } from "./api/session.js";
 import { loadPageStyles, showPageStyles } from "./api/styles.js";
+import { failed } from "./kit/failed.js";
 import { html } from "./kit/html.js";
 import * as keys from "./kit/keys.js";
 import * as router from "./kit/router.js";
@@ -30,7 +31,7 @@ function Broken() {
 }
 
 /** Why the console could not learn who is signed in and what the server has. */
-const startFailure = signal(null);
+const startFailure = signal(/** @type {Failed | null} */ (null));
 let startTimer = 0;
 
 /** Learns it, and tries again later if that fails. */
@@ -39,7 +40,7 @@ async function start() {
   try {
     await Promise.all([loadCaller(), loadServer()]);
   } catch (failure) {
-    startFailure.value = failure;
+    startFailure.value = failed(failure);
     startTimer = setTimeout(start, START_AGAIN_MS);
   }
 }
@@ -54,7 +55,7 @@ function Starting() {
 
 /** Loads the module of a page, and its style sheets. */
 function usePage(page) {
-  const [shown, setShown] = useState(null);
+  const [shown, setShown] = useState(/** @type {{page: any, Page: import("preact").ComponentType<any>} | null} */ (null));
   useEffect(() => {
     let isCurrent = true;
     const load = page ? page.load : () => import("./pages/missing.js");
@@ -134,7 +135,7 @@ function onLinkDone(isSignedIn, why = "") {
 
 /** Waits until there is no link to ask about. */
 function whenAsked() {
-  return new Promise((resolve) => {
+  return new Promise((/** @type {(value: void) => void} */ resolve) => {
     effect(() => {
       if (!code.value) resolve();
     });
@@ -147,7 +148,7 @@ async function begin() {
   keys.listen();
   // A page that the browser kept from before somebody signed out.
   addEventListener("pageshow", (event) => event.persisted && location.reload());
-  const root = document.getElementById("app");
+  const root = /** @type {HTMLElement} */ (document.getElementById("app"));
   root.replaceChildren();
   render(html`<${Console} />`, root);
   await whenAsked();

@@ -1,8 +1,9 @@
 //! The files of the console, and the build that they are.
 //!
 //! In the binary of a release; read from the source tree in debug builds, at every request, so that
-//! a change shows at the next reload. The build is a hash of all files, and a part of their paths:
-//! a file under a path never changes. The shell alone has a path without it, and names it.
+//! a change shows at the next reload. The build is a hash of what is served, and a part of the
+//! paths: a file under a path never changes. Files for development alone are no part of it. The
+//! shell alone has a path without the build, and names it.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -24,6 +25,8 @@ const MAP_END: &str = "</script>";
 
 #[derive(RustEmbed)]
 #[folder = "console/"]
+#[exclude = "tsconfig.json"]
+#[exclude = "*.d.ts"]
 struct Files;
 
 /// All files of one build.
@@ -68,10 +71,13 @@ impl Catalog {
         for name in names {
             let Some(file) = Files::get(&name) else { continue };
             let asset = Asset::new(media_of(&name), file.data);
+            if asset.media.is_empty() && name != SHELL {
+                continue;
+            }
             hash.update([name.as_bytes(), b"\0", asset.digest.as_bytes(), b"\n"].concat());
             if name == SHELL {
                 shell = asset.bytes;
-            } else if !asset.media.is_empty() {
+            } else {
                 files.insert(name.into_owned(), asset);
             }
         }

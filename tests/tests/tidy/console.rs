@@ -61,6 +61,10 @@ fn console_files() -> Vec<ConsoleFile> {
 fn collect(folder: &Path, below: &str, files: &mut Vec<ConsoleFile>) {
     for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
         let path = format!("{below}{}", entry.file_name().to_string_lossy());
+        // Generated from the server's OpenAPI document; `tools/console-types` checks it.
+        if path == "types.d.ts" {
+            continue;
+        }
         if entry.path().is_dir() {
             if path != "vendor" {
                 collect(&entry.path(), &format!("{path}/"), files);

@@ -2,6 +2,8 @@
 
 import { getExact } from "./client.js";
 
+/** @import { Answer, Route } from "./answers.js" */
+
 const FRESH_MS = 15_000;
 const KEPT_MAX = 24;
 const ahead = new Map();
@@ -16,9 +18,15 @@ export function readAhead(path) {
   if (ahead.size > KEPT_MAX) ahead.delete(ahead.keys().next().value);
 }
 
-/** Reads a path, or takes what was read ahead, once. */
+/**
+ * Reads a path, or takes what was read ahead, once.
+ * @template {string} P
+ * @param {P & Route<"GET", P>} path
+ * @param {AbortSignal} [abort]
+ * @returns {Promise<Answer<"GET", P>>}
+ */
 export function take(path, abort) {
   const known = ahead.get(path);
   ahead.delete(path);
-  return known && Date.now() - known.at < FRESH_MS ? known.promise : getExact(path, abort);
+  return known && Date.now() - known.at < FRESH_MS ? known.promise : getExact(/** @type {string} */ (path), abort);
 }

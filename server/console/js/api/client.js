@@ -4,9 +4,13 @@
 // nothing was done. A server that asks to wait is given that time.
 
 import { signal } from "@preact/signals";
+import { failed } from "../kit/failed.js";
 import { parse } from "../kit/json.js";
 import { pause } from "../kit/pause.js";
 import { ApiFailure, failureOf, unreachable } from "./failure.js";
+
+/** @import { Answer, Body, CallOptions, Route } from "./answers.js" */
+/** @typedef {RequestInit & {isExact?: boolean}} Sent */
 
 const WAITS_MAX = 3;
 const WAIT_SECONDS_MAX = 60;
@@ -15,21 +19,28 @@ const WAIT_SECONDS_MAX = 60;
 export const needsSignIn = signal(false);
 
 /** Until when the server asked to wait, in milliseconds, and why; or null. */
-export const waiting = signal(null);
+export const waiting = signal(/** @type {{until: number, why: string} | null} */ (null));
 
-/** The ETags of responses. */
+/**
+ * The ETags of responses.
+ * @type {WeakMap<object, string>}
+ */
 const tags = new WeakMap();
 
-/** Returns the ETag of what `get` or `call` returned, or null. */
+/**
+ * Returns the ETag of what `get` or `call` returned, or null.
+ * @param {object} answer
+ */
 export const etagOf = (answer) => tags.get(answer) ?? null;
 
+/** @type {{promise: Promise<void>, done: () => void} | null} */
 let signedIn = null;
 
 /** Waits until somebody has signed in. */
 function whenSignedIn() {
   if (!signedIn) {
-    let done;
-    const promise = new Promise((resolve) => {
+    let done = () => {};
+    const promise = new Promise((/** @type {(value: void) => void} */ resolve) => {
       done = resolve;
     });
     signedIn = { promise, done };
@@ -51,7 +62,13 @@ function randomKey() {
   return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
 
-function init(method, body, abort, ifMatch, own) {
+/**
+ * @param {string} method
+ * @param {CallOptions} options
+ * @returns {RequestInit}
+ */
+function init(method, { body, abort, ifMatch, headers: own }) {
+  /** @type {Record<string, string>} */
   const headers = { Accept: "application/json", ...own };
   if (ifMatch) headers["If-Match"] = ifMatch;
   if (body !== undefined) headers["Content-Type"] = "application/json";
@@ -59,11 +76,23 @@ function init(method, body, abort, ifMatch, own) {
   return { method, headers, body: body === undefined ? undefined : JSON.stringify(body), signal: abort, cache: "no-cache" };
 }
 
-/** Sends a request once and returns the JSON of its response. */
+/**
+ * Sends a request once and returns the JSON of its response.
+ * @template {string} M
+ * @template {string} P
+ * @param {M} method
+ * @param {P & Route<M, P>} path
+ * @param {Pick<CallOptions<Body<M, P>>, "body" | "abort">} [options]
+ * @returns {Promise<Answer<M, P>>}
+ */
 export async function send(method, path, { body, abort } = {}) {
-  return attempt(path, init(method, body, abort));
+  return attempt(path, init(method, { body, abort }));
 }
 
+/**
+ * @param {string} path
+ * @param {Sent} options
+ */
 async function attempt(path, options) {
   let response;
   try {
@@ -79,10 +108,15 @@ async function attempt(path, options) {
   return answer;
 }
 
+/** @returns {failure is ApiFailure} */
 function isBusy(failure) {
   return failure instanceof ApiFailure && [429, 503].includes(failure.status);
 }
 
+/**
+ * @param {ApiFailure} failure
+ * @param {AbortSignal} [abort]
+ */
 async function waitAsAsked(failure, abort) {
   const seconds = Math.min(failure.retryAfter ?? 1, WAIT_SECONDS_MAX);
   const until = Date.now() + seconds * 1000;
@@ -94,14 +128,21 @@ async function waitAsAsked(failure, abort) {
 /**
  * Sends a request, as often as it takes, and returns the JSON of its response. With `ifMatch` it
  * fails with 412 if the resource has another ETag by now. `headers` are further ones, such as `Prefer`.
+ * @template {string} M
+ * @template {string} P
+ * @param {M} method
+ * @param {P & Route<M, P>} path
+ * @param {CallOptions<Body<M, P>>} [given]
+ * @returns {Promise<Answer<M, P>>}
  */
-export async function call(method, path, { body, abort, ifMatch, headers, isExact = false } = {}) {
-  const options = { ...init(method, body, abort, ifMatch, headers), isExact };
+export async function call(method, path, given = {}) {
+  const { abort, isExact = false } = given;
+  const options = { ...init(method, given), isExact };
   for (let waits = 0; ; ) {
     try {
       return await attempt(path, options);
     } catch (failure) {
-      if (failure.status === 401) {
+      if (failed(failure).status === 401) {
         await whenSignedIn();
       } else if (isBusy(failure) && waits < WAITS_MAX) {
         waits += 1;
@@ -114,7 +155,19 @@ export async function call(method, path, { body, abort, ifMatch, headers, isExac
   }
 }
 
-export const get = (path, abort) => call("GET", path, { abort });
+/**
+ * @template {string} P
+ * @param {P & Route<"GET", P>} path
+ * @param {AbortSignal} [abort]
+ * @returns {Promise<Answer<"GET", P>>}
+ */
+export const get = (path, abort) => call("GET", /** @type {string} */ (path), { abort });
 
-/** Reads something whose numbers are shown exactly as they are; see `kit/json.js`. */
-export const getExact = (path, abort) => call("GET", path, { abort, isExact: true });
+/**
+ * Reads something whose numbers are shown exactly as they are; see `kit/json.js`.
+ * @template {string} P
+ * @param {P & Route<"GET", P>} path
+ * @param {AbortSignal} [abort]
+ * @returns {Promise<Answer<"GET", P>>}
+ */
+export const getExact = (path, abort) => call("GET", /** @type {string} */ (path), { abort, isExact: true });

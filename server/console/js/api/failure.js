@@ -2,6 +2,10 @@
 
 /** A request that did not succeed. */
 export class ApiFailure extends Error {
+  /**
+   * @param {{status: number, code: string, message: string, field?: string | null, retryAfter?: number | null,
+   *   requestId?: string | null}} given
+   */
   constructor({ status, code, message, field = null, retryAfter = null, requestId = null }) {
     super(message);
     this.name = "ApiFailure";
@@ -20,13 +24,19 @@ export class ApiFailure extends Error {
   }
 }
 
-/** Returns why something failed, as a sentence. */
+/**
+ * Returns why something failed, as a sentence.
+ * @param {Failed} failure
+ */
 export function sentenceOf(failure) {
   if (failure.missingScope) return `Your key lacks the scope “${failure.missingScope}”.`;
   return `${failure.message.charAt(0).toUpperCase()}${failure.message.slice(1)}.`;
 }
 
-/** Returns the failure of a response. */
+/**
+ * Returns the failure of a response.
+ * @param {Response} response
+ */
 export async function failureOf(response) {
   const body = await response.json().catch(() => null);
   const error = body?.error ?? {};

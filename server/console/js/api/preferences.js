@@ -1,14 +1,16 @@
 // What a person has chosen, on every browser: an object that the server keeps for the user of the session.
 
 import { signal } from "@preact/signals";
+import { failed } from "../kit/failed.js";
 import { call, etagOf, get } from "./client.js";
 
 const PATH = "/preferences";
 const TRIES = 3;
 
 /** The preferences, or null until they are loaded, and where the server keeps none. */
-export const preferences = signal(null);
+export const preferences = signal(/** @type {import("telltale").Preferences["preferences"] | null} */ (null));
 
+/** @type {string | null} */
 let etag = null;
 
 function take(answer) {
@@ -28,7 +30,7 @@ export async function changePreferences(change) {
       take(await call("PUT", PATH, { body: { preferences: change(preferences.value ?? {}) }, ifMatch: etag }));
       return;
     } catch (failure) {
-      if (failure.status !== 412 || tries === TRIES) throw failure;
+      if (failed(failure).status !== 412 || tries === TRIES) throw failure;
       take(await get(PATH));
     }
   }

@@ -3,6 +3,7 @@
 import { get } from "./client.js";
 
 const WIDTHS = [1, 2, 5, 10, 15, 20, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400, 604_800, 2_592_000];
+/** @type {[number, string][]} */
 const UNITS = [[86_400, "d"], [3_600, "h"], [60, "m"]];
 /** Distributions and sets are kept by the minute. */
 const WIDTH_MIN = { distribution: 60, set: 60 };
@@ -42,6 +43,9 @@ function distanceOf({ times, groups }, width) {
  * Loads the columns of `pathOf(options)` over a range in milliseconds. Without `width` (seconds) the
  * buckets are as many as fit, but wide enough to have a sample each: a rate over buckets of which
  * most are empty would be too high in the others. `times` of the result are in seconds.
+ * @param {(options: Record<string, string>) => string} pathOf
+ * @param {{from: number, to: number, buckets?: number, type?: string, width?: number}} range
+ * @param {AbortSignal} [abort]
  */
 export async function loadSeries(pathOf, { from, to, buckets, type, width }, abort) {
   const range = { from: new Date(from).toISOString(), to: new Date(to).toISOString(), format: "columns" };

@@ -3,14 +3,16 @@
 import { computed, signal } from "@preact/signals";
 import { get, resume, send } from "./client.js";
 
+/** @import { Caller, ServerDescription, SignInInput } from "telltale" */
+
 /** The build that this page was loaded with, a part of the paths of its files. */
 export const build = new URL(import.meta.url).pathname.split("/")[3];
 
 /** The caller, or null: `{user, scopes, key, session}`. */
-export const caller = signal(null);
+export const caller = signal(/** @type {Caller | null} */ (null));
 
 /** The server, or null: `{version, areas, console_build}`. */
-export const server = signal(null);
+export const server = signal(/** @type {ServerDescription | null} */ (null));
 
 /** Whether the server has another build of the console than this page. */
 export const isOutdated = signal(false);
@@ -26,6 +28,7 @@ export const areas = computed(() => server.value?.areas ?? []);
 /**
  * Opens a session with `{key}` or `{code}`; requests that waited for one go on. Those of another user are dropped
  * with all that is shown: nothing is done in the name of somebody who did not ask for it.
+ * @param {SignInInput} credential
  */
 export async function signIn(credential) {
   const { data } = await send("POST", "/session", { body: credential });
@@ -50,6 +53,7 @@ export async function loadCaller() {
 
 /** Learns what the server has, and whether this page is of another build. */
 export async function loadServer() {
-  server.value = (await get("/server")).data;
-  if (server.value.console_build !== build) isOutdated.value = true;
+  const { data } = await get("/server");
+  server.value = data;
+  if (data.console_build !== build) isOutdated.value = true;
 }

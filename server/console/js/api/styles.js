@@ -21,7 +21,8 @@ export function loadPageStyles(names) {
 /** Applies the style sheets of a page, and those of no other page: their classes may have equal names. */
 export function showPageStyles(names) {
   for (const name of ofPages) {
-    document.querySelector(`link[href$="/css/${name}.css"]`).media = names.includes(name) ? "all" : "not all";
+    const link = /** @type {HTMLLinkElement} */ (document.querySelector(`link[href$="/css/${name}.css"]`));
+    link.media = names.includes(name) ? "all" : "not all";
   }
 }
 

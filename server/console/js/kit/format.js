@@ -10,6 +10,7 @@ const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFrac
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
 const formats = new Map();
 
+/** @type {[Intl.RelativeTimeFormatUnit, number][]} */
 const UNITS = [
   ["year", 31_536_000],
   ["month", 2_592_000],
@@ -17,6 +18,7 @@ const UNITS = [
   ["hour", 3_600],
   ["minute", 60],
 ];
+/** @type {[number, string][]} */
 const LENGTHS = [
   [86_400, "d"],
   [3_600, "h"],
@@ -41,7 +43,10 @@ export function whole(value) {
   return Math.abs(value) < 1e15 ? number.format(value) : amount(value);
 }
 
-/** Returns a value with the unit of its metric: `ms`, `s`, `bytes`, `percent`, or any text; or as a function says. */
+/**
+ * Returns a value with the unit of its metric: `ms`, `s`, `bytes`, `percent`, or any text; or as a function says.
+ * @param {string | ((value: unknown) => string)} [unit]
+ */
 export function withUnit(value, unit = "") {
   if (typeof unit === "function") return unit(value);
   if (typeof value !== "number" || !Number.isFinite(value)) return "–";

@@ -35,7 +35,7 @@ function withoutCircles(ids, edges) {
   };
   // Nodes that nothing points to come first.
   const targets = new Set(edges.map(({ to }) => to));
-  for (const id of [...ids].sort((a, b) => targets.has(a) - targets.has(b))) if (!seen.has(id)) visit(id);
+  for (const id of [...ids].sort((a, b) => Number(targets.has(a)) - Number(targets.has(b)))) if (!seen.has(id)) visit(id);
   return edges.map((edge) => (against.has(edge) ? { edge, from: edge.to, to: edge.from } : { edge, from: edge.from, to: edge.to }));
 }
 

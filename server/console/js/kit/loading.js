@@ -4,13 +4,35 @@
 
 import { signal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
+import { failed } from "./failed.js";
+
+/**
+ * @template T
+ * @typedef {object} State
+ * @property {T | undefined} data
+ * @property {Failed | null} failure
+ * @property {number} at
+ * @property {boolean} isLoading
+ */
+/**
+ * @template T
+ * @typedef {import("@preact/signals").Signal<State<T>>} Loading
+ */
+/** @typedef {(() => Promise<void>) & {stop: () => void}} Again */
 
 /**
  * Loads with `load(signal)` now, whenever `key` changes, and every `everyMs`. Returns a signal
  * (`{data, failure, at, isLoading}`) and a function to load again.
+ * @template T
+ * @param {(abort: AbortSignal) => Promise<T> | T} load
+ * @param {number} [everyMs]
+ * @param {unknown} [key]
+ * @returns {[Loading<T>, Again]}
  */
 export function useLoaded(load, everyMs = 0, key = "") {
-  const state = useMemo(() => signal({ data: undefined, failure: null, at: 0, isLoading: true }), []);
+  /** @type {State<T>} */
+  const first = { data: undefined, failure: null, at: 0, isLoading: true };
+  const state = useMemo(() => signal(first), []);
   const current = useRef(load);
   current.current = load;
   const again = useMemo(() => loader(current, state), []);
@@ -41,7 +63,14 @@ export function useEvery(again, everyMs) {
   }, [everyMs]);
 }
 
+/**
+ * @template T
+ * @param {{current: (abort: AbortSignal) => Promise<T> | T}} load
+ * @param {Loading<T>} state
+ * @returns {Again}
+ */
 function loader(load, state) {
+  /** @type {AbortController | null} */
   let current = null;
   const again = async () => {
     current?.abort();
@@ -52,7 +81,7 @@ function loader(load, state) {
       const data = await load.current(own.signal);
       if (current === own) state.value = { data, failure: null, at: Date.now(), isLoading: false };
     } catch (failure) {
-      if (current === own && !own.signal.aborted) state.value = { ...state.value, failure, isLoading: false };
+      if (current === own && !own.signal.aborted) state.value = { ...state.value, failure: failed(failure), isLoading: false };
     }
     if (current === own) current = null;
   };

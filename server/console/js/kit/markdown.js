@@ -62,7 +62,7 @@ function linksOf(text, codeAt) {
 const noLinks = () => null;
 
 function entityAt(text, at) {
-  const [whole, number, name] = /^&(?:#(\d{1,7})|([a-z]{2,4}));/.exec(text.slice(at, at + 12)) ?? [];
+  const [whole = "", number, name] = /^&(?:#(\d{1,7})|([a-z]{2,4}));/.exec(text.slice(at, at + 12)) ?? [];
   if (number && Number(number) <= 0x10ffff) return { char: String.fromCodePoint(Number(number)), next: at + whole.length };
   return name && ENTITIES[name] ? { char: ENTITIES[name], next: at + whole.length } : null;
 }

@@ -2,7 +2,7 @@
 
 /** Waits until `begin(end)` has `end` called, or until aborted; what `begin` returns undoes it. */
 function wait(begin, abort) {
-  return new Promise((resolve) => {
+  return new Promise((/** @type {(value: void) => void} */ resolve) => {
     const end = () => {
       undo();
       abort?.removeEventListener("abort", end);

@@ -20,16 +20,26 @@ export function secondsOf(length) {
   return count && Number(count) > 0 ? Number(count) * UNIT_SECONDS[unit] : null;
 }
 
+/**
+ * @param {URLSearchParams} query
+ * @returns {Range | null}
+ */
 function ofQuery(query) {
-  const [from, to] = [Date.parse(query.get("from")), Date.parse(query.get("to"))];
+  const [from, to] = [Date.parse(query.get("from") ?? ""), Date.parse(query.get("to") ?? "")];
   if (from < to) return { from, to };
   const last = query.get("last");
   return last && secondsOf(last) ? { last } : null;
 }
 
+/**
+ * A range: its length up to now, or its limits in milliseconds.
+ * @typedef {{last: string, from?: undefined, to?: undefined} | {last?: undefined, from: number, to: number}} Range
+ */
+
+/** @type {Range | null} */
 let latest = null;
 
-/** The chosen range: `{last: "1h"}`, or `{from, to}` in milliseconds. */
+/** The chosen range. */
 export const chosen = computed(() => {
   latest = ofQuery(place.value.query) ?? latest;
   return latest ?? { last: DEFAULT };
@@ -45,8 +55,9 @@ export const loads = signal(0);
 
 /** Returns the limits of the chosen range now, in milliseconds: `{from, to}`. */
 export function limits(now = Date.now()) {
-  const { last, from, to } = chosen.value;
-  return last ? { from: now - secondsOf(last) * 1000, to: now } : { from, to };
+  const range = chosen.value;
+  if (range.last === undefined) return { from: range.from, to: range.to };
+  return { from: now - (secondsOf(range.last) ?? 0) * 1000, to: now };
 }
 
 /** Returns the limits as the API takes them. */

@@ -18,6 +18,8 @@ import { Acts, AlertRow } from "./alerts_rows.js";
 import { AlertsNav } from "./alerts_nav.js";
 import { Timeline } from "./alerts_timeline.js";
 
+/** @import { Alert } from "telltale" */
+
 const TIMELINE_MAX = 1_000;
 
 const SECTIONS = [
@@ -39,7 +41,7 @@ function pathOf(values) {
   const query = new URLSearchParams();
   const all = { severity: inQuery("severity"), rule_id: inQuery("rule_id"), ...values };
   for (const [name, value] of Object.entries(all)) if (value !== "" && value !== undefined) query.set(name, String(value));
-  return `/alerts?${query}`;
+  return /** @type {const} */ (`/alerts?${query}`);
 }
 
 const shownSections = () => SECTIONS.filter(({ status }) => !inQuery("status") || inQuery("status") === status);
@@ -69,6 +71,7 @@ function Section({ section, onAct }) {
   </section>`;
 }
 
+/** @param {Props<{alerts: Alert[]}>} props */
 function RuleFilter({ alerts }) {
   const id = inQuery("rule_id");
   if (!id) return null;
@@ -77,7 +80,7 @@ function RuleFilter({ alerts }) {
 }
 
 export function Page() {
-  const [acting, setActing] = useState(null);
+  const [acting, setActing] = useState(/** @type {{act: string, alerts: import("telltale").Alert[]} | null} */ (null));
   const filters = ["severity", "rule_id", "status", "firing", "acknowledged", "resolved"].map((name) => inQuery(name)).join(" ");
   const [state, again] = useLoaded(load, refresh.value * 1000, `${rangeKey.value} ${filters}`);
   const show = ({ sections, alerts, isCut }) => html`<div class="sections">

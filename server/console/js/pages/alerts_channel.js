@@ -22,9 +22,11 @@ import { Time } from "../parts/time.js";
 import { CHANNEL_TYPES, channelOf, draftOf, FIELD_LABELS } from "./alerts_channel_types.js";
 import { TestChannel } from "./alerts_channel_test.js";
 
+/** @import { Channel } from "telltale" */
+
 const ABOVE = { path: "/alerts/channels", label: "Notification channels" };
 const TYPES = Object.keys(CHANNEL_TYPES).map((value) => ({ value, label: value }));
-const pathOf = (id) => `/channels/${encodeURIComponent(id)}`;
+const pathOf = (id) => /** @type {const} */ (`/channels/${encodeURIComponent(id)}`);
 
 function ConfigField({ field, draft, set, failure }) {
   if (field === "headers") return html`<${HeaderFields} headers=${draft.headers} onChange=${(headers) => set({ headers })} field="config.headers" failure=${failure} />`;
@@ -34,17 +36,19 @@ function ConfigField({ field, draft, set, failure }) {
   return html`<${Field} label=${label} hint=${hint} ...${common} />`;
 }
 
+/** @param {Props<{channel: Channel | null}>} props */
 function Form({ channel, etag, onSaved, onTheirs }) {
   const isNew = !channel;
+  const path = channel ? pathOf(channel.id) : "/channels";
   const [draft, set] = useDraft(draftOf(channel));
   const mine = channelOf(draft, isNew);
   const send = async (ifMatch) => {
-    const { data } = await call(isNew ? "POST" : "PATCH", isNew ? "/channels" : pathOf(channel.id), { body: mine, ifMatch });
+    const { data } = await call(isNew ? "POST" : "PATCH", path, { body: mine, ifMatch });
     toast(isNew ? "The channel is made." : "The channel is saved.");
     onSaved(data, isNew && !draft.signing_secret);
   };
   const load = async () => {
-    const answer = await get(pathOf(channel.id));
+    const answer = await get(path);
     return { value: answer.data, etag: etagOf(answer) };
   };
   const saving = useGuardedSave({ etag, before: channel ?? {}, mine, send, load, onTheirs });
@@ -68,6 +72,7 @@ function Secret({ secret, onClose }) {
     <div class="acts"><${Button} kind="first" work=${onClose}>Done<//></div></div><//>`;
 }
 
+/** @param {Props<{channel: Channel}>} props */
 function Rotate({ channel, onRotated, onClose }) {
   const work = async () => {
     const { data } = await call("POST", `${pathOf(channel.id)}/rotate_secret`);
@@ -77,6 +82,7 @@ function Rotate({ channel, onRotated, onClose }) {
     <p>Requests of <strong>${channel.name}</strong> have signatures with the new secret from now on, and with the old one too for a day.</p><//>`;
 }
 
+/** @param {Props<{channel: Channel}>} props */
 function Delete({ channel, onClose }) {
   const work = async () => {
     const { data } = await call("DELETE", pathOf(channel.id));
@@ -87,6 +93,7 @@ function Delete({ channel, onClose }) {
     <p><strong>${channel.name}</strong> is taken out of every escalation policy and alert rule. It cannot be undone.</p><//>`;
 }
 
+/** @param {Channel} channel */
 const factsOf = (channel) => [
   ["Delivered", amount(channel.success_count)],
   ["Failed attempts", amount(channel.failure_count)],
@@ -98,7 +105,7 @@ const factsOf = (channel) => [
 
 export function Page({ params }) {
   const isNew = params.id === "new";
-  const [open, setOpen] = useState({});
+  const [open, setOpen] = useState(/** @type {{secret?: string, id?: string, rotate?: boolean, delete?: boolean}} */ ({}));
   const [version, setVersion] = useState(0);
   const [state, again] = useLoaded(async (abort) => {
     if (isNew) return { channel: null };

@@ -2,20 +2,23 @@
 
 import { useState } from "preact/hooks";
 import { call } from "../api/client.js";
+import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { Button } from "../parts/button.js";
 import { Icon } from "../parts/icon.js";
 
+/** @returns {Promise<import("telltale").ChannelTest>} */
 async function test(id) {
   try {
     return await call("POST", `/channels/${encodeURIComponent(id)}/test`);
-  } catch (failure) {
+  } catch (thrown) {
+    const failure = failed(thrown);
     return { success: false, error: failure.missingScope ? `your key lacks the scope “${failure.missingScope}”` : failure.message };
   }
 }
 
 export function TestChannel({ channel, onDone }) {
-  const [result, setResult] = useState(null);
+  const [result, setResult] = useState(/** @type {import("telltale").ChannelTest | null} */ (null));
   const [isRunning, setRunning] = useState(false);
   const work = async () => {
     setRunning(true);

@@ -1,5 +1,7 @@
 // The types of channels: what they deliver to, and what their configuration has.
 
+/** @import { Channel } from "telltale" */
+
 /** `fields`: names in `config`, where `recipients` and `headers` have fields of their own. */
 export const CHANNEL_TYPES = {
   team_chat_a: { icon: "message-square", about: "Chats with incoming webhooks as Slack has them", fields: ["webhook_url"] },
@@ -19,7 +21,10 @@ export const FIELD_LABELS = {
   signing_secret: ["Signing secret", "Empty: the server makes one and shows it once"],
 };
 
-/** Returns the draft of a channel, or of a new one. */
+/**
+ * Returns the draft of a channel, or of a new one.
+ * @param {Channel | null} channel
+ */
 export function draftOf(channel) {
   const { webhook_url: url, routing_key: routing, api_key: key, api_url: api, recipients, headers, signing_secret: secret } = channel?.config ?? {};
   return {

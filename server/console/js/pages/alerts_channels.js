@@ -17,14 +17,17 @@ import { CHANNEL_TYPES } from "./alerts_channel_types.js";
 import { TestChannel } from "./alerts_channel_test.js";
 import { AlertsNav } from "./alerts_nav.js";
 
+/** @import { ChannelSummary } from "telltale" */
+
 const TYPES = [{ value: "", label: "Any type" }, ...Object.keys(CHANNEL_TYPES).map((value) => ({ value, label: value }))];
 
 function load(abort) {
-  const query = new URLSearchParams({ limit: PAGE_ROWS, offset: offsetOf() });
+  const query = new URLSearchParams({ limit: String(PAGE_ROWS), offset: String(offsetOf()) });
   if (inQuery("channel_type")) query.set("channel_type", inQuery("channel_type"));
   return get(`/channels?${query}`, abort);
 }
 
+/** @returns {Column<ChannelSummary>[]} */
 function columns(again) {
   return [
     { label: "Name", cell: (one) => html`<a class="name" href=${href(`/alerts/channels/${encodeURIComponent(one.id)}`)}>${one.name}</a>` },

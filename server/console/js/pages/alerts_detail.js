@@ -18,9 +18,12 @@ import { Time } from "../parts/time.js";
 import { Acts, Labels, Marks, SEVERITY_KIND, STATUS_KIND } from "./alerts_rows.js";
 import { RuleChart } from "./alerts_rule_chart.js";
 
+/** @import { AlertDetail, AlertEvent, AlertNotification } from "telltale" */
+
 const BEFORE_MS = 3_600_000;
 const NOTIFICATION_KIND = { delivered: "good", failed: "bad", dropped: "bad", queued: "warn" };
 
+/** @param {AlertDetail} alert */
 function factsOf(alert) {
   const { rule_id: rule, muted_by: window } = alert;
   const { cycle, next_step_at: next } = alert.escalation;
@@ -40,6 +43,7 @@ function factsOf(alert) {
   ];
 }
 
+/** @param {Props<{events: AlertEvent[]}>} props */
 function History({ events }) {
   return html`<section class="card"><header><${Icon} name="history" /><h2>History</h2></header>
     <ol class="history">${events.map((event, i) => html`<li key=${i} class=${event.event}><span><strong>${event.event}</strong>${event.by && html` by ${event.by}`}
@@ -47,6 +51,7 @@ function History({ events }) {
       <span class="quiet small"><${Time} at=${event.at} /> · ${instant(event.at)}</span>${event.note && html`<span class="small">${event.note}</span>`}</li>`)}</ol></section>`;
 }
 
+/** @type {Column<AlertNotification>[]} */
 const COLUMNS = [
   { label: "To", cell: (one) => (one.user ? one.user : one.channel_id ? html`<a href=${href(`/alerts/channels/${encodeURIComponent(one.channel_id)}`)}>${one.channel_name ?? "a deleted channel"}</a>` : "–") },
   { label: "About", cell: (one) => one.kind },
@@ -56,13 +61,17 @@ const COLUMNS = [
   { label: "When", isEnd: true, cell: (one) => html`<${Time} at=${one.updated_at} />` },
 ];
 
+/** @param {Props<{notifications: AlertNotification[]}>} props */
 function Notifications({ notifications }) {
   return html`<section class="card"><header><${Icon} name="send" /><h2>Notifications</h2></header>
     ${notifications.length === 0 ? html`<p class="quiet">Nobody was notified.</p>`
       : html`<${Table} label="Notifications" columns=${COLUMNS} rows=${[...notifications].reverse()} keyOf=${(one) => one.message_id} />`}</section>`;
 }
 
-/** The values of the rule around the alert. */
+/**
+ * The values of the rule around the alert.
+ * @param {Props<{alert: AlertDetail}>} props
+ */
 function Values({ alert }) {
   const [state] = useLoaded(async (abort) => (alert.rule_id ? get(`/alert_rules/${encodeURIComponent(alert.rule_id)}`, abort).catch(() => null) : null), 0, alert.rule_id ?? "");
   const rule = state.value.data?.data;
@@ -70,14 +79,14 @@ function Values({ alert }) {
     const end = alert.resolved_at ? Date.parse(alert.resolved_at) : Date.now();
     return { from: Date.parse(alert.since) - BEFORE_MS, to: Math.min(Date.now(), end + BEFORE_MS / 2) };
   }, [alert.id, alert.resolved_at, alert.value]);
-  if (!rule || rule.query.alert) return null;
+  if (!rule || "alert" in rule.query) return null;
   const marks = [{ at: Date.parse(alert.fired_at), label: "fired" }, alert.resolved_at && { at: Date.parse(alert.resolved_at), label: "resolved" }].filter(Boolean);
   return html`<section class="card"><header><${Icon} name="chart-line" /><h2>Values</h2></header>
     <${RuleChart} rule=${rule} between=${between} labels=${alert.labels} marks=${marks} /></section>`;
 }
 
 export function Page({ params }) {
-  const [acting, setActing] = useState(null);
+  const [acting, setActing] = useState(/** @type {{act: string, alerts: import("telltale").Alert[]} | null} */ (null));
   const [state, again] = useLoaded((abort) => get(`/alerts/${encodeURIComponent(params.id)}`, abort), refresh.value * 1000, String(loads.value));
   const alert = state.value.data?.data;
   const above = { path: "/alerts", label: "Alerts" };

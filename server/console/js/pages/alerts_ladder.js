@@ -5,6 +5,8 @@ import { html } from "../kit/html.js";
 import { href } from "../kit/router.js";
 import { Icon } from "../parts/icon.js";
 
+/** @import { EscalationPolicy, EscalationStep } from "telltale" */
+
 /** Returns the steps by their delay: `[[minutes, steps], …]`. */
 function rungsOf(steps) {
   const rungs = new Map();
@@ -15,12 +17,16 @@ function rungsOf(steps) {
   return [...rungs];
 }
 
+/** @param {Props<{step: EscalationStep}>} props */
 function Receiver({ step }) {
   if (!step.channel_id) return html`<span class="quiet">no channel yet</span>`;
   return html`<a href=${href(`/alerts/channels/${encodeURIComponent(step.channel_id)}`)}>${step.channel_name ?? "a deleted channel"}</a>`;
 }
 
-/** `policy` is as the API has it; in a form some of it may be missing. */
+/**
+ * `policy` is as the API has it; in a form some of it may be missing.
+ * @param {Props<{policy: Pick<EscalationPolicy, "steps" | "repeat" | "repeat_after_minutes" | "max_repeats">}>} props
+ */
 export function Ladder({ policy }) {
   const { steps, repeat, repeat_after_minutes: after, max_repeats: most } = policy;
   if (steps.length === 0) return html`<p class="quiet">It has no steps: nobody is notified.</p>`;

@@ -1,6 +1,7 @@
 // The views of alerting, as links.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
+import { useElement } from "../kit/element.js";
 import { html } from "../kit/html.js";
 import { href, path } from "../kit/router.js";
 
@@ -13,9 +14,10 @@ const VIEWS = [
 ];
 
 export function AlertsNav() {
-  const nav = useRef(null);
+  const nav = /** @type {ElementRef<HTMLElement>} */ (useElement());
   // On narrow screens the views are wider than the page.
   useEffect(() => {
+    /** @type {HTMLElement | null} */
     const chosen = nav.current.querySelector("[aria-current]");
     if (chosen) nav.current.scrollLeft = chosen.offsetLeft + chosen.offsetWidth - nav.current.clientWidth;
   }, []);

@@ -12,6 +12,8 @@ import { Pager, offsetOf } from "../parts/pager.js";
 import { Ladder } from "./alerts_ladder.js";
 import { AlertsNav } from "./alerts_nav.js";
 
+/** @import { EscalationPolicy } from "telltale" */
+
 /** Fewer than in other lists: each is loaded with its steps. */
 const ROWS = 20;
 
@@ -21,6 +23,7 @@ async function load(abort) {
   return { data: whole.map(({ data }) => data), meta: found.meta };
 }
 
+/** @param {Props<{policy: EscalationPolicy}>} props */
 function Policy({ policy }) {
   return html`<section class="card"><header><h2><a href=${href(`/alerts/policies/${encodeURIComponent(policy.id)}`)}>${policy.name}</a></h2>
       ${!policy.enabled && html`<span class="tag">disabled</span>`}</header>

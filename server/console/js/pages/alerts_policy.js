@@ -15,10 +15,16 @@ import { Icon } from "../parts/icon.js";
 import { Failure } from "../parts/loaded.js";
 import { Ladder } from "./alerts_ladder.js";
 
+/** @import { ChannelSummary, EscalationPolicy } from "telltale" */
+
 const ABOVE = { path: "/alerts/policies", label: "Escalation policies" };
-const pathOf = (id) => `/escalation_policies/${encodeURIComponent(id)}`;
+const pathOf = (id) => /** @type {const} */ (`/escalation_policies/${encodeURIComponent(id)}`);
 const numberOf = (text) => (text === "" ? null : Number(text));
 
+/**
+ * @param {EscalationPolicy | null} policy
+ * @param {ChannelSummary[]} channels
+ */
 function draftOf(policy, channels) {
   if (!policy) return { name: "", description: "", enabled: true, steps: [{ channel_id: channels[0]?.id ?? "", delay: "0" }], repeat: false, after: "30", most: "3" };
   return {
@@ -59,16 +65,18 @@ function Steps({ draft, set, channels, failure }) {
     <p><${Button} work=${add}><${Icon} name="plus" />Step<//></p></fieldset>`;
 }
 
+/** @param {Props<{policy: EscalationPolicy | null, channels: ChannelSummary[]}>} props */
 function Form({ policy, etag, channels, onSaved, onTheirs }) {
   const [draft, set] = useDraft(draftOf(policy, channels));
   const mine = policyOf(draft);
+  const path = policy ? pathOf(policy.id) : "/escalation_policies";
   const send = async (ifMatch) => {
-    const { data } = await call(policy ? "PATCH" : "POST", policy ? pathOf(policy.id) : "/escalation_policies", { body: mine, ifMatch });
+    const { data } = await call(policy ? "PATCH" : "POST", path, { body: mine, ifMatch });
     toast(policy ? "The policy is saved." : "The policy is made.");
     onSaved(data);
   };
   const load = async () => {
-    const answer = await get(pathOf(policy.id));
+    const answer = await get(path);
     return { value: answer.data, etag: etagOf(answer) };
   };
   const saving = useGuardedSave({ etag, before: policy ?? {}, mine, send, load, onTheirs });
@@ -88,6 +96,7 @@ function Form({ policy, etag, channels, onSaved, onTheirs }) {
     <section class="card preview" aria-label="Ladder"><header><h2>When an alert fires</h2></header><${Ladder} policy=${drawn} /></section></div>`;
 }
 
+/** @param {Props<{policy: EscalationPolicy}>} props */
 function Delete({ policy, onClose }) {
   const work = async () => {
     const { data } = await call("DELETE", pathOf(policy.id));
@@ -113,7 +122,7 @@ export function Page({ params }) {
     setVersion((before) => before + 1);
   };
   const onSaved = (saved) => (isNew ? go(`/alerts/policies/${encodeURIComponent(saved.id)}`, { replace: true }) : reload());
-  const head = html`<${Head} title=${isNew ? "New escalation policy" : (data?.policy.name ?? "Escalation policy")} above=${ABOVE}>
+  const head = html`<${Head} title=${isNew ? "New escalation policy" : (data?.policy?.name ?? "Escalation policy")} above=${ABOVE}>
     ${data?.policy && html`<${Button} kind="grave" work=${() => setDeleting(true)}><${Icon} name="trash-2" />Delete<//>`}<//>`;
   if (!data) return html`${head}${failure ? html`<${Failure} failure=${failure} />` : html`<p class="quiet" role="status">Loading…</p>`}`;
   return html`${head}<${Form} key=${version} policy=${data.policy} etag=${data.etag} channels=${data.channels} onSaved=${onSaved} onTheirs=${reload} />

@@ -1,6 +1,7 @@
 // Rows of alerts, and what can be done with them: take charge, resolve.
 
 import { call } from "../api/client.js";
+import { failed } from "../kit/failed.js";
 import { amount, count } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { href } from "../kit/router.js";
@@ -10,28 +11,40 @@ import { Confirm } from "../parts/confirm.js";
 import { Icon } from "../parts/icon.js";
 import { Time } from "../parts/time.js";
 
+/** @import { Alert } from "telltale" */
+
 export const SEVERITY_KIND = { critical: "bad", warning: "warn", info: "" };
 export const STATUS_KIND = { firing: "bad", acknowledged: "warn", resolved: "good" };
 
-/** The group of an alert: names with values. */
+/**
+ * The group of an alert: names with values.
+ * @param {Props<{labels: Alert["labels"]}>} props
+ */
 export function Labels({ labels }) {
   const all = Object.entries(labels);
   if (all.length === 0) return null;
   return html`<ul class="tags" aria-label="Group">${all.map(([name, value]) => html`<li class="tag label" key=${name}>${name}=${value}</li>`)}</ul>`;
 }
 
-/** What there is to say about an alert besides its status. */
+/**
+ * What there is to say about an alert besides its status.
+ * @param {Props<{alert: Alert}>} props
+ */
 export function Marks({ alert }) {
   return html`${alert.muted && html`<span class="tag"><${Icon} name="bell-off" />muted</span>`}
     ${alert.flapping && html`<span class="tag warn">flapping</span>`}`;
 }
 
-/** Returns the value with what it is compared with, as the API has them. */
+/**
+ * Returns the value with what it is compared with, as the API has them.
+ * @param {Pick<Alert, "value" | "threshold">} alert
+ */
 function valueText({ value, threshold }) {
   if (value === null) return threshold === null ? "no data" : "";
   return threshold === null ? amount(value) : `${amount(value)} (threshold ${amount(threshold)})`;
 }
 
+/** @param {Props<{alert: Alert}>} props */
 export function AlertRow({ alert, onAct }) {
   const { id, rule_name: name, severity, status, summary, condition_text: condition, labels, since, resolved_at: resolvedAt } = alert;
   const value = valueText(alert);
@@ -53,14 +66,19 @@ export function AlertRow({ alert, onAct }) {
 
 const DONE = { acknowledge: "acknowledged", resolve: "resolved" };
 
-/** Does it one by one; what is resolved already needs nothing. */
+/**
+ * Does it one by one; what is resolved already needs nothing.
+ * @param {string} act
+ * @param {Alert[]} alerts
+ */
 async function actOn(act, alerts) {
   let done = 0;
   for (const { id } of alerts) {
     try {
       await call("POST", `/alerts/${encodeURIComponent(id)}/${act}`);
       done += 1;
-    } catch (failure) {
+    } catch (thrown) {
+      const failure = failed(thrown);
       if (failure.status !== 409 && failure.status !== 404) throw failure;
     }
   }

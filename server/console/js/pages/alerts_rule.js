@@ -20,6 +20,8 @@ import { draftOf, NEW, ruleOf } from "./alerts_rule_draft.js";
 import { Preview } from "./alerts_rule_preview.js";
 import { QueryFields } from "./alerts_rule_query.js";
 
+/** @import { AlertRule } from "telltale" */
+
 const SEVERITIES = ["critical", "warning", "info"].map((value) => ({ value, label: value }));
 const LISTS = ["/channels", "/escalation_policies", "/on_call_schedules"];
 const ABOVE = { path: "/alerts/rules", label: "Alert rules" };
@@ -64,7 +66,10 @@ function Fields({ draft, set, saving, receivers, act, onCancel }) {
   </form>`;
 }
 
-/** The state of the last evaluation. */
+/**
+ * The state of the last evaluation.
+ * @param {Props<{rule: AlertRule}>} props
+ */
 function Evaluation({ rule }) {
   const { error, error_since: since } = rule.evaluation;
   if (!error) return null;
@@ -79,6 +84,7 @@ function newDraft() {
   return { ...draft, source: draft.event && !draft.metric ? "event" : "metric", tags: key ? [{ key, value }] : [] };
 }
 
+/** @param {Props<{rule: AlertRule | null}>} props */
 function Form({ rule, etag, receivers, onSaved, onTheirs }) {
   const [draft, set] = useDraft(rule ? draftOf(rule) : newDraft());
   const mine = ruleOf(draft);
@@ -97,6 +103,7 @@ function Form({ rule, etag, receivers, onSaved, onTheirs }) {
     <${Preview} draft=${draft} />${saving.conflict}</div>`;
 }
 
+/** @param {Props<{rule: AlertRule}>} props */
 function Delete({ rule, onClose }) {
   const work = async () => {
     await call("DELETE", `/alert_rules/${encodeURIComponent(rule.id)}`);
@@ -112,13 +119,15 @@ async function loadAll(id, abort) {
   return { receivers, rule: answer?.data ?? null, etag: answer && etagOf(answer), version: 0 };
 }
 
+/** @typedef {{rule: import("telltale").AlertRule, etag: string, version: number}} Changed */
+
 export function Page({ params }) {
   const isNew = params.id === "new";
   const [isDeleting, setDeleting] = useState(false);
-  const [changed, setChanged] = useState(null);
+  const [changed, setChanged] = useState(/** @type {Changed | null} */ (null));
   const [state] = useLoaded((abort) => loadAll(params.id, abort));
   const { data, failure } = state.value;
-  const { rule, etag, receivers, version } = { ...data, ...changed };
+  const { rule, etag, receivers, version = 0 } = { ...data, ...changed };
   const onSaved = (saved, tag) => {
     if (isNew) return go(`/alerts/rules/${encodeURIComponent(saved.id)}`, { replace: true });
     // The form stays as it is, with what was typed meanwhile, and goes on from what was saved.

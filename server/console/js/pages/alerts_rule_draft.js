@@ -1,5 +1,7 @@
 // A rule as its form has it, and as the API takes it.
 
+/** @import { AlertRule } from "telltale" */
+
 const QUERY_FIELDS = ["metric", "event", "alert"];
 
 /** The operators: name in the API, in words. */
@@ -34,9 +36,13 @@ export const NEW = {
   channel_ids: [], escalation_policy_id: "", on_call_schedule_id: "", services: "", rest: {},
 };
 
-/** Returns the draft of a rule. */
+/**
+ * Returns the draft of a rule.
+ * @param {AlertRule} rule
+ */
 export function draftOf(rule) {
   const { query, condition } = rule;
+  /** @type {Record<string, any>} */
   const { metric, event, alert, aggregation, field, tags, group_by: ownGroup, ...rest } = query;
   return {
     name: rule.name, description: rule.description ?? "", enabled: rule.enabled, severity: rule.severity,

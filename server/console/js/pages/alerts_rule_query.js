@@ -24,7 +24,7 @@ export function useSettled(text, ms = TYPED_MS) {
 
 /** Loads metrics that begin like this, the definition of the metric of this name, and its tags. */
 async function loadMetric(name, abort) {
-  const found = await get(`/metrics?${new URLSearchParams({ prefix: name, limit: NAMES_MAX })}`, abort);
+  const found = await get(`/metrics?${new URLSearchParams({ prefix: name, limit: String(NAMES_MAX) })}`, abort);
   return { names: found.data.map((one) => one.name), metric: found.data.find((one) => one.name === name) ?? null };
 }
 

@@ -5,6 +5,7 @@ import { get } from "../api/client.js";
 import { secondsOf } from "../kit/range.js";
 import { conditionOf } from "../parts/metric_query.js";
 
+/** @type {[string, number][]} */
 const INTERVALS = [["1m", 60], ["5m", 300], ["1h", 3_600], ["1d", 86_400]];
 const POINTS_MAX = 1_500;
 const SERIES_MAX = 20;
@@ -27,10 +28,16 @@ function addTags(query, tags, labels) {
 
 /** Returns the definition of a metric, or null: the names are sorted, and its own comes first. */
 async function definitionOf(name, abort) {
-  const { data } = await get(`/metrics?${new URLSearchParams({ prefix: name, limit: 1 })}`, abort);
+  const { data } = await get(`/metrics?${new URLSearchParams({ prefix: name, limit: "1" })}`, abort);
   return data[0]?.name === name ? data[0] : null;
 }
 
+/**
+ * The values of groups by time, in seconds.
+ * @typedef {{aggregation?: string, groups: [string, Map<number, number | null>][], isUnknown?: boolean, isZeroFilled?: boolean}} Found
+ */
+
+/** @returns {Promise<Found>} */
 async function metricGroups(query, params, labels, abort) {
   const definition = await definitionOf(query.metric, abort);
   if (!definition) return { isUnknown: true, aggregation: "", groups: [] };
@@ -44,6 +51,7 @@ async function metricGroups(query, params, labels, abort) {
   };
 }
 
+/** @returns {Promise<Found>} */
 async function eventGroups(query, params, labels, abort) {
   addTags(params, query.tags, labels);
   params.set("name", labels?.name ?? query.event);
@@ -97,7 +105,7 @@ export async function loadSeries({ query, window, group_by: groupBy }, { from, t
   if (group && !labels) params.set("group_by", group);
   const found = await (query.metric ? metricGroups : eventGroups)(query, params, labels, abort);
   const options = { first, last, width, length, isZeroFilled: found.isZeroFilled };
-  const all = found.groups.map(([label, buckets]) => ({ label: label || "(none)", values: windowed(buckets, JOINED[found.aggregation], options) }));
+  const all = found.groups.map(([label, buckets]) => ({ label: label || "(none)", values: windowed(buckets, JOINED[found.aggregation ?? ""], options) }));
   const peak = (one) => one.values.reduce((most, value) => (value !== null && value > most ? value : most), -Infinity);
   const series = all.length > SERIES_MAX ? all.sort((a, b) => peak(b) - peak(a)).slice(0, SERIES_MAX) : all;
   const times = [];

@@ -16,12 +16,14 @@ import { Table } from "../parts/table.js";
 import { AlertsNav } from "./alerts_nav.js";
 import { SEVERITY_KIND } from "./alerts_rows.js";
 
+/** @import { AlertRuleSummary } from "telltale" */
+
 const ENABLED = [{ value: "", label: "Enabled or not" }, { value: "true", label: "enabled" }, { value: "false", label: "not enabled" }];
 const SEVERITIES = ["", "critical", "warning", "info"].map((value) => ({ value, label: value || "Any severity" }));
 const OPEN_MAX = 1_000;
 
 async function load(abort) {
-  const query = new URLSearchParams({ limit: PAGE_ROWS, offset: offsetOf() });
+  const query = new URLSearchParams({ limit: String(PAGE_ROWS), offset: String(offsetOf()) });
   for (const name of ["enabled", "severity"]) if (inQuery(name)) query.set(name, inQuery(name));
   const [rules, firing] = await Promise.all([get(`/alert_rules?${query}`, abort), get(`/alerts?status=firing&limit=${OPEN_MAX}`, abort)]);
   const counts = new Map();
@@ -29,6 +31,7 @@ async function load(abort) {
   return { ...rules, counts };
 }
 
+/** @returns {Column<AlertRuleSummary>[]} */
 function columns(counts, again) {
   const toggle = async ({ id, enabled }) => {
     await doing(() => call("PATCH", `/alert_rules/${encodeURIComponent(id)}`, { body: { enabled: !enabled } }), enabled ? "The rule is switched off." : "The rule is switched on.");

@@ -7,6 +7,8 @@ import { limits } from "../kit/range.js";
 import { href } from "../kit/router.js";
 import { placed } from "../parts/placed.js";
 
+/** @import { Alert } from "telltale" */
+
 const RULES_MAX = 10;
 const BARS_MAX = 300;
 const TICKS = 5;
@@ -29,6 +31,7 @@ function rowsOf(alerts, { from, to }, now) {
   return [...rows.values()].sort((a, b) => ORDER[a.severity] - ORDER[b.severity] || b.bars.length - a.bars.length);
 }
 
+/** @param {Alert} alert */
 function titleOf({ rule_name: name, labels, fired_at: fired, resolved_at: resolved, status }) {
   const group = Object.entries(labels).map(([key, value]) => `${key}=${value}`).join(" ");
   return `${name} ${group}\n${instant(fired)} – ${resolved ? instant(resolved) : status}`;
@@ -40,6 +43,7 @@ function Row({ row }) {
       class=${`bar-of ${alert.severity} ${alert.status}`} title=${titleOf(alert)} ...${placed({ from, size })}></a>`)}</div></div>`;
 }
 
+/** @param {Props<{alerts: Alert[]}>} props */
 export function Timeline({ alerts, isCut, at }) {
   const range = limits(at || Date.now());
   const rows = rowsOf(alerts, range, at || Date.now());

@@ -20,9 +20,12 @@ import { ZoneField } from "../parts/zone_field.js";
 import { EndWindow } from "./alerts_windows.js";
 import { Recurrence } from "./alerts_recurrence.js";
 
+/** @import { AlertRuleSummary, MaintenanceWindow } from "telltale" */
+
 const HOUR_MS = 3_600_000;
 const ABOVE = { path: "/alerts/windows", label: "Maintenance windows" };
 
+/** @param {MaintenanceWindow | null} window */
 function draftOf(window) {
   if (!window) {
     const begin = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS;
@@ -63,6 +66,7 @@ function Fields({ draft, set, saving, rules, act }) {
   </form>`;
 }
 
+/** @param {Props<{window: MaintenanceWindow | null, rules: AlertRuleSummary[]}>} props */
 function Form({ window, etag, rules, onSaved, onTheirs }) {
   const [draft, set] = useDraft(draftOf(window));
   const path = window ? `/maintenance_windows/${encodeURIComponent(window.id)}` : "/maintenance_windows";
@@ -85,6 +89,7 @@ async function loadAll(id, abort) {
   return { rules: rules.data, window: answer?.data ?? null, etag: answer && etagOf(answer) };
 }
 
+/** @param {Props<{window: MaintenanceWindow}>} props */
 function Delete({ window, onClose }) {
   const work = async () => {
     await call("DELETE", `/maintenance_windows/${encodeURIComponent(window.id)}`);
@@ -94,10 +99,12 @@ function Delete({ window, onClose }) {
   return html`<${Confirm} title="Delete the window?" act="Delete" work=${work} onClose=${onClose}><p><strong>${window.name}</strong> mutes nothing from then on. It cannot be undone.</p><//>`;
 }
 
+/** @typedef {{window: import("telltale").MaintenanceWindow, etag: string | null, version: number}} Changed */
+
 export function Page({ params }) {
   const isNew = params.id === "new";
   const [open, setOpen] = useState("");
-  const [changed, setChanged] = useState(null);
+  const [changed, setChanged] = useState(/** @type {Changed | null} */ (null));
   const [state, again] = useLoaded((abort) => loadAll(params.id, abort));
   const { data, failure } = state.value;
   const { window, etag, rules, version = 0 } = { ...data, ...changed };

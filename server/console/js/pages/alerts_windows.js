@@ -18,16 +18,21 @@ import { Table } from "../parts/table.js";
 import { Time } from "../parts/time.js";
 import { AlertsNav } from "./alerts_nav.js";
 
+/** @import { MaintenanceWindow, MaintenanceWindowSummary } from "telltale" */
+
 const CURRENT = [{ value: "", label: "All" }, { value: "true", label: "muting now" }, { value: "false", label: "not muting now" }];
 const REFRESH_MS = 30_000;
 
 function load(abort) {
-  const query = new URLSearchParams({ limit: PAGE_ROWS, offset: offsetOf() });
+  const query = new URLSearchParams({ limit: String(PAGE_ROWS), offset: String(offsetOf()) });
   if (inQuery("current")) query.set("current", inQuery("current"));
   return get(`/maintenance_windows?${query}`, abort);
 }
 
-/** Whether a window is over, muting, to come, or switched off. */
+/**
+ * Whether a window is over, muting, to come, or switched off.
+ * @param {MaintenanceWindowSummary} window
+ */
 function stateOf({ active, currently_active: isCurrent, recurring, starts_at: starts, ends_at: ends }) {
   if (!active) return ["switched off", ""];
   if (isCurrent) return ["muting now", "warn"];
@@ -36,6 +41,7 @@ function stateOf({ active, currently_active: isCurrent, recurring, starts_at: st
   return Date.parse(starts) > Date.now() ? ["planned", "good"] : ["active", ""];
 }
 
+/** @returns {Column<MaintenanceWindowSummary>[]} */
 function columns(onEnd) {
   return [
     { label: "Name", cell: (one) => html`<a class="name" href=${href(`/alerts/windows/${encodeURIComponent(one.id)}`)}>${one.name}</a>` },
@@ -47,7 +53,10 @@ function columns(onEnd) {
   ];
 }
 
-/** Ends a window now: one that recurs is switched off, another one gets an end. */
+/**
+ * Ends a window now: one that recurs is switched off, another one gets an end.
+ * @param {Props<{window: MaintenanceWindowSummary | MaintenanceWindow}>} props
+ */
 export function EndWindow({ window, onDone, onClose }) {
   const { id, name, recurring } = window;
   const work = async () => {
@@ -61,7 +70,7 @@ export function EndWindow({ window, onDone, onClose }) {
 }
 
 export function Page() {
-  const [ending, setEnding] = useState(null);
+  const [ending, setEnding] = useState(/** @type {import("telltale").MaintenanceWindowSummary | null} */ (null));
   const [state, again] = useLoaded(load, REFRESH_MS, `${inQuery("current")} ${inQuery("offset")}`);
   const show = ({ data, meta }) => html`<section class="card"><${Table} label="Maintenance windows" columns=${columns(setEnding)} rows=${data} keyOf=${({ id }) => id} /><${Pager} meta=${meta} /></section>`;
   return html`<${Head} title="Maintenance windows"><a class="button first" href=${href("/alerts/windows/new")}><${Icon} name="plus" />New window</a><${Button} label="Refresh" work=${again}><${Icon} name="refresh-cw" /><//><//>

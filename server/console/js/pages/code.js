@@ -19,6 +19,8 @@ import { Connect } from "./code_connect.js";
 import { SyncProgress } from "./code_sync.js";
 import { loadRepository, pathOf, State } from "./code_words.js";
 
+/** @import { RepositorySummary } from "telltale" */
+
 const RUNNING_MS = 3_000;
 const isRunning = ({ status }) => status === "pending" || status === "syncing";
 
@@ -30,6 +32,7 @@ function More({ id, onEnd }) {
   return data?.last_error ? html`<p class="wrong wrap">${data.last_error.message} <span class="mono">${data.last_error.code}</span></p>` : null;
 }
 
+/** @param {Props<{of: RepositorySummary}>} props */
 function Repository({ of, onEnd }) {
   return html`<li class="card repository">
     <p class="line"><a class="name" href=${href(pathOf(of.id))}>${of.name}</a><${State} name=${of.status} /></p>
@@ -42,7 +45,7 @@ function Repository({ of, onEnd }) {
 
 export function Page() {
   const [isOpen, setOpen] = useState(false);
-  const path = `/repositories?${stepsQuery()}`;
+  const path = /** @type {const} */ (`/repositories?${stepsQuery()}`);
   const [state, again] = useLoaded((abort) => get(path, abort), refresh.value * 1000, `${path} ${loads.value}`);
   const rows = state.value.data?.repositories ?? [];
   useEvery(again, rows.some(isRunning) ? RUNNING_MS : 0);

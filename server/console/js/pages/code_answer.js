@@ -7,6 +7,8 @@ import { Answer } from "../parts/prose.js";
 import { Time } from "../parts/time.js";
 import { FilePath } from "./code_words.js";
 
+/** @import { ChatMessage } from "telltale" */
+
 /** What the server says with an answer once, and does not keep: `session:position` → `{confidence, generated, commit}`. */
 export const told = new Map();
 
@@ -24,7 +26,10 @@ function Confidence({ of }) {
   return html`<p class="small quiet line start"><span class=${`tag ${kind}`}>confidence ${share(of.confidence)}</span><span>${words}${of.generated ? "; worded by a language model" : ""}; at <span class="mono">${of.commit}</span></span></p>`;
 }
 
-/** `message` is an answer of the API, `open` the number of its reference that is shown beside, `onOpen(number)` shows one. */
+/**
+ * `message` is an answer of the API, `open` the number of its reference that is shown beside, `onOpen(number)` shows one.
+ * @param {Props<{message: ChatMessage}>} props
+ */
 export function AnswerOf({ message, about, open, onOpen }) {
   const references = message.references ?? [];
   const button = (number) => {

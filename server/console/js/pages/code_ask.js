@@ -4,6 +4,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { call, get } from "../api/client.js";
 import { areas } from "../api/session.js";
 import { chatsOf, forget, remember } from "../kit/chats.js";
+import { useElement } from "../kit/element.js";
+import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { bind } from "../kit/keys.js";
 import { useLoaded } from "../kit/loading.js";
@@ -18,12 +20,17 @@ import { AnswerOf, QuestionOf, told } from "./code_answer.js";
 import { CodeFrame, useRepository } from "./code_frame.js";
 import { fileLink, FilePath, pathOf } from "./code_words.js";
 
+/** @import { ChatMessage, CodeReference } from "telltale" */
+
 const QUESTION_MAX = 4_000;
 const EXAMPLES = ["What does this repository do?", "Where does the program begin?", "How are errors handled?"];
 
-/** The lines of a reference, beside the answers. */
+/**
+ * The lines of a reference, beside the answers.
+ * @param {Props<{of: CodeReference}>} props
+ */
 function Panel({ id, of, onClose }) {
-  const heading = useRef(null);
+  const heading = /** @type {ElementRef<HTMLHeadingElement>} */ (useElement());
   useEffect(() => heading.current.focus({ preventScroll: true }), [of]);
   return html`<aside class="card panel" aria-label="Lines of a reference" onKeyDown=${(event) => event.key === "Escape" && onClose()}>
     <header><h2 tabindex="-1" ref=${heading}><${FilePath} path=${of.file_path} />:${of.line_start}–${of.line_end}</h2><${Button} kind="plain small" label="Close" work=${onClose}><${Icon} name="x" /><//></header>
@@ -32,9 +39,10 @@ function Panel({ id, of, onClose }) {
 }
 
 function Sessions({ id, current }) {
-  const [deleted, setDeleted] = useState(null);
+  const [deleted, setDeleted] = useState(/** @type {{id: string, title: string} | null} */ (null));
   const list = chatsOf(id);
   const remove = async () => {
+    if (!deleted) return;
     await call("DELETE", `/chat/sessions/${encodeURIComponent(deleted.id)}`).catch((failure) => {
       // One that is gone already is what was wanted.
       if (failure.status !== 404) throw failure;
@@ -54,7 +62,7 @@ function Sessions({ id, current }) {
 }
 
 function Ask({ isFollowing, onAsk, isBusy }) {
-  const field = useRef(null);
+  const field = /** @type {ElementRef<HTMLTextAreaElement>} */ (useElement());
   const submit = async (event) => {
     event?.preventDefault();
     const text = field.current.value.trim();
@@ -75,7 +83,10 @@ function Ask({ isFollowing, onAsk, isBusy }) {
     <div class="acts">${isFollowing && html`<a class="button" href="?">New session</a>`}<${Button} type="submit" kind="first"><${Icon} name="send" />${isBusy ? "Asking…" : "Ask"}<//></div></form>`;
 }
 
-/** Returns the reference that the address names: the position of an answer and the number in it. */
+/**
+ * Returns the reference that the address names: the position of an answer and the number in it.
+ * @param {ChatMessage[]} messages
+ */
 function openOf(messages) {
   const [position, number] = inQuery("ref").split(".").map(Number);
   const of = messages[position]?.references?.[number - 1];
@@ -84,13 +95,14 @@ function openOf(messages) {
 
 function Chat({ id }) {
   const session = inQuery("session");
-  const load = (abort) => (session ? get(`/chat/sessions/${encodeURIComponent(session)}`, abort) : { messages: [] });
+  /** @returns {Promise<Pick<import("telltale").ChatSession, "messages"> & {repository?: string | null}>} */
+  const load = async (abort) => (session ? get(`/chat/sessions/${encodeURIComponent(session)}`, abort) : { messages: [] });
   const [state, again] = useLoaded(load, 0, session);
   const [asked, setAsked] = useState("");
-  const [failure, setFailure] = useState(null);
+  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const running = useRef(false);
   const isLeft = useRef(false);
-  const last = useRef(null);
+  const last = /** @type {ElementRef<HTMLDivElement>} */ (useElement());
   useEffect(() => () => (isLeft.current = true), []);
   const { data } = state.value;
   const messages = (session || data?.messages.length === 0 ? data?.messages : null) ?? [];
@@ -111,7 +123,7 @@ function Chat({ id }) {
       setQuery({ session: made, ref: null }, { replace: made === session });
       return true;
     } catch (error) {
-      setFailure(error);
+      setFailure(failed(error));
       return false;
     } finally {
       running.current = false;
@@ -123,9 +135,9 @@ function Chat({ id }) {
   }, [messages.length]);
   const open = openOf(messages);
   const close = () => {
-    const { position, number } = open;
     setQuery({ ref: null }, { replace: true });
-    document.querySelector(`[data-answer="${position}"] [data-reference="${number}"]`)?.focus();
+    const opener = `[data-answer="${open?.position}"] [data-reference="${open?.number}"]`;
+    /** @type {HTMLElement | null} */ (document.querySelector(opener))?.focus();
   };
   return html`<div class=${open ? "split with" : "split"}><div class="content chat">
       ${state.value.failure && html`<${Failure} failure=${state.value.failure} />`}

@@ -58,7 +58,7 @@ export function Connect({ onClose }) {
         <${Patterns} id="connect-exclude" name="exclude_patterns" label="Leave out" hint="They win. Empty: code of others, lock files and generated files" failure=${failure} />
       </div></details>
       ${existing ? html`<p class="notice bad" role="alert"><span>This branch is connected already: <a href=${href(pathOf(existing))}>open it</a>.</span></p>`
-        : failure && !FIELDS.includes(failure.field) && html`<${Failure} failure=${failure} />`}
+        : failure && !FIELDS.includes(failure.field ?? "") && html`<${Failure} failure=${failure} />`}
       <div class="acts"><${Button} work=${onClose}>Cancel<//><${Button} type="submit" kind="first">Connect<//></div>
     </form>
   <//>`;

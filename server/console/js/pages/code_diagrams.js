@@ -14,6 +14,8 @@ import { Loaded } from "../parts/loaded.js";
 import { CodeFrame, useRepository } from "./code_frame.js";
 import { apiOf, FilePath, pathOf } from "./code_words.js";
 
+/** @typedef {import("telltale").Diagram} Source */
+
 const WORDS = { uses: "uses", extends: "extends", implements: "implements", contains: "contains" };
 const LEGENDS = { module_graph: "An arrow points to the module that is used; modules with arrows at both ends use each other.", class_diagram: "A hollow arrow points to what is extended (or implemented, dashed); a diamond is at the type that contains the other." };
 
@@ -27,6 +29,7 @@ function Relations({ graph, chosen }) {
 /** Whether a diagram is fitted to the width: unless somebody chose, those without members. */
 const isWholeOf = (of) => inQuery("size", of.kind === "module_graph" ? "whole" : "full") === "whole";
 
+/** @param {Props<{of: Source}>} props */
 function Drawn({ of }) {
   const graph = useMemo(() => read(of.mermaid), [of.mermaid]);
   const chosen = graph?.nodes.some(({ id }) => id === inQuery("node")) ? inQuery("node") : "";
@@ -45,6 +48,7 @@ function Drawn({ of }) {
     <details class="card"><summary>Source for Mermaid</summary><${Copyable} text=${of.mermaid} label="the diagram in Mermaid's language" /></details>`;
 }
 
+/** @param {Props<{diagrams: Source[]}>} props */
 function Diagrams({ id, diagrams }) {
   const current = diagrams.find(({ slug }) => slug === inQuery("diagram")) ?? diagrams[0];
   return html`<div class="listed"><nav class="card pages-list" aria-label="Diagrams"><ul>${diagrams.map((one) => html`<li key=${one.slug}>

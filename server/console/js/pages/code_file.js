@@ -1,8 +1,9 @@
 // A file of a repository: its lines, some of which can be chosen, linked to and explained.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { get } from "../api/client.js";
 import { areas } from "../api/session.js";
+import { useElement } from "../kit/element.js";
 import { amount, bytes, count } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { useLoaded } from "../kit/loading.js";
@@ -15,6 +16,8 @@ import { CodeFrame, useRepository } from "./code_frame.js";
 import { Crumbs } from "./code_files.js";
 import { Help } from "./code_help.js";
 import { fileApi, linesText, parseLines, placeText } from "./code_words.js";
+
+/** @import { CodeFileText } from "telltale" */
 
 const SHOWN_MAX = 2_000;
 
@@ -35,7 +38,7 @@ function Parts({ first, total }) {
 
 /** Chooses lines by their numbers. */
 function Choose({ lines, total }) {
-  const field = useRef(null);
+  const field = /** @type {ElementRef<HTMLInputElement>} */ (useElement());
   const [wrong, setWrong] = useState("");
   useEffect(() => {
     field.current.value = lines ? linesText(lines.start, lines.end) : "";
@@ -54,7 +57,7 @@ function Choose({ lines, total }) {
 }
 
 function Aside({ id, path, kind, lines }) {
-  const heading = useRef(null);
+  const heading = /** @type {ElementRef<HTMLHeadingElement>} */ (useElement());
   const close = () => setQuery({ help: null }, { replace: true });
   useEffect(() => heading.current?.focus({ preventScroll: true }), [kind, lines?.start, lines?.end]);
   const what = kind === "docs" ? "Documentation" : lines ? `Explanation of ${lines.start === lines.end ? `line ${lines.start}` : `lines ${lines.start} to ${lines.end}`}` : "Explanation";
@@ -63,6 +66,7 @@ function Aside({ id, path, kind, lines }) {
     <${Help} id=${id} path=${path} kind=${kind} lines=${lines} /></aside>`;
 }
 
+/** @param {Props<{of: CodeFileText}>} props */
 function File({ id, path, of }) {
   const lines = linesOf(of.content);
   const total = lines.length;

@@ -16,6 +16,8 @@ import { Time } from "../parts/time.js";
 import { SyncProgress } from "./code_sync.js";
 import { apiOf, known, loadRepository, pathOf, State } from "./code_words.js";
 
+/** @import { Repository } from "telltale" */
+
 const VIEWS = [
   { name: "ask", rest: "", label: "Ask" },
   { name: "search", rest: "/search", label: "Search" },
@@ -30,7 +32,10 @@ function Views({ id, current }) {
     <a href=${href(pathOf(id, rest))} aria-current=${name === current ? "page" : null}>${label}</a></li>`)}</ul></nav>`;
 }
 
-/** What is wrong with a repository, or what it waits for. */
+/**
+ * What is wrong with a repository, or what it waits for.
+ * @param {Props<{of: Repository}>} props
+ */
 function Notice({ of, view, onEnd }) {
   const hasIndex = Boolean(of.last_commit);
   return html`${of.last_error && html`<p class="notice bad"><${Icon} name="circle-x" /><span>The last sync failed <${Time} at=${of.last_error.at} />: ${of.last_error.message}

@@ -6,12 +6,16 @@ import { useLoaded } from "../kit/loading.js";
 import { Loaded } from "../parts/loaded.js";
 import { Answer } from "../parts/prose.js";
 
+/** @import { CodeDocumentation, CodeExplanation, CodeParameter } from "telltale" */
+
+/** @param {Props<{of: CodeParameter[]}>} props */
 function Parameters({ label, of }) {
   if (of.length === 0) return null;
   return html`<h3>${label}</h3><dl class="parameters">${of.map((one, i) => html`<div key=${i}><dt><code>${one.name}</code>${one.type && html` <code class="quiet">${one.type}</code>`}</dt>
     ${one.description && html`<dd><${Answer} text=${one.description} /></dd>`}</div>`)}</dl>`;
 }
 
+/** @param {Props<{explanation: CodeExplanation}>} props */
 function Explanation({ explanation: of }) {
   return html`<${Answer} text=${of.summary} />
     ${of.steps.length > 0 && html`<h3>Steps</h3><ol class="numbers">${of.steps.map((step, i) => html`<li key=${i}><${Answer} text=${step} /></li>`)}</ol>`}
@@ -21,6 +25,7 @@ function Explanation({ explanation: of }) {
     ${of.dependencies.length > 0 && html`<h3>Depends on</h3><ul class="tags">${of.dependencies.map((one) => html`<li key=${one}><code class="wrap">${one}</code></li>`)}</ul>`}`;
 }
 
+/** @param {Props<{documentation: CodeDocumentation}>} props */
 function Documentation({ documentation: of }) {
   return html`<${Answer} text=${of.overview} />
     ${of.methods.length === 0 && html`<p class="quiet">The file has no public functions or methods.</p>`}

@@ -10,10 +10,13 @@ import { Loaded } from "../parts/loaded.js";
 import { CodeFrame, useRepository } from "./code_frame.js";
 import { apiOf, fileLink, FilePath } from "./code_words.js";
 
+/** @import { CodeSearchResult } from "telltale" */
+
 const KINDS = [{ value: "q", label: "Words" }, { value: "symbol", label: "Definitions of a name" }];
 const RESULTS_MAX = 20;
 const wordOf = (kind) => kind.replaceAll("_", " ");
 
+/** @param {Props<{of: CodeSearchResult}>} props */
 function Result({ id, of }) {
   const { file_path: path, line_start: start, line_end: end, snippet, symbol } = of;
   return html`<li class="card result">

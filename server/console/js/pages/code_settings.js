@@ -17,6 +17,9 @@ import { SettingsForm } from "./code_settings_form.js";
 import { Syncs } from "./code_syncs.js";
 import { apiOf, known } from "./code_words.js";
 
+/** @import { Repository } from "telltale" */
+
+/** @param {Props<{of: Repository}>} props */
 function Delete({ of }) {
   const [isAsked, setAsked] = useState(false);
   const remove = async () => {

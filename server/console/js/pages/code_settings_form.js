@@ -3,6 +3,7 @@
 
 import { useState } from "preact/hooks";
 import { call, etagOf, get } from "../api/client.js";
+import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { toast } from "../kit/toasts.js";
 import { Button } from "../parts/button.js";
@@ -17,7 +18,10 @@ import { apiOf } from "./code_words.js";
 const FIELDS = ["name", "branch", "access_token", "include_patterns", "exclude_patterns"];
 const LABELS = { name: "Name", branch: "Branch", auto_sync: "Sync by itself", include_patterns: "Include", exclude_patterns: "Leave out" };
 
-/** Returns what of a repository the form has. */
+/**
+ * Returns what of a repository the form has.
+ * @param {Repository} of
+ */
 const settingsOf = (of) => ({
   name: of.name, branch: of.branch, auto_sync: of.settings.auto_sync, include_patterns: of.settings.include_patterns, exclude_patterns: of.settings.exclude_patterns,
 });
@@ -44,7 +48,10 @@ function words(value) {
   return typeof value === "boolean" ? (value ? "yes" : "no") : html`<span class="wrap">${value}</span>`;
 }
 
-/** Both versions, field by field. */
+/**
+ * Both versions, field by field.
+ * @param {Props<{theirs: Repository, changes: RepositoryPatch}>} props
+ */
 function Conflict({ theirs, changes, onTheirs, onMine, onClose }) {
   const now = settingsOf(theirs);
   const names = Object.keys(LABELS).filter((name) => name in changes);
@@ -56,9 +63,14 @@ function Conflict({ theirs, changes, onTheirs, onMine, onClose }) {
       <div class="acts"><${Button} work=${onClose}>Go on editing<//><${Button} work=${onTheirs}>Take what is saved<//><${Button} kind="grave" work=${onMine}>Save mine<//></div></div><//>`;
 }
 
-/** `of` is a repository as `get` returned it, with its ETag. */
+/** @import { Repository, RepositoryPatch } from "telltale" */
+
+/**
+ * `of` is a repository as `get` returned it, with its ETag.
+ * @param {Props<{of: Repository}>} props
+ */
 export function SettingsForm({ of, onSaved }) {
-  const [conflict, setConflict] = useState(null);
+  const [conflict, setConflict] = useState(/** @type {{theirs: Repository, changes: RepositoryPatch} | null} */ (null));
   const before = settingsOf(of);
   const save = async (changes, version) => {
     try {
@@ -67,7 +79,7 @@ export function SettingsForm({ of, onSaved }) {
       toast("The settings are saved.");
       await onSaved();
     } catch (error) {
-      if (error.status !== 412) throw error;
+      if (failed(error).status !== 412) throw error;
       const theirs = await get(apiOf(of.id));
       // A sync changes a repository too, but none of its settings.
       const isOnlySync = same(settingsOf(theirs), before) && theirs.has_access_token === of.has_access_token;
@@ -81,7 +93,7 @@ export function SettingsForm({ of, onSaved }) {
     if (Object.keys(changes).length === 0) toast("Nothing is changed.");
     else await save(changes, etagOf(of));
   });
-  const saveMine = () => save(conflict.changes, etagOf(conflict.theirs)).catch((error) => {
+  const saveMine = () => conflict && save(conflict.changes, etagOf(conflict.theirs)).catch((error) => {
     setConflict(null);
     setFailure(error);
   });
@@ -95,7 +107,7 @@ export function SettingsForm({ of, onSaved }) {
         <${Patterns} id="set-exclude" name="exclude_patterns" label="Leave out" hint="They win. Empty: the default" failure=${failure} rows=${6} defaultValue=${of.settings.exclude_patterns.join("\n")} /></div>
       <${Field} id="set-token" name="access_token" label="Access token" hint=${of.has_access_token ? "One is stored; what you enter replaces it" : "None is stored"} failure=${failure} type="password" autocomplete="off" />
       ${of.has_access_token && html`<label class="check"><input type="checkbox" name="without_token" /> Remove the stored token</label>`}
-      ${failure && !FIELDS.includes(failure.field) && html`<${Failure} failure=${failure} />`}
+      ${failure && !FIELDS.includes(failure.field ?? "") && html`<${Failure} failure=${failure} />`}
       <div class="acts"><${Button} type="submit" kind="first">Save<//></div>
     </form>
     ${conflict && html`<${Conflict} theirs=${conflict.theirs} changes=${conflict.changes} onClose=${() => setConflict(null)} onTheirs=${onSaved} onMine=${saveMine} />`}

@@ -22,7 +22,8 @@ export function SyncProgress({ id, sync, onEnd }) {
   }, [isRunning]);
   const progress = data?.progress;
   const text = progress ? STEPS[progress.step] ?? progress.step : "Waiting for its turn";
-  const files = progress?.files_total > 0 ? `${amount(progress.files_done)} of ${amount(progress.files_total)} files` : "";
+  const total = progress?.files_total ?? 0;
+  const files = total > 0 ? `${amount(progress?.files_done)} of ${amount(total)} files` : "";
   return html`<div class="syncing"><p class="small"><${Icon} name="refresh-cw" /> <span>${text}${files && `: ${files}`}…</span></p>
-    <progress aria-label=${text} max=${progress?.files_total || null} value=${progress?.files_total > 0 ? progress.files_done : null}></progress></div>`;
+    <progress aria-label=${text} max=${total || null} value=${total > 0 ? progress?.files_done : null}></progress></div>`;
 }

@@ -10,6 +10,8 @@ import { Table } from "../parts/table.js";
 import { Time } from "../parts/time.js";
 import { apiOf } from "./code_words.js";
 
+/** @import { Repository, Sync } from "telltale" */
+
 const TRIGGERS = { created: "connected", requested: "asked for", changed: "settings changed", automatic: "the branch moved" };
 const KINDS = { completed: "good", failed: "bad", started: "warn" };
 const SKIPPED = {
@@ -17,6 +19,7 @@ const SKIPPED = {
   symbolic_links: "symbolic links", submodules: "submodules", invalid_paths: "with invalid paths",
 };
 
+/** @param {Props<{of: Sync}>} props */
 function Done({ of }) {
   if (of.error) return html`<span class="wrap">${of.error.message} <span class="mono small">${of.error.code}</span></span>`;
   if (of.status !== "completed") return html`<span class="quiet">running</span>`;
@@ -26,6 +29,7 @@ function Done({ of }) {
     ${skipped.length > 0 && html`<span class="quiet small">Left out: ${skipped.join(", ")}</span>`}</span>`;
 }
 
+/** @type {Column<Sync>[]} */
 const COLUMNS = [
   { label: "State", cell: (row) => html`<span class=${`tag ${KINDS[row.status] ?? ""}`}>${row.status}</span>` },
   { label: "Began", cell: (row) => html`<span><${Time} at=${row.started_at} /> <span class="quiet small">${TRIGGERS[row.trigger] ?? row.trigger}</span></span>` },
@@ -34,6 +38,7 @@ const COLUMNS = [
   { label: "Done", cell: (row) => html`<${Done} of=${row} />` },
 ];
 
+/** @param {Props<{of: Repository}>} props */
 export function Syncs({ id, of }) {
   const [state] = useLoaded((abort) => get(apiOf(id, "/syncs?limit=50"), abort), 0, `${of.status} ${of.sync_id}`);
   const empty = { is: ({ syncs }) => syncs.length === 0, text: "No syncs yet." };

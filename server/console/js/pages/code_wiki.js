@@ -10,6 +10,8 @@ import { Markdown } from "../parts/prose.js";
 import { CodeFrame, useRepository } from "./code_frame.js";
 import { apiOf, fileLink, FilePath, pathOf } from "./code_words.js";
 
+/** @import { WikiPageSummary } from "telltale" */
+
 const FIRST = "overview";
 
 const wikiLink = (id, slug) => href(pathOf(id, `/wiki/${encodeURIComponent(slug)}`));
@@ -25,6 +27,7 @@ function linkTo(id, target) {
   }
 }
 
+/** @param {Props<{pages: WikiPageSummary[]}>} props */
 function List({ id, pages, current }) {
   const text = inQuery("page").toLowerCase();
   const found = pages.filter((page) => page.title.toLowerCase().includes(text));

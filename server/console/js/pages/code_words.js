@@ -16,7 +16,14 @@ export function State({ name }) {
   return html`<span class=${`tag ${kind}`}>${word}</span>`;
 }
 
-export const apiOf = (id, rest = "") => `/repositories/${encodeURIComponent(id)}${rest}`;
+/**
+ * The path of the API for a repository.
+ * @template {string} [R=""]
+ * @param {string} id
+ * @param {R} [rest]
+ */
+export const apiOf = (id, rest) =>
+  /** @type {`/repositories/${string}${R}`} */ (`/repositories/${encodeURIComponent(id)}${rest ?? ""}`);
 export const pathOf = (id, rest = "") => `/code/${encodeURIComponent(id)}${rest}`;
 
 const encoded = (path) => path.split("/").map(encodeURIComponent).join("/");

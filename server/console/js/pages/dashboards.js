@@ -21,6 +21,8 @@ import { DeleteDashboard, duplicate, exportOf, ImportDashboard, NewDashboard, pa
 import { sizes } from "./dashboards_board.js";
 import { Star, useStars } from "./dashboards_stars.js";
 
+/** @import { DashboardSummary } from "telltale" */
+
 const SEARCHED_PAGE = 1_000;
 
 /** Returns all dashboards: the API has no search among them. */
@@ -44,6 +46,7 @@ async function load(words, offset, only, abort) {
   return { data: found.slice(offset, offset + PAGE_ROWS), meta: { total: found.length, limit: PAGE_ROWS, offset } };
 }
 
+/** @returns {Column<DashboardSummary>[]} */
 function columnsOf(mayWrite, stars, onDelete) {
   return [
     { label: "Name", cell: ({ id, name, description }) => html`<div class="named"><a href=${href(pathOf(id))}>${name}</a>
@@ -74,7 +77,7 @@ export function Page() {
   const stars = useStars();
   const views = [{ name: "all", label: "All" }, { name: "starred", label: "Starred", count: stars?.length }];
   const only = stars && viewOf(views) === "starred" ? stars : null;
-  const [open, setOpen] = useState({});
+  const [open, setOpen] = useState(/** @type {{isNew?: boolean, isImport?: boolean, deleted?: import("telltale").DashboardSummary}} */ ({}));
   const words = inQuery("q").toLowerCase().split(/\s+/).filter(Boolean);
   const offset = offsetOf();
   const [state, again] = useLoaded((abort) => load(words, offset, only, abort), 0, JSON.stringify([words, offset, only]));

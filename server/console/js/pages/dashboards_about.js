@@ -40,7 +40,10 @@ function filtersOf(tags, declared) {
   return Object.fromEntries(filters.filter(([key, text]) => text !== "*" || tags[key] === "*"));
 }
 
-/** Returns the address of Explore with the query of a widget of a metric, over its range; null of another. */
+/**
+ * Returns the address of Explore with the query of a widget of a metric, over its range; null of another.
+ * @param {Pick<import("telltale").Widget, "query" | "options">} widget
+ */
 function exploreOf({ query, options = {} }, state, declared) {
   if (!query.metric || !areas.value.includes("metrics")) return null;
   const groupBy = (query.group_by ?? "").split(",").map((key) => key.trim().replace(/^tags\./, "")).filter(Boolean);

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { call } from "../api/client.js";
+import { failed } from "../kit/failed.js";
 import { count } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { go } from "../kit/router.js";
@@ -14,7 +15,7 @@ import { useSubmit } from "../parts/form.js";
 import { Failure } from "../parts/loaded.js";
 
 /** Returns the path of the page of a dashboard. */
-export const pathOf = (id) => `/dashboards/${encodeURIComponent(id)}`;
+export const pathOf = (id) => /** @type {const} */ (`/dashboards/${encodeURIComponent(id)}`);
 
 /** Returns the address of the file that `POST /dashboards/import` takes. */
 export const exportOf = (id) => `/api/v1/dashboards/${encodeURIComponent(id)}/export`;
@@ -28,7 +29,7 @@ export function NewDashboard({ onClose }) {
     const { data } = await call("POST", "/dashboards", { body });
     go(`${pathOf(data.id)}?edit=1`);
   });
-  const isElsewhere = failure && !["name", "description"].includes(failure.field);
+  const isElsewhere = failure && !["name", "description"].includes(failure.field ?? "");
   return html`<${Dialog} title="New dashboard" onClose=${onClose}>
     <form onSubmit=${submit} novalidate>
       <${Field} id="new-dashboard-name" name="name" label="Name" failure=${failure} maxlength="200" autocomplete="off" autofocus />
@@ -40,7 +41,12 @@ export function NewDashboard({ onClose }) {
   <//>`;
 }
 
-/** Returns what a file has: `{body, name, widgets}`, or `{wrong}`. */
+/** @typedef {{body?: any, name?: string, widgets?: number, wrong?: string}} File */
+
+/**
+ * Returns what a file has: `{body, name, widgets}`, or `{wrong}`.
+ * @returns {File}
+ */
 function read(text) {
   try {
     const body = JSON.parse(text);
@@ -53,8 +59,8 @@ function read(text) {
 
 /** Imports a file that was exported, here or from another server. */
 export function ImportDashboard({ onClose }) {
-  const [file, setFile] = useState(null);
-  const [failure, setFailure] = useState(null);
+  const [file, setFile] = useState(/** @type {File | null} */ (null));
+  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const choose = async (event) => {
     const [chosen] = event.currentTarget.files;
     setFailure(null);
@@ -67,7 +73,7 @@ export function ImportDashboard({ onClose }) {
       const { data } = await call("POST", "/dashboards/import", { body: file.body });
       return go(pathOf(data.id));
     } catch (error) {
-      return setFailure(error);
+      return setFailure(failed(error));
     }
   };
   return html`<${Dialog} title="Import a dashboard" onClose=${onClose}>

@@ -37,10 +37,15 @@ export const inAddress = (name) => VARIABLE + name;
 
 /** Returns the range of a widget in milliseconds, as the server takes it. */
 function rangeOf(widget, { shared, now }) {
-  return shared ?? { from: now - secondsOf(widget.options?.time_range ?? RANGE_DEFAULT) * 1000, to: now };
+  return shared ?? { from: now - (secondsOf(widget.options?.time_range ?? RANGE_DEFAULT) ?? 0) * 1000, to: now };
 }
 
-/** Returns the query of a request for values. */
+/**
+ * Returns the query of a request for values.
+ * @param {Pick<Moment, "shared">} moment
+ * @param {Record<string, string>} [variables]
+ * @returns {"" | `?${string}`}
+ */
 export function queryText({ shared }, variables = {}) {
   const query = new URLSearchParams();
   if (shared) {
@@ -52,7 +57,10 @@ export function queryText({ shared }, variables = {}) {
   return text && `?${text}`;
 }
 
-/** Returns what values are loaded for now: `{now, shared, variables}`. */
+/**
+ * Returns what values are loaded for now.
+ * @returns {Moment}
+ */
 export function momentNow(declared) {
   const now = Date.now();
   return { now, shared: hasSharedRange() ? limits(now) : null, variables: chosenVariables(declared) };
@@ -70,9 +78,12 @@ function splitWidget(widget) {
 
 const revisionOf = (etag) => etag?.replace(/^W\//, "").split(".")[0];
 
+/** @typedef {Omit<import("telltale").Dashboard, "widgets"> & {widgets: any[], etag: string | null}} Stored */
+/** @typedef {{now: number, shared: {from: number, to: number} | null, variables: Record<string, string>}} Moment */
+
 /** Loads a dashboard. `board.value` is `{id, name, …, widgets, etag}`, or undefined. */
 export class Board {
-  board = signal(undefined);
+  board = signal(/** @type {Stored | undefined} */ (undefined));
 
   #id;
   #path;
@@ -82,7 +93,10 @@ export class Board {
   #abort = new AbortController();
   /** Which widgets are being loaded, and for what. */
   #loading = new Map();
-  /** What values are loaded for: they are out of date if it is another one. */
+  /**
+   * What values are loaded for: they are out of date if it is another one.
+   * @type {Moment | null}
+   */
   #moment = null;
 
   constructor(id) {
@@ -114,7 +128,7 @@ export class Board {
       return this.board.value;
     }
     if (!this.board.value) await this.loadDefinitions(abort);
-    this.#moment = momentNow(this.board.value.variables);
+    this.#moment = momentNow(this.board.value?.variables);
     await this.#loadVisible();
     return this.board.value;
   }
@@ -183,7 +197,7 @@ export class Board {
       if (abort.aborted) return;
       const { id, type, from, to, ...values } = answer.data;
       this.#take(widget, values, moment);
-      if (revisionOf(etagOf(answer)) !== revisionOf(this.board.value.etag)) await this.loadDefinitions(abort);
+      if (revisionOf(etagOf(answer)) !== revisionOf(this.board.value?.etag)) await this.loadDefinitions(abort);
     } catch (failure) {
       if (abort.aborted) throw failure;
       this.#fail(widget.id, failure, moment);

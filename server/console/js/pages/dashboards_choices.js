@@ -1,6 +1,7 @@
 // The dialog for what readers choose, the variables, and for the events that are marked on graphs.
 
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
+import { useElement } from "../kit/element.js";
 import { html } from "../kit/html.js";
 import { Button } from "../parts/button.js";
 import { Dialog } from "../parts/dialog.js";
@@ -67,7 +68,7 @@ function wrongOf({ name, from, metric, event, tag }, all) {
 
 /** `onDone` gets `{variables, overlays}`. */
 export function Choices({ draft, onDone, onClose }) {
-  const form = useRef(null);
+  const form = /** @type {ElementRef<HTMLFormElement>} */ (useElement());
   const [variables, setVariables] = useState(() => draft.variables.map(fieldsOf));
   const [overlays, setOverlays] = useState(() => draft.overlays.map(overlayFields));
   const [isChecked, setChecked] = useState(false);
@@ -79,7 +80,9 @@ export function Choices({ draft, onDone, onClose }) {
     event.preventDefault();
     if (![...wrongs, ...noEvents].some(Boolean)) return onDone({ variables: variables.map(variableOf), overlays: overlays.map(overlayOf) });
     setChecked(true);
-    return requestAnimationFrame(() => form.current?.querySelector("[aria-invalid='true']")?.focus());
+    return requestAnimationFrame(() => {
+      /** @type {HTMLElement | null} */ (form.current?.querySelector("[aria-invalid='true']"))?.focus();
+    });
   };
   return html`<${Dialog} title="Variables and marks" onClose=${onClose} isBroad>
     <form ref=${form} onSubmit=${submit} novalidate>

@@ -67,8 +67,10 @@ function More({ dashboard, onClose, onVersions, onDelete }) {
 
 const edit = () => setQuery({ edit: 1, widget: null, screen: null });
 
+/** @import { Widget } from "telltale" */
+
 function Shown({ board, dashboard, state, loadKey, everyMs }) {
-  const [open, setOpen] = useState({});
+  const [open, setOpen] = useState(/** @type {{about?: Widget, isMore?: boolean, isVersions?: boolean, isDelete?: boolean}} */ ({}));
   const close = () => setOpen({});
   const isScreen = useScreen();
   const stars = useStars();

@@ -3,9 +3,16 @@
 import { useRef, useState } from "preact/hooks";
 import { isSame, settled } from "./dashboards_layout.js";
 
+/** @import { Dashboard } from "telltale" */
+/** @typedef {Pick<Dashboard, "name" | "widgets"> & {description: string, variables: any[], overlays: any[]}} Draft */
+
 const STEPS_MAX = 200;
 
-/** Returns the draft of a dashboard as it is stored. */
+/**
+ * Returns the draft of a dashboard as it is stored.
+ * @param {Pick<Dashboard, "name" | "description" | "variables" | "overlays" | "widgets">} dashboard
+ * @returns {Draft}
+ */
 export function draftOf({ name, description, variables = [], overlays = [], widgets }) {
   return { name, description: description ?? "", variables, overlays, widgets: settled(widgets) };
 }
@@ -42,9 +49,11 @@ export function differences(dashboard, draft) {
 
 /** Returns the draft of a dashboard, and what changes it and takes changes back. */
 export function useDraft(dashboard) {
-  const first = useRef(null);
+  const first = useRef(/** @type {Draft | null} */ (null));
   first.current ??= draftOf(dashboard);
-  const [steps, setSteps] = useState({ before: [], now: first.current, after: [] });
+  /** @type {{before: Draft[], now: Draft, after: Draft[]}} */
+  const begun = { before: [], now: first.current, after: [] };
+  const [steps, setSteps] = useState(begun);
   const change = (draft) => {
     setSteps(({ before, now }) => (draft === now ? { before, now, after: [] } : { before: [...before, now].slice(-STEPS_MAX), now: draft, after: [] }));
   };

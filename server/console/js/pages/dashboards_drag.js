@@ -26,8 +26,8 @@ function scrollAt(y) {
  * how it would be, `onDone(items)` keeps it, `onDone(null)` does not.
  */
 export function useDrag(items, { onShow, onDone }) {
-  const current = useRef(null);
-  const latest = useRef(null);
+  const current = useRef(/** @type {{id: string, items: any[], shown: any[], at: any, stop: () => void} | null} */ (null));
+  const latest = useRef({ onShow, onDone });
   latest.current = { onShow, onDone };
   const end = (isKept) => {
     const drag = current.current;
@@ -44,7 +44,7 @@ export function useDrag(items, { onShow, onDone }) {
     const pitch = pitchOf(grid);
     const begin = { x: event.clientX, y: event.clientY, scroll: scrollY };
     const target = event.currentTarget;
-    const drag = { id, items, shown: items, at: position };
+    const drag = { id, items, shown: items, at: position, stop: () => {} };
     let pointer = { x: event.clientX, y: event.clientY };
     const show = () => {
       const dx = Math.round((pointer.x - begin.x) / pitch.x);

@@ -1,6 +1,6 @@
 // A widget while its dashboard is edited: it can be moved, resized, changed, copied and removed.
 
-import { useRef } from "preact/hooks";
+import { useElement } from "../kit/element.js";
 import { html } from "../kit/html.js";
 import { Icon } from "../parts/icon.js";
 import { inWords } from "./dashboards_layout.js";
@@ -18,7 +18,7 @@ function Act({ icon, label, run, kind = "" }) {
 
 /** `on`: `{step, resize, swap, edit, copy, remove}`, each with the id of the widget; `onDrag(event, id, kind)`. */
 export function EditTile({ board, widget, state, declared, isHeld, on, onDrag }) {
-  const element = useRef(null);
+  const element = /** @type {ElementRef<HTMLDivElement>} */ (useElement());
   usePosition(element, widget.position);
   useVisible(element, (isVisible) => board.show(widget.id, isVisible));
   const { id, title } = widget;

@@ -2,6 +2,8 @@
 // when somebody saves it.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useElement } from "../kit/element.js";
+import { failed } from "../kit/failed.js";
 import { count } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { guardLeaving, place, setQuery } from "../kit/router.js";
@@ -53,7 +55,7 @@ function useGuard(isChanged, isSaved, onAsk) {
 
 /** Takes changes back and forth by the usual keys, and saves. */
 function useEditKeys({ undo, redo, save }) {
-  const latest = useRef(null);
+  const latest = useRef({ undo, redo, save });
   latest.current = { undo, redo, save };
   useEffect(() => {
     const onKeyDown = (event) => {
@@ -71,7 +73,7 @@ function useEditKeys({ undo, redo, save }) {
 }
 
 function Naming({ draft, onDone, onClose }) {
-  const [failure, setFailure] = useState(null);
+  const [failure, setFailure] = useState(/** @type {{field: string, message: string} | null} */ (null));
   const submit = (event) => {
     event.preventDefault();
     const data = new FormData(event.currentTarget);
@@ -100,7 +102,8 @@ function useChanges({ draft, change, say, setOpen }) {
     const { title, position } = changed.find((one) => one.id === id);
     return `${title}: ${layout.inWords(position)}`;
   };
-  const focusAfter = (id) => requestAnimationFrame(() => document.querySelector(`.tile[data-id="${CSS.escape(id)}"]`)?.focus());
+  const focusOn = (selector) => /** @type {HTMLElement | null} */ (document.querySelector(selector))?.focus();
+  const focusAfter = (id) => requestAnimationFrame(() => focusOn(`.tile[data-id="${CSS.escape(id)}"]`));
   return {
     step: (id, dx, dy) => widgets(layout.stepped(draft.widgets, id, dx, dy), positionSaid(id)),
     resize: (id, dx, dy) => widgets(layout.resized(draft.widgets, id, dx, dy), positionSaid(id)),
@@ -122,7 +125,7 @@ function useChanges({ draft, change, say, setOpen }) {
       const next = order[at + 1] ?? order[at - 1];
       widgets(layout.settled(draft.widgets.filter((one) => one.id !== id)), () => `${order[at].title} was removed; undo brings it back`);
       if (next) focusAfter(next.id);
-      else requestAnimationFrame(() => document.querySelector(".edit-bar button")?.focus());
+      else requestAnimationFrame(() => focusOn(".edit-bar button"));
     },
     put: (widget) => {
       const isNew = !draft.widgets.some((one) => one.id === widget.id);
@@ -136,18 +139,23 @@ function useChanges({ draft, change, say, setOpen }) {
   };
 }
 
+/**
+ * The dialog that is open: the form of a widget, of which a new one has nothing, and so on.
+ * @typedef {{widget?: object, isChoices?: boolean, isNaming?: boolean, theirs?: any, leave?: () => void}} Open
+ */
+
 export function Editor({ board, dashboard, onSaved }) {
   // Somebody else may change the dashboard meanwhile: what is saved is compared with what was there.
   const [base, setBase] = useState(dashboard);
   const { draft, change, undo, redo, canUndo, canRedo, isChanged, begin, goOnFrom } = useDraft(base);
   const latest = useRef(draft);
   latest.current = draft;
-  const [shown, setShown] = useState(null);
-  const [held, setHeld] = useState(null);
-  const [open, setOpen] = useState({});
-  const [failure, setFailure] = useState(null);
+  const [shown, setShown] = useState(/** @type {any[] | null} */ (null));
+  const [held, setHeld] = useState(/** @type {string | null} */ (null));
+  const [open, setOpen] = useState(/** @type {Open} */ ({}));
+  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const previews = useMemo(() => new Map(), []);
-  const said = useRef(null);
+  const said = /** @type {ElementRef<HTMLParagraphElement>} */ (useElement());
   const isSaved = useRef(false);
   const isSaving = useRef(false);
   const stateOf = useStates(board, base, previews);
@@ -180,7 +188,8 @@ export function Editor({ board, dashboard, onSaved }) {
     setFailure(null);
     try {
       board.adopt(await saveDraft(stored, draft));
-    } catch (error) {
+    } catch (thrown) {
+      const error = failed(thrown);
       if (error.status === 412) await board.loadDefinitions().then((theirs) => setOpen({ theirs }), setFailure);
       else setFailure(error);
       return;
@@ -231,6 +240,6 @@ export function Editor({ board, dashboard, onSaved }) {
     ${open.isChoices && html`<${Choices} draft=${draft} onClose=${close} onDone=${(choices) => { change({ ...draft, ...choices }); close(); }} />`}
     ${open.isNaming && html`<${Naming} draft=${draft} onClose=${close} onDone=${(naming) => { change({ ...draft, ...naming }); close(); }} />`}
     ${open.theirs && html`<${Conflict} base=${base} draft=${draft} theirs=${open.theirs} onMine=${() => { close(); return saveOver(open.theirs); }} onTheirs=${takeTheirs} onClose=${close} />`}
-    ${open.leave && html`<${Confirm} title="Leave without saving?" act="Leave" onClose=${close} work=${() => { isSaved.current = true; open.leave(); }}>
+    ${open.leave && html`<${Confirm} title="Leave without saving?" act="Leave" onClose=${close} work=${() => { isSaved.current = true; open.leave?.(); }}>
       <p class="what">What you changed on “${base.name}” is not saved, and is lost if you leave.</p><//>`}`;
 }

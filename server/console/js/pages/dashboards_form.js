@@ -1,6 +1,7 @@
 // The dialog in which a widget is made or changed.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { useElement } from "../kit/element.js";
 import { html } from "../kit/html.js";
 import { Button } from "../parts/button.js";
 import { Dialog } from "../parts/dialog.js";
@@ -36,7 +37,7 @@ function titleOf({ metric, event }, groups) {
 function usePreview(widget, declared, previews) {
   const key = valuesKey(widget);
   const isAsked = Boolean(widget.query.metric || widget.query.event);
-  const [state, setState] = useState({});
+  const [state, setState] = useState(/** @type {{key?: string, shown?: any, failure?: Failed}} */ ({}));
   useEffect(() => {
     if (!isAsked) return undefined;
     const abort = new AbortController();
@@ -67,9 +68,9 @@ function Preview({ widget, preview, declared }) {
 
 /** `widget` is the one to change, or `{}`; `onDone` gets it as it shall be; `previews` keeps what was shown, by `valuesKey`. */
 export function WidgetForm({ widget, declared, previews, onDone, onClose }) {
-  const form = useRef(null);
+  const form = /** @type {ElementRef<HTMLFormElement>} */ (useElement());
   const [fields, setFields] = useState(() => fieldsOf(widget));
-  const [missing, setMissing] = useState(null);
+  const [missing, setMissing] = useState(/** @type {{field: string, message: string} | null} */ (null));
   const made = widgetOf(fields, widget);
   const titled = { ...made, title: made.title || titleOf(made.query, made.query.group_by) };
   const preview = usePreview(titled, declared, previews);
@@ -83,7 +84,9 @@ export function WidgetForm({ widget, declared, previews, onDone, onClose }) {
     const found = missingOf(titled);
     if (!found) return onDone(titled);
     setMissing(found);
-    return requestAnimationFrame(() => form.current?.querySelector(FIRST_WRONG)?.focus());
+    return requestAnimationFrame(() => {
+      /** @type {HTMLElement | null} */ (form.current?.querySelector(FIRST_WRONG))?.focus();
+    });
   };
   const isNew = !widget.id;
   return html`<${Dialog} title=${isNew ? "Add a widget" : "Edit the widget"} onClose=${onClose} isBroad>

@@ -2,6 +2,8 @@
 
 import { AGGREGATIONS as OF_METRICS } from "../parts/metric_query.js";
 
+/** @import { WidgetOptions, WidgetQuery } from "telltale" */
+
 const OF_EVENTS = ["count", "sum", "avg", "min", "max", "p50", "p95", "p99", "unique_users"];
 
 /** Returns the aggregations that a query can have; `kind` is the type of the metric, if it is known. */
@@ -31,7 +33,10 @@ export const isGrouped = (type) => !["number", "heatmap"].includes(type);
 
 const yesOrNo = (value) => (value === undefined || value === null ? "" : value ? "yes" : "no");
 
-/** Returns the fields of a widget; those of a new one are empty. */
+/**
+ * Returns the fields of a widget; those of a new one are empty.
+ * @param {{type?: string, title?: string, query?: Partial<WidgetQuery>, options?: WidgetOptions}} widget
+ */
 export function fieldsOf({ type = "graph", title = "", query = {}, options = {} }) {
   return {
     type,
@@ -95,9 +100,8 @@ function optionsOf(fields) {
     sort: fields.sort_field ? { field: fields.sort_field.trim(), order: fields.sort_order } : undefined,
     x_axis: fields.x_axis,
     thresholds: thresholds.length > 0 ? thresholds : undefined,
-    y_axis: undefined,
+    y_axis: type !== "heatmap" ? undefined : fields.x_axis === "hour_of_day" ? "day_of_week" : "hour_of_day",
   };
-  if (type === "heatmap") all.y_axis = all.x_axis === "hour_of_day" ? "day_of_week" : "hour_of_day";
   return filled(Object.fromEntries(Object.entries(all).filter(([name]) => hasOption(type, name))));
 }
 

@@ -27,7 +27,10 @@ const AXES = {
   day_of_week: { label: "Day (UTC)", values: [1, 2, 3, 4, 5, 6, 7], short: (day) => shortDays[day - 1], long: (day) => longDays[day - 1] },
 };
 
-/** Returns the axes of a heatmap. */
+/**
+ * Returns the axes of a heatmap.
+ * @param {{options?: import("telltale").WidgetOptions}} widget
+ */
 export function axesOf({ options = {} }) {
   return { x: AXES[options.x_axis ?? "hour_of_day"], y: AXES[options.y_axis ?? "day_of_week"] };
 }

@@ -8,7 +8,7 @@ const AWAY = { message: "this part of the page could not be loaded; reload the p
 
 /** `load()` returns what shows the other properties. */
 export function Later({ load, ...rest }) {
-  const [found, setFound] = useState({});
+  const [found, setFound] = useState(/** @type {{Part?: import("preact").ComponentType<any>, failure?: object}} */ ({}));
   useEffect(() => {
     let isCurrent = true;
     load().then(

@@ -1,6 +1,7 @@
 // Stores a draft as a whole, on condition that nobody else has changed the dashboard since.
 
 import { call } from "../api/client.js";
+import { failed } from "../kit/failed.js";
 
 /** What the API takes of a dashboard besides its widgets; those that are empty are left out. */
 function headOf({ name, description, variables, overlays }) {
@@ -18,7 +19,8 @@ export async function saveDraft({ id, etag }, draft) {
   const body = { ...headOf(draft), widgets: draft.widgets.map(widgetOf) };
   try {
     return await call("PUT", `/dashboards/${encodeURIComponent(id)}`, { body, ifMatch: etag });
-  } catch (failure) {
+  } catch (thrown) {
+    const failure = failed(thrown);
     const [, at] = /^widgets\[(\d+)\]/.exec(failure.field ?? "") ?? [];
     if (at && draft.widgets[at]) failure.message = `“${draft.widgets[at].title}”: ${failure.message}`;
     throw failure;

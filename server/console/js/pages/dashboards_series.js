@@ -47,7 +47,7 @@ export function columnsOf({ series, groups }, { title, query }, { from, to }) {
   const index = new Map(times.map((time, i) => [time, i]));
   const valuesOf = (line) => {
     const values = new Array(times.length).fill(isFilled ? 0 : null);
-    for (const { time, value } of line) values[index.get(time)] = value;
+    for (const { time, value } of line) values[Number(index.get(time))] = value;
     return values;
   };
   const join = GAP_STEPS * Math.max(step, ...parsed.map(({ line }) => median(line.map(({ time }) => time))));

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { call, get } from "../api/client.js";
 import { may } from "../api/session.js";
+import { failed } from "../kit/failed.js";
 import { count, instant } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { useLoaded } from "../kit/loading.js";
@@ -24,10 +25,10 @@ function Version({ path, number, dashboard }) {
 
 /** `onRestored` gets the response of the dashboard as it is then. */
 export function Versions({ dashboard, onRestored, onClose }) {
-  const path = `/dashboards/${encodeURIComponent(dashboard.id)}`;
+  const path = /** @type {const} */ (`/dashboards/${encodeURIComponent(dashboard.id)}`);
   const [state, again] = useLoaded((abort) => get(`${path}/versions?limit=${SHOWN_MAX}`, abort));
-  const [chosen, setChosen] = useState(null);
-  const [failure, setFailure] = useState(null);
+  const [chosen, setChosen] = useState(/** @type {number | null} */ (null));
+  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const restore = (version, ifMatch) => call("POST", `${path}/restore`, { body: { version }, ifMatch });
   const work = async () => {
     try {
@@ -37,7 +38,7 @@ export function Versions({ dashboard, onRestored, onClose }) {
       toast(`Version ${chosen} was restored.`, { undo: dashboard.version ? undo : null });
       onClose();
     } catch (error) {
-      setFailure(error);
+      setFailure(failed(error));
       again();
     }
   };

@@ -22,6 +22,8 @@ import { Bulk } from "./errors_bulk.js";
 import { errorHref, filterOf, Level, listPath, queryOf, readErrorAhead, Status } from "./errors_common.js";
 import { Filters } from "./errors_filters.js";
 
+/** @import { ErrorGroup } from "telltale" */
+
 const USUAL_RANGE = "7d";
 const POINTED_MS = 100;
 
@@ -35,18 +37,21 @@ async function load(abort) {
   return { ...(await get(`/errors?${query}`, abort)), filter };
 }
 
+/** @param {Props<{row: ErrorGroup}>} props */
 function Title({ row, onPoint }) {
   return html`<div class="issue">
     <span class="tags"><${Level} of=${row.level} /></span>
     <a data-row=${row.id} href=${errorHref(row.id)} onFocus=${onPoint} onMouseEnter=${onPoint}><bdi>${row.title}</bdi></a></div>`;
 }
 
+/** @param {Props<{row: ErrorGroup}>} props */
 function Line({ row }) {
   const counts = row.series?.counts ?? [];
   const sum = counts.reduce((all, one) => all + one, 0);
   return html`<${Spark} values=${counts} label=${`Last 24 hours: ${count(sum, "occurrence")}`} />`;
 }
 
+/** @returns {Column<ErrorGroup>[]} */
 function columnsOf(selection, onPoint) {
   const select = { label: "Select", isUnseen: true, cell: (row) => html`<${SelectRow} selection=${selection} id=${row.id} label=${row.title} />` };
   return [

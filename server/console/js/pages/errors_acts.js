@@ -14,10 +14,15 @@ import { apiPath, listPath } from "./errors_common.js";
 import { AssignDialog, IgnoreDialog, ResolveDialog } from "./errors_dialogs.js";
 import { MergeInto } from "./errors_merge.js";
 
+/** @import { ErrorGroupDetail } from "telltale" */
+
 const MINUTE_MS = 60_000;
 const DONE = { resolve: "Resolved.", ignore: "Ignored.", unresolve: "Unresolved again." };
 
-/** Returns the request that brings back what an error was before: `[action, fields]`. */
+/**
+ * Returns the request that brings back what an error was before: `[action, fields]`.
+ * @param {ErrorGroupDetail} error
+ */
 function before(error) {
   if (error.status === "resolved") return ["resolve", error.note === null ? {} : { note: error.note }];
   if (error.status === "ignored") {
@@ -27,7 +32,10 @@ function before(error) {
   return ["unresolve", {}];
 }
 
-/** `again` loads the error again after a change. */
+/**
+ * `again` loads the error again after a change.
+ * @param {Props<{error: ErrorGroupDetail}>} props
+ */
 export function Acts({ error, again }) {
   const [open, setOpen] = useState("");
   if (!may("write")) return null;

@@ -13,15 +13,25 @@ import { SelectAll } from "../parts/selection.js";
 import { AssignDialog, IgnoreDialog } from "./errors_dialogs.js";
 import { MergeSelected } from "./errors_merge.js";
 
+/** @import { ErrorGroup } from "telltale" */
+
 const bulk = (body) => call("POST", "/errors/bulk", { body });
 
-/** Assigns errors to whom they were assigned before. */
+/**
+ * Assigns errors to whom they were assigned before.
+ * @param {ErrorGroup[]} rows
+ */
 async function assignBack(rows) {
   const byUser = Map.groupBy(rows, (row) => row.assignee);
   for (const [user, own] of byUser) await bulk({ action: "assign", user_id: user, ids: own.map(({ id }) => id) });
 }
 
-/** Returns what undoes an action, or null if what was before cannot be restored exactly. */
+/**
+ * Returns what undoes an action, or null if what was before cannot be restored exactly.
+ * @param {string} action
+ * @param {ErrorGroup[]} rows
+ * @param {() => void} again
+ */
 function undoOf(action, rows, again) {
   const restore = (work) => async () => {
     await doing(work, "Undone");

@@ -11,7 +11,10 @@ import { Icon } from "../parts/icon.js";
 import { Loaded } from "../parts/loaded.js";
 import { apiPath } from "./errors_common.js";
 
+/** @import { ErrorGroupDetail } from "telltale" */
+
 const BARS_MAX = 180;
+/** @type {[string, number][]} */
 const WIDTHS = [["1m", 60], ["5m", 300], ["1h", 3_600], ["1d", 86_400]];
 const HEIGHT = 150;
 
@@ -36,6 +39,7 @@ async function load(id, abort) {
   return { ...filled(data.series, range, seconds), range, total: data.total };
 }
 
+/** @param {Props<{error: ErrorGroupDetail}>} props */
 function Plot({ data, error }) {
   const series = useMemo(() => [{ label: "Occurrences", values: data.values }], [data]);
   const marks = useMemo(
@@ -46,6 +50,7 @@ function Plot({ data, error }) {
     <${Chart} label="Occurrences over time" kind="bars" times=${data.times} series=${series} marks=${marks} between=${data.range} height=${HEIGHT} hasLegend=${false} />`;
 }
 
+/** @param {Props<{error: ErrorGroupDetail}>} props */
 export function Series({ error }) {
   const [state] = useLoaded((abort) => load(error.id, abort), refresh.value * 1000, rangeKey.value);
   return html`<section class="card"><header><${Icon} name="chart-line" /><h2>Occurrences</h2></header><${Loaded} state=${state} show=${(data) => html`<${Plot} data=${data} error=${error} />`} /></section>`;

@@ -12,8 +12,14 @@ const TEXTS = ["level", "environment", "release", "search"];
 /** The list as it was last shown, for the way back. */
 export const listPath = signal("/errors");
 
-/** The path of the API for an error. */
-export const apiPath = (id, rest = "") => `/errors/${encodeURIComponent(id)}${rest}`;
+/**
+ * The path of the API for an error.
+ * @template {string} [R=""]
+ * @param {string} id
+ * @param {R} [rest]
+ */
+export const apiPath = (id, rest) =>
+  /** @type {`/errors/${string}${R}`} */ (`/errors/${encodeURIComponent(id)}${rest ?? ""}`);
 
 /** The address of an error; `query` as `{name: value}`. */
 export const errorHref = (id, query) => href(`/errors/${encodeURIComponent(id)}`, query);
@@ -47,7 +53,7 @@ export function filterOf(query = place.value.query) {
   if (assignee) filter.assignee = assignee === "none" ? "" : assignee === "me" ? (caller.value?.user ?? "") : assignee;
   const { last, from, to } = chosen.value;
   // Whatever occurred in a range that ends now was last seen in it.
-  if (last) filter.since = last;
+  if (last !== undefined) filter.since = last;
   else Object.assign(filter, { from: new Date(from).toISOString(), to: new Date(to).toISOString() });
   const tags = tagsOf(query);
   if (Object.keys(tags).length > 0) filter.tags = tags;

@@ -11,6 +11,8 @@ import { shellWord } from "../parts/curl.js";
 import { Icon } from "../parts/icon.js";
 import { Pairs, pairsOf } from "../parts/pairs.js";
 
+/** @import { ErrorOccurrence } from "telltale" */
+
 const CRUMBS_SHOWN = 25;
 const kinds = new Map([["fatal", "bad"], ["error", "bad"], ["critical", "bad"], ["warning", "warn"]]);
 
@@ -34,6 +36,7 @@ function Crumb({ crumb }) {
     <div>${hasMessage && html`<p><bdi>${text(crumb.message)}</bdi></p>`}${data.length > 0 && html`<${Pairs} pairs=${data} />`}</div></li>`;
 }
 
+/** @param {Props<{details?: Record<string, any>}>} props */
 export function Breadcrumbs({ details }) {
   const [isWhole, setWhole] = useState(false);
   const crumbs = Array.isArray(details?.breadcrumbs) ? details.breadcrumbs.filter((one) => one && typeof one === "object") : [];
@@ -57,6 +60,7 @@ function curlOf({ method, url, query_string: query, headers, data }) {
   return parts.join(" \\\n  ");
 }
 
+/** @param {Props<{details?: Record<string, any>}>} props */
 export function Request({ details }) {
   const request = details?.request;
   if (!request || typeof request !== "object") return null;
@@ -69,6 +73,7 @@ export function Request({ details }) {
   </section>`;
 }
 
+/** @param {Props<{occurrence: ErrorOccurrence}>} props */
 export function TagsAndUser({ occurrence }) {
   const { tags, user, environment, release, details } = occurrence;
   const own = [["environment", environment], ["release", release]].filter(([, value]) => value !== null);
@@ -86,6 +91,7 @@ function Section({ icon, title, children }) {
   return html`<section class="card"><details><summary><${Icon} name=${icon} /><h2>${title}</h2></summary>${children}</details></section>`;
 }
 
+/** @param {Props<{details?: Record<string, any>}>} props */
 export function Contexts({ details }) {
   const contexts = pairsOf(details?.contexts).filter(([, value]) => value !== null);
   const extra = pairsOf(details?.extra);
@@ -95,7 +101,7 @@ export function Contexts({ details }) {
     ${contexts.length > 0 && html`<section class="card"><header><${Icon} name="monitor" /><h2>Contexts</h2></header>
       <div class="contexts">${contexts.map(([name, value], i) => html`<section key=${i}><h3><bdi>${name}</bdi></h3><${Pairs} pairs=${pairsOf(value).length > 0 ? pairsOf(value) : [[name, value]]} /></section>`)}</div></section>`}
     ${extra.length > 0 && html`<section class="card"><header><${Icon} name="file-text" /><h2>Additional data</h2><div class="acts">
-      <${CopyButton} text=${() => json(details.extra)} label="the additional data as JSON">Copy as JSON<//></div></header><${Pairs} pairs=${extra} /></section>`}
+      <${CopyButton} text=${() => json(details?.extra)} label="the additional data as JSON">Copy as JSON<//></div></header><${Pairs} pairs=${extra} /></section>`}
     ${modules.length > 0 && html`<${Section} icon="code" title="Modules"><${Pairs} pairs=${modules} /><//>`}
     ${sdk.length > 0 && html`<${Section} icon="send" title="SDK"><${Pairs} pairs=${sdk} /><//>`}`;
 }

@@ -19,9 +19,14 @@ import { Occurrence } from "./errors_occurrence.js";
 import { Occurrences } from "./errors_occurrences.js";
 import { Activity, MergedNotice, Numbers, Tags } from "./errors_side.js";
 
+/** @import { ErrorGroupDetail } from "telltale" */
+
 const USUAL_RANGE = "24h";
 
-/** Says since when and why the error is in its state. */
+/**
+ * Says since when and why the error is in its state.
+ * @param {Props<{error: ErrorGroupDetail}>} props
+ */
 function State({ error }) {
   const { status, resolved_at: resolved, note, ignored_until: until, ignored_at: ignored, reason, regressed_at: regressed } = error;
   const said = status === "resolved" ? note : status === "ignored" ? reason : null;
@@ -32,6 +37,7 @@ function State({ error }) {
     ${said && html`<q class="quiet"><bdi>${said}</bdi></q>`}`;
 }
 
+/** @param {Props<{error: ErrorGroupDetail}>} props */
 function Body({ error, again }) {
   const [version, setVersion] = useState(0);
   const views = [{ name: "details", label: "Details" }, { name: "occurrences", label: "All occurrences", count: amount(error.occurrences) }];

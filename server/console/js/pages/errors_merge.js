@@ -10,9 +10,12 @@ import { FormDialog, Wrong } from "../parts/form_dialog.js";
 import { Loaded } from "../parts/loaded.js";
 import { apiPath } from "./errors_common.js";
 
+/** @import { ErrorGroup, ErrorGroupDetail } from "telltale" */
+
 const FOUND_MAX = 20;
 const WORDS = /[\p{L}\p{N}_.]{3,}/u;
 
+/** @param {Props<{row: ErrorGroup}>} props */
 function About({ row }) {
   return html`<span><bdi>${row.title}</bdi> <span class="quiet small">${count(row.occurrences, "occurrence")}, ${row.status}</span></span>`;
 }
@@ -22,7 +25,10 @@ async function merge(into, ids) {
   toast(`${count(ids.length, "error")} merged into this one.`);
 }
 
-/** Asks which of the selected errors is kept. */
+/**
+ * Asks which of the selected errors is kept.
+ * @param {Props<{rows: ErrorGroup[]}>} props
+ */
 export function MergeSelected({ rows: selected, onDone, onClose }) {
   // Those that were selected when it was asked: none are any more when it is done.
   const [rows] = useState(selected);
@@ -38,10 +44,13 @@ export function MergeSelected({ rows: selected, onDone, onClose }) {
       <input type="radio" name="into" value=${row.id} defaultChecked=${row.id === most.id} /><${About} row=${row} /></label>`)}</fieldset>`}<//>`;
 }
 
-/** Finds others that are like an error, and merges the chosen ones into it. */
+/**
+ * Finds others that are like an error, and merges the chosen ones into it.
+ * @param {Props<{error: ErrorGroupDetail}>} props
+ */
 export function MergeInto({ error, onDone, onClose }) {
   const [search, setSearch] = useState(() => WORDS.exec(error.title)?.[0] ?? "");
-  const query = new URLSearchParams({ limit: FOUND_MAX + 1, ...(search && { search }) });
+  const query = new URLSearchParams({ limit: String(FOUND_MAX + 1), ...(search && { search }) });
   const [state] = useLoaded((abort) => get(`/errors?${query}`, abort), 0, search);
   const [chosen, setChosen] = useState(() => new Map());
   const toggle = (row) => {

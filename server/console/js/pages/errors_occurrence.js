@@ -16,6 +16,8 @@ import { apiPath, Level, NEWEST } from "./errors_common.js";
 import { Breadcrumbs, Contexts, Request, TagsAndUser } from "./errors_context.js";
 import { Stack } from "./errors_stack.js";
 
+/** @import { ErrorGroupDetail, ErrorOccurrenceInOrder } from "telltale" */
+
 const pathOf = (id, event) => apiPath(id, `/events/${encodeURIComponent(event)}`);
 
 /** Loads the occurrence that the address names, or the newest: null if all have expired. */
@@ -31,9 +33,10 @@ function Way({ label, icon, event, isAfter = false }) {
   return event === null ? html`<a class="button small" role="link" aria-disabled="true">${parts}</a>` : html`<a class="button small" href=${hrefHere({ event })}>${parts}</a>`;
 }
 
+/** @param {Props<{occurrence: ErrorOccurrenceInOrder}>} props */
 function Ways({ id, occurrence }) {
   const { previous_id: previous, next_id: next } = occurrence;
-  const latest = useRef(null);
+  const latest = useRef({ previous, next });
   latest.current = { previous, next };
   useEffect(() => {
     for (const event of [previous, next]) if (event) readAhead(pathOf(id, event));
@@ -49,8 +52,10 @@ function Ways({ id, occurrence }) {
     <${Way} label="Newest" icon="chevrons-right" event=${next || inQuery("event") ? "" : null} isAfter /></nav>`;
 }
 
+/** @param {Props<{occurrence: ErrorOccurrenceInOrder}>} props */
 function Facts({ occurrence }) {
-  const { id, event_id: sent, timestamp, level, environment, release, user } = occurrence;
+  const { id, event_id: sent, timestamp, level, environment, release } = occurrence;
+  const user = /** @type {Record<string, any> | null} */ (occurrence.user);
   const who = user ? (user.email ?? user.username ?? user.id ?? user.ip_address) : null;
   return html`<p class="facts"><span title=${instant(timestamp)}>${instant(timestamp)}</span> <span class="quiet">(<${Time} at=${timestamp} />)</span>
       <${Level} of=${level} />${environment && html`<span class="tag"><${Icon} name="globe" /><bdi>${environment}</bdi></span>`}
@@ -58,7 +63,10 @@ function Facts({ occurrence }) {
     <p class="quiet small"><span class="mono">${sent ?? id}</span> <${CopyButton} text=${sent ?? id} label="the id of the occurrence" /></p>`;
 }
 
-/** `error` is the detail of the API. */
+/**
+ * `error` is the detail of the API.
+ * @param {Props<{error: ErrorGroupDetail}>} props
+ */
 export function Occurrence({ error }) {
   const event = inQuery("event");
   const [state] = useLoaded((abort) => load(error.id, event, abort), event ? 0 : refresh.value * 1000, event || `newest ${rangeKey.value}`);

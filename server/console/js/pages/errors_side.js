@@ -1,8 +1,10 @@
 // Beside an error: its numbers, the values of its tags, what was done about it and written.
 
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { call, get } from "../api/client.js";
 import { may } from "../api/session.js";
+import { useElement } from "../kit/element.js";
+import { failed } from "../kit/failed.js";
 import { amount, count, instant, share } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { useLoaded } from "../kit/loading.js";
@@ -15,6 +17,8 @@ import { ShareBar } from "../parts/share_bar.js";
 import { Time } from "../parts/time.js";
 import { apiPath, errorHref } from "./errors_common.js";
 
+/** @import { ErrorActivity, ErrorGroupDetail, ErrorTag } from "telltale" */
+
 const VALUES_SHOWN = 5;
 const ACTIVITY_SHOWN = 100;
 const COMMENT_CHARS_MAX = 10_000;
@@ -23,6 +27,7 @@ function Fact({ label, children }) {
   return html`<div><dt>${label}</dt><dd>${children}</dd></div>`;
 }
 
+/** @param {Props<{error: ErrorGroupDetail}>} props */
 export function Numbers({ error }) {
   return html`<section class="card strip"><h2 class="unseen">Numbers</h2><dl class="numbers">
     <${Fact} label="Occurrences"><span class="count">${amount(error.occurrences)}</span><//>
@@ -34,9 +39,10 @@ export function Numbers({ error }) {
     ${error.merged.length > 0 && html`<p class="quiet small">${count(error.merged.length, "error was", "errors were")} merged into it.</p>`}</section>`;
 }
 
+/** @param {Props<{tag: ErrorTag}>} props */
 function Tag({ tag }) {
   const link = (value) => href("/errors", { [tag.parameter]: value, status: "all" });
-  return html`<section class="spread"><h3><bdi>${tag.key}</bdi>${tag.distinct > tag.values.length && html` <span class="quiet small">${count(tag.distinct, "value")}</span>`}</h3>
+  return html`<section class="spread"><h3><bdi>${tag.key}</bdi>${tag.distinct !== null && tag.distinct > tag.values.length && html` <span class="quiet small">${count(tag.distinct, "value")}</span>`}</h3>
     ${tag.distinct === null ? html`<p class="quiet small">Too many different values to count them.</p>`
       : html`<ul>${tag.values.map(({ value, count: number, share: part }) => html`<li key=${value}><a href=${link(value)} title=${count(number, "occurrence")}><bdi>${value}</bdi></a>
         <span class="number small">${share(part)}</span><${ShareBar} part=${part} label=${`${value}: ${count(number, "occurrence")}`} /></li>`)}</ul>`}</section>`;
@@ -63,6 +69,7 @@ const phrases = {
 };
 const icons = { first_seen: "zap", regressed: "triangle-alert", resolve: "check", ignore: "volume-x", unresolve: "rotate-ccw", assign: "user-plus", merge: "git-merge", comment: "message-circle" };
 
+/** @param {Props<{entry: ErrorActivity}>} props */
 function Entry({ entry }) {
   const phrase = phrases[entry.action];
   return html`<li><${Icon} name=${icons[entry.action] ?? "history"} /><div><p>${entry.by && html`<strong><bdi>${entry.by}</bdi></strong> `}${phrase ? phrase(entry) : entry.action}
@@ -70,18 +77,19 @@ ${" "}<span class="quiet small"><${Time} at=${entry.at} /></span></p>${entry.tex
 }
 
 function Comment({ id, onDone }) {
-  const field = useRef(null);
-  const [failure, setFailure] = useState(null);
+  const field = /** @type {ElementRef<HTMLTextAreaElement>} */ (useElement());
+  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const send = async () => {
     const text = field.current.value;
     if (!text.trim()) return field.current.focus();
     try {
       await call("POST", apiPath(id, "/comments"), { body: { text } });
-      field.current.value = "";
+      // The page can be another one by now.
+      if (field.current) field.current.value = "";
       setFailure(null);
       onDone();
     } catch (error) {
-      setFailure(error);
+      setFailure(failed(error));
     }
     return undefined;
   };
@@ -99,7 +107,10 @@ export function Activity({ id, version }) {
     ${may("write") && html`<${Comment} id=${id} onDone=${again} />`}<${Loaded} state=${state} show=${show} /></section>`;
 }
 
-/** The ids of errors that were merged into one lead to it. */
+/**
+ * The ids of errors that were merged into one lead to it.
+ * @param {Props<{error: ErrorGroupDetail}>} props
+ */
 export function MergedNotice({ error }) {
   if (!error.merged_into) return null;
   return html`<p class="notice"><${Icon} name="git-merge" /><span>The error of this address was merged into <a href=${errorHref(error.merged_into)}>this one</a>.</span></p>`;

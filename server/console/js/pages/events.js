@@ -29,9 +29,9 @@ const KEYS_MAX = 20;
 
 function pathOf() {
   const parameters = parametersOf(filters());
-  parameters.set("limit", PAGE_ROWS);
-  if (offsetOf() > 0) parameters.set("offset", offsetOf());
-  return `/events?${parameters}`;
+  parameters.set("limit", String(PAGE_ROWS));
+  if (offsetOf() > 0) parameters.set("offset", String(offsetOf()));
+  return /** @type {const} */ (`/events?${parameters}`);
 }
 
 /** Returns the keys of tags and the paths of numbers in properties, the most frequent first. */

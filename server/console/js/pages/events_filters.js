@@ -21,7 +21,11 @@ function setFilters({ name, user, tags }) {
   setQuery({ name, user, tag: textsOfTags(tags), offset: null });
 }
 
-/** Returns the parameters of the API for filters, the range included. */
+/**
+ * Returns the parameters of the API for filters, the range included.
+ * @param {{name: string, user: string, tags: Record<string, string>}} filters
+ * @param {Record<string, string>} [range]
+ */
 export function parametersOf({ name, user, tags }, range = limitsOfQuery()) {
   const parameters = new URLSearchParams(range);
   if (name) parameters.set("name", name);
@@ -57,16 +61,24 @@ export function toggle(field, value) {
 /**
  * Returns the most frequent values of a field under the filters of the others, as the API has them:
  * `{data: [{value, count}], meta: {total, events_read, events_matched}}`.
+ * @param {string} field
+ * @param {{name: string, user: string, tags: Record<string, string>}} now
+ * @param {{search?: string, limit: number, range?: Record<string, string>}} options
+ * @param {AbortSignal} [abort]
  */
 export function valuesOf(field, now, { search = "", limit, range }, abort) {
   const parameters = parametersOf(without(field, now), range);
   parameters.set("field", field);
-  parameters.set("limit", limit);
+  parameters.set("limit", String(limit));
   if (search) parameters.set("search", search);
   return get(`/events/values?${parameters}`, abort);
 }
 
-/** Returns a function that suggests values of a field. */
+/**
+ * Returns a function that suggests values of a field.
+ * @param {string} field
+ * @param {{name: string, user: string, tags: Record<string, string>} | null} [now]
+ */
 export function suggest(field, now = null) {
   return async (search, abort) => {
     const { data, meta } = await valuesOf(field, now ?? filters(), { search, limit: SUGGESTED }, abort);

@@ -44,7 +44,7 @@ function pathOf(by, width) {
   const parameters = parametersOf(filters());
   parameters.set("interval", intervalText(width));
   if (by) parameters.set("group_by", by);
-  return `/events/count?${parameters}`;
+  return /** @type {const} */ (`/events/count?${parameters}`);
 }
 
 async function load(by, abort) {
@@ -54,6 +54,7 @@ async function load(by, abort) {
   const times = [];
   for (let time = Math.floor(from / 1000 / width) * width; time < to / 1000; time += width) times.push(time);
   const position = new Map(times.map((time, i) => [time, i]));
+  /** @type {[string, any][]} */
   const lists = by ? Object.entries(data.series ?? {}) : [["events", data.series]];
   const groups = lists.map(([label, points]) => {
     const values = new Array(times.length).fill(0);

@@ -9,6 +9,8 @@ import { Icon } from "../parts/icon.js";
 import { Json } from "../parts/json.js";
 import { filters, isChosen, toggle } from "./events_filters.js";
 
+/** @typedef {import("telltale").EventList["data"][number]} TrackedEvent */
+
 const TAGS_SHOWN_MAX = 4;
 
 function Only({ field, value, text }) {
@@ -32,7 +34,10 @@ function Detail({ event }) {
   </div>`;
 }
 
-/** A row; `hasDay` writes the day above the time. */
+/**
+ * A row; `hasDay` writes the day above the time.
+ * @param {Props<{event: TrackedEvent}>} props
+ */
 export function EventRow({ event, hasDay = true }) {
   const [isOpen, setOpen] = useState(false);
   const tags = Object.entries(event.tags);

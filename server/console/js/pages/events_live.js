@@ -12,6 +12,8 @@ import { Failure } from "../parts/loaded.js";
 import { Filters, filters, parametersOf } from "./events_filters.js";
 import { EventRow } from "./events_list.js";
 
+/** @import { TrackedEvent } from "./events_list.js" */
+
 const ROWS_MAX = 1_000;
 const WAIT_SECONDS = 25;
 const LIMIT = 500;
@@ -24,8 +26,8 @@ async function follow(query, abort, on) {
   while (!abort.aborted) {
     await whenVisible(abort);
     const parameters = new URLSearchParams(query);
-    parameters.set("limit", LIMIT);
-    parameters.set("wait_seconds", cursor ? WAIT_SECONDS : 0);
+    parameters.set("limit", String(LIMIT));
+    parameters.set("wait_seconds", String(cursor ? WAIT_SECONDS : 0));
     if (cursor) parameters.set("after", cursor);
     try {
       const { data, meta } = await getExact(`/events/tail?${parameters}`, abort);
@@ -44,7 +46,9 @@ async function follow(query, abort, on) {
 
 /** Returns what is followed under a query, and the functions of its controls. */
 function useTail(query) {
-  const [state, setState] = useState({ rows: [], held: [], missed: 0, isUnsure: false, failure: null });
+  /** @type {{rows: TrackedEvent[], held: TrackedEvent[], missed: number, isUnsure: boolean, failure: Failed | null}} */
+  const nothing = { rows: [], held: [], missed: 0, isUnsure: false, failure: null };
+  const [state, setState] = useState(nothing);
   const [isPaused, setPaused] = useState(false);
   const paused = useRef(false);
   useEffect(() => {
@@ -83,7 +87,7 @@ export function Live() {
   const { name, user, tags } = filters();
   const query = parametersOf({ name, user, tags }, {}).toString();
   const { rows, held, missed, isUnsure, failure, isPaused, toggle, clear } = useTail(query);
-  const [pinned, setPinned] = useState([]);
+  const [pinned, setPinned] = useState(/** @type {TrackedEvent[]} */ ([]));
   const pin = (event) => setPinned((now) => (now.some(({ id }) => id === event.id) ? now.filter(({ id }) => id !== event.id) : [event, ...now]));
   // A row that is the same is not compared again: there may be a thousand.
   const made = useMemo(() => new WeakMap(), []);

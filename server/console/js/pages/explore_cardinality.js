@@ -13,6 +13,8 @@ import { PAGE_ROWS, Pager, offsetOf } from "../parts/pager.js";
 import { ShareBar } from "../parts/share_bar.js";
 import { Table } from "../parts/table.js";
 
+/** @import { CardinalityRow } from "telltale" */
+
 const NOUNS = { metric: ["metric", "metrics"], tag: ["tag", "tags"], value: ["value", "values"] };
 
 /** Returns what is counted: `{by, metric, key}`. */
@@ -36,6 +38,7 @@ function downFrom({ by, metric, key }, { name }) {
   return metric ? exploreHref([queryOf(metric, { tags: { [key]: conditionOf(name) } })]) : null;
 }
 
+/** @returns {Column<CardinalityRow>[]} */
 function columnsFor(question, meta) {
   const { by, metric } = question;
   const name = (row) => {
@@ -47,10 +50,10 @@ function columnsFor(question, meta) {
     <span>${share(series / Math.max(1, meta.series))}</span></span>`;
   return [
     { label: { metric: "Metric", tag: "Tag", value: "Value" }[by], cell: name },
-    { label: "Series", isNumber: true, cell: ({ series }) => amount(series) },
+    { label: "Series", isNumber: true, cell: (row) => amount(row.series) },
     ...(by === "tag" ? [] : [{ label: "Share", isNumber: true, cell: part }]),
-    ...(by === "tag" ? [{ label: "Values", isNumber: true, cell: ({ values }) => amount(values) }] : []),
-    ...(metric || by === "metric" ? [] : [{ label: "Metrics", isNumber: true, cell: ({ metrics }) => amount(metrics) }]),
+    ...(by === "tag" ? [{ label: "Values", isNumber: true, cell: (row) => amount(row.values) }] : []),
+    ...(metric || by === "metric" ? [] : [{ label: "Metrics", isNumber: true, cell: (row) => amount(row.metrics) }]),
     ...(by === "metric" ? [{ label: "Explore", isUnseen: true, isEnd: true, cell: (row) => html`<a class="button small" href=${exploreHref([queryOf(row.name)])}>
       <${Icon} name="chart-line" />Explore<span class="unseen"> ${row.name}</span></a>` }] : []),
   ];
@@ -58,6 +61,7 @@ function columnsFor(question, meta) {
 
 /** Where the count is: all metrics, one of them, one of its tags. */
 function Trail({ by, metric, key }) {
+  /** @type {{label: string, link: string | null}[]} */
   const steps = [{ label: by === "metric" ? "All metrics" : metric ? "All metrics" : "All tags", link: linkTo(metric || by === "metric" ? {} : { by: "tag" }) }];
   if (metric) steps.push({ label: metric, link: linkTo({ by: "tag", of: metric }) });
   if (key) steps.push({ label: key, link: null });
@@ -69,9 +73,9 @@ export function Cardinality() {
   const question = asked();
   const { by, metric, key } = question;
   const search = inQuery("search");
-  const parameters = new URLSearchParams({ by, limit: PAGE_ROWS, offset: offsetOf() });
+  const parameters = new URLSearchParams({ by, limit: String(PAGE_ROWS), offset: String(offsetOf()) });
   for (const [name, value] of Object.entries({ metric, key, search })) if (value) parameters.set(name, value);
-  const path = `/cardinality?${parameters}`;
+  const path = /** @type {const} */ (`/cardinality?${parameters}`);
   const [state] = useLoaded((abort) => get(path, abort), 0, path);
   const [noun, nouns] = NOUNS[by];
   const show = ({ data, meta }) => html`<p class="quiet">${by === "tag" ? count(meta.total, noun, nouns) : `${count(meta.series, "series", "series")} in ${count(meta.total, noun, nouns)}`}, the largest first.</p>

@@ -3,6 +3,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call, get } from "../api/client.js";
 import { may } from "../api/session.js";
+import { useElement } from "../kit/element.js";
+import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { useLoaded } from "../kit/loading.js";
 import { chosen, limits } from "../kit/range.js";
@@ -29,7 +31,11 @@ function spanOfRange() {
   return `${Math.max(1, Math.ceil((to - from) / MINUTE_MS))}m`;
 }
 
+/** @import { Dashboard, WidgetInput } from "telltale" */
+
+/** @returns {WidgetInput} */
 function widgetOf({ metric, groupBy, tags, kind }, aggregation, title) {
+  /** @type {WidgetInput["query"]} */
   const query = { metric, aggregation };
   if (groupBy.length > 0) query.group_by = groupBy.map((key) => `tags.${key}`).join(",");
   if (Object.keys(tags).length > 0) query.tags = tags;
@@ -37,13 +43,13 @@ function widgetOf({ metric, groupBy, tags, kind }, aggregation, title) {
 }
 
 function Form({ query, dashboards, onDone, onClose }) {
-  const form = useRef(null);
+  const form = /** @type {ElementRef<HTMLFormElement>} */ (useElement());
   const [target, setTarget] = useState(dashboards[0]?.id ?? NEW);
   const [aggregation, setAggregation] = useState(query.aggregations[0]);
-  const [failure, setFailure] = useState(null);
+  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   // A dashboard that was created stays the target if the widget fails: it is not created twice.
-  const created = useRef(null);
-  useEffect(() => form.current?.querySelector("input, select")?.focus(), []);
+  const created = useRef(/** @type {Pick<Dashboard, "id" | "name"> | null} */ (null));
+  useEffect(() => /** @type {HTMLElement | null} */ (form.current.querySelector("input, select"))?.focus(), []);
   const dashboard = async (name) => {
     if (target !== NEW) return dashboards.find(({ id }) => id === target);
     created.current ??= (await call("POST", "/dashboards", { body: { name } })).data;
@@ -58,7 +64,7 @@ function Form({ query, dashboards, onDone, onClose }) {
       await call("POST", `/dashboards/${encodeURIComponent(found.id)}/widgets`, { body });
       onDone(found);
     } catch (error) {
-      setFailure(error);
+      setFailure(failed(error));
     }
   };
   const options = [...dashboards.map(({ id, name }) => ({ value: id, label: name })), { value: NEW, label: "A new dashboard" }];
@@ -69,14 +75,14 @@ function Form({ query, dashboards, onDone, onClose }) {
     <${Field} id="to-dashboard-title" name="title" label="Title of the widget" failure=${failure} autocomplete="off" maxlength=${TITLE_CHARS_MAX} defaultValue=${title} />
     ${query.aggregations.length > 1 && html`<${Select} id="to-dashboard-aggregation" label="Aggregation" hint="A widget shows one."
       options=${query.aggregations.map((one) => ({ value: one, label: one }))} value=${aggregation} onChange=${(event) => setAggregation(event.currentTarget.value)} />`}
-    ${failure && !FIELDS.includes(failure.field) && html`<${Failure} failure=${failure} />`}
+    ${failure && !FIELDS.includes(failure.field ?? "") && html`<${Failure} failure=${failure} />`}
     <div class="acts"><${Button} work=${onClose}>Cancel<//><${Button} type="submit" kind="first" work=${add}>Add<//></div>
   </form>`;
 }
 
 function ToDashboardDialog({ query, onClose }) {
   const [state] = useLoaded((abort) => get(`/dashboards?limit=${LISTED_MAX}`, abort));
-  const [done, setDone] = useState(null);
+  const [done, setDone] = useState(/** @type {Pick<Dashboard, "id" | "name"> | null} */ (null));
   const finish = (dashboard) => {
     setDone(dashboard);
     toast(`Added to “${dashboard.name}”.`);

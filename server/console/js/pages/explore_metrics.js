@@ -14,12 +14,14 @@ import { PAGE_ROWS, Pager, offsetOf } from "../parts/pager.js";
 import { Table } from "../parts/table.js";
 import { Time } from "../parts/time.js";
 
+/** @import { Metric } from "telltale" */
+
 const TYPES = [{ value: "", label: "All types" }, ...Object.keys(AGGREGATIONS).map((type) => ({ value: type, label: type }))];
 const KEYS_SHOWN_MAX = 6;
 
 function rangeOfAddress() {
   const { last, from, to } = chosen.value;
-  return last ? { last } : { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+  return last !== undefined ? { last } : { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
 }
 
 function keys({ tags }) {
@@ -28,6 +30,7 @@ function keys({ tags }) {
     ${rest > 0 && html`<span class="quiet small">and ${rest} more</span>`}</span>`;
 }
 
+/** @type {Column<Metric>[]} */
 const COLUMNS = [
   { label: "Metric", cell: ({ name }) => html`<a class="mono" href=${exploreHref([queryOf(name)], rangeOfAddress())}>${name}</a>` },
   { label: "Type", cell: ({ type }) => type },
@@ -39,7 +42,7 @@ const COLUMNS = [
 export function Metrics() {
   const type = inQuery("type");
   const offset = offsetOf();
-  const path = `/metrics?limit=${PAGE_ROWS}&offset=${offset}${type ? `&type=${encodeURIComponent(type)}` : ""}`;
+  const path = /** @type {const} */ (`/metrics?limit=${PAGE_ROWS}&offset=${offset}${type ? `&type=${encodeURIComponent(type)}` : ""}`);
   const [state] = useLoaded((abort) => get(path, abort), 0, path);
   const empty = { is: ({ meta }) => meta.total === 0, text: type ? "No metric of this type." : "No metrics yet. Home shows how to send one." };
   const show = ({ data, meta }) => html`<${Table} label="Metrics" columns=${COLUMNS} rows=${data} keyOf=${({ name }) => name} /><${Pager} meta=${meta} />`;

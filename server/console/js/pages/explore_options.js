@@ -1,7 +1,8 @@
 // What a query of Explore asks: aggregations, tags to group by, filters, and how it is drawn.
 
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { get } from "../api/client.js";
+import { useElement } from "../kit/element.js";
 import { count } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { Button } from "../parts/button.js";
@@ -43,7 +44,7 @@ function NewFilter({ id, path, keys, tags, onAdd, onClose }) {
   const others = Object.entries(tags).filter(([other]) => other !== key);
   const load = async (text, abort) => {
     const query = new URLSearchParams(others.map(([other, condition]) => [`tags[${other}]`, condition]));
-    query.set("limit", SUGGESTED);
+    query.set("limit", String(SUGGESTED));
     if (text) query.set("search", text);
     const { data, meta } = await get(`${path}/tags/${encodeURIComponent(key)}/values?${query}`, abort);
     return { options: data.map(({ value, series }) => ({ value, note: count(series, "series", "series") })), total: meta.total };
@@ -65,12 +66,12 @@ function NewFilter({ id, path, keys, tags, onAdd, onClose }) {
 
 function Filters({ letter, query, definition, onChange }) {
   const [isOpen, setOpen] = useState(false);
-  const opener = useRef(null);
+  const opener = /** @type {ElementRef<HTMLDivElement>} */ (useElement());
   const { tags, metric } = query;
   const keys = [...new Set([...definition.tags, ...Object.keys(tags)])];
   const close = () => {
     setOpen(false);
-    setTimeout(() => opener.current?.querySelector("button.adds")?.focus());
+    setTimeout(() => /** @type {HTMLElement | null} */ (opener.current?.querySelector("button.adds"))?.focus());
   };
   const add = (key, condition) => {
     onChange({ tags: { ...tags, [key]: condition } });

@@ -44,7 +44,7 @@ function summary({ meta, interval, hasBand }, query) {
 
 function Drawn({ data, query, title }) {
   const at = Date.parse(inQuery("at"));
-  const marks = useRef({ at: NaN, list: undefined });
+  const marks = useRef({ at: NaN, list: /** @type {{at: number, label: string}[] | undefined} */ (undefined) });
   if (!Object.is(marks.current.at, at)) marks.current = { at, list: Number.isNaN(at) ? undefined : [{ at, label: "" }] };
   const pick = (moment) => setQuery({ at: new Date(moment).toISOString() }, { replace: true });
   return html`<${Chart} label=${title} times=${data.times} series=${data.series} kind=${query.kind} join=${data.join} height=${CHART_HEIGHT} between=${data.between}
@@ -75,13 +75,13 @@ function Result({ query, definition, view, title, letter, onAsked }) {
 }
 
 export function QueryCard({ index, query, view, onChange, onMetric, onCopy, onRemove }) {
-  const path = `/metrics/${encodeURIComponent(query.metric)}`;
+  const path = /** @type {const} */ (`/metrics/${encodeURIComponent(query.metric)}`);
   const [state] = useLoaded((abort) => get(path, abort), 0, path);
   const letter = letterOf(index);
   const id = `metric-${letter}`;
   const title = `Query ${letter}, ${query.metric}`;
   const definition = state.value.data?.data;
-  const shown = useRef(null);
+  const shown = useRef(/** @type {{from: string, to: string, interval: string} | null} */ (null));
   const onAsked = (asked) => {
     shown.current = asked;
   };

@@ -1,5 +1,7 @@
 // Where the console shows what a search over all areas finds: the path of each kind.
 
+/** @import { SearchResult } from "telltale" */
+
 const one = encodeURIComponent;
 
 /** Kinds in the order of the response: their name for people, and their path. */
@@ -19,7 +21,10 @@ const KINDS = {
   key: ["key", () => "/settings"],
 };
 
-/** Returns what a search found as `[{key, label, note, path}]`. */
+/**
+ * Returns what a search found as `[{key, label, note, path}]`.
+ * @param {SearchResult} found
+ */
 export function placesOf({ results }) {
   return results.flatMap(({ kind, items }) => {
     const [name, pathOf] = KINDS[kind] ?? [];

@@ -17,6 +17,8 @@ import { Time } from "../parts/time.js";
 import { useStars } from "./dashboards_stars.js";
 import { FirstSteps } from "./first_steps.js";
 
+/** @import { AlertPage, ErrorGroupPage, QueueList } from "telltale" */
+
 const REFRESH_MS = 15_000;
 const SHOWN_MAX = 5;
 const QUEUES_SHOWN_MAX = 8;
@@ -28,6 +30,7 @@ function Card({ icon, title, aside, children }) {
 
 const severityKind = { critical: "bad", warning: "warn" };
 
+/** @param {AlertPage} page */
 function alertRows({ data }) {
   return html`<ul class="rows">${data.map((alert) => html`<li key=${alert.id}>
     <a class="what" href=${href(`/alerts/${encodeURIComponent(alert.id)}`)}>${alert.rule_name}</a>
@@ -38,6 +41,7 @@ function alertRows({ data }) {
 
 const levelKind = { fatal: "bad", error: "bad", warning: "warn" };
 
+/** @param {ErrorGroupPage} page */
 function errorRows({ data, meta }) {
   return html`<p><span class="count">${amount(meta.total)}</span> <span class="quiet">unresolved</span></p>
   <ul class="rows">${data.map((error) => html`<li key=${error.id}>
@@ -50,9 +54,10 @@ function errorRows({ data, meta }) {
 const queueKind = { healthy: "good", degraded: "bad", paused: "warn" };
 
 function byNeed(a, b) {
-  return (a.status === "healthy") - (b.status === "healthy") || b.size - a.size || a.name.localeCompare(b.name);
+  return Number(a.status === "healthy") - Number(b.status === "healthy") || b.size - a.size || a.name.localeCompare(b.name);
 }
 
+/** @param {QueueList} list */
 function queueTable({ queues }) {
   const shown = [...queues].sort(byNeed).slice(0, QUEUES_SHOWN_MAX);
   return html`<div class="wide" tabindex="0" role="region" aria-label="Queues"><table>
@@ -83,7 +88,7 @@ const sections = {
 function Starred() {
   const stars = useStars();
   const [state] = useLoaded((abort) => get("/dashboards?limit=200", abort));
-  const found = (stars ?? []).map((id) => state.value.data?.data.find((dashboard) => dashboard.id === id)).filter(Boolean);
+  const found = (stars ?? []).flatMap((id) => state.value.data?.data.find((dashboard) => dashboard.id === id) ?? []);
   if (found.length === 0) return null;
   return html`<${Card} icon="star" title="Starred dashboards"><ul class="rows">${found.slice(0, STARRED_SHOWN_MAX).map(({ id, name, description }) => html`<li key=${id}>
     <a class="what" href=${href(`/dashboards/${encodeURIComponent(id)}`)}>${name}</a>${description && html`<span class="more">${description}</span>`}</li>`)}</ul><//>`;

@@ -18,6 +18,8 @@ import { Arguments, jobHref, linkWith, Names, queryOf, queueHref } from "./jobs_
 import { DeadActs } from "./jobs_dead_acts.js";
 import { Analytics } from "./jobs_dead_analytics.js";
 
+/** @import { DeadJobSummary } from "telltale" */
+
 const NAMES = ["class_name", "error_class", "queue", "search"];
 const SINCE = [
   { value: "", label: "Died at any time" },
@@ -52,6 +54,7 @@ async function load(abort) {
   return { ...(await getExact(`/dead-jobs?${query}`, abort)), filter: filterOf(since) };
 }
 
+/** @returns {Column<DeadJobSummary>[]} */
 function columnsOf(selection) {
   const select = { label: "Select", isUnseen: true, cell: (job) => html`<${SelectRow} selection=${selection} id=${job.id} label=${`${job.class_name} ${job.id}`} />` };
   return [

@@ -4,6 +4,7 @@
 import { useState } from "preact/hooks";
 import { call } from "../api/client.js";
 import { may } from "../api/session.js";
+import { failed } from "../kit/failed.js";
 import { count, whole } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { doing, toast } from "../kit/toasts.js";
@@ -33,7 +34,8 @@ function AskAboutAll({ verb, counted, selection, words, done, onClose }) {
     try {
       said(verb, await requests[verb]({ ...selection, expected_count: number }));
       done();
-    } catch (failure) {
+    } catch (thrown) {
+      const failure = failed(thrown);
       if (failure.code === "count_changed") setNumber((await requests[verb]({ ...selection, dry_run: true })).matched);
       throw failure;
     }
@@ -50,7 +52,7 @@ function wordsOf(filter) {
 }
 
 export function DeadActs({ selection, jobs, data, done }) {
-  const [asked, setAsked] = useState(null);
+  const [asked, setAsked] = useState(/** @type {{verb: string, counted?: number, body?: object} | null} */ (null));
   const ids = jobs.filter(({ id }) => selection.isSelected(id)).map(({ id }) => id);
   const close = () => setAsked(null);
   const end = () => {

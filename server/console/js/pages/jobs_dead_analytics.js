@@ -10,6 +10,8 @@ import { ShareBar } from "../parts/share_bar.js";
 import { linkWith } from "./jobs_common.js";
 import { between } from "./jobs_queue.js";
 
+/** @import { DeadJobAnalytics } from "telltale" */
+
 const PERIODS = [
   { value: "week", label: "Last 7 days" },
   { value: "day", label: "Today" },
@@ -25,6 +27,7 @@ function Most({ title, rows, name, nameOf }) {
     ${rows.length > SHOWN && html`<p class="quiet small">and ${amount(rows.length - SHOWN)} more</p>`}</section>`;
 }
 
+/** @param {Props<{data: DeadJobAnalytics}>} props */
 export function Analytics({ data }) {
   const { times, series, range } = useMemo(() => {
     const days = data.timeline.map(({ date }) => Date.parse(`${date}T00:00:00Z`) / 1000);

@@ -21,9 +21,14 @@ import { Time } from "../parts/time.js";
 import { queueHref, Status } from "./jobs_common.js";
 import { Enqueue } from "./jobs_enqueue.js";
 
+/** @import { DeadJob } from "telltale" */
+
 const isDead = (id) => id.startsWith("dead_");
 
-/** Returns a dead job in the form of others. */
+/**
+ * Returns a dead job in the form of others.
+ * @param {DeadJob} dead
+ */
 function ofDead(dead) {
   const { job_id: id, attempts, original_enqueued_at: enqueued, died_at: died, ...rest } = dead;
   return { ...rest, id, status: "dead", attempts, max_attempts: null, enqueued_at: enqueued, run_at: null, started_at: null, finished_at: died, worker_id: null, expires_at: null, dead_job_id: dead.id,
@@ -65,6 +70,7 @@ function History({ found }) {
     ${missing > 0 && found.job.failures.length > 0 && html`<p class="quiet small">The newest ${count(found.job.failures.length, "failure")} are kept.</p>`}</section>`;
 }
 
+/** @param {Props<{dead: DeadJob}>} props */
 function LastError({ dead }) {
   const text = [`${dead.error_class}: ${dead.error_message}`, ...dead.backtrace].join("\n");
   return html`<section class="card"><header><${Icon} name="circle-alert" /><h2>Last error</h2><div class="acts"><${CopyButton} text=${text} label="the last error with its backtrace" /></div></header>
@@ -86,7 +92,7 @@ function Acts({ found, again }) {
   const { job, dead } = found;
   const [open, setOpen] = useState("");
   const close = () => setOpen("");
-  const path = `/jobs/${encodeURIComponent(job.id)}`;
+  const path = /** @type {const} */ (`/jobs/${encodeURIComponent(job.id)}`);
   const run = async () => {
     await doing(() => call("POST", `${path}/run`, { body: {} }), "The job is ready to run.");
     again();

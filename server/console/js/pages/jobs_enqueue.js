@@ -1,6 +1,7 @@
 // The dialog that enqueues a job, or one like another.
 
 import { call } from "../api/client.js";
+import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { json, parse } from "../kit/json.js";
 import { currentZone, fromLocal } from "../kit/zone.js";
@@ -8,13 +9,16 @@ import { Field } from "../parts/fields.js";
 import { FormDialog, Wrong } from "../parts/form_dialog.js";
 import { Names } from "./jobs_common.js";
 
+/** @import { EnqueuedJob, Job } from "telltale" */
+
 const FIELDS = ["class_name", "queue", "arguments", "run_at", "max_attempts", "unique_key", "timeout_seconds"];
 
 function argumentsOf(text) {
   let value;
   try {
     value = parse(text || "{}");
-  } catch (error) {
+  } catch (thrown) {
+    const error = failed(thrown);
     throw new Wrong("arguments", `not JSON: ${error.message}`);
   }
   if (value === null || typeof value !== "object" || Array.isArray(value)) throw new Wrong("arguments", "arguments must be an object");
@@ -47,7 +51,10 @@ function bodyOf(data) {
   };
 }
 
-/** `like` is a job whose values the form begins with. */
+/**
+ * `like` is a job whose values the form begins with.
+ * @param {{queues?: {name: string}[], like?: Job | null, onMade: (made: EnqueuedJob) => void, onClose: () => void}} props
+ */
 export function Enqueue({ queues = [], like = null, onMade, onClose }) {
   const work = async (data) => onMade(await call("POST", "/jobs", { body: bodyOf(data) }));
   const field = (name) => ({ id: `job-${name}`, name, autocomplete: "off", spellcheck: false });

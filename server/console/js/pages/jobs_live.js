@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import { call, getExact } from "../api/client.js";
 import { may } from "../api/session.js";
+import { failed } from "../kit/failed.js";
 import { amount, count } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { useLoaded } from "../kit/loading.js";
@@ -20,6 +21,8 @@ import { Table } from "../parts/table.js";
 import { Time } from "../parts/time.js";
 import { Arguments, jobHref, linkWith, Names, queryOf, queueHref, Status } from "./jobs_common.js";
 
+/** @import { JobSummary } from "telltale" */
+
 const NAMES = ["status", "queue", "class_name", "search", "cursor"];
 const STATUSES = [
   { value: "", label: "Any state" },
@@ -31,12 +34,14 @@ const STATUSES = [
 const canRun = ({ status }) => status === "scheduled" || status === "retrying";
 const canDelete = ({ status }) => status !== "running";
 
+/** @param {Props<{job: JobSummary}>} props */
 function When({ job }) {
   if (job.run_at) return html`<span class="seen"><span>due <${Time} at=${job.run_at} /></span><span class="quiet small">enqueued <${Time} at=${job.enqueued_at} /></span></span>`;
   if (job.status === "running") return html`<span class="seen"><span>began <${Time} at=${job.started_at} /></span><span class="quiet small">enqueued <${Time} at=${job.enqueued_at} /></span></span>`;
   return html`<${Time} at=${job.enqueued_at} />`;
 }
 
+/** @returns {Column<JobSummary>[]} */
 function columnsOf(selection) {
   const select = { label: "Select", isUnseen: true, cell: (job) => html`<${SelectRow} selection=${selection} id=${job.id} label=${`${job.class_name} ${job.id}`} />` };
   return [
@@ -51,19 +56,20 @@ function columnsOf(selection) {
 
 /** Does something with jobs one after the other, and says with how many. */
 async function each(jobs, work, done) {
+  /** @type {Failed | null} */
   let last = null;
-  let failed = 0;
+  let wrong = 0;
   for (const job of jobs) {
     try {
       await work(encodeURIComponent(job.id));
     } catch (failure) {
-      failed += 1;
-      last = failure;
+      wrong += 1;
+      last = failed(failure);
     }
   }
-  const good = jobs.length - failed;
+  const good = jobs.length - wrong;
   if (good > 0) toast(`${count(good, "job")} ${done}.`);
-  if (failed > 0) toast(`Not ${done}: ${count(failed, "job")}. ${last.missingScope ? `Your key lacks the scope “${last.missingScope}”` : last.message}.`, { kind: "bad" });
+  if (last) toast(`Not ${done}: ${count(wrong, "job")}. ${last.missingScope ? `Your key lacks the scope “${last.missingScope}”` : last.message}.`, { kind: "bad" });
 }
 
 function Acts({ selection, jobs, done }) {

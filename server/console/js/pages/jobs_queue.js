@@ -18,6 +18,8 @@ import { Loaded } from "../parts/loaded.js";
 import { linkWith, Status } from "./jobs_common.js";
 import { PauseButton } from "./jobs_queues.js";
 
+/** @import { QueueDetail } from "telltale" */
+
 /** Lengths of time that histories have. */
 export const PERIODS = [
   { value: "", label: "Last hour" },
@@ -51,6 +53,7 @@ function History({ metrics }) {
     <section><h3>Waiting time of the oldest</h3><${Chart} ...${shared} label="Waiting time of the oldest job" unit="s" series=${oldest} hasLegend=${false} /></section></div>`;
 }
 
+/** @param {Props<{queue: QueueDetail}>} props */
 function Today({ queue }) {
   const { stats, top_job_classes: classes } = queue;
   const fact = (label, value) => html`<div><dt>${label}</dt><dd>${value}</dd></div>`;
@@ -60,10 +63,11 @@ function Today({ queue }) {
     ${classes.length > 0 && html`<p class="small"><span class="quiet">Most attempts today:</span> ${classes.map(({ class: name, count: number }, i) => html`${i > 0 && ", "}<a key=${name} href=${linkTo(name)}><bdi>${name}</bdi></a> ${amount(number)}`)}</p>`}`;
 }
 
+/** @param {Props<{queue: QueueDetail}>} props */
 function Acts({ queue, changed }) {
   const [open, setOpen] = useState("");
   const waiting = queue.size + queue.scheduled + queue.retrying;
-  const path = `/queues/${encodeURIComponent(queue.name)}`;
+  const path = /** @type {const} */ (`/queues/${encodeURIComponent(queue.name)}`);
   const purge = async () => {
     const { jobs_deleted: deleted } = await call("DELETE", `${path}/jobs`, { body: { confirm: true } });
     toast(`${count(deleted, "job")} deleted.`);
@@ -91,7 +95,7 @@ function Acts({ queue, changed }) {
 export function QueuePanel({ name, changed }) {
   const period = inQuery("period") || "hour";
   const load = async (abort) => {
-    const path = `/queues/${encodeURIComponent(name)}`;
+    const path = /** @type {const} */ (`/queues/${encodeURIComponent(name)}`);
     const [queue, history] = await Promise.all([get(path, abort), get(`${path}/metrics?${new URLSearchParams({ period })}`, abort)]);
     return { queue, metrics: history.metrics };
   };

@@ -16,6 +16,8 @@ import { Table } from "../parts/table.js";
 import { queueHref, Status } from "./jobs_common.js";
 import { QueuePanel } from "./jobs_queue.js";
 
+/** @import { QueueSummary } from "telltale" */
+
 const SORTS = [
   { value: "", label: "In need first" },
   { value: "name", label: "Name" },
@@ -25,14 +27,17 @@ const SORTS = [
 ];
 const byName = (a, b) => a.name.localeCompare(b.name);
 const orders = {
-  "": (a, b) => (a.status === "healthy") - (b.status === "healthy") || b.size - a.size || byName(a, b),
+  "": (a, b) => Number(a.status === "healthy") - Number(b.status === "healthy") || b.size - a.size || byName(a, b),
   name: byName,
   size: (a, b) => b.size - a.size || byName(a, b),
   oldest: (a, b) => b.latency_seconds - a.latency_seconds || byName(a, b),
   throughput: (a, b) => b.throughput.per_hour - a.throughput.per_hour || byName(a, b),
 };
 
-/** Pauses or resumes a queue. */
+/**
+ * Pauses or resumes a queue.
+ * @param {Props<{queue: Pick<QueueSummary, "name" | "status">}>} props
+ */
 export function PauseButton({ queue, changed, kind = "plain small" }) {
   if (!may("write") || queue.name.startsWith("telltale")) return null;
   const isPaused = queue.status === "paused";
@@ -49,6 +54,7 @@ export function PauseButton({ queue, changed, kind = "plain small" }) {
   return html`<${Button} kind=${kind} label=${`${isPaused ? "Resume" : "Pause"} the queue ${queue.name}`} work=${work}><${Icon} name=${isPaused ? "play" : "pause"} />${isPaused ? "Resume" : "Pause"}<//>`;
 }
 
+/** @returns {Column<QueueSummary>[]} */
 function columnsOf(changed) {
   const number = (label, value) => ({ label, isNumber: true, cell: (queue) => amount(value(queue)) });
   return [

@@ -23,6 +23,8 @@ import { Time } from "../parts/time.js";
 import { jobHref, linkWith, queryOf, queueHref, Status } from "./jobs_common.js";
 import { between, PERIODS } from "./jobs_queue.js";
 
+/** @import { WorkerSummary } from "telltale" */
+
 const HEIGHT = 140;
 
 const send = (worker, verb) => call("POST", `/workers/${encodeURIComponent(worker.id)}/${verb}`, { body: {} });
@@ -50,6 +52,7 @@ function Panel({ id }) {
     <${Loaded} state=${state} show=${show} empty=${{ is: ({ current_jobs: jobs }) => jobs.length === 0, text: "It holds no job." }} /></section>`;
 }
 
+/** @returns {Column<WorkerSummary>[]} */
 function columnsOf(act, setStopped) {
   const buttons = (worker) => worker.status === "active" || worker.status === "quiet" ? html`<span class="acts">
     ${worker.status === "active" && html`<${Button} kind="plain small" label=${`Quiet ${worker.hostname}`} work=${() => act(worker, "quiet")}><${Icon} name="pause" />Quiet<//>`}
@@ -77,7 +80,7 @@ async function load(period, abort) {
 export function Workers({ changed }) {
   const period = inQuery("period") || "hour";
   const [state, again] = useLoaded((abort) => load(period, abort), refresh.value * 1000, `${rangeKey.value} ${period} ${offsetOf()} ${inQuery("internal")}`);
-  const [stopped, setStopped] = useState(null);
+  const [stopped, setStopped] = useState(/** @type {import("telltale").WorkerSummary | null} */ (null));
   const [isQuieting, setQuieting] = useState(false);
   useRowKeys(() => undefined);
   const done = () => {

@@ -14,6 +14,8 @@ import { Pager, offsetOf } from "../parts/pager.js";
 import { placed } from "../parts/placed.js";
 import { colourOf, Person } from "./on_call_people.js";
 
+/** @import { OnCallSchedule, OnCallShift } from "telltale" */
+
 /** Fewer than in other lists: each is loaded with its shifts. */
 const ROWS = 20;
 const REFRESH_MS = 60_000;
@@ -21,20 +23,23 @@ const AHEAD_MS = 7 * 86_400_000;
 const ENABLED = [{ value: "", label: "All schedules" }, { value: "true", label: "enabled" }, { value: "false", label: "not enabled" }];
 
 async function load(abort) {
-  const query = new URLSearchParams({ limit: ROWS, offset: offsetOf() });
+  const query = new URLSearchParams({ limit: String(ROWS), offset: String(offsetOf()) });
   if (inQuery("enabled")) query.set("enabled", inQuery("enabled"));
   const found = await get(`/on_call_schedules?${query}`, abort);
   const to = new Date(Date.now() + AHEAD_MS).toISOString();
   const whole = await Promise.all(found.data.map(async ({ id }) => {
-    const path = `/on_call_schedules/${encodeURIComponent(id)}`;
+    const path = /** @type {const} */ (`/on_call_schedules/${encodeURIComponent(id)}`);
     const [schedule, shifts] = await Promise.all([get(path, abort), get(`${path}/shifts?to=${to}`, abort)]);
     return { ...schedule.data, shifts: shifts.data };
   }));
-  whole.sort((a, b) => b.enabled - a.enabled);
+  whole.sort((a, b) => Number(b.enabled) - Number(a.enabled));
   return { data: whole, meta: found.meta, from: Date.now() };
 }
 
-/** The next seven days as a strip; the texts beside it say the same. */
+/**
+ * The next seven days as a strip; the texts beside it say the same.
+ * @param {Props<{schedule: OnCallSchedule & {shifts: OnCallShift[]}}>} props
+ */
 function Strip({ schedule, from }) {
   const to = from + AHEAD_MS;
   const part = (time) => (100 * (Math.max(from, Math.min(to, time)) - from)) / AHEAD_MS;
@@ -50,6 +55,7 @@ function until(end) {
   return `until ${day(end)}, ${hour(end)}`;
 }
 
+/** @param {Props<{schedule: OnCallSchedule & {shifts: OnCallShift[]}}>} props */
 function Schedule({ schedule, from }) {
   const { id, name, enabled, members, timezone, shifts } = schedule;
   const [now, ...later] = shifts;

@@ -7,8 +7,11 @@ import { Icon } from "../parts/icon.js";
 import { overrideOf } from "./on_call_calendar.js";
 import { Person } from "./on_call_people.js";
 
+/** @import { OnCallSchedule, OnCallShift } from "telltale" */
+
 const text = (time, none) => (time ? `${day(time)}, ${hour(time)}` : none);
 
+/** @param {Props<{shift: OnCallShift, schedule: OnCallSchedule}>} props */
 function Shift({ shift, schedule, isNow, onRange, onRemove }) {
   const { starts_at: starts, ends_at: ends, user, source } = shift;
   const override = overrideOf(schedule, shift);
@@ -20,6 +23,7 @@ function Shift({ shift, schedule, isNow, onRange, onRemove }) {
   </li>`;
 }
 
+/** @param {Props<{schedule: OnCallSchedule, shifts: OnCallShift[]}>} props */
 export function Agenda({ schedule, shifts, from, to, onRange, onRemove }) {
   const within = shifts.filter(({ starts_at: starts, ends_at: ends }) => (!ends || Date.parse(ends) > from) && (!starts || Date.parse(starts) < to));
   const now = Date.now();

@@ -2,6 +2,7 @@
 // for an override; the button of a day does the same for that day. The agenda is the same as a list.
 
 import { useRef, useState } from "preact/hooks";
+import { useElement } from "../kit/element.js";
 import { day, hour, instant } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { Icon } from "../parts/icon.js";
@@ -9,10 +10,16 @@ import { placed } from "../parts/placed.js";
 import { beginOf, dayAfter, dayOf, partIn, timeAt } from "./on_call_days.js";
 import { colourOf } from "./on_call_people.js";
 
+/** @import { OnCallSchedule, OnCallShift } from "telltale" */
+
 const begin = (shift) => (shift.starts_at ? Date.parse(shift.starts_at) : -Infinity);
 const end = (shift) => (shift.ends_at ? Date.parse(shift.ends_at) : Infinity);
 
-/** Returns the override that a shift is of: the last one that covers it. */
+/**
+ * Returns the override that a shift is of: the last one that covers it.
+ * @param {OnCallSchedule} schedule
+ * @param {OnCallShift} shift
+ */
 export function overrideOf(schedule, shift) {
   if (shift.source !== "override") return null;
   return [...schedule.overrides].reverse().find((one) => one.user === shift.user && Date.parse(one.starts_at) <= begin(shift) && Date.parse(one.ends_at) >= end(shift)) ?? null;
@@ -23,6 +30,7 @@ export function rangeText(from, to) {
   return `${from ? text(from) : "ever since"} – ${to ? text(to) : "no end"}`;
 }
 
+/** @param {Props<{shift: OnCallShift, schedule: OnCallSchedule}>} props */
 function Bar({ shift, part, schedule }) {
   const override = overrideOf(schedule, shift);
   const kind = `${shift.user ? colourOf(schedule.members, shift.user) : "gap"} ${shift.source} ${part.isBegun ? "begun" : ""} ${part.isOpen ? "open" : ""}`;
@@ -44,8 +52,12 @@ function Week({ one, index, month, shifts, schedule, selection, onDay, isLarge }
   </div>`;
 }
 
-/** Returns the time under the pointer. */
+/**
+ * Returns the time under the pointer.
+ * @returns {number | null}
+ */
 function timeUnder(box, weeks, event, isHours, isEnd) {
+  /** @type {HTMLElement | null | undefined} */
   const element = document.elementFromPoint(event.clientX, event.clientY)?.closest("[data-week]");
   if (!element || !box.contains(element)) return null;
   const one = weeks[Number(element.dataset.week)];
@@ -55,26 +67,31 @@ function timeUnder(box, weeks, event, isHours, isEnd) {
   return one.begins[Math.floor(position) + (isEnd ? 1 : 0)];
 }
 
+/** @typedef {{first: number, end: number, x: number, y: number, override?: string}} Start */
+
 /** Chooses a stretch of time by dragging with a mouse or a pen; touch scrolls. */
 function useDragging(weeks, isHours, { onRange, onOverride }) {
-  const box = useRef(null);
-  const start = useRef(null);
-  const [selection, setSelection] = useState(null);
+  const box = /** @type {ElementRef<HTMLDivElement>} */ (useElement());
+  const start = useRef(/** @type {Start | null} */ (null));
+  const [selection, setSelection] = useState(/** @type {[number, number] | null} */ (null));
   const onPointerDown = (event) => {
     if (event.button !== 0 || event.pointerType === "touch" || event.target.closest("button")) return;
-    start.current = { first: timeUnder(box.current, weeks, event, isHours, false), end: timeUnder(box.current, weeks, event, isHours, true), x: event.clientX, y: event.clientY, override: event.target.closest("[data-override]")?.dataset.override };
-    if (start.current.first === null) start.current = null;
-    else event.preventDefault();
+    const [first, end] = [false, true].map((isEnd) => timeUnder(box.current, weeks, event, isHours, isEnd));
+    start.current = null;
+    if (first === null || end === null) return;
+    const { override } = event.target.closest("[data-override]")?.dataset ?? {};
+    start.current = { first, end, x: event.clientX, y: event.clientY, override };
+    event.preventDefault();
   };
-  const between = (event) => {
-    const { first, end: last } = start.current;
-    const at = timeUnder(box.current, weeks, event, isHours, false);
-    if (at === null) return selection;
-    return at < first ? [at, last] : [first, timeUnder(box.current, weeks, event, isHours, true)];
+  /** @returns {[number, number] | null} */
+  const between = ({ first, end: last }, event) => {
+    const [at, end] = [false, true].map((isEnd) => timeUnder(box.current, weeks, event, isHours, isEnd));
+    if (at === null || end === null) return selection;
+    return at < first ? [at, last] : [first, end];
   };
   const onPointerMove = (event) => {
     if (!start.current) return;
-    if (Math.hypot(event.clientX - start.current.x, event.clientY - start.current.y) > 5 || selection) setSelection(between(event));
+    if (Math.hypot(event.clientX - start.current.x, event.clientY - start.current.y) > 5 || selection) setSelection(between(start.current, event));
   };
   const onPointerUp = () => {
     const { override } = start.current ?? {};
@@ -90,7 +107,10 @@ function useDragging(weeks, isHours, { onRange, onOverride }) {
   return { selection, handlers: { ref: box, onPointerDown, onPointerMove, onPointerUp, onPointerLeave } };
 }
 
-/** `weeks` are shown; in a single one hours can be chosen. */
+/**
+ * `weeks` are shown; in a single one hours can be chosen.
+ * @param {Props<{shifts: OnCallShift[], schedule: OnCallSchedule}>} props
+ */
 export function Calendar({ weeks, month, shifts, schedule, onRange, onOverride }) {
   const isHours = weeks.length === 1;
   const { selection, handlers } = useDragging(weeks, isHours, { onRange, onOverride });

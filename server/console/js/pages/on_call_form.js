@@ -16,11 +16,14 @@ import { Icon } from "../parts/icon.js";
 import { Failure } from "../parts/loaded.js";
 import { ZoneField } from "../parts/zone_field.js";
 
+/** @import { OnCallSchedule } from "telltale" */
+
 const DAYS = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"];
 const TYPES = [{ value: "custom", label: "Members take turns (custom)" }, { value: "weekly", label: "A person for each day of the week (weekly)" }];
 const ROTATIONS = [{ value: "weekly", label: "every week" }, { value: "daily", label: "every day" }];
-const pathOf = (id) => `/on_call_schedules/${encodeURIComponent(id)}`;
+const pathOf = (id) => /** @type {const} */ (`/on_call_schedules/${encodeURIComponent(id)}`);
 
+/** @param {OnCallSchedule | null} schedule */
 function draftOf(schedule) {
   if (!schedule) return { name: "", schedule_type: "custom", timezone: currentZone(), enabled: true, members: [""], rotation_type: "weekly", start: `${localOf(Date.now()).slice(0, 10)}T09:00`, days: {} };
   const days = Object.fromEntries(DAYS.map((name) => [name, schedule.weekly_schedule?.[name]?.user ?? ""]));
@@ -93,6 +96,7 @@ function Form({ schedule, etag, onTheirs }) {
   </form>`;
 }
 
+/** @param {Props<{schedule: OnCallSchedule}>} props */
 function Delete({ schedule, onClose }) {
   const work = async () => {
     const { data } = await call("DELETE", pathOf(schedule.id));

@@ -2,6 +2,7 @@
 
 import { useState } from "preact/hooks";
 import { call } from "../api/client.js";
+import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { toast } from "../kit/toasts.js";
 import { Button } from "../parts/button.js";
@@ -10,16 +11,19 @@ import { Dialog } from "../parts/dialog.js";
 import { Icon } from "../parts/icon.js";
 import { Failure } from "../parts/loaded.js";
 
+/** @import { OnCallSchedule } from "telltale" */
+
+/** @param {Props<{schedule: OnCallSchedule}>} props */
 export function CalendarLink({ schedule, onClose }) {
-  const path = `/on_call_schedules/${encodeURIComponent(schedule.id)}`;
-  const [link, setLink] = useState(null);
-  const [failure, setFailure] = useState(null);
+  const path = /** @type {const} */ (`/on_call_schedules/${encodeURIComponent(schedule.id)}`);
+  const [link, setLink] = useState(/** @type {string | null} */ (null));
+  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const attempt = async (work) => {
     try {
       await work();
       setFailure(null);
     } catch (error) {
-      setFailure(error);
+      setFailure(failed(error));
     }
   };
   const make = () => attempt(async () => {

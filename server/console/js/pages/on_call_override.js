@@ -10,18 +10,28 @@ import { Field } from "../parts/fields.js";
 import { FormEnd, useDraft, useSave } from "../parts/form.js";
 import { rangeText } from "./on_call_calendar.js";
 
-const pathOf = (schedule) => `/on_call_schedules/${encodeURIComponent(schedule.id)}/overrides`;
+/** @import { OnCallOverride, OnCallOverrideInput, OnCallSchedule, OnCallShift } from "telltale" */
 
-/** Returns who is on call in a stretch of time, each once. */
+const pathOf = (schedule) => /** @type {const} */ (`/on_call_schedules/${encodeURIComponent(schedule.id)}/overrides`);
+
+/**
+ * Returns who is on call in a stretch of time, each once.
+ * @param {OnCallShift[]} shifts
+ * @param {number} from
+ * @param {number} to
+ */
 function plannedIn(shifts, from, to) {
   const within = shifts.filter((one) => (one.ends_at === null || Date.parse(one.ends_at) > from) && (one.starts_at === null || Date.parse(one.starts_at) < to));
   return [...new Set(within.map((one) => one.user ?? "nobody"))];
 }
 
+/** @param {Props<{schedule: OnCallSchedule, shifts: OnCallShift[]}>} props */
 export function NewOverride({ schedule, shifts, from, to, onDone, onClose }) {
   const [draft, set] = useDraft({ user: "", starts: localOf(from), ends: localOf(to) });
   const saving = useSave(async () => {
-    const body = { user: draft.user.trim(), starts_at: timeOf(draft.starts), ends_at: timeOf(draft.ends) };
+    const [starts, ends] = [timeOf(draft.starts), timeOf(draft.ends)];
+    // Without a time the server says which one it needs.
+    const body = /** @type {OnCallOverrideInput} */ ({ user: draft.user.trim(), starts_at: starts, ends_at: ends });
     await call("POST", pathOf(schedule), { body });
     toast(`${body.user} is on call instead.`);
     onDone();
@@ -43,6 +53,7 @@ export function NewOverride({ schedule, shifts, from, to, onDone, onClose }) {
   <//>`;
 }
 
+/** @param {Props<{schedule: OnCallSchedule, override: OnCallOverride}>} props */
 export function RemoveOverride({ schedule, override, onDone, onClose }) {
   const work = async () => {
     await call("DELETE", `${pathOf(schedule)}/${encodeURIComponent(override.id)}`);

@@ -20,6 +20,8 @@ import { CalendarLink } from "./on_call_link.js";
 import { NewOverride, RemoveOverride } from "./on_call_override.js";
 import { Person } from "./on_call_people.js";
 
+/** @import { OnCallSchedule } from "telltale" */
+
 const ABOVE = { path: "/on-call", label: "On-call" };
 const VIEWS = ["month", "week", "agenda"];
 const AGENDA_DAYS = 28;
@@ -58,6 +60,7 @@ function Controls({ now }) {
       onClick=${() => setQuery({ view })}>${view.charAt(0).toUpperCase()}${view.slice(1)}</button>`)}</div></div>`;
 }
 
+/** @param {Props<{schedule: OnCallSchedule}>} props */
 function Now({ schedule }) {
   const { current_on_call: user, current_shift_end: end, enabled, members, timezone, schedule_type: type, rotation_type: rotation } = schedule;
   return html`<section class="card now-card"><div><p class="quiet small">On call now</p>
@@ -66,6 +69,7 @@ function Now({ schedule }) {
     <div><p class="quiet small">Turns</p><p>${type === "weekly" ? "by day of the week" : rotation}, in ${timezone}</p></div></section>`;
 }
 
+/** @param {Props<{schedule: OnCallSchedule}>} props */
 function Overrides({ schedule, onRemove }) {
   const now = Date.now();
   const rows = schedule.overrides.filter(({ ends_at: ends }) => Date.parse(ends) > now).sort((a, b) => a.starts_at.localeCompare(b.starts_at));
@@ -81,7 +85,7 @@ function Overrides({ schedule, onRemove }) {
 }
 
 async function load(id, { from, to }, abort) {
-  const path = `/on_call_schedules/${encodeURIComponent(id)}`;
+  const path = /** @type {const} */ (`/on_call_schedules/${encodeURIComponent(id)}`);
   const range = new URLSearchParams({ from: new Date(from).toISOString(), to: new Date(to).toISOString() });
   const [schedule, shifts] = await Promise.all([get(path, abort), get(`${path}/shifts?${range}`, abort)]);
   return { schedule: schedule.data, shifts: shifts.data };
@@ -94,7 +98,7 @@ function Dialogs({ open, schedule, shifts, again, close }) {
 }
 
 export function Page({ params }) {
-  const [open, setOpen] = useState({});
+  const [open, setOpen] = useState(/** @type {{range?: [number, number], removed?: import("telltale").OnCallOverride, link?: boolean}} */ ({}));
   const key = `${inQuery("view")} ${inQuery("at")} ${currentZone()}`;
   const now = useMemo(shown, [key]);
   const [state, again] = useLoaded((abort) => load(params.id, now, abort), REFRESH_MS, key);

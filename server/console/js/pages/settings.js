@@ -28,8 +28,8 @@ function Appearance() {
 }
 
 function You() {
-  const { user, scopes, key } = caller.value ?? {};
-  if (!user) return null;
+  if (!caller.value) return null;
+  const { user, scopes, key } = caller.value;
   return html`<section class="card"><header><${Icon} name="key-round" /><h2>You</h2></header>
     <p>Signed in as <strong>${user}</strong>${key && html` with the key <span class="mono">${key.name}</span>`}.</p>
     <ul class="tags" aria-label="Your scopes">${scopes.map((scope) => html`<li class="tag" key=${scope}>${scope}</li>`)}</ul>

@@ -15,14 +15,20 @@ import { Table } from "../parts/table.js";
 import { Time } from "../parts/time.js";
 import { NewKey } from "./settings_new_key.js";
 
-/** Returns the address that Sentry SDKs take. */
+/** @import { Key, NewKeyAnswer } from "telltale" */
+
+/**
+ * Returns the address that Sentry SDKs take.
+ * @param {string} key
+ */
 function dsnOf(key) {
   const [, id, secret] = /^tt_([^_]+)_(.+)$/.exec(key) ?? [];
   return id ? `${location.protocol}//${id}:${secret}@${location.host}/1` : null;
 }
 
+/** @param {Props<{made: NewKeyAnswer}>} props */
 function MadeKey({ made, onClose }) {
-  const dsn = made.scopes.includes("ingest") ? dsnOf(made.key) : null;
+  const dsn = made.scopes.includes("ingest") ? dsnOf(made.key ?? "") : null;
   return html`<${Dialog} title="The key was made" onClose=${onClose}>
     <div class="stack">
       <p>It is shown only now: the server keeps its hash, not the key.</p>
@@ -33,6 +39,7 @@ function MadeKey({ made, onClose }) {
   <//>`;
 }
 
+/** @returns {Column<Key>[]} */
 function columnsOf(onRevoke) {
   const isOwn = (item) => item.id === caller.value?.key?.id;
   return [
@@ -48,7 +55,7 @@ function columnsOf(onRevoke) {
 
 export function Keys() {
   const [state, again] = useLoaded((abort) => get("/keys?limit=200", abort));
-  const [open, setOpen] = useState({});
+  const [open, setOpen] = useState(/** @type {{isNew?: boolean, made?: NewKeyAnswer, revoked?: Key}} */ ({}));
   const close = () => setOpen({});
   const columns = columnsOf((item) => setOpen({ revoked: item }));
   const onMade = (made) => {
@@ -56,7 +63,7 @@ export function Keys() {
     again();
   };
   const revoke = async () => {
-    await call("DELETE", `/keys/${encodeURIComponent(open.revoked.id)}`);
+    if (open.revoked) await call("DELETE", `/keys/${encodeURIComponent(open.revoked.id)}`);
     again();
   };
   const isOwn = open.revoked?.id === caller.value?.key?.id;

@@ -8,6 +8,9 @@ import { Dialog } from "../parts/dialog.js";
 import { Field } from "../parts/fields.js";
 import { useSubmit } from "../parts/form.js";
 
+/** @import { KeyInput } from "telltale" */
+
+/** @type {[KeyInput["scopes"][number], string][]} */
 const SCOPES = [
   ["ingest", "Send metrics, events, errors and jobs"],
   ["work", "Run jobs"],
@@ -16,12 +19,13 @@ const SCOPES = [
   ["admin", "Everything, keys included"],
 ];
 
+/** @returns {KeyInput} */
 function valuesOf(form) {
   const data = new FormData(form);
   return {
     name: String(data.get("name") ?? "").trim(),
     user: String(data.get("user") ?? "").trim(),
-    scopes: data.getAll("scope"),
+    scopes: SCOPES.map(([scope]) => scope).filter((scope) => data.getAll("scope").includes(scope)),
     public_ingest: data.get("public") !== null,
   };
 }
@@ -31,7 +35,7 @@ export function NewKey({ onMade, onClose }) {
     const { data } = await call("POST", "/keys", { body: valuesOf(form) });
     onMade(data);
   });
-  const isElsewhere = failure && !["name", "user"].includes(failure.field);
+  const isElsewhere = failure && !["name", "user"].includes(failure.field ?? "");
   return html`<${Dialog} title="New key" onClose=${onClose}>
     <form onSubmit=${submit} novalidate>
       <${Field} id="new-key-name" name="name" label="Name" hint="What it is for" failure=${failure} autocomplete="off" maxlength="200" />

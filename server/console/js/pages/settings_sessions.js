@@ -11,6 +11,8 @@ import { Loaded } from "../parts/loaded.js";
 import { Table } from "../parts/table.js";
 import { Time } from "../parts/time.js";
 
+/** @import { ConsoleSession } from "telltale" */
+
 const BROWSERS = [["Edg/", "Edge"], ["OPR/", "Opera"], ["Firefox/", "Firefox"], ["Chrome/", "Chrome"], ["Safari/", "Safari"]];
 const SYSTEMS = [["Android", "Android"], ["iPhone", "iPhone"], ["iPad", "iPad"], ["Windows", "Windows"], ["Mac OS", "macOS"], ["Linux", "Linux"]];
 
@@ -22,6 +24,7 @@ function browserOf(agent) {
   return agent || "unknown";
 }
 
+/** @returns {Column<ConsoleSession>[]} */
 function columnsOf(onEnd) {
   return [
     { label: "Browser", cell: (item) => html`<span title=${item.agent}>${browserOf(item.agent)}${item.current && html` <span class="tag good">this one</span>`}</span>` },
@@ -36,9 +39,9 @@ function columnsOf(onEnd) {
 
 export function Sessions() {
   const [state, again] = useLoaded((abort) => get("/sessions?limit=200", abort));
-  const [ended, setEnded] = useState(null);
+  const [ended, setEnded] = useState(/** @type {ConsoleSession | null} */ (null));
   const end = async () => {
-    await call("DELETE", `/sessions/${encodeURIComponent(ended.id)}`);
+    if (ended) await call("DELETE", `/sessions/${encodeURIComponent(ended.id)}`);
     again();
   };
   const columns = columnsOf(setEnded);

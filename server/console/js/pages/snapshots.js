@@ -41,7 +41,7 @@ const EMPTY = {
 function Reviews() {
   const state = inQuery("status", "pending_review");
   const filter = state === "all" ? "" : `&status=${encodeURIComponent(state)}`;
-  const path = `/comparisons?${stepsQuery()}${filter}`;
+  const path = /** @type {const} */ (`/comparisons?${stepsQuery()}${filter}`);
   const [loaded] = useLoaded((abort) => get(path, abort), refresh.value * 1000, `${path} ${loads.value}`);
   const empty = { is: ({ comparisons }) => comparisons.length === 0 && !inQuery("offset"), text: EMPTY[state] ?? "Nothing found." };
   const show = ({ comparisons }) => html`<${Comparisons} rows=${comparisons.slice(0, PAGE_ROWS)} label="Comparisons" /><${Steps} rows=${comparisons} />`;

@@ -10,6 +10,9 @@ import { PAGE_ROWS, Steps, stepsQuery } from "../parts/pager.js";
 import { Time } from "../parts/time.js";
 import { Address, ORIGINS, pathOfUrl, windowOf } from "./snapshots_words.js";
 
+/** @import { Baseline } from "telltale" */
+
+/** @param {Props<{of: Baseline}>} props */
 function Card({ of }) {
   return html`<li class="card shot">
     <a href=${href(`/snapshots/pages/${encodeURIComponent(of.page_id)}`)}>
@@ -21,7 +24,7 @@ function Card({ of }) {
 }
 
 export function Baselines() {
-  const path = `/baselines?current=true&${stepsQuery()}`;
+  const path = /** @type {const} */ (`/baselines?current=true&${stepsQuery()}`);
   const [loaded] = useLoaded((abort) => get(path, abort), refresh.value * 1000, `${path} ${loads.value}`);
   const empty = { is: ({ baselines }) => baselines.length === 0 && !inQuery("offset"), text: "No baselines yet: the first snapshot of a page becomes one." };
   const show = ({ baselines }) => html`<ul class="shots" aria-label="Baselines">${baselines.slice(0, PAGE_ROWS).map((of) => html`<${Card} key=${of.id} of=${of} />`)}</ul>

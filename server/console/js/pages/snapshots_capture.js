@@ -21,10 +21,18 @@ import { Comparisons } from "./snapshots_cards.js";
 import { NewSnapshot } from "./snapshots_new.js";
 import { pathOfUrl, State, toCompare, windowOf } from "./snapshots_words.js";
 
+/** @import { Snapshot } from "telltale" */
+
 const RUNNING_MS = 1_000;
 const isRunning = ({ status }) => status === "pending" || status === "capturing";
 
-const pathOf = (id, rest = "") => `/snapshots/${encodeURIComponent(id)}${rest}`;
+/**
+ * @template {string} [R=""]
+ * @param {string} id
+ * @param {R} [rest]
+ */
+const pathOf = (id, rest) =>
+  /** @type {`/snapshots/${string}${R}`} */ (`/snapshots/${encodeURIComponent(id)}${rest ?? ""}`);
 
 /** Compares with the baseline, and goes to the comparison. */
 async function compare(id, replace = false) {
@@ -32,11 +40,12 @@ async function compare(id, replace = false) {
   go(`/snapshots/${encodeURIComponent(made.comparison_id)}`, { replace });
 }
 
+/** @param {Snapshot} of */
 const factsOf = (of) => [
   ["State", html`<${State} name=${of.status} />`],
   ["Window", windowOf(of)],
   ["Captured when", of.wait_for],
-  of.captured_at && ["Captured", html`${instant(of.captured_at)} (in ${duration(of.duration_ms / 1000)})`],
+  of.captured_at && ["Captured", html`${instant(of.captured_at)} (in ${duration((of.duration_ms ?? 0) / 1000)})`],
   of.image_width && ["Image", `${of.image_width} × ${of.image_height}, ${bytes(of.image_size_bytes)}`],
   of.http_status && ["Response", `HTTP ${of.http_status}`],
   of.final_url && of.final_url !== of.url && ["Redirected to", of.final_url],
@@ -47,11 +56,14 @@ const factsOf = (of) => [
   ["Taken by", html`${of.created_by}, <${Time} at=${of.created_at} />`],
 ];
 
-/** What makes an image less than it seems. */
+/**
+ * What makes an image less than it seems.
+ * @param {Props<{of: Snapshot}>} props
+ */
 function Warnings({ of }) {
   const left = of.refused_requests_total - of.refused_requests.length;
   return html`
-    ${of.http_status >= 400 && html`<p class="notice warn"><${Icon} name="triangle-alert" /><span>The page is the response HTTP ${of.http_status}.</span></p>`}
+    ${of.http_status !== null && of.http_status >= 400 && html`<p class="notice warn"><${Icon} name="triangle-alert" /><span>The page is the response HTTP ${of.http_status}.</span></p>`}
     ${of.truncated && html`<p class="notice warn"><${Icon} name="triangle-alert" /><span>The page is higher than its image.</span></p>`}
     ${of.unstable && html`<p class="notice warn"><${Icon} name="triangle-alert" /><span>The page went on changing: two snapshots of it may differ.</span></p>`}
     ${of.refused_requests_total > 0 && html`<div class="notice warn"><${Icon} name="triangle-alert" /><div>
@@ -67,6 +79,7 @@ function Made({ id }) {
   return html`<section aria-label="Comparisons"><h2>Comparisons of this snapshot</h2><${Comparisons} rows=${rows} label="Comparisons of this snapshot" /></section>`;
 }
 
+/** @param {Props<{of: Snapshot}>} props */
 function Image({ of }) {
   if (of.status === "failed") {
     return html`<p class="notice bad"><${Icon} name="circle-x" /><span>The page was not captured: ${of.error?.message ?? "no reason is known"}. <span class="mono">${of.error?.code}</span></span></p>`;
@@ -75,6 +88,7 @@ function Image({ of }) {
   return html`<a class="shown" href=${pathOfUrl(of.image_url)} target="_blank" rel="noopener"><img src=${pathOfUrl(of.image_url)} width=${of.image_width} height=${of.image_height} alt="The page as it was captured" /></a>`;
 }
 
+/** @param {Props<{of: Snapshot}>} props */
 function Shown({ of }) {
   return html`<div class="sections">
     <${Warnings} of=${of} />
@@ -97,7 +111,7 @@ export function Page({ params }) {
   const makeBaseline = async () => {
     await call("POST", pathOf(params.id, "/baseline"));
     toast("The snapshot is the baseline of its page. The one before it can be restored.");
-    go(`/snapshots/pages/${encodeURIComponent(of.page_id)}`);
+    if (of) go(`/snapshots/pages/${encodeURIComponent(of.page_id)}`);
   };
   const remove = async () => {
     await call("DELETE", pathOf(params.id));
@@ -113,8 +127,8 @@ export function Page({ params }) {
         <${Button} kind="plain" work=${() => setAsked("delete")}><${Icon} name="trash-2" />Delete<//>`}<//>
     <${Loaded} state=${state} show=${(data) => html`<${Shown} of=${data} />`} />
     ${asked === "again" && html`<${NewSnapshot} like=${of} onClose=${close} />`}
-    ${asked === "baseline" && html`<${Confirm} title="Make it the baseline?" act="Make it the baseline" work=${makeBaseline} onClose=${close}>
+    ${of && asked === "baseline" && html`<${Confirm} title="Make it the baseline?" act="Make it the baseline" work=${makeBaseline} onClose=${close}>
       <p>New snapshots of the page (${windowOf(of)}) are compared with this one. The baseline of now stays in the history and can be restored.</p><//>`}
-    ${asked === "delete" && html`<${Confirm} title="Delete the snapshot?" act="Delete" work=${remove} onClose=${close}>
+    ${of && asked === "delete" && html`<${Confirm} title="Delete the snapshot?" act="Delete" work=${remove} onClose=${close}>
       <p>One snapshot of <strong class="wrap">${of.url}</strong> is deleted. Baselines and comparisons that were made of it keep its image. It cannot be undone.</p><//>`}`;
 }

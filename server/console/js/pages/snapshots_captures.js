@@ -12,6 +12,8 @@ import { Table } from "../parts/table.js";
 import { Time } from "../parts/time.js";
 import { Address, State } from "./snapshots_words.js";
 
+/** @import { SnapshotSummary } from "telltale" */
+
 const STATES = [
   { value: "all", label: "All snapshots" },
   { value: "failed", label: "Failed" },
@@ -31,6 +33,7 @@ function Reason({ id }) {
   return html`<span class="small wrap">${data?.error?.message ?? "…"}</span>`;
 }
 
+/** @type {Column<SnapshotSummary>[]} */
 const COLUMNS = [
   { label: "Page", cell: (row) => html`<a href=${href(`/snapshots/captures/${encodeURIComponent(row.id)}`)}><${Address} url=${row.url} /></a>` },
   { label: "State", cell: (row) => html`<span class="state"><${State} name=${row.status} />${row.status === "failed" && html`<${Reason} key=${row.id} id=${row.id} />`}</span>` },
@@ -39,7 +42,7 @@ const COLUMNS = [
 
 export function Captures() {
   const state = inQuery("status", "all");
-  const path = `/snapshots?${stepsQuery()}${state === "all" ? "" : `&status=${encodeURIComponent(state)}`}`;
+  const path = /** @type {const} */ (`/snapshots?${stepsQuery()}${state === "all" ? "" : `&status=${encodeURIComponent(state)}`}`);
   const load = (abort) => get(path, abort);
   const [loaded, again] = useLoaded(load, refresh.value * 1000, `${path} ${loads.value}`);
   const rows = loaded.value.data?.snapshots ?? [];

@@ -5,6 +5,9 @@ import { href } from "../kit/router.js";
 import { Time } from "../parts/time.js";
 import { Address, Difference, imageOf, regionsOf, State, windowOf } from "./snapshots_words.js";
 
+/** @import { Comparison } from "telltale" */
+
+/** @param {Props<{of: Comparison}>} props */
 function Card({ of }) {
   const which = of.diff_pixels > 0 ? "diff" : "snapshot";
   return html`<li class="card shot">

@@ -21,12 +21,14 @@ import { LIST_MAX, ORIGINS, pathOfUrl, placeOf, windowOf } from "./snapshots_wor
 
 const COMPARISONS_SHOWN = 12;
 
+/** @param {Baseline[]} baselines */
 function groupsOf(baselines) {
   const groups = new Map();
   for (const one of baselines) groups.set(placeOf(one), [...(groups.get(placeOf(one)) ?? []), one]);
   return [...groups.values()];
 }
 
+/** @param {Props<{of: Baseline}>} props */
 function Baseline({ of, onAsk }) {
   const path = pathOfUrl(of.image_url);
   const from = of.comparison_id && html`<a href=${href(`/snapshots/${encodeURIComponent(of.comparison_id)}`)}>the comparison</a>`;
@@ -72,16 +74,18 @@ function Groups({ baselines, onAsk }) {
 }
 
 function Recent({ id }) {
-  const path = `/comparisons?page_id=${encodeURIComponent(id)}&limit=${COMPARISONS_SHOWN}`;
+  const path = /** @type {const} */ (`/comparisons?page_id=${encodeURIComponent(id)}&limit=${COMPARISONS_SHOWN}`);
   const [state] = useLoaded((abort) => get(path, abort), refresh.value * 1000, loads.value);
   const empty = { is: ({ comparisons }) => comparisons.length === 0, text: "No comparisons yet." };
   return html`<section aria-label="Comparisons"><h2>Newest comparisons</h2>
     <${Loaded} state=${state} empty=${empty} show=${({ comparisons }) => html`<${Comparisons} rows=${comparisons} label="Newest comparisons" />`} /></section>`;
 }
 
+/** @import { Baseline } from "telltale" */
+
 export function Page({ params }) {
-  const [asked, setAsked] = useState({});
-  const path = `/baselines?page_id=${encodeURIComponent(params.id)}&limit=${LIST_MAX}`;
+  const [asked, setAsked] = useState(/** @type {{isNew?: boolean, restored?: Baseline, deleted?: Baseline}} */ ({}));
+  const path = /** @type {const} */ (`/baselines?page_id=${encodeURIComponent(params.id)}&limit=${LIST_MAX}`);
   const [state, again] = useLoaded((abort) => get(path, abort), refresh.value * 1000, loads.value);
   useEffect(() => bind("r", "Refresh", loadAgain), []);
   const { data, failure } = state.value;

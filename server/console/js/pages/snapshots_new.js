@@ -1,7 +1,8 @@
 // The dialog that takes a snapshot of a page.
 
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { call } from "../api/client.js";
+import { useElement } from "../kit/element.js";
 import { html } from "../kit/html.js";
 import { go } from "../kit/router.js";
 import { Button } from "../parts/button.js";
@@ -31,9 +32,10 @@ function pairsOf(text, separator) {
   return pairs.length > 0 ? Object.fromEntries(pairs) : undefined;
 }
 
+/** @returns {import("telltale").SnapshotInput} */
 function inputOf(form) {
   const data = new FormData(form);
-  const wait = data.get("wait");
+  const wait = String(data.get("wait"));
   return {
     url: String(data.get("url")).trim(),
     viewport: { width: Number(data.get("width")), height: Number(data.get("height")) },
@@ -70,21 +72,23 @@ function Further({ like, failure }) {
 
 /** `like` is a snapshot whose settings the form has at first. */
 export function NewSnapshot({ like, onClose }) {
-  const form = useRef(null);
+  const form = /** @type {ElementRef<HTMLFormElement>} */ (useElement());
   const [wait, setWait] = useState(like?.wait_for.split(":")[0] ?? "network_idle");
+  const fieldOf = (name) => /** @type {HTMLInputElement} */ (form.current.elements.namedItem(name));
   const { failure, submit } = useSubmit(async (submitted) => {
     const isCompared = submitted.elements.compare.checked;
     const made = await call("POST", "/snapshots", { body: inputOf(submitted), headers: { Prefer: "respond-async" } });
     if (isCompared) toCompare.add(made.id);
-    go(`/snapshots/captures/${encodeURIComponent(made.id)}`);
+    // Whoever has closed the dialog meanwhile stays where they are.
+    if (form.current) go(`/snapshots/captures/${encodeURIComponent(made.id)}`);
   });
   const choose = (event) => {
     const [width, height] = event.currentTarget.value.split("x");
-    form.current.elements.width.value = width;
-    form.current.elements.height.value = height;
+    fieldOf("width").value = width;
+    fieldOf("height").value = height;
   };
   const { width, height } = like?.viewport ?? { width: 1280, height: 720 };
-  const isElsewhere = failure && !FIELDS.includes(failure.field) && !/^(headers|cookies)/.test(failure.field ?? "");
+  const isElsewhere = failure && !FIELDS.includes(failure.field ?? "") && !/^(headers|cookies)/.test(failure.field ?? "");
   const ofViewport = failure?.field?.startsWith("viewport") ? { ...failure, message: failure.message, field: "width" } : failure;
   return html`<${Dialog} title="Take a snapshot" onClose=${onClose}>
     <form ref=${form} onSubmit=${submit} novalidate>

@@ -3,6 +3,7 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { call, get } from "../api/client.js";
 import { may } from "../api/session.js";
+import { useElement } from "../kit/element.js";
 import { instant, whole } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { bind } from "../kit/keys.js";
@@ -17,8 +18,17 @@ import { Loaded } from "../parts/loaded.js";
 import { nudge, Stage, Tools, useSizes, VIEWS } from "./snapshots_stage.js";
 import { Difference, LIST_MAX, percent, placeOf, regionsOf, State, windowOf } from "./snapshots_words.js";
 
-const pathOf = (id, rest = "") => `/comparisons/${encodeURIComponent(id)}${rest}`;
+/** @import { Comparison } from "telltale" */
 
+/**
+ * @template {string} [R=""]
+ * @param {string} id
+ * @param {R} [rest]
+ */
+const pathOf = (id, rest) =>
+  /** @type {`/comparisons/${string}${R}`} */ (`/comparisons/${encodeURIComponent(id)}${rest ?? ""}`);
+
+/** @param {Props<{of: Comparison}>} props */
 function Facts({ of }) {
   return html`<div class="line facts-line"><${Difference} of=${of} />
     <span>${whole(of.diff_pixels)} of ${whole(of.total_pixels)} pixels</span>
@@ -28,7 +38,10 @@ function Facts({ of }) {
     <${State} name=${of.status} /></div>`;
 }
 
-/** Who decided what, and what can be done about it. */
+/**
+ * Who decided what, and what can be done about it.
+ * @param {Props<{of: Comparison}>} props
+ */
 function Decided({ of, current, onAsk }) {
   const [by, at] = of.status === "approved" ? [of.approved_by, of.approved_at] : [of.rejected_by, of.rejected_at];
   const isBaseline = current?.snapshot_id === of.snapshot_id;
@@ -49,6 +62,7 @@ function Decide({ reason, onDecide }) {
   </section>`;
 }
 
+/** @param {Props<{of: Comparison}>} props */
 function Regions({ of, current, onChoose }) {
   if (of.regions.length === 0) return null;
   const left = of.regions_total - of.regions.length;
@@ -68,6 +82,7 @@ async function goToNext(id) {
   else toast("Nothing else is to be reviewed.");
 }
 
+/** @param {Props<{of: Comparison}>} props */
 function Questions({ asked, of, onClose, onRestore, onUpdate, onDelete }) {
   if (asked === "restore") return html`<${Confirm} title="Restore the baseline?" act="Restore" work=${onRestore} onClose=${onClose}>
     <p>New snapshots are compared again with the image that this one was compared with. The comparison stays approved.</p><//>`;
@@ -77,8 +92,9 @@ function Questions({ asked, of, onClose, onRestore, onUpdate, onDelete }) {
     <p>One comparison of <strong class="wrap">${of.url}</strong> is deleted, with its difference. The snapshot and the baseline stay. It cannot be undone.</p><//>`;
 }
 
+/** @param {Props<{of: Comparison}>} props */
 function Review({ of, again, asked, onAsk }) {
-  const reason = useRef(null);
+  const reason = /** @type {ElementRef<HTMLInputElement>} */ (useElement());
   const running = useRef(false);
   const sizes = useSizes(of);
   const [isShown, setShown] = useState(true);
@@ -120,7 +136,7 @@ function Review({ of, again, asked, onAsk }) {
     running.current = true;
     await decideOnce(verb).finally(() => (running.current = false));
   };
-  const act = useRef({});
+  const act = useRef({ decide, isShown, region });
   act.current = { decide, isShown, region };
   useEffect(() => {
     const step = (by) => choose(Math.max(0, Math.min(of.regions.length - 1, act.current.region + by)));

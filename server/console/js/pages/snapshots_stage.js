@@ -1,12 +1,15 @@
 // The images of a comparison over each other, in the pixels of the larger one: side by side, under a
 // slider, as an overlay, as a difference, blinking.
 
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
+import { useElement } from "../kit/element.js";
 import { html } from "../kit/html.js";
 import { inQuery, setQuery } from "../kit/router.js";
 import { Button } from "../parts/button.js";
 import { Icon } from "../parts/icon.js";
 import { imageOf } from "./snapshots_words.js";
+
+/** @import { Comparison } from "telltale" */
 
 const BLINK_MS = 800;
 const NUDGE = 5;
@@ -26,13 +29,18 @@ const ZOOMS = [0, 0.25, 0.5, 1, 2, 4];
 const viewOf = () => VIEWS.find(({ name }) => name === inQuery("view")) ?? VIEWS[0];
 const zoomOf = () => ZOOMS.find((zoom) => String(zoom) === inQuery("zoom")) ?? 0;
 
-/** Loads the images and returns their sizes in pixels: null while they load, `{failed}` for one that does not. */
+/** @typedef {{width: number, height: number, failed?: boolean}} Size */
+
+/**
+ * Loads the images and returns their sizes in pixels: null while they load, `{failed}` for one that does not.
+ * @param {Comparison} of
+ */
 export function useSizes(of) {
-  const [sizes, setSizes] = useState(null);
+  const [sizes, setSizes] = useState(/** @type {Record<string, Size> | null} */ (null));
   useEffect(() => {
     let isCurrent = true;
     setSizes(null);
-    const load = (which) => new Promise((resolve) => {
+    const load = (which) => new Promise((/** @type {(loaded: [string, Size]) => void} */ resolve) => {
       const image = new Image();
       image.addEventListener("load", () => resolve([which, { width: image.naturalWidth, height: image.naturalHeight }]));
       image.addEventListener("error", () => resolve([which, { width: 1, height: 1, failed: true }]));
@@ -46,7 +54,10 @@ export function useSizes(of) {
   return sizes;
 }
 
-/** An SVG as large as both images; what is in it has the coordinates of pixels. */
+/**
+ * An SVG as large as both images; what is in it has the coordinates of pixels.
+ * @param {Props<{of: Comparison}>} props
+ */
 function Frame({ of, sizes, label, regions, children }) {
   const width = Math.max(sizes.baseline.width, sizes.snapshot.width);
   const height = Math.max(sizes.baseline.height, sizes.snapshot.height);
@@ -61,12 +72,14 @@ function Frame({ of, sizes, label, regions, children }) {
     </svg></div>`;
 }
 
+/** @param {Props<{of: Comparison}>} props */
 function Picture({ of, sizes, which, ...rest }) {
   return html`<image href=${imageOf(of, which)} width=${sizes[which].width} height=${sizes[which].height} ...${rest} />`;
 }
 
 const CAPTIONS = { baseline: "Baseline", snapshot: "Snapshot", diff: "Difference: changes in red, anti-aliasing in yellow" };
 
+/** @param {Props<{of: Comparison}>} props */
 function Sides({ of, sizes, regions, only }) {
   return html`<div class=${`sides n${only.length}`}>${only.map((which) => html`<figure key=${which}><figcaption>${CAPTIONS[which]}${sizes[which].failed
       ? html` <span class="tag bad">cannot be read</span>` : html` <span class="quiet small">${sizes[which].width} × ${sizes[which].height}</span>`}</figcaption>
@@ -78,7 +91,10 @@ function Range({ label, value, onInput }) {
     onInput=${(event) => onInput(Number(event.currentTarget.value))} /><output class="small">${value} %</output></label>`;
 }
 
-/** Moves the slider by pointer as well, where it is. */
+/**
+ * Moves the slider by pointer as well, where it is.
+ * @param {Props<{of: Comparison}>} props
+ */
 function Slider({ of, sizes, regions }) {
   const [value, setValue] = useState(50);
   const move = (event) => {
@@ -93,6 +109,7 @@ function Slider({ of, sizes, regions }) {
       <line class="split" x1=${(width * value) / 100} x2=${(width * value) / 100} y1="0" y2=${height} />`}<//></div>`;
 }
 
+/** @param {Props<{of: Comparison}>} props */
 function Overlay({ of, sizes, regions }) {
   const [value, setValue] = useState(50);
   return html`<${Range} label="Snapshot over the baseline" value=${value} onInput=${setValue} />
@@ -100,6 +117,7 @@ function Overlay({ of, sizes, regions }) {
       <${Picture} of=${of} sizes=${sizes} which="baseline" /><${Picture} of=${of} sizes=${sizes} which="snapshot" opacity=${value / 100} />`}<//>`;
 }
 
+/** @param {Props<{of: Comparison}>} props */
 function Blink({ of, sizes, regions }) {
   const isStill = useMemo(() => matchMedia("(prefers-reduced-motion: reduce)").matches, []);
   const [isOver, setOver] = useState(true);
@@ -135,14 +153,16 @@ export function Tools({ regions, onRegions }) {
 
 /** Moves a range control of the page by arrow keys pressed elsewhere. */
 export function nudge(by) {
+  /** @type {HTMLInputElement | null} */
   const field = document.querySelector(".stage input[type=range]");
   if (!field) return;
   field.value = String(Number(field.value) + by * NUDGE);
   field.dispatchEvent(new Event("input", { bubbles: true }));
 }
 
+/** @param {Props<{of: Comparison}>} props */
 export function Stage({ of, sizes, regions }) {
-  const box = useRef(null);
+  const box = /** @type {ElementRef<HTMLDivElement>} */ (useElement());
   const view = viewOf().name;
   // The chosen region comes into view.
   useEffect(() => {

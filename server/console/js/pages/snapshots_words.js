@@ -3,6 +3,8 @@
 import { html } from "../kit/html.js";
 import { count } from "../kit/format.js";
 
+/** @import { Comparison } from "telltale" */
+
 const difference = new Intl.NumberFormat(undefined, { maximumFractionDigits: 4 });
 
 /** The most rows that the API returns at once. */
@@ -36,13 +38,19 @@ export function State({ name }) {
   return html`<span class=${`tag ${kind}`}>${word}</span>`;
 }
 
-/** Says how much differs, and whether that is within the threshold. */
+/**
+ * Says how much differs, and whether that is within the threshold.
+ * @param {Props<{of: Comparison}>} props
+ */
 export function Difference({ of }) {
   const text = of.passed ? `within ${percent(of.threshold)}` : `above ${percent(of.threshold)}`;
   return html`<span class=${`differs ${of.passed ? "" : "much"}`}><strong>${percent(of.diff_percentage)}</strong> <span class="quiet small">${text}</span></span>`;
 }
 
-/** Returns the window of a page in words. */
+/**
+ * Returns the window of a page in words.
+ * @param {Pick<Comparison, "viewport" | "full_page"> & {device_scale_factor?: number}} of
+ */
 export function windowOf({ viewport, full_page: isFull, device_scale_factor: factor }) {
   const parts = [`${viewport.width} × ${viewport.height}`];
   if (factor && factor !== 1) parts.push(`${factor} pixels per CSS pixel`);

@@ -20,6 +20,8 @@ import { checkNow, setPaused } from "./status_acts.js";
 import { StatusNav } from "./status_nav.js";
 import { MONITOR_ICON, MONITOR_KIND, MONITOR_STATES, targetOf, uptimeText } from "./status_words.js";
 
+/** @import { Monitor } from "telltale" */
+
 const LIST_MAX = 1_000;
 const REFRESH_S = 30;
 const TYPES = [{ value: "", label: "Any type" }, ...["http", "tcp", "heartbeat"].map((value) => ({ value, label: value }))];
@@ -49,6 +51,7 @@ function fits(monitor, { text, status, type }) {
   return !text || `${monitor.name} ${targetOf(monitor)}`.toLowerCase().includes(text);
 }
 
+/** @param {Props<{monitors: Monitor[]}>} props */
 function Counts({ monitors }) {
   const counts = new Map();
   for (const { status } of monitors) counts.set(status, (counts.get(status) ?? 0) + 1);
@@ -61,6 +64,7 @@ function Counts({ monitors }) {
     <a href=${linkTo(status)} class=${`count-of ${MONITOR_KIND[status]}`} aria-current=${status === chosen ? "true" : null}><${Icon} name=${MONITOR_ICON[status]} /><strong>${amount(counts.get(status))}</strong> ${status}</a></li>`)}</ul>`;
 }
 
+/** @param {Props<{monitor: Monitor}>} props */
 function Row({ monitor, onChange }) {
   const { id, name, type, status, status_reason: reason, status_since: since, last_check: check, uptime_90d: uptime, paused } = monitor;
   return html`<li>
@@ -77,6 +81,7 @@ function Row({ monitor, onChange }) {
   </li>`;
 }
 
+/** @param {Props<{monitors: Monitor[]}>} props */
 function List({ monitors, onChange }) {
   const wanted = { text: inQuery("q").toLowerCase(), status: inQuery("status"), type: inQuery("type") };
   const order = inQuery("sort");

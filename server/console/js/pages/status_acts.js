@@ -4,9 +4,15 @@ import { call } from "../api/client.js";
 import { doing, toast } from "../kit/toasts.js";
 import { forgetUptime } from "./status_bars.js";
 
-const pathOf = ({ id }) => `/monitors/${encodeURIComponent(id)}`;
+/** @import { Monitor } from "telltale" */
 
-/** Checks a monitor, and says what came of it. */
+const pathOf = ({ id }) => /** @type {const} */ (`/monitors/${encodeURIComponent(id)}`);
+
+/**
+ * Checks a monitor, and says what came of it.
+ * @param {Monitor} monitor
+ * @param {(changed: Monitor) => void} onChange
+ */
 export async function checkNow(monitor, onChange) {
   await doing(async () => {
     const checked = await call("POST", `${pathOf(monitor)}/check`);
@@ -17,7 +23,11 @@ export async function checkNow(monitor, onChange) {
   });
 }
 
-/** Pauses a monitor, or ends its pause. */
+/**
+ * Pauses a monitor, or ends its pause.
+ * @param {Monitor} monitor
+ * @param {(changed: Monitor) => void} onChange
+ */
 export async function setPaused(monitor, onChange) {
   const act = monitor.paused ? "resume" : "pause";
   const again = async () => onChange(await call("POST", `${pathOf(monitor)}/${monitor.paused ? "pause" : "resume"}`));

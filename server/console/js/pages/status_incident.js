@@ -22,9 +22,12 @@ import { addressOf } from "./status_page.js";
 import { IMPACTS, monitorItems, STATUSES } from "./status_incidents.js";
 import { IMPACT_KIND, INCIDENT_KIND } from "./status_words.js";
 
-const REFRESH_MS = 30_000;
-const pathOf = (incident) => `/status-pages/${encodeURIComponent(incident.page_id)}/incidents/${encodeURIComponent(incident.id)}`;
+/** @import { Incident, StatusPage } from "telltale" */
 
+const REFRESH_MS = 30_000;
+const pathOf = (incident) => /** @type {const} */ (`/status-pages/${encodeURIComponent(incident.page_id)}/incidents/${encodeURIComponent(incident.id)}`);
+
+/** @param {Props<{incident: Incident}>} props */
 function PostUpdate({ incident, again }) {
   const isResolved = incident.status === "resolved";
   const [draft, set] = useDraft({ status: incident.status, message: "", notify: false });
@@ -49,6 +52,7 @@ function PostUpdate({ incident, again }) {
     <${FormEnd} saving=${saving} act=${draft.status === "resolved" && !isResolved ? "Resolve" : "Post"} /></form></section>`;
 }
 
+/** @param {Props<{incident: Incident, page: StatusPage}>} props */
 function Edit({ incident, etag, page, again, onClose }) {
   const [draft, set] = useDraft({ title: incident.title, impact: incident.impact, monitors: incident.monitors });
   const send = async (ifMatch) => {
@@ -73,6 +77,7 @@ function Edit({ incident, etag, page, again, onClose }) {
     <${FormEnd} saving=${saving} act="Save" onCancel=${onClose} /></form>${saving.conflict}<//>`;
 }
 
+/** @param {Props<{incident: Incident}>} props */
 function Updates({ incident }) {
   return html`<section class="card"><header><${Icon} name="history" /><h2>Updates</h2></header><ol class="history">${[...incident.updates].reverse().map((one) => html`<li key=${one.at} class=${one.status}>
     <span><span class=${`tag ${INCIDENT_KIND[one.status]}`}>${one.status}</span></span>${one.message && html`<p class="said">${one.message}</p>`}
@@ -80,11 +85,15 @@ function Updates({ incident }) {
 }
 
 async function load({ id, incident }, abort) {
-  const page = `/status-pages/${encodeURIComponent(id)}`;
+  const page = /** @type {const} */ (`/status-pages/${encodeURIComponent(id)}`);
   const [found, answer] = await Promise.all([get(page, abort), get(`${page}/incidents/${encodeURIComponent(incident)}`, abort)]);
   return { page: found, incident: answer, etag: etagOf(answer) };
 }
 
+/**
+ * @param {Incident} incident
+ * @param {StatusPage} page
+ */
 function factsOf(incident, page) {
   const names = new Map(page.monitors.map((one) => [one.id, one.display_name ?? one.name]));
   return [

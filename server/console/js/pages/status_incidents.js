@@ -18,6 +18,8 @@ import { Table } from "../parts/table.js";
 import { Time } from "../parts/time.js";
 import { IMPACT_KIND, INCIDENT_KIND } from "./status_words.js";
 
+/** @import { StatusPage } from "telltale" */
+
 export const IMPACTS = ["minor", "major", "critical"].map((value) => ({ value, label: value }));
 export const STATUSES = ["investigating", "identified", "monitoring", "resolved"].map((value) => ({ value, label: value }));
 const SHOWN = [{ value: "", label: "All incidents" }, { value: "open", label: "open" }, { value: "resolved", label: "resolved" }];
@@ -27,6 +29,7 @@ const incidentPath = (page, incident) => `/status/pages/${encodeURIComponent(pag
 /** Returns the monitors of a page as items to pick. */
 export const monitorItems = (page) => page.monitors.map((one) => ({ id: one.id, label: one.display_name ?? one.name, about: one.status }));
 
+/** @param {Props<{page: StatusPage}>} props */
 function OpenIncident({ page, onClose }) {
   const [draft, set] = useDraft({ title: "", impact: "minor", status: "investigating", message: "", monitors: [], notify: false });
   const saving = useSave(async () => {
@@ -60,6 +63,7 @@ const columns = (page) => [
   { label: "Updated", isEnd: true, cell: (one) => html`<${Time} at=${one.updated_at} />` },
 ];
 
+/** @param {Props<{page: StatusPage}>} props */
 export function PageIncidents({ page }) {
   const [isOpening, setOpening] = useState(false);
   const [state] = useLoaded((abort) => load(page, abort), 0, `${inQuery("status")} ${inQuery("offset")} ${page.active_incidents.map(({ id, updated_at: at }) => id + at)}`);

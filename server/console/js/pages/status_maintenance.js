@@ -16,11 +16,14 @@ import { Table } from "../parts/table.js";
 import { MaintenanceForm } from "./status_maintenance_form.js";
 import { MAINTENANCE_KIND } from "./status_words.js";
 
-const basePath = (page) => `/status-pages/${encodeURIComponent(page.id)}/maintenance`;
-const pathOf = (one) => `/status-pages/${encodeURIComponent(one.page_id)}/maintenance/${encodeURIComponent(one.id)}`;
+/** @import { ScheduledMaintenanceSummary, StatusPage } from "telltale" */
+
+const basePath = (page) => /** @type {const} */ (`/status-pages/${encodeURIComponent(page.id)}/maintenance`);
+const pathOf = (one) => /** @type {const} */ (`/status-pages/${encodeURIComponent(one.page_id)}/maintenance/${encodeURIComponent(one.id)}`);
 
 const load = (page, abort) => get(`${basePath(page)}?${stepsQuery()}`, abort);
 
+/** @returns {Column<ScheduledMaintenanceSummary>[]} */
 function columns(page, act) {
   const names = new Map(page.monitors.map((one) => [one.id, one.display_name ?? one.name]));
   return [
@@ -61,8 +64,9 @@ function Dialogs({ open, page, done, close }) {
     <p>The page shows <strong>${deleted.title}</strong> no more, as if it never was${deleted.window_id ? "; its maintenance window is deleted with it" : ""}. To end one in progress, end it. It cannot be undone.</p><//>` : null;
 }
 
+/** @param {Props<{page: StatusPage}>} props */
 export function PageMaintenance({ page, again }) {
-  const [open, setOpen] = useState({});
+  const [open, setOpen] = useState(/** @type {Record<string, any>} */ ({}));
   const [state, reload] = useLoaded((abort) => load(page, abort), 0, inQuery("offset"));
   const act = async (name, one) => setOpen(name === "edited" ? { edited: await whole(one) } : { [name]: one });
   const done = () => {

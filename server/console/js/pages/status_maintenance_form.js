@@ -13,8 +13,11 @@ import { Loaded } from "../parts/loaded.js";
 import { Pick } from "../parts/pick.js";
 import { monitorItems } from "./status_incidents.js";
 
+/** @import { ScheduledMaintenance } from "telltale" */
+
 const HOUR_MS = 3_600_000;
 
+/** @param {ScheduledMaintenance | undefined} one */
 function draftOf(one) {
   const begin = Math.ceil(Date.now() / HOUR_MS) * HOUR_MS;
   if (!one) return { title: "", description: "", starts: localOf(begin), ends: localOf(begin + HOUR_MS), monitors: [], mute: false, isAll: true, rules: [], notify: false };
@@ -69,7 +72,7 @@ function Form({ page, before, etag, path, whole, onTheirs, onDone, onClose }) {
 
 /** `edited`: `{maintenance, etag}`, or nothing for a new one; `whole` loads it again. */
 export function MaintenanceForm({ page, edited, whole, path, onDone, onClose }) {
-  const [theirs, setTheirs] = useState(null);
+  const [theirs, setTheirs] = useState(/** @type {{maintenance: import("telltale").ScheduledMaintenance, etag: string} | null} */ (null));
   const { maintenance, etag } = theirs ?? edited ?? {};
   return html`<${Dialog} title=${edited ? "Edit the maintenance" : "Schedule maintenance"} onClose=${onClose}>
     <${Form} key=${etag ?? "new"} page=${page} before=${maintenance} etag=${etag} path=${path} whole=${whole} onTheirs=${(value, tag) => setTheirs({ maintenance: value, etag: tag })} onDone=${onDone} onClose=${onClose} />

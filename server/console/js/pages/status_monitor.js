@@ -22,12 +22,17 @@ import { checkNow, setPaused } from "./status_acts.js";
 import { Days, loadUptime } from "./status_bars.js";
 import { MONITOR_ICON, MONITOR_KIND, targetOf, uptimeText } from "./status_words.js";
 
+/** @import { Monitor } from "telltale" */
+
 const ABOVE = { path: "/status", label: "Monitors" };
 const REFRESH_S = 30;
 const HISTORY_SHOWN = 50;
+/** @type {[string, number][]} */
 const WIDTHS = [["1m", 60], ["5m", 300], ["1h", 3_600], ["1d", 86_400]];
 const POINTS_MAX = 500;
+const METRIC = "telltale.monitor.response_ms";
 
+/** @param {Monitor} monitor */
 function factsOf(monitor) {
   const { type, last_check: check } = monitor;
   return [
@@ -52,14 +57,15 @@ async function loadTimes(id, abort) {
   const { from, to } = limits();
   const [interval, width] = WIDTHS.find(([, seconds]) => (to - from) / 1000 / seconds <= POINTS_MAX) ?? WIDTHS[3];
   const query = new URLSearchParams({ from: new Date(from).toISOString(), to: new Date(to).toISOString(), interval, "tags[monitor]": id, aggregation: "avg,min,max" });
-  const { data } = await get(`/metrics/telltale.monitor.response_ms/query?${query}`, abort);
-  const found = new Map(data.series.map((point) => [Date.parse(point.timestamp) / 1000, point]));
+  const { data } = await get(`/metrics/${encodeURIComponent(METRIC)}/query?${query}`, abort);
+  const found = new Map((data.series ?? []).map((point) => [Date.parse(point.timestamp) / 1000, point]));
   const times = [];
   for (let at = Math.floor(from / 1000 / width) * width; at < to / 1000; at += width) times.push(at);
   const column = (name) => times.map((time) => found.get(time)?.[name] ?? null);
   return { times, series: [{ label: "response time", values: column("avg"), low: column("min"), high: column("max") }], interval, isEmpty: found.size === 0, between: { from, to } };
 }
 
+/** @param {Props<{monitor: Monitor}>} props */
 function ResponseTimes({ monitor }) {
   const [state] = useLoaded((abort) => loadTimes(monitor.id, abort).catch((failure) => {
     if (failure.code === "metric_not_found") return { isEmpty: true };
@@ -71,6 +77,7 @@ function ResponseTimes({ monitor }) {
   return html`<section class="card"><header><${Icon} name="activity" /><h2>Response time</h2><${TimePicker} /></header><${Loaded} state=${state} show=${show} /></section>`;
 }
 
+/** @param {Props<{monitor: Monitor}>} props */
 function Heartbeat({ monitor }) {
   const path = `/api/v1/monitors/${encodeURIComponent(monitor.id)}/heartbeat`;
   const url = location.origin + path;
@@ -92,6 +99,7 @@ function History({ id, at }) {
   return html`<section class="card"><header><${Icon} name="history" /><h2>Changes</h2></header><${Loaded} state=${state} show=${show} empty=${{ is: ({ history }) => history.length === 0, text: "Its status has not changed." }} /></section>`;
 }
 
+/** @param {Props<{monitor: Monitor}>} props */
 function Delete({ monitor, onClose }) {
   const work = async () => {
     const { removed_from: pages } = await call("DELETE", `/monitors/${encodeURIComponent(monitor.id)}`);

@@ -1,5 +1,7 @@
 // A monitor as its form has it, and as the API takes it.
 
+/** @import { Monitor } from "telltale" */
+
 export const METHODS = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"];
 
 /** The fields of a form by type, with their defaults as texts. */
@@ -12,7 +14,10 @@ const OF_TYPE = {
 
 const text = (value, otherwise) => (value === null || value === undefined ? otherwise : String(value));
 
-/** Returns the draft of a monitor, or of a new one. */
+/**
+ * Returns the draft of a monitor, or of a new one.
+ * @param {Monitor | null} monitor
+ */
 export function draftOf(monitor) {
   const draft = { name: monitor?.name ?? "", type: monitor?.type ?? "http", url: monitor?.url ?? "", host: monitor?.host ?? "", method: monitor?.method ?? "GET", body: monitor?.body ?? "", body_contains: monitor?.body_contains ?? "" };
   for (const [name, preset] of Object.entries(NUMBERS)) draft[name] = monitor ? text(monitor[name], "") : preset;

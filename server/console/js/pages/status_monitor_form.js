@@ -18,7 +18,7 @@ const TYPES = [
   { value: "tcp", label: "tcp: opens a connection" },
   { value: "heartbeat", label: "heartbeat: waits for reports" },
 ];
-const pathOf = (id) => `/monitors/${encodeURIComponent(id)}`;
+const pathOf = (id) => /** @type {const} */ (`/monitors/${encodeURIComponent(id)}`);
 
 function Http({ draft, set, failure, text }) {
   const isInside = ["method", "expected_status", "headers", "body", "body_contains", "certificate_warning_days"].some((name) => concerns(failure, name));

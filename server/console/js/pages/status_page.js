@@ -20,6 +20,8 @@ import { PageMonitors } from "./status_page_monitors.js";
 import { PageSubscribers } from "./status_subscribers.js";
 import { PAGE_KIND } from "./status_words.js";
 
+/** @import { StatusPage } from "telltale" */
+
 const ABOVE = { path: "/status/pages", label: "Status pages" };
 const REFRESH_MS = 30_000;
 const SHOWN = { monitors: PageMonitors, incidents: PageIncidents, maintenance: PageMaintenance, subscribers: PageSubscribers };
@@ -31,6 +33,7 @@ function Swatch({ colour }) {
   return html`<svg class="colour" viewBox="0 0 16 16" aria-hidden="true"><rect width="16" height="16" rx="3" fill=${colour} /></svg> <span class="mono">${colour}</span>`;
 }
 
+/** @param {StatusPage} page */
 const factsOf = (page) => [
   ["Status", html`<span class=${`tag ${PAGE_KIND[page.status] ?? ""}`}>${page.status}</span>`],
   ["Address", html`<a href=${addressOf(page)} target="_blank" rel="noopener">${addressOf(page)}</a>`],
@@ -41,6 +44,7 @@ const factsOf = (page) => [
   ["Made", html`<${Time} at=${page.created_at} /> by ${page.created_by}`],
 ];
 
+/** @param {Props<{page: StatusPage}>} props */
 function Delete({ page, onClose }) {
   const work = async () => {
     await call("DELETE", `/status-pages/${encodeURIComponent(page.id)}`);

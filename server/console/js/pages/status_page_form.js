@@ -14,9 +14,12 @@ import { Pick } from "../parts/pick.js";
 import { loadMonitors } from "./status.js";
 import { targetOf } from "./status_words.js";
 
-const COLOUR = "#0b6e6e";
-const pathOf = (id) => `/status-pages/${encodeURIComponent(id)}`;
+/** @import { StatusPage } from "telltale" */
 
+const COLOUR = "#0b6e6e";
+const pathOf = (id) => /** @type {const} */ (`/status-pages/${encodeURIComponent(id)}`);
+
+/** @param {StatusPage | null} page */
 function draftOf(page) {
   const { logo_url: logo, primary_color: colour } = page?.branding ?? {};
   return { name: page?.name ?? "", subdomain: page?.subdomain ?? "", custom_domain: page?.custom_domain ?? "", logo_url: logo ?? "", hasColour: Boolean(colour), primary_color: colour ?? COLOUR, monitors: [] };

@@ -19,8 +19,11 @@ import { Table } from "../parts/table.js";
 import { loadMonitors } from "./status.js";
 import { MONITOR_ICON, MONITOR_KIND, targetOf, uptimeText } from "./status_words.js";
 
-const pathOf = (page) => `/status-pages/${encodeURIComponent(page.id)}/monitors`;
+/** @import { StatusPage, StatusPageMonitor } from "telltale" */
 
+const pathOf = (page) => /** @type {const} */ (`/status-pages/${encodeURIComponent(page.id)}/monitors`);
+
+/** @returns {Column<StatusPageMonitor>[]} */
 function columns(onRemove) {
   return [
     { label: "Shown as", cell: (one) => html`<span><a class="name" href=${href(`/status/monitors/${encodeURIComponent(one.id)}`)}>${one.display_name ?? one.name}</a>${one.display_name && html` <span class="quiet small">${one.name}</span>`}</span>` },
@@ -62,10 +65,12 @@ function AddMonitors({ page, again, onClose }) {
     <${FormEnd} saving=${saving} act=${draft.monitors.length > 1 ? `Add ${draft.monitors.length}` : "Add"} onCancel=${onClose} /></form><//>`;
 }
 
+/** @param {Props<{page: StatusPage}>} props */
 export function PageMonitors({ page, again }) {
-  const [open, setOpen] = useState({});
+  const [open, setOpen] = useState(/** @type {{add?: boolean, removed?: import("telltale").StatusPageMonitor}} */ ({}));
   const close = () => setOpen({});
   const remove = async () => {
+    if (!open.removed) return;
     await call("DELETE", `${pathOf(page)}/${encodeURIComponent(open.removed.id)}`);
     toast("The monitor is off the page.");
     again();

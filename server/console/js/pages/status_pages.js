@@ -14,10 +14,13 @@ import { Table } from "../parts/table.js";
 import { StatusNav } from "./status_nav.js";
 import { PAGE_KIND } from "./status_words.js";
 
+/** @import { StatusPageSummary } from "telltale" */
+
 const REFRESH_MS = 30_000;
 
 const load = (abort) => get(`/status-pages?${stepsQuery()}`, abort);
 
+/** @type {Column<StatusPageSummary>[]} */
 const COLUMNS = [
   { label: "Name", cell: (page) => html`<a class="name" href=${href(`/status/pages/${encodeURIComponent(page.id)}`)}>${page.name}</a>` },
   { label: "Status", cell: (page) => html`<span class=${`tag ${PAGE_KIND[page.status] ?? ""}`}>${page.status}</span>` },

@@ -14,6 +14,8 @@ import { offsetOf, PAGE_ROWS, Steps, stepsQuery } from "../parts/pager.js";
 import { Table } from "../parts/table.js";
 import { Time } from "../parts/time.js";
 
+/** @import { StatusPage } from "telltale" */
+
 const load = (page, abort) => get(`/status-pages/${encodeURIComponent(page.id)}/subscribers?${stepsQuery()}`, abort);
 
 const columns = (onRemove) => [
@@ -24,10 +26,12 @@ const columns = (onRemove) => [
   { label: "Actions", isUnseen: true, isEnd: true, cell: (one) => html`<${Button} kind="plain" label=${`Delete ${one.email}`} work=${() => onRemove(one)}><${Icon} name="trash-2" /><//>` },
 ];
 
+/** @param {Props<{page: StatusPage}>} props */
 export function PageSubscribers({ page }) {
-  const [removed, setRemoved] = useState(null);
+  const [removed, setRemoved] = useState(/** @type {import("telltale").Subscriber | null} */ (null));
   const [state, again] = useLoaded((abort) => load(page, abort), 0, inQuery("offset"));
   const work = async () => {
+    if (!removed) return;
     await call("DELETE", `/status-pages/${encodeURIComponent(page.id)}/subscribers/${encodeURIComponent(removed.id)}`);
     toast("The subscriber is deleted.");
     again();

@@ -1,5 +1,7 @@
 // The states of monitors and pages: how they look, and how they are sorted.
 
+/** @import { Monitor } from "telltale" */
+
 /** The states of monitors, those that need somebody first. */
 export const MONITOR_STATES = ["down", "degraded", "pending", "up", "paused"];
 
@@ -11,7 +13,10 @@ export const IMPACT_KIND = { minor: "", major: "warn", critical: "bad" };
 export const INCIDENT_KIND = { investigating: "bad", identified: "warn", monitoring: "warn", resolved: "good" };
 export const MAINTENANCE_KIND = { scheduled: "", in_progress: "warn", completed: "good" };
 
-/** Returns what a monitor looks at. */
+/**
+ * Returns what a monitor looks at.
+ * @param {Monitor} monitor
+ */
 export function targetOf(monitor) {
   if (monitor.type === "http") return `${monitor.method === "GET" ? "" : `${monitor.method} `}${monitor.url}`;
   if (monitor.type === "tcp") return `${monitor.host}:${monitor.port}`;

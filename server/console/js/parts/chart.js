@@ -4,6 +4,7 @@
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
 import { loadStyle } from "../api/styles.js";
+import { useElement } from "../kit/element.js";
 import { withUnit } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { limits, showBetween } from "../kit/range.js";
@@ -40,8 +41,8 @@ function Legend({ chart, legend, onToggle }) {
 
 /** Moves the cursor by keys; Enter begins and ends a range, the space bar picks a moment. */
 function useKeys(plot, chart, say) {
-  const at = useRef(null);
-  const begin = useRef(null);
+  const at = useRef(/** @type {number | null} */ (null));
+  const begin = useRef(/** @type {number | null} */ (null));
   return (event) => {
     const end = chart.times.length - 1;
     const now = at.current ?? end;
@@ -91,7 +92,7 @@ function usePicking(plot, onPick) {
 
 /** Draws, and draws again when data, size, scheme or zone change. */
 function usePlot(chart, box, legend) {
-  const plot = useRef(null);
+  const plot = useRef(/** @type {uPlot | null} */ (null));
   const seen = { scheme: theme.value, zone: zone.value };
   useEffect(() => {
     const element = box.current;
@@ -130,9 +131,9 @@ export function Chart({
   label, times, series, kind = "lines", unit = "", marks, levels, sync, height = HEIGHT, onZoom = showBetween, onPick, join, between, hasLegend = true, hasTable = true,
 }) {
   useMemo(() => loadStyle("vendor/uplot.css"), []);
-  const box = useRef(null);
-  const legend = useRef(null);
-  const said = useRef(null);
+  const box = /** @type {ElementRef<HTMLDivElement>} */ (useElement());
+  const legend = /** @type {ElementRef<HTMLUListElement>} */ (useElement());
+  const said = /** @type {ElementRef<HTMLParagraphElement>} */ (useElement());
   const [hidden, setHidden] = useState(() => new Set());
   const [isTable, setTable] = useState(false);
   const range = useMemo(() => between ?? limits(), [times, series]);

@@ -41,7 +41,10 @@ function sumsOf(times, series) {
 }
 
 function extremes(series) {
-  let [low, high] = [null, null];
+  /** @type {{value: number, label: string} | null} */
+  let low = null;
+  /** @type {{value: number, label: string} | null} */
+  let high = null;
   for (const one of series) {
     for (const value of one.values) {
       if (value === null || value === undefined) continue;
@@ -55,7 +58,7 @@ function extremes(series) {
 /** Returns a chart in a sentence or two, for those who do not see it. */
 export function summaryOf({ label, times, series, unit }) {
   const { low, high } = extremes(series);
-  if (!high) return `${label}: no data.`;
+  if (!low || !high) return `${label}: no data.`;
   const many = series.length > 1;
   const of = (one) => (many ? ` (${one.label})` : "");
   const range = `${instant(times[0] * 1000)} to ${instant(times[times.length - 1] * 1000)}`;

@@ -37,7 +37,7 @@ function faint(colour, share) {
 }
 
 function pathsOf(kind) {
-  if (kind === "bars") return uPlot.paths.bars({ size: [0.9, 64], align: 1 });
+  if (kind === "bars") return uPlot.paths.bars?.({ size: [0.9, 64], align: 1 });
   return undefined;
 }
 

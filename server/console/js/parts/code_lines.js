@@ -2,6 +2,7 @@
 // numbers or by the arrow keys, with shift for more than one.
 
 import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useElement } from "../kit/element.js";
 import { highlight, languageOf } from "../kit/highlight.js";
 import { html } from "../kit/html.js";
 
@@ -34,8 +35,8 @@ function moved(event, chosen, first, last) {
 
 /** `chosen` is `{start, end}`; `onChoose` gets it, or null. */
 export function CodeLines({ path, language, lines, first = 1, label, chosen, onChoose }) {
-  const box = useRef(null);
-  const head = useRef(null);
+  const box = /** @type {ElementRef<HTMLDivElement>} */ (useElement());
+  const head = useRef(/** @type {number | null} */ (null));
   const rows = useMemo(() => tokensOf(lines, language || languageOf(path)).map((tokens, i) => html`<span key=${i} class="source-line" data-line=${first + i}>${tokens.map(({ kind, text }, j) => (kind
     ? html`<span key=${j} class=${`tk-${kind}`}>${text}</span>` : text))}${"\n"}</span>`), [lines, first, language, path]);
   useEffect(() => {

@@ -2,11 +2,14 @@
 // through the suggestions, Enter takes one, Escape closes the list and then clears what was typed.
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { useElement } from "../kit/element.js";
+import { failed } from "../kit/failed.js";
 import { amount } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { Icon } from "./icon.js";
 
 const TYPED_MS = 120;
+/** @type {{options: any[], total: number, isOpen: boolean, active: number, failure: string}} */
 const CLOSED = { options: [], total: 0, isOpen: false, active: -1, failure: "" };
 
 /**
@@ -14,7 +17,7 @@ const CLOSED = { options: [], total: 0, isOpen: false, active: -1, failure: "" }
  * one is active, unless what was typed can be meant as it is.
  */
 function useSuggestions(load, onList, isFree) {
-  const current = useRef({ timer: 0, abort: null, isAsking: false });
+  const current = useRef({ timer: 0, abort: /** @type {AbortController | null} */ (null), isAsking: false, onList });
   current.current.onList = onList;
   const stop = () => {
     clearTimeout(current.current.timer);
@@ -35,7 +38,8 @@ function useSuggestions(load, onList, isFree) {
       try {
         const { options, total = options.length } = await load(text, own.signal);
         if (current.current.abort === own) setList({ options, total, isOpen: true, active: options.length > 0 && text && !isFree ? 0 : -1, failure: "" });
-      } catch (failure) {
+      } catch (thrown) {
+        const failure = failed(thrown);
         if (current.current.abort === own && !own.signal.aborted) setList({ ...CLOSED, isOpen: true, failure: failure.message });
       }
     }, wait);
@@ -74,7 +78,7 @@ function List({ id, label, list, onPick, onHover }) {
  * is what is chosen now; a field that is cleared goes back to it.
  */
 export function Combobox({ id, label, value = "", load, onChoose, placeholder = "", isFree = false, isTakenOnBlur = isFree, isLabelUnseen = false, isFocused = false, isCleared = false, icon = "search" }) {
-  const field = useRef(null);
+  const field = /** @type {ElementRef<HTMLInputElement>} */ (useElement());
   const [list, setList] = useState(CLOSED);
   // Whether Enter waits for the suggestions to what was typed, and whether one of those shown was picked since.
   const isEntered = useRef(false);

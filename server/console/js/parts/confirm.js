@@ -1,6 +1,7 @@
 // Asks before something that cannot be undone.
 
 import { useState } from "preact/hooks";
+import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { Button } from "./button.js";
 import { Dialog } from "./dialog.js";
@@ -8,13 +9,13 @@ import { Failure } from "./loaded.js";
 
 /** `work` does it; the dialog closes when it has succeeded. */
 export function Confirm({ title, act, kind = "grave", work, onClose, children }) {
-  const [failure, setFailure] = useState(null);
+  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const confirm = async () => {
     try {
       await work();
       onClose();
     } catch (error) {
-      setFailure(error);
+      setFailure(failed(error));
     }
   };
   return html`<${Dialog} title=${title} onClose=${onClose}>

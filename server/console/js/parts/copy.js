@@ -1,6 +1,7 @@
 // A text to copy, with the button that does it.
 
-import { useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
+import { useElement } from "../kit/element.js";
 import { html } from "../kit/html.js";
 import { Icon } from "./icon.js";
 
@@ -26,7 +27,7 @@ async function copyText(text) {
     const field = document.createElement("textarea");
     field.value = text;
     field.className = "unseen";
-    const before = document.activeElement;
+    const before = /** @type {HTMLElement | null} */ (document.activeElement);
     document.body.append(field);
     field.select();
     const isDone = document.execCommand("copy");
@@ -49,7 +50,7 @@ export function CopyButton({ text, label, children = "Copy" }) {
 
 /** `shown` is the text with markup, if it has some. */
 export function Copyable({ text, label, shown = null }) {
-  const pre = useRef(null);
+  const pre = /** @type {ElementRef<HTMLPreElement>} */ (useElement());
   const [done, setDone] = useState("");
   const onClick = async () => {
     setDone(await copy(pre.current, text));

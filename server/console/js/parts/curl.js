@@ -13,7 +13,11 @@ export function shellWord(text) {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Returns the command for a request to a path of the API such as `/metrics?limit=1`. */
+/**
+ * Returns the command for a request to a path of the API such as `/metrics?limit=1`.
+ * @param {string} path
+ * @param {{method?: string, body?: unknown}} [request]
+ */
 export function curlOf(path, { method = "GET", body } = {}) {
   const words = ["curl"];
   if (method !== "GET" && body === undefined) words.push("-X", method);

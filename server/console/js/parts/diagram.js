@@ -12,12 +12,13 @@ const LEAST_WIDTH = 48;
 
 const short = (text) => ([...text].length > LABEL_MAX ? `${[...text].slice(0, LABEL_MAX).join("")}…` : text);
 
+/** @type {CanvasRenderingContext2D | null} */
 let measure = null;
 
 /** Returns how wide a text is, in the font of the drawing. */
 function widthOf(text) {
   if (!measure) {
-    measure = document.createElement("canvas").getContext("2d");
+    measure = /** @type {CanvasRenderingContext2D} */ (document.createElement("canvas").getContext("2d"));
     measure.font = `13px ${getComputedStyle(document.documentElement).getPropertyValue("--mono").trim()}`;
   }
   return measure.measureText(text).width;

@@ -1,14 +1,15 @@
 // A dialog over the page. The browser keeps the focus inside and gives it back.
 
 import { useEffect, useRef } from "preact/hooks";
+import { useElement } from "../kit/element.js";
 import { html } from "../kit/html.js";
 
 let ids = 0;
 
 /** Shows its children; `onClose` is absent if it cannot be dismissed; `isBroad` gives it room for two columns. */
 export function Dialog({ title, onClose, isBroad = false, children }) {
-  const element = useRef(null);
-  const id = useRef(null);
+  const element = /** @type {ElementRef<HTMLDialogElement>} */ (useElement());
+  const id = useRef(/** @type {string | null} */ (null));
   id.current ??= `dialog-${(ids += 1)}`;
   useEffect(() => {
     const dialog = element.current;

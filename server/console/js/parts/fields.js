@@ -1,6 +1,7 @@
 // Fields of forms: a text, a choice, a search that the address carries.
 
 import { useEffect, useRef } from "preact/hooks";
+import { useElement } from "../kit/element.js";
 import { html } from "../kit/html.js";
 import { inQuery, setQuery } from "../kit/router.js";
 import { Icon } from "./icon.js";
@@ -54,7 +55,7 @@ export function QuerySelect({ name, label, options }) {
 
 /** A text to search for, which the address carries soon after it was typed. */
 export function QuerySearch({ name, label, placeholder = label, icon = "search", kind = "", ...rest }) {
-  const field = useRef(null);
+  const field = /** @type {ElementRef<HTMLInputElement>} */ (useElement());
   const timer = useRef(0);
   const current = inQuery(name);
   // The address can change under the field: a link, or the way back.

@@ -3,6 +3,8 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { sentenceOf } from "../api/failure.js";
+import { useElement } from "../kit/element.js";
+import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { Button } from "./button.js";
 import { Dialog } from "./dialog.js";
@@ -19,7 +21,7 @@ export function useDraft(initial) {
  */
 export function useSubmit(work) {
   const running = useRef(false);
-  const [failure, setFailure] = useState(null);
+  const [failure, setFailure] = useState(/** @type {Failed | null} */ (null));
   const submit = async (event) => {
     event?.preventDefault();
     if (running.current) return;
@@ -28,7 +30,7 @@ export function useSubmit(work) {
       await work(event?.currentTarget);
       setFailure(null);
     } catch (error) {
-      setFailure(error);
+      setFailure(failed(error));
     } finally {
       running.current = false;
     }
@@ -41,10 +43,11 @@ export function useSubmit(work) {
  * whose first wrong field gets the focus; `isElsewhere` says that no field shows the failure.
  */
 export function useSave(save) {
-  const form = useRef(null);
+  const form = /** @type {ElementRef<HTMLFormElement>} */ (useElement());
   const { failure, submit, setFailure } = useSubmit(save);
   const [isElsewhere, setElsewhere] = useState(false);
   useEffect(() => {
+    /** @type {HTMLElement | null} */
     const wrong = failure && form.current?.querySelector("[aria-invalid='true']");
     setElsewhere(Boolean(failure) && !wrong);
     wrong?.focus();
@@ -87,26 +90,30 @@ function Conflict({ mine, theirs, before, onMine, onTheirs, onClose }) {
  * begins again.
  */
 export function useGuardedSave({ etag, before, mine, send, load, onTheirs }) {
-  const [theirs, setTheirs] = useState(null);
+  const [theirs, setTheirs] = useState(/** @type {{value: any, etag: string} | null} */ (null));
   const saving = useSave(async () => {
     try {
       await send(etag);
-    } catch (failure) {
+    } catch (thrown) {
+      const failure = failed(thrown);
       if (failure.status !== 412) throw failure;
       setTheirs(await load());
     }
   });
   const close = () => setTheirs(null);
   const onMine = async () => {
+    if (!theirs) return;
     close();
     try {
       await send(theirs.etag);
-    } catch (failure) {
+    } catch (thrown) {
+      const failure = failed(thrown);
       if (failure.status === 412) setTheirs(await load());
-      else saving.setFailure(failure);
+      else saving.setFailure(failed(failure));
     }
   };
   const begin = () => {
+    if (!theirs) return;
     close();
     onTheirs(theirs.value, theirs.etag);
   };

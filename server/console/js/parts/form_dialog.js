@@ -1,6 +1,7 @@
 // A form in a dialog: what was typed stays until it was accepted.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
+import { useElement } from "../kit/element.js";
 import { html } from "../kit/html.js";
 import { Button } from "./button.js";
 import { Dialog } from "./dialog.js";
@@ -20,13 +21,15 @@ export class Wrong extends Error {
  * names those that say themselves what is wrong with them; `children(failure)` shows the fields.
  */
 export function FormDialog({ title, act, kind = "first", fields = [], work, onClose, children }) {
-  const form = useRef(null);
+  const form = /** @type {ElementRef<HTMLFormElement>} */ (useElement());
   const { failure, submit } = useSubmit(async (submitted) => {
     await work(new FormData(submitted));
     onClose();
   });
   useEffect(() => {
-    if (failure) form.current?.elements.namedItem(failure.field)?.focus?.();
+    /** @type {any} */
+    const wrong = failure && form.current?.elements.namedItem(failure.field ?? "");
+    wrong?.focus?.();
   }, [failure]);
   return html`<${Dialog} title=${title} onClose=${onClose}>
     <form ref=${form} onSubmit=${submit} novalidate>

@@ -18,7 +18,7 @@ function Notices() {
   return html`<div class="notices" role="status">
     ${isOutdated.value && html`<p class="notice warn"><${Icon} name="refresh-cw" /><span>The server has a new version of this page.</span>
       <${Button} work=${() => location.reload()}>Reload<//></p>`}
-    ${seconds > 0 && html`<p class="notice warn"><${Icon} name="clock" /><span>The server asked to wait ${count(seconds, "second")}: ${waiting.value.why}.</span></p>`}
+    ${seconds > 0 && html`<p class="notice warn"><${Icon} name="clock" /><span>The server asked to wait ${count(seconds, "second")}: ${waiting.value?.why}.</span></p>`}
   </div>`;
 }
 

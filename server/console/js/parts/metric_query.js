@@ -26,7 +26,12 @@ export const AGGREGATIONS = {
   set: ["count"],
 };
 
-/** Returns a query with its defaults. */
+/**
+ * Returns a query with its defaults.
+ * @param {string} metric
+ * @param {{aggregations?: string[], groupBy?: string[], tags?: Record<string, string>, top?: number, topBy?: string,
+ *   kind?: string}} [given]
+ */
 export function queryOf(metric, { aggregations = [], groupBy = [], tags = {}, top = TOPS[0], topBy = TOP_BYS[0], kind = KINDS[0] } = {}) {
   return { metric, aggregations, groupBy, tags, top, topBy, kind };
 }
@@ -103,7 +108,7 @@ export function pathOf(query, options = {}) {
   if (query.aggregations.length > 0) parameters.set("aggregation", query.aggregations.join(","));
   if (query.groupBy.length > 0) parameters.set("group_by", query.groupBy.map((key) => `tags.${key}`).join(","));
   for (const [key, condition] of Object.entries(query.tags)) parameters.append(`tags[${key}]`, condition);
-  return `/metrics/${encodeURIComponent(query.metric)}/query?${parameters}`;
+  return /** @type {const} */ (`/metrics/${encodeURIComponent(query.metric)}/query?${parameters}`);
 }
 
 /** Returns a value as a condition on a tag. */

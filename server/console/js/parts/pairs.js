@@ -30,7 +30,10 @@ function Cell({ name, value, children }) {
   return isLong ? html`<dd class="long" tabindex="0" aria-label=${name}>${children}</dd>` : html`<dd>${children}</dd>`;
 }
 
-/** `pairs`: `[[name, value]]`; `link(name, value)` may give a value an address. */
+/**
+ * `link(name, value)` may give a value an address.
+ * @param {{pairs: [string, unknown][], link?: ((name: string, value: unknown) => string) | null}} props
+ */
 export function Pairs({ pairs, link = null }) {
   return html`<dl class="pairs">${pairs.map(([name, value], i) => html`<div key=${i}><dt><bdi>${name}</bdi></dt>
     <${Cell} name=${name} value=${value}>${link ? html`<a href=${link(name, value)}><${Value} of=${value} /></a>` : html`<${Value} of=${value} />`}<//></div>`)}</dl>`;

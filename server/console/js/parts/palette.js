@@ -2,6 +2,7 @@
 // through what is found, Enter goes there.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { go } from "../kit/router.js";
 import { Dialog } from "./dialog.js";
@@ -18,10 +19,13 @@ function pagesFor(pages, text) {
   return found.sort((a, b) => begins(b) - begins(a));
 }
 
-/** Searches soon after something was typed; what a later text has overtaken is dropped. */
+/**
+ * Searches soon after something was typed; what a later text has overtaken is dropped.
+ * @returns {[{text: string, places: any[], failure: string}, (text: string) => void]}
+ */
 function useSearch(search) {
-  const [found, setFound] = useState({ text: "", places: [], failure: "" });
-  const current = useRef({ timer: 0, abort: null });
+  const [found, setFound] = useState({ text: "", places: /** @type {any[]} */ ([]), failure: "" });
+  const current = useRef({ timer: 0, abort: /** @type {AbortController | null} */ (null) });
   const stop = () => {
     clearTimeout(current.current.timer);
     current.current.abort?.abort();
@@ -40,7 +44,8 @@ function useSearch(search) {
         try {
           const places = await search(text.trim(), abort.signal);
           if (!abort.signal.aborted) setFound({ text, places, failure: "" });
-        } catch (failure) {
+        } catch (thrown) {
+          const failure = failed(thrown);
           if (!abort.signal.aborted) setFound({ text, places: [], failure: failure.message });
         }
       }, TYPED_MS),

@@ -1,6 +1,7 @@
 // Rows of a list that are selected, by checkbox or by key.
 
 import { useEffect, useRef, useState } from "preact/hooks";
+import { useElement } from "../kit/element.js";
 import { html } from "../kit/html.js";
 import { bind } from "../kit/keys.js";
 
@@ -25,7 +26,7 @@ export function SelectRow({ selection, id, label }) {
 
 /** The checkbox of all rows that are shown. */
 export function SelectAll({ selection }) {
-  const field = useRef(null);
+  const field = /** @type {ElementRef<HTMLInputElement>} */ (useElement());
   const [some, all] = [selection.selected.length, selection.ids.length];
   useEffect(() => {
     field.current.indeterminate = some > 0 && some < all;
@@ -34,7 +35,7 @@ export function SelectAll({ selection }) {
     onChange=${(event) => selection.setAll(event.currentTarget.checked)} />${some > 0 ? `${some} selected` : "Select all shown"}</label>`;
 }
 
-const links = () => [...document.querySelectorAll("main [data-row]")];
+const links = () => [.../** @type {NodeListOf<HTMLElement>} */ (document.querySelectorAll("main [data-row]"))];
 
 function current(all) {
   const row = document.activeElement?.closest("tr");

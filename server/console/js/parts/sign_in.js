@@ -1,8 +1,9 @@
 // The dialog in which somebody signs in, over whatever the page shows.
 
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { sentenceOf } from "../api/failure.js";
 import { signIn } from "../api/session.js";
+import { useElement } from "../kit/element.js";
 import { html } from "../kit/html.js";
 import { Button } from "./button.js";
 import { Dialog } from "./dialog.js";
@@ -16,7 +17,7 @@ export function messageOf(failure) {
 }
 
 export function SignIn({ problem = "" }) {
-  const field = useRef(null);
+  const field = /** @type {ElementRef<HTMLInputElement>} */ (useElement());
   const { failure, submit } = useSubmit(async () => {
     const key = field.current.value.trim();
     if (!key) throw new Wrong("key", "enter an API key");

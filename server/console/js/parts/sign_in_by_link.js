@@ -3,6 +3,7 @@
 
 import { useState } from "preact/hooks";
 import { signIn } from "../api/session.js";
+import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { Button } from "./button.js";
 import { Dialog } from "./dialog.js";
@@ -14,7 +15,8 @@ export function SignInByLink({ code, onDone }) {
   const submit = async () => {
     try {
       await signIn({ code });
-    } catch (failure) {
+    } catch (thrown) {
+      const failure = failed(thrown);
       // The link may work later if the server is away or asks to wait.
       if (failure.status === 401 || failure.status === 403) onDone(false, `The link did not sign you in: ${failure.message}.`);
       else setMessage(messageOf(failure));

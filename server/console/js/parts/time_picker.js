@@ -1,6 +1,7 @@
 // Chooses the range of time of a page, its zone, and how often it loads again.
 
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
+import { useElement } from "../kit/element.js";
 import { count, instant } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { bind } from "../kit/keys.js";
@@ -31,8 +32,8 @@ function label(none) {
 }
 
 function Between({ onDone }) {
-  const from = useRef(null);
-  const to = useRef(null);
+  const from = /** @type {ElementRef<HTMLInputElement>} */ (useElement());
+  const to = /** @type {ElementRef<HTMLInputElement>} */ (useElement());
   const [wrong, setWrong] = useState("");
   const { from: first, to: last } = range.limits();
   const submit = (event) => {
@@ -113,7 +114,7 @@ export function TimePicker({ none = "" }) {
   useEffect(() => {
     if (none || inQuery("last") || inQuery("from")) return;
     const { last, from, to } = range.chosen.value;
-    const texts = last ? { last } : { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
+    const texts = last !== undefined ? { last } : { from: new Date(from).toISOString(), to: new Date(to).toISOString() };
     setQuery(texts, { replace: true });
   }, [place.value]);
   const every = range.refresh.value;
