@@ -186,13 +186,13 @@ impl SegmentFile {
 impl Blocks {
     fn start_group(&mut self, length: u64, end: u64) -> Group {
         let block = length - length % BLOCK_BYTES;
-        let until = if end <= self.file_bytes {
-            end.next_multiple_of(BLOCK_BYTES)
-        } else if end - length > LARGE_GROUP_BYTES {
-            end.next_multiple_of(BLOCK_BYTES)
+        let overwrites = end <= self.file_bytes;
+        let ahead = if overwrites || end - length > LARGE_GROUP_BYTES {
+            0
         } else {
-            (end + end.clamp(AHEAD_BYTES_MIN, AHEAD_BYTES_MAX)).next_multiple_of(BLOCK_BYTES)
+            end.clamp(AHEAD_BYTES_MIN, AHEAD_BYTES_MAX)
         };
+        let until = (end + ahead).next_multiple_of(BLOCK_BYTES);
         let mut bytes = std::mem::take(&mut self.buffer);
         bytes.clear();
         // Nothing is added beyond this: the bytes keep their place in memory.
