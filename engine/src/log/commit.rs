@@ -183,7 +183,7 @@ impl Committer {
         sink: impl Sink,
         ops: FileOps,
     ) -> Result<Self> {
-        let writer = LogWriter::create(segments, next, writes(durability), ops.clone())?;
+        let writer = LogWriter::create(segments, next, Writes::of(durability), ops.clone())?;
         let shared = Arc::new(Shared::default());
         let mut threads = Vec::new();
         let spawn = |name: &str, work: Box<dyn FnOnce() + Send>| {
@@ -458,14 +458,6 @@ impl<S: Sink> Worker<S> {
             *self.shared.unsynced.lock() = Some(self.writer.file());
         }
         Ok(first)
-    }
-}
-
-/// Returns how the log is written: one call that writes and syncs takes half the time of two.
-fn writes(durability: Durability) -> Writes {
-    match durability {
-        Durability::Sync => Writes::Durable,
-        Durability::Interval(_) | Durability::Os => Writes::Cached,
     }
 }
 

@@ -196,8 +196,8 @@ impl SegmentReader<'_> {
         self.scanned.torn.is_some() || self.end.is_some_and(|end| self.scanned.next >= end)
     }
 
-    /// Returns whether the file ends in zeros that were written ahead, or lost with a write of which
-    /// nothing is left.
+    /// Returns whether the file ends in zeros that were written ahead, or lost with a write of
+    /// which nothing is left.
     fn is_unwritten(&self, at: usize) -> bool {
         self.scanned.next > self.acknowledged
             && self.file.get(at..).is_some_and(|rest| rest.iter().all(|byte| *byte == 0))

@@ -34,6 +34,7 @@ use rustix::fs::OFlags;
 use rustix::io::Errno;
 
 use super::writer::FileOps;
+use crate::options::Durability;
 
 /// The unit of durable writes: no file system has larger blocks than pages of memory.
 const BLOCK_BYTES: u64 = 4_096;
@@ -54,6 +55,17 @@ pub(super) enum Writes {
     Durable,
     /// When the operating system decides, or a sync is requested.
     Cached,
+}
+
+impl Writes {
+    /// Returns how a log of this durability is written: one call that writes and syncs takes half
+    /// the time of two.
+    pub(super) fn of(durability: Durability) -> Self {
+        match durability {
+            Durability::Sync => Self::Durable,
+            Durability::Interval(_) | Durability::Os => Self::Cached,
+        }
+    }
 }
 
 /// A file, open for writing at its end.
