@@ -156,6 +156,38 @@ fn groups_of_a_past_flood_are_evicted_before_those_of_active_keys() {
 }
 
 #[test]
+fn groups_that_people_edited_keep_at_most_half_of_the_table() {
+    let mut fixture = fixture(20, 1_000_000);
+    let real: Vec<GroupId> =
+        (0..5).map(|n| fixture.report_by(VICTIM, &format!("Real{}", letters(n)))).collect();
+    let assign = StateChange::Assign { user: Some("ada".into()) };
+    fixture.ledger.apply_change(&real, &assign, "a@b").unwrap();
+    // All errors of a flood were resolved, and came back.
+    let junk = fixture.flood(0..15);
+    fixture.ledger.apply_change(&junk, &StateChange::Resolve { note: None }, "a@b").unwrap();
+    fixture.flood(0..15);
+    fixture.report_by(VICTIM, "New");
+    fixture.ledger.make_room().unwrap();
+    fixture.report_by(VICTIM, "New");
+    assert_eq!(fixture.count_of("New"), 1, "protected groups leave place for new errors");
+    let left = |ids: &[GroupId]| ids.iter().filter(|id| fixture.ledger.get(**id).is_some()).count();
+    assert_eq!((left(&real), left(junk.get(5..).unwrap())), (5, 10), "half of the table is kept");
+}
+
+#[test]
+fn a_comment_does_not_keep_a_group() {
+    let mut fixture = fixture(3, 1_000);
+    let junk = fixture.flood(0..3);
+    for id in &junk {
+        fixture.ledger.comment(*id, "look at this".to_owned(), "a@b").unwrap();
+    }
+    fixture.report_by(VICTIM, "New");
+    fixture.ledger.make_room().unwrap();
+    fixture.report_by(VICTIM, "New");
+    assert_eq!(fixture.count_of("New"), 1);
+}
+
+#[test]
 fn the_sender_of_a_group_survives_a_restart() {
     let mut fixture = fixture(3, 1_000);
     fixture.flood(0..3);
