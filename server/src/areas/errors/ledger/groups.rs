@@ -262,10 +262,10 @@ impl Groups {
         self.changed.drain().collect()
     }
 
-    /// Returns the groups last seen before `oldest`.
-    pub(super) fn last_seen_before(&self, oldest: TimestampMs) -> Vec<GroupId> {
+    /// Returns up to `max` groups last seen before `oldest`.
+    pub(super) fn last_seen_before(&self, oldest: TimestampMs, max: usize) -> Vec<GroupId> {
         let old = self.by_id.iter().filter(|(_, group)| group.last_seen < oldest);
-        old.map(|(id, _)| *id).collect()
+        old.map(|(id, _)| *id).take(max).collect()
     }
 
     /// Returns the matching groups that may have an occurrence in the range. `by_time` means that
