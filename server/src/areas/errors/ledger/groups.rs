@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use memchr::memmem::Finder;
-use telltale_engine::{TimeRange, TimestampMs};
+use telltale_engine::{TimeRange, TimestampMs, fold_case};
 
 use super::super::model::{GroupHash, GroupId, GroupState, GroupStatus, Level};
 use super::super::prepare::GroupSummary;
@@ -333,8 +333,7 @@ impl Groups {
         filter: &'g GroupFilter,
         now: TimestampMs,
     ) -> impl Iterator<Item = (&'g GroupId, &'g Group)> {
-        let search =
-            filter.search.as_ref().map(|text| Finder::new(&text.to_lowercase()).into_owned());
+        let search = filter.search.as_ref().map(|text| Finder::new(&fold_case(text)).into_owned());
         let (status, level, since) = (filter.status, filter.level, filter.since);
         let assignee = filter.assignee.clone();
         let only = filter.only.as_ref();
