@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::wire::{FieldsView, FunnelInput, FunnelView, ValuesView};
 use super::{fields as event_fields, funnel as funnels, query, values as event_values};
 use crate::app::App;
-use crate::areas::events::limits::SEARCH_CHARS_MAX;
 use crate::areas::events::routes::{FROM, NAME, TAGS, TO, USER};
 use crate::http::{
     ApiResult, Data, Doc, ErrorCode, Form, LimitClass, PAGING, Param, Request, Response, Route,
     Scope,
 };
+use crate::platform::telemetry::text_search::SEARCH_CHARS_MAX;
 
 /// The routes of what events contain.
 pub static ROUTES: &[Route] = &[
