@@ -158,9 +158,11 @@ fn next(app: &App, groups: &[String], event: &Event) -> Result<Option<EventId>, 
         let total = list(app, groups, (time, i64::MAX), |query| query.limit = 0)?.total;
         let last = list(app, groups, (time, i64::MAX), |query| {
             query.offset = total.saturating_sub(wanted);
-            query.limit = usize::try_from(wanted).unwrap_or(limits::PAGE_LIMIT_MAX);
+            // The list ends with the wanted ones, unless occurrences arrived since they were
+            // counted: those move the wanted ones back.
+            query.limit = limits::PAGE_LIMIT_MAX;
         })?;
-        // Absent if further occurrences arrived between the two lists.
+        // Absent if more arrived than fit.
         if let Some(at) = last.events.iter().position(|other| other.id == event.id) {
             return Ok(at.checked_sub(1).and_then(|at| last.events.get(at)).map(|next| next.id));
         }
