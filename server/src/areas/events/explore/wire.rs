@@ -37,7 +37,8 @@ pub(super) struct FieldsView {
 struct FieldView {
     /// `user_id`, `value`, `tags.<key>`, or the path of a property: `properties.cart.total`.
     field: String,
-    /// The type of most of its values: string, number, boolean, array or null.
+    /// The type of most of its values.
+    #[schemars(extend("enum" = ["string", "number", "boolean", "array", "null"]))]
     r#type: &'static str,
     /// The number of values of each type.
     types: BTreeMap<&'static str, u64>,
@@ -107,9 +108,11 @@ pub(super) struct FunnelInput {
     #[schemars(regex(pattern = patterns::SPAN))]
     window: Option<String>,
     /// Start of the range, inclusive. Defaults to 24 hours before `to`.
+    #[serde(default)]
     #[schemars(schema_with = "patterns::optional_time_or_date")]
     from: Option<String>,
     /// End of the range, exclusive. Defaults to now.
+    #[serde(default)]
     #[schemars(schema_with = "patterns::optional_time_or_date")]
     to: Option<String>,
 }
