@@ -47,8 +47,8 @@ mod tests {
     #[test]
     fn a_search_ends_when_its_client_has_gone_or_its_time_is_over() {
         let house = TestServer::open();
-        let sample = serde_json::json!({"name": "cpu", "value": 1});
-        house.post("/api/v1/metrics", &sample);
+        let sample = serde_json::json!({"name": "cpu", "type": "gauge", "value": 1});
+        house.post("/api/v1/metrics", &sample).data(201);
         let words = SearchWords::parse("cpu").unwrap();
         let (clock, patience) = (house.app().clock(), Duration::from_secs(5));
         let find = || search(house.app(), &finders(), &words, 5);
