@@ -1,10 +1,10 @@
 //! A text that jobs are searched for: in their class, in their arguments and in what they died of,
 //! ignoring case.
 //!
-//! Arguments are stored as the JSON that the client sent. The text is looked for in the JSON, and in
-//! the JSON with all escapes of its strings decoded: many programs send characters other than ASCII
-//! as escapes, and quotes and line ends can only be sent as escapes. The cost is linear in the
-//! length of the arguments, and the memory a small multiple of it: no document is built.
+//! Arguments are stored as the JSON that the client sent. The text is looked for in the JSON, and
+//! in the JSON with all escapes of its strings decoded: many programs send characters other than
+//! ASCII as escapes, and quotes and line ends can only be sent as escapes. The cost is linear in
+//! the length of the arguments, and the memory a small multiple of it: no document is built.
 
 use std::borrow::Cow;
 

@@ -4,8 +4,8 @@
 pub(in crate::areas::errors) const ERROR_COMMENT_CHARS_MAX: usize = 4_000;
 /// Entries of the activity of an error that are kept and listed: more than anybody reads.
 pub(in crate::areas::errors) const ERROR_ACTIVITY_KEPT: usize = 500;
-/// Entries of the activity of an error beyond those that are kept, before the oldest are deleted: so
-/// a change of an error that has had many does not delete one each time.
+/// Entries of the activity of an error beyond those that are kept, before the oldest are deleted:
+/// so a change of an error that has had many does not delete one each time.
 pub(in crate::areas::errors) const ERROR_ACTIVITY_SURPLUS: usize = 50;
 /// Entries of activity that are inspected between two writes when all are trimmed.
 pub(in crate::areas::errors) const ERROR_ACTIVITY_STEP: usize = 10_000;

@@ -15,7 +15,7 @@ use crate::http::{
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, QUERY_METRICS_MAX};
 use crate::platform::telemetry::buckets::WIDTH_PATTERN;
-use crate::platform::telemetry::text_search::SEARCH_CHARS_MAX;
+use crate::platform::telemetry::limits::SEARCH_CHARS_MAX;
 
 /// The routes of the area.
 pub static ROUTES: &[Route] = &[

@@ -4,5 +4,6 @@
 pub mod batch;
 pub mod buckets;
 pub mod duration;
+pub mod limits;
 pub mod query_params;
 pub mod text_search;

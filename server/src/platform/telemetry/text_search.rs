@@ -2,12 +2,8 @@
 
 use telltale_engine::TextSearch;
 
+use super::limits::{SEARCH_CHARS_MAX, SEARCH_WORDS_MAX};
 use super::query_params::{InvalidQueryParams, parameter};
-
-/// Characters of a search text: the longest tag value.
-pub const SEARCH_CHARS_MAX: usize = 500;
-/// Words of a search text: each is looked for in every name.
-const SEARCH_WORDS_MAX: usize = 10;
 
 /// The messages for a text that is too long.
 const CHARS_RULE: &str = "must have at most 500 characters";

@@ -10,7 +10,7 @@ use crate::http::{
     ApiResult, Data, Doc, ErrorCode, Form, LimitClass, PAGING, Param, Request, Response, Route,
     Scope, Success,
 };
-use crate::platform::telemetry::text_search::SEARCH_CHARS_MAX;
+use crate::platform::telemetry::limits::SEARCH_CHARS_MAX;
 
 /// The routes of what events contain.
 pub static ROUTES: &[Route] = &[

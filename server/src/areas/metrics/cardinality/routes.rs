@@ -11,7 +11,7 @@ use crate::http::{
     ApiResult, Doc, ErrorCode, Form, LimitClass, PAGING, Param, PathParam, Request, Response, Route,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
-use crate::platform::telemetry::text_search::SEARCH_CHARS_MAX;
+use crate::platform::telemetry::limits::SEARCH_CHARS_MAX;
 
 /// The routes of counts of series.
 pub static ROUTES: &[Route] =
