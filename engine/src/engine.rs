@@ -20,7 +20,8 @@ use crate::metrics::{
 };
 use crate::model::{
     Event, EventBatch, EventFilter, EventFunnelQuery, EventFunnelResult, EventId, EventListQuery,
-    EventPage, EventQuery, EventQueryResult, Lsn, MetricQuery, MetricType, PointBatch, QueryResult,
+    EventPage, EventQuery, EventQueryResult, Lsn, MetricName, MetricQuery, MetricType, PointBatch,
+    QueryResult,
 };
 use crate::options::Options;
 use crate::query_in_progress::Cancellation;
@@ -237,6 +238,12 @@ impl Engine {
     /// Returns a page of metric definitions, sorted by name.
     pub fn metrics(&self, filter: &DefinitionFilter) -> DefinitionPage {
         self.inner.telemetry.metrics.definitions(filter)
+    }
+
+    /// Calls `visit` with the name and the type of every metric that has samples, in no particular
+    /// order. Stops when the client for which this thread works no longer waits.
+    pub fn visit_metrics(&self, visit: impl FnMut(&MetricName, MetricType)) -> Result<()> {
+        self.inner.telemetry.metrics.visit(visit)
     }
 
     /// Returns the definition of a metric, or `None` if it has no samples. Reads all samples of a

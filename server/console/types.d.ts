@@ -359,7 +359,7 @@ export interface components {
         /** @description A rule to preview. */
         AlertRulePreviewInput: {
             /** @description The first evaluation. Defaults to a day before `to`. */
-            from: string | null;
+            from?: string | null;
             /** @description A new alert rule. */
             rule: {
                 /** @description The channels that are notified at once. */
@@ -392,7 +392,7 @@ export interface components {
                 window?: string | null;
             };
             /** @description Evaluations are before it, at most 31 days after `from`. Defaults to now. */
-            to: string | null;
+            to?: string | null;
         };
         /** @description What a rule observes: a metric or events, or alerts that Prometheus delivers. */
         AlertRuleQuery: components["schemas"]["WidgetQuery"] | components["schemas"]["ReceivedAlertsQuery"];
@@ -996,10 +996,15 @@ export interface components {
              * @description With `q`: larger is better; comparable within one response only.
              */
             score: number | null;
-            /** @description These lines, 40 at most, exactly as in the commit. */
+            /** @description These lines, 40 at most, exactly as in the commit unless `truncated`. */
             snippet: string;
             /** @description The definition that the lines are, or are part of. */
             symbol: components["schemas"]["CodeSymbol"] | null;
+            /**
+             * @description Whether lines are cut: those over 8 KiB, and all once the snippets have 512 KiB together.
+             *     What is left of a line ends with `…`.
+             */
+            truncated: boolean;
         };
         /** @description What was found, best first. */
         CodeSearchResults: {
@@ -1181,6 +1186,10 @@ export interface components {
              * @description The position of its overlay in `overlays`.
              */
             overlay: number;
+            /** @description As in the list of events. */
+            properties: {
+                [key: string]: unknown;
+            };
             tags: {
                 [key: string]: string;
             };
@@ -2014,8 +2023,13 @@ export interface components {
             line_start: number;
             /** @description The id of the repository. */
             repository: string;
-            /** @description The lines around it, exactly as in the commit. */
+            /** @description The lines around it, exactly as in the commit unless `truncated`. */
             snippet: string;
+            /**
+             * @description Whether lines are cut: those over 8 KiB, and all once the snippets have 512 KiB together.
+             *     What is left of a line ends with `…`.
+             */
+            truncated: boolean;
         };
         /** @description The occurrences of an error over time, for a small chart. */
         ErrorSparkline: {
@@ -2229,8 +2243,11 @@ export interface components {
             example: string;
             /** @description `user_id`, `value`, `tags.<key>`, or the path of a property: `properties.cart.total`. */
             field: string;
-            /** @description The type of most of its values: string, number, boolean, array or null. */
-            type: string;
+            /**
+             * @description The type of most of its values.
+             * @enum {string}
+             */
+            type: "string" | "number" | "boolean" | "array" | "null";
             /** @description The number of values of each type. */
             types: {
                 [key: string]: number;
@@ -2288,11 +2305,11 @@ export interface components {
         /** @description A funnel. */
         EventFunnelInput: {
             /** @description Start of the range, inclusive. Defaults to 24 hours before `to`. */
-            from: string | null;
+            from?: string | null;
             /** @description The steps, in their order: 1 to 10. */
             steps: components["schemas"]["EventFunnelStepInput"][];
             /** @description End of the range, exclusive. Defaults to now. */
-            to: string | null;
+            to?: string | null;
             /**
              * @description The time from the first step within which the others must follow: `<n>m`, `<n>h`, `<n>d` or
              *     `<n>w`, at most 90 days. Defaults to 24h.

@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use hashbrown::HashMap;
 
 use super::Metrics;
-use super::registry::{KeySeries, TagKeyUse};
+use super::registry::{KeySeries, TagKeyUse, TagValueUse};
 use crate::error::{Refusal, Result};
 use crate::memory::ResultMemory;
 use crate::model::TextSearch;
@@ -76,8 +76,7 @@ const ROW_BYTES: usize = 2 * size_of::<CardinalityRow>();
 
 impl Metrics {
     /// Returns a page of counts. Takes time proportional to the number of metrics, keys or values
-    /// that are counted; the registry is locked for one metric at a time, except for the values of
-    /// a key over all metrics.
+    /// that are counted; the registry is locked for one metric at a time.
     pub(crate) fn cardinality(&self, query: &CardinalityQuery) -> Result<CardinalityPage> {
         let in_progress =
             QueryInProgress::begin(&self.options().memory, self.options().query_bytes);
@@ -144,16 +143,17 @@ impl Metrics {
         key: &str,
         in_progress: &QueryInProgress,
     ) -> Result<Vec<CardinalityRow>> {
+        let mut values: HashMap<String, TagValueUse> = HashMap::new();
+        for metric in self.registry.metric_ids(query.metric.as_deref()) {
+            in_progress.check()?;
+            let new = self.registry.add_values(metric, key, &mut values);
+            in_progress.take(new)?;
+        }
         let mut rows = Rows::new(query, in_progress);
-        let take = |bytes| in_progress.take(bytes);
-        self.registry.each_value(
-            query.metric.as_deref(),
-            key,
-            take,
-            |value, series, metrics| {
-                rows.add(value, |name| CardinalityRow { name, series, values: None, metrics })
-            },
-        )?;
+        for (name, TagValueUse { series, metrics }) in &values {
+            let (series, metrics) = (*series, *metrics);
+            rows.add(name, |name| CardinalityRow { name, series, values: None, metrics })?;
+        }
         Ok(rows.rows)
     }
 }

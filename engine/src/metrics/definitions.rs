@@ -7,6 +7,7 @@ use crate::error::{Refusal, Result};
 use crate::model::{
     MetricName, MetricType, RankedPage, SearchRank, TextSearch, TimeRange, TimestampMs,
 };
+use crate::query_in_progress::Cancellation;
 
 /// A filter over metric definitions.
 #[derive(Clone, Debug, Default)]
@@ -73,6 +74,22 @@ impl Metrics {
         let (total, names) = page.finish(filter.offset);
         let definitions = names.iter().filter_map(|n| self.describe(n.as_str())).collect();
         DefinitionPage { total, definitions }
+    }
+
+    /// Calls `visit` with the name and the type of every metric that has points, in no particular
+    /// order. The registry is locked for one metric at a time, never during `visit`. Stops when the
+    /// client for which this thread works no longer waits.
+    pub(crate) fn visit(&self, mut visit: impl FnMut(&MetricName, MetricType)) -> Result<()> {
+        for (number, id) in self.registry.metric_ids(None).into_iter().enumerate() {
+            if number.is_multiple_of(1_024) {
+                Cancellation::check_current()?;
+            }
+            let Some((name, kind)) = self.registry.name_and_type(id) else { continue };
+            if self.view.stats(id).points > 0 {
+                visit(&name, kind);
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn definition(&self, name: &str) -> Result<Option<MetricDefinition>> {

@@ -46,6 +46,6 @@ pub use query::{
     TagValues,
 };
 pub use tags::{InvalidTags, Tags};
-pub use text_search::TextSearch;
 pub(crate) use text_search::{RankedPage, SearchRank};
+pub use text_search::{TextSearch, fold_case};
 pub use time::{Interval, TimeRange, TimestampMs};

@@ -37,7 +37,7 @@ impl SearchRank {
 impl TextSearch {
     /// Returns the search for `text`, or `None` if it consists of white space: everything matches.
     pub fn new(text: &str) -> Option<Self> {
-        let words: Vec<String> = text.split_whitespace().map(str::to_lowercase).collect();
+        let words: Vec<String> = text.split_whitespace().map(fold_case).collect();
         (!words.is_empty()).then(|| Self { text: words.join(" "), words })
     }
 
@@ -54,13 +54,7 @@ impl TextSearch {
     /// Returns how well `name` matches; `None` if it does not. `lower` is a buffer, kept by the
     /// caller so that a search in many names does not allocate for each.
     pub(crate) fn rank(&self, name: &str, lower: &mut String) -> Option<SearchRank> {
-        lower.clear();
-        if name.is_ascii() {
-            lower.push_str(name);
-            lower.make_ascii_lowercase();
-        } else {
-            lower.push_str(&name.to_lowercase());
-        }
+        fold_case_into(name, lower);
         match find(lower, &self.text) {
             Some(0) if lower.len() == self.text.len() => return Some(SearchRank::Exact),
             Some(0) => return Some(SearchRank::Prefix),
@@ -74,6 +68,31 @@ impl TextSearch {
         }
         let all_start = self.words.iter().all(|word| has_word_start(lower, word));
         Some(if all_start { SearchRank::AllWordStarts } else { SearchRank::AllParts })
+    }
+}
+
+/// Returns a text in the form in which searches compare texts regardless of case: each character in
+/// lower case, whatever is around it. [`str::to_lowercase`] makes a capital sigma at the end of a
+/// word another letter than elsewhere, so that a part of a word would not be found in the word.
+pub fn fold_case(text: &str) -> String {
+    let mut folded = String::with_capacity(text.len());
+    fold_case_into(text, &mut folded);
+    folded
+}
+
+/// Like [`fold_case`]; replaces the contents of `folded`.
+fn fold_case_into(text: &str, folded: &mut String) {
+    folded.clear();
+    if text.is_ascii() {
+        folded.push_str(text);
+        folded.make_ascii_lowercase();
+        return;
+    }
+    for character in text.chars() {
+        match character {
+            '\u{3c2}' => folded.push('\u{3c3}'),
+            _ => folded.extend(character.to_lowercase()),
+        }
     }
 }
 
@@ -165,6 +184,10 @@ mod tests {
             ("größe", "Dateien.GRÖSSE", None),
             ("größe", "Dateien.GRÖßE", Some(WordStart)),
             ("ç", "Ça", Some(Prefix)),
+            // A sigma is the same letter at the end of a word.
+            ("ΟΔΟΣ", "οδος", Some(Exact)),
+            ("ΟΔΟΣ", "ΟΔΟΣΤΡΩΜΑ", Some(Prefix)),
+            ("οδοσ", "ΟΔΟΣ", Some(Exact)),
             ("a", "", None),
         ] {
             assert_eq!(rank(text, name), expected, "{text:?} in {name:?}");
@@ -191,11 +214,11 @@ mod tests {
 
         #[test]
         fn a_name_matches_if_it_contains_all_words(text in "\\PC{0,6}", name in "\\PC{0,12}") {
-            let lower = name.to_lowercase();
-            let whole = text.split_whitespace().collect::<Vec<_>>().join(" ").to_lowercase();
+            let lower = fold_case(&name);
+            let whole = fold_case(&text.split_whitespace().collect::<Vec<_>>().join(" "));
             let mut words = text.split_whitespace();
             let expected = !whole.is_empty()
-                && (lower.contains(&whole) || words.all(|word| lower.contains(&word.to_lowercase())));
+                && (lower.contains(&whole) || words.all(|word| lower.contains(&fold_case(word))));
             prop_assert_eq!(rank(&text, &name).is_some(), expected);
         }
     }

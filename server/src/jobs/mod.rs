@@ -31,6 +31,7 @@ mod listing;
 mod model;
 mod names;
 mod pace;
+mod search;
 mod service;
 mod settings;
 mod state;

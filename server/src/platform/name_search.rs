@@ -3,6 +3,8 @@
 
 use std::cmp::Ordering;
 
+use telltale_engine::{Cancellation, fold_case};
+
 /// What somebody looks for: words, all of which must occur in a name, ignoring case.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SearchWords {
@@ -41,12 +43,18 @@ pub struct NameMatches<'w> {
     limit: usize,
     best: Vec<(MatchRank, NamedThing)>,
     total: usize,
+    offered: usize,
+    /// Whether nobody waits for the result any more: further things are ignored.
+    is_abandoned: bool,
 }
+
+/// The number of things that are offered before it is checked whether anybody waits.
+const OFFERS_PER_CHECK: usize = 1_024;
 
 impl SearchWords {
     /// Parses a text; `None` if it has no words.
     pub fn parse(text: &str) -> Option<Self> {
-        let whole = text.trim().to_lowercase();
+        let whole = fold_case(text.trim());
         let words: Vec<String> = whole.split_whitespace().map(str::to_owned).collect();
         (!words.is_empty()).then_some(Self { whole, words })
     }
@@ -58,7 +66,7 @@ impl SearchWords {
 
     /// Returns how well a name matches; `None` if a word does not occur in it.
     pub fn rank(&self, name: &str) -> Option<MatchRank> {
-        let name = name.to_lowercase();
+        let name = fold_case(name);
         if !self.words.iter().all(|word| name.contains(word)) {
             return None;
         }
@@ -85,7 +93,7 @@ fn begins_a_word(name: &str, start: &str) -> bool {
 impl<'w> NameMatches<'w> {
     /// Keeps up to `limit` matches.
     pub fn new(words: &'w SearchWords, limit: usize) -> Self {
-        Self { words, limit, best: Vec::new(), total: 0 }
+        Self { words, limit, best: Vec::new(), total: 0, offered: 0, is_abandoned: false }
     }
 
     /// Returns what is looked for.
@@ -93,8 +101,16 @@ impl<'w> NameMatches<'w> {
         self.words
     }
 
-    /// Offers a thing by its name; `describe` is called if it is among the best so far.
+    /// Offers a thing by its name; `describe` is called if it is among the best so far. If the
+    /// client for which this thread works no longer waits, things are ignored.
     pub fn offer(&mut self, name: &str, describe: impl FnOnce() -> (String, Option<String>)) {
+        if self.offered.is_multiple_of(OFFERS_PER_CHECK) {
+            self.is_abandoned = Cancellation::check_current().is_err();
+        }
+        self.offered += 1;
+        if self.is_abandoned {
+            return;
+        }
         let Some(rank) = self.words.rank(name) else { return };
         self.total += 1;
         let is_better = |other: &(MatchRank, NamedThing)| {

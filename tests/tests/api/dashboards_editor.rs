@@ -160,7 +160,9 @@ fn earlier_versions_are_listed_read_and_restored() {
     assert_eq!(restored["widgets"][0]["id"], second["widgets"][0]["id"]);
     assert_eq!(versions(&client, &path)[1]["name"], "3", "it can be undone");
 
-    for version in ["0", "1", "18446744073709551615", "x", "-1", "99999999999999999999999"] {
+    let padded = format!("0{}", second["version"]);
+    for version in ["0", "1", "18446744073709551615", "x", "-1", "99999999999999999999999", &padded]
+    {
         let missing = client.get(&format!("{path}/versions/{version}"));
         missing.refused(404, "dashboard_version_not_found");
     }
@@ -200,7 +202,7 @@ fn variables_choose_what_widgets_and_overlays_show() {
     for (host, value) in [("a", 1), ("b", 20), ("c,d", 300)] {
         let body = json!({"name": "m", "type": "counter", "value": value, "tags": {"host": host}});
         client.post("/api/v1/metrics", &body).data(201);
-        let event = json!({"name": "deploy.web", "user_id": "ann", "tags": {"host": host}});
+        let event = json!({"name": "deploy.web", "user_id": "ann", "tags": {"host": host}, "properties": {"by": ["a"]}});
         client.post("/api/v1/events", &event).data(201);
     }
     let query =
@@ -234,6 +236,7 @@ fn variables_choose_what_widgets_and_overlays_show() {
         (&event["overlay"], &event["name"], &event["user_id"], &event["tags"]),
         (&json!(1), &json!("deploy.web"), &json!("ann"), &json!({"host": "a"}))
     );
+    assert_eq!(event["properties"], json!({"by": ["a"]}));
     assert_eq!(drawn["left_out"], 0);
     let past = client.get(&format!("{path}/annotations?from=2020-01-01&to=2020-01-02")).data(200);
     assert_eq!(

@@ -108,6 +108,17 @@ fn the_values_of_tags_are_counted() {
     let own = tags("key=tags[environment]");
     assert_eq!(own["tags"][0]["values"][0]["value"], "tag");
     assert_eq!(tags("key=nobody")["tags"], json!([]));
+    // A tag that only older occurrences have is counted if the request names it.
+    let (rare, _) = report(&client, "Rare", 60, json!({"tags": {"rare": "yes"}}));
+    for _ in 0..100 {
+        report(&client, "Rare", 0, json!({}));
+    }
+    let of_rare = |query: &str| client.get(&format!("{rare}/tags?{query}")).data(200);
+    assert_eq!(of_rare("")["tags"], json!([]));
+    assert_eq!(
+        of_rare("key=rare")["tags"][0]["values"],
+        json!([{"value": "yes", "count": 1, "share": 1.0}])
+    );
     let recent = tags("from=now-1h&key=environment");
     assert_eq!((&recent["occurrences"], &recent["tags"][0]["occurrences"]), (&json!(4), &json!(3)));
     assert_eq!(tags("from=2020-01-01&to=2020-01-02")["tags"], json!([]));

@@ -103,6 +103,17 @@ fn the_openapi_document_describes_every_response_in_one_file() {
         let target = reference.strip_prefix('#').and_then(|pointer| document.pointer(pointer));
         assert!(target.is_some(), "{reference} points nowhere");
     }
+    for (name, schema) in document["components"]["schemas"].as_object().into_iter().flatten() {
+        // In responses a field may be there and null; what a request may leave out is optional.
+        let is_input = name.ends_with("Input");
+        for field in schema["required"].as_array().into_iter().flatten().filter(|_| is_input) {
+            let allowed = field.as_str().map(|field| &schema["properties"][field]["anyOf"]);
+            let is_nullable = allowed
+                .and_then(Value::as_array)
+                .is_some_and(|any| any.iter().any(|one| one["type"] == "null"));
+            assert!(!is_nullable, "{name} requires {field}, which may be null");
+        }
+    }
     for (path, methods) in document["paths"].as_object().into_iter().flatten() {
         for (method, operation) in methods.as_object().into_iter().flatten() {
             let reported = format!("{method} {path}");

@@ -80,7 +80,7 @@ impl<'b> Accumulator<'b> {
         self.matched += source.matched;
         self.budget.numbers.fetch_add(source.numbers.values.len() as u64, Ordering::Relaxed);
         self.settle_numbers()?;
-        let before = self.slots.len();
+        let before = self.bytes_of_groups();
         let mut grown = -(self.strings.bytes() as isize);
         let mut strings = source.distinct.as_deref().map(SourceStrings::new);
         let mut tally = Tally::new(source);
@@ -106,9 +106,9 @@ impl<'b> Accumulator<'b> {
             grown += self.bytes_of(&tally);
         }
         grown += self.strings.bytes() as isize;
-        let slots = (self.slots.len() - before) * SLOT_BYTES;
+        let groups = self.bytes_of_groups().saturating_sub(before);
         // What has become smaller is not given back: queries end soon.
-        self.budget.take(slots + usize::try_from(grown).unwrap_or(0))
+        self.budget.take(groups + usize::try_from(grown).unwrap_or(0))
     }
 
     /// Adds the strings of a segment whose slots are assigned.
@@ -158,6 +158,11 @@ impl<'b> Accumulator<'b> {
             self.slots[code.slot].cell.events += code.count;
         }
         Ok(())
+    }
+
+    /// Returns the bytes of the keys of groups, and of the slots without their cells.
+    fn bytes_of_groups(&self) -> usize {
+        self.groups.bytes() + self.slots.len() * SLOT_BYTES
     }
 
     /// Returns the bytes of the cells of a segment.
@@ -216,6 +221,7 @@ impl<'b> Accumulator<'b> {
         for mut worker in workers {
             worker.settle_numbers()?;
             merged.matched += worker.matched;
+            let before_groups = merged.bytes_of_groups();
             let groups: Vec<StringId> =
                 worker.groups.iter().map(|key| merged.group(key)).collect::<Result<_>>()?;
             let before = merged.strings.bytes();
@@ -226,6 +232,8 @@ impl<'b> Accumulator<'b> {
                 let at = merged.slot(groups[slot.group.0 as usize], slot.start);
                 merged.slots[at].cell.merge(&slot.cell);
             }
+            let grown = merged.bytes_of_groups().saturating_sub(before_groups);
+            merged.budget.take(grown)?;
         }
         Ok(Some(merged))
     }

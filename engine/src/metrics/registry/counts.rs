@@ -7,7 +7,7 @@ use super::index::{Index, MetricEntry};
 use super::postings::Posting;
 use super::series::Registry;
 use crate::error::Result;
-use crate::model::{MetricId, SearchRank, StringId, TagFilter, TextSearch};
+use crate::model::{MetricId, SearchRank, TagFilter, TextSearch};
 
 /// The series of one metric that have a tag key.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +24,13 @@ pub(crate) struct TagKeyUse {
     pub(crate) metrics: u64,
     /// The numbers of the distinct values.
     pub(crate) values: RoaringBitmap,
+}
+
+/// The use of a tag value over several metrics.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TagValueUse {
+    pub(crate) series: u64,
+    pub(crate) metrics: u64,
 }
 
 /// A filter over the values of a tag.
@@ -48,8 +55,13 @@ pub struct TagValuePage {
     pub values: Vec<(String, u64)>,
 }
 
-/// Approximate bytes of an entry of a map by key or value, at least half full.
+/// Approximate bytes of an entry of a map by key, at least half full.
 const ENTRY_BYTES: usize = 2 * size_of::<(String, TagKeyUse)>();
+/// Approximate bytes of an entry of a map by value, at least half full.
+const VALUE_BYTES: usize = 2 * size_of::<(String, TagValueUse)>();
+/// Values beyond twice those up to the end of a page that are collected before the page is
+/// selected from them.
+const PAGE_SLACK: usize = 1_024;
 
 impl Registry {
     /// Returns a page of the values of a tag of the metric named `name`; `None` if it does not
@@ -115,39 +127,29 @@ impl Registry {
         grown
     }
 
-    /// Calls `read` with every value of a tag key, over all metrics or that of the one that is
-    /// named, with its number of series and of metrics. `take` takes memory for the counts.
-    pub(crate) fn each_value(
+    /// Adds the values of a tag key in a metric to `values`, each with its number of series and of
+    /// metrics. Returns the approximate bytes by which that grew.
+    pub(crate) fn add_values(
         &self,
-        only: Option<&str>,
+        metric: MetricId,
         key: &str,
-        take: impl Fn(usize) -> Result<()>,
-        mut read: impl FnMut(&str, u64, u64) -> Result<()>,
-    ) -> Result<()> {
-        // Numbers of strings are reused, so their names are read under the same lock.
+        values: &mut HashMap<String, TagValueUse>,
+    ) -> usize {
         let index = self.index().read();
-        let Some(key) = index.string_id(key) else { return Ok(()) };
-        if let Some(name) = only {
-            let values = index.metric_named(name).and_then(|metric| metric.postings.values(key));
-            let mut values = values.into_iter().flatten();
-            return values
-                .try_for_each(|(value, posting)| read(index.string(*value), posting.len(), 1));
-        }
-        let mut counts: HashMap<StringId, (u64, u64)> = HashMap::new();
-        let mut taken = 0;
-        for metric in index.metrics_from("") {
-            let Some(values) = metric.postings.values(key) else { continue };
-            for (value, posting) in values {
-                let (series, metrics) = counts.entry(*value).or_default();
-                *series += posting.len();
-                *metrics += 1;
+        let Some(metric) = index.metric(metric) else { return 0 };
+        let of_key = index.string_id(key).and_then(|key| metric.postings.values(key));
+        let mut grown = 0;
+        for (value, posting) in of_key.into_iter().flatten() {
+            // By name: numbers of strings are reused once the lock is released.
+            let value = index.string(*value);
+            if !values.contains_key(value) {
+                grown += VALUE_BYTES + value.len();
             }
-            let bytes = counts.allocation_size();
-            take(bytes.saturating_sub(taken))?;
-            taken = bytes;
+            let known = values.entry_ref(value).or_default();
+            known.series += posting.len();
+            known.metrics += 1;
         }
-        let mut counts = counts.into_iter();
-        counts.try_for_each(|(value, (series, metrics))| read(index.string(value), series, metrics))
+        grown
     }
 }
 
@@ -163,7 +165,9 @@ impl Index {
         let end = offset.saturating_add(*limit);
         let among = (!filters.is_empty()).then(|| self.select(metric, filters, &[]).series);
         let mut lower = String::new();
+        // Bounded by the end of the page, whatever the number of values.
         let mut found: Vec<(SearchRank, &str, u64)> = Vec::new();
+        let mut total = 0;
         let values = self.string_id(key).and_then(|key| metric.postings.values(key));
         for (value, posting) in values.into_iter().flatten() {
             let value = self.string(*value);
@@ -176,10 +180,14 @@ impl Index {
                 among.as_ref().map_or_else(|| posting.len(), |among| posting.len_in(among));
             if series > 0 {
                 found.push((rank, value, series));
+                total += 1;
+            }
+            if found.len() >= end.saturating_mul(2).saturating_add(PAGE_SLACK) {
+                found.select_nth_unstable(end);
+                found.truncate(end);
             }
         }
-        let total = found.len();
-        if end < total {
+        if end < found.len() {
             found.select_nth_unstable(end);
             found.truncate(end);
         }

@@ -31,7 +31,7 @@ mod strings;
 mod table;
 
 pub use aliases::{KeyPartHash, SeriesKeyHash};
-pub(crate) use counts::{KeySeries, TagKeyUse};
+pub(crate) use counts::{KeySeries, TagKeyUse, TagValueUse};
 pub use counts::{TagValueFilter, TagValuePage};
 pub(crate) use index::{MetricEntry, MetricStats, Selection};
 pub(crate) use last_days::day_of;

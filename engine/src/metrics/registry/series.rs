@@ -107,6 +107,11 @@ impl Registry {
         self.index.read().metric(metric).map(|entry| entry.name.clone())
     }
 
+    /// Returns the name and the type of a metric, `None` when it does not exist.
+    pub(crate) fn name_and_type(&self, metric: MetricId) -> Option<(MetricName, MetricType)> {
+        self.index.read().metric(metric).map(|entry| (entry.name.clone(), entry.kind))
+    }
+
     /// Reports whether a metric with this id exists.
     pub(crate) fn has_metric(&self, metric: MetricId) -> bool {
         self.index.read().metric(metric).is_some()

@@ -1,6 +1,6 @@
 //! The events that are drawn over the graphs of a dashboard. Blocks while its queries run.
 
-use telltale_engine::{Event, EventFilter, EventListQuery, TimeRange};
+use telltale_engine::{Event, EventFilter, EventListQuery, ResultMemory, TimeRange};
 
 use super::error::DashboardsError;
 use super::model::Dashboard;
@@ -16,6 +16,8 @@ pub(super) struct Annotations {
     pub(super) events: Vec<(usize, Event)>,
     /// The number of older events that are left out because there are too many.
     pub(super) left_out: u64,
+    /// The memory of the events.
+    pub(super) memory: Vec<ResultMemory>,
 }
 
 /// Returns the newest events of each overlay in a range.
@@ -34,6 +36,7 @@ pub(super) fn annotations(
         let query = EventListQuery { filter, after: None, offset: 0, limit };
         let page = app.engine().list_events(&query)?;
         found.left_out += page.total.saturating_sub(page.events.len() as u64);
+        found.memory.push(page.memory);
         found.events.extend(page.events.into_iter().map(|event| (at, event)));
     }
     Ok(found)

@@ -73,7 +73,8 @@ async fn annotate(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let range = requested.range(&WidgetOptions::default())?;
     let chosen = ChosenValues::new(&found.variables, &chosen_values(&req))?;
     let events = app.query(move |app| annotations(app, &found, range, &chosen)).await?;
-    Response::ok(&Data { data: AnnotationsView::new(range, events) })
+    let data = AnnotationsView::new(range, events)?;
+    Response::counted_json(Success::Ok, &Data { data }, app.engine().memory())
 }
 
 async fn preview(app: Arc<App>, req: Request) -> ApiResult<Response> {

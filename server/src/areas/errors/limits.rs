@@ -4,6 +4,15 @@
 pub(in crate::areas::errors) const ERROR_COMMENT_CHARS_MAX: usize = 4_000;
 /// Entries of the activity of an error that are kept and listed: more than anybody reads.
 pub(in crate::areas::errors) const ERROR_ACTIVITY_KEPT: usize = 500;
+/// Entries of the activity of an error beyond those that are kept, before the oldest are deleted:
+/// so a change of an error that has had many does not delete one each time.
+pub(in crate::areas::errors) const ERROR_ACTIVITY_SURPLUS: usize = 50;
+/// Entries of activity that are inspected between two writes when all are trimmed.
+pub(in crate::areas::errors) const ERROR_ACTIVITY_STEP: usize = 10_000;
+/// Errors whose occurrences have all expired that are deleted at a time: others wait meanwhile.
+pub(in crate::areas::errors) const ERRORS_EXPIRED_STEP: usize = 500;
+/// The part of all error groups whose state protects them from eviction: one in this many.
+pub(in crate::areas::errors) const ERROR_GROUPS_PER_PROTECTED: usize = 2;
 /// Error groups per page of a list with counts over time.
 pub(in crate::areas::errors) const ERRORS_PAGE_WITH_SERIES_MAX: usize = 100;
 /// The newest occurrences from which the tags of an error are known.

@@ -5,7 +5,8 @@ use std::collections::{BTreeSet, HashMap};
 
 use telltale_engine::{
     Error, Event, EventAggregation, EventField, EventFilter, EventGroupBy, EventId, EventListQuery,
-    EventPage, EventQuery, EventQueryResult, Interval, Refusal, TimeRange, TimestampMs,
+    EventPage, EventQuery, EventQueryResult, Interval, Refusal, ResultMemory, TimeRange,
+    TimestampMs,
 };
 
 use super::error::ErrorsError;
@@ -52,6 +53,8 @@ pub(super) struct TagCount {
     /// The values with their counts, the most frequent first; `None` if there are too many to be
     /// counted.
     pub(super) values: Option<Vec<(String, u64)>>,
+    /// The memory of the values.
+    pub(super) memory: ResultMemory,
 }
 
 /// The buckets of the counts in a list.
@@ -155,9 +158,11 @@ fn next(app: &App, groups: &[String], event: &Event) -> Result<Option<EventId>, 
         let total = list(app, groups, (time, i64::MAX), |query| query.limit = 0)?.total;
         let last = list(app, groups, (time, i64::MAX), |query| {
             query.offset = total.saturating_sub(wanted);
-            query.limit = usize::try_from(wanted).unwrap_or(limits::PAGE_LIMIT_MAX);
+            // The list ends with the wanted ones, unless occurrences arrived since they were
+            // counted: those move the wanted ones back.
+            query.limit = limits::PAGE_LIMIT_MAX;
         })?;
-        // Absent if further occurrences arrived between the two lists.
+        // Absent if more arrived than fit.
         if let Some(at) = last.events.iter().position(|other| other.id == event.id) {
             return Ok(at.checked_sub(1).and_then(|at| last.events.get(at)).map(|next| next.id));
         }
@@ -177,8 +182,8 @@ fn list(
     Ok(app.engine().list_events(&query)?)
 }
 
-/// Counts the values of the tags of a group's occurrences: of one tag, or of all that the newest
-/// occurrences have.
+/// Counts the values of the tags of a group's occurrences: of one tag, if any of them has it, or of
+/// all that the newest occurrences have.
 pub(super) fn tag_counts(
     app: &App,
     id: GroupId,
@@ -189,21 +194,21 @@ pub(super) fn tag_counts(
     let newest = list(app, &groups, (range.start.0, range.end.0), |query| {
         query.limit = own_limits::ERROR_TAGS_SAMPLED;
     })?;
-    let keys: BTreeSet<&String> =
-        newest.events.iter().flat_map(|event| event.tags.iter().map(|(key, _)| key)).collect();
-    let mut keys: Vec<String> = keys
-        .into_iter()
-        .filter(|key| is_shown(key))
-        .filter(|key| only.is_none_or(|only| key.as_str() == only))
-        .cloned()
-        .collect();
+    let mut keys: Vec<String> = match only {
+        Some(key) => vec![key.to_owned()],
+        None => {
+            let tags = newest.events.iter().flat_map(|event| &event.tags);
+            let keys: BTreeSet<&String> = tags.map(|(key, _)| key).collect();
+            keys.into_iter().filter(|key| is_shown(key)).cloned().collect()
+        }
+    };
     let tags_left_out = keys.len().saturating_sub(own_limits::ERROR_TAGS_COUNTED_MAX);
     keys.truncate(own_limits::ERROR_TAGS_COUNTED_MAX);
     let mut tags = Vec::new();
     for key in keys {
-        let values = values_of(app, events_of(groups.clone(), range), &key)?;
-        tags.push(TagCount { key, values });
+        tags.push(count_values(app, events_of(groups.clone(), range), key)?);
     }
+    tags.retain(|tag| tag.values.as_ref().is_none_or(|values| !values.is_empty()));
     Ok(TagCounts { occurrences: newest.total, sampled: newest.events.len(), tags, tags_left_out })
 }
 
@@ -223,16 +228,14 @@ fn is_shown(key: &str) -> bool {
     matches!(key, "environment" | "release") || key.starts_with(OWN_TAG_PREFIX)
 }
 
-fn values_of(
-    app: &App,
-    filter: EventFilter,
-    key: &str,
-) -> Result<Option<Vec<(String, u64)>>, ErrorsError> {
-    let group_by = EventGroupBy::Tag(key.to_owned());
+fn count_values(app: &App, filter: EventFilter, key: String) -> Result<TagCount, ErrorsError> {
+    let group_by = EventGroupBy::Tag(key.clone());
     let answer = match count(app, filter, None, group_by) {
         Ok(answer) => answer,
         // The only refusal that is left: the range is not empty.
-        Err(Error::Refused(Refusal::Range(_))) => return Ok(None),
+        Err(Error::Refused(Refusal::Range(_))) => {
+            return Ok(TagCount { key, values: None, memory: ResultMemory::default() });
+        }
         Err(error) => return Err(error.into()),
     };
     let mut values = Vec::new();
@@ -242,7 +245,7 @@ fn values_of(
         values.extend(value.map(|value| (value, whole(summary.whole.first()))));
     }
     values.sort_by(|(a, few), (b, many)| many.cmp(few).then_with(|| a.cmp(b)));
-    Ok(Some(values))
+    Ok(TagCount { key, values: Some(values), memory: answer.memory })
 }
 
 /// Counts the occurrences of groups by time, in the order of the groups.

@@ -19,7 +19,7 @@ use crate::areas::errors::limits::{
 use crate::areas::repositories::source_of_frames;
 use crate::http::{
     ApiResult, Data, Deleted, Doc, ErrorCode, Form, LimitClass, Link, Page, Param, PathParam,
-    Request, Response, Route, Scope,
+    Request, Response, Route, Scope, Success,
 };
 use crate::limits::{
     ERROR_SEARCH_CHARS_MAX, ERRORS_PAGE_DEFAULT, PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX,
@@ -158,7 +158,8 @@ async fn tags(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let key = req.query().one("key")?.map(occurrences::event_key);
     let id: GroupId = req.path("id")?;
     let count = move |app: &App| occurrences::tag_counts(app, id, range, key.as_deref());
-    Response::ok(&Data { data: TagsView::new(id, app.query(count).await?, limit) })
+    let data = TagsView::new(id, app.query(count).await?, limit);
+    Response::counted_json(Success::Ok, &Data { data }, app.engine().memory())
 }
 
 async fn activity(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -353,7 +354,7 @@ const EVENT: Doc = Doc::new(TAG, "Get an occurrence of an error, with its neighb
 const TAGS: Doc = Doc::new(TAG, "Count the values of the tags of an error's occurrences")
     .about(
         "`environment`, `release` and the first 24 tags of occurrences are counted; of an error, those that its newest 100 occurrences \
-         in the range have, at most 40.",
+         in the range have, at most 40; or the one that `key` names, whichever occurrences have it.",
     )
     .parameters(&[
         Param::query("from", "Start, inclusive. Default: all occurrences that are kept.").form(Form::Time),

@@ -9,7 +9,9 @@ settings_section! {
     "errors" ErrorSettings {
         /// Maximum number of groups. When it is reached, groups of the key that recently created
         /// most of them are deleted: resolved and ignored ones first, then those not seen for the
-        /// longest time; never assigned, commented, reopened or merged ones.
+        /// longest time. Groups that are assigned or merged, have a note or a reason, or were
+        /// reopened, are kept, but never more than half of the maximum. Comments alone do not keep
+        /// a group.
         /// Until then, errors that would need a new group are collected in one group per key.
         /// `auto` is the number that fits into a twentieth of `memory.limit` at 1 KiB each, at most
         /// 100000: 13107 with a limit of 256 MiB. In addition, the sets of their users take a

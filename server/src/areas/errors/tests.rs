@@ -3,8 +3,11 @@
 
 use http::Method;
 use serde_json::{Value, json};
-use telltale_engine::TimestampMs;
+use telltale_engine::{MemoryOwner, TimeRange, TimestampMs};
 
+use super::model::GroupId;
+use super::occurrences::tag_counts;
+use super::wire::TagsView;
 use crate::areas::testing::{Answer, NOW, TestServer};
 
 /// Reports an error and returns its id.
@@ -458,4 +461,24 @@ fn browsers_may_send_envelopes_from_any_origin() {
         answer.headers["access-control-allow-headers"].to_str().unwrap().contains("X-Sentry-Auth")
     );
     house.call(Method::OPTIONS, "/api/v1/errors", &[], "").refused(405, "method_not_allowed", "");
+}
+
+#[test]
+fn counted_values_of_tags_count_as_memory_until_the_response_is_written() {
+    let house = TestServer::open();
+    let mut id = String::new();
+    for n in 0..20 {
+        let tags = json!({"host": format!("{n:0>150}"), "path": format!("{n:0>150}")});
+        let body = json!({"exception": {"type": "E"}, "tags": tags});
+        id = house.post("/api/v1/errors", &body).data(201)["id"].as_str().unwrap().to_owned();
+    }
+    let id = GroupId::parse(&id).unwrap();
+    let held = || house.app().engine().memory().held_by(MemoryOwner::Queries);
+    let counts = tag_counts(house.app(), id, TimeRange::new(0, i64::MAX), None).unwrap();
+    assert_eq!(counts.tags.len(), 2);
+    assert!(held() >= 2 * 20 * 150, "{}", held());
+    let view = TagsView::new(id, counts, 1);
+    assert!(held() >= 2 * 20 * 150, "{}", held());
+    drop(view);
+    assert_eq!(held(), 0);
 }

@@ -16,10 +16,6 @@ pub(super) const VALUE_CHARS_MAX: usize = 500;
 pub(super) const SAMPLE_PAGE_EVENTS: usize = 500;
 /// Bytes of properties after which a sample ends.
 pub(super) const SAMPLE_BYTES_MAX: usize = 16 << 20;
-/// Characters of a search text: the longest tag value.
-pub(super) const SEARCH_CHARS_MAX: usize = 500;
-/// Words of a search text: each is looked for in every value.
-pub(super) const SEARCH_WORDS_MAX: usize = 10;
 /// Milliseconds of a funnel's window, at most: longer than events are usually kept.
 pub(super) const FUNNEL_WINDOW_MS_MAX: i64 = 90 * 24 * 60 * 60 * 1_000;
 /// Milliseconds of a funnel's window if none is given.

@@ -5,22 +5,17 @@
 
 use telltale_engine::{
     Aggregation, DefinitionFilter, Interval, MetricName, MetricQuery, MetricType, TagValueFilter,
-    TextSearch, TimestampMs,
+    TimestampMs,
 };
 
 use super::error::QueryError;
-use super::limits::{SEARCH_CHARS_MAX, SEARCH_WORDS_MAX, TOP_GROUPS_MAX};
+use super::limits::TOP_GROUPS_MAX;
 use super::model::{Fill, Form, ParsedQuery, Top, TopBy};
 use crate::http::{ApiResult, Paging, Query};
 use crate::limits;
 use crate::platform::telemetry::query_params::{self, GroupRules, InvalidQueryParams, parameter};
+use crate::platform::telemetry::text_search::text_search;
 use crate::platform::time::Moment;
-
-/// The messages for a `search` that is too long.
-const SEARCH_CHARS_RULE: &str = "must have at most 500 characters";
-const SEARCH_WORDS_RULE: &str = "must have at most 10 words";
-const _: () = assert!(SEARCH_CHARS_MAX == 500, "the message names the limit");
-const _: () = assert!(SEARCH_WORDS_MAX == 10, "the message names the limit");
 
 /// Parses the filter of a list of definitions.
 pub(super) fn definitions(query: &Query, paging: Paging) -> ApiResult<DefinitionFilter> {
@@ -29,28 +24,15 @@ pub(super) fn definitions(query: &Query, paging: Paging) -> ApiResult<Definition
         Some(text) => Some(MetricType::parse(text).ok_or(QueryError::Type)?),
     };
     let prefix = query.one("prefix")?.map(str::to_owned);
-    let search = search(query)?;
+    let search = text_search(query.one("search")?)?;
     Ok(DefinitionFilter { prefix, search, kind, offset: paging.offset, limit: paging.limit })
 }
 
 /// Parses the filter of a list of tag values.
 pub(super) fn tag_values(query: &Query, paging: Paging) -> ApiResult<TagValueFilter> {
-    let (search, Paging { offset, limit }) = (search(query)?, paging);
+    let (search, Paging { offset, limit }) = (text_search(query.one("search")?)?, paging);
     let filters = query_params::tag_filters(query.bracketed("tags"))?;
     Ok(TagValueFilter { search, filters, offset, limit })
-}
-
-/// Parses the text to search for; `None` if there is none, or only white space.
-pub(super) fn search(query: &Query) -> ApiResult<Option<TextSearch>> {
-    let Some(text) = query.one("search")? else { return Ok(None) };
-    if text.chars().count() > SEARCH_CHARS_MAX {
-        return Err(parameter("search", SEARCH_CHARS_RULE).into());
-    }
-    let search = TextSearch::new(text);
-    if search.as_ref().is_some_and(|search| search.words() > SEARCH_WORDS_MAX) {
-        return Err(parameter("search", SEARCH_WORDS_RULE).into());
-    }
-    Ok(search)
 }
 
 /// Parses the query of a metric of type `kind`.

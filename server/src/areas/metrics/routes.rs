@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use super::limits::SEARCH_CHARS_MAX;
 use super::model::MetricName;
 use super::wire::{
     BatchInput, DeletedMetric, Metric, MetricDetail, MetricInput, QueryAnswer, TagKey, TagValue,
@@ -16,6 +15,7 @@ use crate::http::{
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX, QUERY_METRICS_MAX};
 use crate::platform::telemetry::buckets::WIDTH_PATTERN;
+use crate::platform::telemetry::limits::SEARCH_CHARS_MAX;
 
 /// The routes of the area.
 pub static ROUTES: &[Route] = &[

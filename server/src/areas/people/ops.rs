@@ -1,5 +1,7 @@
 //! The operations of the area. All of them block.
 
+use telltale_engine::fold_case;
+
 use super::error::PeopleError;
 use super::model::Preferences;
 use super::store;
@@ -16,9 +18,9 @@ pub(super) fn users(app: &App, search: Option<&str>) -> Vec<(String, Person)> {
             tracing::warn!(area, %error, "the people of an area cannot be read");
         }
     }
-    let search = search.map(str::to_lowercase);
+    let search = search.map(fold_case);
     let is_wanted =
-        |name: &str| search.as_deref().is_none_or(|search| name.to_lowercase().contains(search));
+        |name: &str| search.as_deref().is_none_or(|search| fold_case(name).contains(search));
     people.into_all().filter(|(name, _)| is_wanted(name)).collect()
 }
 

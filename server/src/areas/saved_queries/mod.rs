@@ -14,4 +14,4 @@ pub use error::{InvalidQuery, SavedQueryError};
 pub use plan::{Measure, QueryPlan, QuerySource};
 pub use query::SavedQuery;
 pub use read::read_query;
-pub use run::{Buckets, QueryGroup, run_query};
+pub use run::{Buckets, QueryGroup, QueryGroups, run_query};

@@ -1,9 +1,11 @@
 //! Runs a planned query, against the metrics area or the engine's events, and returns the groups in
 //! one form.
 
+use std::ops::Deref;
+
 use telltale_engine::{
     Aggregation, Error, EventAggregation, EventFilter, EventQuery, EventSummary, Interval,
-    MetricQuery, Refusal, TimeRange, TimestampMs,
+    MetricQuery, Refusal, ResultMemory, TimeRange, TimestampMs,
 };
 
 use super::error::SavedQueryError;
@@ -25,6 +27,28 @@ pub struct QueryGroup {
     pub starts: Vec<TimestampMs>,
     /// One column per queried measure, each as long as `starts`.
     pub columns: Vec<Vec<Option<f64>>>,
+}
+
+/// The groups of a query, with the memory that they are charged for.
+#[derive(Debug, Default)]
+pub struct QueryGroups {
+    groups: Vec<QueryGroup>,
+    memory: ResultMemory,
+}
+
+impl QueryGroups {
+    /// Returns the groups, and their memory, which the caller keeps as long as the groups.
+    pub fn into_parts(self) -> (Vec<QueryGroup>, ResultMemory) {
+        (self.groups, self.memory)
+    }
+}
+
+impl Deref for QueryGroups {
+    type Target = [QueryGroup];
+
+    fn deref(&self) -> &Self::Target {
+        &self.groups
+    }
 }
 
 /// The buckets of a query.
@@ -61,14 +85,14 @@ pub fn run_query(
     range: TimeRange,
     buckets: Buckets,
     measures: &[Measure],
-) -> Result<Vec<QueryGroup>, SavedQueryError> {
+) -> Result<QueryGroups, SavedQueryError> {
     // No data is older than 1970, where the single bucket starts.
     let range = TimeRange { start: range.start.max(TimestampMs(0)), end: range.end };
     if range.is_empty() {
-        return Ok(Vec::new());
+        return Ok(QueryGroups::default());
     }
     match &plan.source {
-        QuerySource::Metric { kind: None, .. } => Ok(Vec::new()),
+        QuerySource::Metric { kind: None, .. } => Ok(QueryGroups::default()),
         QuerySource::Metric { name, group_by, .. } => {
             let query = MetricQuery {
                 metric: name.clone(),
@@ -106,12 +130,12 @@ fn query_metric(
     app: &App,
     plan: &QueryPlan,
     query: &MetricQuery,
-) -> Result<Vec<QueryGroup>, SavedQueryError> {
+) -> Result<QueryGroups, SavedQueryError> {
     let found = match metrics::ask(app, query) {
         Ok(found) => found,
         // The metric was deleted after the plan was made.
         Err(MetricsError::Engine(Error::Refused(Refusal::MetricNotFound(_)))) => {
-            return Ok(Vec::new());
+            return Ok(QueryGroups::default());
         }
         Err(error) => return Err(error.into()),
     };
@@ -121,14 +145,15 @@ fn query_metric(
         starts: group.starts,
         columns: group.columns.into_iter().map(|c| c.into_iter().map(Some).collect()).collect(),
     };
-    Ok(found.groups.into_iter().map(group).collect())
+    let groups = found.groups.into_iter().map(group).collect();
+    Ok(QueryGroups { groups, memory: found.memory })
 }
 
 fn query_events(
     app: &App,
     plan: &QueryPlan,
     query: &EventQuery,
-) -> Result<Vec<QueryGroup>, SavedQueryError> {
+) -> Result<QueryGroups, SavedQueryError> {
     let found = app.engine().query_events(query)?;
     let group = |keys: Vec<String>, label: String, summary: EventSummary| match query.interval {
         None => QueryGroup {
@@ -140,13 +165,15 @@ fn query_events(
         Some(_) => QueryGroup { keys, label, starts: summary.starts, columns: summary.columns },
     };
     if query.group_by.is_empty() {
-        return Ok(vec![group(Vec::new(), plan.label.clone(), found.all)]);
+        let groups = vec![group(Vec::new(), plan.label.clone(), found.all)];
+        return Ok(QueryGroups { groups, memory: found.memory });
     }
     let labelled = |(key, summary): (Vec<String>, EventSummary)| {
         let label = label(&key);
         group(key, label, summary)
     };
-    Ok(found.groups.into_iter().map(labelled).collect())
+    let groups = found.groups.into_iter().map(labelled).collect();
+    Ok(QueryGroups { groups, memory: found.memory })
 }
 
 impl Measure {

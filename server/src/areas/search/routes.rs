@@ -8,7 +8,7 @@ use super::{model, ops};
 use crate::app::App;
 use crate::areas::finders;
 use crate::http::{
-    ApiError, ApiResult, Data, Doc, ErrorCode, Form, LimitClass, Param, Request, Response, Route,
+    ApiResult, Data, Doc, ErrorCode, Form, LimitClass, Param, Request, Response, Route,
 };
 
 /// The route of the area.
@@ -20,7 +20,7 @@ async fn search(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let limit = req.query().limit("limit", SEARCH_LIMIT_MAX)?.unwrap_or(SEARCH_LIMIT_DEFAULT);
     let allowed = finders().into_iter().filter(|finder| req.identity().may(finder.scope));
     let finders: Vec<model::Finder> = kinds(req.query(), allowed.collect())?;
-    let find = move |app: &App| Ok::<_, ApiError>(ops::search(app, &finders, &words, limit));
+    let find = move |app: &App| ops::search(app, &finders, &words, limit);
     Response::ok(&Data { data: SearchView::from(app.query(find).await?) })
 }
 
@@ -29,7 +29,7 @@ const SEARCH: Doc = Doc::new("Search", "Search things of all areas by name")
         "Things whose name has all words of `q`, ignoring case: equal names first, then those that begin with it, then those with words that begin \
          with its words. Kinds: `metric`, `dashboard`, `error`, `queue`, `job_class`, `alert_rule`, `channel`, `on_call_schedule`, \
          `escalation_policy`, `monitor`, `status_page`, `repository`, and `key` for callers with the scope `admin`. Of errors, the 1000 most recently \
-         seen ones with the longest word of `q` are searched.",
+         seen ones with the longest word of `q` are searched. A search takes as long as a query may, at most.",
     )
     .parameters(&[
         Param::query("q", "What to look for; at most 200 characters.")

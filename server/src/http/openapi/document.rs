@@ -13,7 +13,8 @@ use crate::http::settings::Settings;
 /// Conventions common to all routes.
 const CONVENTIONS: &str = "Time values in query parameters are ISO 8601 date-times (`2026-01-02T03:04:05Z`, UTC without an offset), dates \
 (`2026-01-02`: the start of the day for a start, its end for an end, in UTC), seconds (10 digits) or milliseconds (13 digits) since 1970, `now`, or \
-`now-1h` with one of the units s, m, h, d and w. A query parameter that a route does not list is refused with `invalid_parameter`; \
+`now-1h` with one of the units s, m, h, d and w. Starts (`from`) are inclusive and ends (`to`) exclusive; an end of `now`, or none where that means now, \
+includes the current millisecond. A query parameter that a route does not list is refused with `invalid_parameter`; \
 routes with `x-any-query` ignore unknown parameters.";
 
 /// Generates the document of these routes as JSON.

@@ -6,8 +6,8 @@ use telltale_engine::MemoryOwner;
 use super::open::Jobs;
 use super::records_read::{DeadRow, read_dead_rows};
 use crate::jobs::error::JobsError;
-use crate::jobs::listing::unescaped;
 use crate::jobs::model::{DeadFilter, DeadFound, DeadId, DeadJob};
+use crate::jobs::search::JobSearch;
 use crate::limits;
 
 impl Jobs {
@@ -78,12 +78,11 @@ impl Jobs {
 
 /// Returns a predicate on a dead job and what was read of it.
 fn matcher(filter: &DeadFilter) -> impl Fn(&DeadRow) -> bool + Send + 'static {
-    let wanted = filter.search.as_deref().unwrap_or_default().to_lowercase();
+    let wanted = JobSearch::new(filter.search.as_deref().unwrap_or_default());
     move |(dead, body, failure)| {
-        let has = |text: &str| text.to_lowercase().contains(&wanted);
-        has(&dead.class)
-            || has(&dead.error_class)
-            || body.as_ref().is_some_and(|body| has(&unescaped(&body.arguments)))
-            || failure.as_ref().is_some_and(|failure| has(&failure.report.message))
+        wanted.is_in(&dead.class)
+            || wanted.is_in(&dead.error_class)
+            || body.as_ref().is_some_and(|body| wanted.is_in_arguments(&body.arguments))
+            || failure.as_ref().is_some_and(|failure| wanted.is_in(&failure.report.message))
     }
 }

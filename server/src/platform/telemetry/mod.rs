@@ -1,7 +1,9 @@
 //! What requests about metrics and events have in common: lists of items, time ranges, bucket
-//! widths and durations.
+//! widths, durations and texts to search for.
 
 pub mod batch;
 pub mod buckets;
 pub mod duration;
+pub mod limits;
 pub mod query_params;
+pub mod text_search;

@@ -81,6 +81,19 @@ fn a_refusal_names_the_limit_that_was_reached() {
 }
 
 #[test]
+fn the_keys_of_groups_count_as_memory_while_they_are_collected() {
+    let event = |i: u64| Event { user: Some(format!("{i:0>10000}")), ..plain(i, 0) };
+    let events: Vec<Event> = (0..10).map(event).collect();
+    let sources: Sources = vec![Box::new(chunk(&events))];
+    let by_user = EventQuery { group_by: vec![EventGroupBy::User], ..count_all() };
+    // They are in memory twice: 100 kB each, and the free space of their buffers.
+    let limits = Limits { bytes_max: 200_000, ..LIMITS };
+    let refused = refusal(&sources, &by_user, limits);
+    assert!(refused.ends_with("more than 200000 bytes of memory"), "{refused}");
+    assert_eq!(answer(&sources, &by_user).groups.len(), 10);
+}
+
+#[test]
 fn queries_without_a_range_or_an_aggregation_are_refused() {
     let mut query = EventQuery { aggregations: Vec::new(), ..count_all() };
     assert_eq!(refusal(&Vec::new(), &query, LIMITS), "at least one aggregation is needed");

@@ -41,7 +41,9 @@ impl KnownGroups {
         let range = TimeRange { start, end: now };
         let width = Buckets::Of(BucketWidth::HOUR);
         let mut known = Self { of, seen: BTreeMap::new() };
-        for group in run_query(app, plan, range, width, &[plan.measure])? {
+        let found = run_query(app, plan, range, width, &[plan.measure])?;
+        let (groups, _memory) = found.into_parts();
+        for group in groups {
             let filled = group.starts.iter().zip(group.column(0));
             let mut filled =
                 filled.filter(|(_, value)| value.is_some_and(|value| !is_nothing(plan, value)));

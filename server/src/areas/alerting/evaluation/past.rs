@@ -78,7 +78,9 @@ fn met_at(
 ) -> Result<BTreeMap<Labels, Option<f64>>, AlertingError> {
     let end = TimestampMs(now.0.saturating_add(1));
     let start = TimestampMs(end.0.saturating_sub(rule.window.ms()));
-    let groups = run_query(app, plan, TimeRange { start, end }, Buckets::One, &[plan.measure])?;
+    let range = TimeRange { start, end };
+    let found = run_query(app, plan, range, Buckets::One, &[plan.measure])?;
+    let (groups, _memory) = found.into_parts();
     let labels = |keys: Vec<String>| plan.group_names.iter().cloned().zip(keys).collect();
     let is_absent = rule.condition.is_absent();
     let found = groups.into_iter().filter_map(|group| {

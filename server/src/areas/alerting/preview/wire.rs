@@ -27,9 +27,11 @@ pub(super) struct PreviewInput {
     #[schemars(required)]
     rule: Option<RuleInput>,
     /// The first evaluation. Defaults to a day before `to`.
+    #[serde(default)]
     #[schemars(schema_with = "patterns::optional_time_or_date")]
     from: Option<String>,
     /// Evaluations are before it, at most 31 days after `from`. Defaults to now.
+    #[serde(default)]
     #[schemars(schema_with = "patterns::optional_time_or_date")]
     to: Option<String>,
 }

@@ -100,7 +100,8 @@ pub(super) fn compute(
         WidgetType::Number => number(app, &plan, options, range),
         WidgetType::Graph => graph(app, &plan, range),
         WidgetType::Bar | WidgetType::Pie => {
-            let groups = run_query(app, &plan, range, Buckets::One, &[plan.measure])?;
+            let found = run_query(app, &plan, range, Buckets::One, &[plan.measure])?;
+            let (groups, _memory) = found.into_parts();
             Ok(Data::Items(items(groups, options.items_max())))
         }
         WidgetType::Table => table(app, &plan, options, range),
@@ -186,7 +187,8 @@ fn table(
     if measures.is_empty() {
         measures.push(plan.measure);
     }
-    let mut groups = run_query(app, plan, range, Buckets::One, &measures)?;
+    let found = run_query(app, plan, range, Buckets::One, &measures)?;
+    let (mut groups, _memory) = found.into_parts();
     groups.sort_by(|a, b| {
         let (a_value, b_value) =
             (table_value(a, order, &measures), table_value(b, order, &measures));

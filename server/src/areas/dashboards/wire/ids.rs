@@ -24,6 +24,8 @@ impl PathParam for VersionNumber {
         &Resource::new("dashboard_version_not_found", "version of the dashboard");
 
     fn from_path(text: &str) -> Option<Self> {
-        text.parse().ok().map(Self)
+        // The number in its one form, so that a version has one path.
+        let number: u64 = text.parse().ok()?;
+        (number.to_string() == text).then_some(Self(number))
     }
 }

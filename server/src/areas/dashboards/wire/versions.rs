@@ -1,15 +1,18 @@
 //! The bodies of responses about versions, annotations and previews.
 
+use std::collections::BTreeMap;
+
 use schemars::JsonSchema;
 use serde::Serialize;
-use telltale_engine::TimeRange;
+use serde_json::value::RawValue;
+use telltale_engine::{Event, ResultMemory, TimeRange};
 
 use super::responses::{DashboardView, DataView};
 use crate::areas::dashboards::annotations::Annotations;
 use crate::areas::dashboards::data::Rendered;
 use crate::areas::dashboards::definition::WidgetType;
 use crate::areas::dashboards::model::{Dashboard, VersionNumber, VersionSummary};
-use crate::http::Paging;
+use crate::http::{ApiError, ApiResult, Paging};
 use crate::platform::ids;
 use crate::platform::json::Plain;
 use crate::platform::time::IsoTime;
@@ -39,6 +42,8 @@ pub(in crate::areas::dashboards) struct AnnotationsView {
     annotations: Vec<AnnotationView>,
     /// The number of older events that are left out, because an overlay has more than 200.
     left_out: u64,
+    #[serde(skip)]
+    _memory: Vec<ResultMemory>,
 }
 
 /// An event that is drawn over graphs.
@@ -52,7 +57,10 @@ struct AnnotationView {
     timestamp: IsoTime,
     user_id: Option<String>,
     value: Option<Plain>,
-    tags: std::collections::BTreeMap<String, String>,
+    /// As in the list of events.
+    #[schemars(with = "BTreeMap<String, serde_json::Value>")]
+    properties: Box<RawValue>,
+    tags: BTreeMap<String, String>,
 }
 
 /// The values of a widget that is not stored.
@@ -99,22 +107,36 @@ impl DashboardView {
 }
 
 impl AnnotationsView {
-    pub(in crate::areas::dashboards) fn new(range: TimeRange, found: Annotations) -> Self {
-        let view = |(overlay, event): (usize, telltale_engine::Event)| AnnotationView {
+    /// Fails if the stored properties of an event are not JSON.
+    pub(in crate::areas::dashboards) fn new(
+        range: TimeRange,
+        found: Annotations,
+    ) -> ApiResult<Self> {
+        let Annotations { events, left_out, memory } = found;
+        let annotations = events.into_iter().map(|(at, event)| AnnotationView::new(at, event));
+        Ok(Self {
+            from: IsoTime(range.start),
+            to: IsoTime(range.end),
+            annotations: annotations.collect::<ApiResult<_>>()?,
+            left_out,
+            _memory: memory,
+        })
+    }
+}
+
+impl AnnotationView {
+    fn new(overlay: usize, event: Event) -> ApiResult<Self> {
+        let properties = event.properties.unwrap_or_else(|| "{}".to_owned());
+        Ok(Self {
             overlay,
             id: ids::prefixed("evt_", event.id.0),
             name: event.name.to_string(),
             timestamp: IsoTime(event.time),
             user_id: event.user,
             value: event.value.map(Plain),
+            properties: RawValue::from_string(properties).map_err(ApiError::internal)?,
             tags: event.tags.into_iter().collect(),
-        };
-        Self {
-            from: IsoTime(range.start),
-            to: IsoTime(range.end),
-            annotations: found.events.into_iter().map(view).collect(),
-            left_out: found.left_out,
-        }
+        })
     }
 }
 

@@ -102,31 +102,78 @@ impl ActivityStore {
         Ok(newest.into_iter().rev().collect())
     }
 
-    /// Deletes the entries of each group beyond those that are kept.
-    pub(in crate::areas::errors) fn trim(&self) -> Result<()> {
+    /// Deletes the oldest entries of these groups, as soon as there is a surplus of them beyond
+    /// those that are kept. Needs no lock: only entries older than those found are deleted.
+    pub(in crate::areas::errors) fn trim_groups(&self, groups: &[GroupId]) -> Result<()> {
         let records = self.engine.records();
+        let most = own_limits::ERROR_ACTIVITY_KEPT + own_limits::ERROR_ACTIVITY_SURPLUS;
         let mut batch = RecordBatch::new();
-        // The group, the number of its entries so far, and the oldest one that is kept.
-        let (mut current, mut entries, mut oldest) = (None, 0, None);
-        for entry in records.scan(ACTIVITY, &KeyRange::all(), Direction::Backward) {
-            let (key, _) = entry?;
-            let Some((group, id)) = parts(&key) else { continue };
-            if current != Some(group) {
-                (current, entries) = (Some(group), 0);
-            }
-            entries += 1;
-            if entries == own_limits::ERROR_ACTIVITY_KEPT {
-                oldest = Some(id);
-            }
-            if entries == own_limits::ERROR_ACTIVITY_KEPT + 1
-                && let Some(oldest) = oldest
-            {
-                let start = group.0.to_be_bytes();
-                let range = KeyRange::between(&start, &self::key(group, oldest));
-                batch.delete_range(ACTIVITY, &range);
+        for group in groups {
+            let range = KeyRange::prefix(&group.0.to_be_bytes());
+            let mut count = GroupEntries::default();
+            for entry in records.scan(ACTIVITY, &range, Direction::Backward) {
+                let (key, _) = entry?;
+                let Some((group, id)) = parts(&key) else { continue };
+                if let Some(surplus) = count.add(group, id, most) {
+                    batch.delete_range(ACTIVITY, &surplus);
+                    break;
+                }
             }
         }
         if batch.is_empty() { Ok(()) } else { records.write(batch) }
+    }
+
+    /// Deletes the entries of each group beyond those that are kept, `step` inspected entries at a
+    /// time. Needs no lock.
+    pub(in crate::areas::errors) fn trim(&self, step: usize) -> Result<()> {
+        let records = self.engine.records();
+        let mut count = GroupEntries::default();
+        let mut range = KeyRange::all();
+        loop {
+            let mut batch = RecordBatch::new();
+            let mut last = None;
+            for entry in records.scan(ACTIVITY, &range, Direction::Backward).take(step) {
+                let (key, _) = entry?;
+                if let Some((group, id)) = parts(&key)
+                    && let Some(surplus) = count.add(group, id, own_limits::ERROR_ACTIVITY_KEPT + 1)
+                {
+                    batch.delete_range(ACTIVITY, &surplus);
+                }
+                last = Some(key);
+            }
+            if !batch.is_empty() {
+                records.write(batch)?;
+            }
+            match last {
+                Some(last) => range = KeyRange::between(&[], &last),
+                None => return Ok(()),
+            }
+        }
+    }
+}
+
+/// Counts the entries of one group after the other, the newest first.
+#[derive(Debug, Default)]
+struct GroupEntries {
+    group: Option<GroupId>,
+    entries: usize,
+    /// The oldest entry that is kept.
+    oldest: Option<ActivityId>,
+}
+
+impl GroupEntries {
+    /// Counts an entry. When it is the one of number `most`, returns the range of those beyond the
+    /// ones that are kept.
+    fn add(&mut self, group: GroupId, id: ActivityId, most: usize) -> Option<KeyRange> {
+        if self.group != Some(group) {
+            *self = Self { group: Some(group), ..Self::default() };
+        }
+        self.entries += 1;
+        if self.entries == own_limits::ERROR_ACTIVITY_KEPT {
+            self.oldest = Some(id);
+        }
+        let oldest = self.oldest.filter(|_| self.entries == most)?;
+        Some(KeyRange::between(&group.0.to_be_bytes(), &key(group, oldest)))
     }
 }
 
@@ -256,11 +303,14 @@ mod tests {
         assert_eq!(ids(&[a, b], 4), [2 * max + 4, 2 * max + 2, 2 * max + 1, 2 * max]);
         assert_eq!(ids(&[b, a], 4), ids(&[a, b], 4));
         assert_eq!(ids(&[c], 10), [4]);
-        store.trim().unwrap();
+        store.trim_groups(&[a, b]).unwrap();
+        assert_eq!(ids(&[a], usize::MAX).len(), own_limits::ERROR_ACTIVITY_KEPT + 3);
+        // In pieces that end anywhere.
+        store.trim(7).unwrap();
         assert_eq!(ids(&[a], usize::MAX).len(), own_limits::ERROR_ACTIVITY_KEPT);
         assert_eq!(ids(&[b], 10), [2 * max + 1, 1]);
         assert_eq!(ids(&[c], 10), [4]);
-        store.trim().unwrap();
+        store.trim(7).unwrap();
         assert_eq!(ids(&[a], usize::MAX).len(), own_limits::ERROR_ACTIVITY_KEPT);
 
         let mut batch = RecordBatch::new();

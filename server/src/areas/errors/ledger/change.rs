@@ -29,7 +29,7 @@ impl Ledger {
         change: &StateChange,
         by: &str,
     ) -> Result<(Vec<GroupView>, usize)> {
-        let _write_guard = self.write_lock.lock();
+        let write_guard = self.write_lock.lock();
         let mut changes = LedgerChanges::default();
         let mut changed = Vec::new();
         let (now, ids) = {
@@ -61,9 +61,14 @@ impl Ledger {
             (now, ids)
         };
         self.store.write(changes).inspect_err(|_| self.undo(changed.iter()))?;
-        let state = self.state.read();
-        let views = ids.iter().filter_map(|id| Some(state.groups.get(*id)?.view(*id, now)));
-        Ok((views.collect(), changed.len()))
+        let views = {
+            let state = self.state.read();
+            ids.iter().filter_map(|id| Some(state.groups.get(*id)?.view(*id, now))).collect()
+        };
+        drop(write_guard);
+        let changed: Vec<GroupId> = changed.iter().map(|group| group.id).collect();
+        self.trim_activity(&changed);
+        Ok((views, changed.len()))
     }
 
     /// Reverts changes that were not written, except where an occurrence has changed the state

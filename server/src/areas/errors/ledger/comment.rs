@@ -25,14 +25,24 @@ impl Ledger {
         by: &str,
     ) -> Result<(ActivityId, Activity), ErrorsError> {
         // While it is held, the group is neither deleted nor merged.
-        let _write_guard = self.write_lock.lock();
+        let write_guard = self.write_lock.lock();
         let group = self.get(id).ok_or_else(|| ErrorsError::NotFound(id.format()))?;
         let activity =
             Activity { at: self.clock.now(), by: by.to_owned(), action: Action::Comment { text } };
         let (entry, mut changes) = (ActivityId(self.ids.next_number()), LedgerChanges::default());
         ActivityStore::put(&mut changes.0, group.id, entry, &activity);
         self.store.write(changes)?;
+        drop(write_guard);
+        self.trim_activity(&[group.id]);
         Ok((entry, activity))
+    }
+
+    /// Deletes the oldest entries of these groups if they have too many. What fails is done by the
+    /// next change, or by the hourly sweep.
+    pub(super) fn trim_activity(&self, groups: &[GroupId]) {
+        if let Err(error) = self.activity.trim_groups(groups) {
+            tracing::warn!(%error, "the activity of errors was not trimmed");
+        }
     }
 
     /// Returns the newest entries of a group's activity, and of those merged into it.

@@ -9,6 +9,7 @@ use super::super::model::GroupId;
 use super::super::store::LedgerChanges;
 use super::book::{Ledger, all_time, events_of};
 use super::group::Group;
+use crate::areas::errors::limits as own_limits;
 
 impl Ledger {
     /// Deletes groups and everything that was merged into them; returns the ids of those that
@@ -77,24 +78,28 @@ impl Ledger {
 
     /// Deletes event ids that are too old, entries of the activity beyond those that are kept, and,
     /// if the table of groups is 90 % full, groups whose events have all expired. Called by a
-    /// sweep.
+    /// sweep. Holds the write lock only to delete a limited number of groups.
     pub fn trim(&self) -> Result<()> {
         let now = self.engine.trusted_time().expiry;
-        let write_guard = self.write_lock.lock();
         let mut changes = LedgerChanges::default();
+        // Those of past weeks, to which nothing is added.
         changes.delete_old_seen(now);
         self.store.write(changes)?;
-        self.activity.trim()?;
-        drop(write_guard);
+        self.activity.trim(own_limits::ERROR_ACTIVITY_STEP)?;
+        if self.groups() < self.groups_max / 10 * 9 {
+            return Ok(());
+        }
         let retention_ms = i64::try_from(self.retention.as_millis()).unwrap_or(i64::MAX);
-        let old = {
-            let state = self.state.read();
-            if state.groups.len() < self.groups_max / 10 * 9 {
-                return Ok(());
-            }
-            state.groups.last_seen_before(TimestampMs(now.0.saturating_sub(retention_ms)))
-        };
-        self.delete(&old).map(drop)
+        let oldest = TimestampMs(now.0.saturating_sub(retention_ms));
+        while self.delete_expired(oldest, own_limits::ERRORS_EXPIRED_STEP)? > 0 {}
+        Ok(())
+    }
+
+    /// Deletes up to `max` groups last seen before `oldest`; returns their number.
+    pub(super) fn delete_expired(&self, oldest: TimestampMs, max: usize) -> Result<usize> {
+        let _write_guard = self.write_lock.lock();
+        let old = self.state.read().groups.last_seen_before(oldest, max);
+        Ok(self.delete_locked(&old)?.len())
     }
 }
 

@@ -1,7 +1,7 @@
 //! One group: in memory, and as displayed.
 
 use smallvec::{SmallVec, smallvec};
-use telltale_engine::{EventId, TimestampMs};
+use telltale_engine::{EventId, TimestampMs, fold_case};
 
 use super::super::model::{GroupHash, GroupId, GroupState, GroupStatus, Level, Sender};
 use super::super::occurrence::truncate;
@@ -125,8 +125,8 @@ impl Group {
     fn update_summary(&mut self, summary: &GroupSummary, searched_chars: usize) {
         let title = if self.is_overflow() { OVERFLOW_TITLE } else { &summary.title };
         let search_string = match truncate(&summary.message, searched_chars) {
-            "" => title.to_lowercase(),
-            message => [title, "\n", message].concat().to_lowercase(),
+            "" => fold_case(title),
+            message => fold_case(&[title, "\n", message].concat()),
         };
         if *self.title != *title {
             self.title = title.into();

@@ -4,7 +4,7 @@ use std::cmp::Reverse;
 use std::collections::{HashMap, HashSet};
 
 use memchr::memmem::Finder;
-use telltale_engine::{TimeRange, TimestampMs};
+use telltale_engine::{TimeRange, TimestampMs, fold_case};
 
 use super::super::model::{GroupHash, GroupId, GroupState, GroupStatus, Level};
 use super::super::prepare::GroupSummary;
@@ -262,10 +262,10 @@ impl Groups {
         self.changed.drain().collect()
     }
 
-    /// Returns the groups last seen before `oldest`.
-    pub(super) fn last_seen_before(&self, oldest: TimestampMs) -> Vec<GroupId> {
+    /// Returns up to `max` groups last seen before `oldest`.
+    pub(super) fn last_seen_before(&self, oldest: TimestampMs, max: usize) -> Vec<GroupId> {
         let old = self.by_id.iter().filter(|(_, group)| group.last_seen < oldest);
-        old.map(|(id, _)| *id).collect()
+        old.map(|(id, _)| *id).take(max).collect()
     }
 
     /// Returns the matching groups that may have an occurrence in the range. `by_time` means that
@@ -333,8 +333,7 @@ impl Groups {
         filter: &'g GroupFilter,
         now: TimestampMs,
     ) -> impl Iterator<Item = (&'g GroupId, &'g Group)> {
-        let search =
-            filter.search.as_ref().map(|text| Finder::new(&text.to_lowercase()).into_owned());
+        let search = filter.search.as_ref().map(|text| Finder::new(&fold_case(text)).into_owned());
         let (status, level, since) = (filter.status, filter.level, filter.since);
         let assignee = filter.assignee.clone();
         let only = filter.only.as_ref();

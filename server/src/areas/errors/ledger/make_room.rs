@@ -2,11 +2,14 @@
 //! one that created most groups recently loses its least needed ones.
 //!
 //! In a large table many groups are evicted at a time, since each deletion rewrites all blocks that
-//! contain their events. Groups that a person edited are kept, and so are those whose sender is
-//! unknown: groups that were rebuilt from events after a crash, or created by a version that did
-//! not record the sender. They are deleted once all their events have expired.
+//! contain their events. Groups that a person edited or that came back are protected, up to half of
+//! the table: of the sender with most protected groups, those beyond it that were last seen longest
+//! ago are treated as others. So neither a flood of errors that come back, nor somebody who assigns
+//! everything, keeps errors of others from getting groups. Groups whose sender is unknown are kept:
+//! those that were rebuilt from events after a crash, or created by a version that did not record
+//! the sender. They are deleted once all their events have expired.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use telltale_engine::{Result, TimestampMs};
 
@@ -14,6 +17,7 @@ use super::super::model::{GroupId, GroupStatus, Sender};
 use super::book::Ledger;
 use super::group::Group;
 use super::groups::Groups;
+use crate::areas::errors::limits::ERROR_GROUPS_PER_PROTECTED;
 use crate::limits::ERROR_FLOOD_MS;
 
 /// The groups of one sender that could be evicted.
@@ -36,7 +40,10 @@ impl Ledger {
             let state = self.state.read();
             match self.excess_groups(state.groups.len(), overflowed) {
                 0 => return Ok(()),
-                count => state.groups.eviction_candidates(count, self.clock.now()),
+                count => {
+                    let protected_max = self.groups_max / ERROR_GROUPS_PER_PROTECTED;
+                    state.groups.eviction_candidates(count, protected_max, self.clock.now())
+                }
             }
         };
         if evicted.is_empty() {
@@ -64,15 +71,20 @@ impl Groups {
     /// Returns up to `count` groups, the least needed of the sender that created most groups
     /// recently, among senders with at least the average number of groups. So a past flood still
     /// gives way before an active sender within its share.
-    fn eviction_candidates(&self, count: usize, now: TimestampMs) -> Vec<GroupId> {
+    fn eviction_candidates(
+        &self,
+        count: usize,
+        protected_max: usize,
+        now: TimestampMs,
+    ) -> Vec<GroupId> {
         let recent_ms = now.0.saturating_sub(ERROR_FLOOD_MS);
+        let kept = self.protected(protected_max);
         let mut senders: HashMap<Sender, EvictionCandidates> = HashMap::new();
-        for (id, group) in self.iter() {
-            if let Some(is_unresolved) = unresolved_unless_kept(group, now) {
-                let of_sender = senders.entry(group.sender).or_default();
-                of_sender.recent += usize::from(id.created_at().0 >= recent_ms);
-                of_sender.groups.push((is_unresolved, group.last_seen, id));
-            }
+        for (id, group) in self.iter().filter(|(id, group)| is_evictable(group, *id, &kept)) {
+            let of_sender = senders.entry(group.sender).or_default();
+            of_sender.recent += usize::from(id.created_at().0 >= recent_ms);
+            let is_unresolved = group.status(now) == GroupStatus::Unresolved;
+            of_sender.groups.push((is_unresolved, group.last_seen, id));
         }
         let all: usize = senders.values().map(|of| of.groups.len()).sum();
         // Without senders there is nothing to evict.
@@ -83,11 +95,29 @@ impl Groups {
         groups.sort_unstable();
         groups.into_iter().take(count).map(|(_, _, id)| id).collect()
     }
+
+    /// Returns the groups that must be kept because of their state, except that the sender with
+    /// most of them loses the protection of those beyond `max` that were last seen longest ago.
+    fn protected(&self, max: usize) -> HashSet<GroupId> {
+        let mut senders: HashMap<Sender, Vec<(TimestampMs, GroupId)>> = HashMap::new();
+        for (id, group) in self.iter() {
+            if group.state.as_ref().is_some_and(|group_state| group_state.is_protected()) {
+                senders.entry(group.sender).or_default().push((group.last_seen, id));
+            }
+        }
+        let excess = senders.values().map(Vec::len).sum::<usize>().saturating_sub(max);
+        let known = senders.iter_mut().filter(|(sender, _)| **sender != Sender::UNKNOWN);
+        if excess > 0
+            && let Some((_, most)) = known.max_by_key(|(_, groups)| groups.len())
+        {
+            most.sort_unstable();
+            most.drain(..excess.min(most.len()));
+        }
+        senders.into_values().flatten().map(|(_, id)| id).collect()
+    }
 }
 
-/// Returns whether the group is unresolved, or `None` if it must be kept.
-fn unresolved_unless_kept(group: &Group, now: TimestampMs) -> Option<bool> {
-    let is_protected = group.state.as_ref().is_some_and(|group_state| group_state.is_protected());
-    let is_kept = is_protected || group.sender == Sender::UNKNOWN || group.is_overflow();
-    (!is_kept).then(|| group.status(now) == GroupStatus::Unresolved)
+/// Returns whether a group may be evicted.
+fn is_evictable(group: &Group, id: GroupId, kept: &HashSet<GroupId>) -> bool {
+    group.sender != Sender::UNKNOWN && !group.is_overflow() && !kept.contains(&id)
 }

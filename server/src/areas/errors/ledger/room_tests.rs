@@ -6,6 +6,7 @@ use telltale_engine::TimestampMs;
 
 use super::super::model::{GroupId, Sender, StateChange};
 use super::tests::{Fixture, LIMITS};
+use crate::areas::errors::limits as own_limits;
 use crate::areas::errors::{ErrorSettings, LedgerLimits};
 use crate::limits::{ERROR_FLOOD_MS, ERROR_GROUP_BYTES, ERROR_MERGED_BYTES};
 use crate::platform::settings::Auto;
@@ -153,6 +154,60 @@ fn groups_of_a_past_flood_are_evicted_before_those_of_active_keys() {
         assert_eq!(fixture.count_of(&kind), 1, "{kind}");
     }
     assert!(real.iter().all(|id| fixture.ledger.get(*id).is_some()));
+}
+
+#[test]
+fn groups_that_people_edited_keep_at_most_half_of_the_table() {
+    let mut fixture = fixture(20, 1_000_000);
+    let real: Vec<GroupId> =
+        (0..5).map(|n| fixture.report_by(VICTIM, &format!("Real{}", letters(n)))).collect();
+    let assign = StateChange::Assign { user: Some("ada".into()) };
+    fixture.ledger.apply_change(&real, &assign, "a@b").unwrap();
+    // All errors of a flood were resolved, and came back.
+    let junk = fixture.flood(0..15);
+    fixture.ledger.apply_change(&junk, &StateChange::Resolve { note: None }, "a@b").unwrap();
+    fixture.flood(0..15);
+    fixture.report_by(VICTIM, "New");
+    fixture.ledger.make_room().unwrap();
+    fixture.report_by(VICTIM, "New");
+    assert_eq!(fixture.count_of("New"), 1, "protected groups leave place for new errors");
+    let left = |ids: &[GroupId]| ids.iter().filter(|id| fixture.ledger.get(**id).is_some()).count();
+    assert_eq!((left(&real), left(junk.get(5..).unwrap())), (5, 10), "half of the table is kept");
+}
+
+#[test]
+fn the_hourly_trim_neither_waits_for_writers_nor_blocks_them_for_long() {
+    let mut fixture = fixture(100, 1_000_000);
+    fixture.flood(0..95);
+    let one = fixture.report_by(VICTIM, "Real");
+    let most = own_limits::ERROR_ACTIVITY_KEPT + own_limits::ERROR_ACTIVITY_SURPLUS;
+    let entries = |fixture: &Fixture| fixture.ledger.activity.newest(&[one], usize::MAX).unwrap();
+    for n in 1..=most {
+        fixture.ledger.comment(one, n.to_string(), "a@b").unwrap();
+        assert!(entries(&fixture).len() < most, "comments do not pile up until the hourly trim");
+    }
+    assert_eq!(entries(&fixture).len(), own_limits::ERROR_ACTIVITY_KEPT);
+    fixture.clock.set(TimestampMs(fixture.clock.now().0 + 40 * 86_400_000));
+    let now = fixture.clock.now();
+    assert_eq!(fixture.ledger.delete_expired(now, 7).unwrap(), 7, "a limited number at a time");
+    // Nothing that is left to do needs the lock: 89 groups are less than nine tenths.
+    let write_guard = fixture.ledger.write_lock.lock();
+    fixture.ledger.trim().unwrap();
+    drop(write_guard);
+    assert_eq!(fixture.list().len(), 89);
+}
+
+#[test]
+fn a_comment_does_not_keep_a_group() {
+    let mut fixture = fixture(3, 1_000);
+    let junk = fixture.flood(0..3);
+    for id in &junk {
+        fixture.ledger.comment(*id, "look at this".to_owned(), "a@b").unwrap();
+    }
+    fixture.report_by(VICTIM, "New");
+    fixture.ledger.make_room().unwrap();
+    fixture.report_by(VICTIM, "New");
+    assert_eq!(fixture.count_of("New"), 1);
 }
 
 #[test]

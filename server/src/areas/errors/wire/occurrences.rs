@@ -2,6 +2,7 @@
 
 use schemars::JsonSchema;
 use serde::Serialize;
+use telltale_engine::ResultMemory;
 
 use super::super::model::{GroupId, OccurrenceId};
 use super::super::occurrences::{BucketCounts, OccurrenceInOrder, TagCount, TagCounts};
@@ -34,6 +35,9 @@ pub(in crate::areas::errors) struct TagsView {
     tags: Vec<TagView>,
     /// The number of tags that are left out because there are too many.
     tags_left_out: usize,
+    /// The memory of all values that were counted.
+    #[serde(skip)]
+    _memory: Vec<ResultMemory>,
 }
 
 /// The values of a tag.
@@ -87,8 +91,10 @@ impl From<OccurrenceInOrder> for OccurrenceView {
 
 impl TagsView {
     /// Builds the response, with at most `limit` values for each tag.
-    pub(in crate::areas::errors) fn new(id: GroupId, counts: TagCounts, limit: usize) -> Self {
+    pub(in crate::areas::errors) fn new(id: GroupId, mut counts: TagCounts, limit: usize) -> Self {
+        let take = |tag: &mut TagCount| std::mem::take(&mut tag.memory);
         Self {
+            _memory: counts.tags.iter_mut().map(take).collect(),
             id: id.format(),
             occurrences: counts.occurrences,
             sampled: counts.sampled,

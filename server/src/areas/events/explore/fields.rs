@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use telltale_engine::{Event, EventFilter};
+use telltale_engine::{Error, Event, EventFilter, MemoryOwner, ResultMemory};
 
 use super::properties::{each_value, number, shown};
 use super::sample::{SampleSize, read_newest};
@@ -20,6 +20,9 @@ pub(super) struct Fields {
     /// name.
     pub(super) left_out: u64,
     pub(super) size: SampleSize,
+    /// The memory of the names and examples: a path may be as long as the properties.
+    pub(super) memory: ResultMemory,
+    bytes: u64,
 }
 
 /// A field.
@@ -30,6 +33,9 @@ pub(super) struct Field {
     /// Its value in the newest event that has it, cut to a bounded length.
     pub(super) example: String,
 }
+
+/// Approximate bytes of a field besides its name and example.
+const FIELD_BYTES: usize = 2 * size_of::<(String, Field)>() + 256;
 
 /// The type of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -68,16 +74,19 @@ impl FieldType {
 pub(super) fn fields(app: &App, filter: &EventFilter) -> Result<Fields, EventsError> {
     let mut fields = Fields::default();
     let memory = app.engine().memory();
+    let mut share = memory.share(MemoryOwner::Queries);
     let size = read_newest(app, filter, FIELDS_EVENTS_MAX, |event| {
         fields.add_columns(event);
-        let Some(properties) = &event.properties else { return Ok(()) };
-        let without_path = each_value(properties, memory, |path, value| {
-            fields.add(&format!("properties.{path}"), FieldType::of(value), || shown(value));
-        })?;
-        fields.left_out += without_path;
-        Ok(())
+        if let Some(properties) = &event.properties {
+            let without_path = each_value(properties, memory, |path, value| {
+                fields.add(&format!("properties.{path}"), FieldType::of(value), || shown(value));
+            })?;
+            fields.left_out += without_path;
+        }
+        let new = fields.bytes.saturating_sub(share.bytes());
+        Ok(share.grow(new).map_err(Error::from)?)
     })?;
-    Ok(Fields { size, ..fields })
+    Ok(Fields { size, memory: share.into(), ..fields })
 }
 
 impl Fields {
@@ -97,7 +106,8 @@ impl Fields {
         if let Some(field) = self.by_name.get_mut(name) {
             *field.types.entry(kind).or_default() += 1;
         } else if self.by_name.len() < FIELDS_MAX {
-            let example = example().chars().take(EXAMPLE_CHARS_MAX).collect();
+            let example: String = example().chars().take(EXAMPLE_CHARS_MAX).collect();
+            self.bytes += (FIELD_BYTES + name.len() + example.len()) as u64;
             let field = Field { types: BTreeMap::from([(kind, 1)]), example };
             self.by_name.insert(name.to_owned(), field);
         } else {

@@ -1,12 +1,12 @@
 //! Parses the parameters of questions about fields and values.
 
-use telltale_engine::{EventFilter, TextSearch, TimestampMs};
+use telltale_engine::{EventFilter, TimestampMs};
 
 use super::values::{ValuesField, ValuesRequest};
-use crate::areas::events::limits::{SEARCH_CHARS_MAX, SEARCH_WORDS_MAX};
 use crate::areas::events::query::{count_range, field, filter, string_field};
 use crate::http::{ApiError, ApiResult, Query};
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
+use crate::platform::telemetry::text_search::text_search;
 
 /// Parses the filter of the events whose fields are listed.
 pub(super) fn fields(query: &Query, now: TimestampMs) -> ApiResult<EventFilter> {
@@ -24,18 +24,6 @@ pub(super) fn values(query: &Query, now: TimestampMs) -> ApiResult<ValuesRequest
         _ => ValuesField::Other(field(name)?),
     };
     let limit = query.limit("limit", PAGE_LIMIT_MAX)?.unwrap_or(PAGE_LIMIT_DEFAULT);
-    Ok(ValuesRequest { field, filter: fields(query, now)?, search: search(query)?, limit })
-}
-
-/// Parses the text to search for; `None` if there is none, or only white space.
-fn search(query: &Query) -> ApiResult<Option<TextSearch>> {
-    let Some(text) = query.one("search")? else { return Ok(None) };
-    let search = TextSearch::new(text);
-    let has_few_words = search.as_ref().is_none_or(|search| search.words() <= SEARCH_WORDS_MAX);
-    if text.chars().nth(SEARCH_CHARS_MAX).is_some() || !has_few_words {
-        let expected =
-            format!("must have at most {SEARCH_CHARS_MAX} characters and {SEARCH_WORDS_MAX} words");
-        return Err(ApiError::parameter("search", expected));
-    }
-    Ok(search)
+    let search = text_search(query.one("search")?)?;
+    Ok(ValuesRequest { field, filter: fields(query, now)?, search, limit })
 }

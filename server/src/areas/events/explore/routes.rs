@@ -5,12 +5,12 @@ use std::sync::Arc;
 use super::wire::{FieldsView, FunnelInput, FunnelView, ValuesView};
 use super::{fields as event_fields, funnel as funnels, query, values as event_values};
 use crate::app::App;
-use crate::areas::events::limits::SEARCH_CHARS_MAX;
 use crate::areas::events::routes::{FROM, NAME, TAGS, TO, USER};
 use crate::http::{
     ApiResult, Data, Doc, ErrorCode, Form, LimitClass, PAGING, Param, Request, Response, Route,
-    Scope,
+    Scope, Success,
 };
+use crate::platform::telemetry::limits::SEARCH_CHARS_MAX;
 
 /// The routes of what events contain.
 pub static ROUTES: &[Route] = &[
@@ -26,14 +26,14 @@ pub static ROUTES: &[Route] = &[
 async fn fields(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let filter = query::fields(req.query(), app.now())?;
     let found = app.query(move |app| event_fields::fields(app, &filter)).await?;
-    Response::ok(&FieldsView::from(found))
+    Response::counted_json(Success::Ok, &FieldsView::from(found), app.engine().memory())
 }
 
 async fn values(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let request = query::values(req.query(), app.now())?;
     let limit = request.limit;
     let found = app.query(move |app| event_values::values(app, &request)).await?;
-    Response::ok(&ValuesView::new(found, limit))
+    Response::counted_json(Success::Ok, &ValuesView::new(found, limit), app.engine().memory())
 }
 
 async fn funnel(app: Arc<App>, req: Request) -> ApiResult<Response> {

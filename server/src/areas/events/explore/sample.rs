@@ -1,6 +1,6 @@
 //! A sample of events: the newest that match, up to a bounded number and size.
 
-use telltale_engine::{Event, EventFilter, EventListQuery};
+use telltale_engine::{Event, EventFilter, EventListQuery, TimestampMs};
 
 use crate::app::App;
 use crate::areas::events::error::EventsError;
@@ -23,7 +23,7 @@ pub(super) fn read_newest(
     mut visit: impl FnMut(&Event) -> Result<(), EventsError>,
 ) -> Result<SampleSize, EventsError> {
     let mut size = SampleSize::default();
-    let (mut bytes, mut after) = (0, None);
+    let (mut bytes, mut after, mut filter) = (0, None, filter.clone());
     while size.read < events_max && bytes < SAMPLE_BYTES_MAX {
         let left = usize::try_from(events_max - size.read).unwrap_or(usize::MAX);
         let limit = SAMPLE_PAGE_EVENTS.min(left);
@@ -38,7 +38,11 @@ pub(super) fn read_newest(
             visit(event)?;
         }
         match page.events.last() {
-            Some(last) if page.events.len() == limit => after = Some((last.time, last.id)),
+            Some(last) if page.events.len() == limit => {
+                after = Some((last.time, last.id));
+                // Each page counts what matches: not again in what is newer than it.
+                filter.range.end = filter.range.end.min(TimestampMs(last.time.0.saturating_add(1)));
+            }
             _ => break,
         }
     }

@@ -1,13 +1,14 @@
 //! The most frequent values of a field.
 //!
 //! Names, users and tags are counted by the engine, over all matching events. Where that would take
-//! too many groups, and for properties, the newest matching events are read.
+//! too many groups, and for properties, the newest matching events are read. What is counted is
+//! charged to the memory account until the response is written.
 
 use std::collections::HashMap;
 
 use telltale_engine::{
     Error, EventAggregation, EventField, EventFilter, EventGroupBy, EventQuery, MemoryOwner,
-    Refusal, TextSearch,
+    Refusal, ResultMemory, TextSearch,
 };
 
 use super::properties::{number, shown, value_at};
@@ -42,6 +43,8 @@ pub(super) struct Values {
     /// The number of distinct values that match.
     pub(super) total: usize,
     pub(super) size: SampleSize,
+    /// The memory of all values that were counted.
+    pub(super) memory: ResultMemory,
 }
 
 /// Returns the most frequent values.
@@ -53,7 +56,7 @@ pub(super) fn values(app: &App, request: &ValuesRequest) -> Result<Values, Event
         },
         ValuesField::Other(_) => None,
     };
-    let (counts, size) = match counted {
+    let Counted { counts, size, memory } = match counted {
         Some(counted) => counted,
         None => count_newest(app, request)?,
     };
@@ -64,10 +67,15 @@ pub(super) fn values(app: &App, request: &ValuesRequest) -> Result<Values, Event
     let total = counts.len();
     counts.sort_unstable_by(|(value_a, a), (value_b, b)| b.cmp(a).then(value_a.cmp(value_b)));
     counts.truncate(request.limit);
-    Ok(Values { counts, total, size })
+    Ok(Values { counts, total, size, memory })
 }
 
-type Counted = (Vec<(String, u64)>, SampleSize);
+/// All values, with their counts.
+struct Counted {
+    counts: Vec<(String, u64)>,
+    size: SampleSize,
+    memory: ResultMemory,
+}
 
 /// Counts the values in all matching events.
 fn count_all(app: &App, filter: &EventFilter, by: &EventGroupBy) -> Result<Counted, EventsError> {
@@ -87,7 +95,8 @@ fn count_all(app: &App, filter: &EventFilter, by: &EventGroupBy) -> Result<Count
         let value = key.into_iter().next().filter(|value| !value.is_empty())?;
         Some((value, count(&group.whole)))
     });
-    Ok((counts.collect(), SampleSize { read: events, matched: events }))
+    let size = SampleSize { read: events, matched: events };
+    Ok(Counted { counts: counts.collect(), size, memory: result.memory })
 }
 
 /// Counts the values in the newest matching events.
@@ -121,5 +130,38 @@ fn count_newest(app: &App, request: &ValuesRequest) -> Result<Counted, EventsErr
         }
         Ok(())
     })?;
-    Ok((counts.into_iter().collect(), size))
+    Ok(Counted { counts: counts.into_iter().collect(), size, memory: share.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+    use telltale_engine::{NameFilter, TimeRange};
+
+    use super::*;
+    use crate::areas::testing::TestServer;
+
+    #[test]
+    fn values_count_as_memory_until_the_response_is_written() {
+        let house = TestServer::open();
+        let event = |n: usize| {
+            let value = format!("{n:0>300}");
+            json!({"name": "visit", "tags": {"page": value}, "properties": {"page": value}})
+        };
+        let events: Vec<_> = (0..100).map(event).collect();
+        house.post("/api/v1/events/batch", &json!({ "events": events })).data(200);
+        for field in [
+            ValuesField::Text(EventGroupBy::Tag("page".to_owned())),
+            ValuesField::Other(EventField::Property(vec!["page".to_owned()])),
+        ] {
+            let (name, range) = (NameFilter::Any, TimeRange::new(0, i64::MAX));
+            let filter = EventFilter { range, name, user: None, tags: Vec::new() };
+            let request = ValuesRequest { field, filter, search: None, limit: 1 };
+            let found = values(house.app(), &request).unwrap();
+            assert_eq!((found.counts.len(), found.total), (1, 100));
+            let held = house.app().engine().memory().held_by(MemoryOwner::Queries);
+            assert!((30_000..100_000).contains(&found.memory.bytes()), "{}", found.memory.bytes());
+            assert_eq!(held, found.memory.bytes());
+        }
+    }
 }

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use telltale_engine::{EventFilter, EventFunnelQuery, EventFunnelResult, TimeRange, TimestampMs};
+use telltale_engine::{
+    EventFilter, EventFunnelQuery, EventFunnelResult, ResultMemory, TimeRange, TimestampMs,
+};
 
 use super::fields::{Field, Fields};
 use super::funnel::Funnel;
@@ -25,6 +27,8 @@ pub(super) struct FieldsView {
     /// Those of most events first.
     data: Vec<FieldView>,
     meta: FieldsMeta,
+    #[serde(skip)]
+    _memory: ResultMemory,
 }
 
 /// A field of events.
@@ -33,7 +37,8 @@ pub(super) struct FieldsView {
 struct FieldView {
     /// `user_id`, `value`, `tags.<key>`, or the path of a property: `properties.cart.total`.
     field: String,
-    /// The type of most of its values: string, number, boolean, array or null.
+    /// The type of most of its values.
+    #[schemars(extend("enum" = ["string", "number", "boolean", "array", "null"]))]
     r#type: &'static str,
     /// The number of values of each type.
     types: BTreeMap<&'static str, u64>,
@@ -63,6 +68,8 @@ pub(super) struct ValuesView {
     /// The most frequent first, equal ones by value.
     data: Vec<ValueView>,
     meta: ValuesMeta,
+    #[serde(skip)]
+    _memory: ResultMemory,
 }
 
 /// A value of a field.
@@ -101,9 +108,11 @@ pub(super) struct FunnelInput {
     #[schemars(regex(pattern = patterns::SPAN))]
     window: Option<String>,
     /// Start of the range, inclusive. Defaults to 24 hours before `to`.
+    #[serde(default)]
     #[schemars(schema_with = "patterns::optional_time_or_date")]
     from: Option<String>,
     /// End of the range, exclusive. Defaults to now.
+    #[serde(default)]
     #[schemars(schema_with = "patterns::optional_time_or_date")]
     to: Option<String>,
 }
@@ -156,13 +165,13 @@ struct StepView {
 
 impl From<Fields> for FieldsView {
     fn from(fields: Fields) -> Self {
-        let Fields { by_name, left_out, size } = fields;
+        let Fields { by_name, left_out, size, memory, .. } = fields;
         let mut data: Vec<FieldView> =
             by_name.into_iter().map(|(field, found)| FieldView::new(field, found)).collect();
         // Stable: equal ones stay in the order of their names.
         data.sort_by_key(|field| std::cmp::Reverse(field.count));
         let (events_read, events_matched) = (size.read, size.matched);
-        Self { data, meta: FieldsMeta { events_read, events_matched, left_out } }
+        Self { data, meta: FieldsMeta { events_read, events_matched, left_out }, _memory: memory }
     }
 }
 
@@ -181,10 +190,11 @@ impl FieldView {
 
 impl ValuesView {
     pub(super) fn new(values: Values, limit: usize) -> Self {
-        let Values { counts, total, size } = values;
+        let Values { counts, total, size, memory } = values;
         let data = counts.into_iter().map(|(value, count)| ValueView { value, count }).collect();
         let (events_read, events_matched) = (size.read, size.matched);
-        Self { data, meta: ValuesMeta { total, limit, events_read, events_matched } }
+        let meta = ValuesMeta { total, limit, events_read, events_matched };
+        Self { data, meta, _memory: memory }
     }
 }
 

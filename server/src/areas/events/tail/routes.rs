@@ -25,7 +25,8 @@ const TAIL: Doc = Doc::new("Events", "Follow new events")
     .about(
         "Responds with the events stored after `after` as soon as there are any, at the latest after `wait_seconds`. Pass `meta.cursor` as \
          `after` to continue; nothing is lost or repeated between two requests. A request without `after` is about events from now on: with `wait_seconds=0` it returns the first cursor. At most \
-         10000 events are kept for followers, for a minute after the last request; `meta.missed` counts those that a slow client has missed. \
+         10000 events, and 8 MiB of them, are kept for followers, for a minute after the last request; `meta.missed` counts those that a slow client \
+         has missed. A response has at most 4 MiB of events, but at least one; the next request returns the others at once. \
          If too many requests wait, the response is 503 with `Retry-After`.",
     )
     .parameters(&[

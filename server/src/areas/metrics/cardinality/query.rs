@@ -2,8 +2,8 @@
 
 use telltale_engine::{CardinalityBy, CardinalityQuery};
 
-use crate::areas::metrics::query::search;
 use crate::http::{ApiError, ApiResult, Paging, Query};
+use crate::platform::telemetry::text_search::text_search;
 
 /// Parses the question.
 pub(super) fn read(query: &Query, paging: Paging) -> ApiResult<CardinalityQuery> {
@@ -22,7 +22,8 @@ pub(super) fn read(query: &Query, paging: Paging) -> ApiResult<CardinalityQuery>
         _ => return Err(ApiError::parameter("by", "must be one of metric, tag, value")),
     };
     let Paging { offset, limit } = paging;
-    Ok(CardinalityQuery { by, metric, search: search(query)?, offset, limit })
+    let search = text_search(query.one("search")?)?;
+    Ok(CardinalityQuery { by, metric, search, offset, limit })
 }
 
 /// Returns a parameter that must not be empty if it is given.

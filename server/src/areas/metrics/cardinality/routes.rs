@@ -6,12 +6,12 @@ use super::query;
 use super::wire::CardinalityView;
 use crate::app::App;
 use crate::areas::metrics::error::MetricsError;
-use crate::areas::metrics::limits::SEARCH_CHARS_MAX;
 use crate::areas::metrics::model::MetricName;
 use crate::http::{
     ApiResult, Doc, ErrorCode, Form, LimitClass, PAGING, Param, PathParam, Request, Response, Route,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
+use crate::platform::telemetry::limits::SEARCH_CHARS_MAX;
 
 /// The routes of counts of series.
 pub static ROUTES: &[Route] =
