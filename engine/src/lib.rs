@@ -34,6 +34,7 @@
 #![warn(missing_docs)]
 
 mod ballast;
+mod brief;
 mod cast;
 mod clock;
 mod codec;
@@ -68,6 +69,7 @@ mod storage;
 mod telemetry;
 mod trusted_time;
 
+pub use brief::{BRIEF_WORK_MAX, briefly};
 pub use clock::Clock;
 pub use documents::{Collection, Documents, Expect, Receipt, Transaction, Versioned};
 pub use engine::{Engine, Write, Written};

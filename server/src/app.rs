@@ -235,6 +235,21 @@ impl App {
         })
     }
 
+    /// Runs a query at once if it reads little, and that from memory; otherwise like [`Self::query`],
+    /// on which it begins anew. `work` changes nothing.
+    pub async fn query_briefly<T>(
+        self: &Arc<Self>,
+        work: impl Fn(&Self) -> AppResult<T> + Send + 'static,
+    ) -> AppResult<T>
+    where
+        T: Send + 'static,
+    {
+        match telltale_engine::briefly(|| work(self)) {
+            Some(outcome) => outcome,
+            None => self.query(move |app| work(app)).await,
+        }
+    }
+
     /// Parses the body of a request: at once if it is short, otherwise outside the threads that
     /// serve connections.
     pub async fn parse<T, E>(

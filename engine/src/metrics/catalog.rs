@@ -14,6 +14,7 @@ use hashbrown::{HashMap, HashSet};
 use rpds::{HashTrieMapSync, RedBlackTreeMapSync};
 
 use super::block::{BlockInfo, BlockKey, CompactedSetId, Coverage, Tier};
+use super::registry::day_of;
 use super::times::TimePageGroup;
 use crate::model::{MetricId, TimeRange};
 
@@ -229,6 +230,18 @@ impl MetricBlocks {
         self.0.get(&day).map_or(&[], |blocks| blocks)
     }
 
+    /// Returns the blocks of the days that overlap `range`. No window extends beyond its day.
+    fn of_days(&self, range: TimeRange) -> impl Iterator<Item = &BlockInfo> {
+        let (first, last) = (day_of(range.start), day_of(range.end));
+        self.0.range(first..=last.max(first)).flat_map(|(_, blocks)| blocks.iter())
+    }
+
+    /// Returns the number of blocks in the days that overlap `range`.
+    pub(crate) fn len_within(&self, range: TimeRange) -> usize {
+        let (first, last) = (day_of(range.start), day_of(range.end));
+        self.0.range(first..=last.max(first)).map(|(_, blocks)| blocks.len()).sum()
+    }
+
     fn set_day(&mut self, day: u32, mut blocks: Vec<BlockInfo>) {
         if blocks.is_empty() {
             self.0.remove_mut(&day);
@@ -243,7 +256,7 @@ impl MetricBlocks {
         let mut clusters = Vec::new();
         let mut open: Vec<BlockInfo> = Vec::new();
         let mut window = TimeRange::new(0, 0);
-        for block in self.iter() {
+        for block in self.of_days(range) {
             if block.window.start >= window.end || open.is_empty() {
                 close(&mut clusters, window, &mut open, range);
                 window = block.window;

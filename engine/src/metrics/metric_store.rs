@@ -137,6 +137,18 @@ impl Metrics {
         Ok(())
     }
 
+    /// Opens the block of samples that `info` describes.
+    pub(crate) fn open_points<'a>(
+        &self,
+        info: &BlockInfo,
+        bytes: &'a [u8],
+    ) -> Result<PointBlock<'a>> {
+        let find = |page_group, page| self.times.find(page_group, page);
+        let (found, opened) = PointBlock::open(info.key, bytes, find)?;
+        block::expect_info(info, found)?;
+        Ok(opened)
+    }
+
     /// Returns the bytes of the per-series state outside the registry: the metric of each series
     /// and its last cumulative value.
     pub(crate) fn series_bytes(&self) -> usize {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 use parking_lot::{Mutex, RwLock};
 use rocksdb::{
-    ColumnFamily, DB, DEFAULT_COLUMN_FAMILY_NAME, ReadOptions, WriteBatch, WriteOptions,
+    ColumnFamily, DB, DEFAULT_COLUMN_FAMILY_NAME, ReadOptions, ReadTier, WriteBatch, WriteOptions,
 };
 
 use super::batch::{Batch, Change, Sync, copy_key};
@@ -30,6 +30,7 @@ use super::scan::{Caching, Direction, Gap, Scan, read_skipping_damage};
 use super::schema::{KeyOf, Schema, keyspaces};
 use super::tuning::Shared;
 use super::typed_range::RangeOf;
+use crate::brief;
 use crate::damage::{DamageList, Finding};
 use crate::error::{Error, Result};
 
@@ -118,7 +119,13 @@ impl Store {
     /// Returns the value under `key` without repairs and without its copy.
     pub(super) fn get_once(&self, keyspace: Keyspace, key: &[u8]) -> Result<Option<Pinned<'_>>> {
         let db = self.db()?;
-        let found = db.get_pinned_cf(family(&db, keyspace), key);
+        let found = if brief::is_brief() {
+            let mut options = ReadOptions::default();
+            options.set_read_tier(ReadTier::BlockCache);
+            db.get_pinned_cf_opt(family(&db, keyspace), key, &options)
+        } else {
+            db.get_pinned_cf(family(&db, keyspace), key)
+        };
         let found = found.map_err(|error| read_failure(keyspace, error))?;
         Ok(found.map(|slice| Pinned::hold(&db, slice)))
     }
@@ -154,7 +161,8 @@ impl Store {
         keys: &[K],
     ) -> Vec<Result<Option<Pinned<'_>>>> {
         let keyspace = keyspace.keyspace();
-        let db = match self.db() {
+        let db = if brief::is_brief() { Err(brief::exceed()) } else { self.db() };
+        let db = match db {
             Ok(db) => db,
             Err(error) => {
                 let failed = |_: &K| Err(Error::Storage(error.to_string()));
@@ -187,13 +195,18 @@ impl Store {
         Scan::new(self, range.keyspace.keyspace(), range.keys, direction, caching)
     }
 
-    /// Returns an iterator over a range, or `None` when the database is not open.
+    /// Returns an iterator over a range, or `None` when the database is not open, or when this
+    /// thread must not wait for the disk.
     pub(super) fn iterator(
         &self,
         keyspace: Keyspace,
         range: &KeyRange,
         caching: Caching,
     ) -> Option<HeldIterator> {
+        if brief::is_brief() {
+            drop(brief::exceed());
+            return None;
+        }
         let mut options = ReadOptions::default();
         options.fill_cache(caching == Caching::Keep);
         options.set_iterate_lower_bound(range.from.as_slice());
@@ -320,5 +333,9 @@ pub(super) fn family(db: &DB, keyspace: Keyspace) -> &ColumnFamily {
 }
 
 fn read_failure(keyspace: Keyspace, error: rocksdb::Error) -> Error {
+    if brief::is_brief() {
+        // Not in the cache, or damaged: neither waiting nor repairing is brief.
+        return brief::exceed();
+    }
     failure(&format!("read of {}", keyspace.name()), error)
 }

@@ -27,10 +27,16 @@ fn kind_of(info: &BlockInfo) -> FrameKind {
 /// Checks that `bytes` are the block described by `info`, its catalog entry, without decoding the
 /// rows.
 pub(crate) fn check(info: &BlockInfo, bytes: &[u8]) -> CodecResult<()> {
-    let kind = kind_of(info);
+    if bytes.first() != Some(&(kind_of(info) as u8)) {
+        return Err(CodecError::new("the block does not have the format of its catalog entry"));
+    }
+    expect_info(info, describe(info.key, bytes)?)
+}
+
+/// Checks that `found`, the info in a block, is that of its catalog entry `info`.
+pub(crate) fn expect_info(info: &BlockInfo, found: BlockInfo) -> CodecResult<()> {
     // The coverage is only in the catalog entry.
-    let found = BlockInfo { coverage: info.coverage, ..describe(info.key, bytes)? };
-    if bytes.first() != Some(&(kind as u8)) || found != *info {
+    if (BlockInfo { coverage: info.coverage, ..found }) != *info {
         return Err(CodecError::new("the block does not match its catalog entry"));
     }
     Ok(())

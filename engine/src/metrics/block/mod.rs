@@ -26,7 +26,7 @@ pub(crate) use builder::BlockBuilder;
 pub(crate) use cells::{CellBlock, CellBlockBuilder, CellColumn};
 #[cfg(fuzzing)]
 pub(crate) use check::read_all;
-pub(crate) use check::{check, describe, verify};
+pub(crate) use check::{check, describe, expect_info, verify};
 pub(crate) use info::{BlockDay, BlockInfo, BlockKey, CompactedSetId, Coverage, Tier, WriteOrder};
 pub(crate) use points::{Piece, PointBlock, PointBlockBuilder, time_page_refs};
 pub(crate) use sketches::{CellSketch, SketchBlock, SketchBlockBuilder, SketchRows};

@@ -5,6 +5,7 @@ use rayon::prelude::*;
 use super::read_range::ReadRange;
 use super::slots::Slots;
 use super::{numbers, plan, result, sketches};
+use crate::brief;
 use crate::error::{Error, Refusal, Result};
 use crate::limits;
 use crate::metrics::Metrics;
@@ -45,6 +46,9 @@ pub(crate) fn query_all<E: From<Error>>(
     for batch in queries.chunks(metrics.options().threads.max(1)) {
         let results: Vec<Result<QueryResult>> = match batch {
             [single] => vec![query(metrics, waiting.clone(), single)],
+            batch if brief::is_brief() => {
+                batch.iter().map(|one| query(metrics, waiting.clone(), one)).collect()
+            }
             batch => metrics.pool().install(|| {
                 batch.par_iter().map(|one| query(metrics, waiting.clone(), one)).collect()
             }),
@@ -61,6 +65,13 @@ pub(crate) fn query(
     query: &MetricQuery,
 ) -> Result<QueryResult> {
     check_groups(&query.group_by)?;
+    if brief::is_brief() {
+        brief::spend(metrics.registry().select_work(
+            query.metric.as_str(),
+            &query.filters,
+            &query.group_by,
+        ))?;
+    }
     let found = metrics.registry().select(query.metric.as_str(), &query.filters, &query.group_by);
     let Some((metric, kind, selection)) = found else {
         return Err(Refusal::MetricNotFound(query.metric.to_string()).into());
@@ -82,7 +93,7 @@ pub(crate) fn query(
     let in_progress = QueryInProgress::of(waiting, &options.memory, options.query_bytes);
     in_progress.check()?;
     check_buckets(range, query.interval, options)?;
-    let (view, clusters, read_range) = read_view(metrics, (metric, kind), range, query.interval);
+    let (view, clusters, read_range) = read_view(metrics, (metric, kind), range, query.interval)?;
     check_buckets(read_range.range, query.interval, options)?;
     let slots = Slots::new(read_range.range, query.interval, selection.groups.len().max(1));
     let plan = plan::plan(&view, clusters, kind, &selection, &read_range, metrics);
@@ -93,6 +104,8 @@ pub(crate) fn query(
         ))
         .into());
     }
+    brief::spend((slots.len() as u64).saturating_mul(query.aggregations.len() as u64))?;
+    brief::spend(plan.work())?;
     let (read_range, selection) = (&read_range, &selection);
     let context = result::QueryContext {
         query,
@@ -118,16 +131,17 @@ fn read_view(
     (metric, kind): (MetricId, MetricType),
     range: TimeRange,
     interval: Interval,
-) -> (MetricView, Vec<Cluster>, ReadRange) {
+) -> Result<(MetricView, Vec<Cluster>, ReadRange)> {
     let mut covered = range;
     loop {
         let view = metrics.view().metric(metric, covered);
+        brief::spend(view.blocks.len_within(covered) as u64)?;
         let clusters = view.blocks.clusters(covered);
         let read_range = ReadRange::new(&clusters, kind, range, interval);
         // Cells end with their windows, so the second iteration succeeds unless blocks change in
         // the meantime.
         if read_range.range.intersect(covered) == read_range.range {
-            return (view, clusters, read_range);
+            return Ok((view, clusters, read_range));
         }
         covered = read_range.range;
     }

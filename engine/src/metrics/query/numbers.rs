@@ -14,7 +14,7 @@ use crate::error::Result;
 use crate::metrics::Metrics;
 use crate::metrics::block::{BlockInfo, CellBlock, CellColumn, Piece, PointBlock};
 use crate::metrics::cell::{NumberCell, Sum};
-use crate::metrics::compact::{Source, each_wanted, merge_scan};
+use crate::metrics::compact::{each_wanted, merge_scan};
 use crate::metrics::head::{CellRun, Run};
 use crate::metrics::registry::Selection;
 use crate::metrics::times::{TimePages, Times};
@@ -290,13 +290,7 @@ impl Accumulator for NumberAccumulator<'_> {
         Ok(read)
     }
 
-    fn overlapping(&mut self, overlapping: &mut OverlappingSources<'_>) -> Result<RowsRead> {
-        let mut sources = Vec::new();
-        for (info, bytes) in &overlapping.blocks {
-            let open = PointBlock::open(info.key, bytes, |at, page| self.pages.find(at, page))?;
-            sources.push(Source::Block(Box::new(open.1)));
-        }
-        sources.extend(overlapping.runs.iter().map(|run| Source::Run(std::sync::Arc::clone(run))));
+    fn overlapping(&mut self, mut overlapping: OverlappingSources<'_>) -> Result<RowsRead> {
         let mut read = RowsRead::default();
         let Part { range, cell_width } = overlapping.part;
         let range = (range.start.0, range.end.0);
@@ -310,13 +304,19 @@ impl Accumulator for NumberAccumulator<'_> {
         } else {
             &self.selection.series
         };
-        merge_scan(&mut sources, self.kind, Some(wanted), range, |series, times, values| {
-            read.points += values.len() as u64;
-            let group = group_of(self.selection, series.0);
-            let rows = ValueRows { first: 0, values: Values::Floats(values), cell_width };
-            self.add_series(series.0, group, Times::List(times), rows);
-            Ok(())
-        })?;
+        merge_scan(
+            &mut overlapping.sources,
+            self.kind,
+            Some(wanted),
+            range,
+            |series, times, values| {
+                read.points += values.len() as u64;
+                let group = group_of(self.selection, series.0);
+                let rows = ValueRows { first: 0, values: Values::Floats(values), cell_width };
+                self.add_series(series.0, group, Times::List(times), rows);
+                Ok(())
+            },
+        )?;
         Ok(read)
     }
 

@@ -9,6 +9,7 @@ use super::super::registry::Selection;
 use super::super::resolution::{Neighbours, stretches};
 use super::super::view::MetricView;
 use super::read_range::{Part, ReadRange};
+use crate::codec::integers::PAGE_ROWS;
 use crate::metrics::Metrics;
 use crate::model::{MetricType, TimeRange};
 
@@ -35,6 +36,25 @@ pub(super) struct Plan {
     pub(super) rows: u64,
     /// The number of blocks in the range that are quarantined.
     pub(super) quarantined: u64,
+    /// The units of work of a row.
+    row_work: u64,
+}
+
+/// The units of work of a row that is a sketch: its decoding and merging takes microseconds.
+const SKETCH_WORK: u64 = 1024;
+
+impl Plan {
+    /// Returns the estimated units of work, see [`crate::brief`]: each task opens a block and
+    /// decodes a page at least, and each row is aggregated.
+    pub(super) fn work(&self) -> u64 {
+        let block = |task: &Task| match task {
+            Task::Overlapping { blocks, runs, .. } => blocks.len() + runs.len(),
+            _ => 1,
+        };
+        let sources: usize = self.tasks.iter().map(block).sum();
+        let rows = self.rows.saturating_mul(self.row_work);
+        rows.saturating_add((sources * PAGE_ROWS) as u64)
+    }
 }
 
 /// The number of overlapping rows above which their series are divided among several tasks.
@@ -65,13 +85,17 @@ pub(super) fn plan(
     metrics: &Metrics,
 ) -> Plan {
     let most = clusters.iter().flat_map(Cluster::blocks).map(|b| b.series).max().unwrap_or(1);
+    let row_work = match kind {
+        MetricType::Gauge | MetricType::Counter => 1,
+        MetricType::Distribution | MetricType::Set => SKETCH_WORK,
+    };
     let mut planner = Planner {
         kind,
         read_range,
         share: (selection.series.len() as f64 / f64::from(most.max(1))).min(1.0),
         threads: metrics.options().threads as u32,
         runs: &view.runs,
-        plan: Plan::default(),
+        plan: Plan { row_work, ..Plan::default() },
     };
     let is_selected = |block: &BlockInfo| {
         !block.extent().intersect(read_range.range).is_empty()

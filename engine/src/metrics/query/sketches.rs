@@ -146,7 +146,7 @@ impl<S: CellSketch> Accumulator for SketchAccumulator<'_, S> {
         Ok(read)
     }
 
-    fn overlapping(&mut self, _: &mut OverlappingSources<'_>) -> Result<RowsRead> {
+    fn overlapping(&mut self, _: OverlappingSources<'_>) -> Result<RowsRead> {
         Err(CodecError::new("samples of a distribution or set do not replace each other").into())
     }
 

@@ -3,21 +3,18 @@
 
 use std::collections::BTreeMap;
 
+use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
-use hashbrown::{HashMap, HashTable};
 use roaring::RoaringBitmap;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::aliases::Aliases;
 use super::measured_set::MeasuredSet;
-use super::postings::{Posting, Postings};
+use super::postings::Postings;
 use super::strings::Strings;
 use super::table::{SeriesTable, Tag};
 use crate::log::{MetricDefined, SeriesDefined};
-use crate::model::{
-    MetricId, MetricName, MetricType, SeriesId, StringId, TagCondition, TagFilter, Tags,
-    TimestampMs,
-};
+use crate::model::{MetricId, MetricName, MetricType, SeriesId, StringId, Tags, TimestampMs};
 
 /// The number of points of a metric and their time range.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,25 +68,14 @@ impl MetricEntry {
     }
 }
 
-/// The series that match a query, in groups.
-#[derive(Debug)]
-pub(crate) struct Selection {
-    /// The series, ascending.
-    pub(crate) series: RoaringBitmap,
-    /// The group of each series, in the same order; empty when there is one group.
-    pub(crate) group_of: Vec<u32>,
-    /// The keys of the groups.
-    pub(crate) groups: Vec<Vec<String>>,
-}
-
 #[derive(Debug, Default)]
 pub(super) struct Index {
-    strings: Strings,
+    pub(super) strings: Strings,
     metrics: BTreeMap<u32, MetricEntry>,
     /// Bytes of all metrics.
     metric_bytes: usize,
     by_name: BTreeMap<MetricName, MetricId>,
-    series: SeriesTable,
+    pub(super) series: SeriesTable,
     /// By metric and tags. Of several series with the same metric and tags only the newest: the
     /// others have no data and are about to retire.
     by_tags: HashTable<u32>,
@@ -321,71 +307,6 @@ impl Index {
         self.by_tags.find(hash, same).map(|id| SeriesId(*id))
     }
 
-    /// Selects the series of `metric` that match all `filters`, grouped by the values of `keys`.
-    pub(super) fn select(
-        &self,
-        metric: &MetricEntry,
-        filters: &[TagFilter],
-        keys: &[String],
-    ) -> Selection {
-        let mut series = RoaringBitmap::clone(&metric.series);
-        for filter in filters {
-            self.apply(metric, filter, &mut series);
-        }
-        if keys.is_empty() {
-            return Selection { series, group_of: Vec::new(), groups: vec![Vec::new()] };
-        }
-        let keys: Vec<Option<StringId>> = keys.iter().map(|key| self.strings.get(key)).collect();
-        let mut groups: HashMap<Vec<Option<StringId>>, u32> = HashMap::new();
-        let mut names = Vec::new();
-        let mut group_of = Vec::with_capacity(series.len() as usize);
-        for id in &series {
-            let tags = self.series.get(SeriesId(id)).map_or(&[][..], |(_, tags)| tags);
-            // An empty tag value and a missing tag are the same group.
-            let value = |key: &Option<StringId>| {
-                key.and_then(|key| tags.iter().find_map(|(k, v)| (*k == key).then_some(*v)))
-                    .filter(|v| !self.strings.string(*v).is_empty())
-            };
-            let values: Vec<Option<StringId>> = keys.iter().map(value).collect();
-            let group = *groups.entry(values).or_insert_with_key(|values| {
-                let string =
-                    |v: &Option<StringId>| v.map_or("", |v| self.strings.string(v)).to_owned();
-                names.push(values.iter().map(string).collect());
-                names.len() as u32 - 1
-            });
-            group_of.push(group);
-        }
-        Selection { series, group_of, groups: names }
-    }
-
-    fn apply(&self, metric: &MetricEntry, filter: &TagFilter, series: &mut RoaringBitmap) {
-        let values = self.strings.get(&filter.key).and_then(|key| metric.postings.values(key));
-        let mut matching = RoaringBitmap::new();
-        let mut add = |posting: Option<&Posting>| {
-            if let Some(posting) = posting {
-                posting.add_to(&mut matching);
-            }
-        };
-        let posting_of = |value: &String| values?.get(&self.strings.get(value)?);
-        match &filter.condition {
-            TagCondition::AnyOf(wanted) | TagCondition::NoneOf(wanted) => {
-                wanted.iter().for_each(|value| add(posting_of(value)));
-                if wanted.contains("") {
-                    matching |= without_tag(values, series);
-                }
-            }
-            TagCondition::Prefix(prefix) => {
-                let all = values.into_iter().flatten();
-                all.filter(|(value, _)| self.strings.string(**value).starts_with(prefix.as_str()))
-                    .for_each(|(_, posting)| add(Some(posting)));
-            }
-        }
-        match filter.condition {
-            TagCondition::NoneOf(_) => *series -= matching,
-            _ => *series &= matching,
-        }
-    }
-
     /// Returns the number of distinct tag keys that the metric would have with a series of these
     /// tags.
     pub(super) fn tag_keys_with(&self, metric: &MetricEntry, tags: &Tags) -> usize {
@@ -428,16 +349,6 @@ impl Index {
             + self.by_tags.allocation_size()
             + self.retiring.bytes()
     }
-}
-
-/// Returns those of the series that lack the tag with these values.
-fn without_tag(
-    values: Option<&HashMap<StringId, Posting>>,
-    series: &RoaringBitmap,
-) -> RoaringBitmap {
-    let mut with_tag = RoaringBitmap::new();
-    values.into_iter().flatten().for_each(|(_, posting)| posting.add_to(&mut with_tag));
-    series - with_tag
 }
 
 #[cfg(test)]

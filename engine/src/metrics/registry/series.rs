@@ -6,10 +6,11 @@ use parking_lot::RwLock;
 use roaring::RoaringBitmap;
 
 use super::aliases::SeriesKeyHash;
-use super::index::{Index, MetricEntry, Selection};
+use super::index::{Index, MetricEntry};
 use super::lookup::Lookup;
 use super::measured_set::MeasuredSet;
 use super::retirement::{Grace, StoredRegistry};
+use super::selection::Selection;
 use crate::error::Refusal;
 use crate::limits::{NEW_METRIC_BYTES, NEW_SERIES_BYTES};
 use crate::log::{Definitions, MetricDefined, SeriesDefined};
@@ -128,6 +129,12 @@ impl Registry {
         let index = self.index.read();
         let metric = index.metric_named(name)?;
         Some((metric.id, metric.kind, index.select(metric, filters, keys)))
+    }
+
+    /// Returns about how many series and values [`Self::select`] looks at.
+    pub(crate) fn select_work(&self, name: &str, filters: &[TagFilter], keys: &[String]) -> u64 {
+        let index = self.index.read();
+        index.metric_named(name).map_or(0, |metric| index.select_work(metric, filters, keys))
     }
 
     pub(crate) fn tag_keys(&self, name: &str) -> Option<Vec<(String, u64)>> {

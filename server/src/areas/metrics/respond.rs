@@ -13,8 +13,8 @@ use crate::limits;
 use crate::platform::json::ChargedJson;
 
 /// Runs a query and returns the response as JSON.
-pub(super) fn one(app: &App, name: MetricName, parameters: &Query) -> ApiResult<ChargedJson> {
-    let parsed = parse(app, name, parameters)?;
+pub(super) fn one(app: &App, name: &MetricName, parameters: &Query) -> ApiResult<ChargedJson> {
+    let parsed = parse(app, name.clone(), parameters)?;
     let mut result = ops::ask(app, &parsed.query)?;
     let counts = keep_top(parsed.top, &mut result);
     render::response(&parsed, counts, &result, app.engine().memory())

@@ -81,12 +81,12 @@ async fn delete(app: Arc<App>, req: Request) -> ApiResult<Response> {
 
 async fn query(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let name: MetricName = req.path("name")?;
-    let response = app.query(move |app| respond::one(app, name, req.query())).await?;
+    let response = app.query_briefly(move |app| respond::one(app, &name, req.query())).await?;
     Ok(Response::counted(response))
 }
 
 async fn query_several(app: Arc<App>, req: Request) -> ApiResult<Response> {
-    let response = app.query(move |app| respond::several(app, req.query())).await?;
+    let response = app.query_briefly(move |app| respond::several(app, req.query())).await?;
     Ok(Response::counted(response))
 }
 
