@@ -13,6 +13,7 @@ mod copies_tests;
 mod cumulative_samples;
 mod definition_copies;
 mod events;
+mod newest_segment;
 mod read;
 mod record;
 mod scan;

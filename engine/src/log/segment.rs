@@ -66,6 +66,7 @@ use std::path::{Path, PathBuf};
 use xxhash_rust::xxh3::{Xxh3, xxh3_64, xxh3_64_with_seed};
 
 use super::acknowledged_mark::StoredMark;
+use super::newest_segment::NewestSegment;
 use crate::codec::bytes::Reader;
 use crate::error::{Error, Result};
 use crate::model::Lsn;
@@ -386,16 +387,22 @@ pub(crate) struct Listing {
     pub(super) damaged: Option<String>,
 }
 
-/// The directory of segments.
+/// The directory of segments. Clones share what they know of the newest segment.
 #[derive(Clone, Debug)]
 pub(crate) struct Segments {
     dir: PathBuf,
+    newest: NewestSegment,
 }
 
 impl Segments {
     /// Returns the segments in an existing directory.
     pub(crate) fn new(dir: PathBuf) -> Self {
-        Self { dir }
+        Self { dir, newest: NewestSegment::default() }
+    }
+
+    /// Returns what a writer has written to the newest segment.
+    pub(crate) fn newest(&self) -> &NewestSegment {
+        &self.newest
     }
 
     pub(crate) fn dir(&self) -> &Path {

@@ -119,6 +119,8 @@ pub(super) struct LogWriter {
     file: SegmentFile,
     /// The salt of the file.
     salt: Salt,
+    /// The first record of the file.
+    first: Lsn,
     /// The number of segments started before this one.
     started: u64,
     next: Lsn,
@@ -145,7 +147,19 @@ impl LogWriter {
         let file = create_segment(&segments, (next, acknowledged, salt), writes, &ops)?;
         let mark = AcknowledgedMark::open(segments.dir());
         let (started, abandoned) = (0, false);
-        Ok(Self { segments, writes, ops, file, salt, started, next, acknowledged, mark, abandoned })
+        Ok(Self {
+            segments,
+            writes,
+            ops,
+            file,
+            salt,
+            first: next,
+            started,
+            next,
+            acknowledged,
+            mark,
+            abandoned,
+        })
     }
 
     /// Returns the position of the next write.
@@ -191,6 +205,7 @@ impl LogWriter {
             self.undo();
             return Err(io("writing the log", source));
         }
+        self.segments.newest().note(self.first, self.file.length());
         self.acknowledged = Lsn(lsn.0.saturating_sub(1));
         self.mark.set(self.acknowledged);
         self.next = lsn;
@@ -235,7 +250,7 @@ impl LogWriter {
         let salt = Salt::random();
         let numbers = (self.next, self.acknowledged, salt);
         self.file = create_segment(&self.segments, numbers, self.writes, &self.ops)?;
-        self.salt = salt;
+        (self.salt, self.first) = (salt, self.next);
         self.started += 1;
         self.abandoned = false;
         Ok(())
@@ -271,6 +286,7 @@ fn create_segment(
         let file = SegmentFile::create(&segments.path(first), &header, writes, ops.clone())?;
         // The directory entry must be durable as well.
         File::open(segments.dir())?.sync_all()?;
+        segments.newest().note(first, file.length());
         Ok(file)
     };
     created().map_err(|e| io("creating a log segment", e))

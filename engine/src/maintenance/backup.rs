@@ -70,10 +70,10 @@ impl BackupStage {
         store.checkpoint(&stage.dir.join(DB_DIR))?;
         let log = stage.dir.join(LOG_DIR);
         fs::create_dir(&log).map_err(|e| io("creating", &log, e))?;
-        for (_, path) in segments.list()? {
+        for (first, path) in segments.list()? {
             let link = log.join(path.file_name().unwrap_or_default());
             let linked = fs::hard_link(&path, &link).or_else(|_| fs::copy(&path, &link).map(drop));
-            let length = linked.and_then(|()| link.metadata()).map(|found| found.len());
+            let length = linked.and_then(|()| segments.newest().length_of(first, &link));
             stage.segments.push((link.clone(), length.map_err(|e| io("linking", &link, e))?));
         }
         Ok(stage)
