@@ -996,10 +996,15 @@ export interface components {
              * @description With `q`: larger is better; comparable within one response only.
              */
             score: number | null;
-            /** @description These lines, 40 at most, exactly as in the commit. */
+            /** @description These lines, 40 at most, exactly as in the commit unless `truncated`. */
             snippet: string;
             /** @description The definition that the lines are, or are part of. */
             symbol: components["schemas"]["CodeSymbol"] | null;
+            /**
+             * @description Whether lines are cut: those over 8 KiB, and all once the snippets have 512 KiB together.
+             *     What is left of a line ends with `…`.
+             */
+            truncated: boolean;
         };
         /** @description What was found, best first. */
         CodeSearchResults: {
@@ -2014,8 +2019,13 @@ export interface components {
             line_start: number;
             /** @description The id of the repository. */
             repository: string;
-            /** @description The lines around it, exactly as in the commit. */
+            /** @description The lines around it, exactly as in the commit unless `truncated`. */
             snippet: string;
+            /**
+             * @description Whether lines are cut: those over 8 KiB, and all once the snippets have 512 KiB together.
+             *     What is left of a line ends with `…`.
+             */
+            truncated: boolean;
         };
         /** @description The occurrences of an error over time, for a small chart. */
         ErrorSparkline: {
@@ -4297,6 +4307,11 @@ export interface components {
             console_build: string;
             /** @description `telltale` */
             name: string;
+            /**
+             * Format: uint16
+             * @description The port on which the server listens; null if it does not.
+             */
+            port: number | null;
             version: string;
         };
         ServerDescriptionData: {
@@ -4346,6 +4361,14 @@ export interface components {
             context?: string | null;
             /** @description The id of the repository. */
             repository: string;
+        };
+        /** @description Whether a browser has a session. */
+        SessionState: {
+            /** @description Whether its cookie is that of a session. */
+            signed_in: boolean;
+        };
+        SessionStateData: {
+            data: components["schemas"]["SessionState"];
         };
         SetMetricInput: {
             /** @example cpu.usage */
@@ -5772,6 +5795,8 @@ export type ServerHealth = components['schemas']['ServerHealth'];
 export type ServerIndex = components['schemas']['ServerIndex'];
 export type ServerReadiness = components['schemas']['ServerReadiness'];
 export type SessionInput = components['schemas']['SessionInput'];
+export type SessionState = components['schemas']['SessionState'];
+export type SessionStateData = components['schemas']['SessionStateData'];
 export type SetMetricInput = components['schemas']['SetMetricInput'];
 export type SignInCode = components['schemas']['SignInCode'];
 export type SignInCodeData = components['schemas']['SignInCodeData'];
@@ -6047,6 +6072,7 @@ export interface Answers {
     "GET /session": CallerData;
     "POST /session": CallerData;
     "POST /session/codes": SignInCodeData;
+    "GET /session/state": SessionStateData;
     "GET /sessions": ConsoleSessionPage;
     "DELETE /sessions/{}": DeletedData;
     "GET /snapshots": SnapshotList;
