@@ -30,6 +30,7 @@ mod console_errors;
 mod console_explore;
 mod console_jobs;
 mod console_sessions;
+mod console_shrunk;
 mod console_snapshots;
 mod console_status;
 mod damage;
