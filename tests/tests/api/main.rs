@@ -26,6 +26,7 @@ mod console_alerts;
 mod console_browser;
 mod console_code;
 mod console_dashboards;
+mod console_defences;
 mod console_errors;
 mod console_explore;
 mod console_jobs;
