@@ -23,6 +23,7 @@ mod compression;
 mod connections;
 mod console;
 mod console_alerts;
+mod console_aria;
 mod console_browser;
 mod console_code;
 mod console_dashboards;
