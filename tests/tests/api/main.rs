@@ -35,6 +35,7 @@ mod console_sessions;
 mod console_shrunk;
 mod console_snapshots;
 mod console_status;
+mod console_types;
 mod console_walk;
 mod damage;
 mod dashboards;
