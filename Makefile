@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test setup package fmt lint bench costs compare fuzz simulate soak storm console contract deny
+.PHONY: help run demo build test setup package fmt lint bench costs compare fuzz simulate soak storm console figures screenshots contract deny
 
 # Build output goes outside the tree, so that all clones share it.
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/telltale/target
@@ -95,6 +95,14 @@ storm: ## Fire a thousand alerts at once on the release build, and show how long
 console: ## Use every page of the console in a browser at all widths and colour schemes, with axe-core
 	@tools/setup test
 	CONSOLE_VIEWS=all cargo test --locked -p telltale-tests --test api -- console_
+
+figures: build ## Measure the console in a browser (sizes, times, heap); fails above the limits (about 10 minutes)
+	@tools/setup test
+	@tools/console-figures "$$CARGO_TARGET_DIR/release/telltale"
+
+screenshots: build ## Take the pictures of the console in docs/screenshots from the data of the demo
+	@tools/setup test
+	@tools/console-screenshots "$$CARGO_TARGET_DIR/release/telltale"
 
 contract: ## Test the server against its OpenAPI document with Schemathesis for SECONDS=60
 	@tools/setup test

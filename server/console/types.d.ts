@@ -4314,6 +4314,11 @@ export interface components {
             console_build: string;
             /** @description `telltale` */
             name: string;
+            /**
+             * Format: uint16
+             * @description The port on which the server listens; null if it does not.
+             */
+            port: number | null;
             version: string;
         };
         ServerDescriptionData: {
@@ -4363,6 +4368,14 @@ export interface components {
             context?: string | null;
             /** @description The id of the repository. */
             repository: string;
+        };
+        /** @description Whether a browser has a session. */
+        SessionState: {
+            /** @description Whether its cookie is that of a session. */
+            signed_in: boolean;
+        };
+        SessionStateData: {
+            data: components["schemas"]["SessionState"];
         };
         SetMetricInput: {
             /** @example cpu.usage */
@@ -5789,6 +5802,8 @@ export type ServerHealth = components['schemas']['ServerHealth'];
 export type ServerIndex = components['schemas']['ServerIndex'];
 export type ServerReadiness = components['schemas']['ServerReadiness'];
 export type SessionInput = components['schemas']['SessionInput'];
+export type SessionState = components['schemas']['SessionState'];
+export type SessionStateData = components['schemas']['SessionStateData'];
 export type SetMetricInput = components['schemas']['SetMetricInput'];
 export type SignInCode = components['schemas']['SignInCode'];
 export type SignInCodeData = components['schemas']['SignInCodeData'];
@@ -6064,6 +6079,7 @@ export interface Answers {
     "GET /session": CallerData;
     "POST /session": CallerData;
     "POST /session/codes": SignInCodeData;
+    "GET /session/state": SessionStateData;
     "GET /sessions": ConsoleSessionPage;
     "DELETE /sessions/{}": DeletedData;
     "GET /snapshots": SnapshotList;

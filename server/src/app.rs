@@ -109,13 +109,15 @@ impl App {
         let areas = AreaStates::open(parts, config)?;
         let public_url = config.server.public_url.get().map(|url| url.as_str());
         let shared = (engine.clone(), clock.clone(), ticks);
-        let sessions = Sessions::open(shared, Arc::clone(&ids), &keys, config.console, public_url)?;
+        let url_signer = UrlSigner::open(&engine)?;
+        let named = (&*url_signer.mark(), public_url);
+        let sessions = Sessions::open(shared, Arc::clone(&ids), &keys, config.console, named)?;
         Ok(Arc::new(Self {
             ids,
             query_slots: Arc::new(Semaphore::new(config.http.queries_at_once().max(1))),
             query_timeout: config.http.query_timeout.duration(),
             began: clock.now(),
-            url_signer: UrlSigner::open(&engine)?,
+            url_signer,
             engine,
             clock,
             keys,

@@ -6,23 +6,9 @@ const puppeteer = require("puppeteer-core");
 const AXE = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 const TAGS = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"];
 
-/**
- * The widths and colour schemes in which pages are looked at: each width and each scheme once. All pairs take
- * twice the time (`make console`).
- */
-const VIEWS = process.env.CONSOLE_VIEWS === "all"
-  ? [[390, "light"], [390, "dark"], [1280, "light"], [1280, "dark"]]
-  : [[390, "dark"], [1280, "light"]];
-
 /** Calls `check(browser, report)`, and prints what was reported as a JSON list. */
 async function inBrowser(check) {
-  const browser = await puppeteer.launch({
-    executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
-    args: [
-      "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-quic", "--no-first-run",
-      "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    ],
-  });
+  const browser = await puppeteer.launch(LAUNCH);
   const problems = [];
   try {
     await check(browser, (problem) => problems.push(problem));

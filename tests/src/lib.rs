@@ -23,7 +23,7 @@ mod server;
 mod time;
 
 pub use binary::{target_dir, telltale};
-pub use browser::{browser_problems, console_problems};
+pub use browser::{browser_problems, console_problems, playwright_problems};
 pub use client::{Client, Outgoing};
 pub use coverage::{Case, Covered, declarations};
 pub use curl::h2_status;

@@ -4,7 +4,7 @@ import { effect, signal } from "@preact/signals";
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { get, needsSignIn } from "./api/client.js";
-import { areas, isOutdated, loadCaller, loadServer, server } from "./api/session.js";
+import { areas, isOutdated, loadServer, loadSession, server } from "./api/session.js";
 import { loadPageStyles, showPageStyles } from "./api/styles.js";
 import { failed } from "./kit/failed.js";
 import { html } from "./kit/html.js";
@@ -38,7 +38,7 @@ let startTimer = 0;
 async function start() {
   clearTimeout(startTimer);
   try {
-    await Promise.all([loadCaller(), loadServer()]);
+    await loadSession();
   } catch (failure) {
     startFailure.value = failed(failure);
     startTimer = setTimeout(start, START_AGAIN_MS);

@@ -15,22 +15,34 @@ pub(super) async fn run(destination: &Destination, args: &LoginArgs) -> Result<(
     let mut target = Target::open(destination).await?;
     let is_stopped = matches!(target, Target::Stopped(_));
     let done = target.send(Method::POST, "/api/v1/session/codes", Some(&body)).await;
+    let described = target.send(Method::GET, "/api/v1/server", None).await;
     target.close().await?;
-    let answer: Value = serde_json::from_str(&done?)
-        .map_err(|error| CliError::failed("cannot parse the response of the server", error))?;
+    let answer = parsed(&done?)?;
     let path = answer
         .pointer("/data/path")
         .and_then(Value::as_str)
         .ok_or_else(|| CliError::Found("the response of the server contains no link".to_owned()))?;
     let base = match &destination.remote {
         Some(remote) => remote.url(),
-        None => base_url(&destination.config, destination.config.server.listen.port()),
+        None => base_url(&destination.config, port_of(&parsed(&described?)?, &destination.config)),
     };
     note("The link signs in once, within ten minutes.");
     if is_stopped {
         note("The server is not running; start it first.");
     }
     out(&format!("{base}{path}\n"))
+}
+
+fn parsed(response: &str) -> Result<Value, CliError> {
+    serde_json::from_str(response)
+        .map_err(|error| CliError::failed("cannot parse the response of the server", error))
+}
+
+/// Returns the port on which the server listens, as it describes itself, or would listen: the one
+/// that is configured may be another one, or 0.
+fn port_of(described: &Value, config: &Config) -> u16 {
+    let port = described.pointer("/data/port").and_then(Value::as_u64);
+    port.and_then(|port| port.try_into().ok()).unwrap_or_else(|| config.server.listen.port())
 }
 
 /// Returns the URL of a server that listens on this port: the configured one, or that of its

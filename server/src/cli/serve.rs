@@ -69,6 +69,7 @@ async fn serve(config: &Config, admin_key: Option<KeyString>) -> Result<(), CliE
     let (stop, stopping) = watch::channel(false);
     let network = listen(config.server.listen)?;
     let port = network.local_addr().unwrap_or(config.server.listen).port();
+    server.listens_on(port);
     let base = base_url(config, port);
     let network = spawn(&server, network, stopping.clone());
 

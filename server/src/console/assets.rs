@@ -1,18 +1,16 @@
 //! The files of the console, and the build that they are.
 //!
-//! In the binary of a release; read from the source tree in debug builds, at every request, so that
-//! a change shows at the next reload. The build is a hash of what is served, and a part of the
-//! paths: a file under a path never changes. Files for development alone are no part of it. The
-//! shell alone has a path without the build, and names it.
+//! In the binary of a release, shortened and compressed by `build.rs`; read from the source tree
+//! in debug builds, at every request, so that a change shows at the next reload. The build is a
+//! hash of what is served, and a part of the paths: a file under a path never changes. Files for
+//! development alone are no part of it. The shell alone has a path without the build, and names it.
 
-use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use bytes::Bytes;
-use rust_embed::RustEmbed;
 use sha2::{Digest, Sha256};
 
 /// Stands for the build in the shell.
@@ -23,11 +21,17 @@ const BUILD_CHARS: usize = 16;
 const MAP_BEGIN: &str = "<script type=\"importmap\">";
 const MAP_END: &str = "</script>";
 
-#[derive(RustEmbed)]
-#[folder = "console/"]
-#[exclude = "tsconfig.json"]
-#[exclude = "*.d.ts"]
-struct Files;
+#[cfg(debug_assertions)]
+#[path = "../../build/console_files.rs"]
+mod console_files;
+
+#[cfg(not(debug_assertions))]
+mod embedded {
+    include!(concat!(env!("OUT_DIR"), "/console.rs"));
+}
+
+/// A file as it is read: its name, its bytes, and what they are with Brotli, if that is known.
+type Source = (String, Bytes, Option<Bytes>);
 
 /// All files of one build.
 #[derive(Debug)]
@@ -46,8 +50,33 @@ pub(super) struct Asset {
     pub(super) bytes: Bytes,
     /// The SHA-256 of the bytes, in hexadecimal.
     pub(super) digest: String,
-    /// Whether the bytes exist for the life of the process.
-    pub(super) is_static: bool,
+    /// The bytes, compressed with Brotli; they exist for the life of the process if this does.
+    pub(super) brotli: Option<Bytes>,
+}
+
+#[cfg(debug_assertions)]
+fn sources() -> Vec<Source> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/console");
+    let files = console_files::all(std::path::Path::new(folder)).unwrap_or_else(|error| {
+        tracing::error!(%error, folder, "the files of the console cannot be read");
+        Vec::new()
+    });
+    files.into_iter().map(|file| (file.name, file.bytes.into(), None)).collect()
+}
+
+#[cfg(not(debug_assertions))]
+fn sources() -> Vec<Source> {
+    let source = |(name, brotli): &(&str, &'static [u8])| {
+        let (mut plain, mut compressed) = (Vec::new(), *brotli);
+        match brotli_decompressor::BrotliDecompress(&mut compressed, &mut plain) {
+            Ok(()) => Some(((*name).to_owned(), plain.into(), Some(Bytes::from_static(brotli)))),
+            Err(error) => {
+                tracing::error!(%error, name, "a file of the console cannot be read");
+                None
+            }
+        }
+    };
+    embedded::FILES.iter().filter_map(source).collect()
 }
 
 /// Returns the files of the current build.
@@ -64,27 +93,21 @@ pub(super) fn catalog() -> Arc<Catalog> {
 
 impl Catalog {
     fn read() -> Self {
-        let mut names: Vec<Cow<'static, str>> = Files::iter().collect();
-        names.sort_unstable();
         let mut hash = Sha256::new();
         let (mut files, mut shell) = (BTreeMap::new(), Bytes::new());
-        for name in names {
-            let Some(file) = Files::get(&name) else { continue };
-            let asset = Asset::new(media_of(&name), file.data);
-            if asset.media.is_empty() && name != SHELL {
-                continue;
-            }
+        for (name, bytes, brotli) in sources() {
+            let asset = Asset::new(media_of(&name), bytes, brotli);
             hash.update([name.as_bytes(), b"\0", asset.digest.as_bytes(), b"\n"].concat());
             if name == SHELL {
                 shell = asset.bytes;
             } else {
-                files.insert(name.into_owned(), asset);
+                files.insert(name, asset);
             }
         }
         let build: String = hex(&hash.finalize()).chars().take(BUILD_CHARS).collect();
         let text = String::from_utf8_lossy(&shell).replace(BUILD_MARK, &build);
         let import_map = STANDARD.encode(Sha256::digest(import_map(&text).as_bytes()));
-        let shell = Asset::new("text/html; charset=utf-8", Cow::Owned(text.into_bytes()));
+        let shell = Asset::new("text/html; charset=utf-8", text.into(), None);
         Self { build, files, shell, import_map }
     }
 
@@ -110,24 +133,19 @@ impl Catalog {
 }
 
 impl Asset {
-    fn new(media: &'static str, data: Cow<'static, [u8]>) -> Self {
-        let digest = hex(&Sha256::digest(&data));
-        match data {
-            Cow::Borrowed(bytes) => {
-                Self { media, bytes: Bytes::from_static(bytes), digest, is_static: true }
-            }
-            Cow::Owned(bytes) => Self { media, bytes: bytes.into(), digest, is_static: false },
-        }
+    fn new(media: &'static str, bytes: Bytes, brotli: Option<Bytes>) -> Self {
+        let digest = hex(&Sha256::digest(&bytes));
+        Self { media, bytes, digest, brotli }
     }
 }
 
-/// Returns the media type of a file that is served; empty for others.
+/// Returns the media type of a file other than the shell.
 fn media_of(name: &str) -> &'static str {
     match name.rsplit('.').next() {
         Some("js" | "mjs") => "text/javascript; charset=utf-8",
         Some("css") => "text/css; charset=utf-8",
         Some("svg") => "image/svg+xml",
-        _ => "",
+        _ => "text/plain; charset=utf-8",
     }
 }
 

@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use http::HeaderValue;
 use http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, ETAG, HeaderName, REFERRER_POLICY, X_FRAME_OPTIONS,
+    ACCEPT_ENCODING, CACHE_CONTROL, CONTENT_ENCODING, CONTENT_SECURITY_POLICY, ETAG, HeaderName,
+    REFERRER_POLICY, VARY, X_FRAME_OPTIONS,
 };
+use http::{HeaderMap, HeaderValue};
 
 use super::assets::{Asset, Catalog, catalog};
 use crate::http::{
@@ -34,8 +35,7 @@ fn shell(_: Arc<Server>, _: EarlyRequest) -> HandlerFuture {
 }
 
 fn file(_: Arc<Server>, request: EarlyRequest) -> HandlerFuture {
-    let (build, path) = (request.param("build"), request.param("file"));
-    Box::pin(std::future::ready(file_of(&catalog(), build, path)))
+    Box::pin(std::future::ready(file_of(&catalog(), &request)))
 }
 
 fn shell_of(catalog: &Catalog) -> ApiResult<Response> {
@@ -51,7 +51,8 @@ fn shell_of(catalog: &Catalog) -> ApiResult<Response> {
         .header(CACHE_CONTROL, HeaderValue::from_static("no-cache")))
 }
 
-fn file_of(catalog: &Catalog, build: &str, path: &str) -> ApiResult<Response> {
+fn file_of(catalog: &Catalog, request: &EarlyRequest) -> ApiResult<Response> {
+    let (build, path) = (request.param("build"), request.param("file"));
     let no_store = HeaderValue::from_static("no-store");
     if build != catalog.build() {
         let message = "the console was replaced by another build: reload the page";
@@ -62,16 +63,41 @@ fn file_of(catalog: &Catalog, build: &str, path: &str) -> ApiResult<Response> {
         let message = "the console has no such file";
         ApiError::new(ErrorCode::NotFound, message).header(CACHE_CONTROL, no_store)
     })?;
-    Ok(response(asset)
+    let response = match &asset.brotli {
+        Some(brotli) if accepts_brotli(request.headers()) => {
+            with_headers(Response::bytes(asset.media, brotli.clone()).of_static_bytes(), asset)
+                .header(CONTENT_ENCODING, HeaderValue::from_static("br"))
+                .header(VARY, HeaderValue::from_static("accept-encoding"))
+        }
+        _ => response(asset),
+    };
+    Ok(response
         .header(CONTENT_SECURITY_POLICY, HeaderValue::from_static(FILE_POLICY))
         .header(CACHE_CONTROL, HeaderValue::from_static("public, max-age=31536000, immutable")))
 }
 
-/// Returns the response with a file. A page of another site may neither frame nor load it, and
-/// learns from no link where it came from.
+/// Returns whether a client says that it accepts Brotli. Browsers do where nobody in between can
+/// read along, and on their own machine.
+fn accepts_brotli(headers: &HeaderMap) -> bool {
+    let lines = headers.get_all(ACCEPT_ENCODING).iter().filter_map(|line| line.to_str().ok());
+    lines.flat_map(|line| line.split(',')).any(|item| {
+        let (name, weight) = item.split_once(';').unwrap_or((item, "q=1"));
+        let weight = weight.trim().trim_start_matches("q=").parse::<f32>();
+        name.trim().eq_ignore_ascii_case("br") && weight.is_ok_and(|weight| weight > 0.0)
+    })
+}
+
+/// Returns the response with a file, for the server to compress.
 fn response(asset: &Asset) -> Response {
     let response = Response::bytes(asset.media, asset.bytes.clone());
-    let response = if asset.is_static { response.of_static_bytes() } else { response };
+    // What is compressed is kept as long as the process lives.
+    let is_static = asset.brotli.is_some();
+    with_headers(if is_static { response.of_static_bytes() } else { response }, asset)
+}
+
+/// A page of another site may neither frame nor load a file, and learns from no link where it came
+/// from.
+fn with_headers(response: Response, asset: &Asset) -> Response {
     response
         .header(ETAG, etag_of_immutable(&asset.digest))
         .header(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"))
@@ -94,3 +120,28 @@ const FILE: Doc = Doc::new(TAG, "Get a file of the console")
     .media("application/octet-stream")
     .errors(&[ErrorCode::Missing(&BUILD), ErrorCode::NotFound])
     .ext();
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn brotli_is_sent_to_those_who_accept_it() {
+        for (accepted, expected) in [
+            ("gzip, deflate, br, zstd", true),
+            ("br", true),
+            ("BR;q=0.5", true),
+            ("gzip;q=1.0, br;q=0", false),
+            ("br;q=0.000", false),
+            ("br;q=x", false),
+            ("gzip, brotli", false),
+            ("*", false),
+            ("", false),
+        ] {
+            let mut headers = HeaderMap::new();
+            headers.insert(ACCEPT_ENCODING, accepted.parse().unwrap());
+            assert_eq!(accepts_brotli(&headers), expected, "{accepted}");
+        }
+        assert!(!accepts_brotli(&HeaderMap::new()));
+    }
+}

@@ -25,6 +25,8 @@ struct ServerBody {
     areas: Vec<String>,
     /// Identifies the pages that the server has; it changes when they do.
     console_build: String,
+    /// The port on which the server listens; null if it does not.
+    port: Option<u16>,
 }
 
 fn server(server: Arc<Server>, _: EarlyRequest) -> HandlerFuture {
@@ -37,6 +39,7 @@ fn describe(server: &Server) -> ApiResult<Response> {
         version: env!("CARGO_PKG_VERSION"),
         areas: server.areas(),
         console_build: catalog().build().to_owned(),
+        port: server.port(),
     };
     Response::ok(&Data { data: body })
 }

@@ -77,7 +77,7 @@ pub use route::{
 };
 pub use route_doc::{Answer, BodyDoc, Doc, Form, Link, PAGING, Param, Place, SchemaOf, Twin};
 pub use router::InvalidRoute;
-pub use same_origin::{check_sign_in_origin, is_change_of_same_origin};
+pub use same_origin::{check_sign_in_origin, is_change_of_same_origin, is_read_of_same_origin};
 pub use serve::serve;
 pub use server::{Server, SetupError};
 pub use settings::{BodySettings, HttpSettings, Settings};

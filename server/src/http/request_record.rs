@@ -4,7 +4,9 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CACHE_CONTROL, CONTENT_LENGTH, CONTENT_TYPE, ETAG, X_CONTENT_TYPE_OPTIONS};
+use http::header::{
+    CACHE_CONTROL, CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE, ETAG, X_CONTENT_TYPE_OPTIONS,
+};
 use http::request::Parts;
 use http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 
@@ -181,6 +183,7 @@ impl RequestRecord {
             body = Bytes::new();
         }
         let plain = UncompressedBody {
+            is_encoded: headers.contains_key(CONTENT_ENCODING),
             bytes: Bytes::clone(&body),
             is_static: accounting == MemoryAccounting::Static,
         };

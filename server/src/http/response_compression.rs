@@ -32,11 +32,13 @@ const FRAMES_PER_TURN: usize = 16;
 const STATIC_ZSTD_LEVEL: i32 = 19;
 
 /// The body of a response before compression.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct UncompressedBody {
     pub(super) bytes: Bytes,
     /// Whether these bytes are static: they exist for the life of the process.
     pub(super) is_static: bool,
+    /// Whether a handler has compressed it already.
+    pub(super) is_encoded: bool,
 }
 
 /// Compresses responses. Limits how many long ones are compressed at a time, since their tasks
@@ -82,8 +84,9 @@ impl ResponseCompressor {
     ) -> http::Response<Bytes> {
         let (mut head, body) = response.into_parts();
         let plain = head.extensions.remove::<UncompressedBody>();
-        let (plain, is_static) = plain.map(|p| (p.bytes, p.is_static)).unwrap_or_default();
-        let Some(encoding) = head.headers.get(CONTENT_ENCODING) else {
+        let UncompressedBody { bytes: plain, is_static, is_encoded } = plain.unwrap_or_default();
+        let encoding = head.headers.get(CONTENT_ENCODING).filter(|_| !is_encoded);
+        let Some(encoding) = encoding else {
             return http::Response::from_parts(head, plain);
         };
         let compressed = if is_static {

@@ -31,7 +31,7 @@ fn said(headers: &HeaderMap, name: HeaderName) -> Said<'_> {
 
 /// Returns whether a cookie counts on a request that only reads: its answer can be read by pages of
 /// the same origin only, and the user may have typed its address.
-pub(super) fn is_read_of_same_origin(headers: &HeaderMap) -> bool {
+pub fn is_read_of_same_origin(headers: &HeaderMap) -> bool {
     match said(headers, FETCH_SITE) {
         Said::Nothing => true,
         Said::Once(site) => matches!(site, "same-origin" | "none"),

@@ -44,6 +44,8 @@ pub struct Server {
     pub(super) in_flight: InFlight,
     pub(super) compressor: ResponseCompressor,
     app: OnceLock<Arc<App>>,
+    /// The port on which the server listens, once it does.
+    port: OnceLock<u16>,
     draining: AtomicBool,
 }
 
@@ -79,6 +81,7 @@ impl Server {
             in_flight: InFlight::default(),
             compressor: ResponseCompressor::default(),
             app: OnceLock::new(),
+            port: OnceLock::new(),
             draining: AtomicBool::new(false),
             router,
             settings,
@@ -89,6 +92,16 @@ impl Server {
     /// Makes the server ready. Returns the app if the server already has one.
     pub fn open(&self, app: Arc<App>) -> Result<(), Arc<App>> {
         self.app.set(app)
+    }
+
+    /// Tells the server on which port it listens, which the system may have chosen.
+    pub fn listens_on(&self, port: u16) {
+        self.port.get_or_init(|| port);
+    }
+
+    /// Returns the port on which the server listens, if it does.
+    pub fn port(&self) -> Option<u16> {
+        self.port.get().copied()
     }
 
     /// Starts to refuse new work; requests in progress continue.

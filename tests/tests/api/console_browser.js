@@ -10,9 +10,11 @@ const PAGES = ["/console", "/console/settings", "/console/nothing"];
 /** Signs in with a wrong and a right key, by keyboard. */
 async function signInByKey(browser, base, key, report) {
   const context = await browser.createBrowserContext();
-  const tab = await open(context, base, report, { mayFail: (status) => status === 401 });
+  let isTrying = false;
+  const tab = await open(context, base, report, { mayFail: (status) => status === 401 && isTrying });
   await tab.goto(`${base}/console`);
   await dialogOpen(tab, "Sign in");
+  isTrying = true;
   if ((await tab.evaluate(() => document.activeElement.id)) !== "sign-in-key") report("the field for the key has no focus");
   await tab.keyboard.press("Escape");
   await dialogOpen(tab, "Sign in");
@@ -25,7 +27,7 @@ async function signInByKey(browser, base, key, report) {
   await noDialog(tab);
   await heading(tab, "Home");
   const seen = await tab.evaluate(() => document.cookie + JSON.stringify(localStorage) + JSON.stringify(sessionStorage));
-  if (seen !== "{}{}") report(`scripts can read ${seen}`);
+  if (seen !== '{"telltale.signed_in":"yes"}{}') report(`scripts can read ${seen}`);
   await checkViolations(tab, "sign-in", report);
   await context.close();
 }

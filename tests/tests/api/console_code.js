@@ -156,10 +156,10 @@ async function checkSettings(context, base, { shop }, report) {
   await tab.focus("#set-name");
   await tab.keyboard.type(`mine ${MARKUP}`);
   await tab.keyboard.press("Enter");
-  await dialogOpen(tab, "Somebody else saved these settings");
+  await dialogOpen(tab, "Somebody changed it meanwhile");
   await says(tab, "theirs", "dialog[open]");
   if ((await api(tab, `/repositories/${shop}`)).name !== "theirs") report("the settings were overwritten without being seen");
-  await press(tab, "Save mine");
+  await press(tab, "Save yours over it");
   await noDialog(tab);
   await says(tab, "The settings are saved.", ".toasts");
   if ((await api(tab, `/repositories/${shop}`)).name !== `mine ${MARKUP}`) report("the settings are not saved");

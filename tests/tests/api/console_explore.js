@@ -81,6 +81,25 @@ async function checkKeyboard(context, base, report) {
   await tab.close();
 }
 
+/** Moves the range by dragging with Shift: it keeps its length, and earlier times come from the left. */
+async function checkPan(tab, report) {
+  const range = () => [Date.parse(query(tab).get("from")), Date.parse(query(tab).get("to"))];
+  const [from, to] = range();
+  await settled(tab);
+  await tab.waitForSelector(".u-over");
+  const box = await (await tab.$(".u-over")).boundingBox();
+  await tab.keyboard.down("Shift");
+  await tab.mouse.move(box.x + box.width * 0.25, box.y + 60);
+  await tab.mouse.down();
+  await tab.mouse.move(box.x + box.width * 0.75, box.y + 60, { steps: 5 });
+  await tab.mouse.up();
+  await tab.keyboard.up("Shift");
+  await tab.waitForFunction((before) => new URLSearchParams(location.search).get("from") !== before, {}, new Date(from).toISOString());
+  const [begin, end] = range();
+  const part = (from - begin) / (to - from);
+  if (Math.abs(part - 0.5) > 0.05 || Math.abs(end - begin - (to - from)) > 2_000) report(`moved by ${part} of the range, to ${(end - begin) / 1000} s`);
+}
+
 /** Zooms by dragging, picks a moment, compares with the time before, copies as curl. */
 async function checkCharts(context, base, report) {
   const tab = await open(context, base, report);
@@ -115,6 +134,7 @@ async function checkCharts(context, base, report) {
   await tab.waitForFunction(() => new URLSearchParams(location.search).has("from"));
   const length = (Date.parse(query(tab).get("to")) - Date.parse(query(tab).get("from"))) / 60_000;
   if (!(length > 3 && length < 4.5)) report(`a quarter of 15 minutes is ${length} minutes`);
+  await checkPan(tab, report);
   await checkViolations(tab, "charts", report);
   await tab.close();
 }

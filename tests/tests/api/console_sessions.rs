@@ -71,7 +71,8 @@ fn a_session_has_the_user_and_the_scopes_of_its_key() {
     assert_eq!((&by_key["session"], &by_key["scopes"]), (&Value::Null, &json!(["admin"])));
     let ended = with_cookie(&client, ("DELETE", SESSION), pair, &own_page);
     assert_eq!(ended.data(200)["deleted"], true);
-    assert!(ended.must_header("set-cookie").starts_with("telltale_session=; Max-Age=0;"));
+    let name = pair.split('=').next().unwrap_or_default();
+    assert!(ended.must_header("set-cookie").starts_with(&format!("{name}=; Max-Age=0;")));
     assert_eq!(status(&client, pair), 401);
 }
 
@@ -108,20 +109,21 @@ fn forged_and_ambiguous_cookies_are_no_session() {
     let server = Server::start();
     let client = server.client();
     let own = sign_in(&client, ADMIN_KEY);
-    let token = own.split_once('=').map_or("", |(_, token)| token);
+    let (name, token) = own.split_once('=').unwrap_or_default();
     assert_eq!(status(&client, &format!("a=b; {own}; c=d")), 200);
-    let altered = format!("telltale_session=A{}", token.get(1..).unwrap_or_default());
+    let altered = format!("{name}=A{}", token.get(1..).unwrap_or_default());
     for forged in [
-        "telltale_session=",
-        "telltale_session=x",
+        &format!("{name}="),
+        &format!("{name}=x"),
+        &format!("telltale_session={token}"),
         &altered,
         &format!("{own}A"),
-        &format!("{own}; telltale_session=x"),
-        &format!("telltale_session=x; {own}"),
+        &format!("{own}; {name}=x"),
+        &format!("{name}=x; {own}"),
         &format!("__Host-{own}"),
-        &format!("Telltale_session={token}"),
-        &format!("telltale_session={ADMIN_KEY}"),
-        &format!("telltale_session={}", "x".repeat(10_000)),
+        &format!("{}={token}", name.to_uppercase()),
+        &format!("{name}={ADMIN_KEY}"),
+        &format!("{name}={}", "x".repeat(10_000)),
     ] {
         assert_eq!(status(&client, forged), 401, "{forged}");
     }
@@ -223,7 +225,7 @@ fn signing_in_again_makes_a_new_token_and_ends_the_old_session() {
     assert_ne!(first, second);
     assert_eq!([&first, &second].map(|cookie| status(&client, cookie)), [401, 200]);
     // A cookie of somebody else's choice is never adopted.
-    let chosen = format!("telltale_session={}", "A".repeat(43));
+    let chosen = format!("{}={}", first.split('=').next().unwrap_or_default(), "A".repeat(43));
     let fixed = client.without_key();
     let fixed =
         fixed.request("POST", SESSION).header("cookie", &chosen).header(SITE, "same-origin");
@@ -422,7 +424,7 @@ fn the_cookie_is_secure_if_users_come_by_https() {
     let client = server.client();
     let opened = client.without_key().post(SESSION, &json!({"key": ADMIN_KEY}));
     let set = opened.must_header("set-cookie").to_owned();
-    assert!(set.starts_with("__Host-telltale_session=") && set.ends_with("; Secure"), "{set}");
+    assert!(set.starts_with("__Host-telltale_session_") && set.ends_with("; Secure"), "{set}");
     let own = cookie(&opened);
     let post = |origin: &str| {
         with_cookie(&client, ("POST", "/api/v1/dashboards"), &own, &[("origin", origin)]).status
@@ -447,11 +449,48 @@ fn the_first_start_prints_a_link_that_signs_in_once() {
 }
 
 #[test]
+fn a_page_learns_whether_the_browser_has_a_session() {
+    covers!("GET /api/v1/session/state", Happy);
+    covers!("GET /api/v1/session/state", Refusal);
+    let server = Server::start();
+    let client = server.client();
+    let own = sign_in(&client, ADMIN_KEY);
+    let path = "/api/v1/session/state";
+    let state = |cookie: &str, site: &str| {
+        let told = with_cookie(&client, ("GET", path), cookie, &[(SITE, site)]);
+        assert_eq!(told.must_header("cache-control"), "no-store");
+        told.data(200)["signed_in"].clone()
+    };
+    assert_eq!(state(&own, "same-origin"), true);
+    assert_eq!(state("a=b", "same-origin"), false);
+    assert_eq!(state(&format!("{own}A"), "same-origin"), false);
+    assert_eq!(state(&own, "cross-site"), false, "another site learns nothing");
+    client.get(&format!("{path}?x=1")).refused(400, "invalid_parameter");
+    with_cookie(&client, ("DELETE", SESSION), &own, &[(SITE, "same-origin")]).data(200);
+    assert_eq!(state(&own, "same-origin"), false);
+}
+
+#[test]
+fn servers_on_one_host_have_cookies_of_their_own() {
+    let servers = [(); 2].map(|()| Server::start());
+    let own = servers.each_ref().map(|server| sign_in(&server.client(), ADMIN_KEY));
+    // Browsers send both to both, in any order.
+    for cookies in [format!("{}; {}", own[0], own[1]), format!("{}; {}", own[1], own[0])] {
+        for server in &servers {
+            assert_eq!(status(&server.client(), &cookies), 200, "{cookies}");
+        }
+    }
+    assert_eq!(status(&servers[0].client(), &own[1]), 401);
+}
+
+#[test]
 fn the_command_line_prints_a_link_that_signs_in_once() {
     let server = Server::start();
     let printed = server.cli(["login"]);
     let link = String::from_utf8_lossy(&printed.stdout).trim().to_owned();
-    let (_, code) = link.split_once("/console#code=").unwrap_or_default();
+    let (base, code) = link.split_once("/console#code=").unwrap_or_default();
+    // The server was started with port 0.
+    assert_eq!(base, format!("http://{}", server.address()));
     let client = server.client().without_key();
     let caller = client.post(SESSION, &json!({"code": code})).data(201);
     assert_eq!(caller["key"]["id"], "testadmin", "{link}");

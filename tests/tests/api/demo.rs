@@ -25,11 +25,15 @@ fn command(data: &Path) -> Command {
 }
 
 /// A running demo, whose server ends with it.
-struct Demo {
+pub(crate) struct Demo {
     child: Child,
     /// Kept open, because the demo ends when nobody reads what it prints.
     _output: BufReader<ChildStdout>,
     client: Client,
+    /// The key of its administrator.
+    key: String,
+    /// The URL of its server.
+    base: String,
     /// The code that signs in to the console once.
     code: String,
     /// The lines that say what was made.
@@ -39,7 +43,7 @@ struct Demo {
 impl Demo {
     /// Starts a demo and waits until it prints the link.
     #[track_caller]
-    fn start(data: &Path) -> Self {
+    pub(crate) fn start(data: &Path) -> Self {
         let mut child = match command(data).stdout(Stdio::piped()).spawn() {
             Ok(child) => child,
             Err(error) => panic!("python3 did not start ({error}); `make setup` installs it"),
@@ -60,8 +64,14 @@ impl Demo {
         let address: SocketAddr = address.trim_start_matches("http://").parse().unwrap();
         let state = std::fs::read(data.join("demo.json")).unwrap();
         let state: Value = serde_json::from_slice(&state).unwrap();
-        let client = Client::new(address, Some(text(&state["key"])));
-        Self { child, _output: output, client, code: code.to_owned(), progress }
+        let (base, key) = (format!("http://{address}"), text(&state["key"]).to_owned());
+        let client = Client::new(address, Some(&key));
+        Self { child, _output: output, client, key, base, code: code.to_owned(), progress }
+    }
+
+    /// Returns the URL of its server, and the key of its administrator.
+    pub(crate) fn base_and_key(&self) -> (&str, &str) {
+        (&self.base, &self.key)
     }
 
     /// Interrupts it, as Ctrl-C does, and waits until it has ended.

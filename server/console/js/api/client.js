@@ -37,7 +37,7 @@ export const etagOf = (answer) => tags.get(answer) ?? null;
 let signedIn = null;
 
 /** Waits until somebody has signed in. */
-function whenSignedIn() {
+export function whenSignedIn() {
   if (!signedIn) {
     let done = () => {};
     const promise = new Promise((/** @type {(value: void) => void} */ resolve) => {

@@ -1,9 +1,11 @@
 // Who is signed in, and what the server has.
 
-import { computed, signal } from "@preact/signals";
-import { get, resume, send } from "./client.js";
+import { computed, effect, signal } from "@preact/signals";
+import { get, needsSignIn, resume, send, whenSignedIn } from "./client.js";
 
 /** @import { Caller, ServerDescription, SignInInput } from "telltale" */
+
+const STORED = "telltale.signed_in";
 
 /** The build that this page was loaded with, a part of the paths of its files. */
 export const build = new URL(import.meta.url).pathname.split("/")[3];
@@ -43,12 +45,27 @@ export async function signIn(credential) {
 /** Ends the session. */
 export async function signOut() {
   await send("DELETE", "/session");
+  localStorage.removeItem(STORED);
   location.assign("/console");
 }
 
+effect(() => {
+  if (needsSignIn.value) localStorage.removeItem(STORED);
+});
+
 /** Learns who is signed in, and waits until somebody is. */
-export async function loadCaller() {
+async function loadCaller() {
   caller.value = (await get("/session")).data;
+}
+
+/**
+ * Learns who is signed in and what the server has. A browser in which nobody was signed in before asks first whether
+ * there is a session: it logs requests that fail.
+ */
+export async function loadSession() {
+  if (localStorage.getItem(STORED) === null && !(await get("/session/state")).data.signed_in) await whenSignedIn();
+  await Promise.all([loadCaller(), loadServer()]);
+  localStorage.setItem(STORED, "yes");
 }
 
 /** Learns what the server has, and whether this page is of another build. */

@@ -55,7 +55,7 @@ export function useRepository(id) {
  * `show(repository)` is what a view shows once something is indexed; `isAlways` shows it before as well. `loaded` is what `useRepository` returned.
  */
 export function CodeFrame({ id, view, loaded: [state, again], show, isAlways = false, title }) {
-  const { data, failure } = state.value;
+  const { data, failure, at } = state.value;
   const of = data ?? known.get(id);
   const sync = () => doing(async () => {
     await call("POST", apiOf(id, "/sync"));
@@ -66,7 +66,7 @@ export function CodeFrame({ id, view, loaded: [state, again], show, isAlways = f
       ${of && html`<${State} name=${of.status} />`}
       ${of && may("write") && !of.sync_id && html`<${Button} work=${sync}><${Icon} name="refresh-cw" />Sync now<//>`}<//>
     <${Views} id=${id} current=${view} />
-    ${failure && html`<${Failure} failure=${failure} />`}
-    ${of && html`<div class="notices"><${Notice} of=${of} view=${view} onEnd=${again} /></div>`}
-    ${of && (isAlways || of.last_commit) ? show(of) : !failure && !of && html`<p class="quiet" role="status">Loading…</p>`}`;
+    ${failure && html`<${Failure} failure=${failure} since=${data && at} />`}
+    <div class=${failure ? "loaded old" : "loaded"}>${of && html`<div class="notices"><${Notice} of=${of} view=${view} onEnd=${again} /></div>`}
+      ${of && (isAlways || of.last_commit) ? show(of) : !failure && !of && html`<p class="quiet" role="status">Loading…</p>`}</div>`;
 }

@@ -7,7 +7,7 @@ import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { toast } from "../kit/toasts.js";
 import { Button } from "../parts/button.js";
-import { Dialog } from "../parts/dialog.js";
+import { Conflict } from "../parts/conflict.js";
 import { Field } from "../parts/fields.js";
 import { useSubmit } from "../parts/form.js";
 import { Icon } from "../parts/icon.js";
@@ -49,18 +49,17 @@ function words(value) {
 }
 
 /**
- * Both versions, field by field.
- * @param {Props<{theirs: Repository, changes: RepositoryPatch}>} props
+ * Returns both versions of what was changed.
+ * @param {Repository} theirs
+ * @param {RepositoryPatch} changes
  */
-function Conflict({ theirs, changes, onTheirs, onMine, onClose }) {
+function fieldsOf(theirs, changes) {
   const now = settingsOf(theirs);
   const names = Object.keys(LABELS).filter((name) => name in changes);
-  return html`<${Dialog} title="Somebody else saved these settings" onClose=${onClose}>
-    <div class="stack"><div class="wide" tabindex="0" role="region" aria-label="Both versions"><table><thead><tr><th scope="col">Setting</th><th scope="col">Saved now</th><th scope="col">Yours</th></tr></thead>
-      <tbody>${names.map((name) => html`<tr key=${name}><th scope="row">${LABELS[name]}</th><td>${words(now[name])}</td><td>${words(changes[name])}</td></tr>`)}
-        ${"access_token" in changes && html`<tr><th scope="row">Token</th><td>${theirs.has_access_token ? "one is stored" : "none"}</td><td>${changes.access_token === null ? "none" : "another one"}</td></tr>`}</tbody></table></div>
-      <p class="quiet small">What you did not change stays as it is saved now.</p>
-      <div class="acts"><${Button} work=${onClose}>Go on editing<//><${Button} work=${onTheirs}>Take what is saved<//><${Button} kind="grave" work=${onMine}>Save mine<//></div></div><//>`;
+  const fields = names.map((name) => ({ label: LABELS[name], mine: words(changes[name]), theirs: words(now[name]) }));
+  if (!("access_token" in changes)) return fields;
+  const token = { label: "Token", mine: changes.access_token === null ? "none" : "another one", theirs: theirs.has_access_token ? "one is stored" : "none" };
+  return [...fields, token];
 }
 
 /** @import { Repository, RepositoryPatch } from "telltale" */
@@ -110,6 +109,7 @@ export function SettingsForm({ of, onSaved }) {
       ${failure && !FIELDS.includes(failure.field ?? "") && html`<${Failure} failure=${failure} />`}
       <div class="acts"><${Button} type="submit" kind="first">Save<//></div>
     </form>
-    ${conflict && html`<${Conflict} theirs=${conflict.theirs} changes=${conflict.changes} onClose=${() => setConflict(null)} onTheirs=${onSaved} onMine=${saveMine} />`}
+    ${conflict && html`<${Conflict} fields=${fieldsOf(conflict.theirs, conflict.changes)} note="What you did not change stays as it is saved now."
+      onClose=${() => setConflict(null)} onTheirs=${onSaved} onMine=${saveMine} />`}
   </section>`;
 }

@@ -1,5 +1,5 @@
 // A chart over time, for the eye, the keyboard and the ear: lines, areas, stacked areas or bars;
-// dragging over it, or two times Enter, chooses a range.
+// dragging over it, or two times Enter, chooses a range, dragging with Shift moves it.
 
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import uPlot from "uplot";
@@ -100,7 +100,9 @@ function usePlot(chart, box, legend) {
     const draw = () => {
       plot.current?.destroy();
       const { columns, roles } = columnsOf(chart);
-      const on = { cursor: (position) => showValues(legend.current, chart, position), zoom: chart.onZoom };
+      const pan = (seconds) => chart.onZoom(chart.from + seconds * 1000, chart.to + seconds * 1000);
+      // Other charts show a range of their own.
+      const on = { cursor: (position) => showValues(legend.current, chart, position), zoom: chart.onZoom, pan: chart.onZoom === showBetween ? pan : undefined };
       plot.current = new uPlot(optionsOf({ ...chart, roles }, element, size(), on), columns, element);
     };
     draw();

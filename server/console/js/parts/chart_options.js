@@ -180,8 +180,30 @@ function timesOf(plot, ticks, axis, space, step) {
 }
 
 /**
+ * Moves what a chart shows along with the pointer, while its button and Shift are held. `moved.by` are the seconds so
+ * far; `on.pan(seconds)` gets them at the end. The range stays between 1970 and now.
+ */
+function panning(chart, on, moved) {
+  return (plot, event) => {
+    const secondsPerPixel = (chart.to - chart.from) / 1000 / plot.over.clientWidth;
+    const [least, most] = [-Math.max(0, chart.from) / 1000, Math.max(0, (Date.now() - chart.to) / 1000)];
+    const show = ({ clientX }) => {
+      moved.by = Math.max(least, Math.min(most, (event.clientX - clientX) * secondsPerPixel));
+      plot.setScale("x", { min: chart.from / 1000 + moved.by, max: chart.to / 1000 + moved.by });
+    };
+    const end = (last) => {
+      removeEventListener("mousemove", show);
+      show(last);
+      if (moved.by !== 0) on.pan(moved.by);
+    };
+    addEventListener("mousemove", show);
+    addEventListener("mouseup", end, { once: true });
+  };
+}
+
+/**
  * Returns the options of uPlot. `chart`: `{times, series, kind, unit, roles, levels, marks, hidden, sync, from, to}`;
- * `on`: `{cursor(position), zoom(from, to)}`.
+ * `on`: `{cursor(position), zoom(from, to), pan(seconds)}`, of which the last may be absent.
  */
 export function optionsOf(chart, element, size, on) {
   const style = styleOf(element);
@@ -189,6 +211,8 @@ export function optionsOf(chart, element, size, on) {
   const zone = currentZone();
   const levels = chart.levels ?? [];
   const isMany = chart.roles.length > MARKED_MAX;
+  const moved = { by: 0 };
+  const pan = panning(chart, on, moved);
   return {
     ...size,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone),
@@ -196,12 +220,18 @@ export function optionsOf(chart, element, size, on) {
     padding: [10, 24, 0, 0],
     cursor: {
       drag: { x: true, y: false, setScale: false, dist: 6 },
+      bind: {
+        mousedown: (plot, target, handle) => (event) => {
+          if (event.button !== 0) return null;
+          return event.shiftKey && on.pan ? pan(plot, event) : handle(event);
+        },
+      },
       focus: { prox: isMany ? -1 : 24 },
       sync: chart.sync ? { key: chart.sync, setSeries: false } : undefined,
       points: { size: 6, ...(isMany && { show: false }) },
     },
     scales: {
-      x: { time: true, range: () => [chart.from / 1000, chart.to / 1000] },
+      x: { time: true, range: () => [chart.from / 1000 + moved.by, chart.to / 1000 + moved.by] },
       y: { range: yRange(levels) },
     },
     axes: [{ ...axis, values: timesOf, space: TICK_SPACE }, { ...axis, size: (plot, values) => sizeOfAxis(plot, values), values: (_, ticks) => ticks.map((tick) => (chart.unit ? withUnit(tick, chart.unit) : amount(tick))) }],

@@ -8,7 +8,8 @@ import { amount } from "../kit/format.js";
 import { html } from "../kit/html.js";
 import { Icon } from "./icon.js";
 
-const TYPED_MS = 120;
+/** So short that suggestions follow what is typed; a later key drops what an earlier one asked for. */
+const TYPED_MS = 40;
 /** @type {{options: any[], total: number, isOpen: boolean, active: number, failure: string}} */
 const CLOSED = { options: [], total: 0, isOpen: false, active: -1, failure: "" };
 

@@ -7,7 +7,7 @@ import { useElement } from "../kit/element.js";
 import { failed } from "../kit/failed.js";
 import { html } from "../kit/html.js";
 import { Button } from "./button.js";
-import { Dialog } from "./dialog.js";
+import { Conflict } from "./conflict.js";
 
 /** A draft of an object: `[draft, set]`, where `set({name: value})` changes fields. */
 export function useDraft(initial) {
@@ -64,24 +64,11 @@ export function FormEnd({ saving, act, onCancel, children }) {
 
 const textOf = (value) => (value === undefined ? "–" : typeof value === "string" ? value : JSON.stringify(value));
 
-/**
- * Shows that a resource has changed since the form was opened. `mine` is what would be saved, `theirs` the
- * resource now, `before` as it was; `onTheirs` begins again with it, `onMine` saves nevertheless.
- */
-function Conflict({ mine, theirs, before, onMine, onTheirs, onClose }) {
-  const differs = (name) => JSON.stringify(theirs[name]) !== JSON.stringify(before[name]);
-  const names = Object.keys(mine).filter((name) => differs(name) || JSON.stringify(mine[name]) !== JSON.stringify(theirs[name]));
-  return html`<${Dialog} title="Somebody changed it meanwhile" onClose=${onClose}>
-    <div class="stack">
-      <p>Nothing is saved yet. Both versions:</p>
-      <div class="wide" tabindex="0" role="region" aria-label="Both versions"><table>
-        <thead><tr><th scope="col">Field</th><th scope="col">Yours</th><th scope="col">Theirs</th></tr></thead>
-        <tbody>${names.map((name) => html`<tr key=${name}><th scope="row">${name}</th><td class="version">${textOf(mine[name])}</td>
-          <td class="version">${textOf(theirs[name])}</td></tr>`)}</tbody></table></div>
-      <div class="acts"><${Button} work=${onClose}>Back to the form<//><${Button} work=${onTheirs}>Begin again with theirs<//>
-        <${Button} kind="grave" work=${onMine}>Save yours over it<//></div>
-    </div>
-  <//>`;
+/** Returns the fields that differ between what would be saved, the resource now, and as it was. */
+function differing(mine, theirs, before) {
+  const isSame = (one, other) => JSON.stringify(one) === JSON.stringify(other);
+  const names = Object.keys(mine).filter((name) => !isSame(theirs[name], before[name]) || !isSame(mine[name], theirs[name]));
+  return names.map((name) => ({ label: name, mine: textOf(mine[name]), theirs: textOf(theirs[name]) }));
 }
 
 /**
@@ -117,6 +104,6 @@ export function useGuardedSave({ etag, before, mine, send, load, onTheirs }) {
     close();
     onTheirs(theirs.value, theirs.etag);
   };
-  const conflict = theirs && html`<${Conflict} mine=${mine} theirs=${theirs.value} before=${before} onMine=${onMine} onTheirs=${begin} onClose=${close} />`;
+  const conflict = theirs && html`<${Conflict} fields=${differing(mine, theirs.value, before)} onMine=${onMine} onTheirs=${begin} onClose=${close} />`;
   return { ...saving, conflict };
 }

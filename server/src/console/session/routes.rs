@@ -7,11 +7,14 @@ use http::{HeaderMap, HeaderName, HeaderValue};
 
 use super::error::SessionError;
 use super::model::Browser;
-use super::wire::{CallerBody, CodeBody, CodeInput, SessionBody, SessionId, SignInInput};
+use super::wire::{
+    CallerBody, CodeBody, CodeInput, SessionBody, SessionId, SessionStateBody, SignInInput,
+};
 use crate::app::App;
 use crate::http::{
     ApiError, ApiResult, Data, Deleted, Doc, ErrorCode, LimitClass, PAGING, Page, PathParam,
     Request, Response, Route, Scope, check_sign_in_origin, is_change_of_same_origin,
+    is_read_of_same_origin,
 };
 use crate::limits::{PAGE_LIMIT_DEFAULT, PAGE_LIMIT_MAX};
 use crate::platform::keys::{Identity, LiveSession};
@@ -23,6 +26,7 @@ const CLEAR_SITE_DATA: HeaderName = HeaderName::from_static("clear-site-data");
 pub static ROUTES: &[Route] = &[
     Route::post("/api/v1/session", &sign_in).public().doc(SIGN_IN),
     Route::get("/api/v1/session", &caller).doc(CALLER),
+    Route::get("/api/v1/session/state", &state).public().doc(STATE),
     Route::delete("/api/v1/session", &sign_out).scope(Scope::Read).limit(NONE).doc(SIGN_OUT),
     Route::post("/api/v1/session/codes", &make_code).scope(Scope::Read).doc(MAKE_CODE),
     Route::get("/api/v1/sessions", &list).doc(LIST),
@@ -61,6 +65,13 @@ async fn caller(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let live = req.identity().session();
     let session = live.and_then(|live| app.sessions().session(live));
     Ok(uncached(Response::ok(&Data { data: CallerBody::of(req.identity(), session) })?))
+}
+
+/// Tells a page whether anybody is signed in, without a failed request, which browsers log.
+async fn state(app: Arc<App>, req: Request) -> ApiResult<Response> {
+    let is_own = is_read_of_same_origin(req.headers());
+    let signed_in = is_own && app.sessions().authenticate(req.headers()).is_some();
+    Ok(uncached(Response::ok(&Data { data: SessionStateBody { signed_in } })?))
 }
 
 async fn sign_out(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -167,6 +178,11 @@ const SIGN_IN: Doc = Doc::new(TAG, "Open a session of the console")
 
 const CALLER: Doc = Doc::new(TAG, "Get the caller: its user, scopes, key and session")
     .ok::<Data<CallerBody>>()
+    .ext();
+
+const STATE: Doc = Doc::new(TAG, "Get whether the browser has a session")
+    .about("Requires no key: a page asks before it has one. With a session, `GET /api/v1/session` has more.")
+    .ok::<Data<SessionStateBody>>()
     .ext();
 
 const SIGN_OUT: Doc = Doc::new(TAG, "End the session of the request")

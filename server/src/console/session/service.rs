@@ -13,7 +13,7 @@ use http::{HeaderMap, HeaderValue};
 use parking_lot::{Mutex, RwLock};
 use telltale_engine::{Clock, Engine, TimestampMs};
 
-use super::cookie::CookieKind;
+use super::cookie::SessionCookie;
 use super::error::SessionError;
 use super::model::{Browser, Credential, Session};
 use super::store::{self, StoredCode, StoredSession};
@@ -38,7 +38,7 @@ pub struct Sessions {
     ticks: Ticks,
     ids: Arc<Ids>,
     settings: ConsoleSettings,
-    cookie: CookieKind,
+    cookie: SessionCookie,
     /// The origin of the URL under which users reach the server.
     public_origin: Option<String>,
     open: RwLock<HashMap<TokenHash, Arc<OpenSession>>>,
@@ -65,13 +65,14 @@ pub(super) struct NewCode {
 }
 
 impl Sessions {
-    /// Loads all sessions into memory. Fails if reading fails.
+    /// Loads all sessions into memory. The mark tells servers on one host apart; the URL is that
+    /// under which users reach the server. Fails if reading fails.
     pub(crate) fn open(
         (engine, clock, ticks): (Engine, Clock, Ticks),
         ids: Arc<Ids>,
         keys: &Keys,
         settings: ConsoleSettings,
-        public_url: Option<&str>,
+        (mark, public_url): (&str, Option<&str>),
     ) -> telltale_engine::Result<Self> {
         let mut open = HashMap::new();
         for (id, stored) in store::sessions(&engine)? {
@@ -88,7 +89,7 @@ impl Sessions {
             ticks,
             ids,
             settings,
-            cookie: CookieKind::of(public_url),
+            cookie: SessionCookie::new(mark, public_url),
             public_origin: public_url.map(origin_of),
             open: RwLock::new(open),
             changing: Mutex::new(()),

@@ -72,7 +72,7 @@ impl Fixture {
     /// Returns whether a request with the token is one of a session.
     fn is_open(&self, token: &Token) -> bool {
         let mut headers = HeaderMap::new();
-        let cookie = format!("telltale_session={}", token.reveal());
+        let cookie = format!("telltale_session_1a2b={}", token.reveal());
         headers.insert(COOKIE, cookie.parse().unwrap());
         self.sessions.authenticate(&headers).is_some()
     }
@@ -94,7 +94,7 @@ fn open(
     let keys = Keys::load(engine.clone(), clock.clone(), ticks.clone(), Quotas::default()).unwrap();
     let ids = std::sync::Arc::new(Ids::new(clock.clone()).unwrap());
     let shared = (engine.clone(), clock.clone(), ticks);
-    let sessions = Sessions::open(shared, ids, &keys, settings, None).unwrap();
+    let sessions = Sessions::open(shared, ids, &keys, settings, ("1a2b", None)).unwrap();
     (engine, keys, sessions)
 }
 

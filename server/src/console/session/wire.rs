@@ -42,6 +42,14 @@ pub(super) struct CallerBody {
     session: Option<SessionBody>,
 }
 
+/// Whether a browser has a session.
+#[derive(Debug, Serialize, JsonSchema)]
+#[schemars(rename = "SessionState")]
+pub(super) struct SessionStateBody {
+    /// Whether its cookie is that of a session.
+    pub(super) signed_in: bool,
+}
+
 /// The key of a caller.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(super) struct CallerKey {
