@@ -9,10 +9,7 @@
 use std::cell::Cell;
 
 use crate::error::{Error, Result};
-
-/// The units of work of a brief scope: about as many as a thread does in a millisecond. A unit is
-/// the time that a row takes to be decoded.
-pub const BRIEF_WORK_MAX: u64 = 1 << 18;
+use crate::limits::BRIEF_WORK_MAX;
 
 #[derive(Clone, Copy)]
 enum Scope {

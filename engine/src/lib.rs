@@ -69,7 +69,7 @@ mod storage;
 mod telemetry;
 mod trusted_time;
 
-pub use brief::{BRIEF_WORK_MAX, briefly};
+pub use brief::briefly;
 pub use clock::Clock;
 pub use documents::{Collection, Documents, Expect, Receipt, Transaction, Versioned};
 pub use engine::{Engine, Write, Written};

@@ -237,8 +237,8 @@ impl App {
         })
     }
 
-    /// Runs a query at once if it reads little, and that from memory; otherwise like [`Self::query`],
-    /// on which it begins anew. `work` changes nothing.
+    /// Runs a query at once if it reads little, and that from memory; otherwise anew, as
+    /// [`Self::query`] does. `work` changes nothing.
     pub async fn query_briefly<T>(
         self: &Arc<Self>,
         work: impl Fn(&Self) -> AppResult<T> + Send + 'static,

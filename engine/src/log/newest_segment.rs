@@ -1,5 +1,5 @@
-//! How much of the newest segment is written: its file may end in zeros written ahead, which records
-//! replace while others read it.
+//! How much of the newest segment is written: its file may end in zeros written ahead, which
+//! records replace while others read it.
 
 use std::io;
 use std::path::Path;

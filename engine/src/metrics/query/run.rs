@@ -11,6 +11,7 @@ use super::plan::{Plan, Task};
 use super::read_range::Part;
 use crate::brief;
 use crate::error::{Error, Result};
+use crate::limits::BRIEF_WORK_MAX;
 use crate::metrics::Metrics;
 use crate::metrics::block::{BlockInfo, BlockKey};
 use crate::metrics::compact::Source;
@@ -74,7 +75,7 @@ pub(super) fn run<A: Accumulator>(
         Ok(accumulator)
     };
     // What a thread does in a millisecond is done before others would have woken up.
-    let is_small = brief::is_brief() || plan.work() <= brief::BRIEF_WORK_MAX;
+    let is_small = brief::is_brief() || plan.work() <= BRIEF_WORK_MAX;
     let workers = if is_small { 1 } else { workers.min(plan.tasks.len()) };
     let merged = if workers <= 1 {
         work()?
