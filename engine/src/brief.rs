@@ -3,8 +3,9 @@
 //! Handing a query to another thread and waking this one with the result takes longer than a query
 //! of a few series. A thread that serves connections therefore tries queries within [`briefly`]
 //! first: they are planned as usual, but do not read from the disk, do not use other threads, and
-//! do no more than [`BRIEF_WORK_MAX`] units of work. A query that needs more gives up before it
-//! reads anything, and the caller runs it elsewhere.
+//! do no more than [`BRIEF_WORK_MAX`] units of work. What a plan is expected to read is checked
+//! before anything is read, and what is read is counted, since estimates may be wrong. A query that
+//! needs more gives up, and the caller runs it elsewhere.
 
 use std::cell::Cell;
 
@@ -59,6 +60,15 @@ pub(crate) fn spend(units: u64) -> Result<()> {
             Ok(())
         }
         Scope::Brief(_) | Scope::Exceeded => Err(exceed()),
+    }
+}
+
+/// Fails unless the scope has `units` left. They are counted when the work is done.
+pub(crate) fn check_left(units: u64) -> Result<()> {
+    match SCOPE.get() {
+        Scope::Brief(left) if units > left => Err(exceed()),
+        Scope::Exceeded => Err(exceed()),
+        Scope::None | Scope::Brief(_) => Ok(()),
     }
 }
 

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a failing test may panic")]
 
+use telltale_engine::limits::BRIEF_WORK_MAX;
 use telltale_engine::{
     Aggregation, Engine, Interval, MetricName, MetricQuery, MetricType, Options, QueryResult,
     TagCondition, TagFilter, TagValues, TimeRange, TimestampMs, briefly,
@@ -54,9 +55,8 @@ fn a_query_of_one_series_is_brief_and_has_the_same_result() {
     let one = query(Some("web-7"), Interval::MINUTE);
     let expected = values(&engine.query(&one).unwrap());
     assert_eq!(expected[0][0].len(), 60);
-    let newest = MetricQuery { range: TimeRange::new(0, HOUR / 6), ..one.clone() };
-    let in_memory = briefly(|| engine.query(&newest)).expect("brief").unwrap();
-    assert_eq!(values(&in_memory), values(&engine.query(&newest).unwrap()));
+    let in_memory = briefly(|| engine.query(&one)).expect("brief").unwrap();
+    assert_eq!(values(&in_memory), expected);
     engine.seal().unwrap();
     assert_eq!(values(&engine.query(&one).unwrap()), expected);
     let in_blocks = briefly(|| engine.query(&one)).expect("brief").unwrap();
@@ -116,5 +116,33 @@ fn a_query_that_reads_from_the_disk_is_not_brief() {
     let expected = values(&engine.query(&one).unwrap());
     let cached = briefly(|| engine.query(&one)).expect("cached by the query before").unwrap();
     assert_eq!(values(&cached), expected);
+    engine.close().unwrap();
+}
+
+#[test]
+fn a_query_that_reads_more_than_was_estimated_is_not_brief() {
+    let dir = tempfile::tempdir().unwrap();
+    let engine = Engine::open(dir.path(), Options::default()).unwrap();
+    let mut batch = engine.batch();
+    for host in 0..1_000 {
+        let name = format!("web-{host}");
+        let series = batch.series("cpu", MetricType::Gauge, &[("host", &name)]).unwrap();
+        batch.number(MetricType::Gauge, series, TimestampMs(0), 1.0);
+    }
+    // A thousandth of the series has nearly all samples.
+    let series = batch.series("cpu", MetricType::Gauge, &[("host", "busy")]).unwrap();
+    for time in 0..BRIEF_WORK_MAX as i64 {
+        batch.number(MetricType::Gauge, series, TimestampMs(time), 1.0);
+    }
+    engine.write(batch.finish()).unwrap();
+    for _ in 0..2 {
+        let busy = query(Some("busy"), Interval::HOUR);
+        engine.query(&busy).unwrap();
+        assert!(briefly(|| engine.query(&busy)).is_none());
+        let idle = query(Some("web-7"), Interval::HOUR);
+        engine.query(&idle).unwrap();
+        assert!(briefly(|| engine.query(&idle)).is_some());
+        engine.seal().unwrap();
+    }
     engine.close().unwrap();
 }

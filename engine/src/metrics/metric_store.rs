@@ -145,7 +145,7 @@ impl Metrics {
     ) -> Result<PointBlock<'a>> {
         let find = |page_group, page| self.times.find(page_group, page);
         let (found, opened) = PointBlock::open(info.key, bytes, find)?;
-        block::expect_info(info, found)?;
+        block::expect_info(info, found, bytes)?;
         Ok(opened)
     }
 

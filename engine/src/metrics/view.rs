@@ -306,11 +306,16 @@ impl View {
         Some(catalog.page_groups().map(|(page_group, _)| page_group).collect())
     }
 
-    /// Returns the data of a metric that a query of `range` reads.
-    pub(crate) fn metric(&self, metric: MetricId, range: TimeRange) -> MetricView {
+    /// Returns the data of a metric within `range`, of the series in `wanted` (all series if `None`).
+    pub(crate) fn metric(
+        &self,
+        metric: MetricId,
+        range: TimeRange,
+        wanted: Option<&RoaringBitmap>,
+    ) -> MetricView {
         let state = self.state.read();
         let of_metric = || state.heads().filter_map(|h| h.metric(metric));
-        let runs = of_metric().flat_map(|h| h.runs(range)).collect();
+        let runs = of_metric().flat_map(|h| h.runs(range, wanted)).collect();
         let cells = of_metric().flat_map(|h| h.cells(range)).collect();
         let catalog = Arc::clone(&state.catalog);
         MetricView { blocks: catalog.metric(metric), runs, cells, _catalog: catalog }
@@ -330,7 +335,7 @@ impl View {
     pub(crate) fn stats_and_runs(&self, metric: MetricId) -> (MetricStats, Vec<Arc<Run>>) {
         let state = self.state.read();
         let heads = state.heads().filter_map(|h| h.metric(metric));
-        (state.stats(metric), heads.flat_map(|h| h.runs(TimeRange::ALL)).collect())
+        (state.stats(metric), heads.flat_map(|h| h.runs(TimeRange::ALL, None)).collect())
     }
 
     pub(crate) fn head_size(&self) -> HeadSize {

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 use telltale_engine::{
     Aggregation, Clock, Engine, Interval, MetricName, MetricQuery, MetricType, TagCondition,
-    TagFilter, TimeRange, TimestampMs,
+    TagFilter, TimeRange, TimestampMs, briefly,
 };
 
 use super::{DAY, MINUTE, START, cases, memory_dir, open, reopen, run};
@@ -243,6 +243,13 @@ impl Harness {
         };
         let answer = self.engine.query(&query).unwrap();
         assert_eq!(answer.stats.quarantined, 0);
+        if let Some(brief) = briefly(|| self.engine.query(&query)) {
+            let brief = brief.unwrap();
+            assert_eq!(
+                (brief.groups, brief.coarse),
+                (answer.groups.clone(), answer.coarse.clone())
+            );
+        }
         let wanted = self.model.buckets(case, range);
         let mut seen = BTreeSet::new();
         for group in &answer.groups {

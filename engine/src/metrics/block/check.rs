@@ -30,13 +30,14 @@ pub(crate) fn check(info: &BlockInfo, bytes: &[u8]) -> CodecResult<()> {
     if bytes.first() != Some(&(kind_of(info) as u8)) {
         return Err(CodecError::new("the block does not have the format of its catalog entry"));
     }
-    expect_info(info, describe(info.key, bytes)?)
+    expect_info(info, describe(info.key, bytes)?, bytes)
 }
 
-/// Checks that `found`, the info in a block, is that of its catalog entry `info`.
-pub(crate) fn expect_info(info: &BlockInfo, found: BlockInfo) -> CodecResult<()> {
-    // The coverage is only in the catalog entry.
-    if (BlockInfo { coverage: info.coverage, ..found }) != *info {
+/// Checks that `found`, the info in the block `bytes`, is that of its catalog entry `info`.
+pub(crate) fn expect_info(info: &BlockInfo, found: BlockInfo, bytes: &[u8]) -> CodecResult<()> {
+    // The coverage is only in the catalog entry, and the length of a block is not in the block.
+    let found = BlockInfo { coverage: info.coverage, bytes: to_u32(bytes.len()), ..found };
+    if found != *info {
         return Err(CodecError::new("the block does not match its catalog entry"));
     }
     Ok(())

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use hashbrown::HashMap;
+use roaring::RoaringBitmap;
 
 use super::cells::{CellRun, Cells, NewCell};
 use super::run::Run;
@@ -217,15 +218,18 @@ impl MetricHead {
         self.tail.times.capacity() - self.tail.times.len()
     }
 
-    /// Returns the samples within `range`, as runs in the order in which they were written. Runs
-    /// are shared as a whole and may contain samples outside of it.
-    pub(crate) fn runs(&self, range: TimeRange) -> Vec<Arc<Run>> {
+    /// Returns the samples within `range`, of the series in `wanted` (all series if `None`), as runs
+    /// in the order in which they were written. Runs are shared as a whole and may contain others.
+    pub(crate) fn runs(&self, range: TimeRange, wanted: Option<&RoaringBitmap>) -> Vec<Arc<Run>> {
         let meets = |run: &&Arc<Run>| !run.extent().intersect(range).is_empty();
         let mut runs: Vec<Arc<Run>> = self.runs.iter().filter(meets).map(Arc::clone).collect();
         let mut tail = Columns::default();
         let points = self.tail.series.iter().zip(&self.tail.times).zip(&self.tail.values);
         for ((series, time), value) in points {
-            if range.contains(TimestampMs(*time)) {
+            // Only what is wanted is sorted: readers and writers wait for each other meanwhile.
+            if range.contains(TimestampMs(*time))
+                && wanted.is_none_or(|wanted| wanted.contains(series.0))
+            {
                 tail.push(*series, TimestampMs(*time), *value);
             }
         }
@@ -262,7 +266,7 @@ mod tests {
         assert_eq!(head.points(), 3);
         let stats = head.metric(MetricId(4)).unwrap().stats;
         assert_eq!((stats.first, stats.last, stats.points), (TimestampMs(5), TimestampMs(9), 2));
-        let runs = head.metric(MetricId(4)).unwrap().runs(TimeRange::new(6, 100));
+        let runs = head.metric(MetricId(4)).unwrap().runs(TimeRange::new(6, 100), None);
         assert_eq!(runs.iter().map(|r| r.len()).sum::<usize>(), 1);
         head.drop_metric(MetricId(4));
         assert_eq!(head.points(), 1);
@@ -280,7 +284,7 @@ mod tests {
             }
             head.add(&batch, &metric_of);
         }
-        let runs = head.metric(MetricId(0)).unwrap().runs(TimeRange::new(0, i64::MAX));
+        let runs = head.metric(MetricId(0)).unwrap().runs(TimeRange::new(0, i64::MAX), None);
         assert_eq!(runs.len(), 2);
         assert_eq!(runs.iter().map(|r| r.len() as u64).sum::<u64>(), head.points());
         let tail = &head.metric(MetricId(0)).unwrap().tail;

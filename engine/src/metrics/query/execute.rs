@@ -1,6 +1,7 @@
 //! Validates, plans and executes a query.
 
 use rayon::prelude::*;
+use roaring::RoaringBitmap;
 
 use super::read_range::ReadRange;
 use super::slots::Slots;
@@ -93,7 +94,8 @@ pub(crate) fn query(
     let in_progress = QueryInProgress::of(waiting, &options.memory, options.query_bytes);
     in_progress.check()?;
     check_buckets(range, query.interval, options)?;
-    let (view, clusters, read_range) = read_view(metrics, (metric, kind), range, query.interval)?;
+    let (view, clusters, read_range) =
+        read_view(metrics, (metric, kind), &selection.series, range, query.interval)?;
     check_buckets(read_range.range, query.interval, options)?;
     let slots = Slots::new(read_range.range, query.interval, selection.groups.len().max(1));
     let plan = plan::plan(&view, clusters, kind, &selection, &read_range, metrics);
@@ -105,7 +107,8 @@ pub(crate) fn query(
         .into());
     }
     brief::spend((slots.len() as u64).saturating_mul(query.aggregations.len() as u64))?;
-    brief::spend(plan.work())?;
+    brief::spend(plan.opening_work())?;
+    brief::check_left(plan.row_work())?;
     let (read_range, selection) = (&read_range, &selection);
     let context = result::QueryContext {
         query,
@@ -129,12 +132,13 @@ pub(crate) fn query(
 fn read_view(
     metrics: &Metrics,
     (metric, kind): (MetricId, MetricType),
+    wanted: &RoaringBitmap,
     range: TimeRange,
     interval: Interval,
 ) -> Result<(MetricView, Vec<Cluster>, ReadRange)> {
     let mut covered = range;
     loop {
-        let view = metrics.view().metric(metric, covered);
+        let view = metrics.view().metric(metric, covered, Some(wanted));
         brief::spend(view.blocks.len_within(covered) as u64)?;
         let clusters = view.blocks.clusters(covered);
         let read_range = ReadRange::new(&clusters, kind, range, interval);

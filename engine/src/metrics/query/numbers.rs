@@ -7,6 +7,7 @@ use super::read_range::Part;
 use super::result::{self, QueryContext};
 use super::run::{Accumulator, OverlappingSources, RowsRead, run};
 use super::slots::Slots;
+use crate::brief;
 use crate::codec::CodecError;
 use crate::codec::decimals::{SCALE_MAX, power_of_ten};
 use crate::codec::floats::FloatPage;
@@ -243,6 +244,7 @@ impl Accumulator for NumberAccumulator<'_> {
         let mut read = RowsRead::default();
         for (index, series) in selected(points.series(), self.selection) {
             let group = group_of(self.selection, series);
+            let before = read.points;
             points.read(index, part.range.start.0, part.range.end.0, |piece| {
                 let Piece { page, rows, times, first } = piece;
                 read.points += rows.len() as u64;
@@ -250,6 +252,7 @@ impl Accumulator for NumberAccumulator<'_> {
                     ValueRows { first, values: values_of(page, rows), cell_width: part.cell_width };
                 self.add_series(series, group, times, rows);
             })?;
+            brief::spend(read.points - before)?;
         }
         Ok(read)
     }
@@ -261,11 +264,13 @@ impl Accumulator for NumberAccumulator<'_> {
         for (index, series) in selected(cells.series(), self.selection) {
             let group = group_of(self.selection, series);
             let (from, to) = (part.range.start.0, part.range.end.0);
+            let before = read.cells;
             cells.read(index, from, to, wanted, |start, cell| {
                 read.cells += 1;
                 let slot = self.slots.slot(group, self.slots.bucket(start, part.cell_width));
                 self.add_cell(slot, cell, block.order.0);
             })?;
+            brief::spend(read.cells - before)?;
         }
         Ok(read)
     }
@@ -282,6 +287,7 @@ impl Accumulator for NumberAccumulator<'_> {
             values.clear();
             values.extend(rows.values.iter().map(|bits| f64::from_bits(*bits)));
             read.points += values.len() as u64;
+            brief::spend(values.len() as u64)?;
             let group = group_of(self.selection, series);
             let values = Values::Floats(&values);
             let rows_of = ValueRows { first: 0, values, cell_width: part.cell_width };
@@ -311,6 +317,8 @@ impl Accumulator for NumberAccumulator<'_> {
             range,
             |series, times, values| {
                 read.points += values.len() as u64;
+                brief::spend(values.len() as u64)
+                    .map_err(|error| CodecError::new(error.to_string()))?;
                 let group = group_of(self.selection, series.0);
                 let rows = ValueRows { first: 0, values: Values::Floats(values), cell_width };
                 self.add_series(series.0, group, Times::List(times), rows);

@@ -36,26 +36,43 @@ pub(super) struct Plan {
     pub(super) rows: u64,
     /// The number of blocks in the range that are quarantined.
     pub(super) quarantined: u64,
-    /// The units of work of a row.
-    row_work: u64,
+    /// Units of work of a row.
+    work_of_row: u64,
 }
-
-/// The units of work of a row that is a sketch: its decoding and merging takes microseconds.
-const SKETCH_WORK: u64 = 1024;
 
 impl Plan {
-    /// Returns the estimated units of work, see [`crate::brief`]: each task opens a block and
-    /// decodes a page at least, and each row is aggregated.
-    pub(super) fn work(&self) -> u64 {
-        let block = |task: &Task| match task {
-            Task::Overlapping { blocks, runs, .. } => blocks.len() + runs.len(),
-            _ => 1,
+    /// Returns the units of work, see [`crate::brief`], of opening what the tasks read: the tables
+    /// of series, checksums, and one page of each source.
+    pub(super) fn opening_work(&self) -> u64 {
+        let block = |block: &BlockInfo| {
+            SOURCE_WORK
+                + SERIES_WORK * u64::from(block.series)
+                + u64::from(block.bytes) / UNIT_BYTES
         };
-        let sources: usize = self.tasks.iter().map(block).sum();
-        let rows = self.rows.saturating_mul(self.row_work);
-        rows.saturating_add((sources * PAGE_ROWS) as u64)
+        let of_task = |task: &Task| match task {
+            Task::Points { block: one, .. } | Task::Cells { block: one, .. } => block(one),
+            Task::Run { .. } | Task::HeadCells { .. } => SOURCE_WORK,
+            Task::Overlapping { blocks, runs, .. } => {
+                blocks.iter().map(block).sum::<u64>() + SOURCE_WORK * runs.len() as u64
+            }
+        };
+        self.tasks.iter().map(of_task).sum()
+    }
+
+    /// Returns the estimated units of work of the rows.
+    pub(super) fn row_work(&self) -> u64 {
+        self.rows.saturating_mul(self.work_of_row)
     }
 }
+
+/// Units of work of a source: a page of it is decoded.
+const SOURCE_WORK: u64 = PAGE_ROWS as u64;
+/// Units of work of a series in the tables of a block.
+const SERIES_WORK: u64 = 2;
+/// Bytes of a block whose checksum takes a unit of work.
+const UNIT_BYTES: u64 = 32;
+/// Units of work of a row that is a sketch: it takes microseconds to decode and to merge.
+pub(super) const SKETCH_WORK: u64 = 1024;
 
 /// The number of overlapping rows above which their series are divided among several tasks.
 const OVERLAPPING_ROWS_PER_TASK: u64 = 200_000;
@@ -84,8 +101,10 @@ pub(super) fn plan(
     read_range: &ReadRange,
     metrics: &Metrics,
 ) -> Plan {
-    let most = clusters.iter().flat_map(Cluster::blocks).map(|b| b.series).max().unwrap_or(1);
-    let row_work = match kind {
+    let of_blocks = clusters.iter().flat_map(Cluster::blocks).map(|b| b.series);
+    let of_runs = view.runs.iter().map(|run| run.series().len() as u32);
+    let most = of_blocks.chain(of_runs).max().unwrap_or(1);
+    let work_of_row = match kind {
         MetricType::Gauge | MetricType::Counter => 1,
         MetricType::Distribution | MetricType::Set => SKETCH_WORK,
     };
@@ -95,7 +114,7 @@ pub(super) fn plan(
         share: (selection.series.len() as f64 / f64::from(most.max(1))).min(1.0),
         threads: metrics.options().threads as u32,
         runs: &view.runs,
-        plan: Plan { row_work, ..Plan::default() },
+        plan: Plan { work_of_row, ..Plan::default() },
     };
     let is_selected = |block: &BlockInfo| {
         !block.extent().intersect(read_range.range).is_empty()
@@ -174,7 +193,7 @@ impl Planner<'_> {
         let runs: Vec<Arc<Run>> =
             self.runs.iter().filter(|r| r.touches(part.range)).map(Arc::clone).collect();
         let rows: u64 = blocks.iter().map(|b| self.rows_of(b, part.range)).sum::<u64>()
-            + runs.iter().map(|r| r.len() as u64).sum::<u64>();
+            + self.rows_of_runs(&runs);
         self.push_overlapping(blocks, runs, part, rows);
     }
 
@@ -255,8 +274,13 @@ impl Planner<'_> {
     fn runs_of(&self, part: Part) -> (Vec<Arc<Run>>, u64) {
         let touching = self.runs.iter().filter(|r| r.touches(part.range));
         let runs: Vec<Arc<Run>> = touching.map(Arc::clone).collect();
-        let rows = runs.iter().map(|r| r.len() as u64).sum();
+        let rows = self.rows_of_runs(&runs);
         (runs, rows)
+    }
+
+    fn rows_of_runs(&self, runs: &[Arc<Run>]) -> u64 {
+        let rows: usize = runs.iter().map(|run| run.len()).sum();
+        (rows as f64 * self.share).ceil() as u64
     }
 
     fn plan_head_cells(&mut self, cells: &[Arc<CellRun>]) {

@@ -2,11 +2,12 @@
 
 use super::execute::group_of;
 use super::numbers::selected;
-use super::plan::Plan;
+use super::plan::{Plan, SKETCH_WORK};
 use super::read_range::Part;
 use super::result::{self, QueryContext};
 use super::run::{Accumulator, OverlappingSources, RowsRead, run};
 use super::slots::Slots;
+use crate::brief;
 use crate::codec::CodecError;
 use crate::error::Result;
 use crate::metrics::Metrics;
@@ -91,8 +92,9 @@ impl<'a, S: CellSketch> SketchAccumulator<'a, S> {
         Some(added)
     }
 
-    /// Takes query memory for the growth of sketches.
-    fn take_growth(&mut self) -> Result<()> {
+    /// Counts the work of `rows`, and takes query memory for the growth of sketches.
+    fn took(&mut self, rows: u64) -> Result<()> {
+        brief::spend(rows.saturating_mul(SKETCH_WORK))?;
         self.in_progress.take(std::mem::take(&mut self.grown))
     }
 }
@@ -107,11 +109,12 @@ impl<S: CellSketch> Accumulator for SketchAccumulator<'_, S> {
         let mut read = RowsRead::default();
         for (index, series) in selected(cells.series(), self.selection) {
             let group = group_of(self.selection, series);
+            let before = read.cells;
             cells.read(index, part.range.start.0, part.range.end.0, |start, cell| {
                 read.cells += 1;
                 self.change(group, start, part, |sketch| sketch.merge(cell));
             })?;
-            self.take_growth()?;
+            self.took(read.cells - before)?;
         }
         Ok(read)
     }
@@ -127,7 +130,7 @@ impl<S: CellSketch> Accumulator for SketchAccumulator<'_, S> {
                 let minute = TimestampMs(*time).floor_to(Interval::MINUTE).0;
                 self.change(group, minute, part, |sketch| sketch.add_bits(*bits));
             }
-            self.take_growth()?;
+            self.took(rows.times.len() as u64)?;
         }
         Ok(read)
     }
@@ -136,12 +139,13 @@ impl<S: CellSketch> Accumulator for SketchAccumulator<'_, S> {
         let mut read = RowsRead::default();
         for (index, series) in selected(cells.series(), self.selection) {
             let group = group_of(self.selection, series);
+            let before = read.cells;
             for (start, cell) in cells.cells(index, part.range.start.0, part.range.end.0) {
                 read.cells += 1;
                 let merged = self.change(group, start, part, |sketch| sketch.merge_counted(cell));
                 merged.unwrap_or(Ok(()))?;
             }
-            self.take_growth()?;
+            self.took(read.cells - before)?;
         }
         Ok(read)
     }

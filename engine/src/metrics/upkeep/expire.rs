@@ -87,7 +87,7 @@ impl Metrics {
     fn awaits_compaction(&self, metric: MetricId, cluster: &Cluster) -> bool {
         let compactable = !cluster.sources().any(|b| self.is_quarantined(&b.key));
         let in_head = || {
-            let view = self.view.metric(metric, cluster.window);
+            let view = self.view.metric(metric, cluster.window, None);
             view.runs.iter().any(|run| run.touches(cluster.window))
         };
         compactable && (!cluster.loose.is_empty() || in_head())

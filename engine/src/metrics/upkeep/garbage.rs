@@ -233,7 +233,7 @@ mod tests {
         engine.delete_metric("first").unwrap();
         let metrics = metrics(&engine);
         let second = metrics.registry().with_metric("second", |metric| metric.id).unwrap();
-        let held = metrics.view.metric(second, TimeRange::new(0, i64::MAX));
+        let held = metrics.view.metric(second, TimeRange::new(0, i64::MAX), None);
         engine.delete_metric("second").unwrap();
         engine.seal().unwrap();
         metrics.collect_garbage(Pace::Whole).unwrap();

@@ -54,7 +54,7 @@ fn seal_metric(
     origin: BlockOrigin<'_>,
     seen: &mut impl FnMut(SeriesId, TimestampMs),
 ) -> CodecResult<(Vec<NewBlock>, u64)> {
-    let runs = head.runs(TimeRange::ALL);
+    let runs = head.runs(TimeRange::ALL, None);
     for rows in runs.iter().flat_map(|run| (0..run.series().len()).map(|index| run.rows(index))) {
         rows.times.last().into_iter().for_each(|last| seen(rows.series, TimestampMs(*last)));
     }

@@ -206,7 +206,7 @@ fn a_page_is_kept_while_a_reader_can_reach_it() {
     let once = pages(&engine);
     let metrics = &engine.inner().telemetry.metrics;
     let day = TimeRange::new(START, START + DAY);
-    let held = metrics.view().metric(id_of(&engine, "cpu"), day);
+    let held = metrics.view().metric(id_of(&engine, "cpu"), day, None);
     late(&engine, "cpu", 0..12);
     assert!(can_read(&engine, &held));
     let blocks = held.blocks.iter().count();
@@ -224,7 +224,7 @@ fn blocks_are_kept_for_a_reader_older_than_a_seal() {
     fill(&engine, "cpu");
     let metrics = &engine.inner().telemetry.metrics;
     let day = TimeRange::new(START, START + DAY);
-    let held = metrics.view().metric(id_of(&engine, "cpu"), day);
+    let held = metrics.view().metric(id_of(&engine, "cpu"), day, None);
     // The seal creates a catalog that has no reader, and the compaction replaces it.
     late(&engine, "cpu", 0..1);
     assert!(can_read(&engine, &held));
