@@ -12,6 +12,13 @@ impl ResultMemory {
     pub fn bytes(&self) -> u64 {
         self.0.as_ref().map_or(0, MemoryShare::bytes)
     }
+
+    /// Releases all but `bytes`, for a result of which only a part is kept.
+    pub fn shrink_to(&mut self, bytes: u64) {
+        if let Some(share) = &mut self.0 {
+            share.shrink_to(bytes);
+        }
+    }
 }
 
 impl Clone for ResultMemory {

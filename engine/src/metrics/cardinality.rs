@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use hashbrown::HashMap;
 
 use super::Metrics;
-use super::registry::{KeySeries, TagKeyUse, TagValueUse};
+use super::registry::{KeySeries, TagKeyUse};
 use crate::error::{Refusal, Result};
 use crate::memory::ResultMemory;
 use crate::model::TextSearch;
@@ -143,20 +143,47 @@ impl Metrics {
         key: &str,
         in_progress: &QueryInProgress,
     ) -> Result<Vec<CardinalityRow>> {
-        let mut values: HashMap<String, TagValueUse> = HashMap::new();
-        for metric in self.registry.metric_ids(query.metric.as_deref()) {
-            in_progress.check()?;
-            let new = self.registry.add_values(metric, key, &mut values);
-            in_progress.take(new)?;
-        }
         let mut rows = Rows::new(query, in_progress);
-        for (name, TagValueUse { series, metrics }) in &values {
+        let metrics = self.registry.metric_ids(query.metric.as_deref());
+        if let [metric] = metrics.as_slice() {
+            self.registry.each_value(*metric, key, |value, series| {
+                rows.add(value, |name| CardinalityRow { name, series, values: None, metrics: 1 })
+            })?;
+            return Ok(rows.rows);
+        }
+        let mut values: HashMap<String, ValueUse> = HashMap::new();
+        for metric in metrics {
+            in_progress.check()?;
+            self.registry.each_value(metric, key, |value, series| {
+                if !rows.is_wanted(value) {
+                    return Ok(());
+                }
+                if !values.contains_key(value) {
+                    in_progress.take(VALUE_BYTES + value.len())?;
+                }
+                let known = values.entry_ref(value).or_default();
+                known.series += series;
+                known.metrics += 1;
+                Ok(())
+            })?;
+        }
+        for (name, ValueUse { series, metrics }) in &values {
             let (series, metrics) = (*series, *metrics);
             rows.add(name, |name| CardinalityRow { name, series, values: None, metrics })?;
         }
         Ok(rows.rows)
     }
 }
+
+/// The use of a tag value over several metrics.
+#[derive(Clone, Copy, Debug, Default)]
+struct ValueUse {
+    series: u64,
+    metrics: u64,
+}
+
+/// Approximate bytes of an entry of a map by value, at least half full.
+const VALUE_BYTES: usize = 2 * size_of::<(String, ValueUse)>();
 
 /// The rows that match, with their memory.
 struct Rows<'a> {
@@ -171,11 +198,17 @@ impl<'a> Rows<'a> {
         Self { query, in_progress, lower: String::new(), rows: Vec::new() }
     }
 
+    /// Returns whether the search finds a name.
+    fn is_wanted(&mut self, name: &str) -> bool {
+        let search = self.query.search.as_ref();
+        search.is_none_or(|search| search.rank(name, &mut self.lower).is_some())
+    }
+
     fn add(&mut self, name: &str, row: impl FnOnce(String) -> CardinalityRow) -> Result<()> {
-        let Self { query, in_progress, lower, rows } = self;
-        if query.search.as_ref().is_some_and(|search| search.rank(name, lower).is_none()) {
+        if !self.is_wanted(name) {
             return Ok(());
         }
+        let Self { in_progress, rows, .. } = self;
         if rows.len().is_multiple_of(1_024) {
             in_progress.check()?;
         }

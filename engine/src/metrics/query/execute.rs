@@ -20,6 +20,9 @@ use crate::model::{
 use crate::options::Options;
 use crate::query_in_progress::{Cancellation, QueryInProgress};
 
+/// Units of work of a value of a result, see [`crate::brief`]: it is written as text too.
+const VALUE_WORK: u64 = 16;
+
 /// Returns the columns of cells that the aggregations need.
 pub(super) fn columns_for(aggregations: &[Aggregation]) -> CellColumn {
     let mut wanted = CellColumn::default();
@@ -106,7 +109,8 @@ pub(crate) fn query(
         ))
         .into());
     }
-    brief::spend((slots.len() as u64).saturating_mul(query.aggregations.len() as u64))?;
+    let values = (slots.len() as u64).saturating_mul(query.aggregations.len() as u64);
+    brief::spend(values.saturating_mul(VALUE_WORK))?;
     brief::spend(plan.opening_work())?;
     brief::check_left(plan.row_work())?;
     let (read_range, selection) = (&read_range, &selection);

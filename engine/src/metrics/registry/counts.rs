@@ -26,13 +26,6 @@ pub(crate) struct TagKeyUse {
     pub(crate) values: RoaringBitmap,
 }
 
-/// The use of a tag value over several metrics.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct TagValueUse {
-    pub(crate) series: u64,
-    pub(crate) metrics: u64,
-}
-
 /// A filter over the values of a tag.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct TagValueFilter {
@@ -57,10 +50,7 @@ pub struct TagValuePage {
 
 /// Approximate bytes of an entry of a map by key, at least half full.
 const ENTRY_BYTES: usize = 2 * size_of::<(String, TagKeyUse)>();
-/// Approximate bytes of an entry of a map by value, at least half full.
-const VALUE_BYTES: usize = 2 * size_of::<(String, TagValueUse)>();
-/// Values beyond twice those up to the end of a page that are collected before the page is
-/// selected from them.
+/// Values that are collected beyond twice the end of the page before the worse ones are dropped.
 const PAGE_SLACK: usize = 1_024;
 
 impl Registry {
@@ -127,29 +117,20 @@ impl Registry {
         grown
     }
 
-    /// Adds the values of a tag key in a metric to `values`, each with its number of series and of
-    /// metrics. Returns the approximate bytes by which that grew.
-    pub(crate) fn add_values(
+    /// Calls `read` with every value of a tag key in a metric, and its number of series. Names are
+    /// passed, as the numbers of strings are reused once the lock is released.
+    pub(crate) fn each_value(
         &self,
         metric: MetricId,
         key: &str,
-        values: &mut HashMap<String, TagValueUse>,
-    ) -> usize {
+        mut read: impl FnMut(&str, u64) -> Result<()>,
+    ) -> Result<()> {
         let index = self.index().read();
-        let Some(metric) = index.metric(metric) else { return 0 };
-        let of_key = index.string_id(key).and_then(|key| metric.postings.values(key));
-        let mut grown = 0;
-        for (value, posting) in of_key.into_iter().flatten() {
-            // By name: numbers of strings are reused once the lock is released.
-            let value = index.string(*value);
-            if !values.contains_key(value) {
-                grown += VALUE_BYTES + value.len();
-            }
-            let known = values.entry_ref(value).or_default();
-            known.series += posting.len();
-            known.metrics += 1;
-        }
-        grown
+        // A metric may have been deleted meanwhile.
+        let Some(metric) = index.metric(metric) else { return Ok(()) };
+        let values = index.string_id(key).and_then(|key| metric.postings.values(key));
+        let mut values = values.into_iter().flatten();
+        values.try_for_each(|(value, posting)| read(index.string(*value), posting.len()))
     }
 }
 
@@ -165,7 +146,7 @@ impl Index {
         let end = offset.saturating_add(*limit);
         let among = (!filters.is_empty()).then(|| self.select(metric, filters, &[]).series);
         let mut lower = String::new();
-        // Bounded by the end of the page, whatever the number of values.
+        // Grows with the end of the page, not with the number of values.
         let mut found: Vec<(SearchRank, &str, u64)> = Vec::new();
         let mut total = 0;
         let values = self.string_id(key).and_then(|key| metric.postings.values(key));

@@ -32,7 +32,7 @@ mod strings;
 mod table;
 
 pub use aliases::{KeyPartHash, SeriesKeyHash};
-pub(crate) use counts::{KeySeries, TagKeyUse, TagValueUse};
+pub(crate) use counts::{KeySeries, TagKeyUse};
 pub use counts::{TagValueFilter, TagValuePage};
 pub(crate) use index::{MetricEntry, MetricStats};
 pub(crate) use last_days::day_of;
