@@ -106,7 +106,7 @@ impl UrlSigner {
         }
     }
 
-    /// Returns a short text that tells this server from others, and tells nothing about the key.
+    /// Returns a short string that differs between servers, and does not reveal the key.
     pub fn mark(&self) -> String {
         let mac = self.mac("mark", 0).finalize().into_bytes();
         to_hex(&mac).chars().take(MARK_CHARS).collect()

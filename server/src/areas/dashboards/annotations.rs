@@ -35,9 +35,15 @@ pub(super) fn annotations(
         let limit = own_limits::OVERLAY_EVENTS_MAX;
         let query = EventListQuery { filter, after: None, offset: 0, limit };
         let page = app.engine().list_events(&query)?;
-        found.left_out += page.total.saturating_sub(page.events.len() as u64);
+        let mut bytes = 0;
+        let events = page.events.into_iter().take_while(|event| {
+            bytes += event.properties.as_ref().map_or(0, String::len);
+            bytes <= own_limits::OVERLAY_PROPERTIES_BYTES_MAX
+        });
+        let before = found.events.len();
+        found.events.extend(events.map(|event| (at, event)));
+        found.left_out += page.total.saturating_sub((found.events.len() - before) as u64);
         found.memory.push(page.memory);
-        found.events.extend(page.events.into_iter().map(|event| (at, event)));
     }
     Ok(found)
 }

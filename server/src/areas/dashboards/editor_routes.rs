@@ -72,9 +72,11 @@ async fn annotate(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let found = app.blocking(move |app| ops::get(app, &id)).await?.value;
     let range = requested.range(&WidgetOptions::default())?;
     let chosen = ChosenValues::new(&found.variables, &chosen_values(&req))?;
-    let events = app.query(move |app| annotations(app, &found, range, &chosen)).await?;
-    let data = AnnotationsView::new(range, events)?;
-    Response::counted_json(Success::Ok, &Data { data }, app.engine().memory())
+    let respond = move |app: &App| {
+        let data = AnnotationsView::new(range, annotations(app, &found, range, &chosen)?)?;
+        Response::counted_json(Success::Ok, &Data { data }, app.engine().memory())
+    };
+    app.query(respond).await
 }
 
 async fn preview(app: Arc<App>, req: Request) -> ApiResult<Response> {

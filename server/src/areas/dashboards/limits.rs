@@ -10,6 +10,8 @@ pub(in crate::areas::dashboards) const VARIABLE_VALUES_MAX: usize = 200;
 pub(in crate::areas::dashboards) const DASHBOARD_OVERLAYS_MAX: usize = 10;
 /// Events of each overlay that are drawn over a graph.
 pub(in crate::areas::dashboards) const OVERLAY_EVENTS_MAX: usize = 200;
+/// Bytes of the properties of these events; older events are left out.
+pub(in crate::areas::dashboards) const OVERLAY_PROPERTIES_BYTES_MAX: usize = 1 << 20;
 /// Thresholds of a widget.
 pub(in crate::areas::dashboards) const WIDGET_THRESHOLDS_MAX: usize = 10;
 /// Earlier versions of a dashboard that are kept.

@@ -11,7 +11,7 @@ pub(in crate::areas::errors) const ERROR_ACTIVITY_SURPLUS: usize = 50;
 pub(in crate::areas::errors) const ERROR_ACTIVITY_STEP: usize = 10_000;
 /// Errors whose occurrences have all expired that are deleted at a time: others wait meanwhile.
 pub(in crate::areas::errors) const ERRORS_EXPIRED_STEP: usize = 500;
-/// The part of all error groups whose state protects them from eviction: one in this many.
+/// At most one in this many groups is protected from eviction by its state.
 pub(in crate::areas::errors) const ERROR_GROUPS_PER_PROTECTED: usize = 2;
 /// Error groups per page of a list with counts over time.
 pub(in crate::areas::errors) const ERRORS_PAGE_WITH_SERIES_MAX: usize = 100;

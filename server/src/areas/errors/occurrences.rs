@@ -50,10 +50,20 @@ pub(super) struct TagCounts {
 pub(super) struct TagCount {
     /// The key in the tags of events.
     key: String,
-    /// The values with their counts, the most frequent first; `None` if there are too many to be
-    /// counted.
-    pub(super) values: Option<Vec<(String, u64)>>,
-    /// The memory of the values.
+    /// `None` if there are too many values to be counted.
+    pub(super) values: Option<TagValueCounts>,
+}
+
+/// The most frequent values of a tag.
+#[derive(Debug)]
+pub(super) struct TagValueCounts {
+    /// The occurrences with the tag.
+    pub(super) occurrences: u64,
+    /// The number of all values.
+    pub(super) distinct: usize,
+    /// The most frequent values with their counts, the most frequent first.
+    pub(super) most: Vec<(String, u64)>,
+    /// Their memory.
     pub(super) memory: ResultMemory,
 }
 
@@ -183,12 +193,13 @@ fn list(
 }
 
 /// Counts the values of the tags of a group's occurrences: of one tag, if any of them has it, or of
-/// all that the newest occurrences have.
+/// all that the newest occurrences have. Returns the `limit` most frequent ones of each.
 pub(super) fn tag_counts(
     app: &App,
     id: GroupId,
     range: TimeRange,
     only: Option<&str>,
+    limit: usize,
 ) -> Result<TagCounts, ErrorsError> {
     let groups = ops::get(app, id)?.event_groups();
     let newest = list(app, &groups, (range.start.0, range.end.0), |query| {
@@ -206,9 +217,9 @@ pub(super) fn tag_counts(
     keys.truncate(own_limits::ERROR_TAGS_COUNTED_MAX);
     let mut tags = Vec::new();
     for key in keys {
-        tags.push(count_values(app, events_of(groups.clone(), range), key)?);
+        tags.push(count_values(app, events_of(groups.clone(), range), key, limit)?);
     }
-    tags.retain(|tag| tag.values.as_ref().is_none_or(|values| !values.is_empty()));
+    tags.retain(|tag| tag.values.as_ref().is_none_or(|values| values.distinct > 0));
     Ok(TagCounts { occurrences: newest.total, sampled: newest.events.len(), tags, tags_left_out })
 }
 
@@ -228,24 +239,33 @@ fn is_shown(key: &str) -> bool {
     matches!(key, "environment" | "release") || key.starts_with(OWN_TAG_PREFIX)
 }
 
-fn count_values(app: &App, filter: EventFilter, key: String) -> Result<TagCount, ErrorsError> {
+fn count_values(
+    app: &App,
+    filter: EventFilter,
+    key: String,
+    limit: usize,
+) -> Result<TagCount, ErrorsError> {
     let group_by = EventGroupBy::Tag(key.clone());
     let answer = match count(app, filter, None, group_by) {
         Ok(answer) => answer,
         // The only refusal that is left: the range is not empty.
-        Err(Error::Refused(Refusal::Range(_))) => {
-            return Ok(TagCount { key, values: None, memory: ResultMemory::default() });
-        }
+        Err(Error::Refused(Refusal::Range(_))) => return Ok(TagCount { key, values: None }),
         Err(error) => return Err(error.into()),
     };
-    let mut values = Vec::new();
+    let mut most = Vec::new();
     for (mut value, summary) in answer.groups {
         // Occurrences without the tag are in the group of the empty string.
         let value = value.pop().filter(|value| !value.is_empty());
-        values.extend(value.map(|value| (value, whole(summary.whole.first()))));
+        most.extend(value.map(|value| (value, whole(summary.whole.first()))));
     }
-    values.sort_by(|(a, few), (b, many)| many.cmp(few).then_with(|| a.cmp(b)));
-    Ok(TagCount { key, values: Some(values), memory: answer.memory })
+    most.sort_by(|(a, few), (b, many)| many.cmp(few).then_with(|| a.cmp(b)));
+    let (occurrences, distinct) = (most.iter().map(|(_, count)| count).sum(), most.len());
+    most.truncate(limit);
+    most.shrink_to_fit();
+    let bytes = |(value, _): &(String, u64)| size_of::<(String, u64)>() + value.len();
+    let mut memory = answer.memory;
+    memory.shrink_to(most.iter().map(bytes).sum::<usize>() as u64);
+    Ok(TagCount { key, values: Some(TagValueCounts { occurrences, distinct, most, memory }) })
 }
 
 /// Counts the occurrences of groups by time, in the order of the groups.

@@ -157,8 +157,8 @@ async fn tags(app: Arc<App>, req: Request) -> ApiResult<Response> {
         req.query().limit("limit", ERROR_TAG_VALUES_MAX)?.unwrap_or(ERROR_TAG_VALUES_DEFAULT);
     let key = req.query().one("key")?.map(occurrences::event_key);
     let id: GroupId = req.path("id")?;
-    let count = move |app: &App| occurrences::tag_counts(app, id, range, key.as_deref());
-    let data = TagsView::new(id, app.query(count).await?, limit);
+    let count = move |app: &App| occurrences::tag_counts(app, id, range, key.as_deref(), limit);
+    let data = TagsView::new(id, app.query(count).await?);
     Response::counted_json(Success::Ok, &Data { data }, app.engine().memory())
 }
 

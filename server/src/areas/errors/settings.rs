@@ -9,10 +9,10 @@ settings_section! {
     "errors" ErrorSettings {
         /// Maximum number of groups. When it is reached, groups of the key that recently created
         /// most of them are deleted: resolved and ignored ones first, then those not seen for the
-        /// longest time. Groups that are assigned or merged, have a note or a reason, or were
-        /// reopened, are kept, but never more than half of the maximum. Comments alone do not keep
-        /// a group.
-        /// Until then, errors that would need a new group are collected in one group per key.
+        /// longest time. Until then, errors that would need a new group are collected in one group
+        /// per key. Groups that are assigned or merged, have a note or a reason, or were reopened,
+        /// are kept, up to half of the maximum: beyond that, the keys with most of them lose those
+        /// not seen for the longest time. Comments alone do not keep a group.
         /// `auto` is the number that fits into a twentieth of `memory.limit` at 1 KiB each, at most
         /// 100000: 13107 with a limit of 256 MiB. In addition, the sets of their users take a
         /// sixty-fourth of the limit, at most 32 MiB; other sets are read from disk.

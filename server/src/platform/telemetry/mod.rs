@@ -1,5 +1,5 @@
 //! What requests about metrics and events have in common: lists of items, time ranges, bucket
-//! widths, durations and texts to search for.
+//! widths, durations and search strings.
 
 pub mod batch;
 pub mod buckets;

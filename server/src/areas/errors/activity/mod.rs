@@ -2,7 +2,8 @@
 //!
 //! An entry is written in the batch of the change that it is about, and deleted with its group.
 //! Entries of a group that is merged into another one are shown with that one. The newest entries
-//! of each group are kept: a change that leaves a surplus deletes the others, and so does a sweep.
+//! of each group are kept: a comment or the change of one group that leaves a surplus deletes the
+//! others, and so does a sweep.
 
 mod model;
 mod store;

@@ -102,25 +102,23 @@ impl ActivityStore {
         Ok(newest.into_iter().rev().collect())
     }
 
-    /// Deletes the oldest entries of these groups, as soon as there is a surplus of them beyond
-    /// those that are kept. Needs no lock: only entries older than those found are deleted.
-    pub(in crate::areas::errors) fn trim_groups(&self, groups: &[GroupId]) -> Result<()> {
+    /// Deletes the oldest entries of a group, as soon as there is a surplus of them beyond those
+    /// that are kept. Needs no lock: only entries older than those found are deleted.
+    pub(in crate::areas::errors) fn trim_group(&self, group: GroupId) -> Result<()> {
         let records = self.engine.records();
         let most = own_limits::ERROR_ACTIVITY_KEPT + own_limits::ERROR_ACTIVITY_SURPLUS;
-        let mut batch = RecordBatch::new();
-        for group in groups {
-            let range = KeyRange::prefix(&group.0.to_be_bytes());
-            let mut count = GroupEntries::default();
-            for entry in records.scan(ACTIVITY, &range, Direction::Backward) {
-                let (key, _) = entry?;
-                let Some((group, id)) = parts(&key) else { continue };
-                if let Some(surplus) = count.add(group, id, most) {
-                    batch.delete_range(ACTIVITY, &surplus);
-                    break;
-                }
+        let range = KeyRange::prefix(&group.0.to_be_bytes());
+        let mut count = GroupEntries::default();
+        for entry in records.scan(ACTIVITY, &range, Direction::Backward) {
+            let (key, _) = entry?;
+            let Some((group, id)) = parts(&key) else { continue };
+            if let Some(surplus) = count.add(group, id, most) {
+                let mut batch = RecordBatch::new();
+                batch.delete_range(ACTIVITY, &surplus);
+                return records.write(batch);
             }
         }
-        if batch.is_empty() { Ok(()) } else { records.write(batch) }
+        Ok(())
     }
 
     /// Deletes the entries of each group beyond those that are kept, `step` inspected entries at a
@@ -162,8 +160,8 @@ struct GroupEntries {
 }
 
 impl GroupEntries {
-    /// Counts an entry. When it is the one of number `most`, returns the range of those beyond the
-    /// ones that are kept.
+    /// Counts an entry. When it is entry number `most`, returns the range of those beyond the ones
+    /// that are kept.
     fn add(&mut self, group: GroupId, id: ActivityId, most: usize) -> Option<KeyRange> {
         if self.group != Some(group) {
             *self = Self { group: Some(group), ..Self::default() };
@@ -303,7 +301,7 @@ mod tests {
         assert_eq!(ids(&[a, b], 4), [2 * max + 4, 2 * max + 2, 2 * max + 1, 2 * max]);
         assert_eq!(ids(&[b, a], 4), ids(&[a, b], 4));
         assert_eq!(ids(&[c], 10), [4]);
-        store.trim_groups(&[a, b]).unwrap();
+        store.trim_group(a).unwrap();
         assert_eq!(ids(&[a], usize::MAX).len(), own_limits::ERROR_ACTIVITY_KEPT + 3);
         // In pieces that end anywhere.
         store.trim(7).unwrap();

@@ -33,14 +33,14 @@ impl Ledger {
         ActivityStore::put(&mut changes.0, group.id, entry, &activity);
         self.store.write(changes)?;
         drop(write_guard);
-        self.trim_activity(&[group.id]);
+        self.trim_activity(group.id);
         Ok((entry, activity))
     }
 
-    /// Deletes the oldest entries of these groups if they have too many. What fails is done by the
-    /// next change, or by the hourly sweep.
-    pub(super) fn trim_activity(&self, groups: &[GroupId]) {
-        if let Err(error) = self.activity.trim_groups(groups) {
+    /// Deletes the oldest entries of a group if it has too many. What fails is done by the next
+    /// change, or by the hourly sweep.
+    pub(super) fn trim_activity(&self, group: GroupId) {
+        if let Err(error) = self.activity.trim_group(group) {
             tracing::warn!(%error, "the activity of errors was not trimmed");
         }
     }

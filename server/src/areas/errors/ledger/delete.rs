@@ -82,7 +82,7 @@ impl Ledger {
     pub fn trim(&self) -> Result<()> {
         let now = self.engine.trusted_time().expiry;
         let mut changes = LedgerChanges::default();
-        // Those of past weeks, to which nothing is added.
+        // Event ids of past weeks, to which nothing is added.
         changes.delete_old_seen(now);
         self.store.write(changes)?;
         self.activity.trim(own_limits::ERROR_ACTIVITY_STEP)?;

@@ -3,9 +3,10 @@
 //!
 //! In a large table many groups are evicted at a time, since each deletion rewrites all blocks that
 //! contain their events. Groups that a person edited or that came back are protected, up to half of
-//! the table: of the sender with most protected groups, those beyond it that were last seen longest
-//! ago are treated as others. So neither a flood of errors that come back, nor somebody who assigns
-//! everything, keeps errors of others from getting groups. Groups whose sender is unknown are kept:
+//! the table. Beyond that, senders with most protected groups lose the protection of those last
+//! seen longest ago, until all have as many or fewer. So neither a flood of errors that come back,
+//! nor somebody who assigns everything, keeps errors of others from getting groups. Groups whose
+//! sender is unknown are kept, and do not count here:
 //! those that were rebuilt from events after a crash, or created by a version that did not record
 //! the sender. They are deleted once all their events have expired.
 
@@ -78,9 +79,10 @@ impl Groups {
         now: TimestampMs,
     ) -> Vec<GroupId> {
         let recent_ms = now.0.saturating_sub(ERROR_FLOOD_MS);
-        let kept = self.protected(protected_max);
+        let unprotected = self.unprotected(protected_max);
         let mut senders: HashMap<Sender, EvictionCandidates> = HashMap::new();
-        for (id, group) in self.iter().filter(|(id, group)| is_evictable(group, *id, &kept)) {
+        for (id, group) in self.iter().filter(|(id, group)| is_evictable(group, *id, &unprotected))
+        {
             let of_sender = senders.entry(group.sender).or_default();
             of_sender.recent += usize::from(id.created_at().0 >= recent_ms);
             let is_unresolved = group.status(now) == GroupStatus::Unresolved;
@@ -96,28 +98,39 @@ impl Groups {
         groups.into_iter().take(count).map(|(_, _, id)| id).collect()
     }
 
-    /// Returns the groups that must be kept because of their state, except that the sender with
-    /// most of them loses the protection of those beyond `max` that were last seen longest ago.
-    fn protected(&self, max: usize) -> HashSet<GroupId> {
+    /// Returns the protected groups of known senders that lose their protection because there are
+    /// more than `max`: of each sender those last seen longest ago, so that those with most are left
+    /// with equally many.
+    fn unprotected(&self, max: usize) -> HashSet<GroupId> {
         let mut senders: HashMap<Sender, Vec<(TimestampMs, GroupId)>> = HashMap::new();
-        for (id, group) in self.iter() {
-            if group.state.as_ref().is_some_and(|group_state| group_state.is_protected()) {
+        for (id, group) in self.iter().filter(|(_, group)| is_protected(group)) {
+            if group.sender != Sender::UNKNOWN {
                 senders.entry(group.sender).or_default().push((group.last_seen, id));
             }
         }
-        let excess = senders.values().map(Vec::len).sum::<usize>().saturating_sub(max);
-        let known = senders.iter_mut().filter(|(sender, _)| **sender != Sender::UNKNOWN);
-        if excess > 0
-            && let Some((_, most)) = known.max_by_key(|(_, groups)| groups.len())
-        {
-            most.sort_unstable();
-            most.drain(..excess.min(most.len()));
+        let mut senders: Vec<_> = senders.into_values().collect();
+        senders.sort_by_key(Vec::len);
+        let (mut left, count) = (max, senders.len());
+        let mut unprotected = HashSet::new();
+        for (at, mut groups) in senders.into_iter().enumerate() {
+            let kept = groups.len().min(left / (count - at));
+            left -= kept;
+            groups.sort_unstable();
+            let lost = groups.len() - kept;
+            unprotected.extend(groups.into_iter().take(lost).map(|(_, id)| id));
         }
-        senders.into_values().flatten().map(|(_, id)| id).collect()
+        unprotected
     }
 }
 
+/// Returns whether the state of a group protects it from eviction.
+fn is_protected(group: &Group) -> bool {
+    group.state.as_ref().is_some_and(|group_state| group_state.is_protected())
+}
+
 /// Returns whether a group may be evicted.
-fn is_evictable(group: &Group, id: GroupId, kept: &HashSet<GroupId>) -> bool {
-    group.sender != Sender::UNKNOWN && !group.is_overflow() && !kept.contains(&id)
+fn is_evictable(group: &Group, id: GroupId, unprotected: &HashSet<GroupId>) -> bool {
+    group.sender != Sender::UNKNOWN
+        && !group.is_overflow()
+        && (!is_protected(group) || unprotected.contains(&id))
 }

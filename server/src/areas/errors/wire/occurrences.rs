@@ -5,7 +5,9 @@ use serde::Serialize;
 use telltale_engine::ResultMemory;
 
 use super::super::model::{GroupId, OccurrenceId};
-use super::super::occurrences::{BucketCounts, OccurrenceInOrder, TagCount, TagCounts};
+use super::super::occurrences::{
+    BucketCounts, OccurrenceInOrder, TagCount, TagCounts, TagValueCounts,
+};
 use super::responses::EventView;
 use crate::platform::time::IsoTime;
 
@@ -28,16 +30,13 @@ pub(in crate::areas::errors) struct TagsView {
     id: String,
     /// The occurrences in the range.
     occurrences: u64,
-    /// The number of the newest occurrences whose tags are counted. Tags that only earlier
-    /// occurrences have are left out.
+    /// The number of the newest occurrences from which the tags are known. Without `key`, tags that
+    /// only earlier occurrences have are left out.
     sampled: usize,
     /// In the order of their keys.
     tags: Vec<TagView>,
     /// The number of tags that are left out because there are too many.
     tags_left_out: usize,
-    /// The memory of all values that were counted.
-    #[serde(skip)]
-    _memory: Vec<ResultMemory>,
 }
 
 /// The values of a tag.
@@ -54,6 +53,9 @@ struct TagView {
     distinct: Option<usize>,
     /// The most frequent values.
     values: Vec<TagValueView>,
+    /// The memory of the values.
+    #[serde(skip)]
+    _memory: ResultMemory,
 }
 
 /// A value of a tag.
@@ -90,35 +92,38 @@ impl From<OccurrenceInOrder> for OccurrenceView {
 }
 
 impl TagsView {
-    /// Builds the response, with at most `limit` values for each tag.
-    pub(in crate::areas::errors) fn new(id: GroupId, mut counts: TagCounts, limit: usize) -> Self {
-        let take = |tag: &mut TagCount| std::mem::take(&mut tag.memory);
+    /// Builds the response.
+    pub(in crate::areas::errors) fn new(id: GroupId, counts: TagCounts) -> Self {
         Self {
-            _memory: counts.tags.iter_mut().map(take).collect(),
             id: id.format(),
             occurrences: counts.occurrences,
             sampled: counts.sampled,
-            tags: counts.tags.into_iter().map(|tag| TagView::new(tag, limit)).collect(),
+            tags: counts.tags.into_iter().map(TagView::new).collect(),
             tags_left_out: counts.tags_left_out,
         }
     }
 }
 
 impl TagView {
-    fn new(tag: TagCount, limit: usize) -> Self {
+    fn new(tag: TagCount) -> Self {
         let (key, parameter) = (tag.key().to_owned(), tag.parameter());
-        let Some(values) = tag.values else {
-            return Self { key, parameter, occurrences: None, distinct: None, values: Vec::new() };
+        let Some(TagValueCounts { occurrences, distinct, most, memory }) = tag.values else {
+            let (values, _memory) = (Vec::new(), ResultMemory::default());
+            return Self { key, parameter, occurrences: None, distinct: None, values, _memory };
         };
-        let total: u64 = values.iter().map(|(_, count)| count).sum();
-        let distinct = Some(values.len());
         let value = |(value, count): (String, u64)| TagValueView {
             value,
             count,
-            share: count as f64 / total as f64,
+            share: count as f64 / occurrences as f64,
         };
-        let values = values.into_iter().take(limit).map(value).collect();
-        Self { key, parameter, occurrences: Some(total), distinct, values }
+        Self {
+            key,
+            parameter,
+            occurrences: Some(occurrences),
+            distinct: Some(distinct),
+            values: most.into_iter().map(value).collect(),
+            _memory: memory,
+        }
     }
 }
 

@@ -40,7 +40,7 @@ pub(super) fn read_newest(
         match page.events.last() {
             Some(last) if page.events.len() == limit => {
                 after = Some((last.time, last.id));
-                // Each page counts what matches: not again in what is newer than it.
+                // Each page counts what matches in its range: the range ends with the page before.
                 filter.range.end = filter.range.end.min(TimestampMs(last.time.0.saturating_add(1)));
             }
             _ => break,

@@ -43,7 +43,7 @@ pub(super) struct Values {
     /// The number of distinct values that match.
     pub(super) total: usize,
     pub(super) size: SampleSize,
-    /// The memory of all values that were counted.
+    /// The memory of the values.
     pub(super) memory: ResultMemory,
 }
 
@@ -56,7 +56,7 @@ pub(super) fn values(app: &App, request: &ValuesRequest) -> Result<Values, Event
         },
         ValuesField::Other(_) => None,
     };
-    let Counted { counts, size, memory } = match counted {
+    let Counted { counts, size, mut memory } = match counted {
         Some(counted) => counted,
         None => count_newest(app, request)?,
     };
@@ -67,7 +67,13 @@ pub(super) fn values(app: &App, request: &ValuesRequest) -> Result<Values, Event
     let total = counts.len();
     counts.sort_unstable_by(|(value_a, a), (value_b, b)| b.cmp(a).then(value_a.cmp(value_b)));
     counts.truncate(request.limit);
+    memory.shrink_to(counts.iter().map(|(value, _)| bytes_of(value)).sum());
     Ok(Values { counts, total, size, memory })
+}
+
+/// Returns about how many bytes a value and its count take in a map.
+fn bytes_of(value: &str) -> u64 {
+    2 * (size_of::<(String, u64)>() + value.len()) as u64
 }
 
 /// All values, with their counts.
@@ -122,9 +128,7 @@ fn count_newest(app: &App, request: &ValuesRequest) -> Result<Counted, EventsErr
         let is_short = |value: &String| value.chars().nth(VALUE_CHARS_MAX).is_none();
         if let Some(value) = value.filter(|value| !value.is_empty()).filter(is_short) {
             if !counts.contains_key(&value) {
-                share
-                    .grow(2 * (size_of::<(String, u64)>() + value.len()) as u64)
-                    .map_err(Error::from)?;
+                share.grow(bytes_of(&value)).map_err(Error::from)?;
             }
             *counts.entry(value).or_default() += 1;
         }
@@ -156,12 +160,15 @@ mod tests {
         ] {
             let (name, range) = (NameFilter::Any, TimeRange::new(0, i64::MAX));
             let filter = EventFilter { range, name, user: None, tags: Vec::new() };
-            let request = ValuesRequest { field, filter, search: None, limit: 1 };
-            let found = values(house.app(), &request).unwrap();
-            assert_eq!((found.counts.len(), found.total), (1, 100));
-            let held = house.app().engine().memory().held_by(MemoryOwner::Queries);
-            assert!((30_000..100_000).contains(&found.memory.bytes()), "{}", found.memory.bytes());
-            assert_eq!(held, found.memory.bytes());
+            for (limit, held) in [(100, 30_000..100_000), (1, 300..1_000)] {
+                let (field, filter) = (field.clone(), filter.clone());
+                let request = ValuesRequest { field, filter, search: None, limit };
+                let found = values(house.app(), &request).unwrap();
+                assert_eq!((found.counts.len(), found.total), (limit, 100));
+                assert!(held.contains(&found.memory.bytes()), "{}", found.memory.bytes());
+                let of_queries = house.app().engine().memory().held_by(MemoryOwner::Queries);
+                assert_eq!(of_queries, found.memory.bytes());
+            }
         }
     }
 }
