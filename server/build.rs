@@ -19,6 +19,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for path in ["build.rs", "build", "console"] {
         println!("cargo:rerun-if-changed={path}");
     }
+    println!("cargo:rustc-check-cfg=cfg(console_embedded)");
     let (Some(out), None) = (of_cargo("OUT_DIR"), of_cargo("CARGO_CFG_DEBUG_ASSERTIONS")) else {
         return Ok(());
     };
@@ -31,6 +32,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     }
     list.push_str("];\n");
     std::fs::write(out.join("console.rs"), list)?;
+    println!("cargo:rustc-cfg=console_embedded");
     Ok(())
 }
 

@@ -4,8 +4,8 @@
 //! A test compares the syntax trees of all scripts before and after, so what this does not know
 //! about JavaScript shows there. A text that ends in the middle of something is returned as it is.
 
-/// What a position in a script is in.
-enum Place {
+/// What surrounds a position in a script.
+enum Surroundings {
     /// Code: that of the script, or of a `${…}` in a template.
     Code,
     /// The text of a template. White space at the begin of its lines stays, unless it is markup.
@@ -14,9 +14,9 @@ enum Place {
 
 /// Characters next to which white space separates nothing.
 const PUNCTUATION: &[u8] = b"=,;:(){}[]<>?&|!\"`";
-/// Characters after which no statement ends, and the end of a line.
+/// Characters after which the end of a line can be left out.
 const ENDLESS: &[u8] = b"{([,;\n";
-/// Characters before which the end of a line is none of a statement.
+/// Characters before which the end of a line can be left out.
 const ENDING: &[u8] = b"})]";
 /// Words after which `/` begins a regular expression.
 const OPERATORS: [&str; 12] = [
@@ -40,12 +40,12 @@ struct Script<'s> {
 
 impl Script<'_> {
     fn run(mut self) -> Option<Vec<u8>> {
-        let mut places = vec![Place::Code];
+        let mut places = vec![Surroundings::Code];
         // Braces that are open in each piece of code.
         let mut braces = vec![0_u32];
         while let Some(byte) = self.peek(0) {
             match places.last()? {
-                Place::Template { is_markup } => match byte {
+                Surroundings::Template { is_markup } => match byte {
                     b'`' => {
                         self.copy(1);
                         places.pop();
@@ -53,7 +53,7 @@ impl Script<'_> {
                     b'\\' => self.copy(2),
                     b'$' if self.peek(1) == Some(b'{') => {
                         self.copy(2);
-                        places.push(Place::Code);
+                        places.push(Surroundings::Code);
                         braces.push(0);
                     }
                     b'\n' if *is_markup => {
@@ -62,11 +62,11 @@ impl Script<'_> {
                     }
                     _ => self.copy(1),
                 },
-                Place::Code => match byte {
+                Surroundings::Code => match byte {
                     b'`' => {
                         let is_markup = self.out.ends_with(b"html");
                         self.copy(1);
-                        places.push(Place::Template { is_markup });
+                        places.push(Surroundings::Template { is_markup });
                     }
                     b'"' | b'\'' => self.string(byte)?,
                     b'/' if self.peek(1) == Some(b'/') => self.skip_while(|byte| byte != b'\n'),
@@ -113,35 +113,33 @@ impl Script<'_> {
     }
 
     fn string(&mut self, quote: u8) -> Option<()> {
-        self.copy(1);
-        loop {
-            match self.peek(0)? {
-                b'\\' => self.copy(2),
-                b'\n' => return None,
-                byte => {
-                    self.copy(1);
-                    if byte == quote {
-                        return Some(());
-                    }
-                }
-            }
-        }
+        self.literal(|byte| byte == quote)
     }
 
     fn regular_expression(&mut self) -> Option<()> {
-        self.copy(1);
         let mut is_in_class = false;
+        self.literal(|byte| {
+            match byte {
+                b'[' => is_in_class = true,
+                b']' => is_in_class = false,
+                _ => {}
+            }
+            byte == b'/' && !is_in_class
+        })
+    }
+
+    /// Copies a literal that begins here, through the first byte that `ends` it. `None` if the line
+    /// ends before.
+    fn literal(&mut self, mut ends: impl FnMut(u8) -> bool) -> Option<()> {
+        self.copy(1);
         loop {
             match self.peek(0)? {
                 b'\\' => self.copy(2),
                 b'\n' => return None,
                 byte => {
                     self.copy(1);
-                    match byte {
-                        b'[' => is_in_class = true,
-                        b']' => is_in_class = false,
-                        b'/' if !is_in_class => return Some(()),
-                        _ => {}
+                    if ends(byte) {
+                        return Some(());
                     }
                 }
             }
@@ -197,10 +195,12 @@ impl Script<'_> {
     /// Returns whether `/` begins a regular expression here: after an operator, or nothing.
     fn begins_expression(&self) -> bool {
         let before = self.out.trim_ascii_end();
-        let word = before.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        let is_of_word = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'$');
+        let word = before.iter().rev().take_while(is_of_word).count();
         let word = before.get(before.len() - word..).unwrap_or_default();
         match before.last() {
             None => true,
+            Some(_) if before.ends_with(b"++") || before.ends_with(b"--") => false,
             Some(byte) if byte.is_ascii_alphanumeric() => {
                 OPERATORS.iter().any(|one| one.as_bytes() == word)
             }
@@ -210,17 +210,46 @@ impl Script<'_> {
 }
 
 /// Returns a style sheet that does the same: without comments, and white space at the begin of
-/// lines.
+/// lines. One that ends in the middle of something, or has a string over several lines, is returned
+/// as it is.
 pub(crate) fn style_sheet(source: &str) -> String {
+    without_comments(source).map_or_else(
+        || source.to_owned(),
+        |text| {
+            let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+            lines.map(|line| format!("{line}\n")).collect()
+        },
+    )
+}
+
+fn without_comments(source: &str) -> Option<String> {
     let mut out = String::with_capacity(source.len());
     let mut rest = source;
-    while let Some((before, comment)) = rest.split_once("/*") {
-        let Some((_, after)) = comment.split_once("*/") else { return source.to_owned() };
+    while let Some(at) = rest.find(['"', '\'', '/', 'u']) {
+        let (before, found) = rest.split_at(at);
         out.push_str(before);
+        let length = if let Some(comment) = found.strip_prefix("/*") {
+            // A comment separates what is around it.
+            out.push(' ');
+            rest = comment.split_once("*/")?.1;
+            continue;
+        } else if found.starts_with("url(") {
+            found.find(')')? + 1
+        } else if let Some(quote) = found.chars().next().filter(|c| matches!(c, '"' | '\'')) {
+            let mut is_escaped = false;
+            let end = found.char_indices().skip(1).find(|(_, c)| {
+                let ends = *c == quote && !is_escaped;
+                is_escaped = *c == '\\' && !is_escaped;
+                ends || *c == '\n'
+            });
+            end.filter(|(_, c)| *c == quote)?.0 + 1
+        } else {
+            1
+        };
+        let (copied, after) = found.split_at(length);
+        out.push_str(copied);
         rest = after;
     }
     out.push_str(rest);
-    // No text of a style sheet goes over several lines.
-    let lines = out.lines().map(str::trim).filter(|line| !line.is_empty());
-    lines.map(|line| format!("{line}\n")).collect()
+    Some(out)
 }

@@ -15,7 +15,11 @@ pub(super) async fn run(destination: &Destination, args: &LoginArgs) -> Result<(
     let mut target = Target::open(destination).await?;
     let is_stopped = matches!(target, Target::Stopped(_));
     let done = target.send(Method::POST, "/api/v1/session/codes", Some(&body)).await;
-    let described = target.send(Method::GET, "/api/v1/server", None).await;
+    let described = match destination.remote {
+        Some(_) => None,
+        // What it says of itself is only a better guess: a code that was made is printed anyway.
+        None => target.send(Method::GET, "/api/v1/server", None).await.ok(),
+    };
     target.close().await?;
     let answer = parsed(&done?)?;
     let path = answer
@@ -24,7 +28,7 @@ pub(super) async fn run(destination: &Destination, args: &LoginArgs) -> Result<(
         .ok_or_else(|| CliError::Found("the response of the server contains no link".to_owned()))?;
     let base = match &destination.remote {
         Some(remote) => remote.url(),
-        None => base_url(&destination.config, port_of(&parsed(&described?)?, &destination.config)),
+        None => base_url(&destination.config, port_of(described.as_deref(), &destination.config)),
     };
     note("The link signs in once, within ten minutes.");
     if is_stopped {
@@ -40,8 +44,9 @@ fn parsed(response: &str) -> Result<Value, CliError> {
 
 /// Returns the port on which the server listens, as it describes itself, or would listen: the one
 /// that is configured may be another one, or 0.
-fn port_of(described: &Value, config: &Config) -> u16 {
-    let port = described.pointer("/data/port").and_then(Value::as_u64);
+fn port_of(described: Option<&str>, config: &Config) -> u16 {
+    let described: Option<Value> = described.and_then(|text| serde_json::from_str(text).ok());
+    let port = described.and_then(|server| server.pointer("/data/port")?.as_u64());
     port.and_then(|port| port.try_into().ok()).unwrap_or_else(|| config.server.listen.port())
 }
 

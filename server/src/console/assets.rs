@@ -21,11 +21,11 @@ const BUILD_CHARS: usize = 16;
 const MAP_BEGIN: &str = "<script type=\"importmap\">";
 const MAP_END: &str = "</script>";
 
-#[cfg(debug_assertions)]
+#[cfg(not(console_embedded))]
 #[path = "../../build/console_files.rs"]
 mod console_files;
 
-#[cfg(not(debug_assertions))]
+#[cfg(console_embedded)]
 mod embedded {
     include!(concat!(env!("OUT_DIR"), "/console.rs"));
 }
@@ -50,11 +50,11 @@ pub(super) struct Asset {
     pub(super) bytes: Bytes,
     /// The SHA-256 of the bytes, in hexadecimal.
     pub(super) digest: String,
-    /// The bytes, compressed with Brotli; they exist for the life of the process if this does.
+    /// The bytes, compressed with Brotli, in a release. Both are kept for the life of the process.
     pub(super) brotli: Option<Bytes>,
 }
 
-#[cfg(debug_assertions)]
+#[cfg(not(console_embedded))]
 fn sources() -> Vec<Source> {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/console");
     let files = console_files::all(std::path::Path::new(folder)).unwrap_or_else(|error| {
@@ -64,26 +64,23 @@ fn sources() -> Vec<Source> {
     files.into_iter().map(|file| (file.name, file.bytes.into(), None)).collect()
 }
 
-#[cfg(not(debug_assertions))]
+#[cfg(console_embedded)]
 fn sources() -> Vec<Source> {
     let source = |(name, brotli): &(&str, &'static [u8])| {
         let (mut plain, mut compressed) = (Vec::new(), *brotli);
         match brotli_decompressor::BrotliDecompress(&mut compressed, &mut plain) {
-            Ok(()) => Some(((*name).to_owned(), plain.into(), Some(Bytes::from_static(brotli)))),
-            Err(error) => {
-                tracing::error!(%error, name, "a file of the console cannot be read");
-                None
-            }
+            Ok(()) => ((*name).to_owned(), plain.into(), Some(Bytes::from_static(brotli))),
+            Err(error) => unreachable!("the build compressed {name}: {error}"),
         }
     };
-    embedded::FILES.iter().filter_map(source).collect()
+    embedded::FILES.iter().map(source).collect()
 }
 
 /// Returns the files of the current build.
 pub(super) fn catalog() -> Arc<Catalog> {
-    #[cfg(debug_assertions)]
+    #[cfg(not(console_embedded))]
     return Arc::new(Catalog::read());
-    #[cfg(not(debug_assertions))]
+    #[cfg(console_embedded)]
     {
         static CATALOG: std::sync::LazyLock<Arc<Catalog>> =
             std::sync::LazyLock::new(|| Arc::new(Catalog::read()));

@@ -65,7 +65,9 @@ fn file_of(catalog: &Catalog, request: &EarlyRequest) -> ApiResult<Response> {
     })?;
     let response = match &asset.brotli {
         Some(brotli) if accepts_brotli(request.headers()) => {
-            with_headers(Response::bytes(asset.media, brotli.clone()).of_static_bytes(), asset)
+            // Another tag than that of the plain bytes: caches must not confuse them.
+            let tag = format!("{}-br", asset.digest);
+            with_headers(Response::bytes(asset.media, brotli.clone()).of_static_bytes(), &tag)
                 .header(CONTENT_ENCODING, HeaderValue::from_static("br"))
                 .header(VARY, HeaderValue::from_static("accept-encoding"))
         }
@@ -92,14 +94,14 @@ fn response(asset: &Asset) -> Response {
     let response = Response::bytes(asset.media, asset.bytes.clone());
     // What is compressed is kept as long as the process lives.
     let is_static = asset.brotli.is_some();
-    with_headers(if is_static { response.of_static_bytes() } else { response }, asset)
+    with_headers(if is_static { response.of_static_bytes() } else { response }, &asset.digest)
 }
 
 /// A page of another site may neither frame nor load a file, and learns from no link where it came
 /// from.
-fn with_headers(response: Response, asset: &Asset) -> Response {
+fn with_headers(response: Response, tag: &str) -> Response {
     response
-        .header(ETAG, etag_of_immutable(&asset.digest))
+        .header(ETAG, etag_of_immutable(tag))
         .header(X_FRAME_OPTIONS, HeaderValue::from_static("DENY"))
         .header(REFERRER_POLICY, HeaderValue::from_static("same-origin"))
         .header(OPENER_POLICY, HeaderValue::from_static("same-origin"))

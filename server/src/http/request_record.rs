@@ -103,6 +103,7 @@ impl RequestRecord {
         if known && response.status == StatusCode::OK {
             response.status = StatusCode::NOT_MODIFIED;
             response.headers.remove(CONTENT_TYPE);
+            response.headers.remove(CONTENT_ENCODING);
             response.body = Bytes::new();
         }
         response
@@ -183,7 +184,7 @@ impl RequestRecord {
             body = Bytes::new();
         }
         let plain = UncompressedBody {
-            is_encoded: headers.contains_key(CONTENT_ENCODING),
+            encoded: headers.contains_key(CONTENT_ENCODING).then_some(status),
             bytes: Bytes::clone(&body),
             is_static: accounting == MemoryAccounting::Static,
         };

@@ -14,8 +14,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use flate2::write::GzEncoder;
-use http::HeaderValue;
 use http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
+use http::{HeaderValue, StatusCode};
 use http_body_util::BodyExt;
 use parking_lot::Mutex;
 use telltale_engine::{Memory, MemoryOwner};
@@ -37,8 +37,9 @@ pub(super) struct UncompressedBody {
     pub(super) bytes: Bytes,
     /// Whether these bytes are static: they exist for the life of the process.
     pub(super) is_static: bool,
-    /// Whether a handler has compressed it already.
-    pub(super) is_encoded: bool,
+    /// The status of a response that a handler has compressed. The layer that compresses does not
+    /// know every encoding, and takes it for one that the client does not accept.
+    pub(super) encoded: Option<StatusCode>,
 }
 
 /// Compresses responses. Limits how many long ones are compressed at a time, since their tasks
@@ -84,9 +85,12 @@ impl ResponseCompressor {
     ) -> http::Response<Bytes> {
         let (mut head, body) = response.into_parts();
         let plain = head.extensions.remove::<UncompressedBody>();
-        let UncompressedBody { bytes: plain, is_static, is_encoded } = plain.unwrap_or_default();
-        let encoding = head.headers.get(CONTENT_ENCODING).filter(|_| !is_encoded);
-        let Some(encoding) = encoding else {
+        let UncompressedBody { bytes: plain, is_static, encoded } = plain.unwrap_or_default();
+        if let Some(status) = encoded {
+            head.status = status;
+            return http::Response::from_parts(head, plain);
+        }
+        let Some(encoding) = head.headers.get(CONTENT_ENCODING) else {
             return http::Response::from_parts(head, plain);
         };
         let compressed = if is_static {

@@ -59,6 +59,7 @@ fn comments_and_white_space_are_left_out_where_they_mean_nothing() {
         ("t = `a\n   b`;\n", "t=`a\n   b`;"),
         ("t = html`<p\n   a=${ `x\n   y` }>`;\n", "t=html`<p\na=${`x\n   y`}>`;"),
         ("a = b + +c - -d;", "a=b + +c - -d;"),
+        ("a = i++ / 2 + max_in / $of / 3;", "a=i++ / 2 + max_in / $of / 3;"),
         ("if (a) {\n  b();\n}\nc();\n", "if(a){b();}\nc();"),
     ] {
         assert_eq!(shrink::script(source), expected, "{source}");
@@ -69,5 +70,14 @@ fn comments_and_white_space_are_left_out_where_they_mean_nothing() {
     }
     let sheet = "/* Owns a. */\n.a { b: c; }\n\n  .d > e {\n    f: g; /* h */\n  }\n";
     assert_eq!(shrink::style_sheet(sheet), ".a { b: c; }\n.d > e {\nf: g;\n}\n");
-    assert_eq!(shrink::style_sheet("/* a\n"), "/* a\n");
+    for (sheet, expected) in [
+        (".a { b: \"/*\"; }\n/* c */\n.d { e: f; }\n", ".a { b: \"/*\"; }\n.d { e: f; }\n"),
+        ("a { b: 'it\\'s /*'; c: url(d/*e) }/* f */\n", "a { b: 'it\\'s /*'; c: url(d/*e) }\n"),
+        ("a { b: 1px/**/2px }\n", "a { b: 1px 2px }\n"),
+    ] {
+        assert_eq!(shrink::style_sheet(sheet), expected);
+    }
+    for sheet in ["/* a\n", "  a { b: 'c\\\n  d' }\n", "  a { b: \"c }\n"] {
+        assert_eq!(shrink::style_sheet(sheet), sheet);
+    }
 }
