@@ -2088,8 +2088,8 @@ export interface components {
             occurrences: number;
             /**
              * Format: uint
-             * @description The number of the newest occurrences whose tags are counted. Tags that only earlier
-             *     occurrences have are left out.
+             * @description The number of the newest occurrences from which the tags are known. Without `key`, tags that
+             *     only earlier occurrences have are left out.
              */
             sampled: number;
             /** @description In the order of their keys. */

@@ -306,7 +306,8 @@ impl View {
         Some(catalog.page_groups().map(|(page_group, _)| page_group).collect())
     }
 
-    /// Returns the data of a metric within `range`, of the series in `wanted` (all series if `None`).
+    /// Returns the data of a metric within `range`, of the series in `wanted` (all series if
+    /// `None`).
     pub(crate) fn metric(
         &self,
         metric: MetricId,

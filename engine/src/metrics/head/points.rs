@@ -218,8 +218,9 @@ impl MetricHead {
         self.tail.times.capacity() - self.tail.times.len()
     }
 
-    /// Returns the samples within `range`, of the series in `wanted` (all series if `None`), as runs
-    /// in the order in which they were written. Runs are shared as a whole and may contain others.
+    /// Returns the samples within `range`, of the series in `wanted` (all series if `None`), as
+    /// runs in the order in which they were written. Runs are shared as a whole and may contain
+    /// others.
     pub(crate) fn runs(&self, range: TimeRange, wanted: Option<&RoaringBitmap>) -> Vec<Arc<Run>> {
         let meets = |run: &&Arc<Run>| !run.extent().intersect(range).is_empty();
         let mut runs: Vec<Arc<Run>> = self.runs.iter().filter(meets).map(Arc::clone).collect();

@@ -99,9 +99,9 @@ impl Groups {
     }
 
     /// Returns the protected groups of known senders that lose their protection because there are
-    /// more than `max`: of each sender those last seen longest ago, so that those with most are left
-    /// with equally many.
-    fn unprotected(&self, max: usize) -> HashSet<GroupId> {
+    /// more than `max`: of each sender those last seen longest ago, so that those with most are
+    /// left with equally many.
+    pub(super) fn unprotected(&self, max: usize) -> HashSet<GroupId> {
         let mut senders: HashMap<Sender, Vec<(TimestampMs, GroupId)>> = HashMap::new();
         for (id, group) in self.iter().filter(|(_, group)| is_protected(group)) {
             if group.sender != Sender::UNKNOWN {

@@ -171,12 +171,27 @@ fn groups_that_people_edited_keep_at_most_half_of_the_table() {
     fixture.ledger.make_room().unwrap();
     fixture.report_by(VICTIM, "New");
     assert_eq!(fixture.count_of("New"), 1, "protected groups leave place for new errors");
-    for n in 0..20 {
-        fixture.report_by(VICTIM, &format!("Other{}", letters(n)));
-        fixture.ledger.make_room().unwrap();
+    assert!(real.iter().all(|id| fixture.ledger.get(*id).is_some()));
+}
+
+#[test]
+fn keys_with_most_protected_groups_keep_equally_many() {
+    let mut fixture = fixture(40, 1_000_000);
+    let real: Vec<GroupId> =
+        (0..5).map(|n| fixture.report_by(VICTIM, &format!("Real{}", letters(n)))).collect();
+    let junk = fixture.flood(0..15);
+    let other = fixture.report_by(VICTIM, "Other");
+    let assign = StateChange::Assign { user: Some("ada".into()) };
+    fixture.ledger.apply_change(&[real.as_slice(), &junk].concat(), &assign, "a@b").unwrap();
+    let state = fixture.ledger.state.read();
+    for (max, lost) in [(20, (0, 0)), (19, (0, 1)), (10, (0, 10)), (9, (1, 10)), (0, (5, 15))] {
+        let unprotected = state.groups.unprotected(max);
+        let count = |ids: &[GroupId]| ids.iter().filter(|id| unprotected.contains(*id)).count();
+        assert_eq!((count(&real), count(&junk)), lost, "{max}");
+        assert!(!unprotected.contains(&other), "it never was protected");
     }
-    let left = |ids: &[GroupId]| ids.iter().filter(|id| fixture.ledger.get(**id).is_some()).count();
-    assert_eq!((left(&real), left(&junk)), (5, 5), "half of the table is kept, equally divided");
+    let last = state.groups.unprotected(19);
+    assert_eq!(Vec::from_iter(last), junk[..1], "the one last seen longest ago");
 }
 
 #[test]
