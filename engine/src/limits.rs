@@ -137,6 +137,7 @@ pub const EVENT_TAIL_PAGE_BYTES_MAX: u64 = 4 << 20;
 pub const EVENT_TAIL_FOLLOWED: std::time::Duration = std::time::Duration::from_secs(60);
 /// Steps of a funnel.
 pub const EVENT_FUNNEL_STEPS_MAX: usize = 10;
-/// Units of work of a brief scope: about as many as a thread does in a millisecond. A unit is the
-/// time that a row takes to be decoded.
-pub const BRIEF_WORK_MAX: u64 = 1 << 18;
+/// Units of work of a brief scope: about as many as a thread does in a quarter of a millisecond,
+/// since all connections of a thread wait for each other. A unit is the time that a row takes to be
+/// decoded.
+pub const BRIEF_WORK_MAX: u64 = 1 << 16;

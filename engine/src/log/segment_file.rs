@@ -216,15 +216,24 @@ impl Blocks {
     }
 
     fn write(&mut self, file: &File, ops: &FileOps, group: Group) -> io::Result<()> {
-        let Group { mut bytes, origin, unused, until } = group;
+        let Group { mut bytes, origin, unused, mut until } = group;
         let frames_end = bytes.len();
         let end = origin.wrapping_add(frames_end as u64);
         bytes.resize(until.wrapping_sub(origin) as usize, 0);
-        ops.write(
-            file,
-            bytes.get(unused..).unwrap_or_default(),
-            origin.wrapping_add(unused as u64),
-        )?;
+        let write = |bytes: &[u8]| {
+            let blocks = bytes.get(unused..).unwrap_or_default();
+            ops.write(file, blocks, origin.wrapping_add(unused as u64))
+        };
+        let needed = end.next_multiple_of(BLOCK_BYTES);
+        match write(&bytes) {
+            // There may be space for the frames, although not for zeros after them.
+            Err(error) if lacks_space(&error) && needed < until => {
+                until = needed;
+                bytes.truncate(until.wrapping_sub(origin) as usize);
+                write(&bytes)?;
+            }
+            outcome => outcome?,
+        }
         self.file_bytes = self.file_bytes.max(until);
         self.begun.clear();
         let begun = frames_end - (end % BLOCK_BYTES) as usize..frames_end;
@@ -234,6 +243,11 @@ impl Blocks {
         }
         Ok(())
     }
+}
+
+fn lacks_space(error: &io::Error) -> bool {
+    use io::ErrorKind::{FileTooLarge, QuotaExceeded, StorageFull};
+    matches!(error.kind(), FileTooLarge | QuotaExceeded | StorageFull)
 }
 
 /// Creates a file for durable writes that starts with `header`.

@@ -449,6 +449,30 @@ mod tests {
     }
 
     #[test]
+    fn zeros_that_find_no_space_do_not_refuse_records() {
+        let dir = tempfile::tempdir().unwrap();
+        let segments = Segments::new(dir.path().to_owned());
+        let space = 8 * 4_096;
+        let write = move |file: &File, bytes: &[u8], offset: u64| {
+            let fits = offset + bytes.len() as u64 <= space;
+            if !fits {
+                return Err(io::ErrorKind::StorageFull.into());
+            }
+            file.write_all_at(bytes, offset)
+        };
+        let ops = FileOps::new(write, File::sync_data, File::set_len);
+        let mut writer = LogWriter::create(segments.clone(), Lsn(1), Writes::Durable, ops).unwrap();
+        let payload = [7; 3_000];
+        let mut written = 0;
+        while writer.append(&[&payload], true).is_ok() {
+            written += 1;
+        }
+        let fit = (space as usize - HEADER_BYTES) / frame_bytes(&payload);
+        assert_eq!(written, fit, "as many as fit into eight blocks");
+        assert_eq!(records(&segments).0.len(), written);
+    }
+
+    #[test]
     fn a_failed_write_is_not_read_in_addition_to_later_writes() {
         check(1, 0, 4);
         // The truncation was done, but may not be durable.

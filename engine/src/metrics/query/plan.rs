@@ -51,9 +51,9 @@ impl Plan {
         };
         let of_task = |task: &Task| match task {
             Task::Points { block: one, .. } | Task::Cells { block: one, .. } => block(one),
-            Task::Run { .. } | Task::HeadCells { .. } => SOURCE_WORK,
+            Task::Run { .. } | Task::HeadCells { .. } => RUN_WORK,
             Task::Overlapping { blocks, runs, .. } => {
-                blocks.iter().map(block).sum::<u64>() + SOURCE_WORK * runs.len() as u64
+                blocks.iter().map(block).sum::<u64>() + RUN_WORK * runs.len() as u64
             }
         };
         self.tasks.iter().map(of_task).sum()
@@ -65,7 +65,9 @@ impl Plan {
     }
 }
 
-/// Units of work of a source: a page of it is decoded.
+/// Units of work of a run of the head: its series are searched.
+const RUN_WORK: u64 = 256;
+/// Units of work of a block: a page of it is decoded.
 const SOURCE_WORK: u64 = PAGE_ROWS as u64;
 /// Units of work of a series in the tables of a block.
 const SERIES_WORK: u64 = 2;

@@ -74,7 +74,7 @@ pub(super) fn run<A: Accumulator>(
         }
         Ok(accumulator)
     };
-    // What a thread does in a millisecond is done before others would have woken up.
+    // What a thread does in a quarter of a millisecond is done before others have woken up.
     let units = plan.opening_work().saturating_add(plan.row_work());
     let is_small = brief::is_brief() || units <= BRIEF_WORK_MAX;
     let workers = if is_small { 1 } else { workers.min(plan.tasks.len()) };

@@ -18,6 +18,10 @@ pub(crate) struct Selection {
     pub(crate) groups: Vec<Vec<String>>,
 }
 
+/// Units of work of the value of a series by which series are grouped: it is found, hashed and
+/// copied.
+const GROUPING_WORK: u64 = 16;
+
 impl Index {
     /// Selects the series of `metric` that match all `filters`, grouped by the values of `keys`.
     pub(super) fn select(
@@ -41,7 +45,8 @@ impl Index {
         self.grouped(series, keys)
     }
 
-    /// Returns about how many series and values [`Self::select`] looks at.
+    /// Returns the units of work of [`Self::select`], see [`crate::brief`]: about how many series
+    /// and values it looks at, and what it takes to group series.
     pub(super) fn select_work(
         &self,
         metric: &MetricEntry,
@@ -54,7 +59,7 @@ impl Index {
             listed.map_or(all, |filter| self.postings_of(metric, filter).map(Posting::len).sum());
         // The postings of the others may contain every series of the metric.
         let others = filters.len().saturating_sub(usize::from(listed.is_some())) as u64;
-        first * (1 + keys.len() as u64) + others * all
+        first * (1 + GROUPING_WORK * keys.len() as u64) + others * all
     }
 
     fn grouped(&self, series: RoaringBitmap, keys: &[String]) -> Selection {

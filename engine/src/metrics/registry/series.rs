@@ -131,7 +131,7 @@ impl Registry {
         Some((metric.id, metric.kind, index.select(metric, filters, keys)))
     }
 
-    /// Returns about how many series and values [`Self::select`] looks at.
+    /// Returns the units of work of [`Self::select`], see [`crate::brief`].
     pub(crate) fn select_work(&self, name: &str, filters: &[TagFilter], keys: &[String]) -> u64 {
         let index = self.index.read();
         index.metric_named(name).map_or(0, |metric| index.select_work(metric, filters, keys))
