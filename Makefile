@@ -25,6 +25,7 @@ SCALE ?= small
 PARTS ?=
 PEERS ?=
 RUNS ?= 2
+VICTORIA_METRICS ?=
 CURVE ?=
 SIZE ?= 100000
 DIMENSIONS ?=
@@ -70,9 +71,10 @@ costs: ## Measure the growth of all costs up to SIZE=100000 (1000000 in full; DI
 	@tools/setup build
 	cargo run --release --locked -p telltale-benches --example costs -- "$(SIZE)" $(DIMENSIONS)
 
-compare: ## Compare Telltale with other databases (SCALE=full PARTS= PEERS= RUNS=); writes docs/benchmarks
+compare: ## Compare Telltale with other databases (SCALE=full PARTS= PEERS= RUNS= VICTORIA_METRICS=path); writes docs/benchmarks
 	cargo build --release --locked -p telltale-compare
 	@test -n "$$TELLTALE_BIN" || { tools/setup build && cargo build --release --locked --workspace --bin telltale; }
+	VICTORIA_METRICS_BIN="$${VICTORIA_METRICS_BIN:-$(VICTORIA_METRICS)}" \
 	TELLTALE_BIN="$${TELLTALE_BIN:-$$CARGO_TARGET_DIR/release/telltale}" "$$CARGO_TARGET_DIR/release/compare" \
 	  --scale "$(SCALE)" --parts "$(PARTS)" --peers "$(PEERS)" --runs "$(RUNS)"
 

@@ -70,6 +70,35 @@ pub(crate) fn measure(
     }))
 }
 
+/// Runs a query once; `None` when the peer does not support it.
+pub(crate) fn measure_first(
+    peer: &dyn Peer,
+    server: &mut Server,
+    shape: Shape,
+    state: &str,
+) -> Outcome<Option<QueryResult>> {
+    let query = shape.query(0);
+    let Some(requests) = peer.requests(&query) else { return Ok(None) };
+    let (cpu, clock) = (server.cpu_seconds()?, Stopwatch::start());
+    let mut bodies = Vec::with_capacity(requests.len());
+    for path in &requests {
+        bodies.push(server.success_body("GET", path)?);
+    }
+    let took_ms = clock.ms();
+    let digest = peer.digest(&query, &bodies)?;
+    Ok(Some(QueryResult {
+        shape: shape.name.to_owned(),
+        state: state.to_owned(),
+        first_ms: took_ms,
+        p50_ms: took_ms,
+        p99_ms: took_ms,
+        times: 1,
+        cpu_ms: (server.cpu_seconds()? - cpu) * 1e3,
+        numbers: digest.numbers,
+        sum: digest.sum,
+    }))
+}
+
 /// Queries single series over two connections at the same time. Returns the number of connections,
 /// the queries per second, and the sorted times of the queries.
 pub(crate) fn throughput(

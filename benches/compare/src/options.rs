@@ -8,7 +8,8 @@ use crate::outcome::Outcome;
 pub(crate) const USAGE: &str = "usage: compare [--scale small|full] [--parts a,b] [--peers a,b] [--runs N] [--report]
 
   --scale   the size of the data sets (small)
-  --parts   tsbs-small tsbs-medium doubles mix latencies events late cardinality (all)
+  --parts   tsbs-small tsbs-medium doubles mix latencies events late cardinality month churn
+            (all)
   --peers   telltale telltale-interval victoria-metrics influxdb clickhouse duckdb (all)
   --runs    repetitions of each load of tsbs-small; the median is reported (2)
   --report  write the report of earlier measurements without measuring

@@ -195,3 +195,19 @@ pub(crate) fn allocated_bytes(folder: &Path) -> Outcome<u64> {
     }
     Ok(bytes)
 }
+
+/// Removes the contents of all files below a directory from the memory of the system.
+pub(crate) fn evict(folder: &Path) -> Outcome<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.metadata()?.is_dir() {
+            evict(&entry.path())?;
+            continue;
+        }
+        let file = std::fs::File::open(entry.path())?;
+        // What is not written yet cannot be removed.
+        file.sync_all()?;
+        rustix::fs::fadvise(&file, 0, None, rustix::fs::Advice::DontNeed)?;
+    }
+    Ok(())
+}

@@ -27,7 +27,8 @@ const REGIONS: [&str; 9] = [
     "ap-northeast-1",
     "sa-east-1",
 ];
-const STEP_MS: i64 = 10_000;
+/// The time between two points of a series, for most sets.
+pub(crate) const STEP_MS: i64 = 10_000;
 pub(crate) const STEPS_PER_HOUR: usize = 360;
 
 /// The hosts and time range of a walk.
@@ -35,11 +36,21 @@ pub(crate) const STEPS_PER_HOUR: usize = 360;
 pub(crate) struct Walk {
     pub(crate) hosts: usize,
     pub(crate) steps: usize,
+    pub(crate) step_ms: i64,
     pub(crate) numbers: Numbers,
     /// The start, in milliseconds after the first timestamp of all sets.
     pub(crate) from_ms: i64,
     /// One point in this many is one day late, at a time between two points of that day.
     pub(crate) late_one_in: Option<u64>,
+    /// All hosts are replaced by others after this many steps, as the pods of a cluster are.
+    pub(crate) replaced_after: Option<usize>,
+}
+
+impl Walk {
+    /// Returns how many times all hosts are replaced, plus one.
+    fn generations(&self) -> usize {
+        self.replaced_after.map_or(1, |steps| self.steps.div_ceil(steps.max(1)))
+    }
 }
 
 /// The state of a walk.
@@ -54,7 +65,8 @@ pub(crate) struct Cpu {
 impl Cpu {
     pub(crate) fn new(walk: Walk) -> Self {
         let mut random = Random::new(1);
-        let tags: Vec<_> = (0..walk.hosts).map(|host| tags(host, &mut random)).collect();
+        let hosts = walk.hosts * walk.generations();
+        let tags: Vec<_> = (0..hosts).map(|host| tags(host, &mut random)).collect();
         let state = (0..walk.hosts * METRICS.len()).map(|_| random.unit() * 100.0).collect();
         let series = tags.iter().flat_map(|tags| {
             METRICS.map(|metric| Series { metric: metric.to_owned(), tags: tags.clone() })
@@ -87,14 +99,16 @@ impl Source for Cpu {
         if self.step == self.walk.steps {
             return;
         }
-        let now = T0_MS + self.walk.from_ms + self.step as i64 * STEP_MS;
+        let now = T0_MS + self.walk.from_ms + self.step as i64 * self.walk.step_ms;
+        let generation = self.walk.replaced_after.map_or(0, |steps| self.step / steps.max(1));
+        let first = generation * self.state.len();
         for value in &mut self.state {
             *value = (*value + self.random.normal()).clamp(0.0, 100.0);
         }
         for (series, value) in self.state.iter().enumerate() {
             let time_ms = match self.walk.late_one_in {
                 Some(n) if spread(series, self.step).is_multiple_of(n) => {
-                    now - super::point::DAY_MS + STEP_MS / 2
+                    now - super::point::DAY_MS + self.walk.step_ms / 2
                 }
                 _ => now,
             };
@@ -102,7 +116,7 @@ impl Source for Cpu {
                 Numbers::Integers => value.floor(),
                 Numbers::Doubles => *value,
             };
-            points.push(Point { series, time_ms, value });
+            points.push(Point { series: first + series, time_ms, value });
         }
         self.step += 1;
     }

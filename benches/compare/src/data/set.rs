@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use super::cpu::{Cpu, METRICS, STEPS_PER_HOUR, Walk};
+use super::cpu::{Cpu, METRICS, STEP_MS, STEPS_PER_HOUR, Walk};
 use super::format::Format;
 use super::latencies::{self, Latencies};
 use super::mix::Mix;
@@ -28,9 +28,11 @@ impl Set {
         Self::Cpu(Walk {
             hosts,
             steps: hours * STEPS_PER_HOUR,
+            step_ms: STEP_MS,
             numbers: Numbers::Integers,
             from_ms: 0,
             late_one_in: None,
+            replaced_after: None,
         })
     }
 
@@ -55,10 +57,30 @@ impl Set {
         Self::Cpu(Walk {
             hosts: series / METRICS.len(),
             steps,
+            step_ms: STEP_MS,
             numbers: Numbers::Integers,
-            from_ms: from_step as i64 * 10_000,
+            from_ms: from_step as i64 * STEP_MS,
             late_one_in: None,
+            replaced_after: None,
         })
+    }
+
+    /// Returns the cpu set of many days, with a point a minute.
+    pub(crate) fn days(hosts: usize, days: usize) -> Self {
+        match Self::cpu(hosts, 0) {
+            Self::Cpu(walk) => Self::Cpu(Walk { steps: days * 24 * 60, step_ms: 60_000, ..walk }),
+            other => other,
+        }
+    }
+
+    /// Returns the cpu set with all hosts replaced every `minutes`.
+    pub(crate) fn churn(hosts: usize, hours: usize, minutes: usize) -> Self {
+        match Self::cpu(hosts, hours) {
+            Self::Cpu(walk) => {
+                Self::Cpu(Walk { replaced_after: Some(minutes * STEPS_PER_HOUR / 60), ..walk })
+            }
+            other => other,
+        }
     }
 
     pub(crate) fn points(self) -> u64 {
@@ -77,7 +99,12 @@ impl Set {
                 let Walk { hosts, steps, from_ms, .. } = walk;
                 let numbers = if walk.numbers == Numbers::Doubles { "-doubles" } else { "" };
                 let late = walk.late_one_in.map_or(String::new(), |n| format!("-late{n}"));
-                format!("cpu-{hosts}x{steps}-at{}{numbers}{late}", from_ms / 1_000)
+                let every = match walk.step_ms {
+                    STEP_MS => String::new(),
+                    step_ms => format!("-every{}", step_ms / 1_000),
+                };
+                let churn = walk.replaced_after.map_or(String::new(), |n| format!("-churn{n}"));
+                format!("cpu-{hosts}x{steps}-at{}{numbers}{late}{every}{churn}", from_ms / 1_000)
             }
             Self::Mix { agents, steps } => format!("mix-{agents}x{steps}"),
             Self::Latencies { steps } => format!("latencies-{steps}"),
@@ -148,6 +175,8 @@ mod tests {
             (Set::cpu(10, 1), 1778293.0),
             (Set::doubles(10, 1), 1795990.2101072753),
             (Set::next_day(10, 1, Some(10)), 1754449.0),
+            (Set::days(1, 1), 706001.0),
+            (Set::churn(10, 1, 10), 1833872.0),
             (Set::Mix { agents: 2, steps: 50 }, 12651916.12000005),
             (Set::Latencies { steps: 50 }, 809814.6980000006),
         ] {
@@ -155,6 +184,27 @@ mod tests {
             assert_eq!(points as u64, set.points());
             assert!((actual - sum).abs() < 1e-3, "the sum of the values is {actual}");
         }
+    }
+
+    #[test]
+    fn replaced_hosts_have_other_names_and_no_more_points() {
+        let mut source = Cpu::new(match Set::churn(2, 1, 10) {
+            Set::Cpu(walk) => walk,
+            _ => return,
+        });
+        let host = |points: &[Point], source: &Cpu| {
+            let series = points.first().and_then(|point| source.series().get(point.series));
+            series.and_then(|series| series.tags.first().map(|(_, host)| host.clone()))
+        };
+        let mut hosts = Vec::new();
+        for _ in 0..STEPS_PER_HOUR {
+            let mut points = Vec::new();
+            source.next_into(&mut points);
+            assert_eq!(points.len(), 2 * METRICS.len());
+            hosts.push(host(&points, &source).unwrap());
+        }
+        hosts.dedup();
+        assert_eq!(hosts, ["host_0", "host_2", "host_4", "host_6", "host_8", "host_10"]);
     }
 
     #[test]

@@ -2,9 +2,11 @@
 
 mod bulk;
 mod cardinality;
+mod churn;
 mod events;
 mod late;
 mod measure_set;
+mod month;
 mod peer_server;
 mod table;
 mod tsbs;

@@ -159,8 +159,20 @@ impl<'a> PeerServer<'a> {
     /// Stops the server and starts it on the same directory. Returns the seconds that the stop
     /// took.
     pub(crate) fn restart(&mut self, signal: Signal, mode: Mode) -> Outcome<f64> {
+        self.restart_after(signal, mode, |_| Ok(()))
+    }
+
+    /// Stops the server, does something with its directory and starts it again. Returns the seconds
+    /// that the stop took.
+    pub(crate) fn restart_after(
+        &mut self,
+        signal: Signal,
+        mode: Mode,
+        between: impl FnOnce(&Path) -> Outcome<()>,
+    ) -> Outcome<f64> {
         let folder = self.server.folder.clone();
         let stop_s = self.server.stop(signal)?;
+        between(&folder)?;
         self.server = start(self.peer, &folder, &self.log, mode)?;
         Ok(stop_s)
     }

@@ -1,7 +1,7 @@
 //! The table of the parts.
 
 use super::peer_server::Context;
-use super::{bulk, cardinality, events, late, tsbs};
+use super::{bulk, cardinality, churn, events, late, month, tsbs};
 use crate::data::Set;
 use crate::options::Scale;
 use crate::outcome::Outcome;
@@ -75,6 +75,20 @@ pub(crate) const PARTS: &[Part] = &[
         about: "the same number of points in 1 000, 10 000, 100 000 and a million series",
         set: |scale| Set::series(1_000, 1, scale.pick(1_000, 4_000)),
         serve: cardinality::serve,
+        embedded: false,
+    },
+    Part {
+        name: "month",
+        about: "100 hosts × 10 metrics with a point a minute, integers, 1 000 series: 10 days (14.4 M points), at full scale 30 days (43.2 M)",
+        set: |scale| Set::days(100, month::days(scale)),
+        serve: month::serve,
+        embedded: false,
+    },
+    Part {
+        name: "churn",
+        about: "1 000 hosts × 10 metrics at 10 s, integers, 10 000 active series that are all replaced every 10 minutes: 1 h (3.6 M points, 60 000 series), at full scale 2 h (7.2 M, 120 000)",
+        set: |scale| Set::churn(1_000, scale.pick(1, 2), 10),
+        serve: churn::serve,
         embedded: false,
     },
 ];

@@ -219,6 +219,7 @@ fn interval(step_s: i64) -> &'static str {
     match step_s {
         60 => "1m",
         300 => "5m",
+        86_400 => "1d",
         _ => "1h",
     }
 }

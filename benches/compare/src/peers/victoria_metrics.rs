@@ -19,7 +19,7 @@ use crate::server::{Launch, Server};
 const PROTOBUF: &str = "Content-Type: application/x-protobuf\r\nContent-Encoding: snappy\r\n\
     X-Prometheus-Remote-Write-Version: 0.1.0\r\n";
 /// All data sets are within this many hours of the first timestamp.
-const ALL_HOURS: i64 = 96;
+const ALL_HOURS: i64 = 31 * 24;
 
 /// The program.
 pub(crate) struct VictoriaMetrics {

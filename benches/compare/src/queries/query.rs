@@ -1,5 +1,5 @@
-//! The nine queries, independent of a query language. `q1` to `q4` query the cpu sets, `q5` the
-//! latencies, the others events.
+//! The ten queries, independent of a query language. `q1` to `q4` and
+//! `q10` query the cpu sets, `q5` the latencies, the others events.
 
 use crate::data::{HOUR_MS, LATENCY, T0_MS, USERS};
 
@@ -54,7 +54,7 @@ pub(crate) enum Query {
     Event(EventQuery),
 }
 
-/// One of the nine queries; hosts and hours vary between repetitions.
+/// One of the ten queries; hosts and hours vary between repetitions.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shape {
     pub(crate) name: &'static str,
@@ -69,6 +69,16 @@ pub(crate) enum QuerySet {
         hosts: usize,
         hours: usize,
     },
+    /// Many days of the cpu set.
+    Days {
+        hosts: usize,
+        days: usize,
+    },
+    /// The cpu set with hosts that are replaced.
+    Churn {
+        hosts: usize,
+        hours: usize,
+    },
     Latencies,
     Events,
     /// The users of the events, stored as a set metric.
@@ -79,6 +89,8 @@ pub(crate) enum QuerySet {
 pub(crate) fn shapes(of: QuerySet) -> Vec<Shape> {
     let (names, hosts, hours): (&[&'static str], _, _) = match of {
         QuerySet::Cpu { hosts, hours } => (&["q1", "q2", "q3", "q4"], hosts, hours),
+        QuerySet::Days { hosts, days } => (&["q1", "q2", "q3", "q10"], hosts, days * 24),
+        QuerySet::Churn { hosts, hours } => (&["q1", "q2", "q4"], hosts, hours),
         QuerySet::Latencies => (&["q5"], 1, SIX_HOURS),
         QuerySet::Events => (&["q6", "q7", "q8", "q9"], 1, SIX_HOURS),
         QuerySet::EventUsers => (&["q6 approximate"], 1, SIX_HOURS),
@@ -127,6 +139,7 @@ impl Shape {
                 let group_by = Some("region");
                 Query::Metric(MetricQuery { group_by, step_s: 300, to_ms, ..all })
             }
+            "q10" => Query::Metric(MetricQuery { group_by: Some("region"), step_s: 86_400, ..all }),
             "q5" => {
                 let (metrics, aggregate) = (vec![LATENCY], Aggregate::Percentiles);
                 Query::Metric(MetricQuery { metrics, aggregate, step_s: 300, ..all })

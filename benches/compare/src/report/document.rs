@@ -23,7 +23,8 @@ const ABOUT_QUERIES: &str = "\
 q1 average of a metric of one host by minute over an hour · q2 maximum of five metrics of one host by hour over all hours ·
 q3 average by host and hour over all hours · q4 average by region and 5 minutes over 6 hours · q5 50th, 95th and 99th percentile of all
 latencies by 5 minutes · q6 distinct users by hour (*approximate*: from a set metric, or a sketch) ·
-q7 newest 100 events by prefix of the name and country · q8 events by country and hour · q9 statistics of one name. First / median / 99th percentile in ms,
+q7 newest 100 events by prefix of the name and country · q8 events by country and hour · q9 statistics of one name ·
+q10 average by region and day over all days. First / median / 99th percentile in ms,
 CPU ms in parentheses. *telltale raw* is measured before blocks are merged, without rollups: q1 to q4 then read every point, as the
 peers do; afterwards they read one-minute and one-hour rollups. Distributions are stored as one-minute cells from the start.";
 
@@ -72,6 +73,17 @@ pub(crate) fn write(context: &Context) -> Outcome<()> {
         ),
         ("Late points", "", growth::late(&facts)),
         ("Many series", "", growth::cardinality(&facts)),
+        (
+            "Replaced series",
+            "10 000 active series, all replaced every ten minutes.",
+            growth::load_of(&facts, "churn"),
+        ),
+        ("A month", "A point a minute.", growth::load_of(&facts, "month")),
+        (
+            "First queries of a month",
+            "Each after a restart, with none of the files in the memory of the system.",
+            growth::evicted(&facts),
+        ),
         (
             "Answers",
             "The count of the numbers of each result, and their sum. Percentiles and approximate counts may differ by 2 %.",

@@ -1,4 +1,4 @@
-//! The cost of late points and of many series.
+//! The cost of late points, of many series, of series that are replaced, and of a month of data.
 
 use super::facts::Facts;
 use super::markdown::{Table, maybe, number};
@@ -63,6 +63,58 @@ pub(crate) fn cardinality(facts: &Facts) -> String {
                 number(load.memory_mb),
                 maybe(disk(facts, "cardinality", peer, &load.set)),
             ]);
+        }
+    }
+    table.finish()
+}
+
+/// The table of a part with one load: its cost, memory and disk space.
+pub(crate) fn load_of(facts: &Facts, part: &str) -> String {
+    let mut table = Table::new(&[
+        "peer",
+        "points",
+        "points/s",
+        "CPU s/M at ack",
+        "merged",
+        "peak MB",
+        "bytes/point",
+        "ready after a restart, s",
+    ]);
+    for peer in PEERS {
+        for (load, _) in facts.loads(part, peer) {
+            let ready = facts.rows(part, peer).iter().find_map(|row| match row {
+                Row::Restart(restart) => Some(restart.ready_s),
+                _ => None,
+            });
+            table.row([
+                format!("{peer}{}", lost(&load)),
+                number(load.points as f64),
+                number(load.per_second()),
+                number(load.cpu(load.cpu_ack)),
+                maybe(load.cpu_all()),
+                number(load.memory_mb),
+                maybe(disk(facts, part, peer, &load.set)),
+                maybe(ready),
+            ]);
+        }
+    }
+    table.finish()
+}
+
+/// The table of the first query of each shape after a restart with none of the files in memory.
+pub(crate) fn evicted(facts: &Facts) -> String {
+    let mut table = Table::new(&["peer", "query", "ms", "CPU ms"]);
+    for peer in PEERS {
+        for row in facts.rows("month", peer) {
+            match row {
+                Row::Query(query) if query.state == "evicted" => table.row([
+                    peer.to_owned(),
+                    query.shape.clone(),
+                    number(query.first_ms),
+                    number(query.cpu_ms),
+                ]),
+                _ => {}
+            }
         }
     }
     table.finish()

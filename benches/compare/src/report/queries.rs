@@ -125,7 +125,7 @@ fn agree(facts: &Facts, part: &str, shape: &str) -> bool {
 
 /// Returns whether all peers return exact numbers.
 fn is_exact(shape: &str) -> bool {
-    matches!(shape, "q1" | "q2" | "q3" | "q4" | "q6" | "q7" | "q8")
+    matches!(shape, "q1" | "q2" | "q3" | "q4" | "q6" | "q7" | "q8" | "q10")
 }
 
 /// Returns the median time of a query, in milliseconds.
