@@ -46,6 +46,7 @@ pub use query::{
     TagValues,
 };
 pub use tags::{InvalidTags, Tags};
+pub(crate) use tags::{is_key, is_value};
 pub(crate) use text_search::{RankedPage, SearchRank};
 pub use text_search::{TextSearch, fold_case};
 pub use time::{Interval, TimeRange, TimestampMs};

@@ -89,19 +89,27 @@ fn check_pairs<K: AsRef<str>, V: AsRef<str>>(pairs: &[(K, V)]) -> Result<(), Inv
 }
 
 fn check_pair(key: &str, value: &str) -> Result<(), InvalidTags> {
-    let key_ok = !key.is_empty()
-        && (key.len() <= limits::TAG_KEY_CHARS_MAX
-            || key.chars().count() <= limits::TAG_KEY_CHARS_MAX)
-        && !has_control(key);
-    if !key_ok {
+    if !is_key(key) {
         return Err(InvalidTags::Key(key.to_owned()));
     }
-    if value.len() > limits::TAG_VALUE_CHARS_MAX
-        && value.chars().count() > limits::TAG_VALUE_CHARS_MAX
-    {
+    if !is_value(value) {
         return Err(InvalidTags::Value(key.to_owned()));
     }
     Ok(())
+}
+
+/// Returns whether a string can be a tag key.
+pub(crate) fn is_key(string: &str) -> bool {
+    let has_length = !string.is_empty()
+        && (string.len() <= limits::TAG_KEY_CHARS_MAX
+            || string.chars().count() <= limits::TAG_KEY_CHARS_MAX);
+    has_length && !has_control(string)
+}
+
+/// Returns whether a string can be the value of a tag.
+pub(crate) fn is_value(string: &str) -> bool {
+    string.len() <= limits::TAG_VALUE_CHARS_MAX
+        || string.chars().count() <= limits::TAG_VALUE_CHARS_MAX
 }
 
 impl fmt::Display for Tags {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use roaring::RoaringBitmap;
+use smallvec::SmallVec;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::aliases::Aliases;
@@ -195,9 +196,52 @@ impl Index {
         tags.iter().for_each(|(key, value)| metric.postings.insert(*key, *value, id.0));
         self.metric_bytes = self.metric_bytes + metric.bytes() - bytes_before;
         self.live_series += 1;
+        self.add_by_tags(id, defined.metric, &tags);
+    }
+
+    /// Adds a series whose strings are counted, except to its metric. Returns false, changing
+    /// nothing, if it is present.
+    pub(super) fn add_restored(&mut self, id: SeriesId, metric: MetricId, tags: &[Tag]) -> bool {
+        if !self.series.insert(id, metric, tags) {
+            return false;
+        }
+        self.live_series += 1;
+        self.add_by_tags(id, metric, tags);
+        true
+    }
+
+    /// Makes room for this many more series.
+    pub(super) fn reserve_by_tags(&mut self, more: usize) {
         let series = &self.series;
-        let same = |other: &u32| series.get(SeriesId(*other)) == Some((defined.metric, &tags));
-        let entry = self.by_tags.entry(hash_tags(series, id.0), same, |id| hash_tags(series, *id));
+        self.by_tags.reserve(more, |id| hash_tags(series, *id));
+    }
+
+    pub(super) fn release_tags(&mut self, tags: &[Tag]) {
+        for (key, value) in tags {
+            self.strings.release(*key);
+            self.strings.release(*value);
+        }
+    }
+
+    /// Returns all metrics, to be changed, and the tags of all series.
+    pub(super) fn metrics_and_table(
+        &mut self,
+    ) -> (impl Iterator<Item = &mut MetricEntry>, &SeriesTable) {
+        (self.metrics.values_mut(), &self.series)
+    }
+
+    /// Counts the bytes of the metrics, and those without series, after all of them changed.
+    pub(super) fn recount_metrics(&mut self) {
+        self.metric_bytes = self.metrics.values().map(MetricEntry::bytes).sum();
+        let is_empty = |metric: &&MetricEntry| metric.series.is_empty();
+        self.empty_metrics = self.metrics.values().filter(is_empty).count();
+    }
+
+    /// Makes a series the newest with its tags.
+    fn add_by_tags(&mut self, id: SeriesId, metric: MetricId, tags: &[Tag]) {
+        let series = &self.series;
+        let same = |other: &u32| series.get(SeriesId(*other)) == Some((metric, tags));
+        let entry = self.by_tags.entry(hash_pairs(metric, tags), same, |id| hash_tags(series, *id));
         match entry {
             // The older one has retired, but its removal is not on disk yet.
             Entry::Occupied(mut other) => *other.get_mut() = id.0.max(*other.get()),
@@ -246,10 +290,7 @@ impl Index {
             found.remove();
         }
         of_metric(self, metric, &tags);
-        for (key, value) in tags {
-            self.strings.release(key);
-            self.strings.release(value);
-        }
+        self.release_tags(&tags);
         self.live_series -= 1;
     }
 
@@ -374,8 +415,11 @@ fn hash_tags(series: &SeriesTable, id: u32) -> u64 {
     series.get(SeriesId(id)).map_or(0, |(metric, tags)| hash_pairs(metric, tags))
 }
 
+/// Bytes of the hashed tags of a usual series: of up to 16 tags.
+const HASHED_BYTES: usize = size_of::<MetricId>() + 16 * size_of::<Tag>();
+
 fn hash_pairs(metric: MetricId, pairs: &[Tag]) -> u64 {
-    let mut bytes = Vec::with_capacity(4 + pairs.len() * 8);
+    let mut bytes = SmallVec::<[u8; HASHED_BYTES]>::new();
     bytes.extend_from_slice(&metric.0.to_le_bytes());
     for (key, value) in pairs {
         bytes.extend_from_slice(&key.0.to_le_bytes());

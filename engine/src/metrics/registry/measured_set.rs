@@ -45,6 +45,13 @@ impl MeasuredSet {
         added
     }
 
+    /// Adds a series, usually the last one, without measuring. [`Self::measure`] has to follow.
+    pub(super) fn append(&mut self, series: u32) {
+        if self.set.try_push(series).is_err() {
+            self.set.insert(series);
+        }
+    }
+
     /// Removes a series. Returns false if it is absent.
     pub(super) fn remove(&mut self, series: u32) -> bool {
         let removed = self.set.remove(series);
@@ -76,7 +83,8 @@ impl MeasuredSet {
         is_due.then(|| self.measure())
     }
 
-    fn measure(&mut self) -> Measurement {
+    /// Measures the set now.
+    pub(super) fn measure(&mut self) -> Measurement {
         let measure = measure(&self.set);
         (self.bytes, self.unmeasured) = (measure.bytes, 0);
         measure
@@ -129,7 +137,7 @@ pub(super) fn bitmap_bytes(set: &RoaringBitmap) -> usize {
 
 /// The result of measuring all containers.
 #[derive(Default)]
-struct Measurement {
+pub(super) struct Measurement {
     bytes: usize,
     containers: u32,
     /// Members of arrays, and unused slots of arrays.

@@ -22,6 +22,7 @@ mod lookup;
 mod measured_set;
 mod persist;
 mod postings;
+mod restoring;
 mod retirement;
 mod segment;
 mod selection;

@@ -15,7 +15,8 @@ use roaring::RoaringBitmap;
 
 use super::index::MetricStats;
 use super::last_days;
-use super::segment::{read_segment, segment_row};
+use super::restoring::Restored;
+use super::segment::{Segment, segment_row};
 use super::series::{Registry, Unsealed};
 use crate::codec::bytes::{Reader, put_bytes, put_signed, put_varint};
 use crate::codec::frame::{self, FrameKind};
@@ -185,6 +186,7 @@ pub(crate) fn load(store: &Store, registry: &Registry) -> Result<LoadedRegistry>
     let mut damaged = Vec::new();
     let mut stats = HashMap::new();
     let mut dropped = HashSet::new();
+    let mut restored = Restored::default();
     // Rows arrive in key order: dropped metrics, metrics, series, stats, last days.
     let visit = |key: Box<[u8]>, row: Box<[u8]>| {
         let outcome = match key.split_first() {
@@ -192,12 +194,12 @@ pub(crate) fn load(store: &Store, registry: &Registry) -> Result<LoadedRegistry>
                 registry.restore(&Definitions { metrics: vec![metric], series: Vec::new() });
             }),
             Some((&RegistryKey::SEGMENT, id)) => metric_id(id).and_then(|MetricId(first)| {
-                let series = read_segment(&row)?;
-                let all = series.iter().map(|series| series.id.0).collect();
+                let segment = Segment::read(&row)?;
+                let all = segment.series().map(|(id, ..)| id.0).collect();
                 // The metric may have been deleted after the segment was written.
-                let removed = series.iter().filter(|series| dropped.contains(&series.metric));
-                registry.restore_segment(first, all, removed.map(|series| series.id.0).collect());
-                registry.restore(&Definitions { metrics: Vec::new(), series });
+                let removed = segment.series().filter(|(_, metric, _)| dropped.contains(metric));
+                registry.note_segment(first, all, removed.map(|(id, ..)| id.0).collect());
+                registry.restore_segment(&segment, &mut restored);
                 Ok(())
             }),
             Some((&RegistryKey::STATS, id)) => read_stats(id, &row).map(|(metric, row)| {
@@ -218,6 +220,7 @@ pub(crate) fn load(store: &Store, registry: &Registry) -> Result<LoadedRegistry>
     let all = RangeOf::all(keyspaces::Registry);
     let gap = store.read_skipping_damage(all, Caching::Bypass, visit)?;
     damaged.extend(gap.map(|gap| format!("registry: {}", gap.error)));
+    registry.finish_restoring(restored);
     // Older versions stored neither: blocks and rows raise what is absent here.
     let next =
         |fact| store.number(fact).map(|next| u32::try_from(next.unwrap_or(0)).unwrap_or(u32::MAX));
@@ -239,7 +242,7 @@ pub(crate) fn load(store: &Store, registry: &Registry) -> Result<LoadedRegistry>
 pub(crate) fn check_row(key: &[u8], row: &[u8]) -> CodecResult<()> {
     match key.split_first() {
         Some((&RegistryKey::METRIC, id)) => read_metric(id, row).map(drop),
-        Some((&RegistryKey::SEGMENT, _)) => read_segment(row).map(drop),
+        Some((&RegistryKey::SEGMENT, _)) => Segment::read(row).map(drop),
         Some((&RegistryKey::STATS, id)) => read_stats(id, row).map(drop),
         Some((&RegistryKey::LAST_DAYS, _)) => last_days::read_row(row).map(drop),
         Some((&RegistryKey::DROPPED, id)) => metric_id(id).map(drop),

@@ -1,6 +1,7 @@
 //! Posting lists: for every value of every tag key of a metric, the set of series that have it.
 
 use hashbrown::HashMap;
+use hashbrown::hash_map::Entry;
 use roaring::RoaringBitmap;
 
 use super::measured_set::MeasuredSet;
@@ -25,6 +26,21 @@ impl Posting {
             Self::Many(set) => {
                 set.insert(series);
             }
+        }
+    }
+
+    /// Adds a series, usually the last one. [`Self::measure`] has to follow.
+    fn append(&mut self, series: u32) {
+        match self {
+            Self::One(_) => self.insert(series),
+            Self::Many(set) => set.append(series),
+        }
+    }
+
+    /// Measures the set after series were appended.
+    fn measure(&mut self) {
+        if let Self::Many(set) = self {
+            set.measure();
         }
     }
 
@@ -77,6 +93,33 @@ impl Posting {
     }
 }
 
+/// Adds many series in ascending order, without measuring sets after each of them.
+#[derive(Debug)]
+pub(super) struct Extension<'p> {
+    postings: &'p mut Postings,
+}
+
+impl Extension<'_> {
+    pub(super) fn append(&mut self, key: StringId, value: StringId, series: u32) {
+        let values = self.postings.keys.entry(key).or_default();
+        match values.entry(value) {
+            Entry::Vacant(vacant) => _ = vacant.insert(Posting::One(series)),
+            Entry::Occupied(mut occupied) => occupied.get_mut().append(series),
+        }
+    }
+
+    /// Measures all sets.
+    pub(super) fn finish(self) {
+        let Postings { keys, value_bytes } = self.postings;
+        *value_bytes = 0;
+        for values in keys.values_mut() {
+            values.values_mut().for_each(Posting::measure);
+            let sets: usize = values.values().map(Posting::bytes).sum();
+            *value_bytes += values.allocation_size() + sets;
+        }
+    }
+}
+
 /// The postings of one metric: key → value → series.
 #[derive(Debug, Default)]
 pub(super) struct Postings {
@@ -94,6 +137,11 @@ impl Postings {
         posting.insert(series);
         self.value_bytes = self.value_bytes + posting.bytes() - set_before;
         self.value_bytes = self.value_bytes + values.allocation_size() - map_before;
+    }
+
+    /// Begins to add many series, in ascending order.
+    pub(super) fn extend(&mut self) -> Extension<'_> {
+        Extension { postings: self }
     }
 
     /// Removes a series, and the value and the key if no other series has them.

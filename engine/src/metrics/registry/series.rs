@@ -9,7 +9,9 @@ use super::aliases::SeriesKeyHash;
 use super::index::{Index, MetricEntry};
 use super::lookup::Lookup;
 use super::measured_set::MeasuredSet;
+use super::restoring::Restored;
 use super::retirement::{Grace, StoredRegistry};
+use super::segment::Segment;
 use super::selection::Selection;
 use crate::error::Refusal;
 use crate::limits::{NEW_METRIC_BYTES, NEW_SERIES_BYTES};
@@ -168,13 +170,18 @@ impl Registry {
         definitions.series.iter().for_each(|series| index.define_series(series));
     }
 
+    /// Adds the series of a segment on disk. [`Self::finish_restoring`] makes them visible.
+    pub(super) fn restore_segment(&self, segment: &Segment<'_>, restored: &mut Restored) {
+        self.index.write().restore_segment(segment, restored);
+    }
+
+    /// Makes restored series visible.
+    pub(super) fn finish_restoring(&self, restored: Restored) {
+        self.index.write().finish_restoring(restored);
+    }
+
     /// Records a segment on disk, and those of its series that have been removed.
-    pub(super) fn restore_segment(
-        &self,
-        first: u32,
-        series: RoaringBitmap,
-        removed: RoaringBitmap,
-    ) {
+    pub(super) fn note_segment(&self, first: u32, series: RoaringBitmap, removed: RoaringBitmap) {
         self.stored.lock().add_segment(first, series);
         self.changes.lock().removed |= &removed;
     }

@@ -46,6 +46,11 @@ impl Strings {
 
     /// Interns a string, counts one more use and returns its number.
     pub(super) fn acquire(&mut self, string: &str) -> StringId {
+        self.acquire_for(string, 1)
+    }
+
+    /// Interns a string for this many uses and returns its number.
+    pub(super) fn acquire_for(&mut self, string: &str, more_uses: u32) -> StringId {
         let Self { pages, free, by_hash, page_bytes } = self;
         let all = (pages.len() * PAGE_STRINGS) as u32;
         let next = match pages.last() {
@@ -78,7 +83,7 @@ impl Strings {
         if let Some((page, slot)) = page_mut(pages, id)
             && let Some(uses) = page.uses.get_mut(slot)
         {
-            *uses += 1;
+            *uses += more_uses;
         }
         StringId(id)
     }

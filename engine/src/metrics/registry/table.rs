@@ -34,13 +34,23 @@ struct SeriesEntry {
     end: u32,
 }
 
+/// A reader that remembers the leaf of the previous series.
+#[derive(Debug)]
+pub(super) struct Cursor<'t> {
+    table: &'t SeriesTable,
+    number: u32,
+    leaf: Option<&'t Leaf>,
+}
+
 impl SeriesTable {
     pub(super) fn get(&self, series: SeriesId) -> Option<(MetricId, &[Tag])> {
         let (number, slot) = split(series);
-        let leaf = self.leaves.get(&number)?;
-        let (at, present) = leaf.taken.index_of(slot);
-        let entry = leaf.entries.get(at).filter(|_| present)?;
-        Some((entry.metric, leaf.tags.get(leaf.start_of(at)..entry.end as usize)?))
+        self.leaves.get(&number)?.get(slot)
+    }
+
+    /// Returns a reader of many series, which is fast when they ascend.
+    pub(super) fn cursor(&self) -> Cursor<'_> {
+        Cursor { table: self, number: 0, leaf: self.leaves.get(&0) }
     }
 
     /// Adds a series. Returns false, changing nothing, if it is present.
@@ -54,9 +64,14 @@ impl SeriesTable {
         let bytes_before = leaf.bytes();
         let start = leaf.start_of(at);
         leaf.taken.set(slot);
-        leaf.tags.splice(start..start, tags.iter().copied());
-        leaf.entries.insert(at, SeriesEntry { metric, end: start as u32 });
-        leaf.entries.iter_mut().skip(at).for_each(|entry| entry.end += tags.len() as u32);
+        if at == leaf.entries.len() {
+            leaf.tags.extend_from_slice(tags);
+            leaf.entries.push(SeriesEntry { metric, end: leaf.tags.len() as u32 });
+        } else {
+            leaf.tags.splice(start..start, tags.iter().copied());
+            leaf.entries.insert(at, SeriesEntry { metric, end: start as u32 });
+            leaf.entries.iter_mut().skip(at).for_each(|entry| entry.end += tags.len() as u32);
+        }
         if leaf.taken.is_full() {
             // Nothing is added to a full leaf.
             leaf.tags.shrink_to_fit();
@@ -105,7 +120,23 @@ impl SeriesTable {
     }
 }
 
+impl<'t> Cursor<'t> {
+    pub(super) fn get(&mut self, series: SeriesId) -> Option<(MetricId, &'t [Tag])> {
+        let (number, slot) = split(series);
+        if number != self.number {
+            (self.number, self.leaf) = (number, self.table.leaves.get(&number));
+        }
+        self.leaf?.get(slot)
+    }
+}
+
 impl Leaf {
+    fn get(&self, slot: u32) -> Option<(MetricId, &[Tag])> {
+        let (at, present) = self.taken.index_of(slot);
+        let entry = self.entries.get(at).filter(|_| present)?;
+        Some((entry.metric, self.tags.get(self.start_of(at)..entry.end as usize)?))
+    }
+
     fn start_of(&self, at: usize) -> usize {
         at.checked_sub(1).map_or(0, |before| self.entries[before].end as usize)
     }
