@@ -346,9 +346,30 @@ impl<'a> FloatColumn<'a> {
         self.body.rows()
     }
 
+    /// Returns whether all rows are zero, which takes no decoding to see.
+    pub(crate) fn is_zero(&self) -> bool {
+        matches!(self.form, Form::Decimal { .. })
+            && self.exceptions.is_empty()
+            && self.firsts.is_none()
+            && self.body.constant() == Some(0)
+    }
+
     /// Decodes page `page` of a column that was encoded with `runs`.
     pub(crate) fn page(&self, page: usize, runs: &Runs, out: &mut FloatPage) -> CodecResult<()> {
-        self.body.page(page, &mut out.integers)?;
+        self.prefix(page, PAGE_ROWS, runs, out)
+    }
+
+    /// Decodes the first `rows` rows of page `page` of a column that was encoded with `runs`, and a
+    /// few more where that is no work.
+    pub(crate) fn prefix(
+        &self,
+        page: usize,
+        rows: usize,
+        runs: &Runs,
+        out: &mut FloatPage,
+    ) -> CodecResult<()> {
+        self.body.prefix(page, rows, &mut out.integers)?;
+        let is_whole = out.integers.len() == self.body.rows_of_page(page);
         if let Some(firsts) = &self.firsts {
             let (runs_before, runs) = runs.of_page(page);
             let firsts = firsts.get(runs_before..).unwrap_or_default();
@@ -357,7 +378,8 @@ impl<'a> FloatColumn<'a> {
             }
             let mut rest = out.integers.as_mut_slice();
             for (&run, &first) in runs.iter().zip(firsts) {
-                let Some((rows, tail)) = rest.split_at_mut_checked(run as usize) else {
+                let run = if is_whole { run as usize } else { rest.len().min(run as usize) };
+                let Some((rows, tail)) = rest.split_at_mut_checked(run) else {
                     return Err(CodecError::new("the runs exceed the page"));
                 };
                 rest = tail;
@@ -368,10 +390,10 @@ impl<'a> FloatColumn<'a> {
                 }
             }
         }
-        self.finish_page(page, out)
+        self.finish_page(page, is_whole, out)
     }
 
-    fn finish_page(&self, page: usize, out: &mut FloatPage) -> CodecResult<()> {
+    fn finish_page(&self, page: usize, is_whole: bool, out: &mut FloatPage) -> CodecResult<()> {
         out.floats.clear();
         out.scale = None;
         match self.form {
@@ -395,12 +417,17 @@ impl<'a> FloatColumn<'a> {
                     let bits = unit.low_bits(*high)?;
                     out.floats.push(unit.join(*high, bits, lows.take(bits)?));
                 }
-                lows.finish()?;
+                if is_whole {
+                    lows.finish()?;
+                }
             }
         }
         for (row, value) in self.exceptions_of(page) {
-            let slot = out.floats.get_mut(row - page * PAGE_ROWS);
-            *slot.ok_or_else(|| CodecError::new("an exception has no row"))? = *value;
+            match out.floats.get_mut(row - page * PAGE_ROWS) {
+                Some(slot) => *slot = *value,
+                None if is_whole => return Err(CodecError::new("an exception has no row")),
+                None => break,
+            }
         }
         Ok(())
     }

@@ -10,6 +10,8 @@
 //! Rows are decoded one page of [`PAGE_ROWS`] at a time. Values are stored as given, so that each
 //! page can be decoded alone; callers take deltas first where that helps.
 
+use std::sync::OnceLock;
+
 use pco::wrapped::{ChunkDecompressor, FileCompressor, FileDecompressor};
 use pco::{ChunkConfig, DecompressorScratch, DeltaSpec, ModeSpec, PagingSpec};
 
@@ -21,6 +23,9 @@ use crate::cast::{low_byte, low_word};
 /// Rows per page: enough for pco to compress nearly as well as possible, few enough to decode for a
 /// single series.
 pub(crate) const PAGE_ROWS: usize = 4096;
+
+/// Rows that pco decodes at once.
+const PCO_BATCH_ROWS: usize = 256;
 
 /// Below this many rows, the metadata of pco outweighs its savings.
 const PCO_ROWS_MIN: usize = 96;
@@ -142,7 +147,28 @@ pub(crate) struct IntegerColumn<'a> {
 enum Body<'a> {
     Constant(i64),
     Packed { min: i64, width: usize, bytes: &'a [u8] },
-    Pco { chunk: Box<ChunkDecompressor<i64>>, pages: Vec<&'a [u8]> },
+    Pco(PcoPages<'a>),
+}
+
+/// Pages of pco. The tables to decode them are made for the first page that is read: most columns
+/// of a block that is opened are not.
+#[derive(Debug)]
+struct PcoPages<'a> {
+    /// Header and metadata.
+    head: &'a [u8],
+    chunk: OnceLock<Box<ChunkDecompressor<i64>>>,
+    pages: Vec<&'a [u8]>,
+}
+
+impl PcoPages<'_> {
+    fn chunk(&self) -> CodecResult<&ChunkDecompressor<i64>> {
+        if let Some(chunk) = self.chunk.get() {
+            return Ok(chunk);
+        }
+        let (file, rest) = FileDecompressor::new(self.head)?;
+        let (chunk, _) = file.chunk_decompressor::<i64, _>(rest)?;
+        Ok(self.chunk.get_or_init(|| Box::new(chunk)))
+    }
 }
 
 impl<'a> IntegerColumn<'a> {
@@ -190,12 +216,31 @@ impl<'a> IntegerColumn<'a> {
         self.rows
     }
 
+    /// Returns the number of rows of a page.
+    pub(crate) fn rows_of_page(&self, page: usize) -> usize {
+        self.rows.saturating_sub(page * PAGE_ROWS).min(PAGE_ROWS)
+    }
+
     /// Decodes page `page` into `out`, replacing its contents.
     pub(crate) fn page(&self, page: usize, out: &mut Vec<i64>) -> CodecResult<()> {
-        let skip = page * PAGE_ROWS;
+        self.prefix(page, PAGE_ROWS, out)
+    }
+
+    /// Decodes the first `rows` rows of page `page` into `out`, replacing its contents, and a few
+    /// more where that is no work.
+    pub(crate) fn prefix(&self, page: usize, rows: usize, out: &mut Vec<i64>) -> CodecResult<()> {
+        let rows = rows.next_multiple_of(PCO_BATCH_ROWS).min(self.rows_of_page(page));
         // Not cleared first: rows that are overwritten need no zeros.
-        out.resize(self.rows.saturating_sub(skip).min(PAGE_ROWS), 0);
-        self.fill(page, skip, out)
+        out.resize(rows, 0);
+        self.fill(page, page * PAGE_ROWS, out)
+    }
+
+    /// Returns the value of all rows, if they are stored as one.
+    pub(crate) fn constant(&self) -> Option<i64> {
+        match self.body {
+            Body::Constant(value) => Some(value),
+            _ => None,
+        }
     }
 
     /// Decodes all rows into `out`, replacing its contents.
@@ -213,14 +258,15 @@ impl<'a> IntegerColumn<'a> {
         match &self.body {
             Body::Constant(value) => out.fill(*value),
             Body::Packed { min, width, bytes } => unpack(bytes, *min, *width, skip, out),
-            Body::Pco { chunk, pages } => {
-                let Some(bytes) = pages.get(page) else {
+            Body::Pco(pco) => {
+                let Some(bytes) = pco.pages.get(page) else {
                     return Err(CodecError::new(format!("page {page} does not exist")));
                 };
                 let rows = out.len();
                 let mut scratch = DecompressorScratch::default();
+                let of_page = self.rows_of_page(page);
                 let mut decompressor =
-                    chunk.page_decompressor_with_scratch(*bytes, rows, &mut scratch)?;
+                    pco.chunk()?.page_decompressor_with_scratch(*bytes, of_page, &mut scratch)?;
                 let progress = decompressor.read(out)?;
                 if progress.n_processed != rows {
                     return Err(CodecError::new(format!("page {page} has too few rows")));
@@ -233,10 +279,8 @@ impl<'a> IntegerColumn<'a> {
 
 fn read_pco<'a>(reader: &mut Reader<'a>, rows: usize) -> CodecResult<Body<'a>> {
     let head = reader.bytes()?;
-    let (file, rest) = FileDecompressor::new(head)?;
-    let (chunk, _) = file.chunk_decompressor::<i64, _>(rest)?;
     let pages = reader.pages(rows.div_ceil(PAGE_ROWS))?;
-    Ok(Body::Pco { chunk: Box::new(chunk), pages })
+    Ok(Body::Pco(PcoPages { head, chunk: OnceLock::new(), pages }))
 }
 
 #[cfg(test)]
@@ -257,6 +301,11 @@ mod tests {
             for (page, expected) in values.chunks(PAGE_ROWS).enumerate() {
                 column.page(page, &mut out).unwrap();
                 assert_eq!(out, expected, "page {page}");
+                for rows in [1, 255, 256, 257, PAGE_ROWS - 1] {
+                    column.prefix(page, rows, &mut out).unwrap();
+                    assert!(out.len() >= rows.min(expected.len()), "{rows} rows of page {page}");
+                    assert_eq!(out, expected[..out.len()], "{rows} rows of page {page}");
+                }
             }
         }
     }

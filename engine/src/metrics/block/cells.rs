@@ -16,13 +16,13 @@
 
 use super::super::times::TimesCache;
 use super::builder::BlockBuilder;
+use super::cell_page::CellPage;
 use super::envelope;
 use super::info::{BlockInfo, BlockKey};
 use super::rows::{Rows, RowsBuilder};
-use crate::cast::{integer_part, low_word_signed};
+use crate::cast::low_word_signed;
 use crate::codec::bytes::Reader;
-use crate::codec::decimals::{SCALE_MAX, power_of_ten};
-use crate::codec::floats::{self, FloatColumn, FloatPage};
+use crate::codec::floats::{self, FloatColumn};
 use crate::codec::frame::FrameKind;
 use crate::codec::integers::{self, Effort, IntegerColumn, PAGE_ROWS};
 use crate::codec::runs::Runs;
@@ -93,15 +93,11 @@ impl BlockBuilder for CellBlockBuilder {
         envelope::check(info, (&self.rows, times), (&read, &block.rows))?;
         let built = self.cells.chunks(PAGE_ROWS).zip(self.starts.chunks(PAGE_ROWS));
         for (page, (cells, starts)) in built.enumerate() {
-            block.load(page, CellColumn::ALL)?;
-            let same = |((read, cell), start): ((&NumberCell, &NumberCell), &i64)| {
-                is_same(info.kind, read, cell, *start)
-            };
-            expect_same(
-                block.cells.len() == cells.len()
-                    && block.cells.iter().zip(cells).zip(starts).all(same),
-                "cells",
-            )?;
+            block.load(page, PAGE_ROWS, CellColumn::ALL)?;
+            expect_same(block.rows_of_page(page) == cells.len(), "counts of cells")?;
+            for (row, (cell, start)) in cells.iter().zip(starts).enumerate() {
+                expect_same(is_same(info.kind, &block.page.cell(row)?, cell, *start), "cells")?;
+            }
         }
         Ok(())
     }
@@ -171,33 +167,32 @@ pub(crate) struct CellBlock<'a> {
     sums: SumColumns<'a>,
     gauge: Option<GaugeColumns<'a>>,
     times: TimesCache,
-    page: Option<(usize, CellColumn)>,
-    cells: Vec<NumberCell>,
-    floats: FloatPage,
-    integers: Vec<i64>,
+    page: CellPage,
+    /// Whether pages are decoded up to the rows that are read, see [`Self::expect_few`].
+    reads_few: bool,
 }
 
 #[derive(Debug)]
-struct SumColumns<'a> {
-    decimals: DecimalSums<'a>,
-    high: FloatColumn<'a>,
-    low: FloatColumn<'a>,
-    huge: Option<(FloatColumn<'a>, FloatColumn<'a>)>,
+pub(super) struct SumColumns<'a> {
+    pub(super) decimals: DecimalSums<'a>,
+    pub(super) high: FloatColumn<'a>,
+    pub(super) low: FloatColumn<'a>,
+    pub(super) huge: Option<(FloatColumn<'a>, FloatColumn<'a>)>,
 }
 
 #[derive(Debug)]
-enum DecimalSums<'a> {
+pub(super) enum DecimalSums<'a> {
     Floats(FloatColumn<'a>),
     Units { low: IntegerColumn<'a>, high: IntegerColumn<'a> },
 }
 
 #[derive(Debug)]
-struct GaugeColumns<'a> {
-    counts: IntegerColumn<'a>,
-    min: FloatColumn<'a>,
-    max: FloatColumn<'a>,
-    last: FloatColumn<'a>,
-    last_offset: IntegerColumn<'a>,
+pub(super) struct GaugeColumns<'a> {
+    pub(super) counts: IntegerColumn<'a>,
+    pub(super) min: FloatColumn<'a>,
+    pub(super) max: FloatColumn<'a>,
+    pub(super) last: FloatColumn<'a>,
+    pub(super) last_offset: IntegerColumn<'a>,
 }
 
 impl<'a> SumColumns<'a> {
@@ -260,10 +255,8 @@ impl<'a> CellBlock<'a> {
             sums,
             gauge,
             times: TimesCache::default(),
-            page: None,
-            cells: Vec::new(),
-            floats: FloatPage::default(),
-            integers: Vec::new(),
+            page: CellPage::default(),
+            reads_few: false,
         };
         Ok((info, block))
     }
@@ -275,8 +268,15 @@ impl<'a> CellBlock<'a> {
     /// Decodes everything and compares it with the catalog entry of the block.
     pub(crate) fn verify(&mut self, info: &BlockInfo) -> CodecResult<()> {
         self.rows.check_info(info, &mut self.times)?;
-        let pages = 0..self.rows.len().div_ceil(PAGE_ROWS);
-        pages.into_iter().try_for_each(|page| self.load(page, CellColumn::ALL))
+        (0..self.rows.len().div_ceil(PAGE_ROWS)).try_for_each(|page| {
+            self.load(page, PAGE_ROWS, CellColumn::ALL)?;
+            (0..self.rows_of_page(page)).try_for_each(|row| self.page.cell(row).map(drop))
+        })
+    }
+
+    /// Declares that one or two series are read: pages are then decoded up to their rows only.
+    pub(crate) fn expect_few(&mut self) {
+        self.reads_few = true;
     }
 
     /// Passes the cells of the series at `index` whose start is in `start..end` to `sink`, in time
@@ -295,16 +295,12 @@ impl<'a> CellBlock<'a> {
         let (mut row, stop) = (between.start, between.end);
         while row < stop {
             let page = row / PAGE_ROWS;
-            self.load(page, wanted)?;
             let piece_end = stop.min((page + 1) * PAGE_ROWS);
-            let cells = self
-                .cells
-                .get(row % PAGE_ROWS..)
-                .ok_or_else(|| CodecError::new("a page has too few cells"))?;
+            self.load(page, piece_end - page * PAGE_ROWS, wanted)?;
             let times = self.rows.times(index, &mut self.times)?;
-            for (cell, at) in cells.iter().take(piece_end - row).zip(row - rows.start..) {
+            for (row, at) in (row..piece_end).zip(row - rows.start..) {
                 let time = times.at(at);
-                let mut cell = *cell;
+                let mut cell = self.page.cell(row % PAGE_ROWS)?;
                 cell.last_time = cell.last_time.wrapping_add(time);
                 cell.last_series = series;
                 sink(time, &cell);
@@ -314,110 +310,16 @@ impl<'a> CellBlock<'a> {
         Ok(())
     }
 
-    /// Decodes the wanted columns of a page. `last_time` stays relative to the start of the cell.
-    fn load(&mut self, page: usize, wanted: CellColumn) -> CodecResult<()> {
-        if self.page == Some((page, wanted)) {
-            return Ok(());
-        }
-        self.page = None;
-        let rows = self.rows.len().saturating_sub(page * PAGE_ROWS).min(PAGE_ROWS);
-        // Cells of counters store no count; 1 marks them as not empty.
-        let count = u64::from(self.gauge.is_none());
-        let empty = NumberCell { count, last_time: 0, ..NumberCell::EMPTY };
-        self.cells.clear();
-        self.cells.resize(rows, empty);
-        if wanted.sum {
-            self.load_sums(page)?;
-        }
-        let Some(gauge) = &self.gauge else {
-            self.page = Some((page, wanted));
-            return Ok(());
-        };
-        let (floats, cells) = (&mut self.floats, &mut self.cells);
-        if wanted.count {
-            gauge.counts.page(page, &mut self.integers)?;
-            zip(cells, &self.integers, |cell, n| cell.count = n.cast_unsigned());
-        }
-        let mut load = |column: &FloatColumn<'_>, set: fn(&mut NumberCell, f64)| {
-            column.page(page, &self.runs, floats)?;
-            each_value(floats, |row, value| {
-                if let Some(cell) = cells.get_mut(row) {
-                    set(cell, value);
-                }
-            });
-            CodecResult::Ok(())
-        };
-        if wanted.min {
-            load(&gauge.min, |cell, v| cell.min = v)?;
-        }
-        if wanted.max {
-            load(&gauge.max, |cell, v| cell.max = v)?;
-        }
-        if wanted.last {
-            load(&gauge.last, |cell, v| cell.last = v)?;
-            gauge.last_offset.page(page, &mut self.integers)?;
-            zip(&mut self.cells, &self.integers, |cell, offset| cell.last_time = *offset);
-        }
-        self.page = Some((page, wanted));
-        Ok(())
+    fn rows_of_page(&self, page: usize) -> usize {
+        self.rows.len().saturating_sub(page * PAGE_ROWS).min(PAGE_ROWS)
     }
 
-    fn load_sums(&mut self, page: usize) -> CodecResult<()> {
-        let (floats, cells) = (&mut self.floats, &mut self.cells);
-        match &self.sums.decimals {
-            DecimalSums::Floats(column) => {
-                column.page(page, &self.runs, floats)?;
-                match floats.scale {
-                    Some(scale) => {
-                        let units = i128::from(integer_part(power_of_ten(SCALE_MAX - scale)));
-                        zip(cells, &floats.integers, |c, m| c.sum.units = i128::from(*m) * units);
-                    }
-                    None => {
-                        for (cell, value) in cells.iter_mut().zip(&floats.floats) {
-                            cell.sum.units = decimal_units_of(*value)
-                                .ok_or_else(|| CodecError::new("a decimal sum is not decimal"))?;
-                        }
-                    }
-                }
-            }
-            DecimalSums::Units { low, high } => {
-                low.page(page, &mut self.integers)?;
-                zip(cells, &self.integers, |c, v| c.sum.units = i128::from(v.cast_unsigned()));
-                high.page(page, &mut self.integers)?;
-                zip(cells, &self.integers, |c, v| c.sum.units |= i128::from(*v) << 64);
-            }
-        }
-        let mut load = |column: &FloatColumn<'_>, set: fn(&mut NumberCell, f64)| {
-            column.page(page, &self.runs, floats)?;
-            each_value(floats, |row, value| {
-                if let Some(cell) = cells.get_mut(row) {
-                    set(cell, value);
-                }
-            });
-            CodecResult::Ok(())
-        };
-        load(&self.sums.high, |cell, v| cell.sum.high = v)?;
-        load(&self.sums.low, |cell, v| cell.sum.low = v)?;
-        if let Some((high, low)) = &self.sums.huge {
-            load(high, |cell, v| cell.sum.huge_high = v)?;
-            load(low, |cell, v| cell.sum.huge_low = v)?;
-        }
-        cells.iter_mut().for_each(|cell| cell.sum.repair_overflow());
-        Ok(())
-    }
-}
-
-fn zip<T>(cells: &mut [NumberCell], column: &[T], set: impl Fn(&mut NumberCell, &T)) {
-    cells.iter_mut().zip(column).for_each(|(cell, value)| set(cell, value));
-}
-
-fn each_value(page: &FloatPage, mut set: impl FnMut(usize, f64)) {
-    match page.scale {
-        Some(scale) => {
-            let power = power_of_ten(scale);
-            page.integers.iter().enumerate().for_each(|(i, m)| set(i, *m as f64 / power));
-        }
-        None => page.floats.iter().enumerate().for_each(|(i, v)| set(i, *v)),
+    /// Decodes the wanted columns of a page, at least of its first `rows` rows.
+    fn load(&mut self, page: usize, rows: usize, wanted: CellColumn) -> CodecResult<()> {
+        let rows_of_page = self.rows_of_page(page);
+        let rows = if self.reads_few { rows } else { rows_of_page };
+        let columns = (&self.sums, self.gauge.as_ref(), &self.runs);
+        self.page.load((page, rows, rows_of_page), wanted, columns)
     }
 }
 
@@ -529,5 +431,14 @@ mod tests {
         let wanted = CellColumn { sum: true, ..CellColumn::default() };
         block.read(1, 500_000, 501_000, wanted, |_, c| seen.push(c.sum.value())).unwrap();
         assert_eq!(seen, (5000..5010).map(f64::from).collect::<Vec<_>>());
+        // A prefix of a page, then further rows of it, then another page.
+        let (_, mut block) = CellBlock::open(info.key, &bytes).unwrap();
+        block.expect_few();
+        for from in [410_000, 412_000, 411_000, 500_000, 1_990_000] {
+            let mut seen = Vec::new();
+            block.read(1, from, from + 1_000, wanted, |_, c| seen.push(c.sum.value())).unwrap();
+            let first = (from / 100) as i32;
+            assert_eq!(seen, (first..first + 10).map(f64::from).collect::<Vec<_>>());
+        }
     }
 }

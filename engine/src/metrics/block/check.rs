@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::envelope::version_of;
 use super::info::{BlockInfo, BlockKey, Coverage, Tier};
-use super::{CellBlock, PointBlock, SketchBlock};
+use super::{CellBlock, PointBlock, SketchRows};
+#[cfg(fuzzing)]
+use super::{CellCursor, CellSketch};
 use crate::cast::to_u32;
 use crate::codec::bytes::Reader;
 use crate::codec::frame::{self, FrameKind};
@@ -53,9 +55,9 @@ pub(crate) fn verify(
     check(info, bytes)?;
     match kind_of(info) {
         FrameKind::Distributions => {
-            SketchBlock::<Distribution>::open(info.key, bytes)?.1.verify(info)?;
+            SketchRows::<Distribution>::open(info.key, bytes)?.1.verify(info)?;
         }
-        FrameKind::Sets => SketchBlock::<Cardinality>::open(info.key, bytes)?.1.verify(info)?,
+        FrameKind::Sets => SketchRows::<Cardinality>::open(info.key, bytes)?.1.verify(info)?,
         FrameKind::Points => PointBlock::open(info.key, bytes, find)?.1.verify(info)?,
         _ => CellBlock::open(info.key, bytes)?.1.verify(info)?,
     }
@@ -91,15 +93,16 @@ pub(crate) fn read_all(bytes: &[u8]) {
             let _outcome = block.read(index, start, end, CellColumn::ALL, |_, _| {});
         }
     }
-    if let Ok((_, mut block)) = SketchBlock::<Distribution>::open(key, bytes) {
-        for index in 0..block.series().len() {
-            let _outcome = block.read(index, start, end, |_, _| {});
-        }
-    }
-    if let Ok((_, mut block)) = SketchBlock::<Cardinality>::open(key, bytes) {
-        for index in 0..block.series().len() {
-            let _outcome = block.read(index, start, end, |_, _| {});
-        }
+    merge_all::<Distribution>(key, bytes, (start, end));
+    merge_all::<Cardinality>(key, bytes, (start, end));
+}
+
+#[cfg(fuzzing)]
+fn merge_all<S: CellSketch>(key: BlockKey, bytes: &[u8], range: (i64, i64)) {
+    let Ok((_, rows)) = SketchRows::<S>::open(key, bytes) else { return };
+    let (mut cells, mut merged) = (rows.cursor(), S::default());
+    for index in 0..rows.series().len() {
+        let _outcome = cells.read(index, range, |_, cell| cell.merge_into(&mut merged));
     }
 }
 

@@ -15,7 +15,7 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
-use super::sketches::CellSketch;
+use super::sketches::{CellCursor, CellSketch};
 use crate::cast::{length, low_word_signed};
 use crate::codec::bytes::Reader;
 use crate::codec::floats::{self, FloatColumn};
@@ -92,6 +92,12 @@ impl CellSketch for Distribution {
         sink: impl FnMut(Self) -> bool,
     ) -> CodecResult<()> {
         columns.each(rows, sink)
+    }
+
+    type Cursor<'c> = RowCursor<'c>;
+
+    fn cursor(columns: &DistributionColumns) -> RowCursor<'_> {
+        RowCursor::of(columns)
     }
 
     fn round_trip(columns: &DistributionColumns, rows: usize) -> CodecResult<DistributionColumns> {
@@ -206,10 +212,10 @@ impl DistributionColumns {
         rows: Range<usize>,
         mut sink: impl FnMut(Distribution) -> bool,
     ) -> CodecResult<()> {
-        let mut cursor = CellCursor::of(self);
+        let mut cursor = RowCursor::of(self);
         for (row, count) in self.counts.iter().enumerate().take(rows.end) {
             if row < rows.start {
-                cursor.skip(*count)?;
+                cursor.skip_cell(*count)?;
             } else if !sink(cursor.cell(*count)?) {
                 break;
             }
@@ -220,7 +226,7 @@ impl DistributionColumns {
     /// Decodes cells and encodes them again. Exactly stored values are copied without building a
     /// cell, as such cells contain nothing else.
     fn round_trip(&self, rows: usize) -> CodecResult<Self> {
-        let (mut cursor, mut copy) = (CellCursor::of(self), Self::default());
+        let (mut cursor, mut copy) = (RowCursor::of(self), Self::default());
         for count in self.counts.iter().take(rows) {
             match exact_values(*count) {
                 Some(n) if *count >= 0 => {
@@ -259,18 +265,62 @@ fn exact_values(count: i64) -> Option<usize> {
 }
 
 /// Reads the cells of a block in order, with a position in each column.
-struct CellCursor<'a> {
+#[derive(Debug)]
+pub(crate) struct RowCursor<'a> {
     columns: &'a DistributionColumns,
+    row: usize,
     values_at: usize,
     at: usize,
     buckets_at: usize,
     sums_at: usize,
     components_at: usize,
+    /// The buckets of the cell that is merged.
+    indices: Vec<i32>,
+    bucket_counts: Vec<u64>,
 }
 
-impl<'a> CellCursor<'a> {
+impl CellCursor<Distribution> for RowCursor<'_> {
+    fn skip(&mut self) -> CodecResult<()> {
+        let count = self.next_count()?;
+        self.skip_cell(count)
+    }
+
+    fn merge_into(&mut self, sketch: &mut Distribution) -> CodecResult<()> {
+        let count = self.next_count()?;
+        match exact_values(count) {
+            Some(n) if count >= 0 => {
+                self.values(n)?.iter().for_each(|value| sketch.add(*value));
+                Ok(())
+            }
+            Some(_) => {
+                sketch.merge(&self.cell(count)?);
+                Ok(())
+            }
+            None => self.merge_buckets(count.cast_unsigned(), sketch),
+        }
+    }
+}
+
+impl<'a> RowCursor<'a> {
     fn of(columns: &'a DistributionColumns) -> Self {
-        Self { columns, values_at: 0, at: 0, buckets_at: 0, sums_at: 0, components_at: 0 }
+        Self {
+            columns,
+            row: 0,
+            values_at: 0,
+            at: 0,
+            buckets_at: 0,
+            sums_at: 0,
+            components_at: 0,
+            indices: Vec::new(),
+            bucket_counts: Vec::new(),
+        }
+    }
+
+    /// Returns the stored count of the next cell.
+    fn next_count(&mut self) -> CodecResult<i64> {
+        let count = self.columns.counts.get(self.row);
+        self.row += 1;
+        count.copied().ok_or_else(|| CodecError::new("the block has more rows than cells"))
     }
 
     /// Reads the next cell; `count` is its stored count.
@@ -296,7 +346,7 @@ impl<'a> CellCursor<'a> {
     }
 
     /// Skips the next cell; `count` is its stored count.
-    fn skip(&mut self, count: i64) -> CodecResult<()> {
+    fn skip_cell(&mut self, count: i64) -> CodecResult<()> {
         let fewer = || CodecError::new("the block has fewer histograms than its counts require");
         let has_sum = match exact_values(count) {
             Some(n) => {
@@ -319,9 +369,23 @@ impl<'a> CellCursor<'a> {
 
     /// Reads the next cell, which is a histogram.
     fn histogram(&mut self, count: u64) -> CodecResult<Distribution> {
-        self.buckets(count).ok_or_else(|| {
+        let mut distribution = Distribution::default();
+        self.merge_buckets(count, &mut distribution)?;
+        Ok(distribution)
+    }
+
+    /// Merges the next cell, which is a histogram.
+    fn merge_buckets(&mut self, count: u64, into: &mut Distribution) -> CodecResult<()> {
+        let (min, max) = self.read_buckets().ok_or_else(|| {
             CodecError::new("the block has fewer histograms than its counts require")
-        })?
+        })?;
+        let sum = self.sum()?;
+        let entries = Entries::Buckets {
+            indices: Cow::Borrowed(&self.indices),
+            counts: Cow::Borrowed(&self.bucket_counts),
+        };
+        let parts = Parts { count, sum, sum_is_reported: false, min, max, entries };
+        into.merge_parts(&parts).map_err(|e| CodecError::new(e.to_string()))
     }
 
     /// Reads the rest of the next cell, whose values are given and whose sum is stored.
@@ -337,32 +401,24 @@ impl<'a> CellCursor<'a> {
         })
     }
 
-    fn buckets(&mut self, count: u64) -> Option<CodecResult<Distribution>> {
+    /// Reads the buckets of the next cell; returns its minimum and maximum.
+    fn read_buckets(&mut self) -> Option<(f64, f64)> {
         let columns = self.columns;
         let buckets = usize::try_from(*columns.buckets.get(self.at)?).ok()?;
         let range = self.buckets_at..self.buckets_at.checked_add(buckets)?;
+        self.indices.clear();
         let mut index = 0i64;
-        let indices: Option<Vec<i32>> = columns
-            .indices
-            .get(range.clone())?
-            .iter()
-            .map(|gap| {
-                index = index.wrapping_add(*gap);
-                i32::try_from(index).ok()
-            })
-            .collect();
-        let counts: Vec<u64> =
-            columns.bucket_counts.get(range)?.iter().map(|n| n.cast_unsigned()).collect();
-        let (min, max) = (*columns.min.get(self.at)?, *columns.max.get(self.at)?);
+        for gap in columns.indices.get(range.clone())? {
+            index = index.wrapping_add(*gap);
+            self.indices.push(i32::try_from(index).ok()?);
+        }
+        self.bucket_counts.clear();
+        let counts = columns.bucket_counts.get(range)?;
+        self.bucket_counts.extend(counts.iter().map(|n| n.cast_unsigned()));
+        let bounds = (*columns.min.get(self.at)?, *columns.max.get(self.at)?);
         self.at += 1;
         self.buckets_at += buckets;
-        let indices = indices?;
-        let entries = Entries::Buckets { indices: Cow::Owned(indices), counts: Cow::Owned(counts) };
-        let sum = match self.sum() {
-            Ok(sum) => sum,
-            Err(error) => return Some(Err(error)),
-        };
-        Some(built(&Parts { count, sum, sum_is_reported: false, min, max, entries }))
+        Some(bounds)
     }
 
     fn sum(&mut self) -> CodecResult<ExactSum> {

@@ -12,6 +12,7 @@
 )]
 
 mod builder;
+mod cell_page;
 mod cells;
 mod check;
 mod distributions;
@@ -29,4 +30,4 @@ pub(crate) use check::read_all;
 pub(crate) use check::{check, describe, expect_info, verify};
 pub(crate) use info::{BlockDay, BlockInfo, BlockKey, CompactedSetId, Coverage, Tier, WriteOrder};
 pub(crate) use points::{Piece, PointBlock, PointBlockBuilder, time_page_refs};
-pub(crate) use sketches::{CellSketch, SketchBlock, SketchBlockBuilder, SketchRows};
+pub(crate) use sketches::{CellCursor, CellSketch, SketchBlockBuilder, SketchRows};

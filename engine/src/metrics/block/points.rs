@@ -74,8 +74,11 @@ pub(crate) struct PointBlock<'a> {
     values: FloatColumn<'a>,
     runs: Runs,
     times: TimesCache,
-    page: Option<usize>,
+    /// The page that is decoded, and how many of its rows.
+    page: Option<(usize, usize)>,
     decoded: FloatPage,
+    /// Whether pages are decoded up to the rows that are read, see [`Self::expect_few`].
+    reads_few: bool,
 }
 
 /// The rows of a series that are in one page.
@@ -111,6 +114,7 @@ impl<'a> PointBlock<'a> {
             times: TimesCache::default(),
             page: None,
             decoded: FloatPage::default(),
+            reads_few: false,
         };
         Ok((info, block))
     }
@@ -134,7 +138,7 @@ impl<'a> PointBlock<'a> {
             let page = row / PAGE_ROWS;
             let page_start = page * PAGE_ROWS;
             let piece_end = stop.min(page_start + PAGE_ROWS);
-            self.load(page)?;
+            self.load(page, piece_end - page_start)?;
             sink(Piece {
                 page: &self.decoded,
                 rows: row - page_start..piece_end - page_start,
@@ -146,20 +150,34 @@ impl<'a> PointBlock<'a> {
         Ok(())
     }
 
-    fn load(&mut self, page: usize) -> CodecResult<()> {
-        if self.page == Some(page) {
-            return Ok(());
-        }
-        self.page = None;
-        self.values.page(page, &self.runs, &mut self.decoded)?;
-        self.page = Some(page);
+    /// Declares that one or two series are read: pages are then decoded up to their rows only.
+    pub(crate) fn expect_few(&mut self) {
+        self.reads_few = true;
+    }
+
+    /// Decodes a page, at least its first `rows` rows.
+    fn load(&mut self, page: usize, rows: usize) -> CodecResult<()> {
+        let rows = match self.page.take() {
+            Some((decoded, first_rows)) if decoded == page => {
+                if first_rows >= rows {
+                    self.page = Some((page, first_rows));
+                    return Ok(());
+                }
+                // Further rows of a page: those after them are likely to follow.
+                PAGE_ROWS
+            }
+            _ if self.reads_few => rows,
+            _ => PAGE_ROWS,
+        };
+        self.values.prefix(page, rows, &self.runs, &mut self.decoded)?;
+        self.page = Some((page, rows));
         Ok(())
     }
 
     /// Decodes everything and compares it with the catalog entry of the block.
     pub(crate) fn verify(&mut self, info: &BlockInfo) -> CodecResult<()> {
         self.rows.check_info(info, &mut self.times)?;
-        (0..self.rows.len().div_ceil(PAGE_ROWS)).try_for_each(|page| self.load(page))
+        (0..self.rows.len().div_ceil(PAGE_ROWS)).try_for_each(|page| self.load(page, PAGE_ROWS))
     }
 
     /// Appends the samples of the series at `index` with a time in `range`, which excludes its end,

@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::sketches::CellSketch;
+use super::sketches::{CellCursor, CellSketch};
 use crate::cast::length;
 use crate::codec::bytes::Reader;
 use crate::codec::frame::FrameKind;
@@ -89,6 +89,39 @@ impl CellSketch for Cardinality {
                 break;
             }
         }
+        Ok(())
+    }
+
+    type Cursor<'c> = SetCursor<'c>;
+
+    fn cursor(columns: &SetColumns) -> SetCursor<'_> {
+        SetCursor { lengths: columns.lengths.iter(), cells: Reader::new(&columns.cells) }
+    }
+}
+
+/// Reads the cells of a block in order.
+#[derive(Debug)]
+pub(crate) struct SetCursor<'c> {
+    lengths: std::slice::Iter<'c, i64>,
+    cells: Reader<'c>,
+}
+
+impl<'c> SetCursor<'c> {
+    fn next(&mut self) -> CodecResult<&'c [u8]> {
+        let length = self.lengths.next();
+        let length = length.ok_or_else(|| CodecError::new("the block has more rows than cells"))?;
+        self.cells.take(usize::try_from(*length).unwrap_or(usize::MAX))
+    }
+}
+
+impl CellCursor<Cardinality> for SetCursor<'_> {
+    fn skip(&mut self) -> CodecResult<()> {
+        self.next().map(drop)
+    }
+
+    fn merge_into(&mut self, sketch: &mut Cardinality) -> CodecResult<()> {
+        let cell = Cardinality::decode(self.next()?);
+        sketch.merge(&cell.map_err(|e| CodecError::new(e.to_string()))?);
         Ok(())
     }
 }

@@ -70,6 +70,12 @@ pub(crate) trait CellSketch: Clone + Default + Send + Sync + 'static {
         sink: impl FnMut(Self) -> bool,
     ) -> CodecResult<()>;
 
+    /// Reads cells in the order of their rows.
+    type Cursor<'c>: CellCursor<Self>;
+
+    /// Returns a cursor at the first row.
+    fn cursor(columns: &Self::Columns) -> Self::Cursor<'_>;
+
     /// Decodes the cells of all rows and encodes them again. The result equals `columns` if they
     /// decode to what was encoded.
     fn round_trip(columns: &Self::Columns, rows: usize) -> CodecResult<Self::Columns> {
@@ -80,6 +86,15 @@ pub(crate) trait CellSketch: Clone + Default + Send + Sync + 'static {
         })?;
         Ok(copy)
     }
+}
+
+/// Reads the cells of columns one after the other.
+pub(crate) trait CellCursor<S> {
+    /// Skips a cell.
+    fn skip(&mut self) -> CodecResult<()>;
+
+    /// Merges a cell into a sketch, without building it.
+    fn merge_into(&mut self, sketch: &mut S) -> CodecResult<()>;
 }
 
 /// Collects the cells of a block, series by series.
@@ -172,6 +187,31 @@ impl<'a, S: CellSketch> SketchRows<'a, S> {
         self.rows.series()
     }
 
+    /// Decodes everything and compares it with the catalog entry of the block.
+    pub(crate) fn verify(&mut self, info: &BlockInfo) -> CodecResult<()> {
+        self.rows.check_info(info, &mut self.times)?;
+        let mut cells = 0;
+        S::each(&self.columns, 0..self.rows.len(), |_| {
+            cells += 1;
+            true
+        })?;
+        if cells == self.rows.len() {
+            Ok(())
+        } else {
+            Err(CodecError::new("the block has more rows than cells"))
+        }
+    }
+
+    /// Returns a reader of several series.
+    pub(crate) fn cursor(&self) -> SketchCursor<'_, 'a, S> {
+        SketchCursor {
+            rows: &self.rows,
+            cells: S::cursor(&self.columns),
+            next_row: 0,
+            times: TimesCache::default(),
+        }
+    }
+
     /// Returns the approximate size in memory, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         S::columns_bytes(&self.columns) + self.rows.series().len() * 4 * size_of::<u32>()
@@ -193,53 +233,38 @@ impl<'a, S: CellSketch> SketchRows<'a, S> {
     }
 }
 
-/// A block of sketches with all cells decoded.
+/// Reads series of a block in the order of their rows, each cell once.
 #[derive(Debug)]
-pub(crate) struct SketchBlock<'a, S> {
-    rows: Rows<'a>,
-    cells: Vec<S>,
+pub(crate) struct SketchCursor<'b, 'a, S: CellSketch> {
+    rows: &'b Rows<'a>,
+    cells: S::Cursor<'b>,
+    next_row: usize,
     times: TimesCache,
 }
 
-impl<'a, S: CellSketch> SketchBlock<'a, S> {
-    pub(crate) fn open(key: BlockKey, bytes: &'a [u8]) -> CodecResult<(BlockInfo, Self)> {
-        let (info, SketchRows { rows, columns, times }) = SketchRows::<S>::open(key, bytes)?;
-        let mut cells = Vec::with_capacity(rows.len());
-        S::each(&columns, 0..rows.len(), |cell| {
-            cells.push(cell);
-            true
-        })?;
-        if cells.len() != rows.len() {
-            return Err(CodecError::new("the block has more rows than cells"));
-        }
-        Ok((info, Self { rows, cells, times }))
-    }
-
-    pub(crate) fn series(&self) -> &[u32] {
-        self.rows.series()
-    }
-
-    /// Compares the block with its catalog entry; the cells were decoded on opening.
-    pub(crate) fn verify(&mut self, info: &BlockInfo) -> CodecResult<()> {
-        self.rows.check_info(info, &mut self.times)
-    }
-
-    /// Passes the cells of the series at `index` whose start is in `start..end` to `sink`, in time
-    /// order.
+impl<'b, S: CellSketch> SketchCursor<'b, '_, S> {
+    /// Calls `merge` with the start of each cell of the series at `index` whose start is in
+    /// `start..end`, and with a cursor at the cell, which `merge` moves to the next one. Series are
+    /// read in ascending order.
     pub(crate) fn read(
         &mut self,
         index: usize,
-        start: i64,
-        end: i64,
-        mut sink: impl FnMut(i64, &S),
+        (start, end): (i64, i64),
+        mut merge: impl FnMut(i64, &mut S::Cursor<'b>) -> CodecResult<()>,
     ) -> CodecResult<()> {
-        let rows = self.rows.rows_of(index);
+        let first = self.rows.rows_of(index).start;
+        let rows = self.rows.rows_between(index, start, end, &mut self.times)?;
+        if rows.start < self.next_row && !rows.is_empty() {
+            return Err(CodecError::new("cells of a block are read in descending order"));
+        }
+        while self.next_row < rows.start {
+            self.cells.skip()?;
+            self.next_row += 1;
+        }
         let times = self.rows.times(index, &mut self.times)?;
-        let (from, to) = (times.lower_bound(start), times.lower_bound(end));
-        let cells =
-            self.cells.get(rows).ok_or_else(|| CodecError::new("a block has too few cells"))?;
-        for (i, cell) in cells.iter().enumerate().take(to).skip(from) {
-            sink(times.at(i), cell);
+        for row in rows {
+            merge(times.at(row - first), &mut self.cells)?;
+            self.next_row += 1;
         }
         Ok(())
     }
@@ -270,17 +295,41 @@ mod tests {
         let bytes =
             builder.finish(&info, &TimePageWriter::new(&AtomicU64::new(0)), Effort::Merge).unwrap();
         builder.check(&info, &bytes, &TimePageWriter::new(&AtomicU64::new(0))).unwrap();
-        let (_, mut block) = SketchBlock::<S>::open(info.key, &bytes).unwrap();
+        let (_, mut block) = SketchRows::<S>::open(info.key, &bytes).unwrap();
         for (i, (_, cells)) in series.iter().enumerate() {
             let mut expected = cells.iter();
             block
-                .read(i, i64::MIN, i64::MAX, |start, cell| {
+                .read(i, (i64::MIN, i64::MAX), |start, cell| {
                     let (wanted_start, wanted) = expected.next().unwrap();
                     assert_eq!(start, *wanted_start);
-                    assert!(same(cell, wanted));
+                    assert!(same(&cell, wanted));
+                    true
                 })
                 .unwrap();
             assert!(expected.next().is_none());
+        }
+        // Merging without building cells is the same, also when series and cells are skipped.
+        let (_, rows) = SketchRows::<S>::open(info.key, &bytes).unwrap();
+        for step in [1, 2] {
+            let mut cursor = rows.cursor();
+            for (i, (_, cells)) in series.iter().enumerate().step_by(step) {
+                let from = cells.get(step - 1).map_or(i64::MAX, |(start, _)| *start);
+                let mut expected = cells.iter().skip(step - 1);
+                cursor
+                    .read(i, (from, i64::MAX), |start, cell| {
+                        let (wanted_start, wanted) = expected.next().unwrap();
+                        assert_eq!(start, *wanted_start);
+                        let (mut merged, mut twice) = (S::default(), wanted.clone());
+                        cell.merge_into(&mut merged)?;
+                        assert!(same(&merged, wanted));
+                        twice.merge(wanted);
+                        merged.merge(wanted);
+                        assert!(same(&merged, &twice));
+                        Ok(())
+                    })
+                    .unwrap();
+                assert!(expected.next().is_none());
+            }
         }
     }
 
@@ -304,9 +353,13 @@ mod tests {
         let mark = frame::begin(&mut old, FrameKind::Distributions, 1);
         old.extend_from_slice(&now[frame::HEADER_BYTES..]);
         frame::close(&mut old, mark);
-        let (_, mut block) = SketchBlock::<Distribution>::open(info.key, &old).unwrap();
+        let (_, mut block) = SketchRows::<Distribution>::open(info.key, &old).unwrap();
         let mut read = Vec::new();
-        block.read(0, 0, i64::MAX, |_, cell| read.push(bytes_of(cell))).unwrap();
+        let take = |_, cell: Distribution| {
+            read.push(bytes_of(&cell));
+            true
+        };
+        block.read(0, (0, i64::MAX), take).unwrap();
         assert_eq!(read, cells.iter().map(bytes_of).collect::<Vec<_>>());
     }
 

@@ -24,6 +24,9 @@ use crate::model::{Aggregation, Interval, MetricType, QueryResult};
 /// The number of integers below 2⁵¹ whose sum fits an `i64`.
 const INTEGERS_PER_SUM: usize = 2048;
 
+/// A query of at most this many series reads few of the rows of a page.
+const FEW_SERIES: u64 = 2;
+
 /// Executes the query of a gauge or counter.
 pub(super) fn execute(
     metrics: &Metrics,
@@ -241,6 +244,9 @@ impl Accumulator for NumberAccumulator<'_> {
     fn points(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<RowsRead> {
         let (_, mut points) =
             PointBlock::open(block.key, bytes, |at, page| self.pages.find(at, page))?;
+        if self.selection.series.len() <= FEW_SERIES {
+            points.expect_few();
+        }
         let mut read = RowsRead::default();
         for (index, series) in selected(points.series(), self.selection) {
             let group = group_of(self.selection, series);
@@ -259,6 +265,9 @@ impl Accumulator for NumberAccumulator<'_> {
 
     fn cells(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<RowsRead> {
         let (_, mut cells) = CellBlock::open(block.key, bytes)?;
+        if self.selection.series.len() <= FEW_SERIES {
+            cells.expect_few();
+        }
         let mut read = RowsRead::default();
         let wanted = CellColumn { count: true, ..self.wanted };
         for (index, series) in selected(cells.series(), self.selection) {

@@ -1,0 +1,201 @@
+//! A decoded page of cells. Columns stay as they are stored, and a cell is put together when it is
+//! read: a query of a few series reads a few of the thousands of rows of a page.
+
+use super::cells::{CellColumn, DecimalSums, GaugeColumns, SumColumns};
+use crate::cast::integer_part;
+use crate::codec::decimals::{SCALE_MAX, power_of_ten};
+use crate::codec::floats::{FloatColumn, FloatPage};
+use crate::codec::runs::Runs;
+use crate::codec::{CodecError, CodecResult};
+use crate::metrics::cell::NumberCell;
+use crate::sketch::decimal_units_of;
+
+/// The columns of a page.
+#[derive(Debug, Default)]
+pub(super) struct CellPage {
+    decoded: Option<Decoded>,
+    is_gauge: bool,
+    decimals: Decimals,
+    high: PageColumn,
+    low: PageColumn,
+    huge_high: PageColumn,
+    huge_low: PageColumn,
+    counts: Vec<i64>,
+    min: PageColumn,
+    max: PageColumn,
+    last: PageColumn,
+    last_offsets: Vec<i64>,
+}
+
+/// What is decoded: the first rows of a page, and which columns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Decoded {
+    page: usize,
+    wanted: CellColumn,
+    rows: usize,
+}
+
+/// The decimal parts of sums.
+#[derive(Debug, Default)]
+struct Decimals {
+    floats: FloatPage,
+    /// What an integer of `floats` counts, in the units of a sum.
+    units: i128,
+    low: Vec<i64>,
+    high: Vec<i64>,
+    are_floats: bool,
+}
+
+#[derive(Debug, Default)]
+struct PageColumn {
+    is_zero: bool,
+    page: FloatPage,
+}
+
+impl CellPage {
+    /// Decodes the wanted columns of the first `rows` rows of a page, or of all rows if it is read
+    /// again for further ones.
+    pub(super) fn load(
+        &mut self,
+        (page, rows, rows_of_page): (usize, usize, usize),
+        wanted: CellColumn,
+        (sums, gauge, runs): (&SumColumns<'_>, Option<&GaugeColumns<'_>>, &Runs),
+    ) -> CodecResult<()> {
+        let rows = match self.decoded.take() {
+            Some(decoded) if (decoded.page, decoded.wanted) == (page, wanted) => {
+                if decoded.rows >= rows {
+                    self.decoded = Some(decoded);
+                    return Ok(());
+                }
+                rows_of_page
+            }
+            _ => rows.min(rows_of_page),
+        };
+        self.is_gauge = gauge.is_some();
+        if wanted.sum {
+            self.load_sums(page, rows, sums, runs)?;
+        }
+        if let Some(gauge) = gauge {
+            if wanted.count {
+                gauge.counts.prefix(page, rows, &mut self.counts)?;
+            }
+            if wanted.min {
+                self.min.load(&gauge.min, (page, rows), runs)?;
+            }
+            if wanted.max {
+                self.max.load(&gauge.max, (page, rows), runs)?;
+            }
+            if wanted.last {
+                self.last.load(&gauge.last, (page, rows), runs)?;
+                gauge.last_offset.prefix(page, rows, &mut self.last_offsets)?;
+            }
+        }
+        self.decoded = Some(Decoded { page, wanted, rows });
+        Ok(())
+    }
+
+    fn load_sums(
+        &mut self,
+        page: usize,
+        rows: usize,
+        sums: &SumColumns<'_>,
+        runs: &Runs,
+    ) -> CodecResult<()> {
+        let decimals = &mut self.decimals;
+        match &sums.decimals {
+            DecimalSums::Floats(column) => {
+                column.prefix(page, rows, runs, &mut decimals.floats)?;
+                decimals.are_floats = true;
+                decimals.units = decimals.floats.scale.map_or(0, |scale| {
+                    i128::from(integer_part(power_of_ten(SCALE_MAX.saturating_sub(scale))))
+                });
+            }
+            DecimalSums::Units { low, high } => {
+                low.prefix(page, rows, &mut decimals.low)?;
+                high.prefix(page, rows, &mut decimals.high)?;
+                decimals.are_floats = false;
+            }
+        }
+        self.high.load(&sums.high, (page, rows), runs)?;
+        self.low.load(&sums.low, (page, rows), runs)?;
+        match &sums.huge {
+            Some((high, low)) => {
+                self.huge_high.load(high, (page, rows), runs)?;
+                self.huge_low.load(low, (page, rows), runs)?;
+            }
+            None => (self.huge_high.is_zero, self.huge_low.is_zero) = (true, true),
+        }
+        Ok(())
+    }
+
+    /// Returns the cell of a row. Columns that are not decoded are as in [`NumberCell::EMPTY`], and
+    /// `last_time` is relative to the start of the cell.
+    #[inline]
+    pub(super) fn cell(&self, row: usize) -> CodecResult<NumberCell> {
+        let Some(Decoded { wanted, .. }) = self.decoded else { return Err(too_few()) };
+        // Cells of counters store no count; 1 marks them as not empty.
+        let count = u64::from(!self.is_gauge);
+        let mut cell = NumberCell { count, last_time: 0, ..NumberCell::EMPTY };
+        if wanted.sum {
+            cell.sum.units = self.decimals.units_of(row)?;
+            cell.sum.high = self.high.value(row)?;
+            cell.sum.low = self.low.value(row)?;
+            cell.sum.huge_high = self.huge_high.value(row)?;
+            cell.sum.huge_low = self.huge_low.value(row)?;
+            cell.sum.repair_overflow();
+        }
+        if self.is_gauge {
+            if wanted.count {
+                cell.count = self.counts.get(row).ok_or_else(too_few)?.cast_unsigned();
+            }
+            if wanted.min {
+                cell.min = self.min.value(row)?;
+            }
+            if wanted.max {
+                cell.max = self.max.value(row)?;
+            }
+            if wanted.last {
+                cell.last = self.last.value(row)?;
+                cell.last_time = *self.last_offsets.get(row).ok_or_else(too_few)?;
+            }
+        }
+        Ok(cell)
+    }
+}
+
+impl Decimals {
+    #[inline]
+    fn units_of(&self, row: usize) -> CodecResult<i128> {
+        if !self.are_floats {
+            let (low, high) = self.low.get(row).zip(self.high.get(row)).ok_or_else(too_few)?;
+            return Ok(i128::from(low.cast_unsigned()) | i128::from(*high) << 64);
+        }
+        if self.floats.scale.is_some() {
+            let integer = self.floats.integers.get(row).ok_or_else(too_few)?;
+            return Ok(i128::from(*integer) * self.units);
+        }
+        let value = self.floats.floats.get(row).ok_or_else(too_few)?;
+        decimal_units_of(*value).ok_or_else(|| CodecError::new("a decimal sum is not decimal"))
+    }
+}
+
+impl PageColumn {
+    fn load(
+        &mut self,
+        column: &FloatColumn<'_>,
+        (page, rows): (usize, usize),
+        runs: &Runs,
+    ) -> CodecResult<()> {
+        self.is_zero = column.is_zero();
+        if self.is_zero { Ok(()) } else { column.prefix(page, rows, runs, &mut self.page) }
+    }
+
+    #[inline]
+    fn value(&self, row: usize) -> CodecResult<f64> {
+        if self.is_zero { Ok(0.0) } else { self.page.value(row).ok_or_else(too_few) }
+    }
+}
+
+fn too_few() -> CodecError {
+    CodecError::new("a page has too few cells")
+}
