@@ -91,13 +91,49 @@ impl Facts {
 
     /// Returns the lowest value of the peers other than Telltale.
     pub(crate) fn least(&self, value: impl Fn(&str) -> Option<f64>) -> Option<f64> {
-        rivals().filter_map(value).min_by(f64::total_cmp)
+        least_of(value).map(|best| best.value)
     }
 
     /// Returns the highest value of the peers other than Telltale.
     pub(crate) fn most(&self, value: impl Fn(&str) -> Option<f64>) -> Option<f64> {
-        rivals().filter_map(value).max_by(f64::total_cmp)
+        most_of(value).map(|best| best.value)
     }
+
+    /// Returns the name and the version of a peer, as it was measured with a part.
+    pub(crate) fn version(&self, part: &str, peer: &str) -> String {
+        let version = self.rows(part, peer).iter().find_map(|row| match row {
+            Row::Peer { version, .. } => Some(version.as_str()),
+            _ => None,
+        });
+        let version = version.unwrap_or_default();
+        // The version of the program, without how it was built.
+        let number = version.split([' ', '-', ',']).find(|part| {
+            part.trim_start_matches('v').starts_with(|first: char| first.is_ascii_digit())
+        });
+        number
+            .map_or(peer.to_owned(), |number| format!("{peer} {}", number.trim_start_matches('v')))
+    }
+}
+
+/// The best value of the peers other than Telltale.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Best {
+    pub(crate) value: f64,
+    pub(crate) peer: &'static str,
+}
+
+/// Returns the lowest value of the peers other than Telltale.
+pub(crate) fn least_of(value: impl Fn(&str) -> Option<f64>) -> Option<Best> {
+    all_of(value).min_by(|a, b| a.value.total_cmp(&b.value))
+}
+
+/// Returns the highest value of the peers other than Telltale.
+pub(crate) fn most_of(value: impl Fn(&str) -> Option<f64>) -> Option<Best> {
+    all_of(value).max_by(|a, b| a.value.total_cmp(&b.value))
+}
+
+fn all_of(value: impl Fn(&str) -> Option<f64>) -> impl Iterator<Item = Best> {
+    rivals().filter_map(move |peer| Some(Best { value: value(peer)?, peer }))
 }
 
 /// Returns all peers other than Telltale.

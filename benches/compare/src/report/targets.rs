@@ -1,6 +1,6 @@
 //! The performance targets of Telltale, and whether they are met.
 
-use super::facts::Facts;
+use super::facts::{Best, Facts, least_of, most_of};
 use super::markdown::{Table, number, ratio};
 use super::queries;
 use super::space::WEIGHED;
@@ -29,12 +29,14 @@ enum Bound {
 /// A row of the table.
 struct Target {
     what: String,
+    /// The part of the comparison.
+    part: &'static str,
     must: f64,
     aim: f64,
     good: Good,
     bound: Bound,
     us: Option<f64>,
-    best: Option<f64>,
+    best: Option<Best>,
 }
 
 /// Returns the table of all targets.
@@ -54,7 +56,7 @@ pub(crate) fn table(facts: &Facts) -> String {
     targets.extend(questions(facts));
     targets.extend(growth(facts));
     for target in targets {
-        table.row(target.row());
+        table.row(target.row(facts));
     }
     table.finish()
 }
@@ -66,24 +68,26 @@ fn ingest(facts: &Facts) -> Vec<Target> {
         let cpu = |peer: &str| load(peer, format, per).and_then(|load| load.cpu_all());
         Target {
             what: format!("{what}: CPU s/M, flush and merge included"),
+            part: "tsbs-small",
             must,
             aim,
             good: Good::AtMost,
             bound: Bound::Ratio,
             us: cpu(US),
-            best: facts.least(cpu),
+            best: least_of(cpu),
         }
     };
     let rate = |what: &str, format: &str, per: usize, must: f64, aim: f64| {
         let rate = |peer: &str| load(peer, format, per).map(|load| load.per_second());
         Target {
             what: format!("{what}, synced before the answer: points/s"),
+            part: "tsbs-small",
             must,
             aim,
             good: Good::AtLeast,
             bound: Bound::Ratio,
             us: rate(US),
-            best: facts.most(rate),
+            best: most_of(rate),
         }
     };
     let json = load(US, "JSON", 500).and_then(|load| load.cpu_all());
@@ -97,6 +101,7 @@ fn ingest(facts: &Facts) -> Vec<Target> {
         cpu("remote write, 5 000 samples a request", "remote write", 5_000, 0.8, 0.4),
         Target {
             what: "JSON batches of 500: items in a CPU second".to_owned(),
+            part: "tsbs-small",
             must: 1e6 / 0.85,
             aim: 2e6,
             good: Good::AtLeast,
@@ -111,9 +116,9 @@ fn ingest(facts: &Facts) -> Vec<Target> {
 fn space(facts: &Facts) -> Vec<Target> {
     let bytes = |part: &'static str, must: f64, aim: f64, bound: Bound| {
         let bytes = |peer: &str| facts.bytes_per_point(part, peer);
-        let (us, best) = (bytes(US), facts.least(bytes));
+        let (us, best) = (bytes(US), least_of(bytes));
         let what = format!("{part}: bytes per point, every file counted");
-        Target { what, must, aim, good: Good::AtMost, bound, us, best }
+        Target { what, part, must, aim, good: Good::AtMost, bound, us, best }
     };
     let memory = |peer: &str| {
         let load = facts.load("tsbs-small", peer, "", "lines", 5_000);
@@ -128,12 +133,13 @@ fn space(facts: &Facts) -> Vec<Target> {
         bytes(latencies, 0.5, 0.1, Bound::Number),
         Target {
             what: "peak memory of a load of lines, MB".to_owned(),
+            part: small,
             must: 1.0,
             aim: 0.6,
             good: Good::AtMost,
             bound: Bound::Ratio,
             us: memory(US),
-            best: facts.least(memory),
+            best: least_of(memory),
         },
     ]
 }
@@ -156,23 +162,25 @@ fn questions(facts: &Facts) -> Vec<Target> {
         let p50 = |peer: &str| queries::p50(facts, part, peer, shape);
         targets.push(Target {
             what: format!("{shape} of {part}: p50 ms"),
+            part,
             must,
             aim,
             good: Good::AtMost,
             bound: Bound::Ratio,
             us: p50(US),
-            best: facts.least(p50),
+            best: least_of(p50),
         });
     }
     let throughput = |peer: &str| facts.throughput("tsbs-small", peer);
     targets.push(Target {
         what: "queries of single series, two connections: a second".to_owned(),
+        part: "tsbs-small",
         must: 1.2,
         aim: 2.0,
         good: Good::AtLeast,
         bound: Bound::Ratio,
         us: throughput(US),
-        best: facts.most(throughput),
+        best: most_of(throughput),
     });
     targets
 }
@@ -196,8 +204,9 @@ fn growth(facts: &Facts) -> Vec<Target> {
             |set: &str| loads.iter().find(|(l, _)| l.set == set).map(|(l, _)| l.per_second());
         Some(rate("10 % late")? / rate("on time")?)
     };
-    let number = |what: &str, must, aim, good, us, best| Target {
+    let number = |part, what: &str, must, aim, good, us, best| Target {
         what: what.to_owned(),
+        part,
         must,
         aim,
         good,
@@ -207,40 +216,44 @@ fn growth(facts: &Facts) -> Vec<Target> {
     };
     vec![
         number(
+            "cardinality",
             "peak memory of a million series over that of a thousand, bytes a series",
             500.0,
             300.0,
             Good::AtMost,
             bytes_per_series(US),
-            facts.least(bytes_per_series),
+            least_of(bytes_per_series),
         ),
         number(
+            "late",
             "a tenth of the points a day late: share of the rate kept",
             0.75,
             0.9,
             Good::AtLeast,
             rate_share(US),
-            facts.most(rate_share),
+            most_of(rate_share),
         ),
         number(
+            "cardinality",
             "CPU of a point in a million series over that in a thousand",
             2.0,
             1.3,
             Good::AtMost,
             growth(US),
-            facts.least(growth),
+            least_of(growth),
         ),
     ]
 }
 
 impl Target {
-    fn row(&self) -> Vec<String> {
+    fn row(&self, facts: &Facts) -> Vec<String> {
         let sign = if self.good == Good::AtMost { "≤" } else { "≥" };
         let formatted = |bound: f64, is_ratio: bool| {
             let bound = if bound < 1e3 { bound.to_string() } else { number(bound) };
             format!("{sign} {bound}{}", if is_ratio { "×" } else { "" })
         };
-        let ratio_to_best = self.us.zip(self.best).map(|(us, best)| us / best);
+        let best = self.best.map(|best| best.value);
+        let ratio_to_best = self.us.zip(best).map(|(us, best)| us / best);
         let must = if self.bound == Bound::Number { self.us } else { ratio_to_best };
         let aim = if self.bound == Bound::Ratio { ratio_to_best } else { self.us };
         let maybe = |value: Option<f64>| value.map_or("–".to_owned(), number);
@@ -249,8 +262,10 @@ impl Target {
             formatted(self.must, self.bound != Bound::Number),
             formatted(self.aim, self.bound == Bound::Ratio),
             maybe(self.us),
-            maybe(self.best),
-            ratio(self.us, self.best),
+            self.best.map_or("–".to_owned(), |best| {
+                format!("{} ({})", number(best.value), facts.version(self.part, best.peer))
+            }),
+            ratio(self.us, best),
             self.met(must, self.must),
             self.met(aim, self.aim),
         ]

@@ -11,7 +11,7 @@ use crate::brief;
 use crate::codec::CodecError;
 use crate::error::Result;
 use crate::metrics::Metrics;
-use crate::metrics::block::{BlockInfo, CellSketch, SketchBlock};
+use crate::metrics::block::{BlockInfo, CellCursor, CellSketch, SketchRows};
 use crate::metrics::head::{CellRun, Run};
 use crate::metrics::registry::Selection;
 use crate::model::{Aggregation, Interval, QueryResult, TimestampMs};
@@ -105,14 +105,15 @@ impl<S: CellSketch> Accumulator for SketchAccumulator<'_, S> {
     }
 
     fn cells(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<RowsRead> {
-        let (_, mut cells) = SketchBlock::<S>::open(block.key, bytes)?;
-        let mut read = RowsRead::default();
-        for (index, series) in selected(cells.series(), self.selection) {
+        let (_, rows) = SketchRows::<S>::open(block.key, bytes)?;
+        let (mut cells, mut read) = (rows.cursor(), RowsRead::default());
+        for (index, series) in selected(rows.series(), self.selection) {
             let group = group_of(self.selection, series);
             let before = read.cells;
-            cells.read(index, part.range.start.0, part.range.end.0, |start, cell| {
+            cells.read(index, (part.range.start.0, part.range.end.0), |start, cell| {
                 read.cells += 1;
-                self.change(group, start, part, |sketch| sketch.merge(cell));
+                let merged = self.change(group, start, part, |sketch| cell.merge_into(sketch));
+                merged.unwrap_or_else(|| cell.skip())
             })?;
             self.took(read.cells - before)?;
         }
