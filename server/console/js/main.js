@@ -53,6 +53,13 @@ function Starting() {
     : html`<p class="quiet">Loading…</p>`}`;
 }
 
+/** Loads what a list leads to as soon as there is nothing else to do: most people open one of its items. */
+function loadDetail(list) {
+  const detail = list && PAGES.find(({ path }) => path === `${list.path}/:id`);
+  // If it cannot be loaded, whoever opens the page is told.
+  if (detail) (globalThis.requestIdleCallback ?? setTimeout)(() => detail.load().catch(() => undefined));
+}
+
 /** Loads the module of a page, and its style sheets. */
 function usePage(page) {
   const [shown, setShown] = useState(/** @type {{page: any, Page: import("preact").ComponentType<any>} | null} */ (null));
@@ -65,7 +72,10 @@ function usePage(page) {
       showPageStyles(styles);
       setShown({ page, Page });
     };
-    Promise.all([load(), loadPageStyles(styles)]).then(([module]) => show(module.Page), () => show(Broken));
+    Promise.all([load(), loadPageStyles(styles)]).then(([module]) => {
+      show(module.Page);
+      loadDetail(page);
+    }, () => show(Broken));
     return () => {
       isCurrent = false;
     };

@@ -6,7 +6,6 @@ use std::collections::BTreeMap;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 use roaring::RoaringBitmap;
-use smallvec::SmallVec;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::aliases::Aliases;
@@ -14,6 +13,7 @@ use super::measured_set::MeasuredSet;
 use super::postings::Postings;
 use super::strings::Strings;
 use super::table::{SeriesTable, Tag};
+use crate::limits;
 use crate::log::{MetricDefined, SeriesDefined};
 use crate::model::{MetricId, MetricName, MetricType, SeriesId, StringId, Tags, TimestampMs};
 
@@ -196,24 +196,31 @@ impl Index {
         tags.iter().for_each(|(key, value)| metric.postings.insert(*key, *value, id.0));
         self.metric_bytes = self.metric_bytes + metric.bytes() - bytes_before;
         self.live_series += 1;
-        self.add_by_tags(id, defined.metric, &tags);
+        self.add_by_tags(id, hash_pairs(defined.metric, &tags));
     }
 
-    /// Adds a series whose strings are counted, except to its metric. Returns false, changing
-    /// nothing, if it is present.
-    pub(super) fn add_restored(&mut self, id: SeriesId, metric: MetricId, tags: &[Tag]) -> bool {
+    /// Adds a series whose strings are counted, except to its metric and to those found by tags.
+    /// Returns the hash of its tags; `None`, changing nothing, if it is present.
+    pub(super) fn add_restored(
+        &mut self,
+        id: SeriesId,
+        metric: MetricId,
+        tags: &[Tag],
+    ) -> Option<u64> {
         if !self.series.insert(id, metric, tags) {
-            return false;
+            return None;
         }
         self.live_series += 1;
-        self.add_by_tags(id, metric, tags);
-        true
+        Some(hash_pairs(metric, tags))
     }
 
-    /// Makes room for this many more series.
-    pub(super) fn reserve_by_tags(&mut self, more: usize) {
-        let series = &self.series;
-        self.by_tags.reserve(more, |id| hash_tags(series, *id));
+    /// Makes series found by their tags, given the hash of the tags of each.
+    pub(super) fn add_all_by_tags(&mut self, series: Vec<(u64, SeriesId)>) {
+        let table = &self.series;
+        self.by_tags.reserve(series.len(), |id| hash_tags(table, *id));
+        for (hash, id) in series {
+            self.add_by_tags(id, hash);
+        }
     }
 
     pub(super) fn release_tags(&mut self, tags: &[Tag]) {
@@ -237,12 +244,11 @@ impl Index {
         self.empty_metrics = self.metrics.values().filter(is_empty).count();
     }
 
-    /// Makes a series the newest with its tags.
-    fn add_by_tags(&mut self, id: SeriesId, metric: MetricId, tags: &[Tag]) {
+    /// Makes a series of the table the newest with its tags, whose hash is given.
+    fn add_by_tags(&mut self, id: SeriesId, hash: u64) {
         let series = &self.series;
-        let same = |other: &u32| series.get(SeriesId(*other)) == Some((metric, tags));
-        let entry = self.by_tags.entry(hash_pairs(metric, tags), same, |id| hash_tags(series, *id));
-        match entry {
+        let same = |other: &u32| series.get(SeriesId(*other)) == series.get(id);
+        match self.by_tags.entry(hash, same, |id| hash_tags(series, *id)) {
             // The older one has retired, but its removal is not on disk yet.
             Entry::Occupied(mut other) => *other.get_mut() = id.0.max(*other.get()),
             Entry::Vacant(vacant) => drop(vacant.insert(id.0)),
@@ -415,15 +421,16 @@ fn hash_tags(series: &SeriesTable, id: u32) -> u64 {
     series.get(SeriesId(id)).map_or(0, |(metric, tags)| hash_pairs(metric, tags))
 }
 
-/// Bytes of the hashed tags of a usual series: of up to 16 tags.
-const HASHED_BYTES: usize = size_of::<MetricId>() + 16 * size_of::<Tag>();
+/// Bytes of the hashed tags of a series with as many tags as allowed.
+const HASHED_BYTES_MAX: usize = size_of::<u32>() * (1 + 2 * limits::TAGS_MAX);
 
 fn hash_pairs(metric: MetricId, pairs: &[Tag]) -> u64 {
-    let mut bytes = SmallVec::<[u8; HASHED_BYTES]>::new();
-    bytes.extend_from_slice(&metric.0.to_le_bytes());
-    for (key, value) in pairs {
-        bytes.extend_from_slice(&key.0.to_le_bytes());
-        bytes.extend_from_slice(&value.0.to_le_bytes());
+    let mut bytes = [0; HASHED_BYTES_MAX];
+    let numbers = std::iter::once(metric.0).chain(pairs.iter().flat_map(|(k, v)| [k.0, v.0]));
+    let mut length = 0;
+    for (to, number) in bytes.chunks_exact_mut(size_of::<u32>()).zip(numbers) {
+        to.copy_from_slice(&number.to_le_bytes());
+        length += to.len();
     }
-    xxh3_64(&bytes)
+    xxh3_64(bytes.get(..length).unwrap_or_default())
 }

@@ -13,10 +13,13 @@ use super::segment::Segment;
 use super::table::{SeriesTable, Tag};
 use crate::model::{MetricId, SeriesId, StringId};
 
-/// Series that are in the index, and not yet in the sets and posting lists of their metrics.
+/// Series that are in the index, and not yet in the sets and posting lists of their metrics, nor
+/// found by their tags.
 #[derive(Debug, Default)]
 pub(super) struct Restored {
     by_metric: HashMap<MetricId, Vec<u32>>,
+    /// With the hash of their tags.
+    hashes: Vec<(u64, SeriesId)>,
 }
 
 impl Index {
@@ -44,13 +47,13 @@ impl Index {
             })
             .collect();
         let id_of = |number: u32| ids.get(number as usize).copied().unwrap_or(StringId(u32::MAX));
-        self.reserve_by_tags(added.len());
         let mut pairs: Vec<Tag> = Vec::new();
         for (id, metric, tags) in added {
             pairs.clear();
             pairs.extend(tags.iter().map(|(key, value)| (id_of(*key), id_of(*value))));
-            if self.add_restored(id, metric, &pairs) {
+            if let Some(hash) = self.add_restored(id, metric, &pairs) {
                 restored.by_metric.entry(metric).or_default().push(id.0);
+                restored.hashes.push((hash, id));
             } else {
                 // The segment contains the series twice.
                 self.release_tags(&pairs);
@@ -60,7 +63,9 @@ impl Index {
 
     /// Adds the restored series to the sets and posting lists of their metrics.
     pub(super) fn finish_restoring(&mut self, restored: Restored) {
-        let Restored { mut by_metric } = restored;
+        let Restored { mut by_metric, hashes } = restored;
+        // At once, so that the table never grows: that would hash the tags of all series again.
+        self.add_all_by_tags(hashes);
         let (metrics, table) = self.metrics_and_table();
         let work: Vec<(&mut MetricEntry, Vec<u32>)> =
             metrics.filter_map(|m| by_metric.remove(&m.id).map(|series| (m, series))).collect();

@@ -22,6 +22,18 @@ function median(times) {
   return steps[Math.floor(steps.length / 2)] ?? 0;
 }
 
+const secondsOf = (timestamp) => Date.parse(timestamp) / 1000;
+
+/** Returns the times and values of each line. Lines of one query mostly have the same times, which are read once. */
+function parse(lines) {
+  const first = lines[0]?.[1] ?? [];
+  const times = first.map(({ timestamp }) => secondsOf(timestamp));
+  return lines.map(([label, points]) => {
+    const isSame = points.length === first.length && points.every(({ timestamp }, i) => timestamp === first[i].timestamp);
+    return { label: label || "(none)", times: isSame ? times : points.map(({ timestamp }) => secondsOf(timestamp)), values: points.map(({ value }) => value) };
+  });
+}
+
 /** Returns all times of the buckets of a range that can be drawn one by one. */
 function allTimes(step, from, to) {
   const times = [];
@@ -35,21 +47,21 @@ function allTimes(step, from, to) {
  */
 export function columnsOf({ series, groups }, { title, query }, { from, to }) {
   const lines = groups ? Object.entries(groups) : [[title, series ?? []]];
-  const parsed = lines.map(([label, points]) => ({
-    label: label || "(none)",
-    line: points.map(({ timestamp, value }) => ({ time: Date.parse(timestamp) / 1000, value })),
-  }));
+  const parsed = parse(lines);
   const step = stepOf(query.interval, from, to);
-  const all = new Set(parsed.flatMap(({ line }) => line.map(({ time }) => time)));
-  const isFilled = countsEvents(query) && all.size > 0 && (to - from) / 1000 / step <= FILLED_MAX;
-  if (isFilled) allTimes(step, from, to).forEach((time) => all.add(time));
-  const times = [...all].sort((a, b) => a - b);
+  const lists = [...new Set(parsed.map((line) => line.times))];
+  const found = lists.length === 1 ? lists[0] : [...new Set(lists.flat())].sort((a, b) => a - b);
+  const isFilled = countsEvents(query) && found.length > 0 && (to - from) / 1000 / step <= FILLED_MAX;
+  const times = isFilled ? [...new Set([...found, ...allTimes(step, from, to)])].sort((a, b) => a - b) : found;
+  const join = GAP_STEPS * Math.max(step, ...lists.map(median));
   const index = new Map(times.map((time, i) => [time, i]));
-  const valuesOf = (line) => {
+  const aligned = (line) => {
+    if (line.times === times) return line.values;
     const values = new Array(times.length).fill(isFilled ? 0 : null);
-    for (const { time, value } of line) values[Number(index.get(time))] = value;
+    line.times.forEach((time, i) => {
+      values[Number(index.get(time))] = line.values[i];
+    });
     return values;
   };
-  const join = GAP_STEPS * Math.max(step, ...parsed.map(({ line }) => median(line.map(({ time }) => time))));
-  return { times, join, series: parsed.map(({ label, line }) => ({ label, values: valuesOf(line) })) };
+  return { times, join, series: parsed.map((line) => ({ label: line.label, values: aligned(line) })) };
 }

@@ -4,6 +4,8 @@
 use std::collections::HashSet;
 use std::rc::Rc;
 
+use memchr::memmem;
+
 use super::comments::comment;
 use super::draft::Draft;
 use super::files::{Files, OpenFile};
@@ -78,7 +80,8 @@ pub(super) fn say_lines_with(
     name: &str,
     lines: Lines,
 ) -> Result<ShownLines, IndexError> {
-    let spellings = [name.to_owned(), name.replace("::", "."), name.replace("::", "->")];
+    let mut spellings = vec![name.to_owned(), name.replace("::", "."), name.replace("::", "->")];
+    spellings.dedup();
     let mut found = Vec::new();
     let mut seen: HashSet<FileId> = HashSet::new();
     for hit in files.index.search(name, HITS_READ_MAX)?.hits {
@@ -157,7 +160,9 @@ fn lines_with(file: &Rc<OpenFile>, names: &[String], which: Lines) -> Vec<Appear
     };
     // Those with a value come first, and end the search if there are enough of them.
     let (mut values, mut others) = (Vec::new(), Vec::new());
-    for (number, line) in (1_u32..).zip(file.text.lines()) {
+    // Most files contain none of the names, which is known sooner of a whole text.
+    let searched = if contains_any(&file.text, names) { file.text.as_str() } else { "" };
+    for (number, line) in (1_u32..).zip(searched.lines()) {
         let Some(after) = names.iter().find_map(|name| after_name(line, name)) else { continue };
         if !is_searched(number, line) {
             continue;
@@ -179,12 +184,18 @@ fn lines_with(file: &Rc<OpenFile>, names: &[String], which: Lines) -> Vec<Appear
             let lower = line.to_lowercase();
             names.iter().any(|name| after_name(&lower, name).is_some())
         };
-        let lines = (1_u32..).zip(file.text.lines()).filter(|(_, line)| is_in(line));
+        let is_searched = contains_any(&file.text.to_lowercase(), &names);
+        let searched = if is_searched { file.text.as_str() } else { "" };
+        let lines = (1_u32..).zip(searched.lines()).filter(|(_, line)| is_in(line));
         found.extend(lines.take(LINES_OF_FILE_MAX).map(|(number, _)| appearance(number, false)));
     }
     found.sort_by_key(|appearance| appearance.order);
     found.truncate(LINES_OF_FILE_MAX);
     found
+}
+
+fn contains_any(text: &str, names: &[String]) -> bool {
+    names.iter().any(|name| memmem::find(text.as_bytes(), name.as_bytes()).is_some())
 }
 
 /// Returns what is after a whole name in a line, if the line contains it.
