@@ -346,6 +346,11 @@ impl<'a> FloatColumn<'a> {
         self.body.rows()
     }
 
+    /// Makes what decoding needs. Fails if that is damaged.
+    pub(crate) fn prepare(&self) -> CodecResult<()> {
+        self.body.prepare()
+    }
+
     /// Returns whether all rows are zero, which takes no decoding to see.
     pub(crate) fn is_zero(&self) -> bool {
         matches!(self.form, Form::Decimal { .. })

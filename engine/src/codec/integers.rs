@@ -235,6 +235,14 @@ impl<'a> IntegerColumn<'a> {
         self.fill(page, page * PAGE_ROWS, out)
     }
 
+    /// Makes what decoding needs. Fails if that is damaged.
+    pub(crate) fn prepare(&self) -> CodecResult<()> {
+        match &self.body {
+            Body::Pco(pco) => pco.chunk().map(drop),
+            Body::Constant(_) | Body::Packed { .. } => Ok(()),
+        }
+    }
+
     /// Returns the value of all rows, if they are stored as one.
     pub(crate) fn constant(&self) -> Option<i64> {
         match self.body {

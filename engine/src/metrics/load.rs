@@ -45,7 +45,7 @@ pub(crate) fn open(
         tag_keys: options.tag_keys_per_metric,
         total: options.series_total,
     });
-    let loaded = load(&store, &registry)?;
+    let loaded = load(&store, &registry, &pool)?;
     let mut damaged = loaded.damaged.clone();
     let is_registry_whole = damaged.is_empty() && !store.has_lost_entries(Keyspace::Registry)?;
     let before = damaged.len();

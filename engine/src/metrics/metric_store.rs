@@ -130,9 +130,8 @@ impl Metrics {
         block::check(info, bytes)?;
         let has_points = matches!(info.kind, MetricType::Gauge | MetricType::Counter);
         if has_points && info.key.tier == Tier::Raw {
-            PointBlock::open(info.key, bytes, |page_group, page| {
-                self.times.find(page_group, page)
-            })?;
+            let find = |page_group, page| self.times.find(page_group, page);
+            PointBlock::open(info.key, bytes, find)?.1.prepare()?;
         }
         Ok(())
     }
@@ -146,6 +145,7 @@ impl Metrics {
         let find = |page_group, page| self.times.find(page_group, page);
         let (found, opened) = PointBlock::open(info.key, bytes, find)?;
         block::expect_info(info, found, bytes)?;
+        opened.prepare()?;
         Ok(opened)
     }
 

@@ -31,6 +31,19 @@ pub(crate) struct Parts<'a> {
     pub(crate) entries: Entries<'a>,
 }
 
+impl Parts<'_> {
+    /// Checks that these can be the parts of a distribution.
+    pub(crate) fn check(&self) -> SketchResult<()> {
+        match &self.entries {
+            Entries::Exact(values) => {
+                check_values(values)?;
+                check_moments(self, values)
+            }
+            Entries::Buckets { indices, counts } => check_buckets(self, indices, counts).map(drop),
+        }
+    }
+}
+
 /// The exact values, or the counts per bucket.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Entries<'a> {

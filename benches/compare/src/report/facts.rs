@@ -108,7 +108,8 @@ impl Facts {
         let version = version.unwrap_or_default();
         // The version of the program, without how it was built.
         let number = version.split([' ', '-', ',']).find(|part| {
-            part.trim_start_matches('v').starts_with(|first: char| first.is_ascii_digit())
+            let digits = part.trim_start_matches('v');
+            digits.starts_with(|first: char| first.is_ascii_digit()) && digits.contains('.')
         });
         number
             .map_or(peer.to_owned(), |number| format!("{peer} {}", number.trim_start_matches('v')))

@@ -41,6 +41,8 @@ struct Decimals {
     floats: FloatPage,
     /// What an integer of `floats` counts, in the units of a sum.
     units: i128,
+    /// The sums in units, where `floats` has no integers.
+    converted: Vec<i128>,
     low: Vec<i64>,
     high: Vec<i64>,
     are_floats: bool,
@@ -106,6 +108,7 @@ impl CellPage {
             DecimalSums::Floats(column) => {
                 column.prefix(page, rows, runs, &mut decimals.floats)?;
                 decimals.are_floats = true;
+                decimals.convert()?;
                 decimals.units = decimals.floats.scale.map_or(0, |scale| {
                     i128::from(integer_part(power_of_ten(SCALE_MAX.saturating_sub(scale))))
                 });
@@ -174,8 +177,21 @@ impl Decimals {
             let integer = self.floats.integers.get(row).ok_or_else(too_few)?;
             return Ok(i128::from(*integer) * self.units);
         }
-        let value = self.floats.floats.get(row).ok_or_else(too_few)?;
-        decimal_units_of(*value).ok_or_else(|| CodecError::new("a decimal sum is not decimal"))
+        self.converted.get(row).copied().ok_or_else(too_few)
+    }
+
+    /// Converts what is not stored as integers. Damage is found before any cell is read.
+    fn convert(&mut self) -> CodecResult<()> {
+        self.converted.clear();
+        if self.floats.scale.is_some() {
+            return Ok(());
+        }
+        for value in &self.floats.floats {
+            let units = decimal_units_of(*value);
+            self.converted
+                .push(units.ok_or_else(|| CodecError::new("a decimal sum is not decimal"))?);
+        }
+        Ok(())
     }
 }
 

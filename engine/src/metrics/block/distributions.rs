@@ -285,6 +285,18 @@ impl CellCursor<Distribution> for RowCursor<'_> {
         self.skip_cell(count)
     }
 
+    fn check(&mut self) -> CodecResult<()> {
+        let count = self.next_count()?;
+        match exact_values(count) {
+            Some(n) if count >= 0 => self.values(n).map(drop),
+            Some(_) => self.cell(count).map(drop),
+            None => {
+                let parts = self.histogram_parts(count.cast_unsigned())?;
+                parts.check().map_err(|e| CodecError::new(e.to_string()))
+            }
+        }
+    }
+
     fn merge_into(&mut self, sketch: &mut Distribution) -> CodecResult<()> {
         let count = self.next_count()?;
         match exact_values(count) {
@@ -376,6 +388,12 @@ impl<'a> RowCursor<'a> {
 
     /// Merges the next cell, which is a histogram.
     fn merge_buckets(&mut self, count: u64, into: &mut Distribution) -> CodecResult<()> {
+        let parts = self.histogram_parts(count)?;
+        into.merge_parts(&parts).map_err(|e| CodecError::new(e.to_string()))
+    }
+
+    /// Reads the parts of the next cell, which is a histogram.
+    fn histogram_parts(&mut self, count: u64) -> CodecResult<Parts<'_>> {
         let (min, max) = self.read_buckets().ok_or_else(|| {
             CodecError::new("the block has fewer histograms than its counts require")
         })?;
@@ -384,8 +402,7 @@ impl<'a> RowCursor<'a> {
             indices: Cow::Borrowed(&self.indices),
             counts: Cow::Borrowed(&self.bucket_counts),
         };
-        let parts = Parts { count, sum, sum_is_reported: false, min, max, entries };
-        into.merge_parts(&parts).map_err(|e| CodecError::new(e.to_string()))
+        Ok(Parts { count, sum, sum_is_reported: false, min, max, entries })
     }
 
     /// Reads the rest of the next cell, whose values are given and whose sum is stored.

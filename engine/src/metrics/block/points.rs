@@ -150,6 +150,11 @@ impl<'a> PointBlock<'a> {
         Ok(())
     }
 
+    /// Makes what decoding needs, so that damage to it is found before anything is read.
+    pub(crate) fn prepare(&self) -> CodecResult<()> {
+        self.values.prepare()
+    }
+
     /// Declares that one or two series are read: pages are then decoded up to their rows only.
     pub(crate) fn expect_few(&mut self) {
         self.reads_few = true;

@@ -119,6 +119,10 @@ impl CellCursor<Cardinality> for SetCursor<'_> {
         self.next().map(drop)
     }
 
+    fn check(&mut self) -> CodecResult<()> {
+        Cardinality::decode(self.next()?).map(drop).map_err(|e| CodecError::new(e.to_string()))
+    }
+
     fn merge_into(&mut self, sketch: &mut Cardinality) -> CodecResult<()> {
         let cell = Cardinality::decode(self.next()?);
         sketch.merge(&cell.map_err(|e| CodecError::new(e.to_string()))?);

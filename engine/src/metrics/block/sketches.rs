@@ -93,6 +93,9 @@ pub(crate) trait CellCursor<S> {
     /// Skips a cell.
     fn skip(&mut self) -> CodecResult<()>;
 
+    /// Skips a cell after checking that it can be merged.
+    fn check(&mut self) -> CodecResult<()>;
+
     /// Merges a cell into a sketch, without building it.
     fn merge_into(&mut self, sketch: &mut S) -> CodecResult<()>;
 }

@@ -106,6 +106,11 @@ impl<S: CellSketch> Accumulator for SketchAccumulator<'_, S> {
 
     fn cells(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<RowsRead> {
         let (_, rows) = SketchRows::<S>::open(block.key, bytes)?;
+        // Before anything is merged: of a damaged block, nothing may be in the result.
+        let mut checked = rows.cursor();
+        for (index, _) in selected(rows.series(), self.selection) {
+            checked.read(index, (part.range.start.0, part.range.end.0), |_, cell| cell.check())?;
+        }
         let (mut cells, mut read) = (rows.cursor(), RowsRead::default());
         for (index, series) in selected(rows.series(), self.selection) {
             let group = group_of(self.selection, series);

@@ -10,7 +10,7 @@
 //! ```
 
 use hashbrown::{HashMap, HashSet};
-
+use rayon::ThreadPool;
 use roaring::RoaringBitmap;
 
 use super::index::MetricStats;
@@ -182,7 +182,11 @@ pub(crate) struct LoadedRegistry {
 }
 
 /// Loads an empty registry from disk.
-pub(crate) fn load(store: &Store, registry: &Registry) -> Result<LoadedRegistry> {
+pub(crate) fn load(
+    store: &Store,
+    registry: &Registry,
+    pool: &ThreadPool,
+) -> Result<LoadedRegistry> {
     let mut damaged = Vec::new();
     let mut stats = HashMap::new();
     let mut dropped = HashSet::new();
@@ -220,7 +224,7 @@ pub(crate) fn load(store: &Store, registry: &Registry) -> Result<LoadedRegistry>
     let all = RangeOf::all(keyspaces::Registry);
     let gap = store.read_skipping_damage(all, Caching::Bypass, visit)?;
     damaged.extend(gap.map(|gap| format!("registry: {}", gap.error)));
-    registry.finish_restoring(restored);
+    pool.install(|| registry.finish_restoring(restored));
     // Older versions stored neither: blocks and rows raise what is absent here.
     let next =
         |fact| store.number(fact).map(|next| u32::try_from(next.unwrap_or(0)).unwrap_or(u32::MAX));
@@ -316,7 +320,8 @@ mod tests {
         rows.drop_metric(MetricId(2));
         store.write(batch, crate::storage::Sync::Yes).unwrap();
         let registry = Registry::new(CardinalityLimits { per_metric: 10, tag_keys: 10, total: 10 });
-        let loaded = load(&store, &registry).unwrap();
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
+        let loaded = load(&store, &registry, &pool).unwrap();
         assert_eq!(loaded.damaged, [""; 0]);
         assert_eq!(loaded.stats, HashMap::from_iter([(MetricId(1), stats)]));
         assert_eq!(registry.size().0, 1);

@@ -24,6 +24,8 @@ function median(times) {
 
 const secondsOf = (timestamp) => Date.parse(timestamp) / 1000;
 
+const ascends = (times) => times.every((time, i) => i === 0 || times[i - 1] < time);
+
 /** Returns the times and values of each line. Lines of one query mostly have the same times, which are read once. */
 function parse(lines) {
   const first = lines[0]?.[1] ?? [];
@@ -50,7 +52,7 @@ export function columnsOf({ series, groups }, { title, query }, { from, to }) {
   const parsed = parse(lines);
   const step = stepOf(query.interval, from, to);
   const lists = [...new Set(parsed.map((line) => line.times))];
-  const found = lists.length === 1 ? lists[0] : [...new Set(lists.flat())].sort((a, b) => a - b);
+  const found = lists.length === 1 && ascends(lists[0]) ? lists[0] : [...new Set(lists.flat())].sort((a, b) => a - b);
   const isFilled = countsEvents(query) && found.length > 0 && (to - from) / 1000 / step <= FILLED_MAX;
   const times = isFilled ? [...new Set([...found, ...allTimes(step, from, to)])].sort((a, b) => a - b) : found;
   const join = GAP_STEPS * Math.max(step, ...lists.map(median));
