@@ -5,6 +5,7 @@
 //! seed fixes faults, sizes and pauses; the order in which tasks run is SlateDB's, so a seed repeats
 //! the circumstances of a history, not each of its steps.
 
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -33,7 +34,8 @@ const OPENING: Duration = Duration::from_secs(600);
 /// A wall clock that is ahead of, or behind, that of the store.
 #[derive(Debug)]
 struct SkewedClock {
-    inner: DefaultSystemClock,
+    /// The clock of the simulation: that of tokio, which all owners share.
+    inner: Arc<DefaultSystemClock>,
     skew: TimeDelta,
 }
 
@@ -71,7 +73,11 @@ pub(crate) fn simulate(options: &Options) -> Outcome<()> {
     let skew: u64 = options.get("skew", 0)?;
     let boundaries = options.get("boundaries", true)?;
     let mut total = Summary::default();
+    let hold = options.get("hold", PathBuf::new())?;
     for seed in first..first + seeds {
+        while hold.exists() {
+            std::thread::park_timeout(Duration::from_secs(1));
+        }
         let runtime = tokio::runtime::Builder::new_current_thread()
             .enable_all()
             .start_paused(true)
@@ -125,6 +131,7 @@ struct Running {
 struct Simulation {
     random: Seeded,
     bucket: Arc<dyn ObjectStore>,
+    clock: Arc<DefaultSystemClock>,
     history: History,
     running: Vec<Running>,
     summary: Summary,
@@ -137,6 +144,7 @@ impl Simulation {
         Self {
             random: Seeded::new(seed),
             bucket: Arc::new(AgedStore::new()),
+            clock: Arc::new(DefaultSystemClock::new()),
             history: History::default(),
             running: Vec::new(),
             summary: Summary::default(),
@@ -186,7 +194,7 @@ impl Simulation {
         let skew = self.random.below(2 * self.skew_seconds + 1).cast_signed()
             - self.skew_seconds.cast_signed();
         let clock = SkewedClock {
-            inner: DefaultSystemClock::new(),
+            inner: Arc::clone(&self.clock),
             skew: TimeDelta::try_seconds(skew).unwrap_or_default(),
         };
         let tuning =
@@ -297,8 +305,6 @@ async fn write_for_ever(
                 continue;
             }
             Err(Failure::Fenced) => Note::Fenced { writer },
-            // The client that saw the reason has noted it.
-            Err(Failure::Stopped(reason)) if reason.ends_with("has ended") => return,
             Err(error) => Note::Failed { writer, reason: error.to_string() },
         };
         if !history.lock().unwrap_or_else(PoisonError::into_inner).contains(&end) {

@@ -81,6 +81,18 @@ impl Lane {
         })
     }
 
+    /// Waits until the proxy of the judge accepts connections.
+    pub(crate) async fn ready(&self) -> Outcome<()> {
+        let listen = format!("127.0.0.1:{}", 9100 + self.number);
+        for _ in 0..300 {
+            if tokio::net::TcpStream::connect(&listen).await.is_ok() {
+                return Ok(());
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+        Err(crate::outcome::Failure::Stopped(format!("no proxy listens on {listen}")))
+    }
+
     /// Begins with a new, empty shard.
     pub(crate) async fn begin_shard(&mut self, round: u64) -> Outcome<()> {
         let used = self.prefix.clone();

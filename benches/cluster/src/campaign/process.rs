@@ -83,11 +83,11 @@ impl Node {
         timeout(patience, self.progress.wait_for(|now| now.has_ended)).await.is_ok()
     }
 
-    /// Waits until more writes are acknowledged than now.
-    pub(crate) async fn goes_on(&mut self, patience: Duration) -> bool {
-        let before = self.progress.borrow().acknowledged;
-        let reached = self.progress.wait_for(|now| now.acknowledged > before);
-        timeout(patience, reached).await.is_ok()
+    /// Waits until this many more writes are acknowledged than now; returns whether they were.
+    pub(crate) async fn goes_on(&mut self, writes: u64, patience: Duration) -> bool {
+        let enough = self.progress.borrow().acknowledged + writes;
+        let reached = self.progress.wait_for(|now| now.acknowledged >= enough || now.has_ended);
+        matches!(timeout(patience, reached).await, Ok(Ok(now)) if now.acknowledged >= enough)
     }
 
     /// Stops the process, or lets it go on.

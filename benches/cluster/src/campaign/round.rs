@@ -15,6 +15,8 @@ use crate::seeded::Seeded;
 const OPENING: Duration = Duration::from_secs(60);
 /// How long an owner that was replaced may take to notice it, once it can reach the store.
 const NOTICING: Duration = Duration::from_secs(40);
+/// Writes that an owner acknowledges before anything happens to it.
+const WRITES: u64 = 100;
 /// Longer than garbage collection keeps what nothing names, see `Tuning::campaign`.
 const BEYOND_GARBAGE: Duration = Duration::from_millis(3500);
 
@@ -122,8 +124,15 @@ impl Round<'_> {
         let seed = self.random.next();
         let mut node = self.lane.node(side, seed)?;
         match node.opened(OPENING).await {
-            Some(millis) if is_takeover => self.takeover = Some(millis),
-            Some(_) => {}
+            Some(millis) => {
+                if is_takeover {
+                    self.takeover = Some(millis);
+                }
+                // A round without writes would show nothing.
+                if !node.goes_on(WRITES, NOTICING).await {
+                    self.stuck.push("an owner did not acknowledge writes".to_owned());
+                }
+            }
             None => self.stuck.push("a node did not open the shard".to_owned()),
         }
         Ok(node)
@@ -161,7 +170,7 @@ impl Round<'_> {
         owner.pause(true)?;
         sleep(BEYOND_GARBAGE).await;
         owner.pause(false)?;
-        if !owner.goes_on(NOTICING).await {
+        if !owner.goes_on(1, NOTICING).await {
             self.stuck.push("an owner did not go on after a pause".to_owned());
         }
         self.load(200).await;
@@ -183,7 +192,7 @@ impl Round<'_> {
         self.load(600).await;
         if self.random.happens(500) {
             self.lane.order(self.side, "pass").await?;
-            if !owner.goes_on(NOTICING).await {
+            if !owner.goes_on(1, NOTICING).await {
                 self.stuck.push("an owner did not go on after lost answers".to_owned());
             }
             return Ok(vec![owner]);
@@ -208,7 +217,7 @@ impl Round<'_> {
         let survivors = if takes_over {
             self.killed(owner).await
         } else {
-            if !owner.goes_on(NOTICING).await {
+            if !owner.goes_on(1, NOTICING).await {
                 self.stuck.push(format!("an owner did not go on without {member}"));
             }
             Ok(vec![owner])

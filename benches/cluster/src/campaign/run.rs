@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::io::Write as _;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
 
 use object_store::path::Path;
 use tokio::sync::Mutex;
@@ -38,12 +40,15 @@ struct Campaign {
     end: u64,
     seed: u64,
     only: Option<Fault>,
+    /// No round begins while this file exists.
+    hold: PathBuf,
     file: std::sync::Mutex<std::fs::File>,
     totals: Mutex<BTreeMap<String, Total>>,
     acknowledged: AtomicU64,
 }
 
-/// Runs rounds `--first` to `--first + --rounds`; the seed of round n is `--seed + n`.
+/// Runs rounds `--first` to `--first + --rounds`; the seed of round n is `--seed + n`. No round
+/// begins while the file `--hold` exists, so that the machine can be had for something else.
 pub(crate) async fn campaign(options: &Options) -> Outcome<()> {
     let first = options.get("first", 0)?;
     let only = options.get("fault", String::new())?;
@@ -52,6 +57,7 @@ pub(crate) async fn campaign(options: &Options) -> Outcome<()> {
         end: first + options.get("rounds", 10)?,
         seed: options.get("seed", 1)?,
         only: if only.is_empty() { None } else { Some(round::parse(&only)?) },
+        hold: options.get("hold", PathBuf::new())?,
         file: std::sync::Mutex::new(std::fs::File::create(options.required("out")?)?),
         totals: Mutex::default(),
         acknowledged: AtomicU64::new(0),
@@ -66,7 +72,7 @@ pub(crate) async fn campaign(options: &Options) -> Outcome<()> {
     });
     let gateway = shared.gateways.split(',').next().unwrap_or_default();
     let store = connect(&format!("http://{gateway}/{}", shared.bucket))?;
-    let probed = probe(&store, &Path::from(format!("probe-{}", shared.run)), 20).await;
+    let probed = probe(&store, &Path::from(format!("probe-{}", shared.run)), 3).await;
     let capabilities = probed.map_err(|refusal| Failure::Usage(refusal.to_string()))?;
     print_line(&format!("the store is accepted: {capabilities:?}"));
     let stopwatch = Stopwatch::start();
@@ -83,7 +89,11 @@ pub(crate) async fn campaign(options: &Options) -> Outcome<()> {
 
 async fn run_lane(mut lane: Lane, campaign: Arc<Campaign>) -> Outcome<()> {
     let mut rounds = 0;
+    lane.ready().await?;
     loop {
+        while tokio::fs::try_exists(&campaign.hold).await.unwrap_or(false) {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+        }
         let number = campaign.next.fetch_add(1, Ordering::Relaxed);
         if number >= campaign.end {
             return Ok(());

@@ -64,10 +64,11 @@ mod tests {
 
     #[tokio::test]
     async fn records_are_in_the_file_when_they_are_acknowledged() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("log");
+        let path = std::env::temp_dir().join(format!("cluster-test-{}", std::process::id()));
         let log = FileLog::create(&path).unwrap();
         log.append(Bytes::from_static(b"record")).await.unwrap();
-        assert!(std::fs::read(&path).unwrap().ends_with(b"record"));
+        let written = std::fs::read(&path).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        assert!(written.ends_with(b"record"));
     }
 }

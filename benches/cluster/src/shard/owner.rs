@@ -5,7 +5,7 @@
 //! After a number of records they are sealed: a pack is uploaded, and one batch writes its pointer
 //! and deletes the records.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use object_store::ObjectStore;
@@ -62,6 +62,23 @@ pub(crate) struct Owner {
     db: Arc<Db>,
     queue: mpsc::Sender<Waiting>,
     recovered: Recovered,
+    ended: Arc<OnceLock<End>>,
+}
+
+/// Why the committer has ended.
+#[derive(Clone, Debug)]
+enum End {
+    Fenced,
+    Failed(String),
+}
+
+impl End {
+    fn failure(&self) -> Failure {
+        match self {
+            Self::Fenced => Failure::Fenced,
+            Self::Failed(reason) => Failure::Stopped(reason.clone()),
+        }
+    }
 }
 
 /// How an owner is opened.
@@ -104,9 +121,11 @@ impl Owner {
             seal_records: opening.seal_records,
             lsn: recovered.lsn,
             unsealed,
+            ended: Arc::default(),
         };
+        let ended = Arc::clone(&committer.ended);
         tokio::spawn(committer.run(waiting));
-        Ok(Self { db, queue, recovered })
+        Ok(Self { db, queue, recovered, ended })
     }
 
     /// Returns what was found at the start.
@@ -122,7 +141,10 @@ impl Owner {
     /// Stores a record; returns when it is durable.
     pub(crate) async fn append(&self, entry: Entry) -> Outcome<Acknowledged> {
         let (done, response) = oneshot::channel();
-        let closed = || Failure::Stopped("the committer has ended".to_owned());
+        let closed = || match self.ended.get() {
+            Some(end) => end.failure(),
+            None => Failure::Stopped("the committer is gone".to_owned()),
+        };
         self.queue.send(Waiting { entry, done }).await.map_err(|_| closed())?;
         response.await.map_err(|_| closed())?
     }
@@ -181,41 +203,40 @@ struct Committer {
     lsn: u64,
     /// The records behind the last seal.
     unsealed: Vec<Bytes>,
+    ended: Arc<OnceLock<End>>,
 }
 
 impl Committer {
-    /// Commits groups until the owner is dropped or the database refuses to go on.
+    /// Commits groups until the owner is dropped or the database refuses to go on. Writes that wait
+    /// then, and all later ones, get the reason.
     async fn run(mut self, mut waiting: mpsc::Receiver<Waiting>) {
         let mut group = Vec::new();
         while gather(&mut waiting, &mut group).await {
-            match self.commit(&group).await {
-                Ok(first) => {
-                    for (lsn, write) in (first..).zip(group.drain(..)) {
-                        // A client that has gone needs no response.
-                        drop(write.done.send(Ok(Acknowledged { lsn })));
-                    }
+            if let Err(error) = self.turn(&mut group).await {
+                let end = match error {
+                    Failure::Fenced => End::Fenced,
+                    other => End::Failed(other.to_string()),
+                };
+                let end = self.ended.get_or_init(|| end);
+                for write in group.drain(..) {
+                    drop(write.done.send(Err(end.failure())));
                 }
-                Err(error) => {
-                    let is_fenced = matches!(error, Failure::Fenced);
-                    let text = error.to_string();
-                    for write in group.drain(..) {
-                        let failure = if is_fenced {
-                            Failure::Fenced
-                        } else {
-                            Failure::Stopped(text.clone())
-                        };
-                        drop(write.done.send(Err(failure)));
-                    }
-                    return;
-                }
-            }
-            if self.seal_records > 0
-                && self.unsealed.len() >= self.seal_records
-                && self.seal().await.is_err()
-            {
                 return;
             }
         }
+    }
+
+    /// Commits a group, acknowledges it, and seals if there is enough to seal.
+    async fn turn(&mut self, group: &mut Vec<Waiting>) -> Outcome<()> {
+        let first = self.commit(group).await?;
+        for (lsn, write) in (first..).zip(group.drain(..)) {
+            // A client that has gone needs no response.
+            drop(write.done.send(Ok(Acknowledged { lsn })));
+        }
+        if self.seal_records > 0 && self.unsealed.len() >= self.seal_records {
+            self.seal().await?;
+        }
+        Ok(())
     }
 
     /// Writes a group as one batch; returns the number of its first record once it is durable.

@@ -3,6 +3,8 @@
 //! A pack is uploaded, under a name that was never used, before the batch that names it. A crash
 //! between the two leaves an object that nothing names.
 
+use std::time::Duration;
+
 use bytes::{Bytes, BytesMut};
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, PutPayload};
@@ -10,6 +12,8 @@ use object_store::{ObjectStore, ObjectStoreExt as _, PutMode, PutOptions, PutPay
 use super::record::Row;
 use crate::outcome::{Failure, Outcome};
 
+/// Attempts before a pack is given up: about a minute.
+const ATTEMPTS: u32 = 30;
 /// Packs above this size are uploaded in parts.
 const PART_BYTES: usize = 8 << 20;
 
@@ -69,8 +73,21 @@ pub(crate) fn rows_of(pack: &[u8]) -> Outcome<Vec<Row>> {
     Ok(rows)
 }
 
-/// Uploads a pack and returns when the store has it.
+/// Uploads a pack and returns when the store has it; repeats what fails for the moment.
 pub(crate) async fn write_pack(store: &dyn ObjectStore, path: &Path, pack: Bytes) -> Outcome<()> {
+    let mut pause = Duration::from_millis(50);
+    for _ in 0..ATTEMPTS {
+        match upload(store, path, pack.clone()).await {
+            Err(Failure::Store(object_store::Error::Generic { .. })) => {}
+            result => return result,
+        }
+        tokio::time::sleep(pause).await;
+        pause = (pause * 2).min(Duration::from_secs(2));
+    }
+    upload(store, path, pack).await
+}
+
+async fn upload(store: &dyn ObjectStore, path: &Path, pack: Bytes) -> Outcome<()> {
     if pack.len() <= PART_BYTES {
         let options = PutOptions::from(PutMode::Create);
         return match store.put_opts(path, PutPayload::from_bytes(pack.clone()), options).await {

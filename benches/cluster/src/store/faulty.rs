@@ -3,8 +3,8 @@
 //! ```text
 //! lost answer      the PUT is applied, the client sees an error
 //! late PUT         the client sees an error, the PUT is applied some time later
-//! conflict         409: nothing is applied, the client sees "already exists"
-//! own 412          the PUT is applied, the client sees "already exists"
+//! conflict         409 on a condition: nothing is applied, the client sees "already exists"
+//! own 412          a PUT with a condition is applied, the client sees "already exists"
 //! slow, throttled  the request takes long; it is refused with 503
 //! ```
 //!
@@ -23,7 +23,7 @@ use futures_util::{FutureExt as _, StreamExt as _};
 use object_store::path::Path;
 use object_store::{
     CopyOptions, Error, GetOptions, GetResult, ListResult, MultipartUpload, ObjectMeta,
-    ObjectStore, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
+    ObjectStore, PutMode, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 use tokio::sync::watch;
 
@@ -106,7 +106,7 @@ impl FaultyStore {
         })
     }
 
-    fn draw_fate(&self) -> Fate {
+    fn draw_fate(&self, mode: &PutMode) -> Fate {
         let faults = self.faults;
         let fate = self.draw(|random| {
             let drawn = random.below(1000);
@@ -129,6 +129,10 @@ impl FaultyStore {
                 Fate::Applied
             }
         });
+        let has_condition = !matches!(mode, PutMode::Overwrite);
+        if matches!(fate, Fate::Conflict | Fate::Own412) && !has_condition {
+            return Fate::Applied;
+        }
         if fate != Fate::Applied {
             self.injected.fetch_add(1, Ordering::Relaxed);
         }
@@ -167,7 +171,7 @@ impl ObjectStore for FaultyStore {
     async fn put_opts(&self, path: &Path, body: PutPayload, opts: PutOptions) -> Result<PutResult> {
         self.thawed().await;
         tokio::time::sleep(self.draw_time()).await;
-        let fate = self.draw_fate();
+        let fate = self.draw_fate(&opts.mode);
         let result = match fate {
             Fate::Conflict => Err(already_exists(path, "409 ConditionalRequestConflict")),
             Fate::Throttled => Err(failure("503 SlowDown")),

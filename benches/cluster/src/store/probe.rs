@@ -50,8 +50,18 @@ pub(crate) enum Refusal {
 pub(crate) struct Capabilities {
     /// A HEAD returns the metadata of the PUT.
     pub(crate) metadata: bool,
-    /// Of several clients that replace the same version, exactly one succeeds.
-    pub(crate) conditional_update: bool,
+    pub(crate) replacement: Replacement,
+}
+
+/// What a store does when several clients replace the same version of an object.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Replacement {
+    /// Exactly one succeeds, in every race.
+    Once,
+    /// Several succeed: the store must not be trusted with `If-Match`.
+    SeveralTimes { winners: usize },
+    /// None succeeds in some race: the store does not know the condition, or refuses too much.
+    Never,
 }
 
 /// Races for `races` objects below `prefix`, which are deleted afterwards.
@@ -71,7 +81,7 @@ pub(crate) async fn probe(
     }
     Ok(Capabilities {
         metadata: keeps_metadata(store, &prefix.clone().join("metadata")).await?,
-        conditional_update: updates_once(store, prefix, races).await?,
+        replacement: race_to_replace(store, prefix, races).await?,
     })
 }
 
@@ -128,23 +138,27 @@ async fn keeps_metadata(store: &Arc<dyn ObjectStore>, path: &Path) -> Result<boo
     Ok(value.is_some_and(|value| value.as_ref() == "kept"))
 }
 
-/// Returns whether exactly one of several clients can replace a version, in every race.
-async fn updates_once(
+/// Races to replace versions of one object.
+async fn race_to_replace(
     store: &Arc<dyn ObjectStore>,
     prefix: &Path,
     races: u32,
-) -> Result<bool, Refusal> {
+) -> Result<Replacement, Refusal> {
     let path = prefix.clone().join("update");
     store.put(&path, body_of(0).into()).await?;
-    let mut held = true;
+    let mut worst = Replacement::Once;
     for _ in 0..races {
         let meta = store.head(&path).await?;
         let version = UpdateVersion { e_tag: meta.e_tag, version: meta.version };
         let results = put_at_once(store, &path, &PutMode::Update(version)).await;
-        held &= results.iter().filter(|(_, result)| result.is_ok()).count() == 1;
+        match results.iter().filter(|(_, result)| result.is_ok()).count() {
+            0 => worst = Replacement::Never,
+            1 => {}
+            winners => return Ok(Replacement::SeveralTimes { winners }),
+        }
     }
     store.delete(&path).await?;
-    Ok(held)
+    Ok(worst)
 }
 
 async fn put_at_once(

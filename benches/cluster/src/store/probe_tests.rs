@@ -14,7 +14,7 @@ use object_store::{
     PutResult, Result,
 };
 
-use super::{Refusal, probe};
+use super::{Refusal, Replacement, probe};
 
 /// How a fake breaks conditional PUTs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -133,7 +133,7 @@ async fn a_store_that_creates_once_is_accepted_and_left_empty() {
     let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
     let capabilities = probe(&store, &Path::from("probe"), 20).await.unwrap();
     assert!(capabilities.metadata);
-    assert!(capabilities.conditional_update);
+    assert_eq!(capabilities.replacement, Replacement::Once);
     assert_eq!(store.list(None).count().await, 0);
 }
 
@@ -170,5 +170,5 @@ async fn replacements_that_lose_are_reported() {
     let breach = Breach::IgnoresVersions;
     let store: Arc<dyn ObjectStore> = Arc::new(BrokenStore { inner: InMemory::new(), breach });
     let capabilities = probe(&store, &Path::from("probe"), 20).await.unwrap();
-    assert!(!capabilities.conditional_update);
+    assert_eq!(capabilities.replacement, Replacement::SeveralTimes { winners: 8 });
 }
