@@ -24,7 +24,7 @@ use crate::outcome::{Failure, Outcome};
 use crate::print_line;
 use crate::seeded::Seeded;
 use crate::shard::{Contents, DocumentRevision, Entry, Opening, Owner, Tuning};
-use crate::store::{AgedStore, Faults, FaultyStore};
+use crate::store::{AgedStore, ConfirmedStore, Faults, FaultyStore};
 
 const CLIENTS: u64 = 6;
 const PREFIX: &str = "shard";
@@ -72,6 +72,7 @@ pub(crate) fn simulate(options: &Options) -> Outcome<()> {
     let seeds: u64 = options.get("seeds", 20)?;
     let skew: u64 = options.get("skew", 0)?;
     let boundaries = options.get("boundaries", true)?;
+    let confirms = options.get("confirm", true)?;
     let mut total = Summary::default();
     let hold = options.get("hold", PathBuf::new())?;
     for seed in first..first + seeds {
@@ -82,7 +83,7 @@ pub(crate) fn simulate(options: &Options) -> Outcome<()> {
             .enable_all()
             .start_paused(true)
             .build()?;
-        let simulation = Simulation::new(seed, skew, boundaries);
+        let simulation = Simulation::new(seed, skew, boundaries, confirms);
         let summary = runtime.block_on(Box::pin(simulation.run()))?;
         runtime.shutdown_background();
         if !summary.violations.is_empty() || !summary.failures.is_empty() {
@@ -137,10 +138,12 @@ struct Simulation {
     summary: Summary,
     skew_seconds: u64,
     boundaries: bool,
+    /// Whether "already exists" is confirmed before it is believed.
+    confirms: bool,
 }
 
 impl Simulation {
-    fn new(seed: u64, skew_seconds: u64, boundaries: bool) -> Self {
+    fn new(seed: u64, skew_seconds: u64, boundaries: bool, confirms: bool) -> Self {
         Self {
             random: Seeded::new(seed),
             bucket: Arc::new(AgedStore::new()),
@@ -150,6 +153,7 @@ impl Simulation {
             summary: Summary::default(),
             skew_seconds,
             boundaries,
+            confirms,
         }
     }
 
@@ -217,7 +221,12 @@ impl Simulation {
         let faults = Faults::of_a_bad_day();
         let store = FaultyStore::new(Arc::clone(&self.bucket), faults, self.random.next());
         let store = Arc::new(store);
-        let opening = self.opening(Arc::clone(&store) as _, writer);
+        let seen: Arc<dyn ObjectStore> = if self.confirms {
+            Arc::new(ConfirmedStore::new(Arc::clone(&store) as _))
+        } else {
+            Arc::clone(&store) as _
+        };
+        let opening = self.opening(seen, writer);
         let mut clients = JoinSet::new();
         match timeout(OPENING, Box::pin(Owner::open(opening))).await {
             Ok(Ok(owner)) => {

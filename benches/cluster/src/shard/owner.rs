@@ -296,3 +296,7 @@ impl Committer {
         Ok(())
     }
 }
+
+#[cfg(test)]
+#[path = "owner_tests.rs"]
+mod tests;

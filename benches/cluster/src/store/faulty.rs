@@ -66,6 +66,8 @@ pub(crate) struct FaultyStore {
     random: Mutex<Seeded>,
     frozen: watch::Sender<bool>,
     injected: AtomicU64,
+    /// The next creation below this folder meets a conflict.
+    conflict_below: Mutex<Option<&'static str>>,
 }
 
 impl FaultyStore {
@@ -73,7 +75,24 @@ impl FaultyStore {
     pub(crate) fn new(inner: Arc<dyn ObjectStore>, faults: Faults, seed: u64) -> Self {
         let (frozen, _) = watch::channel(false);
         let random = Mutex::new(Seeded::new(seed));
-        Self { inner, faults, random, frozen, injected: AtomicU64::new(0) }
+        let (injected, conflict_below) = (AtomicU64::new(0), Mutex::default());
+        Self { inner, faults, random, frozen, injected, conflict_below }
+    }
+
+    /// Lets the next creation in a folder of this name meet a conflict.
+    #[cfg(test)]
+    pub(crate) fn conflict_once_below(&self, folder: &'static str) {
+        *self.conflict_below.lock().unwrap_or_else(PoisonError::into_inner) = Some(folder);
+    }
+
+    fn takes_conflict(&self, path: &Path, mode: &PutMode) -> bool {
+        let mut below = self.conflict_below.lock().unwrap_or_else(PoisonError::into_inner);
+        let is_there = below.is_some_and(|name| path.parts().any(|part| part.as_ref() == name));
+        if is_there && *mode == PutMode::Create {
+            *below = None;
+            return true;
+        }
+        false
     }
 
     /// Makes all requests wait, or lets them go on.
@@ -171,7 +190,11 @@ impl ObjectStore for FaultyStore {
     async fn put_opts(&self, path: &Path, body: PutPayload, opts: PutOptions) -> Result<PutResult> {
         self.thawed().await;
         tokio::time::sleep(self.draw_time()).await;
-        let fate = self.draw_fate(&opts.mode);
+        let fate = if self.takes_conflict(path, &opts.mode) {
+            Fate::Conflict
+        } else {
+            self.draw_fate(&opts.mode)
+        };
         let result = match fate {
             Fate::Conflict => Err(already_exists(path, "409 ConditionalRequestConflict")),
             Fate::Throttled => Err(failure("503 SlowDown")),
