@@ -85,6 +85,14 @@ pub(crate) struct Finding {
     pub(crate) packs: usize,
 }
 
+impl Finding {
+    /// Returns the finding of a round that could not be judged.
+    pub(crate) fn unfinished(reason: String) -> Self {
+        let stuck = vec![reason];
+        Self { violations: Vec::new(), takeover_millis: None, stuck, records: 0, packs: 0 }
+    }
+}
+
 struct Round<'a> {
     lane: &'a mut Lane,
     random: Seeded,

@@ -99,13 +99,20 @@ async fn run_lane(mut lane: Lane, campaign: Arc<Campaign>) -> Outcome<()> {
             return Ok(());
         }
         if rounds % ROUNDS_PER_SHARD == 0 {
-            lane.begin_shard(number).await?;
+            lane.begin_shard(number).await;
         }
         rounds += 1;
         let seed = campaign.seed + number;
         let fault = campaign.only.unwrap_or_else(|| Fault::draw(&mut Seeded::new(!seed)));
         let (before, stopwatch) = (lane.acknowledged(), Stopwatch::start());
-        let finding = Box::pin(round::run(&mut lane, fault, seed)).await?;
+        let finding = match Box::pin(round::run(&mut lane, fault, seed)).await {
+            Ok(finding) => finding,
+            Err(error) => {
+                // Whatever the shard is like, the next round begins with another one.
+                rounds = 0;
+                Finding::unfinished(error.to_string())
+            }
+        };
         let acknowledged = lane.acknowledged() - before;
         campaign.acknowledged.fetch_add(acknowledged as u64, Ordering::Relaxed);
         let line = serde_json::json!({
