@@ -2,7 +2,7 @@
 
 SHELL := /bin/bash
 .DEFAULT_GOAL := help
-.PHONY: help run demo build test setup package fmt lint bench costs compare fuzz simulate soak storm console figures screenshots contract deny
+.PHONY: help run demo build test setup package fmt lint bench costs compare cluster fuzz simulate soak storm console figures screenshots contract deny
 
 # Build output goes outside the tree, so that all clones share it.
 export CARGO_TARGET_DIR ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/telltale/target
@@ -30,6 +30,9 @@ CURVE ?=
 SIZE ?= 100000
 DIMENSIONS ?=
 CHECKS ?=
+ROUNDS ?= 100
+LANES ?= 3
+SEEDS ?= 200
 
 help: ## Show this list
 	@sed -n 's/^\([a-z]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | expand -t 10
@@ -58,6 +61,7 @@ package: build ## Build a Debian package of the release
 fmt: ## Format the code
 	cargo fmt --all
 	cargo fmt --manifest-path fuzz/Cargo.toml
+	cargo fmt --manifest-path benches/cluster/Cargo.toml
 
 lint: ## Run clippy as the checks do
 	@tools/setup build
@@ -77,6 +81,9 @@ compare: ## Compare Telltale with other databases (SCALE=full PARTS= PEERS= RUNS
 	VICTORIA_METRICS_BIN="$${VICTORIA_METRICS_BIN:-$(VICTORIA_METRICS)}" \
 	TELLTALE_BIN="$${TELLTALE_BIN:-$$CARGO_TARGET_DIR/release/telltale}" "$$CARGO_TARGET_DIR/release/compare" \
 	  --scale "$(SCALE)" --parts "$(PARTS)" --peers "$(PEERS)" --runs "$(RUNS)"
+
+cluster: ## Test SlateDB on an object store: probe, ROUNDS=100 of faults on LANES=3 shards, histories of SEEDS=200 (as root)
+	@tools/cluster "$(ROUNDS)" "$(LANES)" "$(SEEDS)"
 
 fuzz: ## Run every fuzz target for SECONDS=60 each (TARGETS= to choose)
 	@tools/setup build

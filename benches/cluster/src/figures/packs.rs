@@ -1,0 +1,39 @@
+//! How long the upload of a pack takes, by its size.
+
+use bytes::Bytes;
+use object_store::ObjectStoreExt as _;
+use object_store::path::Path;
+
+use crate::options::Options;
+use crate::outcome::Outcome;
+use crate::print_line;
+use crate::seeded::Seeded;
+use crate::shard::write_pack;
+use crate::stopwatch::{Latencies, Stopwatch, process_cpu, run_number};
+use crate::store::connect;
+
+/// Prints a row for each size.
+pub(crate) async fn packs(options: &Options) -> Outcome<()> {
+    let store = connect(&options.get("store", "memory:".to_owned())?)?;
+    let repeats: u32 = options.get("repeats", 5)?;
+    print_line("pack MiB   p50 ms   max ms   CPU s per GiB");
+    for mib in options.list::<usize>("mib", "1,4,16,64")? {
+        let mut bytes = vec![0; mib << 20];
+        Seeded::new(mib as u64).fill(&mut bytes);
+        let pack = Bytes::from(bytes);
+        let mut latencies = Latencies::default();
+        let cpu = process_cpu();
+        for repeat in 0..repeats {
+            let path = Path::from(format!("packs-{}/{mib}-{repeat}", run_number()));
+            let stopwatch = Stopwatch::start();
+            write_pack(store.as_ref(), &path, pack.clone()).await?;
+            latencies.add(stopwatch.millis());
+            store.delete(&path).await?;
+        }
+        let gib = f64::from(repeats) * mib as f64 / 1024.0;
+        let seconds = (process_cpu() - cpu).as_secs_f64();
+        let (p50, max) = (latencies.quantile(0.5), latencies.quantile(1.0));
+        print_line(&format!("{mib:8} {p50:8.0} {max:8.0} {:15.2}", seconds / gib));
+    }
+    Ok(())
+}
