@@ -1,8 +1,8 @@
-//! Histories in one process on virtual time: owners come and go on a store that faults, from a seed.
+//! Histories in one process on virtual time: owners come and go on a store that faults, by a seed.
 //!
 //! A frozen handle of the store stands for SIGSTOP, one that is never thawed for SIGKILL. Every
 //! owner has a wall clock of its own. Time is that of tokio, paused, so an hour takes moments. The
-//! seed fixes faults, sizes and pauses; the order in which tasks run is SlateDB's, so a seed repeats
+//! seed fixes faults, sizes and pauses; the order in which tasks run is SlateDB's, so it repeats
 //! the circumstances of a history, not each of its steps.
 
 use std::path::PathBuf;

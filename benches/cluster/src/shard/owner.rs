@@ -1,7 +1,8 @@
 //! The owner of a shard: opens it, which fences the owner before, and commits in groups.
 //!
 //! As in the engine, one task writes the log. All waiting records, up to 8 MiB, become one batch;
-//! while it is sent, the next group gathers. A record is acknowledged when its batch is in the object store.
+//! while it is sent, the next group gathers. A record is acknowledged when its batch is in the
+//! object store.
 //! After a number of records they are sealed: a pack is uploaded, and one batch writes its pointer
 //! and deletes the records.
 
