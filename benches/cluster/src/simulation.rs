@@ -2,8 +2,8 @@
 //!
 //! A frozen handle of the store stands for SIGSTOP, one that is never thawed for SIGKILL. Every
 //! owner has a wall clock of its own. Time is that of tokio, paused, so an hour takes moments. The
-//! seed fixes faults, sizes and pauses; the order in which tasks run is SlateDB's, so it repeats
-//! the circumstances of a history, not each of its steps.
+//! seed fixes faults, sizes and pauses; the order in which tasks run is SlateDB's, so a seed
+//! repeats the circumstances of a history, not each of its steps.
 
 use std::path::PathBuf;
 use std::pin::Pin;

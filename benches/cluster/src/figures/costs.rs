@@ -53,6 +53,9 @@ pub(crate) async fn costs(options: &Options) -> Outcome<()> {
         tokio::time::sleep(Duration::from_secs(options.get("settle", 15)?)).await;
         shard.cpu_seconds += (process_cpu() - cpu).as_secs_f64();
         print_costs(bytes, points, &file, &shard, &store);
+        if let Some(Log::Shard(owner)) = Arc::into_inner(log) {
+            owner.close().await?;
+        }
     }
     Ok(())
 }

@@ -60,6 +60,9 @@ pub(crate) async fn latency(options: &Options) -> Outcome<()> {
                     rate(sent(Part::Wal), measured.seconds),
                     rate(all, measured.seconds),
                 ));
+                if let Some(Log::Shard(owner)) = Arc::into_inner(log) {
+                    owner.close().await?;
+                }
             }
         }
     }

@@ -3,12 +3,12 @@
 use bytes::Bytes;
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt as _};
-use slatedb::config::ScanOptions;
 use slatedb::{Db, IterationOrder};
 
 use super::keys::{DOCUMENT, LOG, PACK, number_of, numbered};
 use super::pack::{Pointer, rows_of};
 use super::record::Row;
+use super::tuning::whole_scan;
 use crate::outcome::{Failure, Outcome};
 
 /// The state of a pack that the database names.
@@ -79,9 +79,8 @@ impl Contents {
 
 async fn scan(db: &Db, prefix: u8, order: IterationOrder) -> Outcome<Vec<(u64, Bytes)>> {
     let range = numbered(prefix, 0).to_vec()..=numbered(prefix, u64::MAX).to_vec();
-    let options = ScanOptions::default().with_order(order);
     let mut rows = Vec::new();
-    let mut scanned = db.scan_with_options(range, &options).await?;
+    let mut scanned = db.scan_with_options(range, &whole_scan(order)).await?;
     while let Some(row) = scanned.next().await? {
         let number = number_of(&row.key).ok_or_else(|| Failure::Damaged("key".to_owned()))?;
         rows.push((number, row.value));

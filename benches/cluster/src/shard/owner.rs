@@ -2,16 +2,15 @@
 //!
 //! As in the engine, one task writes the log. All waiting records, up to 8 MiB, become one batch;
 //! while it is sent, the next group gathers. A record is acknowledged when its batch is in the
-//! object store.
-//! After a number of records they are sealed: a pack is uploaded, and one batch writes its pointer
-//! and deletes the records.
+//! object store. After a number of records they are sealed: a pack is uploaded, and one batch
+//! writes its pointer and deletes the records.
 
 use std::sync::{Arc, OnceLock};
 
 use bytes::Bytes;
 use object_store::ObjectStore;
 use object_store::path::Path;
-use slatedb::config::{FlushOptions, FlushType, ScanOptions};
+use slatedb::config::{FlushOptions, FlushType};
 use slatedb::{Db, IterationOrder, WriteBatch};
 use slatedb_common::clock::SystemClock;
 use tokio::sync::{mpsc, oneshot};
@@ -19,7 +18,7 @@ use tokio::sync::{mpsc, oneshot};
 use super::keys::{DOCUMENT, LOG, PACK, SEALED, number_of, numbered};
 use super::pack::{Pointer, pack_of, write_pack};
 use super::record::{DocumentRevision, Row};
-use super::tuning::{Flush, Tuning};
+use super::tuning::{Flush, Tuning, whole_scan};
 use crate::outcome::{Failure, Outcome};
 
 /// A group is closed at this size.
@@ -167,9 +166,8 @@ async fn recover(db: &Db) -> Outcome<(Recovered, Vec<Bytes>)> {
     };
     let mut unsealed = Vec::new();
     let mut lsn = sealed;
-    let options = ScanOptions::default().with_order(IterationOrder::Ascending);
     let range = numbered(LOG, 0).to_vec()..=numbered(LOG, u64::MAX).to_vec();
-    let mut log = db.scan_with_options(range, &options).await?;
+    let mut log = db.scan_with_options(range, &whole_scan(IterationOrder::Ascending)).await?;
     while let Some(record) = log.next().await? {
         lsn = number_of(&record.key).ok_or_else(|| Failure::Damaged("key of log".to_owned()))?;
         Row::decode(&record.value)?;

@@ -1,10 +1,10 @@
 //! A store that does not believe "already exists" before it has seen the object.
 //!
-//! S3 may answer the creation of an object with 409, "try again"; `object_store` reports it as
-//! `AlreadyExists`. SlateDB takes that for the object of another owner: it believes to be fenced,
-//! or, where it wrote a fence itself, leaves a hole in its log that no later owner can read past
-//! (see `shard/owner_tests.rs`). This wrapper looks for the object, and creates it again if there
-//! is none.
+//! S3 may answer the creation of an object with 409, which means "try again"; `object_store`
+//! reports it as `AlreadyExists`. SlateDB takes that for the object of another owner: it believes
+//! to be fenced, or, where it wrote a fence itself, leaves a hole in its log that no later owner
+//! can read past (see `shard/owner_tests.rs`). This wrapper looks for the object, and creates it
+//! again if there is none.
 
 use std::fmt;
 use std::sync::Arc;
