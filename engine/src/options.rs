@@ -22,7 +22,8 @@ pub struct Options {
     pub head_bytes: usize,
     /// Age of the oldest sample in memory at which the head is sealed, regardless of its size.
     pub head_age: Duration,
-    /// Bytes of the shared cache for blocks read from disk.
+    /// Bytes of the shared cache for blocks read from disk. An eighth of it is for the blocks that
+    /// queries of few series keep open.
     pub cache_bytes: usize,
     /// Bytes of the cache for decoded columns of events.
     pub event_cache_bytes: usize,

@@ -21,6 +21,8 @@
 //! low parts: length of each page: varint, then all pages               (parts only)
 //! ```
 
+use std::sync::OnceLock;
+
 use super::bits::{BitReader, BitWriter};
 use super::bytes::{Reader, put_varint};
 use super::decimals::{Decimals, ROWS_PER_EXCEPTION, SCALE_MAX, power_of_ten, to_decimals};
@@ -233,10 +235,32 @@ fn from_ordered_bits(ordered: i64) -> f64 {
 pub(crate) struct FloatColumn<'a> {
     form: Form,
     exceptions: Vec<(usize, f64)>,
-    firsts: Option<Vec<i64>>,
+    firsts: Option<Firsts<'a>>,
     body: IntegerColumn<'a>,
     /// The low parts of each page; only for split values.
     lows: Vec<&'a [u8]>,
+}
+
+/// The first value of each run. They are decoded for the first page that is read.
+#[derive(Debug)]
+struct Firsts<'a> {
+    column: IntegerColumn<'a>,
+    decoded: OnceLock<Vec<i64>>,
+}
+
+impl Firsts<'_> {
+    fn bytes(&self) -> usize {
+        self.column.bytes() + self.decoded.get().map_or(0, |values| size_of_val(values.as_slice()))
+    }
+
+    fn values(&self) -> CodecResult<&[i64]> {
+        if let Some(values) = self.decoded.get() {
+            return Ok(values);
+        }
+        let mut values = Vec::new();
+        self.column.all(&mut values)?;
+        Ok(self.decoded.get_or_init(|| values))
+    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -321,9 +345,8 @@ impl<'a> FloatColumn<'a> {
             exceptions.push((row, reader.f64()?));
         }
         let firsts = if code & WITH_DELTAS != 0 {
-            let mut firsts = Vec::new();
-            IntegerColumn::read(reader, rows_max)?.all(&mut firsts)?;
-            Some(firsts)
+            let column = IntegerColumn::read(reader, rows_max)?;
+            Some(Firsts { column, decoded: OnceLock::new() })
         } else {
             None
         };
@@ -346,8 +369,19 @@ impl<'a> FloatColumn<'a> {
         self.body.rows()
     }
 
+    /// Returns the approximate bytes in memory besides the encoded column.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(self.exceptions.as_slice())
+            + self.firsts.as_ref().map_or(0, Firsts::bytes)
+            + self.body.bytes()
+            + size_of_val(self.lows.as_slice())
+    }
+
     /// Makes what decoding needs. Fails if that is damaged.
     pub(crate) fn prepare(&self) -> CodecResult<()> {
+        if let Some(firsts) = &self.firsts {
+            firsts.values()?;
+        }
         self.body.prepare()
     }
 
@@ -377,7 +411,7 @@ impl<'a> FloatColumn<'a> {
         let is_whole = out.integers.len() == self.body.rows_of_page(page);
         if let Some(firsts) = &self.firsts {
             let (runs_before, runs) = runs.of_page(page);
-            let firsts = firsts.get(runs_before..).unwrap_or_default();
+            let firsts = firsts.values()?.get(runs_before..).unwrap_or_default();
             if firsts.len() < runs.len() {
                 return Err(CodecError::new("the column has fewer first values than runs"));
             }

@@ -10,8 +10,10 @@
 //! Rows are decoded one page of [`PAGE_ROWS`] at a time. Values are stored as given, so that each
 //! page can be decoded alone; callers take deltas first where that helps.
 
+use std::cell::RefCell;
 use std::sync::OnceLock;
 
+use pco::metadata::{Bin, ChunkLatentVarMeta, ChunkMeta, DynBins, PerLatentVar};
 use pco::wrapped::{ChunkDecompressor, FileCompressor, FileDecompressor};
 use pco::{ChunkConfig, DecompressorScratch, DeltaSpec, ModeSpec, PagingSpec};
 
@@ -155,9 +157,42 @@ enum Body<'a> {
 #[derive(Debug)]
 struct PcoPages<'a> {
     /// Header and metadata.
-    head: &'a [u8],
+    head: Followed<'a>,
     chunk: OnceLock<Box<ChunkDecompressor<i64>>>,
-    pages: Vec<&'a [u8]>,
+    pages: Vec<Followed<'a>>,
+}
+
+/// Bytes of pco, with what follows them in the block. pco reads some kilobytes ahead; where a source
+/// has fewer left, it copies them into a larger buffer, which took a third of the time of a short
+/// page.
+#[derive(Clone, Copy, Debug)]
+struct Followed<'a> {
+    bytes: &'a [u8],
+    len: usize,
+}
+
+impl<'a> Followed<'a> {
+    fn take(reader: &mut Reader<'a>, len: usize) -> CodecResult<Self> {
+        let bytes = reader.rest();
+        reader.take(len)?;
+        Ok(Self { bytes, len })
+    }
+
+    /// Fails unless exactly these bytes were read, or not more if `is_partial`; `rest` is what was
+    /// not read of them and of those that follow.
+    fn expect_read(&self, rest: &[u8], is_partial: bool) -> CodecResult<()> {
+        let read = self.bytes.len().saturating_sub(rest.len());
+        if read == self.len || (is_partial && read < self.len) {
+            return Ok(());
+        }
+        let len = self.len;
+        Err(CodecError::new(format!("compressed integers end after {read} bytes instead of {len}")))
+    }
+}
+
+thread_local! {
+    /// What pco decodes a batch into; clearing it for each page would take longer than a batch.
+    static SCRATCH: RefCell<DecompressorScratch> = RefCell::default();
 }
 
 impl PcoPages<'_> {
@@ -165,9 +200,32 @@ impl PcoPages<'_> {
         if let Some(chunk) = self.chunk.get() {
             return Ok(chunk);
         }
-        let (file, rest) = FileDecompressor::new(self.head)?;
-        let (chunk, _) = file.chunk_decompressor::<i64, _>(rest)?;
+        let (file, rest) = FileDecompressor::new(self.head.bytes)?;
+        let (chunk, rest) = file.chunk_decompressor::<i64, _>(rest)?;
+        self.head.expect_read(rest, false)?;
         Ok(self.chunk.get_or_init(|| Box::new(chunk)))
+    }
+
+    fn bytes(&self) -> usize {
+        let tables = self.chunk.get().map_or(0, |chunk| table_bytes(chunk.meta()));
+        size_of_val(self.pages.as_slice()) + tables
+    }
+
+    /// Decodes rows of a page of `rows_of_page` rows until `out` is full.
+    fn decode(&self, page: usize, rows_of_page: usize, out: &mut [i64]) -> CodecResult<()> {
+        let Some(source) = self.pages.get(page) else {
+            return Err(CodecError::new(format!("page {page} does not exist")));
+        };
+        let chunk = self.chunk()?;
+        SCRATCH.with_borrow_mut(|scratch| {
+            let mut decompressor =
+                chunk.page_decompressor_with_scratch(source.bytes, rows_of_page, scratch)?;
+            let progress = decompressor.read(out)?;
+            if progress.n_processed != out.len() {
+                return Err(CodecError::new(format!("page {page} has too few rows")));
+            }
+            source.expect_read(decompressor.into_src(), !progress.finished)
+        })
     }
 }
 
@@ -243,6 +301,14 @@ impl<'a> IntegerColumn<'a> {
         }
     }
 
+    /// Returns the approximate bytes in memory besides the encoded column.
+    pub(crate) fn bytes(&self) -> usize {
+        match &self.body {
+            Body::Pco(pco) => pco.bytes(),
+            Body::Constant(_) | Body::Packed { .. } => 0,
+        }
+    }
+
     /// Returns the value of all rows, if they are stored as one.
     pub(crate) fn constant(&self) -> Option<i64> {
         match self.body {
@@ -266,28 +332,37 @@ impl<'a> IntegerColumn<'a> {
         match &self.body {
             Body::Constant(value) => out.fill(*value),
             Body::Packed { min, width, bytes } => unpack(bytes, *min, *width, skip, out),
-            Body::Pco(pco) => {
-                let Some(bytes) = pco.pages.get(page) else {
-                    return Err(CodecError::new(format!("page {page} does not exist")));
-                };
-                let rows = out.len();
-                let mut scratch = DecompressorScratch::default();
-                let of_page = self.rows_of_page(page);
-                let mut decompressor =
-                    pco.chunk()?.page_decompressor_with_scratch(*bytes, of_page, &mut scratch)?;
-                let progress = decompressor.read(out)?;
-                if progress.n_processed != rows {
-                    return Err(CodecError::new(format!("page {page} has too few rows")));
-                }
-            }
+            Body::Pco(pco) => pco.decode(page, self.rows_of_page(page), out)?,
         }
         Ok(())
     }
 }
 
+/// Returns the approximate bytes of the tables to decode a chunk: of each variable, a table of
+/// states with 12 bytes each, and the bins.
+fn table_bytes(meta: &ChunkMeta) -> usize {
+    let PerLatentVar { delta, primary, secondary } = &meta.per_latent_var;
+    let bytes = |var: &ChunkLatentVarMeta| {
+        let states = 1usize.checked_shl(var.ans_size_log).unwrap_or(usize::MAX);
+        let bins = match &var.bins {
+            DynBins::U64(bins) => size_of_val(bins.as_slice()),
+            // Integers of 64 bits have bins of 64 bits, unless the chunk is damaged.
+            _ => states.saturating_mul(size_of::<Bin<u64>>()),
+        };
+        states.saturating_mul(12).saturating_add(bins)
+    };
+    let others = [delta, secondary].into_iter().flatten().map(bytes);
+    others.fold(bytes(primary), usize::saturating_add).saturating_add(size_of::<ChunkMeta>())
+}
+
 fn read_pco<'a>(reader: &mut Reader<'a>, rows: usize) -> CodecResult<Body<'a>> {
-    let head = reader.bytes()?;
-    let pages = reader.pages(rows.div_ceil(PAGE_ROWS))?;
+    let head = reader.count("bytes of metadata", reader.rest().len())?;
+    let head = Followed::take(reader, head)?;
+    let lengths = (0..rows.div_ceil(PAGE_ROWS))
+        .map(|_| reader.count("bytes of a page", reader.rest().len()))
+        .collect::<CodecResult<Vec<_>>>()?;
+    let pages = lengths.into_iter().map(|len| Followed::take(reader, len));
+    let pages = pages.collect::<CodecResult<Vec<_>>>()?;
     Ok(Body::Pco(PcoPages { head, chunk: OnceLock::new(), pages }))
 }
 

@@ -30,6 +30,11 @@ impl Runs {
         Self { lengths, before }
     }
 
+    /// Returns the bytes in memory.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(self.lengths.as_slice()) + size_of_val(self.before.as_slice())
+    }
+
     /// Returns the lengths of all runs.
     pub(super) fn lengths(&self) -> &[u32] {
         &self.lengths

@@ -9,6 +9,7 @@ use crate::ballast::Ballast;
 use crate::limits::METRIC_UNMEASURED_BYTES;
 use crate::log::Committer;
 use crate::memory::{Memory, MemoryOwner};
+use crate::metrics::opened_blocks_bytes;
 use crate::panics::catch_panic;
 use crate::storage::Store;
 use crate::telemetry::MaintenanceState;
@@ -89,7 +90,8 @@ impl EngineHoldings {
         let of_log = committer.queued_bytes() + committer.copies_bytes();
         memory.hold(MemoryOwner::Heads, heads + of_log as u64);
         // Blocks being read are in the database's cache even if they exceed its limit.
-        let of_store = telemetry.store().cache_bytes().max(options.cache_bytes);
+        let opened = opened_blocks_bytes(options);
+        let of_store = telemetry.store().cache_bytes().max(options.cache_bytes - opened) + opened;
         // The cache of time pages is an eighth of the block cache, in addition to it.
         let caches = of_store + options.cache_bytes / 8 + options.event_cache_bytes;
         memory.hold(MemoryOwner::Caches, caches as u64);

@@ -7,8 +7,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use hashbrown::HashSet;
 use parking_lot::{Mutex, RwLock};
 
-use super::block::{self, BlockInfo, BlockKey, PointBlock, Tier};
+use super::block::{self, BlockInfo, BlockKey, OpenedBlock, PointBlock, Tier};
 use super::cumulative::LastValues;
+use super::opened_blocks::{KeptBlock, OpenedBlocks, opened_blocks_bytes};
 use super::registry::Registry;
 use super::times::TimePages;
 use super::view::View;
@@ -25,6 +26,7 @@ pub(crate) struct Metrics {
     pub(super) registry: Registry,
     pub(super) view: View,
     pub(super) times: TimePages,
+    opened: OpenedBlocks,
     options: Options,
     pool: Arc<rayon::ThreadPool>,
     quarantined: RwLock<HashSet<BlockKey>>,
@@ -72,6 +74,7 @@ impl Metrics {
             registry,
             view,
             times,
+            opened: OpenedBlocks::new(opened_blocks_bytes(&options)),
             options,
             pool,
             quarantined: RwLock::new(quarantined),
@@ -93,6 +96,10 @@ impl Metrics {
 
     pub(crate) fn times(&self) -> &TimePages {
         &self.times
+    }
+
+    pub(crate) fn opened(&self) -> &OpenedBlocks {
+        &self.opened
     }
 
     pub(crate) fn options(&self) -> &Options {
@@ -122,6 +129,15 @@ impl Metrics {
     pub(crate) fn read_block(&self, key: &BlockKey) -> Result<Pinned<'_>> {
         let found = self.store.get(keyspaces::Blocks, key)?;
         found.ok_or_else(|| Error::Corrupt(format!("{key:?} is in the catalog but not on disk")))
+    }
+
+    /// Returns the block that `info` describes from those that are open, or opens it. The caller
+    /// keeps it with [`OpenedBlocks::keep`].
+    pub(crate) fn open_block(&self, info: &BlockInfo) -> Result<KeptBlock> {
+        match self.opened.get(&info.key) {
+            Some(kept) => Ok(kept),
+            None => Ok(KeptBlock::new(OpenedBlock::open(info, &self.read_block(&info.key)?)?)),
+        }
     }
 
     /// Checks that `bytes` are the block described by `info` and that the time pages it refers to
@@ -170,6 +186,7 @@ impl Metrics {
         if !self.quarantined.write().insert(*key) {
             return;
         }
+        self.opened.close(key);
         tracing::error!(?key, reason, "quarantined a corrupt block; it is no longer read");
         let mut batch = Batch::new();
         batch.put(keyspaces::Quarantine, key, reason);

@@ -56,8 +56,11 @@ function Starting() {
 /** Loads what a list leads to as soon as there is nothing else to do: most people open one of its items. */
 function loadDetail(list) {
   const detail = list && PAGES.find(({ path }) => path === `${list.path}/:id`);
-  // If it cannot be loaded, whoever opens the page is told.
-  if (detail) (globalThis.requestIdleCallback ?? setTimeout)(() => detail.load().catch(() => undefined));
+  if (!detail) return;
+  (globalThis.requestIdleCallback ?? setTimeout)(() => {
+    // If it cannot be loaded, whoever opens the page is told.
+    if (!document.hidden) detail.load().catch(() => undefined);
+  });
 }
 
 /** Loads the module of a page, and its style sheets. */

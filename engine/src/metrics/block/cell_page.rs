@@ -131,14 +131,13 @@ impl CellPage {
         Ok(())
     }
 
-    /// Returns the cell of a row. Columns that are not decoded are as in [`NumberCell::EMPTY`], and
-    /// `last_time` is relative to the start of the cell.
+    /// Returns the cell of a row. Columns that are not decoded are as in [`NumberCell::EMPTY`], but
+    /// the count is then 1; `last_time` is relative to the start of the cell.
     #[inline]
     pub(super) fn cell(&self, row: usize) -> CodecResult<NumberCell> {
         let Some(Decoded { wanted, .. }) = self.decoded else { return Err(too_few()) };
-        // Cells of counters store no count; 1 marks them as not empty.
-        let count = u64::from(!self.is_gauge);
-        let mut cell = NumberCell { count, last_time: 0, ..NumberCell::EMPTY };
+        // Where no count is read, 1 marks the cell as not empty.
+        let mut cell = NumberCell { count: 1, last_time: 0, ..NumberCell::EMPTY };
         if wanted.sum {
             cell.sum.units = self.decimals.units_of(row)?;
             cell.sum.high = self.high.value(row)?;

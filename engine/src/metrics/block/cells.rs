@@ -14,12 +14,12 @@
 //!
 //! Queries only sum counters, so their cells contain nothing else.
 
-use super::super::times::TimesCache;
 use super::builder::BlockBuilder;
 use super::cell_page::CellPage;
 use super::envelope;
 use super::info::{BlockInfo, BlockKey};
-use super::rows::{Rows, RowsBuilder};
+use super::opened::Held;
+use super::rows::{BlockTimes, Rows, RowsBuilder};
 use crate::cast::low_word_signed;
 use crate::codec::bytes::Reader;
 use crate::codec::floats::{self, FloatColumn};
@@ -90,7 +90,7 @@ impl BlockBuilder for CellBlockBuilder {
 
     fn check(&self, info: &BlockInfo, bytes: &[u8], times: &TimePageWriter<'_>) -> CodecResult<()> {
         let (read, mut block) = CellBlock::open(info.key, bytes)?;
-        envelope::check(info, (&self.rows, times), (&read, &block.rows))?;
+        envelope::check(info, (&self.rows, times), (&read, &block.opened.rows))?;
         let built = self.cells.chunks(PAGE_ROWS).zip(self.starts.chunks(PAGE_ROWS));
         for (page, (cells, starts)) in built.enumerate() {
             block.load(page, PAGE_ROWS, CellColumn::ALL)?;
@@ -158,15 +158,21 @@ impl CellBlockBuilder {
     }
 }
 
-/// An opened block of cells. Pages are decoded on demand; when series are read in order, each page
-/// is decoded once.
+/// What is known of a block of cells once it is opened, the same for all who read it.
 #[derive(Debug)]
-pub(crate) struct CellBlock<'a> {
+pub(super) struct OpenedCells<'a> {
     rows: Rows<'a>,
     runs: Runs,
     sums: SumColumns<'a>,
     gauge: Option<GaugeColumns<'a>>,
-    times: TimesCache,
+}
+
+/// A reader of a block of cells. Pages are decoded on demand; when series are read in order, each
+/// page is decoded once.
+#[derive(Debug)]
+pub(crate) struct CellBlock<'a> {
+    opened: Held<'a, OpenedCells<'a>>,
+    times: BlockTimes,
     page: CellPage,
     /// Whether pages are decoded up to the rows that are read, see [`Self::expect_few`].
     reads_few: bool,
@@ -196,6 +202,15 @@ pub(super) struct GaugeColumns<'a> {
 }
 
 impl<'a> SumColumns<'a> {
+    fn bytes(&self) -> usize {
+        let decimals = match &self.decimals {
+            DecimalSums::Floats(column) => column.bytes(),
+            DecimalSums::Units { low, high } => low.bytes() + high.bytes(),
+        };
+        let huge = self.huge.as_ref().map_or(0, |(high, low)| high.bytes() + low.bytes());
+        decimals + self.high.bytes() + self.low.bytes() + huge
+    }
+
     fn read(reader: &mut Reader<'a>, rows: usize) -> CodecResult<Self> {
         let form = reader.u8()?;
         let decimals = match form & !WITH_HUGE_SUMS {
@@ -220,6 +235,12 @@ impl<'a> SumColumns<'a> {
 }
 
 impl<'a> GaugeColumns<'a> {
+    fn bytes(&self) -> usize {
+        let Self { counts, min, max, last, last_offset } = self;
+        let floats = [min, max, last].into_iter().map(FloatColumn::bytes).sum::<usize>();
+        counts.bytes() + floats + last_offset.bytes()
+    }
+
     fn read(reader: &mut Reader<'a>, rows: usize) -> CodecResult<Self> {
         Ok(Self {
             counts: IntegerColumn::read_exactly(reader, rows)?,
@@ -245,30 +266,40 @@ fn columns<'a>(
     Ok((sums, gauge))
 }
 
-impl<'a> CellBlock<'a> {
-    pub(crate) fn open(key: BlockKey, bytes: &'a [u8]) -> CodecResult<(BlockInfo, Self)> {
+impl<'a> OpenedCells<'a> {
+    pub(super) fn open(key: BlockKey, bytes: &'a [u8]) -> CodecResult<(BlockInfo, Self)> {
         let (info, rows, (sums, gauge)) = envelope::open(FrameKind::Cells, key, bytes, columns)?;
         let runs = Runs::new(rows.counts());
-        let block = Self {
-            rows,
-            runs,
-            sums,
-            gauge,
-            times: TimesCache::default(),
-            page: CellPage::default(),
-            reads_few: false,
-        };
-        Ok((info, block))
+        Ok((info, Self { rows, runs, sums, gauge }))
+    }
+
+    /// Returns the approximate bytes in memory besides the block.
+    pub(super) fn bytes(&self) -> usize {
+        let gauge = self.gauge.as_ref().map_or(0, GaugeColumns::bytes);
+        self.rows.bytes() + self.runs.bytes() + self.sums.bytes() + gauge
+    }
+}
+
+impl<'a> CellBlock<'a> {
+    pub(crate) fn open(key: BlockKey, bytes: &'a [u8]) -> CodecResult<(BlockInfo, Self)> {
+        let (info, opened) = OpenedCells::open(key, bytes)?;
+        Ok((info, Self::of(Held::Own(opened))))
+    }
+
+    /// Returns a reader of an opened block.
+    pub(super) fn of(opened: Held<'a, OpenedCells<'a>>) -> Self {
+        let (times, page) = (BlockTimes::default(), CellPage::default());
+        Self { opened, times, page, reads_few: false }
     }
 
     pub(crate) fn series(&self) -> &[u32] {
-        self.rows.series()
+        self.opened.rows.series()
     }
 
     /// Decodes everything and compares it with the catalog entry of the block.
     pub(crate) fn verify(&mut self, info: &BlockInfo) -> CodecResult<()> {
-        self.rows.check_info(info, &mut self.times)?;
-        (0..self.rows.len().div_ceil(PAGE_ROWS)).try_for_each(|page| {
+        self.opened.rows.check_info(info, &mut self.times)?;
+        (0..self.opened.rows.len().div_ceil(PAGE_ROWS)).try_for_each(|page| {
             self.load(page, PAGE_ROWS, CellColumn::ALL)?;
             (0..self.rows_of_page(page)).try_for_each(|row| self.page.cell(row).map(drop))
         })
@@ -289,15 +320,15 @@ impl<'a> CellBlock<'a> {
         wanted: CellColumn,
         mut sink: impl FnMut(i64, &NumberCell),
     ) -> CodecResult<()> {
-        let rows = self.rows.rows_of(index);
-        let series = self.rows.series()[index];
-        let between = self.rows.rows_between(index, start, end, &mut self.times)?;
+        let rows = self.opened.rows.rows_of(index);
+        let series = self.opened.rows.series()[index];
+        let between = self.opened.rows.rows_between(index, start, end, &mut self.times)?;
         let (mut row, stop) = (between.start, between.end);
         while row < stop {
             let page = row / PAGE_ROWS;
             let piece_end = stop.min((page + 1) * PAGE_ROWS);
             self.load(page, piece_end - page * PAGE_ROWS, wanted)?;
-            let times = self.rows.times(index, &mut self.times)?;
+            let times = self.opened.rows.times(index, &mut self.times)?;
             for (row, at) in (row..piece_end).zip(row - rows.start..) {
                 let time = times.at(at);
                 let mut cell = self.page.cell(row % PAGE_ROWS)?;
@@ -311,14 +342,15 @@ impl<'a> CellBlock<'a> {
     }
 
     fn rows_of_page(&self, page: usize) -> usize {
-        self.rows.len().saturating_sub(page * PAGE_ROWS).min(PAGE_ROWS)
+        self.opened.rows.len().saturating_sub(page * PAGE_ROWS).min(PAGE_ROWS)
     }
 
     /// Decodes the wanted columns of a page, at least of its first `rows` rows.
     fn load(&mut self, page: usize, rows: usize, wanted: CellColumn) -> CodecResult<()> {
         let rows_of_page = self.rows_of_page(page);
         let rows = if self.reads_few { rows } else { rows_of_page };
-        let columns = (&self.sums, self.gauge.as_ref(), &self.runs);
+        let OpenedCells { runs, sums, gauge, .. } = &*self.opened;
+        let columns = (sums, gauge.as_ref(), runs);
         self.page.load((page, rows, rows_of_page), wanted, columns)
     }
 }

@@ -296,7 +296,7 @@ impl BlockInfo {
 }
 
 #[cfg(test)]
-pub(super) fn sample_info(kind: MetricType, tier: Tier) -> BlockInfo {
+pub(crate) fn sample_info(kind: MetricType, tier: Tier) -> BlockInfo {
     BlockInfo {
         key: BlockKey { tier, day: 20_000, metric: MetricId(7), sequence: 99 },
         kind,

@@ -18,6 +18,7 @@ mod check;
 mod distributions;
 mod envelope;
 mod info;
+mod opened;
 mod points;
 mod rows;
 mod sets;
@@ -28,6 +29,9 @@ pub(crate) use cells::{CellBlock, CellBlockBuilder, CellColumn};
 #[cfg(fuzzing)]
 pub(crate) use check::read_all;
 pub(crate) use check::{check, describe, expect_info, verify};
+#[cfg(test)]
+pub(crate) use info::sample_info;
 pub(crate) use info::{BlockDay, BlockInfo, BlockKey, CompactedSetId, Coverage, Tier, WriteOrder};
+pub(crate) use opened::OpenedBlock;
 pub(crate) use points::{Piece, PointBlock, PointBlockBuilder, time_page_refs};
 pub(crate) use sketches::{CellCursor, CellSketch, SketchBlockBuilder, SketchRows};

@@ -6,11 +6,12 @@
 
 use std::sync::Arc;
 
-use super::super::times::{Times, TimesCache};
+use super::super::times::Times;
 use super::builder::BlockBuilder;
 use super::envelope;
 use super::info::{BlockInfo, BlockKey};
-use super::rows::{Rows, RowsBuilder};
+use super::opened::Held;
+use super::rows::{BlockTimes, Rows, RowsBuilder};
 use crate::codec::CodecResult;
 use crate::codec::floats::{self, FloatColumn, FloatPage};
 use crate::codec::frame::FrameKind;
@@ -66,14 +67,36 @@ impl BlockBuilder for PointBlockBuilder {
     }
 }
 
-/// An opened block of samples. Pages are decoded on demand; when series are read in order, each
-/// page is decoded once.
+/// What is known of a block of samples once it is opened, the same for all who read it.
 #[derive(Debug)]
-pub(crate) struct PointBlock<'a> {
+pub(super) struct OpenedPoints<'a> {
     rows: Rows<'a>,
     values: FloatColumn<'a>,
     runs: Runs,
-    times: TimesCache,
+}
+
+impl<'a> OpenedPoints<'a> {
+    pub(super) fn open(key: BlockKey, bytes: &'a [u8]) -> CodecResult<(BlockInfo, Self)> {
+        let (info, rows, values) =
+            envelope::open(FrameKind::Points, key, bytes, |_, rows, reader| {
+                FloatColumn::read_exactly(reader, rows.len())
+            })?;
+        let runs = Runs::new(rows.counts());
+        Ok((info, Self { rows, values, runs }))
+    }
+
+    /// Returns the approximate bytes in memory besides the block.
+    pub(super) fn bytes(&self) -> usize {
+        self.rows.bytes() + self.values.bytes() + self.runs.bytes()
+    }
+}
+
+/// A reader of a block of samples. Pages are decoded on demand; when series are read in order, each
+/// page is decoded once.
+#[derive(Debug)]
+pub(crate) struct PointBlock<'a> {
+    opened: Held<'a, OpenedPoints<'a>>,
+    times: BlockTimes,
     /// The page that is decoded, and how many of its rows.
     page: Option<(usize, usize)>,
     decoded: FloatPage,
@@ -99,28 +122,25 @@ impl<'a> PointBlock<'a> {
     pub(crate) fn open(
         key: BlockKey,
         bytes: &'a [u8],
-        mut find: impl FnMut(TimePageGroup, PageNumber) -> Result<Arc<TimePage>>,
+        find: impl FnMut(TimePageGroup, PageNumber) -> Result<Arc<TimePage>>,
     ) -> Result<(BlockInfo, Self)> {
-        let (info, mut rows, values) =
-            envelope::open(FrameKind::Points, key, bytes, |_, rows, reader| {
-                FloatColumn::read_exactly(reader, rows.len())
-            })?;
-        rows.load_pages(|number| find(info.page_group(), number))?;
-        let runs = Runs::new(rows.counts());
-        let block = Self {
-            rows,
-            values,
-            runs,
-            times: TimesCache::default(),
-            page: None,
-            decoded: FloatPage::default(),
-            reads_few: false,
-        };
-        Ok((info, block))
+        let (info, opened) = OpenedPoints::open(key, bytes)?;
+        Ok((info, Self::of(Held::Own(opened), info.page_group(), find)?))
+    }
+
+    /// Returns a reader of an opened block of a page group.
+    pub(super) fn of(
+        opened: Held<'a, OpenedPoints<'a>>,
+        page_group: TimePageGroup,
+        mut find: impl FnMut(TimePageGroup, PageNumber) -> Result<Arc<TimePage>>,
+    ) -> Result<Self> {
+        let times = opened.rows.load_pages(|number| find(page_group, number))?;
+        let (page, decoded) = (None, FloatPage::default());
+        Ok(Self { opened, times, page, decoded, reads_few: false })
     }
 
     pub(crate) fn series(&self) -> &[u32] {
-        self.rows.series()
+        self.opened.rows.series()
     }
 
     /// Passes the rows of the series at `index` with `start <= time < end` to `sink`, page by page.
@@ -131,8 +151,8 @@ impl<'a> PointBlock<'a> {
         end: i64,
         mut sink: impl FnMut(Piece<'_>),
     ) -> CodecResult<()> {
-        let rows = self.rows.rows_of(index);
-        let wanted = self.rows.rows_between(index, start, end, &mut self.times)?;
+        let rows = self.opened.rows.rows_of(index);
+        let wanted = self.opened.rows.rows_between(index, start, end, &mut self.times)?;
         let (mut row, stop) = (wanted.start, wanted.end);
         while row < stop {
             let page = row / PAGE_ROWS;
@@ -142,7 +162,7 @@ impl<'a> PointBlock<'a> {
             sink(Piece {
                 page: &self.decoded,
                 rows: row - page_start..piece_end - page_start,
-                times: self.rows.times(index, &mut self.times)?,
+                times: self.opened.rows.times(index, &mut self.times)?,
                 first: row - rows.start,
             });
             row = piece_end;
@@ -152,7 +172,7 @@ impl<'a> PointBlock<'a> {
 
     /// Makes what decoding needs, so that damage to it is found before anything is read.
     pub(crate) fn prepare(&self) -> CodecResult<()> {
-        self.values.prepare()
+        self.opened.values.prepare()
     }
 
     /// Declares that one or two series are read: pages are then decoded up to their rows only.
@@ -174,15 +194,16 @@ impl<'a> PointBlock<'a> {
             _ if self.reads_few => rows,
             _ => PAGE_ROWS,
         };
-        self.values.prefix(page, rows, &self.runs, &mut self.decoded)?;
+        self.opened.values.prefix(page, rows, &self.opened.runs, &mut self.decoded)?;
         self.page = Some((page, rows));
         Ok(())
     }
 
     /// Decodes everything and compares it with the catalog entry of the block.
     pub(crate) fn verify(&mut self, info: &BlockInfo) -> CodecResult<()> {
-        self.rows.check_info(info, &mut self.times)?;
-        (0..self.rows.len().div_ceil(PAGE_ROWS)).try_for_each(|page| self.load(page, PAGE_ROWS))
+        self.opened.rows.check_info(info, &mut self.times)?;
+        (0..self.opened.rows.len().div_ceil(PAGE_ROWS))
+            .try_for_each(|page| self.load(page, PAGE_ROWS))
     }
 
     /// Appends the samples of the series at `index` with a time in `range`, which excludes its end,

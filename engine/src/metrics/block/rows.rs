@@ -221,7 +221,7 @@ pub(crate) struct Rows<'a> {
     row_starts: Vec<u32>,
     vector_of: Vec<u32>,
     locations: Vec<VectorLocation>,
-    pages: Vec<PageRef>,
+    pages: Vec<PageNumber>,
     local: Vectors<'a>,
 }
 
@@ -232,12 +232,12 @@ enum VectorLocation {
     Shared { page: usize, place: u32, len: usize },
 }
 
-/// A time page that the block refers to.
-#[derive(Debug)]
-struct PageRef {
-    number: PageNumber,
-    /// Set by [`Rows::load_pages`].
-    times: Option<Arc<TimePage>>,
+/// The times of a block as far as they are in memory: the time pages that the block refers to,
+/// once [`Rows::load_pages`] has found them, and what was decoded last of the others.
+#[derive(Debug, Default)]
+pub(super) struct BlockTimes {
+    pages: Vec<Arc<TimePage>>,
+    decoded: TimesCache,
 }
 
 impl<'a> Rows<'a> {
@@ -295,7 +295,7 @@ impl<'a> Rows<'a> {
                     self.local.times(number, &mut cache)?.is(vector)
                 }
                 VectorLocation::Shared { page, place, len } => match self.pages.get(page) {
-                    Some(PageRef { number, .. }) if len == vector.len() => {
+                    Some(number) if len == vector.len() => {
                         holds(TimeVectorRef { page: *number, place }, vector)?
                     }
                     _ => false,
@@ -307,10 +307,10 @@ impl<'a> Rows<'a> {
     }
 
     /// Checks that the rows match the block info. All time pages must have been loaded.
-    pub(super) fn check_info(&self, info: &BlockInfo, cache: &mut TimesCache) -> CodecResult<()> {
+    pub(super) fn check_info(&self, info: &BlockInfo, times: &mut BlockTimes) -> CodecResult<()> {
         let (mut first_time, mut last_time) = (i64::MAX, i64::MIN);
         for (index, rows) in self.counts().enumerate() {
-            let times = self.times(index, cache)?;
+            let times = self.times(index, times)?;
             first_time = first_time.min(times.at(0));
             last_time = last_time.max(times.at(rows.saturating_sub(1)));
         }
@@ -321,16 +321,14 @@ impl<'a> Rows<'a> {
         if same { Ok(()) } else { Err(CodecError::new("the rows do not match the block info")) }
     }
 
-    /// Loads the time pages that the block refers to. Without them, only times stored in the block
+    /// Finds the time pages that the block refers to. Without them, only times stored in the block
     /// can be read.
-    pub(crate) fn load_pages(
-        &mut self,
-        mut find: impl FnMut(PageNumber) -> Result<Arc<TimePage>>,
-    ) -> Result<()> {
-        for page in &mut self.pages {
-            page.times = Some(find(page.number)?);
-        }
-        Ok(())
+    pub(super) fn load_pages(
+        &self,
+        find: impl FnMut(PageNumber) -> Result<Arc<TimePage>>,
+    ) -> Result<BlockTimes> {
+        let pages = self.pages.iter().copied().map(find).collect::<Result<_>>()?;
+        Ok(BlockTimes { pages, decoded: TimesCache::default() })
     }
 
     /// Returns the locations in time pages that the block refers to.
@@ -338,9 +336,19 @@ impl<'a> Rows<'a> {
         self.locations.iter().filter_map(|location| match *location {
             VectorLocation::Local { .. } => None,
             VectorLocation::Shared { page, place, .. } => {
-                Some(TimeVectorRef { page: self.pages.get(page)?.number, place })
+                Some(TimeVectorRef { page: *self.pages.get(page)?, place })
             }
         })
+    }
+
+    /// Returns the approximate bytes in memory besides the block.
+    pub(super) fn bytes(&self) -> usize {
+        size_of_val(self.series.as_slice())
+            + size_of_val(self.row_starts.as_slice())
+            + size_of_val(self.vector_of.as_slice())
+            + size_of_val(self.locations.as_slice())
+            + size_of_val(self.pages.as_slice())
+            + self.local.bytes()
     }
 
     pub(crate) fn series(&self) -> &[u32] {
@@ -361,15 +369,15 @@ impl<'a> Rows<'a> {
     }
 
     /// Returns the rows of the series at `index` of [`Self::series`] with `start <= time < end`.
-    pub(crate) fn rows_between(
+    pub(super) fn rows_between(
         &self,
         index: usize,
         start: i64,
         end: i64,
-        cache: &mut TimesCache,
+        times: &mut BlockTimes,
     ) -> CodecResult<std::ops::Range<usize>> {
         let first = self.rows_of(index).start;
-        let times = self.times(index, cache)?;
+        let times = self.times(index, times)?;
         Ok(first + times.lower_bound(start)..first + times.lower_bound(end))
     }
 
@@ -379,16 +387,16 @@ impl<'a> Rows<'a> {
     }
 
     /// Returns the times of the series at `index` of [`Self::series`].
-    pub(crate) fn times<'c>(
-        &'c self,
+    pub(super) fn times<'c>(
+        &self,
         index: usize,
-        cache: &'c mut TimesCache,
+        times: &'c mut BlockTimes,
     ) -> CodecResult<Times<'c>> {
         let vector = self.vector_of.get(index).and_then(|n| self.locations.get(*n as usize));
         match vector {
-            Some(VectorLocation::Local { number }) => self.local.times(*number, cache),
+            Some(VectorLocation::Local { number }) => self.local.times(*number, &mut times.decoded),
             Some(VectorLocation::Shared { page, place, len }) => {
-                let page = self.pages.get(*page).and_then(|page| page.times.as_deref());
+                let page = times.pages.get(*page);
                 let times = page.and_then(|page| page.vector(*place)).filter(|t| t.len() == *len);
                 let missing = || CodecError::new("a time page lacks a vector of the block");
                 times.map(Times::List).ok_or_else(missing)
@@ -402,7 +410,7 @@ impl<'a> Rows<'a> {
 fn read_locations(
     reader: &mut Reader<'_>,
     lengths: &[usize],
-) -> CodecResult<(Vec<PageRef>, Vec<VectorLocation>)> {
+) -> CodecResult<(Vec<PageNumber>, Vec<VectorLocation>)> {
     let count = reader.count("time pages", lengths.len())?;
     if count == 0 {
         return Ok((
@@ -410,9 +418,8 @@ fn read_locations(
             (0..lengths.len()).map(|number| VectorLocation::Local { number }).collect(),
         ));
     }
-    let pages = (0..count)
-        .map(|_| Ok(PageRef { number: PageNumber(reader.varint()?), times: None }))
-        .collect::<CodecResult<Vec<_>>>()?;
+    let pages =
+        (0..count).map(|_| Ok(PageNumber(reader.varint()?))).collect::<CodecResult<Vec<_>>>()?;
     let locations = read_column(reader, lengths.len())?;
     let mut places =
         read_column(reader, locations.iter().filter(|location| **location != 0).count())?
@@ -486,7 +493,7 @@ mod tests {
         let mut reader = Reader::new(&bytes);
         let rows = Rows::read(&mut reader).unwrap();
         reader.finish().unwrap();
-        let mut cache = TimesCache::default();
+        let mut cache = BlockTimes::default();
         let mut at = 0;
         assert_eq!(rows.series().len(), series.len());
         for (i, (id, times)) in series.iter().enumerate() {
@@ -555,7 +562,7 @@ mod tests {
         fn arbitrary_bytes_never_cause_a_panic(bytes in proptest::collection::vec(any::<u8>(), 0..100)) {
             if let Ok(rows) = Rows::read(&mut Reader::new(&bytes)) {
                 for i in 0..rows.series().len() {
-                    let _outcome = rows.times(i, &mut TimesCache::default());
+                    let _outcome = rows.times(i, &mut BlockTimes::default());
                 }
             }
         }

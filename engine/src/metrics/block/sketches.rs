@@ -12,11 +12,10 @@
 use std::fmt::Debug;
 use std::ops::Range;
 
-use super::super::times::TimesCache;
 use super::builder::{BlockBuilder, rows_that_fit};
 use super::envelope;
 use super::info::{BlockInfo, BlockKey};
-use super::rows::{Rows, RowsBuilder};
+use super::rows::{BlockTimes, Rows, RowsBuilder};
 use crate::codec::bytes::Reader;
 use crate::codec::frame::FrameKind;
 use crate::codec::integers::Effort;
@@ -176,14 +175,14 @@ impl<S: CellSketch> BlockBuilder for SketchBlockBuilder<S> {
 pub(crate) struct SketchRows<'a, S: CellSketch> {
     rows: Rows<'a>,
     columns: S::Columns,
-    times: TimesCache,
+    times: BlockTimes,
 }
 
 impl<'a, S: CellSketch> SketchRows<'a, S> {
     pub(crate) fn open(key: BlockKey, bytes: &'a [u8]) -> CodecResult<(BlockInfo, Self)> {
         let (info, rows, columns) =
             envelope::open(S::FRAME, key, bytes, |_, rows, reader| S::decode(reader, rows.len()))?;
-        Ok((info, Self { rows, columns, times: TimesCache::default() }))
+        Ok((info, Self { rows, columns, times: BlockTimes::default() }))
     }
 
     pub(crate) fn series(&self) -> &[u32] {
@@ -211,7 +210,7 @@ impl<'a, S: CellSketch> SketchRows<'a, S> {
             rows: &self.rows,
             cells: S::cursor(&self.columns),
             next_row: 0,
-            times: TimesCache::default(),
+            times: BlockTimes::default(),
         }
     }
 
@@ -242,7 +241,7 @@ pub(crate) struct SketchCursor<'b, 'a, S: CellSketch> {
     rows: &'b Rows<'a>,
     cells: S::Cursor<'b>,
     next_row: usize,
-    times: TimesCache,
+    times: BlockTimes,
 }
 
 impl<'b, S: CellSketch> SketchCursor<'b, '_, S> {

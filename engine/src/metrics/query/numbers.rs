@@ -5,7 +5,7 @@ use super::execute::{columns_for, group_of};
 use super::plan::Plan;
 use super::read_range::Part;
 use super::result::{self, QueryContext};
-use super::run::{Accumulator, OverlappingSources, RowsRead, run};
+use super::run::{Accumulator, OverlappingSources, RowsRead, StoredBlock, run};
 use super::slots::Slots;
 use crate::brief;
 use crate::codec::CodecError;
@@ -18,7 +18,7 @@ use crate::metrics::cell::{NumberCell, Sum};
 use crate::metrics::compact::{each_wanted, merge_scan};
 use crate::metrics::head::{CellRun, Run};
 use crate::metrics::registry::Selection;
-use crate::metrics::times::{TimePages, Times};
+use crate::metrics::times::Times;
 use crate::model::{Aggregation, Interval, MetricType, QueryResult};
 
 /// The number of integers below 2⁵¹ whose sum fits an `i64`.
@@ -35,7 +35,7 @@ pub(super) fn execute(
 ) -> Result<QueryResult> {
     let wanted = columns_for(&context.query.aggregations);
     let workers = context.workers(NumberAccumulator::slot_bytes(wanted), metrics.options())?;
-    let new = || NumberAccumulator::new(metrics.times(), context, wanted);
+    let new = || NumberAccumulator::new(context, wanted);
     let (numbers, stats) = run(metrics, (plan, context.in_progress), workers, new)?;
     let slots = context.slots;
     Ok(result::assemble(context, stats, |group, bucket| {
@@ -48,7 +48,6 @@ pub(super) fn execute(
 }
 
 struct NumberAccumulator<'a> {
-    pages: &'a TimePages,
     kind: MetricType,
     selection: &'a Selection,
     slots: Slots,
@@ -84,11 +83,10 @@ impl<'a> NumberAccumulator<'a> {
             + if wanted.last { size_of::<LastSample>() } else { 0 }
     }
 
-    fn new(pages: &'a TimePages, context: &'a QueryContext<'_>, wanted: CellColumn) -> Self {
+    fn new(context: &'a QueryContext<'_>, wanted: CellColumn) -> Self {
         let QueryContext { kind, selection, slots, .. } = *context;
         let n = |wanted: bool| if wanted { slots.len() } else { 0 };
         Self {
-            pages,
             kind,
             selection,
             slots,
@@ -241,9 +239,7 @@ fn extremes(values: &[f64]) -> (f64, f64) {
 }
 
 impl Accumulator for NumberAccumulator<'_> {
-    fn points(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<RowsRead> {
-        let (_, mut points) =
-            PointBlock::open(block.key, bytes, |at, page| self.pages.find(at, page))?;
+    fn points(&mut self, mut points: PointBlock<'_>, part: Part) -> Result<RowsRead> {
         if self.selection.series.len() <= FEW_SERIES {
             points.expect_few();
         }
@@ -263,13 +259,15 @@ impl Accumulator for NumberAccumulator<'_> {
         Ok(read)
     }
 
-    fn cells(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<RowsRead> {
-        let (_, mut cells) = CellBlock::open(block.key, bytes)?;
+    fn cells(&mut self, info: &BlockInfo, block: StoredBlock<'_>, part: Part) -> Result<RowsRead> {
+        let mut cells = match block {
+            StoredBlock::Bytes(bytes) => CellBlock::open(info.key, bytes)?.1,
+            StoredBlock::Opened(opened) => opened.cells()?,
+        };
         if self.selection.series.len() <= FEW_SERIES {
             cells.expect_few();
         }
-        let mut read = RowsRead::default();
-        let wanted = CellColumn { count: true, ..self.wanted };
+        let (mut read, wanted) = (RowsRead::default(), self.wanted);
         for (index, series) in selected(cells.series(), self.selection) {
             let group = group_of(self.selection, series);
             let (from, to) = (part.range.start.0, part.range.end.0);
@@ -277,7 +275,7 @@ impl Accumulator for NumberAccumulator<'_> {
             cells.read(index, from, to, wanted, |start, cell| {
                 read.cells += 1;
                 let slot = self.slots.slot(group, self.slots.bucket(start, part.cell_width));
-                self.add_cell(slot, cell, block.order.0);
+                self.add_cell(slot, cell, info.order.0);
             })?;
             brief::spend(read.cells - before)?;
         }

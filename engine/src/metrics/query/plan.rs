@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use super::super::block::{BlockInfo, Tier};
+use super::super::block::{BlockInfo, BlockKey, Tier};
 use super::super::catalog::{Cluster, CompactedSet};
 use super::super::head::{CellRun, Run};
+use super::super::opened_blocks::OpenedBlocks;
 use super::super::registry::Selection;
 use super::super::resolution::{Neighbours, stretches};
 use super::super::view::MetricView;
@@ -38,13 +39,34 @@ pub(super) struct Plan {
     pub(super) quarantined: u64,
     /// Units of work of a row.
     work_of_row: u64,
+    /// The units of work of opening what is not open yet.
+    opening_work: u64,
+    /// Whether blocks stay open for the next query: opening them takes longer than reading the few
+    /// rows of interest.
+    pub(super) keeps_open: bool,
 }
 
 impl Plan {
     /// Returns the units of work, see [`crate::brief`], of opening what the tasks read: the tables
     /// of series, checksums, and one page of each source.
     pub(super) fn opening_work(&self) -> u64 {
+        self.opening_work
+    }
+
+    /// Determines what opening takes, and which blocks are open or stay so.
+    fn consider_opened(&mut self, kind: MetricType, opened: &OpenedBlocks) {
+        self.opening_work = self.work_to_open(&|_| false);
+        self.keeps_open = kind.keeps_points() && self.row_work() <= self.opening_work;
+        if self.keeps_open {
+            self.opening_work = self.work_to_open(&|key| opened.contains(key));
+        }
+    }
+
+    fn work_to_open(&self, is_open: &dyn Fn(&BlockKey) -> bool) -> u64 {
         let block = |block: &BlockInfo| {
+            if is_open(&block.key) {
+                return SOURCE_WORK;
+            }
             SOURCE_WORK
                 + SERIES_WORK * u64::from(block.series)
                 + u64::from(block.bytes) / UNIT_BYTES
@@ -153,6 +175,7 @@ pub(super) fn plan(
     }
     planner.plan_head(&planned);
     planner.plan_head_cells(&view.cells);
+    planner.plan.consider_opened(kind, metrics.opened());
     planner.plan
 }
 

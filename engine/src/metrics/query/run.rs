@@ -13,18 +13,20 @@ use crate::brief;
 use crate::error::{Error, Result};
 use crate::limits::BRIEF_WORK_MAX;
 use crate::metrics::Metrics;
-use crate::metrics::block::{BlockInfo, BlockKey};
+use crate::metrics::block::{BlockInfo, BlockKey, OpenedBlock, PointBlock};
 use crate::metrics::compact::Source;
 use crate::metrics::head::{CellRun, Run};
+use crate::metrics::opened_blocks::KeptBlock;
 use crate::model::QueryStats;
 use crate::query_in_progress::QueryInProgress;
+use crate::storage::Pinned;
 
 /// The aggregation state of a worker.
 pub(super) trait Accumulator: Send {
     /// Adds samples of a block, none of which replaces another.
-    fn points(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<RowsRead>;
+    fn points(&mut self, points: PointBlock<'_>, part: Part) -> Result<RowsRead>;
     /// Adds cells of a block.
-    fn cells(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<RowsRead>;
+    fn cells(&mut self, info: &BlockInfo, block: StoredBlock<'_>, part: Part) -> Result<RowsRead>;
     /// Adds samples of a run, none of which replaces another.
     fn run(&mut self, run: &Run, part: Part) -> Result<RowsRead>;
     /// Adds cells of the head.
@@ -33,6 +35,14 @@ pub(super) trait Accumulator: Send {
     fn overlapping(&mut self, overlapping: OverlappingSources<'_>) -> Result<RowsRead>;
     /// Merges the state of another worker.
     fn merge(&mut self, other: Self);
+}
+
+/// A block to read.
+#[derive(Clone, Copy)]
+pub(super) enum StoredBlock<'b> {
+    Bytes(&'b [u8]),
+    /// A block that stays open.
+    Opened(&'b OpenedBlock),
 }
 
 /// The number of rows that a task has read.
@@ -65,7 +75,7 @@ pub(super) fn run<A: Accumulator>(
         let mut accumulator = new();
         while let Some(task) = plan.tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
             in_progress.check()?;
-            let read = run_task(metrics, task, &mut accumulator)?;
+            let read = run_task((metrics, plan.keeps_open), task, &mut accumulator)?;
             let mut stats = stats.lock();
             stats.points += read.points;
             stats.cells += read.cells;
@@ -92,7 +102,12 @@ pub(super) fn run<A: Accumulator>(
     Ok((merged, stats.into_inner()))
 }
 
-fn run_task(metrics: &Metrics, task: &Task, into: &mut impl Accumulator) -> Result<QueryStats> {
+fn run_task(
+    (metrics, keeps_open): (&Metrics, bool),
+    task: &Task,
+    into: &mut impl Accumulator,
+) -> Result<QueryStats> {
+    let find = |page_group, page| metrics.times().find(page_group, page);
     match task {
         Task::Run { run, part } => {
             let read = into.run(run, *part)?;
@@ -102,25 +117,36 @@ fn run_task(metrics: &Metrics, task: &Task, into: &mut impl Accumulator) -> Resu
             let read = into.head_cells(cells, *part)?;
             Ok(QueryStats { points: read.points, cells: read.cells, ..QueryStats::default() })
         }
-        Task::Points { block, part } => {
-            with_block(metrics, block, |bytes| into.points(block, bytes, *part))
-        }
+        Task::Points { block, part } => with_block((metrics, keeps_open), block, |stored| {
+            let points = match stored {
+                StoredBlock::Bytes(bytes) => PointBlock::open(block.key, bytes, find)?.1,
+                StoredBlock::Opened(opened) => opened.points(find)?,
+            };
+            into.points(points, *part)
+        }),
         Task::Cells { block, part } => {
-            with_block(metrics, block, |bytes| into.cells(block, bytes, *part))
+            with_block((metrics, keeps_open), block, |stored| into.cells(block, stored, *part))
         }
         Task::Overlapping { blocks, runs, part, share, shares } => {
             let mut stats = QueryStats::default();
-            let mut pinned = Vec::with_capacity(blocks.len());
+            let mut held = Vec::with_capacity(blocks.len());
             for block in blocks {
-                match metrics.read_block(&block.key) {
-                    Ok(bytes) => pinned.push((block, bytes)),
+                match HeldBlock::get((metrics, keeps_open), block) {
+                    Ok(bytes) => held.push((block, bytes)),
                     Err(error) => quarantine(metrics, &block.key, error, &mut stats)?,
                 }
             }
             // Blocks are opened before anything is added, so that corrupt ones can be left out.
-            let mut sources = Vec::with_capacity(pinned.len() + runs.len());
-            for (info, bytes) in &pinned {
-                match metrics.open_points(info, bytes) {
+            let mut sources = Vec::with_capacity(held.len() + runs.len());
+            for (info, block) in &held {
+                let opened = match block.stored() {
+                    StoredBlock::Bytes(bytes) => metrics.open_points(info, bytes),
+                    StoredBlock::Opened(opened) => opened.points(find).and_then(|points| {
+                        points.prepare()?;
+                        Ok(points)
+                    }),
+                };
+                match opened {
                     Ok(block) => sources.push(Source::Block(Box::new(block))),
                     Err(error) => quarantine(metrics, &info.key, error, &mut stats)?,
                 }
@@ -130,6 +156,7 @@ fn run_task(metrics: &Metrics, task: &Task, into: &mut impl Accumulator) -> Resu
             let (part, share, shares) = (*part, *share, *shares);
             let read = into.overlapping(OverlappingSources { sources, part, share, shares })?;
             stats.points += read.points;
+            held.into_iter().for_each(|(info, block)| block.keep(metrics, info));
             // Every share reads all blocks; they count once.
             let counted_elsewhere = QueryStats { blocks: 0, quarantined: 0, ..stats };
             Ok(if share == 0 { stats } else { counted_elsewhere })
@@ -137,14 +164,45 @@ fn run_task(metrics: &Metrics, task: &Task, into: &mut impl Accumulator) -> Resu
     }
 }
 
+/// A block in memory while it is read.
+enum HeldBlock<'m> {
+    Pinned(Pinned<'m>),
+    Kept(KeptBlock),
+}
+
+impl<'m> HeldBlock<'m> {
+    fn get((metrics, keeps_open): (&'m Metrics, bool), info: &BlockInfo) -> Result<Self> {
+        if keeps_open {
+            metrics.open_block(info).map(Self::Kept)
+        } else {
+            metrics.read_block(&info.key).map(Self::Pinned)
+        }
+    }
+
+    fn stored(&self) -> StoredBlock<'_> {
+        match self {
+            Self::Pinned(bytes) => StoredBlock::Bytes(bytes),
+            Self::Kept(kept) => StoredBlock::Opened(kept.block()),
+        }
+    }
+
+    /// Keeps the block open, if it is to stay so.
+    fn keep(self, metrics: &Metrics, info: &BlockInfo) {
+        if let Self::Kept(kept) = self {
+            metrics.opened().keep(info.key, kept);
+        }
+    }
+}
+
 fn with_block(
-    metrics: &Metrics,
+    (metrics, keeps_open): (&Metrics, bool),
     block: &BlockInfo,
-    read: impl FnOnce(&[u8]) -> Result<RowsRead>,
+    read: impl FnOnce(StoredBlock<'_>) -> Result<RowsRead>,
 ) -> Result<QueryStats> {
     let mut stats = QueryStats::default();
-    let outcome = metrics.read_block(&block.key).and_then(|bytes| {
-        let rows = read(&bytes)?;
+    let outcome = HeldBlock::get((metrics, keeps_open), block).and_then(|held| {
+        let rows = read(held.stored())?;
+        held.keep(metrics, block);
         Ok(QueryStats { points: rows.points, cells: rows.cells, blocks: 1, ..stats })
     });
     match outcome {

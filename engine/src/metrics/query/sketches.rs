@@ -5,13 +5,13 @@ use super::numbers::selected;
 use super::plan::{Plan, SKETCH_WORK};
 use super::read_range::Part;
 use super::result::{self, QueryContext};
-use super::run::{Accumulator, OverlappingSources, RowsRead, run};
+use super::run::{Accumulator, OverlappingSources, RowsRead, StoredBlock, run};
 use super::slots::Slots;
 use crate::brief;
 use crate::codec::CodecError;
 use crate::error::Result;
 use crate::metrics::Metrics;
-use crate::metrics::block::{BlockInfo, CellCursor, CellSketch, SketchRows};
+use crate::metrics::block::{BlockInfo, CellCursor, CellSketch, PointBlock, SketchRows};
 use crate::metrics::head::{CellRun, Run};
 use crate::metrics::registry::Selection;
 use crate::model::{Aggregation, Interval, QueryResult, TimestampMs};
@@ -100,12 +100,15 @@ impl<'a, S: CellSketch> SketchAccumulator<'a, S> {
 }
 
 impl<S: CellSketch> Accumulator for SketchAccumulator<'_, S> {
-    fn points(&mut self, _: &BlockInfo, _: &[u8], _: Part) -> Result<RowsRead> {
+    fn points(&mut self, _: PointBlock<'_>, _: Part) -> Result<RowsRead> {
         Err(CodecError::new("a distribution or set has a block of samples").into())
     }
 
-    fn cells(&mut self, block: &BlockInfo, bytes: &[u8], part: Part) -> Result<RowsRead> {
-        let (_, rows) = SketchRows::<S>::open(block.key, bytes)?;
+    fn cells(&mut self, info: &BlockInfo, block: StoredBlock<'_>, part: Part) -> Result<RowsRead> {
+        let StoredBlock::Bytes(bytes) = block else {
+            return Err(CodecError::new("a block of a gauge or counter has no sketches").into());
+        };
+        let (_, rows) = SketchRows::<S>::open(info.key, bytes)?;
         // Before anything is merged: of a damaged block, nothing may be in the result.
         let mut checked = rows.cursor();
         for (index, _) in selected(rows.series(), self.selection) {

@@ -23,7 +23,7 @@ mod writer;
 pub(crate) use page::{PageNumber, TimePage, TimePageGroup, TimeVectorRef};
 pub(crate) use pages::TimePages;
 pub(crate) use sweep::Sweep;
-pub(crate) use vectors::{Times, TimesCache};
+pub(crate) use vectors::Times;
 pub(crate) use writer::TimePageWriter;
 #[cfg(test)]
 pub(crate) use writer::find_new;

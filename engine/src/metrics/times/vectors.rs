@@ -156,6 +156,11 @@ impl<'a> Vectors<'a> {
         Ok(Self { vectors, residuals })
     }
 
+    /// Returns the approximate bytes in memory besides the encoded vectors.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(self.vectors.as_slice()) + self.residuals.bytes()
+    }
+
     /// Decodes the times of a vector.
     pub(crate) fn times<'c>(
         &self,

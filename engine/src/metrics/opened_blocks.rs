@@ -1,0 +1,156 @@
+//! The blocks that stay open between queries, bounded in bytes.
+
+use std::sync::Arc;
+
+use quick_cache::sync::{Cache, DefaultLifecycle};
+
+use super::block::{BlockKey, OpenedBlock};
+use crate::options::Options;
+
+/// The share of [`Options::cache_bytes`] that opened blocks may take; the rest is for tables of the
+/// database, which hold the same blocks.
+const SHARE: usize = 8;
+/// The assumed size of an opened block in bytes, for the number of slots of the cache.
+const BLOCK_BYTES: usize = 64 << 10;
+/// Bytes of an entry of the cache besides the block.
+const ENTRY_BYTES: usize = 128;
+
+/// Returns the bytes that opened blocks may take.
+pub(crate) fn opened_blocks_bytes(options: &Options) -> usize {
+    options.cache_bytes / SHARE
+}
+
+/// A cache of opened blocks. Keys of blocks are never reused, so an entry is never outdated.
+pub(crate) struct OpenedBlocks {
+    blocks: Cache<BlockKey, KeptBlock, Weighter, hashbrown::DefaultHashBuilder>,
+}
+
+/// A block that is open, and its size when it was put into the cache.
+#[derive(Clone, Debug)]
+pub(crate) struct KeptBlock {
+    block: Arc<OpenedBlock>,
+    /// 0 when it is not in the cache yet.
+    counted_bytes: usize,
+}
+
+impl KeptBlock {
+    pub(crate) fn new(block: OpenedBlock) -> Self {
+        Self { block: Arc::new(block), counted_bytes: 0 }
+    }
+
+    pub(crate) fn block(&self) -> &OpenedBlock {
+        &self.block
+    }
+}
+
+#[derive(Clone)]
+struct Weighter;
+
+impl quick_cache::Weighter<BlockKey, KeptBlock> for Weighter {
+    fn weight(&self, _: &BlockKey, kept: &KeptBlock) -> u64 {
+        (kept.counted_bytes + ENTRY_BYTES) as u64
+    }
+}
+
+impl OpenedBlocks {
+    /// Returns a cache of at most `bytes` bytes.
+    pub(crate) fn new(bytes: usize) -> Self {
+        let hasher = hashbrown::DefaultHashBuilder::default();
+        let items = bytes / BLOCK_BYTES + 1;
+        let lifecycle = DefaultLifecycle::default();
+        Self { blocks: Cache::with(items, bytes as u64, Weighter, hasher, lifecycle) }
+    }
+
+    /// Returns a block if it is open.
+    pub(crate) fn get(&self, key: &BlockKey) -> Option<KeptBlock> {
+        self.blocks.get(key)
+    }
+
+    /// Returns whether a block is open.
+    pub(crate) fn contains(&self, key: &BlockKey) -> bool {
+        self.blocks.peek(key).is_some()
+    }
+
+    /// Keeps a block open that was read without an error. Reading columns for the first time makes
+    /// it larger, so it is counted again.
+    pub(crate) fn keep(&self, key: BlockKey, KeptBlock { block, counted_bytes }: KeptBlock) {
+        let bytes = block.bytes();
+        if bytes > counted_bytes {
+            self.blocks.insert(key, KeptBlock { block, counted_bytes: bytes });
+        }
+    }
+
+    /// Closes a block that must not be read any more.
+    pub(crate) fn close(&self, key: &BlockKey) {
+        self.blocks.remove(key);
+    }
+}
+
+impl std::fmt::Debug for OpenedBlocks {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OpenedBlocks").field("bytes", &self.blocks.weight()).finish()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicU64;
+
+    use super::*;
+    use crate::codec::integers::Effort;
+    use crate::metrics::block::{BlockBuilder, BlockInfo, PointBlockBuilder, sample_info};
+    use crate::metrics::times::TimePageWriter;
+    use crate::model::{MetricType, SeriesId};
+
+    fn block(sequence: u64) -> (BlockKey, KeptBlock) {
+        let mut builder = PointBlockBuilder::default();
+        for series in 0..100 {
+            let times: Vec<i64> = (0..100).map(|i| i * 1000).collect();
+            // Small values are frequent, so that the column has tables to decode it.
+            let values = (1..101u32).map(|i| f64::from(i.trailing_zeros())).collect::<Vec<_>>();
+            builder.push(SeriesId(series), &times, &values);
+        }
+        let mut info = sample_info(MetricType::Gauge, crate::metrics::block::Tier::Raw);
+        info.key.sequence = sequence;
+        let number = AtomicU64::new(3);
+        let bytes = builder.finish(&info, &TimePageWriter::new(&number), Effort::Seal).unwrap();
+        let info = BlockInfo { bytes: bytes.len() as u32, ..info };
+        (info.key, KeptBlock::new(OpenedBlock::open(&info, &bytes).unwrap()))
+    }
+
+    #[test]
+    fn opened_blocks_take_no_more_than_their_bytes() {
+        let (key, first) = block(0);
+        let one = first.block().bytes();
+        let opened = OpenedBlocks::new(10 * (one + ENTRY_BYTES));
+        opened.keep(key, first);
+        assert!(opened.contains(&key));
+        for sequence in 1..100 {
+            let (key, block) = block(sequence);
+            opened.keep(key, block);
+        }
+        assert!(opened.blocks.len() > 5, "{opened:?}");
+        assert!(opened.blocks.weight() <= 10 * (one + ENTRY_BYTES) as u64, "{opened:?}");
+        let none = OpenedBlocks::new(0);
+        none.keep(key, block(0).1);
+        assert!(none.get(&key).is_none());
+    }
+
+    #[test]
+    fn a_block_that_has_grown_is_counted_again() {
+        let opened = OpenedBlocks::new(1 << 20);
+        let (key, kept) = block(1);
+        opened.keep(key, kept);
+        let before = opened.blocks.weight();
+        let kept = opened.get(&key).unwrap();
+        let mut points = kept.block().points(|_, _| unreachable!("times are regular")).unwrap();
+        points.append(0, (0, i64::MAX), &mut Vec::new(), &mut Vec::new()).unwrap();
+        drop(points);
+        opened.keep(key, kept);
+        assert!(opened.blocks.weight() > before);
+        let counted = opened.get(&key).unwrap();
+        assert_eq!(counted.counted_bytes, counted.block().bytes());
+        opened.close(&key);
+        assert_eq!((opened.blocks.weight(), opened.contains(&key)), (0, false));
+    }
+}
