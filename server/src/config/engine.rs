@@ -24,8 +24,9 @@ settings_section! {
         head_bytes: Auto<ByteSize> = "auto";
         /// Age of the oldest sample in memory at which the head is sealed.
         head_age: Period = "10m";
-        /// Size of the shared cache of blocks read from disk; the cache of time pages takes an
-        /// eighth of this in addition. `auto` is an eighth of `memory.limit`, at most 256 MiB.
+        /// Size of the shared cache of blocks read from disk, an eighth of which holds blocks that
+        /// queries of few series keep open; the cache of time pages takes an eighth of this in
+        /// addition. `auto` is an eighth of `memory.limit`, at most 256 MiB.
         cache_bytes: Auto<ByteSize> = "auto";
         /// Size of the cache of decoded event columns. `auto` is an eighth of `memory.limit`, at
         /// most 512 MiB.

@@ -215,10 +215,10 @@ export class Board {
   #take(widget, values, moment) {
     const state = this.valuesOf(widget.id);
     const before = state.peek();
-    const text = JSON.stringify(values);
+    const isSame = before?.values !== undefined && JSON.stringify(before.values) === JSON.stringify(values);
     const range = rangeOf(widget, moment);
     const isSameRange = before?.range && before.range.from === range.from && before.range.to === range.to;
-    if (before && !before.failure && before.text === text && isSameRange) before.moment = moment;
-    else state.value = { values: before?.text === text ? before.values : values, text, range, moment, failure: null };
+    if (before && !before.failure && isSame && isSameRange) before.moment = moment;
+    else state.value = { values: isSame ? before.values : values, range, moment, failure: null };
   }
 }

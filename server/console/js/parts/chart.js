@@ -90,6 +90,19 @@ function usePicking(plot, onPick) {
   };
 }
 
+/** Charts that were shown and are not drawn yet: `{measure, draw}`. */
+const undrawn = [];
+
+/** Measures all charts that are shown at once before the first is drawn, which would have the page laid out again for each. */
+function drawTogether(measure, draw) {
+  undrawn.push({ measure, draw });
+  if (undrawn.length > 1) return;
+  queueMicrotask(() => {
+    const measured = undrawn.splice(0).map((chart) => ({ ...chart, size: chart.measure() }));
+    for (const chart of measured) chart.draw(chart.size);
+  });
+}
+
 /** Draws, and draws again when data, size, scheme or zone change. */
 function usePlot(chart, box, legend) {
   const plot = useRef(/** @type {uPlot | null} */ (null));
@@ -97,24 +110,30 @@ function usePlot(chart, box, legend) {
   useEffect(() => {
     const element = box.current;
     const size = () => ({ width: Math.max(1, element.clientWidth), height: chart.height || Math.max(1, element.clientHeight) });
-    const draw = () => {
+    let isShown = true;
+    const draw = (measured) => {
+      if (!isShown) return;
       plot.current?.destroy();
       const { columns, roles } = columnsOf(chart);
       const pan = (seconds) => chart.onZoom(chart.from + seconds * 1000, chart.to + seconds * 1000);
       // Other charts show a range of their own.
       const on = { cursor: (position) => showValues(legend.current, chart, position), zoom: chart.onZoom, pan: chart.onZoom === showBetween ? pan : undefined };
-      plot.current = new uPlot(optionsOf({ ...chart, roles }, element, size(), on), columns, element);
+      plot.current = new uPlot(optionsOf({ ...chart, roles }, element, measured, on), columns, element);
     };
-    draw();
+    const drawAgain = () => draw(size());
+    drawTogether(size, draw);
     const sizes = new ResizeObserver(() => {
-      if (plot.current && element.clientWidth) plot.current.setSize(size());
+      const { width, height } = size();
+      // It is also told the size that a chart has had from the start.
+      if (element.clientWidth && plot.current && (plot.current.width !== width || plot.current.height !== height)) plot.current.setSize({ width, height });
     });
     sizes.observe(element);
     const scheme = matchMedia("(prefers-color-scheme: dark)");
-    scheme.addEventListener("change", draw);
+    scheme.addEventListener("change", drawAgain);
     return () => {
+      isShown = false;
       sizes.disconnect();
-      scheme.removeEventListener("change", draw);
+      scheme.removeEventListener("change", drawAgain);
       plot.current?.destroy();
       plot.current = null;
     };

@@ -14,8 +14,17 @@ const BAND_SHARE = 0.18;
 const MARKED_MAX = 100;
 const FILL_SHARE = { areas: 0.16, stack: 0.6, bars: 1 };
 
+const scheme = matchMedia("(prefers-color-scheme: dark)");
+let known = { key: "", style: /** @type {ReturnType<typeof readStyle> | null} */ (null) };
+
 /** Returns the colours and the font of the current scheme. */
 function styleOf(element) {
+  const key = `${document.documentElement.dataset.theme} ${scheme.matches}`;
+  if (known.key !== key || !known.style) known = { key, style: readStyle(element) };
+  return known.style;
+}
+
+function readStyle(element) {
   const style = getComputedStyle(element);
   const read = (name) => style.getPropertyValue(name).trim();
   // Resolved by the browser: a canvas does not know `light-dark`.
@@ -59,12 +68,14 @@ function gapsOver(join) {
 function isolated(times, values, join) {
   const found = [];
   let [before, alone] = [null, false];
-  values.forEach((value, i) => {
-    if (value === null || value === undefined) return;
+  // A loop, and no pairs: this runs over all values of all lines.
+  for (let i = 0; i < values.length; i += 1) {
+    if (values[i] === null || values[i] === undefined) continue;
     const isNear = before !== null && (join ? times[i] - times[before] <= join : before === i - 1);
     if (!isNear && alone) found.push(before);
-    [before, alone] = [i, !isNear];
-  });
+    before = i;
+    alone = !isNear;
+  }
   if (alone) found.push(before);
   return found;
 }
