@@ -45,7 +45,34 @@ fn shown(client: &Client, kind: &str, query: Value, options: Value, from: i64, t
         }
     }
     assert_eq!((&data["from"], &data["to"]), (&json!(iso(from)), &json!(iso(to))));
+    if kind == "graph" {
+        let of_widget = format!("{path}/widgets/{}/data?{span}&format=columns", text(&made["id"]));
+        let of_widget = client.get(&of_widget).data(200);
+        let all = client.get(&format!("{path}?{span}&format=columns")).data(200);
+        assert_eq!(of_widget["columns"], all["widgets"][0]["columns"]);
+        assert_eq!(lines(&of_widget), lines(&whole), "columns have the same values");
+    }
     whole
+}
+
+/// Returns the points of each line of a graph, by label, whichever form it has.
+fn lines(graph: &Value) -> BTreeMap<Option<String>, Vec<(i64, f64)>> {
+    if let Some(groups) = graph["groups"].as_object() {
+        return groups.iter().map(|(label, list)| (Some(label.clone()), pairs(list))).collect();
+    }
+    let Some(columns) = graph["columns"].as_object() else {
+        return BTreeMap::from([(None, pairs(&graph["series"]))]);
+    };
+    let times: Vec<i64> =
+        columns["times"].as_array().unwrap().iter().map(|t| t.as_i64().unwrap()).collect();
+    let line = |line: &Value| {
+        let values = line["values"].as_array().unwrap();
+        assert_eq!(values.len(), times.len());
+        let rows =
+            times.iter().zip(values).filter_map(|(t, value)| Some((*t - T0, value.as_f64()?)));
+        (line["label"].as_str().map(str::to_owned), rows.collect())
+    };
+    columns["lines"].as_array().unwrap().iter().map(line).collect()
 }
 
 /// Returns the single number of a metric between two times on the same day.
@@ -397,4 +424,6 @@ fn the_data_of_a_widget_is_refused_like_its_dashboard() {
     client.get("/api/v1/dashboards/none/widgets/none/data").refused(404, "dashboard_not_found");
     client.get(&format!("{one}?from=x")).refused_for(422, "invalid_timestamp", "from");
     client.get(&format!("{one}?from=2999-01-01")).refused_for(422, "invalid_range", "from");
+    client.get(&format!("{one}?format=rows")).refused_for(400, "invalid_parameter", "format");
+    client.get(&format!("{path}?format=rows")).refused_for(400, "invalid_parameter", "format");
 }

@@ -5,7 +5,7 @@ import { html } from "../kit/html.js";
 import { Chart } from "../parts/chart.js";
 import { ChartTable } from "../parts/chart_table.js";
 import { formatterOf } from "./dashboards_format.js";
-import { columnsOf } from "./dashboards_series.js";
+import { columnsOf, hasGroups } from "./dashboards_series.js";
 
 function kindOf(style, isGrouped) {
   if (style === "bar") return "bars";
@@ -37,7 +37,7 @@ function nearLevels(series, levels) {
 export function Graph({ widget, state, sync, levels, marks }) {
   const { times, series, join } = useColumns(widget, state);
   const { options = {}, title } = widget;
-  const isGrouped = state.values.groups !== undefined;
+  const isGrouped = hasGroups(state.values);
   const near = useMemo(() => nearLevels(series, levels), [series, levels]);
   if (times.length === 0) return html`<p class="none-here quiet">No data in this range.</p>`;
   return html`<${Chart} label=${title} times=${times} series=${series} kind=${kindOf(options.style, isGrouped)} unit=${formatterOf(options)} height=${0}

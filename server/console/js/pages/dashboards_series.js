@@ -36,6 +36,22 @@ function parse(lines) {
   });
 }
 
+/** Returns the same of what the server has as columns. */
+function fromColumns({ times, lines }, title) {
+  const seconds = times.map((time) => time / 1000);
+  return lines.map(({ label, values }) => ({ label: (label ?? title) || "(none)", times: seconds, values }));
+}
+
+/** Whether values have lines for groups. */
+export function hasGroups({ groups, columns }) {
+  return groups !== undefined || columns?.lines.some(({ label }) => label !== undefined) === true;
+}
+
+/** Returns the times at which a line has a value. */
+function ownTimes({ times, values }) {
+  return values.includes(null) ? times.filter((_, i) => values[i] !== null) : times;
+}
+
 /** Returns all times of the buckets of a range that can be drawn one by one. */
 function allTimes(step, from, to) {
   const times = [];
@@ -47,21 +63,20 @@ function allTimes(step, from, to) {
  * Returns `{times, series, join}` of a widget's values; `from` and `to` in milliseconds. Lines join points up
  * to `join` seconds apart: what is farther apart than samples usually are is a gap.
  */
-export function columnsOf({ series, groups }, { title, query }, { from, to }) {
-  const lines = groups ? Object.entries(groups) : [[title, series ?? []]];
-  const parsed = parse(lines);
+export function columnsOf({ series, groups, columns }, { title, query }, { from, to }) {
+  const parsed = columns ? fromColumns(columns, title) : parse(groups ? Object.entries(groups) : [[title, series ?? []]]);
   const step = stepOf(query.interval, from, to);
   const lists = [...new Set(parsed.map((line) => line.times))];
   const found = lists.length === 1 && ascends(lists[0]) ? lists[0] : [...new Set(lists.flat())].sort((a, b) => a - b);
   const isFilled = countsEvents(query) && found.length > 0 && (to - from) / 1000 / step <= FILLED_MAX;
   const times = isFilled ? [...new Set([...found, ...allTimes(step, from, to)])].sort((a, b) => a - b) : found;
-  const join = GAP_STEPS * Math.max(step, ...lists.map(median));
+  const join = GAP_STEPS * Math.max(step, ...[...new Set(parsed.map(ownTimes))].map(median));
   const index = new Map(times.map((time, i) => [time, i]));
   const aligned = (line) => {
-    if (line.times === times) return line.values;
+    if (line.times === times) return isFilled ? line.values.map((value) => value ?? 0) : line.values;
     const values = new Array(times.length).fill(isFilled ? 0 : null);
     line.times.forEach((time, i) => {
-      values[Number(index.get(time))] = line.values[i];
+      values[Number(index.get(time))] = line.values[i] ?? (isFilled ? 0 : null);
     });
     return values;
   };

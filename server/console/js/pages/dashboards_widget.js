@@ -16,7 +16,7 @@ import { useVisible } from "./dashboards_visible.js";
 /** The types: their icons, what shows them, and which values they need. */
 export const TYPES = {
   number: { label: "Number", icon: "hash", View: NumberWidget, Table: NumberTable, has: ({ value }) => value !== undefined },
-  graph: { label: "Graph", icon: "chart-line", View: Graph, Table: GraphTable, has: ({ series, groups }) => Boolean(series ?? groups) },
+  graph: { label: "Graph", icon: "chart-line", View: Graph, Table: GraphTable, has: ({ series, groups, columns }) => Boolean(series ?? groups ?? columns) },
   bar: { label: "Bars", icon: "chart-column", View: Bars, Table: ItemsTable, has: ({ items }) => Boolean(items) },
   pie: { label: "Pie", icon: "chart-pie", View: Pie, Table: ItemsTable, has: ({ items }) => Boolean(items) },
   table: { label: "Table", icon: "table", View: TableWidget, Table: TableWidget, has: ({ rows }) => Boolean(rows) },

@@ -263,6 +263,26 @@ fn next_position<'a>(others: impl Iterator<Item = &'a Widget>) -> Position {
     Position { x: 0, y, width, height }
 }
 
+/// The form of the values of graphs in a response.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum GraphForm {
+    /// Points, each with its time.
+    Points,
+    /// One list of times for all lines.
+    Columns,
+}
+
+impl GraphForm {
+    /// Parses the name of a form; `None` if it is unknown.
+    pub(super) fn parse(text: &str) -> Option<Self> {
+        match text {
+            "points" => Some(Self::Points),
+            "columns" => Some(Self::Columns),
+            _ => None,
+        }
+    }
+}
+
 /// What is expected of a name or title that consists of spaces only.
 pub(super) const BLANK: &str = "must not consist of spaces only";
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::data::{RenderedWidgets, RequestedRange, render};
 use super::error::{DashboardsError, INVALID_WIDGET_TYPE};
-use super::model::{Dashboard, DashboardId, Versioned, WidgetId};
+use super::model::{Dashboard, DashboardId, GraphForm, Versioned, WidgetId};
 use super::ops::{self, Edit};
 use super::variables::ChosenValues;
 use super::wire::{
@@ -75,7 +75,8 @@ async fn get(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let id: DashboardId = req.path("id")?;
     let found = app.blocking(move |app| ops::get(app, &id)).await?;
     let chosen = ChosenValues::new(&found.value.variables, &chosen_values(&req))?;
-    respond_with_values(&app, Success::Ok, &found, (requested, chosen)).await
+    let shown = (requested, chosen, graph_form(&req)?);
+    respond_with_values(&app, Success::Ok, &found, shown).await
 }
 
 async fn update(app: Arc<App>, req: Request) -> ApiResult<Response> {
@@ -140,12 +141,13 @@ async fn widget_data(app: Arc<App>, req: Request) -> ApiResult<Response> {
     let widget = found.value.widget(&widget_id)?;
     let range = requested.range(&widget.definition.options)?;
     let chosen = ChosenValues::new(&found.value.variables, &chosen_values(&req))?;
+    let form = graph_form(&req)?;
     let RenderedWidgets { mut widgets, memory: _memory } =
         render(&app, [widget], requested, &chosen).await;
     let Some(rendered) = widgets.pop() else {
         return Err(DashboardsError::WidgetNotFound(widget_id.into()).into());
     };
-    let data = WidgetDataView::new(widget, range, rendered);
+    let data = WidgetDataView::new(widget, range, (rendered, form));
     respond_accounted(&app, Success::Ok, data, found.revision)
 }
 
@@ -158,6 +160,12 @@ pub(super) fn edit(req: &Request) -> Edit<impl Fn(u64) -> bool + '_> {
 pub(super) fn chosen_values(req: &Request) -> Vec<(String, String)> {
     let sent = req.query().bracketed("var");
     sent.map(|(name, text)| (name.to_owned(), text.to_owned())).collect()
+}
+
+/// Returns the form in which a request wants the values of graphs.
+fn graph_form(req: &Request) -> ApiResult<GraphForm> {
+    let expected = || "must be one of points, columns";
+    Ok(req.query().parsed("format", expected, GraphForm::parse)?.unwrap_or(GraphForm::Points))
 }
 
 /// Stores a new dashboard and responds with it, including the values of its widgets. The response
@@ -179,7 +187,7 @@ pub(super) async fn respond_after_write(
     stored: &Versioned<Dashboard>,
 ) -> ApiResult<Response> {
     let chosen = ChosenValues::new(&stored.value.variables, &[])?;
-    let shown = (RequestedRange::own(app.now()), chosen);
+    let shown = (RequestedRange::own(app.now()), chosen, GraphForm::Points);
     match respond_with_values(app, success, stored, shown).await {
         Err(refused) if refused.code() == ErrorCode::Overloaded => {
             let plain = DashboardView::plain(&stored.value).at(stored.revision);
@@ -194,11 +202,11 @@ async fn respond_with_values(
     app: &Arc<App>,
     success: Success,
     found: &Versioned<Dashboard>,
-    (requested, chosen): (RequestedRange, ChosenValues),
+    (requested, chosen, form): (RequestedRange, ChosenValues, GraphForm),
 ) -> ApiResult<Response> {
     let RenderedWidgets { widgets, memory: _memory } =
         render(app, &found.value.widgets, requested, &chosen).await;
-    let data = DashboardView::rendered(&found.value, widgets).at(found.revision);
+    let data = DashboardView::rendered(&found.value, widgets, form).at(found.revision);
     respond_accounted(app, success, data, found.revision)
 }
 
@@ -239,6 +247,13 @@ pub(super) const RANGE: [Param; 3] = [
         .form(Form::Time),
     Param::query("to", "Exclusive; defaults to now. A date means the end of that day.").form(Form::Time),
 ];
+const FORMAT: Param = Param::query(
+    "format",
+    "`columns` returns the values of graphs as `columns`: one array of times and one of values for each line, a fraction of the size. \
+     Graphs whose lines have few times in common have `series` or `groups` in any case. Default: `points`.",
+)
+.form(Form::OneOf(&["points", "columns"]));
+const VALUES: [Param; 4] = [RANGE[0], RANGE[1], RANGE[2], FORMAT];
 
 const LIST: Doc = Doc::new(TAG, "List dashboards, newest first")
     .parameters(&PAGING)
@@ -257,7 +272,7 @@ const GET: Doc = Doc::new(TAG, "Get a dashboard with the values of its widgets")
         "All widgets are computed concurrently, each within a timeout. A widget that fails or times out has an \
          `error` instead of its values; the others are returned. `from` and `to` replace the range of every widget.",
     )
-    .parameters(&RANGE)
+    .parameters(&VALUES)
     .ok::<Data<DashboardView>>()
     .errors(&[
         NO_DASHBOARD,
@@ -367,7 +382,7 @@ const DELETE_WIDGET: Doc = Doc::new(TAG, "Remove a widget")
 
 const WIDGET_DATA: Doc = Doc::new(TAG, "Get the values of one widget")
     .about("Includes the range of the values. A widget that fails or times out has an `error` instead of its values.")
-    .parameters(&RANGE)
+    .parameters(&VALUES)
     .ok::<Data<WidgetDataView>>()
     .errors(&[NO_DASHBOARD, NO_WIDGET, ErrorCode::InvalidTimestamp, ErrorCode::InvalidRange])
     .versioned()

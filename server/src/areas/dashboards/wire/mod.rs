@@ -1,6 +1,7 @@
 //! The JSON of the area: request and response bodies. [`super::definition`] belongs to both.
 
 mod ids;
+mod lines;
 mod replacement;
 mod requests;
 mod responses;

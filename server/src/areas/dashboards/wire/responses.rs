@@ -8,10 +8,11 @@ use serde::{Serialize, Serializer};
 use serde_json::json;
 use telltale_engine::TimeRange;
 
+use super::lines::LinesView;
 use super::requests::EXPORT_VERSION;
 use crate::areas::dashboards::data::{Cell, Data, Item, Point, Rendered, TableValue};
 use crate::areas::dashboards::definition::{Definition, WidgetType};
-use crate::areas::dashboards::model::{Dashboard, Summary, Widget};
+use crate::areas::dashboards::model::{Dashboard, GraphForm, Summary, Widget};
 use crate::areas::dashboards::variables::{Overlay, Variable};
 use crate::http::{ApiError, Paging};
 use crate::platform::json::Plain;
@@ -92,6 +93,8 @@ pub(super) enum DataView {
     Series { series: Vec<PointView> },
     /// graph with `group_by`
     Groups { groups: BTreeMap<String, Vec<PointView>> },
+    /// graph, with `format=columns`
+    Columns { columns: LinesView },
     /// bar, pie
     Items { items: Vec<ItemView> },
     /// table
@@ -181,8 +184,10 @@ impl DashboardView {
     pub(in crate::areas::dashboards) fn rendered(
         dashboard: &Dashboard,
         rendered: Vec<Rendered>,
+        form: GraphForm,
     ) -> Self {
-        Self::with(dashboard, rendered.into_iter().map(|data| Some(data.into())))
+        let data = rendered.into_iter().map(|data| Some(DataView::of(data, form)));
+        Self::with(dashboard, data)
     }
 
     fn with(dashboard: &Dashboard, data: impl Iterator<Item = Option<DataView>>) -> Self {
@@ -229,14 +234,14 @@ impl WidgetDataView {
     pub(in crate::areas::dashboards) fn new(
         widget: &Widget,
         range: TimeRange,
-        rendered: Rendered,
+        (rendered, form): (Rendered, GraphForm),
     ) -> Self {
         Self {
             id: widget.id.clone().into(),
             r#type: widget.definition.r#type,
             from: IsoTime(range.start),
             to: IsoTime(range.end),
-            data: rendered.into(),
+            data: DataView::of(rendered, form),
         }
     }
 }
@@ -250,6 +255,27 @@ impl From<Dashboard> for ExportView {
             variables: dashboard.variables,
             overlays: dashboard.overlays,
             widgets: dashboard.widgets.into_iter().map(|widget| widget.definition).collect(),
+        }
+    }
+}
+
+impl DataView {
+    /// Converts the result of a widget, graphs to this form.
+    fn of(rendered: Rendered, form: GraphForm) -> Self {
+        match (form, rendered) {
+            (GraphForm::Columns, Ok(Data::Series(points)))
+                if LinesView::fits([&points[..]].into_iter()) =>
+            {
+                Self::Columns { columns: LinesView::new(vec![(None, points)]) }
+            }
+            (GraphForm::Columns, Ok(Data::Groups(mut groups)))
+                if LinesView::fits(groups.iter().map(|(_, points)| &points[..])) =>
+            {
+                groups.sort_by(|(a, _), (b, _)| a.cmp(b));
+                let lines = groups.into_iter().map(|(label, points)| (Some(label), points));
+                Self::Columns { columns: LinesView::new(lines.collect()) }
+            }
+            (_, rendered) => rendered.into(),
         }
     }
 }
@@ -350,6 +376,7 @@ impl JsonSchema for DataView {
                 "change_percent": number,
                 "series": points,
                 "groups": { "type": "object", "additionalProperties": points },
+                "columns": generator.subschema_for::<LinesView>(),
                 "items": generator.subschema_for::<Vec<ItemView>>(),
                 "rows": generator.subschema_for::<Vec<Row>>(),
                 "cells": generator.subschema_for::<Vec<CellView>>(),
