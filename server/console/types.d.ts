@@ -4953,6 +4953,7 @@ export interface components {
         Widget: {
             cells?: components["schemas"]["WidgetCell"][];
             change_percent?: number | null;
+            columns?: components["schemas"]["WidgetLines"];
             /** Format: date-time */
             created_at: string;
             error?: components["schemas"]["WidgetFailure"];
@@ -5025,6 +5026,22 @@ export interface components {
         WidgetItem: {
             label: string;
             value: number;
+        };
+        /** @description A line of a graph. */
+        WidgetLine: {
+            /** @description The label of the group; absent without `group_by`. */
+            label?: string | null;
+            /** @description A value for each time; null where the line has none. */
+            values: (number | null)[];
+        };
+        /** @description The lines of a graph, over the same times. */
+        WidgetLines: {
+            lines: components["schemas"]["WidgetLine"][];
+            /**
+             * @description The starts of the buckets in which a line has a value, in milliseconds since 1970,
+             *     ascending.
+             */
+            times: number[];
         };
         WidgetListData: {
             data: components["schemas"]["Widget"][];
@@ -5158,6 +5175,7 @@ export interface components {
         WidgetPreview: {
             cells?: components["schemas"]["WidgetCell"][];
             change_percent?: number | null;
+            columns?: components["schemas"]["WidgetLines"];
             error?: components["schemas"]["WidgetFailure"];
             /**
              * Format: date-time
@@ -5222,6 +5240,7 @@ export interface components {
         WidgetShown: {
             cells?: components["schemas"]["WidgetCell"][];
             change_percent?: number | null;
+            columns?: components["schemas"]["WidgetLines"];
             error?: components["schemas"]["WidgetFailure"];
             /**
              * Format: date-time
@@ -5873,6 +5892,8 @@ export type WidgetFailure = components['schemas']['WidgetFailure'];
 export type WidgetFormat = components['schemas']['WidgetFormat'];
 export type WidgetInput = components['schemas']['WidgetInput'];
 export type WidgetItem = components['schemas']['WidgetItem'];
+export type WidgetLine = components['schemas']['WidgetLine'];
+export type WidgetLines = components['schemas']['WidgetLines'];
 export type WidgetListData = components['schemas']['WidgetListData'];
 export type WidgetMoveInput = components['schemas']['WidgetMoveInput'];
 export type WidgetOptions = components['schemas']['WidgetOptions'];

@@ -15,12 +15,13 @@ const MARKED_MAX = 100;
 const FILL_SHARE = { areas: 0.16, stack: 0.6, bars: 1 };
 
 const scheme = matchMedia("(prefers-color-scheme: dark)");
-let known = { key: "", style: /** @type {ReturnType<typeof readStyle> | null} */ (null) };
+/** The style of the scheme that a chart was drawn in last. */
+const known = { key: "", style: /** @type {any} */ (null) };
 
 /** Returns the colours and the font of the current scheme. */
 function styleOf(element) {
   const key = `${document.documentElement.dataset.theme} ${scheme.matches}`;
-  if (known.key !== key || !known.style) known = { key, style: readStyle(element) };
+  if (known.key !== key) Object.assign(known, { key, style: readStyle(element) });
   return known.style;
 }
 
@@ -67,7 +68,8 @@ function gapsOver(join) {
 /** Returns the positions of values without a neighbour within `join` seconds, which no line shows. */
 function isolated(times, values, join) {
   const found = [];
-  let [before, alone] = [null, false];
+  let before = /** @type {number | null} */ (null);
+  let alone = false;
   // A loop, and no pairs: this runs over all values of all lines.
   for (let i = 0; i < values.length; i += 1) {
     if (values[i] === null || values[i] === undefined) continue;
