@@ -48,6 +48,7 @@ fn shrunk(file: &File) -> Result<Vec<u8>, Box<dyn Error>> {
         _ if file.name.starts_with("vendor/") => file.bytes.clone(),
         Some((_, "js")) => shrink::script(text()?).into_bytes(),
         Some((_, "css")) => shrink::style_sheet(text()?).into_bytes(),
+        Some((_, "svg")) => shrink::picture(text()?).into_bytes(),
         _ => file.bytes.clone(),
     })
 }

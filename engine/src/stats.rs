@@ -97,7 +97,7 @@ impl EngineStats {
             points_head: head.points,
             head_bytes: head.bytes as u64 + events.head_bytes,
             registry_bytes: series_bytes as u64,
-            cache_bytes: figures.cache_bytes,
+            cache_bytes: figures.cache_bytes + inner.telemetry.metrics.opened().bytes(),
             event_cache_bytes: events.cache_bytes,
             memtable_bytes: figures.memtable_bytes,
             queue_bytes: inner.committer.queued_bytes() as u64,

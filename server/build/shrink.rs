@@ -209,47 +209,102 @@ impl Script<'_> {
     }
 }
 
-/// Returns a style sheet that does the same: without comments, and white space at the begin of
-/// lines. One that ends in the middle of something, or has a string over several lines, is returned
-/// as it is.
+/// Returns a style sheet that does the same: without comments, and white space that separates
+/// nothing. One that ends in the middle of something, or has a string over several lines, is
+/// returned as it is.
 pub(crate) fn style_sheet(source: &str) -> String {
-    without_comments(source).map_or_else(
-        || source.to_owned(),
-        |text| {
-            let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
-            lines.map(|line| format!("{line}\n")).collect()
-        },
-    )
+    pieces(source).map_or_else(|| source.to_owned(), |pieces| joined(&pieces))
 }
 
-fn without_comments(source: &str) -> Option<String> {
-    let mut out = String::with_capacity(source.len());
+/// A part of a style sheet.
+enum Piece<'s> {
+    Rules(&'s str),
+    /// A string or an address, in which white space counts.
+    Verbatim(&'s str),
+    /// A comment, which separates what is around it.
+    Comment,
+}
+
+fn pieces(source: &str) -> Option<Vec<Piece<'_>>> {
+    let mut pieces = Vec::new();
     let mut rest = source;
     while let Some(at) = rest.find(['"', '\'', '/', 'u']) {
         let (before, found) = rest.split_at(at);
-        out.push_str(before);
-        let length = if let Some(comment) = found.strip_prefix("/*") {
-            // A comment separates what is around it.
-            out.push(' ');
+        pieces.push(Piece::Rules(before));
+        if let Some(comment) = found.strip_prefix("/*") {
+            pieces.push(Piece::Comment);
             rest = comment.split_once("*/")?.1;
             continue;
-        } else if found.starts_with("url(") {
+        }
+        let is_string = found.starts_with(['"', '\'']);
+        let length = if found.starts_with("url(") {
             found.find(')')? + 1
-        } else if let Some(quote) = found.chars().next().filter(|c| matches!(c, '"' | '\'')) {
-            let mut is_escaped = false;
-            let end = found.char_indices().skip(1).find(|(_, c)| {
-                let ends = *c == quote && !is_escaped;
-                is_escaped = *c == '\\' && !is_escaped;
-                ends || *c == '\n'
-            });
-            end.filter(|(_, c)| *c == quote)?.0 + 1
+        } else if is_string {
+            string_length(found)?
         } else {
             1
         };
         let (copied, after) = found.split_at(length);
-        out.push_str(copied);
+        pieces.push(if length > 1 { Piece::Verbatim(copied) } else { Piece::Rules(copied) });
         rest = after;
     }
+    pieces.push(Piece::Rules(rest));
+    Some(pieces)
+}
+
+/// Returns the length of the string that a text begins with.
+fn string_length(text: &str) -> Option<usize> {
+    let quote = text.chars().next()?;
+    let mut is_escaped = false;
+    let end = text.char_indices().skip(1).find(|(_, c)| {
+        let ends = *c == quote && !is_escaped;
+        is_escaped = *c == '\\' && !is_escaped;
+        ends || *c == '\n'
+    });
+    Some(end.filter(|(_, c)| *c == quote)?.0 + 1)
+}
+
+fn joined(pieces: &[Piece<'_>]) -> String {
+    let (mut out, mut has_space) = (String::new(), false);
+    for piece in pieces {
+        match piece {
+            Piece::Comment => has_space = true,
+            Piece::Verbatim(text) => push(&mut out, std::mem::take(&mut has_space), text),
+            Piece::Rules(text) => {
+                for part in text.split_inclusive(char::is_whitespace) {
+                    let word = part.trim_end();
+                    if !word.is_empty() {
+                        push(&mut out, std::mem::take(&mut has_space), word);
+                    }
+                    has_space |= word.len() < part.len();
+                }
+            }
+        }
+    }
+    out
+}
+
+/// Appends a word, after a space if there was one that separates something: not after a colon, but
+/// before one, since `a :hover` is not `a:hover`.
+fn push(out: &mut String, has_space: bool, word: &str) {
+    let is_needed = !out.is_empty()
+        && !out.ends_with([':', '{', '}', ';', ','])
+        && !word.starts_with(['{', '}', ';', ',']);
+    if has_space && is_needed {
+        out.push(' ');
+    }
+    out.push_str(word);
+}
+
+/// Returns a picture in SVG without comments.
+pub(crate) fn picture(source: &str) -> String {
+    let mut out = String::with_capacity(source.len());
+    let mut rest = source;
+    while let Some((before, comment)) = rest.split_once("<!--") {
+        let Some((_, after)) = comment.split_once("-->") else { break };
+        out.push_str(before);
+        rest = after.trim_start();
+    }
     out.push_str(rest);
-    Some(out)
+    out
 }

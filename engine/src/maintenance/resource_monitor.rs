@@ -89,7 +89,8 @@ impl EngineHoldings {
         let heads = heads.max(2 * options.head_bytes as u64);
         let of_log = committer.queued_bytes() + committer.copies_bytes();
         memory.hold(MemoryOwner::Heads, heads + of_log as u64);
-        // Blocks being read are in the database's cache even if they exceed its limit.
+        // Blocks being read are in the database's cache even if they exceed its limit, or belong to
+        // the query that opens them.
         let opened = opened_blocks_bytes(options);
         let of_store = telemetry.store().cache_bytes().max(options.cache_bytes - opened) + opened;
         // The cache of time pages is an eighth of the block cache, in addition to it.

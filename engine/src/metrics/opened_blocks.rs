@@ -15,6 +15,9 @@ const BLOCK_BYTES: usize = 64 << 10;
 /// Bytes of an entry of the cache besides the block.
 const ENTRY_BYTES: usize = 128;
 
+/// A query whose blocks have more than this share of the cache keeps none of them open.
+const QUERY_SHARE: u64 = 4;
+
 /// Returns the bytes that opened blocks may take.
 pub(crate) fn opened_blocks_bytes(options: &Options) -> usize {
     options.cache_bytes / SHARE
@@ -68,7 +71,17 @@ impl OpenedBlocks {
 
     /// Returns whether a block is open.
     pub(crate) fn contains(&self, key: &BlockKey) -> bool {
-        self.blocks.peek(key).is_some()
+        self.blocks.contains_key(key)
+    }
+
+    /// Returns the bytes of the blocks that one query may keep open.
+    pub(crate) fn query_bytes_max(&self) -> u64 {
+        self.blocks.capacity() / QUERY_SHARE
+    }
+
+    /// Returns the bytes of the blocks that are open.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.blocks.weight()
     }
 
     /// Keeps a block open that was read without an error. Reading columns for the first time makes
@@ -98,9 +111,16 @@ mod tests {
 
     use super::*;
     use crate::codec::integers::Effort;
+    use crate::engine::Engine;
     use crate::metrics::block::{BlockBuilder, BlockInfo, PointBlockBuilder, sample_info};
     use crate::metrics::times::TimePageWriter;
-    use crate::model::{MetricType, SeriesId};
+    use crate::model::{
+        Aggregation, Interval, MetricQuery, MetricType, SeriesId, TagCondition, TagFilter,
+        TimeRange, TimestampMs,
+    };
+    use crate::options::Maintenance;
+
+    const START: i64 = 20_000 * 86_400_000;
 
     fn block(sequence: u64) -> (BlockKey, KeptBlock) {
         let mut builder = PointBlockBuilder::default();
@@ -152,5 +172,61 @@ mod tests {
         assert_eq!(counted.counted_bytes, counted.block().bytes());
         opened.close(&key);
         assert_eq!((opened.blocks.weight(), opened.contains(&key)), (0, false));
+    }
+
+    fn engine_with_samples(dir: &std::path::Path) -> Engine {
+        let options = Options { maintenance: Maintenance::Manual, ..Options::default() };
+        let engine = Engine::open(dir, options).unwrap();
+        let mut batch = engine.batch();
+        for host in 0..200 {
+            let host_name = format!("h{host}");
+            let tags = [("host", host_name.as_str())];
+            let series = batch.series("cpu", MetricType::Gauge, &tags).unwrap();
+            for i in 0..300 {
+                let time = TimestampMs(START + i * 10_000 + i * i % 7);
+                batch.number(MetricType::Gauge, series, time, ((host + i) % 50) as f64);
+            }
+        }
+        engine.write(batch.finish()).unwrap();
+        engine
+    }
+
+    #[test]
+    fn blocks_stay_open_for_queries_of_few_series_only() {
+        let dir = tempfile::tempdir().unwrap();
+        let engine = engine_with_samples(dir.path());
+        engine.seal().unwrap();
+        let opened = || engine.inner().telemetry.metrics.opened().bytes();
+        let range = TimeRange::new(START, START + 3_600_000);
+        let all = MetricQuery::of_all("cpu", range, Interval::MINUTE, &[Aggregation::Max]);
+        engine.query(&all).unwrap();
+        assert_eq!(opened(), 0, "all rows are read");
+        let condition = TagCondition::AnyOf(vec!["h7".to_owned()].into());
+        let filters = vec![TagFilter { key: "host".into(), condition }];
+        let one = MetricQuery { filters, ..all.clone() };
+        let first = engine.query(&one).unwrap();
+        let bytes = opened();
+        assert!(bytes > 0);
+        for _ in 0..2 {
+            let again = engine.query(&one).unwrap();
+            assert_eq!((again.groups, again.stats), (first.groups.clone(), first.stats));
+        }
+        assert_eq!(opened(), bytes);
+        assert!(engine.stats().cache_bytes >= bytes);
+        // A second block, and samples in the head that replace some of it.
+        replace_sample(&engine);
+        let max = |query: &MetricQuery| {
+            let result = engine.query(query).unwrap();
+            result.groups[0].columns[0].iter().copied().fold(f64::MIN, f64::max)
+        };
+        assert_eq!((max(&one), max(&one)), (99.0, 99.0));
+    }
+
+    /// Writes a later value of a sample that is in a block.
+    fn replace_sample(engine: &Engine) {
+        let mut batch = engine.batch();
+        let series = batch.series("cpu", MetricType::Gauge, &[("host", "h7")]).unwrap();
+        batch.number(MetricType::Gauge, series, TimestampMs(START), 99.0);
+        engine.write(batch.finish()).unwrap();
     }
 }

@@ -69,14 +69,22 @@ fn comments_and_white_space_are_left_out_where_they_mean_nothing() {
         assert_eq!(shrink::script(source), source);
     }
     let sheet = "/* Owns a. */\n.a { b: c; }\n\n  .d > e {\n    f: g; /* h */\n  }\n";
-    assert_eq!(shrink::style_sheet(sheet), ".a { b: c; }\n.d > e {\nf: g;\n}\n");
+    assert_eq!(shrink::style_sheet(sheet), ".a{b:c;}.d > e{f:g;}");
     for (sheet, expected) in [
-        (".a { b: \"/*\"; }\n/* c */\n.d { e: f; }\n", ".a { b: \"/*\"; }\n.d { e: f; }\n"),
-        ("a { b: 'it\\'s /*'; c: url(d/*e) }/* f */\n", "a { b: 'it\\'s /*'; c: url(d/*e) }\n"),
-        ("a { b: 1px/**/2px }\n", "a { b: 1px 2px }\n"),
+        (".a { b: \"/*\"; }\n/* c */\n.d { e: f; }\n", ".a{b:\"/*\";}.d{e:f;}"),
+        ("a { b: 'it\\'s /*'; c: url(d/*e) }/* f */\n", "a{b:'it\\'s /*';c:url(d/*e)}"),
+        ("a { b: 1px/**/2px }\n", "a{b:1px 2px}"),
+        ("a :hover, b:not( .c ) { d: ' { e: ' f }", "a :hover,b:not( .c ){d:' { e: ' f}"),
+        (
+            "@media (a: 1px) and (b: 2px) {\n  u { v: calc(1px + 2px) !important; }\n}",
+            "@media (a:1px) and (b:2px){u{v:calc(1px + 2px) !important;}}",
+        ),
     ] {
         assert_eq!(shrink::style_sheet(sheet), expected);
     }
+    let picture = "<svg>\n<!-- a -->\n<path d=\"m1 2\" />\n</svg>\n";
+    assert_eq!(shrink::picture(picture), "<svg>\n<path d=\"m1 2\" />\n</svg>\n");
+    assert_eq!(shrink::picture("<svg><!-- a"), "<svg><!-- a");
     for sheet in ["/* a\n", "  a { b: 'c\\\n  d' }\n", "  a { b: \"c }\n"] {
         assert_eq!(shrink::style_sheet(sheet), sheet);
     }

@@ -311,7 +311,8 @@ impl<'a> CellBlock<'a> {
     }
 
     /// Passes the cells of the series at `index` whose start is in `start..end` to `sink`, in time
-    /// order. Only the columns in `wanted` are filled; the others are as in [`NumberCell::EMPTY`].
+    /// order. Only the columns in `wanted` are filled; the others are as in [`NumberCell::EMPTY`], but
+    /// the count is then 1.
     pub(crate) fn read(
         &mut self,
         index: usize,

@@ -44,6 +44,8 @@ pub(super) struct Plan {
     /// Whether blocks stay open for the next query: opening them takes longer than reading the few
     /// rows of interest.
     pub(super) keeps_open: bool,
+    /// The bytes of the blocks that are copied to stay open.
+    pub(super) bytes_to_open: u64,
 }
 
 impl Plan {
@@ -53,23 +55,39 @@ impl Plan {
         self.opening_work
     }
 
-    /// Determines what opening takes, and which blocks are open or stay so.
+    /// Determines what opening takes, and whether blocks stay open: if few of their rows are read,
+    /// they are few enough not to replace what other queries keep open, and no two tasks read one.
     fn consider_opened(&mut self, kind: MetricType, opened: &OpenedBlocks) {
         self.opening_work = self.work_to_open(&|_| false);
-        self.keeps_open = kind.keeps_points() && self.row_work() <= self.opening_work;
+        let is_shared = |task: &Task| matches!(task, Task::Overlapping { shares: 2.., .. });
+        self.keeps_open = kind.keeps_points()
+            && self.row_work() <= self.opening_work
+            && !self.tasks.iter().any(is_shared)
+            && self.block_bytes(&|_| true) <= opened.query_bytes_max();
         if self.keeps_open {
             self.opening_work = self.work_to_open(&|key| opened.contains(key));
+            self.bytes_to_open = self.block_bytes(&|key| !opened.contains(key));
         }
+    }
+
+    /// Returns the bytes of the blocks to read that are `counted`.
+    fn block_bytes(&self, counted: &dyn Fn(&BlockKey) -> bool) -> u64 {
+        let bytes =
+            |block: &BlockInfo| if counted(&block.key) { u64::from(block.bytes) } else { 0 };
+        let of_task = |task: &Task| match task {
+            Task::Points { block: one, .. } | Task::Cells { block: one, .. } => bytes(one),
+            Task::Run { .. } | Task::HeadCells { .. } => 0,
+            Task::Overlapping { blocks, .. } => blocks.iter().map(bytes).sum(),
+        };
+        self.tasks.iter().map(of_task).sum()
     }
 
     fn work_to_open(&self, is_open: &dyn Fn(&BlockKey) -> bool) -> u64 {
         let block = |block: &BlockInfo| {
-            if is_open(&block.key) {
-                return SOURCE_WORK;
-            }
-            SOURCE_WORK
-                + SERIES_WORK * u64::from(block.series)
-                + u64::from(block.bytes) / UNIT_BYTES
+            // Columns that are read for the first time have a value for each series to decode.
+            let tables = SOURCE_WORK + SERIES_WORK * u64::from(block.series);
+            let checksum = u64::from(block.bytes) / UNIT_BYTES;
+            if is_open(&block.key) { tables } else { tables + checksum }
         };
         let of_task = |task: &Task| match task {
             Task::Points { block: one, .. } | Task::Cells { block: one, .. } => block(one),

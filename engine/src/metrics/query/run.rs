@@ -69,6 +69,8 @@ pub(super) fn run<A: Accumulator>(
     workers: usize,
     new: impl Fn() -> A + Sync,
 ) -> Result<(A, QueryStats)> {
+    // Until they are in the cache, which has an account of its own, copies are the query's.
+    in_progress.take(usize::try_from(plan.bytes_to_open).unwrap_or(usize::MAX))?;
     let next = AtomicUsize::new(0);
     let stats = Mutex::new(QueryStats { quarantined: plan.quarantined, ..QueryStats::default() });
     let work = || -> Result<A> {
@@ -138,6 +140,7 @@ fn run_task(
             }
             // Blocks are opened before anything is added, so that corrupt ones can be left out.
             let mut sources = Vec::with_capacity(held.len() + runs.len());
+            let mut readable = Vec::with_capacity(held.len());
             for (info, block) in &held {
                 let opened = match block.stored() {
                     StoredBlock::Bytes(bytes) => metrics.open_points(info, bytes),
@@ -146,6 +149,7 @@ fn run_task(
                         Ok(points)
                     }),
                 };
+                readable.push(opened.is_ok());
                 match opened {
                     Ok(block) => sources.push(Source::Block(Box::new(block))),
                     Err(error) => quarantine(metrics, &info.key, error, &mut stats)?,
@@ -156,7 +160,9 @@ fn run_task(
             let (part, share, shares) = (*part, *share, *shares);
             let read = into.overlapping(OverlappingSources { sources, part, share, shares })?;
             stats.points += read.points;
-            held.into_iter().for_each(|(info, block)| block.keep(metrics, info));
+            let read_blocks =
+                held.into_iter().zip(readable).filter(|(_, is_readable)| *is_readable);
+            read_blocks.for_each(|((info, block), _)| block.keep(metrics, info));
             // Every share reads all blocks; they count once.
             let counted_elsewhere = QueryStats { blocks: 0, quarantined: 0, ..stats };
             Ok(if share == 0 { stats } else { counted_elsewhere })

@@ -58,7 +58,7 @@ export function queryText({ shared }, variables = {}) {
 }
 
 /** Asks for the values of graphs as columns, which are a fraction of the size. */
-const asColumns = (query) => `${query || "?"}${query && "&"}format=columns`;
+const asColumns = (query) => `?format=columns${query.replace("?", "&")}`;
 
 /**
  * Returns what values are loaded for now.

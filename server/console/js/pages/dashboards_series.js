@@ -22,24 +22,18 @@ function median(times) {
   return steps[Math.floor(steps.length / 2)] ?? 0;
 }
 
-const secondsOf = (timestamp) => Date.parse(timestamp) / 1000;
-
-const ascends = (times) => times.every((time, i) => i === 0 || times[i - 1] < time);
-
-/** Returns the times and values of each line. Lines of one query mostly have the same times, which are read once. */
-function parse(lines) {
-  const first = lines[0]?.[1] ?? [];
-  const times = first.map(({ timestamp }) => secondsOf(timestamp));
-  return lines.map(([label, points]) => {
-    const isSame = points.length === first.length && points.every(({ timestamp }, i) => timestamp === first[i].timestamp);
-    return { label: label || "(none)", times: isSame ? times : points.map(({ timestamp }) => secondsOf(timestamp)), values: points.map(({ value }) => value) };
-  });
+/** Returns the times and values of each line. */
+function fromPoints(lines) {
+  return lines.map(([label, points]) => (
+    { label: label || "(none)", times: points.map(({ timestamp }) => Date.parse(timestamp) / 1000), values: points.map(({ value }) => value) }));
 }
 
 /** Returns the same of what the server has as columns. */
 function fromColumns({ times, lines }, title) {
   const seconds = times.map((time) => time / 1000);
-  return lines.map(({ label, values }) => ({ label: (label ?? title) || "(none)", times: seconds, values }));
+  // In the order of an object's names, as lines have it that are no columns: they keep their colours.
+  const named = Object.fromEntries(lines.map(({ label, values }) => [label ?? title, values]));
+  return Object.entries(named).map(([label, values]) => ({ label: label || "(none)", times: seconds, values }));
 }
 
 /** Whether values have lines for groups. */
@@ -64,10 +58,10 @@ function allTimes(step, from, to) {
  * to `join` seconds apart: what is farther apart than samples usually are is a gap.
  */
 export function columnsOf({ series, groups, columns }, { title, query }, { from, to }) {
-  const parsed = columns ? fromColumns(columns, title) : parse(groups ? Object.entries(groups) : [[title, series ?? []]]);
+  const parsed = columns ? fromColumns(columns, title) : fromPoints(groups ? Object.entries(groups) : [[title, series ?? []]]);
   const step = stepOf(query.interval, from, to);
   const lists = [...new Set(parsed.map((line) => line.times))];
-  const found = lists.length === 1 && ascends(lists[0]) ? lists[0] : [...new Set(lists.flat())].sort((a, b) => a - b);
+  const found = lists.length === 1 ? lists[0] : [...new Set(lists.flat())].sort((a, b) => a - b);
   const isFilled = countsEvents(query) && found.length > 0 && (to - from) / 1000 / step <= FILLED_MAX;
   const times = isFilled ? [...new Set([...found, ...allTimes(step, from, to)])].sort((a, b) => a - b) : found;
   const join = GAP_STEPS * Math.max(step, ...[...new Set(parsed.map(ownTimes))].map(median));

@@ -90,19 +90,6 @@ function usePicking(plot, onPick) {
   };
 }
 
-/** Charts that were shown and are not drawn yet: `{measure, draw}`. */
-const undrawn = [];
-
-/** Measures all charts that are shown at once before the first is drawn, which would have the page laid out again for each. */
-function drawTogether(measure, draw) {
-  undrawn.push({ measure, draw });
-  if (undrawn.length > 1) return;
-  queueMicrotask(() => {
-    const measured = undrawn.splice(0).map((chart) => ({ ...chart, size: chart.measure() }));
-    for (const chart of measured) chart.draw(chart.size);
-  });
-}
-
 /** Draws, and draws again when data, size, scheme or zone change. */
 function usePlot(chart, box, legend) {
   const plot = useRef(/** @type {uPlot | null} */ (null));
@@ -121,7 +108,11 @@ function usePlot(chart, box, legend) {
       plot.current = new uPlot(optionsOf({ ...chart, roles }, element, measured, on), columns, element);
     };
     const drawAgain = () => draw(size());
-    drawTogether(size, draw);
+    // Charts that are shown at once are all measured before the first is drawn, which would have the page laid out again for each.
+    queueMicrotask(() => {
+      const measured = size();
+      queueMicrotask(() => draw(measured));
+    });
     const sizes = new ResizeObserver(() => {
       const { width, height } = size();
       // It is also told the size that a chart has had from the start.

@@ -45,16 +45,12 @@ function extremes(series) {
   let low = null;
   /** @type {{value: number, label: string} | null} */
   let high = null;
-  for (const { label, values } of series) {
-    let [least, most] = [Infinity, -Infinity];
-    for (const value of values) {
+  for (const one of series) {
+    for (const value of one.values) {
       if (value === null || value === undefined) continue;
-      if (value < least) least = value;
-      if (value > most) most = value;
+      if (!low || value < low.value) low = { value, label: one.label };
+      if (!high || value > high.value) high = { value, label: one.label };
     }
-    if (least > most) continue;
-    if (!low || least < low.value) low = { value: least, label };
-    if (!high || most > high.value) high = { value: most, label };
   }
   return { low, high };
 }

@@ -14,15 +14,15 @@ const BAND_SHARE = 0.18;
 const MARKED_MAX = 100;
 const FILL_SHARE = { areas: 0.16, stack: 0.6, bars: 1 };
 
-const scheme = matchMedia("(prefers-color-scheme: dark)");
-/** The style of the scheme that a chart was drawn in last. */
-const known = { key: "", style: /** @type {any} */ (null) };
+const dark = matchMedia("(prefers-color-scheme: dark)");
+/** The styles of the schemes in which charts were drawn. */
+const styles = new Map();
 
 /** Returns the colours and the font of the current scheme. */
 function styleOf(element) {
-  const key = `${document.documentElement.dataset.theme} ${scheme.matches}`;
-  if (known.key !== key) Object.assign(known, { key, style: readStyle(element) });
-  return known.style;
+  const scheme = `${document.documentElement.dataset.theme} ${dark.matches}`;
+  if (!styles.has(scheme)) styles.set(scheme, readStyle(element));
+  return styles.get(scheme);
 }
 
 function readStyle(element) {

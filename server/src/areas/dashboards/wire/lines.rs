@@ -1,8 +1,6 @@
 //! The values of a graph as columns, for charts: each time is written once, and every value
 //! without its name.
 
-use std::collections::HashMap;
-
 use schemars::JsonSchema;
 use serde::Serialize;
 use telltale_engine::TimestampMs;
@@ -36,41 +34,48 @@ struct LineView {
 }
 
 impl LinesView {
-    /// Returns whether columns of these lines are no larger than their points.
-    pub(super) fn fits<'p>(lines: impl Iterator<Item = &'p [Point]> + Clone) -> bool {
-        let points: usize = lines.clone().map(<[Point]>::len).sum();
-        let (times, count) = (times_of(lines.clone()).len(), lines.count());
-        times.saturating_mul(count) <= points.saturating_mul(SPARSE_MAX)
-    }
-
-    /// Returns the columns of lines, each with the label of its group if there are groups.
-    pub(super) fn new(lines: Vec<(Option<String>, Vec<Point>)>) -> Self {
-        let times = times_of(lines.iter().map(|(_, points)| points.as_slice()));
-        let rows: HashMap<i64, usize> = times.iter().enumerate().map(|(i, t)| (*t, i)).collect();
-        let line = |(label, points): (Option<String>, Vec<Point>)| {
-            let mut values: Vec<Option<Plain>> = times.iter().map(|_| None).collect();
-            for Point { start, value } in points {
-                let row = rows.get(&start.0).and_then(|row| values.get_mut(*row));
-                row.into_iter().for_each(|row| *row = Some(Plain(value)));
-            }
-            LineView { label, values }
+    /// Returns the columns of lines, each with the label of its group if there are groups. Returns
+    /// `None` if they would be larger than points. The work is that of sorting all points at most.
+    pub(super) fn new<'p>(
+        lines: impl Iterator<Item = (Option<&'p str>, &'p [Point])> + Clone,
+    ) -> Option<Self> {
+        let points = lines.clone().map(|(_, points)| points.len());
+        let (count, longest) = (points.clone().count(), points.clone().max().unwrap_or(0));
+        let times_max = points.sum::<usize>().saturating_mul(SPARSE_MAX) / count.max(1);
+        if longest > times_max {
+            return None;
+        }
+        let times = times_of(lines.clone().map(|(_, points)| points));
+        if times.len() > times_max {
+            return None;
+        }
+        let line = |(label, points): (Option<&str>, &[Point])| {
+            let mut points = points.iter().peekable();
+            let value = |time: &i64| {
+                points.next_if(|Point { start, .. }| start.0 == *time).map(|p| Plain(p.value))
+            };
+            let values = times.iter().map(value).collect();
+            LineView { label: label.map(str::to_owned), values }
         };
-        let lines = lines.into_iter().map(line).collect();
-        Self { times, lines }
+        let lines = lines.map(line).collect();
+        Some(Self { times, lines })
     }
 }
 
 /// Returns the times of all lines, ascending.
-fn times_of<'p>(lines: impl Iterator<Item = &'p [Point]>) -> Vec<i64> {
-    let mut times: Vec<i64> = Vec::new();
+fn times_of<'p>(mut lines: impl Iterator<Item = &'p [Point]>) -> Vec<i64> {
+    let ms = |Point { start: TimestampMs(ms), .. }: &Point| *ms;
+    let first = lines.next().unwrap_or_default();
+    let mut times: Vec<i64> = first.iter().map(ms).collect();
+    let mut has_others = false;
     for line in lines {
-        let has_same = line.len() == times.len()
-            && line.iter().zip(&times).all(|(Point { start, .. }, time)| start.0 == *time);
-        if has_same {
-            continue;
+        if !line.iter().map(ms).eq(first.iter().map(ms)) {
+            times.extend(line.iter().map(ms));
+            has_others = true;
         }
-        times.extend(line.iter().map(|Point { start: TimestampMs(ms), .. }| *ms));
-        times.sort();
+    }
+    if has_others {
+        times.sort_unstable();
         times.dedup();
     }
     times
@@ -86,11 +91,13 @@ mod tests {
         points.iter().map(|&(ms, value)| Point { start: TimestampMs(ms), value }).collect()
     }
 
+    fn view(lines: &[(Option<&str>, Vec<Point>)]) -> Option<LinesView> {
+        LinesView::new(lines.iter().map(|(label, points)| (*label, points.as_slice())))
+    }
+
     #[test]
     fn lines_with_different_times_share_all_of_them() {
         let (a, b) = (line(&[(60, 1.0), (120, 2.5)]), line(&[(120, 3.0), (180, 4.0)]));
-        assert!(LinesView::fits([&a[..], &b[..]].into_iter()));
-        let view = LinesView::new(vec![(Some("a".into()), a), (Some("b".into()), b)]);
         let expected = json!({
             "times": [60, 120, 180],
             "lines": [
@@ -98,18 +105,24 @@ mod tests {
                 {"label": "b", "values": [null, 3, 4]},
             ],
         });
-        assert_eq!(serde_json::to_value(&view).unwrap(), expected);
-        let one = LinesView::new(vec![(None, line(&[(5, 0.5)]))]);
+        let both = view(&[(Some("a"), a), (Some("b"), b)]).unwrap();
+        assert_eq!(serde_json::to_value(&both).unwrap(), expected);
         let expected = json!({"times": [5], "lines": [{"values": [0.5]}]});
+        let one = view(&[(None, line(&[(5, 0.5)]))]).unwrap();
         assert_eq!(serde_json::to_value(&one).unwrap(), expected);
-        assert!(LinesView::fits(std::iter::empty()));
+        let none = serde_json::to_value(view(&[]).unwrap()).unwrap();
+        assert_eq!(none, json!({"times": [], "lines": []}));
     }
 
     #[test]
     fn lines_without_common_times_have_no_columns() {
-        let lines: Vec<_> = (0..100).map(|i| line(&[(i, 1.0)])).collect();
-        assert!(!LinesView::fits(lines.iter().map(Vec::as_slice)));
-        let same: Vec<_> = (0..100).map(|_| line(&[(1, 1.0), (2, 1.0)])).collect();
-        assert!(LinesView::fits(same.iter().map(Vec::as_slice)));
+        let lines: Vec<_> = (0..100).map(|i| (Some("x"), line(&[(i, 1.0)]))).collect();
+        assert!(view(&lines).is_none());
+        let same: Vec<_> = (0..100).map(|_| (Some("x"), line(&[(1, 1.0), (2, 1.0)]))).collect();
+        assert!(view(&same).is_some());
+        let long = line(&(0..1_000).map(|i| (i, 1.0)).collect::<Vec<_>>());
+        let mut mostly_short = same;
+        mostly_short.push((Some("long"), long));
+        assert!(view(&mostly_short).is_none(), "a long line makes all others long");
     }
 }

@@ -262,21 +262,16 @@ impl From<Dashboard> for ExportView {
 impl DataView {
     /// Converts the result of a widget, graphs to this form.
     fn of(rendered: Rendered, form: GraphForm) -> Self {
-        match (form, rendered) {
-            (GraphForm::Columns, Ok(Data::Series(points)))
-                if LinesView::fits([&points[..]].into_iter()) =>
-            {
-                Self::Columns { columns: LinesView::new(vec![(None, points)]) }
+        let columns = match (form, &rendered) {
+            (GraphForm::Columns, Ok(Data::Series(points))) => {
+                LinesView::new(std::iter::once((None, &points[..])))
             }
-            (GraphForm::Columns, Ok(Data::Groups(mut groups)))
-                if LinesView::fits(groups.iter().map(|(_, points)| &points[..])) =>
-            {
-                groups.sort_by(|(a, _), (b, _)| a.cmp(b));
-                let lines = groups.into_iter().map(|(label, points)| (Some(label), points));
-                Self::Columns { columns: LinesView::new(lines.collect()) }
+            (GraphForm::Columns, Ok(Data::Groups(groups))) => {
+                LinesView::new(groups.iter().map(|(label, points)| (Some(&**label), &points[..])))
             }
-            (_, rendered) => rendered.into(),
-        }
+            _ => None,
+        };
+        columns.map_or_else(|| rendered.into(), |columns| Self::Columns { columns })
     }
 }
 
