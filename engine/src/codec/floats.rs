@@ -21,13 +21,12 @@
 //! low parts: length of each page: varint, then all pages               (parts only)
 //! ```
 
-use std::sync::OnceLock;
-
 use super::bits::{BitReader, BitWriter};
 use super::bytes::{Reader, put_varint};
 use super::decimals::{Decimals, ROWS_PER_EXCEPTION, SCALE_MAX, power_of_ten, to_decimals};
 use super::fixed_point::Unit;
 use super::integers::{self, Effort, IntegerColumn, PAGE_ROWS};
+use super::lazy_column::LazyColumn;
 use super::runs::Runs;
 use super::verified::{expect_same, same_bits};
 use super::{CodecError, CodecResult};
@@ -235,32 +234,11 @@ fn from_ordered_bits(ordered: i64) -> f64 {
 pub(crate) struct FloatColumn<'a> {
     form: Form,
     exceptions: Vec<(usize, f64)>,
-    firsts: Option<Firsts<'a>>,
+    /// The first value of each run.
+    firsts: Option<LazyColumn<'a>>,
     body: IntegerColumn<'a>,
     /// The low parts of each page; only for split values.
     lows: Vec<&'a [u8]>,
-}
-
-/// The first value of each run. They are decoded for the first page that is read.
-#[derive(Debug)]
-struct Firsts<'a> {
-    column: IntegerColumn<'a>,
-    decoded: OnceLock<Vec<i64>>,
-}
-
-impl Firsts<'_> {
-    fn bytes(&self) -> usize {
-        self.column.bytes() + self.decoded.get().map_or(0, |values| size_of_val(values.as_slice()))
-    }
-
-    fn values(&self) -> CodecResult<&[i64]> {
-        if let Some(values) = self.decoded.get() {
-            return Ok(values);
-        }
-        let mut values = Vec::new();
-        self.column.all(&mut values)?;
-        Ok(self.decoded.get_or_init(|| values))
-    }
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -344,12 +322,8 @@ impl<'a> FloatColumn<'a> {
             row = row.saturating_add(reader.count("rows", rows_max)?);
             exceptions.push((row, reader.f64()?));
         }
-        let firsts = if code & WITH_DELTAS != 0 {
-            let column = IntegerColumn::read(reader, rows_max)?;
-            Some(Firsts { column, decoded: OnceLock::new() })
-        } else {
-            None
-        };
+        let firsts =
+            if code & WITH_DELTAS != 0 { Some(LazyColumn::read(reader, rows_max)?) } else { None };
         let body = IntegerColumn::read(reader, rows_max)?;
         let lows = match form {
             Form::Parts(_) => reader.pages(body.rows().div_ceil(PAGE_ROWS))?,
@@ -372,7 +346,7 @@ impl<'a> FloatColumn<'a> {
     /// Returns the approximate bytes in memory besides the encoded column.
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(self.exceptions.as_slice())
-            + self.firsts.as_ref().map_or(0, Firsts::bytes)
+            + self.firsts.as_ref().map_or(0, LazyColumn::bytes)
             + self.body.bytes()
             + size_of_val(self.lows.as_slice())
     }

@@ -162,9 +162,8 @@ struct PcoPages<'a> {
     pages: Vec<Followed<'a>>,
 }
 
-/// Bytes of pco, with what follows them in the block. pco reads some kilobytes ahead; where a source
-/// has fewer left, it copies them into a larger buffer, which took a third of the time of a short
-/// page.
+/// Bytes of pco, with what follows them in the block. pco reads some kilobytes ahead; where fewer
+/// are left, it copies them into a larger buffer, which took a third of the time of a short page.
 #[derive(Clone, Copy, Debug)]
 struct Followed<'a> {
     bytes: &'a [u8],

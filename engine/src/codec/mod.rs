@@ -18,6 +18,7 @@ mod fixed_point;
 pub(crate) mod floats;
 pub(crate) mod frame;
 pub(crate) mod integers;
+mod lazy_column;
 pub(crate) mod runs;
 pub(crate) mod verified;
 

@@ -158,7 +158,7 @@ impl CellBlockBuilder {
     }
 }
 
-/// What is known of a block of cells once it is opened, the same for all who read it.
+/// An opened block of cells, the same for all who read it.
 #[derive(Debug)]
 pub(super) struct OpenedCells<'a> {
     rows: Rows<'a>,
@@ -311,8 +311,8 @@ impl<'a> CellBlock<'a> {
     }
 
     /// Passes the cells of the series at `index` whose start is in `start..end` to `sink`, in time
-    /// order. Only the columns in `wanted` are filled; the others are as in [`NumberCell::EMPTY`], but
-    /// the count is then 1.
+    /// order. Only the columns in `wanted` are filled; the others are as in [`NumberCell::EMPTY`],
+    /// but the count is then 1.
     pub(crate) fn read(
         &mut self,
         index: usize,

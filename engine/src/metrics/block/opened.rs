@@ -1,5 +1,5 @@
-//! A block that stays open: its bytes, and what reading them has shown so far. A dashboard asks for
-//! the same blocks at each refresh, and for few series opening a block takes longer than reading it.
+//! A block that stays open: its bytes, and what reading them has shown so far. A dashboard asks
+//! for the same blocks at each refresh, and for few series opening one takes longer than reading.
 
 use std::ops::Deref;
 use std::sync::Arc;

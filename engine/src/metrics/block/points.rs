@@ -67,7 +67,7 @@ impl BlockBuilder for PointBlockBuilder {
     }
 }
 
-/// What is known of a block of samples once it is opened, the same for all who read it.
+/// An opened block of samples, the same for all who read it.
 #[derive(Debug)]
 pub(super) struct OpenedPoints<'a> {
     rows: Rows<'a>,
