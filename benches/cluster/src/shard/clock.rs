@@ -5,8 +5,8 @@
 //! owner before cannot write, add tables, or compact. Two things prevent that:
 //!
 //! - Before the shard is opened, an object is written and its time of modification compared with
-//!   the clock of the machine. A clock that is more than `TOLERANCE` wrong is corrected; so no owner
-//!   leaves times in the shard that others reach in an hour.
+//!   the clock of the machine. A clock that is more than `TOLERANCE` wrong is corrected, so that no
+//!   owner leaves times in the shard that others reach in an hour.
 //! - Once the shard is open, the clock starts where the shard ends, and stays there until the time
 //!   has come.
 

@@ -2,11 +2,11 @@
 //!
 //! Fencing rests on one promise of the store: of several clients that create the same object, one
 //! succeeds, and the object keeps the bytes of that one. The probe races eight clients for an
-//! object, again and again, and reads back what the winner wrote. If the store has several gateways,
-//! the clients use them in turn: an order that only one gateway keeps is not enough. The probe then
-//! looks at two things on which SlateDB relies too: metadata of objects, by which a client
-//! recognises its own PUT after a lost answer, and replacement of a known version (`If-Match`), with
-//! which garbage collection records how far it has deleted manifests.
+//! object, again and again, and reads back what the winner wrote. Clients use all gateways of the
+//! store in turn: an order that only one gateway keeps is not enough. The probe then looks at two
+//! things on which SlateDB relies too: metadata of objects, by which a client recognises its own
+//! PUT after a lost answer, and replacement of a known version (`If-Match`), with which garbage
+//! collection records how far it has deleted manifests.
 
 use std::sync::Arc;
 
