@@ -76,7 +76,7 @@ impl Fault {
 #[derive(Debug)]
 pub(crate) struct Finding {
     pub(crate) judgement: Judgement,
-    /// Milliseconds from the start of the process that takes over until it acknowledges.
+    /// Milliseconds from the start of the process that takes over until it has opened the shard.
     pub(crate) takeover_millis: Option<f64>,
     /// What did not happen in time although nothing forbade it.
     pub(crate) stuck: Vec<String>,
