@@ -22,7 +22,7 @@ use options::Options;
 use outcome::{Failure, Outcome};
 
 const USAGE: &str = "usage: cluster COMMAND [--name value]…
-  probe     --store ADDRESS [--races N]          races for objects; fails on a store to refuse
+  probe     --store ADDRESS,… [--races N]        races for objects; fails on a store to refuse
   campaign  --out FILE [--rounds N --lanes N]    faults on processes in the rig
   simulate  [--seeds N --first N]                faults in process, on virtual time
   latency   [--store ADDRESS --seconds N]        acknowledgements by PUT latency and flush interval
@@ -70,10 +70,13 @@ fn run() -> Outcome<()> {
 }
 
 async fn probe(options: &Options) -> Outcome<()> {
-    let store = store::connect(&options.required("store")?)?;
+    options.required("store")?;
+    let addresses: Vec<String> = options.list("store", "")?;
+    let stores = addresses.iter().map(|address| store::connect(address));
+    let stores = stores.collect::<Outcome<Vec<_>>>()?;
     let prefix = Path::from(format!("probe-{}", stopwatch::run_number()));
-    let races = options.get("races", 50)?;
-    match store::probe(&store, &prefix, races).await {
+    let races = options.within("races", 50, 1..=1_000_000)?;
+    match store::probe(&stores, &prefix, races).await {
         Ok(capabilities) => {
             print_line(&format!("accepted after {races} races; {capabilities:?}"));
             Ok(())

@@ -31,6 +31,19 @@ pub(crate) enum Failure {
     Message(#[from] serde_json::Error),
 }
 
+impl Failure {
+    /// Returns whether a shard that fails in this way fails at every attempt: what it contains is
+    /// not what it should be. Other failures are those of a store that is slow or down.
+    pub(crate) fn is_damage(&self) -> bool {
+        use slatedb::ErrorKind::{Data, Internal, Invalid};
+        match self {
+            Self::Damaged(_) => true,
+            Self::Database(error) => matches!(error.kind(), Data | Internal | Invalid),
+            _ => false,
+        }
+    }
+}
+
 impl From<slatedb::Error> for Failure {
     fn from(error: slatedb::Error) -> Self {
         match error.kind() {

@@ -24,7 +24,7 @@ use crate::outcome::{Failure, Outcome};
 use crate::print_line;
 use crate::seeded::Seeded;
 use crate::shard::{Contents, DocumentRevision, Entry, Opening, Owner, Tuning};
-use crate::store::{AgedStore, ConfirmedStore, Faults, FaultyStore};
+use crate::store::{AgedStore, Faults, FaultyStore};
 
 const CLIENTS: u64 = 6;
 const PREFIX: &str = "shard";
@@ -62,30 +62,56 @@ struct Summary {
     acknowledged: usize,
     owners: u64,
     fenced: usize,
+    /// Owners that ended, or could not open the shard, for another reason than a newer one.
     failures: Vec<String>,
     faults: u64,
 }
 
-/// Runs `--seeds` histories from `--first` on; fails if one breaks a promise.
+/// What all histories of a run have in common.
+#[derive(Clone, Copy, Debug)]
+struct Circumstances {
+    /// Wall clocks are up to this much ahead or behind.
+    skew_seconds: u64,
+    faults: Faults,
+    boundaries: bool,
+    confirms: bool,
+    sets_clock: bool,
+}
+
+impl Default for Circumstances {
+    fn default() -> Self {
+        Self {
+            skew_seconds: 0,
+            faults: Faults::of_a_bad_day(),
+            boundaries: true,
+            confirms: true,
+            sets_clock: true,
+        }
+    }
+}
+
+/// Runs `--seeds` histories from `--first` on; fails if one breaks a promise, or if an owner ends
+/// without a newer one.
 pub(crate) fn simulate(options: &Options) -> Outcome<()> {
-    let first: u64 = options.get("first", 1)?;
-    let seeds: u64 = options.get("seeds", 20)?;
-    let skew: u64 = options.get("skew", 0)?;
-    let boundaries = options.get("boundaries", true)?;
-    let confirms = options.get("confirm", true)?;
+    let first = options.within("first", 1, 0..=u64::from(u32::MAX))?;
+    let seeds = options.within("seeds", 20, 1..=u64::from(u32::MAX))?;
+    let circumstances = Circumstances {
+        skew_seconds: options.within("skew", 0, 0..=1_000_000)?,
+        faults: Faults {
+            forgotten: options.within("forget", 0, 0..=1000)?,
+            ..Faults::of_a_bad_day()
+        },
+        boundaries: options.get("boundaries", true)?,
+        confirms: options.get("confirm", true)?,
+        sets_clock: options.get("set-clock", true)?,
+    };
     let mut total = Summary::default();
     let hold = options.get("hold", PathBuf::new())?;
     for seed in first..first + seeds {
         while hold.exists() {
             std::thread::park_timeout(Duration::from_secs(1));
         }
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
-            .start_paused(true)
-            .build()?;
-        let simulation = Simulation::new(seed, skew, boundaries, confirms);
-        let summary = runtime.block_on(Box::pin(simulation.run()))?;
-        runtime.shutdown_background();
+        let summary = history(seed, circumstances)?;
         if !summary.violations.is_empty() || !summary.failures.is_empty() {
             let shown: Vec<_> = summary.violations.iter().take(5).collect();
             print_line(&format!(
@@ -97,8 +123,8 @@ pub(crate) fn simulate(options: &Options) -> Outcome<()> {
         total.add(summary);
     }
     print_line(&format!(
-        "{seeds} histories from seed {first}: {} owners, {} fenced, {} acknowledged writes, {} faults \
-         of the store, {} other failures, {} violations",
+        "{seeds} histories from seed {first}: {} owners, {} fenced, {} acknowledged writes, \
+         {} faults of the store, {} other failures, {} violations",
         total.owners,
         total.fenced,
         total.acknowledged,
@@ -106,10 +132,24 @@ pub(crate) fn simulate(options: &Options) -> Outcome<()> {
         total.failures.len(),
         total.violations.len()
     ));
-    if total.violations.is_empty() {
+    let (violations, failures) = (total.violations.len(), total.failures.len());
+    if violations + failures == 0 {
         return Ok(());
     }
-    Err(Failure::Damaged(format!("{} violations", total.violations.len())))
+    Err(Failure::Damaged(format!("{violations} violations, {failures} other failures")))
+}
+
+/// Runs the history of a seed. A panic of SlateDB is a failure like others.
+fn history(seed: u64, circumstances: Circumstances) -> Outcome<Summary> {
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().start_paused(true).build()?;
+    let simulation = Simulation::new(seed, circumstances);
+    let ended = runtime.block_on(async { tokio::spawn(Box::pin(simulation.run())).await });
+    runtime.shutdown_background();
+    Ok(ended.unwrap_or_else(|panic| {
+        let failures = vec![panic.to_string()];
+        Summary { failures, ..Summary::default() }
+    }))
 }
 
 impl Summary {
@@ -136,14 +176,11 @@ struct Simulation {
     history: History,
     running: Vec<Running>,
     summary: Summary,
-    skew_seconds: u64,
-    boundaries: bool,
-    /// Whether "already exists" is confirmed before it is believed.
-    confirms: bool,
+    circumstances: Circumstances,
 }
 
 impl Simulation {
-    fn new(seed: u64, skew_seconds: u64, boundaries: bool, confirms: bool) -> Self {
+    fn new(seed: u64, circumstances: Circumstances) -> Self {
         Self {
             random: Seeded::new(seed),
             bucket: Arc::new(AgedStore::new()),
@@ -151,13 +188,11 @@ impl Simulation {
             history: History::default(),
             running: Vec::new(),
             summary: Summary::default(),
-            skew_seconds,
-            boundaries,
-            confirms,
+            circumstances,
         }
     }
 
-    async fn run(mut self) -> Outcome<Summary> {
+    async fn run(mut self) -> Summary {
         for _ in 0..3 + self.random.below(4) {
             self.take_over().await;
             self.pass(20_000).await;
@@ -174,9 +209,15 @@ impl Simulation {
             owner.store.freeze(true);
             self.summary.faults += owner.store.injected();
         }
-        let contents = self.judge().await?;
+        let contents = match timeout(OPENING, self.judge()).await {
+            Ok(contents) => contents,
+            Err(_) => Err(Failure::Stopped("the shard could not be read in time".to_owned())),
+        };
         let history = self.history.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        self.summary.violations = violations(&history, &contents);
+        self.summary.violations = match contents {
+            Ok(contents) => violations(&history, &contents),
+            Err(error) => vec![Violation::Unreadable { reason: error.to_string() }],
+        };
         for note in history {
             match note {
                 Note::Acknowledged { .. } => self.summary.acknowledged += 1,
@@ -187,7 +228,7 @@ impl Simulation {
                 Note::Opened { .. } => {}
             }
         }
-        Ok(self.summary)
+        self.summary
     }
 
     async fn pass(&mut self, millis_max: u64) {
@@ -195,14 +236,16 @@ impl Simulation {
     }
 
     fn opening(&mut self, store: Arc<dyn ObjectStore>, writer: u64) -> Opening {
-        let skew = self.random.below(2 * self.skew_seconds + 1).cast_signed()
-            - self.skew_seconds.cast_signed();
+        let Circumstances { skew_seconds, boundaries, confirms, sets_clock, .. } =
+            self.circumstances;
+        let skew =
+            self.random.below(2 * skew_seconds + 1).cast_signed() - skew_seconds.cast_signed();
         let clock = SkewedClock {
             inner: Arc::clone(&self.clock),
             skew: TimeDelta::try_seconds(skew).unwrap_or_default(),
         };
         let tuning =
-            Tuning { block_cache: false, boundaries: self.boundaries, ..Tuning::campaign() };
+            Tuning { block_cache: false, boundaries, confirms, sets_clock, ..Tuning::campaign() };
         Opening {
             store,
             prefix: Path::from(PREFIX),
@@ -218,15 +261,10 @@ impl Simulation {
     async fn take_over(&mut self) {
         self.summary.owners += 1;
         let writer = self.summary.owners;
-        let faults = Faults::of_a_bad_day();
+        let faults = self.circumstances.faults;
         let store = FaultyStore::new(Arc::clone(&self.bucket), faults, self.random.next());
         let store = Arc::new(store);
-        let seen: Arc<dyn ObjectStore> = if self.confirms {
-            Arc::new(ConfirmedStore::new(Arc::clone(&store) as _))
-        } else {
-            Arc::clone(&store) as _
-        };
-        let opening = self.opening(seen, writer);
+        let opening = self.opening(Arc::clone(&store) as _, writer);
         let mut clients = JoinSet::new();
         match timeout(OPENING, Box::pin(Owner::open(opening))).await {
             Ok(Ok(owner)) => {
@@ -320,5 +358,35 @@ async fn write_for_ever(
             note(&history, end);
         }
         return;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn histories_keep_the_promises_also_with_clocks_that_differ() {
+        for skew_seconds in [0, 60] {
+            for seed in 1..4 {
+                let circumstances = Circumstances { skew_seconds, ..Circumstances::default() };
+                let summary = history(seed, circumstances).unwrap();
+                assert_eq!(summary.violations, [], "seed {seed}, skew {skew_seconds}");
+                assert_eq!(summary.failures, [""; 0], "seed {seed}, skew {skew_seconds}");
+                assert!(summary.acknowledged > 0 && summary.faults > 0, "seed {seed}");
+            }
+        }
+    }
+
+    /// A store that acknowledges what it does not keep: the whole rig has to notice.
+    #[test]
+    fn writes_that_the_store_forgets_are_noticed() {
+        let faults = Faults { forgotten: 20, ..Faults::default() };
+        let circumstances = Circumstances { faults, ..Circumstances::default() };
+        let noticed = (1..6).any(|seed| {
+            let summary = history(seed, circumstances).unwrap();
+            !summary.violations.is_empty()
+        });
+        assert!(noticed);
     }
 }

@@ -1,5 +1,6 @@
 //! A lane: one shard at a time, two namespaces whose nodes own it in turn, and a judge.
 
+use std::path::PathBuf;
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
@@ -10,10 +11,10 @@ use tokio::sync::Mutex;
 use super::process::{History, Node, ProxyProcess};
 use super::rig::Rig;
 use crate::checks::{Note, Violation, violations};
-use crate::outcome::Outcome;
+use crate::outcome::{Failure, Outcome};
 use crate::print_line;
 use crate::shard::{Contents, Opening, Owner, Tuning};
-use crate::store::delete_below;
+use crate::store::{delete_below, deleted_wal};
 
 /// What all lanes share.
 #[derive(Debug)]
@@ -24,6 +25,9 @@ pub(crate) struct Shared {
     pub(crate) bucket: String,
     pub(crate) run: u64,
     pub(crate) boundaries: bool,
+    pub(crate) confirms: bool,
+    /// The data directories of all nodes.
+    pub(crate) caches: PathBuf,
     /// Held while a member of the store is down: one at a time.
     pub(crate) store_fault: Mutex<()>,
 }
@@ -91,7 +95,7 @@ impl Lane {
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
-        Err(crate::outcome::Failure::Stopped(format!("no proxy listens on {listen}")))
+        Err(Failure::Stopped(format!("no proxy listens on {listen}")))
     }
 
     /// Begins with a new, empty shard.
@@ -109,17 +113,18 @@ impl Lane {
     pub(crate) fn node(&mut self, side: Side, seed: u64) -> Outcome<Node> {
         self.writers += 1;
         let writer = self.writers;
-        let run = self.shared.run;
-        let cache = std::env::temp_dir().join(format!("tt-{run}-{}-{writer}", self.number));
+        let cache = self.shared.caches.join(format!("{}-{writer}", self.number));
         let store = format!("http://127.0.0.1:9000/{}", self.shared.bucket);
         let (writer, seed) = (writer.to_string(), seed.to_string());
-        let boundaries = self.shared.boundaries.to_string();
+        let (boundaries, confirms) =
+            (self.shared.boundaries.to_string(), self.shared.confirms.to_string());
         let arguments = [
             ("--store", store.as_str()),
             ("--prefix", self.prefix.as_ref()),
             ("--writer", &writer),
             ("--seed", &seed),
             ("--boundaries", &boundaries),
+            ("--confirm", &confirms),
         ];
         let arguments = arguments.into_iter().flat_map(|(name, value)| [name, value]);
         let arguments: Vec<String> =
@@ -156,14 +161,38 @@ impl Lane {
         reasons.collect()
     }
 
-    /// Opens the shard as the last owner and compares it with what the nodes reported. Returns
-    /// the violations and the numbers of records and packs.
-    pub(crate) async fn judge(&self) -> Outcome<(Vec<Violation>, usize, usize)> {
+    /// Opens the shard as the last owner and compares it with what the nodes reported. Fails if
+    /// the store fails; a shard that cannot be read is a violation.
+    pub(crate) async fn judge(&self) -> Outcome<Judgement> {
+        match self.read().await {
+            Ok(contents) => {
+                let history = self.history.lock().unwrap_or_else(PoisonError::into_inner).clone();
+                let wal = self.prefix.clone().join("slatedb").join("wal");
+                Ok(Judgement {
+                    violations: violations(&history, &contents),
+                    records: contents.log.len(),
+                    packs: contents.packs.len(),
+                    deleted_wal: deleted_wal(self.store.as_ref(), &wal).await?,
+                })
+            }
+            Err(error) if error.is_damage() => Ok(Judgement {
+                violations: vec![Violation::Unreadable { reason: error.to_string() }],
+                ..Judgement::default()
+            }),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn read(&self) -> Outcome<Contents> {
         let opening = Opening {
             store: Arc::clone(&self.store),
             prefix: self.prefix.clone(),
             writer: 0,
-            tuning: Tuning { boundaries: self.shared.boundaries, ..Tuning::campaign() },
+            tuning: Tuning {
+                boundaries: self.shared.boundaries,
+                confirms: self.shared.confirms,
+                ..Tuning::campaign()
+            },
             seal_records: 0,
             clock: None,
             seed: self.writers,
@@ -172,11 +201,19 @@ impl Lane {
         let read = Contents::read(owner.db(), self.store.as_ref(), &self.prefix);
         let contents = tokio::time::timeout(Duration::from_secs(60), read).await;
         owner.close().await?;
-        let contents = contents.map_err(std::io::Error::from)??;
-        let history = self.history.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        let found = violations(&history, &contents);
-        Ok((found, contents.log.len(), contents.packs.len()))
+        contents.map_err(std::io::Error::from)?
     }
+}
+
+/// What the judge of a round has seen.
+#[derive(Debug, Default)]
+pub(crate) struct Judgement {
+    pub(crate) violations: Vec<Violation>,
+    /// Records of the log that are not in packs.
+    pub(crate) records: usize,
+    pub(crate) packs: usize,
+    /// Objects of SlateDB's log that garbage collection has deleted since the shard began.
+    pub(crate) deleted_wal: u64,
 }
 
 fn member(lane: u64, side: Side) -> String {

@@ -29,6 +29,7 @@ pub(crate) async fn node(options: &Options) -> Outcome<()> {
     let mut tuning =
         Tuning { flush: options.get("flush", Tuning::campaign().flush)?, ..Tuning::campaign() };
     tuning.boundaries = options.get("boundaries", true)?;
+    tuning.confirms = options.get("confirm", true)?;
     tuning.cache = Some(PathBuf::from(options.required("cache")?));
     let opening = Opening {
         store: connect(&options.required("store")?)?,

@@ -5,9 +5,8 @@ use std::time::Duration;
 
 use tokio::time::sleep;
 
-use super::lane::{Lane, Side};
+use super::lane::{Judgement, Lane, Side};
 use super::process::Node;
-use crate::checks::Violation;
 use crate::outcome::{Failure, Outcome};
 use crate::seeded::Seeded;
 
@@ -76,20 +75,17 @@ impl Fault {
 /// What a round has shown.
 #[derive(Debug)]
 pub(crate) struct Finding {
-    pub(crate) violations: Vec<Violation>,
-    /// Milliseconds from the start of the process that takes over until it acknowledges.
+    pub(crate) judgement: Judgement,
+    /// Milliseconds from the start of the process that takes over until it has opened the shard.
     pub(crate) takeover_millis: Option<f64>,
     /// What did not happen in time although nothing forbade it.
     pub(crate) stuck: Vec<String>,
-    pub(crate) records: usize,
-    pub(crate) packs: usize,
 }
 
 impl Finding {
     /// Returns the finding of a round that could not be judged.
     pub(crate) fn unfinished(reason: String) -> Self {
-        let stuck = vec![reason];
-        Self { violations: Vec::new(), takeover_millis: None, stuck, records: 0, packs: 0 }
+        Self { judgement: Judgement::default(), takeover_millis: None, stuck: vec![reason] }
     }
 }
 
@@ -122,8 +118,8 @@ pub(crate) async fn run(lane: &mut Lane, fault: Fault, seed: u64) -> Outcome<Fin
         survivor.kill().await?;
     }
     let Round { stuck, takeover, lane, .. } = round;
-    let (violations, records, packs) = lane.judge().await?;
-    Ok(Finding { violations, takeover_millis: takeover, stuck, records, packs })
+    let judgement = lane.judge().await?;
+    Ok(Finding { judgement, takeover_millis: takeover, stuck })
 }
 
 impl Round<'_> {
@@ -205,11 +201,11 @@ impl Round<'_> {
             }
             return Ok(vec![owner]);
         }
-        let next = self.open(self.side.other(), true).await?;
+        let next = self.open(self.side.other(), true).await;
         self.lane.order(self.side, "pass").await?;
         self.expect_end(&mut owner).await;
         self.load(200).await;
-        Ok(vec![owner, next])
+        Ok(vec![owner, next?])
     }
 
     async fn member_killed(&mut self, mut owner: Node, fault: Fault) -> Outcome<Vec<Node>> {

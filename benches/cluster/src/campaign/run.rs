@@ -24,6 +24,9 @@ use crate::store::{connect, probe};
 /// Rounds on the same shard before the next one begins with an empty shard.
 const ROUNDS_PER_SHARD: u64 = 5;
 
+/// The rig has namespaces for six nodes.
+const LANES_MAX: u64 = 3;
+
 /// What all rounds of one kind have shown.
 #[derive(Debug, Default)]
 struct Total {
@@ -45,44 +48,56 @@ struct Campaign {
     file: std::sync::Mutex<std::fs::File>,
     totals: Mutex<BTreeMap<String, Total>>,
     acknowledged: AtomicU64,
+    /// Owners that ended for another reason than a newer one.
+    failures: AtomicU64,
 }
 
 /// Runs rounds `--first` to `--first + --rounds`; the seed of round n is `--seed + n`. No round
 /// begins while the file `--hold` exists, so that the machine can be had for something else.
 pub(crate) async fn campaign(options: &Options) -> Outcome<()> {
-    let first = options.get("first", 0)?;
+    let first = options.within("first", 0, 0..=u64::from(u32::MAX))?;
+    let lanes = options.within("lanes", 1, 1..=LANES_MAX)?;
     let only = options.get("fault", String::new())?;
     let campaign = Arc::new(Campaign {
         next: AtomicU64::new(first),
-        end: first + options.get("rounds", 10)?,
-        seed: options.get("seed", 1)?,
+        end: first + options.within("rounds", 10, 1..=u64::from(u32::MAX))?,
+        seed: options.within("seed", 1, 0..=u64::from(u32::MAX))?,
         only: if only.is_empty() { None } else { Some(round::parse(&only)?) },
         hold: options.get("hold", PathBuf::new())?,
         file: std::sync::Mutex::new(std::fs::File::create(options.required("out")?)?),
         totals: Mutex::default(),
         acknowledged: AtomicU64::new(0),
+        failures: AtomicU64::new(0),
     });
+    let run = run_number();
     let shared = Arc::new(Shared {
         rig: Rig::new(options.get("rig", "tools/cluster-up".to_owned())?),
         gateways: options.get("gateways", "10.77.0.31:8333,10.77.0.32:8333".to_owned())?,
         bucket: "telltale".to_owned(),
-        run: run_number(),
+        run,
         boundaries: options.get("boundaries", true)?,
+        confirms: options.get("confirm", true)?,
+        caches: std::env::temp_dir().join(format!("telltale-cluster-{run}")),
         store_fault: Mutex::default(),
     });
-    let gateway = shared.gateways.split(',').next().unwrap_or_default();
-    let store = connect(&format!("http://{gateway}/{}", shared.bucket))?;
-    let probed = probe(&store, &Path::from(format!("probe-{}", shared.run)), 3).await;
+    let gateways = shared.gateways.split(',');
+    let stores = gateways.map(|gateway| connect(&format!("http://{gateway}/{}", shared.bucket)));
+    let stores = stores.collect::<Outcome<Vec<_>>>()?;
+    let probed = probe(&stores, &Path::from(format!("probe-{run}")), 10).await;
     let capabilities = probed.map_err(|refusal| Failure::Usage(refusal.to_string()))?;
     print_line(&format!("the store is accepted: {capabilities:?}"));
     let stopwatch = Stopwatch::start();
-    let mut lanes = JoinSet::new();
-    for number in 0..options.get("lanes", 1_u64)? {
+    let mut running = JoinSet::new();
+    for number in 0..lanes {
         let lane = Lane::start(Arc::clone(&shared), number)?;
-        lanes.spawn(run_lane(lane, Arc::clone(&campaign)));
+        running.spawn(run_lane(lane, Arc::clone(&campaign)));
     }
-    while let Some(ended) = lanes.join_next().await {
+    while let Some(ended) = running.join_next().await {
         ended.map_err(|error| Failure::Stopped(error.to_string()))??;
+    }
+    match tokio::fs::remove_dir_all(&shared.caches).await {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(error.into()),
+        _ => {}
     }
     summary(&campaign, stopwatch).await
 }
@@ -104,7 +119,8 @@ async fn run_lane(mut lane: Lane, campaign: Arc<Campaign>) -> Outcome<()> {
         rounds += 1;
         let seed = campaign.seed + number;
         let fault = campaign.only.unwrap_or_else(|| Fault::draw(&mut Seeded::new(!seed)));
-        let (before, stopwatch) = (lane.acknowledged(), Stopwatch::start());
+        let (before, failed) = (lane.acknowledged(), lane.failures().len());
+        let stopwatch = Stopwatch::start();
         let finding = match Box::pin(round::run(&mut lane, fault, seed)).await {
             Ok(finding) => finding,
             Err(error) => {
@@ -115,6 +131,9 @@ async fn run_lane(mut lane: Lane, campaign: Arc<Campaign>) -> Outcome<()> {
         };
         let acknowledged = lane.acknowledged() - before;
         campaign.acknowledged.fetch_add(acknowledged as u64, Ordering::Relaxed);
+        let failures: Vec<_> = lane.failures().into_iter().skip(failed).collect();
+        campaign.failures.fetch_add(failures.len() as u64, Ordering::Relaxed);
+        let judged = &finding.judgement;
         let line = serde_json::json!({
             "round": number,
             "seed": seed,
@@ -122,12 +141,13 @@ async fn run_lane(mut lane: Lane, campaign: Arc<Campaign>) -> Outcome<()> {
             "seconds": stopwatch.elapsed().as_secs_f64(),
             "takeover_ms": finding.takeover_millis,
             "acknowledged": acknowledged,
-            "records": finding.records,
-            "packs": finding.packs,
-            "violations": finding.violations.iter().take(10).map(|v| format!("{v:?}"))
+            "records": judged.records,
+            "packs": judged.packs,
+            "deleted_wal": judged.deleted_wal,
+            "violations": judged.violations.iter().take(10).map(|v| format!("{v:?}"))
                 .collect::<Vec<_>>(),
             "stuck": finding.stuck,
-            "failures": lane.failures(),
+            "failures": failures,
         });
         campaign.add(fault, finding, &line.to_string()).await?;
     }
@@ -135,14 +155,15 @@ async fn run_lane(mut lane: Lane, campaign: Arc<Campaign>) -> Outcome<()> {
 
 impl Campaign {
     async fn add(&self, fault: Fault, finding: Finding, line: &str) -> Outcome<()> {
-        if !finding.violations.is_empty() || !finding.stuck.is_empty() {
+        let judged = &finding.judgement;
+        if !judged.violations.is_empty() || !finding.stuck.is_empty() {
             print_line(line);
         }
         let mut totals = self.totals.lock().await;
         let total = totals.entry(format!("{fault:?}")).or_default();
         total.rounds += 1;
         total.stuck += finding.stuck.len() as u64;
-        total.violations += finding.violations.len() as u64;
+        total.violations += judged.violations.len() as u64;
         if let Some(millis) = finding.takeover_millis {
             total.takeovers.add(millis);
         }
@@ -164,7 +185,11 @@ async fn summary(campaign: &Campaign, stopwatch: Stopwatch) -> Outcome<()> {
     }
     let acknowledged = campaign.acknowledged.load(Ordering::Relaxed);
     let seconds = stopwatch.elapsed().as_secs();
-    print_line(&format!("{acknowledged} acknowledged writes in {seconds} s"));
+    let failures = campaign.failures.load(Ordering::Relaxed);
+    print_line(&format!(
+        "{acknowledged} acknowledged writes in {seconds} s; {failures} owners ended otherwise than \
+         by a newer one"
+    ));
     if violations > 0 {
         return Err(Failure::Damaged(format!("{violations} violations")));
     }

@@ -8,10 +8,11 @@
 //!   `Zombie`.
 //! - A scan returns records in order, without gaps, and backwards the same: `OutOfOrder`, `Gap`.
 //! - A pack that the database names is in the store, whole: `PackMissing`, `PackDamaged`.
-//! - A document and the record of the same batch are both there or both absent: `DocumentBehind`,
-//!   `Torn`.
+//! - A document, the record beside the log and the record of the log of the same batch are all
+//!   there or all absent: `DocumentBehind`, `Torn`, `RecordTorn`.
+//! - The next owner can open the shard and read it: `Unreadable`, which whoever opens it reports.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::history::Note;
 use crate::shard::{Contents, Document, DocumentRevision, NamedPack, PackState, Row};
@@ -37,6 +38,10 @@ pub(crate) enum Violation {
     DocumentBehind { number: u64, revision: u64 },
     /// A document names a record that did not change it.
     Torn { number: u64 },
+    /// A record beside the log is absent, or the write that added it is.
+    RecordTorn { lsn: u64 },
+    /// The shard cannot be opened or read: all of it is lost until it is repaired.
+    Unreadable { reason: String },
 }
 
 /// Returns all promises that were not kept.
@@ -52,6 +57,7 @@ pub(crate) fn violations(history: &[Note], contents: &Contents) -> Vec<Violation
     found.extend(lost(history, &rows));
     found.extend(zombies(history, &rows));
     found.extend(document_violations(history, contents, &rows));
+    found.extend(record_violations(contents, &rows));
     found
 }
 
@@ -183,6 +189,14 @@ fn document_violations(
         }
     }
     found
+}
+
+/// Every write that changed a document has added a record beside the log, and no other has.
+fn record_violations(contents: &Contents, rows: &BTreeMap<u64, Row>) -> Vec<Violation> {
+    let added = rows.values().filter(|row| row.document.is_some()).map(|row| row.lsn);
+    let added: BTreeSet<u64> = added.collect();
+    let stored: BTreeSet<u64> = contents.records.iter().copied().collect();
+    added.symmetric_difference(&stored).map(|lsn| Violation::RecordTorn { lsn: *lsn }).collect()
 }
 
 /// Returns whether the record that a document names did not change it.

@@ -36,6 +36,7 @@ fn kept() -> (Vec<Note>, Contents) {
             state: PackState::Whole(rows.iter().take(2).copied().collect()),
         }],
         documents: vec![Document { number: 7, revision: 5, lsn: 5 }],
+        records: vec![5],
     };
     (history, contents)
 }
@@ -138,4 +139,10 @@ fn documents_that_do_not_match_the_log_are_found() {
     let torn = Violation::Torn { number: 7 };
     check(|_, contents| contents.documents[0].lsn = 4, &torn);
     check(|_, contents| contents.documents[0].revision = 4, &torn);
+}
+
+#[test]
+fn records_without_their_write_and_writes_without_their_record_are_found() {
+    check(|_, contents| contents.records.clear(), &Violation::RecordTorn { lsn: 5 });
+    check(|_, contents| contents.records.push(4), &Violation::RecordTorn { lsn: 4 });
 }

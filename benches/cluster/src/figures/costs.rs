@@ -32,6 +32,9 @@ pub(crate) async fn costs(options: &Options) -> Outcome<()> {
         .map_err(|_| Failure::Usage("--flush: 'group' or milliseconds".to_owned()))?;
     let put_time = Duration::from_millis(options.get("put", 0)?);
     for bytes in sizes {
+        if bytes == 0 || mib > 1 << 20 || seal_mib > 1 << 20 || level0_mib > 1 << 20 {
+            return Err(Failure::Usage("--bytes is 0, or a size in MiB is too large".to_owned()));
+        }
         let until = Until::Records((mib << 20) / bytes);
         let length = usize::try_from(bytes).unwrap_or(usize::MAX);
         let file = on_a_file(options, length, until).await?;

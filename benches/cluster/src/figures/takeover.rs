@@ -13,7 +13,7 @@ use object_store::path::Path;
 use super::load::{Log, Until, load};
 use super::memory::resident_mb;
 use crate::options::Options;
-use crate::outcome::Outcome;
+use crate::outcome::{Failure, Outcome};
 use crate::print_line;
 use crate::shard::{Entry, Opening, Owner, Tuning};
 use crate::stopwatch::{Stopwatch, run_number};
@@ -29,6 +29,9 @@ pub(crate) async fn takeover(options: &Options) -> Outcome<()> {
     let get = Duration::from_millis(options.get("get", 0)?);
     print_line("log MiB   open and replay ms   first write ms   resident MB");
     for mib in sizes {
+        if bytes == 0 || mib > 1 << 20 || level0_mib > 1 << 20 {
+            return Err(Failure::Usage("--bytes is 0, or a size in MiB is too large".to_owned()));
+        }
         let inner = connect(&address)?;
         let prefix = Path::from(format!("takeover-{}", run_number()));
         let opening = |store: Arc<dyn ObjectStore>, writer: u64| Opening {

@@ -5,7 +5,7 @@ use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt as _};
 use slatedb::{Db, IterationOrder};
 
-use super::keys::{DOCUMENT, LOG, PACK, number_of, numbered};
+use super::keys::{DOCUMENT, LOG, PACK, RECORD, number_of, numbered};
 use super::pack::{Pointer, rows_of};
 use super::record::Row;
 use super::tuning::whole_scan;
@@ -47,6 +47,8 @@ pub(crate) struct Contents {
     pub(crate) backwards: Vec<u64>,
     pub(crate) packs: Vec<NamedPack>,
     pub(crate) documents: Vec<Document>,
+    /// The numbers of the records beside the log.
+    pub(crate) records: Vec<u64>,
 }
 
 impl Contents {
@@ -66,6 +68,9 @@ impl Contents {
                 return Err(Failure::Damaged(format!("document {number}")));
             };
             contents.documents.push(Document { number, revision, lsn });
+        }
+        for (lsn, _) in scan(db, RECORD, IterationOrder::Ascending).await? {
+            contents.records.push(lsn);
         }
         for (first, value) in scan(db, PACK, IterationOrder::Ascending).await? {
             let pointer = Pointer::decode(&value)?;

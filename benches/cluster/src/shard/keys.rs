@@ -2,13 +2,16 @@
 //!
 //! ```text
 //! l <lsn>       a record of the log            d <number>   a document
-//! p <first lsn> a pointer to a pack            s            the last record that is in packs
+//! p <first lsn> a pointer to a pack            r <lsn>      a record beside the log
+//! s             the last record that is in packs
 //! ```
 
 /// The prefix of records of the log.
 pub(crate) const LOG: u8 = b'l';
 /// The prefix of documents.
 pub(crate) const DOCUMENT: u8 = b'd';
+/// The prefix of records beside the log, which are never changed.
+pub(crate) const RECORD: u8 = b'r';
 /// The prefix of pointers to packs.
 pub(crate) const PACK: u8 = b'p';
 /// The key of the last record that is in packs.

@@ -1,6 +1,7 @@
 //! One shard as the design has it: the log, documents and pointers to packs in SlateDB, the packs
 //! beside it, one owner at a time.
 
+mod clock;
 mod contents;
 mod keys;
 mod owner;

@@ -3,7 +3,8 @@
 //! As in the engine, one task writes the log. All waiting records, up to 8 MiB, become one batch;
 //! while it is sent, the next group gathers. A record is acknowledged when its batch is in the
 //! object store. After a number of records they are sealed: a pack is uploaded, and one batch
-//! writes its pointer and deletes the records.
+//! writes its pointer and deletes the records. A write that changes a document adds a record beside
+//! the log in the same batch: they stand for the engine's keyspaces of documents and records.
 
 use std::sync::{Arc, OnceLock};
 
@@ -12,14 +13,16 @@ use object_store::ObjectStore;
 use object_store::path::Path;
 use slatedb::config::{FlushOptions, FlushType};
 use slatedb::{Db, IterationOrder, WriteBatch};
-use slatedb_common::clock::SystemClock;
+use slatedb_common::clock::{DefaultSystemClock, SystemClock};
 use tokio::sync::{mpsc, oneshot};
 
-use super::keys::{DOCUMENT, LOG, PACK, SEALED, number_of, numbered};
+use super::clock::{ShardClock, last_tick};
+use super::keys::{DOCUMENT, LOG, PACK, RECORD, SEALED, number_of, numbered};
 use super::pack::{Pointer, pack_of, write_pack};
 use super::record::{DocumentRevision, Row};
 use super::tuning::{Flush, Tuning, whole_scan};
 use crate::outcome::{Failure, Outcome};
+use crate::store::ConfirmedStore;
 
 /// A group is closed at this size.
 const GROUP_BYTES_MAX: usize = 8 << 20;
@@ -90,7 +93,7 @@ pub(crate) struct Opening {
     pub(crate) tuning: Tuning,
     /// Seals after this many records; 0 never.
     pub(crate) seal_records: usize,
-    /// The clock of SlateDB, unless it is that of the machine.
+    /// The wall clock of the node, unless it is that of the machine.
     pub(crate) clock: Option<Arc<dyn SystemClock>>,
     /// The seed of SlateDB's random numbers.
     pub(crate) seed: u64,
@@ -100,21 +103,33 @@ impl Owner {
     /// Opens a shard, replays its log and starts to commit.
     pub(crate) async fn open(opening: Opening) -> Outcome<Self> {
         let path = opening.prefix.clone().join("slatedb");
-        let mut builder = Db::builder(path, Arc::clone(&opening.store))
+        let store: Arc<dyn ObjectStore> = if opening.tuning.confirms {
+            Arc::new(ConfirmedStore::new(opening.store))
+        } else {
+            opening.store
+        };
+        let clock = opening.clock.unwrap_or_else(|| Arc::new(DefaultSystemClock::new()));
+        let clock = Arc::new(ShardClock::new(clock));
+        if opening.tuning.sets_clock {
+            let path = opening.prefix.clone().join("clock").join(opening.writer.to_string());
+            clock.set_by(store.as_ref(), &path).await?;
+        }
+        let mut builder = Db::builder(path, Arc::clone(&store))
             .with_settings(opening.tuning.settings())
+            .with_system_clock(Arc::clone(&clock) as _)
             .with_seed(opening.seed);
         if !opening.tuning.block_cache {
             builder = builder.with_db_cache_disabled();
         }
-        if let Some(clock) = &opening.clock {
-            builder = builder.with_system_clock(Arc::clone(clock));
-        }
         let db = Arc::new(Box::pin(builder.build()).await?);
-        let (recovered, unsealed) = recover(&db).await?;
+        let Replayed { recovered, unsealed, tick } = replay(&db).await?;
+        if opening.tuning.sets_clock {
+            clock.raise(tick);
+        }
         let (queue, waiting) = mpsc::channel(QUEUE_RECORDS);
         let committer = Committer {
             db: Arc::clone(&db),
-            store: opening.store,
+            store,
             prefix: opening.prefix,
             writer: opening.writer,
             flush: opening.tuning.flush,
@@ -156,12 +171,26 @@ impl Owner {
     }
 }
 
-/// Reads the log behind the last seal.
-async fn recover(db: &Db) -> Outcome<(Recovered, Vec<Bytes>)> {
-    let sealed = match db.get(SEALED).await? {
-        Some(value) => u64::from_be_bytes(
-            value.as_ref().try_into().map_err(|_| Failure::Damaged("sealed".to_owned()))?,
-        ),
+/// What an owner reads before it writes.
+struct Replayed {
+    recovered: Recovered,
+    /// The records behind the last seal.
+    unsealed: Vec<Bytes>,
+    /// The time of the last write in milliseconds, or that of a later table.
+    tick: i64,
+}
+
+/// Reads the log behind the last seal. Every batch writes a record of the log or the last seal, so
+/// the newest of them has the time of the last batch.
+async fn replay(db: &Db) -> Outcome<Replayed> {
+    let manifest = db.manifest();
+    let mut tick = last_tick(&manifest);
+    let sealed = match db.get_key_value(SEALED).await? {
+        Some(row) => {
+            tick = tick.max(row.create_ts);
+            let value = row.value.as_ref().try_into();
+            u64::from_be_bytes(value.map_err(|_| Failure::Damaged("sealed".to_owned()))?)
+        }
         None => 0,
     };
     let mut unsealed = Vec::new();
@@ -171,10 +200,11 @@ async fn recover(db: &Db) -> Outcome<(Recovered, Vec<Bytes>)> {
     while let Some(record) = log.next().await? {
         lsn = number_of(&record.key).ok_or_else(|| Failure::Damaged("key of log".to_owned()))?;
         Row::decode(&record.value)?;
+        tick = tick.max(record.create_ts);
         unsealed.push(record.value);
     }
-    let epoch = db.manifest().writer_epoch();
-    Ok((Recovered { lsn, sealed, epoch }, unsealed))
+    let recovered = Recovered { lsn, sealed, epoch: manifest.writer_epoch() };
+    Ok(Replayed { recovered, unsealed, tick })
 }
 
 /// Waits for a write and takes all others that wait; returns whether there are any.
@@ -252,6 +282,7 @@ impl Committer {
                 let value: Vec<u8> =
                     [document.revision, lsn].iter().flat_map(|n| n.to_le_bytes()).collect();
                 batch.put(numbered(DOCUMENT, document.number), value);
+                batch.put(numbered(RECORD, lsn), document.number.to_le_bytes());
             }
             records.push(record);
         }

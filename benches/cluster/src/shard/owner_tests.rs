@@ -12,7 +12,7 @@ use slatedb_common::clock::{DefaultSystemClock, SystemClock, SystemClockTicker};
 use super::{Entry, Opening, Owner};
 use crate::outcome::{Failure, Outcome};
 use crate::shard::Tuning;
-use crate::store::{AgedStore, ConfirmedStore, Faults, FaultyStore};
+use crate::store::{AgedStore, Faults, FaultyStore};
 
 /// A wall clock that is this much behind.
 #[derive(Debug)]
@@ -33,6 +33,14 @@ impl SystemClock for Late {
     fn ticker<'a>(&'a self, period: Duration) -> SystemClockTicker<'a> {
         SystemClockTicker::new(self, period)
     }
+}
+
+/// How SlateDB comes, without the conditions of the decision.
+fn bare(store: Arc<dyn ObjectStore>, writer: u64) -> Opening {
+    let mut bare = opening(store, writer);
+    bare.tuning.confirms = false;
+    bare.tuning.sets_clock = false;
+    bare
 }
 
 fn opening(store: Arc<dyn ObjectStore>, writer: u64) -> Opening {
@@ -72,7 +80,7 @@ async fn an_owner_that_was_replaced_is_fenced_at_its_next_write() {
 async fn a_conflict_at_the_log_fences_an_owner_that_nobody_replaced() {
     let bucket: Arc<dyn ObjectStore> = Arc::new(AgedStore::new());
     let store = Arc::new(FaultyStore::new(bucket, Faults::default(), 1));
-    let only = open(opening(Arc::clone(&store) as _, 1)).await.unwrap();
+    let only = open(bare(Arc::clone(&store) as _, 1)).await.unwrap();
     write(&only, 1).await.unwrap();
     store.conflict_once_below("wal");
     assert!(matches!(write(&only, 2).await, Err(Failure::Fenced)));
@@ -87,7 +95,7 @@ async fn a_conflict_at_the_fence_leaves_a_shard_that_cannot_be_opened() {
     write(&first, 1).await.unwrap();
     let store = Arc::new(FaultyStore::new(Arc::clone(&bucket), Faults::default(), 1));
     store.conflict_once_below("wal");
-    let failed = open(opening(store as _, 2)).await.map(|owner| owner.recovered());
+    let failed = open(bare(store as _, 2)).await.map(|owner| owner.recovered());
     assert!(matches!(failed, Err(Failure::Database(_))), "{failed:?}");
     for writer in 3..10 {
         let failed = open(opening(Arc::clone(&bucket), writer)).await.map(|o| o.recovered());
@@ -107,12 +115,15 @@ async fn conflicts_do_no_harm_where_they_are_confirmed() {
     write(&first, 1).await.unwrap();
     let store = Arc::new(FaultyStore::new(Arc::clone(&bucket), Faults::default(), 1));
     store.conflict_once_below("wal");
-    let confirmed = ConfirmedStore::new(Arc::clone(&store) as _);
-    let second = open(opening(Arc::new(confirmed), 2)).await.unwrap();
+    let second = open(opening(Arc::clone(&store) as _, 2)).await.unwrap();
     assert_eq!(second.recovered().lsn, 1);
     store.conflict_once_below("wal");
     assert_eq!(write(&second, 1).await.unwrap(), 2);
     assert!(matches!(write(&first, 2).await, Err(Failure::Fenced)));
+}
+
+fn late() -> Option<Arc<dyn SystemClock>> {
+    Some(Arc::new(Late(DefaultSystemClock::new(), TimeDelta::seconds(60))))
 }
 
 /// A takeover by a node whose clock is a minute late: it opens the shard, and cannot write.
@@ -121,8 +132,22 @@ async fn an_owner_with_a_late_clock_cannot_write() {
     let bucket: Arc<dyn ObjectStore> = Arc::new(AgedStore::new());
     let first = open(opening(Arc::clone(&bucket), 1)).await.unwrap();
     write(&first, 1).await.unwrap();
-    let late = Late(DefaultSystemClock::new(), TimeDelta::seconds(60));
-    let second = open(Opening { clock: Some(Arc::new(late)), ..opening(bucket, 2) }).await.unwrap();
+    let second = open(Opening { clock: late(), ..bare(bucket, 2) }).await.unwrap();
     let refused = write(&second, 1).await;
     assert!(refused.as_ref().is_err_and(|e| e.to_string().contains("clock")), "{refused:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_late_clock_does_no_harm_where_it_is_set() {
+    let bucket: Arc<dyn ObjectStore> = Arc::new(AgedStore::new());
+    let first = open(opening(Arc::clone(&bucket), 1)).await.unwrap();
+    write(&first, 1).await.unwrap();
+    let clock = late();
+    let second = open(Opening { clock, ..opening(Arc::clone(&bucket), 2) }).await.unwrap();
+    assert_eq!(write(&second, 1).await.unwrap(), 2);
+    // What is closed is written to a table: its name must not be older than the shard either.
+    second.close().await.unwrap();
+    let third = open(Opening { clock: late(), ..opening(bucket, 3) }).await.unwrap();
+    assert_eq!(third.recovered().lsn, 2);
+    assert_eq!(write(&third, 1).await.unwrap(), 3);
 }

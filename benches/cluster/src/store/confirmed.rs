@@ -19,8 +19,10 @@ use object_store::{
     PutResult, Result,
 };
 
-/// Creations of one object that meet a conflict before it is believed.
+/// Creations of one object that meet a conflict before the caller hears of it.
 const ATTEMPTS: u32 = 10;
+/// The name in errors.
+const STORE: &str = "confirmed";
 
 /// The wrapper.
 #[derive(Debug)]
@@ -50,18 +52,24 @@ impl ObjectStore for ConfirmedStore {
         }
         for _ in 0..ATTEMPTS {
             if !matches!(result, Err(Error::AlreadyExists { .. })) {
-                break;
+                return result;
             }
             match self.inner.head(path).await {
                 Err(Error::NotFound { .. }) => {}
-                Ok(_) => break,
+                Ok(_) => return result,
                 // Unknown: the caller repeats the PUT.
                 Err(error) => return Err(error),
             }
             tokio::time::sleep(Duration::from_millis(20)).await;
             result = self.inner.put_opts(path, body.clone(), opts.clone()).await;
         }
-        result
+        // What nobody can see is not believed: the caller repeats the PUT.
+        match result {
+            Err(Error::AlreadyExists { source, .. }) => {
+                Err(Error::Generic { store: STORE, source })
+            }
+            result => result,
+        }
     }
 
     async fn put_multipart_opts(
@@ -93,5 +101,25 @@ impl ObjectStore for ConfirmedStore {
 
     async fn copy_opts(&self, from: &Path, to: &Path, options: CopyOptions) -> Result<()> {
         self.inner.copy_opts(from, to, options).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::store::{AgedStore, Faults, FaultyStore};
+
+    #[tokio::test(start_paused = true)]
+    async fn conflicts_without_an_object_are_never_believed() {
+        let faults = Faults { conflict: 1000, ..Faults::default() };
+        let bucket = Arc::new(AgedStore::new());
+        let faulty = FaultyStore::new(Arc::clone(&bucket) as _, faults, 1);
+        let store = ConfirmedStore::new(Arc::new(faulty));
+        let (path, options) = (Path::from("object"), PutOptions::from(PutMode::Create));
+        let refused = store.put_opts(&path, PutPayload::default(), options.clone()).await;
+        assert!(matches!(refused, Err(Error::Generic { .. })), "{refused:?}");
+        bucket.put(&path, PutPayload::default()).await.unwrap();
+        let exists = store.put_opts(&path, PutPayload::default(), options).await;
+        assert!(matches!(exists, Err(Error::AlreadyExists { .. })), "{exists:?}");
     }
 }

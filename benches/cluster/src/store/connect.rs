@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures_util::StreamExt as _;
+use futures_util::{StreamExt as _, TryStreamExt as _};
 use object_store::aws::AmazonS3Builder;
 use object_store::memory::InMemory;
 use object_store::path::Path;
@@ -62,4 +62,38 @@ pub(crate) async fn delete_below(store: &dyn ObjectStore, prefix: &Path) -> Outc
         }
     }
     Ok(())
+}
+
+/// Returns how many objects of SlateDB's log are gone: those below the greatest number that is
+/// there.
+pub(crate) async fn deleted_wal(store: &dyn ObjectStore, folder: &Path) -> Outcome<u64> {
+    let mut listed = store.list(Some(folder));
+    let (mut count, mut greatest) = (0, 0_u64);
+    while let Some(meta) = listed.try_next().await? {
+        let name = meta.location.filename().and_then(|name| name.strip_suffix(".sst"));
+        count += 1;
+        greatest = greatest.max(name.and_then(|name| name.parse().ok()).unwrap_or_default());
+    }
+    Ok(greatest.saturating_sub(count))
+}
+
+#[cfg(test)]
+mod tests {
+    use object_store::{ObjectStoreExt as _, PutPayload};
+
+    use super::*;
+
+    #[tokio::test]
+    async fn addresses_are_parsed_and_gaps_in_the_log_counted() {
+        assert!(connect("s3://bucket").is_err());
+        assert!(connect("http://host").is_err());
+        let store = connect("memory:").unwrap();
+        let folder = Path::from("shard/slatedb/wal");
+        assert_eq!(deleted_wal(store.as_ref(), &folder).await.unwrap(), 0);
+        for number in [1, 4, 5] {
+            let path = folder.clone().join(format!("{number:020}.sst"));
+            store.put(&path, PutPayload::default()).await.unwrap();
+        }
+        assert_eq!(deleted_wal(store.as_ref(), &folder).await.unwrap(), 2);
+    }
 }

@@ -5,12 +5,13 @@
 //! late PUT         the client sees an error, the PUT is applied some time later
 //! conflict         409 on a condition: nothing is applied, the client sees "already exists"
 //! own 412          a PUT with a condition is applied, the client sees "already exists"
+//! forgotten PUT    nothing is applied, the client sees success: no store may do that
 //! slow, throttled  the request takes long; it is refused with 503
 //! ```
 //!
 //! Every owner of a shard gets a handle of its own, so that one can be frozen, as SIGSTOP freezes a
 //! process: its requests wait until it is thawed, and those that were under way may have been
-//! applied.
+//! applied. Uploads in parts are faulted where they begin.
 
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,12 +39,22 @@ pub(crate) struct Faults {
     pub(crate) own_412: u32,
     pub(crate) slow: u32,
     pub(crate) throttled: u32,
+    /// Shows that the checks notice what is lost.
+    pub(crate) forgotten: u32,
 }
 
 impl Faults {
     /// Returns the faults of a bad day: one request in nine is hit.
     pub(crate) fn of_a_bad_day() -> Self {
-        Self { lost_answer: 20, late_put: 15, conflict: 5, own_412: 10, slow: 40, throttled: 20 }
+        Self {
+            lost_answer: 20,
+            late_put: 15,
+            conflict: 5,
+            own_412: 10,
+            slow: 40,
+            throttled: 20,
+            forgotten: 0,
+        }
     }
 }
 
@@ -56,6 +67,7 @@ enum Fate {
     Conflict,
     Own412,
     Throttled,
+    Forgotten,
 }
 
 /// The wrapper.
@@ -144,6 +156,8 @@ impl FaultyStore {
                 Fate::Own412
             } else if hit(faults.throttled) {
                 Fate::Throttled
+            } else if hit(faults.forgotten) {
+                Fate::Forgotten
             } else {
                 Fate::Applied
             }
@@ -216,6 +230,11 @@ impl ObjectStore for FaultyStore {
                 Ok(_) => Err(already_exists(path, "412 after a retry of the client")),
                 Err(error) => Err(error),
             },
+            Fate::Forgotten => Ok(PutResult {
+                e_tag: Some("forgotten".to_owned()),
+                version: None,
+                extensions: Default::default(),
+            }),
             Fate::Applied => self.inner.put_opts(path, body, opts).await,
         };
         self.thawed().await;
@@ -240,19 +259,37 @@ impl ObjectStore for FaultyStore {
         &self,
         paths: BoxStream<'static, Result<Path>>,
     ) -> BoxStream<'static, Result<Path>> {
-        self.inner.delete_stream(paths)
+        // What an owner decided to delete before it was frozen, it deletes when it is thawed.
+        let frozen = self.frozen.subscribe();
+        let thawed = paths.then(move |path| {
+            let mut frozen = frozen.clone();
+            async move {
+                if frozen.wait_for(|frozen| !frozen).await.is_err() {
+                    std::future::pending::<()>().await;
+                }
+                path
+            }
+        });
+        self.inner.delete_stream(thawed.boxed())
     }
 
     fn list(&self, prefix: Option<&Path>) -> BoxStream<'static, Result<ObjectMeta>> {
         // A listing that began before a freeze may be old when it is used.
         let mut frozen = self.frozen.subscribe();
         let listed = self.inner.list(prefix);
+        let (time, throttled) =
+            (self.draw_time(), self.draw(|random| random.happens(self.faults.throttled)));
+        if throttled {
+            self.injected.fetch_add(1, Ordering::Relaxed);
+        }
         let wait = async move {
+            tokio::time::sleep(time).await;
             if frozen.wait_for(|frozen| !frozen).await.is_err() {
                 std::future::pending::<()>().await;
             }
         };
-        wait.map(|()| listed).flatten_stream().boxed()
+        let refused = move || futures_util::stream::iter([Err(failure("503 SlowDown"))]).boxed();
+        wait.map(move |()| if throttled { refused() } else { listed }).flatten_stream().boxed()
     }
 
     async fn list_with_delimiter(&self, prefix: Option<&Path>) -> Result<ListResult> {

@@ -9,7 +9,7 @@ mod probe;
 
 pub(crate) use aged::AgedStore;
 pub(crate) use confirmed::ConfirmedStore;
-pub(crate) use connect::{connect, delete_below};
+pub(crate) use connect::{connect, delete_below, deleted_wal};
 pub(crate) use faulty::{Faults, FaultyStore};
 pub(crate) use metered::{MeteredStore, Part};
 pub(crate) use probe::probe;

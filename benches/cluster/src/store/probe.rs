@@ -2,10 +2,11 @@
 //!
 //! Fencing rests on one promise of the store: of several clients that create the same object, one
 //! succeeds, and the object keeps the bytes of that one. The probe races eight clients for an
-//! object, again and again, and reads back what the winner wrote. It then looks at two things on
-//! which SlateDB relies too: metadata of objects, by which a client recognises its own PUT after
-//! a lost answer, and replacement of a known version (`If-Match`), with which garbage collection
-//! records how far it has deleted manifests.
+//! object, again and again, and reads back what the winner wrote. Clients use all gateways of the
+//! store in turn: an order that only one gateway keeps is not enough. The probe then looks at two
+//! things on which SlateDB relies too: metadata of objects, by which a client recognises its own
+//! PUT after a lost answer, and replacement of a known version (`If-Match`), with which garbage
+//! collection records how far it has deleted manifests.
 
 use std::sync::Arc;
 
@@ -40,6 +41,9 @@ pub(crate) enum Refusal {
     /// The store does not know conditional PUTs.
     #[error("create-if-absent is not supported: {0}")]
     NotSupported(Error),
+    /// No address was given.
+    #[error("there is no store to probe")]
+    NoStore,
     /// Nothing was learnt; the probe may be repeated.
     #[error("the store failed: {0}")]
     Unavailable(#[from] Error),
@@ -64,33 +68,37 @@ pub(crate) enum Replacement {
     Never,
 }
 
-/// Races for `races` objects below `prefix`, which are deleted afterwards.
+/// Races for `races` objects below `prefix`, which are deleted afterwards. The stores are gateways
+/// of the same one.
 pub(crate) async fn probe(
-    store: &Arc<dyn ObjectStore>,
+    stores: &[Arc<dyn ObjectStore>],
     prefix: &Path,
     races: u32,
 ) -> Result<Capabilities, Refusal> {
+    let Some(any) = stores.first() else { return Err(Refusal::NoStore) };
     for race in 0..races {
         let path = prefix.clone().join(format!("race-{race:06}"));
-        race_to_create(store, &path, race).await?;
-        let listed: Vec<_> = store.list(Some(prefix)).try_collect().await?;
-        if !listed.iter().any(|meta| meta.location == path) {
-            return Err(Refusal::NotListed(race));
+        race_to_create(stores, &path, race).await?;
+        for store in stores {
+            let listed: Vec<_> = store.list(Some(prefix)).try_collect().await?;
+            if !listed.iter().any(|meta| meta.location == path) {
+                return Err(Refusal::NotListed(race));
+            }
         }
-        store.delete(&path).await?;
+        any.delete(&path).await?;
     }
     Ok(Capabilities {
-        metadata: keeps_metadata(store, &prefix.clone().join("metadata")).await?,
-        replacement: race_to_replace(store, prefix, races).await?,
+        metadata: keeps_metadata(any, &prefix.clone().join("metadata")).await?,
+        replacement: race_to_replace(stores, prefix, races).await?,
     })
 }
 
 async fn race_to_create(
-    store: &Arc<dyn ObjectStore>,
+    stores: &[Arc<dyn ObjectStore>],
     path: &Path,
     race: u32,
 ) -> Result<(), Refusal> {
-    let results = put_at_once(store, path, &PutMode::Create).await;
+    let results = put_at_once(stores, path, &PutMode::Create).await;
     let mut winners = Vec::new();
     for (racer, result) in results {
         match result {
@@ -107,19 +115,28 @@ async fn race_to_create(
         [winner] => *winner,
         _ => return Err(Refusal::SeveralWinners { race, winners: winners.len() }),
     };
-    if store.get(path).await?.bytes().await? != body_of(winner) {
-        return Err(Refusal::Overwritten(race));
-    }
-    let late = put(store, path, RACERS, PutMode::Create).await;
-    match late {
-        Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => {}
-        Err(error) => return Err(error.into()),
-        Ok(()) => return Err(Refusal::SeveralWinners { race, winners: 2 }),
-    }
-    if store.get(path).await?.bytes().await? != body_of(winner) {
-        return Err(Refusal::Overwritten(race));
+    for store in stores {
+        has_bytes_of(store, path, winner, race).await?;
+        match put(store, path, RACERS, PutMode::Create).await {
+            Err(Error::AlreadyExists { .. } | Error::Precondition { .. }) => {}
+            Err(error) => return Err(error.into()),
+            Ok(()) => return Err(Refusal::SeveralWinners { race, winners: 2 }),
+        }
+        has_bytes_of(store, path, winner, race).await?;
     }
     Ok(())
+}
+
+async fn has_bytes_of(
+    store: &Arc<dyn ObjectStore>,
+    path: &Path,
+    winner: u64,
+    race: u32,
+) -> Result<(), Refusal> {
+    if store.get(path).await?.bytes().await? == body_of(winner) {
+        return Ok(());
+    }
+    Err(Refusal::Overwritten(race))
 }
 
 /// Returns whether a HEAD returns the metadata with which an object was created.
@@ -140,17 +157,18 @@ async fn keeps_metadata(store: &Arc<dyn ObjectStore>, path: &Path) -> Result<boo
 
 /// Races to replace versions of one object.
 async fn race_to_replace(
-    store: &Arc<dyn ObjectStore>,
+    stores: &[Arc<dyn ObjectStore>],
     prefix: &Path,
     races: u32,
 ) -> Result<Replacement, Refusal> {
+    let Some(store) = stores.first() else { return Err(Refusal::NoStore) };
     let path = prefix.clone().join("update");
     store.put(&path, body_of(0).into()).await?;
     let mut worst = Replacement::Once;
     for _ in 0..races {
         let meta = store.head(&path).await?;
         let version = UpdateVersion { e_tag: meta.e_tag, version: meta.version };
-        let results = put_at_once(store, &path, &PutMode::Update(version)).await;
+        let results = put_at_once(stores, &path, &PutMode::Update(version)).await;
         match results.iter().filter(|(_, result)| result.is_ok()).count() {
             0 => worst = Replacement::Never,
             1 => {}
@@ -162,13 +180,17 @@ async fn race_to_replace(
 }
 
 async fn put_at_once(
-    store: &Arc<dyn ObjectStore>,
+    stores: &[Arc<dyn ObjectStore>],
     path: &Path,
     mode: &PutMode,
 ) -> Vec<(u64, object_store::Result<()>)> {
-    let clients = (0..RACERS)
-        .map(|racer| async move { (racer, put(store, path, racer, mode.clone()).await) });
-    join_all(clients).await
+    let clients = (0..RACERS).zip(stores.iter().cycle());
+    join_all(
+        clients.map(|(racer, store)| async move {
+            (racer, put(store, path, racer, mode.clone()).await)
+        }),
+    )
+    .await
 }
 
 async fn put(

@@ -125,13 +125,14 @@ impl ObjectStore for BrokenStore {
 
 async fn refusal_of(breach: Breach) -> Refusal {
     let store: Arc<dyn ObjectStore> = Arc::new(BrokenStore { inner: InMemory::new(), breach });
-    probe(&store, &Path::from("probe"), 20).await.unwrap_err()
+    probe(&[store], &Path::from("probe"), 20).await.unwrap_err()
 }
 
 #[tokio::test]
 async fn a_store_that_creates_once_is_accepted_and_left_empty() {
     let store: Arc<dyn ObjectStore> = Arc::new(InMemory::new());
-    let capabilities = probe(&store, &Path::from("probe"), 20).await.unwrap();
+    let gateways = [Arc::clone(&store), Arc::clone(&store)];
+    let capabilities = probe(&gateways, &Path::from("probe"), 20).await.unwrap();
     assert!(capabilities.metadata);
     assert_eq!(capabilities.replacement, Replacement::Once);
     assert_eq!(store.list(None).count().await, 0);
@@ -169,6 +170,16 @@ async fn listings_that_lag_are_refused() {
 async fn replacements_that_lose_are_reported() {
     let breach = Breach::IgnoresVersions;
     let store: Arc<dyn ObjectStore> = Arc::new(BrokenStore { inner: InMemory::new(), breach });
-    let capabilities = probe(&store, &Path::from("probe"), 20).await.unwrap();
+    let capabilities = probe(&[store], &Path::from("probe"), 20).await.unwrap();
     assert_eq!(capabilities.replacement, Replacement::SeveralTimes { winners: 8 });
+}
+
+#[tokio::test]
+async fn gateways_that_do_not_know_of_each_other_are_refused() {
+    let (left, right): (Arc<dyn ObjectStore>, Arc<dyn ObjectStore>) =
+        (Arc::new(InMemory::new()), Arc::new(InMemory::new()));
+    let refusal = probe(&[left, right], &Path::from("probe"), 1).await.unwrap_err();
+    assert!(matches!(refusal, Refusal::SeveralWinners { winners: 2, .. }), "{refusal}");
+    let refusal = probe(&[], &Path::from("probe"), 1).await.unwrap_err();
+    assert!(matches!(refusal, Refusal::NoStore), "{refusal}");
 }
