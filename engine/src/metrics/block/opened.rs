@@ -36,8 +36,8 @@ impl<T> Deref for Held<'_, T> {
 /// An opened block of a gauge or counter.
 #[derive(Debug)]
 enum Opened<'a> {
-    Points(OpenedPoints<'a>),
-    Cells(OpenedCells<'a>),
+    Points(Box<OpenedPoints<'a>>),
+    Cells(Box<OpenedCells<'a>>),
 }
 
 self_cell!(
@@ -64,11 +64,11 @@ impl OpenedBlock {
             let (found, opened) = match info.key.tier {
                 Tier::Raw => {
                     let (found, points) = OpenedPoints::open(info.key, bytes)?;
-                    (found, Opened::Points(points))
+                    (found, Opened::Points(Box::new(points)))
                 }
                 _ => {
                     let (found, cells) = OpenedCells::open(info.key, bytes)?;
-                    (found, Opened::Cells(cells))
+                    (found, Opened::Cells(Box::new(cells)))
                 }
             };
             expect_info(info, found, bytes)?;
@@ -99,8 +99,8 @@ impl OpenedBlock {
     /// Returns the approximate bytes in memory. They grow when columns are read for the first time.
     pub(crate) fn bytes(&self) -> usize {
         let opened = match self.block.borrow_dependent() {
-            Opened::Points(points) => points.bytes(),
-            Opened::Cells(cells) => cells.bytes(),
+            Opened::Points(points) => size_of::<OpenedPoints<'_>>() + points.bytes(),
+            Opened::Cells(cells) => size_of::<OpenedCells<'_>>() + cells.bytes(),
         };
         size_of::<Self>() + size_of::<Opened<'_>>() + self.block.borrow_owner().len() + opened
     }
