@@ -60,19 +60,20 @@ fn lines(graph: &Value) -> BTreeMap<Option<String>, Vec<(i64, f64)>> {
     if let Some(groups) = graph["groups"].as_object() {
         return groups.iter().map(|(label, list)| (Some(label.clone()), pairs(list))).collect();
     }
-    let Some(columns) = graph["columns"].as_object() else {
+    let columns = &graph["columns"];
+    if columns.is_null() {
         return BTreeMap::from([(None, pairs(&graph["series"]))]);
-    };
-    let times: Vec<i64> =
-        columns["times"].as_array().unwrap().iter().map(|t| t.as_i64().unwrap()).collect();
+    }
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let times: Vec<i64> = list(&columns["times"]).iter().filter_map(Value::as_i64).collect();
     let line = |line: &Value| {
-        let values = line["values"].as_array().unwrap();
+        let values = list(&line["values"]);
         assert_eq!(values.len(), times.len());
-        let rows =
-            times.iter().zip(values).filter_map(|(t, value)| Some((*t - T0, value.as_f64()?)));
+        let rows = times.iter().zip(values);
+        let rows = rows.filter_map(|(t, value)| Some((*t - T0, value.as_f64()?)));
         (line["label"].as_str().map(str::to_owned), rows.collect())
     };
-    columns["lines"].as_array().unwrap().iter().map(line).collect()
+    list(&columns["lines"]).iter().map(line).collect()
 }
 
 /// Returns the single number of a metric between two times on the same day.
