@@ -24,7 +24,7 @@ use crate::events::Events;
 use crate::files::Files;
 use crate::log::{Committer, FileOps, Segments};
 use crate::maintenance::{DueTimes, EngineHoldings, MaintenanceWorker, ResourceMonitor};
-use crate::metrics::{OpenedMetrics, load, opened_blocks_bytes};
+use crate::metrics::{OpenedMetrics, database_cache_bytes, load};
 use crate::options::{Maintenance, Options};
 use crate::records::Records;
 use crate::replay::replay;
@@ -43,7 +43,7 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
     let ballast = Ballast::new(dir, options.disk_free_bytes);
     ballast.release();
     let damage = Arc::new(DamageList::open(dir, options.clock.clone()));
-    let of_tables = options.cache_bytes - opened_blocks_bytes(&options);
+    let of_tables = database_cache_bytes(&options);
     let store = Arc::new(Store::open(&dir.join(DB_DIR), of_tables, options.threads)?);
     store.report_damage_to(Arc::clone(&damage));
     let pool = Arc::new(query_threads(options.threads)?);

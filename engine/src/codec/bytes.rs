@@ -166,10 +166,12 @@ impl<'a> Reader<'a> {
 
     /// Reads `count` byte slices: first all their lengths as varints, then their bytes.
     pub(crate) fn pages(&mut self, count: usize) -> CodecResult<Vec<&'a [u8]>> {
-        let lengths = (0..count)
-            .map(|_| self.count("bytes of a page", self.rest.len()))
-            .collect::<CodecResult<Vec<_>>>()?;
-        lengths.into_iter().map(|len| self.take(len)).collect()
+        self.lengths(count)?.into_iter().map(|len| self.take(len)).collect()
+    }
+
+    /// Reads the lengths of `count` pages as varints.
+    pub(super) fn lengths(&mut self, count: usize) -> CodecResult<Vec<usize>> {
+        (0..count).map(|_| self.count("bytes of a page", self.rest.len())).collect()
     }
 
     pub(crate) fn text(&mut self) -> CodecResult<&'a str> {

@@ -357,9 +357,7 @@ fn table_bytes(meta: &ChunkMeta) -> usize {
 fn read_pco<'a>(reader: &mut Reader<'a>, rows: usize) -> CodecResult<Body<'a>> {
     let head = reader.count("bytes of metadata", reader.rest().len())?;
     let head = Followed::take(reader, head)?;
-    let lengths = (0..rows.div_ceil(PAGE_ROWS))
-        .map(|_| reader.count("bytes of a page", reader.rest().len()))
-        .collect::<CodecResult<Vec<_>>>()?;
+    let lengths = reader.lengths(rows.div_ceil(PAGE_ROWS))?;
     let pages = lengths.into_iter().map(|len| Followed::take(reader, len));
     let pages = pages.collect::<CodecResult<Vec<_>>>()?;
     Ok(Body::Pco(PcoPages { head, chunk: OnceLock::new(), pages }))

@@ -9,7 +9,7 @@ use crate::ballast::Ballast;
 use crate::limits::METRIC_UNMEASURED_BYTES;
 use crate::log::Committer;
 use crate::memory::{Memory, MemoryOwner};
-use crate::metrics::opened_blocks_bytes;
+use crate::metrics::{database_cache_bytes, opened_blocks_bytes};
 use crate::panics::catch_panic;
 use crate::storage::Store;
 use crate::telemetry::MaintenanceState;
@@ -91,10 +91,10 @@ impl EngineHoldings {
         memory.hold(MemoryOwner::Heads, heads + of_log as u64);
         // Blocks being read are in the database's cache even if they exceed its limit, or belong to
         // the query that opens them.
-        let opened = opened_blocks_bytes(options);
-        let of_store = telemetry.store().cache_bytes().max(options.cache_bytes - opened) + opened;
+        let of_database = telemetry.store().cache_bytes().max(database_cache_bytes(options));
         // The cache of time pages is an eighth of the block cache, in addition to it.
-        let caches = of_store + options.cache_bytes / 8 + options.event_cache_bytes;
+        let of_metrics = opened_blocks_bytes(options) + options.cache_bytes / 8;
+        let caches = of_database + of_metrics + options.event_cache_bytes;
         memory.hold(MemoryOwner::Caches, caches as u64);
         let blocks = telemetry.metrics.view().catalog().blocks() + events.blocks;
         memory.hold(MemoryOwner::Catalog, blocks * BLOCK_BYTES);

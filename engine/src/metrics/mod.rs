@@ -33,7 +33,7 @@ pub use ingest::BatchBuilder;
 pub(crate) use ingest::BatchNames;
 pub(crate) use load::OpenedMetrics;
 pub(crate) use metric_store::Metrics;
-pub(crate) use opened_blocks::opened_blocks_bytes;
+pub(crate) use opened_blocks::{database_cache_bytes, opened_blocks_bytes};
 pub(crate) use query::{query, query_all};
 pub use registry::{KeyPartHash, SeriesKeyHash, TagValueFilter, TagValuePage};
 pub(crate) use upkeep::{FrozenMetrics, verify_rows};

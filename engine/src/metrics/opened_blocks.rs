@@ -23,6 +23,11 @@ pub(crate) fn opened_blocks_bytes(options: &Options) -> usize {
     options.cache_bytes / SHARE
 }
 
+/// Returns the bytes that are left for what the database caches.
+pub(crate) fn database_cache_bytes(options: &Options) -> usize {
+    options.cache_bytes - opened_blocks_bytes(options)
+}
+
 /// A cache of opened blocks. Keys of blocks are never reused, so an entry is never outdated.
 pub(crate) struct OpenedBlocks {
     blocks: Cache<BlockKey, KeptBlock, Weighter, hashbrown::DefaultHashBuilder>,
@@ -213,7 +218,7 @@ mod tests {
         }
         assert_eq!(opened(), bytes);
         assert!(engine.stats().cache_bytes >= bytes);
-        // A second block, and samples in the head that replace some of it.
+        // A sample in the head replaces one of the block.
         replace_sample(&engine);
         let max = |query: &MetricQuery| {
             let result = engine.query(query).unwrap();

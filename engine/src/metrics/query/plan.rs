@@ -70,10 +70,10 @@ impl Plan {
         }
     }
 
-    /// Returns the bytes of the blocks to read that are `counted`.
+    /// Returns the bytes in memory of the blocks to read that are `counted`, once they are open: a
+    /// block of many series may be much smaller than its tables.
     fn block_bytes(&self, counted: &dyn Fn(&BlockKey) -> bool) -> u64 {
-        let bytes =
-            |block: &BlockInfo| if counted(&block.key) { u64::from(block.bytes) } else { 0 };
+        let bytes = |block: &BlockInfo| if counted(&block.key) { opened_bytes(block) } else { 0 };
         let of_task = |task: &Task| match task {
             Task::Points { block: one, .. } | Task::Cells { block: one, .. } => bytes(one),
             Task::Run { .. } | Task::HeadCells { .. } => 0,
@@ -103,6 +103,13 @@ impl Plan {
     pub(super) fn row_work(&self) -> u64 {
         self.rows.saturating_mul(self.work_of_row)
     }
+}
+
+/// Bytes of a series in the tables of an opened block: its id, rows, times and first values.
+const SERIES_BYTES: u64 = 128;
+
+fn opened_bytes(block: &BlockInfo) -> u64 {
+    u64::from(block.bytes) + SERIES_BYTES * u64::from(block.series)
 }
 
 /// Units of work of a run of the head: its series are searched.

@@ -69,15 +69,17 @@ pub(super) fn run<A: Accumulator>(
     workers: usize,
     new: impl Fn() -> A + Sync,
 ) -> Result<(A, QueryStats)> {
-    // Until they are in the cache, which has an account of its own, copies are the query's.
-    in_progress.take(usize::try_from(plan.bytes_to_open).unwrap_or(usize::MAX))?;
+    // Until they are in the cache, which has an account of its own, copies are the query's. Without
+    // memory for them it reads the blocks where they are.
+    let bytes_to_open = usize::try_from(plan.bytes_to_open).unwrap_or(usize::MAX);
+    let keeps_open = plan.keeps_open && in_progress.take(bytes_to_open).is_ok();
     let next = AtomicUsize::new(0);
     let stats = Mutex::new(QueryStats { quarantined: plan.quarantined, ..QueryStats::default() });
     let work = || -> Result<A> {
         let mut accumulator = new();
         while let Some(task) = plan.tasks.get(next.fetch_add(1, Ordering::Relaxed)) {
             in_progress.check()?;
-            let read = run_task((metrics, plan.keeps_open), task, &mut accumulator)?;
+            let read = run_task((metrics, keeps_open), task, &mut accumulator)?;
             let mut stats = stats.lock();
             stats.points += read.points;
             stats.cells += read.cells;
