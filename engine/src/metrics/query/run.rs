@@ -72,7 +72,8 @@ pub(super) fn run<A: Accumulator>(
     // Until they are in the cache, which has an account of its own, copies are the query's. Without
     // memory for them it reads the blocks where they are.
     let bytes_to_open = usize::try_from(plan.bytes_to_open).unwrap_or(usize::MAX);
-    let keeps_open = plan.keeps_open && in_progress.take(bytes_to_open).is_ok();
+    let copies = plan.keeps_open.then(|| in_progress.borrow(bytes_to_open).ok()).flatten();
+    let keeps_open = copies.is_some();
     let next = AtomicUsize::new(0);
     let stats = Mutex::new(QueryStats { quarantined: plan.quarantined, ..QueryStats::default() });
     let work = || -> Result<A> {
