@@ -26,6 +26,7 @@ use crate::log::{Committer, FileOps, Segments};
 use crate::maintenance::{DueTimes, EngineHoldings, MaintenanceWorker, ResourceMonitor};
 use crate::metrics::{OpenedMetrics, database_cache_bytes, load};
 use crate::options::{Maintenance, Options};
+use crate::panics::catch_panic;
 use crate::records::Records;
 use crate::replay::replay;
 use crate::storage::Store;
@@ -115,6 +116,14 @@ pub(crate) fn open_on(dir: &Path, options: Options, log_ops: FileOps) -> Result<
 fn start_threads(inner: &EngineInner, ballast: Ballast, maintenance: Maintenance) -> Result<()> {
     let worker = Arc::clone(&inner.worker);
     inner.threads.lock().push(thread("telltale-maint", move || worker.run())?);
+    let (telemetry, state) = (Arc::clone(&inner.telemetry), Arc::clone(&inner.maintenance_state));
+    let complete_postings = move || {
+        let registry = telemetry.metrics.registry();
+        let complete = || registry.complete_all_postings(|| !state.is_stopped());
+        // Queries complete what this leaves, and it is reported.
+        _ = catch_panic("the completion of posting lists", complete);
+    };
+    inner.threads.lock().push(thread("telltale-index", complete_postings)?);
     let holdings = EngineHoldings {
         telemetry: Arc::clone(&inner.telemetry),
         committer: Arc::clone(&inner.committer),

@@ -115,10 +115,9 @@ impl Metrics {
         if stats.points == 0 {
             return None;
         }
-        let keys = self.registry.tag_keys(name.as_str()).unwrap_or_default();
         Some(MetricDefinition {
             kind,
-            tag_keys: keys.into_iter().map(|(key, _)| key).collect(),
+            tag_keys: self.registry.tag_key_names(name.as_str()).unwrap_or_default(),
             first_seen: stats.first,
             last_seen: stats.last,
             data_points: stats.points,

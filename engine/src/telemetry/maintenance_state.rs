@@ -154,6 +154,11 @@ impl MaintenanceState {
         self.ending.notify_all();
     }
 
+    /// Returns whether the threads must stop.
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.state.lock().stopped
+    }
+
     /// Waits for `time`. Returns false once the threads must stop.
     pub(crate) fn pause(&self, time: Duration) -> bool {
         let mut state = self.state.lock();

@@ -62,7 +62,7 @@ impl Registry {
         key: &str,
         filter: &TagValueFilter,
     ) -> Option<TagValuePage> {
-        let index = self.index().read();
+        let index = self.index_with_postings(name);
         index.metric_named(name).map(|metric| index.value_page(metric, key, filter))
     }
 
@@ -84,7 +84,7 @@ impl Registry {
         mut read: impl FnMut(&str, u64, Option<KeySeries>) -> Result<()>,
     ) -> Result<()> {
         for id in self.metric_ids(only) {
-            let index = self.index().read();
+            let index = self.index_with_postings_of(|_| key.map(|_| id));
             // A metric may have been deleted meanwhile.
             let Some(metric) = index.metric(id) else { continue };
             let of_key = key.and_then(|key| index.key_series(metric, key));
@@ -99,7 +99,7 @@ impl Registry {
         metric: MetricId,
         keys: &mut HashMap<String, TagKeyUse>,
     ) -> usize {
-        let index = self.index().read();
+        let index = self.index_with_postings_of(|_| Some(metric));
         let Some(metric) = index.metric(metric) else { return 0 };
         let mut grown = 0;
         for (key, values) in metric.postings.keys() {
@@ -125,7 +125,7 @@ impl Registry {
         key: &str,
         mut read: impl FnMut(&str, u64) -> Result<()>,
     ) -> Result<()> {
-        let index = self.index().read();
+        let index = self.index_with_postings_of(|_| Some(metric));
         // A metric may have been deleted meanwhile.
         let Some(metric) = index.metric(metric) else { return Ok(()) };
         let values = index.string_id(key).and_then(|key| metric.postings.values(key));

@@ -64,7 +64,7 @@ impl MetricEntry {
     }
 
     /// Returns the bytes in memory.
-    fn bytes(&self) -> usize {
+    pub(super) fn bytes(&self) -> usize {
         ENTRY_BYTES + self.name.as_str().len() + self.series.bytes() + self.postings.bytes()
     }
 }
@@ -230,11 +230,24 @@ impl Index {
         }
     }
 
-    /// Returns all metrics, to be changed, and the tags of all series.
-    pub(super) fn metrics_and_table(
+    /// Returns a metric to be changed, the tags of all series, and the bytes of all metrics.
+    pub(super) fn metric_to_change(
         &mut self,
-    ) -> (impl Iterator<Item = &mut MetricEntry>, &SeriesTable) {
-        (self.metrics.values_mut(), &self.series)
+        id: MetricId,
+    ) -> Option<(&mut MetricEntry, &SeriesTable, &mut usize)> {
+        let metric = self.metrics.get_mut(&id.0)?;
+        Some((metric, &self.series, &mut self.metric_bytes))
+    }
+
+    /// Returns all metrics, to be changed.
+    pub(super) fn metrics_mut(&mut self) -> impl Iterator<Item = &mut MetricEntry> {
+        self.metrics.values_mut()
+    }
+
+    /// Returns whether the posting lists of a metric are complete. A metric that does not exist has
+    /// none, so they are.
+    pub(super) fn has_postings(&self, metric: MetricId) -> bool {
+        self.metric(metric).is_none_or(|metric| metric.postings.is_complete())
     }
 
     /// Counts the bytes of the metrics, and those without series, after all of them changed.
@@ -362,6 +375,14 @@ impl Index {
             key.is_none_or(|key| metric.postings.values(key).is_none())
         };
         metric.postings.keys().len() + tags.iter().filter(|(key, _)| is_new(key)).count()
+    }
+
+    /// Returns the tag keys of a metric, sorted.
+    pub(super) fn key_names(&self, metric: &MetricEntry) -> Vec<String> {
+        let names = metric.postings.keys().map(|(key, _)| self.strings.string(key).to_owned());
+        let mut names: Vec<String> = names.collect();
+        names.sort_unstable();
+        names
     }
 
     /// Returns the tag keys of a metric with their number of values, sorted.

@@ -16,8 +16,10 @@
 
 mod aliases;
 mod counts;
+mod deferred;
 mod index;
 mod last_days;
+mod load;
 mod lookup;
 mod measured_set;
 mod persist;
@@ -37,8 +39,9 @@ pub(crate) use counts::{KeySeries, TagKeyUse};
 pub use counts::{TagValueFilter, TagValuePage};
 pub(crate) use index::{MetricEntry, MetricStats};
 pub(crate) use last_days::day_of;
+pub(crate) use load::{LoadedRegistry, load};
 pub(crate) use lookup::Lookup;
-pub(crate) use persist::{LoadedRegistry, RegistryRows, StagedRows, check_row, load};
+pub(crate) use persist::{RegistryRows, StagedRows, check_row};
 pub(crate) use retirement::RetirementProgress;
 pub(crate) use selection::Selection;
 pub(crate) use series::{CardinalityLimits, Registry, Unsealed};

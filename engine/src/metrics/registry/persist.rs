@@ -1,5 +1,5 @@
-//! The registry on disk: rows of the registry keyspace, written by each seal and loaded when the
-//! engine is opened.
+//! The registry on disk: rows of the registry keyspace, written by each seal and [loaded](super::load)
+//! when the engine is opened.
 //!
 //! ```text
 //! 'm' metric: u32 BE        frame(Metric)        { type: u8 │ name: string }
@@ -9,13 +9,10 @@
 //! 'u' page: u32 BE          frame(LastDays)      see `last_days.rs`
 //! ```
 
-use hashbrown::{HashMap, HashSet};
-use rayon::ThreadPool;
 use roaring::RoaringBitmap;
 
 use super::index::MetricStats;
 use super::last_days;
-use super::restoring::Restored;
 use super::segment::{Segment, segment_row};
 use super::series::{Registry, Unsealed};
 use crate::codec::bytes::{Reader, put_bytes, put_signed, put_varint};
@@ -23,9 +20,9 @@ use crate::codec::frame::{self, FrameKind};
 use crate::codec::{CodecError, CodecResult};
 use crate::error::Result;
 use crate::limits;
-use crate::log::{Definitions, MetricDefined};
+use crate::log::MetricDefined;
 use crate::model::{MetricId, MetricName, MetricType, SeriesId, TimestampMs};
-use crate::storage::{Batch, Caching, Fact, KeyOf, RangeOf, Store, ValueOf, keyspaces};
+use crate::storage::{Batch, Fact, KeyOf, ValueOf, keyspaces};
 
 const VERSION: u8 = 1;
 
@@ -45,11 +42,11 @@ pub(super) enum RegistryKey {
 }
 
 impl RegistryKey {
-    const DROPPED: u8 = b'd';
-    const METRIC: u8 = b'm';
-    const SEGMENT: u8 = b's';
-    const STATS: u8 = b't';
-    const LAST_DAYS: u8 = b'u';
+    pub(super) const DROPPED: u8 = b'd';
+    pub(super) const METRIC: u8 = b'm';
+    pub(super) const SEGMENT: u8 = b's';
+    pub(super) const STATS: u8 = b't';
+    pub(super) const LAST_DAYS: u8 = b'u';
 
     pub(super) fn encode(self) -> [u8; 5] {
         let (kind, number) = match self {
@@ -170,78 +167,6 @@ impl RegistryRows<'_> {
     }
 }
 
-/// The state loaded from the registry keyspace besides the registry itself.
-#[derive(Debug, Default)]
-pub(crate) struct LoadedRegistry {
-    /// The stats of the points of each metric that are in blocks.
-    pub(crate) stats: HashMap<MetricId, MetricStats>,
-    /// Dropped metrics.
-    pub(crate) dropped: HashSet<MetricId>,
-    /// Descriptions of rows that could not be read, one line each.
-    pub(crate) damaged: Vec<String>,
-}
-
-/// Loads an empty registry from disk.
-pub(crate) fn load(
-    store: &Store,
-    registry: &Registry,
-    pool: &ThreadPool,
-) -> Result<LoadedRegistry> {
-    let mut damaged = Vec::new();
-    let mut stats = HashMap::new();
-    let mut dropped = HashSet::new();
-    let mut restored = Restored::default();
-    // Rows arrive in key order: dropped metrics, metrics, series, stats, last days.
-    let visit = |key: Box<[u8]>, row: Box<[u8]>| {
-        let outcome = match key.split_first() {
-            Some((&RegistryKey::METRIC, id)) => read_metric(id, &row).map(|metric| {
-                registry.restore(&Definitions { metrics: vec![metric], series: Vec::new() });
-            }),
-            Some((&RegistryKey::SEGMENT, id)) => metric_id(id).and_then(|MetricId(first)| {
-                let segment = Segment::read(&row)?;
-                let all = segment.series().map(|(id, ..)| id.0).collect();
-                // The metric may have been deleted after the segment was written.
-                let removed = segment.series().filter(|(_, metric, _)| dropped.contains(metric));
-                registry.note_segment(first, all, removed.map(|(id, ..)| id.0).collect());
-                registry.restore_segment(&segment, &mut restored);
-                Ok(())
-            }),
-            Some((&RegistryKey::STATS, id)) => read_stats(id, &row).map(|(metric, row)| {
-                stats.insert(metric, row);
-            }),
-            Some((&RegistryKey::LAST_DAYS, _)) => {
-                last_days::read_row(&row).map(|days| registry.restore_last_days(days))
-            }
-            Some((&RegistryKey::DROPPED, id)) => metric_id(id).map(|id| {
-                dropped.insert(id);
-            }),
-            _ => Err(CodecError::new("unknown row kind")),
-        };
-        if let Err(error) = outcome {
-            damaged.push(format!("registry row {key:02x?}: {error}"));
-        }
-    };
-    let all = RangeOf::all(keyspaces::Registry);
-    let gap = store.read_skipping_damage(all, Caching::Bypass, visit)?;
-    damaged.extend(gap.map(|gap| format!("registry: {}", gap.error)));
-    pool.install(|| registry.finish_restoring(restored));
-    // Older versions stored neither: blocks and rows raise what is absent here.
-    let next =
-        |fact| store.number(fact).map(|next| u32::try_from(next.unwrap_or(0)).unwrap_or(u32::MAX));
-    let past_dropped =
-        dropped.iter().map(|id: &MetricId| id.0.saturating_add(1)).max().unwrap_or(0);
-    let next_metric = next(Fact::NextMetric)?.max(past_dropped);
-    registry.reserve(MetricId(next_metric), SeriesId(next(Fact::NextSeries)?));
-    if let Some(time) = store.number(Fact::NewestForgotten)? {
-        registry.raise_newest_forgotten(TimestampMs(i64::try_from(time).unwrap_or(i64::MAX)));
-    }
-    // Damage can make the deleted row of a dropped metric reappear.
-    for id in &dropped {
-        registry.drop_metric(*id);
-    }
-    Ok(LoadedRegistry { stats, dropped, damaged })
-}
-
 /// Checks that a row can be decoded, for verification.
 pub(crate) fn check_row(key: &[u8], row: &[u8]) -> CodecResult<()> {
     match key.split_first() {
@@ -262,12 +187,12 @@ fn framed(kind: FrameKind, payload: impl FnOnce(&mut Vec<u8>)) -> Vec<u8> {
     out
 }
 
-fn metric_id(key: &[u8]) -> CodecResult<MetricId> {
+pub(super) fn metric_id(key: &[u8]) -> CodecResult<MetricId> {
     let bytes = key.try_into().map_err(|_| CodecError::new("key has the wrong length"))?;
     Ok(MetricId(u32::from_be_bytes(bytes)))
 }
 
-fn read_metric(key: &[u8], row: &[u8]) -> CodecResult<MetricDefined> {
+pub(super) fn read_metric(key: &[u8], row: &[u8]) -> CodecResult<MetricDefined> {
     let (_, payload) = frame::open(row, FrameKind::Metric, VERSION)?;
     let mut reader = Reader::new(payload);
     let kind = MetricType::from_code(reader.u8()?)
@@ -277,58 +202,11 @@ fn read_metric(key: &[u8], row: &[u8]) -> CodecResult<MetricDefined> {
     Ok(MetricDefined { id: metric_id(key)?, kind, name })
 }
 
-fn read_stats(key: &[u8], row: &[u8]) -> CodecResult<(MetricId, MetricStats)> {
+pub(super) fn read_stats(key: &[u8], row: &[u8]) -> CodecResult<(MetricId, MetricStats)> {
     let (_, payload) = frame::open(row, FrameKind::MetricStats, VERSION)?;
     let mut reader = Reader::new(payload);
     let (first, last) = (TimestampMs(reader.signed()?), TimestampMs(reader.signed()?));
     let points = reader.varint()?;
     reader.finish()?;
     Ok((metric_id(key)?, MetricStats { first, last, points }))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::series::CardinalityLimits;
-    use super::*;
-    use crate::log::SeriesDefined;
-    use crate::model::Tags;
-
-    #[test]
-    fn a_stored_registry_is_loaded() {
-        let dir = tempfile::tempdir().unwrap();
-        let store = Store::open(dir.path(), 8 << 20, 1).unwrap();
-        let metric = |id, name: &str| MetricDefined {
-            id: MetricId(id),
-            kind: MetricType::Set,
-            name: MetricName::new(name).unwrap(),
-        };
-        let tags = Tags::new(&[("host", "a")]).unwrap();
-        let series =
-            |id, m| SeriesDefined { id: SeriesId(id), metric: MetricId(m), tags: tags.clone() };
-        let definitions = Definitions {
-            metrics: vec![metric(1, "kept"), metric(2, "gone")],
-            series: vec![series(4, 1), series(5, 2)],
-        };
-        let written = Registry::new(CardinalityLimits { per_metric: 10, tag_keys: 10, total: 10 });
-        written.restore(&definitions);
-        written.note_unsealed(&definitions);
-        let mut batch = Batch::new();
-        let mut rows = RegistryRows(&mut batch);
-        rows.define(&written, &written.take_unsealed()).unwrap();
-        let stats = MetricStats { first: TimestampMs(5), last: TimestampMs(9), points: 3 };
-        rows.stats(MetricId(1), stats);
-        rows.drop_metric(MetricId(2));
-        store.write(batch, crate::storage::Sync::Yes).unwrap();
-        let registry = Registry::new(CardinalityLimits { per_metric: 10, tag_keys: 10, total: 10 });
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(1).build().unwrap();
-        let loaded = load(&store, &registry, &pool).unwrap();
-        assert_eq!(loaded.damaged, [""; 0]);
-        assert_eq!(loaded.stats, HashMap::from_iter([(MetricId(1), stats)]));
-        assert_eq!(registry.size().0, 1);
-        let mut lookup = registry.lookup();
-        assert_eq!(lookup.series("kept", MetricType::Set, &[("host", "a")]), Ok(SeriesId(4)));
-        assert_eq!(lookup.series("gone", MetricType::Gauge, &[]), Ok(SeriesId(6)));
-        drop(lookup);
-        assert_eq!(registry.take_unlogged().metrics[0].id, MetricId(3));
-    }
 }

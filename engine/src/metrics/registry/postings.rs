@@ -1,4 +1,7 @@
 //! Posting lists: for every value of every tag key of a metric, the set of series that have it.
+//!
+//! After a start they are built later, in steps, see [`Extension`]: until then the lists contain
+//! the series below a certain id, and the tag keys of all series.
 
 use hashbrown::HashMap;
 use hashbrown::hash_map::Entry;
@@ -93,7 +96,18 @@ impl Posting {
     }
 }
 
-/// Adds many series in ascending order, without measuring sets after each of them.
+/// The postings of one metric: key → value → series.
+#[derive(Debug, Default)]
+pub(super) struct Postings {
+    keys: HashMap<StringId, HashMap<StringId, Posting>>,
+    /// Bytes of the value maps and of their sets.
+    value_bytes: usize,
+    /// The series from this id on are in no list yet. `None` when the lists are complete.
+    missing_from: Option<u32>,
+}
+
+/// A step that adds series to incomplete lists, in ascending order and without measuring the sets
+/// after each of them.
 #[derive(Debug)]
 pub(super) struct Extension<'p> {
     postings: &'p mut Postings,
@@ -101,36 +115,57 @@ pub(super) struct Extension<'p> {
 
 impl Extension<'_> {
     pub(super) fn append(&mut self, key: StringId, value: StringId, series: u32) {
-        let values = self.postings.keys.entry(key).or_default();
+        let Postings { keys, value_bytes, .. } = self.postings;
+        let values = keys.entry(key).or_default();
+        let map_before = values.allocation_size();
         match values.entry(value) {
-            Entry::Vacant(vacant) => _ = vacant.insert(Posting::One(series)),
-            Entry::Occupied(mut occupied) => occupied.get_mut().append(series),
+            Entry::Occupied(mut occupied) => {
+                let posting = occupied.get_mut();
+                let set_before = posting.bytes();
+                posting.append(series);
+                *value_bytes = *value_bytes + posting.bytes() - set_before;
+            }
+            Entry::Vacant(vacant) => {
+                vacant.insert(Posting::One(series));
+                *value_bytes = *value_bytes + values.allocation_size() - map_before;
+            }
         }
     }
 
-    /// Measures all sets.
-    pub(super) fn finish(self) {
-        let Postings { keys, value_bytes } = self.postings;
-        *value_bytes = 0;
-        for values in keys.values_mut() {
-            values.values_mut().for_each(Posting::measure);
-            let sets: usize = values.values().map(Posting::bytes).sum();
-            *value_bytes += values.allocation_size() + sets;
+    /// Ends the step. The series from `missing_from` on are left to later steps; `None` when there
+    /// are none: the lists are complete then.
+    pub(super) fn finish(self, missing_from: Option<u32>) {
+        self.postings.missing_from = missing_from;
+        if missing_from.is_none() {
+            self.postings.measure();
         }
     }
-}
-
-/// The postings of one metric: key → value → series.
-#[derive(Debug, Default)]
-pub(super) struct Postings {
-    keys: HashMap<StringId, HashMap<StringId, Posting>>,
-    /// Bytes of the value maps and of their sets.
-    value_bytes: usize,
 }
 
 impl Postings {
+    /// Empties the lists, to be built from all series of the metric. `keys` are those of the tags
+    /// of all of them.
+    pub(super) fn defer(&mut self, keys: impl Iterator<Item = StringId>) {
+        let keys = keys.map(|key| (key, HashMap::new())).collect();
+        *self = Self { keys, value_bytes: 0, missing_from: Some(0) };
+    }
+
+    /// Begins to add series to incomplete lists. Returns the first id that is missing; `None` if
+    /// the lists are complete.
+    pub(super) fn extend(&mut self) -> Option<(u32, Extension<'_>)> {
+        self.missing_from.map(|from| (from, Extension { postings: self }))
+    }
+
+    pub(super) fn is_complete(&self) -> bool {
+        self.missing_from.is_none()
+    }
+
+    /// Adds a series, unless it is added with others later.
     pub(super) fn insert(&mut self, key: StringId, value: StringId, series: u32) {
         let values = self.keys.entry(key).or_default();
+        if self.missing_from.is_some_and(|from| series >= from) {
+            return;
+        }
         let map_before = values.allocation_size();
         let posting = values.entry(value).or_insert_with(|| Posting::One(series));
         let set_before = posting.bytes();
@@ -139,13 +174,22 @@ impl Postings {
         self.value_bytes = self.value_bytes + values.allocation_size() - map_before;
     }
 
-    /// Begins to add many series, in ascending order.
-    pub(super) fn extend(&mut self) -> Extension<'_> {
-        Extension { postings: self }
+    /// Measures all sets, and removes keys that no series has any more.
+    fn measure(&mut self) {
+        self.keys.retain(|_, values| !values.is_empty());
+        self.value_bytes = 0;
+        for values in self.keys.values_mut() {
+            values.values_mut().for_each(Posting::measure);
+            let sets: usize = values.values().map(Posting::bytes).sum();
+            self.value_bytes += values.allocation_size() + sets;
+        }
     }
 
     /// Removes a series, and the value and the key if no other series has them.
     pub(super) fn remove(&mut self, key: StringId, value: StringId, series: u32) {
+        if self.missing_from.is_some_and(|from| series >= from) {
+            return;
+        }
         let Some(values) = self.keys.get_mut(&key) else { return };
         let Some(posting) = values.get_mut(&value) else { return };
         self.value_bytes -= posting.bytes();
@@ -156,7 +200,8 @@ impl Postings {
         }
         self.value_bytes -= values.allocation_size();
         values.remove(&value);
-        if values.is_empty() {
+        // While series are missing, a later one may have the key.
+        if values.is_empty() && self.missing_from.is_none() {
             self.keys.remove(&key);
             return;
         }
@@ -167,6 +212,8 @@ impl Postings {
         self.value_bytes += values.allocation_size();
     }
 
+    /// Iterates over the tag keys with the lists of their values; only the keys are complete while
+    /// series are missing.
     pub(super) fn keys(
         &self,
     ) -> impl ExactSizeIterator<Item = (StringId, &HashMap<StringId, Posting>)> {

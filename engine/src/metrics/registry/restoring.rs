@@ -2,24 +2,41 @@
 //!
 //! A million series one by one take seconds: each string of each tag is looked up, and each series
 //! is put into ten posting lists at random places. Here each string of a segment is looked up once,
-//! and posting lists are built last, metric by metric, in the order of their series.
+//! and posting lists are [built later](super::deferred).
 
-use hashbrown::HashMap;
-use rayon::prelude::*;
+use hashbrown::{HashMap, HashSet};
 use roaring::RoaringBitmap;
 
-use super::index::{Index, MetricEntry};
+use super::index::Index;
 use super::segment::Segment;
-use super::table::{SeriesTable, Tag};
+use super::table::Tag;
 use crate::model::{MetricId, SeriesId, StringId};
 
-/// Series that are in the index, and not yet in the sets and posting lists of their metrics, nor
-/// found by their tags.
+/// Series that are in the index, and not yet in the sets of their metrics, nor found by their tags.
 #[derive(Debug, Default)]
 pub(super) struct Restored {
-    by_metric: HashMap<MetricId, Vec<u32>>,
+    by_metric: HashMap<MetricId, RestoredMetric>,
     /// With the hash of their tags.
     hashes: Vec<(u64, SeriesId)>,
+}
+
+/// The restored series of one metric.
+#[derive(Debug, Default)]
+struct RestoredMetric {
+    series: Vec<u32>,
+    keys: HashSet<StringId>,
+    /// The keys of the last series: most series of a metric have the same.
+    last_keys: Vec<StringId>,
+}
+
+impl RestoredMetric {
+    fn add(&mut self, series: u32, tags: &[Tag]) {
+        self.series.push(series);
+        if !tags.iter().map(|(key, _)| key).eq(&self.last_keys) {
+            self.last_keys = tags.iter().map(|(key, _)| *key).collect();
+            self.keys.extend(&self.last_keys);
+        }
+    }
 }
 
 impl Index {
@@ -52,7 +69,7 @@ impl Index {
             pairs.clear();
             pairs.extend(tags.iter().map(|(key, value)| (id_of(*key), id_of(*value))));
             if let Some(hash) = self.add_restored(id, metric, &pairs) {
-                restored.by_metric.entry(metric).or_default().push(id.0);
+                restored.by_metric.entry(metric).or_default().add(id.0, &pairs);
                 restored.hashes.push((hash, id));
             } else {
                 // The segment contains the series twice.
@@ -61,15 +78,23 @@ impl Index {
         }
     }
 
-    /// Adds the restored series to the sets and posting lists of their metrics.
+    /// Adds the restored series to the sets of their metrics, whose posting lists are incomplete
+    /// from then on.
     pub(super) fn finish_restoring(&mut self, restored: Restored) {
         let Restored { mut by_metric, hashes } = restored;
         // At once, so that the table never grows: that would hash the tags of all series again.
         self.add_all_by_tags(hashes);
-        let (metrics, table) = self.metrics_and_table();
-        let work: Vec<(&mut MetricEntry, Vec<u32>)> =
-            metrics.filter_map(|m| by_metric.remove(&m.id).map(|series| (m, series))).collect();
-        work.into_par_iter().for_each(|(metric, series)| add_to_metric(metric, series, table));
+        for metric in self.metrics_mut() {
+            let Some(RestoredMetric { mut series, keys, .. }) = by_metric.remove(&metric.id) else {
+                continue;
+            };
+            // Segments that were rewritten are not in the order of their series.
+            series.sort_unstable();
+            let set: RoaringBitmap = series.into_iter().collect();
+            metric.series |= &set;
+            let before: Vec<StringId> = metric.postings.keys().map(|(key, _)| key).collect();
+            metric.postings.defer(keys.into_iter().chain(before));
+        }
         self.recount_metrics();
     }
 }
@@ -78,21 +103,6 @@ fn count_use(uses: &mut [u32], number: u32) {
     if let Some(uses) = uses.get_mut(number as usize) {
         *uses += 1;
     }
-}
-
-/// Adds series to the set and the posting lists of their metric.
-fn add_to_metric(metric: &mut MetricEntry, mut series: Vec<u32>, table: &SeriesTable) {
-    // Segments that were rewritten are not in the order of their series.
-    series.sort_unstable();
-    let mut cursor = table.cursor();
-    let mut postings = metric.postings.extend();
-    for id in &series {
-        let tags = cursor.get(SeriesId(*id)).map_or(&[][..], |(_, tags)| tags);
-        tags.iter().for_each(|(key, value)| postings.append(*key, *value, *id));
-    }
-    postings.finish();
-    let set: RoaringBitmap = series.into_iter().collect();
-    metric.series |= &set;
 }
 
 #[cfg(test)]
@@ -104,20 +114,24 @@ mod tests {
     use crate::log::{MetricDefined, SeriesDefined};
     use crate::model::{MetricName, MetricType, Tags};
 
+    const METRICS: std::ops::Range<u32> = 1..4;
+    const IDS: u32 = 300;
+
     fn index() -> Index {
         let mut index = Index::default();
-        for id in 1..4 {
+        for id in METRICS {
             let name = MetricName::new(&format!("m{id}")).unwrap();
-            index.define_metric(&MetricDefined { id: MetricId(id), kind: MetricType::Gauge, name });
+            let defined = MetricDefined { id: MetricId(id), kind: MetricType::Gauge, name };
+            index.define_metric(&defined);
         }
         index
     }
 
-    /// Metric 4 does not exist.
     fn series() -> impl Strategy<Value = SeriesDefined> {
-        let tags = prop::collection::btree_map("[abc]", "[xyz]{0,2}", 0..4);
-        (0u32..300, 1u32..5, tags).prop_map(|(id, metric, tags)| {
-            let tags: Vec<(String, String)> = tags.into_iter().collect();
+        let tags = prop::collection::btree_map("[abc]", "[abxyz]", 0..4);
+        // Some of an unknown metric, and ids that occur twice.
+        (0..IDS, 1u32..5, tags).prop_map(|(id, metric, tags)| {
+            let tags: Vec<(&str, &str)> = tags.iter().map(|(k, v)| (&**k, &**v)).collect();
             SeriesDefined {
                 id: SeriesId(id),
                 metric: MetricId(metric),
@@ -126,10 +140,81 @@ mod tests {
         })
     }
 
+    /// A change of an index.
+    #[derive(Clone, Debug)]
+    enum Step {
+        /// Adds series to the posting lists of a metric.
+        Extend(u32, usize),
+        Define(SeriesDefined),
+        Remove(Vec<u32>),
+        Drop(u32),
+    }
+
+    fn step() -> impl Strategy<Value = Step> {
+        prop_oneof![
+            4 => (METRICS, 0usize..40).prop_map(|(metric, count)| Step::Extend(metric, count)),
+            4 => series().prop_map(Step::Define),
+            2 => prop::collection::vec(0..IDS, 0..60).prop_map(Step::Remove),
+            1 => METRICS.prop_map(Step::Drop),
+        ]
+    }
+
+    impl Step {
+        fn run(&self, index: &mut Index) {
+            match self {
+                Self::Extend(metric, count) => {
+                    _ = index.extend_postings(MetricId(*metric), *count);
+                }
+                Self::Define(series) => index.define_series(series),
+                Self::Remove(ids) => index.remove_series(&ids.iter().collect()),
+                Self::Drop(metric) => _ = index.drop_metric(MetricId(*metric)),
+            }
+        }
+    }
+
+    /// Checks that both contain the same once all posting lists are complete.
+    fn assert_same(bulk: &mut Index, one_by_one: &Index) -> Result<(), TestCaseError> {
+        for metric in METRICS.map(MetricId) {
+            // Keys are never missing, even before the lists are complete.
+            let keys = |index: &Index| index.metric(metric).map(|metric| index.key_names(metric));
+            let (known, expected) = (keys(bulk), keys(one_by_one));
+            let is_known = |key| known.as_ref().is_some_and(|known| known.contains(key));
+            prop_assert!(expected.iter().flatten().all(is_known));
+            while bulk.extend_postings(metric, 7) {}
+            prop_assert!(bulk.has_postings(metric));
+        }
+        prop_assert_eq!(bulk.next_series(), one_by_one.next_series());
+        prop_assert_eq!(bulk.live_series(), one_by_one.live_series());
+        prop_assert_eq!(bulk.empty_metrics(), one_by_one.empty_metrics());
+        prop_assert_eq!(bulk.bytes(), bulk.walked_bytes());
+        for id in (0..IDS).map(SeriesId) {
+            let described = one_by_one.describe(id);
+            prop_assert_eq!(&bulk.describe(id), &described);
+            if let Some(series) = described {
+                let (metric, tags) = (series.metric, &series.tags);
+                prop_assert_eq!(bulk.find(metric, tags), one_by_one.find(metric, tags));
+            }
+        }
+        for metric in METRICS.map(MetricId) {
+            let Some(b) = one_by_one.metric(metric) else {
+                prop_assert!(bulk.metric(metric).is_none());
+                continue;
+            };
+            let a = bulk.metric(metric).unwrap();
+            prop_assert_eq!(&*a.series, &*b.series);
+            prop_assert_eq!(bulk.keys(a), one_by_one.keys(b));
+            for key in ["a", "b", "c"] {
+                prop_assert_eq!(bulk.values(a, key), one_by_one.values(b, key));
+            }
+        }
+        Ok(())
+    }
+
     proptest! {
         #[test]
         fn series_in_bulk_are_the_same_as_one_by_one(
             segments in prop::collection::vec(prop::collection::vec(series(), 0..60), 0..5),
+            steps in prop::collection::vec(step(), 0..12),
         ) {
             let (mut one_by_one, mut bulk) = (index(), index());
             let mut restored = Restored::default();
@@ -139,28 +224,13 @@ mod tests {
                 bulk.restore_segment(&Segment::read(&row).unwrap(), &mut restored);
             }
             bulk.finish_restoring(restored);
-            prop_assert_eq!(bulk.next_series(), one_by_one.next_series());
-            prop_assert_eq!(bulk.live_series(), one_by_one.live_series());
-            prop_assert_eq!(bulk.empty_metrics(), one_by_one.empty_metrics());
-            prop_assert_eq!(bulk.bytes(), bulk.walked_bytes());
-            for id in 0..300 {
-                prop_assert_eq!(bulk.describe(SeriesId(id)), one_by_one.describe(SeriesId(id)));
+            for step in &steps {
+                step.run(&mut one_by_one);
+                step.run(&mut bulk);
             }
-            for metric in 1..4 {
-                let (a, b) = (bulk.metric(MetricId(metric)), one_by_one.metric(MetricId(metric)));
-                let (a, b) = (a.unwrap(), b.unwrap());
-                prop_assert_eq!(&*a.series, &*b.series);
-                prop_assert_eq!(bulk.keys(a), one_by_one.keys(b));
-                for key in ["a", "b", "c"] {
-                    prop_assert_eq!(bulk.values(a, key), one_by_one.values(b, key));
-                }
-            }
-            for series in segments.iter().flatten() {
-                let (metric, tags) = (series.metric, &series.tags);
-                prop_assert_eq!(bulk.find(metric, tags), one_by_one.find(metric, tags));
-            }
+            assert_same(&mut bulk, &one_by_one)?;
             // What was counted is released: nothing is left of metrics that are dropped.
-            for metric in 1..4 {
+            for metric in METRICS {
                 bulk.drop_metric(MetricId(metric));
             }
             prop_assert_eq!(bulk.live_series(), 0);

@@ -54,6 +54,10 @@ impl Index {
         keys: &[String],
     ) -> u64 {
         let all = metric.series.len();
+        if !filters.is_empty() && !metric.postings.is_complete() {
+            // They would be built first.
+            return u64::MAX;
+        }
         let listed = filters.iter().find(|filter| lists_values(filter));
         let first =
             listed.map_or(all, |filter| self.postings_of(metric, filter).map(Posting::len).sum());

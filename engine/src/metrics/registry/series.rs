@@ -128,7 +128,8 @@ impl Registry {
         filters: &[TagFilter],
         keys: &[String],
     ) -> Option<(MetricId, MetricType, Selection)> {
-        let index = self.index.read();
+        let index =
+            if filters.is_empty() { self.index.read() } else { self.index_with_postings(name) };
         let metric = index.metric_named(name)?;
         Some((metric.id, metric.kind, index.select(metric, filters, keys)))
     }
@@ -139,13 +140,19 @@ impl Registry {
         index.metric_named(name).map_or(0, |metric| index.select_work(metric, filters, keys))
     }
 
-    pub(crate) fn tag_keys(&self, name: &str) -> Option<Vec<(String, u64)>> {
+    /// Returns the tag keys of the metric named `name`, sorted.
+    pub(crate) fn tag_key_names(&self, name: &str) -> Option<Vec<String>> {
         let index = self.index.read();
+        index.metric_named(name).map(|metric| index.key_names(metric))
+    }
+
+    pub(crate) fn tag_keys(&self, name: &str) -> Option<Vec<(String, u64)>> {
+        let index = self.index_with_postings(name);
         index.metric_named(name).map(|metric| index.keys(metric))
     }
 
     pub(crate) fn tag_values(&self, name: &str, key: &str) -> Option<Vec<(String, u64)>> {
-        let index = self.index.read();
+        let index = self.index_with_postings(name);
         index.metric_named(name).map(|metric| index.values(metric, key))
     }
 

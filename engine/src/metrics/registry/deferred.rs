@@ -1,0 +1,68 @@
+//! Posting lists after a start: built in steps, once the engine is open.
+//!
+//! The lists of a million series with ten tags take a second to build and are derived from the
+//! tables of series, so a start does not wait for them. A thread builds them in the background; a
+//! query of a metric whose lists are incomplete builds them first. Steps are short, since writers
+//! wait for each of them, and nobody waits for more than one.
+
+use parking_lot::RwLockReadGuard;
+
+use super::index::Index;
+use super::series::Registry;
+use crate::model::{MetricId, SeriesId};
+
+/// Series per step: a few milliseconds of work when they have ten tags each.
+const SERIES_PER_STEP: usize = 1 << 12;
+
+impl Index {
+    /// Adds up to `count` series to the posting lists of a metric. Returns whether there are more.
+    pub(super) fn extend_postings(&mut self, metric: MetricId, count: usize) -> bool {
+        let Some((metric, table, bytes)) = self.metric_to_change(metric) else { return false };
+        let bytes_before = metric.bytes();
+        let Some((from, mut extension)) = metric.postings.extend() else { return false };
+        let mut cursor = table.cursor();
+        let mut missing = metric.series.range(from..);
+        for id in missing.by_ref().take(count) {
+            let tags = cursor.get(SeriesId(id)).map_or(&[][..], |(_, tags)| tags);
+            tags.iter().for_each(|(key, value)| extension.append(*key, *value, id));
+        }
+        let next = missing.next();
+        extension.finish(next);
+        *bytes = *bytes + metric.bytes() - bytes_before;
+        next.is_some()
+    }
+}
+
+impl Registry {
+    /// Completes the posting lists of all metrics, in steps, as long as `goes_on` says so.
+    pub(crate) fn complete_all_postings(&self, goes_on: impl Fn() -> bool) {
+        for metric in self.metric_ids(None) {
+            let is_complete = |index: &Index| index.has_postings(metric);
+            while goes_on() && !is_complete(&self.index().read()) {
+                self.index().write().extend_postings(metric, SERIES_PER_STEP);
+            }
+        }
+    }
+
+    /// Returns the index with complete posting lists of the metric named `name`.
+    pub(super) fn index_with_postings(&self, name: &str) -> RwLockReadGuard<'_, Index> {
+        self.index_with_postings_of(|index| Some(index.metric_named(name)?.id))
+    }
+
+    /// Returns the index with complete posting lists of the metric that `find` returns.
+    pub(super) fn index_with_postings_of(
+        &self,
+        find: impl Fn(&Index) -> Option<MetricId>,
+    ) -> RwLockReadGuard<'_, Index> {
+        loop {
+            let index = self.index().read();
+            match find(&index) {
+                Some(metric) if !index.has_postings(metric) => {
+                    drop(index);
+                    self.index().write().extend_postings(metric, SERIES_PER_STEP);
+                }
+                _ => return index,
+            }
+        }
+    }
+}
