@@ -15,7 +15,7 @@ use std::borrow::Cow;
 
 use super::SketchResult;
 use super::histogram::{self, MagnitudeHistogram};
-use super::parts::{Entries, Parts, check_buckets, check_moments, check_values, magnitude_index};
+use super::parts::{Entries, HistogramMoments, Parts, magnitude_index};
 use super::sum::ExactSum;
 use crate::cast::{items, low_word, natural_part};
 use crate::limits::EXACT_VALUES_MAX;
@@ -147,10 +147,9 @@ impl Distribution {
     /// Adds a distribution directly from its columns. Leaves `self` unchanged when they are
     /// invalid.
     pub(crate) fn merge_parts(&mut self, parts: &Parts<'_>) -> SketchResult<()> {
+        parts.check()?;
         match &parts.entries {
             Entries::Exact(values) => {
-                check_values(values)?;
-                check_moments(parts, values)?;
                 if let (Some(&min), Some(&max)) = (values.first(), values.last()) {
                     self.merge_moments(parts.count, &parts.sum, min, max);
                     self.sum_is_reported |= parts.sum_is_reported;
@@ -158,20 +157,32 @@ impl Distribution {
                 }
             }
             Entries::Buckets { indices, counts } => {
-                let negatives = check_buckets(parts, indices, counts)?;
-                self.merge_moments(parts.count, &parts.sum, parts.min, parts.max);
-                let (below, from_zero) = indices.split_at(negatives);
-                let (counts_below, counts_from_zero) = counts.split_at(negatives);
-                let halves = self.histogram();
-                halves.negative.merge_entries(
-                    below.iter().zip(counts_below).rev().map(|(&i, &n)| (magnitude_index(i), n)),
-                );
-                halves.positive.merge_entries(
-                    from_zero.iter().zip(counts_from_zero).map(|(&i, &n)| (magnitude_index(i), n)),
-                );
+                let buckets = indices.iter().zip(&**counts).map(|(i, n)| (i64::from(*i), *n));
+                self.merge_histogram(parts.moments(), &parts.sum, buckets);
             }
         }
         Ok(())
+    }
+
+    /// Adds a histogram that [`check_buckets`](super::check_buckets) accepts.
+    pub(crate) fn merge_histogram(
+        &mut self,
+        moments: HistogramMoments,
+        sum: &ExactSum,
+        buckets: impl Iterator<Item = (i64, u64)> + Clone,
+    ) {
+        self.merge_moments(moments.count, sum, moments.min, moments.max);
+        let halves = self.histogram();
+        let of_magnitude = |(index, n)| (magnitude_index(index), n);
+        if moments.min < 0.0 {
+            let negative: Vec<(i64, u64)> =
+                buckets.clone().take_while(|(index, _)| *index < 0).collect();
+            halves.negative.merge_entries(negative.into_iter().rev().map(of_magnitude));
+            let positive = buckets.skip_while(|(index, _)| *index < 0);
+            halves.positive.merge_entries(positive.map(of_magnitude));
+        } else {
+            halves.positive.merge_entries(buckets.map(of_magnitude));
+        }
     }
 
     /// Creates the distribution with these parts. Fails for parts that [`Self::parts`] cannot

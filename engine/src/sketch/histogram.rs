@@ -19,16 +19,16 @@
 //! the error is below 0.4 %. All magnitudes over 2^40 (1.1e12) are in the last bucket.
 //!
 //! Up to [`SPARSE_BUCKETS_MAX`] buckets in use are stored as two sorted columns, 10 bytes per
-//! bucket and at most 5 KB. Beyond that an `hdrhistogram::Histogram<u64>` counts in constant time:
-//! 8 bytes for every bucket up to the largest in use, 30 KB for values around one thousand, at most
-//! 59 KB. The form is not visible outside: encoding and queries use [`MagnitudeHistogram::iter`]
-//! for both.
+//! bucket and at most 5 KB. Beyond that an array has a count for every bucket up to the largest in
+//! use: 8 bytes each, 30 KB for values around one thousand, at most 59 KB. The form is not visible
+//! outside: encoding and queries use [`MagnitudeHistogram::iter`] for both. `hdrhistogram` itself
+//! computes the bucket of every value that is added, which takes longer than adding a count whose
+//! bucket is known; the tests compare with it.
 
 use std::iter::{Copied, Zip};
 use std::slice;
 
 use crate::cast::{low_quarter, natural_part};
-use hdrhistogram::Histogram;
 
 /// The number of buckets.
 pub(crate) const BUCKETS: u16 = 7_424;
@@ -38,10 +38,10 @@ pub(crate) const SPARSE_BUCKETS_MAX: usize = 512;
 
 /// The number of units per 1.0: 2^24.
 const UNITS_PER_ONE: f64 = 16_777_216.0;
-/// The significant decimal digits configured in `hdrhistogram`; two give buckets of 1/128.
-const SIGNIFICANT_DIGITS: u8 = 2;
 /// The bits of a bucket's position within its power of two, plus one.
 const POSITION_BITS: u32 = 8;
+/// The array of a dense histogram grows by the buckets of whole powers of two.
+const BUCKETS_PER_GROWTH: usize = 1 << (POSITION_BITS - 1);
 
 /// Returns the bucket of a magnitude.
 #[inline]
@@ -77,7 +77,7 @@ pub(crate) struct MagnitudeHistogram(Counts);
 #[derive(Clone, Debug)]
 enum Counts {
     Sparse(Columns),
-    Dense(Box<Histogram<u64>>),
+    Dense(DenseCounts),
 }
 
 impl Default for MagnitudeHistogram {
@@ -96,7 +96,7 @@ impl MagnitudeHistogram {
                 columns.record_n(index, n);
                 self.convert_to_dense_if_large();
             }
-            Counts::Dense(histogram) => record_dense(histogram, index, n),
+            Counts::Dense(counts) => counts.record_n(index, n),
         }
     }
 
@@ -108,10 +108,8 @@ impl MagnitudeHistogram {
                 columns.merge(entries);
                 self.convert_to_dense_if_large();
             }
-            Counts::Dense(histogram) => {
-                for (index, n) in entries {
-                    record_dense(histogram, index, n);
-                }
+            Counts::Dense(counts) => {
+                entries.for_each(|(index, n)| counts.record_n(index, n));
             }
         }
     }
@@ -119,11 +117,7 @@ impl MagnitudeHistogram {
     /// Adds the counts of `other`.
     pub(crate) fn merge(&mut self, other: &Self) {
         match (&mut self.0, &other.0) {
-            (Counts::Dense(ours), Counts::Dense(theirs)) => {
-                if let Err(error) = ours.add(&**theirs) {
-                    unreachable!("a resizing histogram accepts every value: {error}");
-                }
-            }
+            (Counts::Dense(ours), Counts::Dense(theirs)) => ours.merge(theirs),
             (Counts::Sparse(ours), Counts::Dense(theirs)) => {
                 let ours = std::mem::take(ours);
                 self.0 = Counts::Dense(theirs.clone());
@@ -137,7 +131,7 @@ impl MagnitudeHistogram {
     pub(crate) fn iter(&self) -> Iter<'_> {
         match &self.0 {
             Counts::Sparse(columns) => Iter::Sparse(columns.iter()),
-            Counts::Dense(histogram) => Iter::Dense(Dense { histogram, next: 0 }),
+            Counts::Dense(counts) => Iter::Dense(counts.iter()),
         }
     }
 
@@ -147,9 +141,7 @@ impl MagnitudeHistogram {
             Counts::Sparse(columns) => {
                 columns.indices.capacity() * 2 + columns.counts.capacity() * 8
             }
-            Counts::Dense(histogram) => {
-                size_of::<Histogram<u64>>() + histogram.distinct_values() * 8
-            }
+            Counts::Dense(DenseCounts(counts)) => counts.capacity() * 8,
         }
     }
 
@@ -163,12 +155,7 @@ impl MagnitudeHistogram {
 
     /// Returns the number of recorded values.
     pub(crate) fn count(&self) -> u64 {
-        match &self.0 {
-            Counts::Sparse(columns) => {
-                columns.counts.iter().fold(0, |sum, &n| sum.saturating_add(n))
-            }
-            Counts::Dense(histogram) => histogram.len(),
-        }
+        self.iter().fold(0, |sum, (_, n)| sum.saturating_add(n))
     }
 
     /// Returns the bucket of the value of this rank by ascending magnitude, the smallest having
@@ -186,25 +173,47 @@ impl MagnitudeHistogram {
             return;
         };
         if columns.indices.len() > SPARSE_BUCKETS_MAX {
-            let mut histogram = empty_dense();
-            for (index, n) in columns.iter() {
-                record_dense(&mut histogram, index, n);
-            }
-            self.0 = Counts::Dense(Box::new(histogram));
+            let mut counts = DenseCounts::default();
+            columns.iter().for_each(|(index, n)| counts.record_n(index, n));
+            self.0 = Counts::Dense(counts);
         }
     }
 }
 
-fn empty_dense() -> Histogram<u64> {
-    match Histogram::new(SIGNIFICANT_DIGITS) {
-        Ok(histogram) => histogram,
-        Err(error) => unreachable!("hdrhistogram supports two significant digits: {error}"),
-    }
-}
+/// A count for every bucket, up to the largest in use.
+#[derive(Clone, Debug, Default)]
+struct DenseCounts(Vec<u64>);
 
-fn record_dense(histogram: &mut Histogram<u64>, index: u16, n: u64) {
-    if let Err(error) = histogram.record_n(bounds_of(index).0, n) {
-        unreachable!("a resizing histogram accepts every value: {error}");
+impl DenseCounts {
+    #[inline]
+    fn record_n(&mut self, index: u16, n: u64) {
+        let index = usize::from(index);
+        if index >= self.0.len() {
+            self.grow(index + 1);
+        }
+        if let Some(count) = self.0.get_mut(index) {
+            *count = count.saturating_add(n);
+        }
+    }
+
+    fn merge(&mut self, other: &Self) {
+        if self.0.len() < other.0.len() {
+            self.grow(other.0.len());
+        }
+        for (count, n) in self.0.iter_mut().zip(&other.0) {
+            *count = count.saturating_add(*n);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, buckets: usize) {
+        let buckets = buckets.next_multiple_of(BUCKETS_PER_GROWTH);
+        self.0.reserve_exact(buckets - self.0.len());
+        self.0.resize(buckets, 0);
+    }
+
+    fn iter(&self) -> DenseIter<'_> {
+        DenseIter { counts: &self.0, next: 0 }
     }
 }
 
@@ -280,29 +289,23 @@ type ColumnsIter<'a> = Zip<Copied<slice::Iter<'a, u16>>, Copied<slice::Iter<'a, 
 /// The iterator of [`MagnitudeHistogram::iter`].
 pub(crate) enum Iter<'a> {
     Sparse(ColumnsIter<'a>),
-    Dense(Dense<'a>),
+    Dense(DenseIter<'a>),
 }
 
-/// The buckets of a dense histogram. The iterators of `hdrhistogram` stop once they have returned
-/// as many values as the total count, too early when that has saturated.
-pub(crate) struct Dense<'a> {
-    histogram: &'a Histogram<u64>,
-    next: u16,
+/// The buckets in use of a dense histogram.
+pub(crate) struct DenseIter<'a> {
+    counts: &'a [u64],
+    next: usize,
 }
 
-impl Iterator for Dense<'_> {
+impl Iterator for DenseIter<'_> {
     type Item = (u16, u64);
 
     fn next(&mut self) -> Option<(u16, u64)> {
-        while usize::from(self.next) < self.histogram.distinct_values() {
-            let index = self.next;
-            self.next += 1;
-            let n = self.histogram.count_at(bounds_of(index).0);
-            if n > 0 {
-                return Some((index, n));
-            }
-        }
-        None
+        let left = self.counts.get(self.next..)?;
+        let at = self.next + left.iter().position(|n| *n > 0)?;
+        self.next = at + 1;
+        Some((low_quarter(at as u64), *self.counts.get(at)?))
     }
 }
 
@@ -320,6 +323,7 @@ impl Iterator for Iter<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use hdrhistogram::Histogram;
     use proptest::prelude::*;
 
     fn oracle() -> Histogram<u64> {

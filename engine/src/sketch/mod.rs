@@ -37,5 +37,5 @@ pub(crate) use cardinality::{Cardinality, hash_member};
 pub use distinct::Distinct;
 pub(crate) use distribution::{Distribution, rank_of};
 pub(crate) use error::{SketchError, SketchResult};
-pub(crate) use parts::{Entries, Parts};
+pub(crate) use parts::{Entries, HistogramMoments, Parts, check_buckets};
 pub(crate) use sum::{ExactSum, HIGH_MIN, HIGH_UNIT, decimal_units_of};

@@ -39,8 +39,26 @@ impl Parts<'_> {
                 check_values(values)?;
                 check_moments(self, values)
             }
-            Entries::Buckets { indices, counts } => check_buckets(self, indices, counts).map(drop),
+            Entries::Buckets { indices, counts } => self.check_buckets(indices, counts),
         }
+    }
+}
+
+impl Parts<'_> {
+    /// Checks that bucket columns could have been returned by `Distribution::parts`.
+    fn check_buckets(&self, indices: &[i32], counts: &[u64]) -> SketchResult<()> {
+        if indices.len() != counts.len() {
+            return Err(SketchError::Inconsistent("bucket indices and counts differ in number"));
+        }
+        if self.sum_is_reported {
+            return Err(SketchError::Inconsistent("the sum of a histogram is said to be reported"));
+        }
+        let buckets = indices.iter().zip(counts).map(|(index, n)| (i64::from(*index), *n));
+        check_buckets(self.moments(), buckets)
+    }
+
+    pub(super) fn moments(&self) -> HistogramMoments {
+        HistogramMoments { count: self.count, min: self.min, max: self.max }
     }
 }
 
@@ -61,9 +79,10 @@ pub(super) fn signed_index(value: f64) -> i32 {
 }
 
 /// Returns the index of a bucket within its sign; `signed` must be in range.
-pub(super) fn magnitude_index(signed: i32) -> u16 {
-    let index = if signed < 0 { -(signed + 1) } else { signed };
-    low_quarter(u64::from(index.cast_unsigned()))
+pub(super) fn magnitude_index(signed: i64) -> u16 {
+    // Of a negative number, the complement is the number of those between it and zero.
+    let index = if signed < 0 { !signed } else { signed };
+    low_quarter(index.cast_unsigned())
 }
 
 fn is_storable(v: f64) -> bool {
@@ -71,7 +90,7 @@ fn is_storable(v: f64) -> bool {
 }
 
 /// Checks that `values` can be the exact values of a distribution.
-pub(super) fn check_values(values: &[f64]) -> SketchResult<()> {
+fn check_values(values: &[f64]) -> SketchResult<()> {
     if values.len() > EXACT_VALUES_MAX {
         return Err(SketchError::Inconsistent("too many exact values"));
     }
@@ -86,7 +105,7 @@ pub(super) fn check_values(values: &[f64]) -> SketchResult<()> {
 
 /// Checks that count, minimum, maximum and, unless it was reported, the sum are those of the exact
 /// values.
-pub(super) fn check_moments(parts: &Parts<'_>, values: &[f64]) -> SketchResult<()> {
+fn check_moments(parts: &Parts<'_>, values: &[f64]) -> SketchResult<()> {
     let min = values.first().copied().unwrap_or_default();
     let max = values.last().copied().unwrap_or_default();
     let agree = (parts.count, parts.min, parts.max) == (values.len() as u64, min, max);
@@ -104,34 +123,47 @@ pub(super) fn check_moments(parts: &Parts<'_>, values: &[f64]) -> SketchResult<(
     Ok(())
 }
 
-/// Checks that bucket columns could have been returned by `Distribution::parts`. Returns the
-/// number of negative buckets.
-pub(super) fn check_buckets(
-    parts: &Parts<'_>,
-    indices: &[i32],
-    counts: &[u64],
-) -> SketchResult<usize> {
+/// Count, minimum and maximum of a histogram.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HistogramMoments {
+    pub(crate) count: u64,
+    pub(crate) min: f64,
+    pub(crate) max: f64,
+}
+
+/// Checks that a distribution can have these buckets: their signed indices and their counts.
+pub(crate) fn check_buckets(
+    moments: HistogramMoments,
+    buckets: impl Iterator<Item = (i64, u64)>,
+) -> SketchResult<()> {
+    let HistogramMoments { count, min, max } = moments;
     let refuse = |reason| Err(SketchError::Inconsistent(reason));
-    let (Some(&first), Some(&last)) = (indices.first(), indices.last()) else {
-        return refuse("a histogram has no buckets");
-    };
-    if indices.len() != counts.len() || counts.contains(&0) {
-        return refuse("bucket indices and counts differ in number, or a count is zero");
+    let (mut total, mut last, mut first) = (0u64, i64::MIN, None);
+    let (mut are_ascending, mut are_used) = (true, true);
+    for (index, n) in buckets {
+        first.get_or_insert(index);
+        are_ascending &= index > last;
+        are_used &= n > 0;
+        last = index;
+        // Counts saturate, and each bucket does so by itself.
+        total = total.saturating_add(n);
     }
-    let buckets = i32::from(histogram::BUCKETS);
-    if first < -buckets || last >= buckets || !indices.is_sorted_by(|a, b| a < b) {
+    let Some(first) = first else { return refuse("a histogram has no buckets") };
+    if !are_used {
+        return refuse("the count of a bucket is zero");
+    }
+    let buckets = i64::from(histogram::BUCKETS);
+    if first < -buckets || last >= buckets || !are_ascending {
         return refuse("bucket indices are out of range or not ascending");
     }
-    // Counts saturate, and each bucket does so by itself.
-    let total = counts.iter().fold(0u64, |sum, &n| sum.saturating_add(n)).min(COUNT_MAX);
-    if total != parts.count || parts.count <= EXACT_VALUES_MAX as u64 || parts.sum_is_reported {
+    if total.min(COUNT_MAX) != count || count <= EXACT_VALUES_MAX as u64 {
         return refuse("the bucket counts do not add up to the count");
     }
-    if !is_storable(parts.min) || !is_storable(parts.max) || parts.min > parts.max {
+    if !is_storable(min) || !is_storable(max) || min > max {
         return refuse("the minimum or maximum is invalid");
     }
-    if signed_index(parts.min) != first || signed_index(parts.max) != last {
+    if (i64::from(signed_index(min)), i64::from(signed_index(max))) != (first, last) {
         return refuse("the minimum or maximum is not in an outermost bucket");
     }
-    Ok(indices.partition_point(|&i| i < 0))
+    Ok(())
 }

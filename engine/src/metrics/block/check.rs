@@ -100,9 +100,12 @@ pub(crate) fn read_all(bytes: &[u8]) {
 #[cfg(fuzzing)]
 fn merge_all<S: CellSketch>(key: BlockKey, bytes: &[u8], range: (i64, i64)) {
     let Ok((_, rows)) = SketchRows::<S>::open(key, bytes) else { return };
-    let (mut cells, mut merged) = (rows.cursor(), S::default());
+    let (mut checked, mut cells, mut merged) = (rows.cursor(), rows.cursor(), S::default());
     for index in 0..rows.series().len() {
-        let _outcome = cells.read(index, range, |_, cell| cell.merge_into(&mut merged));
+        if checked.read(index, range, |_, cell| cell.check()).is_err() {
+            return;
+        }
+        let _outcome = cells.read(index, range, |_, cell| cell.merge_checked(&mut merged));
     }
 }
 

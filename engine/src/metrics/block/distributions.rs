@@ -25,7 +25,7 @@ use crate::codec::runs::Runs;
 use crate::codec::verified::same_bits;
 use crate::codec::{CodecError, CodecResult};
 use crate::limits::{BLOCK_ENTRIES_MAX, EXACT_VALUES_MAX};
-use crate::sketch::{Distribution, Entries, ExactSum, Parts};
+use crate::sketch::{Distribution, Entries, ExactSum, HistogramMoments, Parts, check_buckets};
 
 /// The number of entries that the first versions assumed for a cell with buckets, whatever its
 /// size.
@@ -274,9 +274,36 @@ pub(crate) struct RowCursor<'a> {
     buckets_at: usize,
     sums_at: usize,
     components_at: usize,
-    /// The buckets of the cell that is merged.
-    indices: Vec<i32>,
-    bucket_counts: Vec<u64>,
+}
+
+/// The columns of one cell that is a histogram.
+#[derive(Debug)]
+struct StoredHistogram<'a> {
+    moments: HistogramMoments,
+    sum: ExactSum,
+    /// Differences.
+    indices: &'a [i64],
+    counts: &'a [i64],
+}
+
+impl StoredHistogram<'_> {
+    /// Iterates over the signed indices of the buckets and their counts.
+    fn buckets(&self) -> impl Iterator<Item = (i64, u64)> + Clone {
+        let ascending = self.indices.iter().scan(0i64, |index, difference| {
+            *index = index.wrapping_add(*difference);
+            Some(*index)
+        });
+        ascending.zip(self.counts.iter().map(|n| n.cast_unsigned()))
+    }
+
+    fn check(&self) -> CodecResult<()> {
+        check_buckets(self.moments, self.buckets()).map_err(|e| CodecError::new(e.to_string()))
+    }
+
+    /// Merges a histogram that was checked.
+    fn merge_into(&self, sketch: &mut Distribution) {
+        sketch.merge_histogram(self.moments, &self.sum, self.buckets());
+    }
 }
 
 impl CellCursor<Distribution> for RowCursor<'_> {
@@ -290,14 +317,11 @@ impl CellCursor<Distribution> for RowCursor<'_> {
         match exact_values(count) {
             Some(n) if count >= 0 => self.values(n).map(drop),
             Some(_) => self.cell(count).map(drop),
-            None => {
-                let parts = self.histogram_parts(count.cast_unsigned())?;
-                parts.check().map_err(|e| CodecError::new(e.to_string()))
-            }
+            None => self.checked_histogram(count).map(drop),
         }
     }
 
-    fn merge_into(&mut self, sketch: &mut Distribution) -> CodecResult<()> {
+    fn merge_checked(&mut self, sketch: &mut Distribution) -> CodecResult<()> {
         let count = self.next_count()?;
         match exact_values(count) {
             Some(n) if count >= 0 => {
@@ -308,24 +332,17 @@ impl CellCursor<Distribution> for RowCursor<'_> {
                 sketch.merge(&self.cell(count)?);
                 Ok(())
             }
-            None => self.merge_buckets(count.cast_unsigned(), sketch),
+            None => {
+                self.stored_histogram(count)?.merge_into(sketch);
+                Ok(())
+            }
         }
     }
 }
 
 impl<'a> RowCursor<'a> {
     fn of(columns: &'a DistributionColumns) -> Self {
-        Self {
-            columns,
-            row: 0,
-            values_at: 0,
-            at: 0,
-            buckets_at: 0,
-            sums_at: 0,
-            components_at: 0,
-            indices: Vec::new(),
-            bucket_counts: Vec::new(),
-        }
+        Self { columns, row: 0, values_at: 0, at: 0, buckets_at: 0, sums_at: 0, components_at: 0 }
     }
 
     /// Returns the stored count of the next cell.
@@ -337,7 +354,11 @@ impl<'a> RowCursor<'a> {
 
     /// Reads the next cell; `count` is its stored count.
     fn cell(&mut self, count: i64) -> CodecResult<Distribution> {
-        let Some(n) = exact_values(count) else { return self.histogram(count.cast_unsigned()) };
+        let Some(n) = exact_values(count) else {
+            let mut distribution = Distribution::default();
+            self.checked_histogram(count)?.merge_into(&mut distribution);
+            return Ok(distribution);
+        };
         let values = self.values(n)?;
         if count < 0 {
             return self.with_known_sum(values);
@@ -379,30 +400,19 @@ impl<'a> RowCursor<'a> {
         Ok(())
     }
 
+    /// Reads the next cell, which is a histogram, and checks it.
+    fn checked_histogram(&mut self, count: i64) -> CodecResult<StoredHistogram<'a>> {
+        let histogram = self.stored_histogram(count)?;
+        histogram.check()?;
+        Ok(histogram)
+    }
+
     /// Reads the next cell, which is a histogram.
-    fn histogram(&mut self, count: u64) -> CodecResult<Distribution> {
-        let mut distribution = Distribution::default();
-        self.merge_buckets(count, &mut distribution)?;
-        Ok(distribution)
-    }
-
-    /// Merges the next cell, which is a histogram.
-    fn merge_buckets(&mut self, count: u64, into: &mut Distribution) -> CodecResult<()> {
-        let parts = self.histogram_parts(count)?;
-        into.merge_parts(&parts).map_err(|e| CodecError::new(e.to_string()))
-    }
-
-    /// Reads the parts of the next cell, which is a histogram.
-    fn histogram_parts(&mut self, count: u64) -> CodecResult<Parts<'_>> {
-        let (min, max) = self.read_buckets().ok_or_else(|| {
-            CodecError::new("the block has fewer histograms than its counts require")
-        })?;
-        let sum = self.sum()?;
-        let entries = Entries::Buckets {
-            indices: Cow::Borrowed(&self.indices),
-            counts: Cow::Borrowed(&self.bucket_counts),
-        };
-        Ok(Parts { count, sum, sum_is_reported: false, min, max, entries })
+    fn stored_histogram(&mut self, count: i64) -> CodecResult<StoredHistogram<'a>> {
+        let fewer = || CodecError::new("the block has fewer histograms than its counts require");
+        let (indices, counts, min, max) = self.read_buckets().ok_or_else(fewer)?;
+        let moments = HistogramMoments { count: count.cast_unsigned(), min, max };
+        Ok(StoredHistogram { moments, sum: self.sum()?, indices, counts })
     }
 
     /// Reads the rest of the next cell, whose values are given and whose sum is stored.
@@ -418,24 +428,17 @@ impl<'a> RowCursor<'a> {
         })
     }
 
-    /// Reads the buckets of the next cell; returns its minimum and maximum.
-    fn read_buckets(&mut self) -> Option<(f64, f64)> {
+    /// Reads the buckets of the next cell, its minimum and its maximum.
+    fn read_buckets(&mut self) -> Option<(&'a [i64], &'a [i64], f64, f64)> {
         let columns = self.columns;
         let buckets = usize::try_from(*columns.buckets.get(self.at)?).ok()?;
         let range = self.buckets_at..self.buckets_at.checked_add(buckets)?;
-        self.indices.clear();
-        let mut index = 0i64;
-        for gap in columns.indices.get(range.clone())? {
-            index = index.wrapping_add(*gap);
-            self.indices.push(i32::try_from(index).ok()?);
-        }
-        self.bucket_counts.clear();
-        let counts = columns.bucket_counts.get(range)?;
-        self.bucket_counts.extend(counts.iter().map(|n| n.cast_unsigned()));
-        let bounds = (*columns.min.get(self.at)?, *columns.max.get(self.at)?);
+        let (indices, counts) =
+            (columns.indices.get(range.clone())?, columns.bucket_counts.get(range)?);
+        let (min, max) = (*columns.min.get(self.at)?, *columns.max.get(self.at)?);
         self.at += 1;
         self.buckets_at += buckets;
-        Some(bounds)
+        Some((indices, counts, min, max))
     }
 
     fn sum(&mut self) -> CodecResult<ExactSum> {

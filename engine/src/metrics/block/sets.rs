@@ -123,7 +123,7 @@ impl CellCursor<Cardinality> for SetCursor<'_> {
         Cardinality::decode(self.next()?).map(drop).map_err(|e| CodecError::new(e.to_string()))
     }
 
-    fn merge_into(&mut self, sketch: &mut Cardinality) -> CodecResult<()> {
+    fn merge_checked(&mut self, sketch: &mut Cardinality) -> CodecResult<()> {
         let cell = Cardinality::decode(self.next()?);
         sketch.merge(&cell.map_err(|e| CodecError::new(e.to_string()))?);
         Ok(())

@@ -95,8 +95,8 @@ pub(crate) trait CellCursor<S> {
     /// Skips a cell after checking that it can be merged.
     fn check(&mut self) -> CodecResult<()>;
 
-    /// Merges a cell into a sketch, without building it.
-    fn merge_into(&mut self, sketch: &mut S) -> CodecResult<()>;
+    /// Merges a cell that was [checked](Self::check) into a sketch, without building it.
+    fn merge_checked(&mut self, sketch: &mut S) -> CodecResult<()>;
 }
 
 /// Collects the cells of a block, series by series.
@@ -322,7 +322,7 @@ mod tests {
                         let (wanted_start, wanted) = expected.next().unwrap();
                         assert_eq!(start, *wanted_start);
                         let (mut merged, mut twice) = (S::default(), wanted.clone());
-                        cell.merge_into(&mut merged)?;
+                        cell.merge_checked(&mut merged)?;
                         assert!(same(&merged, wanted));
                         twice.merge(wanted);
                         merged.merge(wanted);

@@ -120,7 +120,7 @@ impl<S: CellSketch> Accumulator for SketchAccumulator<'_, S> {
             let before = read.cells;
             cells.read(index, (part.range.start.0, part.range.end.0), |start, cell| {
                 read.cells += 1;
-                let merged = self.change(group, start, part, |sketch| cell.merge_into(sketch));
+                let merged = self.change(group, start, part, |sketch| cell.merge_checked(sketch));
                 merged.unwrap_or_else(|| cell.skip())
             })?;
             self.took(read.cells - before)?;
