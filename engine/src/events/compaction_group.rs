@@ -34,8 +34,13 @@ impl StringBounds {
     }
 }
 
-/// Returns the first run of at least `blocks_min` adjacent blocks that is certain to become fewer
-/// blocks; at most half as many if `blocks_min` is greater than two. `blocks` is in time order.
+/// Returns the first run of at least `blocks_min` adjacent blocks that is certain to become so much
+/// fewer blocks that it is worth rewriting all of them. `blocks` is in time order.
+///
+/// The seals of a steady stream leave full blocks and one that is not full each. The run that would
+/// join two of those contains full blocks, which would be written a second time to save one block:
+/// a quarter of the blocks of a run must disappear, and half of them if `blocks_min` is greater than
+/// two. Runs whose blocks cover the same times are rewritten for any saving.
 pub(super) fn select_group(
     blocks: &[Arc<EventBlockInfo>],
     blocks_min: usize,
@@ -54,9 +59,12 @@ pub(super) fn select_group(
         let group: Vec<_> =
             rest.iter().take(COMPACTION_BLOCKS_MAX).take_while(fits).map(Arc::clone).collect();
         let after = blocks_after(&group, bounds);
-        let worthwhile =
-            if blocks_min > 2 { after * 2 <= group.len() } else { after < group.len() };
-        if group.len() >= blocks_min && worthwhile {
+        let saved = group.len().saturating_sub(after);
+        let worthwhile = match blocks_min {
+            ..=2 => saved * 4 >= group.len() || is_interleaved(&group),
+            _ => saved * 2 >= group.len(),
+        };
+        if group.len() >= blocks_min && saved > 0 && worthwhile {
             return Some(group);
         }
     }
@@ -79,6 +87,18 @@ fn blocks_after(group: &[Arc<EventBlockInfo>], bounds: StringBounds) -> usize {
 /// Returns whether the first block overlaps the next in time.
 fn overlaps(group: &[Arc<EventBlockInfo>]) -> bool {
     matches!(group, [first, next, ..] if next.first_time <= first.last_time)
+}
+
+/// Returns whether at least a quarter of the blocks cover mostly the same times as the next one, as
+/// after imports in no order: each of them would be read for queries of these times.
+fn is_interleaved(group: &[Arc<EventBlockInfo>]) -> bool {
+    let duration = |info: &EventBlockInfo| info.last_time.saturating_sub(info.first_time);
+    let cover_the_same = |(info, next): &(&Arc<EventBlockInfo>, &Arc<EventBlockInfo>)| {
+        let shared = info.last_time.min(next.last_time).saturating_sub(next.first_time);
+        shared >= 0 && shared.saturating_mul(2) >= duration(info).min(duration(next))
+    };
+    let next = group.iter().skip(1);
+    group.iter().zip(next).filter(cover_the_same).count() * 4 >= group.len()
 }
 
 #[cfg(test)]
@@ -164,6 +184,36 @@ mod tests {
         assert_eq!(chosen_of(&blocks, 2, 8 * MIB), Some((0..4).collect()));
         assert_eq!(chosen_of(&blocks, 2, 4 * MIB), None, "each block is full");
         assert_eq!(chosen_of(&blocks, 2, 0), None);
+    }
+
+    #[test]
+    fn full_blocks_between_others_are_not_rewritten_to_save_few() {
+        let full = EVENT_BLOCK_ROWS_MAX as u32;
+        // Of each seal, three blocks are full.
+        let of_seals = |seals: u64, rest: u32| -> Vec<_> {
+            let rows = (0..4 * seals).map(|i| if i % 4 == 3 { rest } else { full });
+            (0..)
+                .zip(rows)
+                .map(|(i, rows)| block(i, rows, i as i64 * 10, i as i64 * 10 + 9))
+                .collect()
+        };
+        assert_eq!(chosen(&of_seals(8, full / 2), 2), None);
+        assert_eq!(chosen(&of_seals(8, 1), 2), None);
+        // Without full blocks between them.
+        let small: Vec<_> =
+            (0..4).map(|i| block(i, full / 2, i as i64 * 10, i as i64 * 10 + 9)).collect();
+        assert_eq!(chosen(&small, 2), Some(vec![0, 1, 2, 3]));
+    }
+
+    #[test]
+    fn blocks_that_cover_the_same_times_are_compacted_for_any_saving() {
+        let rows = EVENT_BLOCK_ROWS_MAX as u32 - 5_000;
+        let covering = |step: i64| -> Vec<_> {
+            (0..16).map(|i| block(i, rows, i as i64 * step, i as i64 * step + 100)).collect()
+        };
+        assert_eq!(chosen(&covering(100), 2), None);
+        assert_eq!(chosen(&covering(60), 2), None);
+        assert_eq!(chosen(&covering(10), 2), Some((0..16).collect()));
     }
 
     #[test]
