@@ -11,6 +11,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
@@ -33,6 +34,9 @@ use crate::storage::Store;
 use crate::telemetry::MaintenanceState;
 use crate::telemetry::{self, HeadSink, Telemetry};
 use crate::trusted_time::TrustedClock;
+
+/// Time from a start until posting lists are built that no query needed yet.
+const INDEX_AFTER_START: Duration = Duration::from_secs(1);
 
 pub(crate) fn open(dir: &Path, options: Options) -> Result<EngineInner> {
     open_on(dir, options, FileOps::system())
@@ -119,7 +123,12 @@ fn start_threads(inner: &EngineInner, ballast: Ballast, maintenance: Maintenance
     let (telemetry, state) = (Arc::clone(&inner.telemetry), Arc::clone(&inner.maintenance_state));
     let complete_postings = move || {
         let registry = telemetry.metrics.registry();
-        let complete = || registry.complete_all_postings(|| !state.is_stopped());
+        let complete = || {
+            // The rest of the start needs the processors.
+            if state.pause(INDEX_AFTER_START) {
+                registry.complete_all_postings(|| !state.is_stopped());
+            }
+        };
         // Queries complete what this leaves, and it is reported.
         _ = catch_panic("the completion of posting lists", complete);
     };

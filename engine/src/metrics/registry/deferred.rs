@@ -2,17 +2,17 @@
 //!
 //! The lists of a million series with ten tags take a second to build and are derived from the
 //! tables of series, so a start does not wait for them. A thread builds them in the background; a
-//! query of a metric whose lists are incomplete builds them first. Steps are short, since writers
-//! wait for each of them, and nobody waits for more than one.
+//! query of a metric whose lists are incomplete builds them first. Steps are short, and the lock is
+//! handed over after each of them: whoever waits for it waits for one step.
 
-use parking_lot::RwLockReadGuard;
+use parking_lot::{RwLockReadGuard, RwLockWriteGuard};
 
 use super::index::Index;
 use super::series::Registry;
 use crate::model::{MetricId, SeriesId};
 
-/// Series per step: a few milliseconds of work when they have ten tags each.
-const SERIES_PER_STEP: usize = 1 << 12;
+/// Series per step: less than a millisecond of work when they have ten tags each.
+const SERIES_PER_STEP: usize = 1 << 8;
 
 impl Index {
     /// Adds up to `count` series to the posting lists of a metric. Returns whether there are more.
@@ -37,11 +37,16 @@ impl Registry {
     /// Completes the posting lists of all metrics, in steps, as long as `goes_on` says so.
     pub(crate) fn complete_all_postings(&self, goes_on: impl Fn() -> bool) {
         for metric in self.metric_ids(None) {
-            let is_complete = |index: &Index| index.has_postings(metric);
-            while goes_on() && !is_complete(&self.index().read()) {
-                self.index().write().extend_postings(metric, SERIES_PER_STEP);
-            }
+            while goes_on() && self.extend_postings(metric) {}
         }
+    }
+
+    /// Adds a few series to the posting lists of a metric. Returns whether there are more.
+    fn extend_postings(&self, metric: MetricId) -> bool {
+        let mut index = self.index().write();
+        let has_more = index.extend_postings(metric, SERIES_PER_STEP);
+        RwLockWriteGuard::unlock_fair(index);
+        has_more
     }
 
     /// Returns the index with complete posting lists of the metric named `name`.
@@ -59,7 +64,7 @@ impl Registry {
             match find(&index) {
                 Some(metric) if !index.has_postings(metric) => {
                     drop(index);
-                    self.index().write().extend_postings(metric, SERIES_PER_STEP);
+                    self.extend_postings(metric);
                 }
                 _ => return index,
             }
