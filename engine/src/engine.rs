@@ -84,7 +84,8 @@ impl Engine {
     }
 
     /// Returns an empty batch builder for samples given by metric name and tags. Rejects
-    /// [reserved](crate::limits::RESERVED_PREFIX) names.
+    /// [reserved](crate::limits::RESERVED_PREFIX) names. A builder keeps the registry locked for
+    /// reading: query metrics and tags before, or on another thread.
     pub fn batch(&self) -> BatchBuilder<'_> {
         BatchBuilder::new(&self.inner.telemetry.metrics, BatchNames::Unreserved)
     }

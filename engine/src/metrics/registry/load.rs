@@ -84,7 +84,7 @@ impl Loading<'_> {
 
     fn add_small_row(&mut self, (key, row): &Row) -> CodecResult<()> {
         let Some((kind, id)) = key.split_first() else {
-            return Err(CodecError::new("the key is empty"));
+            return Err(CodecError::new("unknown row kind"));
         };
         match *kind {
             RegistryKey::METRIC => {
@@ -115,8 +115,9 @@ impl Loading<'_> {
     }
 
     fn add_segment(&mut self, key: &[u8], segment: CodecResult<Segment<'_>>) {
-        let outcome = segment.and_then(|segment| {
-            let MetricId(first) = metric_id(key.get(1..).unwrap_or_default())?;
+        let first = metric_id(key.get(1..).unwrap_or_default());
+        let outcome = first.and_then(|MetricId(first)| {
+            let segment = segment?;
             let all = segment.series().map(|(id, ..)| id.0).collect();
             // The metric may have been deleted after the segment was written.
             let removed =

@@ -102,9 +102,23 @@ pub(super) struct Postings {
     keys: HashMap<StringId, HashMap<StringId, Posting>>,
     /// Bytes of the value maps and of their sets.
     value_bytes: usize,
-    /// The series from this id on are in no list yet. `None` when the lists are complete.
-    missing_from: Option<u32>,
+    /// `None` when the lists are complete.
+    missing: Option<MissingSeries>,
 }
+
+/// The series that are not in the lists yet.
+#[derive(Clone, Copy, Debug)]
+struct MissingSeries {
+    /// The first of their ids: from this one on, none is in any list.
+    from: u32,
+    /// The bytes that the lists are expected to take, which count from the start: what is added
+    /// later must find its memory.
+    expected_bytes: usize,
+}
+
+/// Bytes that a tag of a series is expected to take in its list: two to four where many series
+/// share the value, fifty where it belongs to one.
+const EXPECTED_TAG_BYTES: usize = 8;
 
 /// A step that adds series to incomplete lists, in ascending order and without measuring the sets
 /// after each of them.
@@ -135,35 +149,46 @@ impl Extension<'_> {
     /// Ends the step. The series from `missing_from` on are left to later steps; `None` when there
     /// are none: the lists are complete then.
     pub(super) fn finish(self, missing_from: Option<u32>) {
-        self.postings.missing_from = missing_from;
-        if missing_from.is_none() {
-            self.postings.measure();
+        match (missing_from, &mut self.postings.missing) {
+            (Some(from), Some(missing)) => missing.from = from,
+            _ => {
+                self.postings.missing = None;
+                self.postings.measure();
+            }
         }
     }
 }
 
 impl Postings {
-    /// Empties the lists, to be built from all series of the metric. `keys` are those of the tags
-    /// of all of them.
-    pub(super) fn defer(&mut self, keys: impl Iterator<Item = StringId>) {
+    /// Empties the lists, to be built from all series of the metric, which have so many `tags`.
+    /// `keys` are those of all of them.
+    pub(super) fn defer(&mut self, keys: impl Iterator<Item = StringId>, tags: usize) {
         let keys = keys.map(|key| (key, HashMap::new())).collect();
-        *self = Self { keys, value_bytes: 0, missing_from: Some(0) };
+        let expected_bytes = tags.saturating_mul(EXPECTED_TAG_BYTES);
+        *self =
+            Self { keys, value_bytes: 0, missing: Some(MissingSeries { from: 0, expected_bytes }) };
     }
 
     /// Begins to add series to incomplete lists. Returns the first id that is missing; `None` if
     /// the lists are complete.
     pub(super) fn extend(&mut self) -> Option<(u32, Extension<'_>)> {
-        self.missing_from.map(|from| (from, Extension { postings: self }))
+        self.missing.map(|missing| (missing.from, Extension { postings: self }))
     }
 
     pub(super) fn is_complete(&self) -> bool {
-        self.missing_from.is_none()
+        self.missing.is_none()
+    }
+
+    /// Returns whether a series is in no list yet, as it is added with others later.
+    fn is_missing(&self, series: u32) -> bool {
+        self.missing.is_some_and(|missing| series >= missing.from)
     }
 
     /// Adds a series, unless it is added with others later.
     pub(super) fn insert(&mut self, key: StringId, value: StringId, series: u32) {
+        let is_missing = self.is_missing(series);
         let values = self.keys.entry(key).or_default();
-        if self.missing_from.is_some_and(|from| series >= from) {
+        if is_missing {
             return;
         }
         let map_before = values.allocation_size();
@@ -179,15 +204,17 @@ impl Postings {
         self.keys.retain(|_, values| !values.is_empty());
         self.value_bytes = 0;
         for values in self.keys.values_mut() {
-            values.values_mut().for_each(Posting::measure);
-            let sets: usize = values.values().map(Posting::bytes).sum();
-            self.value_bytes += values.allocation_size() + sets;
+            let measured = values.values_mut().map(|posting| {
+                posting.measure();
+                posting.bytes()
+            });
+            self.value_bytes += measured.sum::<usize>() + values.allocation_size();
         }
     }
 
     /// Removes a series, and the value and the key if no other series has them.
     pub(super) fn remove(&mut self, key: StringId, value: StringId, series: u32) {
-        if self.missing_from.is_some_and(|from| series >= from) {
+        if self.is_missing(series) {
             return;
         }
         let Some(values) = self.keys.get_mut(&key) else { return };
@@ -201,7 +228,7 @@ impl Postings {
         self.value_bytes -= values.allocation_size();
         values.remove(&value);
         // While series are missing, a later one may have the key.
-        if values.is_empty() && self.missing_from.is_none() {
+        if values.is_empty() && self.missing.is_none() {
             self.keys.remove(&key);
             return;
         }
@@ -224,9 +251,11 @@ impl Postings {
         self.keys.get(&key)
     }
 
-    /// Returns the bytes on the heap, sets included.
+    /// Returns the bytes on the heap, sets included; those that are expected while series are
+    /// missing.
     pub(super) fn bytes(&self) -> usize {
-        self.keys.allocation_size() + self.value_bytes
+        let expected = self.missing.map_or(0, |missing| missing.expected_bytes);
+        self.keys.allocation_size() + self.value_bytes.max(expected)
     }
 }
 

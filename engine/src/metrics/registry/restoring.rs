@@ -24,6 +24,8 @@ pub(super) struct Restored {
 #[derive(Debug, Default)]
 struct RestoredMetric {
     series: Vec<u32>,
+    /// The number of tags of all series.
+    tags: usize,
     keys: HashSet<StringId>,
     /// The keys of the last series: most series of a metric have the same.
     last_keys: Vec<StringId>,
@@ -32,6 +34,7 @@ struct RestoredMetric {
 impl RestoredMetric {
     fn add(&mut self, series: u32, tags: &[Tag]) {
         self.series.push(series);
+        self.tags += tags.len();
         if !tags.iter().map(|(key, _)| key).eq(&self.last_keys) {
             self.last_keys = tags.iter().map(|(key, _)| *key).collect();
             self.keys.extend(&self.last_keys);
@@ -85,15 +88,14 @@ impl Index {
         // At once, so that the table never grows: that would hash the tags of all series again.
         self.add_all_by_tags(hashes);
         for metric in self.metrics_mut() {
-            let Some(RestoredMetric { mut series, keys, .. }) = by_metric.remove(&metric.id) else {
-                continue;
-            };
+            let Some(restored) = by_metric.remove(&metric.id) else { continue };
+            let RestoredMetric { mut series, tags, keys, .. } = restored;
             // Segments that were rewritten are not in the order of their series.
             series.sort_unstable();
             let set: RoaringBitmap = series.into_iter().collect();
             metric.series |= &set;
             let before: Vec<StringId> = metric.postings.keys().map(|(key, _)| key).collect();
-            metric.postings.defer(keys.into_iter().chain(before));
+            metric.postings.defer(keys.into_iter().chain(before), tags);
         }
         self.recount_metrics();
     }
@@ -163,7 +165,7 @@ mod tests {
         fn run(&self, index: &mut Index) {
             match self {
                 Self::Extend(metric, count) => {
-                    _ = index.extend_postings(MetricId(*metric), *count);
+                    _ = index.extend_postings(MetricId(*metric), &mut { *count });
                 }
                 Self::Define(series) => index.define_series(series),
                 Self::Remove(ids) => index.remove_series(&ids.iter().collect()),
@@ -180,7 +182,7 @@ mod tests {
             let (known, expected) = (keys(bulk), keys(one_by_one));
             let is_known = |key| known.as_ref().is_some_and(|known| known.contains(key));
             prop_assert!(expected.iter().flatten().all(is_known));
-            while bulk.extend_postings(metric, 7) {}
+            while bulk.extend_postings(metric, &mut 7) {}
             prop_assert!(bulk.has_postings(metric));
         }
         prop_assert_eq!(bulk.next_series(), one_by_one.next_series());

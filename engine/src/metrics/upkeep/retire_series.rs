@@ -59,6 +59,9 @@ impl Metrics {
     /// the state of the marked series.
     pub(crate) fn mark_series(&self, expiry: TimestampMs) -> RetirementProgress {
         if self.registry.marked() == RetirementProgress::None {
+            // While lists are incomplete, they keep the keys of tags that retired with their
+            // series.
+            self.registry.complete_all_postings(|| true);
             let mut any = false;
             for piece in pieces(&self.series_without_data(expiry, None)) {
                 self.registry.mark_retiring(&piece);
