@@ -39,8 +39,8 @@ impl StringBounds {
 ///
 /// The seals of a steady stream leave full blocks and one that is not full each. The run that would
 /// join two of those contains full blocks, which would be written a second time to save one block:
-/// a quarter of the blocks of a run must disappear, and half of them if `blocks_min` is greater than
-/// two. Runs whose blocks cover the same times are rewritten for any saving.
+/// a quarter of the blocks of a run must disappear, and half of them if `blocks_min` is greater
+/// than two. Runs whose blocks cover the same times are rewritten for any saving.
 pub(super) fn select_group(
     blocks: &[Arc<EventBlockInfo>],
     blocks_min: usize,
