@@ -129,7 +129,7 @@ fn start_threads(inner: &EngineInner, ballast: Ballast, maintenance: Maintenance
                 registry.complete_all_postings(|| !state.is_stopped());
             }
         };
-        // Queries complete what this leaves, and it is reported.
+        // A panic is logged; queries then build the lists that they need.
         _ = catch_panic("the completion of posting lists", complete);
     };
     inner.threads.lock().push(thread("telltale-index", complete_postings)?);

@@ -42,9 +42,7 @@ impl Parts<'_> {
             Entries::Buckets { indices, counts } => self.check_buckets(indices, counts),
         }
     }
-}
 
-impl Parts<'_> {
     /// Checks that bucket columns could have been returned by `Distribution::parts`.
     fn check_buckets(&self, indices: &[i32], counts: &[u64]) -> SketchResult<()> {
         if indices.len() != counts.len() {

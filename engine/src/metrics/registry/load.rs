@@ -1,6 +1,6 @@
 //! Loads the registry from disk when the engine is opened.
 //!
-//! Most of the work are segments. One is decoded while the one before it is added to the index.
+//! Segments take most of the time: each is decoded while the one before it is added to the index.
 
 use hashbrown::{HashMap, HashSet};
 use rayon::ThreadPool;
@@ -156,7 +156,7 @@ mod tests {
     use super::super::series::CardinalityLimits;
     use super::*;
     use crate::log::{MetricDefined, SeriesDefined};
-    use crate::model::{MetricName, MetricType, Tags};
+    use crate::model::{MetricName, MetricType, TagCondition, TagFilter, Tags};
     use crate::storage::Batch;
 
     #[test]
@@ -191,6 +191,14 @@ mod tests {
         assert_eq!(loaded.damaged, [""; 0]);
         assert_eq!(loaded.stats, HashMap::from_iter([(MetricId(1), stats)]));
         assert_eq!(registry.size().0, 1);
+        // Posting lists are built by the first query that needs them, not by a brief one.
+        let condition = TagCondition::AnyOf(["a".to_owned()].into_iter().collect());
+        let filters = [TagFilter { key: "host".to_owned(), condition }];
+        assert_eq!(registry.tag_key_names("kept").unwrap(), ["host"]);
+        assert_eq!(registry.select_work("kept", &filters, &[]), u64::MAX);
+        let (.., selection) = registry.select("kept", &filters, &[]).unwrap();
+        assert_eq!(selection.series.into_iter().collect::<Vec<_>>(), [4]);
+        assert_eq!(registry.select_work("kept", &filters, &[]), 1);
         let mut lookup = registry.lookup();
         assert_eq!(lookup.series("kept", MetricType::Set, &[("host", "a")]), Ok(SeriesId(4)));
         assert_eq!(lookup.series("gone", MetricType::Gauge, &[]), Ok(SeriesId(6)));

@@ -130,8 +130,8 @@ mod tests {
     }
 
     fn series() -> impl Strategy<Value = SeriesDefined> {
-        let tags = prop::collection::btree_map("[abc]", "[abxyz]", 0..4);
-        // Some of an unknown metric, and ids that occur twice.
+        let tags = prop::collection::btree_map("[abc]", "[abxyz]{0,2}", 0..4);
+        // Metric 4 does not exist, and ids may occur twice.
         (0..IDS, 1u32..5, tags).prop_map(|(id, metric, tags)| {
             let tags: Vec<(&str, &str)> = tags.iter().map(|(k, v)| (&**k, &**v)).collect();
             SeriesDefined {
@@ -231,6 +231,11 @@ mod tests {
                 step.run(&mut bulk);
             }
             assert_same(&mut bulk, &one_by_one)?;
+            for series in segments.iter().flatten() {
+                // Also of series that were removed.
+                let (metric, tags) = (series.metric, &series.tags);
+                prop_assert_eq!(bulk.find(metric, tags), one_by_one.find(metric, tags));
+            }
             // What was counted is released: nothing is left of metrics that are dropped.
             for metric in METRICS {
                 bulk.drop_metric(MetricId(metric));
