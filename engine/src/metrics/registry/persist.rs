@@ -1,5 +1,5 @@
 //! The registry on disk: rows of the registry keyspace, written by each seal and
-//! [loaded](super::load) when the engine is opened.
+//! [loaded](mod@super::load) when the engine is opened.
 //!
 //! ```text
 //! 'm' metric: u32 BE        frame(Metric)        { type: u8 │ name: string }
