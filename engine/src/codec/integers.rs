@@ -4,21 +4,15 @@
 //! rows: varint │ form: u8 │ body
 //!   0 constant   value: signed varint
 //!   1 packed     min: signed varint │ width: u8 │ rows × width bits, little-endian
-//!   2 pco        header and chunk metadata: bytes │ one length per page: varint │ pages
+//!   2 pco        see `pco_pages.rs`
 //! ```
 //!
 //! Rows are decoded one page of [`PAGE_ROWS`] at a time. Values are stored as given, so that each
 //! page can be decoded alone; callers take deltas first where that helps.
 
-use std::cell::RefCell;
-use std::sync::OnceLock;
-
-use pco::metadata::{Bin, ChunkLatentVarMeta, ChunkMeta, DynBins, PerLatentVar};
-use pco::wrapped::{ChunkDecompressor, FileCompressor, FileDecompressor};
-use pco::{ChunkConfig, DecompressorScratch, DeltaSpec, ModeSpec, PagingSpec};
-
 use super::bits::BitWriter;
-use super::bytes::{Reader, put_bytes, put_signed, put_varint};
+use super::bytes::{Reader, put_signed, put_varint};
+use super::pco_pages::{self, PcoPages};
 use super::{CodecError, CodecResult};
 use crate::cast::{low_byte, low_word};
 
@@ -26,11 +20,8 @@ use crate::cast::{low_byte, low_word};
 /// single series.
 pub(crate) const PAGE_ROWS: usize = 4096;
 
-/// Rows that pco decodes at once.
-const PCO_BATCH_ROWS: usize = 256;
-
-/// Below this many rows, the metadata of pco outweighs its savings.
-const PCO_ROWS_MIN: usize = 96;
+/// Below this many rows, the metadata of pco and of a code outweighs their savings.
+const COMPRESSED_ROWS_MIN: usize = 96;
 
 const FORM_CONSTANT: u8 = 0;
 const FORM_PACKED: u8 = 1;
@@ -70,12 +61,12 @@ pub(crate) fn encode(values: &[i64], effort: Effort, out: &mut Vec<u8>) -> Codec
     }
     let width = 64 - max.wrapping_sub(min).cast_unsigned().leading_zeros();
     let packed_bytes = (values.len() * width as usize).div_ceil(8);
-    if values.len() >= PCO_ROWS_MIN
+    if values.len() >= COMPRESSED_ROWS_MIN
         && let Some(level) = effort.level()
     {
         let mark = out.len();
         out.push(FORM_PCO);
-        encode_pco(values, level, out)?;
+        pco_pages::encode(values, PAGE_ROWS, level, out)?;
         if out.len() - mark < packed_bytes {
             return Ok(());
         }
@@ -85,27 +76,6 @@ pub(crate) fn encode(values: &[i64], effort: Effort, out: &mut Vec<u8>) -> Codec
     put_signed(out, min);
     out.push(low_byte(u64::from(width)));
     pack(values, min, width, out);
-    Ok(())
-}
-
-fn encode_pco(values: &[i64], level: usize, out: &mut Vec<u8>) -> CodecResult<()> {
-    let pages: Vec<usize> = values.chunks(PAGE_ROWS).map(<[i64]>::len).collect();
-    let config = ChunkConfig::default()
-        .with_compression_level(level)
-        .with_mode_spec(ModeSpec::Classic)
-        .with_delta_spec(DeltaSpec::NoOp)
-        .with_paging_spec(PagingSpec::Exact(pages.clone()));
-    let file = FileCompressor::default();
-    let mut chunk = file.chunk_compressor(values, &config)?;
-    let head = chunk.write_meta(file.write_header(Vec::new())?)?;
-    put_bytes(out, &head);
-    let mut body = Vec::with_capacity(values.len());
-    for page in 0..pages.len() {
-        let before = body.len();
-        body = chunk.write_page(page, body)?;
-        put_varint(out, (body.len() - before) as u64);
-    }
-    out.extend_from_slice(&body);
     Ok(())
 }
 
@@ -152,82 +122,6 @@ enum Body<'a> {
     Pco(PcoPages<'a>),
 }
 
-/// Pages of pco. The tables to decode them are made for the first page that is read: most columns
-/// of a block that is opened are not.
-#[derive(Debug)]
-struct PcoPages<'a> {
-    /// Header and metadata.
-    head: Followed<'a>,
-    chunk: OnceLock<Box<ChunkDecompressor<i64>>>,
-    pages: Vec<Followed<'a>>,
-}
-
-/// Bytes of pco, with what follows them in the block. pco reads some kilobytes ahead; where fewer
-/// are left, it copies them into a larger buffer, which took a third of the time of a short page.
-#[derive(Clone, Copy, Debug)]
-struct Followed<'a> {
-    bytes: &'a [u8],
-    len: usize,
-}
-
-impl<'a> Followed<'a> {
-    fn take(reader: &mut Reader<'a>, len: usize) -> CodecResult<Self> {
-        let bytes = reader.rest();
-        reader.take(len)?;
-        Ok(Self { bytes, len })
-    }
-
-    /// Fails unless exactly these bytes were read, or not more if `is_partial`; `rest` is what was
-    /// not read of them and of those that follow.
-    fn expect_read(&self, rest: &[u8], is_partial: bool) -> CodecResult<()> {
-        let read = self.bytes.len().saturating_sub(rest.len());
-        if read == self.len || (is_partial && read < self.len) {
-            return Ok(());
-        }
-        let len = self.len;
-        Err(CodecError::new(format!("compressed integers end after {read} bytes instead of {len}")))
-    }
-}
-
-thread_local! {
-    /// What pco decodes a batch into; clearing it for each page would take longer than a batch.
-    static SCRATCH: RefCell<DecompressorScratch> = RefCell::default();
-}
-
-impl PcoPages<'_> {
-    fn chunk(&self) -> CodecResult<&ChunkDecompressor<i64>> {
-        if let Some(chunk) = self.chunk.get() {
-            return Ok(chunk);
-        }
-        let (file, rest) = FileDecompressor::new(self.head.bytes)?;
-        let (chunk, rest) = file.chunk_decompressor::<i64, _>(rest)?;
-        self.head.expect_read(rest, false)?;
-        Ok(self.chunk.get_or_init(|| Box::new(chunk)))
-    }
-
-    fn bytes(&self) -> usize {
-        let tables = self.chunk.get().map_or(0, |chunk| table_bytes(chunk.meta()));
-        size_of_val(self.pages.as_slice()) + tables
-    }
-
-    /// Decodes rows of a page of `rows_of_page` rows until `out` is full.
-    fn decode(&self, page: usize, rows_of_page: usize, out: &mut [i64]) -> CodecResult<()> {
-        let Some(source) = self.pages.get(page) else {
-            return Err(CodecError::new(format!("page {page} does not exist")));
-        };
-        let chunk = self.chunk()?;
-        SCRATCH.with_borrow_mut(|scratch| {
-            let mut decompressor =
-                chunk.page_decompressor_with_scratch(source.bytes, rows_of_page, scratch)?;
-            let progress = decompressor.read(out)?;
-            if progress.n_processed != out.len() {
-                return Err(CodecError::new(format!("page {page} has too few rows")));
-            }
-            source.expect_read(decompressor.into_src(), !progress.finished)
-        })
-    }
-}
-
 impl<'a> IntegerColumn<'a> {
     /// Reads the column at the position of `reader`. Fails when it has more than `rows_max` rows.
     pub(crate) fn read(reader: &mut Reader<'a>, rows_max: usize) -> CodecResult<Self> {
@@ -247,7 +141,7 @@ impl<'a> IntegerColumn<'a> {
                 }
                 Body::Packed { min, width, bytes: reader.take((rows * width).div_ceil(8))? }
             }
-            FORM_PCO => read_pco(reader, rows)?,
+            FORM_PCO => Body::Pco(PcoPages::read(reader, rows.div_ceil(PAGE_ROWS))?),
             form => return Err(CodecError::new(format!("unknown integer encoding {form}"))),
         };
         Ok(Self { rows, body })
@@ -286,7 +180,7 @@ impl<'a> IntegerColumn<'a> {
     /// Decodes the first `rows` rows of page `page` into `out`, replacing its contents, and a few
     /// more where that is no work.
     pub(crate) fn prefix(&self, page: usize, rows: usize, out: &mut Vec<i64>) -> CodecResult<()> {
-        let rows = rows.next_multiple_of(PCO_BATCH_ROWS).min(self.rows_of_page(page));
+        let rows = rows.next_multiple_of(pco_pages::BATCH_ROWS).min(self.rows_of_page(page));
         // Not cleared first: rows that are overwritten need no zeros.
         out.resize(rows, 0);
         self.fill(page, page * PAGE_ROWS, out)
@@ -295,7 +189,7 @@ impl<'a> IntegerColumn<'a> {
     /// Makes what decoding needs. Fails if that is damaged.
     pub(crate) fn prepare(&self) -> CodecResult<()> {
         match &self.body {
-            Body::Pco(pco) => pco.chunk().map(drop),
+            Body::Pco(pco) => pco.prepare(),
             Body::Constant(_) | Body::Packed { .. } => Ok(()),
         }
     }
@@ -335,32 +229,6 @@ impl<'a> IntegerColumn<'a> {
         }
         Ok(())
     }
-}
-
-/// Returns the approximate bytes of the tables to decode a chunk: of each variable, a table of
-/// states with 12 bytes each, and the bins.
-fn table_bytes(meta: &ChunkMeta) -> usize {
-    let PerLatentVar { delta, primary, secondary } = &meta.per_latent_var;
-    let bytes = |var: &ChunkLatentVarMeta| {
-        let states = 1usize.checked_shl(var.ans_size_log).unwrap_or(usize::MAX);
-        let bins = match &var.bins {
-            DynBins::U64(bins) => size_of_val(bins.as_slice()),
-            // Integers of 64 bits have bins of 64 bits, unless the chunk is damaged.
-            _ => states.saturating_mul(size_of::<Bin<u64>>()),
-        };
-        states.saturating_mul(12).saturating_add(bins)
-    };
-    let others = [delta, secondary].into_iter().flatten().map(bytes);
-    others.fold(bytes(primary), usize::saturating_add).saturating_add(size_of::<ChunkMeta>())
-}
-
-fn read_pco<'a>(reader: &mut Reader<'a>, rows: usize) -> CodecResult<Body<'a>> {
-    let head = reader.count("bytes of metadata", reader.rest().len())?;
-    let head = Followed::take(reader, head)?;
-    let lengths = reader.lengths(rows.div_ceil(PAGE_ROWS))?;
-    let pages = lengths.into_iter().map(|len| Followed::take(reader, len));
-    let pages = pages.collect::<CodecResult<Vec<_>>>()?;
-    Ok(Body::Pco(PcoPages { head, chunk: OnceLock::new(), pages }))
 }
 
 #[cfg(test)]

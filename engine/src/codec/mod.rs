@@ -19,6 +19,8 @@ pub(crate) mod floats;
 pub(crate) mod frame;
 pub(crate) mod integers;
 mod lazy_column;
+mod paged;
+mod pco_pages;
 pub(crate) mod runs;
 pub(crate) mod verified;
 
