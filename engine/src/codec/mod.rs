@@ -23,5 +23,6 @@ mod paged;
 mod pco_pages;
 pub(crate) mod runs;
 pub(crate) mod verified;
+mod words;
 
 pub(crate) use error::{CodecError, CodecResult};

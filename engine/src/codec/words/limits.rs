@@ -1,0 +1,24 @@
+//! What a code may contain: one bound for the writer and the reader.
+
+/// The most values of a word.
+pub(super) const WORD_VALUES_MAX: usize = 3;
+/// The most values in a code: a byte numbers them.
+pub(super) const VALUES_MAX: usize = 256;
+/// One in so many rows may be an exception: it takes some four bytes.
+const ROWS_PER_EXCEPTION: usize = 512;
+/// Bits of the longest code: four bits tell its length.
+pub(super) const CODE_BITS_MAX: u32 = 15;
+
+/// Returns the most values of a code whose words have `word_values` values each.
+pub(super) fn values_max(word_values: usize) -> usize {
+    match word_values {
+        1 => VALUES_MAX,
+        2 => 64,
+        _ => 16,
+    }
+}
+
+/// Returns the most values of a column that may be missing in its code.
+pub(super) fn exceptions_max(rows: usize) -> usize {
+    rows / ROWS_PER_EXCEPTION
+}

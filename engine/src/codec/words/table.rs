@@ -1,0 +1,246 @@
+//! Decoding codes: a table that is looked into with the next bits.
+
+use super::super::bytes::Reader;
+use super::super::{CodecError, CodecResult};
+use super::huffman::{self, WordCode};
+use super::limits::{VALUES_MAX, WORD_VALUES_MAX, exceptions_max, values_max};
+use crate::cast::{items, low_byte, low_half};
+
+/// Values that an entry of the table has room for.
+const ENTRY_VALUES: usize = 6;
+/// The most bits that the table is looked into with: codes that are longer are rare.
+const TABLE_BITS_MAX: u32 = 11;
+/// Looks into the table for each read of eight bytes: their codes fit into what is left of them.
+const LOOKS: usize = 5;
+const _: () = assert!(LOOKS * TABLE_BITS_MAX as usize <= 64 - 7);
+
+/// Returns the bits to look into the table with: few rows are not worth a large one.
+fn table_bits(rows: usize) -> u32 {
+    match rows {
+        0..1024 => 9,
+        1024..4096 => 10,
+        _ => TABLE_BITS_MAX,
+    }
+}
+
+/// What decoding needs.
+#[derive(Debug)]
+pub(super) struct Table {
+    values: [i64; VALUES_MAX],
+    word_values: usize,
+    /// Rows and values, in increasing order of rows.
+    pub(super) exceptions: Vec<(usize, i64)>,
+    /// The number of bits that an entry is found by.
+    bits: u32,
+    /// By the next `bits` bits, the words that they begin with.
+    entries: [Entry; 1 << TABLE_BITS_MAX],
+    /// The codes with more bits, in increasing order.
+    long: Vec<LongCodes>,
+}
+
+/// The codes of one length, and their words.
+#[derive(Debug)]
+struct LongCodes {
+    bits: u32,
+    /// The first code, its first bit highest.
+    first: u64,
+    words: Vec<Entry>,
+}
+
+/// The words at the beginning of some bits:
+///
+/// ```text
+/// bits of all words: 4 bits │ bits of the first: 4 bits │ values: 8 bits │ 6 numbers of 8 bits
+/// ```
+///
+/// Zero if the first word has a longer code, or none.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Entry(u64);
+
+impl Entry {
+    /// An entry of one word.
+    fn new(word: usize, bits: u32, base: usize, word_values: usize) -> Self {
+        let (mut entry, mut rest) =
+            (u64::from(bits * 0x11) | (word_values as u64) << 8, word as u64);
+        for place in 0..word_values {
+            entry |= (rest % base as u64) << (16 + 8 * place);
+            rest /= base as u64;
+        }
+        Self(entry)
+    }
+
+    #[inline]
+    fn bits(self) -> usize {
+        items(self.0 & 15)
+    }
+
+    #[inline]
+    fn first_bits(self) -> usize {
+        items(self.0 >> 4 & 15)
+    }
+
+    #[inline]
+    fn values(self) -> usize {
+        items(self.0 >> 8 & 7)
+    }
+
+    #[inline]
+    fn number(self, place: usize) -> usize {
+        usize::from(low_byte(self.0 >> (16 + 8 * place)))
+    }
+
+    /// Appends an entry of one word, unless that takes more than `bits_max` bits or too many values.
+    fn then(self, next: Self, bits_max: u32) -> Option<Self> {
+        let (bits, values) = (self.bits() + next.bits(), self.values() + next.values());
+        if bits > bits_max as usize || values > ENTRY_VALUES {
+            return None;
+        }
+        let numbers = (next.0 >> 16) << (16 + 8 * self.values());
+        let head = bits as u64 | (self.0 & 0xf0) | (values as u64) << 8;
+        Some(Self((self.0 & !0xffff) | numbers | head))
+    }
+}
+
+impl Table {
+    /// Reads the head of a column of `rows` rows.
+    pub(super) fn read(head: &[u8], rows: usize) -> CodecResult<Box<Self>> {
+        let mut reader = Reader::new(head);
+        let count = reader.count("values of a code", VALUES_MAX)?;
+        let mut table = Box::new(Self {
+            values: [0; VALUES_MAX],
+            word_values: 0,
+            exceptions: Vec::new(),
+            bits: table_bits(rows),
+            entries: [Entry::default(); 1 << TABLE_BITS_MAX],
+            long: Vec::new(),
+        });
+        let mut before: Option<i64> = None;
+        for value in table.values.iter_mut().take(count) {
+            *value = match before {
+                None => reader.signed()?,
+                Some(before) => i64::try_from(reader.varint()?)
+                    .ok()
+                    .and_then(|step| before.checked_add(step)?.checked_add(1))
+                    .ok_or_else(|| CodecError::new("values of a code exceed 64 bits"))?,
+            };
+            before = Some(*value);
+        }
+        table.word_values = usize::from(reader.u8()?);
+        let word_values = table.word_values;
+        if !(1..=WORD_VALUES_MAX).contains(&word_values) || count > values_max(word_values) {
+            let reason = format!("a code has {count} values, and words of {word_values}");
+            return Err(CodecError::new(reason));
+        }
+        table.exceptions = read_exceptions(&mut reader, rows)?;
+        let words = count.pow(low_half(word_values as u64));
+        let lengths = huffman::read_lengths(&mut reader, words)?;
+        reader.finish()?;
+        table.set_codes(&huffman::codes(&lengths)?, count);
+        Ok(table)
+    }
+
+    /// Sets the words of all codes, which are in increasing order of bits.
+    fn set_codes(&mut self, codes: &[WordCode], values: usize) {
+        let entry = |code: &WordCode| Entry::new(code.word, code.bits, values, self.word_values);
+        let (short, long) = codes.split_at(codes.partition_point(|code| code.bits <= self.bits));
+        let stored = |code: &WordCode| items(huffman::lowest_first(code.code, code.bits));
+        let short: Vec<_> = short.iter().map(|code| (stored(code), entry(code))).collect();
+        let of_length = long.chunk_by(|a, b| a.bits == b.bits).filter_map(|codes| {
+            let WordCode { bits, code: first, .. } = *codes.first()?;
+            Some(LongCodes { bits, first, words: codes.iter().map(entry).collect() })
+        });
+        self.long = of_length.collect();
+        short.iter().for_each(|(code, entry)| self.fill(&short, *code, *entry));
+    }
+
+    /// Sets the entries of bits that begin with `code`, which stands for the words of `entry`, and
+    /// of those that continue with others of `words`, which are in the order of length.
+    fn fill(&mut self, words: &[(usize, Entry)], code: usize, entry: Entry) {
+        let entries = self.entries.iter_mut().take(1 << self.bits);
+        entries.skip(code).step_by(1 << entry.bits()).for_each(|into| *into = entry);
+        for (next_code, next) in words {
+            let Some(joined) = entry.then(*next, self.bits) else { break };
+            self.fill(words, code | next_code << entry.bits(), joined);
+        }
+    }
+
+    /// Returns the entry of the next bits.
+    #[inline]
+    fn entry(&self, next: u64) -> Entry {
+        let mask = (1 << self.bits) - 1;
+        self.entries.get(items(next & mask)).copied().unwrap_or_default()
+    }
+
+    /// Returns an entry that begins with the next word, and the bits of that.
+    fn word(&self, next: u64) -> CodecResult<(Entry, usize)> {
+        let entry = self.entry(next);
+        if entry.values() > 0 {
+            return Ok((entry, entry.first_bits()));
+        }
+        let found = self.long.iter().find_map(|codes| {
+            let code = next.reverse_bits() >> (64 - codes.bits);
+            let word = codes.words.get(items(code.checked_sub(codes.first)?))?;
+            Some((*word, word.first_bits()))
+        });
+        found.ok_or_else(|| CodecError::new("unknown code of a word"))
+    }
+
+    /// Writes values of an entry.
+    #[inline]
+    fn put(&self, entry: Entry, out: &mut [i64]) {
+        for (place, value) in out.iter_mut().enumerate() {
+            *value = self.values.get(entry.number(place)).copied().unwrap_or_default();
+        }
+    }
+
+    /// Decodes rows until `out` is full. Returns the number of bits read.
+    pub(super) fn decode(&self, bytes: &[u8], out: &mut [i64]) -> CodecResult<usize> {
+        let (mut bit, mut at) = (0, 0);
+        while at < out.len() {
+            if let Some(target) = out.get_mut(at..at + LOOKS * ENTRY_VALUES)
+                && let Some(next) = bytes.get(bit / 8..).and_then(|rest| rest.first_chunk::<8>())
+            {
+                let mut next = u64::from_le_bytes(*next) >> (bit % 8);
+                let mut filled = 0;
+                for _ in 0..LOOKS {
+                    let entry = self.entry(next);
+                    next >>= entry.bits();
+                    bit += entry.bits();
+                    // All places are written, whatever they are worth: the rest is written again.
+                    if let Some(places) = target.get_mut(filled..filled + ENTRY_VALUES) {
+                        self.put(entry, places);
+                    }
+                    filled += entry.values();
+                }
+                at += filled;
+                if filled > 0 {
+                    continue;
+                }
+            }
+            // A long code, or the last words.
+            let mut next = [0; 8];
+            next.iter_mut().zip(bytes.iter().skip(bit / 8)).for_each(|(to, from)| *to = *from);
+            let (entry, bits) = self.word(u64::from_le_bytes(next) >> (bit % 8))?;
+            let end = out.len().min(at + self.word_values);
+            self.put(entry, out.get_mut(at..end).unwrap_or_default());
+            bit += bits;
+            at = end;
+        }
+        Ok(bit)
+    }
+}
+
+fn read_exceptions(reader: &mut Reader<'_>, rows: usize) -> CodecResult<Vec<(usize, i64)>> {
+    let count = reader.count("exceptions", exceptions_max(rows))?;
+    let mut exceptions = Vec::with_capacity(count);
+    let mut row = 0;
+    for number in 0..count {
+        let step = reader.count("rows between exceptions", rows)?;
+        row += step;
+        if row >= rows || (step == 0 && number > 0) {
+            return Err(CodecError::new(format!("row {row} is no exception")));
+        }
+        exceptions.push((row, reader.signed()?));
+    }
+    Ok(exceptions)
+}

@@ -1,0 +1,247 @@
+//! Columns of all kinds through a code, and damage to what is stored.
+
+use proptest::prelude::*;
+
+use super::super::bytes::{Reader, put_bytes, put_signed, put_varint};
+use super::limits::{WORD_VALUES_MAX, exceptions_max, values_max};
+use super::{Plan, WordPages};
+
+const PAGE_ROWS: usize = 1000;
+
+fn plan(rows: &[i64]) -> Option<Plan> {
+    let range = (rows.iter().min().copied()?, rows.iter().max().copied()?);
+    Plan::new(rows, range, PAGE_ROWS)
+}
+
+/// Encodes `rows` and decodes all pages, whole and in part. Returns the bytes; `None` if no code
+/// suits the rows.
+fn check(rows: &[i64]) -> Option<Vec<u8>> {
+    let plan = plan(rows)?;
+    let mut bytes = Vec::new();
+    plan.encode(PAGE_ROWS, &mut bytes);
+    assert!(
+        bytes.len() <= plan.bytes() + 8 + 4 * rows.len().div_ceil(PAGE_ROWS),
+        "{}",
+        plan.bytes()
+    );
+    let mut reader = Reader::new(&bytes);
+    let pages = WordPages::read(&mut reader, rows.len(), PAGE_ROWS).unwrap();
+    reader.finish().unwrap();
+    for (page, expected) in rows.chunks(PAGE_ROWS).enumerate() {
+        for wanted in [1, 2, 29, 30, 31, 256, 999, expected.len()] {
+            let mut out = vec![0; wanted.min(expected.len())];
+            pages.decode(page, page * PAGE_ROWS, expected.len(), &mut out).unwrap();
+            assert_eq!(out, expected[..out.len()], "{wanted} rows of page {page}");
+        }
+    }
+    assert!(pages.decode(rows.len().div_ceil(PAGE_ROWS), rows.len(), 1, &mut [0]).is_err());
+    Some(bytes)
+}
+
+/// Rows of which the value `n` is half as frequent as `n - 1`.
+fn geometric(rows: usize) -> Vec<i64> {
+    (1..=rows).map(|row| i64::from(row.trailing_zeros())).collect()
+}
+
+#[test]
+fn words_of_each_length_are_chosen_and_round_trip() {
+    let rows = |values: i64, often: i64| {
+        (0..9000).map(move |i| if i % often == 0 { i * 31 % values } else { 0 })
+    };
+    for (values, often, bits_max) in
+        [(3, 3, 1.2), (9, 1, 3.3), (60, 1, 6.1), (256, 1, 8.4), (2, 20, 0.6)]
+    {
+        let rows: Vec<i64> = rows(values, often).collect();
+        let bytes = check(&rows).unwrap().len();
+        assert!(
+            (bytes * 8) as f64 <= bits_max * rows.len() as f64,
+            "{bytes} bytes of {values} values"
+        );
+    }
+}
+
+#[test]
+fn as_many_values_as_a_code_may_have_round_trip_and_more_have_none() {
+    for word_values in 1..=WORD_VALUES_MAX {
+        let most = values_max(word_values) as i64;
+        for values in [most - 1, most, most + 1] {
+            let rows: Vec<i64> = (0..20_000).map(|i| i * i % values).collect();
+            check(&rows).unwrap_or_default();
+        }
+    }
+    assert!(check(&(0..20_000).map(|i| i % 256).collect::<Vec<_>>()).is_some());
+    assert!(check(&(0..20_000).map(|i| i % 300).collect::<Vec<_>>()).is_none());
+}
+
+#[test]
+fn codes_that_would_be_too_long_are_cut() {
+    // Without a limit the rarest value would have a code of 16 bits.
+    for rows in [100, 1023, 1024, 4095, 4096, 70_000] {
+        assert!(check(&geometric(rows)).is_some(), "{rows} rows");
+    }
+    let mut rows = geometric(70_000);
+    rows.sort_unstable();
+    assert!(check(&rows).is_some());
+}
+
+#[test]
+fn exceptions_round_trip_up_to_their_number() {
+    let walk: Vec<i64> = (0..100_000).map(|i| i * i % 7).collect();
+    let most = exceptions_max(walk.len());
+    let far = |number: i64| if number % 2 == 0 { i64::MAX - number } else { i64::MIN + number };
+    let near = |number: i64| if number % 2 == 0 { 100 + number } else { -5000 - number };
+    let with = |exceptions: usize, value: &dyn Fn(i64) -> i64| {
+        let mut rows = walk.clone();
+        for number in 0..exceptions {
+            rows[number * (walk.len() / exceptions)] = value(number as i64);
+        }
+        let last = rows.len() - 1;
+        rows.swap(1, last);
+        check(&rows).is_some()
+    };
+    for exceptions in [1, 2, most] {
+        assert!(with(exceptions, &far) && with(exceptions, &near), "{exceptions} exceptions");
+    }
+    assert!(!with(most + 1, &far));
+}
+
+#[test]
+fn values_at_the_ends_of_the_range_round_trip() {
+    for low in [i64::MIN, i64::MAX - 6, -3, 0] {
+        let rows: Vec<i64> = (0..5000).map(|i| low + i * i % 7).collect();
+        assert!(check(&rows).is_some(), "{low}");
+    }
+    let far: Vec<i64> = (0..5000).map(|i| [i64::MIN, 0, i64::MAX][i % 3]).collect();
+    assert!(check(&far).is_none());
+}
+
+#[test]
+fn two_values_and_one_word_round_trip() {
+    assert!(check(&(0..3000).map(|i| i % 2).collect::<Vec<_>>()).is_some());
+    assert!(check(&[5, 5, 5, 5, 7, 5, 7]).is_some());
+    assert!(check(&[5; 200]).is_some());
+    assert!(check(&[1]).is_some());
+}
+
+/// A head with two values and these codes, and a page.
+fn column(head: &[u8], page: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    put_bytes(&mut bytes, head);
+    put_varint(&mut bytes, page.len() as u64);
+    bytes.extend_from_slice(page);
+    bytes
+}
+
+fn head(values: u64, word_values: u8, lengths: &[u8]) -> Vec<u8> {
+    let mut head = Vec::new();
+    put_varint(&mut head, values);
+    put_signed(&mut head, 10);
+    (1..values).for_each(|_| put_varint(&mut head, 0));
+    head.extend_from_slice(&[word_values, 0]);
+    head.extend_from_slice(lengths);
+    head
+}
+
+fn decoded(bytes: &[u8], rows: usize) -> Result<Vec<i64>, String> {
+    let pages =
+        WordPages::read(&mut Reader::new(bytes), rows, PAGE_ROWS).map_err(|e| e.to_string())?;
+    let mut out = vec![0; rows];
+    pages.decode(0, 0, rows, &mut out).map_err(|e| e.to_string())?;
+    Ok(out)
+}
+
+#[test]
+fn a_stored_code_is_read_as_specified() {
+    // 10 has the code 0, 11 the code 10 and 12 the code 11, each beginning with its lowest bit.
+    let bytes = column(&head(3, 1, &[0x21, 0x02]), &[0b0_11_01_0]);
+    assert_eq!(decoded(&bytes, 4).unwrap(), [10, 11, 12, 10]);
+    assert_eq!(decoded(&bytes, 3).unwrap(), [10, 11, 12]);
+    let pairs = column(&head(2, 2, &[0x22, 0x22]), &[0b11_01_10_00]);
+    assert_eq!(decoded(&pairs, 8).unwrap(), [10, 10, 11, 10, 10, 11, 11, 11]);
+}
+
+#[test]
+fn damage_is_an_error() {
+    let error =
+        |head: &[u8], page: &[u8], rows: usize| decoded(&column(head, page), rows).unwrap_err();
+    let codes = [0x21, 0x02];
+    assert_eq!(error(&head(3, 4, &codes), &[0], 4), "a code has 3 values, and words of 4");
+    assert_eq!(error(&head(3, 0, &codes), &[0], 4), "a code has 3 values, and words of 0");
+    assert_eq!(error(&head(65, 2, &codes), &[0], 4), "a code has 65 values, and words of 2");
+    assert_eq!(error(&head(17, 3, &codes), &[0], 4), "a code has 17 values, and words of 3");
+    assert_eq!(error(&head(3, 1, &[0x11, 0x01]), &[0], 4), "codes of words overlap");
+    assert_eq!(error(&head(3, 1, &[0x21, 0x10, 0]), &[0], 4), "4 codes for 3 words");
+    assert_eq!(error(&head(3, 1, &[0x21]), &[0], 4), "packed bits are truncated");
+    assert_eq!(error(&head(3, 1, &[0x21, 0x12]), &[0], 4), "packed bits are followed by others");
+    assert_eq!(error(&head(3, 1, &[0x22, 0x00, 0x00]), &[0xff; 40], 64), "unknown code of a word");
+    assert_eq!(error(&head(3, 1, &[0x22, 0x00, 0x00]), &[0xff], 1), "unknown code of a word");
+    assert_eq!(
+        error(&head(3, 1, &codes), &[0, 0], 4),
+        "compressed integers end after 1 bytes instead of 2"
+    );
+    assert_eq!(
+        error(&head(3, 1, &codes), &[0], 9),
+        "compressed integers end after 2 bytes instead of 1"
+    );
+    let mut far = head(2, 1, &[0x11]);
+    far.splice(2..3, [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x7f]);
+    assert_eq!(error(&far, &[0], 4), "values of a code exceed 64 bits");
+}
+
+#[test]
+fn damaged_exceptions_are_an_error() {
+    let error = |exceptions: &[u8], rows: usize| {
+        let mut head = head(3, 1, &[0x21, 0x02]);
+        head.splice(5..6, exceptions.iter().copied());
+        decoded(&column(&head, &[0; 125]), rows).unwrap_err()
+    };
+    assert_eq!(error(&[2, 0, 8, 1, 8], 1000), "2 exceptions exceed the limit of 1");
+    let mut pages = head(3, 1, &[0x21, 0x02]);
+    pages.splice(5..6, [1, 0xe8, 0x07, 8]);
+    assert_eq!(decoded(&column(&pages, &[0; 125]), 1000).unwrap_err(), "row 1000 is no exception");
+}
+
+proptest! {
+    #[test]
+    fn any_few_values_round_trip(
+        values in prop::collection::vec(any::<i64>(), 1..300),
+        near in prop::collection::vec(-40i64..40, 1..300),
+        picks in prop::collection::vec((0usize..100_000, 0u32..12), 1..3000),
+    ) {
+        let skewed = |values: &[i64]| -> Vec<i64> {
+            picks.iter().map(|(pick, skew)| values[(pick % values.len()) >> skew]).collect()
+        };
+        check(&skewed(&near));
+        check(&skewed(&values));
+    }
+
+    #[test]
+    fn arbitrary_bytes_never_cause_a_panic(
+        bytes in prop::collection::vec(any::<u8>(), 0..80), rows in 1usize..2000,
+    ) {
+        // Half of the bytes of a valid head make it likely that a table is made.
+        for head in [bytes.clone(), [head(3, 1, &[0x21, 0x02]), bytes.clone()].concat()] {
+            let mut column = Vec::new();
+            put_bytes(&mut column, &head);
+            column.extend_from_slice(&bytes);
+            if let Ok(pages) = WordPages::read(&mut Reader::new(&column), rows, PAGE_ROWS) {
+                let mut out = vec![0; rows.min(PAGE_ROWS)];
+                let _ = pages.prepare();
+                let _ = pages.decode(0, 0, rows, &mut out);
+            }
+        }
+    }
+
+    #[test]
+    fn changed_bytes_decode_to_an_error_or_to_rows(at in any::<prop::sample::Index>(), to in any::<u8>()) {
+        let rows: Vec<i64> = (0..3000).map(|i| i * i % 11).collect();
+        let mut bytes = check(&rows).unwrap();
+        let at = at.index(bytes.len());
+        bytes[at] = to;
+        if let Ok(pages) = WordPages::read(&mut Reader::new(&bytes), rows.len(), PAGE_ROWS) {
+            for page in 0..3 {
+                let _ = pages.decode(page, page * PAGE_ROWS, PAGE_ROWS, &mut vec![0; PAGE_ROWS]);
+            }
+        }
+    }
+}
