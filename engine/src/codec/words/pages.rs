@@ -42,9 +42,8 @@ impl<'a> WordPages<'a> {
 
     /// Returns the approximate bytes in memory besides the encoded column.
     pub(in crate::codec) fn bytes(&self) -> usize {
-        let of_table =
-            |table: &Box<Table>| size_of::<Table>() + size_of_val(table.exceptions.as_slice());
-        size_of_val(self.pages.as_slice()) + self.table.get().map_or(0, of_table)
+        let table = self.table.get().map_or(0, |table| table.bytes());
+        size_of_val(self.pages.as_slice()) + table
     }
 
     /// Decodes rows of a page of `rows_of_page` rows, of which `first_row` is the first, until

@@ -13,6 +13,8 @@ const RARE_VALUE_BITS: f64 = 20.0;
 const WASTE_MAX: f64 = 0.03;
 /// Bits of metadata that count as no waste: that of pco takes about as many.
 const METADATA_BITS: f64 = 512.0;
+/// Bits of codes that count as no waste: a code has at least one bit.
+const PADDING_BITS: f64 = 64.0;
 /// The bits of a row below which words have two values, and three.
 const PAIR_BITS: f64 = 3.0;
 const TRIPLE_BITS: f64 = 1.2;
@@ -167,7 +169,9 @@ impl Plan {
         }
         code.put(&mut head);
         let bits = coded_bits + 8 * head.len();
-        let is_near_entropy = bits as f64 <= entropy * (1.0 + WASTE_MAX) + METADATA_BITS;
+        let entropy = entropy * (1.0 + WASTE_MAX);
+        let is_near_entropy =
+            bits as f64 <= entropy + METADATA_BITS && coded_bits as f64 <= entropy + PADDING_BITS;
         Some(Self { head, code, word_values, words, bits, is_near_entropy })
     }
 
@@ -204,8 +208,12 @@ fn window_start(rows: &[i64], (min, max): (i64, i64)) -> Option<i64> {
     let mut sample: Vec<i64> = rows.iter().step_by(rows.len() / 128 + 1).copied().collect();
     sample.sort_unstable();
     let at = |share: usize| sample.get(sample.len() * share / 16).copied();
-    let is_near = fits(at(1)?, at(15)?);
-    is_near.then_some(at(8)?.saturating_sub(length(WINDOW / 2)).max(min))
+    if !fits(at(1)?, at(15)?) {
+        return None;
+    }
+    // Beyond the largest integer the lowest ones would follow.
+    let last_start = i64::MAX - length(WINDOW - 1);
+    Some(at(8)?.saturating_sub(length(WINDOW / 2)).max(min).min(last_start))
 }
 
 /// Returns how often each value in the window occurs, and its place: the most frequent first.

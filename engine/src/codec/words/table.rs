@@ -17,7 +17,8 @@ const _: () = assert!(LOOKS * TABLE_BITS_MAX as usize <= 64 - 7);
 /// Returns the bits to look into the table with: few rows are not worth a large one.
 fn table_bits(rows: usize) -> u32 {
     match rows {
-        0..1024 => 9,
+        0..256 => 8,
+        256..1024 => 9,
         1024..4096 => 10,
         _ => TABLE_BITS_MAX,
     }
@@ -33,7 +34,7 @@ pub(super) struct Table {
     /// The number of bits that an entry is found by.
     bits: u32,
     /// By the next `bits` bits, the words that they begin with.
-    entries: [Entry; 1 << TABLE_BITS_MAX],
+    entries: Vec<Entry>,
     /// The codes with more bits, in increasing order.
     long: Vec<LongCodes>,
 }
@@ -106,12 +107,13 @@ impl Table {
     pub(super) fn read(head: &[u8], rows: usize) -> CodecResult<Box<Self>> {
         let mut reader = Reader::new(head);
         let count = reader.count("values of a code", VALUES_MAX)?;
+        let bits = table_bits(rows);
         let mut table = Box::new(Self {
             values: [0; VALUES_MAX],
             word_values: 0,
             exceptions: Vec::new(),
-            bits: table_bits(rows),
-            entries: [Entry::default(); 1 << TABLE_BITS_MAX],
+            bits,
+            entries: vec![Entry::default(); 1 << bits],
             long: Vec::new(),
         });
         let mut before: Option<i64> = None;
@@ -139,6 +141,16 @@ impl Table {
         Ok(table)
     }
 
+    /// Returns the bytes in memory.
+    pub(super) fn bytes(&self) -> usize {
+        let long = self.long.iter().map(|codes| size_of_val(codes.words.as_slice()));
+        size_of::<Self>()
+            + size_of_val(self.entries.as_slice())
+            + size_of_val(self.exceptions.as_slice())
+            + size_of_val(self.long.as_slice())
+            + long.sum::<usize>()
+    }
+
     /// Sets the words of all codes, which are in increasing order of bits.
     fn set_codes(&mut self, codes: &[WordCode], values: usize) {
         let entry = |code: &WordCode| Entry::new(code.word, code.bits, values, self.word_values);
@@ -156,8 +168,11 @@ impl Table {
     /// Sets the entries of bits that begin with `code`, which stands for the words of `entry`, and
     /// of those that continue with others of `words`, which are in the order of length.
     fn fill(&mut self, words: &[(usize, Entry)], code: usize, entry: Entry) {
-        let entries = self.entries.iter_mut().take(1 << self.bits);
-        entries.skip(code).step_by(1 << entry.bits()).for_each(|into| *into = entry);
+        self.entries
+            .iter_mut()
+            .skip(code)
+            .step_by(1 << entry.bits())
+            .for_each(|into| *into = entry);
         for (next_code, next) in words {
             let Some(joined) = entry.then(*next, self.bits) else { break };
             self.fill(words, code | next_code << entry.bits(), joined);
