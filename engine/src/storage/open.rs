@@ -157,23 +157,32 @@ pub(super) fn try_open(
     let unused = (DEFAULT_COLUMN_FAMILY_NAME, tuning::unused(shared, strictness));
     let families = families.into_iter().chain([unused]);
     let db = DB::open_cf_with_opts(&options, dir, families).map_err(failed)?;
-    remove_old_options(dir);
+    thin_out_options(dir);
     Ok(Database::new(db))
 }
 
-/// Removes all of RocksDB's options files except the newest. They are never read, and the second
-/// one that RocksDB keeps would be a tenth of a small database.
-fn remove_old_options(dir: &Path) {
+/// Removes all of RocksDB's options files except the newest, and replaces that by a hole of the same
+/// length, which takes no space. They are never read, but RocksDB copies the newest with its tables;
+/// the two that it keeps would be a tenth of a small database.
+fn thin_out_options(dir: &Path) {
     let number = |path: &PathBuf| -> Option<u64> {
         path.file_name()?.to_str()?.strip_prefix("OPTIONS-")?.parse().ok()
     };
-    // Files that cannot be listed or removed are removed at a later open.
+    // Files that cannot be listed, removed or replaced are at a later open.
     let Ok(mut all) = paths_in(dir) else { return };
     all.retain(|path| number(path).is_some());
-    let newest = all.iter().max_by_key(|path| number(path)).cloned();
-    for old in all.iter().filter(|path| Some(*path) != newest.as_ref()) {
+    let Some(newest) = all.iter().max_by_key(|path| number(path)).cloned() else { return };
+    for old in all.iter().filter(|path| **path != newest) {
         let _removed = fs::remove_file(old);
     }
+    let _replaced = replace_by_hole(&newest);
+}
+
+fn replace_by_hole(path: &Path) -> io::Result<()> {
+    // RocksDB removes a file with this extension when it opens a database.
+    let hole = path.with_extension("dbtmp");
+    fs::File::create(&hole)?.set_len(fs::metadata(path)?.len())?;
+    fs::rename(hole, path)
 }
 
 /// Makes `CURRENT` name the newest manifest if it is damaged or missing. Without that line the

@@ -7,6 +7,7 @@ use std::path::Path;
 use proptest::prelude::*;
 use tempfile::TempDir;
 
+use super::store::FORMAT_VERSION;
 use super::*;
 use crate::error::Error;
 use crate::limits::RANGES_RECLAIMED_MAX;
@@ -289,18 +290,16 @@ fn an_older_format_is_upgraded_unless_the_database_is_opened_read_only() {
     batch.put(Keyspace::Meta, b"a", vec![1]);
     assert!(read.is_read_only() && read.write(batch, Sync::Yes).is_err());
     drop(read);
-    assert_eq!(format(&open(dir.path())), 3_u32.to_le_bytes());
+    assert_eq!(format(&open(dir.path())), FORMAT_VERSION.to_le_bytes());
 }
 
 #[test]
 fn a_newer_format_is_refused_by_name() {
     let dir = TempDir::new().unwrap();
-    put(&open(dir.path()), Keyspace::Meta, b"format", &4_u32.to_le_bytes());
+    put(&open(dir.path()), Keyspace::Meta, b"format", &(FORMAT_VERSION + 1).to_le_bytes());
     let error = Store::open(dir.path(), CACHE_BYTES, 2).unwrap_err();
-    assert!(
-        error.to_string().contains("newer version of this program: it has format 4"),
-        "{error}"
-    );
+    let expected = format!("newer version of this program: it has format {}", FORMAT_VERSION + 1);
+    assert!(error.to_string().contains(&expected), "{error}");
 }
 
 #[test]
