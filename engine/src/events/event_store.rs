@@ -13,6 +13,7 @@ use super::closed_block::ClosedBlock;
 use super::keys::CatalogEntry;
 use super::query::{self, QueryContext, QueryLimits};
 use super::source::ClosedSource;
+use super::string_numbers::StringNumbers;
 use super::tail::EventTail;
 use super::view::{EventSizes, View};
 use crate::error::{Error, Result};
@@ -29,6 +30,9 @@ use crate::storage::{Batch, Pinned, Store, Sync, keyspaces};
 /// Upper bound for event numbers; at a billion events a second it is reached after centuries.
 const NUMBERS_MAX: u64 = 1 << 63;
 
+/// One in so many bytes of the cache for events is for numbers of strings.
+const STRING_NUMBERS_SHARE: usize = 8;
+
 /// The events of one engine.
 #[derive(Debug)]
 pub(crate) struct Events {
@@ -37,6 +41,7 @@ pub(crate) struct Events {
     pub(super) options: Options,
     pool: Arc<rayon::ThreadPool>,
     cache: PartsCache,
+    string_numbers: StringNumbers,
     pub(super) quarantined: RwLock<HashSet<EventBlockKey>>,
     /// Blocks whose compaction was tried and would not have reduced their number, because of the
     /// tag keys of their rows. Not tried again.
@@ -62,11 +67,13 @@ impl Events {
         quarantined: HashSet<EventBlockKey>,
         (sequence, number): (u64, u64),
     ) -> Self {
+        let numbers_bytes = options.event_cache_bytes / STRING_NUMBERS_SHARE;
         Self {
             store,
             view,
             pool,
-            cache: PartsCache::new(options.event_cache_bytes),
+            cache: PartsCache::new(options.event_cache_bytes - numbers_bytes),
+            string_numbers: StringNumbers::new(numbers_bytes),
             tail: EventTail::new(options.clock.clone(), options.memory.clone()),
             options,
             quarantined: RwLock::new(quarantined),
@@ -238,8 +245,13 @@ impl Events {
             groups_max: self.options.query_groups,
             buckets_max: self.options.query_buckets,
         };
-        let context =
-            QueryContext { pool: &self.pool, limits, in_progress: &in_progress, damaged: &damaged };
+        let context = QueryContext {
+            pool: &self.pool,
+            limits,
+            in_progress: &in_progress,
+            string_numbers: &self.string_numbers,
+            damaged: &damaged,
+        };
         let mut answer = run(&sources, &context)?;
         finish(&mut answer, left_out, in_progress.into_memory());
         Ok(answer)
@@ -309,7 +321,7 @@ impl Events {
         EventSizes {
             written: self.written.load(Ordering::Relaxed),
             quarantined: self.quarantined.read().len() as u64,
-            cache_bytes: self.cache.bytes(),
+            cache_bytes: self.cache.bytes() + self.string_numbers.bytes() as u64,
             ..self.view.sizes()
         }
     }

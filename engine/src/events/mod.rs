@@ -12,6 +12,7 @@ mod path;
 mod query;
 mod seal;
 mod source;
+mod string_numbers;
 mod tail;
 mod upkeep;
 mod verify_rows;
@@ -25,5 +26,6 @@ pub(crate) use seal::FrozenEvents;
 pub(crate) use source::{
     CodedColumn, EventSource, NO_CODE, Numbers, RowSet, StringCounts, StringHashes,
 };
+pub(crate) use string_numbers::{NumbersInUse, RowNumbers, StringNumbers};
 pub use tail::EventTailPage;
 pub(crate) use verify_rows::verify_rows;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use roaring::RoaringBitmap;
 
+use super::{NumbersInUse, RowNumbers};
 use crate::error::Result;
 use crate::model::{Event, EventField, EventGroupBy, EventId, NameFilter, TagFilter};
 
@@ -187,6 +188,16 @@ pub(crate) trait EventSource: std::fmt::Debug + Sync {
 
     /// Returns the grouping column with hashes in place of strings.
     fn string_hashes(&self, of: &EventGroupBy) -> Result<Arc<StringHashes>>;
+
+    /// Returns the numbers of the strings of all rows.
+    fn string_numbers(
+        &self,
+        of: &EventGroupBy,
+        numbers: &NumbersInUse<'_>,
+    ) -> Result<Arc<RowNumbers>> {
+        let column = self.string_hashes(of)?;
+        Ok(Arc::new(numbers.of_rows(column.codes.clone(), &column.hashes)))
+    }
 
     /// Returns [`crate::sketch::hash_member`] of the user of every row, 0 where there is none.
     fn user_hashes(&self) -> Result<Arc<Vec<u64>>>;

@@ -37,6 +37,8 @@ pub(super) enum Part {
     Groups(u32),
     /// The same with hashes in place of strings.
     StringHashes(u32),
+    /// The numbers of the strings of all rows of a column.
+    StringNumbers(u32),
     ValuePresence,
     Shapes,
     ShapeCodes,

@@ -132,7 +132,18 @@ impl<'a> Parts<'a> {
         part: Part,
         make: impl FnOnce() -> Result<T>,
     ) -> Result<Arc<T>> {
-        if let Some(part) = self.cache.and_then(|cache| cache.get(self.key, part)) {
+        self.get_or_compute_if(part, |_| true, make)
+    }
+
+    /// Returns a part from the cache if it `is_current`, or computes it.
+    pub(super) fn get_or_compute_if<T: InMemory + Send + Sync + 'static>(
+        &self,
+        part: Part,
+        is_current: impl FnOnce(&T) -> bool,
+        make: impl FnOnce() -> Result<T>,
+    ) -> Result<Arc<T>> {
+        let cached = self.cache.and_then(|cache| cache.get(self.key, part));
+        if let Some(part) = cached.filter(|part| is_current(part)) {
             return Ok(part);
         }
         let value = Arc::new(make()?);

@@ -16,7 +16,8 @@ use super::rows::{RowReader, ValueReader};
 use crate::cast::to_u32;
 use crate::error::Result;
 use crate::events::{
-    CodedColumn, EventSource, NO_CODE, Numbers, RowSet, StringCounts, StringHashes,
+    CodedColumn, EventSource, NO_CODE, Numbers, NumbersInUse, RowNumbers, RowSet, StringCounts,
+    StringHashes,
 };
 use crate::fingerprint::fingerprint;
 use crate::model::{
@@ -129,6 +130,24 @@ impl EventSource for EventBlock<'_> {
             self.parts.each_string(column, |text| hashes.push(fingerprint(text.as_bytes())))?;
             let codes = self.parts.codes(column)?.to_dense(self.parts.rows(), NO_CODE);
             Ok(StringHashes { hashes, codes })
+        })
+    }
+
+    fn string_numbers(
+        &self,
+        of: &EventGroupBy,
+        numbers: &NumbersInUse<'_>,
+    ) -> Result<Arc<RowNumbers>> {
+        let Some(column) = self.column_of(of) else {
+            let none = numbers.of_rows(vec![NO_CODE; self.rows() as usize], &[]);
+            return Ok(Arc::new(none));
+        };
+        let is_current = |rows: &RowNumbers| rows.generation == numbers.generation();
+        self.parts.get_or_compute_if(Part::StringNumbers(column), is_current, || {
+            let mut hashes = Vec::with_capacity(self.parts.column(column)?.strings());
+            self.parts.each_string(column, |text| hashes.push(fingerprint(text.as_bytes())))?;
+            let codes = self.parts.codes(column)?.to_dense(self.parts.rows(), NO_CODE);
+            Ok(numbers.of_rows(codes, &hashes))
         })
     }
 
@@ -349,6 +368,12 @@ fn code_range(from: usize, to: usize) -> Range<u32> {
 impl InMemory for StringHashes {
     fn bytes(&self) -> usize {
         self.hashes.capacity() * size_of::<u128>() + self.codes.capacity() * size_of::<u32>()
+    }
+}
+
+impl InMemory for RowNumbers {
+    fn bytes(&self) -> usize {
+        self.numbers.capacity() * size_of::<u32>()
     }
 }
 

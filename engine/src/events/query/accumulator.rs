@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use hashbrown::HashMap;
 
+use super::super::NO_CODE;
 use super::cell::{Cell, Keep, Wanted};
-use super::distinct::{Numbering, SourceStrings};
 use super::query_context::QueryContext;
 use super::select::Segment;
-use super::source_columns::SourceColumns;
+use super::source_columns::{Distinct, SourceColumns};
 use super::tally::Tally;
 use crate::error::{Refusal, Result};
 use crate::limits;
@@ -40,8 +40,6 @@ pub(super) struct Accumulator<'b> {
     budget: &'b Budget<'b>,
     wanted: Wanted,
     pub(super) groups: StringInterner,
-    /// Numbers of the strings whose distinct count is wanted.
-    strings: Numbering,
     pub(super) slots: Vec<Slot>,
     index: HashMap<(u32, i64), usize>,
     pub(super) matched: u64,
@@ -68,7 +66,6 @@ impl<'b> Accumulator<'b> {
             budget,
             wanted,
             groups: StringInterner::default(),
-            strings: Numbering::default(),
             slots: Vec::new(),
             index: HashMap::new(),
             matched: 0,
@@ -81,8 +78,7 @@ impl<'b> Accumulator<'b> {
         self.budget.numbers.fetch_add(source.numbers.values.len() as u64, Ordering::Relaxed);
         self.settle_numbers()?;
         let before = self.bytes_of_groups();
-        let mut grown = -(self.strings.bytes() as isize);
-        let mut strings = source.distinct.as_deref().map(SourceStrings::new);
+        let mut grown = 0;
         let mut tally = Tally::new(source);
         let mut numbers = (source.numbers.positions.as_slice(), source.numbers.values.as_slice());
         for segment in &source.segments {
@@ -95,8 +91,8 @@ impl<'b> Accumulator<'b> {
                     self.slots[slot].cell.add_user(hashes[row as usize]);
                 });
             }
-            if let Some(strings) = &mut strings {
-                self.add_strings(&tally, source, segment, strings);
+            if let Some(distinct) = &source.distinct {
+                self.add_strings(&tally, source, segment, distinct);
             }
             let here = numbers.0.partition_point(|row| *row < segment.rows.end);
             let (rows, rows_after) = numbers.0.split_at(here);
@@ -105,7 +101,6 @@ impl<'b> Accumulator<'b> {
             numbers = (rows_after, values_after);
             grown += self.bytes_of(&tally);
         }
-        grown += self.strings.bytes() as isize;
         let groups = self.bytes_of_groups().saturating_sub(before);
         // What has become smaller is not given back: queries end soon.
         self.budget.take(groups + usize::try_from(grown).unwrap_or(0))
@@ -117,12 +112,22 @@ impl<'b> Accumulator<'b> {
         tally: &Tally<'_>,
         source: &SourceColumns<'_>,
         segment: &Segment,
-        strings: &mut SourceStrings<'_>,
+        Distinct { rows, bound }: &Distinct,
     ) {
-        let Self { slots, strings: numbering, .. } = self;
+        for code in tally.touched.iter().map(|at| tally.codes[*at]) {
+            self.slots[code.slot].cell.strings().expect(code.count, *bound);
+        }
+        let number = |row: u32| Some(rows.numbers[row as usize]).filter(|n| *n != NO_CODE);
+        if let [only] = tally.touched[..] {
+            let strings = self.slots[tally.codes[only].slot].cell.strings();
+            let add = |row| number(row).into_iter().for_each(|number| strings.insert(number));
+            source.selected.each(segment.rows.clone(), add);
+            return;
+        }
         source.selected.each(segment.rows.clone(), |row| {
-            if let Some(number) = strings.number_of(row, numbering) {
-                slots[tally.codes[tally.code_of(row)].slot].cell.add_string(number);
+            if let Some(number) = number(row) {
+                let slot = tally.codes[tally.code_of(row)].slot;
+                self.slots[slot].cell.strings().insert(number);
             }
         });
     }
@@ -224,11 +229,7 @@ impl<'b> Accumulator<'b> {
             let before_groups = merged.bytes_of_groups();
             let groups: Vec<StringId> =
                 worker.groups.iter().map(|key| merged.group(key)).collect::<Result<_>>()?;
-            let before = merged.strings.bytes();
-            let strings = merged.strings.merge(&worker.strings);
-            merged.budget.take(merged.strings.bytes().saturating_sub(before))?;
-            for mut slot in worker.slots {
-                slot.cell.renumber(&strings);
+            for slot in worker.slots {
                 let at = merged.slot(groups[slot.group.0 as usize], slot.start);
                 merged.slots[at].cell.merge(&slot.cell);
             }

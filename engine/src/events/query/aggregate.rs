@@ -31,8 +31,12 @@ pub(crate) fn aggregate(
     let wanted = Wanted::of(&query.aggregations);
     let budget = Budget::new(context);
     let new = || Accumulator::new(&budget, wanted);
+    let distinct = query.distinct.as_ref().filter(|_| wanted.strings);
+    let distinct = distinct.map(|of| context.string_numbers.of(of));
     let workers = run_tasks(context.pool, &overlapping, new, |index, accumulator| {
-        let read = running.open(*index).and_then(|source| read(&*source, query, wanted, context));
+        let read = running
+            .open(*index)
+            .and_then(|source| read(&*source, query, (wanted, distinct.as_ref()), context));
         match running.skip_if_corrupt(*index, read)?.flatten() {
             Some(read) => accumulator.add(&read),
             None => Ok::<(), Error>(()),

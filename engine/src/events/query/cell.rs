@@ -1,13 +1,9 @@
 //! A cell: the accumulated state of one group and bucket. Merging cells is commutative and
 //! associative.
 
-use roaring::RoaringBitmap;
-
+use super::number_set::NumberSet;
 use crate::model::EventAggregation;
 use crate::sketch::{Cardinality, Distribution, ExactSum, rank_of};
-
-/// Approximate bytes of a bitmap container, without its values.
-const CONTAINER_BYTES: usize = 64;
 
 /// What cells accumulate besides the number of events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,8 +48,8 @@ impl Wanted {
 pub(super) struct Cell {
     pub(super) events: u64,
     users: Option<Box<Cardinality>>,
-    /// Numbers assigned to strings by [`super::distinct`].
-    strings: Option<Box<RoaringBitmap>>,
+    /// [Numbers](super::super::StringNumbers) of strings.
+    strings: Option<Box<NumberSet>>,
     numbers: Option<Box<AccumulatedNumbers>>,
 }
 
@@ -82,17 +78,10 @@ impl Cell {
         }
     }
 
-    /// Adds the string with this number.
+    /// Returns the numbers of strings.
     #[inline]
-    pub(super) fn add_string(&mut self, number: u32) {
-        self.strings.get_or_insert_default().insert(number);
-    }
-
-    /// Replaces the number of every string by the one that `numbers` maps it to.
-    pub(super) fn renumber(&mut self, numbers: &[u32]) {
-        if let Some(strings) = self.strings.as_deref_mut() {
-            *strings = strings.iter().map(|text| numbers[text as usize]).collect();
-        }
+    pub(super) fn strings(&mut self) -> &mut NumberSet {
+        self.strings.get_or_insert_default()
     }
 
     /// Adds a number.
@@ -109,7 +98,7 @@ impl Cell {
             self.users.get_or_insert_default().merge(users);
         }
         if let Some(strings) = &other.strings {
-            **self.strings.get_or_insert_default() |= &**strings;
+            self.strings().merge(strings);
         }
         match other.numbers.as_deref() {
             None => {}
@@ -152,10 +141,7 @@ impl Cell {
             };
             size_of::<AccumulatedNumbers>() + body
         });
-        let strings = self.strings.as_deref().map_or(0, |strings| {
-            let containers = strings.statistics().n_containers as usize;
-            size_of::<RoaringBitmap>() + strings.serialized_size() + containers * CONTAINER_BYTES
-        });
+        let strings = self.strings.as_deref().map_or(0, NumberSet::bytes);
         users + strings + numbers
     }
 

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use rayon::prelude::*;
 
+use super::super::StringNumbers;
 use super::super::source::{ClosedSource, OpenSource};
 use crate::error::{Error, Refusal, Result};
 use crate::model::TimeRange;
@@ -28,6 +29,8 @@ pub(crate) struct QueryContext<'a> {
     pub(crate) limits: QueryLimits,
     /// Cancellation of the query, and the memory that it has taken.
     pub(crate) in_progress: &'a QueryInProgress,
+    /// Numbers of strings, to count distinct ones.
+    pub(crate) string_numbers: &'a StringNumbers,
     /// Called with the index of every corrupt source and the error.
     pub(crate) damaged: &'a (dyn Fn(usize, &Error) + Sync),
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::super::{CodedColumn, EventSource, Numbers, StringHashes};
+use super::super::{CodedColumn, EventSource, Numbers, NumbersInUse, RowNumbers};
 use super::cell::{Keep, Wanted};
 use super::group_keys::{Combined, combine};
 use super::page::check_len;
@@ -31,16 +31,25 @@ pub(super) struct SourceColumns<'c> {
     pub(super) counts: Option<Vec<u32>>,
     pub(super) hashes: Option<Arc<Vec<u64>>>,
     /// The column whose distinct strings are counted.
-    pub(super) distinct: Option<Arc<StringHashes>>,
+    pub(super) distinct: Option<Distinct>,
     /// The numbers of selected rows.
     pub(super) numbers: Numbers,
 }
 
-/// Reads the columns of a source. Returns `None` if none of its rows match.
+/// A column whose distinct strings are counted.
+#[derive(Debug)]
+pub(super) struct Distinct {
+    pub(super) rows: Arc<RowNumbers>,
+    /// All numbers are less.
+    pub(super) bound: usize,
+}
+
+/// Reads the columns of a source. Returns `None` if none of its rows match. `distinct` are the
+/// numbers of the column whose distinct strings are counted.
 pub(super) fn read<'c>(
     source: &dyn EventSource,
     query: &EventQuery,
-    wanted: Wanted,
+    (wanted, distinct): (Wanted, Option<&NumbersInUse<'_>>),
     context: &QueryContext<'c>,
 ) -> Result<Option<SourceColumns<'c>>> {
     let selected = select(source, &query.filter)?;
@@ -59,13 +68,15 @@ pub(super) fn read<'c>(
     if let Some(hashes) = &hashes {
         check_len(hashes.len(), rows as usize)?;
     }
-    let distinct = match &query.distinct {
-        Some(of) if wanted.strings => Some(source.string_hashes(of)?),
+    let distinct = match (&query.distinct, distinct) {
+        (Some(of), Some(in_use)) => {
+            let numbers = source.string_numbers(of, in_use)?;
+            check_len(numbers.numbers.len(), rows as usize)?;
+            context.in_progress.take(in_use.take_grown())?;
+            Some(Distinct { rows: numbers, bound: in_use.bound() })
+        }
         _ => None,
     };
-    if let Some(strings) = &distinct {
-        check_len(strings.codes.len(), rows as usize)?;
-    }
     let numbers = match wanted.numbers {
         Keep::Nothing => Numbers::default(),
         _ => source.numbers(&query.field, &selected.clipped(rows))?,

@@ -10,6 +10,7 @@ use roaring::RoaringBitmap;
 
 use super::super::super::{
     Chunk, CodedColumn, EventSource, NO_CODE, Numbers, RowSet, StringCounts, StringHashes,
+    StringNumbers,
 };
 use super::super::{QueryContext, QueryLimits, aggregate, list};
 use crate::error::{Error, Result};
@@ -52,8 +53,13 @@ pub(super) fn run<T: PartialEq + std::fmt::Debug>(
             |index: usize, _: &Error| assert!(reported.lock().insert(index), "reported twice");
         let in_progress = QueryInProgress::begin(&Memory::unlimited(), limits.bytes_max);
         let limits = limits.query;
-        let answer =
-            query(&QueryContext { pool, limits, in_progress: &in_progress, damaged: &damaged });
+        let answer = query(&QueryContext {
+            pool,
+            limits,
+            in_progress: &in_progress,
+            string_numbers: &StringNumbers::new(1 << 20),
+            damaged: &damaged,
+        });
         (answer, reported.into_inner())
     });
     let (first, second) = (answers.next().unwrap(), answers.next().unwrap());
