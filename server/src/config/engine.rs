@@ -28,8 +28,8 @@ settings_section! {
         /// queries of few series keep open; the cache of time pages takes an eighth of this in
         /// addition. `auto` is an eighth of `memory.limit`, at most 256 MiB.
         cache_bytes: Auto<ByteSize> = "auto";
-        /// Size of the cache of decoded event columns. `auto` is an eighth of `memory.limit`, at
-        /// most 512 MiB.
+        /// Size of the cache of decoded event columns, an eighth of it for numbers of distinct
+        /// strings. `auto` is an eighth of `memory.limit`, at most 512 MiB.
         event_cache_bytes: Auto<ByteSize> = "auto";
         /// Minimum average number of samples per rollup cell for a rollup to be written while its
         /// samples are still kept. Lower values make queries over long ranges faster and take more
