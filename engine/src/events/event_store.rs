@@ -73,7 +73,7 @@ impl Events {
             view,
             pool,
             cache: PartsCache::new(options.event_cache_bytes - numbers_bytes),
-            string_numbers: StringNumbers::new(numbers_bytes),
+            string_numbers: StringNumbers::new(numbers_bytes, options.clock.clone()),
             tail: EventTail::new(options.clock.clone(), options.memory.clone()),
             options,
             quarantined: RwLock::new(quarantined),

@@ -56,6 +56,22 @@ impl RowSet {
         }
     }
 
+    /// Returns the number of rows, for a source of `rows` rows.
+    pub(crate) fn len(&self, rows: u32) -> u64 {
+        match self {
+            Self::All => u64::from(rows),
+            Self::Some(some) => some.len(),
+        }
+    }
+
+    /// Calls `visit` with each row, ascending, for a source of `rows` rows.
+    pub(crate) fn each(&self, rows: u32, visit: &mut dyn FnMut(u32)) {
+        match self {
+            Self::All => (0..rows).for_each(visit),
+            Self::Some(some) => some.iter().for_each(visit),
+        }
+    }
+
     /// Returns the set as a bitmap, for a source of `rows` rows.
     pub(crate) fn to_bitmap(&self, rows: u32) -> RoaringBitmap {
         match self {
@@ -189,14 +205,16 @@ pub(crate) trait EventSource: std::fmt::Debug + Sync {
     /// Returns the grouping column with hashes in place of strings.
     fn string_hashes(&self, of: &EventGroupBy) -> Result<Arc<StringHashes>>;
 
-    /// Returns the numbers of the strings of all rows.
+    /// Returns the numbers of the strings of at least those of `rows` that have one. `None` if no
+    /// row has one.
     fn string_numbers(
         &self,
         of: &EventGroupBy,
         numbers: &NumbersInUse<'_>,
-    ) -> Result<Arc<RowNumbers>> {
-        let column = self.string_hashes(of)?;
-        Ok(Arc::new(numbers.of_rows(column.codes.clone(), &column.hashes)))
+        rows: &RowSet,
+    ) -> Result<Option<Arc<RowNumbers>>> {
+        let (numbers, _) = numbers.of_rows(&*self.string_hashes(of)?, rows);
+        Ok(Some(Arc::new(numbers)))
     }
 
     /// Returns [`crate::sketch::hash_member`] of the user of every row, 0 where there is none.

@@ -206,6 +206,10 @@ impl MaintenanceWorker {
         self.collect_garbage(Pace::Whole)?;
         self.telemetry.settle_disk()?;
         while self.join_step()? > 0 {}
+        // What was merged is stored; the next step of the upkeep tries again.
+        if let Err(error) = self.telemetry.store().guard_all() {
+            tracing::warn!(%error, "the tables that a merge wrote have no guards yet");
+        }
         Ok(report)
     }
 

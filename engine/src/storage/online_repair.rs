@@ -95,8 +95,8 @@ impl Store {
         self.guard_tables(GUARDED_BYTES_PER_PASS)
     }
 
-    /// Creates guards of all tables that have none.
-    pub(super) fn guard_all(&self) -> Result<()> {
+    /// Creates guards of all tables that have none, and removes those of deleted tables.
+    pub(crate) fn guard_all(&self) -> Result<()> {
         self.guard_tables(u64::MAX)
     }
 

@@ -36,6 +36,8 @@ use crate::error::{Error, Result};
 
 /// Marker file that exists while RocksDB builds a new manifest.
 const REPAIRING: &str = "REPAIRING";
+/// What replaces the options file, until it is renamed.
+const OPTIONS_HOLE: &str = "OPTIONS.hole";
 const MANIFEST_REPAIRED: &str =
     "the database's manifest was damaged and has been repaired from its copy";
 /// Maximum tables that one open removes before it leaves the rest to RocksDB's repair.
@@ -175,13 +177,11 @@ fn thin_out_options(dir: &Path) {
     for old in all.iter().filter(|path| **path != newest) {
         let _removed = fs::remove_file(old);
     }
-    let _replaced = replace_by_hole(&newest);
+    let _replaced = replace_by_hole(&newest, &dir.join(OPTIONS_HOLE));
 }
 
-fn replace_by_hole(path: &Path) -> io::Result<()> {
-    // RocksDB removes a file with this extension when it opens a database.
-    let hole = path.with_extension("dbtmp");
-    fs::File::create(&hole)?.set_len(fs::metadata(path)?.len())?;
+fn replace_by_hole(path: &Path, hole: &Path) -> io::Result<()> {
+    fs::File::create(hole)?.set_len(fs::metadata(path)?.len())?;
     fs::rename(hole, path)
 }
 

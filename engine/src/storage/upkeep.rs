@@ -83,14 +83,13 @@ impl Store {
 
     /// Frees the disk space of ranges whose keys have been deleted: that of the first
     /// [`limits::RANGES_RECLAIMED_MAX`] before it returns, that of the others in later compactions.
-    /// The tables that this writes get guards, and those of deleted tables are removed.
     pub(crate) fn reclaim<S: Schema>(&self, ranges: &[RangeOf<S>]) -> Result<()> {
         for RangeOf { keyspace, keys } in ranges.iter().take(limits::RANGES_RECLAIMED_MAX) {
             if let Some(to) = &keys.to {
                 self.delete_range_now(keyspace.keyspace(), &keys.from, to)?;
             }
         }
-        self.guard_all()
+        Ok(())
     }
 
     /// Rewrites all tables without deleted and replaced entries. Returns when done.

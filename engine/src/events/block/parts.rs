@@ -132,25 +132,24 @@ impl<'a> Parts<'a> {
         part: Part,
         make: impl FnOnce() -> Result<T>,
     ) -> Result<Arc<T>> {
-        self.get_or_compute_if(part, |_| true, make)
-    }
-
-    /// Returns a part from the cache if it `is_current`, or computes it.
-    pub(super) fn get_or_compute_if<T: InMemory + Send + Sync + 'static>(
-        &self,
-        part: Part,
-        is_current: impl FnOnce(&T) -> bool,
-        make: impl FnOnce() -> Result<T>,
-    ) -> Result<Arc<T>> {
-        let cached = self.cache.and_then(|cache| cache.get(self.key, part));
-        if let Some(part) = cached.filter(|part| is_current(part)) {
+        if let Some(part) = self.cached(part) {
             return Ok(part);
         }
         let value = Arc::new(make()?);
-        if let Some(cache) = self.cache {
-            cache.insert(self.key, part, &value);
-        }
+        self.cache(part, &value);
         Ok(value)
+    }
+
+    /// Returns a part from the cache.
+    pub(super) fn cached<T: Send + Sync + 'static>(&self, part: Part) -> Option<Arc<T>> {
+        self.cache.and_then(|cache| cache.get(self.key, part))
+    }
+
+    /// Adds a part to the cache.
+    pub(super) fn cache<T: InMemory + Send + Sync + 'static>(&self, part: Part, value: &Arc<T>) {
+        if let Some(cache) = self.cache {
+            cache.insert(self.key, part, value);
+        }
     }
 
     pub(super) fn times(&self) -> Result<Arc<Vec<i64>>> {

@@ -137,18 +137,20 @@ impl EventSource for EventBlock<'_> {
         &self,
         of: &EventGroupBy,
         numbers: &NumbersInUse<'_>,
-    ) -> Result<Arc<RowNumbers>> {
-        let Some(column) = self.column_of(of) else {
-            let none = numbers.of_rows(vec![NO_CODE; self.rows() as usize], &[]);
-            return Ok(Arc::new(none));
-        };
-        let is_current = |rows: &RowNumbers| rows.generation == numbers.generation();
-        self.parts.get_or_compute_if(Part::StringNumbers(column), is_current, || {
-            let mut hashes = Vec::with_capacity(self.parts.column(column)?.strings());
-            self.parts.each_string(column, |text| hashes.push(fingerprint(text.as_bytes())))?;
-            let codes = self.parts.codes(column)?.to_dense(self.parts.rows(), NO_CODE);
-            Ok(numbers.of_rows(codes, &hashes))
-        })
+        rows: &RowSet,
+    ) -> Result<Option<Arc<RowNumbers>>> {
+        let Some(column) = self.column_of(of) else { return Ok(None) };
+        let part = Part::StringNumbers(column);
+        let is_current = |cached: &RowNumbers| cached.generation == numbers.generation();
+        if let Some(cached) = self.parts.cached(part).filter(|cached| is_current(cached)) {
+            return Ok(Some(cached));
+        }
+        let (numbers, is_shared) = numbers.of_rows(&*self.string_hashes(of)?, rows);
+        let numbers = Arc::new(numbers);
+        if is_shared {
+            self.parts.cache(part, &numbers);
+        }
+        Ok(Some(numbers))
     }
 
     fn user_hashes(&self) -> Result<Arc<Vec<u64>>> {

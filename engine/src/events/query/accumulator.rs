@@ -14,6 +14,7 @@ use super::tally::Tally;
 use crate::error::{Refusal, Result};
 use crate::limits;
 use crate::model::{StringId, StringInterner};
+use crate::query_in_progress::TransientMemory;
 
 /// Approximate bytes of a cell with its entry in the index.
 const SLOT_BYTES: usize = size_of::<Slot>() + size_of::<((u32, i64), usize)>() * 2;
@@ -78,7 +79,7 @@ impl<'b> Accumulator<'b> {
         self.budget.numbers.fetch_add(source.numbers.values.len() as u64, Ordering::Relaxed);
         self.settle_numbers()?;
         let before = self.bytes_of_groups();
-        let mut grown = 0;
+        let (mut grown, mut taken) = (0, Vec::new());
         let mut tally = Tally::new(source);
         let mut numbers = (source.numbers.positions.as_slice(), source.numbers.values.as_slice());
         for segment in &source.segments {
@@ -92,7 +93,7 @@ impl<'b> Accumulator<'b> {
                 });
             }
             if let Some(distinct) = &source.distinct {
-                self.add_strings(&tally, source, segment, distinct);
+                taken.push(self.add_strings(&tally, source, segment, distinct)?);
             }
             let here = numbers.0.partition_point(|row| *row < segment.rows.end);
             let (rows, rows_after) = numbers.0.split_at(here);
@@ -102,19 +103,26 @@ impl<'b> Accumulator<'b> {
             grown += self.bytes_of(&tally);
         }
         let groups = self.bytes_of_groups().saturating_sub(before);
+        drop(taken);
         // What has become smaller is not given back: queries end soon.
         self.budget.take(groups + usize::try_from(grown).unwrap_or(0))
     }
 
-    /// Adds the strings of a segment whose slots are assigned.
+    /// Adds the strings of a segment whose slots are assigned. Returns the memory that was taken
+    /// for it, until the source has been added.
     fn add_strings(
         &mut self,
         tally: &Tally<'_>,
         source: &SourceColumns<'_>,
         segment: &Segment,
         Distinct { rows, bound }: &Distinct,
-    ) {
-        for code in tally.touched.iter().map(|at| tally.codes[*at]) {
+    ) -> Result<TransientMemory<'b>> {
+        let touched = || tally.touched.iter().map(|at| tally.codes[*at]);
+        let growths = touched()
+            .map(|code| self.slots[code.slot].cell.strings().growth(code.count, *bound))
+            .sum();
+        let memory = self.budget.context.in_progress.borrow(growths)?;
+        for code in touched() {
             self.slots[code.slot].cell.strings().expect(code.count, *bound);
         }
         let number = |row: u32| Some(rows.numbers[row as usize]).filter(|n| *n != NO_CODE);
@@ -122,7 +130,7 @@ impl<'b> Accumulator<'b> {
             let strings = self.slots[tally.codes[only].slot].cell.strings();
             let add = |row| number(row).into_iter().for_each(|number| strings.insert(number));
             source.selected.each(segment.rows.clone(), add);
-            return;
+            return Ok(memory);
         }
         source.selected.each(segment.rows.clone(), |row| {
             if let Some(number) = number(row) {
@@ -130,6 +138,7 @@ impl<'b> Accumulator<'b> {
                 self.slots[slot].cell.strings().insert(number);
             }
         });
+        Ok(memory)
     }
 
     /// Adds the numbers of a segment whose slots are assigned.
@@ -231,7 +240,13 @@ impl<'b> Accumulator<'b> {
                 worker.groups.iter().map(|key| merged.group(key)).collect::<Result<_>>()?;
             for slot in worker.slots {
                 let at = merged.slot(groups[slot.group.0 as usize], slot.start);
-                merged.slots[at].cell.merge(&slot.cell);
+                let cell = &mut merged.slots[at].cell;
+                let before = cell.bytes();
+                cell.merge(&slot.cell);
+                let grown = cell.bytes().saturating_sub(before);
+                if merged.wanted.strings {
+                    merged.budget.take(grown)?;
+                }
             }
             let grown = merged.bytes_of_groups().saturating_sub(before_groups);
             merged.budget.take(grown)?;

@@ -1,97 +1,91 @@
-//! A set of numbers of strings: a bitmap of ranges where few are expected, a bit for each number
-//! where many are.
+//! A set of numbers of strings: a bit for each number where many rows are expected, and a bitmap of
+//! ranges for all others.
 
 use roaring::RoaringBitmap;
 
 /// Approximate bytes of a bitmap container, without its values.
 const CONTAINER_BYTES: usize = 64;
-/// One bit for each number is set faster, and takes at most four bytes for each row that is added,
-/// from one row on for so many numbers.
+/// Bits are worth it from one row on for so many numbers: they then take at most four bytes for
+/// each row.
 const NUMBERS_PER_ROW: u64 = 32;
 
 /// A set of numbers.
-#[derive(Debug)]
-pub(super) enum NumberSet {
-    Sparse(RoaringBitmap),
-    Dense(Vec<u64>),
-}
-
-impl Default for NumberSet {
-    fn default() -> Self {
-        Self::Sparse(RoaringBitmap::new())
-    }
+#[derive(Debug, Default)]
+pub(super) struct NumberSet {
+    /// The rows that were expected so far.
+    rows: u64,
+    /// A bit for each number below a bound.
+    bits: Vec<u64>,
+    /// The numbers beyond.
+    rest: RoaringBitmap,
 }
 
 impl NumberSet {
-    /// Prepares for the numbers of `rows` rows, all below `bound`.
+    /// Returns the bytes by which the bits grow for `rows` more rows with numbers mostly below
+    /// `bound`.
+    pub(super) fn growth(&self, rows: u64, bound: usize) -> usize {
+        let rows = self.rows.saturating_add(rows);
+        let words = bound.div_ceil(64);
+        let is_worth = rows.saturating_mul(NUMBERS_PER_ROW) >= bound as u64;
+        if is_worth { words.saturating_sub(self.bits.len()) * size_of::<u64>() } else { 0 }
+    }
+
+    /// Prepares for `rows` more rows with numbers mostly below `bound`.
     pub(super) fn expect(&mut self, rows: u64, bound: usize) {
-        if let Self::Sparse(numbers) = self
-            && rows.saturating_mul(NUMBERS_PER_ROW) >= bound as u64
-        {
-            let mut dense = Self::Dense(vec![0; bound.div_ceil(64)]);
-            numbers.iter().for_each(|number| dense.insert(number));
-            *self = dense;
+        let growth = self.growth(rows, bound);
+        self.rows = self.rows.saturating_add(rows);
+        self.extend(self.bits.len() + growth / size_of::<u64>());
+    }
+
+    /// Extends the bits to so many words.
+    fn extend(&mut self, words: usize) {
+        if words <= self.bits.len() {
+            return;
         }
+        self.bits.reserve_exact(words - self.bits.len());
+        self.bits.resize(words, 0);
+        let end = u32::try_from(words * 64).unwrap_or(u32::MAX);
+        let mut moved = self.rest.clone();
+        moved.remove_range(end..);
+        self.rest.remove_range(..end);
+        moved.iter().for_each(|number| self.insert(number));
     }
 
     #[inline]
     pub(super) fn insert(&mut self, number: u32) {
-        match self {
-            Self::Sparse(numbers) => {
-                numbers.insert(number);
-            }
-            Self::Dense(bits) => {
-                let (word, bit) = (number as usize / 64, 1 << (number % 64));
-                match bits.get_mut(word) {
-                    Some(bits) => *bits |= bit,
-                    None => {
-                        bits.resize(word, 0);
-                        bits.push(bit);
-                    }
-                }
+        match self.bits.get_mut(number as usize / 64) {
+            Some(bits) => *bits |= 1 << (number % 64),
+            None => {
+                self.rest.insert(number);
             }
         }
     }
 
     /// Adds all numbers of `other`.
     pub(super) fn merge(&mut self, other: &Self) {
-        match (&mut *self, other) {
-            (Self::Sparse(ours), Self::Sparse(theirs)) => *ours |= theirs,
-            (Self::Dense(ours), Self::Dense(theirs)) => {
-                if ours.len() < theirs.len() {
-                    ours.resize(theirs.len(), 0);
-                }
-                ours.iter_mut().zip(theirs).for_each(|(ours, theirs)| *ours |= theirs);
-            }
-            (Self::Dense(_), Self::Sparse(theirs)) => {
-                theirs.iter().for_each(|number| self.insert(number));
-            }
-            (Self::Sparse(ours), Self::Dense(theirs)) => {
-                let mut dense = Self::Dense(theirs.clone());
-                ours.iter().for_each(|number| dense.insert(number));
-                *self = dense;
-            }
+        self.rows = self.rows.saturating_add(other.rows);
+        self.extend(other.bits.len());
+        self.bits.iter_mut().zip(&other.bits).for_each(|(ours, theirs)| *ours |= theirs);
+        if self.bits.is_empty() {
+            self.rest |= &other.rest;
+        } else {
+            other.rest.iter().for_each(|number| self.insert(number));
         }
     }
 
     /// Returns how many numbers there are.
     pub(super) fn len(&self) -> u64 {
-        match self {
-            Self::Sparse(numbers) => numbers.len(),
-            Self::Dense(bits) => bits.iter().map(|bits| u64::from(bits.count_ones())).sum(),
-        }
+        let bits = self.bits.iter().map(|bits| u64::from(bits.count_ones()));
+        bits.sum::<u64>() + self.rest.len()
     }
 
     /// Returns the approximate bytes in memory.
     pub(super) fn bytes(&self) -> usize {
-        let body = match self {
-            Self::Sparse(numbers) => {
-                let containers = numbers.statistics().n_containers as usize;
-                numbers.serialized_size() + containers * CONTAINER_BYTES
-            }
-            Self::Dense(bits) => bits.capacity() * size_of::<u64>(),
-        };
-        size_of::<Self>() + body
+        let containers = self.rest.statistics().n_containers as usize;
+        size_of::<Self>()
+            + self.bits.capacity() * size_of::<u64>()
+            + self.rest.serialized_size()
+            + containers * CONTAINER_BYTES
     }
 }
 
@@ -107,15 +101,23 @@ mod tests {
         #[test]
         fn sets_equal_those_of_a_plain_list(
             batches in prop::collection::vec(
-                (prop::collection::vec(0u32..3000, 0..200), any::<bool>(), 0usize..2), 0..8,
+                (
+                    prop::collection::vec(prop_oneof![0u32..3000, (1u32 << 31)..(1 << 31) + 9], 0..200),
+                    prop::option::of(0usize..3500),
+                    0usize..2,
+                ),
+                0..8,
             ),
         ) {
             let mut sets = [NumberSet::default(), NumberSet::default()];
             let mut expected = [BTreeSet::new(), BTreeSet::new()];
-            for (numbers, is_expected, at) in batches {
-                if is_expected {
-                    // Later numbers may be beyond the bound.
-                    sets[at].expect(numbers.len() as u64, 1500);
+            for (numbers, bound, at) in batches {
+                if let Some(bound) = bound {
+                    let before = sets[at].bits.capacity() * 8;
+                    let growth = sets[at].growth(numbers.len() as u64, bound);
+                    sets[at].expect(numbers.len() as u64, bound);
+                    prop_assert_eq!(sets[at].bits.capacity() * 8, before + growth);
+                    prop_assert!(growth as u64 <= 4 * sets[at].rows + 8);
                 }
                 for number in numbers {
                     sets[at].insert(number);
@@ -132,11 +134,16 @@ mod tests {
     }
 
     #[test]
-    fn few_rows_of_many_numbers_stay_sparse() {
+    fn bits_do_not_grow_with_the_numbers_that_are_added() {
         let mut set = NumberSet::default();
         set.expect(10, 321);
-        assert!(matches!(set, NumberSet::Sparse(_)));
-        set.expect(10, 320);
-        assert!(matches!(set, NumberSet::Dense(_)));
+        assert_eq!(set.bits.len(), 0);
+        set.expect(1, 321);
+        assert_eq!(set.bits.len(), 6);
+        set.insert(2_000_000);
+        assert_eq!((set.bits.len(), set.len()), (6, 1));
+        // Later a source with more numbers has too few rows.
+        set.expect(10, 2_000_000);
+        assert_eq!(set.bits.len(), 6);
     }
 }

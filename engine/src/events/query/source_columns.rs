@@ -40,7 +40,7 @@ pub(super) struct SourceColumns<'c> {
 #[derive(Debug)]
 pub(super) struct Distinct {
     pub(super) rows: Arc<RowNumbers>,
-    /// All numbers are less.
+    /// All shared numbers are less.
     pub(super) bound: usize,
 }
 
@@ -70,10 +70,12 @@ pub(super) fn read<'c>(
     }
     let distinct = match (&query.distinct, distinct) {
         (Some(of), Some(in_use)) => {
-            let numbers = source.string_numbers(of, in_use)?;
-            check_len(numbers.numbers.len(), rows as usize)?;
+            let numbers = source.string_numbers(of, in_use, &selected.clipped(rows))?;
+            if let Some(numbers) = &numbers {
+                check_len(numbers.numbers.len(), rows as usize)?;
+            }
             context.in_progress.take(in_use.take_grown())?;
-            Some(Distinct { rows: numbers, bound: in_use.bound() })
+            numbers.map(|rows| Distinct { rows, bound: in_use.bound() })
         }
         _ => None,
     };

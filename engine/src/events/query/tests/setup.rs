@@ -13,6 +13,7 @@ use super::super::super::{
     StringNumbers,
 };
 use super::super::{QueryContext, QueryLimits, aggregate, list};
+use crate::clock::Clock;
 use crate::error::{Error, Result};
 use crate::events::source::ClosedSource;
 use crate::memory::Memory;
@@ -53,11 +54,13 @@ pub(super) fn run<T: PartialEq + std::fmt::Debug>(
             |index: usize, _: &Error| assert!(reported.lock().insert(index), "reported twice");
         let in_progress = QueryInProgress::begin(&Memory::unlimited(), limits.bytes_max);
         let limits = limits.query;
+        // With one thread numbers of strings are shared, with several there is room for few.
+        let shared_bytes = if pool.current_num_threads() == 1 { 1 << 20 } else { 300 };
         let answer = query(&QueryContext {
             pool,
             limits,
             in_progress: &in_progress,
-            string_numbers: &StringNumbers::new(1 << 20),
+            string_numbers: &StringNumbers::new(shared_bytes, Clock::system()),
             damaged: &damaged,
         });
         (answer, reported.into_inner())
