@@ -185,7 +185,9 @@ impl NumbersInUse<'_> {
     pub(super) fn of_rows(&self, source: &StringHashes, rows: &RowSet) -> (RowNumbers, bool) {
         let all = source.codes.len() as u32;
         let is_most = rows.len(all).saturating_mul(ROWS_PER_SELECTED) >= u64::from(all);
-        match is_most.then(|| self.shared(source)).flatten() {
+        // Once a string found no room, most sources have some that find none.
+        let is_full = self.column.is_full.load(Ordering::Relaxed);
+        match (is_most && !is_full).then(|| self.shared(source)).flatten() {
             Some(shared) => (shared, true),
             None => (self.of_some(source, |visit| rows.each(all, visit)), false),
         }

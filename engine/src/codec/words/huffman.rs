@@ -7,11 +7,11 @@
 //! of each word: bits: 4 bits, where zero is followed by the number of further zeros: 8 bits
 //! ```
 
-use super::super::bits::{BitReader, BitWriter};
+use super::super::bits::BitWriter;
 use super::super::bytes::Reader;
 use super::super::{CodecError, CodecResult};
 use super::limits::CODE_BITS_MAX;
-use crate::cast::{items, low_byte, low_half};
+use crate::cast::{low_byte, low_half};
 
 /// The most zeros that follow a zero.
 const ZEROS_MAX: usize = 255;
@@ -75,23 +75,30 @@ impl Code {
     }
 }
 
-/// Reads the lengths of the codes of `words` words.
+/// Reads the lengths of the codes of `words` words, of which nothing follows.
 pub(super) fn read_lengths(reader: &mut Reader<'_>, words: usize) -> CodecResult<Vec<u8>> {
-    let mut bits = BitReader::new(reader.take(reader.rest().len())?);
+    let bytes = reader.take(reader.rest().len())?;
+    let mut halves = bytes.iter().flat_map(|byte| [byte & 15, byte >> 4]);
+    let mut next =
+        || halves.next().ok_or_else(|| CodecError::new("lengths of codes end too early"));
     let mut lengths = Vec::with_capacity(words);
     while lengths.len() < words {
-        let length = low_byte(bits.take(4)?);
+        let length = next()?;
         lengths.push(length);
         if length == 0 {
-            let zeros = items(bits.take(8)?);
+            let zeros = usize::from(next()? | next()? << 4);
             lengths.resize(lengths.len() + zeros, 0);
         }
     }
     if lengths.len() > words {
         return Err(CodecError::new(format!("{} codes for {words} words", lengths.len())));
     }
-    bits.finish()?;
-    Ok(lengths)
+    // The last byte may have a half that is not used.
+    let mut rest = halves.take(2);
+    match (rest.next(), rest.next()) {
+        (None | Some(0), None) => Ok(lengths),
+        _ => Err(CodecError::new("lengths of codes are followed by others")),
+    }
 }
 
 /// The code of a word.
@@ -106,19 +113,33 @@ pub(super) struct WordCode {
 /// Returns the codes of all words that have one, shorter ones first. Fails if there are more codes
 /// than bits can tell apart.
 pub(super) fn codes(lengths: &[u8]) -> CodecResult<Vec<WordCode>> {
-    let coded = lengths.iter().enumerate().filter(|(_, length)| **length > 0);
-    let new = |(word, length): (usize, &u8)| WordCode { word, code: 0, bits: (*length).into() };
-    let mut codes: Vec<_> = coded.map(new).collect();
-    if codes.iter().map(|code| share(code.bits)).sum::<u64>() > share(0) {
+    // Of each length, the next code and its place among all codes.
+    let mut next = [(0u64, 0usize); CODE_BITS_MAX as usize + 1];
+    for length in lengths.iter().filter(|length| **length > 0) {
+        if let Some((_, place)) = next.get_mut(usize::from(*length)) {
+            *place += 1;
+        }
+    }
+    let (mut first_code, mut first_place, mut taken) = (0, 0, 0);
+    for (bits, (code, place)) in (0..).zip(&mut next) {
+        let count = std::mem::replace(place, first_place);
+        *code = first_code << 1;
+        first_code = *code + count as u64;
+        first_place += count;
+        taken += share(bits) * count as u64;
+    }
+    if taken > share(0) {
         return Err(CodecError::new("codes of words overlap"));
     }
-    codes.sort_by_key(|code| code.bits);
-    let (mut next, mut bits_before) = (0, 0);
-    for WordCode { code, bits, .. } in &mut codes {
-        next <<= *bits - bits_before;
-        *code = next;
-        bits_before = *bits;
-        next += 1;
+    let mut codes = vec![WordCode { word: 0, code: 0, bits: 0 }; first_place];
+    for (word, length) in lengths.iter().enumerate().filter(|(_, length)| **length > 0) {
+        if let Some((code, place)) = next.get_mut(usize::from(*length)) {
+            if let Some(into) = codes.get_mut(*place) {
+                *into = WordCode { word, code: *code, bits: u32::from(*length) };
+            }
+            *code += 1;
+            *place += 1;
+        }
     }
     Ok(codes)
 }

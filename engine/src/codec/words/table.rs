@@ -59,15 +59,20 @@ struct LongCodes {
 struct Entry(u64);
 
 impl Entry {
-    /// An entry of one word.
-    fn new(word: usize, bits: u32, base: usize, word_values: usize) -> Self {
-        let (mut entry, mut rest) =
-            (u64::from(bits * 0x11) | (word_values as u64) << 8, word as u64);
+    /// Returns entries of one word each, without bits, by the number of the word: dividing each
+    /// number by the number of values would take longer than all else.
+    fn words(values: usize, word_values: usize) -> Vec<Self> {
+        let mut words = vec![Self((word_values as u64) << 8)];
         for place in 0..word_values {
-            entry |= (rest % base as u64) << (16 + 8 * place);
-            rest /= base as u64;
+            let digits = (0..values as u64).map(|digit| digit << (16 + 8 * place));
+            words = digits.flat_map(|digit| words.iter().map(move |w| Self(w.0 | digit))).collect();
         }
-        Self(entry)
+        words
+    }
+
+    /// Returns an entry of one word with a code of so many bits.
+    fn with_bits(self, bits: u32) -> Self {
+        Self(self.0 | u64::from(bits * 0x11))
     }
 
     #[inline]
@@ -153,7 +158,10 @@ impl Table {
 
     /// Sets the words of all codes, which are in increasing order of bits.
     fn set_codes(&mut self, codes: &[WordCode], values: usize) {
-        let entry = |code: &WordCode| Entry::new(code.word, code.bits, values, self.word_values);
+        let words = Entry::words(values, self.word_values);
+        let entry = |code: &WordCode| {
+            words.get(code.word).copied().unwrap_or_default().with_bits(code.bits)
+        };
         let (short, long) = codes.split_at(codes.partition_point(|code| code.bits <= self.bits));
         let stored = |code: &WordCode| items(huffman::lowest_first(code.code, code.bits));
         let short: Vec<_> = short.iter().map(|code| (stored(code), entry(code))).collect();

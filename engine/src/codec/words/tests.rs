@@ -180,8 +180,11 @@ fn damage_is_an_error() {
     assert_eq!(error(&head(17, 3, &codes), &[0], 4), "a code has 17 values, and words of 3");
     assert_eq!(error(&head(3, 1, &[0x11, 0x01]), &[0], 4), "codes of words overlap");
     assert_eq!(error(&head(3, 1, &[0x21, 0x10, 0]), &[0], 4), "4 codes for 3 words");
-    assert_eq!(error(&head(3, 1, &[0x21]), &[0], 4), "packed bits are truncated");
-    assert_eq!(error(&head(3, 1, &[0x21, 0x12]), &[0], 4), "packed bits are followed by others");
+    assert_eq!(error(&head(3, 1, &[0x21]), &[0], 4), "lengths of codes end too early");
+    assert_eq!(
+        error(&head(3, 1, &[0x21, 0x12]), &[0], 4),
+        "lengths of codes are followed by others"
+    );
     assert_eq!(error(&head(3, 1, &[0x22, 0x00, 0x00]), &[0xff; 40], 64), "unknown code of a word");
     assert_eq!(error(&head(3, 1, &[0x22, 0x00, 0x00]), &[0xff], 1), "unknown code of a word");
     assert_eq!(
